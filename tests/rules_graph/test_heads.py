@@ -1,0 +1,67 @@
+"""Heads and cycles."""
+
+from __future__ import annotations
+
+from graphs import findings, parse_report
+
+
+def test_entries_that_all_replace_each_other_leave_no_head() -> None:
+    assert findings("b2: b1\nb1: b2", "EP201") == [
+        "EP201 b2: the channel has no head: every entry is replaced or skipped by another, even b2"
+    ]
+
+
+def test_an_empty_channel_is_not_a_channel_without_head() -> None:
+    assert findings("[stable]", "EP201") == []
+
+
+def test_two_unrelated_lines_are_two_heads() -> None:
+    assert findings("b3: b2\nb2\nb1", "EP202") == [
+        "EP202 b1: the channel has 2 heads: nothing replaces or skips b1, nor b3"
+    ]
+
+
+def test_a_second_head_is_joined_at_the_tail_of_the_first() -> None:
+    [finding] = parse_report("b3: b2\nb2\nb1", "EP202")
+    assert finding.fix == "set replaces: b1 on b2"
+    assert finding.because == ("b2 replaces nothing",)
+
+
+def test_a_second_head_newer_than_the_tail_is_skipped_instead() -> None:
+    [finding] = parse_report("b4: b1\nb2\nb1", "EP202")
+    assert finding.fix == "add b2 to the skips of b4"
+
+
+def test_a_second_head_whose_link_is_in_another_channel_names_the_link() -> None:
+    [finding] = parse_report("[stable]\nb3: b2\nb1\n[fast]\nb2: b1\nb1", "EP202")
+    assert finding.fix == "put b2 into this channel, or add b1 to the skips of b3"
+    assert finding.because == ("b3 replaces b2", "b2 is in the package but not in this channel")
+
+
+def test_a_second_head_covered_by_a_range_is_told_that_ranges_do_not_count() -> None:
+    [finding] = parse_report("b3: - / - / >=1.0.0 <3.0.0\nb1", "EP202")
+    assert finding.because[-1] == "a skipRange covers b1, but ranges do not make or unmake a head"
+
+
+def test_every_further_head_is_a_finding_of_its_own() -> None:
+    assert [f.entry for f in parse_report("b3\nb2\nb1", "EP202")] == ["b1", "b2"]
+
+
+def test_the_newest_head_is_the_one_that_stays() -> None:
+    assert "nor b3" in findings("b1\nb3", "EP202")[0]
+
+
+def test_a_circle_below_the_head_is_a_cycle() -> None:
+    [finding] = parse_report("b4: b3\nb3: b2\nb2: b1\nb1: b3", "EP204")
+    assert finding.message == "entries replace each other in a circle: b3 → b2 → b1 → b3"
+    assert finding.because == ("b3 replaces b2", "b2 replaces b1", "b1 replaces b3")
+    assert finding.fix == "remove replaces: b3 from b1"
+
+
+def test_a_cycle_that_opm_sees_is_not_called_hidden() -> None:
+    assert findings("b4: b3\nb3: b2\nb2: b1\nb1: b3", "EP205") == []
+
+
+def test_a_hidden_cycle_is_mended_at_the_edge_that_goes_up() -> None:
+    [finding] = parse_report("b3: b1 / b2\nb2: b1\nb1: b2", "EP205")
+    assert finding.fix == "remove replaces: b2 from b1"

@@ -1,0 +1,71 @@
+"""Forks, several successors, and where v0 and v1 part."""
+
+from __future__ import annotations
+
+from graphs import findings, parse_report
+
+
+def test_two_entries_replacing_one_are_a_fork() -> None:
+    assert findings("c: a\nb: a\na", "EP203") == ["EP203 a: b and c both replace it"]
+
+
+def test_three_entries_replacing_one_are_one_fork() -> None:
+    assert findings("d: a\nc: a\nb: a\na", "EP203") == ["EP203 a: b, c and d all replace it"]
+
+
+def test_a_fork_whose_loser_is_skipped_is_not_one() -> None:
+    assert findings("c: a / b\nb: a\na", "EP203") == []
+
+
+def test_a_fork_whose_loser_is_further_down_the_line_is_not_one() -> None:
+    assert findings("d: a / c\nc: b\nb: a\na", "EP203") == []
+
+
+def test_a_fork_is_mended_by_skipping_the_older_rival() -> None:
+    [finding] = parse_report("c: a\nb: a\na", "EP203")
+    assert finding.fix == "add b to the skips of c, or let b be what c replaces"
+    assert finding.because == ("c replaces a", "b replaces a")
+
+
+def test_a_name_replaced_twice_that_is_no_entry_is_a_fork_too() -> None:
+    assert findings("c: x\nb: x", "EP203") == ["EP203 x: b and c both replace it"]
+
+
+def test_several_successors_show_a_few_of_their_edges() -> None:
+    lines = [f"b{n}: b{n - 1} / - / <{n}.0.0" for n in range(9, 1, -1)]
+    [finding] = [f for f in parse_report("\n".join([*lines, "b1"]), "EP209") if f.entry == "b1"]
+    assert finding.message == "8 entries accept it: OLM v0 takes b9, v1 takes b9"
+    assert len(finding.because) == 5
+
+
+def test_one_entry_that_replaces_and_covers_is_one_successor() -> None:
+    assert findings("b2: b1 / - / <2.0.0\nb1", "EP209") == []
+
+
+def test_different_next_hops_are_a_divergence_with_both_edges() -> None:
+    [finding] = parse_report("b3: - / b2\nb2: - / b1\nb1", "EP218")
+    assert finding.message == "OLM v0 stays, OLM v1 takes b2"
+    assert finding.because == ("b2 skips b1",)
+    assert finding.fix == "add b1 to the skips of b3"
+
+
+def test_a_downgrade_only_v0_makes_is_a_divergence() -> None:
+    [finding] = parse_report("x.v1.0.0: x.v2.0.0\nx.v2.0.0", "EP218")
+    assert finding.fix == "give x.v1.0.0 a higher version than x.v2.0.0"
+
+
+def test_a_channel_v0_cannot_order_diverges_nowhere() -> None:
+    assert findings("b2\nb1", "EP218") == []
+
+
+def test_a_head_below_another_version_is_reported_with_both_installs() -> None:
+    assert findings("b1: b2\nb2", "EP219") == [
+        (
+            "EP219 b1: the head is b1, but b2 is a higher version: "
+            "a new install gets b1 from OLM v0 and b2 from OLM v1"
+        )
+    ]
+
+
+def test_a_head_equal_to_the_highest_version_is_fine() -> None:
+    assert findings("b2@1.0.0+2: b1\nb1@1.0.0+1", "EP219") == []

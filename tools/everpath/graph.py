@@ -1,0 +1,339 @@
+"""The upgrade graph of a channel: who may succeed an installed version, whatever resolver is asked.
+
+Two questions carry everything above this layer:
+
+    graph.successors(name, version)   every entry that accepts an installed version, and by which edge
+    graph.nearest(rank)               for every entry at once, the best-ranked entry that accepts it
+
+The first is for one version and costs a look at each range; the second answers for a whole channel in
+O((edges + ranges) · log n), because a channel whose every entry has a skipRange has n² edges and no
+report should have to visit them.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Abstract", "ChannelGraph", "Edge", "EdgeKind", "PackageGraph"]
+
+import heapq
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cached_property
+
+from everpath.model import Bundle, Channel, Entry, Package
+from everpath.ranges import Range, RangeError
+from everpath.versions import Version, VersionError, parse_tolerant
+
+
+class EdgeKind(StrEnum):
+    """The three ways an entry can accept an installed version."""
+
+    REPLACES = "replaces"
+    SKIPS = "skips"
+    RANGE = "skipRange"
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """`successor` accepts `installed`."""
+
+    successor: str
+    installed: str
+    kind: EdgeKind
+
+    def __str__(self) -> str:
+        if self.kind is EdgeKind.RANGE:
+            return f"the skipRange of {self.successor} covers {self.installed}"
+        return f"{self.successor} {self.kind.value} {self.installed}"
+
+
+@dataclass(frozen=True, slots=True)
+class Abstract:
+    """A name that is referred to and is no entry of the channel: a node without content."""
+
+    name: str
+
+
+class ChannelGraph:
+    """One channel with its versions and ranges understood. Immutable; each answer is computed once."""
+
+    def __init__(self, channel: Channel, package: Package) -> None:
+        self.channel = channel
+        self.package = package
+
+    @property
+    def name(self) -> str:
+        return self.channel.name
+
+    @property
+    def entries(self) -> Mapping[str, Entry]:
+        """Entries by name, in the order they were written."""
+        return self.channel.by_name
+
+    def node(self, name: str) -> Entry | Abstract:
+        """The entry of that name, or the placeholder for a name that has none."""
+        return self.entries.get(name) or Abstract(name)
+
+    def bundle(self, name: str) -> Bundle | None:
+        return self.package.by_name.get(name)
+
+    @cached_property
+    def versions(self) -> Mapping[str, Version]:
+        """Versions of the entries that have a readable one (OLM reads them tolerantly)."""
+        found: dict[str, Version] = {}
+        for name in self.entries:
+            bundle = self.bundle(name)
+            version = _tolerant(bundle.version) if bundle else None
+            if version is not None:
+                found[name] = version
+        return found
+
+    @cached_property
+    def ranges(self) -> Mapping[str, Range]:
+        """Skip ranges that parse, by entry. OLM ignores the others as if they were not there."""
+        found: dict[str, Range] = {}
+        for name, entry in self.entries.items():
+            parsed = _range(entry.skip_range) if entry.skip_range else None
+            if parsed is not None:
+                found[name] = parsed
+        return found
+
+    @cached_property
+    def by_version(self) -> tuple[str, ...]:
+        """Names of the entries that have a version, lowest first; equal versions by name."""
+        return tuple(sorted(self.versions, key=lambda n: (self.versions[n].key, n)))
+
+    @cached_property
+    def sorted_versions(self) -> tuple[Version, ...]:
+        """The versions of `by_version`."""
+        return tuple(self.versions[name] for name in self.by_version)
+
+    @cached_property
+    def replacers(self) -> Mapping[str, tuple[str, ...]]:
+        """For every name that is replaced, existing or not: the entries that replace it."""
+        return _inverted((e.name, [e.replaces] if e.replaces else []) for e in self.entries.values())
+
+    @cached_property
+    def skippers(self) -> Mapping[str, tuple[str, ...]]:
+        """For every name that is skipped, existing or not: the entries that skip it."""
+        return _inverted((e.name, e.skips) for e in self.entries.values())
+
+    @cached_property
+    def heads(self) -> tuple[str, ...]:
+        """Entries that no entry replaces or skips, sorted. Neither opm nor OLM asks the ranges here."""
+        return tuple(sorted(n for n in self.entries if n not in self.replacers and n not in self.skippers))
+
+    @property
+    def head(self) -> str | None:
+        """The one head, if there is exactly one."""
+        return self.heads[0] if len(self.heads) == 1 else None
+
+    def named_edges(self, installed: str) -> Iterator[Edge]:
+        """Edges to a name by replaces and skips. An entry that does both gives both."""
+        for successor in self.replacers.get(installed, ()):
+            yield Edge(successor, installed, EdgeKind.REPLACES)
+        for successor in self.skippers.get(installed, ()):
+            yield Edge(successor, installed, EdgeKind.SKIPS)
+
+    def successors(self, installed: str, version: Version | None = None) -> Iterator[Edge]:
+        """Every edge by which some entry accepts an installed version; self edges included.
+
+        `version` may be given for an installed operator that is not in the channel.
+        A range that would make OLM panic accepts nothing here; `panicking` names it.
+        """
+        yield from self.named_edges(installed)
+        version = version or self.versions.get(installed)
+        if version is not None:
+            for name, span in self.ranges.items():
+                if not span.panics_on(version) and span.contains(version):
+                    yield Edge(name, installed, EdgeKind.RANGE)
+
+    @cached_property
+    def panicking(self) -> tuple[str, ...]:
+        """Entries whose range crashes OLM for some versions (an empty arm between two `||`)."""
+        return tuple(name for name, span in self.ranges.items() if span.panics)
+
+    def accepts(self, successor: str, installed: str) -> Iterator[Edge]:
+        """The edges, if any, by which one entry accepts another."""
+        entry = self.entries[successor]
+        if entry.replaces == installed:
+            yield Edge(successor, installed, EdgeKind.REPLACES)
+        if installed in entry.skips:
+            yield Edge(successor, installed, EdgeKind.SKIPS)
+        if self._covers(successor, installed):
+            yield Edge(successor, installed, EdgeKind.RANGE)
+
+    def _covers(self, successor: str, installed: str) -> bool:
+        span, version = self.ranges.get(successor), self.versions.get(installed)
+        return (
+            span is not None
+            and version is not None
+            and not span.panics_on(version)
+            and span.contains(version)
+        )
+
+    def nearest(self, rank: Mapping[str, int]) -> Mapping[str, str]:
+        """For each entry, who accepts it and has the lowest rank; itself, if its own range covers it.
+
+        Entries that nobody of `rank` accepts are absent.
+        """
+        best: dict[str, str] = dict(self._nearest_range(rank))
+        for installed in self.entries:
+            for edge in self.named_edges(installed):
+                if edge.successor in rank:
+                    rival = best.get(installed)
+                    if rival is None or rank[edge.successor] < rank[rival]:
+                        best[installed] = edge.successor
+        return best
+
+    def _nearest_range(self, rank: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+        """The range part of `nearest`: a sweep over the versions, the open ranges kept in a heap."""
+        starts = self._starts(rank)
+        open_ranges: list[tuple[int, str, int]] = []
+        for position, installed in enumerate(self.by_version):
+            for item in starts.get(position, ()):
+                heapq.heappush(open_ranges, item)
+            while open_ranges and open_ranges[0][2] <= position:
+                heapq.heappop(open_ranges)
+            if open_ranges:
+                yield installed, open_ranges[0][1]
+
+    def _starts(self, names: Mapping[str, int]) -> Mapping[int, list[tuple[int, str, int]]]:
+        """Where on `by_version` each range begins: position → (rank, entry, end)."""
+        starts: dict[int, list[tuple[int, str, int]]] = {}
+        for name, span in self._spans:
+            if name in names:
+                starts.setdefault(span[0], []).append((names[name], name, span[1]))
+        return starts
+
+    @cached_property
+    def _spans(self) -> tuple[tuple[str, tuple[int, int]], ...]:
+        return tuple((n, s) for n, r in self.ranges.items() for s in r.intervals.spans(self.sorted_versions))
+
+    @cached_property
+    def successor_counts(self) -> Mapping[str, int]:
+        """How many *other* entries accept each entry, by any edge. O(edges + ranges · log n)."""
+        counts = dict(zip(self.by_version, self._range_depths(), strict=True))
+        for installed in self.entries:
+            total = counts.get(installed, 0) - self._covers(installed, installed)
+            named = {e.successor for e in self.named_edges(installed)} - {installed}
+            counts[installed] = total + sum(not self._covers(s, installed) for s in named)
+        return counts
+
+    def _range_depths(self) -> Iterator[int]:
+        """For each entry of `by_version`, the number of ranges that cover it."""
+        steps = [0] * (len(self.by_version) + 1)
+        for _, (start, end) in self._spans:
+            steps[start] += 1
+            steps[end] -= 1
+        depth = 0
+        for step in steps[:-1]:
+            depth += step
+            yield depth
+
+    def unrelated(self, rivals: Iterable[str]) -> tuple[str, ...]:
+        """Those rivals that stand in no other rival's line (the entries it replaces or skips, and theirs).
+
+        Looks only at entries that stand higher than the lowest rival, each once.
+        """
+        ranked = sorted(rivals, key=self._newest_first)
+        if len(ranked) < 2:
+            return tuple(ranked)
+        wanted, visited, dominated = set(ranked), set[str](), set[str]()
+        floor = min(self._depths.get(rival, 0) for rival in ranked)
+        for rival in ranked:
+            if rival not in dominated:
+                dominated |= self._line(rival, visited, floor) & (wanted - {rival})
+        return tuple(r for r in ranked if r not in dominated)
+
+    def _newest_first(self, name: str) -> tuple[int, int, str]:
+        position = self._positions.get(name)
+        return (1, 0, name) if position is None else (0, -position, name)
+
+    @cached_property
+    def _positions(self) -> Mapping[str, int]:
+        return {name: i for i, name in enumerate(self.by_version)}
+
+    @cached_property
+    def _depths(self) -> Mapping[str, int]:
+        """The length of the longest line below each entry; on or above a cycle there is none. O(edges)."""
+        below = {n: {t for t in (e.replaces, *e.skips) if t in self.entries} for n, e in self.entries.items()}
+        above = _inverted((n, [t for t in targets if t]) for n, targets in below.items())
+        depths = {name: 0 for name, targets in below.items() if not targets}
+        waiting, pending = list(depths), {name: len(targets) for name, targets in below.items()}
+        while waiting:
+            name = waiting.pop()
+            for upper in above.get(name, ()):
+                pending[upper] -= 1
+                if not pending[upper]:
+                    depths[upper] = 1 + max(depths[t] for t in below[upper] if t)
+                    waiting.append(upper)
+        return depths
+
+    def _line(self, start: str, visited: set[str], floor: int) -> set[str]:
+        """Entries below `start` that are no lower than `floor` and that no earlier walk has visited."""
+        entries, depths = self.entries, self._depths
+        found: set[str] = set()
+        waiting = [start]
+        while waiting:
+            entry = entries[waiting.pop()]
+            for below in (entry.replaces, *entry.skips):
+                if below and below in entries and below not in visited and depths.get(below, floor) >= floor:
+                    visited.add(below)
+                    found.add(below)
+                    waiting.append(below)
+        return found
+
+
+class PackageGraph:
+    """A package with the graphs of its channels."""
+
+    def __init__(self, package: Package) -> None:
+        self.package = package
+
+    @property
+    def name(self) -> str:
+        return self.package.name
+
+    @cached_property
+    def channels(self) -> tuple[ChannelGraph, ...]:
+        return tuple(ChannelGraph(channel, self.package) for channel in self.package.channels)
+
+    @cached_property
+    def by_name(self) -> Mapping[str, ChannelGraph]:
+        """Channel graphs by name; of two with one name the first."""
+        found: dict[str, ChannelGraph] = {}
+        for graph in self.channels:
+            found.setdefault(graph.name, graph)
+        return found
+
+    @cached_property
+    def memberships(self) -> Mapping[str, tuple[str, ...]]:
+        """For each entry name, the channels that hold it."""
+        return _inverted((graph.name, graph.entries) for graph in self.channels)
+
+
+def _inverted(pairs: Iterable[tuple[str, Iterable[str]]]) -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, list[str]] = {}
+    for owner, targets in pairs:
+        for target in targets:
+            owners = found.setdefault(target, [])
+            if owner not in owners[-1:]:
+                owners.append(owner)
+    return {target: tuple(owners) for target, owners in found.items()}
+
+
+def _tolerant(text: str | None) -> Version | None:
+    if not text:
+        return None
+    try:
+        return parse_tolerant(text)
+    except VersionError:
+        return None
+
+
+def _range(text: str) -> Range | None:
+    try:
+        return Range.parse(text)
+    except RangeError:
+        return None

@@ -1,0 +1,274 @@
+"""What a catalog says, as plain frozen data: Catalog → Package → Channel → Entry, and Bundle once a package.
+
+The model holds whatever was written, right or wrong: a package declared twice has two declarations, a
+channel of an undeclared package sits in a package with none, an entry may name what exists nowhere. To
+judge is the business of `everpath.rules`.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "UNREAD",
+    "Bundle",
+    "Catalog",
+    "Channel",
+    "Csv",
+    "Declaration",
+    "DeprecationEntry",
+    "Deprecations",
+    "Entry",
+    "Other",
+    "Package",
+    "Place",
+    "Problem",
+    "Property",
+    "Unread",
+    "UpdateMode",
+]
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum, StrEnum
+from functools import cached_property
+from typing import Final, Literal
+
+Dialect = Literal["fbc", "csv", "annotations"]
+
+# Where a reader finds the fields of an entry or a bundle, by the kind of document that states them.
+_DIALECTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
+    "fbc": {},
+    "csv": {
+        "name": ("metadata", "name"),
+        "replaces": ("spec", "replaces"),
+        "skips": ("spec", "skips"),
+        "skipRange": ("metadata", "annotations", "olm.skipRange"),
+        "version": ("spec", "version"),
+    },
+    "annotations": {
+        "package": ("annotations", "operators.operatorframework.io.bundle.package.v1"),
+        "channels": ("annotations", "operators.operatorframework.io.bundle.channels.v1"),
+        "defaultChannel": ("annotations", "operators.operatorframework.io.bundle.channel.default.v1"),
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something is written: a file, the document in it, and the way down to a value.
+
+    Lines and columns are not kept: `formats.positions` finds them again from this, for findings only.
+    `offset` is the byte at which the document starts.
+    """
+
+    file: str
+    offset: int = 0
+    pointer: tuple[str | int, ...] = ()
+    dialect: Dialect = "fbc"
+
+    def at(self, *steps: str | int) -> Place:
+        """The place of a value below this one, named as the model names it."""
+        if not steps:
+            return self
+        first = steps[0]
+        head = _DIALECTS[self.dialect].get(first, (first,)) if isinstance(first, str) else (first,)
+        return replace(self, pointer=(*self.pointer, *head, *steps[1:]))
+
+
+class Unread(Enum):
+    """The value of a property that is too large to read for the graph's sake."""
+
+    UNREAD = "unread"
+
+
+UNREAD: Final = Unread.UNREAD
+
+
+class UpdateMode(StrEnum):
+    """How a bundle repository makes edges (`updateGraph` of ci.yaml)."""
+
+    REPLACES = "replaces-mode"
+    SEMVER = "semver-mode"
+    SEMVER_SKIPPATCH = "semver-skippatch"
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """One typed property of a bundle; `value` is what JSON would hold, or UNREAD."""
+
+    type: str
+    value: object
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Csv:
+    """What a bundle folder's ClusterServiceVersion and annotations.yaml say about upgrades."""
+
+    place: Place
+    version: str | None = None
+    replaces: str | None = None
+    skips: tuple[str, ...] = ()
+    skip_range: str | None = None
+    substitutes_for: str | None = None
+    metadata_keys: tuple[str, ...] = ()
+    annotation_keys: tuple[str, ...] = ()
+    spec_keys: tuple[str, ...] = ()
+    folder: str | None = None
+    annotations: Place | None = None
+    package: str | None = None
+    channels: tuple[str, ...] = ()
+    default_channel: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bundle:
+    """One released version. `version` is as written, from its olm.package property (or its CSV)."""
+
+    name: str
+    package: str
+    version: str | None
+    place: Place
+    image: str = ""
+    release: str | None = None
+    properties: tuple[Property, ...] = ()
+    related_images: tuple[tuple[str, str], ...] = ()
+    has_objects: bool = False
+    csv: Csv | None = None
+
+    def properties_of(self, kind: str) -> Iterator[Property]:
+        """Its properties of one type, in the order they are written."""
+        return (p for p in self.properties if p.type == kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A bundle's membership in one channel, with the edges it declares there."""
+
+    name: str
+    place: Place
+    replaces: str | None = None
+    skips: tuple[str, ...] = ()
+    skip_range: str | None = None
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A named stream of updates; entry order is the order they were written in."""
+
+    name: str
+    package: str
+    place: Place
+    entries: tuple[Entry, ...] = ()
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Entry]:
+        """Entries by name; of two with one name the first, as the rule that reports them assumes."""
+        found: dict[str, Entry] = {}
+        for entry in self.entries:
+            found.setdefault(entry.name, entry)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class DeprecationEntry:
+    """One deprecated package, channel or bundle."""
+
+    schema: str
+    name: str
+    message: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Deprecations:
+    """One olm.deprecations document."""
+
+    package: str
+    place: Place
+    entries: tuple[DeprecationEntry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """One olm.package document, or what a bundle repository implies in its stead."""
+
+    place: Place
+    default_channel: str = ""
+    inferred: bool = False
+    mode: UpdateMode | None = None
+
+
+@dataclass(frozen=True)
+class Package:
+    """All that a catalog says under one package name.
+
+    No declaration: the name is only referred to. Several: it is declared more than once.
+    """
+
+    name: str
+    declarations: tuple[Declaration, ...] = ()
+    channels: tuple[Channel, ...] = ()
+    bundles: tuple[Bundle, ...] = ()
+    deprecations: tuple[Deprecations, ...] = ()
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Bundle]:
+        """Bundles by name, the first of each name."""
+        found: dict[str, Bundle] = {}
+        for bundle in self.bundles:
+            found.setdefault(bundle.name, bundle)
+        return found
+
+    @property
+    def default_channel(self) -> str:
+        """The default channel of the first declaration, or an empty string."""
+        return self.declarations[0].default_channel if self.declarations else ""
+
+    @property
+    def place(self) -> Place:
+        """Where to point for a finding about the package as a whole."""
+        for group in (self.declarations, self.channels, self.bundles, self.deprecations):
+            for first in group:
+                return first.place
+        return Place("")
+
+    def deprecated(self, schema: str) -> Mapping[str, DeprecationEntry]:
+        """Names deprecated under one schema (for olm.package the name is empty)."""
+        return {e.name: e for d in self.deprecations for e in d.entries if e.schema == schema}
+
+
+@dataclass(frozen=True, slots=True)
+class Other:
+    """A document of a schema everpath does not know; kept, never interpreted."""
+
+    schema: str
+    package: str
+    name: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Something the reader met and could not turn into the model; `kind` is the name of its rule."""
+
+    kind: str
+    place: Place
+    message: str
+    fix: str | None = None
+    package: str | None = None
+    entry: str | None = None
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """Everything read from one input, packages in order of name."""
+
+    name: str
+    packages: tuple[Package, ...] = ()
+    others: tuple[Other, ...] = ()
+    problems: tuple[Problem, ...] = field(default=(), repr=False)
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Package]:
+        """Packages by name."""
+        return {package.name: package for package in self.packages}

@@ -1,0 +1,132 @@
+"""OLM v0: the nearest-to-head, non-skipped entry that accepts the installed one.
+
+Mirrors sortChannel and getSubscriptionVariables of operator-lifecycle-manager v0.46.0
+(pkg/controller/registry/resolver/resolver.go), for one subscription without dependencies.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Failure", "FailureKind", "Hops", "Order", "candidates", "fresh_install", "hops", "order"]
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import lru_cache
+
+from everpath.graph import ChannelGraph, Edge
+from everpath.policies import MEMORY
+from everpath.versions import Version
+
+
+class FailureKind(StrEnum):
+    """What stops the resolver; each fails the whole namespace, new installs included."""
+
+    NO_HEAD = "no head"
+    SEVERAL_HEADS = "several heads"
+    CYCLE = "cycle"
+    PANIC = "panic"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A resolver's own failure, with the entries that cause it."""
+
+    kind: FailureKind
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The entries OLM may choose from, head first; skipped ones are never among them."""
+
+    chain: tuple[str, ...] = ()
+    failure: Failure | None = None
+
+
+@lru_cache(maxsize=MEMORY)
+def order(graph: ChannelGraph) -> Order:
+    """One walk down the replaces chain of each head. O(entries + edges).
+
+    Unlike opm's, the walk goes on *through* skipped entries, and a cycle among them is fatal.
+    """
+    if not graph.heads:
+        return Order(failure=Failure(FailureKind.NO_HEAD, tuple(graph.entries)))
+    chains = []
+    for head in graph.heads:
+        line, cycle = _line(graph, head)
+        if cycle:
+            return Order(failure=Failure(FailureKind.CYCLE, cycle))
+        chains.append(line)
+    if len(chains) > 1:
+        return Order(failure=Failure(FailureKind.SEVERAL_HEADS, graph.heads))
+    return Order(tuple(name for name in chains[0] if name not in graph.skippers))
+
+
+def _line(graph: ChannelGraph, head: str) -> tuple[list[str], tuple[str, ...]]:
+    """The replaces chain below a head, and the cycle it runs into, if any."""
+    line, seen = [head], {head}
+    while (below := graph.entries[line[-1]].replaces) in graph.entries:
+        assert below is not None  # an entry's name
+        if below in seen:
+            return line, (*line[line.index(below) :], below)
+        line.append(below)
+        seen.add(below)
+    return line, ()
+
+
+def fresh_install(graph: ChannelGraph) -> str | None:
+    """What a new Subscription gets: the first entry from the head down that is not prohibited."""
+    return next((n for n in order(graph).chain if n not in prohibited(graph)), None)
+
+
+@lru_cache(maxsize=MEMORY)
+def prohibited(graph: ChannelGraph) -> frozenset[str]:
+    """Entries whose bundle carries the property olm.deprecated, which OLM v0 refuses to install."""
+    return frozenset(
+        name
+        for name in graph.entries
+        if (bundle := graph.bundle(name)) is not None and any(bundle.properties_of("olm.deprecated"))
+    )
+
+
+def candidates(graph: ChannelGraph, installed: str, version: Version | None = None) -> Iterator[Edge]:
+    """The edges OLM weighs for one installed version, best first. The first is taken.
+
+    A candidate that is the installed entry itself (its own range covers it) means "up to date".
+    """
+    rank = {name: i for i, name in enumerate(order(graph).chain) if name not in prohibited(graph)}
+    edges = [e for e in graph.successors(installed, version) if e.successor in rank]
+    yield from sorted(edges, key=lambda e: rank[e.successor])
+
+
+@dataclass(frozen=True, slots=True)
+class Hops:
+    """The next hop of every entry of a channel (None: it stays), or why there is none at all."""
+
+    next: Mapping[str, str | None] = field(default_factory=dict)
+    failures: Mapping[str, Failure] = field(default_factory=dict)
+    failure: Failure | None = None
+
+
+@lru_cache(maxsize=MEMORY)
+def hops(graph: ChannelGraph) -> Hops:
+    """The next hop from every entry at once. O((edges + ranges) · log n)."""
+    ordered = order(graph)
+    if ordered.failure is not None:
+        return Hops(failure=ordered.failure)
+    refused = prohibited(graph)
+    rank = {name: i for i, name in enumerate(ordered.chain) if name not in refused}
+    best = graph.nearest(rank)
+    following = {name: None if best.get(name) == name else best.get(name) for name in graph.entries}
+    return Hops(following, _panics(graph, ordered.chain))
+
+
+def _panics(graph: ChannelGraph, chain: tuple[str, ...]) -> Mapping[str, Failure]:
+    """Entries for which some candidate's range panics: every candidate is asked before one is chosen."""
+    guilty = [name for name in chain if name in graph.panicking]
+    found: dict[str, Failure] = {}
+    for installed, version in graph.versions.items() if guilty else ():
+        culprits = tuple(name for name in guilty if graph.ranges[name].panics_on(version))
+        if culprits:
+            found[installed] = Failure(FailureKind.PANIC, culprits)
+    return found

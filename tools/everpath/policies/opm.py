@@ -1,0 +1,51 @@
+"""opm's opinion of a channel: what `opm validate` (operator-registry v1.73.0) accepts.
+
+Mirrors Channel.Head and Channel.validateReplacesChain of alpha/model/model.go. Ranges and versions play
+no part in it.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Verdict", "verdict"]
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from everpath.graph import ChannelGraph
+from everpath.policies import MEMORY
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What opm says of a channel's graph; at most one of the complaints is set."""
+
+    heads: tuple[str, ...]
+    chain: tuple[str, ...] = ()
+    cycle: tuple[str, ...] = ()
+    stranded: tuple[str, ...] = ()
+
+    @property
+    def accepted(self) -> bool:
+        return len(self.heads) == 1 and not self.cycle and not self.stranded
+
+
+@lru_cache(maxsize=MEMORY)
+def verdict(graph: ChannelGraph) -> Verdict:
+    """One walk down the replaces chain from the head. O(entries + edges).
+
+    The walk halts at the first name that anybody skips (since v1.58), so a cycle behind one passes.
+    """
+    if graph.head is None:
+        return Verdict(graph.heads)
+    chain = [graph.head]
+    seen = {graph.head}
+    while (entry := graph.entries.get(chain[-1])) is not None:
+        below = entry.replaces
+        if not below or below in graph.skippers:
+            break
+        if below in seen:
+            return Verdict(graph.heads, tuple(chain), cycle=(*chain[chain.index(below) :], below))
+        seen.add(below)
+        chain.append(below)
+    stranded = sorted(n for n in graph.entries if n not in seen and n not in graph.skippers)
+    return Verdict(graph.heads, tuple(chain), stranded=tuple(stranded))

@@ -1,0 +1,24 @@
+"""OLM's version ranges: the grammar of blang/semver v4.0.0, quirks included, and the algebra over it.
+
+Range.parse(">=1.0.0 <1.2.3").contains(version)     what OLM's resolver would answer
+Range.parse("<1.0.0 || >2.0.0").intervals           a set: | & ~, is_empty, is_subset, spans
+Range.parse("1.0.0 - 2.0.0").hazards                what happens without a word
+everpath.ranges.explain.explain(range)              all of it in sentences
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "Bound",
+    "Hazard",
+    "HazardKind",
+    "Interval",
+    "IntervalSet",
+    "Range",
+    "RangeError",
+    "RangePanic",
+]
+
+from everpath.ranges._hazards import Hazard, HazardKind
+from everpath.ranges._intervals import Bound, Interval, IntervalSet
+from everpath.ranges._range import Range, RangeError, RangePanic

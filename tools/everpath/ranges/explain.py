@@ -1,0 +1,170 @@
+"""A range in words: what it matches, what becomes of pre-releases, what it does without saying so.
+
+Sentences are made from the set of versions the range matches, not from its text, so that they hold for
+every way to write it.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Explanation", "Published", "explain"]
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from everpath.ranges._hazards import Hazard
+from everpath.ranges._intervals import Cut, Interval, IntervalSet
+from everpath.ranges._range import Range
+from everpath.versions import Version, parse, pointed
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What a range does to the versions there are, lowest first."""
+
+    matched: tuple[Version, ...]
+    unmatched: tuple[Version, ...]
+    crashing: tuple[Version, ...]
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """How many and which; a group without members is not mentioned, except that nothing matches."""
+        total = len(self.matched) + len(self.unmatched) + len(self.crashing)
+        said = [f"published versions matched, {len(self.matched)} of {total}{_listed(self.matched)}"]
+        if self.unmatched:
+            said.append(f"not matched, {len(self.unmatched)}{_listed(self.unmatched)}")
+        if self.crashing:
+            said.append(f"crashing OLM's resolver, {len(self.crashing)}{_listed(self.crashing)}")
+        return tuple(said)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Everything there is to say about a range, part by part."""
+
+    text: str
+    meaning: tuple[str, ...]
+    prereleases: tuple[str, ...]
+    hazards: tuple[Hazard, ...]
+    published: Published | None = None
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All of it as lines of text: meaning, pre-releases, published versions, hazards with carets."""
+        said = [*self.meaning, *self.prereleases]
+        if self.published is not None:
+            said.extend(self.published.lines)
+        for hazard in self.hazards:
+            said.extend(("", *pointed(self.text, *hazard.span, hazard.message).split("\n")))
+            if hazard.fix is not None:
+                said.append(f"write '{hazard.fix}'")
+        return tuple(said)
+
+
+def explain(span: Range, published: Iterable[Version] | None = None) -> Explanation:
+    """The range in sentences; with published versions, also which of them it matches.
+
+    Cost: a few sentences for each bound, and one evaluation for each published version.
+    """
+    return Explanation(
+        span.text,
+        tuple(_meaning(span)),
+        tuple(_prereleases(span.intervals)),
+        span.hazards,
+        None if published is None else _sorted_out(span, published),
+    )
+
+
+def _meaning(span: Range) -> Iterator[str]:
+    matched = span.intervals
+    exceptions = [point for interval in ~matched if (point := _only(interval)) is not None]
+    if matched.is_empty:
+        yield "matches no version at all"
+    elif matched == IntervalSet.all():
+        yield "matches every version"
+    elif len(exceptions) == len((~matched).cuts) // 2:
+        yield f"matches every version except {_joined(map(str, map(_without_build, exceptions)), 'and')}"
+    else:
+        yield f"matches {_joined(map(_in_words, matched), 'and')}"
+    if span.panics and matched != IntervalSet.all():
+        yield "crashes OLM's resolver on every other version"
+
+
+def _in_words(interval: Interval) -> str:
+    low, high = _without_build(interval.low), _without_build(interval.high)
+    if _only(interval) is not None:
+        return f"exactly {low}"
+    if low is not None and high is not None:
+        start = "included" if interval.low_inclusive else "excluded"
+        end = "included" if interval.high_inclusive else "excluded"
+        return f"every version from {low} ({start}) to {high} ({end})"
+    if low is not None:
+        return f"{low} and every version above it" if interval.low_inclusive else f"every version above {low}"
+    return f"{high} and every version below it" if interval.high_inclusive else f"every version below {high}"
+
+
+def _only(interval: Interval) -> Version | None:
+    """The single version of an interval that has just one."""
+    is_closed = interval.low_inclusive and interval.high_inclusive
+    return interval.low if is_closed and interval.low == interval.high else None
+
+
+def _without_build(version: Version | None) -> str | None:
+    return None if version is None else version.text.partition("+")[0]
+
+
+def _prereleases(matched: IntervalSet) -> Iterator[str]:
+    """One sentence for each release at a bound, then one for what lies between bounds."""
+    bounds = {bound for interval in matched for bound in (interval.low, interval.high) if bound is not None}
+    for release in sorted({_release(bound) for bound in bounds}):
+        yield _at_release(release, matched)
+    if any(_only(interval) is None for interval in matched):
+        yield "anywhere inside, a pre-release is matched like any other version"
+
+
+def _at_release(release: Version, matched: IntervalSet) -> str:
+    example = f"such as {release}-rc.1"
+    all_of_them = IntervalSet.between(Cut.before(parse(f"{release}-0")), Cut.before(release))
+    among = matched & all_of_them
+    if among.is_empty:
+        advice = f"; >={release}-0 would include them" if _starts_at(release, matched) else ""
+        return f"pre-releases of {release}, {example}, are not matched{advice}"
+    if among == all_of_them:
+        advice = f"; <{release}-0 would leave them out" if _stops_at(release, matched) else ""
+        return f"pre-releases of {release}, {example}, are matched{advice}"
+    return f"of the pre-releases of {release}, it matches {_joined(map(_in_words, among), 'and')}"
+
+
+def _starts_at(release: Version, matched: IntervalSet) -> bool:
+    """Whether an interval of more than one version begins with this release."""
+    return any(interval.low_inclusive and interval.low == release != _only(interval) for interval in matched)
+
+
+def _stops_at(release: Version, matched: IntervalSet) -> bool:
+    """Whether an interval ends before this release, and none goes on right behind it."""
+    goes_on = Cut.behind(release) in matched.cuts
+    return not goes_on and any(i.high == release and not i.high_inclusive for i in matched)
+
+
+def _release(version: Version) -> Version:
+    return parse(f"{version.major}.{version.minor}.{version.patch}")
+
+
+def _sorted_out(span: Range, published: Iterable[Version]) -> Published:
+    matched: list[Version] = []
+    unmatched: list[Version] = []
+    crashing: list[Version] = []
+    for version in sorted(published):
+        if span.panics_on(version):
+            crashing.append(version)
+        else:
+            (matched if span.contains(version) else unmatched).append(version)
+    return Published(tuple(matched), tuple(unmatched), tuple(crashing))
+
+
+def _listed(versions: tuple[Version, ...]) -> str:
+    return ": " + ", ".join(map(str, versions)) if versions else ""
+
+
+def _joined(words: Iterable[str], conjunction: str) -> str:
+    *rest, last = words
+    return f"{', '.join(rest)} {conjunction} {last}" if rest else last

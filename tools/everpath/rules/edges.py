@@ -1,0 +1,226 @@
+"""Single edges: names that exist nowhere, edges that point at themselves, down, or twice."""
+
+from __future__ import annotations
+
+__all__ = [
+    "dangling_replaces",
+    "downgrade",
+    "empty_skip",
+    "range_on_skipped",
+    "replaces_and_skips",
+    "replaces_out_of_channel",
+    "self_edge",
+    "skips_out_of_channel",
+    "skips_unknown",
+]
+
+from collections.abc import Iterator
+
+from everpath.graph import ChannelGraph, Edge, EdgeKind
+from everpath.model import Place
+from everpath.rules._words import Nearby, listed
+from everpath.rules.findings import Flaw, Severity
+from everpath.rules.registry import channel_rule
+
+
+@channel_rule("EP211", "self-edge", Severity.ERROR)
+def self_edge(graph: ChannelGraph) -> Iterator[Flaw]:
+    """No entry replaces or skips itself.
+
+    An entry that skips itself counts as skipped: opm no longer looks whether anybody can leave it, and
+    OLM v0 never offers it. One that replaces itself can be no head. Cost: one pass over the edges.
+    """
+    for name in graph.entries:
+        for edge in graph.named_edges(name):
+            if edge.successor == name:
+                yield Flaw(
+                    graph.entries[name].place.at(edge.kind.value),
+                    f"{name} {edge.kind.value} itself",
+                    because=(edge,),
+                    fix=f"remove {name} from its own {edge.kind.value}",
+                    entry=name,
+                )
+
+
+@channel_rule("EP212", "dangling-replaces", Severity.WARNING)
+def dangling_replaces(graph: ChannelGraph) -> Iterator[Flaw]:
+    """What an entry replaces exists in its package.
+
+    At the very end of the chain a missing name is harmless (older releases were pruned) and only noted;
+    anywhere else, and where it looks like a slip of the pen, users of the version that was meant are cut
+    off. Cost: one look-up an entry; one comparison with every name for those that miss.
+    """
+    nearby = Nearby(graph.package.by_name)
+    for name, target in _replaced(graph):
+        if graph.bundle(target) is not None:
+            continue
+        probably = nearby.meant(target, besides=(name,))
+        yield Flaw(
+            graph.entries[name].place.at("replaces"),
+            f"{name} replaces {target}, which exists nowhere in the package",
+            because=(Edge(name, target, EdgeKind.REPLACES),),
+            fix=f"did you mean {probably}?"
+            if probably
+            else f"remove replaces: {target}, or add the missing entry",
+            entry=name,
+            severity=Severity.NOTE if probably is None and _is_tail(graph, name) else None,
+        )
+
+
+def _replaced(graph: ChannelGraph) -> Iterator[tuple[str, str]]:
+    """Entries that replace a name which is no entry of the channel."""
+    for name, entry in graph.entries.items():
+        if entry.replaces and entry.replaces not in graph.entries:
+            yield name, entry.replaces
+
+
+def _is_tail(graph: ChannelGraph, name: str) -> bool:
+    """Whether nothing in the channel is older than an entry, so that nothing can be meant below it."""
+    return graph.by_version[:1] == (name,)
+
+
+@channel_rule("EP213", "replaces-out-of-channel", Severity.WARNING)
+def replaces_out_of_channel(graph: ChannelGraph) -> Iterator[Flaw]:
+    """What an entry replaces is in the same channel.
+
+    For the oldest entry this is how users come over from another channel, and it is only noted. Further
+    up the chain it cuts the channel in two. Cost: one look-up an entry.
+    """
+    for name, target in _replaced(graph):
+        if graph.bundle(target) is None:
+            continue
+        yield Flaw(
+            graph.entries[name].place.at("replaces"),
+            f"{name} replaces {target}, which is in the package but not in this channel",
+            because=(Edge(name, target, EdgeKind.REPLACES),),
+            fix=f"put {target} into the channel, or let {name} replace an entry of it",
+            entry=name,
+            severity=Severity.NOTE if _is_tail(graph, name) else None,
+        )
+
+
+@channel_rule("EP214", "skips-unknown", Severity.WARNING)
+def skips_unknown(graph: ChannelGraph) -> Iterator[Flaw]:
+    """What an entry skips exists in its package.
+
+    A release that was withdrawn and removed may stay skipped, for those who still run it, and is only
+    noted; a name that looks like a slip of the pen leaves the version that was meant without an edge.
+    Cost: one look-up a name; one comparison with every name for those that miss.
+    """
+    nearby = Nearby(graph.package.by_name)
+    for name, target in _skipped(graph):
+        if target in graph.package.by_name or not target:
+            continue
+        entry = graph.entries[name]
+        probably = nearby.meant(target, besides=(name, entry.replaces or "", *entry.skips))
+        yield Flaw(
+            _skip_place(graph, name, target),
+            f"{name} skips {target}, which exists nowhere in the package",
+            because=(Edge(name, target, EdgeKind.SKIPS),),
+            fix=f"did you mean {probably}?" if probably else None,
+            entry=name,
+            severity=None if probably else Severity.NOTE,
+        )
+
+
+def _skipped(graph: ChannelGraph) -> Iterator[tuple[str, str]]:
+    """Entries with the names they skip that are no entries of the channel."""
+    for name, entry in graph.entries.items():
+        for target in entry.skips:
+            if target not in graph.entries:
+                yield name, target
+
+
+def _skip_place(graph: ChannelGraph, name: str, target: str) -> Place:
+    entry = graph.entries[name]
+    return entry.place.at("skips", entry.skips.index(target))
+
+
+@channel_rule("EP215", "skips-out-of-channel", Severity.NOTE)
+def skips_out_of_channel(graph: ChannelGraph) -> Iterator[Flaw]:
+    """What an entry skips is in the same channel.
+
+    It is a way in from another channel and may well be meant. Cost: one look-up a name.
+    """
+    for name, target in _skipped(graph):
+        if target in graph.package.by_name:
+            yield Flaw(
+                _skip_place(graph, name, target),
+                f"{name} skips {target}, which is in the package but not in this channel",
+                because=(Edge(name, target, EdgeKind.SKIPS),),
+                entry=name,
+            )
+
+
+@channel_rule("EP216", "replaces-and-skips", Severity.WARNING)
+def replaces_and_skips(graph: ChannelGraph) -> Iterator[Flaw]:
+    """No entry both replaces and skips the same one.
+
+    To skip is to withdraw: opm ends the chain there and calls everything below stranded, and OLM v0
+    never offers the entry again. Cost: one pass over the edges.
+    """
+    for name, entry in graph.entries.items():
+        if entry.replaces and entry.replaces in entry.skips:
+            target = entry.replaces
+            yield Flaw(
+                _skip_place(graph, name, target),
+                f"{name} both replaces and skips {target}",
+                because=(Edge(name, target, EdgeKind.REPLACES), Edge(name, target, EdgeKind.SKIPS)),
+                fix=f"remove {target} from the skips of {name}, unless it was withdrawn",
+                entry=name,
+            )
+
+
+@channel_rule("EP217", "empty-skip", Severity.ERROR)
+def empty_skip(graph: ChannelGraph) -> Iterator[Flaw]:
+    """Every name in a skips list says something.
+
+    opm refuses the catalog. Cost: one pass over the edges.
+    """
+    for name, entry in graph.entries.items():
+        for index, target in enumerate(entry.skips):
+            if not target:
+                place = entry.place.at("skips", index)
+                yield Flaw(place, f"{name} skips an empty name", fix="remove the empty item", entry=name)
+
+
+@channel_rule("EP220", "downgrade", Severity.WARNING)
+def downgrade(graph: ChannelGraph) -> Iterator[Flaw]:
+    """An entry replaces and skips only lower versions than its own.
+
+    OLM v0 follows such an edge and downgrades the operator; v1 never does. A rebuild named `1.0.1-1` is,
+    to SemVer, a pre-release *below* 1.0.1. Cost: one comparison an edge.
+    """
+    for name, version in graph.versions.items():
+        entry = graph.entries[name]
+        for field, target in (
+            (EdgeKind.REPLACES, entry.replaces),
+            *((EdgeKind.SKIPS, s) for s in entry.skips),
+        ):
+            lower = graph.versions.get(target or "")
+            if target and target != name and lower is not None and version <= lower:
+                yield Flaw(
+                    entry.place.at(field.value),
+                    f"{name} ({version}) {field.value} {target}, whose version {lower} is not lower",
+                    because=(Edge(name, target, field),),
+                    fix=f"give {name} a version above {lower}, or remove the edge",
+                    entry=name,
+                )
+
+
+@channel_rule("EP221", "range-on-skipped", Severity.NOTE)
+def range_on_skipped(graph: ChannelGraph) -> Iterator[Flaw]:
+    """A skipped entry has no skipRange.
+
+    OLM v0 never offers a skipped entry and ignores its range; v1 honours it. Cost: one pass.
+    """
+    for name in graph.ranges:
+        if skippers := [s for s in graph.skippers.get(name, ()) if s != name]:
+            yield Flaw(
+                graph.entries[name].place.at("skipRange"),
+                f"{name} has a skipRange, but {listed(skippers)} skips it: "
+                "OLM v0 ignores the range, v1 honours it",
+                because=tuple(Edge(s, name, EdgeKind.SKIPS) for s in skippers),
+                fix=f"move the range to {skippers[-1]}",
+                entry=name,
+            )

@@ -1,0 +1,164 @@
+"""The rules there are. A rule is one generator function; the decorator says what it looks at.
+
+@channel_rule("EP203", "fork", Severity.ERROR)
+def fork(graph: ChannelGraph) -> Iterator[Flaw]: ...
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "Rule",
+    "all_rules",
+    "bundle_rule",
+    "catalog_rule",
+    "channel_rule",
+    "find_rules",
+    "package_rule",
+    "waiver_rule",
+]
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from inspect import cleandoc
+from typing import Literal, TypeVar
+
+from everpath.errors import UsageError
+from everpath.graph import ChannelGraph, PackageGraph
+from everpath.model import Bundle, Catalog
+from everpath.policies import PolicyName
+from everpath.rules.findings import Flaw, Severity
+from everpath.rules.waivers import Standing
+
+Subject = Literal["catalog", "package", "channel", "bundle", "waiver"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One law a catalog should keep.
+
+    `policy` is set when only users of that OLM generation are hurt. `unreadable` marks what leaves part
+    of the input unjudged: a report that holds such a finding exits with 3, not 1.
+    """
+
+    id: str
+    name: str
+    severity: Severity
+    subject: Subject
+    law: str
+    policy: PolicyName | None = None
+    unreadable: bool = False
+    check: Callable[..., Iterator[Flaw]] = field(repr=False, compare=False, kw_only=True)
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of the law."""
+        return self.law.partition("\n\n")[0].replace("\n", " ")
+
+
+_RULES: dict[str, Rule] = {}
+
+S = TypeVar("S", Catalog, PackageGraph, ChannelGraph, Bundle, Standing)
+Check = Callable[[S], Iterator[Flaw]]
+
+
+def _register(rule: Rule) -> None:
+    clash = [r for r in _RULES.values() if rule.id == r.id or rule.name == r.name]
+    assert not clash, f"{rule.id} {rule.name} is taken by {clash}"
+    _RULES[rule.id] = rule
+
+
+def _decorator(
+    subject: Subject,
+    id: str,  # noqa: A002 - the word users know
+    name: str,
+    severity: Severity,
+    *,
+    policy: PolicyName | None = None,
+    unreadable: bool = False,
+) -> Callable[[Check[S]], Check[S]]:
+    def register(check: Check[S]) -> Check[S]:
+        law = cleandoc(check.__doc__ or "")
+        _register(Rule(id, name, severity, subject, law, policy, unreadable, check=check))
+        return check
+
+    return register
+
+
+def catalog_rule(
+    id: str,  # noqa: A002
+    name: str,
+    severity: Severity,
+    *,
+    policy: PolicyName | None = None,
+    unreadable: bool = False,
+) -> Callable[[Check[Catalog]], Check[Catalog]]:
+    """A rule asked once, of everything that was read."""
+    return _decorator("catalog", id, name, severity, policy=policy, unreadable=unreadable)
+
+
+def package_rule(
+    id: str,  # noqa: A002
+    name: str,
+    severity: Severity,
+    *,
+    policy: PolicyName | None = None,
+) -> Callable[[Check[PackageGraph]], Check[PackageGraph]]:
+    """A rule asked of each package."""
+    return _decorator("package", id, name, severity, policy=policy)
+
+
+def channel_rule(
+    id: str,  # noqa: A002
+    name: str,
+    severity: Severity,
+    *,
+    policy: PolicyName | None = None,
+) -> Callable[[Check[ChannelGraph]], Check[ChannelGraph]]:
+    """A rule asked of each channel."""
+    return _decorator("channel", id, name, severity, policy=policy)
+
+
+def bundle_rule(
+    id: str,  # noqa: A002
+    name: str,
+    severity: Severity,
+    *,
+    policy: PolicyName | None = None,
+) -> Callable[[Check[Bundle]], Check[Bundle]]:
+    """A rule asked of each bundle."""
+    return _decorator("bundle", id, name, severity, policy=policy)
+
+
+def waiver_rule(
+    id: str,  # noqa: A002
+    name: str,
+    severity: Severity,
+) -> Callable[[Check[Standing]], Check[Standing]]:
+    """A rule asked of each waiver, after all others."""
+    return _decorator("waiver", id, name, severity)
+
+
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule, by id."""
+    from everpath.rules import load_rules  # noqa: PLC0415 - rule modules import this one
+
+    load_rules()
+    return tuple(_RULES[i] for i in sorted(_RULES))
+
+
+def find_rules(words: Iterable[str]) -> frozenset[str]:
+    """Ids of the rules that words name: an id, a name, or the beginning of ids (`EP2`)."""
+    rules = all_rules()
+    found: set[str] = set()
+    for word in words:
+        hits = {r.id for r in rules if word == r.name or r.id.startswith(word.upper())}
+        if not hits:
+            names = [r.id for r in rules] + [r.name for r in rules]
+            near = get_close_matches(word, names, n=1)
+            raise UsageError(
+                f"no rule is called {word!r}",
+                hint=f"did you mean {near[0]!r}?" if near else "`everpath rules` lists them all",
+            )
+        found |= hits
+    return frozenset(found)

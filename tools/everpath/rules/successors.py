@@ -1,0 +1,120 @@
+"""One successor for each installed version: the invariant itself, and where v0 and v1 read it differently."""
+
+from __future__ import annotations
+
+__all__ = ["divergence", "fork", "head_not_highest", "several_successors"]
+
+from collections.abc import Iterator
+from itertools import islice
+
+from everpath.graph import ChannelGraph, Edge, EdgeKind
+from everpath.policies import olm_v0, olm_v1
+from everpath.rules._words import listed
+from everpath.rules.findings import Flaw, Severity
+from everpath.rules.registry import channel_rule
+
+
+@channel_rule("EP203", "fork", Severity.ERROR)
+def fork(graph: ChannelGraph) -> Iterator[Flaw]:
+    """No two entries replace the same one, unless one of them stands in the other's line.
+
+    A registry asked "what replaces X?" may answer either, and whichever users take, they are on two
+    roads. Cost: one visit an edge for each name that has two replacers.
+    """
+    for target, replacers in graph.replacers.items():
+        rivals = graph.unrelated(r for r in replacers if r != target)
+        if len(rivals) < 2:
+            continue
+        newest, *older = rivals
+        place = graph.entries[target].place if target in graph.entries else graph.entries[newest].place
+        yield Flaw(
+            place,
+            f"{listed(sorted(rivals))} both replace it"
+            if len(rivals) == 2
+            else f"{listed(sorted(rivals))} all replace it",
+            because=tuple(Edge(r, target, EdgeKind.REPLACES) for r in rivals),
+            fix=f"add {listed(older)} to the skips of {newest}, or let {older[0]} be what {newest} replaces",
+            entry=target,
+        )
+
+
+@channel_rule("EP209", "several-successors", Severity.NOTE)
+def several_successors(graph: ChannelGraph) -> Iterator[Flaw]:
+    """Exactly one entry accepts each installed version.
+
+    With several, the resolver's own order decides: v0 takes the one nearest to the head, v1 the highest
+    version. This is legal and common with skipRange; it is reported so that nobody has to guess.
+    Cost: O((edges + ranges) · log n), and a few edges for each finding.
+    """
+    v0, v1 = olm_v0.hops(graph).next, olm_v1.hops(graph)
+    for name, count in graph.successor_counts.items():
+        if count < 2:
+            continue
+        edges = (e for e in graph.successors(name) if e.successor != name)
+        yield Flaw(
+            graph.entries[name].place,
+            f"{count} entries accept it: OLM v0 {_takes(v0.get(name))}, v1 {_takes(v1.get(name))}",
+            because=tuple(islice(edges, 5)),
+            entry=name,
+        )
+
+
+def _takes(name: str | None) -> str:
+    return f"takes {name}" if name else "stays"
+
+
+@channel_rule("EP218", "divergence", Severity.WARNING)
+def divergence(graph: ChannelGraph) -> Iterator[Flaw]:
+    """OLM v0 and OLM v1 send every installed version to the same next one.
+
+    Where they differ, a cluster's road depends on the OLM generation it runs, and only one of the two
+    roads was probably meant. Cost: O((edges + ranges) · log n).
+    """
+    hops = olm_v0.hops(graph)
+    if hops.failure is not None:
+        return
+    v1 = olm_v1.hops(graph)
+    for name in graph.entries:
+        first, second = hops.next.get(name), v1.get(name)
+        if first == second or name in hops.failures:
+            continue
+        yield Flaw(
+            graph.entries[name].place,
+            f"OLM v0 {_takes(first)}, OLM v1 {_takes(second)}",
+            because=tuple(e for s in (first, second) if s for e in graph.accepts(s, name)),
+            fix=_one_road(graph, name, first, second),
+            entry=name,
+        )
+
+
+def _one_road(graph: ChannelGraph, name: str, v0: str | None, v1: str | None) -> str | None:
+    """An edit after which both take the same hop, where one is plain."""
+    if v0 is None and v1 is not None and graph.head:
+        return f"add {name} to the skips of {graph.head}"
+    if v0 is not None and v1 is None:
+        return f"give {v0} a higher version than {name}"
+    return None
+
+
+@channel_rule("EP219", "head-not-highest", Severity.WARNING)
+def head_not_highest(graph: ChannelGraph) -> Iterator[Flaw]:
+    """The head of a channel is its highest version.
+
+    OLM v0 installs the head, OLM v1 the highest version: with a rolled-back release the two install
+    different ones, and v1 keeps whoever has the higher one. Cost: one comparison.
+    """
+    head = graph.head
+    if head is None or head not in graph.versions:
+        return
+    highest = graph.by_version[-1]
+    if graph.versions[highest] <= graph.versions[head]:
+        return
+    yield Flaw(
+        graph.entries[head].place,
+        f"the head is {head}, but {highest} is a higher version: a new install gets {head} from OLM v0 "
+        f"and {olm_v1.fresh_install(graph)} from OLM v1",
+        because=tuple(graph.named_edges(highest)),
+        fix=f"publish {head} again with a version above {graph.versions[highest]}, "
+        f"or remove {highest} from the channel",
+        entry=head,
+    )
