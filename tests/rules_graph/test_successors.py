@@ -43,10 +43,18 @@ def test_one_entry_that_replaces_and_covers_is_one_successor() -> None:
 
 
 def test_different_next_hops_are_a_divergence_with_both_edges() -> None:
-    [finding] = parse_report("b3: - / b2\nb2: - / b1\nb1", "EP218")
-    assert finding.message == "OLM v0 stays, OLM v1 takes b2"
-    assert finding.because == ("b2 skips b1",)
-    assert finding.fix == "add b1 to the skips of b3"
+    [finding] = parse_report("2.0.0: 1.0.0 / 3.0.0\n3.0.0: 1.0.0\n1.0.0", "EP218")[:1]
+    assert (finding.entry, finding.message) == ("1.0.0", "OLM v0 takes 2.0.0, OLM v1 takes 3.0.0")
+    assert finding.because == ("2.0.0 replaces 1.0.0", "3.0.0 replaces 1.0.0")
+
+
+def test_whoever_v0_strands_is_left_to_that_rule() -> None:
+    assert findings("b3: - / b2\nb2: - / b1\nb1", "EP218") == []
+
+
+def test_a_head_that_v1_moves_on_from_is_a_divergence() -> None:
+    drawing = "1.0.0: 0.9.0 / 2.0.0\n2.0.0: 0.9.0 / - / >=1.0.0 <2.0.0\n0.9.0"
+    assert "EP218 1.0.0: OLM v0 stays, OLM v1 takes 2.0.0" in findings(drawing, "EP218")
 
 
 def test_a_downgrade_only_v0_makes_is_a_divergence() -> None:

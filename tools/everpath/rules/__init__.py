@@ -12,6 +12,7 @@ from typing import Final
 RULE_MODULES: Final = (
     "documents",
     "packages",
+    "channels",
     "heads",
     "stranding",
     "successors",
@@ -19,6 +20,7 @@ RULE_MODULES: Final = (
     "streams",
     "ranges",
     "bundles",
+    "naming",
     "properties",
     "manifests",
     "deprecations",

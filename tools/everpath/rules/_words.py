@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Nearby", "listed", "plural"]
+__all__ = ["Nearby", "listed", "plural", "skip"]
 
 import re
 from collections.abc import Collection, Iterable
@@ -33,6 +33,11 @@ def plural(count: int, noun: str) -> str:
     if count == 1:
         return f"1 {noun}"
     return f"{count} {noun[:-1]}ies" if noun.endswith("y") else f"{count} {noun}s"
+
+
+def skip(skippers: Collection[str]) -> str:
+    """`b skips`, `b and c skip`."""
+    return f"{listed(skippers)} {'skips' if len(skippers) == 1 else 'skip'}"
 
 
 class Nearby:

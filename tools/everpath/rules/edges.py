@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.model import Place
-from everpath.rules._words import Nearby, listed
+from everpath.rules._words import Nearby, skip
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
 
@@ -218,8 +218,7 @@ def range_on_skipped(graph: ChannelGraph) -> Iterator[Flaw]:
         if skippers := [s for s in graph.skippers.get(name, ()) if s != name]:
             yield Flaw(
                 graph.entries[name].place.at("skipRange"),
-                f"{name} has a skipRange, but {listed(skippers)} skips it: "
-                "OLM v0 ignores the range, v1 honours it",
+                f"{name} has a skipRange, but {skip(skippers)} it: OLM v0 ignores the range, v1 honours it",
                 because=tuple(Edge(s, name, EdgeKind.SKIPS) for s in skippers),
                 fix=f"move the range to {skippers[-1]}",
                 entry=name,

@@ -26,7 +26,7 @@ def no_head(graph: ChannelGraph) -> Iterator[Flaw]:
     newest = graph.by_version[-1] if graph.by_version else next(iter(graph.entries))
     edges = tuple(graph.named_edges(newest))
     yield Flaw(
-        graph.entries[newest].place,
+        graph.entries[newest].place.at("name"),
         f"the channel has no head: every entry is replaced or skipped by another, even {newest}",
         because=edges,
         fix=f"remove {newest} from {_fields(edges)}",
@@ -51,7 +51,7 @@ def several_heads(graph: ChannelGraph) -> Iterator[Flaw]:
     for head in sorted(others):
         tail = _tail(graph, main)
         yield Flaw(
-            graph.entries[head].place,
+            graph.entries[head].place.at("name"),
             f"the channel has {plural(len(graph.heads), 'head')}: "
             f"nothing replaces or skips {head}, nor {main}",
             because=_why_apart(graph, tail, head),

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from everpath.graph import ChannelGraph, Edge
 from everpath.policies import olm_v0, olm_v1, opm
 from everpath.policies.walks import Destination, End, destinations, walk
-from everpath.rules._words import listed
+from everpath.rules._words import listed, skip
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
 
@@ -29,7 +29,7 @@ def stranded_v0(graph: ChannelGraph) -> Iterator[Flaw]:
     for place, followers in _gathered(ends, End.STRANDED):
         refused = tuple(_refused(graph, e) for e in graph.successors(place) if e.successor != place)
         yield Flaw(
-            graph.entries[place].place,
+            graph.entries[place].place.at("name"),
             f"OLM v0 never moves {place} on{_others(followers)}",
             because=refused or (f"no entry replaces it, skips it or covers it with a skipRange: {place}",),
             fix=f"add {place} to the skips of {graph.head}",
@@ -53,7 +53,7 @@ def _others(followers: list[str]) -> str:
 def _refused(graph: ChannelGraph, edge: Edge) -> str:
     """Why an edge that exists leads nowhere under OLM v0."""
     if skippers := [s for s in graph.skippers.get(edge.successor, ()) if s != edge.successor]:
-        return f"{edge}, but {listed(skippers)} skips {edge.successor}, so it is never a target"
+        return f"{edge}, but {skip(skippers)} {edge.successor}, so it is never a target"
     if edge.successor in graph.skippers:
         return f"{edge}, but {edge.successor} skips itself, so it is never a target"
     if edge.successor in olm_v0.prohibited(graph):
@@ -76,7 +76,7 @@ def stranded_v1(graph: ChannelGraph) -> Iterator[Flaw]:
             continue
         lower = tuple(e for e in graph.successors(place) if e.successor != place)
         yield Flaw(
-            graph.entries[place].place,
+            graph.entries[place].place.at("name"),
             f"OLM v1 never moves {place} on{_others(followers)}",
             because=tuple(f"{e}, but v1 does not go to a lower version" for e in lower)
             or (f"no entry replaces it, skips it or covers it with a skipRange: {place}",),
@@ -100,7 +100,7 @@ def stranded_opm(graph: ChannelGraph) -> Iterator[Flaw]:
     newest = max(verdict.stranded, key=lambda n: (n in graph.versions, *_key(graph, n)))
     are = "is" if len(verdict.stranded) == 1 else "are"
     yield Flaw(
-        graph.entries[newest].place,
+        graph.entries[newest].place.at("name"),
         f"opm refuses the channel: {listed(verdict.stranded)} {are} "
         f"neither on the replaces chain of {verdict.heads[0]} nor skipped",
         because=_halt(graph, last, target),
@@ -119,12 +119,16 @@ def _halt(graph: ChannelGraph, last: str, target: str | None) -> tuple[str, ...]
     if not target:
         return (f"the chain ends at {last}, which replaces nothing",)
     if skippers := graph.skippers.get(target):
-        return (f"the chain stops at {last}, because {listed(skippers)} skips {target}, which it replaces",)
+        return (f"the chain stops at {last}, because {skip(skippers)} {target}, which it replaces",)
     return (f"the chain ends at {last}, which replaces {target}, an entry this channel does not have",)
 
 
+def _all_of(names: tuple[str, ...]) -> str:
+    return listed(names) if len(names) <= 8 else f"all {len(names)}"
+
+
 def _way_on(graph: ChannelGraph, target: str | None, stranded: tuple[str, ...], head: str) -> str:
-    skip_all = f"add {listed(stranded)} to the skips of {head}"
+    skip_all = f"add {_all_of(stranded)} to the skips of {head}"
     if target in graph.entries and (skippers := graph.skippers.get(target or "")):
         return f"remove {target} from the skips of {listed(skippers)}, or {skip_all}"
     return skip_all
@@ -153,7 +157,7 @@ def _loop(graph: ChannelGraph, circle: tuple[str, ...]) -> Flaw:
     down = next((p for p in pairs if _falls(graph, *p)), pairs[-1])
     edges = tuple(edge for here, there in pairs for edge in graph.accepts(there, here))
     return Flaw(
-        graph.entries[down[1]].place,
+        graph.entries[down[1]].place.at("name"),
         f"OLM v0 goes in a circle: {' → '.join(circle)}",
         because=edges,
         fix=f"let {down[1]} accept only versions below its own, not {down[0]}",

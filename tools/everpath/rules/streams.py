@@ -11,7 +11,7 @@ from everpath.model import Entry
 from everpath.policies import olm_v0, olm_v1
 from everpath.policies.walks import destinations
 from everpath.ranges import IntervalSet
-from everpath.rules._words import listed, plural
+from everpath.rules._words import listed, plural, skip
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule, package_rule
 
@@ -33,7 +33,7 @@ def zstream(graph: ChannelGraph) -> Iterator[Flaw]:
             continue
         passes = all(_is_past(graph, ends[p].name, latest) for p in missed if p in ends)
         yield Flaw(
-            graph.entries[latest].place,
+            graph.entries[latest].place.at("name"),
             f"{latest} is the latest patch of its minor, but {listed(missed)} cannot reach it",
             because=tuple(f"no way from {p} to {latest} inside the minor" for p in missed[:5]),
             fix=f"add {listed(missed)} to the skips of {latest}",
@@ -97,8 +97,8 @@ def withdrawn_target(graph: ChannelGraph) -> Iterator[Flaw]:
 def _withdrawn(graph: ChannelGraph, entry: Entry, who: list[str]) -> Flaw:
     skippers = graph.skippers[entry.name]
     return Flaw(
-        entry.place,
-        f"{listed(skippers)} skips {entry.name}, yet OLM v1 sends {' and '.join(who)} to it",
+        entry.place.at("name"),
+        f"{skip(skippers)} {entry.name}, yet OLM v1 sends {' and '.join(who)} to it",
         because=tuple(graph.named_edges(entry.name)),
         fix=f"let {skippers[-1]}, with a version above {entry.name}, accept them by skips or skipRange",
         entry=entry.name,

@@ -52,7 +52,7 @@ def several_successors(graph: ChannelGraph) -> Iterator[Flaw]:
             continue
         edges = (e for e in graph.successors(name) if e.successor != name)
         yield Flaw(
-            graph.entries[name].place,
+            graph.entries[name].place.at("name"),
             f"{count} entries accept it: OLM v0 {_takes(v0.get(name))}, v1 {_takes(v1.get(name))}",
             because=tuple(islice(edges, 5)),
             entry=name,
@@ -76,21 +76,20 @@ def divergence(graph: ChannelGraph) -> Iterator[Flaw]:
     v1 = olm_v1.hops(graph)
     for name in graph.entries:
         first, second = hops.next.get(name), v1.get(name)
-        if first == second or name in hops.failures:
+        # Whoever v0 strands is reported as stranded; here both have somewhere to go, or v0 has arrived.
+        if first == second or name in hops.failures or (first is None and name != graph.head):
             continue
         yield Flaw(
-            graph.entries[name].place,
+            graph.entries[name].place.at("name"),
             f"OLM v0 {_takes(first)}, OLM v1 {_takes(second)}",
             because=tuple(e for s in (first, second) if s for e in graph.accepts(s, name)),
-            fix=_one_road(graph, name, first, second),
+            fix=_one_road(name, first, second),
             entry=name,
         )
 
 
-def _one_road(graph: ChannelGraph, name: str, v0: str | None, v1: str | None) -> str | None:
+def _one_road(name: str, v0: str | None, v1: str | None) -> str | None:
     """An edit after which both take the same hop, where one is plain."""
-    if v0 is None and v1 is not None and graph.head:
-        return f"add {name} to the skips of {graph.head}"
     if v0 is not None and v1 is None:
         return f"give {v0} a higher version than {name}"
     return None
@@ -110,7 +109,7 @@ def head_not_highest(graph: ChannelGraph) -> Iterator[Flaw]:
     if graph.versions[highest] <= graph.versions[head]:
         return
     yield Flaw(
-        graph.entries[head].place,
+        graph.entries[head].place.at("name"),
         f"the head is {head}, but {highest} is a higher version: a new install gets {head} from OLM v0 "
         f"and {olm_v1.fresh_install(graph)} from OLM v1",
         because=tuple(graph.named_edges(highest)),

@@ -1,0 +1,209 @@
+"""Renders a catalog of a wanted size from real ClusterServiceVersions, in the shape opm writes.
+
+The corpus (`EVERPATH_CORPUS`) holds bundles, not catalogs. Packages are taken whole, spread over the
+alphabet, until the size is reached; every channel is one chain in order of version, so that opm accepts
+the result and does all of its work on it.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Figures", "make_catalog"]
+
+import json
+import re
+import tarfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Literal
+from zlib import crc32
+
+import semver
+import yaml
+
+from everpath.formats import yaml11
+
+Format = Literal["yaml", "json"]
+Json = dict[str, Any]
+
+_MEMBER = re.compile(r"operators/(?P<package>[^/]+)/(?P<version>[^/]+)/(?P<rest>(?:manifests|metadata)/.+\.ya?ml)$")
+_LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
+# Rendered, the corpus is a little more than this.
+_WHOLE_MB = 110
+_PREFIX = "operators.operatorframework.io.bundle."
+_METADATA = (
+    "apiservicedefinitions:apiServiceDefinitions",
+    "customresourcedefinitions:crdDescriptions",
+    "description:description",
+    "displayName:displayName",
+    "installModes:installModes",
+    "keywords:keywords",
+    "links:links",
+    "maintainers:maintainers",
+    "maturity:maturity",
+    "minKubeVersion:minKubeVersion",
+    "nativeAPIs:nativeAPIs",
+    "provider:provider",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What was written."""
+
+    packages: int
+    bundles: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Bundle:
+    version: semver.Version
+    channels: tuple[str, ...]
+    blob: Json
+
+
+def make_catalog(corpus: Path, out: Path, target_mb: float, fmt: Format) -> Figures:
+    """Write `out`/PACKAGE/catalog.FMT until `target_mb` are full.
+
+    `corpus` is the folder that holds corpus-k8s-allcsv.tar.xz, that archive, or an unpacked one.
+    """
+    packages = bundles = size = 0
+    one_in = max(1, int(_WHOLE_MB // target_mb))
+    for name, members in groupby(_members(corpus), key=lambda member: member[0]["package"]):
+        documents = _render(name, members) if crc32(name.encode()) % one_in == 0 else []
+        if not documents:
+            continue
+        content = _dump(documents, fmt)
+        target = out / name / f"catalog.{fmt}"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content)
+        packages += 1
+        bundles += sum(document["schema"] == "olm.bundle" for document in documents)
+        size += len(content)
+        if size >= target_mb * 1e6:
+            break
+    return Figures(packages, bundles, size)
+
+
+def _members(corpus: Path) -> Iterator[tuple[re.Match[str], bytes]]:
+    """The bundles' files, package by package, bundle by bundle."""
+    if (corpus / "operators").is_dir():
+        for path in sorted((corpus / "operators").rglob("*.yaml")):
+            if found := _MEMBER.search(path.as_posix()):
+                yield found, path.read_bytes()
+        return
+    archive = corpus / "corpus-k8s-allcsv.tar.xz" if corpus.is_dir() else corpus
+    with tarfile.open(archive, "r|xz") as tar:
+        for member in tar:
+            found = _MEMBER.search(member.name)
+            content = tar.extractfile(member) if found and member.isfile() else None
+            if found and content:
+                yield found, content.read()
+
+
+def _render(name: str, members: Iterable[tuple[re.Match[str], bytes]]) -> list[Json]:
+    """The documents of one package, or none if opm would refuse it."""
+    bundles: dict[str, _Bundle] = {}
+    for _, files in groupby(members, key=lambda member: member[0]["version"]):
+        bundle = _bundle(name, {found["rest"]: content for found, content in files})
+        if bundle is not None:
+            bundles.setdefault(str(bundle.version), bundle)
+    if not bundles or not _LABEL.fullmatch(name):
+        return []
+    ordered = sorted(bundles.values(), key=lambda bundle: bundle.version)
+    channels = sorted({channel for bundle in ordered for channel in bundle.channels})
+    package = {"schema": "olm.package", "name": name, "defaultChannel": channels[0]}
+    return [package, *(_channel(name, c, ordered) for c in channels), *(b.blob for b in ordered)]
+
+
+def _channel(package: str, name: str, bundles: list[_Bundle]) -> Json:
+    names = [bundle.blob["name"] for bundle in bundles if name in bundle.channels]
+    entries = [{"name": names[0]}, *({"name": n, "replaces": p} for p, n in zip(names, names[1:], strict=False))]
+    return {"schema": "olm.channel", "name": name, "package": package, "entries": entries}
+
+
+def _bundle(package: str, files: dict[str, bytes]) -> _Bundle | None:
+    manifests = (content for path, content in files.items() if "clusterserviceversion" in path)
+    try:
+        csv = yaml11.load(next(manifests))
+        annotations = yaml11.load(files["metadata/annotations.yaml"])["annotations"]
+        version = semver.Version.parse(csv["spec"]["version"])
+        channels = tuple(part.strip() for part in annotations[f"{_PREFIX}channels.v1"].split(","))
+        return _Bundle(version, channels, _blob(package, csv))
+    except (StopIteration, KeyError, TypeError, ValueError, AttributeError, yaml11.YamlProblem):
+        # The corpus has its broken bundles; a benchmark is not the place to judge them.
+        return None
+
+
+def _blob(package: str, csv: Json) -> Json:
+    spec, name, version = csv["spec"], csv["metadata"]["name"], csv["spec"]["version"]
+    image = f"registry.example/k8s/{package}:v{version}".replace("+", "-")
+    identity = {"type": "olm.package", "value": {"packageName": package, "version": version}}
+    return {
+        "schema": "olm.bundle",
+        "name": name,
+        "package": package,
+        "image": image,
+        "properties": [*_gvks(spec), identity, {"type": "olm.csv.metadata", "value": _metadata(csv)}],
+        "relatedImages": [{"name": "", "image": image}, *_related(spec)],
+    }
+
+
+def _gvks(spec: Json) -> list[Json]:
+    definitions = spec.get("customresourcedefinitions") or {}
+    kinds = (("olm.gvk", definitions.get("owned")), ("olm.gvk.required", definitions.get("required")))
+    return [
+        {
+            "type": kind,
+            "value": {
+                "group": crd["name"].partition(".")[2],
+                "kind": crd["kind"],
+                "version": crd["version"],
+            },
+        }
+        for kind, crds in kinds
+        for crd in crds or ()
+    ]
+
+
+def _metadata(csv: Json) -> Json:
+    spec = csv["spec"]
+    fields = dict(pair.split(":") for pair in _METADATA)
+    value = {theirs: spec[ours] for ours, theirs in fields.items() if spec.get(ours)}
+    for key in ("annotations", "labels"):
+        if csv["metadata"].get(key):
+            value[key] = {k: str(v) for k, v in csv["metadata"][key].items()}
+    return value
+
+
+def _related(spec: Json) -> list[Json]:
+    deployments = spec["install"]["spec"].get("deployments") or []
+    containers = [c for d in deployments for c in d["spec"]["template"]["spec"]["containers"]]
+    return [{"name": c["name"], "image": c["image"]} for c in containers]
+
+
+def _dump(documents: list[Json], fmt: Format) -> bytes:
+    if fmt == "json":
+        return "".join(json.dumps(d, indent=4, ensure_ascii=False) + "\n" for d in documents).encode()
+    return b"".join(b"---\n" + _yaml(document) for document in documents)
+
+
+def _yaml(document: Json) -> bytes:
+    dumped: bytes = yaml.dump(document, Dumper=_Dumper, encoding="utf-8", allow_unicode=True, width=80)
+    return dumped
+
+
+class _Dumper(yaml.CSafeDumper):
+    """Writes long text as go-yaml does: a block where there are lines, no anchors anywhere."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _text(dumper: yaml.CSafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _text)

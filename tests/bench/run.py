@@ -1,0 +1,220 @@
+"""`make bench`: our figures beside the peers', from one run on one machine, as a table.
+
+    python tests/bench/run.py [--only NAME] [--repeat 5]
+
+The corpus comes from EVERPATH_CORPUS; opm is built from its Go module if Go is there, or named by
+EVERPATH_OPM. What cannot be measured is said, not left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import which
+
+from make_catalog import make_catalog
+from measure import Cost, best_of
+from shapes import many_packages, one_channel
+
+from everpath.formats.reading import read
+from everpath.rules.check import check
+
+ROOT = Path(__file__).resolve().parents[2]
+EVERPATH = (sys.executable, "-m", "everpath")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of the table."""
+
+    work: str
+    ours: str
+    peer: str
+    ratio: str
+    goal: str
+    met: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """Where things are, and how often to repeat them."""
+
+    folder: Path
+    corpus: Path | None
+    opm: str | None
+    repeat: int
+
+
+def _validate(path: Path) -> tuple[str, ...]:
+    return (*EVERPATH, "validate-graph", "--no-config", "--output", "concise", str(path))
+
+
+def _shown(cost: Cost) -> str:
+    return f"{cost.wall:.2f} s, {cost.megabytes:.0f} MB"
+
+
+def rendered(bench: Bench) -> Iterator[Row]:
+    """A rendered catalog of 20 MB beside opm, in both formats."""
+    for fmt, share in (("yaml", 8), ("json", 10)):
+        work = f"validate 20 MB of {fmt.upper()}"
+        if bench.corpus is None or bench.opm is None:
+            yield Row(work, "-", "-", "-", f"1/{share} of opm's time", None)
+            continue
+        folder = bench.folder / fmt
+        make_catalog(bench.corpus, folder, 20, fmt)
+        ours = best_of(bench.repeat, _validate(folder), {"EVERPATH_CACHE": "off"})
+        peer = best_of(max(2, bench.repeat // 2), (bench.opm, "validate", str(folder)))
+        yield _beside(work, ours, peer, share)
+        yield Row(
+            f"memory for 20 MB of {fmt.upper()}",
+            f"{ours.megabytes:.0f} MB",
+            f"{peer.megabytes:.0f} MB",
+            f"1/{peer.megabytes / ours.megabytes:.1f}",
+            "1/2 of opm's memory",
+            ours.megabytes * 2 <= peer.megabytes,
+        )
+
+
+def _beside(work: str, ours: Cost, peer: Cost, share: int) -> Row:
+    factor = peer.wall / ours.wall
+    goal = f"1/{share} of opm's time"
+    return Row(work, _shown(ours), _shown(peer), f"1/{factor:.1f}", goal, factor >= share)
+
+
+def operatorhub(bench: Bench) -> Iterator[Row]:
+    """The whole of OperatorHub, without and with the index cache."""
+    if bench.corpus is None:
+        yield Row("validate OperatorHub, 7,722 bundles", "-", "-", "-", "4 s", None)
+        return
+    folder = _unpacked(bench)
+    cold = best_of(bench.repeat, _validate(folder), {"EVERPATH_CACHE": "off"})
+    yield Row(
+        "OperatorHub, cold", _shown(cold), "-", "-", "4 s, 500 MB", cold.wall <= 4 and cold.megabytes < 500
+    )
+    cache = {"EVERPATH_CACHE": str(bench.folder / "cache")}
+    best_of(1, _validate(folder), cache)
+    warm = best_of(bench.repeat, _validate(folder), cache)
+    yield Row(
+        "OperatorHub, from its index",
+        _shown(warm),
+        "-",
+        f"1/{cold.wall / warm.wall:.1f} of cold",
+        "0.5 s, 500 MB",
+        warm.wall <= 0.5 and warm.megabytes < 500,
+    )
+
+
+def _unpacked(bench: Bench) -> Path:
+    assert bench.corpus is not None  # asked before
+    folder = bench.folder / "operatorhub"
+    if not folder.exists():
+        with tarfile.open(bench.corpus / "corpus-k8s-allcsv.tar.xz") as tar:
+            tar.extractall(folder, filter="data")
+    return folder
+
+
+def growth(bench: Bench) -> Iterator[Row]:
+    """Ten times the work takes at most twelve times as long."""
+    for what, make, small in (
+        ("entries in one channel", one_channel, 200),
+        ("packages in one catalog", many_packages, 2_000),
+    ):
+        little, much = (_seconds(make(bench.folder, n), bench.repeat) for n in (small, small * 10))
+        yield Row(
+            f"{small:,} → {small * 10:,} {what}",
+            f"{little:.2f} s → {much:.2f} s",
+            "-",
+            f"×{much / little:.1f}",
+            "×12 for ×10",
+            much <= 12 * little,
+        )
+
+
+def _seconds(path: Path, repeat: int) -> float:
+    """Processor time to read and check a catalog in this process."""
+
+    def once() -> float:
+        gc.collect()
+        start = time.process_time()
+        check(read(str(path)).catalog)
+        return time.process_time() - start
+
+    return min(once() for _ in range(repeat))
+
+
+def starting(bench: Bench) -> Iterator[Row]:
+    """Help is there at once."""
+    ours = best_of(bench.repeat, (*EVERPATH, "--help"))
+    bare = best_of(bench.repeat, (sys.executable, "-c", "import click"))
+    yield Row(
+        "everpath --help",
+        f"{ours.wall * 1000:.0f} ms",
+        f"{bare.wall * 1000:.0f} ms (import click)",
+        f"×{ours.wall / bare.wall:.1f}",
+        "×2",
+        ours.wall <= 2 * bare.wall,
+    )
+
+
+PARTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
+    "rendered": rendered,
+    "operatorhub": operatorhub,
+    "growth": growth,
+    "starting": starting,
+}
+
+
+def _opm() -> str | None:
+    """The peer: named, or built from its module. None where there is no Go."""
+    if named := os.environ.get("EVERPATH_OPM"):
+        return named
+    if which("go") is None:
+        print(
+            "opm is not measured: there is no Go to build it with (or name one in EVERPATH_OPM)",
+            file=sys.stderr,
+        )
+        return None
+    built = subprocess.run(
+        [ROOT / "tests/peers/build.sh", "opm"], check=True, stdout=subprocess.PIPE, text=True
+    )
+    return built.stdout.strip().splitlines()[-1]
+
+
+def _corpus() -> Path | None:
+    if named := os.environ.get("EVERPATH_CORPUS"):
+        return Path(named)
+    print("OperatorHub is not measured: EVERPATH_CORPUS names no folder", file=sys.stderr)
+    return None
+
+
+def _table(rows: Iterator[Row]) -> Iterator[str]:
+    yield "| work | everpath | peer (opm 1.73.0) | ratio | goal | |"
+    yield "|---|---|---|---|---|---|"
+    for row in rows:
+        met = {True: "met", False: "MISSED", None: "not measured"}[row.met]
+        yield f"| {row.work} | {row.ours} | {row.peer} | {row.ratio} | {row.goal} | {met} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=sorted(PARTS), help="one part of the table")
+    parser.add_argument("--repeat", type=int, default=5, help="runs of each command; the quickest counts")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="everpath-bench-") as folder:
+        bench = Bench(Path(folder), _corpus(), _opm(), options.repeat)
+        parts = [PARTS[options.only]] if options.only else list(PARTS.values())
+        for line in _table(row for part in parts for row in part(bench)):
+            print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()

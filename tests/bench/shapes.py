@@ -1,0 +1,55 @@
+"""Catalogs of a given shape and size, to see how the cost grows with the work."""
+
+from __future__ import annotations
+
+__all__ = ["many_packages", "one_channel"]
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+Document = dict[str, object]
+
+
+def one_channel(folder: Path, entries: int) -> Path:
+    """One package, one channel; every entry has replaces, skips and a range over all before it."""
+    return _written(folder / f"channel-{entries}.json", _package("op", entries))
+
+
+def many_packages(folder: Path, packages: int) -> Path:
+    """Many packages of five entries."""
+    documents = (d for i in range(packages) for d in _package(f"op-{i:05}", 5))
+    return _written(folder / f"packages-{packages}.json", documents)
+
+
+def _package(name: str, entries: int) -> Iterator[Document]:
+    versions = [f"1.{i // 10}.{i % 10}" for i in range(entries)]
+    yield {"schema": "olm.package", "name": name, "defaultChannel": "stable"}
+    yield {
+        "schema": "olm.channel",
+        "package": name,
+        "name": "stable",
+        "entries": list(_entries(name, versions)),
+    }
+    for version in versions:
+        yield {
+            "schema": "olm.bundle",
+            "name": f"{name}.v{version}",
+            "package": name,
+            "image": f"registry.example/{name}:{version}",
+            "properties": [{"type": "olm.package", "value": {"packageName": name, "version": version}}],
+        }
+
+
+def _entries(name: str, versions: list[str]) -> Iterator[Document]:
+    for i, version in enumerate(versions):
+        entry: Document = {"name": f"{name}.v{version}", "skipRange": f"<{version}"}
+        if i:
+            entry["replaces"] = f"{name}.v{versions[i - 1]}"
+        yield entry
+
+
+def _written(path: Path, documents: Iterator[Document]) -> Path:
+    with path.open("w") as file:
+        file.writelines(json.dumps(document) + "\n" for document in documents)
+    return path

@@ -1,0 +1,145 @@
+"""What OLM v0 makes of an `olm.constraint`: parsed strictly, read at the first of its kinds.
+
+opm only asks for JSON. The resolver parses each constraint when its bundle becomes a candidate, and one
+that it cannot parse fails every Subscription of the namespace.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Fault", "faults"]
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Final, TypeAlias
+
+from everpath.ranges import Range, RangeError
+from everpath.rules import _cel
+from everpath.rules._shapes import ANY, Shape, field, misfits
+from everpath.rules._words import listed
+
+Path: TypeAlias = tuple[str | int, ...]
+
+#: OLM parses no constraint that is longer.
+SIZE_LIMIT: Final = 131072
+
+_COMPOUND: Final[Shape] = {"constraints": [ANY]}
+#: In the order in which the resolver looks for them: it reads the first that is there.
+_KINDS: Final[Mapping[str, Shape]] = {
+    "gvk": {"group": str, "kind": str, "version": str},
+    "package": {"packageName": str, "versionRange": str},
+    "all": _COMPOUND,
+    "any": _COMPOUND,
+    "not": _COMPOUND,
+    "cel": {"rule": str},
+}
+_CONSTRAINT: Final[Mapping[str, Shape]] = {"failureMessage": str, **_KINDS}
+_FIELDS: Final = (
+    *_CONSTRAINT,
+    "constraints",
+    "packageName",
+    "versionRange",
+    "group",
+    "kind",
+    "version",
+    "rule",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Something wrong with a constraint; `is_fatal` if OLM fails on it, else it only misleads."""
+
+    path: Path
+    message: str
+    because: tuple[str, ...] = ()
+    fix: str | None = None
+    is_fatal: bool = True
+
+
+def faults(value: object) -> Iterator[Fault]:
+    """Everything wrong with a constraint, outermost first. Cost: one visit a value."""
+    if (size := _size(value)) > SIZE_LIMIT:
+        yield Fault((), f"a constraint has at most {SIZE_LIMIT} bytes, this one {size}", fix="split it")
+        return
+    waiting: list[tuple[object, Path, bool]] = [(value, (), True)]
+    while waiting:
+        constraint, path, is_read = waiting.pop()
+        kinds = [kind for kind in _KINDS if field(constraint, kind) is not None]
+        misshapen = list(_misshapen(constraint, path))
+        yield from misshapen
+        if is_read and (kinds or not misshapen):
+            yield from _unmeant(constraint, path, kinds)
+        nested = _nested(constraint, path)
+        waiting += reversed([(inner, way, is_read and kind == kinds[0]) for kind, inner, way in nested])
+
+
+def _misshapen(constraint: object, path: Path) -> Iterator[Fault]:
+    """What the parser refuses in one constraint, those nested in it aside."""
+    for misfit in misfits(constraint, _CONSTRAINT, strict=True, path=path):
+        near = get_close_matches(str(misfit.path[-1]), _FIELDS, n=1) if misfit.unknown else []
+        yield Fault(misfit.path, misfit.message, fix=f"did you mean {near[0]!r}?" if near else None)
+
+
+def _unmeant(constraint: object, path: Path, kinds: list[str]) -> Iterator[Fault]:
+    """What is wrong with the meaning of one constraint that the resolver reads."""
+    if not kinds:
+        yield Fault(path, "a constraint says nothing", fix=f"give it one of {listed(_KINDS)}")
+        return
+    if len(kinds) > 1:
+        message = f"a constraint is of one kind; OLM reads {kinds[0]} and passes over {listed(kinds[1:])}"
+        yield Fault(path, message, fix="join them with all", is_fatal=False)
+    yield from _faults_of_kind(kinds[0], field(constraint, kinds[0]), (*path, kinds[0]))
+
+
+def _faults_of_kind(kind: str, value: object, path: Path) -> Iterator[Fault]:
+    if kind == "package" and isinstance(span := field(value, "versionRange") or "", str):
+        yield from _range_faults(span, (*path, "versionRange"))
+    if kind == "cel" and isinstance(rule := field(value, "rule") or "", str):
+        yield from _rule_faults(rule, (*path, "rule"))
+    if kind in ("all", "any", "not") and not field(value, "constraints"):
+        always = "can never be met" if kind == "any" else "is always met"
+        yield Fault(path, f"{kind} of no constraints {always}", fix="list constraints in it", is_fatal=False)
+
+
+def _range_faults(text: str, path: Path) -> Iterator[Fault]:
+    try:
+        Range.parse(text)
+    except RangeError as error:
+        message = f"the range {text!r} does not parse: {error.reason}"
+        yield Fault(path, message, tuple(error.pretty().splitlines()), error.hint)
+
+
+def _rule_faults(rule: str, path: Path) -> Iterator[Fault]:
+    try:
+        _cel.check(rule)
+    except _cel.CelError as error:
+        yield Fault(
+            path, f"the CEL rule does not compile: {error.reason}", tuple(error.pretty().splitlines())
+        )
+
+
+def _nested(constraint: object, path: Path) -> Iterator[tuple[str, object, Path]]:
+    """Constraints within a constraint, each with the kind it stands under and the way to it."""
+    for kind in ("all", "any", "not"):
+        inner = field(field(constraint, kind), "constraints")
+        for i, nested in enumerate(inner if isinstance(inner, list) else ()):
+            yield kind, nested, (*path, kind, "constraints", i)
+
+
+def _size(value: object) -> int:
+    """Bytes of a value as compact JSON. Not recursive: whoever wrote it chose how deeply it is nested."""
+    import json  # noqa: PLC0415 - catalogs with constraints are rare
+
+    total, waiting = 0, [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            total += 1 + 2 * len(item) + (not item)
+            waiting += [*item, *item.values()]
+        elif isinstance(item, list):
+            total += 1 + len(item) + (not item)
+            waiting += item
+        else:
+            total += len(json.dumps(item, ensure_ascii=False).encode(errors="surrogatepass"))
+    return total

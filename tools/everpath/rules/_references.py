@@ -1,0 +1,90 @@
+"""Image references, by the grammar opm judges them with (containers/image, ParseNormalizedNamed).
+
+A reference is `[host[:port]/]path[:tag][@digest]`; without a host it is on Docker Hub.
+"""
+
+from __future__ import annotations
+
+__all__ = ["mended", "reference_fault"]
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+_DOMAIN_PART: Final = "[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"
+_DOMAIN: Final = rf"{_DOMAIN_PART}(?:\.{_DOMAIN_PART})*(?::[0-9]+)?"
+# Go's pattern lets the separator be empty; spelled so, Python would backtrack without end.
+_PATH_PART: Final = "[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*"
+_PATH: Final = f"{_PATH_PART}(?:/{_PATH_PART})*"
+_TAG: Final = "[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127}"
+_DIGEST: Final = "[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}"
+_REFERENCE: Final = re.compile(f"(?P<name>(?:{_DOMAIN}/)?{_PATH})(?::{_TAG})?(?:@(?P<digest>{_DIGEST}))?")
+
+_IDENTIFIER: Final = re.compile("[a-f0-9]{64}")
+_SCHEME: Final = re.compile("[a-z]+://")
+_HEX: Final = re.compile("[a-f0-9]*")
+
+#: Hexadecimal digits of the digests that exist.
+_DIGEST_LENGTHS: Final[Mapping[str, int]] = {"sha256": 64, "sha384": 96, "sha512": 128}
+_NAME_LIMIT: Final = 255
+#: Nothing longer can be a reference: 255 for the name, 128 for a tag, a digest of 135.
+_LIMIT: Final = 520
+
+
+def reference_fault(text: str) -> str | None:
+    """Why a text is no image reference, or None if it is one."""
+    if _IDENTIFIER.fullmatch(text):
+        return "64 hexadecimal digits are an image's id, not its name"
+    domain, rest = _split(text)
+    if rest.partition(":")[0] != rest.partition(":")[0].lower():
+        return "the path of an image is written in lower case"
+    found = _REFERENCE.fullmatch(f"{domain}/{rest}") if len(text) <= _LIMIT else None
+    if found is None:
+        return _reason(text)
+    if len(found["name"]) > _NAME_LIMIT:
+        return f"the name of an image has at most {_NAME_LIMIT} characters"
+    return _digest_fault(found["digest"]) if found["digest"] else None
+
+
+def mended(text: str) -> str | None:
+    """What was probably meant by a text that is no reference."""
+    guess = _SCHEME.sub("", text.strip(), count=1).strip("/")
+    name, at, digest = guess.partition("@")
+    head, colon, tag = name.rpartition(":")
+    lower = (head or tag).lower() if "/" not in tag else name.lower()
+    guess = lower + (colon + tag if head and "/" not in tag else "") + at + digest
+    return guess if guess != text and guess and reference_fault(guess) is None else None
+
+
+def _split(text: str) -> tuple[str, str]:
+    """Host and the rest, as Docker tells them apart: a host has a dot or a port, or is localhost."""
+    first, slash, rest = text.partition("/")
+    if not slash or not ("." in first or ":" in first or first == "localhost"):
+        first, rest = "docker.io", text
+    if first == "index.docker.io":
+        first = "docker.io"
+    if first == "docker.io" and "/" not in rest:
+        rest = f"library/{rest}"
+    return first, rest
+
+
+def _digest_fault(digest: str) -> str | None:
+    algorithm, _, code = digest.partition(":")
+    length = _DIGEST_LENGTHS.get(algorithm)
+    if length is None:
+        return f"{algorithm} is no digest there is: write {', '.join(_DIGEST_LENGTHS)}"
+    if len(code) != length:
+        return f"a {algorithm} digest has {length} hexadecimal digits, this one {len(code)}"
+    return None if _HEX.fullmatch(code) else "a digest is written in lower case"
+
+
+def _reason(text: str) -> str:
+    if len(text) > _LIMIT:
+        return f"no reference has {len(text)} characters"
+    if (scheme := _SCHEME.match(text)) is not None:
+        return f"a reference does not begin with {scheme[0]}"
+    if text != text.strip() or " " in text:
+        return "there is white space in it"
+    if "@" in text:
+        return "what stands behind @ is no digest such as sha256:…"
+    return "it is not of the form [host/]path[:tag][@digest]"

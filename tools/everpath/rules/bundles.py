@@ -1,0 +1,261 @@
+"""Bundles: that they exist, where they are, and what version they are."""
+
+from __future__ import annotations
+
+__all__ = [
+    "bundle_in_no_channel",
+    "bundle_release",
+    "bundle_version",
+    "duplicate_bundle",
+    "duplicate_version",
+    "equal_precedence",
+    "image_reference",
+    "missing_bundle",
+    "no_image",
+]
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from everpath.graph import ChannelGraph, PackageGraph
+from everpath.model import Bundle, Place
+from everpath.rules._references import mended, reference_fault
+from everpath.rules._released import by_version, tolerated
+from everpath.rules._shapes import SHAPES, misfits
+from everpath.rules._words import Nearby
+from everpath.rules.findings import Flaw, Severity
+from everpath.rules.registry import bundle_rule, channel_rule, package_rule
+from everpath.versions import VersionError, maybe, parse
+
+_RELEASE_LIMIT: Final = 20
+
+
+@channel_rule("EP401", "missing-bundle", Severity.ERROR)
+def missing_bundle(graph: ChannelGraph) -> Iterator[Flaw]:
+    """Every entry of a channel has a bundle of the same name and package.
+
+    opm refuses the catalog, with a different message for each channel but the last one loaded. Of a package
+    that nobody declares only that is reported. Cost: one look-up an entry; one comparison with every name
+    for those that miss.
+    """
+    nearby = Nearby(graph.package.by_name)
+    for name, entry in graph.entries.items() if graph.package.declarations else ():
+        if graph.bundle(name) is None:
+            meant = nearby.meant(name, besides=graph.entries)
+            yield Flaw(
+                entry.place.at("name"),
+                f"{name} has no bundle" if name else "an entry has no name",
+                because=("there is nothing to install; opm refuses the catalog",),
+                fix=f"did you mean {meant}?" if meant else "add its olm.bundle document, or remove the entry",
+                entry=name,
+            )
+
+
+@package_rule("EP402", "bundle-in-no-channel", Severity.ERROR)
+def bundle_in_no_channel(graph: PackageGraph) -> Iterator[Flaw]:
+    """Every bundle is an entry of some channel of its package.
+
+    Nobody can install one that is not; opm refuses a rendered catalog with it. Cost: one look-up a bundle.
+    """
+    absent = [name for name in graph.memberships if name not in graph.package.by_name]
+    nearby = Nearby(absent)
+    for bundle in graph.package.by_name.values() if graph.package.declarations else ():
+        if bundle.name not in graph.memberships:
+            meant = nearby.meant(bundle.name)
+            yield Flaw(
+                bundle.place,
+                f"{bundle.name} is in no channel",
+                because=("nobody can install it", *(() if bundle.csv else ("opm refuses the catalog",))),
+                fix=f"is it the entry {meant}, which has no bundle?"
+                if meant
+                else "add it to a channel, or remove it",
+                entry=bundle.name,
+                severity=Severity.WARNING if bundle.csv else None,
+            )
+
+
+@package_rule("EP403", "duplicate-bundle", Severity.ERROR)
+def duplicate_bundle(graph: PackageGraph) -> Iterator[Flaw]:
+    """A name stands for one bundle of a package.
+
+    opm refuses the catalog; in a cluster the two would be the same object. Cost: one look-up a bundle.
+    """
+    for bundle in graph.package.bundles:
+        first = graph.package.by_name[bundle.name]
+        if bundle is not first:
+            yield Flaw(
+                bundle.place.at("name"),
+                f"two bundles of {graph.name} are called {bundle.name}",
+                because=(f"the other is in {first.place.file}", "opm refuses the catalog"),
+                fix="rename one after its own version" if first.version != bundle.version else "remove one",
+                entry=bundle.name,
+            )
+
+
+@bundle_rule("EP404", "image-reference", Severity.ERROR)
+def image_reference(bundle: Bundle) -> Iterator[Flaw]:
+    """Images are references a registry understands: [host/]path[:tag][@digest].
+
+    opm refuses the catalog. An empty related image is allowed. Cost: one match an image.
+    """
+    images = [(bundle.image, bundle.place.at("image"), "the image")]
+    images += [
+        (image, bundle.place.at("relatedImages", i, "image"), f"the related image {name}".rstrip())
+        for i, (name, image) in enumerate(bundle.related_images)
+    ]
+    for image, place, noun in images:
+        fault = reference_fault(image) if image else None
+        if fault:
+            guess = mended(image)
+            yield Flaw(
+                place,
+                f"{noun} of {bundle.name} is no reference: {fault}",
+                because=(f"{image[:200]!r} cannot be pulled; opm refuses the catalog",),
+                fix=f"write {guess}" if guess else "write host/path:tag or host/path@sha256:…",
+            )
+
+
+@bundle_rule("EP405", "no-image", Severity.ERROR)
+def no_image(bundle: Bundle) -> Iterator[Flaw]:
+    """A bundle in a catalog has an image, or carries its manifests in olm.bundle.object properties.
+
+    OLM has nothing to unpack, and opm refuses the catalog. Cost: none.
+    """
+    if bundle.csv is None and not bundle.image and not bundle.has_objects:
+        yield Flaw(
+            bundle.place,
+            f"{bundle.name} has neither an image nor manifests",
+            because=("OLM has nothing to unpack; opm refuses the catalog",),
+            fix="set its image",
+        )
+
+
+def _version_place(bundle: Bundle) -> Place:
+    """Where a bundle says its version."""
+    stated = next(bundle.properties_of("olm.package"), None)
+    if bundle.csv is not None or stated is None:
+        return (bundle.csv.place if bundle.csv else bundle.place).at("version")
+    return stated.place.at("value", "version")
+
+
+def _states_a_version(bundle: Bundle) -> bool:
+    """Whether there is a version to judge: other rules report a property that is absent or misshapen."""
+    stated = list(bundle.properties_of("olm.package"))
+    return bundle.csv is not None or any(not list(misfits(p.value, SHAPES[p.type])) for p in stated)
+
+
+@bundle_rule("EP406", "bundle-version", Severity.ERROR)
+def bundle_version(bundle: Bundle) -> Iterator[Flaw]:
+    """The version of a bundle is strict SemVer: three numbers, no `v`, no leading zeros.
+
+    opm refuses the catalog. OLM reads versions in a cluster more tolerantly, so that it may even have
+    worked there. Cost: one parse.
+    """
+    text = bundle.version or ""
+    if maybe(text) is not None or not _states_a_version(bundle):
+        return
+    try:
+        parse(text)
+    except VersionError as error:
+        read = tolerated(text)
+        yield Flaw(
+            _version_place(bundle),
+            f"{bundle.name} has no version"
+            if not text
+            else f"the version of {bundle.name} is not SemVer: {error.reason}",
+            because=(
+                *(error.pretty().splitlines() if text else ()),
+                *((f"in a cluster OLM reads it as {read}",) if read else ()),
+                "opm refuses the catalog",
+            ),
+            fix=f"write {read}" if read else "write a version such as 1.2.3",
+        )
+
+
+@bundle_rule("EP407", "bundle-release", Severity.ERROR)
+def bundle_release(bundle: Bundle) -> Iterator[Flaw]:
+    """A release is at most 20 characters of dot-separated identifiers, and the bundle's name ends in it.
+
+    The name must be PACKAGE-vVERSION-RELEASE and the version must have no build metadata: opm refuses
+    the catalog otherwise. Cost: one parse.
+    """
+    for message, fix in _release_faults(bundle) if bundle.release else ():
+        yield Flaw(_version_place(bundle), message, because=("opm refuses the catalog",), fix=fix)
+
+
+def _release_faults(bundle: Bundle) -> Iterator[tuple[str, str]]:
+    release, version = bundle.release or "", bundle.version or ""
+    if fault := _release_fault(release):
+        yield f"{release!r} is no release of {bundle.name}: {fault}", "write a release such as 1 or alpha.1"
+        return
+    parsed = maybe(version)
+    if parsed is not None and parsed.build:
+        message = f"{bundle.name} has both build metadata ({version}) and a release ({release})"
+        yield message, f"drop +{'.'.join(parsed.build)} from the version"
+    normal = f"{bundle.package}-v{version}-{release}"
+    if bundle.name != normal:
+        yield f"{bundle.name} has release {release}, so its name must be {normal}", f"rename it to {normal}"
+
+
+def _release_fault(release: str) -> str | None:
+    if len(release.encode()) > _RELEASE_LIMIT:
+        return f"it has more than {_RELEASE_LIMIT} characters"
+    if "+" in release:
+        return "it has a '+'"
+    try:
+        # A release has the grammar of a pre-release.
+        parse(f"0.0.0-{release}")
+    except VersionError as error:
+        return error.reason.replace("pre-release", "release")
+    return None
+
+
+def _full_version(bundle: Bundle) -> str | None:
+    """The version by which opm tells bundles apart."""
+    if maybe(bundle.version) is None:
+        return None
+    return f"{bundle.version}-{bundle.release}" if bundle.release else bundle.version
+
+
+@package_rule("EP408", "duplicate-version", Severity.ERROR)
+def duplicate_version(graph: PackageGraph) -> Iterator[Flaw]:
+    """Two bundles of a package never have the same version, build metadata and release included.
+
+    opm refuses the catalog: a user who asks for the version could get either. Cost: one look-up a bundle.
+    """
+    first: dict[str, Bundle] = {}
+    for bundle in graph.package.by_name.values():
+        version = _full_version(bundle)
+        if version is None or (other := first.setdefault(version, bundle)) is bundle:
+            continue
+        yield Flaw(
+            _version_place(bundle),
+            f"{other.name} and {bundle.name} both have version {version}",
+            because=(f"the first is in {other.place.file}", "opm refuses the catalog"),
+            fix="give each bundle a version of its own",
+            entry=bundle.name,
+        )
+
+
+@package_rule("EP409", "equal-precedence", Severity.WARNING)
+def equal_precedence(graph: PackageGraph) -> Iterator[Flaw]:
+    """Two bundles of a package differ in more than build metadata.
+
+    To SemVer 1.0.0+1 and 1.0.0+2 are equal: every range covers both or neither, and OLM v0 has no order
+    between them; v1 takes build metadata for a release and orders by it. Bundles that differ in a release
+    are made so on purpose, and only noted. Cost: one sort of the bundles.
+    """
+    ranked = by_version(graph.package.by_name.values())
+    for (version, below), (other, bundle) in pairwise(ranked):
+        if version == other and _full_version(below) != _full_version(bundle):
+            yield Flaw(
+                _version_place(bundle),
+                f"{below.name} and {bundle.name} have equal versions: {version} and {other}",
+                because=(
+                    "ranges and OLM v0 cannot tell them apart; v1 orders them by build metadata or release",
+                ),
+                fix="raise the patch number instead",
+                entry=bundle.name,
+                severity=Severity.NOTE if below.release or bundle.release else None,
+            )

@@ -1,0 +1,205 @@
+"""Manifests: what a ClusterServiceVersion says where nobody reads it."""
+
+from __future__ import annotations
+
+__all__ = ["ignored_edges", "manifest_range", "misplaced_key", "unknown_key"]
+
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from typing import Final
+
+from everpath.graph import PackageGraph
+from everpath.model import Bundle, Csv, Entry, UpdateMode
+from everpath.ranges import Range, RangeError
+from everpath.rules._names import words
+from everpath.rules._words import listed
+from everpath.rules.findings import Flaw, Severity
+from everpath.rules.registry import bundle_rule, package_rule
+
+#: Where each statement about edges is read, and nowhere else.
+_HOMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "skipRange": ("metadata", "annotations", "olm.skipRange"),
+    "replaces": ("spec", "replaces"),
+    "skips": ("spec", "skips"),
+}
+#: Spellings seen in the wild, squeezed: without case, `olm.`, dashes and underscores.
+_SPELLINGS: Final[Mapping[str, str]] = {
+    "skiprange": "skipRange",
+    "skipsrange": "skipRange",
+    "skipranges": "skipRange",
+    "skipsranges": "skipRange",
+    "replace": "replaces",
+    "replaces": "replaces",
+    "skip": "skips",
+    "skips": "skips",
+}
+_SPEC_KEYS: Final = words(
+    """apiservicedefinitions cleanup customresourcedefinitions description displayName icon install
+    installModes keywords labels links maintainers maturity minKubeVersion nativeAPIs provider
+    relatedImages release replaces selector skips version webhookdefinitions"""
+)
+_METADATA_KEYS: Final = words(
+    """annotations creationTimestamp deletionGracePeriodSeconds deletionTimestamp finalizers generateName
+    generation labels managedFields name namespace ownerReferences resourceVersion selfLink uid"""
+)
+#: Keys for which there is more to say than that nobody knows them.
+_ADVICE: Final[Mapping[str, str]] = {
+    "annotations": "OLM reads metadata.annotations",
+    "maxKubeVersion": "OLM knows no upper limit; on OpenShift there is the property olm.maxOpenShiftVersion",
+    "crds": "write customresourcedefinitions",
+    "com.redhat.openshift.versions": "it belongs in metadata/annotations.yaml",
+}
+
+
+def _keys(csv: Csv) -> Iterator[tuple[str, ...]]:
+    """Ways to every key that might hold an edge."""
+    yield from (("metadata", "annotations", key) for key in csv.annotation_keys)
+    yield from (("metadata", key) for key in csv.metadata_keys)
+    yield from (("spec", key) for key in csv.spec_keys)
+
+
+def _meant(way: tuple[str, ...]) -> str | None:
+    """The edge a key was meant to state, if it was, and nobody reads it there."""
+    squeezed = way[-1].lower().removeprefix("olm.").replace("-", "").replace("_", "")
+    edge = _SPELLINGS.get(squeezed)
+    if edge is None or way == _HOMES[edge]:
+        return None
+    # An annotation may be called anything: only OLM's own are meant for OLM, ranges excepted.
+    is_foreign = way[1] == "annotations" and edge != "skipRange" and not way[-1].lower().startswith("olm.")
+    return None if is_foreign else edge
+
+
+@bundle_rule("EP431", "misplaced-key", Severity.WARNING)
+def misplaced_key(bundle: Bundle) -> Iterator[Flaw]:
+    """A CSV states its edges where they are read: spec.replaces, spec.skips, the annotation olm.skipRange.
+
+    Anywhere else, or in another spelling or case, they are passed over without a word, and the users they
+    were meant for are not offered the release. If the right key is there as well the other is only noted.
+    Cost: one look at each key.
+    """
+    if bundle.csv is None:
+        return
+    ways = list(_keys(bundle.csv))
+    for way in ways:
+        if (edge := _meant(way)) is None:
+            continue
+        home = _HOMES[edge]
+        has_home = home in ways
+        yield Flaw(
+            bundle.csv.place.at(*way),
+            f"nobody reads {_spelled(way)} of {bundle.name}",
+            because=(
+                f"{edge} is read from {_spelled(home)}" + (", which is there as well" if has_home else ""),
+            ),
+            fix="remove it" if has_home else f"move its value to {_spelled(home)}",
+            severity=Severity.NOTE if has_home else None,
+        )
+
+
+def _spelled(way: tuple[str, ...]) -> str:
+    """A way to a key, as one would write it: spec.skips, metadata.annotations[olm.skipRange]."""
+    return ".".join(way) if "." not in way[-1] else f"{'.'.join(way[:-1])}[{way[-1]}]"
+
+
+@bundle_rule("EP432", "unknown-key", Severity.NOTE)
+def unknown_key(bundle: Bundle) -> Iterator[Flaw]:
+    """A CSV has only keys that OLM knows, spelled as OLM spells them.
+
+    The API server drops unknown keys without a word. OLM v0 reads CSVs without regard to case, so that
+    `MinKubeVersion` works there; opm and OLM v1 go by the exact name and lose it. Cost: one look at each key.
+    """
+    if bundle.csv is None:
+        return
+    for part, keys, known in (
+        ("metadata", bundle.csv.metadata_keys, _METADATA_KEYS),
+        ("spec", bundle.csv.spec_keys, _SPEC_KEYS),
+    ):
+        for key in keys:
+            if key not in known and _meant((part, key)) is None:
+                because, fix = _explained(part, key, known)
+                message = f"OLM knows no {_spelled((part, key))} ({bundle.name})"
+                yield Flaw(bundle.csv.place.at(part, key), message, because=(because,), fix=fix)
+
+
+def _explained(part: str, key: str, known: frozenset[str]) -> tuple[str, str | None]:
+    """What becomes of an unknown key, and what to write instead."""
+    exact = next((k for k in known if k.lower() == key.lower()), None)
+    if exact is not None:
+        return (
+            f"OLM v0 takes it for {exact}; opm and OLM v1 go by the exact name and lose it",
+            f"write {exact}",
+        )
+    dropped = "the API server drops it without a word"
+    if part == "metadata" and ("/" in key or "." in key):
+        return dropped, "move it to metadata.annotations"
+    if part == "metadata" and key in _SPEC_KEYS:
+        return dropped, f"move it to spec.{key}"
+    if part == "spec" and key in _ADVICE:
+        return dropped, _ADVICE[key]
+    near = get_close_matches(key, sorted(known), n=1, cutoff=0.8)
+    return dropped, f"did you mean {near[0]}?" if near else None
+
+
+@bundle_rule("EP433", "manifest-range", Severity.ERROR)
+def manifest_range(bundle: Bundle) -> Iterator[Flaw]:
+    """The annotation olm.skipRange of a CSV is a range OLM can read, whatever makes the package's edges.
+
+    OLM ignores one it cannot read as if it were not there, and opm refuses a catalog made of it.
+    Cost: one parse.
+    """
+    if bundle.csv is None or not bundle.csv.skip_range:
+        return
+    try:
+        Range.parse(bundle.csv.skip_range)
+    except RangeError as error:
+        yield Flaw(
+            bundle.csv.place.at("skipRange"),
+            f"olm.skipRange of {bundle.name} does not parse: {error.reason}",
+            because=(*error.pretty().splitlines(), "OLM ignores a range it cannot read"),
+            fix=error.hint or "write a range such as '>=1.0.0 <1.2.0'",
+        )
+
+
+@package_rule("EP434", "ignored-edges", Severity.WARNING)
+def ignored_edges(graph: PackageGraph) -> Iterator[Flaw]:
+    """A package whose edges come from its versions has CSVs that do not state others.
+
+    In semver-mode nobody reads replaces and skips: a release that a CSV skips, because it is bad, is
+    offered all the same. A statement that agrees with the real edges is only noted.
+    Cost: one look-up an edge.
+    """
+    modes = {declaration.mode for declaration in graph.package.declarations}
+    if not modes & {UpdateMode.SEMVER, UpdateMode.SEMVER_SKIPPATCH}:
+        return
+    for bundle in graph.package.bundles:
+        csv = bundle.csv
+        if csv is None or not (csv.replaces or csv.skips):
+            continue
+        real = {c: graph.by_name[c].entries for c in graph.memberships.get(bundle.name, ())}
+        against = tuple(
+            f"in {c} {_said(entries[bundle.name])}"
+            for c, entries in real.items()
+            if _denied(csv, entries, bundle.name)
+        )
+        yield Flaw(
+            csv.place.at("replaces" if csv.replaces else "skips"),
+            f"{bundle.name} says it {_said(csv)}, which its package's update mode ignores",
+            because=against or ("the edges that versions make agree with it",),
+            fix="remove replaces and skips from the CSV"
+            + (", or set updateGraph: replaces-mode" if against else ""),
+            entry=bundle.name,
+            severity=None if against else Severity.NOTE,
+        )
+
+
+def _denied(csv: Csv, entries: Mapping[str, Entry], name: str) -> bool:
+    """Whether the real edges of a channel are others than the CSV states."""
+    real = entries[name]
+    elsewhere = bool(csv.replaces and real.replaces and csv.replaces != real.replaces)
+    return elsewhere or any(skipped in entries and skipped not in real.skips for skipped in csv.skips)
+
+
+def _said(edges: Csv | Entry) -> str:
+    said = [f"replaces {edges.replaces}"] if edges.replaces else []
+    said += [f"skips {listed(edges.skips)}"] if edges.skips else []
+    return " and ".join(said) or "it replaces nothing"

@@ -1,0 +1,120 @@
+"""Names beside versions: what a bundle is called, what it is, and where it lies."""
+
+from __future__ import annotations
+
+__all__ = ["folder_and_version_differ", "name_and_version_differ", "package_differs_from_folder"]
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+from typing import Final
+
+from everpath.model import Bundle
+from everpath.rules._released import tolerated
+from everpath.rules.findings import Flaw, Severity
+from everpath.rules.registry import bundle_rule
+from everpath.versions import maybe
+
+#: A version at the end of a name: behind `.v` if there is one, else behind the first separator that works.
+_STATED: Final = (
+    re.compile(r"\.v(\d+\.\d+\.\d+.*)$"),
+    re.compile(r"(?:^|[._-])v*(\d+\.\d+\.\d+.*)$"),
+)
+
+
+@bundle_rule("EP410", "name-and-version-differ", Severity.WARNING)
+def name_and_version_differ(bundle: Bundle) -> Iterator[Flaw]:
+    """A bundle whose name ends in a version has that version.
+
+    People and tools read the name: they take it for another release than it is. In a bundle's own folder a
+    name that does not end in `.vVERSION` is noted too; a catalog cannot rename what was released, and a
+    release (EP407) has a form of its own. Cost: one match.
+    """
+    if maybe(bundle.version) is None or bundle.release:
+        return
+    endings = _endings(bundle.version or "")
+    stated = _stated(bundle.name, endings)
+    if stated is not None:
+        yield Flaw(
+            bundle.place.at("name"),
+            f"{bundle.name} has version {bundle.version}, not the {stated} it is named after",
+            because=("whoever reads the name takes it for another release",),
+            fix=f"rename it to end in .v{endings[0]}, or correct its version",
+        )
+    elif bundle.csv is not None and not any(bundle.name.lower().endswith(f".v{e}") for e in endings):
+        yield Flaw(
+            bundle.place.at("name"),
+            f"the name of {bundle.name} does not end in .v{endings[0]}",
+            because=("operator-sdk and OperatorHub expect NAME.vVERSION",),
+            fix=f"call the next release {_prefix(bundle, endings)}.vVERSION",
+            severity=Severity.NOTE,
+        )
+
+
+def _stated(name: str, endings: tuple[str, ...]) -> str | None:
+    """The version at the end of a name, if there is one and it is none of these."""
+    if any(re.search(rf"(?:^|[^0-9]){re.escape(ending)}$", name.lower()) for ending in endings):
+        return None
+    return next((found[1] for pattern in _STATED if (found := pattern.search(name))), None)
+
+
+def _prefix(bundle: Bundle, endings: tuple[str, ...]) -> str:
+    """What stands before the version in a name; the package, if there is no version in it."""
+    ending = next((e for e in endings if bundle.name.lower().endswith(e)), None)
+    return bundle.name[: -len(ending)].rstrip("._-") if ending else bundle.package
+
+
+def _endings(version: str) -> tuple[str, ...]:
+    """How a name may spell a version: names have no capitals and no '+'."""
+    plain = version.lower()
+    return tuple(dict.fromkeys((plain.replace("+", "-"), plain.replace("+", "."), plain.partition("+")[0])))
+
+
+@bundle_rule("EP411", "folder-and-version-differ", Severity.WARNING)
+def folder_and_version_differ(bundle: Bundle) -> Iterator[Flaw]:
+    """A bundle's folder is called after its version.
+
+    A pipeline that goes by the folder publishes another release than the one it believes to. A folder whose
+    name is no version is passed over. Cost: one comparison.
+    """
+    csv = bundle.csv
+    if csv is None or tolerated(csv.folder) is None or csv.folder in (csv.version, f"v{csv.version}"):
+        return
+    yield Flaw(
+        csv.place.at("version"),
+        f"{bundle.name} has version {csv.version} and lies in the folder {csv.folder}",
+        because=("pipelines go by the folder, OLM by the version",),
+        fix=f"rename the folder to {csv.version}, or set spec.version to {csv.folder}",
+    )
+
+
+@bundle_rule("EP412", "package-differs-from-folder", Severity.WARNING)
+def package_differs_from_folder(bundle: Bundle) -> Iterator[Flaw]:
+    """In a repository of operators a bundle belongs to the package whose folder it lies in.
+
+    Catalogs go by the annotation: the bundle is released under another name than its folder's, and the
+    folder's ci.yaml does not apply to it. Only `operators/PACKAGE/VERSION` is looked at. Cost: one
+    comparison.
+    """
+    folder = _package_folder(bundle)
+    if folder is None or folder == bundle.package:
+        return
+    stated = bundle.csv.annotations if bundle.csv else None
+    yield Flaw(
+        (stated or bundle.place).at("package"),
+        f"{bundle.name} belongs to the package {bundle.package} and lies in the folder of {folder}",
+        because=("catalogs go by the annotation, repositories by the folder",),
+        fix="make the annotation and the folder agree",
+    )
+
+
+def _package_folder(bundle: Bundle) -> str | None:
+    """The folder of the package, where a bundle lies in operators/PACKAGE/VERSION."""
+    folders = PurePosixPath(bundle.place.file).parts[:-1]
+    version = bundle.csv.folder if bundle.csv else None
+    found = (
+        package
+        for parent, package, below in zip(folders, folders[1:], folders[2:], strict=False)
+        if parent == "operators" and below == version
+    )
+    return next(found, None)

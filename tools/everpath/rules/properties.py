@@ -1,0 +1,190 @@
+"""Properties: what a bundle states about itself, and what it asks of others."""
+
+from __future__ import annotations
+
+__all__ = [
+    "constraint",
+    "gvk_twice",
+    "package_property",
+    "package_property_differs",
+    "property_does_not_parse",
+    "requirement_range",
+    "several_csv_metadata",
+]
+
+from collections.abc import Iterator
+
+from everpath.model import UNREAD, Bundle, Property
+from everpath.ranges import Range, RangeError
+from everpath.rules._constraints import faults
+from everpath.rules._shapes import SHAPES, field, misfits
+from everpath.rules.findings import Flaw, Severity
+from everpath.rules.registry import bundle_rule
+
+_FAILS = "OLM v0 fails every Subscription of the namespace as soon as this bundle is a candidate"
+
+
+@bundle_rule("EP421", "package-property", Severity.ERROR)
+def package_property(bundle: Bundle) -> Iterator[Flaw]:
+    """A bundle in a catalog has exactly one olm.package property.
+
+    It says which package and version the bundle is; opm refuses the catalog otherwise. For a bundle's own
+    folder opm makes it. Cost: one pass over the properties.
+    """
+    stated = list(bundle.properties_of("olm.package"))
+    if bundle.csv is None and len(stated) != 1:
+        yield Flaw(
+            stated[1].place if stated else bundle.place.at("properties"),
+            f"{bundle.name} has {len(stated) or 'no'} olm.package properties, not one",
+            because=("opm refuses the catalog",),
+            fix="keep the right one" if stated else "add one with packageName and version",
+        )
+
+
+@bundle_rule("EP422", "package-property-differs", Severity.ERROR)
+def package_property_differs(bundle: Bundle) -> Iterator[Flaw]:
+    """The olm.package property of a bundle names the package, and the version, that the bundle has.
+
+    opm refuses a catalog where the package differs. In a bundle's own folder the annotation olm.properties
+    wins over annotations.yaml and the CSV: the catalog says one thing and the cluster another.
+    Cost: one comparison.
+    """
+    csv = bundle.csv
+    actual = (
+        {"packageName": bundle.package}
+        if csv is None
+        else {"packageName": csv.package, "version": csv.version}
+    )
+    for stated in bundle.properties_of("olm.package"):
+        for key, value in actual.items() if isinstance(stated.value, dict) else ():
+            said = field(stated.value, key) or ""
+            if value is not None and isinstance(said, str) and said != value:
+                yield Flaw(
+                    stated.place.at("value", key) if csv is None else stated.place,
+                    f"olm.package of {bundle.name} says {key} {said!r}, the bundle itself {value!r}",
+                    because=(
+                        "opm refuses the catalog"
+                        if csv is None
+                        else "opm believes the property, OLM the CSV",
+                    ),
+                    fix=f"write {value} in the property",
+                    severity=None if csv is None else Severity.WARNING,
+                )
+
+
+@bundle_rule("EP423", "property-does-not-parse", Severity.ERROR)
+def property_does_not_parse(bundle: Bundle) -> Iterator[Flaw]:
+    """The value of every property has the shape its type asks for.
+
+    opm refuses the catalog; a label that is required but misshapen fails in OLM v0's resolver instead.
+    Values that are too large to read for the graph's sake are not judged. Cost: one visit a value.
+    """
+    for stated in bundle.properties:
+        shape = SHAPES.get(stated.type)
+        if shape is None or stated.value is UNREAD:
+            continue
+        for misfit in misfits(stated.value, shape):
+            yield Flaw(
+                stated.place.at("value", *misfit.path),
+                f"the {stated.type} property of {bundle.name} does not parse: {misfit.message}",
+                because=("opm refuses the catalog" if stated.type != "olm.label.required" else _FAILS,),
+                fix="quote it" if " must be text, " in misfit.message else None,
+            )
+
+
+@bundle_rule("EP424", "requirement-range", Severity.ERROR)
+def requirement_range(bundle: Bundle) -> Iterator[Flaw]:
+    """The versionRange of every olm.package.required is a range OLM can read.
+
+    opm does not look at it. OLM v0 fails every Subscription of the namespace as soon as the bundle is a
+    candidate, and so it does for a range that crashes its parser's answer. Cost: one parse a property.
+    """
+    for stated in bundle.properties_of("olm.package.required"):
+        text, package = field(stated.value, "versionRange") or "", field(stated.value, "packageName")
+        if not isinstance(text, str) or not isinstance(stated.value, dict):
+            continue
+        place = stated.place.at("value", "versionRange")
+        try:
+            panics = Range.parse(text).panics
+        except RangeError as error:
+            yield Flaw(
+                place,
+                f"the range of {package} that {bundle.name} requires does not parse: {error.reason}",
+                because=(*error.pretty().splitlines(), _FAILS),
+                fix=error.hint or "write a range such as '>=1.0.0 <2.0.0'",
+            )
+            continue
+        if panics:
+            message = f"the range of {package} that {bundle.name} requires crashes OLM"
+            because = ("nothing stands between two ||: the resolver dereferences nil",)
+            yield Flaw(place, message, because, fix="remove one of the ||")
+
+
+@bundle_rule("EP425", "constraint", Severity.ERROR)
+def constraint(bundle: Bundle) -> Iterator[Flaw]:
+    """Every olm.constraint is one that OLM can parse: known fields, one kind, ranges and CEL that compile.
+
+    opm does not look at it. OLM v0 fails every Subscription of the namespace as soon as the bundle is a
+    candidate; v1 installs no bundle that has one. Of CEL, operand types are not checked. Cost: one visit a
+    value.
+    """
+    for stated in bundle.properties_of("olm.constraint"):
+        for fault in faults(stated.value) if stated.value is not UNREAD else ():
+            yield Flaw(
+                stated.place.at("value", *fault.path),
+                f"a constraint of {bundle.name}: {fault.message}",
+                because=(*fault.because, *((_FAILS,) if fault.is_fatal else ())),
+                fix=fault.fix,
+                severity=None if fault.is_fatal else Severity.WARNING,
+            )
+
+
+@bundle_rule("EP426", "several-csv-metadata", Severity.ERROR)
+def several_csv_metadata(bundle: Bundle) -> Iterator[Flaw]:
+    """A bundle has at most one olm.csv.metadata property.
+
+    opm validates the catalog and cannot serve it: its pod never starts. Cost: one pass over the properties.
+    """
+    stated = list(bundle.properties_of("olm.csv.metadata"))
+    if len(stated) > 1:
+        yield Flaw(
+            stated[1].place,
+            f"{bundle.name} has {len(stated)} olm.csv.metadata properties",
+            because=(
+                "opm validate accepts the catalog, opm serve fails on it: the catalog's pod never starts",
+            ),
+            fix="keep one of them",
+        )
+
+
+@bundle_rule("EP427", "gvk-twice", Severity.WARNING)
+def gvk_twice(bundle: Bundle) -> Iterator[Flaw]:
+    """An API is provided or required by a bundle once, and not both.
+
+    A bundle that requires what it provides asks another operator for its own API; OLM v1 refuses any bundle
+    with a requirement. Stating the same twice is only noted. Cost: one look-up a property.
+    """
+    provided: dict[tuple[object, ...], Property] = {}
+    required: dict[tuple[object, ...], Property] = {}
+    for seen, kind, verb in ((provided, "olm.gvk", "provides"), (required, "olm.gvk.required", "requires")):
+        for stated in bundle.properties_of(kind):
+            gvk = _gvk(stated)
+            if gvk is not None and seen.setdefault(gvk, stated) is not stated:
+                message = f"{bundle.name} {verb} {_spelled(gvk)} twice"
+                yield Flaw(stated.place, message, fix="remove one", severity=Severity.NOTE)
+    for gvk in provided.keys() & required.keys():
+        yield Flaw(
+            required[gvk].place,
+            f"{bundle.name} requires {_spelled(gvk)}, which it provides itself",
+            because=("OLM v1 refuses a bundle with a requirement; v0 may install another operator for it",),
+            fix="remove the olm.gvk.required property",
+        )
+
+
+def _gvk(stated: Property) -> tuple[object, ...] | None:
+    parts = tuple(field(stated.value, key) for key in ("group", "version", "kind"))
+    return parts if all(isinstance(part, str) for part in parts) else None
+
+
+def _spelled(gvk: tuple[object, ...]) -> str:
+    return "{}/{} {}".format(*gvk)
