@@ -79,14 +79,18 @@ def test_replacing_and_skipping_the_same_entry_is_reported() -> None:
 
 def test_replacing_a_higher_version_is_a_downgrade() -> None:
     assert findings("s@1.0.1-1: r\nr@1.0.1", "EP220") == [
-        "EP220 s: s (1.0.1-1) replaces r, whose version 1.0.1 is not lower"
+        "EP220 s: s (1.0.1-1) replaces r, whose version 1.0.1 is higher"
     ]
 
 
-def test_skipping_an_equal_version_is_a_downgrade() -> None:
-    assert findings("s@1.0.0+2: - / r\nr@1.0.0+1", "EP220") == [
-        "EP220 s: s (1.0.0+2) skips r, whose version 1.0.0+1 is not lower"
+def test_skipping_a_higher_version_is_a_downgrade() -> None:
+    assert findings("s@1.0.0: - / r\nr@1.1.0", "EP220") == [
+        "EP220 s: s (1.0.0) skips r, whose version 1.1.0 is higher"
     ]
+
+
+def test_a_rebuild_with_build_metadata_is_no_downgrade() -> None:
+    assert findings("s@1.0.0+2: r\nr@1.0.0+1", "EP220") == []
 
 
 def test_a_self_edge_is_not_called_a_downgrade_too() -> None:

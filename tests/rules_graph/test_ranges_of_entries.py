@@ -44,6 +44,11 @@ def test_a_range_that_ends_where_it_begins_is_empty() -> None:
     ]
 
 
+def test_a_range_misread_as_empty_is_left_to_the_misreading() -> None:
+    [finding] = parse_report("b2: b1 / - / 1.0.0 - 2.0.0\nb1", "EP303", "EP306")
+    assert (finding.rule, finding.fix) == ("EP303", "write '>=1.0.0 <=2.0.0'")
+
+
 def test_a_range_over_nobody_is_noted() -> None:
     assert findings("b3: b2 / - / <1.0.0\nb2", "EP307") == [
         "EP307 b3: the skipRange of b3 covers no other entry of the channel: '<1.0.0'"

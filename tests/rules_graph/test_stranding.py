@@ -11,6 +11,16 @@ def test_the_edge_that_does_not_count_is_told_with_its_reason() -> None:
     assert finding.fix == "add b1 to the skips of b3"
 
 
+def test_what_nobody_skips_is_taken_in_by_a_range() -> None:
+    [finding] = parse_report("b3\nb2: b1\nb1", "EP207")
+    assert finding.fix == "give b3 the skipRange '>=2.0.0 <3.0.0'"
+
+
+def test_a_range_that_is_there_is_extended() -> None:
+    [finding] = parse_report("b3: - / - / <1.0.0\nb2: b1\nb1", "EP207")
+    assert finding.fix == "give b3 the skipRange '<1.0.0 || =2.0.0'"
+
+
 def test_the_fix_of_a_stranded_entry_mends_it() -> None:
     assert findings("b3: - / b2, b1\nb2: - / b1\nb1", "EP206") == []
 

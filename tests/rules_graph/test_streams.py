@@ -43,6 +43,14 @@ def test_prereleases_of_a_minor_reach_its_latest_patch() -> None:
     assert findings("1.4.1: 1.4.0\n1.4.0: 1.4.0-rc.1\n1.4.0-rc.1", "EP231") == []
 
 
+def test_a_patch_that_accepts_the_latest_one_comes_after_it() -> None:
+    assert findings("s@1.0.1-1: r\nr@1.0.1", "EP231") == []
+
+
+def test_an_entry_that_only_skips_itself_is_not_withdrawn() -> None:
+    assert findings("b2: b1 / b2\nb1", "EP232") == []
+
+
 def test_a_withdrawn_release_that_v1_still_offers_is_reported() -> None:
     assert findings("b3: - / b2\nb2: - / b1\nb1", "EP232") == [
         "EP232 b2: b3 skips b2, yet OLM v1 sends whoever runs b1 to it"

@@ -62,6 +62,16 @@ def test_a_downgrade_only_v0_makes_is_a_divergence() -> None:
     assert finding.fix == "give x.v1.0.0 a higher version than x.v2.0.0"
 
 
+def test_a_downgrade_by_range_is_mended_at_the_range() -> None:
+    [finding] = parse_report("b3: b2\nb2: b1 / - / >2.0.0\nb1", "EP218")
+    assert (finding.entry, finding.fix) == ("b3", "let the skipRange of b2 end below 3.0.0")
+
+
+def test_several_successors_of_a_channel_v0_cannot_order_say_so() -> None:
+    [finding] = parse_report("b4\nb3: b1\nb2: b1\nb1", "EP209")
+    assert finding.message == "2 entries accept it: OLM v0 fails, v1 takes b3"
+
+
 def test_a_channel_v0_cannot_order_diverges_nowhere() -> None:
     assert findings("b2\nb1", "EP218") == []
 

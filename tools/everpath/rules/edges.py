@@ -198,10 +198,10 @@ def downgrade(graph: ChannelGraph) -> Iterator[Flaw]:
             *((EdgeKind.SKIPS, s) for s in entry.skips),
         ):
             lower = graph.versions.get(target or "")
-            if target and target != name and lower is not None and version <= lower:
+            if target and target != name and lower is not None and version < lower:
                 yield Flaw(
                     entry.place.at(field.value),
-                    f"{name} ({version}) {field.value} {target}, whose version {lower} is not lower",
+                    f"{name} ({version}) {field.value} {target}, whose version {lower} is higher",
                     because=(Edge(name, target, field),),
                     fix=f"give {name} a version above {lower}, or remove the edge",
                     entry=name,

@@ -20,7 +20,7 @@ from itertools import islice
 
 from everpath.graph import ChannelGraph
 from everpath.model import Entry
-from everpath.ranges import Range, RangeError
+from everpath.ranges import Hazard, HazardKind, Range, RangeError
 from everpath.rules._words import listed, plural
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
@@ -40,10 +40,10 @@ def range_unparsable(graph: ChannelGraph) -> Iterator[Flaw]:
     Cost: one parse for each distinct range.
     """
     for entry in graph.entries.values():
-        if not entry.skip_range:
+        if not (entry.skip_range or "").strip():
             continue
         try:
-            Range.parse(entry.skip_range)
+            Range.parse(entry.skip_range or "")
         except RangeError as error:
             yield Flaw(
                 entry.place.at("skipRange"),
@@ -88,15 +88,22 @@ def range_hazard(graph: ChannelGraph) -> Iterator[Flaw]:
     Cost: one look at each range.
     """
     for entry, span in _ranged(graph):
-        hazards = [h for h in span.hazards if h.kind not in ("empty-arm", "never")]
-        if hazards:
+        if hazards := _misreadings(span):
             yield Flaw(
                 entry.place.at("skipRange"),
                 f"the skipRange of {entry.name} does not mean what it says: {hazards[0].message}",
                 because=tuple(h.message for h in hazards[1:]),
-                fix=f"`everpath range explain '{entry.skip_range}'` says what it matches",
+                fix=f"write {hazards[0].fix!r}"
+                if hazards[0].fix
+                else f"`everpath range explain '{entry.skip_range}'` says what it matches",
                 entry=entry.name,
             )
+
+
+def _misreadings(span: Range) -> list[Hazard]:
+    """Hazards that no other rule is about: a range that is empty as a whole, or crashes, has its own."""
+    own = {HazardKind.EMPTY_ARM, HazardKind.NEVER} if span.intervals.is_empty else {HazardKind.EMPTY_ARM}
+    return [hazard for hazard in span.hazards if hazard.kind not in own]
 
 
 @channel_rule("EP304", "range-includes-self", Severity.WARNING)
@@ -158,7 +165,7 @@ def range_empty(graph: ChannelGraph) -> Iterator[Flaw]:
     One such as `>=1.7.0 <1.7.0` matches none at all. Cost: one look at each range.
     """
     for entry, span in _ranged(graph):
-        if span.intervals.is_empty:
+        if span.intervals.is_empty and not _misreadings(span):
             yield Flaw(
                 entry.place.at("skipRange"),
                 f"the skipRange of {entry.name} matches no version at all: {entry.skip_range!r}",

@@ -32,7 +32,7 @@ def stranded_v0(graph: ChannelGraph) -> Iterator[Flaw]:
             graph.entries[place].place.at("name"),
             f"OLM v0 never moves {place} on{_others(followers)}",
             because=refused or (f"no entry replaces it, skips it or covers it with a skipRange: {place}",),
-            fix=f"add {place} to the skips of {graph.head}",
+            fix=_way_out(graph, place, graph.head),
             entry=place,
         )
 
@@ -44,6 +44,20 @@ def _gathered(ends: Mapping[str, Destination], end: End) -> Iterator[tuple[str, 
         if destination.end is end and name != destination.name:
             stops[destination.name].append(name)
     yield from stops.items()
+
+
+def _way_out(graph: ChannelGraph, place: str, target: str | None) -> str | None:
+    """An edit that lets `target` accept a stranded entry.
+
+    To skip what nobody skips yet would cut off, in opm's eyes, whatever stands below it; a range never does.
+    """
+    if target is None:
+        return None
+    low, high = graph.versions.get(place), graph.versions.get(target)
+    if place in graph.skippers or low is None or high is None or high <= low:
+        return f"add {place} to the skips of {target}"
+    known = graph.entries[target].skip_range
+    return f"give {target} the skipRange '{f'{known} || ={low}' if known else f'>={low} <{high}'}'"
 
 
 def _others(followers: list[str]) -> str:
@@ -80,7 +94,7 @@ def stranded_v1(graph: ChannelGraph) -> Iterator[Flaw]:
             f"OLM v1 never moves {place} on{_others(followers)}",
             because=tuple(f"{e}, but v1 does not go to a lower version" for e in lower)
             or (f"no entry replaces it, skips it or covers it with a skipRange: {place}",),
-            fix=f"add {place} to the skips of {graph.head or best}",
+            fix=_way_out(graph, place, graph.head or best),
             entry=place,
         )
 

@@ -67,8 +67,10 @@ def _reaching(graph: ChannelGraph, latest: str, patches: list[str]) -> set[str]:
             del left[name]
             reached.add(name)
             waiting.append(name)
-    # What is newer than the latest standing patch was withdrawn; nobody should go from it to an older one.
-    return reached | {n for n in left if graph.versions[n] > graph.versions[latest]}
+    # What is newer than the latest standing patch was withdrawn, and what accepts it comes after it.
+    return reached | {
+        n for n in left if graph.versions[n] > graph.versions[latest] or any(graph.accepts(n, latest))
+    }
 
 
 def _is_past(graph: ChannelGraph, end: str, latest: str) -> bool:
@@ -83,19 +85,20 @@ def withdrawn_target(graph: ChannelGraph) -> Iterator[Flaw]:
     entry whenever that is the highest version on offer. Cost: O((edges + ranges) · log n).
     """
     arrivals: dict[str, list[str]] = {}
+    withdrawn = {n for n, skippers in graph.skippers.items() if set(skippers) - {n}}
     for name, target in olm_v1.hops(graph).items():
-        if target and target in graph.skippers:
+        if target in withdrawn:
             arrivals.setdefault(target, []).append(name)
     fresh = olm_v1.fresh_install(graph)
     for target, entry in graph.entries.items():
         who = [f"whoever runs {listed(arrivals[target])}"] if target in arrivals else []
-        who += ["new installs"] if target == fresh and target in graph.skippers else []
+        who += ["new installs"] if target == fresh and target in withdrawn else []
         if who:
             yield _withdrawn(graph, entry, who)
 
 
 def _withdrawn(graph: ChannelGraph, entry: Entry, who: list[str]) -> Flaw:
-    skippers = graph.skippers[entry.name]
+    skippers = [s for s in graph.skippers[entry.name] if s != entry.name]
     return Flaw(
         entry.place.at("name"),
         f"{skip(skippers)} {entry.name}, yet OLM v1 sends {' and '.join(who)} to it",

@@ -46,17 +46,21 @@ def several_successors(graph: ChannelGraph) -> Iterator[Flaw]:
     version. This is legal and common with skipRange; it is reported so that nobody has to guess.
     Cost: O((edges + ranges) · log n), and a few edges for each finding.
     """
-    v0, v1 = olm_v0.hops(graph).next, olm_v1.hops(graph)
+    v0, v1 = olm_v0.hops(graph), olm_v1.hops(graph)
     for name, count in graph.successor_counts.items():
         if count < 2:
             continue
         edges = (e for e in graph.successors(name) if e.successor != name)
         yield Flaw(
             graph.entries[name].place.at("name"),
-            f"{count} entries accept it: OLM v0 {_takes(v0.get(name))}, v1 {_takes(v1.get(name))}",
+            f"{count} entries accept it: OLM v0 {_chosen(v0, name)}, v1 {_takes(v1.get(name))}",
             because=tuple(islice(edges, 5)),
             entry=name,
         )
+
+
+def _chosen(hops: olm_v0.Hops, name: str) -> str:
+    return "fails" if hops.failure or name in hops.failures else _takes(hops.next.get(name))
 
 
 def _takes(name: str | None) -> str:
@@ -83,16 +87,23 @@ def divergence(graph: ChannelGraph) -> Iterator[Flaw]:
             graph.entries[name].place.at("name"),
             f"OLM v0 {_takes(first)}, OLM v1 {_takes(second)}",
             because=tuple(e for s in (first, second) if s for e in graph.accepts(s, name)),
-            fix=_one_road(name, first, second),
+            fix=_one_road(graph, name, first, second),
             entry=name,
         )
 
 
-def _one_road(name: str, v0: str | None, v1: str | None) -> str | None:
+def _one_road(graph: ChannelGraph, name: str, v0: str | None, v1: str | None) -> str | None:
     """An edit after which both take the same hop, where one is plain."""
-    if v0 is not None and v1 is None:
+    if v0 is None or v1 is not None or not _is_lower(graph, v0, name):
+        return None
+    if any(edge.kind is not EdgeKind.RANGE for edge in graph.accepts(v0, name)):
         return f"give {v0} a higher version than {name}"
-    return None
+    return f"let the skipRange of {v0} end below {graph.versions[name]}"
+
+
+def _is_lower(graph: ChannelGraph, one: str, other: str) -> bool:
+    first, second = graph.versions.get(one), graph.versions.get(other)
+    return first is not None and second is not None and first < second
 
 
 @channel_rule("EP219", "head-not-highest", Severity.WARNING)
@@ -114,6 +125,6 @@ def head_not_highest(graph: ChannelGraph) -> Iterator[Flaw]:
         f"and {olm_v1.fresh_install(graph)} from OLM v1",
         because=tuple(graph.named_edges(highest)),
         fix=f"publish {head} again with a version above {graph.versions[highest]}, "
-        f"or remove {highest} from the channel",
+        f"or take {highest} out of the catalog and leave its name in the skips of {head}",
         entry=head,
     )
