@@ -1,0 +1,34 @@
+"""The real catalogs, for the tests that are marked `corpus`."""
+
+from __future__ import annotations
+
+import os
+import tarfile
+from pathlib import Path
+
+import pytest
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Corpus tests share one worker, so that the corpus is unpacked and read once."""
+    for item in items:
+        if item.get_closest_marker("corpus"):
+            item.add_marker(pytest.mark.xdist_group("corpus"))
+
+
+@pytest.fixture(scope="session")
+def corpus() -> Path:
+    """The folder with the real catalogs, as they were packed."""
+    folder = os.environ.get("EVERPATH_CORPUS")
+    if not folder:
+        pytest.skip("EVERPATH_CORPUS does not name the folder of the real catalogs")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def operatorhub(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The operators repository of OperatorHub: every CSV, annotations.yaml and ci.yaml of 450 packages."""
+    folder = tmp_path_factory.mktemp("operatorhub")
+    with tarfile.open(corpus / "corpus-k8s-allcsv.tar.xz") as tar:
+        tar.extractall(folder, filter="data")
+    return folder
