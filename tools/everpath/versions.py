@@ -18,7 +18,6 @@ __all__ = [
     "pointed",
 ]
 
-import re
 import string
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -174,9 +173,7 @@ def _tolerated(text: str) -> list[_Segment]:
         end += len(part)
         segments.append(_Segment(_without_leading_zeros(part), end))
         end += 1
-    if len(segments) < 3 and (tail := re.search("[+-]", part)) is not None:
-        reason = "a version with a pre-release or build has all three numbers"
-        raise VersionError(text, end - 1 - len(part) + tail.start(), reason)
+    # A short version with a pre-release or build needs no check of its own: none of its numbers may hold one.
     return segments + [_Segment("0", len(text))] * (3 - len(segments))
 
 

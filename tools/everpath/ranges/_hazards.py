@@ -123,8 +123,7 @@ def _of_operator(text: str, term: Term, arm: Arm) -> Iterator[Hazard]:
     elif _is_negated_wildcard(term):
         low, high = map(str, term.comparators)
         message = f"this asks for {low} and {high} at once: it is never true"
-        halves = " || ".join(_with(text, arm, term, half) for half in (low, high))
-        fix = _edited(text, (arm.start, arm.end), halves)
+        fix = _two_arms(text, arm, term.token, low, high)
         yield Hazard((term.token.start, term.token.end), HazardKind.NEGATED_WILDCARD, message, fix)
 
 
@@ -132,9 +131,12 @@ def _is_negated_wildcard(term: Term) -> bool:
     return term.is_wildcard and OPERATORS.get(term.operator) == "!="
 
 
-def _with(text: str, arm: Arm, term: Term, replacement: str) -> str:
-    """The arm's text with one term replaced."""
-    return text[arm.start : term.token.start] + replacement + text[term.token.end : arm.end]
+def _two_arms(text: str, arm: Arm, token: Token, low: str, high: str) -> str | None:
+    """The arm twice, once with each half of what a negated wildcard leaves."""
+    if len(text) > _LONGEST_MENDED:
+        return None
+    before, after = text[arm.start : token.start], text[token.end : arm.end]
+    return _edited(text, (arm.start, arm.end), f"{before}{low}{after} || {before}{high}{after}")
 
 
 def _of_wildcard(text: str, term: Term) -> Iterator[Hazard]:
@@ -149,7 +151,7 @@ def _of_wildcard(text: str, term: Term) -> Iterator[Hazard]:
             yield _at(text, term, HazardKind.NARROW_WILDCARD, message, meant)
     elif is_raised:
         message = f"a number no version may have is accepted before an x: this is read as {term.reading}"
-        yield _at(text, term, HazardKind.LENIENT_NUMBER, message, repaired_term(term.token.text))
+        yield _at(text, term, HazardKind.LENIENT_NUMBER, message, term.reading)
     elif term.comparators[-1].version.text != term.version:
         message = f"the x is read as 0: this is {term.reading}"
         yield _at(text, term, HazardKind.X_AS_ZERO, message, term.reading)

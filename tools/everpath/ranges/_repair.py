@@ -65,6 +65,8 @@ def _repaired_version(version: str) -> str:
 
 def _around_the_x(operator: str, version: str) -> str | None:
     """`>` and `<=` fail on a word with an x, but P.0 is the very next version after a pre-release P."""
+    if "+" in version:
+        return None
     match OPERATORS.get(operator):
         case ">":
             return f">={version}.0"

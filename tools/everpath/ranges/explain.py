@@ -10,11 +10,15 @@ __all__ = ["Explanation", "Published", "explain"]
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from everpath.ranges._hazards import Hazard
 from everpath.ranges._intervals import Cut, Interval, IntervalSet
 from everpath.ranges._range import Range
 from everpath.versions import Version, parse, pointed
+
+# Nobody reads further, and each sentence looks at the whole set.
+_MOST_BOUNDS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +119,11 @@ def _without_build(version: Version | None) -> str | None:
 def _prereleases(matched: IntervalSet) -> Iterator[str]:
     """One sentence for each release at a bound, then one for what lies between bounds."""
     bounds = {bound for interval in matched for bound in (interval.low, interval.high) if bound is not None}
-    for release in sorted({_release(bound) for bound in bounds}):
+    releases = sorted({_release(bound) for bound in bounds})
+    for release in releases[:_MOST_BOUNDS]:
         yield _at_release(release, matched)
+    if len(releases) > _MOST_BOUNDS:
+        yield f"and {len(releases) - _MOST_BOUNDS} more bounds"
     if any(_only(interval) is None for interval in matched):
         yield "anywhere inside, a pre-release is matched like any other version"
 

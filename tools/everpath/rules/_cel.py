@@ -151,11 +151,11 @@ class _Parser:
 
     def take(self, *signs: str) -> str:
         """Step over one of these signs, if it is here."""
-        return self.step().text if self.here.kind == "sign" and self.here.text in signs else ""
+        return self.step().text if self.here.text in signs else ""
 
     def expect(self, sign: str) -> None:
         """Step over a sign; an empty one is the end of the expression."""
-        if self.here.text == sign and self.here.kind in ("sign", "end"):
+        if self.here.text == sign:
             self.step()
             return
         found = f"not {self.here.text!r}" if self.here.text else "but the expression ends"
@@ -170,7 +170,7 @@ class _Parser:
             yes = self.operation(scope).truth
             self.expect(":")
             no = self.expression(scope).truth
-            found = _OTHER if False in (yes, no) else _Part(yes and no)
+            found = _OTHER if False in (yes, no) else _Part()
         self.depth -= 1
         return found
 

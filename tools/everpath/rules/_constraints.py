@@ -97,9 +97,13 @@ def _faults_of_kind(kind: str, value: object, path: Path) -> Iterator[Fault]:
         yield from _range_faults(span, (*path, "versionRange"))
     if kind == "cel" and isinstance(rule := field(value, "rule") or "", str):
         yield from _rule_faults(rule, (*path, "rule"))
-    if kind in ("all", "any", "not") and not field(value, "constraints"):
+    if _KINDS[kind] is _COMPOUND and not field(value, "constraints") and not _is_misshapen(value):
         always = "can never be met" if kind == "any" else "is always met"
         yield Fault(path, f"{kind} of no constraints {always}", fix="list constraints in it", is_fatal=False)
+
+
+def _is_misshapen(compound: object) -> bool:
+    return any(misfits(compound, _COMPOUND, strict=True))
 
 
 def _range_faults(text: str, path: Path) -> Iterator[Fault]:

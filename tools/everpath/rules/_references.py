@@ -50,10 +50,11 @@ def mended(text: str) -> str | None:
     """What was probably meant by a text that is no reference."""
     guess = _SCHEME.sub("", text.strip(), count=1).strip("/")
     name, at, digest = guess.partition("@")
-    head, colon, tag = name.rpartition(":")
-    lower = (head or tag).lower() if "/" not in tag else name.lower()
-    guess = lower + (colon + tag if head and "/" not in tag else "") + at + digest
-    return guess if guess != text and guess and reference_fault(guess) is None else None
+    path, colon, tag = name.rpartition(":")
+    if not colon or "/" in tag:
+        path, colon, tag = name, "", ""
+    guess = f"{path.lower()}{colon}{tag}{at}{digest}"
+    return guess if reference_fault(guess) is None else None
 
 
 def _split(text: str) -> tuple[str, str]:
@@ -83,7 +84,7 @@ def _reason(text: str) -> str:
         return f"no reference has {len(text)} characters"
     if (scheme := _SCHEME.match(text)) is not None:
         return f"a reference does not begin with {scheme[0]}"
-    if text != text.strip() or " " in text:
+    if any(character.isspace() for character in text):
         return "there is white space in it"
     if "@" in text:
         return "what stands behind @ is no digest such as sha256:…"

@@ -133,10 +133,11 @@ def no_image(bundle: Bundle) -> Iterator[Flaw]:
 
 def _version_place(bundle: Bundle) -> Place:
     """Where a bundle says its version."""
-    stated = next(bundle.properties_of("olm.package"), None)
-    if bundle.csv is not None or stated is None:
-        return (bundle.csv.place if bundle.csv else bundle.place).at("version")
-    return stated.place.at("value", "version")
+    if bundle.csv is not None:
+        return bundle.csv.place.at("version")
+    for stated in bundle.properties_of("olm.package"):
+        return stated.place.at("value", "version")
+    return bundle.place
 
 
 def _states_a_version(bundle: Bundle) -> bool:
@@ -153,24 +154,27 @@ def bundle_version(bundle: Bundle) -> Iterator[Flaw]:
     worked there. Cost: one parse.
     """
     text = bundle.version or ""
-    if maybe(text) is not None or not _states_a_version(bundle):
-        return
     try:
         parse(text)
     except VersionError as error:
-        read = tolerated(text)
-        yield Flaw(
-            _version_place(bundle),
-            f"{bundle.name} has no version"
-            if not text
-            else f"the version of {bundle.name} is not SemVer: {error.reason}",
-            because=(
-                *(error.pretty().splitlines() if text else ()),
-                *((f"in a cluster OLM reads it as {read}",) if read else ()),
-                "opm refuses the catalog",
-            ),
-            fix=f"write {read}" if read else "write a version such as 1.2.3",
-        )
+        if _states_a_version(bundle):
+            yield _unreadable_version(bundle, text, error)
+
+
+def _unreadable_version(bundle: Bundle, text: str, error: VersionError) -> Flaw:
+    read = tolerated(text)
+    return Flaw(
+        _version_place(bundle),
+        f"the version of {bundle.name} is not SemVer: {error.reason}"
+        if text
+        else f"{bundle.name} has no version",
+        because=(
+            *(error.pretty().splitlines() if text else ()),
+            *((f"in a cluster OLM reads it as {read}",) if read else ()),
+            "opm refuses the catalog",
+        ),
+        fix=f"write {read}" if read else "write a version such as 1.2.3",
+    )
 
 
 @bundle_rule("EP407", "bundle-release", Severity.ERROR)
@@ -180,19 +184,20 @@ def bundle_release(bundle: Bundle) -> Iterator[Flaw]:
     The name must be PACKAGE-vVERSION-RELEASE and the version must have no build metadata: opm refuses
     the catalog otherwise. Cost: one parse.
     """
-    for message, fix in _release_faults(bundle) if bundle.release else ():
+    for message, fix in _release_faults(bundle, bundle.release) if bundle.release else ():
         yield Flaw(_version_place(bundle), message, because=("opm refuses the catalog",), fix=fix)
 
 
-def _release_faults(bundle: Bundle) -> Iterator[tuple[str, str]]:
-    release, version = bundle.release or "", bundle.version or ""
+def _release_faults(bundle: Bundle, release: str) -> Iterator[tuple[str, str]]:
     if fault := _release_fault(release):
         yield f"{release!r} is no release of {bundle.name}: {fault}", "write a release such as 1 or alpha.1"
         return
-    parsed = maybe(version)
-    if parsed is not None and parsed.build:
+    version = maybe(bundle.version)
+    if version is None:
+        return
+    if version.build:
         message = f"{bundle.name} has both build metadata ({version}) and a release ({release})"
-        yield message, f"drop +{'.'.join(parsed.build)} from the version"
+        yield message, f"drop +{'.'.join(version.build)} from the version"
     normal = f"{bundle.package}-v{version}-{release}"
     if bundle.name != normal:
         yield f"{bundle.name} has release {release}, so its name must be {normal}", f"rename it to {normal}"

@@ -132,9 +132,9 @@ def _explained(part: str, key: str, known: frozenset[str]) -> tuple[str, str | N
     dropped = "the API server drops it without a word"
     if part == "metadata" and ("/" in key or "." in key):
         return dropped, "move it to metadata.annotations"
-    if part == "metadata" and key in _SPEC_KEYS:
+    if key in _SPEC_KEYS:
         return dropped, f"move it to spec.{key}"
-    if part == "spec" and key in _ADVICE:
+    if key in _ADVICE:
         return dropped, _ADVICE[key]
     near = get_close_matches(key, sorted(known), n=1, cutoff=0.8)
     return dropped, f"did you mean {near[0]}?" if near else None
@@ -175,12 +175,7 @@ def ignored_edges(graph: PackageGraph) -> Iterator[Flaw]:
         csv = bundle.csv
         if csv is None or not (csv.replaces or csv.skips):
             continue
-        real = {c: graph.by_name[c].entries for c in graph.memberships.get(bundle.name, ())}
-        against = tuple(
-            f"in {c} {_said(entries[bundle.name])}"
-            for c, entries in real.items()
-            if _denied(csv, entries, bundle.name)
-        )
+        against = tuple(_contradictions(graph, bundle.name, csv))
         yield Flaw(
             csv.place.at("replaces" if csv.replaces else "skips"),
             f"{bundle.name} says it {_said(csv)}, which its package's update mode ignores",
@@ -192,14 +187,20 @@ def ignored_edges(graph: PackageGraph) -> Iterator[Flaw]:
         )
 
 
-def _denied(csv: Csv, entries: Mapping[str, Entry], name: str) -> bool:
-    """Whether the real edges of a channel are others than the CSV states."""
-    real = entries[name]
-    elsewhere = bool(csv.replaces and real.replaces and csv.replaces != real.replaces)
-    return elsewhere or any(skipped in entries and skipped not in real.skips for skipped in csv.skips)
+def _contradictions(graph: PackageGraph, name: str, csv: Csv) -> Iterator[str]:
+    """Channels whose real edges are others than the CSV states.
+
+    The oldest entry of a channel replaces nothing, whatever its CSV says of another channel.
+    """
+    for channel in graph.memberships.get(name, ()):
+        entries = graph.by_name[channel].entries
+        real = entries[name]
+        replaces_another = csv.replaces and real.replaces and csv.replaces != real.replaces
+        if replaces_another or any(s in entries and s not in real.skips for s in csv.skips):
+            yield f"in {channel} it {_said(real)}"
 
 
 def _said(edges: Csv | Entry) -> str:
     said = [f"replaces {edges.replaces}"] if edges.replaces else []
     said += [f"skips {listed(edges.skips)}"] if edges.skips else []
-    return " and ".join(said) or "it replaces nothing"
+    return " and ".join(said) or "replaces nothing"

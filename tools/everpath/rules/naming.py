@@ -30,14 +30,15 @@ def name_and_version_differ(bundle: Bundle) -> Iterator[Flaw]:
     name that does not end in `.vVERSION` is noted too; a catalog cannot rename what was released, and a
     release (EP407) has a form of its own. Cost: one match.
     """
-    if maybe(bundle.version) is None or bundle.release:
+    version = maybe(bundle.version)
+    if version is None or bundle.release:
         return
-    endings = _endings(bundle.version or "")
+    endings = _endings(version.text)
     stated = _stated(bundle.name, endings)
     if stated is not None:
         yield Flaw(
             bundle.place.at("name"),
-            f"{bundle.name} has version {bundle.version}, not the {stated} it is named after",
+            f"{bundle.name} has version {version}, not the {stated} it is named after",
             because=("whoever reads the name takes it for another release",),
             fix=f"rename it to end in .v{endings[0]}, or correct its version",
         )
@@ -101,7 +102,7 @@ def package_differs_from_folder(bundle: Bundle) -> Iterator[Flaw]:
         return
     stated = bundle.csv.annotations if bundle.csv else None
     yield Flaw(
-        (stated or bundle.place).at("package"),
+        stated.at("package") if stated else bundle.place,
         f"{bundle.name} belongs to the package {bundle.package} and lies in the folder of {folder}",
         because=("catalogs go by the annotation, repositories by the folder",),
         fix="make the annotation and the folder agree",
@@ -110,7 +111,7 @@ def package_differs_from_folder(bundle: Bundle) -> Iterator[Flaw]:
 
 def _package_folder(bundle: Bundle) -> str | None:
     """The folder of the package, where a bundle lies in operators/PACKAGE/VERSION."""
-    folders = PurePosixPath(bundle.place.file).parts[:-1]
+    folders = PurePosixPath(bundle.place.file).parts
     version = bundle.csv.folder if bundle.csv else None
     found = (
         package

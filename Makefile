@@ -1,0 +1,61 @@
+# `make` alone lists the targets. Each sets up what it needs; only Python ≥ 3.11 is expected to be there.
+
+BIN   := .venv/bin
+READY := .venv/.ready
+
+# The real catalogs that some tests want: named by the environment, or beside the checkout.
+EVERPATH_CORPUS ?= $(abspath $(wildcard ../shared/corpus))
+ifneq ($(EVERPATH_CORPUS),)
+export EVERPATH_CORPUS
+endif
+
+PYTEST ?= -n auto --dist loadgroup
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint format bench conformance docs docs-check clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+
+# .ready holds the folder it was made for: a moved or copied checkout is set up again.
+ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
+.PHONY: $(READY)
+endif
+$(READY): pyproject.toml
+	@scripts/setup
+
+run: $(READY) ## see a finding, its fix, and the mended catalog (examples/01-first-finding)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/01-first-finding/run.sh
+
+test: $(READY) ## run the test suite (PYTEST='-k fork -x' narrows it)
+	$(BIN)/python -m pytest $(PYTEST)
+
+lint: $(READY) ## ruff, mypy --strict, the layers, and that the docs name everything
+	$(BIN)/python -m ruff check
+	$(BIN)/python -m ruff format --check
+	$(BIN)/python -m mypy
+	$(BIN)/lint-imports --cache-dir .cache/import-linter
+	@$(MAKE) --no-print-directory docs-check
+
+format: $(READY) ## let ruff rewrite the code
+	$(BIN)/python -m ruff check --fix
+	$(BIN)/python -m ruff format
+
+docs-check: $(READY) ## check that the docs name every command, option and rule, and that links lead somewhere
+	$(BIN)/python scripts/check_docs.py
+
+docs: $(READY) ## paste what the commands print today into the docs, list the rules, then check
+	$(BIN)/python scripts/rule_index.py
+	$(BIN)/python scripts/console.py --write
+	$(BIN)/python scripts/check_docs.py
+
+bench: $(READY) ## measure speed and memory, beside opm where there is one
+	$(BIN)/python tests/bench/run.py
+
+conformance: $(READY) ## ask the real opm and OLM code the same questions (needs Go)
+	@command -v go >/dev/null || { echo 'make conformance builds the real opm and OLM: it needs go' >&2; exit 1; }
+	oracle=$$(tests/oracle/build.sh) && EVERPATH_ORACLE=$$oracle $(BIN)/python -m pytest $(PYTEST) tests/conformance
+
+clean: ## delete everything that can be made again
+	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

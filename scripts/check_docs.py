@@ -1,0 +1,120 @@
+"""Checks that the docs name every command, option, key and rule, and that their links lead somewhere.
+
+Prints `page: what is missing`, a line each; the exit code is 1 if there is any.
+"""
+
+from __future__ import annotations
+
+__all__ = ["commands", "main", "missing_commands", "missing_keys", "missing_links", "missing_rules"]
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import click
+
+from console import ROOT, pages
+from everpath.cli import config
+from everpath.cli.app import cli
+from everpath.rules.registry import all_rules
+from rule_index import indexed
+
+COMMANDS: Final = ROOT / "docs" / "commands"
+CONFIGURATION: Final = ROOT / "docs" / "configuration.md"
+RULES: Final = ROOT / "docs" / "rules"
+_LINK: Final = re.compile(r"\]\((?P<target>[^)\s]+)\)")
+_FENCE: Final = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+
+
+def commands() -> Iterator[tuple[str, click.Command]]:
+    """Every command that does something, by the words a user types after `everpath`."""
+    yield from _below(cli, click.Context(cli, info_name="everpath"), "")
+
+
+def _below(group: click.Group, context: click.Context, words: str) -> Iterator[tuple[str, click.Command]]:
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        if command is None or command.hidden:
+            continue
+        path = f"{words} {name}".strip()
+        if isinstance(command, click.Group):
+            yield from _below(command, click.Context(command, context, name), path)
+        else:
+            yield path, command
+
+
+def missing_commands(folder: Path = COMMANDS) -> Iterator[str]:
+    """Commands without a page, and options their page does not name."""
+    for words, command in commands():
+        page = folder / f"{words.split()[0]}.md"
+        text = page.read_text(encoding="utf-8") if page.is_file() else ""
+        if f"everpath {words}" not in text:
+            yield f"docs/commands/{page.name}: does not say what `everpath {words}` does"
+            continue
+        for option in (p for p in command.params if isinstance(p, click.Option) and not p.hidden):
+            flag = max(option.opts, key=len)
+            if flag not in text:
+                yield f"docs/commands/{page.name}: does not name {flag} of `everpath {words}`"
+
+
+def missing_rules(folder: Path = RULES) -> Iterator[str]:
+    """Rules without a page, pages of rules that are no more, and an index that lists something else."""
+    names = {rule.id: rule.name for rule in all_rules()}
+    for rule_id, name in names.items():
+        if not (folder / f"{rule_id}.md").is_file():
+            yield f"docs/rules/{rule_id}.md: is missing, the page of {name}"
+    for page in sorted(folder.glob("EP*.md")):
+        if page.stem not in names:
+            yield f"docs/rules/{page.name}: no rule is called {page.stem}"
+    index = (folder / "README.md").read_text(encoding="utf-8")
+    if index != indexed(index):
+        yield "docs/rules/README.md: its table is not what the rules say; `make docs` writes it"
+
+
+def missing_keys(page: Path = CONFIGURATION) -> Iterator[str]:
+    """Keys of the configuration that its page does not show."""
+    text = page.read_text(encoding="utf-8")
+    for key in (*config._KEYS, *config._WAIVER_KEYS):
+        if not re.search(rf"^[ -]*`?{re.escape(key)}\b", text, flags=re.MULTILINE):
+            yield f"docs/{page.name}: does not show the key {key}"
+
+
+def missing_links(names: list[Path] | None = None) -> Iterator[str]:
+    """Relative links to files or headings that do not exist."""
+    for page in pages() if names is None else names:
+        prose = _FENCE.sub("", page.read_text(encoding="utf-8"))
+        for link in _LINK.finditer(prose):
+            path, _, heading = link["target"].partition("#")
+            if "://" in path or path.startswith("mailto:"):
+                continue
+            target = page.parent / path if path else page
+            if not target.exists():
+                yield f"{_named(page)}: links to {path}, which does not exist"
+            elif heading and heading not in _anchors(target):
+                yield f"{_named(page)}: links to {link['target']}, which has no such heading"
+
+
+def _named(page: Path) -> str:
+    return str(page.relative_to(ROOT)) if page.is_relative_to(ROOT) else page.name
+
+
+def _anchors(page: Path) -> set[str]:
+    """The anchors GitHub gives to the headings of a page."""
+    text = _FENCE.sub("", page.read_text(encoding="utf-8"))
+    headings = re.findall(r"^#+ (.+)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", h.lower()).strip().replace(" ", "-") for h in headings}
+
+
+def main() -> int:
+    """0 when nothing is missing."""
+    missing = [*missing_commands(), *missing_keys(), *missing_rules(), *missing_links()]
+    for line in missing:
+        print(line)
+    print(f"docs: {len(missing)} things missing" if missing else "docs: nothing missing", file=sys.stderr)
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,149 @@
+"""Plays the terminal sessions of the docs: what a page shows is what everpath prints.
+
+A ```console block is a session: `$ command`, perhaps continued on lines that begin with `> `, then its
+output. The commands of a block share one shell, which starts in the root of the repository.
+
+    python scripts/console.py           compare, and print what differs
+    python scripts/console.py --write   paste what the commands print today
+"""
+
+from __future__ import annotations
+
+__all__ = ["ROOT", "Session", "Step", "main", "pages", "play", "sessions"]
+
+import difflib
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+
+_BLOCK: Final = re.compile(r"^```console\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+_MARK: Final = "\x1e"
+_ENTRY: Final = "import sys; sys.argv[0] = 'everpath'; from everpath.cli import main; main()"
+# Whatever the machine sets for itself must not show in a page.
+_PRIVATE: Final = ("EVERPATH_", "GITHUB_", "FORCE_COLOR", "CI")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command and the output the page shows for it."""
+
+    command: str
+    output: str
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One console block: the page it is on, its first line, where its text lies, and its steps."""
+
+    page: Path
+    line: int
+    span: tuple[int, int]
+    steps: tuple[Step, ...]
+
+
+def pages() -> list[Path]:
+    """Every page that a reader of the repository may follow, in a fixed order."""
+    folders = [ROOT / "docs", ROOT / "examples"]
+    return sorted([*ROOT.glob("*.md"), *(page for folder in folders for page in folder.rglob("*.md"))])
+
+
+def sessions(page: Path) -> Iterator[Session]:
+    """The console blocks of a page."""
+    text = page.read_text(encoding="utf-8")
+    for block in _BLOCK.finditer(text):
+        line = text.count("\n", 0, block.start()) + 2
+        yield Session(page, line, block.span("body"), tuple(_steps(block["body"])))
+
+
+def _steps(body: str) -> Iterator[Step]:
+    for part in re.split(r"^\$ ", body, flags=re.MULTILINE)[1:]:
+        command, *rest = part.rstrip("\n").split("\n")
+        while rest and rest[0].startswith("> "):
+            command += "\n" + rest.pop(0)[2:]
+        yield Step(command, "\n".join(rest))
+
+
+def play(session: Session) -> tuple[Step, ...]:
+    """The same commands, with what they print now: both streams, as a terminal would show them."""
+    script = "".join(f"{s.command}\n__code=$?; printf '{_MARK}'; (exit $__code)\n" for s in session.steps)
+    with tempfile.TemporaryDirectory() as folder:
+        _install_everpath(Path(folder))
+        done = subprocess.run(
+            ["sh", "-c", script],
+            cwd=ROOT,
+            env=_environment(folder),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            timeout=120,
+            check=False,
+        )
+    outputs = done.stdout.split(_MARK)
+    return tuple(Step(s.command, out.rstrip("\n")) for s, out in zip(session.steps, outputs, strict=False))
+
+
+def _install_everpath(folder: Path) -> None:
+    """An `everpath` on the PATH that is this checkout, run by this Python, installed or not."""
+    tool = folder / "everpath"
+    tool.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c {shlex.quote(_ENTRY)} "$@"\n')
+    tool.chmod(0o755)
+
+
+def _environment(folder: str) -> dict[str, str]:
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(_PRIVATE)}
+    return kept | {
+        "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "tools"), *filter(None, [os.environ.get("PYTHONPATH")])]),
+        "EVERPATH_CACHE": "off",
+        "NO_COLOR": "1",
+        "COLUMNS": "100",
+        "LC_ALL": "C.UTF-8",
+    }
+
+
+def _pasted(page: Path) -> str:
+    """The text of a page with every session as it runs today."""
+    text = page.read_text(encoding="utf-8")
+    for session in reversed(list(sessions(page))):
+        start, end = session.span
+        text = text[:start] + "".join(map(_shown, play(session))) + text[end:]
+    return text
+
+
+def _shown(step: Step) -> str:
+    command = step.command.replace("\n", "\n> ")
+    return f"$ {command}\n" + (f"{step.output}\n" if step.output else "")
+
+
+def main(arguments: list[str]) -> int:
+    """0 when every page shows what everpath prints, or has been made to."""
+    stale = 0
+    for page in pages():
+        before, after = page.read_text(encoding="utf-8"), _pasted(page)
+        if before == after:
+            continue
+        name = str(page.relative_to(ROOT))
+        if "--write" in arguments:
+            page.write_text(after, encoding="utf-8")
+            print(f"{name}: pasted")
+        else:
+            stale = 1
+            lines = difflib.unified_diff(
+                before.splitlines(), after.splitlines(), name, "what is printed", lineterm=""
+            )
+            print("\n".join(lines))
+    return stale
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

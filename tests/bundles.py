@@ -1,0 +1,117 @@
+"""Bundle folders and repositories of them for tests, each file as short as it can be."""
+
+from __future__ import annotations
+
+__all__ = [
+    "PACKAGE",
+    "annotations",
+    "channels",
+    "csv",
+    "edges",
+    "problems",
+    "read_bundle",
+    "read_manifests",
+    "read_packages",
+    "write",
+    "write_bundle",
+]
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from everpath.assembly import Assembly
+from everpath.formats.notation import draw
+from everpath.formats.one_bundle import read_bundle_folder
+from everpath.formats.package_manifest import read_package_manifest
+from everpath.formats.repository import read_repository
+from everpath.model import Catalog, Package
+
+#: The prefix of the annotations that opm looks for.
+PACKAGE = "operators.operatorframework.io.bundle."
+
+
+def write(root: Path, files: Mapping[str, str | bytes]) -> Path:
+    """Write files below a folder, and the folders they need."""
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return root
+
+
+def csv(name: str = "op.v1.0.0", *, notes: Mapping[str, Any] | None = None, **spec: Any) -> str:
+    """A CSV of little more than its name; the version is what the name says. `notes` are its annotations."""
+    version = name.partition(".v")[2] or "1.0.0"
+    return _yaml(
+        {
+            "apiVersion": "operators.coreos.com/v1alpha1",
+            "kind": "ClusterServiceVersion",
+            "metadata": {"name": name, **({"annotations": notes} if notes else {})},
+            "spec": {"version": version, **spec},
+        }
+    )
+
+
+def annotations(package: str | None = "op", channels: str | None = "stable", default: str | None = None) -> str:
+    """An annotations.yaml."""
+    named = {"package.v1": package, "channels.v1": channels, "channel.default.v1": default}
+    return _yaml({"annotations": {PACKAGE + key: value for key, value in named.items() if value is not None}})
+
+
+def write_bundle(
+    folder: Path,
+    name: str = "op.v1.0.0",
+    *,
+    channels: str = "stable",
+    default: str | None = None,
+    notes: Mapping[str, Any] | None = None,
+    **spec: Any,
+) -> Path:
+    """Write a bundle in the layout the format wants."""
+    files = {
+        f"manifests/{name}.clusterserviceversion.yaml": csv(name, notes=notes, **spec),
+        "metadata/annotations.yaml": annotations(channels=channels, default=default),
+    }
+    return write(folder, files)
+
+
+def read_bundle(path: Path) -> Catalog:
+    assembly = Assembly()
+    read_bundle_folder(str(path), assembly)
+    return assembly.build("bundle")
+
+
+def read_packages(path: Path, **options: Any) -> Catalog:
+    assembly = Assembly()
+    read_repository(str(path), assembly, **options)
+    return assembly.build("repository")
+
+
+def read_manifests(path: Path) -> Catalog:
+    assembly = Assembly()
+    read_package_manifest(str(path), assembly)
+    return assembly.build("manifests")
+
+
+def edges(catalog: Catalog, channel: str = "stable") -> str:
+    """A channel of the only package, in the notation of graphs."""
+    (package,) = catalog.packages
+    return draw(next(c for c in package.channels if c.name == channel))
+
+
+def channels(package: Package) -> dict[str, list[str]]:
+    """The names of entries by channel."""
+    return {channel.name: [entry.name for entry in channel.entries] for channel in package.channels}
+
+
+def problems(catalog: Catalog) -> list[tuple[str, str]]:
+    """Kind and file name of each problem."""
+    return [(problem.kind, Path(problem.place.file).name) for problem in catalog.problems]
+
+
+def _yaml(document: Mapping[str, Any]) -> str:
+    text: str = yaml.safe_dump(document, sort_keys=False)
+    return text

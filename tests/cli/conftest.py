@@ -1,0 +1,70 @@
+"""The command line, run in this process or in one of its own."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from commandline import ROOT, Answer, Everpath
+from everpath.cli.app import run
+
+# Environment variables that change what is printed; a test sets those it is about.
+_SPEAKING = (
+    "GITHUB_ACTIONS",
+    "GITHUB_STEP_SUMMARY",
+    "GITHUB_WORKSPACE",
+    "NO_COLOR",
+    "FORCE_COLOR",
+    "EVERPATH_TRACEBACK",
+)
+
+
+@pytest.fixture(autouse=True)
+def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in _SPEAKING:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("EVERPATH_CACHE", "off")
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def everpath(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Everpath:
+    """`everpath ARGS…` in this process; `stdin` is what it can read."""
+
+    def call(*arguments: str, stdin: str = "") -> Answer:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        capsys.readouterr()
+        code = run(arguments)
+        said = capsys.readouterr()
+        return Answer(int(code), said.out, said.err)
+
+    return call
+
+
+@pytest.fixture
+def process() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """`python -m everpath ARGS…` as a user runs it."""
+
+    def call(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "everpath", *arguments],
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+            env={**os.environ, "PYTHONPATH": str(ROOT / "tools"), **environment},
+        )
+
+    return call

@@ -1,0 +1,38 @@
+"""What users see, word for word.
+
+Each transcript of tests/cli/golden starts with the folder it is about and the command that was typed there.
+`EVERPATH_UPDATE_GOLDEN=1 pytest tests/cli/test_golden.py` writes them anew; read the difference then.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+
+import pytest
+
+from commandline import Everpath
+
+GOLDEN = Path(__file__).parent / "golden"
+TRANSCRIPTS = sorted(GOLDEN.glob("*.txt"))
+
+
+@pytest.mark.parametrize("transcript", TRANSCRIPTS, ids=lambda path: path.stem)
+def test_a_transcript_is_still_true(
+    everpath: Everpath, monkeypatch: pytest.MonkeyPatch, transcript: Path
+) -> None:
+    written = transcript.read_text()
+    command = written.partition("\n")[0]
+    where, _, typed = command.partition("$ everpath ")
+    monkeypatch.chdir(GOLDEN / where.strip())
+    answer = everpath(*shlex.split(typed))
+    parts = [command, answer.out.rstrip("\n"), *(f"2> {line}" for line in answer.err.splitlines())]
+    said = "\n".join([*parts, f"exit {answer.code}", ""])
+    if os.environ.get("EVERPATH_UPDATE_GOLDEN"):
+        transcript.write_text(said)
+    assert said == transcript.read_text()
+
+
+def test_there_are_transcripts() -> None:
+    assert len(TRANSCRIPTS) > 10

@@ -1,0 +1,114 @@
+"""`everpath list`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from catalogs import write_fbc
+from commandline import Everpath
+from schemas import conforms
+
+DRAWING = """
+    [stable]
+    op.v1.2.0: op.v1.1.0 / op.v1.0.0 / >=1.0.0 <1.2.0
+    op.v1.1.0
+    op.v1.0.0
+    [fast]
+    op.v1.10.0: op.v1.2.0
+    op.v1.2.0
+"""
+
+
+@pytest.fixture(autouse=True)
+def catalog(here: Path) -> Path:
+    write_fbc(here, "b1: a1\na1", "another")
+    return write_fbc(here, DRAWING, "op")
+
+
+def test_packages_show_their_default_channel_and_its_head(everpath: Everpath) -> None:
+    answer = everpath("list", "packages", "catalog")
+    assert answer.code == 0
+    assert answer.out == (
+        "NAME     DEFAULT  HEAD       VERSION  CHANNELS  BUNDLES\n"
+        "another  stable   b1         1.0.0    1         2\n"
+        "op       stable   op.v1.2.0  1.2.0    2         4\n"
+    )
+
+
+def test_channels_mark_the_default_one(everpath: Everpath) -> None:
+    assert everpath("list", "channels", "-p", "op").out == (
+        "PACKAGE  CHANNEL  DEFAULT  HEAD        VERSION  ENTRIES\n"
+        "op       fast              op.v1.10.0  1.10.0   2\n"
+        "op       stable   *        op.v1.2.0   1.2.0    3\n"
+    )
+
+
+def test_bundles_come_newest_first_with_their_edges(everpath: Everpath) -> None:
+    assert everpath("list", "bundles", "-p", "op").out == (
+        "PACKAGE  CHANNEL  BUNDLE      VERSION  REPLACES   SKIPS      SKIP RANGE\n"
+        "op       fast     op.v1.10.0  1.10.0   op.v1.2.0\n"
+        "op       fast     op.v1.2.0   1.2.0\n"
+        "op       stable   op.v1.2.0   1.2.0    op.v1.1.0  op.v1.0.0  >=1.0.0 <1.2.0\n"
+        "op       stable   op.v1.1.0   1.1.0\n"
+        "op       stable   op.v1.0.0   1.0.0\n"
+    )
+
+
+@pytest.mark.parametrize("kind", ["packages", "channels", "bundles"])
+def test_json_keeps_its_schema(everpath: Everpath, kind: str) -> None:
+    document = json.loads(everpath("list", kind, "-o", "json").out)
+    conforms("list", document)
+    assert document[kind]
+
+
+def test_names_alone_can_be_piped(everpath: Everpath) -> None:
+    assert everpath("list", "packages", "-o", "name").out == "another\nop\n"
+    assert everpath("list", "channels", "-o", "name").out == "another/stable\nop/fast\nop/stable\n"
+    assert everpath("list", "bundles", "-p", "op", "-o", "name").out.split() == [
+        "op.v1.10.0",
+        "op.v1.2.0",
+        "op.v1.1.0",
+        "op.v1.0.0",
+    ]
+
+
+def test_a_bundle_in_no_channel_is_listed_without_one(everpath: Everpath, catalog: Path) -> None:
+    file = catalog / "op.yaml"
+    file.write_text(file.read_text().replace("- name: op.v1.0.0\n", ""))
+    rows = json.loads(everpath("list", "bundles", "-p", "op", "-o", "json").out)["bundles"]
+    assert [row["name"] for row in rows if row["channel"] is None] == ["op.v1.0.0"]
+    narrowed = json.loads(everpath("list", "bundles", "-p", "op", "-c", "fast", "-o", "json").out)["bundles"]
+    assert {row["channel"] for row in narrowed} == {"fast"}
+
+
+def test_a_channel_without_one_head_has_none(everpath: Everpath, here: Path) -> None:
+    write_fbc(here, "b\na", "forked")
+    [row] = json.loads(everpath("list", "channels", "-p", "forked", "-o", "json").out)["channels"]
+    assert (row["head"], row["version"]) == (None, None)
+
+
+def test_packages_without_the_wanted_channel_are_left_out(everpath: Everpath) -> None:
+    assert everpath("list", "packages", "-c", "fast", "-o", "name").out == "op\n"
+
+
+def test_a_name_that_nothing_has_is_a_wrong_command_line(everpath: Everpath) -> None:
+    answer = everpath("list", "channels", "-p", "anoter")
+    assert (answer.code, answer.out) == (2, "")
+    assert "did you mean 'another'?" in answer.err
+
+
+def test_what_could_not_be_read_is_said_and_exits_with_3(everpath: Everpath, catalog: Path) -> None:
+    (catalog / "torn.yaml").write_text("schema: [\n")
+    answer = everpath("list", "packages", "-o", "name")
+    assert (answer.code, answer.out) == (3, "another\nop\n")
+    assert answer.err == "warning: 1 part could not be read; everpath validate-graph says which\n"
+
+
+def test_control_characters_do_not_reach_the_terminal(everpath: Everpath, catalog: Path) -> None:
+    file = catalog / "op.yaml"
+    file.write_text(file.read_text().replace("op.v1.0.0", '"op\\e[2J"'))
+    for output in ("text", "name"):
+        assert "\x1b" not in everpath("list", "bundles", "-o", output).out

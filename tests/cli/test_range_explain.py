@@ -1,0 +1,75 @@
+"""`everpath range explain`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from catalogs import write_fbc
+from commandline import Everpath
+from schemas import conforms
+
+
+def test_a_range_is_put_into_words(everpath: Everpath) -> None:
+    answer = everpath("range", "explain", ">=1.0.0 <1.2.3", "--version", "1.2.3-rc.1", "--version", "1.2.3")
+    assert answer.code == 0
+    assert answer.out.splitlines() == [
+        "matches every version from 1.0.0 (included) to 1.2.3 (excluded)",
+        "pre-releases of 1.0.0, such as 1.0.0-rc.1, are not matched; >=1.0.0-0 would include them",
+        "pre-releases of 1.2.3, such as 1.2.3-rc.1, are matched; <1.2.3-0 would leave them out",
+        "anywhere inside, a pre-release is matched like any other version",
+        "1.2.3-rc.1: matches",
+        "1.2.3: does not match",
+    ]
+
+
+def test_what_is_no_range_is_answered_with_a_caret_and_exit_code_1(everpath: Everpath) -> None:
+    answer = everpath("range", "explain", "<v1.2.3")
+    assert answer.code == 1
+    first, caret, *rest = answer.out.splitlines()
+    assert first == "<v1.2.3"
+    assert caret.startswith(" ^")
+    assert rest == ["write '<1.2.3'"]
+
+
+def test_a_version_that_would_crash_the_resolver_is_said_to(everpath: Everpath) -> None:
+    answer = everpath("range", "explain", "<1.0.0 || || >2.0.0", "--version", "1.5.0")
+    assert "1.5.0: crashes OLM's resolver" in answer.out
+
+
+@pytest.mark.parametrize("text", [">=1.0.0", "<v1", "<1.0.0 || || >2.0.0", "1.0.0 - 2.0.0"])
+def test_json_keeps_its_schema(everpath: Everpath, text: str) -> None:
+    answer = everpath("range", "explain", text, "--version", "1.5.0", "-o", "json")
+    document = json.loads(answer.out)
+    conforms("range-explain", document)
+    assert (document["error"] is None) == (answer.code == 0)
+
+
+def test_published_versions_are_sorted_out(everpath: Everpath, here: Path) -> None:
+    write_fbc(here, "[stable]\nop.v1.2.0: op.v1.1.0\nop.v1.1.0\n[fast]\nop.v2.0.0", "op")
+    answer = everpath("range", "explain", "<1.2.0", "--in", "catalog", "-o", "json")
+    assert answer.code == 0
+    document = json.loads(answer.out)
+    conforms("range-explain", document)
+    assert document["published"] == {"matched": ["1.1.0"], "unmatched": ["1.2.0", "2.0.0"], "crashing": []}
+    narrowed = everpath("range", "explain", "<1.2.0", "--in", "catalog", "-p", "op", "-c", "fast")
+    assert "published versions matched, 0 of 1" in narrowed.out
+
+
+def test_a_catalog_of_several_packages_wants_one_named(everpath: Everpath, here: Path) -> None:
+    write_fbc(here, "a", "one")
+    write_fbc(here, "a", "two")
+    answer = everpath("range", "explain", ">1.0.0", "--in", "catalog")
+    assert answer.code == 2
+    assert "name one with -p" in answer.err
+    wrong = everpath("range", "explain", ">1.0.0", "--in", "catalog", "-p", "oen")
+    assert wrong.code == 2
+    assert "did you mean 'one'?" in wrong.err
+
+
+def test_a_wrong_version_is_a_wrong_command_line(everpath: Everpath) -> None:
+    answer = everpath("range", "explain", ">1.0.0", "--version", "x")
+    assert answer.code == 2
+    assert "'x' is not a version" in answer.err

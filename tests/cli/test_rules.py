@@ -1,0 +1,36 @@
+"""`everpath rules`."""
+
+from __future__ import annotations
+
+from commandline import Everpath
+from everpath.rules.registry import all_rules
+
+
+def test_all_rules_are_listed_in_order(everpath: Everpath) -> None:
+    answer = everpath("rules")
+    assert answer.code == 0
+    assert [line.split()[0] for line in answer.out.splitlines()] == [rule.id for rule in all_rules()]
+    assert "EP203  error    fork " in answer.out
+
+
+def test_the_beginning_of_ids_lists_those(everpath: Everpath) -> None:
+    shown = everpath("rules", "EP90").out.splitlines()
+    assert [line.split()[2] for line in shown] == ["unused-waiver", "expired-waiver"]
+
+
+def test_a_rule_is_explained_by_name_or_id(everpath: Everpath) -> None:
+    page = everpath("rules", "fork").out
+    assert page == everpath("rules", "EP203").out == everpath("rules", "ep203").out
+    assert page.startswith("EP203 fork (error)\n\nNo two entries replace the same one")
+    assert "    waivers:\n      - rule: fork\n        package: NAME\n        reason: ...\n" in page
+    assert page.rstrip().endswith("/docs/rules/EP203.md")
+
+
+def test_whom_a_rule_protects_is_said(everpath: Everpath) -> None:
+    assert "Protects users of OLM v0;" in everpath("rules", "stranded-v0").out
+    assert "Protects users of OLM v1;" in everpath("rules", "stranded-v1").out
+    assert "Protects users of OLM v0 and v1;" in everpath("rules", "fork").out
+
+
+def test_a_rule_about_waivers_cannot_be_waived(everpath: Everpath) -> None:
+    assert "waivers:" not in everpath("rules", "EP901").out

@@ -1,0 +1,69 @@
+"""Examples of pages as real files, and what everpath finds in them."""
+
+from __future__ import annotations
+
+__all__ = ["file_based_catalog", "judge", "lay_out"]
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from docs.rule_page import Example
+from everpath.cli.app import run
+from everpath.formats.notation import parse
+from everpath.model import Catalog, Package
+
+
+def lay_out(example: Example, folder: Path) -> None:
+    """Write an example below an empty folder: documents into catalog/, a tree as it stands."""
+    for name, content in _files(example).items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if content.startswith("-> "):
+            path.symlink_to(content.removeprefix("-> ").strip())
+        else:
+            path.write_text(content, encoding="utf-8")
+
+
+def _files(example: Example) -> dict[str, str]:
+    if example.language == "tree":
+        return {str(name): str(content or "") for name, content in yaml.safe_load(example.text).items()}
+    if example.language == "graph":
+        return {"catalog/catalog.json": file_based_catalog(parse(example.text))}
+    return {f"catalog/catalog.{example.language}": example.text}
+
+
+def file_based_catalog(catalog: Catalog) -> str:
+    """A drawn catalog as the documents opm reads."""
+    return "\n".join(json.dumps(d) for package in catalog.packages for d in _documents(package)) + "\n"
+
+
+def _documents(package: Package) -> Iterator[dict[str, Any]]:
+    yield {"schema": "olm.package", "name": package.name, "defaultChannel": package.default_channel}
+    for channel in package.channels:
+        entries = [
+            {"name": e.name, "replaces": e.replaces, "skips": list(e.skips), "skipRange": e.skip_range}
+            for e in channel.entries
+        ]
+        stated = [{key: value for key, value in entry.items() if value} for entry in entries]
+        yield {"schema": "olm.channel", "package": package.name, "name": channel.name, "entries": stated}
+    for bundle in package.bundles:
+        properties = [{"type": p.type, "value": p.value} for p in bundle.properties]
+        fields = {"package": package.name, "name": bundle.name, "image": bundle.image}
+        yield {"schema": "olm.bundle", **fields, "properties": properties}
+    for deprecations in package.deprecations:
+        notices = [
+            {"reference": {"schema": e.schema, "name": e.name}, "message": e.message}
+            for e in deprecations.entries
+        ]
+        yield {"schema": "olm.deprecations", "package": package.name, "entries": notices}
+
+
+def judge(report: Path) -> dict[str, Any]:
+    """What `everpath validate-graph` says of the current folder, as the JSON it writes to `report`."""
+    run(["validate-graph", "-o", "json", "--output-file", str(report), "--quiet", "--no-progress"])
+    document: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
+    return document

@@ -1,0 +1,63 @@
+"""What a page shows is what everpath prints."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from console import ROOT, Session, Step, pages, play, sessions
+
+SHOWN = [session for page in pages() for session in sessions(page)]
+
+
+@pytest.mark.parametrize("session", SHOWN, ids=lambda s: f"{s.page.relative_to(ROOT)}:{s.line}")
+def test_a_session_prints_what_the_page_shows(session: Session) -> None:
+    assert play(session) == session.steps, "`make docs` pastes what is printed today"
+
+
+def page_with(tmp_path: Path, text: str) -> Path:
+    page = tmp_path / "page.md"
+    page.write_text(text, encoding="utf-8")
+    return page
+
+
+def test_a_session_is_a_console_block_and_nothing_else(tmp_path: Path) -> None:
+    page = page_with(tmp_path, "```sh\n$ a\n```\n\n```console\n$ b\nout\n$ c\n```\n")
+    [session] = sessions(page)
+    assert session.steps == (Step("b", "out"), Step("c", ""))
+    assert session.line == 6
+
+
+def test_a_command_may_go_on_on_the_next_lines(tmp_path: Path) -> None:
+    page = page_with(tmp_path, "```console\n$ cat <<END\n> one\n> END\none\n```\n")
+    [session] = sessions(page)
+    assert play(session) == session.steps == (Step("cat <<END\none\nEND", "one"),)
+
+
+def test_the_exit_code_of_a_command_reaches_the_next(tmp_path: Path) -> None:
+    page = page_with(tmp_path, "```console\n$ (exit 3)\n$ echo $?\n?\n```\n")
+    [session] = sessions(page)
+    assert [step.output for step in play(session)] == ["", "3"]
+
+
+def test_both_streams_are_shown(tmp_path: Path) -> None:
+    [session] = sessions(page_with(tmp_path, "```console\n$ echo out; echo err >&2\n```\n"))
+    assert play(session)[0].output == "out\nerr"
+
+
+def test_everpath_is_the_one_under_test(tmp_path: Path) -> None:
+    [session] = sessions(page_with(tmp_path, "```console\n$ head -2 $(command -v everpath)\n```\n"))
+    assert sys.executable in play(session)[0].output
+
+
+def test_a_session_does_not_see_the_machine_it_runs_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("EVERPATH_CACHE", "/nowhere")
+    [session] = sessions(
+        page_with(tmp_path, "```console\n$ echo $GITHUB_ACTIONS $EVERPATH_CACHE $NO_COLOR\n```\n")
+    )
+    assert play(session)[0].output == "off 1"

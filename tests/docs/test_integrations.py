@@ -1,0 +1,125 @@
+"""What other systems read of this repository says what it should: the actions, the hook, the package."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from console import ROOT
+
+ACTION = ROOT / ".github" / "actions" / "validate-graph"
+
+
+def document(path: Path) -> Any:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def test_both_actions_are_the_same_but_for_where_they_stand() -> None:
+    short, long = document(ROOT / "action.yml"), document(ACTION / "action.yml")
+    [short_step], [long_step] = short["runs"].pop("steps"), long["runs"].pop("steps")
+    assert short == long
+    assert short_step.pop("run") == '"$GITHUB_ACTION_PATH/.github/actions/validate-graph/run.sh"'
+    assert long_step.pop("run") == '"$GITHUB_ACTION_PATH/run.sh"'
+    assert short_step == long_step
+
+
+def test_every_input_of_the_action_is_documented() -> None:
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+    assert [name for name in document(ROOT / "action.yml")["inputs"] if f"| `{name}` |" not in page] == []
+
+
+@pytest.fixture
+def runner(tmp_path: Path) -> dict[str, str]:
+    """The environment of a runner on which the action has already installed this everpath."""
+    tool = tmp_path / "everpath-venv" / "bin" / "everpath"
+    tool.parent.mkdir(parents=True)
+    tool.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m everpath "$@"\n')
+    tool.chmod(0o755)
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "EVERPATH_"))}
+    path = f"{ROOT / 'tools'}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    return kept | {
+        "RUNNER_TEMP": str(tmp_path),
+        "GITHUB_ACTIONS": "true",
+        "PYTHONPATH": path,
+        "EVERPATH_CACHE": "off",
+    }
+
+
+def act(runner: dict[str, str], **inputs: str) -> subprocess.CompletedProcess[str]:
+    env = runner | {f"EVERPATH_{name.upper()}": value for name, value in inputs.items()}
+    return subprocess.run(
+        [ACTION / "run.sh"], env=env, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def test_the_action_annotates_and_fails(runner: dict[str, str]) -> None:
+    done = act(runner, path="examples/01-first-finding/before")
+    assert done.returncode == 1, done.stderr
+    assert "::error" in done.stdout
+
+
+def test_the_action_passes_a_clean_catalog(runner: dict[str, str]) -> None:
+    assert act(runner, path="examples/01-first-finding/after examples/03-rollback/after").returncode == 0
+
+
+def test_the_action_passes_options_on(runner: dict[str, str]) -> None:
+    done = act(runner, path="examples/01-first-finding/before", args="--policy v1 --ignore EP218")
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_action_fails_on_what_it_is_told_to(runner: dict[str, str]) -> None:
+    assert act(runner, path="examples/03-rollback/before", fail_on="error").returncode == 0
+    assert act(runner, path="examples/03-rollback/before", fail_on="warning").returncode == 1
+
+
+def test_the_action_writes_sarif_also_when_it_fails(runner: dict[str, str], tmp_path: Path) -> None:
+    sarif = tmp_path / "everpath.sarif"
+    done = act(runner, path="examples/01-first-finding/before", sarif=str(sarif))
+    assert done.returncode == 1
+    assert "::error" in done.stdout
+    assert '"2.1.0"' in sarif.read_text(encoding="utf-8")
+
+
+def test_the_action_stops_at_a_wrong_option(runner: dict[str, str], tmp_path: Path) -> None:
+    assert act(runner, args="--no-such-option", sarif=str(tmp_path / "x")).returncode == 2
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "catalog/acme/catalog.yaml",
+        "catalogs/v4.20/acme/catalog.json",
+        "operators/acme/ci.yaml",
+        "everpath.yaml",
+    ],
+)
+def test_the_hook_runs_for(name: str) -> None:
+    [hook] = document(ROOT / ".pre-commit-hooks.yaml")
+    assert re.search(hook["files"], name)
+
+
+@pytest.mark.parametrize("name", ["README.md", "main.go", "config/manager.yaml", "pkg/catalog_test.go"])
+def test_the_hook_does_not_run_for(name: str) -> None:
+    [hook] = document(ROOT / ".pre-commit-hooks.yaml")
+    assert not re.search(hook["files"], name)
+
+
+def test_the_package_promises_only_what_is_there() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    for folder in project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]:
+        assert (ROOT / folder / "__init__.py").is_file()
+
+
+def test_every_dependency_says_what_it_is_for() -> None:
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    named = re.findall(r'^    "[A-Za-z-]+(?:>=[\d.]+)?",.*$', text, flags=re.MULTILINE)
+    assert len(named) >= 10
+    assert [line for line in named if "#" not in line] == []

@@ -1,0 +1,50 @@
+"""The README's promises."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import yaml
+
+from console import ROOT
+from everpath.formats.notation import parse
+from everpath.graph import PackageGraph
+from everpath.policies import opm
+from graphs import rule_ids
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+ROW = re.compile(r"^\| (?P<graph>`[^|]+`) \| (?P<effect>[^|]+) \| (?P<rules>\[EP[^|]+) \|$", re.MULTILINE)
+UNSEEN = [(row["graph"], row["rules"]) for row in ROW.finditer(README)]
+
+
+def drawing(cell: str) -> str:
+    return "\n".join(re.findall(r"`([^`]+)`", cell))
+
+
+def test_the_table_of_what_opm_does_not_see_is_found() -> None:
+    assert len(UNSEEN) >= 8
+
+
+@pytest.mark.parametrize(("graph", "rules"), UNSEEN)
+def test_opm_accepts_what_the_table_says_it_accepts(graph: str, rules: str) -> None:
+    [channel] = PackageGraph(parse(drawing(graph)).packages[0]).channels
+    assert opm.verdict(channel).accepted
+
+
+@pytest.mark.parametrize(("graph", "rules"), UNSEEN)
+def test_everpath_says_what_the_table_says_it_does(graph: str, rules: str) -> None:
+    assert set(re.findall(r"\[(EP\d+)\]", rules)) <= rule_ids(drawing(graph))
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/ci.md"])
+def test_every_snippet_for_ci_is_yaml(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    snippets = re.findall(r"^```yaml\n(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+    assert snippets
+    assert all(isinstance(yaml.safe_load(snippet), dict) for snippet in snippets)
+
+
+@pytest.mark.parametrize("words", ["make run", "make test", "opm validate", "<!-- bench: begin -->"])
+def test_the_readme_names(words: str) -> None:
+    assert words in README

@@ -1,0 +1,78 @@
+"""Every rule has a page, and what the page claims is true."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from console import ROOT
+from docs.example_catalogs import judge, lay_out
+from docs.rule_page import Example, read_page
+from everpath.rules.registry import Rule, all_rules
+
+RULES = ROOT / "docs" / "rules"
+every_rule = pytest.mark.parametrize("rule", all_rules(), ids=lambda rule: rule.id)
+
+
+@pytest.fixture(autouse=True)
+def plain_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No cache, no GitHub, and a folder that only the example fills."""
+    monkeypatch.setenv("EVERPATH_CACHE", "off")
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+
+
+def found_in(example: Example, tmp_path: Path) -> set[str]:
+    lay_out(example, tmp_path / "here")
+    return {finding["rule"] for finding in judge(tmp_path / "report.json")["findings"]}
+
+
+@every_rule
+def test_the_page_names_the_rule_and_who_is_hurt(rule: Rule) -> None:
+    page = read_page(RULES / f"{rule.id}.md")
+    assert (page.rule, page.name) == (rule.id, rule.name)
+    assert page.facts["Severity"] == rule.severity.word
+    assert {"OLM v0", "OLM v1", "Mirror"} <= page.facts.keys()
+
+
+@every_rule
+def test_the_bad_example_is_reported(rule: Rule, tmp_path: Path) -> None:
+    assert rule.id in found_in(read_page(RULES / f"{rule.id}.md").bad, tmp_path)
+
+
+@every_rule
+def test_the_good_example_is_not_reported(rule: Rule, tmp_path: Path) -> None:
+    found = found_in(read_page(RULES / f"{rule.id}.md").good, tmp_path)
+    assert rule.id not in found
+
+
+@every_rule
+def test_the_waiver_is_for_the_rule_and_has_a_reason(rule: Rule) -> None:
+    waiver = read_page(RULES / f"{rule.id}.md").waiver
+    if rule.subject == "waiver":
+        assert waiver is None
+    else:
+        assert waiver is not None
+        assert waiver["rule"] in (rule.id, rule.name)
+        assert waiver["reason"]
+
+
+@every_rule
+def test_opm_says_what_the_page_says_it_does(rule: Rule, tmp_path: Path) -> None:
+    opm = os.environ.get("EVERPATH_OPM")
+    if not opm:
+        pytest.skip("EVERPATH_OPM does not name an opm")
+    page = read_page(RULES / f"{rule.id}.md")
+    if page.opinion.word == "not asked":
+        pytest.skip("opm reads no input of this kind")
+    lay_out(page.bad, tmp_path / "here")
+    catalog = tmp_path / "here" / "catalog"
+    done = subprocess.run([opm, "validate", catalog], capture_output=True, text=True, check=False, timeout=60)
+    assert (page.opinion.word, page.opinion.matches(done.stderr)) == (
+        "refuses" if done.returncode else "accepts",
+        True,
+    ), done.stderr

@@ -1,0 +1,44 @@
+"""The lazy reader of CSVs: it says what a parser says, or nothing."""
+
+from __future__ import annotations
+
+from csv_texts import csv_texts, damaged_csv_texts
+from hypothesis import assume, example, given
+
+from everpath.formats.csv_lazy import csv_facts, glance, read_csv
+from everpath.formats.facts import CsvFacts
+from everpath.formats.first_document import Broken, first_document
+from everpath.formats.outline import Unfamiliar
+
+
+def _parsed(text: str) -> CsvFacts | None:
+    document = first_document(text.encode())
+    return csv_facts(document.value, document.repeated)
+
+
+def _glanced(text: str) -> CsvFacts | None:
+    try:
+        return glance(text.encode())
+    except Unfamiliar:
+        return None
+
+
+@given(csv_texts())
+def test_a_glance_at_a_csv_never_differs_from_its_parse(text: str) -> None:
+    glanced = _glanced(text)
+    assert glanced is None or glanced == _parsed(text)
+
+
+@given(damaged_csv_texts())
+def test_a_glance_at_damaged_yaml_never_differs_from_its_parse(text: str) -> None:
+    try:
+        parsed = _parsed(text)
+    except Broken:
+        assume(False)
+    glanced = _glanced(text)
+    assert glanced is None or glanced == parsed
+
+
+@given(csv_texts())
+def test_reading_a_csv_is_parsing_it(text: str) -> None:
+    assert read_csv(text.encode()) == _parsed(text)

@@ -1,0 +1,27 @@
+"""The quick reader of block YAML agrees with libyaml, or declines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+from hypothesis import given, settings
+
+from everpath.formats import block, yaml11
+from yaml_texts import block_texts, json_values
+
+
+@settings(max_examples=1500)
+@given(block_texts())
+def test_what_the_quick_reader_answers_is_what_libyaml_answers(text: bytes) -> None:
+    answer = block.read(text)
+    if answer is not None:
+        assert yaml11.parse(text) == yaml11.Parsed(answer)
+
+
+@given(json_values())
+def test_the_quick_reader_agrees_on_what_a_writer_of_yaml_emits(value: Any) -> None:
+    text = yaml.safe_dump({"value": value}, allow_unicode=True).encode()
+    answer = block.read(text)
+    if answer is not None:
+        assert answer == yaml11.load(text)

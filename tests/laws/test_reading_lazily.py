@@ -1,0 +1,77 @@
+"""Reading lazily and reading thoroughly tell the same catalog."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from catalog_texts import Style, documents, dumped, styles
+from everpath.formats import yaml11
+from everpath.formats.fbc_lazy import YamlSkeletons
+from readings import read, read_lazily, without_metadata
+
+
+@settings(max_examples=400)
+@given(documents, styles)
+def test_a_catalog_read_lazily_is_the_catalog_read_thoroughly(documents: list[dict[str, Any]], style: Style) -> None:
+    text = dumped(documents, style)
+    assert read_lazily(text) == without_metadata(read(text, thorough=True))
+
+
+@given(documents, styles, styles)
+def test_the_model_does_not_depend_on_how_a_catalog_is_written(
+    documents: list[dict[str, Any]], style: Style, other: Style
+) -> None:
+    one, two = read(dumped(documents, style)), read(dumped(documents, other))
+    assert [(p.name, len(p.channels), len(p.bundles)) for p in one.packages] == [
+        (p.name, len(p.channels), len(p.bundles)) for p in two.packages
+    ]
+    assert [p.message for p in one.problems] == [p.message for p in two.problems]
+
+
+_BIG = ("olm.csv.metadata", "olm.bundle.object")
+
+
+@st.composite
+def slips(draw: st.DrawFn) -> bytes:
+    """One document in YAML with a slip of the pen: a line lost, doubled, moved sideways, or a stray quote."""
+    style = draw(styles.filter(lambda style: not style.is_json))
+    lines = dumped(draw(documents)[:1], style).split(b"\n")
+    i = draw(st.integers(0, len(lines) - 1))
+    slip = draw(st.sampled_from(("lose", "double", "indent", "outdent", "quote", "apostrophe", "alien")))
+    edited = {
+        "lose": [],
+        "double": [lines[i]] * 2,
+        "indent": [b" " + lines[i]],
+        "outdent": [lines[i].removeprefix(b" ").removeprefix(b" ")],
+        "quote": [lines[i] + b'"'],
+        "apostrophe": [lines[i].replace(b": ", b": '", 1)],
+        "alien": [lines[i], b"  alien: true"],
+    }
+    return b"\n".join([*lines[:i], *edited[slip], *lines[i + 1 :]])
+
+
+def _small(value: Any) -> Any:
+    """The document with its big values as the lazy reader leaves them."""
+    for stated in value.get("properties") or ():
+        if isinstance(stated, dict) and stated.get("type") in _BIG:
+            stated["value"] = {}
+    return value
+
+
+@settings(max_examples=500)
+@given(slips())
+def test_a_skeleton_is_what_a_parser_makes_of_the_same_text(text: bytes) -> None:
+    skeleton = YamlSkeletons().read(text)
+    if skeleton is None:
+        return
+    try:
+        parsed = yaml11.parse(text)
+    except yaml11.YamlProblem:
+        # What is wrong is in a value nobody read; `yaml11.check` is there to find it.
+        assert not skeleton.is_whole
+        return
+    assert _small(skeleton.value) == _small(parsed.value)
+    assert not skeleton.is_whole or not parsed.remarks

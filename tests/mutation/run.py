@@ -1,0 +1,228 @@
+"""`make mutation`: small faults, put into the rules one at a time, that some test must notice.
+
+    python tests/mutation/run.py [--module heads]... [--sample 200 --seed 1]
+    python tests/mutation/run.py --again            only what survived the last run
+    python tests/mutation/run.py --list-survivors   what survived the last run, ready for equivalent.txt
+
+A mutant that no test notices is a law that no test states, or code that does nothing. What cannot be
+noticed, because the mutant says the same in other words, is listed in `equivalent.txt` with the reason.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+
+import equivalents  # noqa: E402
+from mutants import Mutant, mutants  # noqa: E402
+from trial import Baseline, Verdict, baseline, start, verdict  # noqa: E402
+
+_LAST: Final = ROOT / ".cache" / "mutation.json"
+_JOBS: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Modules, and the tests that state their laws."""
+
+    modules: tuple[str, ...]
+    tests: tuple[str, ...]
+
+
+GROUPS: Final = (
+    Group(
+        (
+            "graph",
+            "policies.olm_v0",
+            "policies.olm_v1",
+            "policies.opm",
+            "policies.walks",
+            "rules.heads",
+            "rules.stranding",
+            "rules.successors",
+            "rules.edges",
+            "rules.streams",
+            "rules.ranges",
+            "rules._words",
+            "rules.check",
+            "rules.findings",
+            "rules.registry",
+            "rules.waivers",
+            "rules.exemptions",
+        ),
+        (
+            "tests/rules_graph",
+            "tests/rules_check",
+            "tests/graphs_and_policies",
+            "tests/laws/test_graph_and_policies.py",
+        ),
+    ),
+    Group(
+        (
+            "rules.documents",
+            "rules.packages",
+            "rules.channels",
+            "rules.bundles",
+            "rules.naming",
+            "rules.properties",
+            "rules.manifests",
+            "rules.deprecations",
+            "rules._cel",
+            "rules._constraints",
+            "rules._names",
+            "rules._references",
+            "rules._released",
+            "rules._shapes",
+        ),
+        (
+            "tests/rules_documents",
+            "tests/rules_packages",
+            "tests/rules_bundles",
+            "tests/rules_deprecations",
+            "tests/rules_manifests",
+            "tests/rules_opm",
+        ),
+    ),
+)
+
+
+@dataclass(slots=True)
+class Row:
+    """One line of the table: the mutants of one module."""
+
+    module: str
+    verdicts: Counter[Verdict] = field(default_factory=Counter)
+    equivalent: int = 0
+    survivors: list[Mutant] = field(default_factory=list)
+
+    @property
+    def killed(self) -> int:
+        return self.verdicts[Verdict.KILLED] + self.verdicts[Verdict.TIMEOUT]
+
+    def __str__(self) -> str:
+        tried = self.verdicts.total()
+        score = f"{100 * self.killed / tried:.1f} %" if tried else "-"
+        return (
+            f"| {self.module} | {tried + self.equivalent} | {self.killed} | {len(self.survivors)} "
+            f"| {self.equivalent} | {score} |"
+        )
+
+
+def path_of(module: str) -> Path:
+    return ROOT / "tools" / "everpath" / f"{module.replace('.', '/')}.py"
+
+
+def mutants_of(module: str) -> list[Mutant]:
+    return list(mutants(module, path_of(module).read_text()))
+
+
+def tried(module: str, chosen: list[Mutant], known: Baseline) -> Iterator[tuple[Mutant, Verdict]]:
+    """Each mutant with what became of it, as they end."""
+    running: dict[int, Mutant] = {}
+    file = path_of(module)
+    for mutant in chosen:
+        tests = known.tests_of(mutant, str(file))
+        if not tests:
+            yield mutant, Verdict.UNREACHED
+            continue
+        if len(running) == _JOBS:
+            yield _ended(running)
+        running[start(mutant, file, tests, known)] = mutant
+    while running:
+        yield _ended(running)
+
+
+def _ended(running: dict[int, Mutant]) -> tuple[Mutant, Verdict]:
+    child, status = os.wait()
+    return running.pop(child), verdict(status)
+
+
+def _chosen(options: argparse.Namespace, module: str) -> list[Mutant]:
+    """The mutants of a module that this run is about."""
+    found = mutants_of(module)
+    if options.again:
+        last = set(json.loads(_LAST.read_text()))
+        found = [m for m in found if m.key in last]
+    if options.sample:
+        chance = random.Random(f"{options.seed} {module}")
+        found = sorted(chance.sample(found, min(options.sample, len(found))), key=lambda m: m.line)
+    return found
+
+
+def _rows(options: argparse.Namespace) -> Iterator[Row]:
+    excused = equivalents.read()
+    for group in GROUPS:
+        modules = [m for m in group.modules if not options.module or m.rpartition(".")[2] in options.module]
+        chosen = {module: _chosen(options, module) for module in modules}
+        if not any(chosen.values()):
+            continue
+        existing = tuple(test for test in group.tests if (ROOT / test).exists())
+        known = baseline(existing, frozenset(str(path_of(module)) for module in modules))
+        for module, found in chosen.items():
+            row = Row(module, equivalent=sum(m.key in excused for m in found))
+            for mutant, end in tried(module, [m for m in found if m.key not in excused], known):
+                row.verdicts[end] += 1
+                if end in (Verdict.SURVIVED, Verdict.UNREACHED):
+                    row.survivors.append(mutant)
+            yield row
+
+
+def _say(text: str = "") -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
+
+
+def _report(rows: Iterator[Row]) -> list[Mutant]:
+    """Print the table as it grows, then the survivors."""
+    total = Row("all")
+    _say("| module | mutants | killed | survived | equivalent | score |")
+    _say("|---|---|---|---|---|---|")
+    for row in rows:
+        _say(str(row))
+        total.verdicts += row.verdicts
+        total.equivalent += row.equivalent
+        total.survivors += sorted(row.survivors, key=lambda m: m.line)
+    _say(str(total))
+    for mutant in total.survivors:
+        where = path_of(mutant.module).relative_to(ROOT)
+        _say(f"\n{where}:{mutant.line} {mutant.owner}: {mutant.change}\n- {mutant.before}\n+ {mutant.after}")
+    return total.survivors
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--module", action="append", help="the last part of a module's name; may be repeated")
+    parser.add_argument("--sample", type=int, help="so many mutants of each module, taken by chance")
+    parser.add_argument("--seed", type=int, default=1, help="which chance")
+    parser.add_argument("--again", action="store_true", help="try only what survived the last run")
+    parser.add_argument("--list-survivors", action="store_true", help="say what survived the last run")
+    options = parser.parse_args()
+    os.chdir(ROOT)
+    if options.list_survivors:
+        _say("\n\n".join(json.loads(_LAST.read_text())))
+        return
+    os.nice(10)
+    gc.freeze()
+    survivors = _report(_rows(options))
+    _LAST.parent.mkdir(exist_ok=True)
+    _LAST.write_text(json.dumps([mutant.key for mutant in survivors], indent=1))
+    sys.exit(bool(survivors))
+
+
+if __name__ == "__main__":
+    if os.environ.get("PYTHONHASHSEED") != "0":
+        # The order of a set must not decide who is noticed.
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "PYTHONHASHSEED": "0"})
+    main()

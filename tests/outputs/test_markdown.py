@@ -1,0 +1,36 @@
+"""Tables for pull requests."""
+
+from __future__ import annotations
+
+from everpath.outputs.markdown import table
+from reports import finding, outcome, rendered
+
+
+def test_a_finding_is_a_row() -> None:
+    *_, row = rendered("markdown", finding()).splitlines()
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells[0] == "error"
+    assert cells[1].startswith("[EP203 fork](https://")
+    assert cells[2:] == [
+        "p/stable/a<br>catalog/p.yaml:5:5",
+        "b and c both replace it",
+        "add b to the skips of c",
+    ]
+
+
+def test_a_clean_report_has_no_table() -> None:
+    assert rendered("markdown") == (
+        "### everpath validate-graph\n\nNothing wrong in 1 package, 2 channels and 3 entries.\n"
+    )
+
+
+def test_names_cannot_write_markdown() -> None:
+    report = rendered("markdown", finding(message="<script> | `x` @team ![i](u) *b*\n# h"))
+    row = report.splitlines()[-1]
+    assert "&lt;script&gt; \\| \\`x\\` &#64;team \\!\\[i\\]\\(u\\) \\*b\\* \\# h" in row
+
+
+def test_a_table_can_be_cut() -> None:
+    text = "".join(table(outcome(*[finding()] * 12), 10))
+    assert text.count("EP203 fork") == 10
+    assert text.endswith("\nThe table ends here; 2 more findings not shown.\n")

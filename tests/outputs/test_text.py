@@ -1,0 +1,109 @@
+"""The report for people."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from everpath.model import Place
+from everpath.rules.findings import Severity
+from reports import finding, rendered
+
+
+def test_a_finding_shows_its_line_its_proof_and_its_remedy() -> None:
+    assert rendered("text", finding()) == (
+        "package p, channel stable: 1 error\n"
+        "\n"
+        "error[EP203 fork]: a: b and c both replace it\n"
+        " --> catalog/p.yaml:5:5\n"
+        "  |\n"
+        "5 |   - name: a\n"
+        "  |     ^^^^^^^\n"
+        "  = because: c replaces a\n"
+        "             b replaces a\n"
+        "  = fix: add b to the skips of c\n"
+        "\n"
+        "1 error in 1 package, 2 channels and 3 entries.\n"
+        "`everpath rules EP203` says what a rule means, whom it protects and how to waive it.\n"
+    )
+
+
+def test_an_entry_the_message_names_is_not_named_twice() -> None:
+    text = rendered("text", finding(message="nothing replaces a", entry="a"))
+    assert "error[EP203 fork]: nothing replaces a\n" in text
+
+
+@pytest.mark.parametrize(
+    "message", ["b.v1.2 is there", "my-b.v1 is there", "b.v1-rc is there", "xb.v1", "b.v1+2"]
+)
+def test_a_longer_name_does_not_name_the_entry(message: str) -> None:
+    assert f"]: b.v1: {message}\n" in rendered("text", finding(message=message, entry="b.v1"))
+
+
+def test_findings_of_one_channel_stand_together_wherever_they_are_written() -> None:
+    first = finding(package="q", place=Place("1.yaml"))
+    between = finding(package="p", place=Place("2.yaml"))
+    last = finding(package="q", place=Place("3.yaml"), severity=Severity.WARNING)
+    text = rendered("text", first, between, last)
+    assert re.findall("^package.*$", text, re.MULTILINE) == [
+        "package p, channel stable: 1 error",
+        "package q, channel stable: 1 error and 1 warning",
+    ]
+
+
+def test_a_finding_about_no_package_has_no_heading() -> None:
+    text = rendered("text", finding(package=None, channel=None, entry=None, place=Place("x.yaml")))
+    assert text.startswith("error[EP203 fork]: b and c both replace it\n --> x.yaml\n")
+
+
+def test_notes_are_counted_and_not_listed_until_asked_for() -> None:
+    note = finding(severity=Severity.NOTE, message="by the way")
+    text = rendered("text", note, note)
+    assert text == (
+        "Nothing wrong in 1 package, 2 channels and 3 entries; and 2 notes (--show note lists them).\n"
+    )
+    assert "by the way" in rendered("text", note, show=Severity.NOTE)
+
+
+def test_what_was_waived_is_counted() -> None:
+    assert rendered("text", waived=(finding(),)) == (
+        "Nothing wrong in 1 package, 2 channels and 3 entries; and 1 waived.\n"
+    )
+
+
+def test_quiet_leaves_only_the_findings() -> None:
+    assert rendered("text", brief=True) == ""
+    assert rendered("text", finding(), brief=True).endswith("= fix: add b to the skips of c\n\n")
+
+
+def test_a_long_proof_is_cut_and_counted() -> None:
+    text = rendered("text", finding(because=tuple(f"x{i} replaces a" for i in range(1200))))
+    assert "x9 replaces a\n" in text
+    assert "x10 replaces a\n" not in text
+    assert "and 1,190 more (-o json lists them)\n" in text
+
+
+def test_a_proof_of_several_lines_keeps_its_carets_in_place() -> None:
+    text = rendered("text", finding(because=("<v1.0.0\n ^ a digit",)))
+    assert "  = because: <v1.0.0\n              ^ a digit\n" in text
+
+
+def test_there_is_no_colour_unless_wanted() -> None:
+    assert "\x1b" not in rendered("text", finding())
+    coloured = rendered("text", finding(), colour=True)
+    assert "\x1b[1;31merror[EP203 fork]\x1b[0m" in coloured
+    assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == rendered("text", finding())
+
+
+@pytest.mark.parametrize("view", ["text", "concise", "github", "markdown", "junit"])
+@pytest.mark.parametrize("field", ["message", "fix", "entry", "package", "channel"])
+def test_no_control_character_of_a_catalog_reaches_the_reader(view: str, field: str) -> None:
+    evil = "\x1b[2J\x07 \u202e reversed \x00 \udc80"
+    report = rendered(view, finding(**{field: evil}, because=(evil,), place=Place(f"{evil}.yaml")))
+    assert all(c.isprintable() or c == "\n" for c in report)
+
+
+def test_a_line_break_in_a_message_makes_no_line_of_its_own() -> None:
+    text = rendered("text", finding(message="one\nerror: forged"))
+    assert "\nerror: forged" not in text

@@ -1,0 +1,153 @@
+"""What is said of a range that does not parse: where, why, and what to write instead."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from everpath.ranges import Range, RangeError
+
+
+def error(text: str) -> RangeError:
+    with pytest.raises(RangeError) as caught:
+        Range.parse(text)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("text", "pointed_at", "reason"),
+    [
+        ("<v1.2.0", "v", "a version starts with a digit, not with a v"),
+        (">=0.2.0 < v0.3.1", "v", "a version starts with a digit, not with a v"),
+        ("~1.2.3", "~", "there is no ~ in OLM's ranges: write both bounds"),
+        ("^1.2.3", "^", "there is no ^ in OLM's ranges: write both bounds"),
+        ("~> 1.2.3", "~> ", "there is no ~> in OLM's ranges: write both bounds"),
+        ("=>1.0.0", "=>", "the operator is written >="),
+        ("> >1.0.0", "> >", "'>>' is not an operator: use = != > >= < or <="),
+        (">=1.0.0,<2.0.0", ",", "comparisons are separated by a space, not by a comma"),
+        (">=1.0.0<2.0.0", "<", "a space is missing before the operator"),
+        ("<1.0.0||>2.0.0", "|", "|| needs a space on either side"),
+        ("<1.0.0 ||>2.0.0", "||>", "|| needs a space on either side"),
+        ("1.x||2.x", "1.x||2.x", "|| needs a space on either side"),
+        (">=1.0.0\t<2.0.0", "\t", "only a plain space separates comparisons"),
+        (">=1.0.X", "X", "the wildcard is a small x"),
+        ("> = 1.0.*", "*", "the wildcard is a small x"),
+        (">=1.2", "", "a version has three numbers, MAJOR.MINOR.PATCH"),
+        (">=1.00.0", "0", "the minor number has a leading zero"),
+        ("1.0.0 latest", "latest", "there is no version in this comparison"),
+        ("1.0.0 ||", "||", "nothing stands after the last ||"),
+        ("|| 1.0.0", "||", "nothing stands before the first ||"),
+        ("", "", "it is empty"),
+        ("  ", "  ", "it is empty"),
+        ("1", "1", "a single character is not a comparison"),
+        (
+            ">1.0.0-next",
+            ">1.0.0-next",
+            "the x makes this a wildcard, and after > only N.x and N.N.x can be one",
+        ),
+        (
+            "1.0.0-alpha.x",
+            "1.0.0-alpha.x",
+            "the x makes this a wildcard, and after = only N.x and N.N.x can be one",
+        ),
+        (
+            ">=01.x",
+            ">=01.x",
+            "the x makes this a wildcard, read as 01.0.0: the major number has a leading zero",
+        ),
+    ],
+)
+def test_the_error_names_the_fault_and_its_place(text: str, pointed_at: str, reason: str) -> None:
+    found = error(text)
+    assert found.reason == reason
+    start, end = found.span
+    assert text[start:end] == pointed_at
+
+
+def test_the_leftmost_of_several_faults_is_reported() -> None:
+    assert error("<v1.0.0 || >=2.0").span == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [
+        ("<v1.2.0", "<1.2.0"),
+        (">=3.6.x <v3.10.19", ">=3.6.x <3.10.19"),
+        ("<=V0.10.1", "<=0.10.1"),
+        (">=1.00.0", ">=1.0.0"),
+        (">=1.2 <2", ">=1.2.0 <2.0.0"),
+        (">=1.0.0, <2.0.0", ">=1.0.0 <2.0.0"),
+        (">=1.0.0 && <2.0.0", ">=1.0.0 <2.0.0"),
+        (">=1.0.0<2.0.0", ">=1.0.0 <2.0.0"),
+        (">=1.0.0-alpha<2.0.0", ">=1.0.0-alpha <2.0.0"),
+        (">=1.0.0\t<2.0.0", ">=1.0.0 <2.0.0"),
+        ("<1.0.0||>2.0.0", "<1.0.0 || >2.0.0"),
+        ("<1.0.0 ||", "<1.0.0"),
+        ("|| || <1.0.0", "<1.0.0"),
+        ("=>1.0.0 =<2.0.0", ">=1.0.0 <=2.0.0"),
+        ("≥1.0.0 ≤2.0.0 ≠1.5.0", ">=1.0.0 <=2.0.0 !=1.5.0"),
+        ("~1.2.3", ">=1.2.3 <1.3.0"),
+        ("~> v1.2.3", ">=1.2.3 <1.3.0"),
+        ("^1.2.3", ">=1.2.3 <2.0.0"),
+        ("^0.2.3", ">=0.2.3 <0.3.0"),
+        ("^0.0.3", ">=0.0.3 <0.0.4"),
+        (">=1.X", ">=1.x"),
+        ("1.*.*", "1.x"),
+        (">1.0.0-next", ">=1.0.0-next.0"),
+        ("<=1.0.0-fix", "<1.0.0-fix.0"),
+        ("=1.0.0-next", ">=1.0.0-next <1.0.0-next.0"),
+    ],
+)
+def test_what_was_obviously_meant_is_offered(text: str, fix: str) -> None:
+    assert error(text).fix == fix
+    assert error(text).hint == f"write '{fix}'"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "latest",
+        "*",
+        "<=1.2",
+        "=1.2",
+        ">= <0.3.0",
+        "~1.2",
+        "^1.2.3-rc.1",
+        ">=vv1.0.0",
+        ">=1.2.3.4",
+        ">=2.0 <v1.0.0",
+        "!=1.0.0-next",
+        ">1.0.0-rc+x",
+        ">=18446744073709551616.0.0",
+    ],
+)
+def test_nothing_is_offered_where_it_would_be_a_guess(text: str) -> None:
+    assert error(text).fix is None
+    assert error(text).hint is None
+
+
+def test_the_error_is_drawn_with_a_caret() -> None:
+    assert error(">=0.2.0 < v0.3.1").pretty().split("\n") == [
+        ">=0.2.0 < v0.3.1",
+        "          ^ a version starts with a digit, not with a v",
+        "write '>=0.2.0 <0.3.1'",
+    ]
+    assert error(">=1.0.0 latest").pretty().split("\n") == [
+        ">=1.0.0 latest",
+        "        ^^^^^^ there is no version in this comparison",
+    ]
+
+
+def test_the_error_is_one_sentence() -> None:
+    assert str(error("<v1.2.0")) == "'<v1.2.0' is not a range: a version starts with a digit, not with a v"
+
+
+def test_an_error_survives_pickling() -> None:
+    copy = pickle.loads(pickle.dumps(error("<v1.2.0")))
+    assert (copy.text, copy.span, copy.fix) == ("<v1.2.0", (1, 2), "<1.2.0")
+
+
+def test_each_caller_gets_an_error_of_its_own() -> None:
+    assert error("<v1.2.0") is not error("<v1.2.0")

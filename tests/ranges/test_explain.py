@@ -1,0 +1,137 @@
+"""A range in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from everpath.ranges import Range
+from everpath.ranges.explain import Published, explain
+from everpath.versions import parse
+
+FROM_RC = "every version from 1.0.0-rc.1 (included) to 1.0.0 (excluded)"
+INSIDE = "anywhere inside, a pre-release is matched like any other version"
+
+
+@pytest.mark.parametrize(
+    ("text", "meaning"),
+    [
+        (">=1.0.0 <1.2.3", "matches every version from 1.0.0 (included) to 1.2.3 (excluded)"),
+        (">1.0.0 <=2.0.0", "matches every version from 1.0.0 (excluded) to 2.0.0 (included)"),
+        (">=1.0.0", "matches 1.0.0 and every version above it"),
+        (">1.0.0", "matches every version above 1.0.0"),
+        ("<=1.0.0", "matches 1.0.0 and every version below it"),
+        ("<1.0.0", "matches every version below 1.0.0"),
+        ("1.0.0+build", "matches exactly 1.0.0"),
+        ("!=1.0.0+build", "matches every version except 1.0.0"),
+        ("!=1.0.0 !=1.1.0 !=1.2.0", "matches every version except 1.0.0, 1.1.0 and 1.2.0"),
+        ("<1.0.0 || 2.0.0", "matches every version below 1.0.0 and exactly 2.0.0"),
+        ("1.0.0 - 2.0.0", "matches no version at all"),
+        ("<1.0.0 || >=1.0.0", "matches every version"),
+        (">=0.0.0-0 || || 1.0.0", "matches every version"),
+    ],
+)
+def test_what_it_matches(text: str, meaning: str) -> None:
+    assert explain(Range.parse(text)).meaning == (meaning,)
+
+
+def test_a_crash_is_part_of_the_meaning() -> None:
+    assert explain(Range.parse("<1.0.0 || || >2.0.0")).meaning == (
+        "matches every version below 1.0.0",
+        "crashes OLM's resolver on every other version",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        (
+            ">=1.0.0 <2.0.0",
+            [
+                "pre-releases of 1.0.0, such as 1.0.0-rc.1, are not matched; >=1.0.0-0 would include them",
+                "pre-releases of 2.0.0, such as 2.0.0-rc.1, are matched; <2.0.0-0 would leave them out",
+                INSIDE,
+            ],
+        ),
+        (
+            ">=1.0.0-0 <2.0.0-0",
+            [
+                "pre-releases of 1.0.0, such as 1.0.0-rc.1, are matched",
+                "pre-releases of 2.0.0, such as 2.0.0-rc.1, are not matched",
+                INSIDE,
+            ],
+        ),
+        (">1.0.0", ["pre-releases of 1.0.0, such as 1.0.0-rc.1, are not matched", INSIDE]),
+        ("<=1.0.0", ["pre-releases of 1.0.0, such as 1.0.0-rc.1, are matched", INSIDE]),
+        ("1.0.0", ["pre-releases of 1.0.0, such as 1.0.0-rc.1, are not matched"]),
+        ("!=1.0.0", ["pre-releases of 1.0.0, such as 1.0.0-rc.1, are matched", INSIDE]),
+        (
+            ">=1.0.0-rc.1",
+            [
+                f"of the pre-releases of 1.0.0, it matches {FROM_RC}",
+                INSIDE,
+            ],
+        ),
+        ("1.0.0 2.0.0", []),
+    ],
+)
+def test_what_becomes_of_prereleases(text: str, sentences: list[str]) -> None:
+    assert list(explain(Range.parse(text)).prereleases) == sentences
+
+
+def test_what_is_said_of_prereleases_is_what_happens() -> None:
+    span = Range.parse(">=1.0.0 <2.0.0")
+    assert not span.contains(parse("1.0.0-rc.1"))
+    assert Range.parse(">=1.0.0-0 <2.0.0").contains(parse("1.0.0-rc.1"))
+    assert span.contains(parse("2.0.0-rc.1"))
+    assert not Range.parse(">=1.0.0 <2.0.0-0").contains(parse("2.0.0-rc.1"))
+
+
+def test_a_range_of_very_many_bounds_is_not_told_to_the_end() -> None:
+    text = " || ".join(f"{n}.0.0" for n in range(100))
+    assert explain(Range.parse(text)).prereleases[-1] == "and 80 more bounds"
+
+
+def test_published_versions_are_sorted_into_what_matches_and_what_does_not() -> None:
+    published = [parse(v) for v in ["2.0.0", "1.5.0", "1.0.0-rc.1", "2.0.0-rc.1", "1.0.0"]]
+    assert explain(Range.parse("1.x"), published).published == Published(
+        matched=(parse("1.0.0"), parse("1.5.0"), parse("2.0.0-rc.1")),
+        unmatched=(parse("1.0.0-rc.1"), parse("2.0.0")),
+        crashing=(),
+    )
+
+
+def test_published_versions_that_crash_are_set_apart() -> None:
+    published = [parse("0.5.0"), parse("1.5.0"), parse("3.0.0")]
+    assert explain(Range.parse("<1.0.0 || || >2.0.0"), published).lines[-6:-4] == (
+        "published versions matched, 1 of 3: 0.5.0",
+        "crashing OLM's resolver, 2: 1.5.0, 3.0.0",
+    )
+
+
+def test_all_of_it_as_lines() -> None:
+    published = [parse("1.0.0"), parse("2.0.0")]
+    assert explain(Range.parse("! 1.0.0"), published).lines == (
+        "matches exactly 1.0.0",
+        "pre-releases of 1.0.0, such as 1.0.0-rc.1, are not matched",
+        "published versions matched, 1 of 2: 1.0.0",
+        "not matched, 1: 2.0.0",
+        "",
+        "! 1.0.0",
+        "^^^^^^^ the ! stands alone and is ignored: this is read as =1.0.0",
+        "write '!=1.0.0'",
+    )
+
+
+def test_without_published_versions_nothing_is_said_of_them() -> None:
+    assert explain(Range.parse("1.0.0")).published is None
+    assert explain(Range.parse("1.0.0")).lines == (
+        "matches exactly 1.0.0",
+        "pre-releases of 1.0.0, such as 1.0.0-rc.1, are not matched",
+    )
+
+
+def test_that_nothing_published_matches_is_said() -> None:
+    assert explain(Range.parse("1.0.0"), [parse("2.0.0")]).lines[-2:] == (
+        "published versions matched, 0 of 1",
+        "not matched, 1: 2.0.0",
+    )

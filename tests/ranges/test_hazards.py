@@ -1,0 +1,148 @@
+"""What a range does silently, each thing under its own name."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from everpath.ranges import Hazard, HazardKind, Range
+
+
+def only(text: str, *, but: HazardKind | None = None) -> Hazard:
+    (found,) = (hazard for hazard in Range.parse(text).hazards if hazard.kind != but)
+    return found
+
+
+def pointed_at(text: str, hazard: Hazard) -> str:
+    return text[slice(*hazard.span)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ">=1.0.0 <2.0.0",
+        "> = 1.0.0",
+        "!1.0.0",
+        "1.2.x",
+        ">=1.x.x",
+        "<1.x.x",
+        "!=1.0.0 !=2.0.0",
+        "<1.0.0 || >=2.0.0",
+        ">=1.0.0-rc.1 <1.0.0",
+        "\t>=1.0.0",
+        ">=0.0.0-0",
+    ],
+)
+def test_a_range_that_means_what_it_says_has_none(text: str) -> None:
+    assert Range.parse(text).hazards == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "place", "fix"),
+    [
+        (">=1.0.0 <", "dropped-token", "<", None),
+        (">=1.0.0 | <2.0.0", "dropped-token", "|", None),
+        (">=1.0.0 , <2.0.0", "dropped-token", ",", ">=1.0.0 <2.0.0"),
+        (">=1.0.0 & <2.0.0", "dropped-token", "&", ">=1.0.0 <2.0.0"),
+        (">=1.0.0 - <2.0.0", "dropped-token", "-", None),
+        ("- 1.0.0", "dropped-token", "-", None),
+        ("1.0.0 -", "dropped-token", "-", None),
+        ("1.0.0 || - 2.0.0", "dropped-token", "-", None),
+        ("1.0.0 - || 2.0.0", "dropped-token", "-", None),
+        ("! >=1.0.0", "dropped-token", "!", None),
+        ("1.0.0 !", "dropped-token", "!", None),
+        ("! 1.0.0", "lost-negation", "! 1.0.0", "!=1.0.0"),
+        (">=0.1.0 ! =1.0.0", "lost-negation", "! =1.0.0", ">=0.1.0 !=1.0.0"),
+        ("1.0.0 - 1.0.0", "hyphen-range", "1.0.0 - 1.0.0", ">=1.0.0 <=1.0.0"),
+        ("~1.x", "swallowed-operator", "~1.x", "1.x"),
+        ("<v1.2.x", "swallowed-operator", "<v1.2.x", "<1.2.x"),
+        ("=>1.2.x", "swallowed-operator", "=>1.2.x", ">=1.2.x"),
+        ("x.1.0", "swallowed-operator", "x.1.0", None),
+        ("1.x.x", "narrow-wildcard", "1.x.x", "1.x"),
+        (">= 0.5.0 <=1.x.x", "narrow-wildcard", "<=1.x.x", ">= 0.5.0 <=1.x"),
+        (">1.007.x", "lenient-number", ">1.007.x", ">=1.8.0"),
+        ("<=1.+5.x", "lenient-number", "<=1.+5.x", "<1.6.0"),
+        (">=1.x.5", "x-as-zero", ">=1.x.5", ">=1.0.5"),
+        ("<1.2.x-rc", "x-as-zero", "<1.2.x-rc", "<1.2.0-rc"),
+        (">=1.0.0-next <2.0.0", "x-in-word", ">=1.0.0-next", None),
+        (">=1.0.0+b.1 <2.0.0", "ignored-build", ">=1.0.0+b.1", ">=1.0.0 <2.0.0"),
+        (">=1.7.0 <1.7.0", "never", ">=1.7.0 <1.7.0", None),
+        ("0.5.0 || <1.0.0 >2.0.0", "never", "<1.0.0 >2.0.0", None),
+        ("<0.0.0-0", "never", "<0.0.0-0", None),
+        (">1.0.0 <1.0.1-0", "never", ">1.0.0 <1.0.1-0", None),
+        ("<1.0.0 || || >2.0.0", "empty-arm", "|| ||", "<1.0.0 || >2.0.0"),
+    ],
+)
+def test_each_has_a_kind_a_place_and_where_plain_a_fix(
+    text: str, kind: str, place: str, fix: str | None
+) -> None:
+    found = only(text)
+    assert (found.kind, pointed_at(text, found), found.fix) == (kind, place, fix)
+
+
+def test_a_hyphen_range_is_never_true_and_its_bounds_are_offered() -> None:
+    found = only(">=0.1.0 || 1.0.0 - 2.0.0", but=HazardKind.NEVER)
+    assert found.kind == HazardKind.HYPHEN_RANGE
+    assert found.message == "the - is ignored: this asks for 1.0.0 and 2.0.0 at once"
+    assert found.fix == ">=0.1.0 || >=1.0.0 <=2.0.0"
+
+
+def test_a_negated_wildcard_is_never_true_and_its_two_halves_are_offered() -> None:
+    found = only("!=1.2.x", but=HazardKind.NEVER)
+    assert found.kind == HazardKind.NEGATED_WILDCARD
+    assert found.message == "this asks for <1.2.0 and >=1.3.0 at once: it is never true"
+    assert found.fix == "<1.2.0 || >=1.3.0"
+
+
+def test_the_halves_of_a_negated_wildcard_keep_what_stands_beside_it() -> None:
+    found = only("0.1.0 || >=1.0.0 !1.2.x <2.0.0", but=HazardKind.NEVER)
+    assert found.fix == "0.1.0 || >=1.0.0 <1.2.0 <2.0.0 || >=1.0.0 >=1.3.0 <2.0.0"
+
+
+def test_neighbouring_empty_arms_are_mended_together() -> None:
+    first, second = Range.parse(" 1.0.0  ||  || || 2.0.0").hazards
+    assert first.kind == second.kind == HazardKind.EMPTY_ARM
+    assert first.fix == second.fix == "1.0.0 || 2.0.0"
+
+
+def test_an_arm_of_ignored_characters_is_empty() -> None:
+    kinds = [hazard.kind for hazard in Range.parse("1.0.0 || x - || 2.0.0").hazards]
+    assert kinds == [HazardKind.EMPTY_ARM, HazardKind.DROPPED_TOKEN, HazardKind.DROPPED_TOKEN]
+
+
+def test_several_come_in_the_order_of_the_text() -> None:
+    text = "1.x.x || ~2.x || >=3.0.0+b -"
+    found = [pointed_at(text, hazard) for hazard in Range.parse(text).hazards]
+    assert found == ["1.x.x", "~2.x", ">=3.0.0+b", "-"]
+
+
+def test_a_sign_in_a_wildcard_is_no_build_metadata() -> None:
+    assert [hazard.kind for hazard in Range.parse(">1.+5.x").hazards] == [HazardKind.LENIENT_NUMBER]
+
+
+def test_only_an_x_in_a_word_leaves_the_meaning_alone() -> None:
+    assert not only(">=1.0.0-next").changes_meaning
+    assert only(">=1.x.5").changes_meaning
+
+
+def test_a_fix_that_would_not_parse_is_not_offered() -> None:
+    found = only("max1.0.0-next", but=HazardKind.X_IN_WORD)
+    assert found.kind == HazardKind.SWALLOWED_OPERATOR
+    assert found.fix is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1.0.0" + " - 1.0.0" * 5_000,
+        "1.0.0" + " ||" * 5_000 + " 2.0.0",
+        " ".join(f"!={n}.x" for n in range(5_000)),
+        "1.0.0 " + "x " * 5_000,
+    ],
+    ids=["hyphens", "empty arms", "negated wildcards", "single characters"],
+)
+def test_a_text_of_nothing_but_hazards_takes_no_quadratic_time(text: str) -> None:
+    started = time.process_time()
+    assert len(Range.parse(text).hazards) >= 4_999
+    assert time.process_time() - started < 5

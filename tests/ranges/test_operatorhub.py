@@ -1,0 +1,34 @@
+"""The skip ranges of OperatorHub as they were published."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from everpath.ranges import HazardKind, Range
+
+pytestmark = pytest.mark.corpus
+
+
+@pytest.fixture(scope="module")
+def published() -> frozenset[str]:
+    folder = os.environ.get("EVERPATH_CORPUS")
+    if not folder:
+        pytest.skip("EVERPATH_CORPUS does not name the folder of the real catalogs")
+    with gzip.open(Path(folder) / "corpus-k8s-graph.json.gz", "rt") as lines:
+        entries = (entry for line in lines for entry in json.loads(line).get("entries", ()))
+        return frozenset(entry["skipRange"] for entry in entries if "skipRange" in entry)
+
+
+def test_every_published_range_parses(published: frozenset[str]) -> None:
+    assert len(published) == 710
+    assert all(Range.parse(text).text == text for text in published)
+
+
+def test_no_sound_range_is_called_hazardous(published: frozenset[str]) -> None:
+    found = [(text, hazard.kind) for text in published for hazard in Range.parse(text).hazards]
+    assert found == [(">=1.7.0 <1.7.0", HazardKind.NEVER)]

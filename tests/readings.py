@@ -1,0 +1,83 @@
+"""Reading for tests: text or a folder in, a catalog or its problems out."""
+
+from __future__ import annotations
+
+__all__ = ["problems", "problems_of", "read", "read_lazily", "without_metadata"]
+
+import io
+from dataclasses import replace
+from pathlib import Path
+from textwrap import dedent
+
+from everpath.assembly import Assembly
+from everpath.formats.fbc import read_fbc
+from everpath.formats.fbc_file import FileReader
+from everpath.formats.fbc_schema import CatalogDocuments
+from everpath.formats.positions import locate
+from everpath.formats.sources import Sources
+from everpath.model import UNREAD, Bundle, Catalog, Package
+
+Text = str | bytes
+
+
+def _bytes(text: Text) -> bytes:
+    return dedent(text).lstrip("\n").encode() if isinstance(text, str) else text
+
+
+def read(text: Text | Path, *, thorough: bool = False) -> Catalog:
+    """A catalog from text (as standard input) or from a path."""
+    assembly = Assembly()
+    if isinstance(text, Path):
+        read_fbc(str(text), assembly, Sources(), thorough=thorough)
+    else:
+        read_fbc("-", assembly, Sources(), thorough=thorough, stream=io.BytesIO(_bytes(text)))
+    return assembly.build("test")
+
+
+def read_lazily(text: Text) -> Catalog:
+    """As a catalog of hundreds of megabytes is read: nothing is parsed that the graph does not need."""
+    assembly, sources = Assembly(), Sources()
+    sources.keep("-", _bytes(text))
+    outcome = FileReader(CatalogDocuments(assembly, thorough=False), sources, thorough=False).read("-")
+    assembly.add_problems(outcome.report.problems)
+    return assembly.build("test")
+
+
+def problems(text: Text, *, thorough: bool = False) -> list[str]:
+    """`kind line:column message` of every problem in a text."""
+    sources, assembly = Sources(), Assembly()
+    read_fbc("-", assembly, sources, thorough=thorough, stream=io.BytesIO(_bytes(text)))
+    return _lines(assembly.build("test"), sources)
+
+
+def problems_of(folder: Path) -> list[str]:
+    """`file kind line:column message` of every problem in a folder."""
+    sources, assembly = Sources(), Assembly()
+    read_fbc(str(folder), assembly, sources)
+    catalog = assembly.build("test")
+    names = (Path(problem.place.file).name for problem in catalog.problems)
+    return [f"{name} {problem.kind}" for name, problem in zip(names, catalog.problems, strict=True)]
+
+
+def _lines(catalog: Catalog, sources: Sources) -> list[str]:
+    places = [locate(problem.place, sources) for problem in catalog.problems]
+    pairs = zip(catalog.problems, places, strict=True)
+    return [f"{p.kind} {at.line}:{at.column} {p.message}" for p, at in pairs]
+
+
+def without_metadata(catalog: Catalog) -> Catalog:
+    """The catalog as the lazy reader sees it."""
+    return replace(catalog, packages=tuple(_package(package) for package in catalog.packages))
+
+
+def _package(package: Package) -> Package:
+    return replace(package, bundles=tuple(_bundle(bundle) for bundle in package.bundles))
+
+
+def _bundle(bundle: Bundle) -> Bundle:
+    properties = (
+        replace(p, value=UNREAD) if p.type == "olm.csv.metadata" else p for p in bundle.properties
+    )
+    return replace(bundle, properties=tuple(properties))
+
+

@@ -1,0 +1,217 @@
+"""olm.constraint: parsed by nobody before OLM fails on it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from documents import bundle, catalog, channel, package
+from everpath.rules._cel import CelError, check
+from everpath.rules._constraints import _size, faults
+from everpath.rules.findings import Severity
+from graphs import findings, parse_report
+
+A = "op.v1.0.0"
+GVK = {"gvk": {"group": "a.io", "kind": "A", "version": "v1"}}
+PACKAGE = {"package": {"packageName": "a", "versionRange": ">=1.0.0"}}
+
+
+def said(constraint: object) -> list[str]:
+    made = catalog(package(), channel(A), bundle(A, "", {"type": "olm.constraint", "value": constraint}))
+    return [f.removeprefix(f"EP425 {A}: a constraint of {A}: ") for f in findings(made, "constraint")]
+
+
+@pytest.mark.parametrize(
+    "constraint",
+    [
+        GVK,
+        {**PACKAGE, "failureMessage": "needs a"},
+        {"all": {"constraints": [GVK, {"not": {"constraints": [PACKAGE]}}]}},
+        {"any": {"constraints": [{"cel": {"rule": "properties.exists(p, p.type == 'x')"}}]}},
+        {"Gvk": GVK["gvk"]},
+        {**GVK, "cel": None},
+    ],
+)
+def test_constraints_that_olm_reads(constraint: object) -> None:
+    assert said(constraint) == []
+
+
+@pytest.mark.parametrize(
+    ("constraint", "message"),
+    [
+        ({}, "a constraint says nothing"),
+        (None, "a constraint says nothing"),
+        ({"failureMessage": "needs a"}, "a constraint says nothing"),
+        ("text", "the value must be an object, not the text 'text'"),
+        ({**GVK, "arbitrary": 1}, "there is no field 'arbitrary'"),
+        ({"package": {"packageName": "a"}}, "the range '' does not parse: REASON"),
+        ({"gvk": {"kindd": "A"}}, "there is no field 'kindd'"),
+        ({"all": {"constraint": []}}, "there is no field 'constraint'"),
+        ({"all": []}, "all must be an object, not a list"),
+        ({"gvk": {"kind": 1}}, "gvk.kind must be text, not a whole number"),
+        ({"all": {"constraints": [GVK, {}]}}, "a constraint says nothing"),
+        ({"all": {"constraints": [GVK, None]}}, "a constraint says nothing"),
+        ({"all": {"constraints": [{"any": {"constraints": [{"x": 1}]}}]}}, "there is no field 'x'"),
+        (
+            {"cel": {"rule": "1"}},
+            "the CEL rule does not compile: a constraint must be true or false, this is another value",
+        ),
+        ({"cel": {}}, "the CEL rule does not compile: the expression ends where a value should stand"),
+    ],
+)
+def test_constraints_that_fail_the_namespace(constraint: object, message: str) -> None:
+    assert said(constraint) == [message]
+
+
+def test_a_misspelled_field_is_named_with_what_was_meant() -> None:
+    (fault, *_) = faults({"packge": {"packageName": "a", "versionRange": "1.0.0"}})
+    assert fault.fix == "did you mean 'package'?"
+
+
+def test_a_range_within_a_constraint_is_read_like_any_other() -> None:
+    constraint = {"all": {"constraints": [{"package": {"packageName": "a", "versionRange": "<v2.0.0"}}]}}
+    (fault,) = faults(constraint)
+    assert fault.path == ("all", "constraints", 0, "package", "versionRange")
+    assert fault.because[0] == "<v2.0.0"
+    assert fault.fix == "write '<2.0.0'"
+
+
+def test_of_two_kinds_olm_reads_the_first_and_this_is_a_warning() -> None:
+    made = {**PACKAGE, "gvk": GVK["gvk"], "cel": {"rule": "nonsense"}}
+    (fault,) = faults(made)
+    assert fault.message == "a constraint is of one kind; OLM reads gvk and passes over package and cel"
+    assert not fault.is_fatal
+
+
+def test_what_olm_passes_over_need_not_make_sense_but_must_parse() -> None:
+    assert [f.is_fatal for f in faults({**GVK, "all": {"constraints": [{}]}})] == [False]
+    assert [f.is_fatal for f in faults({**GVK, "all": {"constraints": [{"x": 1}]}})] == [False, True]
+    nested: dict[str, Any] = {"any": {"constraints": [{}]}}
+    assert [f.is_fatal for f in faults({**GVK, "all": {"constraints": [nested]}})] == [False]
+
+
+def test_what_does_not_parse_is_read_all_the_same_as_far_as_it_goes() -> None:
+    made = {"package": {"packageName": "a", "versionRange": "<v2.0.0"}, "arbitrary": 1}
+    assert len(said(made)) == 2
+
+
+def test_only_what_fails_the_namespace_is_said_to() -> None:
+    cases: list[tuple[object, bool]] = [({}, True), ({"all": {"constraints": []}}, False)]
+    for value, is_fatal in cases:
+        made = catalog(package(), channel(A), bundle(A, "", {"type": "olm.constraint", "value": value}))
+        (finding,) = parse_report(made, "EP425")
+        assert any("fails every Subscription" in reason for reason in finding.because) is is_fatal
+
+
+@pytest.mark.parametrize(
+    ("kind", "effect"), [("all", "is always met"), ("any", "can never be met"), ("not", "is always met")]
+)
+def test_a_list_of_no_constraints_is_a_warning(kind: str, effect: str) -> None:
+    made = catalog(
+        package(), channel(A), bundle(A, "", {"type": "olm.constraint", "value": {kind: {"constraints": []}}})
+    )
+    (finding,) = parse_report(made, "EP425")
+    assert finding.message.endswith(f"{kind} of no constraints {effect}")
+    assert finding.severity is Severity.WARNING
+
+
+def test_a_constraint_has_at_most_131072_bytes_of_compact_json() -> None:
+    frame = len('{"failureMessage":"","gvk":{"kind":"é"}}'.encode())
+    for size, count in ((131072, 0), (131073, 1)):
+        made = {"failureMessage": "x" * (size - frame), "gvk": {"kind": "é"}}
+        assert len(list(faults(made))) == count
+
+
+@pytest.mark.parametrize(
+    "value", [{}, [], {"a": []}, {"a": {}, "b": [1, "x", None, {"c": 1.5}]}, "é\n", None]
+)
+def test_size_is_that_of_compact_json(value: object) -> None:
+    compact = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    assert _size(value) == len(compact.encode())
+
+
+def test_no_depth_of_nesting_overwhelms_the_reader() -> None:
+    made: dict[str, Any] = {"gvk": {"kindd": "A"}}
+    for _ in range(3000):
+        made = {"not": {"constraints": [made]}}
+    (fault,) = faults(made)
+    assert len(fault.path) == 3 * 3000 + 2
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "true",
+        "properties.exists(p, p.type == 'olm.test' && (semver_compare(p.value, '1.0.0') == 0))",
+        "properties.all(p, has(p.type)) || !properties[0].value",
+        "size(properties.filter(p, p.type.startsWith('a'))) > 0 // a comment",
+        "semver_compare('1', '2') < 0 ? true : 'a' in ['a',]",
+        "properties.map(p, p.type == 'x', p.value) == [] && {'a': 1}.a == 1",
+        "r'\\d' == b'x' || 0xFF == 1u || .5 < 1e3 || '\\u00e9' == \"\"\"a\nb\"\"\"",
+        "properties[0].`a-b` == properties[0].if",
+        "google.protobuf.Timestamp{seconds: 1} == timestamp('x')",
+        "[true][0]",
+        "'x'.matches('y')",
+        "bool('true') && type(1) == int",
+        "1 == 1 + 1",
+        "!true",
+        "true ? [true][0] : true",
+        "properties.exists_one(p, true)",
+    ],
+)
+def test_rules_that_compile(rule: str) -> None:
+    check(rule)
+
+
+@pytest.mark.parametrize(
+    ("rule", "caret", "reason"),
+    [
+        ("", 0, "the expression ends where a value should stand"),
+        ("1", 0, "a constraint must be true or false, this is another value"),
+        ("properties[0].type", 0, "a constraint must be true or false, this is another value"),
+        ("true ? true : 1", 0, "a constraint must be true or false, this is another value"),
+        ("semver_compare('1', '2')", 0, "a constraint must be true or false, this is another value"),
+        ("property == []", 0, "there is no 'property' here, only properties"),
+        ("properties.exists(p, q)", 21, "there is no 'q' here, only properties"),
+        ("properties.exists(p, true) && p", 30, "there is no 'p' here, only properties"),
+        ("properties.exists(p, p.type == 'x'", 34, "')' should stand here, but the expression ends"),
+        ("properties.exists(1, true)", 11, "there is no method 'exists'"),
+        ("properties.exists(p, true, true)", 11, "exists does not take 3 arguments"),
+        ("properties.any(p, true)", 11, "there is no method 'any'"),
+        ("semver('1') == 1", 0, "there is no function 'semver'"),
+        ("has(properties)", 0, "has() takes one argument, the selection of a field"),
+        ("-1", 0, "a constraint must be true or false, this is another value"),
+        ("1 + 1", 0, "a constraint must be true or false, this is another value"),
+        ("true ? 1 : true", 0, "a constraint must be true or false, this is another value"),
+        ("properties.exists(p)", 11, "there is no method 'exists'"),
+        ("properties.exists((p), true)", 11, "there is no method 'exists'"),
+        ("properties.all(p, true, true)", 11, "all does not take 3 arguments"),
+        ("properties.filter(p, true, true)", 11, "filter does not take 3 arguments"),
+        ("properties.exists_one(p, true, true)", 11, "exists_one does not take 3 arguments"),
+        ("properties.map(p, true, p, p) == []", 11, "map does not take 4 arguments"),
+        ("properties.true == 1", 11, "the name of a field should stand behind the dot"),
+        ("true)", 4, "nothing should follow, not ')'"),
+        ("true;", 4, "nothing in CEL begins with ';'"),
+        ("'a\\q' == ''", 0, 'nothing in CEL begins with "\'"'),
+        ("if == 1", 0, "'if' is a reserved word"),
+        ("properties. == 1", 12, "the name of a field should stand behind the dot"),
+        ("size(properties,) == 1", 16, "an argument should stand here"),
+        ("true && ", 8, "the expression ends where a value should stand"),
+        ("{1 2} == {}", 3, "':' should stand here, not '2'"),
+        (".'a' == 'a'", 1, "a value should stand here"),
+        ("int{1: 2} == 1", 4, "the name of a field should stand here"),
+    ],
+)
+def test_rules_that_do_not_compile_point_at_the_fault(rule: str, caret: int, reason: str) -> None:
+    with pytest.raises(CelError) as caught:
+        check(rule)
+    assert (caught.value.start, str(caught.value)) == (caret, reason)
+    assert caught.value.pretty().splitlines()[-1].index("^") == caret
+
+
+def test_what_is_nested_too_deeply_is_not_judged() -> None:
+    check("(" * 70 + "nonsense" + ")" * 70)
+    with pytest.raises(CelError):
+        check("(" * 50 + "nonsense" + ")" * 50)

@@ -1,0 +1,215 @@
+"""What bundles state and require."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from documents import Document, bundle, catalog, channel, in_folder, package, package_property, repository
+from everpath.model import UNREAD, Bundle, Catalog, Place, Property
+from everpath.rules._shapes import SHAPES, field, misfits
+from everpath.rules.findings import Severity
+from graphs import findings, parse_report
+
+A = "op.v1.0.0"
+GVK = {"group": "a.io", "kind": "A", "version": "v1"}
+
+
+def stating(*properties: Document) -> Catalog:
+    return catalog(package(), channel(A), bundle(A, "", *properties))
+
+
+def requiring(span: object) -> Catalog:
+    return stating({"type": "olm.package.required", "value": {"packageName": "other", "versionRange": span}})
+
+
+def annotated(**value: str) -> Catalog:
+    """A bundle folder whose CSV has this olm.package in its annotation olm.properties."""
+    stated = Property(
+        "olm.package", value, Place("csv.yaml", 0, ("metadata", "annotations", "olm.properties"))
+    )
+    return repository(in_folder(A, "1.0.0", stated))
+
+
+def test_the_second_olm_package_property_is_the_one_reported() -> None:
+    (finding,) = parse_report(stating(package_property()), "package-property")
+    assert finding.place.pointer == ("properties", 1)
+    assert finding.message == f"{A} has 2 olm.package properties, not one"
+    assert finding.fix == "keep the right one"
+
+
+def test_a_bundle_without_olm_package_property_is_told_to_add_one() -> None:
+    (finding,) = parse_report(catalog(package(), channel(A), {**bundle(A), "properties": []}), "EP421")
+    assert finding.message == f"{A} has no olm.package properties, not one"
+    assert finding.fix == "add one with packageName and version"
+
+
+def test_a_bundle_folder_needs_no_olm_package_property() -> None:
+    assert findings(repository(in_folder(A)), "EP421") == []
+
+
+def test_an_annotation_that_belies_the_csv_is_believed_by_opm_alone() -> None:
+    found = parse_report(annotated(packageName="po", version="1.0.1"), "package-property-differs")
+    assert {(f.because, f.place.pointer) for f in found} == {
+        (("opm believes the property, OLM the CSV",), ("metadata", "annotations", "olm.properties"))
+    }
+    assert [(f.message, f.severity) for f in found] == [
+        (f"olm.package of {A} says packageName 'po', the bundle itself 'op'", Severity.WARNING),
+        (
+            f"olm.package of {A} says version '1.0.1', the bundle itself '1.0.0'",
+            Severity.WARNING,
+        ),
+    ]
+
+
+def test_in_a_catalog_another_package_is_refused_where_it_is_written() -> None:
+    odd = {**bundle(A), "properties": [package_property("po")]}
+    (finding,) = parse_report(catalog(package(), channel(A), odd), "EP422")
+    assert finding.place.pointer == ("properties", 0, "value", "packageName")
+    assert finding.because == ("opm refuses the catalog",)
+
+
+def test_a_package_that_is_not_named_is_another_one() -> None:
+    odd = {**bundle(A), "properties": [{"type": "olm.package", "value": {"version": "1.0.0"}}]}
+    (finding,) = parse_report(catalog(package(), channel(A), odd), "EP422")
+    assert finding.message == f"olm.package of {A} says packageName '', the bundle itself 'op'"
+
+
+def test_a_package_of_a_wrong_type_is_reported_once() -> None:
+    odd = {
+        **bundle(A),
+        "properties": [{"type": "olm.package", "value": {"packageName": 1, "version": "1.0.0"}}],
+    }
+    assert [f.rule for f in parse_report(catalog(package(), channel(A), odd), "EP422", "EP423")] == ["EP423"]
+
+
+def test_what_a_bundle_folder_does_not_say_belies_nothing() -> None:
+    stated = Property("olm.package", {"packageName": "po", "version": "1.0.0"}, Place("csv.yaml"))
+    bare = in_folder(A, "1.0.0", stated)
+    assert bare.csv is not None
+    assert findings(repository(replace(bare, csv=replace(bare.csv, package=None))), "EP422") == []
+
+
+def test_an_annotation_that_agrees_is_fine() -> None:
+    assert findings(annotated(packageName="op", version="1.0.0"), "EP422") == []
+
+
+def test_in_a_catalog_the_version_is_stated_nowhere_else() -> None:
+    assert findings(catalog(package(), channel(A), bundle(A, "1.0.1")), "EP422") == []
+
+
+def test_go_does_not_regard_case_and_takes_the_last_spelling() -> None:
+    assert field({"Version": "1", "version": "2", "VERSION": "0"}, "version") == "2"
+    assert field({"other": 1}, "version") is None
+    assert field("text", "version") is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "messages"),
+    [
+        ("olm.gvk", GVK, []),
+        ("olm.gvk", None, []),
+        ("olm.gvk", {**GVK, "KIND": 1}, ["KIND must be text, not a whole number"]),
+        ("olm.gvk", "a", ["the value must be an object, not the text 'a'"]),
+        ("olm.label.required", {"label": True}, ["label must be text, not true or false"]),
+        ("olm.channel", {"priority": 2.0}, []),
+        ("olm.channel", {"priority": True}, ["priority must be a whole number, not true or false"]),
+        ("olm.channel", {"priority": "x"}, ["priority must be a whole number, not the text 'x'"]),
+        ("olm.csv.metadata", {"keywords": ["a", 1]}, ["keywords.1 must be text, not a whole number"]),
+        ("olm.csv.metadata", {"keywords": "a"}, ["keywords must be a list, not the text 'a'"]),
+        ("olm.csv.metadata", {"labels": {"a": "b", "c": []}}, ["labels.c must be text, not a list"]),
+        ("olm.csv.metadata", {"provider": [1.5]}, ["provider must be an object, not a list"]),
+        ("olm.csv.metadata", {"unknown": {"a": 1}, "crdDescriptions": {"owned": [{"name": "a"}]}}, []),
+        (
+            "olm.csv.metadata",
+            {"crdDescriptions": {"owned": [{"specDescriptors": [{"path": 1.5, "value": 1}]}]}},
+            ["crdDescriptions.owned.0.specDescriptors.0.path must be text, not a number"],
+        ),
+    ],
+)
+def test_values_fit_their_shape_or_say_where_not(kind: str, value: object, messages: list[str]) -> None:
+    assert [m.message for m in misfits(value, SHAPES[kind])] == messages
+
+
+def test_a_misshapen_value_is_reported_where_it_is_written() -> None:
+    made = stating({"type": "olm.gvk", "value": {**GVK, "version": 1}})
+    (finding,) = parse_report(made, "property-does-not-parse")
+    assert finding.place.pointer == ("properties", 1, "value", "version")
+    assert finding.fix == "quote it"
+    assert finding.because == ("opm refuses the catalog",)
+
+
+def test_a_misshapen_label_fails_in_the_cluster() -> None:
+    (finding,) = parse_report(stating({"type": "olm.label.required", "value": "x"}), "EP423")
+    assert "fails every Subscription of the namespace" in finding.because[0]
+
+
+def test_what_was_not_read_is_not_judged() -> None:
+    unread = Bundle(
+        A,
+        "op",
+        "1.0.0",
+        Place("f"),
+        properties=tuple(Property(kind, UNREAD, Place("f")) for kind in (*SHAPES, "olm.constraint")),
+    )
+    made = catalog(package(), channel(A))
+    (op,) = made.packages
+    unjudged = Catalog("test", (type(op)("op", op.declarations, op.channels, (unread,)),))
+    assert findings(unjudged, "EP422", "EP423", "EP424", "EP425", "EP427") == []
+
+
+def test_s15_a_required_range_that_does_not_parse_fails_the_namespace() -> None:
+    (finding,) = parse_report(requiring(">=v1.0.0"), "requirement-range")
+    assert finding.message.startswith(f"the range of other that {A} requires does not parse: ")
+    assert finding.because[0] == ">=v1.0.0"
+    assert "^" in finding.because[1]
+    assert "fails every Subscription of the namespace" in finding.because[-1]
+    assert finding.fix == "write '>=1.0.0'"
+
+
+@pytest.mark.parametrize("span", ["not a range", "", None])
+def test_nor_does_a_range_that_is_none(span: object) -> None:
+    (finding,) = parse_report(requiring(span), "EP424")
+    assert finding.fix == "write a range such as '>=1.0.0 <2.0.0'"
+
+
+def test_a_required_range_that_crashes_the_resolver_is_an_error() -> None:
+    (finding,) = parse_report(requiring("<1.0.0 || || >2.0.0"), "EP424")
+    assert finding.message == f"the range of other that {A} requires crashes OLM"
+
+
+def test_a_required_range_that_parses_is_fine() -> None:
+    assert findings(requiring(">=1.0.0 <2.0.0"), "EP424") == []
+
+
+def test_a_required_range_of_a_wrong_type_is_reported_once() -> None:
+    assert [f.rule for f in parse_report(requiring(1), "EP423", "EP424")] == ["EP423"]
+
+
+def test_s16_two_csv_metadata_properties_cannot_be_served() -> None:
+    metadata: dict[str, Any] = {"type": "olm.csv.metadata", "value": {}}
+    assert findings(stating(metadata), "EP426") == []
+    (finding,) = parse_report(stating(metadata, metadata), "several-csv-metadata")
+    assert finding.place.pointer == ("properties", 2)
+
+
+def test_an_api_that_is_provided_twice_is_noted() -> None:
+    provided = {"type": "olm.gvk", "value": GVK}
+    (finding,) = parse_report(stating(provided, provided), "gvk-twice")
+    assert (finding.message, finding.severity) == (f"{A} provides a.io/v1 A twice", Severity.NOTE)
+
+
+def test_an_api_that_is_provided_and_required_is_a_warning() -> None:
+    made = stating({"type": "olm.gvk", "value": GVK}, {"type": "olm.gvk.required", "value": GVK})
+    (finding,) = parse_report(made, "EP427")
+    assert finding.message == f"{A} requires a.io/v1 A, which it provides itself"
+    assert finding.severity is Severity.WARNING
+
+
+def test_two_versions_of_an_api_are_two() -> None:
+    made = stating(
+        {"type": "olm.gvk", "value": GVK}, {"type": "olm.gvk.required", "value": {**GVK, "version": "v2"}}
+    )
+    assert findings(made, "EP427") == []

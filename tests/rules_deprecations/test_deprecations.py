@@ -1,0 +1,127 @@
+"""Deprecations that point at nothing, and heads that nobody should get."""
+
+from __future__ import annotations
+
+import pytest
+
+from documents import bundle, catalog, channel, deprecations, package
+from everpath.model import Catalog
+from everpath.rules.check import Selection, check
+from everpath.rules.findings import Severity
+from graphs import findings, parse_report
+
+A, B = "op.v1.0.0", "op.v1.1.0"
+
+
+def deprecating(*entries: tuple[str, str, str]) -> Catalog:
+    return catalog(package(), channel(A, B), bundle(A), bundle(B), deprecations(*entries))
+
+
+@pytest.mark.parametrize(
+    ("entry", "message", "fix"),
+    [
+        (
+            ("olm.bundle", "opp.v1.0.0", "m"),
+            "bundle 'opp.v1.0.0' is deprecated and does not exist",
+            f"did you mean {A}?",
+        ),
+        (
+            ("olm.channel", "stabel", "m"),
+            "channel 'stabel' is deprecated and does not exist",
+            "did you mean stable?",
+        ),
+        (
+            ("olm.channel", "", "m"),
+            "channel '' is deprecated and does not exist",
+            "remove the entry, or correct the name",
+        ),
+        (
+            ("olm.bundles", A, "m"),
+            "something of the unknown schema 'olm.bundles' is deprecated",
+            "did you mean olm.bundle?",
+        ),
+        (
+            ("", A, "m"),
+            "something of no schema is deprecated",
+            "write one of olm.package, olm.channel and olm.bundle",
+        ),
+        (
+            ("olm.package", "op", "m"),
+            "the deprecation of package op has a name, op",
+            "remove the name: the document names the package",
+        ),
+    ],
+)
+def test_a_deprecation_of_nothing_is_named_with_what_was_meant(
+    entry: tuple[str, str, str], message: str, fix: str
+) -> None:
+    (finding,) = parse_report(deprecating(entry), "deprecation-of-nothing")
+    assert (finding.message, finding.fix, finding.package) == (message, fix, "op")
+
+
+def test_a_misspelled_package_is_named_with_what_was_meant() -> None:
+    made = catalog(
+        package("searchkeeper"), channel(A, package="searchkeeper"), deprecations(package="searchkeper")
+    )
+    (finding,) = parse_report(made, "EP501")
+    assert finding.message == "deprecations of the package searchkeper, which does not exist"
+    assert finding.fix == "did you mean searchkeeper?"
+
+
+def test_an_entry_that_has_no_bundle_cannot_be_deprecated() -> None:
+    made = catalog(package(), channel(A, B), bundle(A), deprecations(("olm.bundle", B, "m")))
+    assert [f.rule for f in parse_report(made, "EP501")] == ["EP501"]
+
+
+def test_deprecations_of_what_exists_are_fine() -> None:
+    made = deprecating(("olm.package", "", "m"), ("olm.channel", "stable", "m"), ("olm.bundle", A, "m"))
+    assert findings(made, "EP5") == []
+
+
+def test_the_second_document_of_a_package_is_the_one_reported() -> None:
+    made = catalog(package(), channel(A), bundle(A), deprecations(), deprecations())
+    (finding,) = parse_report(made, "duplicate-deprecation")
+    assert (finding.place.file, finding.because[0]) == ("4.yaml", "the first is in 3.yaml")
+
+
+def test_a_reference_that_stands_twice_is_reported_at_the_second() -> None:
+    made = deprecating(("olm.bundle", A, "a"), ("olm.bundle", B, "b"), ("olm.bundle", A, "c"))
+    (finding,) = parse_report(made, "EP502")
+    assert finding.message == f"olm.bundle {A} is deprecated twice"
+    assert finding.place.pointer == ("entries", 2)
+
+
+def test_a_deprecation_without_message_tells_users_nothing() -> None:
+    assert findings(deprecating(("olm.package", "", "")), "EP503") == [
+        "EP503 op: the deprecation of op says nothing"
+    ]
+
+
+def test_s19_a_deprecated_head_is_installed_by_v0_and_avoided_by_v1() -> None:
+    (finding,) = parse_report("%deprecated b: bad\nb: a\na", "deprecated-head")
+    assert (finding.entry, finding.channel) == ("b", "stable")
+    assert finding.severity is Severity.WARNING
+
+
+@pytest.mark.parametrize("entry", [("olm.package", "", "m"), ("olm.channel", "stable", "m")])
+def test_the_head_of_what_is_deprecated_as_a_whole_is_no_surprise(entry: tuple[str, str, str]) -> None:
+    assert findings(deprecating(("olm.bundle", B, "m"), entry), "EP504") == []
+
+
+def test_below_the_head_a_bundle_may_be_deprecated() -> None:
+    assert findings(deprecating(("olm.bundle", A, "m")), "EP504") == []
+
+
+def test_s19_a_prohibited_head_gives_users_of_v0_an_older_one() -> None:
+    (finding,) = parse_report("%prohibited b\nb: a\na", "prohibited-head")
+    assert (finding.entry, finding.severity) == ("b", Severity.ERROR)
+
+
+def test_a_prohibited_head_hurts_nobody_on_v1() -> None:
+    made = catalog(package(), channel(A), bundle(A, "", {"type": "olm.deprecated", "value": {}}))
+    assert {f.rule for f in check(made, Selection(policy="v0")).findings} == {"EP505"}
+    assert check(made, Selection(policy="v1")).findings == ()
+
+
+def test_below_the_head_a_bundle_may_be_prohibited() -> None:
+    assert findings("%prohibited a\nb: a\na", "EP505") == []

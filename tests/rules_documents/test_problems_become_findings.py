@@ -1,0 +1,62 @@
+"""What readers report reaches the user: each kind of problem by the rule that has its name."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import everpath.formats
+from everpath.model import Catalog, Place, Problem
+from everpath.rules.check import check
+from everpath.rules.documents import PROBLEM_KINDS
+from everpath.rules.registry import all_rules
+
+PLACE = Place("catalog.yaml", 12, ("entries", 0))
+
+
+def told(kind: str) -> Catalog:
+    problem = Problem(kind, PLACE, "something is wrong", fix="mend it", package="op", entry="op.v1.0.0")
+    return Catalog("test", problems=(problem,))
+
+
+@pytest.mark.parametrize(
+    "kind", sorted(rule.name for rule in all_rules() if rule.id < "EP018" and rule.id != "EP012")
+)
+def test_a_problem_is_told_as_the_reader_told_it(kind: str) -> None:
+    (finding,) = check(told(kind)).findings
+    assert finding.name == kind
+    assert (finding.place, finding.message, finding.fix) == (PLACE, "something is wrong", "mend it")
+    assert (finding.package, finding.entry) == ("op", "op.v1.0.0")
+    assert finding.because  # what follows from it for users
+
+
+def test_only_what_could_not_be_read_leaves_the_input_unjudged() -> None:
+    assert {kind for kind in PROBLEM_KINDS if check(told(kind)).unreadable} == {"unreadable-document"}
+
+
+def test_a_problem_of_a_kind_no_rule_knows_is_a_fault_of_ours() -> None:
+    with pytest.raises(AssertionError, match="no rule is called mystery"):
+        check(told("mystery"))
+
+
+def test_readers_report_only_problems_that_some_rule_knows() -> None:
+    reported = set(_reported_kinds())
+    assert reported, "no reader reports anything: this test looks in the wrong place"
+    assert reported <= PROBLEM_KINDS
+
+
+def _reported_kinds() -> list[str]:
+    """Kinds spelled out where readers make a Problem or a Note."""
+    found: list[str] = []
+    for file in sorted(Path(str(everpath.formats.__file__)).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if (
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id in ("Problem", "Note")
+            ):
+                kinds = [*node.args[:1], *(k.value for k in node.keywords if k.arg == "kind")]
+                found += [k.value for k in kinds if isinstance(k, ast.Constant) and isinstance(k.value, str)]
+    return found

@@ -1,0 +1,186 @@
+"""CSVs: edges in the wrong place, keys nobody knows, statements nobody heeds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from documents import in_folder, repository
+from everpath.model import Catalog, UpdateMode
+from everpath.rules.findings import Finding, Severity
+from graphs import findings, parse_report
+
+A, B, C = "op.v1.0.0", "op.v1.1.0", "op.v1.2.0"
+HOME = "metadata.annotations[olm.skipRange]"
+
+
+def found(rule: str, **csv: Any) -> tuple[Finding, ...]:
+    return parse_report(repository(in_folder(A, **csv)), rule)
+
+
+@pytest.mark.parametrize(
+    ("keys", "written", "home"),
+    [
+        ({"annotation_keys": ("olm.skipsRange",)}, "metadata.annotations[olm.skipsRange]", HOME),
+        ({"annotation_keys": ("olm.skipRanges",)}, "metadata.annotations[olm.skipRanges]", HOME),
+        ({"annotation_keys": ("olm.skiprange",)}, "metadata.annotations[olm.skiprange]", HOME),
+        ({"annotation_keys": ("skipRange",)}, "metadata.annotations.skipRange", HOME),
+        ({"annotation_keys": ("olm.replaces",)}, "metadata.annotations[olm.replaces]", "spec.replaces"),
+        ({"metadata_keys": ("olm.skipRange",)}, "metadata[olm.skipRange]", HOME),
+        ({"spec_keys": ("skipRange",)}, "spec.skipRange", HOME),
+        ({"spec_keys": ("olm.skipRange",)}, "spec[olm.skipRange]", HOME),
+        ({"spec_keys": ("Replaces",)}, "spec.Replaces", "spec.replaces"),
+        ({"spec_keys": ("replace",)}, "spec.replace", "spec.replaces"),
+        ({"spec_keys": ("Skips",)}, "spec.Skips", "spec.skips"),
+        ({"metadata_keys": ("skips",)}, "metadata.skips", "spec.skips"),
+    ],
+)
+def test_an_edge_in_the_wrong_place_is_named_with_the_right_one(
+    keys: dict[str, tuple[str, ...]], written: str, home: str
+) -> None:
+    (finding,) = found("misplaced-key", **keys)
+    assert finding.message == f"nobody reads {written} of {A}"
+    assert finding.fix == f"move its value to {home}"
+    assert finding.severity is Severity.WARNING
+    assert finding.because[0].endswith(f" is read from {home}")
+    assert finding.place.pointer[-1] == next(iter(keys.values()))[0]
+
+
+def test_beside_the_right_key_it_is_only_noted() -> None:
+    (finding,) = found("EP431", annotation_keys=("olm.skipRange",), spec_keys=("skipRange",))
+    assert (finding.severity, finding.fix) == (Severity.NOTE, "remove it")
+    assert finding.because == (f"skipRange is read from {HOME}, which is there as well",)
+
+
+def test_edges_in_their_place_and_foreign_annotations_are_fine() -> None:
+    keys = ("olm.skipRange", "replaces", "example.com/skips")
+    assert found("EP431", annotation_keys=keys, spec_keys=("replaces", "skips")) == ()
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "fix"),
+    [
+        ("spec", "miniKubeVersion", "did you mean minKubeVersion?"),
+        ("spec", "minikubeVersion", "did you mean minKubeVersion?"),
+        ("spec", "crds", "write customresourcedefinitions"),
+        ("spec", "annotations", "OLM reads metadata.annotations"),
+        ("spec", "com.redhat.openshift.versions", "it belongs in metadata/annotations.yaml"),
+        ("spec", "support", None),
+        ("metadata", "minKubeVersion", "move it to spec.minKubeVersion"),
+        ("metadata", "features.operators.openshift.io/cnf", "move it to metadata.annotations"),
+        ("metadata", "example.com", "move it to metadata.annotations"),
+        ("metadata", "a/b", "move it to metadata.annotations"),
+        ("metadata", "repository", None),
+    ],
+)
+def test_an_unknown_key_is_noted_with_what_was_meant(part: str, key: str, fix: str | None) -> None:
+    (finding,) = found("unknown-key", **{f"{part}_keys": (key,)})
+    assert finding.severity is Severity.NOTE
+    assert finding.fix == fix
+    assert finding.because == ("the API server drops it without a word",)
+    assert finding.place.pointer == (part, key)
+
+
+def test_there_is_no_upper_limit_on_kubernetes_to_be_meant() -> None:
+    (finding,) = found("EP432", spec_keys=("maxKubeVersion",))
+    assert finding.fix is not None
+    assert "minKubeVersion" not in finding.fix
+
+
+def test_another_case_works_with_olm_v0_alone() -> None:
+    (finding,) = found("EP432", spec_keys=("MinKubeVersion",))
+    assert finding.because == (
+        "OLM v0 takes it for minKubeVersion; opm and OLM v1 go by the exact name and lose it",
+    )
+    assert finding.fix == "write minKubeVersion"
+
+
+def test_keys_olm_knows_are_fine() -> None:
+    spec = ("install", "minKubeVersion", "relatedImages", "release", "nativeAPIs", "skips")
+    assert found("EP432", spec_keys=spec, metadata_keys=("name", "creationTimestamp")) == ()
+
+
+def test_a_misplaced_edge_is_not_reported_as_unknown_too() -> None:
+    assert found("EP432", spec_keys=("skipRange", "Replaces")) == ()
+
+
+def test_a_range_in_a_csv_must_parse_in_whatever_mode() -> None:
+    for mode in UpdateMode:
+        made = repository(in_folder(A, skip_range="<v1.0.0"), mode=mode)
+        (finding,) = parse_report(made, "manifest-range")
+        assert finding.message.startswith(f"olm.skipRange of {A} does not parse: ")
+        assert finding.fix == "write '<1.0.0'"
+        assert finding.place.pointer == ("metadata", "annotations", "olm.skipRange")
+
+
+def test_a_range_beyond_repair_is_answered_with_an_example() -> None:
+    (finding,) = found("EP433", skip_range="soon")
+    assert finding.fix == "write a range such as '>=1.0.0 <1.2.0'"
+
+
+@pytest.mark.parametrize("span", [None, "", ">=0.1.0 <1.0.0"])
+def test_a_range_that_parses_or_is_not_there_is_fine(span: str | None) -> None:
+    assert found("EP433", skip_range=span) == ()
+
+
+def in_semver_mode(mode: UpdateMode = UpdateMode.SEMVER, **csv: Any) -> tuple[Finding, ...]:
+    made = repository(in_folder(A), in_folder(B), in_folder(C, **csv), mode=mode)
+    return parse_report(made, "ignored-edges")
+
+
+def test_in_semver_mode_a_csv_that_replaces_another_one_is_not_heeded() -> None:
+    (finding,) = in_semver_mode(replaces=A)
+    assert finding.message == f"{C} says it replaces {A}, which its package's update mode ignores"
+    assert finding.because == (f"in stable it replaces {B}",)
+    assert finding.severity is Severity.WARNING
+    assert finding.place.pointer == ("spec", "replaces")
+    assert finding.fix == "remove replaces and skips from the CSV, or set updateGraph: replaces-mode"
+
+
+def test_a_release_that_a_csv_skips_is_offered_all_the_same() -> None:
+    (finding,) = in_semver_mode(UpdateMode.SEMVER_SKIPPATCH, skips=(A,))
+    assert finding.severity is Severity.WARNING
+    assert finding.place.pointer == ("spec", "skips")
+
+
+def test_a_release_that_the_real_edges_skip_too_is_not_offered() -> None:
+    (op,) = repository(in_folder(A), in_folder(B, skips=(A,)), mode=UpdateMode.SEMVER_SKIPPATCH).packages
+    (stable,) = op.channels
+    edges = (stable.entries[0], replace(stable.entries[1], replaces=None, skips=(A,)))
+    made = Catalog("test", (replace(op, channels=(replace(stable, entries=edges),)),))
+    (finding,) = parse_report(made, "EP434")
+    assert finding.severity is Severity.NOTE
+
+
+def test_an_entry_without_edges_is_said_to_have_none() -> None:
+    made = repository(in_folder(A, skips=(B,)), in_folder(B), mode=UpdateMode.SEMVER)
+    (finding,) = parse_report(made, "EP434")
+    assert finding.because == ("in stable it replaces nothing",)
+
+
+@pytest.mark.parametrize("csv", [{"replaces": B}, {"skips": ("op.v0.9.0",)}])
+def test_a_statement_that_changes_nothing_is_only_noted(csv: dict[str, Any]) -> None:
+    (finding,) = in_semver_mode(**csv)
+    assert finding.severity is Severity.NOTE
+    assert finding.because == ("the edges that versions make agree with it",)
+    assert finding.fix == "remove replaces and skips from the CSV"
+
+
+def test_the_oldest_entry_contradicts_nothing() -> None:
+    made = repository(in_folder(A, replaces="op.v0.9.0"), mode=UpdateMode.SEMVER)
+    (finding,) = parse_report(made, "EP434")
+    assert finding.severity is Severity.NOTE
+
+
+def test_in_replaces_mode_the_csv_is_heeded() -> None:
+    assert in_semver_mode(UpdateMode.REPLACES, replaces=A) == ()
+
+
+def test_without_edges_in_csvs_there_is_nothing_to_ignore() -> None:
+    assert in_semver_mode() == ()
+
+
+def test_rendered_catalogs_have_no_csv_to_read() -> None:
+    assert findings("b: a\na", "EP431", "EP432", "EP433", "EP434") == []

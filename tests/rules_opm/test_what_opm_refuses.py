@@ -1,0 +1,47 @@
+"""Every law of `opm validate` has a rule that reports its breach as an error, and only its breach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from documents import Document, catalog
+from everpath.rules.check import check
+from everpath.rules.findings import Severity
+from opm_refusals import ACCEPTED, REFUSALS
+
+
+def errors(documents: Iterable[Document]) -> set[str]:
+    findings = check(catalog(*documents)).findings
+    return {finding.rule for finding in findings if finding.severity is Severity.ERROR}
+
+
+@pytest.mark.parametrize("law", REFUSALS)
+def test_a_breach_is_an_error(law: str) -> None:
+    rule, documents = REFUSALS[law]
+    assert rule in errors(documents)
+
+
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_what_opm_accepts_is_no_error(name: str) -> None:
+    assert errors(ACCEPTED[name]) == set()
+
+
+def test_every_phase_of_opm_is_covered() -> None:
+    """P packages, C channels, B bundles, E entries, D deprecations, M the model."""
+    laws = {law.split()[0] for law in REFUSALS}
+    fast = {
+        f"{phase}{n}"
+        for phase, most in (("P", 3), ("C", 4), ("B", 9), ("E", 1), ("D", 4))
+        for n in range(1, most + 1)
+    }
+    assert laws == fast | {"M"}
+
+
+def test_every_breach_says_how_to_mend_it() -> None:
+    for rule, documents in REFUSALS.values():
+        found = [f for f in check(catalog(*documents)).findings if f.rule == rule]
+        assert all(f.because for f in found)
+        # A property of a wrong type has no one fix: what was meant by it is anybody's guess.
+        assert rule == "EP423" or all(f.fix for f in found)

@@ -1,0 +1,68 @@
+"""Hypothesis strategies for versions and ranges, well-formed and not."""
+
+from __future__ import annotations
+
+__all__ = ["any_text", "interval_sets", "range_texts", "version_texts", "versions"]
+
+from hypothesis import strategies as st
+
+from everpath.ranges import IntervalSet
+from everpath.versions import Version, parse
+
+_numbers = st.sampled_from(["0", "1", "2", "3", "9", "10", "9223372036854775807", "18446744073709551615"])
+_identifiers = st.sampled_from(
+    [
+        "0",
+        "1",
+        "2",
+        "10",
+        "18446744073709551615",
+        "a",
+        "alpha",
+        "alpha-1",
+        "b",
+        "next",
+        "rc",
+        "x",
+        "-",
+        "0a",
+        "A",
+    ]
+)
+_dotted = st.lists(_identifiers, min_size=1, max_size=3).map(".".join)
+_operators = st.sampled_from(["", "=", "==", "!", "!=", ">", ">=", "<", "<="])
+_wildcards = st.sampled_from(["0.x", "1.x", "1.2.x", "1.x.x", "2.0.x", "1.x.2", "1.+1.x", "1.01.x"])
+
+
+def version_texts() -> st.SearchStrategy[str]:
+    """Texts that are versions, close to one another so that ties and neighbours happen."""
+    core = st.lists(_numbers, min_size=3, max_size=3).map(".".join)
+    tail = st.one_of(st.just(""), _dotted.map("-".__add__))
+    build = st.one_of(st.just(""), st.just(""), _dotted.map("+".__add__))
+    return st.tuples(core, tail, build).map("".join)
+
+
+def versions() -> st.SearchStrategy[Version]:
+    return version_texts().map(parse)
+
+
+def range_texts() -> st.SearchStrategy[str]:
+    """Texts made as ranges are: most parse, some do not, some crash when asked."""
+    version = st.one_of(version_texts(), version_texts(), _wildcards)
+    term = st.tuples(_operators, st.sampled_from(["", "", " "]), version).map("".join)
+    noise = st.sampled_from(["||", "|", "-", "!", "<", "x"])
+    parts = st.lists(st.one_of(term, term, term, st.just("||"), noise), min_size=1, max_size=6)
+    return parts.map(" ".join)
+
+
+def any_text() -> st.SearchStrategy[str]:
+    """Anything, but mostly made of what versions and ranges are made of."""
+    return st.one_of(st.text(max_size=12), st.text("0123x.-+v <>=!|~", max_size=16), range_texts())
+
+
+def interval_sets() -> st.SearchStrategy[IntervalSet]:
+    """Sets of a few intervals, made with every operator."""
+    operators = st.sampled_from(["=", "!=", ">", ">=", "<", "<="])
+    halves = st.builds(IntervalSet.where, operators, versions())
+    between = st.tuples(halves, halves).map(lambda pair: pair[0] & pair[1])
+    return st.lists(between, max_size=4).map(IntervalSet.union)

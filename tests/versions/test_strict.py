@@ -1,0 +1,159 @@
+"""The strict parse: what opm accepts as a version."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from everpath.versions import Version, VersionError, maybe, parse
+
+LARGEST = str(2**64 - 1)
+TOO_LARGE = str(2**64)
+
+
+def test_a_version_has_its_parts() -> None:
+    version = parse("1.2.3-rc.1+build.007")
+    assert (version.major, version.minor, version.patch) == (1, 2, 3)
+    assert version.prerelease == ("rc", 1)
+    assert version.build == ("build", "007")
+    assert version.text == str(version) == "1.2.3-rc.1+build.007"
+    assert version.is_prerelease
+    assert version.minor_stream == (1, 2)
+
+
+def test_a_release_is_no_prerelease() -> None:
+    assert not parse("1.2.3").is_prerelease
+    assert parse("1.2.3").build == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0.0.0",
+        "1.2.3--",
+        "1.2.3---a.-",
+        "1.2.3-0a",
+        "1.2.3-00a",
+        "1.2.3+00",
+        "1.2.3+-",
+        "1.2.3-a+b-c.d",
+        f"{LARGEST}.{LARGEST}.{LARGEST}-{LARGEST}",
+    ],
+)
+def test_what_semver_allows_is_accepted(text: str) -> None:
+    assert str(parse(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "position", "reason"),
+    [
+        ("", 0, "a version starts with a digit"),
+        ("v1.2.3", 0, "not with a v"),
+        ("V1.2.3", 0, "not with a v"),
+        (" 1.2.3", 0, "a version starts with a digit"),
+        ("latest", 0, "a version starts with a digit"),
+        ("1", 1, "three numbers"),
+        ("1.2", 3, "three numbers"),
+        ("1.2-rc.1", 3, "after all three numbers"),
+        ("1+b", 1, "after all three numbers"),
+        ("1..3", 2, "the minor number is missing"),
+        ("1.2.", 4, "the patch number is missing"),
+        ("1.2.-rc", 4, "the patch number is missing"),
+        (".2.3", 0, "a version starts with a digit"),
+        ("01.2.3", 0, "the major number has a leading zero"),
+        ("1.02.3", 2, "the minor number has a leading zero"),
+        ("1.2.03", 4, "the patch number has a leading zero"),
+        (f"{TOO_LARGE}.0.0", 0, "the major number does not fit into 64 bits"),
+        (f"0.0.{TOO_LARGE}", 4, "the patch number does not fit into 64 bits"),
+        (f"1.2.3-a.{TOO_LARGE}", 8, "does not fit into 64 bits"),
+        (f"{'9' * 5000}.0.0", 0, "does not fit into 64 bits"),
+        (f"1.2.3-{'9' * 5000}", 6, "does not fit into 64 bits"),
+        ("1.2.3.4", 5, "'.' cannot stand in a number"),
+        (f"{LARGEST}.2.x", 23, "'x' cannot stand in a number"),
+        ("1.2.x", 4, "'x' cannot stand in a number"),
+        ("1.2.3\n", 5, "cannot stand in a number"),
+        ("1.2.٣", 4, "cannot stand in a number"),
+        ("1.2.3-", 6, "an identifier of the pre-release is empty"),
+        ("1.2.3-a..b", 8, "an identifier of the pre-release is empty"),
+        ("1.2.3-a.01", 8, "a number in the pre-release has a leading zero"),
+        ("1.2.3-a_b", 7, "'_' cannot stand in a pre-release"),
+        ("1.2.3-٣", 6, "cannot stand in a pre-release"),
+        ("1.2.3+", 6, "an identifier of the build is empty"),
+        ("1.2.3-a+b.", 10, "an identifier of the build is empty"),
+        ("1.2.3+a+b", 7, "'+' cannot stand in a build"),
+    ],
+)
+def test_what_is_not_a_version_is_refused_where_it_goes_wrong(text: str, position: int, reason: str) -> None:
+    with pytest.raises(VersionError) as caught:
+        parse(text)
+    assert caught.value.position == position
+    assert reason in caught.value.reason
+
+
+def test_a_caret_stands_under_the_fault() -> None:
+    with pytest.raises(VersionError) as caught:
+        parse("1.2.x-rc")
+    assert caught.value.pretty() == "1.2.x-rc\n    ^ 'x' cannot stand in a number"
+    assert str(caught.value) == "'1.2.x-rc' is not a version: 'x' cannot stand in a number"
+
+
+def test_invisible_characters_do_not_move_the_caret() -> None:
+    with pytest.raises(VersionError) as caught:
+        parse("1\t.2.3")
+    assert caught.value.pretty().split("\n")[:1] == ["1·.2.3"]
+
+
+def test_an_error_survives_pickling() -> None:
+    with pytest.raises(VersionError) as caught:
+        parse("1.2")
+    copy = pickle.loads(pickle.dumps(caught.value))
+    assert (copy.text, copy.position, copy.reason) == ("1.2", 3, caught.value.reason)
+
+
+def test_a_version_is_parsed_once() -> None:
+    assert parse("4.5.6-once") is parse("4.5.6-once")
+
+
+def test_maybe_is_none_for_nothing_and_for_no_version() -> None:
+    assert maybe(None) is None
+    assert maybe("v1.2.3") is None
+    assert maybe("1.2.3") == parse("1.2.3")
+
+
+def test_a_version_cannot_be_changed() -> None:
+    with pytest.raises(AttributeError):
+        parse("1.2.3").major = 2  # type: ignore[misc]
+
+
+def test_a_version_equals_nothing_but_a_version() -> None:
+    assert parse("1.2.3") != "1.2.3"
+    assert parse("1.2.3") != None  # noqa: E711
+
+
+def test_precedence_is_the_one_of_the_specification() -> None:
+    texts = [
+        "0.0.0-0",
+        "1.0.0-0",
+        "1.0.0-2",
+        "1.0.0-10",
+        "1.0.0--",
+        "1.0.0-A",
+        "1.0.0-alpha",
+        "1.0.0-alpha.1",
+        "1.0.0-alpha.beta",
+        "1.0.0-beta",
+        "1.0.0-beta.2",
+        "1.0.0-beta.11",
+        "1.0.0-rc.1",
+        "1.0.0",
+        "1.0.1-0",
+        "2.0.0",
+        "10.0.0",
+    ]
+    assert [str(v) for v in sorted(map(parse, reversed(texts)))] == texts
+
+
+def test_build_metadata_twins_are_one_version() -> None:
+    twins: set[Version] = {parse("1.0.0+1"), parse("1.0.0+2"), parse("1.0.0")}
+    assert len(twins) == 1

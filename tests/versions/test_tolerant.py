@@ -1,0 +1,57 @@
+"""The tolerant parse: what OLM v0 sees in a CSV's spec.version."""
+
+from __future__ import annotations
+
+import pytest
+
+from everpath.versions import VersionError, parse_tolerant
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [
+        ("1.2.3", "1.2.3"),
+        ("v1.2.3", "1.2.3"),
+        (" \t\n1.2.3\r ", "1.2.3"),
+        ("\u2003v1.2.3\xa0\x85", "1.2.3"),
+        ("1", "1.0.0"),
+        ("v1.2", "1.2.0"),
+        ("01.002.0003", "1.2.3"),
+        ("00", "0.0.0"),
+        ("0.0", "0.0.0"),
+        ("1.2.00-rc1", "1.2.0-rc1"),
+        ("1.2.-rc1", "1.2.0-rc1"),
+        ("1.2.+b", "1.2.0+b"),
+        ("1.2.0+007", "1.2.0+007"),
+    ],
+)
+def test_what_blang_forgives(text: str, version: str) -> None:
+    assert str(parse_tolerant(text)) == version
+
+
+@pytest.mark.parametrize(
+    ("text", "position", "reason"),
+    [
+        ("", 0, "a version starts with a digit"),
+        ("v", 1, "a version starts with a digit"),
+        ("V1.2.3", 0, "cannot stand in a number"),
+        ("vv1.2.3", 1, "cannot stand in a number"),
+        ("v 1.2.3", 1, "cannot stand in a number"),
+        ("1.2-rc", 3, "all three numbers"),
+        ("1+b", 1, "all three numbers"),
+        (" v1-2", 3, "all three numbers"),
+        ("1.2.-", 4, "the patch number is missing"),
+        ("1.2.3-rc.01", 9, "leading zero"),
+        ("v01.02.x", 7, "'x' cannot stand in a number"),
+        ("001.2.3.4", 7, "'.' cannot stand in a number"),
+        ("..", 0, "a version starts with a digit"),
+        ("1..", 2, "the minor number is missing"),
+        ("\x1c1.2.3", 0, "cannot stand in a number"),
+        ("1.2.3\u200b", 5, "cannot stand in a number"),
+    ],
+)
+def test_what_blang_does_not_forgive(text: str, position: int, reason: str) -> None:
+    with pytest.raises(VersionError) as caught:
+        parse_tolerant(text)
+    assert (caught.value.text, caught.value.position) == (text, position)
+    assert reason in caught.value.reason

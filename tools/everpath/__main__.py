@@ -1,0 +1,5 @@
+"""`python -m everpath` is `everpath`."""
+
+from everpath.cli import main
+
+main()

@@ -1,0 +1,125 @@
+"""The group `everpath`, and what becomes of everything that can go wrong in it."""
+
+from __future__ import annotations
+
+__all__ = ["COMMANDS", "COMPLETION", "cli", "main", "run"]
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Final, NoReturn
+
+import click
+
+from everpath import __url__, __version__
+from everpath.cli.lazy import LazyCommand, LazyGroup
+from everpath.errors import EverpathError, ExitCode
+
+# What shells report for a process ended by Ctrl-C or by a closed pipe, and sysexits' "internal error".
+_INTERRUPTED: Final = 130
+_PIPE_CLOSED: Final = 141
+_INTERNAL: Final = 70
+
+#: The variable in which a shell asks for completions.
+COMPLETION: Final = "_EVERPATH_COMPLETE"
+
+COMMANDS: Final = {
+    "validate-graph": LazyCommand(
+        "everpath.cli.validate_graph",
+        "validate_graph",
+        "Is this catalog safe for everyone on any version of it?",
+    ),
+    "list": LazyCommand("everpath.cli.listing", "list_", "Packages, channels and bundles of a catalog."),
+    "range": LazyCommand("everpath.cli.range_", "range_", "What a version range matches."),
+    "rules": LazyCommand("everpath.cli.rules_", "rules", "The rules, and what one of them means."),
+    "completion": LazyCommand("everpath.cli.completion", "completion", "Tab completion for your shell."),
+}
+
+
+@click.group(
+    cls=LazyGroup,
+    lazy=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, "-V", "--version", message="everpath %(version)s")
+def cli() -> None:
+    """OLM catalogs whose every upgrade path is proven.
+
+    \b
+    $ everpath validate-graph catalog/
+    $ everpath list channels catalog/ -p searchkeeper
+    $ everpath range explain '>=1.0.0 <1.2.3'
+
+    \b
+    Exit codes, for every command:
+      0  nothing wrong          3  input that cannot be read
+      1  findings               4  a cluster or registry that does not answer
+      2  a wrong command line   70 a fault of everpath itself
+    """
+
+
+def main() -> NoReturn:
+    """The program: runs and exits."""
+    sys.exit(run())
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """The exit code of one call. Nothing expected ends in a traceback."""
+    try:
+        code = _called(sys.argv[1:] if arguments is None else arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except EverpathError as error:
+        return _told(error)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("everpath: interrupted", err=True)
+        return _INTERRUPTED
+    except BrokenPipeError:
+        return _quietly()
+    except Exception as error:  # noqa: BLE001 - the last resort: users get a sentence, not a traceback
+        return _confessed(error)
+    return code if isinstance(code, int) else ExitCode.CLEAN
+
+
+def _called(arguments: Sequence[str]) -> object:
+    """What the command returns. click's own `main` would swallow the closed pipe and exit with 1."""
+    if COMPLETION in os.environ:
+        cli.main(args=arguments, prog_name="everpath", complete_var=COMPLETION)
+    try:
+        with cli.make_context("everpath", list(arguments)) as ctx:
+            return cli.invoke(ctx)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+
+
+def _told(error: EverpathError) -> int:
+    """The error and what to do about it, on standard error."""
+    from everpath.cli.terminal import wants_colour  # noqa: PLC0415
+    from everpath.outputs.colour import Paint  # noqa: PLC0415 - only who fails pays for it
+    from everpath.outputs.plain import printable  # noqa: PLC0415
+
+    paint = Paint(wants_colour(sys.stderr, os.environ))
+    for heading, colour, text in (("error", "red", error.message), ("hint", "cyan", error.hint)):
+        for number, line in enumerate((text or "").splitlines()):
+            start = f"{paint(colour, heading)}: " if number == 0 else " " * (len(heading) + 2)
+            click.echo(f"{start}{printable(line)}", err=True, color=paint.on)
+    return error.exit_code
+
+
+def _quietly() -> int:
+    """Whoever read our output has left; say nothing, not even when Python flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return _PIPE_CLOSED
+
+
+def _confessed(error: Exception) -> int:
+    if os.environ.get("EVERPATH_TRACEBACK"):
+        traceback.print_exception(error)
+    else:
+        click.echo(f"everpath: internal error: {type(error).__name__}: {error}", err=True)
+        click.echo(f"please report it at {__url__}/issues with what EVERPATH_TRACEBACK=1 adds", err=True)
+    return _INTERNAL

@@ -1,0 +1,92 @@
+"""From the paths of a command line to catalogs, and from a wrong name to the one that was meant."""
+
+from __future__ import annotations
+
+__all__ = ["Inputs", "unreadable_parts"]
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Final
+
+from everpath.cli.config import Config
+from everpath.errors import UnreadableInput, UsageError
+from everpath.formats import positions
+from everpath.formats.index_cache import IndexCache
+from everpath.formats.location import Location
+from everpath.formats.reading import Progress, read
+from everpath.formats.sources import Sources
+from everpath.model import Catalog, Place, UpdateMode
+from everpath.rules.registry import all_rules
+
+_STANDARD_INPUT: Final = "-"
+
+
+@dataclass
+class Inputs:
+    """What one run reads. Remembers which packages and channels it met."""
+
+    paths: Sequence[str]
+    config: Config
+    default_mode: str | None = None
+    thorough: bool = False
+    sources: Sources = field(default_factory=Sources)
+    packages: set[str] = field(default_factory=set)
+    channels: dict[str, set[str]] = field(default_factory=dict)
+
+    def catalogs(self, progress: Progress | None) -> Iterator[Catalog]:
+        """Each path as a catalog of its own, read when it is its turn."""
+        paths = self.paths or self.config.paths or (_default_path(),)
+        if list(paths).count(_STANDARD_INPUT) > 1:
+            raise UsageError("standard input can be read only once", hint="give - a single time")
+        mode = self.default_mode or self.config.default_update_mode
+        for path in paths:
+            catalog = read(
+                path,
+                sources=self.sources,
+                progress=progress,
+                thorough=self.thorough,
+                cache=IndexCache.of(os.environ),
+                default_mode=UpdateMode(mode) if mode else None,
+            ).catalog
+            self._note(catalog)
+            yield catalog
+
+    def _note(self, catalog: Catalog) -> None:
+        for package in catalog.packages:
+            self.packages.add(package.name)
+            self.channels.setdefault(package.name, set()).update(c.name for c in package.channels)
+
+    def verify(self, packages: Iterable[str], channels: Iterable[str]) -> None:
+        """Raise UsageError for a name that nothing was called: a typo must not look like a clean catalog."""
+        wanted = set(packages)
+        for name in sorted(wanted - self.packages):
+            raise _unknown("package", name, self.packages)
+        there = {c for p, names in self.channels.items() if not wanted or p in wanted for c in names}
+        for name in sorted(set(channels) - there):
+            raise _unknown("channel", name, there)
+
+    def locate(self, place: Place) -> Location:
+        """The line of a place; without a line when the file cannot be read (again)."""
+        try:
+            return self.config.locate(place) or positions.locate(place, self.sources)
+        except UnreadableInput:
+            return Location(place.file, 0, 0, 0, "")
+
+
+def _default_path() -> str:
+    return "catalog" if Path("catalog").is_dir() else "."
+
+
+def _unknown(kind: str, name: str, names: set[str]) -> UsageError:
+    near = get_close_matches(name, sorted(names), n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"`everpath list {kind}s` lists what there is"
+    return UsageError(f"no {kind} is called {name!r}", hint=hint)
+
+
+def unreadable_parts(catalog: Catalog) -> int:
+    """How many parts of a catalog could not be read at all."""
+    kinds = {rule.name for rule in all_rules() if rule.unreadable}
+    return sum(problem.kind in kinds for problem in catalog.problems)

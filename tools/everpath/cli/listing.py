@@ -1,0 +1,257 @@
+"""`everpath list`: packages, channels and bundles of a catalog."""
+
+from __future__ import annotations
+
+__all__ = ["list_"]
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+import click
+
+from everpath.cli.config import load
+from everpath.cli.inputs import Inputs, unreadable_parts
+from everpath.cli.options import (
+    channel_option,
+    config_options,
+    package_option,
+    progress_option,
+    update_mode_option,
+)
+from everpath.cli.terminal import ProgressLine
+from everpath.cli.writing import write
+from everpath.errors import ExitCode
+from everpath.graph import ChannelGraph, PackageGraph
+from everpath.outputs.plain import columns, count, one_line
+
+#: The version of the JSON; docs/schemas/list.schema.json describes it.
+VERSION: Final = 1
+
+F = TypeVar("F", bound=Callable[..., Any])
+Row = dict[str, Any]
+Rows = Callable[[PackageGraph, Sequence[ChannelGraph]], Iterator[Row]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Query:
+    """The command line of a listing."""
+
+    path: str | None
+    packages: tuple[str, ...]
+    channels: tuple[str, ...]
+    output: str
+    default_update_mode: str | None
+    config_file: str | None
+    no_config: bool
+    no_progress: bool
+
+
+def _options(command: F) -> F:
+    """The options of every listing."""
+    output = click.option(
+        "-o", "--output", type=click.Choice(["text", "json", "name"]), default="text", show_default=True
+    )
+    path = click.argument("path", required=False)
+    for option in (
+        progress_option,
+        config_options,
+        update_mode_option,
+        output,
+        channel_option,
+        package_option,
+        path,
+    ):
+        command = option(command)
+    return command
+
+
+@click.group("list", short_help="Packages, channels and bundles of a catalog.")
+def list_() -> None:
+    """What a catalog holds. PATH is whatever validate-graph reads."""
+
+
+@list_.command()
+@_options
+def packages(**options: Any) -> int:
+    """Packages with their default channel and its head.
+
+    \b
+    $ everpath list packages catalog/
+    NAME          DEFAULT  HEAD                 VERSION  CHANNELS  BUNDLES
+    op            stable                                 1         3
+    searchkeeper  stable   searchkeeper.v0.2.2  0.2.2    2         5
+    """
+    return _list("packages", _Query(**options), _packages)
+
+
+@list_.command()
+@_options
+def channels(**options: Any) -> int:
+    """Channels with their heads; the default one is marked with a star.
+
+    \b
+    $ everpath list channels catalog/ -p searchkeeper
+    PACKAGE       CHANNEL    DEFAULT  HEAD                 VERSION  ENTRIES
+    searchkeeper  candidate           searchkeeper.v0.3.0  0.3.0    5
+    searchkeeper  stable     *        searchkeeper.v0.2.2  0.2.2    4
+    """
+    return _list("channels", _Query(**options), _channels)
+
+
+@list_.command()
+@_options
+def bundles(**options: Any) -> int:
+    """Bundles by channel, newest first, with the edges they declare there.
+
+    \b
+    $ everpath list bundles catalog/ -p searchkeeper -c stable
+    PACKAGE       CHANNEL  BUNDLE               VERSION  REPLACES             SKIPS                SKIP RANGE
+    searchkeeper  stable   searchkeeper.v0.2.2  0.2.2    searchkeeper.v0.1.1  searchkeeper.v0.2.1
+    searchkeeper  stable   searchkeeper.v0.2.1  0.2.1    searchkeeper.v0.1.1
+    searchkeeper  stable   searchkeeper.v0.1.1  0.1.1    searchkeeper.v0.1.0                       <0.1.1
+    searchkeeper  stable   searchkeeper.v0.1.0  0.1.0
+    """
+    return _list("bundles", _Query(**options), _bundles)
+
+
+def _list(kind: str, query: _Query, rows_of: Rows) -> int:
+    config = load(query.config_file, wanted=not query.no_config)
+    inputs = Inputs([query.path] if query.path else (), config, query.default_update_mode)
+    rows: list[Row] = []
+    unread = 0
+    with ProgressLine(sys.stderr, wanted=not query.no_progress) as progress:
+        for catalog in inputs.catalogs(progress):
+            unread += unreadable_parts(catalog)
+            for package in catalog.packages:
+                if not query.packages or package.name in query.packages:
+                    rows += _rows(PackageGraph(package), query.channels, rows_of)
+    inputs.verify(query.packages, query.channels)
+    write(_written(kind, rows, query.output), None, machine=query.output == "json")
+    if unread:
+        what = count(unread, "part")
+        click.echo(f"warning: {what} could not be read; everpath validate-graph says which", err=True)
+    return ExitCode.UNREADABLE if unread else ExitCode.CLEAN
+
+
+def _rows(package: PackageGraph, wanted: tuple[str, ...], rows_of: Rows) -> Iterator[Row]:
+    chosen = sorted((c for c in package.channels if not wanted or c.name in wanted), key=lambda c: c.name)
+    return rows_of(package, chosen) if chosen or not wanted else iter(())
+
+
+def _written(kind: str, rows: Sequence[Row], output: str) -> Iterator[str]:
+    if output == "json":
+        yield from _document(kind, rows)
+    elif output == "name":
+        yield from dict.fromkeys(f"{one_line(_name(kind, row))}\n" for row in rows)
+    else:
+        titles = _TITLES[kind]
+        yield from columns([tuple(titles.values()), *([_cell(row[key]) for key in titles] for row in rows)])
+
+
+_TITLES: Final = {
+    "packages": {
+        "name": "NAME",
+        "defaultChannel": "DEFAULT",
+        "head": "HEAD",
+        "version": "VERSION",
+        "channels": "CHANNELS",
+        "bundles": "BUNDLES",
+    },
+    "channels": {
+        "package": "PACKAGE",
+        "name": "CHANNEL",
+        "isDefault": "DEFAULT",
+        "head": "HEAD",
+        "version": "VERSION",
+        "entries": "ENTRIES",
+    },
+    "bundles": {
+        "package": "PACKAGE",
+        "channel": "CHANNEL",
+        "name": "BUNDLE",
+        "version": "VERSION",
+        "replaces": "REPLACES",
+        "skips": "SKIPS",
+        "skipRange": "SKIP RANGE",
+    },
+}
+
+
+def _name(kind: str, row: Row) -> str:
+    return f"{row['package']}/{row['name']}" if kind == "channels" else str(row["name"])
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool):
+        return "*" if value else ""
+    if isinstance(value, list):
+        return ", ".join(value)
+    return "" if value is None else str(value)
+
+
+def _document(kind: str, rows: Sequence[Row]) -> Iterator[str]:
+    yield f'{{"version": {VERSION},\n "{kind}": ['
+    separator = "\n  "
+    for row in rows:
+        yield separator + json.dumps(row, ensure_ascii=False)
+        separator = ",\n  "
+    yield "\n ]}\n" if rows else "]}\n"
+
+
+def _packages(package: PackageGraph, _chosen: Sequence[ChannelGraph]) -> Iterator[Row]:
+    default = package.package.default_channel
+    channel = package.by_name.get(default)
+    yield {
+        "name": package.name,
+        "defaultChannel": default or None,
+        **_head(channel),
+        "channels": len(package.channels),
+        "bundles": len(package.package.bundles),
+    }
+
+
+def _channels(package: PackageGraph, chosen: Sequence[ChannelGraph]) -> Iterator[Row]:
+    for channel in chosen:
+        yield {
+            "package": package.name,
+            "name": channel.name,
+            "isDefault": channel.name == package.package.default_channel,
+            **_head(channel),
+            "entries": len(channel.entries),
+        }
+
+
+def _head(channel: ChannelGraph | None) -> Row:
+    """The head and its version; nothing when there is no head, or more than one."""
+    head = channel.head if channel else None
+    bundle = channel.bundle(head) if channel and head else None
+    return {"head": head, "version": bundle.version if bundle else None}
+
+
+def _bundles(package: PackageGraph, chosen: Sequence[ChannelGraph]) -> Iterator[Row]:
+    for channel in chosen:
+        rank = {name: position for position, name in enumerate(channel.by_version)}
+        for name in sorted(channel.entries, key=lambda n: (-rank.get(n, -1), n)):
+            yield _bundle(package, name, channel)
+    if len(chosen) == len(package.channels):
+        for bundle in package.package.bundles:
+            if bundle.name not in package.memberships:
+                yield _bundle(package, bundle.name, None)
+
+
+def _bundle(package: PackageGraph, name: str, channel: ChannelGraph | None) -> Row:
+    bundle = package.package.by_name.get(name)
+    entry = channel.entries[name] if channel else None
+    return {
+        "package": package.name,
+        "channel": channel.name if channel else None,
+        "name": name,
+        "version": bundle.version if bundle else None,
+        "replaces": entry.replaces if entry else None,
+        "skips": list(entry.skips) if entry else [],
+        "skipRange": entry.skip_range if entry else None,
+        "image": (bundle.image or None) if bundle else None,
+    }

@@ -1,0 +1,68 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+__all__ = [
+    "channel_option",
+    "comma_list",
+    "config_options",
+    "package_option",
+    "progress_option",
+    "update_mode_option",
+]
+
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+import click
+
+from everpath.model import UpdateMode
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def comma_list(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """`-x a,b -x c` as (a, b, c)."""
+    return tuple(word for value in values for part in value.split(",") if (word := part.strip()))
+
+
+package_option: Final = click.option(
+    "-p",
+    "--package",
+    "--package-name",
+    "packages",
+    metavar="NAME",
+    multiple=True,
+    callback=comma_list,
+    help="Only this package; may be repeated.",
+)
+
+channel_option: Final = click.option(
+    "-c",
+    "--channel",
+    "channels",
+    metavar="NAME",
+    multiple=True,
+    callback=comma_list,
+    help="Only channels of this name; may be repeated.",
+)
+
+progress_option: Final = click.option("--no-progress", is_flag=True, help="Show no progress on the terminal.")
+
+update_mode_option: Final = click.option(
+    "--default-update-mode",
+    type=click.Choice([mode.value for mode in UpdateMode]),
+    help="How an operators repository makes edges where a ci.yaml does not say.",
+)
+
+
+def config_options(command: F) -> F:
+    """`--config FILE` and `--no-config`."""
+    chosen = click.option(
+        "--config",
+        "config_file",
+        metavar="FILE",
+        help="Read this configuration, not the everpath.yaml or pyproject.toml of the repository.",
+    )
+    none = click.option("--no-config", is_flag=True, help="Read no configuration.")
+    return chosen(none(command))

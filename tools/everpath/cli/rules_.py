@@ -1,0 +1,54 @@
+"""`everpath rules`: what is checked, and what one rule means."""
+
+from __future__ import annotations
+
+__all__ = ["rules"]
+
+from collections.abc import Iterator
+from textwrap import fill
+from typing import Final
+
+import click
+
+from everpath.cli.writing import write
+from everpath.outputs.outcome import explained, page
+from everpath.outputs.plain import columns
+from everpath.rules.registry import Rule, all_rules, find_rules
+
+_WIDTH: Final = 96
+_HURT: Final = {None: "users of OLM v0 and v1", "v0": "users of OLM v0", "v1": "users of OLM v1"}
+
+
+@click.command(short_help="The rules, and what one of them means.")
+@click.argument("rule", required=False)
+def rules(rule: str | None) -> None:
+    """List the rules, or explain one, named by id or name; the beginning of ids lists those rules.
+
+    \b
+    $ everpath rules EP2
+    EP201  error    no-head        Every channel has an entry that no other replaces or skips.
+    EP202  error    several-heads  A channel has only one entry that no other replaces or skips.
+    ...
+    $ everpath rules fork
+    """
+    chosen = find_rules([rule]) if rule else frozenset(r.id for r in all_rules())
+    found = [r for r in all_rules() if r.id in chosen]
+    write(_page(found[0]) if rule and len(found) == 1 else _list(found), None, machine=False)
+
+
+def _list(found: list[Rule]) -> Iterator[str]:
+    yield from columns([(r.id, r.severity.word, r.name, r.summary) for r in found])
+
+
+def _page(rule: Rule) -> Iterator[str]:
+    """The law, whom it protects, and how to live without it."""
+    yield f"{rule.id} {rule.name} ({rule.severity.word})\n\n"
+    yield from (f"{fill(text, _WIDTH)}\n\n" for text in explained(rule))
+    yield f"Protects {_HURT[rule.policy]}; asked of each {rule.subject}.\n"
+    if rule.subject != "waiver":
+        yield "To accept a finding, write why into everpath.yaml:\n\n"
+        yield f"    waivers:\n      - rule: {rule.name}\n"
+        if rule.subject != "catalog":
+            yield "        package: NAME\n"
+        yield "        reason: ...\n\n"
+    yield f"{page(rule.id)}\n"

@@ -1,0 +1,71 @@
+"""Where a report goes: standard output, or a file that is either whole or not there."""
+
+from __future__ import annotations
+
+__all__ = ["write"]
+
+import os
+import stat
+import sys
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TextIO
+
+from everpath.errors import UsageError
+
+
+def write(chunks: Iterable[str], file: str | None, *, machine: bool) -> None:
+    """Write all chunks, to standard output without a file.
+
+    What a program reads is UTF-8 wherever it goes; a person gets what their terminal can show.
+    """
+    try:
+        if file is None:
+            _to_standard_output(chunks, machine=machine)
+        elif _is_replaceable(file):
+            _to_file(chunks, os.path.realpath(file))
+        else:
+            with Path(file).open("w", encoding="utf-8", errors="backslashreplace") as stream:
+                stream.writelines(chunks)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        target = file or "standard output"
+        raise UsageError(f"cannot write to {target}: {error.strerror or error}") from error
+
+
+def _to_standard_output(chunks: Iterable[str], *, machine: bool) -> None:
+    stream = sys.stdout
+    if stream is None:
+        raise UsageError("cannot write to standard output: it is closed")
+    if hasattr(stream, "reconfigure"):
+        stream.reconfigure(errors="backslashreplace", **({"encoding": "utf-8"} if machine else {}))
+    stream.writelines(chunks)
+    stream.flush()
+
+
+def _is_replaceable(file: str) -> bool:
+    """Whether a file can be put in its place: a pipe or a device must be written to, not replaced."""
+    try:
+        return stat.S_ISREG(Path(file).stat().st_mode)
+    except FileNotFoundError:
+        return True
+
+
+def _to_file(chunks: Iterable[str], file: str) -> None:
+    """Beside the file first, then in its place, so that nobody reads half a report."""
+    path = Path(file)
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with _created(draft) as stream:
+            stream.writelines(chunks)
+        draft.replace(path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            draft.unlink()
+        raise
+
+
+def _created(draft: Path) -> TextIO:
+    return draft.open("x", encoding="utf-8", errors="backslashreplace")

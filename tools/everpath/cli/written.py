@@ -1,0 +1,206 @@
+"""A configuration file as it is written: values, and for each the line to point at when it is wrong."""
+
+from __future__ import annotations
+
+__all__ = ["Value", "Written", "find", "open_written"]
+
+import os
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from everpath.cli import toml_lines
+from everpath.errors import ConfigError, UnreadableInput
+from everpath.formats import positions, yaml11
+from everpath.formats.location import Location
+from everpath.formats.sources import MEBIBYTE, Sources
+from everpath.model import Place
+
+_TABLE: Final = ("tool", "everpath")
+_KINDS: Final = {dict: "a mapping", list: "a list", str: "text", bool: "a boolean", type(None): "nothing"}
+
+
+def find(start: Path) -> Path | None:
+    """The configuration that governs a folder: its own, or that of a parent up to the repository's root.
+
+    Outside of a repository only the folder itself is asked: a stranger's file further up must not count.
+    """
+    folders = [start, *start.parents]
+    root = next((i for i, folder in enumerate(folders) if (folder / ".git").exists()), 0)
+    for folder in folders[: root + 1]:
+        if (folder / "everpath.yaml").is_file():
+            return folder / "everpath.yaml"
+        if _has_table(folder / "pyproject.toml"):
+            return folder / "pyproject.toml"
+    return None
+
+
+def _has_table(file: Path) -> bool:
+    """Whether a pyproject.toml speaks of everpath; a broken one does so only if the words are there."""
+    try:
+        return re.search(rb"^\s*\[+\s*tool\s*\.\s*everpath\b", file.read_bytes(), re.MULTILINE) is not None
+    except OSError:
+        return False
+
+
+def open_written(path: Path) -> Written:
+    """The file, read and parsed. Raises ConfigError."""
+    file = os.path.relpath(path)
+    sources = Sources()
+    try:
+        content = sources.read(file, MEBIBYTE)
+    except UnreadableInput as error:
+        raise ConfigError(error.message, hint=error.hint, file=file) from error
+    written = Written(file, content, sources)
+    written.parse()
+    return written
+
+
+@dataclass
+class Written:
+    """One configuration file. `problems` gathers what is wrong, so that one run tells all of it."""
+
+    file: str
+    content: bytes = field(repr=False)
+    sources: Sources = field(repr=False)
+    problems: list[tuple[int, int, str]] = field(default_factory=list)
+    tree: Any = None
+
+    @property
+    def is_toml(self) -> bool:
+        return self.file.endswith(".toml")
+
+    @property
+    def top(self) -> Value:
+        """What it says to everpath."""
+        return Value(self, _TABLE if self.is_toml else (), self.tree)
+
+    def parse(self) -> None:
+        self.tree = self._toml() if self.is_toml else self._yaml()
+
+    def _toml(self) -> Any:
+        try:
+            tree = tomllib.loads(self._text)
+        except tomllib.TOMLDecodeError as error:
+            raise ConfigError(f"{self.file}: {error}", file=self.file) from error
+        for step in _TABLE:
+            tree = tree.get(step, {})
+        return tree
+
+    @cached_property
+    def _text(self) -> str:
+        try:
+            return self.content.decode()
+        except UnicodeDecodeError as error:
+            raise ConfigError(f"{self.file} is not UTF-8: {error.reason}", file=self.file) from error
+
+    def _yaml(self) -> Any:
+        try:
+            parsed = yaml11.parse(self.content)
+        except yaml11.YamlProblem as error:
+            at = f"{self.file}:{error.line}:{error.column}"
+            raise ConfigError(f"{at}: {error.message}", file=self.file) from error
+        for remark in parsed.remarks:
+            self.problems.append((remark.line, remark.column, _REMARKS[remark.kind]))
+        return parsed.value
+
+    def locate(self, pointer: tuple[str | int, ...]) -> Location:
+        if self.is_toml:
+            return toml_lines.location(self.file, self._text, pointer)
+        return positions.locate(Place(self.file, pointer=pointer), self.sources)
+
+    def verify(self) -> None:
+        """Raise everything that was found wrong as one error, in the order it is written."""
+        if self.problems:
+            told = (
+                f"{self.file}{f':{line}:{column}' if line else ''}: {m}"
+                for line, column, m in sorted(self.problems)
+            )
+            raise ConfigError("\n".join(told), hint="docs/configuration.md lists every key", file=self.file)
+
+
+_REMARKS: Final = {
+    "duplicate-key": "the same key twice",
+    "lossy-number": "a number too large to be kept exactly",
+    "leftover": "a second document; only the first is read",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A value, the way down to it, and the file it complains to."""
+
+    written: Written
+    pointer: tuple[str | int, ...]
+    raw: Any
+
+    @property
+    def place(self) -> Place:
+        return Place(self.written.file, pointer=self.pointer)
+
+    def wrong(self, message: str) -> None:
+        """Put on record that this value is not what it should be."""
+        at = self.written.locate(self.pointer)
+        self.written.problems.append((at.line, at.column, message))
+
+    def _expected(self, what: str) -> None:
+        found = _KINDS.get(type(self.raw), f"{self.raw!r}")
+        self.wrong(f"{self._name} should be {what}, not {found}")
+
+    @property
+    def _name(self) -> str:
+        return next((step for step in reversed(self.pointer) if isinstance(step, str)), "the file")
+
+    def below(self, step: str | int, raw: Any) -> Value:
+        return Value(self.written, (*self.pointer, step), raw)
+
+    def mapping(self, keys: Sequence[str]) -> dict[str, Value]:
+        """Its known keys; the others are complaints, with the key that was probably meant."""
+        if self.raw is None and not self.pointer:
+            return {}
+        if not isinstance(self.raw, dict):
+            self._expected("a mapping")
+            return {}
+        values = {key: self.below(key, raw) for key, raw in self.raw.items()}
+        for unknown in values.keys() - set(keys):
+            near = get_close_matches(unknown.replace("_", "-"), keys, n=1)
+            meant = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(keys)}"
+            values.pop(unknown).wrong(f"no such key: {unknown!r}{meant}")
+        return values
+
+    def items(self) -> Iterator[Value]:
+        if not isinstance(self.raw, list):
+            self._expected("a list")
+            return
+        for index, raw in enumerate(self.raw):
+            yield self.below(index, raw)
+
+    def text(self) -> str:
+        """Its text; empty, with a complaint, when it is something else or blank."""
+        if isinstance(self.raw, str) and self.raw.strip():
+            return self.raw.strip()
+        if isinstance(self.raw, str):
+            self.wrong(f"{self._name} should not be empty")
+        else:
+            self._expected("text")
+        return ""
+
+    def texts(self) -> tuple[str, ...]:
+        """A list of texts, or one text alone."""
+        values = [self] if isinstance(self.raw, str) else list(self.items())
+        return tuple(found for value in values if (found := value.text()))
+
+    def choice(self, words: Sequence[str]) -> str | None:
+        """One of some words, or None with a complaint."""
+        found = self.text()
+        if not found or found in words:
+            return found or None
+        near = get_close_matches(found, words, n=1)
+        meant = f"; did you mean {near[0]!r}?" if near else ""
+        self.wrong(f"{self._name} should be one of {', '.join(words)}, not {found!r}{meant}")
+        return None

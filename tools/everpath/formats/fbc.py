@@ -1,0 +1,127 @@
+"""File-based catalogs: a folder, a file or a stream, YAML or JSON, read as opm would, but to the end.
+
+opm stops at the first thing it dislikes and names no file. Here each such thing is a `Problem` with its
+place, and the reading goes on behind it.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Progress", "read_fbc"]
+
+from collections.abc import Callable, Sequence
+from pathlib import Path, PurePath
+from typing import BinaryIO, Final
+
+from everpath.assembly import Assembly
+from everpath.errors import UnreadableInput
+from everpath.formats.fbc_fields import Report
+from everpath.formats.fbc_file import FileReader, Outcome
+from everpath.formats.fbc_schema import CatalogDocuments
+from everpath.formats.sources import MEBIBYTE, Sources, unreadable
+from everpath.formats.tree import Found, Unusable, catalog_files
+from everpath.model import Place, Problem
+
+Progress = Callable[[int, int, str], None]
+
+# Up to this size all of a catalog is put before libyaml, also what nobody reads: it costs a twentieth of a
+# second. Of larger ones only the last document of each file is, which may have been cut short.
+_CHECKED_WHOLE: Final = 4 * MEBIBYTE
+
+_USUAL_SUFFIXES: Final = frozenset((".yaml", ".yml", ".json"))
+_STANDARD_INPUT: Final = "-"
+
+
+def read_fbc(
+    path: str | Sequence[str],
+    assembly: Assembly,
+    sources: Sources,
+    progress: Progress | None = None,
+    *,
+    thorough: bool = False,
+    stream: BinaryIO | None = None,
+) -> None:
+    """Read catalogs into an assembly; `-` is `stream`. `thorough` parses what the graph does not need, too.
+
+    Raises `UnreadableInput` when a path cannot be read at all, or holds no document.
+    """
+    documents = CatalogDocuments(assembly, thorough=thorough)
+    reader = FileReader(documents, sources, thorough=thorough)
+    for one in [path] if isinstance(path, str) else path:
+        if one == _STANDARD_INPUT and stream is not None:
+            sources.keep_stream(one, stream)
+        if one != _STANDARD_INPUT and Path(one).is_dir():
+            found = _read_folder(one, reader, assembly, progress)
+        else:
+            found = _read_file(one, reader, assembly)
+        if not found:
+            raise UnreadableInput(
+                f"{one} holds no catalog", hint="give the folder or file that opm renders", file=one
+            )
+
+
+def _read_file(path: str, reader: FileReader, assembly: Assembly) -> bool:
+    """A file the user named. True if there was anything in it."""
+    try:
+        reader.check_all = _size(path) <= _CHECKED_WHOLE
+        outcome = reader.read(path)
+    except OSError as error:
+        raise unreadable(path, error) from error
+    assembly.add_problems(outcome.report.problems)
+    return bool(outcome.documents or outcome.report.problems)
+
+
+def _size(path: str) -> int:
+    return 0 if path == _STANDARD_INPUT else Path(path).stat().st_size
+
+
+def _read_folder(path: str, reader: FileReader, assembly: Assembly, progress: Progress | None) -> bool:
+    """All files below a folder. True if there was anything in them."""
+    files = catalog_files(path, reader.sources)
+    reader.check_all = sum(file.size for file in files if isinstance(file, Found)) <= _CHECKED_WHOLE
+    found = False
+    for done, file in enumerate(files):
+        if progress is not None:
+            progress(done, len(files), file.path)
+        outcome = _outcome(file, reader)
+        assembly.add_problems(outcome.report.problems)
+        found = found or bool(outcome.documents or outcome.report.problems)
+    return found
+
+
+def _outcome(file: Found | Unusable, reader: FileReader) -> Outcome:
+    """What came of one file of a folder; one that does not belong there is a single problem."""
+    outcome = Outcome(file.path, Report(reader.sources))
+    if isinstance(file, Unusable):
+        outcome.report.add(*_cannot_read(file.path, file.reason))
+        return outcome
+    try:
+        outcome = reader.read(file.path)
+    except UnreadableInput as error:
+        outcome.report.add("unreadable-document", Place(file.path), error.message, error.hint)
+    except OSError as error:
+        outcome.report.add(*_cannot_read(file.path, error.strerror or str(error)))
+    else:
+        if outcome.report.problems and not outcome.described and _is_foreign(outcome):
+            outcome.report.problems[:] = [_not_a_catalog_file(outcome)]
+    return outcome
+
+
+def _cannot_read(path: str, reason: str) -> tuple[str, Place, str, str]:
+    fix = f"name it in .indexignore, or take it out of the folder: {PurePath(path).name}"
+    return "unreadable-document", Place(path), f"opm cannot read {path}: {reason}", fix
+
+
+def _is_foreign(outcome: Outcome) -> bool:
+    """Whether a file without one document of a catalog was never meant to be part of it."""
+    return outcome.manifests > 0 or PurePath(outcome.file).suffix.lower() not in _USUAL_SUFFIXES
+
+
+def _not_a_catalog_file(outcome: Outcome) -> Problem:
+    name = PurePath(outcome.file).name
+    reason = outcome.report.problems[0].message
+    return Problem(
+        "not-a-catalog-file",
+        Place(outcome.file),
+        f"{name} is no part of a catalog: {reason}",
+        f"name it in .indexignore, or take it out of the folder: {name}",
+    )

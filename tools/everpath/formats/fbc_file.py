@@ -1,0 +1,225 @@
+"""One file of a catalog: its documents, found and decoded by opm's rules, and put into the model."""
+
+from __future__ import annotations
+
+__all__ = ["FileReader", "Outcome"]
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from everpath.formats import json_text
+from everpath.formats.documents import Document, Flaw, is_json, json_documents, yaml_documents
+from everpath.formats.fbc_fields import Report, described
+from everpath.formats.fbc_schema import CatalogDocuments
+from everpath.formats.parsed import Parsed, Remark, TextProblem, byte_offset
+from everpath.formats.sources import Sources
+from everpath.model import Place
+
+if TYPE_CHECKING:
+    from everpath.formats.fbc_lazy import YamlSkeletons
+    from everpath.formats.fbc_lazy_json import JsonSkeletons
+
+_SNIFFED: Final = 8192
+_UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
+_REST_OF_LINE: Final = re.compile(r"[^\S\n]*\n?")
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of one file: documents with a schema, Kubernetes manifests, all documents, problems."""
+
+    file: str
+    report: Report
+    described: int = 0
+    manifests: int = 0
+    documents: int = 0
+
+
+class FileReader:
+    """Reads files into a catalog. `check_all` has a parser look also at what the graph does not need."""
+
+    def __init__(self, catalog: CatalogDocuments, sources: Sources, *, thorough: bool) -> None:
+        self._catalog = catalog
+        self._thorough = thorough
+        self.sources = sources
+        self.check_all = False
+
+    def read(self, file: str) -> Outcome:
+        """Read one file to its end. Raises `UnreadableInput` or OSError when it cannot be read."""
+        outcome = Outcome(file, Report(self.sources))
+        with self.sources.open(file) as stream:
+            if (reason := _why_binary(stream)) is not None:
+                outcome.report.add("unreadable-document", Place(file), reason)
+            elif is_json(stream):
+                self._read_json(stream, outcome)
+            else:
+                self._read_yaml(stream, 0, outcome)
+        return outcome
+
+    @cached_property
+    def _yaml(self) -> YamlSkeletons:
+        from everpath.formats.fbc_lazy import YamlSkeletons  # noqa: PLC0415 - each format pays for its own
+
+        return YamlSkeletons()
+
+    @cached_property
+    def _json(self) -> JsonSkeletons:
+        from everpath.formats.fbc_lazy_json import JsonSkeletons  # noqa: PLC0415
+
+        return JsonSkeletons()
+
+    def _read_yaml(self, stream: BinaryIO, start: int, outcome: Outcome) -> None:
+        for item in yaml_documents(stream, start):
+            if isinstance(item, Flaw):
+                _report_flaw(item, outcome)
+            else:
+                self._read_yaml_document(item, outcome)
+
+    def _read_yaml_document(self, document: Document, outcome: Outcome) -> None:
+        skeleton = None if self._thorough else self._yaml.read(document.text, document.metadata)
+        try:
+            if skeleton is None:
+                parsed = _parse_yaml(document.text)
+            else:
+                if (document.is_last or self.check_all) and not skeleton.is_whole:
+                    _check_yaml(document.text)
+                parsed = Parsed(skeleton.value)
+        except TextProblem as problem:
+            outcome.documents += 1
+            at = document.offset + byte_offset(document.text, problem.index)
+            _report_unparsable(problem.message, at, outcome)
+        else:
+            self._take(parsed, document.offset, outcome, document.text)
+
+    def _read_json(self, stream: BinaryIO, outcome: Outcome) -> None:
+        for item in json_documents(stream):
+            if isinstance(item, Flaw):
+                _report_flaw(item, outcome)
+                continue
+            skeleton = None if self._thorough or self.check_all else self._json.read(item.text)
+            if skeleton is not None:
+                self._take(Parsed(skeleton.value), item.offset, outcome)
+            elif self._read_json_chunk(item, outcome):
+                return
+
+    def _read_json_chunk(self, chunk: Document, outcome: Outcome) -> bool:
+        """The objects of a chunk, one after the other. True if the file turned out to be YAML."""
+        try:
+            for parsed, offset in _json_values(chunk):
+                self._take(parsed, offset, outcome)
+        except _Stopped as stopped:
+            # opm takes a file for YAML after all if JSON fails on its first or second object.
+            if outcome.documents <= 1 and self._continues_as_yaml(stopped.behind, outcome):
+                return True
+            outcome.documents += 1
+            _report_unparsable(stopped.message, stopped.at, outcome)
+        return False
+
+    def _continues_as_yaml(self, start: int, outcome: Outcome) -> bool:
+        with self.sources.open(outcome.file) as stream:
+            first = next(yaml_documents(stream, start), None)
+            try:
+                if not isinstance(first, Document) or _parse_yaml(first.text).is_blank:
+                    return False
+            except TextProblem:
+                return False
+            self._read_yaml(stream, start, outcome)
+        return True
+
+    def _take(self, parsed: Parsed, offset: int, outcome: Outcome, text: bytes = b"") -> None:
+        """Put a decoded document into the catalog, and what there is to say about it into the report."""
+        outcome.documents += 1
+        place = Place(outcome.file, offset)
+        for remark in parsed.remarks:
+            _report_remark(remark, offset, text, outcome)
+        if parsed.value is None:
+            fix = "remove it; move comments into the document they belong to"
+            outcome.report.add("blank-document", place, "a document without content", fix)
+        elif type(parsed.value) is not dict:
+            outcome.report.add(
+                "wrong-type", place, f"the document is {described(parsed.value)}, not a mapping"
+            )
+        elif self._catalog.add(parsed.value, place, outcome.report):
+            outcome.described += 1
+        elif "apiVersion" in parsed.value and "kind" in parsed.value:
+            outcome.manifests += 1
+
+
+class _Stopped(Exception):  # noqa: N818
+    """An object of a JSON stream that is none: where that shows, and where the one before it ended."""
+
+    def __init__(self, message: str, at: int, behind: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.at = at
+        self.behind = behind
+
+
+def _json_values(chunk: Document) -> Iterator[tuple[Parsed, int]]:
+    """The values of a chunk and the bytes they start at. Raises `_Stopped`."""
+    end, offset, text = 0, chunk.offset, ""
+    try:
+        text = json_text.characters(chunk.text)
+        while (start := json_text.behind_blanks(text, end)) < len(text):
+            parsed, stop = json_text.parse_at(text, start)
+            begin = offset + _size(text, end, start)
+            yield parsed, begin
+            offset, end = begin + _size(text, start, stop), stop
+    except json_text.JsonProblem as problem:
+        at = chunk.offset + byte_offset(chunk.text, problem.index)
+        gap = _REST_OF_LINE.match(text, end)
+        raise _Stopped(problem.message, at, offset + (_size(text, *gap.span()) if gap else 0)) from problem
+
+
+def _size(text: str, start: int, end: int) -> int:
+    return len(text[start:end].encode("utf-8"))
+
+
+def _parse_yaml(text: bytes) -> Parsed:
+    from everpath.formats import yaml11  # noqa: PLC0415 - libyaml is not free, and a JSON catalog needs none
+
+    return yaml11.parse(text)
+
+
+def _check_yaml(text: bytes) -> None:
+    from everpath.formats import yaml11  # noqa: PLC0415
+
+    yaml11.check(text)
+
+
+def _why_binary(stream: BinaryIO) -> str | None:
+    """Why a file cannot be text in UTF-8, from its first bytes."""
+    head = stream.read(_SNIFFED)
+    if head.startswith(_UTF16):
+        return "the file is UTF-16, and opm reads UTF-8"
+    return "the file is binary: it holds a null byte" if b"\0" in head else None
+
+
+def _report_flaw(flaw: Flaw, outcome: Outcome) -> None:
+    fixes = {"bad-separator": "put --- on a line of its own"}
+    outcome.documents += flaw.kind == "unreadable-document"
+    outcome.report.add(flaw.kind, Place(outcome.file, flaw.offset), flaw.message, fixes.get(flaw.kind))
+
+
+def _report_unparsable(message: str, offset: int, outcome: Outcome) -> None:
+    outcome.report.add(
+        "unreadable-document", Place(outcome.file, offset), f"the document does not parse: {message}"
+    )
+
+
+def _report_remark(remark: Remark, offset: int, text: bytes, outcome: Outcome) -> None:
+    place = Place(outcome.file, offset, remark.pointer)
+    match remark.kind:
+        case "duplicate-key":
+            fix = "keep the one that is meant"
+            outcome.report.add(remark.kind, place, f"{remark.pointer[-1]} stands here twice", fix)
+        case "lossy-number":
+            message = "opm turns this number into a float64, which does not hold it"
+            outcome.report.add(remark.kind, place, message, "quote it, if it may be text")
+        case "leftover":
+            at = Place(outcome.file, offset + byte_offset(text, remark.index))
+            message = "what follows is never read: opm reads one document up to the next line with ---"
+            outcome.report.add("bad-separator", at, message, "put --- on a line of its own before it")

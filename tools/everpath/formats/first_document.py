@@ -1,0 +1,57 @@
+"""The first document of a manifest, parsed. opm reads no other one.
+
+libyaml costs 20 ms to load, and a repository whose index is fresh needs none of it: so it is loaded here,
+when a file must really be parsed.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Broken", "FirstDocument", "check_text", "first_document"]
+
+from dataclasses import dataclass
+from typing import Any
+
+from everpath.formats.parsed import TextProblem, byte_offset
+
+
+class Broken(Exception):  # noqa: N818 - a state of the text, not of the program
+    """Text that does not parse; `offset` is the byte where it shows."""
+
+    def __init__(self, message: str, offset: int) -> None:
+        super().__init__(message, offset)
+        self.message = message
+        self.offset = offset
+
+
+@dataclass(frozen=True, slots=True)
+class FirstDocument:
+    """A value as JSON would hold it, and the pointers of keys that are written more than once."""
+
+    value: Any
+    repeated: tuple[tuple[str | int, ...], ...] = ()
+
+
+def first_document(data: bytes) -> FirstDocument:
+    """Raises `Broken`. Cost: linear in the text."""
+    from everpath.formats import yaml11  # noqa: PLC0415
+
+    try:
+        parsed = yaml11.parse(data)
+    except TextProblem as problem:
+        raise _broken(data, problem) from problem
+    repeated = tuple(remark.pointer for remark in parsed.remarks if remark.kind == "duplicate-key")
+    return FirstDocument(parsed.value, repeated)
+
+
+def check_text(data: bytes) -> None:
+    """Raise `Broken` if any of a text does not parse. Five times the speed of parsing it."""
+    from everpath.formats import yaml11  # noqa: PLC0415
+
+    try:
+        yaml11.check(data)
+    except TextProblem as problem:
+        raise _broken(data, problem) from problem
+
+
+def _broken(data: bytes, problem: TextProblem) -> Broken:
+    return Broken(problem.message, min(byte_offset(data, problem.index), len(data)))

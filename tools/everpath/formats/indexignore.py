@@ -1,0 +1,139 @@
+"""`.indexignore`: which files of a catalog's folder opm leaves out.
+
+The language is gitignore's as go-git reads it, which differs from git's: a file re-included below an
+ignored folder is read, `**` counts only between slashes, a class is negated by `^` alone, and blanks
+around a line are trimmed. Hence a matcher of our own.
+"""
+
+from __future__ import annotations
+
+__all__ = ["IgnoreRules"]
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+_ANY_FOLDERS: Final = "**"
+
+
+@dataclass(frozen=True, slots=True)
+class _Pattern:
+    """One line. `folder` is where the file with that line stands: it speaks of nothing outside."""
+
+    folder: tuple[str, ...]
+    steps: tuple[str, ...]
+    includes: bool
+    only_folders: bool
+
+    @classmethod
+    def of(cls, line: str, folder: tuple[str, ...]) -> _Pattern:
+        body = line.removeprefix("!")
+        steps = tuple(body.removesuffix("/").split("/"))
+        return cls(folder, steps, line.startswith("!"), body.endswith("/"))
+
+    def matches(self, path: Sequence[str]) -> bool:
+        """Whether the line speaks of a file: by its name or by a folder above it."""
+        if len(path) <= len(self.folder) or tuple(path[: len(self.folder)]) != self.folder:
+            return False
+        inside = path[len(self.folder) :]
+        return self._matches_path(inside) if len(self.steps) > 1 else self._matches_name(inside)
+
+    def _matches_name(self, path: Sequence[str]) -> bool:
+        """Without a slash, the first part of the path that fits decides."""
+        fitting = next((i for i, part in enumerate(path) if _fits(self.steps[0], part)), None)
+        return fitting is not None and not (self.only_folders and fitting == len(path) - 1)
+
+    def _matches_path(self, path: Sequence[str]) -> bool:
+        """With a slash, the steps fit the path from its start; what is below a match is matched."""
+        left = list(path)
+        anywhere = matched = False
+        for i, step in enumerate(self.steps):
+            if step in ("", _ANY_FOLDERS):
+                anywhere = step == _ANY_FOLDERS and i < len(self.steps) - 1
+                continue
+            if _ANY_FOLDERS in step or not left:
+                return False
+            at = next((n for n, part in enumerate(left if anywhere else left[:1]) if _fits(step, part)), None)
+            if at is None:
+                return False
+            matched, anywhere = True, False
+            del left[: at + 1]
+        return matched and not (self.only_folders and not left)
+
+
+class IgnoreRules:
+    """The lines of all ignore files of a folder; of those that speak of a file the last one decides."""
+
+    def __init__(self) -> None:
+        self._patterns: list[_Pattern] = []
+
+    def extend(self, lines: Iterable[str], folder: tuple[str, ...]) -> None:
+        """Add the lines of the ignore file of one folder; folders come in the order they are walked."""
+        trimmed = (line.strip() for line in lines)
+        self._patterns.extend(
+            _Pattern.of(line, folder) for line in trimmed if line and not line.startswith("#")
+        )
+
+    def ignores(self, path: Sequence[str]) -> bool:
+        """Whether a file is left out. Cost: the patterns times the parts of the path."""
+        for pattern in reversed(self._patterns):
+            if pattern.matches(path):
+                return not pattern.includes
+        return False
+
+
+@lru_cache(maxsize=1024)
+def _fits(glob: str, name: str) -> bool:
+    pattern = _expression(glob)
+    return pattern is not None and pattern.fullmatch(name) is not None
+
+
+@lru_cache(maxsize=256)
+def _expression(glob: str) -> re.Pattern[str] | None:
+    """A glob of Go's filepath.Match as a regular expression; None if it is malformed and fits nothing."""
+    try:
+        return re.compile("".join(_translated(iter(glob))), re.DOTALL)
+    except (ValueError, re.error):
+        return None
+
+
+def _translated(characters: Iterator[str]) -> Iterator[str]:
+    for character in characters:
+        if character == "*":
+            yield "[^/]*"
+        elif character == "?":
+            yield "[^/]"
+        elif character == "[":
+            yield _class(characters)
+        else:
+            yield re.escape(_next(characters) if character == "\\" else character)
+
+
+def _class(characters: Iterator[str]) -> str:
+    """`[a-z]` or `[^a-z]`: at least one member, and no bare dash or bracket among them."""
+    first = _next(characters)
+    members = ["[^" if first == "^" else "["]
+    character = _next(characters) if first == "^" else first
+    while character != "]" or len(members) == 1:
+        low = high = _member(character, characters)
+        character = _next(characters)
+        if character == "-":
+            high = _member(_next(characters), characters)
+            character = _next(characters)
+        members.append(f"{re.escape(low)}-{re.escape(high)}")
+    return "".join(members) + "]"
+
+
+def _member(character: str, characters: Iterator[str]) -> str:
+    if character in "-]":
+        raise ValueError("a bare dash or bracket in a class")
+    return _next(characters) if character == "\\" else character
+
+
+def _next(characters: Iterator[str]) -> str:
+    character = next(characters, None)
+    if character is None:
+        raise ValueError("a glob that ends too early")
+    return character

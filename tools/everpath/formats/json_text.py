@@ -1,0 +1,173 @@
+"""JSON as opm reads it, with a word on what Go's decoder swallows: repeated keys and inexact numbers."""
+
+from __future__ import annotations
+
+__all__ = ["JsonProblem", "behind_blanks", "characters", "parse", "parse_at"]
+
+import math
+import re
+from collections.abc import Iterator
+from json import JSONDecodeError, JSONDecoder
+from typing import Any, Final, NoReturn
+
+from everpath.formats.parsed import (
+    MAX_DEPTH,
+    MAX_EXACT,
+    Parsed,
+    Pointer,
+    Remark,
+    RemarkKind,
+    TextProblem,
+)
+
+_BLANKS: Final = re.compile(r"[ \t\r\n]*")
+
+
+class JsonProblem(TextProblem):
+    """Text that is not JSON."""
+
+
+class _Remarkable(Exception):  # noqa: N818
+    """The quick decoder met something that deserves a remark."""
+
+
+class _Refused(ValueError):  # noqa: N818
+    """Something Python calls JSON and Go does not."""
+
+
+def parse(text: bytes) -> Parsed:
+    """The one value of a text. Raises `JsonProblem`, also when anything follows the value."""
+    decoded = characters(text)
+    parsed, end = parse_at(decoded, 0)
+    if (behind := behind_blanks(decoded, end)) < len(decoded):
+        raise _problem(decoded, behind, "more text after the end of the value")
+    return parsed
+
+
+def characters(text: bytes) -> str:
+    """The text decoded; JSON is UTF-8, and nothing else will do."""
+    try:
+        return text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        before = text[: error.start].decode("utf-8")
+        raise _problem(before, len(before), "not UTF-8") from error
+
+
+def parse_at(text: str, start: int) -> tuple[Parsed, int]:
+    """The value that starts at an index, behind blanks, and the index after it. Raises `JsonProblem`."""
+    begin = behind_blanks(text, start)
+    try:
+        value, end = _QUICK.raw_decode(text, begin)
+        remarks: tuple[Remark, ...] = ()
+    except _Remarkable:
+        value, end, remarks = _remarking(text, begin)
+    except JSONDecodeError as error:
+        raise _problem(text, error.pos, error.msg) from error
+    except _Refused as error:
+        raise _problem(text, begin, str(error)) from error
+    except RecursionError as error:
+        raise _too_deep(text, begin) from error
+    if text.count("[", begin, end) + text.count("{", begin, end) > MAX_DEPTH and _depth(value) > MAX_DEPTH:
+        raise _too_deep(text, begin)
+    return Parsed(value, remarks), end
+
+
+def behind_blanks(text: str, start: int) -> int:
+    """The index of the first character that is no white space."""
+    found = _BLANKS.match(text, start)
+    return found.end() if found else start
+
+
+def _problem(text: str, index: int, message: str) -> JsonProblem:
+    line, column = text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index)
+    return JsonProblem(line, column, message, index)
+
+
+def _too_deep(text: str, index: int) -> JsonProblem:
+    return _problem(text, index, f"nested deeper than {MAX_DEPTH}")
+
+
+def _depth(value: Any) -> int:
+    depth, level = 0, [value]
+    while level := [child for node in level for child in _children(node)]:
+        depth += 1
+    return depth
+
+
+def _children(node: Any) -> Iterator[Any]:
+    if isinstance(node, dict):
+        yield from node.values()
+    elif isinstance(node, list):
+        yield from node
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise _Refused(f"{constant} is not JSON")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):
+        raise _Refused(f"{digits} is more than a number can be")
+    return number
+
+
+def _exact(digits: str) -> int | float:
+    """An integer; one that float64 does not hold exactly is worth a remark."""
+    if len(digits) > 300:
+        return _finite(digits)
+    number = int(digits)
+    if abs(number) > MAX_EXACT:
+        raise _Remarkable
+    return number
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    mapping = dict(pairs)
+    if len(mapping) != len(pairs):
+        raise _Remarkable
+    return mapping
+
+
+_QUICK: Final = JSONDecoder(
+    object_pairs_hook=_unique, parse_int=_exact, parse_float=_finite, parse_constant=_refuse
+)
+
+
+def _remarking(text: str, begin: int) -> tuple[Any, int, tuple[Remark, ...]]:
+    """The slow way: repeated keys are noted by the mapping they are in, and found again by walking."""
+    repeated: dict[int, list[str]] = {}
+    kept: list[dict[str, Any]] = []
+
+    def mapping_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        mapping = dict(pairs)
+        if len(mapping) != len(pairs):
+            kept.append(mapping)
+            keys = [key for key, _ in pairs]
+            repeated[id(mapping)] = sorted({key for key in keys if keys.count(key) > 1})
+        return mapping
+
+    decoder = JSONDecoder(
+        object_pairs_hook=mapping_of, parse_int=int, parse_float=_finite, parse_constant=_refuse
+    )
+    value, end = decoder.raw_decode(text, begin)
+    return value, end, tuple(_remarks(value, repeated))
+
+
+def _remarks(root: Any, repeated: dict[int, list[str]]) -> Iterator[Remark]:
+    stack: list[tuple[Pointer, Any]] = [((), root)]
+    while stack:
+        pointer, node = stack.pop()
+        if isinstance(node, dict):
+            for key in repeated.get(id(node), ()):
+                yield _remark("duplicate-key", (*pointer, key))
+            stack.extend(((*pointer, key), child) for key, child in reversed(node.items()))
+        elif isinstance(node, list):
+            stack.extend(((*pointer, i), node[i]) for i in reversed(range(len(node))))
+        elif isinstance(node, int) and abs(node) > MAX_EXACT:
+            yield _remark("lossy-number", pointer)
+
+
+def _remark(kind: RemarkKind, pointer: Pointer) -> Remark:
+    """JSON decoders forget lines; `formats.positions` finds them again by the pointer."""
+    return Remark(kind, pointer, 1, 1)

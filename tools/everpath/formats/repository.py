@@ -1,0 +1,220 @@
+"""Operators repositories: ROOT/operators/NAME/VERSION/…, as OperatorHub.io and OpenShift keep theirs.
+
+ROOT, its operators folder and a single package folder are all accepted. `ci.yaml` of a package says how its
+edges are made (`formats.update_graph`). Reading is the cost, 337 MB for OperatorHub: so CSVs are glanced at,
+CRDs left alone, and what was read is kept in an index (`formats.index_cache`).
+"""
+
+from __future__ import annotations
+
+__all__ = ["Progress", "is_repository", "read_repository"]
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from typing import Final
+
+from everpath.assembly import Assembly
+from everpath.errors import UnreadableInput
+from everpath.formats import outline
+from everpath.formats.bundle_folder import find_layouts, is_csv_name, read_bundle, unreadable_note
+from everpath.formats.bundle_model import Files, add_notes, add_packages, bundle_of
+from everpath.formats.facts import BundleFacts, Note, PackageFacts
+from everpath.formats.first_document import Broken, first_document
+from everpath.formats.index_cache import IndexCache, PackageRecord
+from everpath.formats.outline import Unfamiliar
+from everpath.formats.package_manifest import (
+    add_package_manifests,
+    is_package_file_name,
+    read_package_manifests,
+)
+from everpath.formats.typed import Typed, repetitions
+from everpath.formats.update_graph import MODES, mode_named
+from everpath.formats.visits import Visit, folder_name, is_unchanged, join
+from everpath.model import UpdateMode
+
+# How many folders are opened to tell what a larger folder is: a catalog may have twenty thousand.
+_SNIFFED: Final = 20
+
+_CI: Final = ("ci.yaml", "ci.yml")
+_MODE: Final = "updateGraph"
+
+
+#: Is told how far a long reading has come: done, of how many, what comes next.
+Progress = Callable[[int, int, str], None]
+
+
+def is_repository(path: str) -> bool:
+    """Whether a folder is a package of bundles, holds such packages, or has an operators folder that does."""
+    visit = Visit(path)
+    return _is_package(visit, "") or any(_holds_packages(visit, folder) for folder in ("operators", ""))
+
+
+def _holds_packages(visit: Visit, folder: str) -> bool:
+    return any(_is_package(visit, join(folder, name)) for name in islice(_folders(visit, folder), _SNIFFED))
+
+
+def _is_package(visit: Visit, folder: str) -> bool:
+    """Whether some folder in it is a bundle, or a package file stands among folders that hold CSVs."""
+    try:
+        listing = visit.listing(folder)
+        if any(map(is_package_file_name, listing.files)):
+            return True
+        names = islice(listing.folders, _SNIFFED)
+        layouts = [layout for name in names for layout in find_layouts(visit, join(folder, name))]
+    except UnreadableInput:
+        return False
+    return any(layout.metadata is not None or any(map(is_csv_name, layout.files)) for layout in layouts)
+
+
+def _folders(visit: Visit, folder: str) -> tuple[str, ...]:
+    try:
+        return visit.listing(folder).folders
+    except UnreadableInput:
+        return ()
+
+
+def read_repository(
+    path: str,
+    assembly: Assembly,
+    *,
+    cache: IndexCache | None = None,
+    default_mode: UpdateMode = UpdateMode.SEMVER,
+    thorough: bool = False,
+    progress: Progress | None = None,
+) -> None:
+    """Read every package of a repository. Raises `UnreadableInput` when the folder itself cannot be listed.
+
+    `default_mode` is for packages whose ci.yaml names none: semver-mode for OperatorHub's workflow,
+    replaces-mode for operator-pipelines. A thorough reading parses all CSVs and asks no index.
+    Memory: the model and the facts of every bundle, never a file.
+    """
+    root, names = _packages(path)
+    shelf = _Shelf(root, None if thorough else cache, thorough)
+    for done, name in enumerate(names):
+        if progress is not None:
+            progress(done, len(names), name)
+        files = Files(join(root, name))
+        _add(assembly, shelf.facts(name), files, name or folder_name(root), default_mode)
+    shelf.keep()
+
+
+class _Shelf:
+    """The facts of packages: from the index while nothing has changed, else from their folders."""
+
+    def __init__(self, root: str, cache: IndexCache | None, is_thorough: bool) -> None:
+        self._root = root
+        self._cache = cache
+        self._is_thorough = is_thorough
+        self._known = cache.load(root) if cache else {}
+        self._kept: dict[str, PackageRecord] = {}
+
+    def facts(self, name: str) -> PackageFacts:
+        folder = join(self._root, name)
+        record = self._known.get(name)
+        if record is not None and is_unchanged(folder, record.stamps.items()):
+            self._kept[name] = record
+            return record.facts
+        began = self._cache.clock() if self._cache else 0
+        visit = Visit(folder, self._is_thorough)
+        facts = _read_package(visit)
+        if visit.may_be_kept(began):
+            self._kept[name] = PackageRecord(facts, visit.stamps)
+        return facts
+
+    def keep(self) -> None:
+        """Keep what is worth it, if that is not what is kept already."""
+        is_same = len(self._kept) == len(self._known) and all(
+            self._known.get(n) is r for n, r in self._kept.items()
+        )
+        if self._cache is not None and not is_same:
+            self._cache.save(self._root, self._kept)
+
+
+def _packages(path: str) -> tuple[str, tuple[str, ...]]:
+    """The folder that packages stand in and their names; a package by itself has an empty one."""
+    visit = Visit(path)
+    listing = visit.listing("")
+    if "operators" in listing.folders and _holds_packages(visit, "operators"):
+        return join(path, "operators"), visit.listing("operators").folders
+    if _is_package(visit, ""):
+        return path, ("",)
+    return path, listing.folders
+
+
+def _read_package(visit: Visit) -> PackageFacts:
+    """What the files of a package folder say. Folders in it that are no bundles are passed over."""
+    notes: list[Note] = []
+    try:
+        listing = visit.listing("")
+    except UnreadableInput as error:
+        return PackageFacts(notes=(unreadable_note("", error),))
+    bundles = tuple(_bundles(visit, listing.folders, notes))
+    is_flat = all(bundle.csv_file.rpartition(os.sep)[0] == bundle.folder for bundle in bundles)
+    if is_flat and any(map(is_package_file_name, listing.files)):
+        return read_package_manifests(visit)
+    mode = next((_read_mode(visit, name, notes) for name in _CI if name in listing.files), None)
+    return PackageFacts(bundles, mode=mode, notes=tuple(notes))
+
+
+def _bundles(visit: Visit, folders: Iterable[str], notes: list[Note]) -> Iterator[BundleFacts]:
+    for folder in folders:
+        try:
+            layouts = find_layouts(visit, folder)
+            bundle = read_bundle(visit, folder, layouts, notes) if layouts else None
+        except UnreadableInput as error:
+            notes.append(unreadable_note(folder, error))
+            continue
+        if bundle is not None:
+            yield bundle
+
+
+def _read_mode(visit: Visit, file: str, notes: list[Note]) -> str | None:
+    """`updateGraph` of a ci.yaml."""
+    try:
+        data = visit.read(file)
+        return _glance(data)
+    except Unfamiliar:
+        return _parse_mode(data, file, notes)
+    except UnreadableInput as error:
+        notes.append(unreadable_note(file, error))
+        return None
+
+
+def _glance(data: bytes) -> str | None:
+    found = outline.sections(data).get(_MODE)
+    if found is None or found.keys:
+        raise Unfamiliar
+    return outline.scalar(found.value)
+
+
+def _parse_mode(data: bytes, file: str, notes: list[Note]) -> str | None:
+    typed = Typed()
+    try:
+        document = first_document(data)
+    except Broken as error:
+        notes.append(unreadable_note(file, error))
+        return None
+    if not isinstance(document.value, dict):
+        return None
+    mode = typed.text(document.value, _MODE)
+    notes.extend(note.at(file) for note in (*repetitions(document.repeated, ((),)), *typed.notes))
+    return mode
+
+
+def _add(assembly: Assembly, facts: PackageFacts, files: Files, name: str, default_mode: UpdateMode) -> None:
+    """Turn the facts of one package folder into the model."""
+    if facts.manifests:
+        add_package_manifests(assembly, facts, files, name)
+        return
+    add_notes(assembly, files, facts.notes, name)
+    mode = mode_named(facts.mode, default_mode) if facts.mode else default_mode
+    if facts.mode and facts.mode not in MODES:
+        add_notes(assembly, files, [_unknown_mode(facts.mode, mode)], name)
+    add_packages(assembly, [bundle_of(bundle, name, files, assembly) for bundle in facts.bundles], mode)
+
+
+def _unknown_mode(written: str, taken: UpdateMode) -> Note:
+    message = f"updateGraph {written!r} is no mode; read as {taken.value}"
+    fix = f"write {_MODE}: {taken.value} (there are also {', '.join(sorted(set(MODES) - {taken.value}))})"
+    return Note("unknown-update-mode", message, file=_CI[0], pointer=(_MODE,), fix=fix)

@@ -1,0 +1,122 @@
+"""What a plain scalar means: the rules of go-yaml v2, which every Kubernetes tool shares.
+
+Not YAML 1.2 and not PyYAML: `y`, `on` and `off` are booleans, `017` and `0o17` are fifteen, `1_000` is
+a thousand, while `1:30` and `2024-01-31` stay strings.
+"""
+
+from __future__ import annotations
+
+__all__ = ["MAY_BE_NUMBER", "WORDS", "Tagless", "key_text", "resolve", "resolve_tagged"]
+
+import base64
+import binascii
+import math
+import re
+from functools import lru_cache
+from typing import Final
+
+WORDS: Final[dict[str, object]] = {
+    **dict.fromkeys(("y", "Y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"), True),
+    **dict.fromkeys(("n", "N", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"), False),
+    **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
+    **dict.fromkeys((".nan", ".NaN", ".NAN"), math.nan),
+    **dict.fromkeys((".inf", ".Inf", ".INF", "+.inf", "+.Inf", "+.INF"), math.inf),
+    **dict.fromkeys(("-.inf", "-.Inf", "-.INF"), -math.inf),
+}
+MAY_BE_NUMBER: Final = frozenset("+-.0123456789")
+_FLOAT: Final = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_INTEGER: Final = re.compile(
+    r"(?P<sign>[-+]?)(?:0[xX](?P<hex>[0-9a-fA-F]+)|0[bB](?P<bin>[01]+)|0[oO]?(?P<oct>[0-7]+)"
+    r"|(?P<dec>[1-9][0-9]*|0))"
+)
+_BASES: Final = {"hex": 16, "bin": 2, "oct": 8, "dec": 10}
+
+_CORE: Final = "tag:yaml.org,2002:"
+_STRING: Final = _CORE + "str"
+_BINARY: Final = _CORE + "binary"
+_TYPES: Final = {
+    _CORE + "bool": (bool,),
+    _CORE + "int": (int,),
+    _CORE + "float": (float, int),
+    _CORE + "null": (type(None),),
+}
+
+
+class Tagless(ValueError):  # noqa: N818
+    """A scalar that is not what its tag says."""
+
+
+@lru_cache(maxsize=1 << 14)
+def resolve(text: str) -> object:
+    """The value of a plain scalar without a tag."""
+    if text in WORDS:
+        return WORDS[text]
+    return _number(text) if text[0] in MAY_BE_NUMBER else text
+
+
+def _number(text: str) -> object:
+    """The number a scalar spells, or its text."""
+    digits = text.replace("_", "")
+    integer = _integer(digits)
+    if integer is not None:
+        return integer
+    if _FLOAT.fullmatch(digits):
+        number = float(digits)
+        # Go refuses what overflows, and the scalar stays a string.
+        return text if math.isinf(number) else number
+    return text
+
+
+def _integer(digits: str) -> int | None:
+    """An integer of 64 bits, signed or not, in any base Go's literals know."""
+    found = _INTEGER.fullmatch(digits)
+    if found is None:
+        return None
+    base = next(name for name in _BASES if found[name] is not None)
+    value = int(found[base], _BASES[base])
+    if found["sign"] == "-":
+        return -value if value <= 2**63 else None
+    return value if value < (2**63 if found["sign"] else 2**64) else None
+
+
+def resolve_tagged(tag: str, text: str) -> object:
+    """The value of a scalar with an explicit tag; tags of one's own make strings."""
+    if tag == _BINARY:
+        return _binary(text)
+    types = _TYPES.get(tag)
+    if types is None:
+        return text
+    value = resolve(text)
+    if type(value) not in types:
+        raise Tagless(f"{text!r} is not a {tag.removeprefix(_CORE)}")
+    return float(value) if isinstance(value, int) and float in types else value
+
+
+def _binary(text: str) -> str:
+    try:
+        return base64.b64decode("".join(text.split()), validate=True).decode("utf-8", "replace")
+    except binascii.Error as error:
+        raise Tagless("a !!binary scalar that is not base64") from error
+
+
+def key_text(value: object) -> str:
+    """A mapping key as the string JSON needs; null and numbers over 63 bits cannot be keys."""
+    match value:
+        case str():
+            return value
+        case bool():
+            return "true" if value else "false"
+        case int() if value < 2**63:
+            return str(value)
+        case float():
+            return _float_key(value)
+        case _:
+            raise Tagless(f"{value!r} cannot be the key of a mapping")
+
+
+def _float_key(value: float) -> str:
+    if math.isnan(value):
+        return ".nan"
+    if math.isinf(value):
+        return ".inf" if value > 0 else "-.inf"
+    return f"{value:.7g}"

@@ -1,0 +1,26 @@
+"""One line a finding, for editors, grep and long logs."""
+
+from __future__ import annotations
+
+__all__ = ["render"]
+
+from collections.abc import Iterator
+
+from everpath.outputs.outcome import Outcome, Sighting, subject
+from everpath.outputs.plain import one_line
+
+
+def render(outcome: Outcome) -> Iterator[str]:
+    """`file:line:column: ID severity name: subject: message`, in the order of the input."""
+    yield from map(_line, outcome.sightings(outcome.shown))
+    if not outcome.brief:
+        yield f"{outcome.summary}\n"
+
+
+def _line(sighting: Sighting) -> str:
+    finding = sighting.finding
+    place = f"{sighting.where}: " if sighting.where else ""
+    about = f"{one_line(subject(finding))}: " if finding.package else ""
+    return (
+        f"{place}{finding.rule} {finding.severity.word} {finding.name}: {about}{one_line(finding.message)}\n"
+    )

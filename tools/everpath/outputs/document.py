@@ -1,0 +1,57 @@
+"""The report as JSON: the contract other tools build on (docs/schemas/validate-graph.schema.json)."""
+
+from __future__ import annotations
+
+__all__ = ["VERSION", "render"]
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from everpath.outputs.outcome import Outcome, Sighting
+from everpath.rules.findings import Severity
+
+#: Raised when a field changes its meaning or goes away; new fields may come at any time.
+VERSION: Final = 1
+
+
+def render(outcome: Outcome) -> Iterator[str]:
+    """One JSON object, a line for each finding, written as the findings are located."""
+    yield f'{{"version": {VERSION},\n "summary": {json.dumps(summary(outcome))},\n "findings": ['
+    separator = "\n  "
+    for sighting in outcome.sightings(outcome.report.findings):
+        yield separator + json.dumps(_finding(sighting), ensure_ascii=False)
+        separator = ",\n  "
+    yield "\n ]}\n" if outcome.report.findings else "]}\n"
+
+
+def summary(outcome: Outcome) -> dict[str, int]:
+    """How much was looked at and how much was found."""
+    report = outcome.report
+    return {
+        "packages": report.packages,
+        "channels": report.channels,
+        "entries": report.entries,
+        "errors": report.count(Severity.ERROR),
+        "warnings": report.count(Severity.WARNING),
+        "notes": report.count(Severity.NOTE),
+        "waived": len(report.waived),
+    }
+
+
+def _finding(sighting: Sighting) -> dict[str, Any]:
+    finding, location = sighting.finding, sighting.location
+    return {
+        "rule": finding.rule,
+        "name": finding.name,
+        "severity": finding.severity.word,
+        "package": finding.package,
+        "channel": finding.channel,
+        "entry": finding.entry,
+        "file": location.file or None,
+        "line": location.line or None,
+        "column": location.column or None,
+        "message": finding.message,
+        "because": list(finding.because),
+        "fix": finding.fix,
+    }

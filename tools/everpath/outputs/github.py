@@ -1,0 +1,54 @@
+"""Annotations for GitHub Actions: findings appear beside the lines of the pull request."""
+
+from __future__ import annotations
+
+__all__ = ["render"]
+
+from collections.abc import Iterator
+from typing import Final
+
+from everpath.outputs.outcome import Outcome, Sighting, Workspace, statement
+from everpath.outputs.plain import printable
+from everpath.rules.findings import Severity
+
+_COMMANDS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
+
+
+def render(outcome: Outcome) -> Iterator[str]:
+    """A workflow command for each finding, then the summary.
+
+    Everything that comes from the catalog is escaped: a name must not be able to give the runner orders.
+    """
+    for sighting in outcome.sightings(outcome.shown):
+        yield _command(sighting, outcome.workspace)
+    if not outcome.brief:
+        yield f"{outcome.summary}\n"
+
+
+def _command(sighting: Sighting, workspace: Workspace) -> str:
+    finding, location = sighting.finding, sighting.location
+    file = workspace.relative(location.file) if location.file not in ("", "-") else ""
+    fields: dict[str, str | int | None] = {"title": f"{finding.rule} {finding.name}"}
+    if file:
+        fields = {"file": file, "line": location.line, "col": location.column, **fields}
+    properties = ",".join(f"{key}={_property(str(value))}" for key, value in fields.items() if value)
+    return f"::{_COMMANDS[finding.severity]} {properties}::{_message(sighting)}\n"
+
+
+def _message(sighting: Sighting) -> str:
+    finding = sighting.finding
+    lines = [statement(finding)]
+    lines += (f"because: {line}" for reason in finding.because for line in reason.splitlines())
+    if finding.fix:
+        lines.append(f"fix: {finding.fix}")
+    return "%0A".join(_data(line) for line in lines)
+
+
+def _data(text: str) -> str:
+    """As actions/toolkit escapes the message of a command; control characters are spelled out first."""
+    return printable(text).replace("%", "%25")
+
+
+def _property(text: str) -> str:
+    """As actions/toolkit escapes a property: also what separates properties."""
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

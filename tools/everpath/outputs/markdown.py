@@ -1,0 +1,50 @@
+"""A table for pull request comments and for the summary page of a CI job."""
+
+from __future__ import annotations
+
+__all__ = ["render", "table"]
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from everpath.outputs.outcome import Outcome, Sighting, page, subject
+from everpath.outputs.plain import count, one_line
+
+# Whatever Markdown or GitHub would read as more than text: markup, table borders, HTML, @mentions.
+_SPECIAL: Final = re.compile(r"([\\`*_{}\[\]()#+!|~])")
+_ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;"}
+
+
+def render(outcome: Outcome) -> Iterator[str]:
+    """A heading, the summary and all findings as a table."""
+    return table(outcome, len(outcome.report.findings))
+
+
+def table(outcome: Outcome, most: int) -> Iterator[str]:
+    """The same with at most that many rows: GitHub refuses a summary of more than a mebibyte."""
+    shown = outcome.shown
+    yield f"### everpath validate-graph\n\n{outcome.summary}\n"
+    if shown:
+        yield "\n| | rule | where | what | fix |\n|---|---|---|---|---|\n"
+        yield from map(_row, outcome.sightings(shown[:most]))
+    if len(shown) > most:
+        yield f"\nThe table ends here; {count(len(shown) - most, 'more finding')} not shown.\n"
+
+
+def _row(sighting: Sighting) -> str:
+    finding = sighting.finding
+    where = [part for part in (subject(finding), sighting.where) if part]
+    cells = (
+        finding.severity.word,
+        f"[{finding.rule} {finding.name}]({page(finding.rule)})",
+        "<br>".join(map(_cell, where)),
+        _cell(finding.message),
+        _cell(finding.fix or ""),
+    )
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _cell(text: str) -> str:
+    escaped = _SPECIAL.sub(r"\\\1", one_line(text))
+    return "".join(_ENTITIES.get(c, c) for c in escaped)

@@ -1,0 +1,138 @@
+"""What a view is given: the report, the way to find lines again, and what the reader wants to see of it."""
+
+from __future__ import annotations
+
+__all__ = ["Outcome", "Sighting", "Workspace", "explained", "page", "statement", "subject"]
+
+import os.path
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Final
+
+from everpath import __url__
+from everpath.formats.location import Location
+from everpath.model import Place
+from everpath.outputs.plain import count, listed, one_line
+from everpath.rules.check import Report
+from everpath.rules.findings import Finding, Severity
+from everpath.rules.registry import Rule
+
+_WORD: Final = re.compile(r"[\w.+-]*\w")
+
+
+def page(rule: str) -> str:
+    """Where a rule is explained: what, who is hurt, a bad graph, a good one."""
+    return f"{__url__}/blob/main/docs/rules/{rule}.md"
+
+
+def explained(rule: Rule) -> list[str]:
+    """The law of a rule for its users: unwrapped paragraphs, without the cost."""
+    paragraphs = (" ".join(text.split()).partition("Cost: ")[0].rstrip() for text in rule.law.split("\n\n"))
+    return [text for text in paragraphs if text]
+
+
+def subject(finding: Finding) -> str:
+    """Whose flaw it is, as `package/channel/entry`, with what is known."""
+    return "/".join(part for part in (finding.package, finding.channel, finding.entry) if part)
+
+
+def statement(finding: Finding) -> str:
+    """The message on one line, saying whom it is about where it does not say so itself."""
+    message = one_line(finding.message)
+    name = one_line(finding.entry or "")
+    return f"{name}: {message}" if name and not _mentions(message, name) else message
+
+
+def _mentions(message: str, name: str) -> bool:
+    """Whether a name stands in a message as a word: `op.v1` is not mentioned by `op.v1.2` or `my-op.v1`."""
+    return name in message and name in _WORD.findall(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """Where a relative path starts, and the root of the repository that annotations count from."""
+
+    folder: str = ""
+    root: str = ""
+
+    def relative(self, file: str) -> str:
+        """The file as seen from the root, with forward slashes; absolute if it lies outside."""
+        whole = PurePath(os.path.normpath(PurePath(self.folder, file)))
+        if self.root and whole.is_relative_to(self.root):
+            whole = whole.relative_to(self.root)
+        return whole.as_posix()
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A finding and the line it stands on."""
+
+    finding: Finding
+    location: Location
+
+    @property
+    def where(self) -> str:
+        """`file:line:column`, as far as it is known."""
+        steps = (self.location.file, self.location.line, self.location.column)
+        return ":".join(one_line(str(step)) for step in steps if step)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One run, ready to be told.
+
+    `show` is the least severity worth a person's time, `fail_on` the least that fails the run (None: none
+    does), `workspace` what repository-wide formats give paths relative to, `colour` whether the reader is
+    a terminal, `brief` whether to leave out everything but the findings.
+    """
+
+    report: Report
+    locate: Callable[[Place], Location]
+    rules: Mapping[str, Rule] = field(default_factory=dict)
+    show: Severity = Severity.WARNING
+    fail_on: Severity | None = Severity.ERROR
+    workspace: Workspace = Workspace()
+    colour: bool = False
+    brief: bool = False
+
+    @property
+    def shown(self) -> tuple[Finding, ...]:
+        """Findings a person asked to see."""
+        return tuple(f for f in self.report.findings if f.severity >= self.show)
+
+    def sightings(self, findings: Iterable[Finding]) -> Iterator[Sighting]:
+        """The findings with their lines, looked up one by one as they are written."""
+        return (Sighting(finding, self.locate(finding.place)) for finding in findings)
+
+    def fails(self, finding: Finding) -> bool:
+        return finding.unreadable or (self.fail_on is not None and finding.severity >= self.fail_on)
+
+    @property
+    def verdict(self) -> str:
+        """What was found in how much, in one sentence."""
+        report = self.report
+        sizes = ((report.packages, "package"), (report.channels, "channel"), (report.entries, "entry"))
+        looked_at = listed([count(number, noun) for number, noun in sizes])
+        found = [count(n, s.word) for s in reversed(Severity) if s >= self.show and (n := report.count(s))]
+        return f"{listed(found)} in {looked_at}" if found else f"nothing wrong in {looked_at}"
+
+    @property
+    def unsaid(self) -> str:
+        """What was found and is not shown, with the option that shows it; empty when there is nothing."""
+        hidden = [(s, n) for s in reversed(Severity) if s < self.show and (n := self.report.count(s))]
+        parts = []
+        if hidden:
+            parts.append(
+                f"{listed([count(n, s.word) for s, n in hidden])} (--show {hidden[-1][0].word} lists them)"
+            )
+        if self.report.waived:
+            parts.append(f"{len(self.report.waived):,} waived")
+        return f"and {', '.join(parts)}" if parts else ""
+
+    @property
+    def summary(self) -> str:
+        """Verdict and what it leaves out, for the last line of a report."""
+        sentence = "; ".join(part for part in (self.verdict, self.unsaid) if part)
+        return f"{sentence[0].upper()}{sentence[1:]}."

@@ -1,0 +1,55 @@
+"""`--statistics`: how often each rule spoke, most often first."""
+
+from __future__ import annotations
+
+__all__ = ["FORMATS", "render"]
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from everpath.outputs.document import VERSION, summary
+from everpath.outputs.outcome import Outcome, page
+from everpath.outputs.plain import columns
+from everpath.rules.findings import Finding
+
+#: The formats a tally can be written in.
+FORMATS: Final = ("text", "json", "markdown")
+
+_Row = tuple[int, str, str, str]
+
+
+def render(outcome: Outcome, name: str) -> Iterator[str]:
+    """The tally in one of FORMATS; only JSON counts what --show hides."""
+    if name == "json":
+        return _document(outcome)
+    rows = _rows(outcome.shown)
+    return _markdown(outcome, rows) if name == "markdown" else _text(outcome, rows)
+
+
+def _rows(findings: tuple[Finding, ...]) -> list[_Row]:
+    counts = Counter((f.rule, f.name, f.severity) for f in findings)
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return [(number, rule, severity.word, name) for (rule, name, severity), number in ranked]
+
+
+def _text(outcome: Outcome, rows: list[_Row]) -> Iterator[str]:
+    digits = max((len(str(row[0])) for row in rows), default=0)
+    yield from columns([(str(row[0]).rjust(digits), *row[1:]) for row in rows])
+    if not outcome.brief:
+        yield f"{outcome.summary}\n"
+
+
+def _markdown(outcome: Outcome, rows: list[_Row]) -> Iterator[str]:
+    yield f"### everpath validate-graph\n\n{outcome.summary}\n"
+    if rows:
+        yield "\n| findings | severity | rule |\n|--:|---|---|\n"
+    for number, rule, severity, name in rows:
+        yield f"| {number} | {severity} | [{rule} {name}]({page(rule)}) |\n"
+
+
+def _document(outcome: Outcome) -> Iterator[str]:
+    keys = ("count", "rule", "severity", "name")
+    rows = [dict(zip(keys, row, strict=True)) for row in _rows(outcome.report.findings)]
+    yield json.dumps({"version": VERSION, "summary": summary(outcome), "statistics": rows}, indent=1) + "\n"
