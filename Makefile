@@ -50,7 +50,7 @@ docs: $(READY) ## paste what the commands print today into the docs, list the ru
 	$(BIN)/python scripts/check_docs.py
 
 bench: $(READY) ## measure speed and memory, beside opm where there is one
-	$(BIN)/python tests/bench/run.py
+	PYTHONPATH=tests $(BIN)/python -m bench.run
 
 conformance: $(READY) ## ask the real opm and OLM code the same questions (needs Go)
 	@command -v go >/dev/null || { echo 'make conformance builds the real opm and OLM: it needs go' >&2; exit 1; }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = [
     "PACKAGE",
-    "annotations",
+    "annotations_yaml",
     "channels",
     "csv",
     "edges",
@@ -55,7 +55,9 @@ def csv(name: str = "op.v1.0.0", *, notes: Mapping[str, Any] | None = None, **sp
     )
 
 
-def annotations(package: str | None = "op", channels: str | None = "stable", default: str | None = None) -> str:
+def annotations_yaml(
+    package: str | None = "op", channels: str | None = "stable", default: str | None = None
+) -> str:
     """An annotations.yaml."""
     named = {"package.v1": package, "channels.v1": channels, "channel.default.v1": default}
     return _yaml({"annotations": {PACKAGE + key: value for key, value in named.items() if value is not None}})
@@ -73,7 +75,7 @@ def write_bundle(
     """Write a bundle in the layout the format wants."""
     files = {
         f"manifests/{name}.clusterserviceversion.yaml": csv(name, notes=notes, **spec),
-        "metadata/annotations.yaml": annotations(channels=channels, default=default),
+        "metadata/annotations.yaml": annotations_yaml(channels=channels, default=default),
     }
     return write(folder, files)
 

@@ -69,7 +69,9 @@ _OBJECTS = st.builds(
 )
 _OTHERS = st.builds(lambda value: {"type": "olm.maxOpenShiftVersion", "value": value}, json_values())
 _PROPERTIES = st.lists(st.one_of(_GVKS, _GVKS, _IDENTITIES, _METADATA, _OBJECTS, _OTHERS), max_size=6)
-_IMAGES = st.fixed_dictionaries({"name": _NAMES, "image": st.sampled_from(("", "registry.example/a/b:v1", "q:1@sha256:0"))})
+_IMAGES = st.fixed_dictionaries(
+    {"name": _NAMES, "image": st.sampled_from(("", "registry.example/a/b:v1", "q:1@sha256:0"))}
+)
 
 
 def _bundles() -> st.SearchStrategy[Document]:
@@ -90,7 +92,9 @@ _PACKAGES = st.fixed_dictionaries(
 )
 _CUSTOM = st.fixed_dictionaries({"schema": st.just("custom"), "package": _NAMES, "data": json_values()})
 
-documents = st.lists(st.one_of(_bundles(), _bundles(), _channels(), _PACKAGES, _CUSTOM), min_size=1, max_size=5)
+documents = st.lists(
+    st.one_of(_bundles(), _bundles(), _channels(), _PACKAGES, _CUSTOM), min_size=1, max_size=5
+)
 
 
 class _Dumper(yaml.SafeDumper):
@@ -106,7 +110,7 @@ _Dumper.add_representer(str, _text)
 
 
 class _IndentedLists(_Dumper):
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002
         return super().increase_indent(flow, False)
 
 
@@ -114,7 +118,9 @@ def dumped(documents: list[Document], style: Style) -> bytes:
     """The documents as text."""
     if style.is_json:
         separator = "\n" if style.indent is None else "\n\n"
-        return separator.join(json.dumps(d, indent=style.indent, ensure_ascii=False) for d in documents).encode()
+        return separator.join(
+            json.dumps(d, indent=style.indent, ensure_ascii=False) for d in documents
+        ).encode()
     dumper = _IndentedLists if style.is_indented_list else _Dumper
     texts = (
         yaml.dump(d, Dumper=dumper, sort_keys=style.has_sorted_keys, width=style.width, allow_unicode=True)

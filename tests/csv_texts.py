@@ -42,8 +42,17 @@ _VALUES: st.SearchStrategy[Any] = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_WORDS, inner, max_size=3),
     max_leaves=6,
 )
-_PLAIN = st.sampled_from(("op.v1.0.0", "1.2.3", ">=1.0.0 <1.2.0", "<2.0.0", "2024-01-31", "beta 1", "it's", ""))
-_ANNOTATIONS = ("olm.skipRange", "olm.substitutesFor", "olm.properties", "alm-examples", "description", "a.b/c")
+_PLAIN = st.sampled_from(
+    ("op.v1.0.0", "1.2.3", ">=1.0.0 <1.2.0", "<2.0.0", "2024-01-31", "beta 1", "it's", "")
+)
+_ANNOTATIONS = (
+    "olm.skipRange",
+    "olm.substitutesFor",
+    "olm.properties",
+    "alm-examples",
+    "description",
+    "a.b/c",
+)
 _SPEC = ("version", "replaces", "release", "install", "links", "description", "icon", "skipRange", "labels")
 
 
@@ -125,11 +134,10 @@ spec:
   skips:
   - op.v0.9.1
   version: 1.0.0
-""".split("\n")
+""".splitlines()
 
 # What may open, close or imitate something, one a line.
 _PIECES = """\
-
 # it's a comment
   # a comment: "here
 ---
@@ -195,9 +203,10 @@ spec:
   on: x
   ,
   a: ,
-	
-  	replaces: tabbed.v1
-""".split("\n")
+
+\t
+  \treplaces: tabbed.v1
+""".splitlines()
 
 
 @st.composite

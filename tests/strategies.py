@@ -18,7 +18,8 @@ _BOUNDS = st.sampled_from(("0.0.1", "1.0.0", "1.0.1", "1.1.0", "1.2.0", "2.0.0",
 def ranges(draw: st.DrawFn) -> str:
     """Ranges as people write them: between two versions, below one, above one, or either of two."""
     low, high = draw(_BOUNDS), draw(_BOUNDS)
-    return draw(st.sampled_from((f">={low} <{high}", f"<{high}", f">{low}", f"<{low} || >={high}", f"!={low}")))
+    shapes = (f">={low} <{high}", f"<{high}", f">{low}", f"<{low} || >={high}", f"!={low}")
+    return draw(st.sampled_from(shapes))
 
 
 @st.composite

@@ -11,7 +11,19 @@ from hypothesis import strategies as st
 _KEYS = ("name", "version", "value", "type", "a", "b", "y", "on", "1", "x.y/z-1", '"quoted"', "<<", "&k key")
 _SCALARS = (
     *("a", "1.2.3", "1.10", "017", "0x1F", "1_000", "yes", "off", "~", "null", ".5", "1e3", "2024-01-31"),
-    *("op.v1.2.3", "registry.example/op@sha256:0a", "a b", "a  b", "a #c", "a:b", "a: b", "a:", "#", "-", "- a"),
+    *(
+        "op.v1.2.3",
+        "registry.example/op@sha256:0a",
+        "a b",
+        "a  b",
+        "a #c",
+        "a:b",
+        "a: b",
+        "a:",
+        "#",
+        "-",
+        "- a",
+    ),
     *("'quoted'", '"quoted"', "'it''s'", '"a\\nb"', "'open", '"open', "'", '"', "[]", "{}", "[a", "{a: b}"),
     *("|", ">-", "&x a", "*x", "!!str 1", "!t a", "%a", "@a", "`a", "a\tb", "\ta", "é", "a\u2028b", "9" * 17),
     *(".inf", "...", "--- ", "<<", "=", "?", "? a", "a,b", "a]", "trailing ", "12:30", "+1", "0o17"),
@@ -34,7 +46,7 @@ def _lines(draw: st.DrawFn) -> str:
 
 
 def block_texts() -> st.SearchStrategy[bytes]:
-    """Up to eight lines, each of a shape of its own; now and then a blank line, a comment or a carriage return."""
+    """Up to eight lines, each of its own shape; now and then a blank one, a comment, a carriage return."""
     odd = st.sampled_from(("", "  ", "# comment", "  # comment", "---", "...", "a: b\r", "\t"))
     line = st.one_of(_lines(), _lines(), _lines(), odd)
     return st.lists(line, min_size=1, max_size=8).map(lambda lines: ("\n".join(lines) + "\n").encode())
@@ -42,7 +54,9 @@ def block_texts() -> st.SearchStrategy[bytes]:
 
 def json_values(leaves: int = 12) -> st.SearchStrategy[Any]:
     """What a property may hold; text with everything that YAML must quote, fold or escape."""
-    text = st.one_of(scalars(), st.text(max_size=12), st.sampled_from(("line\nline", "x" * 90 + " y", "", " ")))
+    text = st.one_of(
+        scalars(), st.text(max_size=12), st.sampled_from(("line\nline", "x" * 90 + " y", "", " "))
+    )
     leaf = st.one_of(st.none(), st.booleans(), st.integers(-(2**40), 2**40), text)
     return st.recursive(
         leaf,

@@ -14,7 +14,7 @@ import re
 import tarfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any, Literal
 from zlib import crc32
@@ -27,7 +27,9 @@ from everpath.formats import yaml11
 Format = Literal["yaml", "json"]
 Json = dict[str, Any]
 
-_MEMBER = re.compile(r"operators/(?P<package>[^/]+)/(?P<version>[^/]+)/(?P<rest>(?:manifests|metadata)/.+\.ya?ml)$")
+_MEMBER = re.compile(
+    r"operators/(?P<package>[^/]+)/(?P<version>[^/]+)/(?P<rest>(?:manifests|metadata)/.+\.ya?ml)$"
+)
 _LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
 # Rendered, the corpus is a little more than this.
 _WHOLE_MB = 110
@@ -120,7 +122,10 @@ def _render(name: str, members: Iterable[tuple[re.Match[str], bytes]]) -> list[J
 
 def _channel(package: str, name: str, bundles: list[_Bundle]) -> Json:
     names = [bundle.blob["name"] for bundle in bundles if name in bundle.channels]
-    entries = [{"name": names[0]}, *({"name": n, "replaces": p} for p, n in zip(names, names[1:], strict=False))]
+    entries = [
+        {"name": names[0]},
+        *({"name": n, "replaces": p} for p, n in pairwise(names)),
+    ]
     return {"schema": "olm.channel", "name": name, "package": package, "entries": entries}
 
 
@@ -192,13 +197,14 @@ def _dump(documents: list[Json], fmt: Format) -> bytes:
 
 def _yaml(document: Json) -> bytes:
     dumped: bytes = yaml.dump(document, Dumper=_Dumper, encoding="utf-8", allow_unicode=True, width=80)
-    return dumped
+    # libyaml marks the end of a document that ends in a text with blank lines; go-yaml does not.
+    return dumped.removesuffix(b"...\n")
 
 
 class _Dumper(yaml.CSafeDumper):
     """Writes long text as go-yaml does: a block where there are lines, no anchors anywhere."""
 
-    def ignore_aliases(self, data: Any) -> bool:
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002
         return True
 
 

@@ -1,6 +1,6 @@
 """`make bench`: our figures beside the peers', from one run on one machine, as a table.
 
-    python tests/bench/run.py [--only NAME] [--repeat 5]
+    PYTHONPATH=tests python -m bench.run [--only NAME] [--repeat 5]
 
 The corpus comes from EVERPATH_CORPUS; opm is built from its Go module if Go is there, or named by
 EVERPATH_OPM. What cannot be measured is said, not left out.
@@ -21,10 +21,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
 
-from make_catalog import make_catalog
-from measure import Cost, best_of
-from shapes import many_packages, one_channel
-
+from bench.make_catalog import make_catalog
+from bench.measure import Cost, best_of
+from bench.shapes import many_packages, one_channel
 from everpath.formats.reading import read
 from everpath.rules.check import check
 

@@ -103,8 +103,9 @@ _EXAMPLE = {
 
 def samples(text: str) -> Iterator[tuple[str, list[str]]]:
     """Commands in a help text with the lines said to follow them."""
-    for command, _, block in (part.partition("\n") for part in text.split("\n  $ everpath ")[1:]):
-        lines = [line[2:] for line in re.split("\n\n(?:  Exit codes|Options):", block)[0].splitlines()]
+    for command, _, block in (part.partition("\n") for part in text.split("\n  $ ")[1:]):
+        said = re.split("\n\n(?:  Exit codes|Options):", f"\n{block}")[0]
+        lines = [line[2:] for line in said.splitlines()[1:]]
         while lines and not lines[-1].strip():
             lines.pop()
         yield command, lines
@@ -116,7 +117,7 @@ def test_the_examples_of_the_help_are_true(everpath: Everpath, here: Path, words
         write_fbc(here, drawing, package)
     for command, expected in samples(everpath(*words, "--help").out):
         if expected:
-            said = everpath(*shlex.split(command)).out.splitlines()
+            said = everpath(*shlex.split(command)[1:]).out.splitlines()
             kept = expected[: expected.index("...")] if "..." in expected else expected
             assert said[: len(kept)] == [line.rstrip() for line in kept]
 

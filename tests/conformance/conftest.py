@@ -13,12 +13,6 @@ from conformance.oracle import Oracle
 COUNTED = "counted"
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line(
-        "markers", "conformance: asks the real opm, OLM and blang code (make conformance)"
-    )
-
-
 @pytest.fixture(scope="session")
 def oracle() -> Iterator[Oracle]:
     """The oracle named by EVERPATH_ORACLE. Not named: skipped. Named and absent: an error, not a skip."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import chain, combinations, product
 
 import pytest
-from graphs import channel_graph
 
 from everpath.graph import ChannelGraph
 from everpath.policies import olm_v0, opm
 from everpath.policies.walks import End, destinations
+from graphs import channel_graph
 
 _NAMES = ("b1", "b2", "b3")
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from csv_texts import csv_texts, damaged_csv_texts
-from hypothesis import assume, example, given
+from hypothesis import assume, given
 
+from csv_texts import csv_texts, damaged_csv_texts
 from everpath.formats.csv_lazy import csv_facts, glance, read_csv
 from everpath.formats.facts import CsvFacts
 from everpath.formats.first_document import Broken, first_document

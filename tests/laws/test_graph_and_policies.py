@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from graphs import channel_graph
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import channel_graphs, drawings
 
 from everpath.formats.notation import draw, parse
 from everpath.graph import ChannelGraph
 from everpath.policies import olm_v0, olm_v1, opm
 from everpath.policies.walks import End, destinations, walk
 from everpath.rules.check import check
+from graphs import channel_graph
+from strategies import channel_graphs, drawings
 
 
 def _others(graph: ChannelGraph, name: str) -> set[str]:

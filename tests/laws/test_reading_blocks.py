@@ -11,7 +11,7 @@ from everpath.formats import block, yaml11
 from yaml_texts import block_texts, json_values
 
 
-@settings(max_examples=1500)
+@settings(max_examples=500)
 @given(block_texts())
 def test_what_the_quick_reader_answers_is_what_libyaml_answers(text: bytes) -> None:
     answer = block.read(text)

@@ -13,9 +13,11 @@ from everpath.formats.fbc_lazy import YamlSkeletons
 from readings import read, read_lazily, without_metadata
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(documents, styles)
-def test_a_catalog_read_lazily_is_the_catalog_read_thoroughly(documents: list[dict[str, Any]], style: Style) -> None:
+def test_a_catalog_read_lazily_is_the_catalog_read_thoroughly(
+    documents: list[dict[str, Any]], style: Style
+) -> None:
     text = dumped(documents, style)
     assert read_lazily(text) == without_metadata(read(text, thorough=True))
 

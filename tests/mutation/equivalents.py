@@ -1,9 +1,9 @@
 """Mutants that no test can notice, and why: `equivalent.txt`, a block for each.
 
-    rules.heads _tail
-      the statement
-      the change
-      = the reason
+rules.heads _tail
+  the statement
+  the change
+  = the reason
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 
-from mutators import replacements
+from mutation.mutators import replacements
 
 #: The way from the module down to a node: a field, and the place in it if it is a list.
 Way: TypeAlias = tuple[tuple[str, int | None], ...]
@@ -75,10 +75,16 @@ def _is_lawful(node: ast.AST, label: str, spot: _Spot) -> bool:
     """Whether a change is worth a test: no change of a text, none that another one makes already."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str) and spot.in_text:
         return False
-    if isinstance(node, ast.Tuple) and isinstance(spot.statement, ast.Assign) and node is spot.statement.value:
-        return not isinstance(spot.statement.targets[0], ast.Tuple)
     # Without the only statement of an `if`, the `if` might as well not be entered.
-    return not (label == "removed" and spot.is_only)
+    return not ((label == "removed" and spot.is_only) or _is_unpacked(node, spot.statement))
+
+
+def _is_unpacked(node: ast.AST, statement: ast.stmt | None) -> bool:
+    """Whether a tuple has names waiting for each of its items."""
+    match statement:
+        case ast.Assign([ast.Tuple()], value):
+            return node is value
+    return False
 
 
 def _mutant(module: str, tree: ast.Module, spot: _Spot, node: ast.AST, label: str, other: ast.AST) -> Mutant:
@@ -124,7 +130,9 @@ def _replaced(node: Any, way: Way, other: ast.AST) -> Any:
     if index is None:
         setattr(changed, name, _replaced(below, tuple(rest), other))
     else:
-        setattr(changed, name, [*below[:index], _replaced(below[index], tuple(rest), other), *below[index + 1 :]])
+        items = [*below]
+        items[index] = _replaced(below[index], tuple(rest), other)
+        setattr(changed, name, items)
     return changed
 
 
@@ -149,7 +157,7 @@ def _entered(parent: ast.AST, name: str, child: ast.AST, spot: _Spot) -> _Spot:
     if isinstance(child, ast.JoinedStr):
         spot = replace(spot, in_text=True)
     if isinstance(child, ast.stmt):
-        is_only = name == "body" and isinstance(parent, ast.If) and len(parent.body) == 1 and not parent.orelse
+        is_only = isinstance(parent, ast.If) and parent.body == [child] and not parent.orelse
         spot = replace(spot, statement=child, statement_way=spot.way, is_only=is_only)
     return spot
 

@@ -108,9 +108,7 @@ def _bin_op(node: ast.BinOp) -> Iterator[Replacement]:
 
 
 def _is_text(node: ast.AST) -> bool:
-    return isinstance(node, ast.JoinedStr) or (
-        isinstance(node, ast.Constant) and isinstance(node.value, str)
-    )
+    return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
 
 
 def _constant(node: ast.Constant) -> Iterator[Replacement]:

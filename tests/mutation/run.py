@@ -22,80 +22,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-ROOT: Final = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
+# This checkout is what is tried, whatever is installed.
+sys.path[:0] = [str(Path(__file__).resolve().parents[2] / folder) for folder in ("tools", "tests")]
 
-import equivalents  # noqa: E402
-from mutants import Mutant, mutants  # noqa: E402
-from trial import Baseline, Verdict, baseline, start, verdict  # noqa: E402
+from mutation import equivalents  # noqa: E402
+from mutation.mutants import Mutant  # noqa: E402
+from mutation.targets import GROUPS, ROOT, mutants_of, path_of  # noqa: E402
+from mutation.trial import Baseline, Verdict, baseline, start, verdict  # noqa: E402
 
 _LAST: Final = ROOT / ".cache" / "mutation.json"
 _JOBS: Final = 2
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Modules, and the tests that state their laws."""
-
-    modules: tuple[str, ...]
-    tests: tuple[str, ...]
-
-
-GROUPS: Final = (
-    Group(
-        (
-            "graph",
-            "policies.olm_v0",
-            "policies.olm_v1",
-            "policies.opm",
-            "policies.walks",
-            "rules.heads",
-            "rules.stranding",
-            "rules.successors",
-            "rules.edges",
-            "rules.streams",
-            "rules.ranges",
-            "rules._words",
-            "rules.check",
-            "rules.findings",
-            "rules.registry",
-            "rules.waivers",
-            "rules.exemptions",
-        ),
-        (
-            "tests/rules_graph",
-            "tests/rules_check",
-            "tests/graphs_and_policies",
-            "tests/laws/test_graph_and_policies.py",
-        ),
-    ),
-    Group(
-        (
-            "rules.documents",
-            "rules.packages",
-            "rules.channels",
-            "rules.bundles",
-            "rules.naming",
-            "rules.properties",
-            "rules.manifests",
-            "rules.deprecations",
-            "rules._cel",
-            "rules._constraints",
-            "rules._names",
-            "rules._references",
-            "rules._released",
-            "rules._shapes",
-        ),
-        (
-            "tests/rules_documents",
-            "tests/rules_packages",
-            "tests/rules_bundles",
-            "tests/rules_deprecations",
-            "tests/rules_manifests",
-            "tests/rules_opm",
-        ),
-    ),
-)
 
 
 @dataclass(slots=True)
@@ -118,14 +54,6 @@ class Row:
             f"| {self.module} | {tried + self.equivalent} | {self.killed} | {len(self.survivors)} "
             f"| {self.equivalent} | {score} |"
         )
-
-
-def path_of(module: str) -> Path:
-    return ROOT / "tools" / "everpath" / f"{module.replace('.', '/')}.py"
-
-
-def mutants_of(module: str) -> list[Mutant]:
-    return list(mutants(module, path_of(module).read_text()))
 
 
 def tried(module: str, chosen: list[Mutant], known: Baseline) -> Iterator[tuple[Mutant, Verdict]]:
@@ -185,7 +113,7 @@ def _say(text: str = "") -> None:
 
 
 def _report(rows: Iterator[Row]) -> list[Mutant]:
-    """Print the table as it grows, then the survivors."""
+    """Print the table as it grows, then the survivors; note them for the next run."""
     total = Row("all")
     _say("| module | mutants | killed | survived | equivalent | score |")
     _say("|---|---|---|---|---|---|")
@@ -194,6 +122,8 @@ def _report(rows: Iterator[Row]) -> list[Mutant]:
         total.verdicts += row.verdicts
         total.equivalent += row.equivalent
         total.survivors += sorted(row.survivors, key=lambda m: m.line)
+        _LAST.parent.mkdir(exist_ok=True)
+        _LAST.write_text(json.dumps([mutant.key for mutant in total.survivors], indent=1))
     _say(str(total))
     for mutant in total.survivors:
         where = path_of(mutant.module).relative_to(ROOT)
@@ -202,7 +132,9 @@ def _report(rows: Iterator[Row]) -> list[Mutant]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--module", action="append", help="the last part of a module's name; may be repeated")
     parser.add_argument("--sample", type=int, help="so many mutants of each module, taken by chance")
     parser.add_argument("--seed", type=int, default=1, help="which chance")
@@ -216,8 +148,6 @@ def main() -> None:
     os.nice(10)
     gc.freeze()
     survivors = _report(_rows(options))
-    _LAST.parent.mkdir(exist_ok=True)
-    _LAST.write_text(json.dumps([mutant.key for mutant in survivors], indent=1))
     sys.exit(bool(survivors))
 
 

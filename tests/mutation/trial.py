@@ -31,7 +31,8 @@ from typing import Any, Final
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
-from mutants import Mutant
+
+from mutation.mutants import Mutant
 
 _PYTEST: Final = (
     *("-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"),
@@ -48,7 +49,6 @@ settings.register_profile(
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=list(HealthCheck),
 )
-settings.load_profile("mutation")
 
 #: Seconds of processor time for imports and collection, and bytes for all.
 _START: Final = 20
@@ -111,9 +111,7 @@ class _StandIn(MetaPathFinder):
     def find_spec(self, fullname: str, *_: Any) -> ModuleSpec | None:
         if fullname != self.module:
             return None
-        return spec_from_file_location(
-            fullname, self.file, loader=_Stand(fullname, self.file, self.code)
-        )
+        return spec_from_file_location(fullname, self.file, loader=_Stand(fullname, self.file, self.code))
 
 
 class _Chosen:
@@ -222,6 +220,7 @@ def _forked(work: Callable[[], int]) -> int:
         nowhere = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(nowhere, stream)
+        settings.load_profile("mutation")
         code = work()
     except BaseException:
         os.write(errors, traceback.format_exc().encode())

@@ -44,7 +44,19 @@ def test_suites_are_packages() -> None:
             "junit", finding(package="q"), finding(package=None), finding(package="p"), finding(package="q")
         )
     )
+    assert [case.get("classname") for case in root.iter("testcase")] == [
+        "stable",
+        "p.stable",
+        "q.stable",
+        "q.stable",
+    ]
     assert [(s.get("name"), s.get("tests")) for s in root] == [("catalog", "1"), ("p", "1"), ("q", "2")]
+
+
+def test_a_finding_about_nothing_in_particular_is_the_catalogs() -> None:
+    bare = finding(package=None, channel=None, entry=None, place=Place(""))
+    [case] = ElementTree.fromstring(rendered("junit", bare)).iter("testcase")
+    assert case.attrib == {"classname": "catalog", "name": "EP203 fork"}
 
 
 def test_a_clean_catalog_is_one_passed_test() -> None:

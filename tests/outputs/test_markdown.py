@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everpath.model import Place
 from everpath.outputs.markdown import table
 from reports import finding, outcome, rendered
 
@@ -16,6 +17,11 @@ def test_a_finding_is_a_row() -> None:
         "b and c both replace it",
         "add b to the skips of c",
     ]
+
+
+def test_what_is_unknown_is_left_out() -> None:
+    bare = finding(package=None, channel=None, entry=None, place=Place(""), fix=None)
+    assert rendered("markdown", bare).endswith("|  | b and c both replace it |  |\n")
 
 
 def test_a_clean_report_has_no_table() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from everpath.model import Place
@@ -69,7 +70,25 @@ def test_each_rule_that_spoke_comes_with_help() -> None:
 def test_rule_indices_point_at_their_rules() -> None:
     first = run(finding(rule="EP900"), finding(rule="EP100"), finding(rule="EP900"))
     ids = [rule["id"] for rule in first["tool"]["driver"]["rules"]]
+    assert ids == ["EP100", "EP900"]
     assert [ids[r["ruleIndex"]] for r in first["results"]] == ["EP900", "EP100", "EP900"]
+
+
+def test_a_finding_about_nothing_in_particular_has_a_file_alone() -> None:
+    [result] = run(finding(package=None, channel=None, entry=None, place=Place("p.yaml")))["results"]
+    assert result["locations"] == [
+        {"physicalLocation": {"artifactLocation": {"uri": "p.yaml", "uriBaseId": "%SRCROOT%"}}}
+    ]
+
+
+def test_a_rule_that_hurts_one_generation_of_olm_is_tagged_with_it() -> None:
+    def tags(rule: Rule) -> list[str]:
+        [described] = run(finding(), rules={"EP203": rule})["tool"]["driver"]["rules"]
+        found: list[str] = described["properties"]["tags"]
+        return found
+
+    assert tags(RULE) == ["olm", "channel"]
+    assert tags(replace(RULE, policy="v0")) == ["olm", "channel", "v0"]
 
 
 def fingerprints(*findings: Any) -> list[str]:

@@ -40,6 +40,25 @@ def test_a_line_of_megabytes_is_cut_on_both_sides() -> None:
     assert shown.line[0] == shown.line[-1] == "…"
 
 
+def test_a_long_value_is_cut() -> None:
+    shown = snippet(Location("f", 1, 1, 10_001, "x" * 10_000))
+    assert shown is not None
+    assert shown.line == "x" * 150 + "…"
+    assert shown.length == 150
+
+
+def test_a_column_behind_the_end_points_at_the_end() -> None:
+    shown = snippet(Location("f", 1, 300, 301, "abc"))
+    assert shown is not None
+    assert (shown.line, shown.indent, shown.length) == ("abc", 3, 1)
+
+
+def test_tabs_are_blanks_and_blanks_at_the_end_are_dropped() -> None:
+    shown = snippet(Location("f", 1, 2, 3, "\ta\t  "))
+    assert shown is not None
+    assert shown.line == "    a"
+
+
 @pytest.mark.parametrize("source", ["", "   "])
 def test_a_blank_line_is_not_shown(source: str) -> None:
     assert snippet(Location("f", 1, 1, 2, source)) is None

@@ -38,6 +38,7 @@ def test_markdown_is_a_table_with_links() -> None:
 
 
 def test_nothing_found_is_no_row() -> None:
+    assert "|" not in "".join(tally.render(outcome(), "markdown"))
     assert (
         "".join(tally.render(outcome(), "text")) == "Nothing wrong in 1 package, 2 channels and 3 entries.\n"
     )

@@ -66,6 +66,18 @@ def test_notes_are_counted_and_not_listed_until_asked_for() -> None:
     assert "by the way" in rendered("text", note, show=Severity.NOTE)
 
 
+def test_the_summary_counts_the_worst_first_and_what_is_shown_apart_from_what_is_not() -> None:
+    findings = [finding(severity=severity) for severity in Severity]
+
+    def summary(show: Severity) -> str:
+        return rendered("concise", *findings, show=show).splitlines()[-1]
+
+    where = "in 1 package, 2 channels and 3 entries"
+    assert summary(Severity.NOTE) == f"1 error, 1 warning and 1 note {where}."
+    assert summary(Severity.WARNING) == f"1 error and 1 warning {where}; and 1 note (--show note lists them)."
+    assert summary(Severity.ERROR) == f"1 error {where}; and 1 warning and 1 note (--show note lists them)."
+
+
 def test_what_was_waived_is_counted() -> None:
     assert rendered("text", waived=(finding(),)) == (
         "Nothing wrong in 1 package, 2 channels and 3 entries; and 1 waived.\n"
@@ -82,6 +94,10 @@ def test_a_long_proof_is_cut_and_counted() -> None:
     assert "x9 replaces a\n" in text
     assert "x10 replaces a\n" not in text
     assert "and 1,190 more (-o json lists them)\n" in text
+
+
+def test_a_proof_that_just_fits_is_not_cut() -> None:
+    assert "more (" not in rendered("text", finding(because=tuple(f"x{i} replaces a" for i in range(10))))
 
 
 def test_a_proof_of_several_lines_keeps_its_carets_in_place() -> None:

@@ -132,6 +132,13 @@ def test_a_fix_that_would_not_parse_is_not_offered() -> None:
     assert found.fix is None
 
 
+@pytest.mark.parametrize("text", ["1.0.0 || || 2.0.0", "!=1.x", "1.x.x"])
+def test_a_very_long_range_gets_no_fix(text: str) -> None:
+    padding = " || 9.0.0" * 300
+    assert any(hazard.fix is not None for hazard in Range.parse(text).hazards)
+    assert all(hazard.fix is None for hazard in Range.parse(text + padding).hazards)
+
+
 @pytest.mark.parametrize(
     "text",
     [

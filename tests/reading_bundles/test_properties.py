@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from bundles import problems, read_bundle, write, write_bundle
 
+from bundles import problems, read_bundle, write, write_bundle
 from everpath.model import Bundle
 
 PACKAGE = {"packageName": "op", "version": "1.0.0"}
@@ -82,14 +82,13 @@ def test_what_is_written_twice_counts_once(tmp_path: Path) -> None:
 
 
 def test_every_version_of_every_crd_is_provided(tmp_path: Path) -> None:
-    names = "names: {kind: K}"
+    head = "kind: CustomResourceDefinition\nspec: {names: {kind: K}, "
     write_bundle(tmp_path)
     write(
         tmp_path,
         {
-            "manifests/a.yaml": f"kind: CustomResourceDefinition\nspec: {{group: a, {names}, "
-            "versions: [{name: v1, served: false}, {name: v2}]}",
-            "manifests/b.yaml": f"kind: CustomResourceDefinition\nspec: {{group: b, {names}, version: v1beta1}}",
+            "manifests/a.yaml": head + "group: a, versions: [{name: v1, served: false}, {name: v2}]}",
+            "manifests/b.yaml": head + "group: b, version: v1beta1}",
         },
     )
     assert _values(_bundle(tmp_path), "olm.gvk") == [

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from bundles import annotations, channels, csv, edges, problems, read_bundle, write, write_bundle
 
+from bundles import annotations_yaml, channels, csv, edges, problems, read_bundle, write, write_bundle
 from everpath.errors import UnreadableInput
 from everpath.formats.bundle_folder import is_bundle_folder
 from everpath.formats.positions import locate
@@ -24,7 +24,9 @@ def test_a_bundle_is_an_entry_in_each_channel_of_its_annotations(tmp_path: Path)
 
 
 def test_a_bundle_knows_what_its_csv_and_annotations_say(tmp_path: Path) -> None:
-    write_bundle(tmp_path, default="stable", notes={"olm.substitutesFor": "op.v0.9.0"}, replaces="", release=2)
+    write_bundle(
+        tmp_path, default="stable", notes={"olm.substitutesFor": "op.v0.9.0"}, replaces="", release=2
+    )
     (bundle,) = read_bundle(tmp_path).packages[0].bundles
     assert bundle.release == "2"
     assert bundle.has_objects
@@ -34,7 +36,11 @@ def test_a_bundle_knows_what_its_csv_and_annotations_say(tmp_path: Path) -> None
     assert bundle.csv.metadata_keys == ("name", "annotations")
     assert bundle.csv.annotation_keys == ("olm.substitutesFor",)
     assert bundle.csv.spec_keys == ("version", "replaces", "release")
-    assert (bundle.csv.package, bundle.csv.channels, bundle.csv.default_channel) == ("op", ("stable",), "stable")
+    assert (bundle.csv.package, bundle.csv.channels, bundle.csv.default_channel) == (
+        "op",
+        ("stable",),
+        "stable",
+    )
     assert bundle.csv.folder is None
 
 
@@ -66,20 +72,22 @@ def test_metadata_files_are_known_by_their_content(tmp_path: Path) -> None:
     files = {
         "manifests/op.clusterserviceversion.yaml": csv(),
         "metadata/README.md": "a: b: c",
-        "metadata/whatever.txt": annotations(),
-        "metadata/dependency.yaml": "dependencies: [{type: olm.package, value: {packageName: x, version: '>1.0.0'}}]",
+        "metadata/whatever.txt": annotations_yaml(),
+        "metadata/dependency.yaml": "dependencies: [{type: olm.package, value: {packageName: x}}]",
     }
     catalog = read_bundle(write(tmp_path, files))
     (bundle,) = catalog.packages[0].bundles
     assert not catalog.problems
     assert bundle.package == "op"
     assert [p.value for p in bundle.properties_of("olm.package.required")] == [
-        {"packageName": "x", "versionRange": ">1.0.0"}
+        {"packageName": "x", "versionRange": None}
     ]
 
 
 def test_one_metadata_file_may_hold_everything(tmp_path: Path) -> None:
-    everything = annotations() + "dependencies: [{type: d, value: 1}]\nproperties: [{type: p, value: 2}]\n"
+    everything = (
+        annotations_yaml() + "dependencies: [{type: d, value: 1}]\nproperties: [{type: p, value: 2}]\n"
+    )
     files = {"manifests/op.clusterserviceversion.yaml": csv(), "metadata/all.yaml": everything}
     (bundle,) = read_bundle(write(tmp_path, files)).packages[0].bundles
     assert [(p.type, p.value) for p in bundle.properties if p.type in "dp"] == [("d", 1), ("p", 2)]
@@ -87,7 +95,10 @@ def test_one_metadata_file_may_hold_everything(tmp_path: Path) -> None:
 
 def test_of_two_annotations_files_the_first_by_name_counts(tmp_path: Path) -> None:
     write_bundle(tmp_path)
-    write(tmp_path, {"metadata/aaa.yaml": annotations("first"), "metadata/zzz.yaml": annotations("last")})
+    write(
+        tmp_path,
+        {"metadata/aaa.yaml": annotations_yaml("first"), "metadata/zzz.yaml": annotations_yaml("last")},
+    )
     assert [p.name for p in read_bundle(tmp_path).packages] == ["first"]
 
 
@@ -98,7 +109,7 @@ def test_of_two_annotations_files_the_first_by_name_counts(tmp_path: Path) -> No
 def test_every_layout_that_repositories_hold_is_read(tmp_path: Path, manifests: str, metadata: str) -> None:
     files = {
         f"{manifests}op.clusterserviceversion.yaml": csv(),
-        f"{metadata}annotations.yaml": annotations(),
+        f"{metadata}annotations.yaml": annotations_yaml(),
     }
     write(tmp_path, files)
     assert is_bundle_folder(str(tmp_path))
@@ -108,7 +119,10 @@ def test_every_layout_that_repositories_hold_is_read(tmp_path: Path, manifests: 
 
 
 def test_metadata_beside_a_bundle_folder_is_found(tmp_path: Path) -> None:
-    files = {"bundle/manifests/op.clusterserviceversion.yaml": csv(), "metadata/annotations.yaml": annotations()}
+    files = {
+        "bundle/manifests/op.clusterserviceversion.yaml": csv(),
+        "metadata/annotations.yaml": annotations_yaml(),
+    }
     assert not read_bundle(write(tmp_path, files)).problems
 
 
@@ -117,7 +131,7 @@ def test_a_csv_under_another_name_is_found_by_its_kind(tmp_path: Path) -> None:
         "manifests/crd.yaml": "kind: CustomResourceDefinition",
         "manifests/operator.yml": csv(),
         "manifests/.hidden.clusterserviceversion.yaml": csv("hidden.v1.0.0"),
-        "metadata/annotations.yaml": annotations(),
+        "metadata/annotations.yaml": annotations_yaml(),
     }
     catalog = read_bundle(write(tmp_path, files))
     assert [b.name for b in catalog.packages[0].bundles] == ["op.v1.0.0"]
@@ -144,7 +158,9 @@ def test_only_the_first_document_of_a_csv_is_read(tmp_path: Path) -> None:
 
 
 def test_a_bundle_without_a_csv_is_a_problem(tmp_path: Path) -> None:
-    catalog = read_bundle(write(tmp_path, {"manifests/crd.yaml": "kind: X", "metadata/annotations.yaml": annotations()}))
+    catalog = read_bundle(
+        write(tmp_path, {"manifests/crd.yaml": "kind: X", "metadata/annotations.yaml": annotations_yaml()})
+    )
     assert problems(catalog) == [("no-csv", "manifests")]
     assert not catalog.packages
 
@@ -177,7 +193,9 @@ def test_manifests_alone_without_a_csv_do_not_make_a_bundle_folder(tmp_path: Pat
     ("written", "read"),
     [("a, b", ("a", "b")), (" a", ("a",)), ("a,", ("a",)), ("a,,b", ("a", "b"))],
 )
-def test_channels_with_blanks_are_trimmed_and_reported(tmp_path: Path, written: str, read: tuple[str, ...]) -> None:
+def test_channels_with_blanks_are_trimmed_and_reported(
+    tmp_path: Path, written: str, read: tuple[str, ...]
+) -> None:
     catalog = read_bundle(write_bundle(tmp_path, channels=written))
     assert tuple(channels(catalog.packages[0])) == read
     assert problems(catalog) == [("untrimmed-channels", "annotations.yaml")]
@@ -188,6 +206,15 @@ def test_a_channel_named_twice_has_one_entry(tmp_path: Path) -> None:
     catalog = read_bundle(write_bundle(tmp_path, channels="a,a"))
     assert channels(catalog.packages[0]) == {"a": ["op.v1.0.0"]}
     assert not catalog.problems
+
+
+def test_files_are_named_from_the_folder_as_it_was_given(tmp_path: Path) -> None:
+    write_bundle(tmp_path)
+    (bundle,) = read_bundle(tmp_path).packages[0].bundles
+    assert bundle.place.file == str(tmp_path / "manifests" / "op.v1.0.0.clusterserviceversion.yaml")
+    assert bundle.csv is not None
+    assert bundle.csv.annotations is not None
+    assert bundle.csv.annotations.file == str(tmp_path / "metadata" / "annotations.yaml")
 
 
 def test_every_field_leads_back_to_its_line(tmp_path: Path) -> None:

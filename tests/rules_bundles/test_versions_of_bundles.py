@@ -119,7 +119,7 @@ def test_duplicate_versions_are_not_reported_as_equal_too() -> None:
 def test_releases_of_one_version_are_only_noted() -> None:
     plain, one, two = bundle(A), "op-v1.0.0-1", "op-v1.0.0-2"
     made = [{**bundle(n), "properties": [package_property(release=r)]} for n, r in ((one, "1"), (two, "2"))]
-    for pair in (made, [plain, made[0]]):
+    for pair in (made, [plain, made[0]], [bundle("earlier-by-name", "1.0.0"), made[0]]):
         (finding,) = parse_report(catalog(package(), channel(*(b["name"] for b in pair)), *pair), "EP409")
         assert finding.severity is Severity.NOTE
 

@@ -198,7 +198,7 @@ def _document(kind: str, rows: Sequence[Row]) -> Iterator[str]:
     for row in rows:
         yield separator + json.dumps(row, ensure_ascii=False)
         separator = ",\n  "
-    yield "\n ]}\n" if rows else "]}\n"
+    yield "\n ]}\n"
 
 
 def _packages(package: PackageGraph, _chosen: Sequence[ChannelGraph]) -> Iterator[Row]:

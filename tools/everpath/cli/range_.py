@@ -75,7 +75,7 @@ def explain_(**options: Any) -> int:
     \b
     $ everpath range explain '<v1.2.3'
     <v1.2.3
-     ^ a version starts with a digit
+     ^ a version starts with a digit, not with a v
     write '<1.2.3'
 
     \b

@@ -25,11 +25,12 @@ def rules(rule: str | None) -> None:
     """List the rules, or explain one, named by id or name; the beginning of ids lists those rules.
 
     \b
-    $ everpath rules EP2
-    EP201  error    no-head        Every channel has an entry that no other replaces or skips.
-    EP202  error    several-heads  A channel has only one entry that no other replaces or skips.
-    ...
+    $ everpath rules EP9
+    EP901  warning  unused-waiver   Every waiver excuses a finding.
+    EP902  error    expired-waiver  No waiver is older than the date its author gave it.
     $ everpath rules fork
+    EP203 fork (error)
+    ...
     """
     chosen = find_rules([rule]) if rule else frozenset(r.id for r in all_rules())
     found = [r for r in all_rules() if r.id in chosen]

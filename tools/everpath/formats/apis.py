@@ -31,11 +31,9 @@ def with_apis(visit: Visit, layout: Layout, bundle: BundleFacts, notes: list[Not
         if document.get("kind") == "CustomResourceDefinition":
             provided.extend(_definitions(document, file))
         elif file == bundle.csv_file:
-            typed = Typed()
-            provided.extend(_described(typed, document, file, "apiservicedefinitions", "owned"))
-            required.extend(_described(typed, document, file, "customresourcedefinitions", "required"))
-            required.extend(_described(typed, document, file, "apiservicedefinitions", "required"))
-            notes.extend(note.at(file) for note in typed.notes)
+            owned, asked = _described(document, file, notes)
+            provided += owned
+            required += asked
     return with_fields(
         bundle,
         properties=(*bundle.properties, *provided),
@@ -68,21 +66,38 @@ def _definitions(document: Mapping[str, Any], file: str) -> Iterator[TypedValue]
 
 
 def _described(
-    typed: Typed, csv: Mapping[str, Any], file: str, section: str, list_name: str
+    csv: Mapping[str, Any], file: str, notes: list[Note]
+) -> tuple[list[TypedValue], list[TypedValue]]:
+    """The APIs a CSV itself provides, and those it requires. A `spec` that is none is reported elsewhere."""
+    typed = Typed()
+    spec = csv.get("spec")
+    spec = spec if isinstance(spec, dict) else {}
+    services = typed.mapping(spec, "spec", "apiservicedefinitions")
+    resources = typed.mapping(spec, "spec", "customresourcedefinitions")
+    owned = list(_listed(typed, services, file, "apiservicedefinitions", "owned"))
+    required = [
+        *_listed(typed, resources, file, "customresourcedefinitions", "required"),
+        *_listed(typed, services, file, "apiservicedefinitions", "required"),
+    ]
+    notes.extend(note.at(file) for note in typed.notes)
+    return owned, required
+
+
+def _listed(
+    typed: Typed, section: Mapping[str, Any], file: str, name: str, list_name: str
 ) -> Iterator[TypedValue]:
-    """The APIs a CSV lists; the name of a CRD is its plural, a dot, and its group."""
-    listed = typed.mapping(typed.mapping(csv, "spec"), "spec", section)
-    for index, item in enumerate(typed.items(listed, "spec", section, list_name)):
+    """The name of a CRD is its plural, a dot, and its group; a service has its group by itself."""
+    for index, item in enumerate(typed.items(section, "spec", name, list_name)):
+        at: Pointer = ("spec", name, list_name, index)
         if not isinstance(item, dict):
-            typed.refuse(item, "a mapping", ("spec", section, list_name, index))
+            typed.refuse(item, "a mapping", at)
             continue
-        at: Pointer = ("spec", section, list_name, index)
-        kind, version = (typed.text(item, *at, key) or "" for key in ("kind", "version"))
-        if section == "customresourcedefinitions":
-            group = (typed.text(item, *at, "name") or "").partition(".")[2]
-        else:
-            group = typed.text(item, *at, "group") or ""
-        yield _gvk(group, kind, version, file, at)
+        kind, version, crd, group = (
+            typed.text(item, *at, key) or "" for key in ("kind", "version", "name", "group")
+        )
+        yield _gvk(
+            group if name == "apiservicedefinitions" else crd.partition(".")[2], kind, version, file, at
+        )
 
 
 def _gvk(group: str, kind: str, version: str, file: str, pointer: Pointer) -> TypedValue:

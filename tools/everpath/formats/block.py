@@ -27,7 +27,7 @@ _QUOTED: Final = re.compile(r"'([^'\x00-\x1f\x7f]*)'|\"([^\"\\\x00-\x1f\x7f]*)\"
 _DEPTH: Final = 50
 
 
-class _Declined(Exception):  # noqa: N818
+class _Declined(Exception):
     """A line beyond the part of YAML known here."""
 
 

@@ -72,9 +72,8 @@ def _flaw(window: _Window, line: _Line) -> Flaw | None:
     if not text or text.startswith(b"#"):
         return None
     shown = text[:40].decode("utf-8", "replace")
-    return Flaw(
-        "bad-separator", window.base + line.start, f"{shown!r} after --- on a line that parts documents"
-    )
+    at = window.base + window.text.index(text, line.start + 3)
+    return Flaw("bad-separator", at, f"{shown!r} after --- on a line that parts documents")
 
 
 def json_documents(stream: BinaryIO) -> Iterator[Document | Flaw]:

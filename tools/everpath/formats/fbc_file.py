@@ -89,8 +89,9 @@ class FileReader:
                 parsed = Parsed(skeleton.value)
         except TextProblem as problem:
             outcome.documents += 1
-            at = document.offset + byte_offset(document.text, problem.index)
-            _report_unparsable(problem.message, at, outcome)
+            _report_unparsable(
+                problem.message, document.offset + _byte(document.text, problem.index), outcome
+            )
         else:
             self._take(parsed, document.offset, outcome, document.text)
 
@@ -148,7 +149,7 @@ class FileReader:
             outcome.manifests += 1
 
 
-class _Stopped(Exception):  # noqa: N818
+class _Stopped(Exception):
     """An object of a JSON stream that is none: where that shows, and where the one before it ended."""
 
     def __init__(self, message: str, at: int, behind: int) -> None:
@@ -169,9 +170,14 @@ def _json_values(chunk: Document) -> Iterator[tuple[Parsed, int]]:
             yield parsed, begin
             offset, end = begin + _size(text, start, stop), stop
     except json_text.JsonProblem as problem:
-        at = chunk.offset + byte_offset(chunk.text, problem.index)
+        at = chunk.offset + _byte(chunk.text, problem.index)
         gap = _REST_OF_LINE.match(text, end)
         raise _Stopped(problem.message, at, offset + (_size(text, *gap.span()) if gap else 0)) from problem
+
+
+def _byte(text: bytes, index: int) -> int:
+    """The byte of a problem; one at the very end is shown where the text ends, not on the line below."""
+    return min(byte_offset(text, index), len(text.rstrip()))
 
 
 def _size(text: str, start: int, end: int) -> int:

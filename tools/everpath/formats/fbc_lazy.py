@@ -39,7 +39,7 @@ _IDENTITY_VALUE: Final = re.compile(
 )
 
 
-class _Declined(Exception):  # noqa: N818
+class _Declined(Exception):
     """A piece that is not of the shape known here."""
 
 

@@ -65,7 +65,7 @@ class CatalogDocuments:
 
     def add(self, document: dict[str, Any], place: Place, report: Report) -> bool:
         """Put one document in its place. False if it does not say what it is."""
-        report.package, report.entry = None, None
+        report.package, report.entry = _text_at(document, "package"), None
         schema = document.get("schema")
         if type(schema) is not str or not _is_usual(document, schema):
             meta = Fields(_meta(document, place, report), place, report)
@@ -89,9 +89,9 @@ class CatalogDocuments:
         self._assembly.add_other(Other(schema, meta.text("package"), meta.text("name"), meta.place))
 
     def _package(self, document: dict[str, Any], place: Place, report: Report) -> None:
+        report.package = _text_at(document, "name")
         fields = Fields.of(document, _PACKAGE, place, report)
         name = fields.text("name")
-        report.package = name or None
         fields.text("description")
         _check_icon(fields.below("icon", _ICON))
         for _ in self._properties(fields):
@@ -107,9 +107,9 @@ class CatalogDocuments:
         )
 
     def _bundle(self, document: dict[str, Any], place: Place, report: Report) -> None:
+        report.entry = _text_at(document, "name")
         fields = Fields.of(document, _BUNDLE, place, report)
         name = fields.text("name")
-        report.entry = name or None
         properties = tuple(self._properties(fields, must_have_value=True))
         version, release = _identity(properties)
         self._assembly.add_bundle(
@@ -142,6 +142,12 @@ class CatalogDocuments:
             if kind == _OBJECT and value is not UNREAD:
                 _check_object(value, place, fields.report, thorough=self._thorough)
             yield Property(kind, UNREAD if kind in self._unread else value, place)
+
+
+def _text_at(document: Any, key: str) -> str | None:
+    """Whom a report is about, as far as that can be said before the document is read."""
+    value = document.get(key) if type(document) is dict else None
+    return value if type(value) is str and value else None
 
 
 def _is_usual(document: dict[str, Any], schema: str) -> bool:
@@ -191,11 +197,10 @@ def _entries(fields: Fields) -> Iterator[Entry]:
     file, offset, report = fields.place.file, fields.place.offset, fields.report
     for i, item in enumerate(fields.items("entries")):
         place = Place(file, offset, ("entries", i))
+        report.entry = _text_at(item, "name")
         entry = Fields.of(item, _ENTRY, place, report)
-        name = entry.text("name")
-        report.entry = name or None
         yield Entry(
-            name,
+            entry.text("name"),
             place,
             entry.text("replaces") or None,
             entry.texts("skips"),

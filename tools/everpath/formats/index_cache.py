@@ -69,7 +69,11 @@ class IndexCache:
         if chosen:
             return cls(Path(chosen))
         home = Path(environment.get("XDG_CACHE_HOME", ""))
-        return cls((home if home.is_absolute() else Path.home() / ".cache") / "everpath")
+        try:
+            return cls((home if home.is_absolute() else Path.home() / ".cache") / "everpath")
+        except RuntimeError:
+            # A user without a home, as containers have them.
+            return None
 
     def file(self, root: str) -> Path:
         """Where the index of a repository is kept."""

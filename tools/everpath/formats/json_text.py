@@ -27,11 +27,11 @@ class JsonProblem(TextProblem):
     """Text that is not JSON."""
 
 
-class _Remarkable(Exception):  # noqa: N818
+class _Remarkable(Exception):
     """The quick decoder met something that deserves a remark."""
 
 
-class _Refused(ValueError):  # noqa: N818
+class _Refused(ValueError):
     """Something Python calls JSON and Go does not."""
 
 
@@ -89,16 +89,12 @@ def _too_deep(text: str, index: int) -> JsonProblem:
 
 def _depth(value: Any) -> int:
     depth, level = 0, [value]
-    while level := [child for node in level for child in _children(node)]:
+    while containers := [node for node in level if isinstance(node, dict | list)]:
         depth += 1
+        level = [
+            child for node in containers for child in (node.values() if isinstance(node, dict) else node)
+        ]
     return depth
-
-
-def _children(node: Any) -> Iterator[Any]:
-    if isinstance(node, dict):
-        yield from node.values()
-    elif isinstance(node, list):
-        yield from node
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -14,10 +14,10 @@ from everpath.formats.visits import Visit, folder_name
 from everpath.model import UpdateMode
 
 
-def read_bundle_folder(path: str, assembly: Assembly) -> None:
+def read_bundle_folder(path: str, assembly: Assembly, mode: UpdateMode = UpdateMode.REPLACES) -> None:
     """Read one bundle, every manifest of it. Raises `UnreadableInput` when the folder cannot be listed.
 
-    Its edges are those its CSV asks for: alone, it has no place in an order of versions.
+    Its edges are those its CSV asks for, unless another mode is wished: alone, it has no place in an order.
     """
     notes: list[Note] = []
     facts = _facts(path, notes)
@@ -25,7 +25,7 @@ def read_bundle_folder(path: str, assembly: Assembly) -> None:
     package = facts.annotations.package if facts else None
     add_notes(assembly, files, notes, package or folder, facts.csv.name if facts else None)
     if facts is not None:
-        add_packages(assembly, [bundle_of(facts, folder, files, assembly)], UpdateMode.REPLACES)
+        add_packages(assembly, [bundle_of(facts, folder, files, assembly)], mode)
 
 
 def _facts(path: str, notes: list[Note]) -> BundleFacts | None:

@@ -50,7 +50,7 @@ _ODD_BREAKS: Final = tuple(c.encode() for c in "\x85\u2028\u2029")
 _QUOTE, _APOSTROPHE, _BACKSLASH = b"\"'\\"
 
 
-class Unfamiliar(Exception):  # noqa: N818 - not an error: the text wants a parser
+class Unfamiliar(Exception):
     """The text has a shape that only a parser can be trusted with."""
 
 
@@ -132,11 +132,11 @@ def _split(data: bytes, width: int) -> tuple[bytes, list[bytes], list[str], list
     """What stands before the first key; then of each key its indentation, its text and its value."""
     head, *parts = _keys(width).split(data)
     indents, keys, values = parts[::3], parts[1::3], parts[2::3]
-    if None in keys or any(indent and len(indent) != width for indent in indents):
+    if None in keys or set(indents) - {b"", b" " * width}:
         raise Unfamiliar
-    for value in values:
-        if not (_SIMPLE.match(value) or _has_ended(value)):
-            raise Unfamiliar
+    is_simple = _SIMPLE.match
+    if not all(is_simple(value) or _has_ended(value) for value in values):
+        raise Unfamiliar
     return head, indents, [_key(key) for key in keys], values
 
 
@@ -153,9 +153,10 @@ def _key(raw: bytes) -> str:
 
 def _has_ended(value: bytes) -> bool:
     """Whether a value ends where the next key begins, whatever that is."""
-    value = value.lstrip(b" ")
+    if value[:1] != b"\n":
+        value = value.lstrip(b" ")
     first = value[:1]
-    if first in (b"", b"\n", b"#"):
+    if first in (b"\n", b"#", b""):
         return _is_nested_ended(value)
     if first in b"|>":
         return _BLOCK_HEADER.match(value) is not None

@@ -34,7 +34,7 @@ from everpath.formats.visits import Stamp, Visit, folder_name, join
 from everpath.model import Bundle, Channel, Csv, Declaration, Entry, UpdateMode
 
 _YAML: Final = (".yaml", ".yml", ".json")
-_PACKAGE_KEY: Final = re.compile(rb"""(?:^|[{,])\s*["']?packageName["']?\s*:""", re.MULTILINE)
+_PACKAGE_KEY: Final = re.compile(rb"""^["']?packageName["']?\s*:""", re.MULTILINE)
 
 # A package file is a few lines.
 _LARGEST: Final = 1 << 16
@@ -67,9 +67,16 @@ def _is_yaml(name: str) -> bool:
 def _is_package_file(visit: Visit, file: str) -> bool:
     try:
         data = visit.read(file, _LARGEST)
-        return bool(_PACKAGE_KEY.search(data)) and _is_package(first_document(data).value)
+        return _may_be_package(data) and _is_package(first_document(data).value)
     except (UnreadableInput, Broken):
         return False
+
+
+def _may_be_package(data: bytes) -> bool:
+    """Whether parsing is worth it. Not for a catalog, where the key stands deep in every bundle."""
+    if data.lstrip()[:1] == b"{":
+        return b"packageName" in data and b"schema" not in data
+    return _PACKAGE_KEY.search(data) is not None
 
 
 def _is_package(document: Any) -> bool:

@@ -26,7 +26,7 @@ MAX_DEPTH: Final = 500
 MAX_EXACT: Final = 2**53
 
 
-class TextProblem(Exception):  # noqa: N818
+class TextProblem(Exception):
     """Text opm cannot parse. Line and column count from 1, `index` from 0, in characters of that text."""
 
     def __init__(self, line: int, column: int, message: str, index: int = 0) -> None:

@@ -42,7 +42,7 @@ _TYPES: Final = {
 }
 
 
-class Tagless(ValueError):  # noqa: N818
+class Tagless(ValueError):
     """A scalar that is not what its tag says."""
 
 

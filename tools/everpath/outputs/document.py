@@ -22,7 +22,7 @@ def render(outcome: Outcome) -> Iterator[str]:
     for sighting in outcome.sightings(outcome.report.findings):
         yield separator + json.dumps(_finding(sighting), ensure_ascii=False)
         separator = ",\n  "
-    yield "\n ]}\n" if outcome.report.findings else "]}\n"
+    yield "\n ]}\n"
 
 
 def summary(outcome: Outcome) -> dict[str, int]:

@@ -33,7 +33,7 @@ def render(outcome: Outcome) -> Iterator[str]:
     for result in _results(outcome, ids):
         yield separator + _json(result)
         separator = ",\n  "
-    yield "\n ]}]}\n" if ids else "]}]}\n"
+    yield "\n ]}]}\n"
 
 
 def _json(value: object) -> str:

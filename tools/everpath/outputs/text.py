@@ -51,7 +51,7 @@ def _finding(sighting: Sighting, paint: Paint) -> Iterator[str]:
     finding = sighting.finding
     label = f"{finding.severity.word}[{finding.rule} {finding.name}]"
     yield f"{paint.severity(finding.severity, label)}{paint('bold', f': {statement(finding)}')}\n"
-    indent = " " * len(str(sighting.location.line or " "))
+    indent = " " * len(str(sighting.location.line))
     if sighting.where:
         yield f"{indent}{paint('dim', '-->')} {sighting.where}\n"
     yield from _source(sighting, indent, paint)

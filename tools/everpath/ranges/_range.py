@@ -43,7 +43,7 @@ class RangeError(ValueError):
         return shown if self.hint is None else f"{shown}\n{self.hint}"
 
 
-class RangePanic(RuntimeError):  # noqa: N818 -- what the resolver does, in Go's own word
+class RangePanic(RuntimeError):
     """The range was asked about a version for which blang calls a nil function: the resolver crashes."""
 
     def __init__(self, text: str, span: tuple[int, int], version: Version) -> None:

@@ -93,6 +93,8 @@ def _unmeant(constraint: object, path: Path, kinds: list[str]) -> Iterator[Fault
 
 
 def _faults_of_kind(kind: str, value: object, path: Path) -> Iterator[Fault]:
+    if not isinstance(value, dict):
+        return
     if kind == "package" and isinstance(span := field(value, "versionRange") or "", str):
         yield from _range_faults(span, (*path, "versionRange"))
     if kind == "cel" and isinstance(rule := field(value, "rule") or "", str):

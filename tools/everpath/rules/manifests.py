@@ -6,7 +6,8 @@ __all__ = ["ignored_edges", "manifest_range", "misplaced_key", "unknown_key"]
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from typing import Final
+from functools import lru_cache
+from typing import Final, TypeAlias
 
 from everpath.graph import PackageGraph
 from everpath.model import Bundle, Csv, Entry, UpdateMode
@@ -51,14 +52,18 @@ _ADVICE: Final[Mapping[str, str]] = {
 }
 
 
-def _keys(csv: Csv) -> Iterator[tuple[str, ...]]:
-    """Ways to every key that might hold an edge."""
-    yield from (("metadata", "annotations", key) for key in csv.annotation_keys)
-    yield from (("metadata", key) for key in csv.metadata_keys)
-    yield from (("spec", key) for key in csv.spec_keys)
+Way: TypeAlias = tuple[str, ...]
 
 
-def _meant(way: tuple[str, ...]) -> str | None:
+# The bundles of a package have the same keys, release after release.
+@lru_cache(maxsize=4096)
+def _strays(part: Way, keys: tuple[str, ...]) -> tuple[tuple[Way, str], ...]:
+    """The keys of a part that state an edge where nobody reads it: the way to each, and the edge."""
+    ways = [(*part, key) for key in keys]
+    return tuple((way, edge) for way in ways if (edge := _meant(way)) is not None)
+
+
+def _meant(way: Way) -> str | None:
     """The edge a key was meant to state, if it was, and nobody reads it there."""
     squeezed = way[-1].lower().removeprefix("olm.").replace("-", "").replace("_", "")
     edge = _SPELLINGS.get(squeezed)
@@ -77,16 +82,18 @@ def misplaced_key(bundle: Bundle) -> Iterator[Flaw]:
     were meant for are not offered the release. If the right key is there as well the other is only noted.
     Cost: one look at each key.
     """
-    if bundle.csv is None:
+    csv = bundle.csv
+    if csv is None:
         return
-    ways = list(_keys(bundle.csv))
-    for way in ways:
-        if (edge := _meant(way)) is None:
-            continue
+    for way, edge in (
+        *_strays(("metadata", "annotations"), csv.annotation_keys),
+        *_strays(("metadata",), csv.metadata_keys),
+        *_strays(("spec",), csv.spec_keys),
+    ):
         home = _HOMES[edge]
-        has_home = home in ways
+        has_home = home[-1] in (csv.annotation_keys if edge == "skipRange" else csv.spec_keys)
         yield Flaw(
-            bundle.csv.place.at(*way),
+            csv.place.at(*way),
             f"nobody reads {_spelled(way)} of {bundle.name}",
             because=(
                 f"{edge} is read from {_spelled(home)}" + (", which is there as well" if has_home else ""),
@@ -96,7 +103,7 @@ def misplaced_key(bundle: Bundle) -> Iterator[Flaw]:
         )
 
 
-def _spelled(way: tuple[str, ...]) -> str:
+def _spelled(way: Way) -> str:
     """A way to a key, as one would write it: spec.skips, metadata.annotations[olm.skipRange]."""
     return ".".join(way) if "." not in way[-1] else f"{'.'.join(way[:-1])}[{way[-1]}]"
 

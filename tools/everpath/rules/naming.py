@@ -6,7 +6,6 @@ __all__ = ["folder_and_version_differ", "name_and_version_differ", "package_diff
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 from typing import Final
 
 from everpath.model import Bundle
@@ -54,9 +53,14 @@ def name_and_version_differ(bundle: Bundle) -> Iterator[Flaw]:
 
 def _stated(name: str, endings: tuple[str, ...]) -> str | None:
     """The version at the end of a name, if there is one and it is none of these."""
-    if any(re.search(rf"(?:^|[^0-9]){re.escape(ending)}$", name.lower()) for ending in endings):
+    if any(_ends_in(name.lower(), ending) for ending in endings):
         return None
     return next((found[1] for pattern in _STATED if (found := pattern.search(name))), None)
+
+
+def _ends_in(name: str, version: str) -> bool:
+    """Whether a name ends in a version, and not in a longer one: 1.0.0 is not the end of 11.0.0."""
+    return name.endswith(version) and not name.removesuffix(version)[-1:].isdigit()
 
 
 def _prefix(bundle: Bundle, endings: tuple[str, ...]) -> str:
@@ -111,7 +115,7 @@ def package_differs_from_folder(bundle: Bundle) -> Iterator[Flaw]:
 
 def _package_folder(bundle: Bundle) -> str | None:
     """The folder of the package, where a bundle lies in operators/PACKAGE/VERSION."""
-    folders = PurePosixPath(bundle.place.file).parts
+    folders = bundle.place.file.split("/")
     version = bundle.csv.folder if bundle.csv else None
     found = (
         package

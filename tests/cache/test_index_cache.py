@@ -1,0 +1,364 @@
+"""The index of a repository: used while nothing has changed, believed only if it is ours and whole."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bundles import csv, problems, read_packages, write, write_bundle
+from everpath.formats import index_cache
+from everpath.formats.index_cache import IndexCache
+from everpath.formats.sources import MAX_DOCUMENT
+from everpath.formats.visits import TICK_NS, Visit
+from everpath.model import UpdateMode
+
+CSV = "op/1.0.0/manifests/op.v1.0.0.clusterserviceversion.yaml"
+
+posix = pytest.mark.skipif(sys.platform == "win32", reason="owners and modes are POSIX's")
+
+
+def _much_later() -> int:
+    """A clock by which every file of a test has long settled."""
+    return time.time_ns() + 10 * TICK_NS
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    folder = tmp_path / "operators"
+    write_bundle(
+        folder / "op" / "1.0.0", "op.v1.0.0", channels="stable,beta", notes={"olm.skipRange": "<1.0.0"}
+    )
+    write_bundle(folder / "op" / "1.1.0", "op.v1.1.0", replaces="op.v1.0.0", skips=["op.v1.0.1"])
+    write_bundle(folder / "other" / "1.0.0", "other.v1.0.0")
+    dependencies = "dependencies: [{type: olm.package, value: {packageName: x, version: '>1.0.0'}}]"
+    write(folder, {"op/ci.yaml": "updateGraph: semver", "op/1.0.0/metadata/dependencies.yaml": dependencies})
+    return folder
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> IndexCache:
+    return IndexCache(tmp_path / "cache", _much_later)
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files that are read, as they are read."""
+    files: list[str] = []
+    read = Visit.read
+
+    def noted(self: Visit, file: str, limit: int = MAX_DOCUMENT) -> bytes:
+        files.append(file)
+        return read(self, file, limit)
+
+    monkeypatch.setattr(Visit, "read", noted)
+    return files
+
+
+def _is_read_anew(repository: Path, cache: IndexCache, opened: list[str]) -> bool:
+    """Whether the next reading trusts nothing; it always says what a reading without an index says."""
+    del opened[:]
+    catalog = read_packages(repository, cache=cache)
+    is_anew = len(opened) > 0
+    assert catalog == read_packages(repository)
+    return is_anew
+
+
+def test_the_second_reading_opens_no_file_and_says_the_same(
+    repository: Path, cache: IndexCache, opened: list[str]
+) -> None:
+    first = read_packages(repository, cache=cache)
+    assert len(opened) == 8
+    assert not _is_read_anew(repository, cache, opened)
+    assert read_packages(repository, cache=cache) == first
+    assert problems(first) == [("unknown-update-mode", "ci.yaml")]
+
+
+def test_what_is_kept_does_not_depend_on_the_default_mode(
+    repository: Path, cache: IndexCache, opened: list[str]
+) -> None:
+    (repository / "op" / "ci.yaml").unlink()
+    read_packages(repository, cache=cache)
+    del opened[:]
+    catalog = read_packages(repository, cache=cache, default_mode=UpdateMode.REPLACES)
+    assert not opened
+    assert {p.declarations[0].mode for p in catalog.packages} == {UpdateMode.REPLACES}
+
+
+def test_a_path_is_the_same_from_wherever_it_is_named(
+    repository: Path, cache: IndexCache, opened: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_packages(repository, cache=cache)
+    monkeypatch.chdir(repository.parent)
+    assert not _is_read_anew(Path("operators"), cache, opened)
+
+
+def _rewrite(repository: Path) -> None:
+    """Other content of the same size, under the old modification time."""
+    file = repository / CSV
+    status = file.stat()
+    file.write_text(file.read_text().replace("<1.0.0", "<0.9.0"))
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def _replace(repository: Path) -> None:
+    """Another file moved over the old one."""
+    write(repository, {"new": (repository / CSV).read_text().replace("<1.0.0", "<0.9.0")})
+    (repository / "new").replace(repository / CSV)
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "a CSV is rewritten": _rewrite,
+    "a CSV is replaced": _replace,
+    "a CSV is moved": lambda root: (root / CSV).rename(
+        root / "op/1.0.0/manifests/a.clusterserviceversion.yaml"
+    ),
+    "a CSV is removed": lambda root: (root / CSV).unlink(),
+    "a second CSV comes": lambda root: write(
+        root, {"op/1.0.0/manifests/a.clusterserviceversion.yaml": csv("a.v1.0.0")}
+    ),
+    "annotations change": lambda root: write(root, {"op/1.0.0/metadata/annotations.yaml": "a: b"}),
+    "properties come": lambda root: write(
+        root, {"op/1.0.0/metadata/p.yaml": "properties: [{type: x, value: 1}]"}
+    ),
+    "a version comes": lambda root: write_bundle(root / "op" / "1.2.0", "op.v1.2.0"),
+    "a version goes": lambda root: shutil.rmtree(root / "op" / "1.1.0"),
+    "a layout changes": lambda root: (root / "op/1.1.0/manifests").rename(root / "op/1.1.0/elsewhere"),
+    "the mode changes": lambda root: write(root, {"op/ci.yaml": "updateGraph: replaces-mode"}),
+    "the mode goes": lambda root: (root / "op" / "ci.yaml").unlink(),
+    "a mode comes": lambda root: write(root, {"other/ci.yaml": "updateGraph: replaces-mode"}),
+    "a package comes": lambda root: write_bundle(root / "new" / "1.0.0", "new.v1.0.0"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_any_change_is_noticed(
+    repository: Path, cache: IndexCache, opened: list[str], change: Callable[[Path], object]
+) -> None:
+    before = read_packages(repository, cache=cache)
+    change(repository)
+    assert _is_read_anew(repository, cache, opened)
+    assert read_packages(repository, cache=cache) != before
+    assert not _is_read_anew(repository, cache, opened)
+
+
+def test_only_the_package_that_changed_is_read_again(
+    repository: Path, cache: IndexCache, opened: list[str]
+) -> None:
+    read_packages(repository, cache=cache)
+    write_bundle(repository / "other" / "1.1.0", "other.v1.1.0")
+    del opened[:]
+    read_packages(repository, cache=cache)
+    assert [Path(file).parts[0] for file in opened] == ["1.0.0", "1.0.0", "1.1.0", "1.1.0"]
+
+
+def test_a_package_that_went_is_forgotten(repository: Path, cache: IndexCache, opened: list[str]) -> None:
+    read_packages(repository, cache=cache)
+    shutil.rmtree(repository / "other")
+    assert not _is_read_anew(repository, cache, opened)
+    assert list(cache.load(str(repository))) == ["op"]
+
+
+def test_an_index_that_says_it_all_is_not_written_again(repository: Path, cache: IndexCache) -> None:
+    read_packages(repository, cache=cache)
+    written = cache.file(str(repository)).stat().st_ino
+    read_packages(repository, cache=cache)
+    assert cache.file(str(repository)).stat().st_ino == written
+
+
+def test_a_file_changed_in_the_tick_it_was_read_is_not_trusted(
+    repository: Path, tmp_path: Path, opened: list[str]
+) -> None:
+    newest = max(max(p.stat().st_mtime_ns, p.stat().st_ctime_ns) for p in repository.rglob("*"))
+    for clock, is_trusted in ((newest, False), (newest + TICK_NS, False), (newest + TICK_NS + 1, True)):
+        cache = IndexCache(tmp_path / str(clock), lambda now=clock: now)  # type: ignore[misc]
+        read_packages(repository, cache=cache)
+        assert _is_read_anew(repository, cache, opened) is not is_trusted
+
+
+def test_a_file_from_the_future_is_never_trusted(
+    repository: Path, cache: IndexCache, opened: list[str]
+) -> None:
+    future = time.time_ns() + 10**6 * TICK_NS
+    os.utime(repository / CSV, ns=(future, future))
+    read_packages(repository, cache=cache)
+    assert _is_read_anew(repository, cache, opened)
+    assert list(cache.load(str(repository))) == ["other"]
+
+
+def test_what_could_not_be_read_is_not_kept(
+    repository: Path, cache: IndexCache, opened: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: str, flags: int) -> int:
+        raise PermissionError(13, "Permission denied", path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", refuse)
+        assert "unreadable-document" in dict(problems(read_packages(repository, cache=cache)))
+    assert not cache.load(str(repository))
+    assert _is_read_anew(repository, cache, opened)
+
+
+@posix
+@pytest.mark.skipif(sys.platform == "darwin", reason="its file system takes UTF-8 names only")
+def test_names_that_are_no_text_are_read_but_not_kept(repository: Path, cache: IndexCache) -> None:
+    (repository / "op" / "1.0.0" / "metadata" / os.fsdecode(b"\xff.yaml")).write_text("")
+    catalog = read_packages(repository, cache=cache)
+    assert [p.name for p in catalog.packages] == ["op"]
+    assert list(cache.load(str(repository))) == ["other"]
+
+
+def test_a_thorough_reading_asks_no_index(repository: Path, cache: IndexCache, opened: list[str]) -> None:
+    read_packages(repository, cache=cache)
+    del opened[:]
+    read_packages(repository, cache=cache, thorough=True)
+    assert opened
+
+
+@pytest.mark.parametrize("keep", [0, 1, 14, 15, 46, 47, 48, 200, -1])
+def test_a_torn_index_is_not_believed(
+    repository: Path, cache: IndexCache, opened: list[str], keep: int
+) -> None:
+    read_packages(repository, cache=cache)
+    file = cache.file(str(repository))
+    file.write_bytes(file.read_bytes()[:keep])
+    assert cache.load(str(repository)) == {}
+    assert _is_read_anew(repository, cache, opened)
+    assert not _is_read_anew(repository, cache, opened)
+
+
+@pytest.mark.parametrize("at", [0, 20, 60, 300, -1])
+def test_an_index_with_one_wrong_bit_is_not_believed(repository: Path, cache: IndexCache, at: int) -> None:
+    read_packages(repository, cache=cache)
+    file = cache.file(str(repository))
+    content = bytearray(file.read_bytes())
+    content[at] ^= 1
+    file.write_bytes(content)
+    assert cache.load(str(repository)) == {}
+
+
+def test_a_whole_file_that_is_no_index_is_not_believed(repository: Path, cache: IndexCache) -> None:
+    file = cache.file(str(repository))
+    file.parent.mkdir()
+    payload = b"\x93\x01\x02\x03"
+    file.write_bytes(index_cache._MAGIC + index_cache._digest(payload) + payload)
+    assert cache.load(str(repository)) == {}
+
+
+def test_the_index_of_another_repository_is_not_believed(repository: Path, cache: IndexCache) -> None:
+    read_packages(repository, cache=cache)
+    elsewhere = str(repository.parent / "elsewhere")
+    shutil.copy(cache.file(str(repository)), cache.file(elsewhere))
+    assert cache.load(elsewhere) == {}
+
+
+@pytest.mark.parametrize(("name", "value"), [("__version__", "0.0.0"), ("_FORMAT", 0)])
+def test_the_index_of_another_version_is_not_believed(
+    repository: Path, cache: IndexCache, monkeypatch: pytest.MonkeyPatch, name: str, value: object
+) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(index_cache, name, value)
+        read_packages(repository, cache=cache)
+        assert cache.load(str(repository))
+    assert cache.load(str(repository)) == {}
+
+
+@posix
+def test_the_index_of_another_user_is_not_believed(
+    repository: Path, cache: IndexCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_packages(repository, cache=cache)
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    assert cache.load(str(repository)) == {}
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o620, 0o602])
+def test_an_index_that_others_may_write_is_not_believed(
+    repository: Path, cache: IndexCache, mode: int
+) -> None:
+    read_packages(repository, cache=cache)
+    cache.file(str(repository)).chmod(mode)
+    assert cache.load(str(repository)) == {}
+
+
+@posix
+def test_a_link_in_place_of_the_index_is_not_followed(repository: Path, cache: IndexCache) -> None:
+    read_packages(repository, cache=cache)
+    file = cache.file(str(repository))
+    target = file.rename(file.with_name("target"))
+    file.symlink_to(target)
+    assert cache.load(str(repository)) == {}
+
+
+@posix
+def test_a_pipe_in_place_of_the_index_does_not_block(repository: Path, cache: IndexCache) -> None:
+    file = cache.file(str(repository))
+    file.parent.mkdir()
+    os.mkfifo(file)
+    assert cache.load(str(repository)) == {}
+
+
+@posix
+def test_the_index_is_for_its_owner_alone(repository: Path, cache: IndexCache) -> None:
+    read_packages(repository, cache=cache)
+    assert cache.file(str(repository)).stat().st_mode & 0o777 == 0o600
+    assert cache.folder.stat().st_mode & 0o777 == 0o700
+    assert len(list(cache.folder.iterdir())) == 1
+
+
+def test_a_folder_that_cannot_be_written_is_no_error(repository: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    cache = IndexCache(tmp_path / "file" / "cache", _much_later)
+    assert read_packages(repository, cache=cache) == read_packages(repository)
+
+
+def test_an_index_that_cannot_be_moved_into_place_leaves_the_old_one(
+    repository: Path, cache: IndexCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read_packages(repository, cache=cache)
+    before = cache.file(str(repository)).read_bytes()
+    write_bundle(repository / "op" / "1.2.0", "op.v1.2.0")
+
+    def refuse(*_: object) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    read_packages(repository, cache=cache)
+    assert [file.read_bytes() for file in cache.folder.iterdir()] == [before]
+
+
+def test_a_user_without_a_home_has_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", homeless)
+    assert IndexCache.of({}) is None
+    assert IndexCache.of({"EVERPATH_CACHE": "x"}) is not None
+
+
+def test_the_environment_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    folders = {
+        name: cache and cache.folder
+        for name, cache in {
+            "off": IndexCache.of({"EVERPATH_CACHE": "off"}),
+            "named": IndexCache.of({"EVERPATH_CACHE": "/x", "XDG_CACHE_HOME": "/y"}),
+            "xdg": IndexCache.of({"XDG_CACHE_HOME": str(tmp_path / "y")}),
+            "relative xdg": IndexCache.of({"XDG_CACHE_HOME": "y"}),
+            "home": IndexCache.of({}),
+        }.items()
+    }
+    assert folders == {
+        "off": None,
+        "named": Path("/x"),
+        "xdg": tmp_path / "y" / "everpath",
+        "relative xdg": tmp_path / ".cache" / "everpath",
+        "home": tmp_path / ".cache" / "everpath",
+    }

@@ -1,0 +1,229 @@
+"""What opm, OLM v0 and OLM v1 make of a channel, each in its own words."""
+
+from __future__ import annotations
+
+import pytest
+
+from everpath.graph import Edge, EdgeKind
+from everpath.policies import olm_v0, olm_v1, opm
+from everpath.policies.olm_v0 import Failure, FailureKind
+from everpath.policies.walks import Destination, End, destinations, walk
+from everpath.versions import parse
+from graphs import channel_graph
+
+# opm
+
+
+def test_opm_walks_the_replaces_chain_from_the_head() -> None:
+    verdict = opm.verdict(channel_graph("c: b\nb: a\na"))
+    assert verdict == opm.Verdict(("c",), ("c", "b", "a"))
+    assert verdict.accepted
+
+
+def test_opm_walks_on_to_a_name_that_is_no_entry_and_ends_there() -> None:
+    assert opm.verdict(channel_graph("b: gone")).chain == ("b", "gone")
+
+
+def test_opm_halts_before_the_first_name_that_anybody_skips() -> None:
+    verdict = opm.verdict(channel_graph("d: c\nc: b\nb: a\na: - / b"))
+    assert verdict.chain == ("d", "c")
+    assert verdict.stranded == ("a",)
+    assert not verdict.accepted
+
+
+def test_opm_has_no_opinion_of_a_chain_without_one_head() -> None:
+    assert opm.verdict(channel_graph("b\na")) == opm.Verdict(("a", "b"))
+    assert opm.verdict(channel_graph("b: a\na: b")) == opm.Verdict(())
+    assert not opm.verdict(channel_graph("b\na")).accepted
+
+
+def test_opm_names_the_cycle_from_where_it_closes() -> None:
+    verdict = opm.verdict(channel_graph("d: c\nc: b\nb: a\na: c"))
+    assert verdict.chain == ("d", "c", "b", "a")
+    assert verdict.cycle == ("c", "b", "a", "c")
+    assert verdict.stranded == ()
+    assert not verdict.accepted
+
+
+def test_opm_sorts_whom_it_calls_stranded_and_exempts_the_skipped() -> None:
+    verdict = opm.verdict(channel_graph("d\nc: b\nb: c\na: b / a"))
+    assert verdict.stranded == ("b", "c")
+
+
+# OLM v0
+
+
+def test_v0_orders_the_chain_without_skipped_entries() -> None:
+    assert olm_v0.order(channel_graph("d: c\nc: b / b\nb: a\na")).chain == ("d", "c", "a")
+
+
+def test_v0_stops_at_a_name_that_is_no_entry() -> None:
+    assert olm_v0.order(channel_graph("b: gone")).chain == ("b",)
+
+
+@pytest.mark.parametrize(
+    ("drawing", "failure"),
+    [
+        ("b: a\na: b", Failure(FailureKind.NO_HEAD, ("b", "a"))),
+        ("b\na", Failure(FailureKind.SEVERAL_HEADS, ("a", "b"))),
+        ("d: c\nc: b\nb: a\na: c", Failure(FailureKind.CYCLE, ("c", "b", "a", "c"))),
+        ("z\nc: b\nb: a\na: b", Failure(FailureKind.CYCLE, ("b", "a", "b"))),
+    ],
+)
+def test_v0_fails_as_a_whole(drawing: str, failure: Failure) -> None:
+    graph = channel_graph(drawing)
+    assert olm_v0.order(graph) == olm_v0.Order(failure=failure)
+    assert olm_v0.hops(graph) == olm_v0.Hops(failure=failure)
+
+
+def test_v0_installs_the_head() -> None:
+    assert olm_v0.fresh_install(channel_graph("c: b\nb: a\na")) == "c"
+
+
+def test_v0_installs_no_prohibited_entry() -> None:
+    graph = channel_graph("c: b\nb: a\na\n%prohibited c")
+    assert olm_v0.prohibited(graph) == {"c"}
+    assert olm_v0.fresh_install(graph) == "b"
+    assert olm_v0.fresh_install(channel_graph("a\n%prohibited a")) is None
+
+
+def test_v0_installs_nothing_from_a_channel_it_cannot_order() -> None:
+    assert olm_v0.fresh_install(channel_graph("b\na")) is None
+
+
+def test_v0_upgrades_to_no_prohibited_entry() -> None:
+    graph = channel_graph("c: b / - / <3.0.0\nb: a\na\n%prohibited c")
+    assert olm_v0.hops(graph).next == {"c": None, "b": None, "a": "b"}
+    assert list(olm_v0.candidates(graph, "b")) == []
+
+
+def test_v0_weighs_the_nearest_to_the_head_first() -> None:
+    graph = channel_graph("b3: b2 / - / >=1.0.0 <3.0.0\nb2: b1\nb1")
+    assert list(olm_v0.candidates(graph, "b1")) == [
+        Edge("b3", "b1", EdgeKind.RANGE),
+        Edge("b2", "b1", EdgeKind.REPLACES),
+    ]
+
+
+def test_v0_weighs_candidates_for_a_version_from_elsewhere() -> None:
+    graph = channel_graph("b3: b2 / - / <1.0.0\nb2: b1\nb1")
+    assert [e.successor for e in olm_v0.candidates(graph, "old", parse("0.5.0"))] == ["b3"]
+
+
+def test_v0_stays_where_an_entry_accepts_itself_before_anybody_nearer() -> None:
+    graph = channel_graph("b2: b1 / - / >=2.0.0\nb1: - / - / <=1.0.0")
+    assert olm_v0.hops(graph).next == {"b2": None, "b1": "b2"}
+
+
+def test_v0_panics_for_whoever_a_candidate_s_range_has_no_answer() -> None:
+    graph = channel_graph("b3: b2 / - / <1.5.0 || || =9.0.0\nb2: b1 / - / <0.1.0 || || =9.0.0\nb1")
+    panics = olm_v0.hops(graph).failures
+    assert panics == {
+        "b3": Failure(FailureKind.PANIC, ("b3", "b2")),
+        "b2": Failure(FailureKind.PANIC, ("b3", "b2")),
+        "b1": Failure(FailureKind.PANIC, ("b2",)),
+    }
+
+
+def test_v0_does_not_ask_the_range_of_a_skipped_entry() -> None:
+    assert olm_v0.hops(channel_graph("b3: - / b2\nb2: - / - / <0.1.0 || || =9.0.0")).failures == {}
+
+
+def test_v0_panics_for_nobody_whom_the_first_arm_answers() -> None:
+    assert olm_v0.hops(channel_graph("b2: b1 / - / <9.0.0 || || =9.0.0\nb1")).failures == {}
+
+
+# OLM v1
+
+
+def test_v1_ranks_by_version_and_the_deprecated_behind_all_others() -> None:
+    graph = channel_graph("b1\nb3\nb2\nb4\n%deprecated b4: old\n%deprecated b3: old")
+    assert olm_v1.ranking(graph) == {"b2": 0, "b1": 1, "b4": 2, "b3": 3}
+    assert olm_v1.fresh_install(graph) == "b2"
+
+
+def test_v1_leaves_out_entries_without_a_bundle() -> None:
+    graph = channel_graph("b2?: b1\nb1")
+    assert olm_v1.ranking(graph) == {"b1": 0}
+    assert olm_v1.hops(graph) == {"b2": None, "b1": None}
+
+
+def test_v1_ranks_an_unreadable_version_lowest() -> None:
+    assert list(olm_v1.ranking(channel_graph("x@one\nb1"))) == ["b1", "x"]
+
+
+def test_v1_keeps_the_order_of_entries_it_cannot_tell_apart() -> None:
+    assert list(olm_v1.ranking(channel_graph("b@1.0.0\na@1.0.0\nc@1.0.0"))) == ["b", "a", "c"]
+
+
+def test_v1_orders_equal_versions_by_build_metadata_as_releases() -> None:
+    builds = ["1.0.0", "1.0.0+1", "1.0.0+2", "1.0.0+10", "1.0.0+10.1", "1.0.0+a", "1.0.0+b", "1.0.0+b.1"]
+    graph = channel_graph("\n".join(f"n{i}@{build}" for i, build in enumerate(builds)))
+    assert list(olm_v1.ranking(graph)) == [f"n{i}" for i in reversed(range(len(builds)))]
+
+
+def test_v1_installs_nothing_where_there_is_no_bundle() -> None:
+    assert olm_v1.fresh_install(channel_graph("b2?")) is None
+
+
+def test_v1_weighs_the_highest_version_first_and_none_below_the_installed() -> None:
+    graph = channel_graph("b4: b2\nb3: b2 / - / >=1.0.0 <3.0.0\nb2: b1\nb1: b2")
+    assert list(olm_v1.candidates(graph, "b2")) == [
+        Edge("b4", "b2", EdgeKind.REPLACES),
+        Edge("b3", "b2", EdgeKind.REPLACES),
+        Edge("b3", "b2", EdgeKind.RANGE),
+    ]
+
+
+def test_v1_weighs_every_candidate_for_a_version_from_elsewhere() -> None:
+    graph = channel_graph("b3: - / - / <1.0.0\nb1: - / - / <1.0.0")
+    found = olm_v1.candidates(graph, "old", parse("0.5.0"))
+    assert [e.successor for e in found] == ["b3", "b1"]
+
+
+def test_v1_moves_on_whoever_runs_an_entry_without_a_bundle() -> None:
+    assert olm_v1.hops(channel_graph("b2: b1\nb1?"))["b1"] == "b2"
+
+
+def test_v1_moves_a_deprecated_entry_down_to_one_that_is_not() -> None:
+    graph = channel_graph("b2: b1\nb1: - / b2\n%deprecated b2: old")
+    assert olm_v1.hops(graph) == {"b2": "b1", "b1": None}
+
+
+# Walks
+
+
+def test_a_walk_visits_every_hop_up_to_the_last() -> None:
+    assert walk({"a": "b", "b": "c", "c": None}, "a") == ("b", "c")
+    assert walk({"a": None}, "a") == ()
+    assert walk({}, "a") == ()
+
+
+def test_a_walk_in_a_circle_ends_where_it_closes() -> None:
+    hops = {"a": "b", "b": "c", "c": "b"}
+    assert walk(hops, "a") == ("b", "c", "b")
+    assert walk(hops, "b") == ("c", "b")
+
+
+def test_destinations_tell_arrived_from_stranded_and_lost() -> None:
+    hops = {"a": "b", "b": None, "c": "d", "d": None, "e": "f", "f": "g", "g": "f"}
+    assert destinations(hops, "b", hops) == {
+        "a": Destination("b", End.HEAD),
+        "b": Destination("b", End.HEAD),
+        "c": Destination("d", End.STRANDED),
+        "d": Destination("d", End.STRANDED),
+        "e": Destination("f", End.LOOP),
+        "f": Destination("f", End.LOOP),
+        "g": Destination("f", End.LOOP),
+    }
+
+
+def test_whoever_joins_a_known_walk_ends_where_it_ends() -> None:
+    hops = {"b": None, "a": "b", "z": "a", "f": "g", "g": "f", "e": "g"}
+    ends = destinations(hops, None, hops)
+    assert ends["z"] == Destination("b", End.STRANDED)
+    assert ends["e"] == ends["g"] == Destination("f", End.LOOP)
+
+
+def test_only_the_asked_entries_and_those_on_their_way_have_a_destination() -> None:
+    assert destinations({"a": "b", "b": None, "c": None}, "b", ["a"]).keys() == {"a", "b"}

@@ -1,0 +1,45 @@
+"""The quick way to a value leads where the slow way leads, or declines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from catalog_texts import Style, documents, dumped, styles
+from everpath.formats.descent import descend_json, descend_yaml
+from everpath.formats.parsed import byte_offset
+from everpath.formats.spans import json_spans, yaml_spans
+
+
+@settings(max_examples=200)
+@given(st.data(), documents, styles)
+def test_the_quick_way_leads_where_the_slow_way_leads(
+    data: st.DataObject, documents: list[dict[str, Any]], style: Style
+) -> None:
+    text = dumped(documents[:1], style)
+    decoded = text.decode()
+    spans = json_spans(decoded, 8) if style.is_json else yaml_spans(text, 8)
+    pointer = data.draw(st.sampled_from(sorted((p for p in spans.by_pointer if p), key=str)))
+    found = descend_json(decoded, pointer) if style.is_json else descend_yaml(text, pointer)
+    if found is None:
+        return
+    start, end = spans.by_pointer[pointer]
+    if not style.is_json:
+        start, end = byte_offset(text, start), byte_offset(text, end)
+        end = min(end, text.index(b"\n", start))
+    assert found == (start, end)
+
+
+@given(documents, styles)
+def test_every_value_of_a_document_has_a_span(documents: list[dict[str, Any]], style: Style) -> None:
+    text = dumped(documents[:1], style)
+    spans = json_spans(text.decode(), 99) if style.is_json else yaml_spans(text, 99)
+    assert spans.is_whole
+    assert set(_pointers(documents[0])) <= spans.by_pointer.keys()
+
+
+def _pointers(value: Any, above: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:
+    below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [above, *(pointer for step, child in below for pointer in _pointers(child, (*above, step)))]

@@ -1,0 +1,86 @@
+"""Which modules are mutated, and which tests state their laws."""
+
+from __future__ import annotations
+
+__all__ = ["GROUPS", "ROOT", "Group", "mutants_of", "path_of"]
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from mutation.mutants import Mutant, mutants
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Modules, and the tests that state their laws."""
+
+    modules: tuple[str, ...]
+    tests: tuple[str, ...]
+
+
+GROUPS: Final = (
+    Group(
+        (
+            "graph",
+            "policies.olm_v0",
+            "policies.olm_v1",
+            "policies.opm",
+            "policies.walks",
+            "rules.heads",
+            "rules.stranding",
+            "rules.successors",
+            "rules.edges",
+            "rules.streams",
+            "rules.ranges",
+            "rules._words",
+            "rules.check",
+            "rules.findings",
+            "rules.registry",
+            "rules.waivers",
+            "rules.exemptions",
+        ),
+        (
+            "tests/rules_graph",
+            "tests/rules_check",
+            "tests/graphs_and_policies",
+            "tests/laws/test_graph_and_policies.py",
+        ),
+    ),
+    Group(
+        (
+            "rules.documents",
+            "rules.packages",
+            "rules.channels",
+            "rules.bundles",
+            "rules.naming",
+            "rules.properties",
+            "rules.manifests",
+            "rules.deprecations",
+            "rules._cel",
+            "rules._constraints",
+            "rules._names",
+            "rules._references",
+            "rules._released",
+            "rules._shapes",
+        ),
+        (
+            "tests/rules_documents",
+            "tests/rules_packages",
+            "tests/rules_bundles",
+            "tests/rules_deprecations",
+            "tests/rules_manifests",
+            "tests/rules_opm",
+        ),
+    ),
+)
+
+
+def path_of(module: str) -> Path:
+    return ROOT / "tools" / "everpath" / f"{module.replace('.', '/')}.py"
+
+
+def mutants_of(module: str) -> list[Mutant]:
+    return list(mutants(module, path_of(module).read_text()))

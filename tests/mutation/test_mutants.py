@@ -1,0 +1,126 @@
+"""The tool that tries the tests is tried too: what it changes, what it leaves alone, and what it forgives."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from mutation import equivalents
+from mutation.mutants import Mutant, mutants
+from mutation.targets import GROUPS, mutants_of
+
+
+def found(source: str) -> list[Mutant]:
+    return list(mutants("m", dedent(source)))
+
+
+def changes(source: str) -> set[str]:
+    return {mutant.change for mutant in found(source)}
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("x = a < b", {"a < b → a <= b", "a < b → a >= b"}),
+        ("x = a == b", {"a == b → a != b"}),
+        ("x = a is None", {"a is None → a is not None"}),
+        ("x = a not in b", {"a not in b → a in b"}),
+        ("x = a and b", {"a and b → a or b", "a and b → a", "a and b → b"}),
+        ("x = not a", {"not a → a"}),
+        ("x = a - b", {"a - b → a + b", "a - b → a"}),
+        ("x = a + 'b'", {"a + 'b' → a", "'b' → 'otherb'"}),
+        ("x = 7", {"7 → 8", "7 → 6"}),
+        ("x = True", {"True → False"}),
+        ("x = 'word'", {"'word' → 'otherword'"}),
+        ("x = len(a[b:])", {"without the lower end"}),
+        ("x = min(a)", {"min(a) → max(a)"}),
+        ("x = any(a)", {"any(a) → all(a)"}),
+        ("x = sorted(a, key=b)", {"sorted(a, key=b) → list(a)", "without key="}),
+        ("x = a.strip()", {"without .strip()"}),
+        ("x = f(a, b)", {"f(a, b) → f(b, a)"}),
+        ("x = f(fix=a)", {"without fix="}),
+        ("x = (a, b)", {"without a", "without b"}),
+        ("x = [a for a in b if a]", {"without `if a`"}),
+        ("x = Severity.NOTE", {"Severity.NOTE → Severity.WARNING"}),
+        ("x.append(a)", {"removed"}),
+        ("x += a", {"removed", "x += a → x -= a"}),
+        ("if a:\n    b", {"the condition is True", "the condition is False"}),
+        ("for a in b:\n    c", {"the loop ends after one turn"}),
+        ("while a:\n    b", {"the condition is False"}),
+        ("while a:\n    b\n    continue", {"the condition is False", "continue → break", "removed"}),
+        ("def f():\n    return a", {"return a → return None"}),
+        ("def f():\n    yield a", {"removed"}),
+    ],
+)
+def test_a_small_fault_is_made_of_each_construct(source: str, expected: set[str]) -> None:
+    assert changes(source) == expected
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        '"""A docstring."""',
+        "__all__ = ['a', 'b']",
+        "x: Final[Literal['a']] = a",
+        "Hops = Mapping[str, int]",
+        "x = list[str]()",
+        "assert a is not None",
+        "x = 'a sentence'",
+        "x = f'text {a!r}'",
+        "@dataclass(frozen=True)\nclass A:\n    x: int = field(repr=False)",
+        "def f(a: Literal['x']) -> Literal['y']: ...",
+    ],
+)
+def test_what_is_no_law_is_left_alone(source: str) -> None:
+    assert changes(source) == set()
+
+
+def test_an_expression_in_a_text_is_mutated_but_not_its_words() -> None:
+    assert changes("x = f\"{'a' if b else 'c'}\"") == {"the condition is True", "the condition is False"}
+
+
+def test_a_removed_yield_leaves_a_generator() -> None:
+    [mutant] = found("def f():\n    yield 1")[:1]
+    space: dict[str, object] = {}
+    exec(compile(mutant.tree, "m", "exec"), space)
+    assert list(space["f"]()) == []  # type: ignore[operator]
+
+
+def test_one_fault_leaves_the_rest_as_it_was() -> None:
+    source = "def f(a):\n    if a > 1:\n        return 2\n    return a + 3"
+    for mutant in found(source):
+        space: dict[str, object] = {}
+        exec(compile(mutant.tree, "m", "exec"), space)
+        answers = [space["f"](a) for a in (1, 2, 5)]  # type: ignore[operator]
+        assert answers != [4, 2, 2], mutant.change
+
+
+def test_a_mutant_knows_the_lines_that_run_it() -> None:
+    [mutant, *_] = found(
+        """
+        def f(a):
+            if (
+                a < b
+            ):
+                return None
+        """
+    )
+    assert (mutant.owner, mutant.line, mutant.last_line, mutant.runs_at_import) == ("f", 3, 5, False)
+    assert (mutant.before, mutant.after) == ("if a < b:", "if True:")
+
+
+def test_a_decorator_and_a_default_run_at_import() -> None:
+    assert all(mutant.runs_at_import for mutant in found("@rule('EP1')\ndef f(a=1):\n    pass"))
+
+
+def test_two_equal_faults_of_a_statement_have_two_keys() -> None:
+    assert changes("x = (a < b) + (a < b)") >= {"a < b → a <= b", "a < b → a <= b (2)"}
+
+
+def test_every_equivalent_names_a_mutant_and_a_reason() -> None:
+    excused = equivalents.read()
+    modules = {key.partition(" ")[0] for key in excused}
+    keys = {mutant.key for group in GROUPS for m in group.modules if m in modules for mutant in mutants_of(m)}
+    assert excused.keys() <= keys
+    assert all(excused.values())

@@ -1,0 +1,110 @@
+"""Files that do not say what they should: reported with their place, and the rest is still read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bundles import annotations_yaml, csv, problems, read_bundle, write, write_bundle
+from everpath.formats.positions import locate
+from everpath.formats.sources import Sources
+
+CSV = "manifests/op.v1.0.0.clusterserviceversion.yaml"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "pointer"),
+    [
+        ("version: 1.0.0", "version: 1.0", ("spec", "version")),
+        ("version: 1.0.0", "replaces: [a]", ("spec", "replaces")),
+        ("version: 1.0.0", "skips: a", ("spec", "skips")),
+        ("version: 1.0.0", "skips: [a, 1]", ("spec", "skips", 1)),
+        ("name: op.v1.0.0", "name: {}", ("metadata", "name")),
+        ("name: op.v1.0.0", "annotations: []", ("metadata", "annotations")),
+        ("name: op.v1.0.0", "annotations: {olm.skipRange: 1}", ("metadata", "annotations", "olm.skipRange")),
+        ("  version: 1.0.0", "- a", ("spec",)),
+        ("  name: op.v1.0.0", "- a", ("metadata",)),
+    ],
+)
+def test_a_value_of_a_wrong_type_is_reported_where_it_stands(
+    tmp_path: Path, old: str, new: str, pointer: tuple[str | int, ...]
+) -> None:
+    write_bundle(tmp_path)
+    write(tmp_path, {CSV: csv().replace(old, new)})
+    (problem,) = read_bundle(tmp_path).problems
+    assert (problem.kind, problem.place.pointer) == ("wrong-type", pointer)
+    assert ".".join(map(str, pointer)) in problem.message
+
+
+def test_a_wrong_type_says_what_it_is_and_should_be(tmp_path: Path) -> None:
+    write_bundle(tmp_path, replaces=True)
+    assert read_bundle(tmp_path).problems[0].message == "spec.replaces is a boolean, not a string"
+
+
+def test_what_else_a_csv_says_survives_a_wrong_type(tmp_path: Path) -> None:
+    write_bundle(tmp_path, replaces=1, skips=["a", 2])
+    (entry,) = read_bundle(tmp_path).packages[0].channels[0].entries
+    assert (entry.replaces, entry.skips) == (None, ("a",))
+
+
+def test_a_csv_that_does_not_parse_is_unreadable(tmp_path: Path) -> None:
+    write_bundle(tmp_path)
+    write(tmp_path, {CSV: csv() + "  bad: [\n  worse\n"})
+    catalog = read_bundle(tmp_path)
+    assert problems(catalog) == [("unreadable-document", Path(CSV).name)]
+    assert not catalog.packages
+
+
+def test_what_does_not_parse_is_shown_with_its_line(tmp_path: Path) -> None:
+    write_bundle(tmp_path)
+    write(tmp_path, {"metadata/dependencies.yaml": "dependencies:\n- type: olm.package\n   value: ünï: x\n"})
+    (problem,) = read_bundle(tmp_path).problems
+    assert problem.kind == "unreadable-document"
+    assert problem.message.startswith("not YAML: ")
+    assert locate(problem.place, Sources()).line == 3
+
+
+def test_a_manifest_that_does_not_parse_is_reported_once(tmp_path: Path) -> None:
+    write_bundle(tmp_path)
+    write(tmp_path, {"manifests/crd.yaml": "a: [ # ClusterServiceVersion"})
+    assert problems(read_bundle(tmp_path)) == [("unreadable-document", "crd.yaml")]
+
+
+@pytest.mark.parametrize("text", ["dependencies: 1", "dependencies: [1]", "dependencies: [{type: 1}]"])
+def test_dependencies_of_a_wrong_type_are_reported(tmp_path: Path, text: str) -> None:
+    write_bundle(tmp_path)
+    write(tmp_path, {"metadata/dependencies.yaml": text})
+    assert problems(read_bundle(tmp_path)) == [("wrong-type", "dependencies.yaml")]
+
+
+def test_annotations_of_a_wrong_type_are_reported(tmp_path: Path) -> None:
+    write_bundle(tmp_path)
+    write(tmp_path, {"metadata/annotations.yaml": annotations_yaml().replace("stable", "[stable]")})
+    assert problems(read_bundle(tmp_path)) == [("wrong-type", "annotations.yaml")]
+
+
+def test_repeated_annotations_are_reported(tmp_path: Path) -> None:
+    key = "operators.operatorframework.io.bundle.channels.v1"
+    write_bundle(tmp_path)
+    write(tmp_path, {"metadata/annotations.yaml": f"{annotations_yaml()}  {key}: beta\n"})
+    catalog = read_bundle(tmp_path)
+    assert problems(catalog) == [("duplicate-key", "annotations.yaml")]
+    assert catalog.problems[0].place.pointer == ("annotations", key)
+    assert [c.name for c in catalog.packages[0].channels] == ["beta"]
+
+
+def test_a_csv_without_a_name_keeps_its_place(tmp_path: Path) -> None:
+    write_bundle(tmp_path)
+    write(tmp_path, {CSV: csv().replace("name: op.v1.0.0", "labels: {}")})
+    (bundle,) = read_bundle(tmp_path).packages[0].bundles
+    assert bundle.name == ""
+    assert bundle.place.file.endswith(CSV)
+
+
+def test_a_csv_without_a_version_has_none(tmp_path: Path) -> None:
+    write_bundle(tmp_path)
+    write(tmp_path, {CSV: csv().replace("version: 1.0.0", "maturity: alpha")})
+    (bundle,) = read_bundle(tmp_path).packages[0].bundles
+    assert bundle.version is None
+    assert bundle.properties == ()

@@ -1,0 +1,158 @@
+"""Hostile inputs: too large, too deep, binary, cut short. A problem or a clear error, in bounded memory."""
+
+from __future__ import annotations
+
+import io
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from everpath.assembly import Assembly
+from everpath.errors import UnreadableInput
+from everpath.formats import documents
+from everpath.formats.fbc import read_fbc
+from everpath.formats.sources import MEBIBYTE, Sources
+from readings import problems, problems_of, read, read_lazily
+
+PACKAGE = b"schema: olm.package\nname: %b\n"
+
+
+def _sparse(path: Path, head: bytes, megabytes: int, tail: bytes = b"") -> Path:
+    """A file with a hole of null bytes: large without taking room on the disk."""
+    with path.open("wb") as file:
+        file.write(head)
+        file.seek(megabytes * MEBIBYTE)
+        file.write(tail)
+    return path
+
+
+def test_a_document_of_100_mb_is_refused_in_little_memory(tmp_path: Path) -> None:
+    head = PACKAGE % b"a" + b"---\nschema: x\n" + b"a: b\n" * 2000
+    path = _sparse(tmp_path / "catalog.yaml", head, 100, b"\n---\n" + PACKAGE % b"b")
+    tracemalloc.start()
+    catalog = read(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert [package.name for package in catalog.packages] == ["a", "b"]
+    (problem,) = catalog.problems
+    assert (problem.kind, problem.message) == (
+        "unreadable-document",
+        "a document of more than 64 MiB is not read",
+    )
+    assert peak < 160 * MEBIBYTE
+
+
+def test_a_json_document_of_100_mb_is_refused(tmp_path: Path) -> None:
+    head = b'{"schema": "olm.package", "name": "a"}\n{"schema": "x", "a": "' + b"x" * 10_000
+    path = _sparse(tmp_path / "catalog.json", head, 100, b'"}\n{"schema": "olm.package", "name": "b"}\n')
+    catalog = read(path)
+    assert [package.name for package in catalog.packages] == ["a", "b"]
+    assert [problem.kind for problem in catalog.problems] == ["unreadable-document"]
+
+
+def test_many_documents_of_any_total_size_are_read_piece_by_piece(tmp_path: Path) -> None:
+    data = b"A" * 100_000
+    head = b"---\nschema: olm.bundle\nname: b%d\npackage: op\nproperties:\n"
+    bundle = head + b"- type: olm.bundle.object\n  value:\n    data: %b\n"
+    path = tmp_path / "catalog.yaml"
+    with path.open("wb") as file:
+        file.writelines(bundle % (i, data) for i in range(300))
+    tracemalloc.start()
+    (package,) = read(path).packages
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(package.bundles) == 300
+    assert peak < 16 * MEBIBYTE < path.stat().st_size
+
+
+def test_a_large_binary_file_is_left_at_its_first_bytes(tmp_path: Path) -> None:
+    _sparse(tmp_path / "disk.img", b"\x7fELF\0", 2000)
+    assert problems_of(tmp_path) == ["disk.img not-a-catalog-file"]
+
+
+def test_standard_input_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    sources = Sources()
+    with pytest.raises(UnreadableInput, match="- is larger than 1 MiB"):
+        sources.keep_stream("-", io.BytesIO(b"x" * (MEBIBYTE + 1)), MEBIBYTE)
+    sources.keep_stream("-", io.BytesIO(b"x" * MEBIBYTE), MEBIBYTE)
+    assert len(sources.read("-")) == MEBIBYTE
+
+
+@pytest.mark.parametrize("text", [b"", b"\n"[:0]])
+def test_empty_standard_input_is_an_error(text: bytes) -> None:
+    with pytest.raises(UnreadableInput, match="- holds no catalog"):
+        read_fbc("-", Assembly(), Sources(), stream=io.BytesIO(text))
+
+
+def test_standard_input_must_be_there() -> None:
+    with pytest.raises(UnreadableInput):
+        read_fbc("-", Assembly(), Sources())
+
+
+def test_nesting_is_refused_in_json_too() -> None:
+    for depth in (600, 100_000):
+        text = b'{"schema": "x", "a": ' + b"[" * depth + b"]" * depth + b"}"
+        assert [problem.partition(" ")[0] for problem in problems(text)] == ["unreadable-document"]
+
+
+def test_an_alias_bomb_is_a_problem() -> None:
+    lines = [b"schema: x", b"a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [b"a%d: &a%d [%b]" % (i, i, b", ".join([b"*a%d" % (i - 1)] * 10)) for i in range(1, 12)]
+    (problem,) = problems(b"\n".join(lines))
+    assert problem.startswith("unreadable-document")
+    assert "alias bomb" in problem
+
+
+RENDERED = b"""---
+schema: olm.bundle
+name: op.v1.0.0
+package: op
+image: registry.example/op:1
+properties:
+- type: olm.csv.metadata
+  value:
+    description: |-
+      a text
+    displayName: "quoted"
+relatedImages:
+- image: registry.example/op:1
+  name: ""
+"""
+
+
+@pytest.mark.parametrize("kept", [RENDERED.index(b"quoted"), len(RENDERED) - 2])
+def test_a_file_cut_short_is_noticed_even_in_what_nobody_reads(kept: int) -> None:
+    catalog = read_lazily(RENDERED + RENDERED[:kept])
+    assert [problem.kind for problem in catalog.problems] == ["unreadable-document"]
+    assert len(catalog.packages[0].bundles) == 1
+
+
+def test_bad_metadata_in_a_small_catalog_is_noticed() -> None:
+    broken = RENDERED.replace(b'"quoted"', b'"a": b: c')
+    assert [problem.partition(" ")[0] for problem in problems(broken + RENDERED)] == ["unreadable-document"]
+
+
+def test_bad_metadata_amid_a_large_catalog_is_noticed_by_a_thorough_reading() -> None:
+    broken = RENDERED.replace(b'"quoted"', b'"a": b: c')
+    assert read_lazily(broken + RENDERED).problems == ()
+    assert [p.kind for p in read(broken + RENDERED, thorough=True).problems] == ["unreadable-document"]
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 7, 64])
+def test_where_blocks_end_does_not_matter(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = (
+        PACKAGE % b"a" + b"---\n" + RENDERED + b"--- # c\n" + PACKAGE % b"c" + b"---\n---\n--- x\n" + RENDERED
+    )
+    whole = list(documents.yaml_documents(io.BytesIO(stream)))
+    objects = b'{"a": 1}\n{"b": 2}\r\n \n{"c": 3} {"d": 4}\n'
+    whole_objects = list(documents.json_documents(io.BytesIO(objects)))
+    monkeypatch.setattr(documents, "_BLOCK", block)
+    cut = list(documents.yaml_documents(io.BytesIO(stream)))
+    assert [item[:3] for item in cut] == [item[:3] for item in whole]
+    assert list(documents.json_documents(io.BytesIO(objects))) == whole_objects
+    assert [item.text for item in whole_objects if isinstance(item, documents.Document)] == [
+        b'{"a": 1}\n',
+        b'{"b": 2}\r\n \n',
+        b'{"c": 3} {"d": 4}\n',
+    ]

@@ -1,0 +1,176 @@
+"""A problem names its place and its remedy, and the rest of the catalog is read on."""
+
+from __future__ import annotations
+
+from readings import problems, read
+
+
+def test_a_value_of_the_wrong_type_does_not_hide_the_others() -> None:
+    assert problems("""
+        schema: olm.channel
+        name: 1.10
+        package: op
+        entries:
+        - name: a
+          skips: b
+          replaces: on
+        - c
+    """) == [
+        "non-string-name 2:7 name is a number, not text",
+        "non-string-name 7:13 replaces is a truth value, not text",
+        "wrong-type 6:10 skips is text, not a list",
+        "wrong-type 8:3 text where a mapping is needed",
+    ]
+
+
+def test_what_was_not_text_is_kept_as_it_was_written() -> None:
+    catalog = read("""
+        schema: olm.channel
+        name: 1.10
+        package: op
+        entries:
+        - name: on
+          skips: [2.0, b]
+    """)
+    (channel,) = catalog.packages[0].channels
+    assert channel.name == "1.10"
+    assert (channel.entries[0].name, channel.entries[0].skips) == ("on", ("2.0", "b"))
+    assert [problem.fix for problem in catalog.problems] == [
+        'quote it: "1.10"',
+        'quote it: "on"',
+        'quote it: "2.0"',
+    ]
+
+
+def test_a_problem_knows_its_package_and_entry() -> None:
+    text = """
+        schema: olm.channel
+        name: stable
+        package: op
+        entries: [{name: a, skip: b}]
+    """
+    (problem,) = read(text).problems
+    assert (problem.kind, problem.fix, problem.entry) == ("misspelled-key", "write skips", "a")
+    (problem,) = read("schema: olm.bundle\npackage: op\nname: a.v1\nimages: x\n").problems
+    assert (problem.kind, problem.fix, problem.package, problem.entry) == (
+        "misspelled-key",
+        "write image",
+        "op",
+        "a.v1",
+    )
+
+
+def test_near_misses_are_misspellings_and_strangers_are_not() -> None:
+    assert problems("""
+        schema: olm.package
+        name: op
+        default-channel: stable
+        maintainer: me
+    """) == ["misspelled-key 3:18 default-channel is no key opm knows"]
+    assert problems("""
+        schema: olm.channel
+        name: stable
+        package: op
+        entries:
+        - {name: a, replace: b, skipsRange: <1.0.0, olm.skipRange: <1.0.0, comment: hi}
+    """) == [
+        "misspelled-key 5:60 olm.skipRange is no key opm knows",
+        "misspelled-key 5:22 replace is no key opm knows",
+        "misspelled-key 5:37 skipsRange is no key opm knows",
+    ]
+
+
+def test_a_near_miss_of_a_schema_is_a_misspelling() -> None:
+    (problem,) = read("schema: olm.bundel\nname: a\n").problems
+    assert (problem.kind, problem.fix) == ("misspelled-key", "write olm.bundle")
+    assert read("schema: olm.composite\n").problems == ()
+
+
+def test_a_missing_schema_is_guessed_from_the_fields() -> None:
+    assert [
+        read(text).problems[0].fix
+        for text in ("entries: []\n", "image: a\n", "defaultChannel: a\n", "a: b\n")
+    ] == [
+        "add schema: olm.channel",
+        "add schema: olm.bundle",
+        "add schema: olm.package",
+        None,
+    ]
+
+
+def test_a_repeated_key_is_shown_where_the_last_one_stands() -> None:
+    text = """
+        schema: olm.channel
+        name: stable
+        package: op
+        entries:
+        - name: a
+          replaces: b
+          replaces: c
+    """
+    assert problems(text) == ["duplicate-key 7:13 replaces stands here twice"]
+    assert read(text).packages[0].channels[0].entries[0].replaces == "c"
+
+
+def test_a_broken_document_leaves_its_neighbours_readable() -> None:
+    text = """
+        schema: olm.package
+        name: a
+        ---
+        schema: olm.package
+        name: [
+        ---
+        schema: olm.package
+        name: b
+    """
+    assert problems(text) == [
+        "unreadable-document 5:8 the document does not parse: did not find expected node content"
+    ]
+    assert [package.name for package in read(text).packages] == ["a", "b"]
+
+
+def test_a_broken_object_leaves_its_neighbours_readable() -> None:
+    good = b'{"schema": "olm.package", "name": "%b"}\n'
+    text = good % b"a" + b'{"schema": "olm.package",\n "name" "x"}\n' + good % b"b"
+    assert problems(text) == ["unreadable-document 3:9 the document does not parse: Expecting ':' delimiter"]
+    assert [package.name for package in read(text).packages] == ["a", "b"]
+
+
+def test_a_bad_separator_still_separates() -> None:
+    text = "schema: olm.package\nname: a\n--- b\nschema: olm.package\nname: b\n"
+    assert problems(text) == ["bad-separator 3:5 'b' after --- on a line that parts documents"]
+    assert [package.name for package in read(text).packages] == ["a", "b"]
+
+
+def test_text_that_is_dropped_is_pointed_at() -> None:
+    (problem,) = problems("schema: a\n...\n\nschema: b\n")
+    assert problem.startswith("bad-separator 4:1 what follows is never read")
+
+
+def test_a_property_needs_a_value_in_a_bundle_alone() -> None:
+    assert problems("schema: olm.bundle\nname: a\nproperties: [{type: x}, null]\n") == [
+        "wrong-type 3:14 a property without a value",
+        "wrong-type 3:25 a property without a value",
+    ]
+    assert problems("schema: olm.package\nname: a\nproperties: [{type: x}]\n") == []
+
+
+def test_an_object_is_parsed_when_thoroughness_is_asked_for() -> None:
+    text = (
+        "schema: olm.bundle\nname: a\nproperties: [{type: olm.bundle.object, value: {data: YTogYjogYw==}}]\n"
+    )
+    assert problems(text) == []
+    (problem,) = problems(text, thorough=True)
+    assert problem.startswith("wrong-type 3:47 the manifest in an olm.bundle.object does not parse: line 1")
+
+
+def test_an_object_in_json_is_passed_on_unparsed() -> None:
+    text = "schema: olm.bundle\nname: a\nproperties: [{type: olm.bundle.object, value: {data: eyd9}}]\n"
+    assert problems(text, thorough=True) == []
+
+
+def test_a_number_too_large_is_remarked_in_json_too() -> None:
+    text = b'{"schema": "x", "a": [1, 9007199254740993]}'
+    assert problems(text) == [
+        "lossy-number 1:26 opm turns this number into a float64, which does not hold it"
+    ]

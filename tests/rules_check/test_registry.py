@@ -1,0 +1,86 @@
+"""Which rules there are, and how they are called up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from everpath.errors import UsageError
+from everpath.graph import ChannelGraph
+from everpath.rules.findings import Flaw, Severity
+from everpath.rules.registry import all_rules, channel_rule, find_rules
+from rule_index import README, indexed
+
+
+def test_ids_names_severities_and_laws_are_those_of_the_published_index() -> None:
+    published = README.read_text(encoding="utf-8")
+    assert indexed(published) == published
+
+
+def test_only_a_document_that_cannot_be_read_leaves_input_unjudged() -> None:
+    assert [rule.name for rule in all_rules() if rule.unreadable] == ["unreadable-document"]
+
+
+def test_rules_come_in_the_order_of_their_ids() -> None:
+    ids = [rule.id for rule in all_rules()]
+    assert ids == sorted(ids)
+
+
+def test_the_summary_is_the_first_paragraph_on_one_line() -> None:
+    [rule] = [rule for rule in all_rules() if rule.name == "fork"]
+    assert rule.summary == (
+        "No two entries replace the same one, unless one of them stands in the other's line."
+    )
+    assert rule.law.startswith(f"{rule.summary}\n\nA registry asked")
+
+
+def test_a_summary_that_is_wrapped_is_joined() -> None:
+    rule = next(rule for rule in all_rules() if rule.name == "fork")
+    law = "One law\nin two lines.\n\nMore."
+    assert type(rule)("EP000", "x", Severity.NOTE, "channel", law, check=rule.check).summary == (
+        "One law in two lines."
+    )
+
+
+@pytest.mark.parametrize(("id", "name"), [("EP203", "another-fork"), ("EP999", "fork")])
+def test_an_id_and_a_name_stand_for_one_rule(id: str, name: str) -> None:  # noqa: A002 - the word users know
+    def check(_: ChannelGraph) -> Iterator[Flaw]:
+        return iter(())
+
+    with pytest.raises(AssertionError, match="is taken by"):
+        channel_rule(id, name, Severity.NOTE)(check)
+
+
+@pytest.mark.parametrize("word", ["fork", "EP203", "ep203"])
+def test_a_rule_is_found_by_its_name_and_by_its_id_in_either_case(word: str) -> None:
+    assert find_rules([word]) == {"EP203"}
+
+
+def test_the_beginning_of_ids_finds_all_of_them() -> None:
+    assert find_rules(["EP90"]) == {"EP901", "EP902"}
+    assert find_rules(["EP"]) == {rule.id for rule in all_rules()}
+
+
+def test_several_words_find_the_rules_of_each() -> None:
+    assert find_rules(["fork", "EP90"]) == {"EP203", "EP901", "EP902"}
+
+
+def test_no_words_find_nothing() -> None:
+    assert find_rules([]) == set()
+
+
+@pytest.mark.parametrize(
+    ("word", "meant"), [("forc", "fork"), ("EP203x", "EP203"), ("strandedv0", "stranded-v0")]
+)
+def test_a_misspelled_rule_is_answered_with_the_one_that_was_meant(word: str, meant: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        find_rules([word])
+    assert caught.value.message == f"no rule is called {word!r}"
+    assert caught.value.hint == f"did you mean {meant!r}?"
+
+
+def test_a_word_like_no_rule_is_answered_with_where_to_look() -> None:
+    with pytest.raises(UsageError) as caught:
+        find_rules(["zzz"])
+    assert caught.value.hint == "`everpath rules` lists them all"

@@ -1,0 +1,147 @@
+"""What a report holds: every finding stamped, sorted and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import pytest
+
+from everpath.formats.notation import parse
+from everpath.graph import ChannelGraph, Edge, EdgeKind
+from everpath.model import Bundle, Catalog, Channel, Package, Place
+from everpath.rules import check as checking
+from everpath.rules.check import Report, check, check_all
+from everpath.rules.findings import Finding, Flaw, Severity
+from everpath.rules.registry import Rule
+from graphs import parse_report
+
+
+def rule(*flaws: Flaw, id: str = "EP000", severity: Severity = Severity.WARNING) -> Rule:  # noqa: A002
+    """A rule that finds the same in every channel."""
+
+    def found(_: ChannelGraph) -> Iterator[Flaw]:
+        return iter(flaws)
+
+    return Rule(id, f"name-of-{id}", severity, "channel", "A law.", check=found)
+
+
+def report(monkeypatch: pytest.MonkeyPatch, *rules: Rule) -> Report:
+    monkeypatch.setattr(checking, "all_rules", lambda: rules)
+    return check(parse("[stable]\na"))
+
+
+HERE = Place("here.yaml", 7)
+
+
+def test_a_finding_carries_the_rule_and_its_subject(monkeypatch: pytest.MonkeyPatch) -> None:
+    edge = Edge("b", "a", EdgeKind.REPLACES)
+    flaw = Flaw(HERE, "something", because=(edge, "and so"), fix="do this", entry="a")
+    assert report(monkeypatch, rule(flaw)).findings == (
+        Finding(
+            rule="EP000",
+            name="name-of-EP000",
+            severity=Severity.WARNING,
+            place=HERE,
+            message="something",
+            package="p",
+            channel="stable",
+            entry="a",
+            because=("b replaces a", "and so"),
+            fix="do this",
+        ),
+    )
+
+
+def test_a_flaw_may_name_another_subject(monkeypatch: pytest.MonkeyPatch) -> None:
+    [finding] = report(monkeypatch, rule(Flaw(HERE, "x", package="q", channel="fast"))).findings
+    assert (finding.package, finding.channel) == ("q", "fast")
+
+
+@pytest.mark.parametrize(
+    ("own", "stamped"),
+    [
+        (None, Severity.WARNING),
+        (Severity.NOTE, Severity.NOTE),
+        (Severity.ERROR, Severity.WARNING),
+    ],
+)
+def test_a_flaw_may_hurt_less_than_its_rule_but_not_more(
+    monkeypatch: pytest.MonkeyPatch, own: Severity | None, stamped: Severity
+) -> None:
+    [finding] = report(monkeypatch, rule(Flaw(HERE, "x", severity=own))).findings
+    assert finding.severity is stamped
+
+
+def test_a_finding_about_a_bundle_names_the_bundle() -> None:
+    [finding] = parse_report("a@x", "EP406")
+    assert (finding.package, finding.channel, finding.entry) == ("p", None, "a")
+
+
+#: Each sorts before the next by one field, and after it by all that follow.
+SORTED = (
+    Finding("EP002", "", Severity.NOTE, Place("a", 2), "", "q", "d", "f"),
+    Finding("EP002", "", Severity.NOTE, Place("b", 1), "", "q", "d", "f"),
+    Finding("EP002", "", Severity.NOTE, Place("b", 2), "", "p", "d", "f"),
+    Finding("EP002", "", Severity.NOTE, Place("b", 2), "", "q", "c", "f"),
+    Finding("EP002", "", Severity.ERROR, Place("b", 2), "", "q", "d", "f"),
+    Finding("EP001", "", Severity.NOTE, Place("b", 2), "", "q", "d", "f"),
+    Finding("EP002", "", Severity.NOTE, Place("b", 2), "", "q", "d", "e"),
+    Finding("EP002", "", Severity.NOTE, Place("b", 2), "", "q", "d", "f"),
+)
+
+
+def test_findings_sort_by_place_then_subject_then_severity_then_rule() -> None:
+    assert all(one.sort_key < other.sort_key for one, other in pairwise(SORTED))
+
+
+def test_findings_about_less_come_first() -> None:
+    whole, part = (
+        Finding("EP001", "", Severity.NOTE, HERE, "", *names) for names in ((None,) * 3, ("p", "c", "e"))
+    )
+    assert sorted((part, whole), key=lambda f: f.sort_key) == [whole, part]
+
+
+def test_a_report_is_sorted(monkeypatch: pytest.MonkeyPatch) -> None:
+    late, early = Flaw(Place("b"), "x"), Flaw(Place("a"), "x")
+    found = report(monkeypatch, rule(late), rule(early, id="EP001")).findings
+    assert [finding.place.file for finding in found] == ["a", "b"]
+
+
+def test_a_report_counts_by_severity_and_knows_the_worst(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = report(
+        monkeypatch,
+        rule(Flaw(HERE, "x"), Flaw(HERE, "y")),
+        rule(Flaw(HERE, "x"), id="EP001", severity=Severity.NOTE),
+    )
+    assert [found.count(severity) for severity in Severity] == [1, 2, 0]
+    assert found.worst is Severity.WARNING
+
+
+def test_a_report_without_findings_has_no_worst(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = report(monkeypatch)
+    assert (found.findings, found.worst, found.unreadable) == ((), None, False)
+
+
+def test_a_report_counts_what_was_looked_at_in_all_catalogs() -> None:
+    one, two = parse("[stable]\nb: a\na\n[fast]\na"), parse("a", "q")
+    seen = check_all([one, two])
+    assert (seen.packages, seen.channels, seen.entries) == (2, 3, 4)
+
+
+def test_each_catalog_is_judged_by_itself() -> None:
+    def declared() -> Catalog:
+        return parse("a")
+
+    assert check_all([declared(), declared()]).findings == ()
+
+
+def test_bundles_of_a_package_are_all_judged() -> None:
+    bundles = tuple(Bundle(name, "p", "x", HERE) for name in "ab")
+    catalog = Catalog("test", (Package("p", channels=(Channel("c", "p", HERE),), bundles=bundles),))
+    assert [f.entry for f in parse_report(catalog, "EP421")] == ["a", "b"]
+
+
+@pytest.mark.parametrize(("severity", "word"), [(1, "note"), (2, "warning"), (3, "error")])
+def test_severities_are_ordered_and_have_words(severity: int, word: str) -> None:
+    assert Severity(severity).word == word

@@ -1,0 +1,194 @@
+"""Waivers excuse findings, and are held to account for it."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from everpath.formats.notation import parse
+from everpath.model import Place
+from everpath.rules.check import Report, Selection, check
+from everpath.rules.findings import Finding, Severity
+from everpath.rules.waivers import Waiver
+
+FORK = "[stable]\nc: a\nb: a\na"
+TWO_FORKS = f"{FORK}\n[fast]\nc: a\nb: a\na"
+TODAY = date(2030, 6, 15)
+
+
+def waiver(rule: str = "EP203", **limits: Any) -> Waiver:
+    return Waiver(rule, "agreed with the users", Place("everpath.yaml", pointer=("waivers", 0)), **limits)
+
+
+def judged(drawing: str, *waivers: Waiver, **options: Any) -> Report:
+    asked = frozenset({"EP203", "EP901", "EP902"}) | options.pop("also", frozenset())
+    return check(parse(drawing), Selection(asked, **options), waivers=waivers, today=TODAY)
+
+
+def rules(report: Report) -> list[str]:
+    return [finding.rule for finding in report.findings]
+
+
+@pytest.mark.parametrize("rule", ["EP203", "fork"])
+def test_a_waiver_excuses_its_rule_by_id_and_by_name(rule: str) -> None:
+    report = judged(FORK, waiver(rule))
+    assert report.findings == ()
+    assert [finding.rule for finding in report.waived] == ["EP203"]
+
+
+def test_a_waiver_excuses_no_other_rule() -> None:
+    assert rules(judged(FORK, waiver("EP202"), also=frozenset({"EP202"}))) == ["EP203"]
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"package": "p", "channel": "stable", "entry": "a"},
+        {"package": "p"},
+        {"channel": "sta*"},
+        {"entry": "[ab]"},
+        {"package": "?"},
+    ],
+)
+def test_a_waiver_excuses_where_every_pattern_matches(limits: dict[str, str]) -> None:
+    assert rules(judged(FORK, waiver(**limits))) == []
+
+
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"package": "q"},
+        {"channel": "fast"},
+        {"entry": "b"},
+        {"package": "p", "channel": "stable", "entry": "b"},
+        {"channel": "STABLE"},
+        {"channel": "stab"},
+    ],
+)
+def test_a_waiver_with_a_pattern_that_does_not_match_excuses_nothing(limits: dict[str, str]) -> None:
+    assert sorted(rules(judged(FORK, waiver(**limits)))) == ["EP203", "EP901"]
+
+
+def test_a_pattern_does_not_match_a_subject_that_is_not_there() -> None:
+    finding = Finding("EP104", "x", Severity.ERROR, Place("a"), "", package="p")
+    assert not waiver("EP104", channel="?*").excuses(finding)
+    assert waiver("EP104", channel="*").excuses(finding)
+    assert waiver("EP104", package="p").excuses(finding)
+
+
+def test_other_findings_of_the_rule_remain() -> None:
+    report = judged(TWO_FORKS, waiver(channel="fast"))
+    assert [finding.channel for finding in report.findings] == ["stable"]
+    assert [finding.channel for finding in report.waived] == ["fast"]
+
+
+def test_one_waiver_may_excuse_several_findings() -> None:
+    report = judged(TWO_FORKS, waiver())
+    assert report.findings == ()
+    assert len(report.waived) == 2
+
+
+def test_a_waiver_that_excuses_nothing_is_reported() -> None:
+    [finding] = judged("b: a\na", waiver(package="p", entry="a")).findings
+    assert (finding.rule, finding.severity) == ("EP901", Severity.WARNING)
+    assert finding.message == "the waiver of EP203 for package p, entry a excuses nothing"
+    assert finding.because == ("its reason was: agreed with the users",)
+    assert finding.fix == "delete the waiver"
+    assert finding.place == Place("everpath.yaml", pointer=("waivers", 0))
+    assert (finding.package, finding.channel, finding.entry) == (None, None, None)
+
+
+def test_the_first_waiver_that_fits_is_the_one_that_is_used() -> None:
+    [finding] = judged(FORK, waiver("fork"), waiver("EP203")).findings
+    assert finding.message == "the waiver of EP203 excuses nothing"
+
+
+def test_each_waiver_is_held_to_account() -> None:
+    report = judged(FORK, waiver(channel="fast"), waiver(), waiver(entry="z"))
+    assert [finding.message for finding in report.findings] == [
+        "the waiver of EP203 for channel fast excuses nothing",
+        "the waiver of EP203 for entry z excuses nothing",
+    ]
+
+
+def test_a_waiver_of_a_rule_that_was_not_asked_is_not_called_unused() -> None:
+    assert rules(judged("b: a\na", waiver("EP202"))) == []
+    assert rules(judged("b: a\na", waiver("several-heads"), also=frozenset({"EP202"}))) == ["EP901"]
+
+
+@pytest.mark.parametrize(
+    ("selected", "limits", "is_reported"),
+    [
+        ({"packages": frozenset("p")}, {}, False),
+        ({"packages": frozenset("p")}, {"package": "p"}, True),
+        ({"packages": frozenset("p")}, {"package": "q"}, False),
+        ({"packages": frozenset("p")}, {"package": "*"}, False),
+        ({"packages": frozenset("p")}, {"package": "p", "channel": "fast"}, True),
+        ({"channels": frozenset({"stable"})}, {}, False),
+        ({"channels": frozenset({"stable"})}, {"channel": "stable"}, True),
+        ({"channels": frozenset({"stable"})}, {"channel": "fast"}, False),
+        (
+            {"packages": frozenset("p"), "channels": frozenset({"stable"})},
+            {"package": "p", "channel": "stable"},
+            True,
+        ),
+        ({"packages": frozenset("p"), "channels": frozenset({"stable"})}, {"package": "p"}, False),
+    ],
+)
+def test_a_waiver_of_something_that_was_left_out_is_not_called_unused(
+    selected: dict[str, frozenset[str]], limits: dict[str, str], is_reported: bool
+) -> None:
+    assert rules(judged("b: a\na", waiver(**limits), **selected)) == ["EP901"] * is_reported
+
+
+def test_a_waiver_excuses_nothing_after_its_last_day_and_is_reported() -> None:
+    report = judged(FORK, waiver(expires=date(2030, 6, 14)))
+    fork, expired = sorted(report.findings, key=lambda finding: finding.rule)
+    assert (fork.rule, expired.rule) == ("EP203", "EP902")
+    assert expired.severity is Severity.ERROR
+    assert expired.message == "the waiver of EP203 expired on 2030-06-14"
+    assert expired.because == ("its reason was: agreed with the users",)
+    assert expired.fix == "mend what it excused, or give it a new date and reason"
+    assert expired.place.pointer == ("waivers", 0, "expires")
+    assert report.waived == ()
+
+
+@pytest.mark.parametrize("expires", [None, TODAY, date(2031, 1, 1)])
+def test_a_waiver_is_in_force_until_the_end_of_its_last_day(expires: date | None) -> None:
+    assert rules(judged(FORK, waiver(expires=expires))) == []
+
+
+def test_without_a_date_no_waiver_has_expired() -> None:
+    report = check(parse(FORK), waivers=[waiver(expires=date(1999, 1, 1))])
+    assert [finding.rule for finding in report.waived] == ["EP203"]
+
+
+def test_an_expired_waiver_is_not_called_unused_too() -> None:
+    assert rules(judged("b: a\na", waiver(expires=date(2030, 6, 14)))) == ["EP902"]
+
+
+def test_the_rules_about_waivers_can_be_left_out() -> None:
+    report = check(
+        parse("b: a\na"),
+        Selection(ignored=frozenset({"EP901"})),
+        waivers=[waiver()],
+        today=TODAY,
+    )
+    assert report.findings == ()
+
+
+@pytest.mark.parametrize(
+    ("limits", "subject"),
+    [
+        ({}, "EP203"),
+        ({"channel": "fast"}, "EP203 for channel fast"),
+        (
+            {"package": "p", "channel": "fast", "entry": "a.*"},
+            "EP203 for package p, channel fast, entry a.*",
+        ),
+    ],
+)
+def test_a_waiver_says_in_words_what_it_excuses(limits: dict[str, str], subject: str) -> None:
+    assert waiver(**limits).subject == subject
