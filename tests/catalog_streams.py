@@ -41,6 +41,7 @@ _SEPARATORS = {
     "a separator at the start": _ok(b"---\n" + _P),
     "a separator at the end": _ok(_P + b"---\n"),
     "a separator at the end without a newline": _ok(_P + b"---"),
+    "a blank line, then a separator": _bad(b"\n---\n" + _P, "blank-document"),
     "two separators at the start": _bad(b"---\n---\n" + _P, "blank-document"),
     "two separators at the end": _bad(_P + b"---\n---\n", "blank-document"),
     "a blank line after the last separator": _bad(_P + b"---\n\n", "blank-document"),

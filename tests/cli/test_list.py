@@ -14,11 +14,11 @@ from schemas import conforms
 DRAWING = """
     [stable]
     op.v1.2.0: op.v1.1.0 / op.v1.0.0 / >=1.0.0 <1.2.0
-    op.v1.1.0
     op.v1.0.0
+    op.v1.1.0
     [fast]
-    op.v1.10.0: op.v1.2.0
     op.v1.2.0
+    op.v1.10.0: op.v1.2.0
 """
 
 
@@ -62,6 +62,31 @@ def test_json_keeps_its_schema(everpath: Everpath, kind: str) -> None:
     document = json.loads(everpath("list", kind, "-o", "json").out)
     conforms("list", document)
     assert document[kind]
+
+
+def test_a_bundle_comes_with_its_image(everpath: Everpath) -> None:
+    rows = json.loads(everpath("list", "bundles", "-p", "op", "-c", "fast", "-o", "json").out)["bundles"]
+    assert rows[0] == {
+        "package": "op",
+        "channel": "fast",
+        "name": "op.v1.10.0",
+        "version": "1.10.0",
+        "replaces": "op.v1.2.0",
+        "skips": [],
+        "skipRange": None,
+        "image": "registry.example/op:1.10.0",
+    }
+
+
+def test_an_entry_without_a_bundle_is_listed_without_a_version(everpath: Everpath, here: Path) -> None:
+    write_fbc(here, "b?: a\na", "holey")
+    rows = json.loads(everpath("list", "bundles", "-p", "holey", "-o", "json").out)["bundles"]
+    assert [(row["name"], row["version"], row["image"] is None) for row in rows] == [
+        ("a", "1.0.0", False),
+        ("b", None, True),
+    ]
+    [head] = json.loads(everpath("list", "channels", "-p", "holey", "-o", "json").out)["channels"]
+    assert (head["head"], head["version"]) == ("b", None)
 
 
 def test_names_alone_can_be_piped(everpath: Everpath) -> None:

@@ -145,6 +145,8 @@ def main() -> None:
     if options.list_survivors:
         _say("\n\n".join(json.loads(_LAST.read_text())))
         return
+    # A thousand children import the same modules: they are compiled once.
+    sys.dont_write_bytecode, sys.pycache_prefix = False, str(_LAST.with_name("bytecode"))
     os.nice(10)
     gc.freeze()
     survivors = _report(_rows(options))

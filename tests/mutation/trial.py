@@ -36,8 +36,8 @@ from mutation.mutants import Mutant
 
 _PYTEST: Final = (
     *("-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"),
-    # Plugins were imported by the parent; their assertions need no rewriting.
-    *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
+    # That an assertion fails is all that is asked: rewriting them would take most of a child's time.
+    "--assert=plain",
 )
 #: The same examples in every run, not as many as in the suite, and no time spent on making them smaller.
 settings.register_profile(

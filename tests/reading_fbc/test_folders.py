@@ -103,7 +103,7 @@ def test_a_catalog_file_with_problems_keeps_them_all(tmp_path: Path) -> None:
         tmp_path,
         **{
             "notes.txt": "name: a\n---\nschema: olm.package\nname: op\n---\n- a\n",
-            "bare.yaml": "name: a\n---\n- a\n",
+            "bare.yaml": "kind: a\n---\n- a\n",
         },
     )
     assert problems_of(tmp_path) == [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from readings import problems, read
+from readings import problems, read, read_lazily
 
 
 def test_a_value_of_the_wrong_type_does_not_hide_the_others() -> None:
@@ -174,3 +174,20 @@ def test_a_number_too_large_is_remarked_in_json_too() -> None:
     assert problems(text) == [
         "lossy-number 1:26 opm turns this number into a float64, which does not hold it"
     ]
+
+
+def test_a_report_names_only_what_has_a_name() -> None:
+    (wrong, unknown) = read("schema: olm.channel\npackage: 1\nname: s\nentrys: []\n").problems
+    assert (wrong.kind, wrong.package, unknown.package) == ("misspelled-key", None, None)
+
+
+def test_a_key_given_twice_in_a_small_catalog_is_seen_in_json_bundles_too() -> None:
+    text = b'{"schema": "olm.bundle", "name": "a", "package": "op", "properties": [], "name": "b"}'
+    assert problems(text) == ["duplicate-key 1:82 name stands here twice"]
+    assert read_lazily(text).problems == ()
+
+
+def test_what_becomes_yaml_stays_yaml() -> None:
+    text = b'{"schema": "olm.package", "name": "a",}\n{"schema": "olm.package", "name": "b"}\n'
+    assert [problem.partition(" ")[0] for problem in problems(text)] == ["bad-separator"]
+    assert [package.name for package in read(text).packages] == ["a"]

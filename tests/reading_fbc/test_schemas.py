@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from io import BytesIO
 from textwrap import dedent
 
 import pytest
 
+from everpath.assembly import Assembly
+from everpath.formats.fbc import read_fbc
+from everpath.formats.sources import Sources
 from everpath.model import (
     UNREAD,
     Bundle,
@@ -226,3 +230,17 @@ def test_documents_about_one_package_meet_wherever_they_stand() -> None:
         ("op", 1, ["b", "a"]),
         ("other", 1, []),
     ]
+
+
+@pytest.mark.parametrize(("release", "kept"), [('"2"', "2"), ('""', None), ("2", None), ("null", None)])
+def test_a_release_is_text_or_nothing(release: str, kept: str | None) -> None:
+    value = f"{{packageName: op, version: 1.0.0, release: {release}}}"
+    text = f"schema: olm.bundle\nname: a\nproperties: [{{type: olm.package, value: {value}}}]\n"
+    assert read(text).packages[0].bundles[0].release == kept
+
+
+def test_metadata_is_not_kept_unless_asked_for() -> None:
+    assembly = Assembly()
+    read_fbc("-", assembly, Sources(), stream=BytesIO(dedent(METADATA).encode()))
+    (bundle,) = assembly.build("x").packages[0].bundles
+    assert bundle.properties[0].value is UNREAD

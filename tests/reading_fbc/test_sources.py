@@ -27,6 +27,15 @@ def test_what_was_kept_is_given_out_again() -> None:
         assert stream.read(2) == b"ke"
 
 
+def test_a_size_is_known_without_reading(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"four")
+    sources = Sources()
+    sources.keep("-", b"two")
+    assert (sources.size("-"), sources.size(str(tmp_path / "a"))) == (3, 4)
+    with pytest.raises(UnreadableInput):
+        sources.size(str(tmp_path / "gone"))
+
+
 def test_more_than_the_limit_is_not_read(tmp_path: Path) -> None:
     file = tmp_path / "a"
     file.write_bytes(b"x" * (1 << 20))

@@ -97,6 +97,11 @@ def test_a_deprecation_without_message_tells_users_nothing() -> None:
     ]
 
 
+def test_a_deprecation_without_message_is_named_after_what_it_deprecates() -> None:
+    (finding,) = parse_report(deprecating(("olm.channel", "stable", "")), "EP503")
+    assert finding.message == "the deprecation of stable says nothing"
+
+
 def test_s19_a_deprecated_head_is_installed_by_v0_and_avoided_by_v1() -> None:
     (finding,) = parse_report("%deprecated b: bad\nb: a\na", "deprecated-head")
     assert (finding.entry, finding.channel) == ("b", "stable")

@@ -25,6 +25,12 @@ def test_the_channel_with_the_highest_version_is_offered_as_default() -> None:
     assert finding.fix == "set the default channel, for example to fast"
 
 
+def test_the_channel_is_offered_by_what_it_holds_and_not_by_its_name() -> None:
+    made = catalog(package(default=""), channel(A, name="a"), channel(A, B, name="b"), bundle(A), bundle(B))
+    (finding,) = parse_report(made, "EP103")
+    assert finding.fix == "set the default channel, for example to b"
+
+
 def test_any_channel_is_offered_where_there_is_no_version_to_go_by() -> None:
     made = catalog(package(default=""), channel(A, name="b"), channel(A, name="a"))
     (finding,) = parse_report(made, "EP103")

@@ -136,7 +136,7 @@ def _end_of_line(text: bytes, start: int) -> int:
 
 
 def descend_json(text: str, pointer: Pointer) -> Span | None:
-    """The characters of the value at a pointer; of a key given twice, the first."""
+    """The characters of the value at a pointer; of a key given twice, the last, as a decoder has it."""
     try:
         index: int | None = _behind_blanks(text, 0)
         for step in pointer:
@@ -151,18 +151,18 @@ def _child(text: str, index: int, step: str | int) -> int | None:
     is_mapping = isinstance(step, str)
     if text[index] != ("{" if is_mapping else "["):
         return None
-    position, count = _behind_blanks(text, index + 1), 0
+    position, count, found = _behind_blanks(text, index + 1), 0, None
     while text[position] not in "}]":
         key: str | int = count
         if is_mapping:
             key, position = _DECODER.raw_decode(text, position)
             position = _behind_blanks(text, _behind_blanks(text, position) + 1)
         if key == step:
-            return position
+            found = position
         position = _behind_blanks(text, _DECODER.raw_decode(text, position)[1])
         position = _behind_blanks(text, position + 1) if text[position] == "," else position
         count += 1
-    return None
+    return found
 
 
 def _behind_blanks(text: str, index: int) -> int:

@@ -114,7 +114,7 @@ class _Window:
         begin, metadata = self.begin, self._metadata
         self._metadata = None
         if metadata is not None:
-            metadata = metadata[0] - begin, min(metadata[1], end) - begin
+            metadata = metadata[0] - begin, metadata[1] - begin
         return Document(self.base + begin, self.text[begin:end], is_last, metadata)
 
     def flaws(self) -> Iterator[Flaw]:

@@ -62,16 +62,12 @@ def read_fbc(
 def _read_file(path: str, reader: FileReader, assembly: Assembly) -> bool:
     """A file the user named. True if there was anything in it."""
     try:
-        reader.check_all = _size(path) <= _CHECKED_WHOLE
+        reader.check_all = reader.sources.size(path) <= _CHECKED_WHOLE
         outcome = reader.read(path)
     except OSError as error:
         raise unreadable(path, error) from error
     assembly.add_problems(outcome.report.problems)
     return bool(outcome.documents or outcome.report.problems)
-
-
-def _size(path: str) -> int:
-    return 0 if path == _STANDARD_INPUT else Path(path).stat().st_size
 
 
 def _read_folder(path: str, reader: FileReader, assembly: Assembly, progress: Progress | None) -> bool:

@@ -64,6 +64,15 @@ class Sources:
             )
         self.keep(file, content)
 
+    def size(self, file: str) -> int:
+        """How many bytes a file has. Raises `UnreadableInput`."""
+        if file in self._kept:
+            return len(self._kept[file])
+        try:
+            return Path(file).stat().st_size
+        except OSError as error:
+            raise unreadable(file, error) from error
+
     def open(self, file: str) -> BinaryIO:
         """A stream over the file's bytes. Only regular files are opened: a pipe could wait for ever."""
         if file in self._kept:

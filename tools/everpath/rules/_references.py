@@ -9,6 +9,7 @@ __all__ = ["mended", "reference_fault"]
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Final
 
 _DOMAIN_PART: Final = "[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?"
@@ -31,8 +32,9 @@ _NAME_LIMIT: Final = 255
 _LIMIT: Final = 520
 
 
+@lru_cache(maxsize=4096)
 def reference_fault(text: str) -> str | None:
-    """Why a text is no image reference, or None if it is one."""
+    """Why a text is no image reference, or None if it is one. Releases share most of their images."""
     if _IDENTIFIER.fullmatch(text):
         return "64 hexadecimal digits are an image's id, not its name"
     domain, rest = _split(text)

@@ -7,7 +7,7 @@ the first value of another type is an error. A shape is data: a type, a struct `
 
 from __future__ import annotations
 
-__all__ = ["ANY", "SHAPES", "MapOf", "Misfit", "Shape", "field", "misfits"]
+__all__ = ["ANY", "SHAPES", "MapOf", "Misfit", "Shape", "field", "fits_plainly", "misfits"]
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -96,6 +96,18 @@ def field(value: object, key: str) -> object:
     return value[spellings[-1]] if spellings else None
 
 
+def fits_plainly(value: object, shape: Shape) -> bool:
+    """Whether a value is an object of the very keys and plain types of a struct, as nearly all are.
+
+    False says nothing: `misfits` looks closer.
+    """
+    return (
+        isinstance(value, dict)
+        and isinstance(shape, dict)
+        and all(type(item) is shape.get(key) for key, item in value.items())
+    )
+
+
 def misfits(
     value: object, shape: Shape, *, strict: bool = False, path: tuple[str | int, ...] = ()
 ) -> Iterator[Misfit]:
@@ -134,6 +146,8 @@ def _inner(shape: MapOf | Mapping[str, Shape], key: str) -> Shape | None:
     """The shape behind a key of an object."""
     if isinstance(shape, MapOf):
         return shape.values
+    if key in shape:
+        return shape[key]
     return next((inner for name, inner in shape.items() if name.casefold() == key.casefold()), None)
 
 

@@ -99,21 +99,22 @@ def image_reference(bundle: Bundle) -> Iterator[Flaw]:
 
     opm refuses the catalog. An empty related image is allowed. Cost: one match an image.
     """
-    images = [(bundle.image, bundle.place.at("image"), "the image")]
-    images += [
-        (image, bundle.place.at("relatedImages", i, "image"), f"the related image {name}".rstrip())
-        for i, (name, image) in enumerate(bundle.related_images)
-    ]
-    for image, place, noun in images:
-        fault = reference_fault(image) if image else None
-        if fault:
-            guess = mended(image)
-            yield Flaw(
-                place,
-                f"{noun} of {bundle.name} is no reference: {fault}",
-                because=(f"{image[:200]!r} cannot be pulled; opm refuses the catalog",),
-                fix=f"write {guess}" if guess else "write host/path:tag or host/path@sha256:…",
-            )
+    if bundle.image and (fault := reference_fault(bundle.image)):
+        yield _no_reference(bundle, "the image", bundle.image, fault, ("image",))
+    for i, (name, image) in enumerate(bundle.related_images):
+        if image and (fault := reference_fault(image)):
+            noun = f"the related image {name}".rstrip()
+            yield _no_reference(bundle, noun, image, fault, ("relatedImages", i, "image"))
+
+
+def _no_reference(bundle: Bundle, noun: str, image: str, fault: str, steps: tuple[str | int, ...]) -> Flaw:
+    guess = mended(image)
+    return Flaw(
+        bundle.place.at(*steps),
+        f"{noun} of {bundle.name} is no reference: {fault}",
+        because=(f"{image[:200]!r} cannot be pulled; opm refuses the catalog",),
+        fix=f"write {guess}" if guess else "write host/path:tag or host/path@sha256:…",
+    )
 
 
 @bundle_rule("EP405", "no-image", Severity.ERROR)

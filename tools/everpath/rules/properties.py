@@ -17,10 +17,11 @@ from collections.abc import Iterator
 from everpath.model import UNREAD, Bundle, Property
 from everpath.ranges import Range, RangeError
 from everpath.rules._constraints import faults
-from everpath.rules._shapes import SHAPES, field, misfits
+from everpath.rules._shapes import SHAPES, field, fits_plainly, misfits
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_rule
 
+_GVK_KEYS = {"group", "version", "kind"}
 _FAILS = "OLM v0 fails every Subscription of the namespace as soon as this bundle is a candidate"
 
 
@@ -81,7 +82,7 @@ def property_does_not_parse(bundle: Bundle) -> Iterator[Flaw]:
     """
     for stated in bundle.properties:
         shape = SHAPES.get(stated.type)
-        if shape is None or stated.value is UNREAD:
+        if shape is None or stated.value is UNREAD or fits_plainly(stated.value, shape):
             continue
         for misfit in misfits(stated.value, shape):
             yield Flaw(
@@ -182,7 +183,11 @@ def gvk_twice(bundle: Bundle) -> Iterator[Flaw]:
 
 
 def _gvk(stated: Property) -> tuple[object, ...] | None:
-    parts = tuple(field(stated.value, key) for key in ("group", "version", "kind"))
+    value = stated.value
+    if isinstance(value, dict) and value.keys() == _GVK_KEYS:
+        parts: tuple[object, ...] = (value["group"], value["version"], value["kind"])
+    else:
+        parts = tuple(field(value, key) for key in ("group", "version", "kind"))
     return parts if all(isinstance(part, str) for part in parts) else None
 
 

@@ -1,0 +1,53 @@
+"""Lines of TOML files."""
+
+from __future__ import annotations
+
+import pytest
+
+from everpath.cli.toml_lines import location
+
+TEXT = """\
+[ tool . "everpath" ]  # ours
+show = "note"
+  "fail-on" = 'error'
+ignore = [
+    "fork",
+]
+
+[[tool.everpath.waivers]]
+rule = "fork"
+
+[[tool.everpath.waivers]]
+'rule' = "EP202"   # why
+show = "not the first"
+"""
+
+
+@pytest.mark.parametrize(
+    ("pointer", "line", "column"),
+    [
+        (("tool", "everpath"), 1, 1),
+        (("tool", "everpath", "show"), 2, 1),
+        (("tool", "everpath", "fail-on"), 3, 3),
+        (("tool", "everpath", "ignore", 0), 4, 1),
+        (("tool", "everpath", "waivers", 0, "rule"), 9, 1),
+        (("tool", "everpath", "waivers", 1), 11, 1),
+        (("tool", "everpath", "waivers", 1, "rule"), 12, 1),
+        (("tool", "everpath", "waivers", 1, "reason"), 11, 1),
+        (("tool", "other"), 0, 0),
+    ],
+)
+def test_a_value_is_found_or_the_nearest_thing_around_it(
+    pointer: tuple[str | int, ...], line: int, column: int
+) -> None:
+    found = location("pyproject.toml", TEXT, pointer)
+    assert (found.file, found.line, found.column) == ("pyproject.toml", line, column)
+
+
+def test_the_line_is_marked_to_its_end_without_the_blanks_behind() -> None:
+    found = location("f", "[a]\nkey = 1   \n", ("a", "key"))
+    assert (found.column, found.end_column, found.source_line) == (1, 8, "key = 1   ")
+
+
+def test_of_two_tables_of_one_name_the_first_is_meant() -> None:
+    assert location("f", "[a]\n[b]\n[a]\n", ("a",)).line == 1
