@@ -31,8 +31,9 @@ _MEMBER = re.compile(
     r"operators/(?P<package>[^/]+)/(?P<version>[^/]+)/(?P<rest>(?:manifests|metadata)/.+\.ya?ml)$"
 )
 _LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
-# Rendered, the corpus is a little more than this.
+# Rendered, the corpus is a little more than this; YAML takes a little more room than JSON on one line.
 _WHOLE_MB = 110
+_YAML_PER_JSON = 1.05
 _PREFIX = "operators.operatorframework.io.bundle."
 _METADATA = (
     "apiservicedefinitions:apiServiceDefinitions",
@@ -67,16 +68,19 @@ class _Bundle:
 
 
 def make_catalog(corpus: Path, out: Path, target_mb: float, fmt: Format) -> Figures:
-    """Write `out`/PACKAGE/catalog.FMT until `target_mb` are full.
+    """Write `out`/PACKAGE/catalog.FMT, as many packages as make `target_mb` of YAML; the same ones in JSON.
 
     `corpus` is the folder that holds corpus-k8s-allcsv.tar.xz, that archive, or an unpacked one.
     """
     packages = bundles = size = 0
+    left = target_mb * 1e6
     one_in = max(1, int(_WHOLE_MB // target_mb))
     for name, members in groupby(_members(corpus), key=lambda member: member[0]["package"]):
         documents = _render(name, members) if crc32(name.encode()) % one_in == 0 else []
-        if not documents:
+        estimate = len(json.dumps(documents)) * _YAML_PER_JSON
+        if not documents or estimate > left:
             continue
+        left -= estimate
         content = _dump(documents, fmt)
         target = out / name / f"catalog.{fmt}"
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -84,7 +88,7 @@ def make_catalog(corpus: Path, out: Path, target_mb: float, fmt: Format) -> Figu
         packages += 1
         bundles += sum(document["schema"] == "olm.bundle" for document in documents)
         size += len(content)
-        if size >= target_mb * 1e6:
+        if left < target_mb * 1e4:
             break
     return Figures(packages, bundles, size)
 

@@ -61,7 +61,7 @@ def process() -> Callable[..., subprocess.CompletedProcess[str]]:
         return subprocess.run(
             [sys.executable, "-m", "everpath", *arguments],
             capture_output=True,
-            text=True,
+            encoding="utf-8",
             check=False,
             timeout=60,
             env={**os.environ, "PYTHONPATH": str(ROOT / "tools"), **environment},

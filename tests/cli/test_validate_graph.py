@@ -374,3 +374,16 @@ def test_a_closed_standard_output_is_no_traceback(
     monkeypatch.setattr(sys, "stdout", None)
     answer = everpath("validate-graph")
     assert (answer.code, answer.err) == (2, "error: cannot write to standard output: it is closed\n")
+
+
+def test_a_terminal_that_knows_only_ascii_gets_ascii_and_programs_get_utf8(
+    process: Callable[..., CompletedProcess[str]], here: Path
+) -> None:
+    write_fbc(here, BROKEN, "op")
+    file = here / "catalog" / "op.yaml"
+    file.write_text(file.read_text().replace("op.v1", "日本"), encoding="utf-8")
+    shown = process("validate-graph", "catalog", PYTHONIOENCODING="ascii")
+    assert (shown.returncode, shown.stderr) == (1, "")
+    assert "\\u65e5\\u672c" in shown.stdout
+    document = process("validate-graph", "catalog", "-o", "json", PYTHONIOENCODING="ascii")
+    assert "日本" in {finding["entry"] for finding in json.loads(document.stdout)["findings"]}

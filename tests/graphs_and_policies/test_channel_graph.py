@@ -37,6 +37,10 @@ def test_an_edge_reads_as_a_sentence(kind: EdgeKind, sentence: str) -> None:
     assert str(Edge("b", "a", kind)) == sentence
 
 
+def test_edges_are_called_after_the_fields_that_make_them() -> None:
+    assert [kind.value for kind in EdgeKind] == ["replaces", "skips", "skipRange"]
+
+
 def test_a_name_without_an_entry_is_a_node_too() -> None:
     graph = channel_graph("b: gone")
     assert graph.node("b") is graph.entries["b"]
@@ -134,6 +138,11 @@ def test_a_range_that_crashes_olm_accepts_only_what_stands_before_the_crash() ->
     assert graph.nearest({"b3": 0, "b2": 1}) == {"b1": "b2", "low": "b3"}
 
 
+def test_an_entry_without_a_version_is_accepted_by_name_alone() -> None:
+    graph = channel_graph("b3: x / - / >=0.0.0\nb2: - / x\nx?\ny?")
+    assert graph.successor_counts == {"b3": 0, "b2": 1, "x": 2, "y": 0}
+
+
 def test_one_entry_accepts_another_by_each_edge_it_has() -> None:
     graph = channel_graph("b2: b1 / b1 / <2.0.0\nb1\nb0?")
     assert [edge.kind for edge in graph.accepts("b2", "b1")] == list(EdgeKind)
@@ -171,7 +180,7 @@ def test_rivals_in_nobody_s_line_come_newest_first() -> None:
 
 
 def test_rivals_without_a_version_come_last_by_name() -> None:
-    assert channel_graph("z?\nb\ny?\na").unrelated(["z", "y", "a", "b"]) == ("b", "a", "y", "z")
+    assert channel_graph("z?\nd\ny?\nc\na?").unrelated("zyacd") == ("d", "c", "a", "y", "z")
 
 
 def test_one_rival_is_related_to_nobody() -> None:
@@ -206,3 +215,25 @@ def test_a_rival_that_a_lower_version_accepts_is_in_its_line() -> None:
 
 def test_an_entry_two_rivals_lead_to_is_in_both_lines() -> None:
     assert channel_graph("d: b\nc: b\nb: a\na").unrelated("abcd") == ("d", "c")
+
+
+def test_a_missing_name_leads_nowhere_even_if_an_entry_has_none() -> None:
+    assert graph_of(entry("b", replaces=""), entry("")).unrelated(["b", ""]) == ("", "b")
+
+
+# What keeps the search for lines short.
+
+
+def test_the_depth_of_an_entry_is_the_longest_line_below_it() -> None:
+    graph = channel_graph("f: a / e\ne: d / gone\nd: - / b, c\nc: b\nb: gone\na")
+    assert graph._depths == {"a": 0, "b": 0, "c": 1, "d": 2, "e": 3, "f": 4}
+
+
+def test_on_and_above_a_circle_there_is_no_depth() -> None:
+    assert channel_graph("e: a / d\nd: c\nc: b\nb: c\na")._depths == {"a": 0}
+
+
+def test_a_line_leaves_out_what_stands_lower_than_the_floor() -> None:
+    graph = channel_graph("f: e\ne: d\nd: c\nc: b\nb: a\na")
+    assert graph._line("f", set(), floor=2) == {"e", "d", "c"}
+    assert graph._line("f", {"d"}, floor=2) == {"e"}

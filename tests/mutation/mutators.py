@@ -64,8 +64,9 @@ _MEMBERS: Final = {
 def replacements(node: ast.AST) -> Iterator[Replacement]:
     """Everything that could stand in a node's place by mistake."""
     mutate = _MUTATORS.get(type(node))
-    if mutate is not None:
-        yield from mutate(node)
+    for label, other in mutate(node) if mutate else ():
+        if label or ast.dump(other) != ast.dump(node):
+            yield label, other
 
 
 def _with(node: Node, **fields: Any) -> Node:

@@ -65,6 +65,7 @@ def test_a_small_fault_is_made_of_each_construct(source: str, expected: set[str]
         "x: Final[Literal['a']] = a",
         "Hops = Mapping[str, int]",
         "x = list[str]()",
+        "x = f(a, a)",
         "assert a is not None",
         "x = 'a sentence'",
         "x = f'text {a!r}'",

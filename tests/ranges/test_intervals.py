@@ -96,6 +96,8 @@ def test_a_bound_at_the_very_end_is_none() -> None:
     assert matched(f"<={LARGEST}.{LARGEST}.{LARGEST}").is_unbounded_above
     assert matched(">=0.0.0-0").is_unbounded_below
     assert matched(">=0.0.0-0").lower_bound is None
+    assert IntervalSet.where(">=", parse("0.0.0-0")).lower_bound is None
+    assert IntervalSet.where("<=", parse(f"{LARGEST}.{LARGEST}.{LARGEST}")).upper_bound is None
 
 
 def test_an_empty_set_has_neither_bounds_nor_lack_of_them() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from everpath.assembly import Assembly
 from everpath.errors import UnreadableInput
-from everpath.formats import documents
+from everpath.formats import documents, fbc
 from everpath.formats.fbc import read_fbc
 from everpath.formats.sources import MEBIBYTE, Sources
 from readings import problems, problems_of, read, read_lazily
@@ -156,3 +156,16 @@ def test_where_blocks_end_does_not_matter(block: int, monkeypatch: pytest.Monkey
         b'{"b": 2}\r\n \n',
         b'{"c": 3} {"d": 4}\n',
     ]
+
+
+@pytest.mark.parametrize("of", ["file", "folder"])
+def test_up_to_a_size_all_of_a_catalog_is_checked(
+    of: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "catalog.yaml"
+    path.write_bytes(RENDERED.replace(b'"quoted"', b'"a": b: c') + RENDERED)
+    asked = path if of == "file" else tmp_path
+    monkeypatch.setattr(fbc, "_CHECKED_WHOLE", path.stat().st_size)
+    assert [problem.kind for problem in read(asked).problems] == ["unreadable-document"]
+    monkeypatch.setattr(fbc, "_CHECKED_WHOLE", path.stat().st_size - 1)
+    assert read(asked).problems == ()

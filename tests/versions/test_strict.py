@@ -73,6 +73,7 @@ def test_what_semver_allows_is_accepted(text: str) -> None:
         (f"{LARGEST}.2.x", 23, "'x' cannot stand in a number"),
         ("1.2.x", 4, "'x' cannot stand in a number"),
         ("1.2.3\n", 5, "cannot stand in a number"),
+        ("1٣.2.3", 1, "cannot stand in a number"),
         ("1.2.٣", 4, "cannot stand in a number"),
         ("1.2.3-", 6, "an identifier of the pre-release is empty"),
         ("1.2.3-a..b", 8, "an identifier of the pre-release is empty"),

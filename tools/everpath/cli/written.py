@@ -168,7 +168,7 @@ class Value:
             return {}
         values = {key: self.below(key, raw) for key, raw in self.raw.items()}
         for unknown in values.keys() - set(keys):
-            near = get_close_matches(unknown.replace("_", "-"), keys, n=1)
+            near = get_close_matches(unknown, keys, n=1)
             meant = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(keys)}"
             values.pop(unknown).wrong(f"no such key: {unknown!r}{meant}")
         return values

@@ -23,6 +23,9 @@ _SNIFFED: Final = 4096
 # comma parts neighbours and no string holds a line break.
 _BETWEEN: Final = re.compile(rb"\}[ \t\r]*\n\s*(?=\{)")
 
+# The same as nearly everybody writes it, found at twice the speed.
+_USUALLY_BETWEEN: Final = re.compile(rb"\}\n(?=\{)")
+
 
 class Document(NamedTuple):
     """The bytes of one document and where they start in the file.
@@ -109,6 +112,7 @@ class _Window:
         self.search = 0
         self._marker = -1
         self._metadata: tuple[int, int] | None = None
+        self._gap = _USUALLY_BETWEEN
 
     def document(self, end: int, *, is_last: bool = False) -> Document:
         begin, metadata = self.begin, self._metadata
@@ -142,7 +146,9 @@ class _Window:
     def next_gap(self) -> int | None:
         """Where the next object starts after the one at `begin`; None if that is the last."""
         while True:
-            found = _BETWEEN.search(self.text, self.search)
+            found = self._gap.search(self.text, self.search)
+            if found is None and (found := _BETWEEN.search(self.text, self.search)) is not None:
+                self._gap = _BETWEEN
             if found is not None or self._is_end:
                 return found and self._found(_Line(found.end(), found.end())).start
             self._grow(overlap=len(self.text) - len(self.text.rstrip()) + 1)
