@@ -171,6 +171,7 @@ _BUNDLE = {
     "an object without data": _ok(_O + b"{}}]\n"),
     "an object that is a word": _bad(_O + b"x}]\n", "wrong-type"),
     "an object that is not base64": _bad(_O + b'{data: "?"}}]\n', "wrong-type"),
+    "an object whose data is a number": _bad(_O + b"{data: 3}}]\n", "wrong-type"),
     "an object without a value": _bad(_B + b"properties: [{type: olm.bundle.object}]\n", "wrong-type"),
 }
 

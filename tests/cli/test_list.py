@@ -132,6 +132,14 @@ def test_what_could_not_be_read_is_said_and_exits_with_3(everpath: Everpath, cat
     assert answer.err == "warning: 1 part could not be read; everpath validate-graph says which\n"
 
 
+def test_what_is_odd_but_was_read_is_not_the_business_of_a_list(everpath: Everpath, catalog: Path) -> None:
+    file = catalog / "op.yaml"
+    file.write_text(file.read_text().replace("name: op\n", "name: op\nname: op\n", 1))
+    assert "EP002" in everpath("validate-graph", "-o", "concise").out
+    answer = everpath("list", "packages", "-o", "name")
+    assert (answer.code, answer.out, answer.err) == (0, "another\nop\n", "")
+
+
 def test_control_characters_do_not_reach_the_terminal(everpath: Everpath, catalog: Path) -> None:
     file = catalog / "op.yaml"
     file.write_text(file.read_text().replace("op.v1.0.0", '"op\\e[2J"'))

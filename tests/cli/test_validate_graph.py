@@ -168,6 +168,20 @@ def test_a_name_that_nothing_has_is_a_wrong_command_line(
     assert (answer.code, answer.out, answer.err) == (2, "", told)
 
 
+def test_a_channel_of_another_package_is_a_wrong_name_too(everpath: Everpath, here: Path) -> None:
+    write_fbc(here, CLEAN, "op")
+    write_fbc(here, "[fast]\na", "other")
+    answer = everpath("validate-graph", "-p", "op", "-c", "fast")
+    assert (answer.code, answer.err.splitlines()[0]) == (2, "error: no channel is called 'fast'")
+
+
+def test_of_several_wrong_names_the_first_is_told(everpath: Everpath, here: Path) -> None:
+    write_fbc(here, CLEAN, "op")
+    names = [f"n{i}" for i in range(9, 0, -1)]
+    assert "'n1'" in everpath("validate-graph", "-p", ",".join(names)).err
+    assert "'n1'" in everpath("validate-graph", "-c", ",".join(names)).err
+
+
 def test_json_keeps_its_schema_and_nothing_else_is_on_standard_output(everpath: Everpath, here: Path) -> None:
     write_fbc(here, BROKEN, "op")
     answer = everpath("validate-graph", "-o", "json", "-v")

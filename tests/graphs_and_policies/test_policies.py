@@ -226,4 +226,10 @@ def test_whoever_joins_a_known_walk_ends_where_it_ends() -> None:
 
 
 def test_only_the_asked_entries_and_those_on_their_way_have_a_destination() -> None:
-    assert destinations({"a": "b", "b": None, "c": None}, "b", ["a"]).keys() == {"a", "b"}
+    hops = {"a": "b", "b": "c", "c": None, "d": None}
+    assert destinations(hops, "c", ["a"]).keys() == {"a", "b", "c"}
+
+
+def test_the_words_of_ends_and_failures_are_a_contract() -> None:
+    assert [end.value for end in End] == ["head", "stranded", "loop", "error"]
+    assert [kind.value for kind in FailureKind] == ["no head", "several heads", "cycle", "panic"]

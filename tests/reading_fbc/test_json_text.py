@@ -17,6 +17,10 @@ def test_repeated_keys_are_remarked_where_they_are() -> None:
     ]
 
 
+def test_only_the_repeated_keys_are_remarked() -> None:
+    assert [r.pointer for r in json_text.parse(b'{"a": 1, "b": 2, "a": 3}').remarks] == [("a",)]
+
+
 def test_numbers_that_float64_does_not_hold_are_remarked() -> None:
     parsed = json_text.parse(b'{"a": 9007199254740992, "b": [9007199254740993, 1.5, -9007199254740993]}')
     assert [(r.kind, r.pointer) for r in parsed.remarks] == [

@@ -96,6 +96,7 @@ def test_a_channel_is_read_as_a_whole() -> None:
         ("another break of lines", b"quoted", b"quo\xe2\x80\xa8ted"),
         ("what is not UTF-8", b"quoted", b"\xff"),
         ("a null byte", b"quoted", b"\0"),
+        ("a first key that stands in", b"---\nimage", b"---\n image"),
         ("a comment", b"package: op\n", b"package: op # the package\n"),
         ("an anchor", b"package: op\n", b"package: &p op\n"),
         ("a tag", b"package: op\n", b"package: !!str op\n"),

@@ -65,3 +65,44 @@ def test_a_cycle_that_opm_sees_is_not_called_hidden() -> None:
 def test_a_hidden_cycle_is_mended_at_the_edge_that_goes_up() -> None:
     [finding] = parse_report("b3: b1 / b2\nb2: b1\nb1: b2", "EP205")
     assert finding.fix == "remove replaces: b2 from b1"
+
+
+def test_a_channel_without_head_is_mended_at_its_newest_entry() -> None:
+    [finding] = parse_report("b1: b2\nb2: b1\nb0: - / b2, b0", "EP201")
+    assert (finding.entry, finding.place.pointer) == ("b2", (1, "name"))
+    assert finding.because == ("b1 replaces b2", "b0 skips b2")
+    assert finding.fix == "remove b2 from replaces of b1 and skips of b0"
+
+
+def test_a_channel_without_head_and_versions_is_mended_at_its_first_entry() -> None:
+    [finding] = parse_report("y?: x\nx?: y", "EP201")
+    assert (finding.entry, finding.fix) == ("y", "remove y from replaces of x")
+
+
+def test_a_second_head_is_pointed_at_by_its_name() -> None:
+    [finding] = parse_report("b3: b2\nb2\nb1", "EP202")
+    assert finding.place.pointer == (2, "name")
+
+
+def test_a_chain_that_ends_at_a_name_that_exists_nowhere_is_joined_there() -> None:
+    [finding] = parse_report("b3: gone\nb1", "EP202")
+    assert finding.because == ("b3 replaces gone", "gone exists nowhere")
+    assert finding.fix == "set replaces: b1 on b3"
+
+
+def test_a_link_that_is_a_slip_for_the_second_head_is_corrected() -> None:
+    drawing = "[stable]\nop.v1.1.0: op-v1.0.0\nop.v1.0.0\n[fast]\nop-v1.0.0"
+    [finding] = parse_report(drawing, "EP202")
+    assert finding.fix == "set replaces: op.v1.0.0 on op.v1.1.0"
+
+
+def test_a_second_head_that_is_not_older_for_certain_is_skipped() -> None:
+    for drawing in ("b@1.0.0\na@1.0.0", "b\na?", "b: y\ny?\na"):
+        [finding] = parse_report(drawing, "EP202")
+        assert finding.fix == "add a to the skips of b"
+
+
+def test_a_cycle_of_entries_without_versions_is_mended_where_it_closes() -> None:
+    [finding] = parse_report("d?: c\nc?: b\nb?: a\na?: c", "EP204")
+    assert (finding.entry, finding.place.pointer) == ("a", (3, "replaces"))
+    assert finding.fix == "remove replaces: c from a"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from graphs import findings, parse_report
 
 
@@ -38,6 +40,13 @@ def test_an_entry_off_the_chain_accepts_nobody_under_v0() -> None:
 def test_a_prohibited_entry_is_no_way_on() -> None:
     [finding] = parse_report("b2: b1\nb1\n%prohibited b2", "EP206")
     assert finding.because == ("b2 replaces b1, but b2 carries olm.deprecated, so it is never a target",)
+    assert finding.fix == "publish a release above b2 that OLM may install and that accepts b1"
+
+
+def test_the_way_out_leads_to_what_olm_may_install() -> None:
+    found = parse_report("b3: b2\nb2: b1 / b1\nb1: b0\nb0\n%prohibited b3", "EP206")
+    [finding] = [f for f in found if f.entry == "b0"]
+    assert finding.fix == "give b2 the skipRange '>=0.0.0 <2.0.0'"
 
 
 def test_a_channel_without_a_unique_head_is_left_to_that_rule_under_v0() -> None:
@@ -89,3 +98,104 @@ def test_a_range_over_newer_versions_makes_v0_go_in_circles() -> None:
 
 def test_a_head_that_accepts_itself_is_up_to_date_and_no_loop() -> None:
     assert findings("b3: b2 / - / >=1.0.0\nb2: b1 / - / >=1.0.0\nb1", "EP210") == []
+
+
+def test_a_stranded_entry_is_pointed_at_by_its_name() -> None:
+    [v0] = parse_report("b3: - / b2\nb2: - / b1\nb1", "EP206")
+    [v1] = parse_report("b3\nb2: b1\nb1", "EP207")
+    assert (v0.place.pointer, v1.place.pointer) == ((2, "name"), (1, "name"))
+
+
+def test_an_entry_that_nobody_else_accepts_says_so() -> None:
+    drawings = {"EP206": "b2\nb1: - / b1", "EP207": "b2\nb1: - / - / >=1.0.0 <1.5.0"}
+    for rule, drawing in drawings.items():
+        [finding] = parse_report(drawing, rule)
+        assert finding.because == ("no entry replaces it, skips it or covers it with a skipRange: b1",)
+
+
+def test_an_entry_whose_replacer_is_off_the_chain_says_which_chain() -> None:
+    found = parse_report("b4: - / b3\nb3: b2\nb2: b1\nb1", "EP206")
+    assert [f.because for f in found if f.entry == "b1"] == [
+        ("b2 replaces b1, but b2 is not on the replaces chain of b4",)
+    ]
+
+
+@pytest.mark.parametrize(
+    "drawing",
+    [
+        "head@3.0.0: - / b2\nb2: last\nlast?",
+        "head?: - / b2\nb2: last\nlast@1.0.0",
+        "head@1.0.0: - / b2\nb2: last\nlast@1.0.0",
+        "head@1.0.0: - / b2\nb2: last\nlast@4.0.0",
+    ],
+)
+def test_where_no_range_can_reach_down_the_way_out_is_a_skip(drawing: str) -> None:
+    [finding] = parse_report(drawing, "EP206")
+    assert (finding.entry, finding.fix) == ("last", "add last to the skips of head")
+
+
+def test_all_who_end_at_a_stranded_entry_are_told() -> None:
+    assert findings("b5\nb3: b2\nb2: b1\nb1", "EP207") == [
+        "EP207 b3: OLM v1 never moves b3 on; b2 and b1 end there too"
+    ]
+
+
+def test_every_piece_that_v1_cannot_leave_is_reported() -> None:
+    assert [f.entry for f in parse_report("b4\nb3: b2\nb2\nb1", "EP207")] == ["b1", "b3"]
+
+
+def test_an_entry_without_a_bundle_is_nobody_v1_could_strand() -> None:
+    assert findings("b2\nb1?", "EP207") == []
+
+
+def test_v1_is_led_to_the_head_even_where_that_is_not_the_highest_version() -> None:
+    [finding] = parse_report("b2: x / b9\nx?: b1\nb9\nb1", "EP207")
+    assert (finding.entry, finding.fix) == ("b1", "give b2 the skipRange '>=1.0.0 <2.0.0'")
+
+
+def circle(length: int) -> str:
+    """A head, and a circle of entries that it does not reach."""
+    names = [f"c{n}" for n in range(length)]
+    return "\n".join(["z"] + [f"{a}: {b}" for a, b in zip(names, names[1:] + names[:1], strict=True)])
+
+
+def test_of_all_whom_opm_calls_stranded_the_newest_is_pointed_at() -> None:
+    [finding] = parse_report("h\nx?: b\nb@2.0.0: a\na@1.0.0: x", "EP208")
+    assert (finding.entry, finding.place.pointer) == ("b", (2, "name"))
+    assert finding.message == (
+        "opm refuses the channel: a, b and x are neither on the replaces chain of h nor skipped"
+    )
+    assert finding.fix == "add a, b and x to the skips of h"
+
+
+def test_more_than_eight_whom_opm_calls_stranded_are_counted_in_the_fix() -> None:
+    eight, nine = (parse_report(circle(n), "EP208")[0].fix for n in (8, 9))
+    assert eight == "add c0, c1, c2, c3, c4, c5, c6 and c7 to the skips of z"
+    assert nine == "add all 9 to the skips of z"
+
+
+def test_a_name_that_is_no_entry_need_not_be_taken_from_the_skips() -> None:
+    [finding] = parse_report("h: gone / gone\nb: a\na: b", "EP208")
+    assert finding.because == ("the chain stops at h, because h skips gone, which it replaces",)
+    assert finding.fix == "add a and b to the skips of h"
+
+
+def test_every_circle_is_reported_once() -> None:
+    drawing = "b8: b7\nb7: b6 / b6 / =8.0.0\nb6: b5\nb5: b4\nb4: - / - / =5.0.0"
+    assert findings(drawing, "EP210") == [
+        "EP210 b4: OLM v0 goes in a circle: b5 → b4 → b5",
+        "EP210 b7: OLM v0 goes in a circle: b8 → b7 → b8",
+    ]
+
+
+def test_a_circle_is_mended_where_it_goes_down_wherever_it_is_entered() -> None:
+    [finding] = parse_report("b2: b1 / - / >2.0.0\nb3: b2\nb1", "EP210")
+    assert finding.message == "OLM v0 goes in a circle: b2 → b3 → b2"
+    assert (finding.entry, finding.place.pointer) == ("b2", (0, "name"))
+    assert finding.because == ("b3 replaces b2", "the skipRange of b2 covers b3")
+
+
+@pytest.mark.parametrize("version", ["", "@2.0.0+1"])
+def test_a_circle_through_an_entry_that_is_not_known_to_be_lower_is_reported_too(version: str) -> None:
+    drawing = f"b2: a\na{version or '?'}: - / - / =2.0.0"
+    assert [f.message for f in parse_report(drawing, "EP210")] == ["OLM v0 goes in a circle: b2 → a → b2"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from graphs import findings, parse_report
 
 
@@ -87,3 +89,86 @@ def test_a_head_below_another_version_is_reported_with_both_installs() -> None:
 
 def test_a_head_equal_to_the_highest_version_is_fine() -> None:
     assert findings("b2@1.0.0+2: b1\nb1@1.0.0+1", "EP219") == []
+
+
+def test_every_fork_is_reported() -> None:
+    drawing = "f: e\ne: c\nd: c\nc: a\nb: a\na"
+    assert findings(drawing, "EP203") == [
+        "EP203 a: b and c both replace it",
+        "EP203 c: d and e both replace it",
+    ]
+
+
+def test_an_entry_that_replaces_itself_is_no_rival() -> None:
+    assert findings("b2: b2\nb1: b2", "EP203") == []
+
+
+def test_a_fork_is_pointed_at_where_the_replaced_entry_is_written() -> None:
+    assert parse_report("c: a\nb: a\na", "EP203")[0].place.pointer == (2,)
+    assert parse_report("b: x\nc: x", "EP203")[0].place.pointer == (1,)
+
+
+def test_a_fork_of_three_is_mended_by_skipping_the_two_older() -> None:
+    [finding] = parse_report("d: a\nc: a\nb: a\na", "EP203")
+    assert finding.fix == "add c and b to the skips of d, or let c be what d replaces"
+
+
+def test_every_entry_with_several_successors_is_reported() -> None:
+    found = parse_report("b4: b3 / b2, b1\nb3: b2\nb2: b1\nb1", "EP209")
+    assert [(f.entry, f.place.pointer) for f in found] == [("b1", (3, "name")), ("b2", (2, "name"))]
+
+
+def test_an_entry_that_accepts_itself_is_not_among_its_successors() -> None:
+    [finding] = parse_report("b3: b1 / b2\nb2: b1\nb1: - / - / <2.0.0", "EP209")
+    assert finding.because == ("b3 replaces b1", "b2 replaces b1")
+
+
+def test_several_successors_of_which_one_crashes_v0_say_so() -> None:
+    [finding] = parse_report("b3: b2 / b1 / <0.1.0 || || =9.0.0\nb2: b1\nb1", "EP209")
+    assert finding.message == "2 entries accept it: OLM v0 fails, v1 takes b3"
+
+
+def test_a_channel_with_a_cycle_diverges_nowhere() -> None:
+    assert findings("1.0.0: 2.0.0\n2.0.0: 3.0.0\n3.0.0: 2.0.0 / - / =1.0.0", "EP218") == []
+
+
+def test_whoever_crashes_v0_is_left_to_that_rule() -> None:
+    drawing = "2.0.0: 1.0.0 / 3.0.0{}\n3.0.0: 1.0.0\n1.0.0"
+    assert findings(drawing.format(""), "EP218") != []
+    assert findings(drawing.format(" / <0.1.0 || || =9.0.0"), "EP218") == []
+
+
+def test_a_divergence_is_pointed_at_by_the_installed_name() -> None:
+    [finding] = parse_report("x.v1.0.0: x.v2.0.0\nx.v2.0.0", "EP218")
+    assert finding.place.pointer == (1, "name")
+
+
+@pytest.mark.parametrize(
+    ("drawing", "entry"),
+    [
+        ("2.0.0: 1.0.0 / 3.0.0\n3.0.0: 1.0.0\n1.0.0", "1.0.0"),  # two ways up
+        ("1.0.0: 2.0.0 / 3.0.0\n3.0.0: 2.0.0\n2.0.0", "2.0.0"),  # v0 goes down, v1 up
+        ("1.0.0: - / 2.0.0\n2.0.0: - / - / =1.0.0", "1.0.0"),  # v0 has arrived, v1 has not
+        ("b2?: b1\nb1", "b1"),  # v1 sees no bundle
+        ("b2: b1\nb1@one\n%deprecated b2: old", "b1"),  # v1 avoids the deprecated
+        ("b@1.0.0+1: a\na@1.0.0+2", "a"),  # equal to v0, a later release to v1
+    ],
+)
+def test_where_no_one_edit_is_plain_a_divergence_suggests_none(drawing: str, entry: str) -> None:
+    [finding] = [f for f in parse_report(drawing, "EP218") if f.entry == entry]
+    assert finding.fix is None
+
+
+def test_a_downgrade_by_name_and_by_range_is_mended_at_the_version() -> None:
+    [finding] = parse_report("b1: b2 / - / =2.0.0\nb2", "EP218")
+    assert finding.fix == "give b1 a higher version than b2"
+
+
+def test_a_head_below_another_version_says_why_and_what_to_do() -> None:
+    [finding] = parse_report("b1: b2\nb2", "EP219")
+    assert finding.place.pointer == (0, "name")
+    assert finding.because == ("b1 replaces b2",)
+    assert finding.fix == (
+        "publish b1 again with a version above 2.0.0, "
+        "or take b2 out of the catalog and leave its name in the skips of b1"
+    )

@@ -6,16 +6,35 @@ Mirrors sortChannel and getSubscriptionVariables of operator-lifecycle-manager v
 
 from __future__ import annotations
 
-__all__ = ["Failure", "FailureKind", "Hops", "Order", "candidates", "fresh_install", "hops", "order"]
+__all__ = [
+    "Failure",
+    "FailureKind",
+    "Hops",
+    "Order",
+    "candidates",
+    "fresh_install",
+    "gvk",
+    "hops",
+    "order",
+    "prohibited",
+    "provided_twice",
+]
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import lru_cache
+from typing import Final, TypeAlias
 
 from everpath.graph import ChannelGraph, Edge
+from everpath.model import Bundle, Property
 from everpath.policies import MEMORY
 from everpath.versions import Version
+
+#: Group, version and kind of an API.
+Gvk: TypeAlias = tuple[str, str, str]
+
+_GVK_KEYS: Final = frozenset(("group", "version", "kind"))
 
 
 class FailureKind(StrEnum):
@@ -80,13 +99,38 @@ def fresh_install(graph: ChannelGraph) -> str | None:
 
 
 @lru_cache(maxsize=MEMORY)
-def prohibited(graph: ChannelGraph) -> frozenset[str]:
-    """Entries whose bundle carries the property olm.deprecated, which OLM v0 refuses to install."""
-    return frozenset(
-        name
-        for name in graph.entries
-        if (bundle := graph.bundle(name)) is not None and any(bundle.properties_of("olm.deprecated"))
-    )
+def prohibited(graph: ChannelGraph) -> Mapping[str, str]:
+    """Entries whose bundle OLM v0 never installs, each with the reason: `carries olm.deprecated`."""
+    bundles = ((name, graph.bundle(name)) for name in graph.entries)
+    reasons = ((name, _obstacle(bundle)) for name, bundle in bundles if bundle is not None)
+    return {name: reason for name, reason in reasons if reason is not None}
+
+
+def _obstacle(bundle: Bundle) -> str | None:
+    if any(bundle.properties_of("olm.deprecated")):
+        return "carries olm.deprecated"
+    return next((f"provides {'{}/{} {}'.format(*api)} twice" for api, _ in provided_twice(bundle)), None)
+
+
+def provided_twice(bundle: Bundle) -> Iterator[tuple[Gvk, Property]]:
+    """Repeated olm.gvk properties. An API may have one provider, and OLM counts this bundle twice."""
+    seen: set[Gvk] = set()
+    for stated in bundle.properties_of("olm.gvk"):
+        api = gvk(stated.value)
+        if api is not None and api in seen:
+            yield api, stated
+        elif api is not None:
+            seen.add(api)
+
+
+def gvk(value: object) -> Gvk | None:
+    """Group, version and kind as Go reads them, whatever the case of the keys; None if it refuses them."""
+    if not isinstance(value, dict):
+        return None if value is not None else ("", "", "")
+    if not value.keys() <= _GVK_KEYS:
+        value = {key.casefold(): value[key] for key in sorted(value)}
+    parts = ["" if (part := value.get(key)) is None else part for key in ("group", "version", "kind")]
+    return (parts[0], parts[1], parts[2]) if all(isinstance(part, str) for part in parts) else None
 
 
 def candidates(graph: ChannelGraph, installed: str, version: Version | None = None) -> Iterator[Edge]:

@@ -15,8 +15,9 @@ from typing import Final, TypeAlias
 
 from everpath.ranges import Range, RangeError
 from everpath.rules import _cel
-from everpath.rules._shapes import ANY, Shape, field, misfits
+from everpath.rules._shapes import ANY, Misfit, Shape, field, misfits
 from everpath.rules._words import listed
+from everpath.versions import pointed
 
 Path: TypeAlias = tuple[str | int, ...]
 
@@ -34,16 +35,6 @@ _KINDS: Final[Mapping[str, Shape]] = {
     "cel": {"rule": str},
 }
 _CONSTRAINT: Final[Mapping[str, Shape]] = {"failureMessage": str, **_KINDS}
-_FIELDS: Final = (
-    *_CONSTRAINT,
-    "constraints",
-    "packageName",
-    "versionRange",
-    "group",
-    "kind",
-    "version",
-    "rule",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +68,18 @@ def faults(value: object) -> Iterator[Fault]:
 def _misshapen(constraint: object, path: Path) -> Iterator[Fault]:
     """What the parser refuses in one constraint, those nested in it aside."""
     for misfit in misfits(constraint, _CONSTRAINT, strict=True, path=path):
-        near = get_close_matches(str(misfit.path[-1]), _FIELDS, n=1) if misfit.unknown else []
-        yield Fault(misfit.path, misfit.message, fix=f"did you mean {near[0]!r}?" if near else None)
+        yield Fault(misfit.path, misfit.message, fix=_meant(misfit, len(path)) if misfit.unknown else None)
+
+
+def _meant(misfit: Misfit, depth: int) -> str | None:
+    """What an unknown field was meant to be: a field of the very struct that does not have it."""
+    kind = str(misfit.path[depth]).casefold() if len(misfit.path) > depth + 1 else None
+    struct = _KINDS[kind] if kind else _CONSTRAINT
+    known = list(struct) if isinstance(struct, Mapping) else []
+    wrong = str(misfit.path[-1]).casefold()
+    near = next((f for f in known if f.casefold().startswith(wrong) or wrong.startswith(f.casefold())), None)
+    near = near or next(iter(get_close_matches(wrong, known, n=1)), None)
+    return f"did you mean {near!r}?" if near else f"there are {listed(known)}"
 
 
 def _unmeant(constraint: object, path: Path, kinds: list[str]) -> Iterator[Fault]:
@@ -95,6 +96,8 @@ def _unmeant(constraint: object, path: Path, kinds: list[str]) -> Iterator[Fault
 def _faults_of_kind(kind: str, value: object, path: Path) -> Iterator[Fault]:
     if not isinstance(value, dict):
         return
+    if any(misfit.unknown for misfit in misfits(value, _KINDS[kind], strict=True)):
+        return  # a field under another name is reported; that its own is empty only follows
     if kind == "package" and isinstance(span := field(value, "versionRange") or "", str):
         yield from _range_faults(span, (*path, "versionRange"))
     if kind == "cel" and isinstance(rule := field(value, "rule") or "", str):
@@ -113,7 +116,9 @@ def _range_faults(text: str, path: Path) -> Iterator[Fault]:
         Range.parse(text)
     except RangeError as error:
         message = f"the range {text!r} does not parse: {error.reason}"
-        yield Fault(path, message, tuple(error.pretty().splitlines()), error.hint)
+        yield Fault(
+            path, message, tuple(pointed(error.text, *error.span, error.reason).splitlines()), error.hint
+        )
 
 
 def _rule_faults(rule: str, path: Path) -> Iterator[Fault]:

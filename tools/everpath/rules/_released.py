@@ -1,8 +1,8 @@
-"""Bundles in the order of their versions, as OLM reads them."""
+"""Bundles before they are in a catalog: in the order of their versions, and whether they are complete."""
 
 from __future__ import annotations
 
-__all__ = ["by_version", "tolerated"]
+__all__ = ["by_version", "lacks_annotations", "tolerated"]
 
 from collections.abc import Iterable
 
@@ -23,3 +23,8 @@ def by_version(bundles: Iterable[Bundle]) -> list[tuple[Version, Bundle]]:
     read = ((tolerated(bundle.version), bundle) for bundle in bundles)
     known = [(version, bundle) for version, bundle in read if version is not None]
     return sorted(known, key=lambda pair: (pair[0].key, pair[1].name))
+
+
+def lacks_annotations(bundle: Bundle) -> bool:
+    """Whether a bundle's own folder does not say what it belongs to, which is reported where it is read."""
+    return bundle.csv is not None and bundle.csv.annotations is None

@@ -15,20 +15,25 @@ __all__ = [
 ]
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.model import Bundle, Place
+from everpath.model import Bundle, Entry, Place
+from everpath.policies import opm
 from everpath.rules._references import mended, reference_fault
-from everpath.rules._released import by_version, tolerated
+from everpath.rules._released import by_version, lacks_annotations, tolerated
 from everpath.rules._shapes import SHAPES, misfits
-from everpath.rules._words import Nearby
+from everpath.rules._words import Nearby, listed
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_rule, channel_rule, package_rule
 from everpath.versions import VersionError, maybe, parse
 
 _RELEASE_LIMIT: Final = 20
+_UNOFFERED: Final = (
+    "OLM v0 offers it to nobody; v1 only to whoever names no channel and has none of the package yet"
+)
 
 
 @channel_rule("EP401", "missing-bundle", Severity.ERROR)
@@ -40,39 +45,76 @@ def missing_bundle(graph: ChannelGraph) -> Iterator[Flaw]:
     for those that miss.
     """
     nearby = Nearby(graph.package.by_name)
-    for name, entry in graph.entries.items() if graph.package.declarations else ():
-        if graph.bundle(name) is None:
-            meant = nearby.meant(name, besides=graph.entries)
-            yield Flaw(
-                entry.place.at("name"),
-                f"{name} has no bundle" if name else "an entry has no name",
-                because=("there is nothing to install; opm refuses the catalog",),
-                fix=f"did you mean {meant}?" if meant else "add its olm.bundle document, or remove the entry",
-                entry=name,
-            )
+    missing = [e for e in graph.entries.values() if graph.bundle(e.name) is None]
+    for entry in missing if graph.package.declarations else ():
+        meant = nearby.meant(entry.name, besides=graph.entries)
+        removal = _removal(graph, entry) if len(missing) == 1 and not meant else ""
+        yield Flaw(
+            entry.place.at("name"),
+            f"{entry.name} has no bundle" if entry.name else "an entry has no name",
+            because=("there is nothing to install; opm refuses the catalog",),
+            fix=f"did you mean {meant}?"
+            if meant
+            else f"add its olm.bundle document{removal}"
+            if entry.name
+            else "give it the name of its bundle",
+            entry=entry.name,
+        )
+
+
+def _removal(graph: ChannelGraph, entry: Entry) -> str:
+    """How to do without an entry, if that leaves a channel that opm accepts: its successor takes over."""
+    successors = [name for name in graph.replacers.get(entry.name, ()) if name != entry.name]
+    others = {name: e for name, e in graph.entries.items() if e is not entry}
+    words = "remove the entry, if nobody has it"
+    if len(successors) == 1:
+        heir = others[successors[0]]
+        skips = tuple(dict.fromkeys((*heir.skips, entry.name, *entry.skips)))
+        others[heir.name] = replace(heir, replaces=entry.replaces, skips=skips)
+        words = f"let {heir.name} replace {entry.replaces or 'nothing'} and skip {listed(skips)} in its stead"
+    left = ChannelGraph(replace(graph.channel, entries=tuple(others.values())), graph.package)
+    return f", or {words}" if others and opm.verdict(left).accepted else ""
 
 
 @package_rule("EP402", "bundle-in-no-channel", Severity.ERROR)
 def bundle_in_no_channel(graph: PackageGraph) -> Iterator[Flaw]:
     """Every bundle is an entry of some channel of its package.
 
-    Nobody can install one that is not; opm refuses a rendered catalog with it. Cost: one look-up a bundle.
+    OLM v0 offers nobody one that is not; v1 installs it for whoever names no channel, if it is the highest
+    version. opm refuses a rendered catalog with it. Where the annotations are missing (EP017) only that is
+    reported, and so it is where the package has no channel (EP105). Cost: one look-up a bundle.
     """
     absent = [name for name in graph.memberships if name not in graph.package.by_name]
-    nearby = Nearby(absent)
-    for bundle in graph.package.by_name.values() if graph.package.declarations else ():
+    nearby, bundles = Nearby(absent), graph.package.by_name.values()
+    needs_annotations = not all(map(lacks_annotations, bundles))  # a package file needs none
+    for bundle in bundles if graph.package.declarations and graph.channels else ():
+        if needs_annotations and lacks_annotations(bundle):
+            continue
         if bundle.name not in graph.memberships:
             meant = nearby.meant(bundle.name)
             yield Flaw(
                 bundle.place,
                 f"{bundle.name} is in no channel",
-                because=("nobody can install it", *(() if bundle.csv else ("opm refuses the catalog",))),
-                fix=f"is it the entry {meant}, which has no bundle?"
-                if meant
-                else "add it to a channel, or remove it",
+                because=(_UNOFFERED, *(() if bundle.csv else ("opm refuses the catalog",))),
+                fix=f"is it the entry {meant}, which has no bundle?" if meant else _way_in(graph, bundle),
                 entry=bundle.name,
                 severity=Severity.WARNING if bundle.csv else None,
             )
+
+
+def _way_in(graph: PackageGraph, bundle: Bundle) -> str:
+    """How a bundle gets into a channel without becoming its second head."""
+    if lacks_annotations(bundle):
+        return "let a release of its channel replace or skip it; remove it if it was never released"
+    if bundle.csv is not None:
+        return "name its channels in metadata/annotations.yaml; remove it if it was never released"
+    channel = graph.by_name.get(graph.package.default_channel) or graph.channels[0]
+    head, version = channel.head, tolerated(bundle.version)
+    if head is None:
+        return "add it to a channel, with an edge from or to it"
+    is_newer = version is not None and head in channel.versions and version > channel.versions[head]
+    edge = f"with replaces: {head}" if is_newer else f"and to the skips of {head}"
+    return f"add it to its channel; to {channel.name}, for example, {edge}; or remove it if nobody has it"
 
 
 @package_rule("EP403", "duplicate-bundle", Severity.ERROR)
@@ -88,9 +130,20 @@ def duplicate_bundle(graph: PackageGraph) -> Iterator[Flaw]:
                 bundle.place.at("name"),
                 f"two bundles of {graph.name} are called {bundle.name}",
                 because=(f"the other is in {first.place.file}", "opm refuses the catalog"),
-                fix="rename one after its own version" if first.version != bundle.version else "remove one",
+                fix=_parted(first, bundle),
                 entry=bundle.name,
             )
+
+
+def _parted(first: Bundle, second: Bundle) -> str:
+    """How to tell two bundles of one name apart. A folder named after another version is a copied one."""
+    if first.version != second.version:
+        return "rename one after its own version"
+    for bundle in (first, second):
+        folder = bundle.csv.folder if bundle.csv else None
+        if folder and folder not in (bundle.version, f"v{bundle.version}"):
+            return f"give the bundle in the folder {folder} a name and version of its own"
+    return "remove one if they are the same, else give the newer a name and version of its own"
 
 
 @bundle_rule("EP404", "image-reference", Severity.ERROR)

@@ -19,6 +19,14 @@ _SLASHED: Final = (
 )
 
 
+_PLAIN: Final = "use lower-case letters, digits, '-' and '.' only"
+_UNSELECTABLE: Final = "a ClusterExtension cannot select it: `channels` takes DNS-1123 names only"
+_KEPT: Final = (
+    "once it has users, keep it: the Subscriptions to a channel that is gone fail, and with them their "
+    "namespace; give the next channel a name of lower-case letters, digits, '-' and '.'"
+)
+
+
 @channel_rule("EP107", "channel-name", Severity.ERROR)
 def channel_name(graph: ChannelGraph) -> Iterator[Flaw]:
     """Every channel has a name.
@@ -81,7 +89,7 @@ def empty_channel(graph: ChannelGraph) -> Iterator[Flaw]:
             graph.channel.place,
             f"the channel {graph.name} has no entries",
             because=("opm refuses the catalog",),
-            fix="add an entry, or remove the channel",
+            fix="add an entry; to retire a channel, keep its entries and deprecate it in olm.deprecations",
         )
 
 
@@ -91,12 +99,13 @@ def unsafe_name(graph: PackageGraph) -> Iterator[Flaw]:
 
     OLM v0 joins names with '/', takes them apart again and fails every Subscription of the namespace if
     there are too many parts. opm's JSON cache joins them with '_', so that two names can become one file.
-    And a bundle's name becomes the name of an object in the cluster. Cost: one look at each name.
+    And a bundle's name becomes the name of an object in the cluster. An entry without a name is not judged
+    here. Cost: one look at each name.
     """
     for channel in graph.channels:
         yield from _channel_faults(channel.channel)
     entries = {name: entry for channel in reversed(graph.channels) for name, entry in channel.entries.items()}
-    for name in graph.memberships:
+    for name in filter(None, graph.memberships):
         yield from _entry_faults(entries[name])
     yield from _collisions(graph)
 
@@ -108,8 +117,8 @@ def _channel_faults(channel: Channel) -> Iterator[Flaw]:
         yield Flaw(
             channel.place.at("name"),
             f"the name of channel {channel.name!r} is not safe: {'it has a slash' if has_slash else fault}",
-            because=(_SLASHED if has_slash else "tools that make labels, files or URLs of it may fail",),
-            fix="use lower-case letters, digits, '-' and '.' only",
+            because=(_SLASHED if has_slash else _UNSELECTABLE,),
+            fix=_PLAIN if has_slash else _KEPT,
             channel=channel.name,
             severity=None if has_slash else Severity.WARNING,
         )
@@ -125,7 +134,7 @@ def _entry_faults(entry: Entry) -> Iterator[Flaw]:
             entry.place.at("name"),
             f"the name of bundle {name!r} is not safe: {'it has a slash' if has_slash else fault}",
             because=(_SLASHED if has_slash else refused,),
-            fix="use lower-case letters, digits, '-' and '.' only",
+            fix=_PLAIN,
             entry=name,
         )
     elif len(name) > LABEL_LIMIT:
@@ -133,7 +142,7 @@ def _entry_faults(entry: Entry) -> Iterator[Flaw]:
             entry.place.at("name"),
             f"the name of bundle {name} has {plural(len(name), 'character')}",
             because=(f"OLM v0 writes the name into labels, whose values end at {LABEL_LIMIT}",),
-            fix=f"shorten it to {LABEL_LIMIT} characters",
+            fix=f"shorten it to {LABEL_LIMIT} characters before its release; afterwards the next one's",
             entry=name,
             severity=Severity.WARNING,
         )
@@ -146,11 +155,13 @@ def _collisions(graph: PackageGraph) -> Iterator[Flaw]:
         for name, entry in channel.entries.items():
             first = files.setdefault(f"{channel.name}_{name}", (channel.name, name))
             if first != (channel.name, name):
+                # Where the channel's name is the shorter of the two, the '_' is in the bundle's.
+                culprit = min((first, (channel.name, name)), key=lambda pair: len(pair[0]))[1]
                 yield Flaw(
                     entry.place.at("name"),
                     f"{name} in {channel.name} and {first[1]} in {first[0]} are one file in opm's JSON cache",
                     because=("opm serves one of the two bundles under both names",),
-                    fix="rename the channel or the bundle, without '_'",
+                    fix=f"rename {culprit}: with a '_' in its name it was never installed",
                     entry=name,
                     channel=channel.name,
                 )

@@ -157,6 +157,7 @@ def prohibited_head(graph: ChannelGraph) -> Iterator[Flaw]:
                 marked.place,
                 f"the head {head} of {graph.name} has the property olm.deprecated",
                 because=("OLM v0 passes over it: users get an older version, and nobody is told why",),
-                fix="remove the property, and deprecate the bundle in an olm.deprecations document",
+                fix="held back on purpose: publish a successor that skips it; else: remove the property, and "
+                "OLM v0 installs it",
                 entry=head,
             )

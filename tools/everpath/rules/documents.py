@@ -57,10 +57,14 @@ def _told(
 def unreadable_document() -> str:
     """Every document can be read: its file opens, is UTF-8 text and parses as YAML or JSON.
 
-    opm refuses a folder with one document it cannot parse, and does not say in which file it stands.
+    opm refuses a catalog's folder with one document it cannot parse, and does not say in which file it is.
+    In a bundle it passes over a file of metadata that it cannot parse, and what stands there is lost.
     What could not be read was not judged, so a report with this finding ends in exit code 3.
     """
-    return "opm refuses the whole folder; nothing in this document was judged"
+    return (
+        "nothing in this document was judged; opm refuses a catalog's whole folder for it, and loses what a "
+        "bundle's metadata says in it"
+    )
 
 
 @_told("EP002", "duplicate-key", Severity.WARNING)
@@ -161,10 +165,12 @@ def bad_separator() -> str:
 def unknown_update_mode() -> str:
     """`updateGraph` of ci.yaml is replaces-mode, semver-mode or semver-skippatch.
 
-    The pipeline that builds the catalog falls back to a default for any other word, and what edges users get
-    depends on which.
+    What becomes of another word depends on the pipeline that builds the catalog: operator-pipelines refuses
+    it, and semver-skippatch too; others fall back to a default, and what edges users get depends on which.
     """
-    return "the pipeline that builds the catalog falls back to a default: the edges may not be the ones meant"
+    return (
+        "operator-pipelines refuses it; another pipeline may fall back to edges that are not the ones meant"
+    )
 
 
 @_told("EP014", "untrimmed-channels", Severity.WARNING)
@@ -207,7 +213,7 @@ def no_annotations() -> str:
 _SERVED: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]*")
 
 
-@catalog_rule("EP012", "unserved-schema", Severity.WARNING)
+@catalog_rule("EP012", "unserved-schema", Severity.ERROR)
 def unserved_schema(catalog: Catalog) -> Iterator[Flaw]:
     """The schema and package of a custom document are names that opm can serve.
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 __all__ = ["ignored_edges", "manifest_range", "misplaced_key", "unknown_key"]
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import Final, TypeAlias
 
-from everpath.graph import PackageGraph
+from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Csv, Entry, UpdateMode
+from everpath.policies import olm_v0, olm_v1, opm
+from everpath.policies.walks import End, destinations
 from everpath.ranges import Range, RangeError
 from everpath.rules._names import words
 from everpath.rules._words import listed
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_rule, package_rule
+from everpath.versions import pointed
 
 #: Where each statement about edges is read, and nowhere else.
 _HOMES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -98,9 +102,15 @@ def misplaced_key(bundle: Bundle) -> Iterator[Flaw]:
             because=(
                 f"{edge} is read from {_spelled(home)}" + (", which is there as well" if has_home else ""),
             ),
-            fix="remove it" if has_home else f"move its value to {_spelled(home)}",
+            fix="remove it" if has_home else _moved(edge, home),
             severity=Severity.NOTE if has_home else None,
         )
+
+
+def _moved(edge: str, home: Way) -> str:
+    """What to do about an edge that never was one. Nobody has looked at its value so far."""
+    first = ", once `everpath range explain` reads its value" if edge == "skipRange" else ""
+    return f"before its release move it to {_spelled(home)}{first}; afterwards state it in the next release"
 
 
 def _spelled(way: Way) -> str:
@@ -147,24 +157,36 @@ def _explained(part: str, key: str, known: frozenset[str]) -> tuple[str, str | N
     return dropped, f"did you mean {near[0]}?" if near else None
 
 
-@bundle_rule("EP433", "manifest-range", Severity.ERROR)
-def manifest_range(bundle: Bundle) -> Iterator[Flaw]:
-    """The annotation olm.skipRange of a CSV is a range OLM can read, whatever makes the package's edges.
+@package_rule("EP433", "manifest-range", Severity.ERROR)
+def manifest_range(graph: PackageGraph) -> Iterator[Flaw]:
+    """The annotation olm.skipRange of a CSV that is in no channel yet is a range OLM can read.
 
-    OLM ignores one it cannot read as if it were not there, and opm refuses a catalog made of it.
-    Cost: one parse.
+    OLM ignores one it cannot read as if it were not there, and opm refuses a catalog made of it. Of an entry
+    of a channel EP301 says so. Cost: one parse a bundle without a channel.
     """
-    if bundle.csv is None or not bundle.csv.skip_range:
-        return
-    try:
-        Range.parse(bundle.csv.skip_range)
-    except RangeError as error:
-        yield Flaw(
-            bundle.csv.place.at("skipRange"),
-            f"olm.skipRange of {bundle.name} does not parse: {error.reason}",
-            because=(*error.pretty().splitlines(), "OLM ignores a range it cannot read"),
-            fix=error.hint or "write a range such as '>=1.0.0 <1.2.0'",
-        )
+    for bundle in graph.package.bundles:
+        csv = bundle.csv
+        if csv is None or not csv.skip_range or _is_carried(graph, bundle.name, csv.skip_range):
+            continue
+        try:
+            Range.parse(csv.skip_range)
+        except RangeError as error:
+            yield Flaw(
+                csv.place.at("skipRange"),
+                f"olm.skipRange of {bundle.name} does not parse: {error.reason}",
+                because=(
+                    *pointed(error.text, *error.span, error.reason).splitlines(),
+                    "OLM ignores a range it cannot read",
+                ),
+                fix=error.hint or "write a range such as '>=1.0.0 <1.2.0'",
+                entry=bundle.name,
+            )
+
+
+def _is_carried(graph: PackageGraph, name: str, span: str) -> bool:
+    """Whether an entry of some channel has a bundle's range, and is judged for it."""
+    channels = graph.memberships.get(name, ())
+    return any(graph.by_name[channel].entries[name].skip_range == span for channel in channels)
 
 
 @package_rule("EP434", "ignored-edges", Severity.WARNING)
@@ -172,26 +194,46 @@ def ignored_edges(graph: PackageGraph) -> Iterator[Flaw]:
     """A package whose edges come from its versions has CSVs that do not state others.
 
     In semver-mode nobody reads replaces and skips: a release that a CSV skips, because it is bad, is
-    offered all the same. A statement that agrees with the real edges is only noted.
-    Cost: one look-up an edge.
+    offered all the same. A statement that agrees with the real edges is only noted. To let CSVs make the
+    edges is advised only where theirs leave nobody behind. Cost: one look-up an edge.
     """
     modes = {declaration.mode for declaration in graph.package.declarations}
     if not modes & {UpdateMode.SEMVER, UpdateMode.SEMVER_SKIPPATCH}:
         return
-    for bundle in graph.package.bundles:
-        csv = bundle.csv
-        if csv is None or not (csv.replaces or csv.skips):
-            continue
-        against = tuple(_contradictions(graph, bundle.name, csv))
+    stating = [(b.name, b.csv) for b in graph.package.bundles if b.csv and (b.csv.replaces or b.csv.skips)]
+    found = [(name, csv, tuple(_contradictions(graph, name, csv))) for name, csv in stating]
+    otherwise = _other_mode(graph) if any(against for _, _, against in found) else ""
+    for name, csv, against in found:
         yield Flaw(
             csv.place.at("replaces" if csv.replaces else "skips"),
-            f"{bundle.name} says it {_said(csv)}, which its package's update mode ignores",
+            f"{name} says it {_said(csv)}, which its package's update mode ignores",
             because=against or ("the edges that versions make agree with it",),
-            fix="remove replaces and skips from the CSV"
-            + (", or set updateGraph: replaces-mode" if against else ""),
-            entry=bundle.name,
+            fix="remove replaces and skips from the CSV" + (otherwise if against else ""),
+            entry=name,
             severity=None if against else Severity.NOTE,
         )
+
+
+def _other_mode(graph: PackageGraph) -> str:
+    """What replaces-mode would need. Cost: that of judging every channel once more."""
+    stated = {b.name: b.csv for b in graph.package.bundles if b.csv is not None}
+    if all(_is_sound(_stated(channel, stated)) for channel in graph.channels):
+        return ", or set updateGraph: replaces-mode"
+    return "; if they are meant, state the edges of every release first, then set updateGraph: replaces-mode"
+
+
+def _stated(channel: ChannelGraph, csvs: Mapping[str, Csv]) -> ChannelGraph:
+    """A channel with the edges its CSVs ask for."""
+    pairs = ((entry, csvs[name]) for name, entry in channel.entries.items() if name in csvs)
+    entries = (replace(entry, replaces=csv.replaces, skips=csv.skips) for entry, csv in pairs)
+    return ChannelGraph(replace(channel.channel, entries=tuple(entries)), channel.package)
+
+
+def _is_sound(channel: ChannelGraph) -> bool:
+    """Whether opm accepts a channel and each generation of OLM moves everybody on."""
+    hops = (olm_v0.hops(channel).next, olm_v1.hops(channel))
+    ends = [d.end for step in hops for d in destinations(step, channel.head, channel.entries).values()]
+    return opm.verdict(channel).accepted and End.STRANDED not in ends and End.LOOP not in ends
 
 
 def _contradictions(graph: PackageGraph, name: str, csv: Csv) -> Iterator[str]:

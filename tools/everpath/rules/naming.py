@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from everpath.graph import PackageGraph
 from everpath.model import Bundle
 from everpath.rules._released import tolerated
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import bundle_rule
+from everpath.rules.registry import bundle_rule, package_rule
 from everpath.versions import maybe
 
 #: A version at the end of a name: behind `.v` if there is one, else behind the first separator that works.
@@ -39,7 +40,8 @@ def name_and_version_differ(bundle: Bundle) -> Iterator[Flaw]:
             bundle.place.at("name"),
             f"{bundle.name} has version {version}, not the {stated} it is named after",
             because=("whoever reads the name takes it for another release",),
-            fix=f"rename it to end in .v{endings[0]}, or correct its version",
+            fix=f"before its release let it end in .v{endings[0]}, or correct its version; afterwards leave "
+            "both, and number the next release above both",
         )
     elif bundle.csv is not None and not any(bundle.name.lower().endswith(f".v{e}") for e in endings):
         yield Flaw(
@@ -70,35 +72,43 @@ def _prefix(bundle: Bundle, endings: tuple[str, ...]) -> str:
 
 
 def _endings(version: str) -> tuple[str, ...]:
-    """How a name may spell a version: names have no capitals and no '+'."""
+    """How a name may spell a version, best first: names have no capitals, and should have no '+'."""
     plain = version.lower()
-    return tuple(dict.fromkeys((plain.replace("+", "-"), plain.replace("+", "."), plain.partition("+")[0])))
+    shorter = plain.partition("+")[0]
+    return tuple(dict.fromkeys((plain.replace("+", "-"), plain.replace("+", "."), shorter, plain)))
 
 
-@bundle_rule("EP411", "folder-and-version-differ", Severity.WARNING)
-def folder_and_version_differ(bundle: Bundle) -> Iterator[Flaw]:
+@package_rule("EP411", "folder-and-version-differ", Severity.WARNING)
+def folder_and_version_differ(graph: PackageGraph) -> Iterator[Flaw]:
     """A bundle's folder is called after its version.
 
     A pipeline that goes by the folder publishes another release than the one it believes to. A folder whose
-    name is no version is passed over. Cost: one comparison.
+    name is no version is passed over. Cost: one comparison a bundle.
     """
-    csv = bundle.csv
-    if csv is None or tolerated(csv.folder) is None or csv.folder in (csv.version, f"v{csv.version}"):
-        return
-    yield Flaw(
-        csv.place.at("version"),
-        f"{bundle.name} has version {csv.version} and lies in the folder {csv.folder}",
-        because=("pipelines go by the folder, OLM by the version",),
-        fix=f"rename the folder to {csv.version}, or set spec.version to {csv.folder}",
-    )
+    bundles = graph.package.bundles
+    taken = {bundle.csv.folder for bundle in bundles if bundle.csv}
+    for bundle in bundles:
+        csv = bundle.csv
+        if csv is None or tolerated(csv.folder) is None or csv.folder in (csv.version, f"v{csv.version}"):
+            continue
+        raised = f"raise spec.version to {csv.folder} and let the name end in .v{csv.folder}"
+        yield Flaw(
+            csv.place.at("version"),
+            f"{bundle.name} has version {csv.version} and lies in the folder {csv.folder}",
+            because=("pipelines go by the folder, OLM by the version",),
+            fix=f"{raised}, before its release; the folder {csv.version} is taken"
+            if csv.version in taken
+            else f"rename the folder to {csv.version}; or, before its release, {raised}",
+            entry=bundle.name,
+        )
 
 
 @bundle_rule("EP412", "package-differs-from-folder", Severity.WARNING)
 def package_differs_from_folder(bundle: Bundle) -> Iterator[Flaw]:
     """In a repository of operators a bundle belongs to the package whose folder it lies in.
 
-    Catalogs go by the annotation: the bundle is released under another name than its folder's, and the
-    folder's ci.yaml does not apply to it. Only `operators/PACKAGE/VERSION` is looked at. Cost: one
+    Catalogs go by the annotation: the bundle is released under another name than its folder's, whose
+    ci.yaml makes its edges all the same. Only `operators/PACKAGE/VERSION` is looked at. Cost: one
     comparison.
     """
     folder = _package_folder(bundle)
@@ -109,7 +119,8 @@ def package_differs_from_folder(bundle: Bundle) -> Iterator[Flaw]:
         stated.at("package") if stated else bundle.place,
         f"{bundle.name} belongs to the package {bundle.package} and lies in the folder of {folder}",
         because=("catalogs go by the annotation, repositories by the folder",),
-        fix="make the annotation and the folder agree",
+        fix=f"move the folder to operators/{bundle.package}; the annotation must stay, once released: "
+        "another name is another package to its users",
     )
 
 

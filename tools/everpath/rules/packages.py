@@ -17,10 +17,10 @@ __all__ = [
 from collections.abc import Iterator
 from itertools import pairwise
 
-from everpath.graph import PackageGraph
-from everpath.model import Catalog, Package
+from everpath.graph import ChannelGraph, PackageGraph
+from everpath.model import Catalog, Package, Place, Problem, UpdateMode
 from everpath.rules._names import label_fault
-from everpath.rules._released import by_version
+from everpath.rules._released import by_version, lacks_annotations
 from everpath.rules._words import Nearby, listed, plural
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import catalog_rule, package_rule
@@ -76,14 +76,19 @@ def no_default_channel(graph: PackageGraph) -> Iterator[Flaw]:
     if not package.declarations or package.default_channel or not package.channels:
         return
     if len(graph.by_name) > 1 or _is_rendered(package):
-        newest = by_version(package.bundles)[-1:]
-        held = [c for _, bundle in newest for c in graph.memberships.get(bundle.name, ())]
         yield Flaw(
             package.place,
             f"the package {graph.name} names no default channel; it has {listed(sorted(graph.by_name))}",
             because=("a Subscription that names no channel has nothing to follow; opm refuses the catalog",),
-            fix=f"set the default channel, for example to {(held or sorted(graph.by_name))[0]}",
+            fix=f"set the default channel, for example to {_best_channel(graph)}",
         )
+
+
+def _best_channel(graph: PackageGraph) -> str:
+    """A channel with the highest release; with the highest pre-release, if there is nothing else."""
+    ranked = sorted(by_version(graph.package.bundles), key=lambda pair: not pair[0].is_prerelease)
+    held = [c for _, bundle in ranked[-1:] for c in graph.memberships.get(bundle.name, ())]
+    return (held or sorted(graph.by_name))[0]
 
 
 @package_rule("EP104", "default-channel-absent", Severity.ERROR)
@@ -110,26 +115,38 @@ def default_channel_absent(graph: PackageGraph) -> Iterator[Flaw]:
 def no_channels(graph: PackageGraph) -> Iterator[Flaw]:
     """A package has at least one channel.
 
-    Nothing in it can be installed, and opm refuses the catalog. Cost: none.
+    Nothing in it can be installed, and opm refuses the catalog. Bundles without annotations (EP017) have
+    none for a reason that is reported already. Cost: one look at each bundle of a package without channels.
     """
-    if graph.package.declarations and not graph.package.channels:
-        yield Flaw(
-            graph.package.place,
-            f"the package {graph.name} has no channel",
-            because=("opm refuses the catalog",),
-            fix="add an olm.channel document for it, or remove the package",
-        )
+    package = graph.package
+    unannotated = {bundle.place.file for bundle in package.bundles if lacks_annotations(bundle)}
+    if package.channels or not package.declarations or package.place.file in unannotated:
+        return
+    yield Flaw(
+        package.place,
+        f"the package {graph.name} has no channel",
+        because=("opm refuses the catalog",),
+        fix="add an olm.channel document for it; to retire a package, keep its channels and deprecate it in "
+        "olm.deprecations"
+        if _is_rendered(package)
+        else f"name channels in {package.place.file.rpartition('/')[2]}",
+    )
 
 
 @catalog_rule("EP106", "undeclared-package", Severity.ERROR)
 def undeclared_package(catalog: Catalog) -> Iterator[Flaw]:
     """Every channel and bundle belongs to a package that some olm.package document declares.
 
-    opm refuses the catalog. Cost: one look at each package; a comparison of names for those that miss.
+    opm refuses the catalog. Where a document of the same folder could not be read, or is not understood,
+    that may be the declaration, and only the cause is reported. Cost: one look at each package; a comparison
+    of names for those that miss.
     """
     declared = Nearby([p.name for p in catalog.packages if p.declarations])
+    torn = {_folder(problem.place) for problem in catalog.problems if _hides_a_document(problem)}
     for package in catalog.packages:
         if package.declarations or not (package.channels or package.bundles):
+            continue
+        if not torn.isdisjoint(map(_folder, _places(package))):
             continue
         parts = [f"channel {c.name}" for c in package.channels] + [
             f"bundle {b.name}" for b in package.bundles
@@ -143,6 +160,21 @@ def undeclared_package(catalog: Catalog) -> Iterator[Flaw]:
             fix=f"did you mean {meant}?" if meant else "add an olm.package document, or correct the name",
             package=package.name,
         )
+
+
+def _places(package: Package) -> Iterator[Place]:
+    yield from (channel.place for channel in package.channels)
+    yield from (bundle.place for bundle in package.bundles)
+
+
+def _folder(place: Place) -> str:
+    return place.file.rpartition("/")[0]
+
+
+def _hides_a_document(problem: Problem) -> bool:
+    """Whether there may be a document that the model does not have."""
+    has_strange_schema = problem.kind == "misspelled-key" and problem.place.pointer == ("schema",)
+    return has_strange_schema or problem.kind in ("unreadable-document", "missing-schema", "bad-separator")
 
 
 @package_rule("EP112", "default-channel-inferred", Severity.NOTE)
@@ -188,10 +220,19 @@ def default_channel_left_behind(graph: PackageGraph) -> Iterator[Flaw]:
         newest.place,
         f"{newest.name}, the highest version, is not in the default channel {default.name}",
         because=(f"{version} is only in {listed(elsewhere)}", f"new users get {_best(default.heads)}"),
-        fix=f"add {newest.name} to {default.name}, or make {elsewhere[0]} the default channel",
+        fix=f"if it is for everybody, release it to {default.name} too{_edge_to(default, package)}; if it is "
+        "of another line, leave it and waive this",
         entry=newest.name,
         severity=Severity.NOTE if is_rendered else None,
     )
+
+
+def _edge_to(channel: ChannelGraph, package: Package) -> str:
+    """The edge without which a new entry of a channel is a second head; versions may make it instead."""
+    makes_edges = any(
+        d.mode in (UpdateMode.SEMVER, UpdateMode.SEMVER_SKIPPATCH) for d in package.declarations
+    )
+    return "" if makes_edges or channel.head is None else f", with replaces: {channel.head}"
 
 
 def _best(heads: tuple[str, ...]) -> str:

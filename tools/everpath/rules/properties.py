@@ -14,14 +14,15 @@ __all__ = [
 
 from collections.abc import Iterator
 
-from everpath.model import UNREAD, Bundle, Property
+from everpath.model import UNREAD, Bundle
+from everpath.policies import olm_v0
 from everpath.ranges import Range, RangeError
 from everpath.rules._constraints import faults
 from everpath.rules._shapes import SHAPES, field, fits_plainly, misfits
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_rule
+from everpath.versions import pointed
 
-_GVK_KEYS = {"group", "version", "kind"}
 _FAILS = "OLM v0 fails every Subscription of the namespace as soon as this bundle is a candidate"
 
 
@@ -34,9 +35,10 @@ def package_property(bundle: Bundle) -> Iterator[Flaw]:
     """
     stated = list(bundle.properties_of("olm.package"))
     if bundle.csv is None and len(stated) != 1:
+        count = f"{len(stated)} olm.package properties, not one" if stated else "no olm.package property"
         yield Flaw(
             stated[1].place if stated else bundle.place.at("properties"),
-            f"{bundle.name} has {len(stated) or 'no'} olm.package properties, not one",
+            f"{bundle.name} has {count}",
             because=("opm refuses the catalog",),
             fix="keep the right one" if stated else "add one with packageName and version",
         )
@@ -111,7 +113,7 @@ def requirement_range(bundle: Bundle) -> Iterator[Flaw]:
             yield Flaw(
                 place,
                 f"the range of {package} that {bundle.name} requires does not parse: {error.reason}",
-                because=(*error.pretty().splitlines(), _FAILS),
+                because=(*pointed(error.text, *error.span, error.reason).splitlines(), _FAILS),
                 fix=error.hint or "write a range such as '>=1.0.0 <2.0.0'",
             )
             continue
@@ -158,38 +160,48 @@ def several_csv_metadata(bundle: Bundle) -> Iterator[Flaw]:
         )
 
 
-@bundle_rule("EP427", "gvk-twice", Severity.WARNING)
+@bundle_rule("EP427", "gvk-twice", Severity.ERROR)
 def gvk_twice(bundle: Bundle) -> Iterator[Flaw]:
     """An API is provided or required by a bundle once, and not both.
 
-    A bundle that requires what it provides asks another operator for its own API; OLM v1 refuses any bundle
-    with a requirement. Stating the same twice is only noted. Cost: one look-up a property.
+    OLM v0 allows one provider of an API, counts a bundle that provides it twice as two, and never installs
+    it. A bundle that requires what it provides is its own provider there, and a warning: OLM v1 refuses any
+    bundle with a requirement. To require the same twice is only noted. Cost: one look-up a property.
     """
-    provided: dict[tuple[object, ...], Property] = {}
-    required: dict[tuple[object, ...], Property] = {}
-    for seen, kind, verb in ((provided, "olm.gvk", "provides"), (required, "olm.gvk.required", "requires")):
-        for stated in bundle.properties_of(kind):
-            gvk = _gvk(stated)
-            if gvk is not None and seen.setdefault(gvk, stated) is not stated:
-                message = f"{bundle.name} {verb} {_spelled(gvk)} twice"
-                yield Flaw(stated.place, message, fix="remove one", severity=Severity.NOTE)
-    for gvk in provided.keys() & required.keys():
+    for api, stated in olm_v0.provided_twice(bundle):
         yield Flaw(
-            required[gvk].place,
-            f"{bundle.name} requires {_spelled(gvk)}, which it provides itself",
-            because=("OLM v1 refuses a bundle with a requirement; v0 may install another operator for it",),
-            fix="remove the olm.gvk.required property",
+            stated.place,
+            f"{bundle.name} provides {_spelled(api)} twice",
+            because=(
+                "OLM v0 counts it as two providers of the API, and never installs it",
+                "new users get an older version, or none, and nobody is told why",
+            ),
+            fix="remove one of the two olm.gvk properties",
         )
+    yield from _requirements(bundle)
 
 
-def _gvk(stated: Property) -> tuple[object, ...] | None:
-    value = stated.value
-    if isinstance(value, dict) and value.keys() == _GVK_KEYS:
-        parts: tuple[object, ...] = (value["group"], value["version"], value["kind"])
-    else:
-        parts = tuple(field(value, key) for key in ("group", "version", "kind"))
-    return parts if all(isinstance(part, str) for part in parts) else None
+def _requirements(bundle: Bundle) -> Iterator[Flaw]:
+    """APIs that are required twice, or provided as well."""
+    provided = {olm_v0.gvk(stated.value) for stated in bundle.properties_of("olm.gvk")}
+    seen: set[olm_v0.Gvk] = set()
+    for stated in bundle.properties_of("olm.gvk.required"):
+        api = olm_v0.gvk(stated.value)
+        if api is None:
+            continue
+        if api in seen:
+            message = f"{bundle.name} requires {_spelled(api)} twice"
+            yield Flaw(stated.place, message, fix="remove one", severity=Severity.NOTE)
+        elif api in provided:
+            yield Flaw(
+                stated.place,
+                f"{bundle.name} requires {_spelled(api)}, which it provides itself",
+                because=("OLM v0 takes it for its own provider; v1 refuses a bundle with a requirement",),
+                fix="remove the olm.gvk.required property",
+                severity=Severity.WARNING,
+            )
+        seen.add(api)
 
 
-def _spelled(gvk: tuple[object, ...]) -> str:
-    return "{}/{} {}".format(*gvk)
+def _spelled(api: olm_v0.Gvk) -> str:
+    return "{}/{} {}".format(*api)

@@ -32,7 +32,7 @@ def stranded_v0(graph: ChannelGraph) -> Iterator[Flaw]:
             graph.entries[place].place.at("name"),
             f"OLM v0 never moves {place} on{_others(followers)}",
             because=refused or (f"no entry replaces it, skips it or covers it with a skipRange: {place}",),
-            fix=_way_out(graph, place, graph.head),
+            fix=_way_out(graph, place, olm_v0.fresh_install(graph)),
             entry=place,
         )
 
@@ -46,13 +46,13 @@ def _gathered(ends: Mapping[str, Destination], end: End) -> Iterator[tuple[str, 
     yield from stops.items()
 
 
-def _way_out(graph: ChannelGraph, place: str, target: str | None) -> str | None:
+def _way_out(graph: ChannelGraph, place: str, target: str | None) -> str:
     """An edit that lets `target` accept a stranded entry.
 
     To skip what nobody skips yet would cut off, in opm's eyes, whatever stands below it; a range never does.
     """
-    if target is None:
-        return None
+    if target is None or target == place:
+        return f"publish a release above {graph.head} that OLM may install and that accepts {place}"
     low, high = graph.versions.get(place), graph.versions.get(target)
     if place in graph.skippers or low is None or high is None or high <= low:
         return f"add {place} to the skips of {target}"
@@ -70,8 +70,8 @@ def _refused(graph: ChannelGraph, edge: Edge) -> str:
         return f"{edge}, but {skip(skippers)} {edge.successor}, so it is never a target"
     if edge.successor in graph.skippers:
         return f"{edge}, but {edge.successor} skips itself, so it is never a target"
-    if edge.successor in olm_v0.prohibited(graph):
-        return f"{edge}, but {edge.successor} carries olm.deprecated, so it is never a target"
+    if obstacle := olm_v0.prohibited(graph).get(edge.successor):
+        return f"{edge}, but {edge.successor} {obstacle}, so it is never a target"
     return f"{edge}, but {edge.successor} is not on the replaces chain of {graph.head}"
 
 
