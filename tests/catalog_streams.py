@@ -147,7 +147,7 @@ _CHANNEL = {
     "entries that are a word": _bad(_C + b"x\n", "wrong-type"),
     "an entry that is a word": _bad(_C + b"[x]\n", "wrong-type"),
     "an entry that is null": _ok(_C + b"[null]\n"),
-    "an entry with two keys that differ in case": _more(_C + b"[{name: a, Name: b}]\n", "case-folded-keys"),
+    "an entry with two keys that differ in case": _more(_C + b"[{name: a, Name: b}]\n", "duplicate-key"),
     "an entry with a misspelled key": _more(_C + b"[{name: a, skipsRange: <1.0.0}]\n", "misspelled-key"),
     "replaces that is a number": _bad(_C + b"[{name: a, replaces: 1.0}]\n", "non-string-name"),
     "replaces that is null": _ok(_C + b"[{name: a, replaces: null}]\n"),

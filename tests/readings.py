@@ -75,5 +75,5 @@ def _package(package: Package) -> Package:
 
 
 def _bundle(bundle: Bundle) -> Bundle:
-    properties = (replace(p, value=UNREAD) if p.type == "olm.csv.metadata" else p for p in bundle.properties)
-    return replace(bundle, properties=tuple(properties))
+    properties = (p._replace(value=UNREAD) if p.type == "olm.csv.metadata" else p for p in bundle.properties)
+    return bundle._replace(properties=tuple(properties))

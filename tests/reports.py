@@ -4,7 +4,6 @@ from __future__ import annotations
 
 __all__ = ["SOURCE", "finding", "outcome", "rendered"]
 
-from dataclasses import replace
 from typing import Any
 
 from everpath.formats.positions import Location
@@ -43,7 +42,7 @@ _FORK = Finding(
 
 def finding(**changes: Any) -> Finding:
     """A fork, but for the given fields. Its place's pointer is line, column and end column."""
-    return replace(_FORK, **changes)
+    return _FORK._replace(**changes)
 
 
 def _locate(place: Place) -> Location:

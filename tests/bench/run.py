@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
 
-from bench.make_catalog import make_catalog
+from bench.make_catalog import Format, make_catalog
 from bench.measure import Cost, best_of
 from bench.shapes import many_packages, one_channel
 from everpath.formats.reading import read
@@ -63,7 +63,8 @@ def _shown(cost: Cost) -> str:
 
 def rendered(bench: Bench) -> Iterator[Row]:
     """A rendered catalog of 20 MB beside opm, in both formats."""
-    for fmt, share in (("yaml", 8), ("json", 10)):
+    formats: tuple[tuple[Format, int], ...] = (("yaml", 8), ("json", 10))
+    for fmt, share in formats:
         work = f"validate 20 MB of {fmt.upper()}"
         if bench.corpus is None or bench.opm is None:
             yield Row(work, "-", "-", "-", f"1/{share} of opm's time", None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
 from hypothesis import given
@@ -107,6 +106,6 @@ def test_every_channel_can_be_checked(drawing: str) -> None:
 def test_a_drawing_of_a_channel_draws_it_again(drawing: str) -> None:
     [channel] = parse(drawing).packages[0].channels
     [again] = parse(draw(channel)).packages[0].channels
-    assert [replace(e, place=channel.place) for e in again.entries] == [
-        replace(e, place=channel.place) for e in channel.entries
+    assert [e._replace(place=channel.place) for e in again.entries] == [
+        e._replace(place=channel.place) for e in channel.entries
     ]

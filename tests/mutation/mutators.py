@@ -180,8 +180,16 @@ def _call(node: ast.Call) -> Iterator[Replacement]:
     yield from _other_function(node)
     for i, keyword in enumerate(node.keywords):
         yield f"without {keyword.arg}=", _with(node, keywords=_without(node.keywords, i))
-    if len(node.args) > 1 and all(isinstance(a, ast.Name | ast.Attribute) for a in node.args[-2:]):
+    if _has_names_to_swap(node):
         yield "", _with(node, args=[*node.args[:-2], *reversed(node.args[-2:])])
+
+
+def _has_names_to_swap(node: ast.Call) -> bool:
+    """Whether a call ends in two plain names, and their order might matter."""
+    match node.func:
+        case ast.Name("min" | "max"):
+            return False
+    return len(node.args) > 1 and all(isinstance(a, ast.Name | ast.Attribute) for a in node.args[-2:])
 
 
 def _other_function(node: ast.Call) -> Iterator[Replacement]:

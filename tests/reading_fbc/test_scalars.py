@@ -79,7 +79,8 @@ def test_a_scalar_that_is_not_what_it_says(text: str) -> None:
 @pytest.mark.parametrize(
     ("key", "name"),
     [("y", "true"), ("off", "false"), ("017", "15"), ("1.50", "1.5"), (".inf", ".inf"), ("-.inf", "-.inf"),
-     (".nan", ".nan"), ("9223372036854775807", "9223372036854775807"), ("2024-01-31", "2024-01-31"), ('"y"', "y")],
+     (".nan", ".nan"),
+     ("9223372036854775807", "9223372036854775807"), ("2024-01-31", "2024-01-31"), ('"y"', "y")],
 )  # fmt: skip
 def test_a_key_is_text_in_the_end(key: str, name: str) -> None:
     assert yaml11.load(f"{key}: 1\n".encode()) == {name: 1}

@@ -12,6 +12,7 @@ from graphs import findings, parse_report
 
 A, B = "op.v1.0.0", "op.v1.1.0"
 SHA = "sha256:" + "a" * 64
+UNOFFERED = "OLM v0 offers it to nobody; v1 only to whoever names no channel and has none of the package yet"
 
 
 def test_an_entry_without_a_bundle_is_named_with_what_was_meant() -> None:
@@ -23,7 +24,31 @@ def test_an_entry_without_a_bundle_is_named_with_what_was_meant() -> None:
 def test_a_bundle_that_is_an_entry_itself_is_not_what_was_meant() -> None:
     made = catalog(package(), channel(A, B, "opp.v1.1.0"), bundle(A), bundle(B))
     (finding,) = parse_report(made, "EP401")
-    assert finding.fix == "add its olm.bundle document, or remove the entry"
+    assert finding.fix is not None
+    assert "did you mean" not in finding.fix
+
+
+@pytest.mark.parametrize(
+    ("drawing", "fix"),
+    [
+        ("c: b\nb?: a\na", ", or let c replace a and skip b in its stead"),
+        ("c: b / x\nb?: a / y\nx\ny\na", ", or let c replace a and skip x, b and y in its stead"),
+        ("c: b\nb?", ", or let c replace nothing and skip b in its stead"),
+        ("b?: a\na", ", or remove the entry, if nobody has it"),
+        ("b?: a / x\na\nx", ""),  # without b, x would be a second head
+        ("c: b\nd: b / c\nb?: a\na", ""),  # two heirs
+        ("d: c\nc?: b\nb?: a\na", ""),  # with two gone each heir is gone, too
+        ("a?", ""),
+    ],
+)
+def test_an_entry_is_removed_only_if_its_successor_can_take_over(drawing: str, fix: str) -> None:
+    found = parse_report(drawing, "EP401")
+    assert {f.fix for f in found} == {f"add its olm.bundle document{fix}"}
+
+
+def test_an_entry_without_a_name_is_reported_once_and_told_to_have_one() -> None:
+    (finding,) = parse_report(catalog(package(), channel({"name": ""})), "EP401", "EP111")
+    assert (finding.rule, finding.fix) == ("EP401", "give it the name of its bundle")
 
 
 def test_of_an_undeclared_package_only_that_is_reported() -> None:
@@ -34,14 +59,69 @@ def test_a_bundle_in_no_channel_may_be_the_one_an_entry_misses() -> None:
     made = catalog(package(), channel(A, "opp.v1.1.0"), bundle(A), bundle(B))
     (finding,) = parse_report(made, "bundle-in-no-channel")
     assert finding.fix == "is it the entry opp.v1.1.0, which has no bundle?"
-    assert finding.because == ("nobody can install it", "opm refuses the catalog")
+    assert finding.because == (UNOFFERED, "opm refuses the catalog")
+
+
+@pytest.mark.parametrize(
+    ("version", "edge"),
+    [
+        ("op.v1.2.0", f"with replaces: {B}"),
+        ("op.v1.0.1", f"and to the skips of {B}"),
+        ("op.v1.1.0-rc", f"and to the skips of {B}"),
+        ("op.latest", f"and to the skips of {B}"),
+    ],
+)
+def test_a_bundle_is_added_to_a_channel_with_an_edge(version: str, edge: str) -> None:
+    made = catalog(
+        package(),
+        channel("op.v9.0.0", name="a-later"),
+        channel(A, B),
+        *(bundle(n) for n in (A, B, version, "op.v9.0.0")),
+    )
+    if version == "op.latest":
+        made = catalog(package(), channel(A, B), bundle(A), bundle(B), bundle(version, "?"))
+    (finding,) = parse_report(made, "EP402")
+    assert (
+        finding.fix == f"add it to its channel; to stable, for example, {edge}; or remove it if nobody has it"
+    )
+
+
+def test_both_ways_into_a_channel_leave_it_one_head() -> None:
+    for drawing in (f"{A}\n{B}: {A}", f"{A}\n{B}: - / {A}"):
+        assert findings(drawing, "EP202", "EP206", "EP207", "EP208") == []
+
+
+def test_without_a_head_to_replace_only_the_edge_is_asked_for() -> None:
+    made = catalog(package(), channel({"name": A}, {"name": B}), *map(bundle, (A, B, "op.v1.2.0")))
+    (finding,) = parse_report(made, "EP402")
+    assert finding.fix == "add it to a channel, with an edge from or to it"
+
+
+def test_where_the_package_has_no_channel_only_that_is_reported() -> None:
+    assert [f.rule for f in parse_report(catalog(package(), bundle(A)), "EP105", "EP402")] == ["EP105"]
+
+
+def test_a_bundle_without_annotations_is_in_no_channel_for_a_reason_that_is_told() -> None:
+    made = repository(in_folder(A), in_folder(B, channels=(), annotations=None))
+    assert findings(made, "EP402") == []
+    assert findings(repository(in_folder(A, channels=(), annotations=None)), "EP402") == []
+
+
+def test_a_csv_that_no_channel_of_a_package_file_reaches_is_named() -> None:
+    """The format before bundles: none of its CSVs has annotations."""
+    made = repository(in_folder(A, annotations=None), in_folder(B, channels=(), annotations=None))
+    (finding,) = parse_report(made, "EP402")
+    assert (
+        finding.fix == "let a release of its channel replace or skip it; remove it if it was never released"
+    )
 
 
 def test_a_bundle_folder_in_no_channel_is_a_warning() -> None:
     made = repository(in_folder(A), in_folder(B, channels=()))
     (finding,) = parse_report(made, "EP402")
     assert (finding.entry, finding.severity) == (B, Severity.WARNING)
-    assert finding.because == ("nobody can install it",)
+    assert finding.because == (UNOFFERED,)
+    assert finding.fix == "name its channels in metadata/annotations.yaml; remove it if it was never released"
 
 
 def test_two_bundles_of_one_name_and_different_versions_want_a_new_name() -> None:
@@ -49,6 +129,19 @@ def test_two_bundles_of_one_name_and_different_versions_want_a_new_name() -> Non
     (finding,) = parse_report(made, "duplicate-bundle")
     assert finding.fix == "rename one after its own version"
     assert finding.place.file == "operators/op/1.0.1/manifests/csv.yaml"
+
+
+@pytest.mark.parametrize("folders", [("1.0.0", "1.1.0"), ("1.1.0", "1.0.0"), ("v1.0.0", "1.1.0")])
+def test_of_two_bundles_of_one_name_and_version_the_copied_folder_is_to_change(
+    folders: tuple[str, str],
+) -> None:
+    (finding,) = parse_report(repository(*(in_folder(A, folder=f) for f in folders)), "EP403")
+    assert finding.fix == "give the bundle in the folder 1.1.0 a name and version of its own"
+
+
+def test_of_two_rendered_bundles_one_is_removed_only_if_they_are_the_same() -> None:
+    (finding,) = parse_report(catalog(package(), channel(A), bundle(A), bundle(A)), "EP403")
+    assert finding.fix == "remove one if they are the same, else give the newer a name and version of its own"
 
 
 @pytest.mark.parametrize(

@@ -71,11 +71,28 @@ def test_a_misspelled_field_is_named_with_what_was_meant() -> None:
     assert fault.fix == "did you mean 'package'?"
 
 
+@pytest.mark.parametrize(
+    ("constraint", "fix"),
+    [
+        ({"package": {"packageName": "a", "version": ">=1.0.0"}}, "did you mean 'versionRange'?"),
+        ({"Package": {"name": "a"}}, "did you mean 'packageName'?"),
+        ({"gvk": {"packageName": "a"}}, "there are group, kind and version"),
+        ({"all": {"constraints": [{"any": {"constraint": [GVK]}}]}}, "did you mean 'constraints'?"),
+        ({"cel": {"expression": "true"}}, "there are rule"),
+    ],
+)
+def test_an_unknown_field_is_guessed_among_those_of_its_struct_and_reported_alone(
+    constraint: object, fix: str
+) -> None:
+    assert [fault.fix for fault in faults(constraint)] == [fix]
+
+
 def test_a_range_within_a_constraint_is_read_like_any_other() -> None:
     constraint = {"all": {"constraints": [{"package": {"packageName": "a", "versionRange": "<v2.0.0"}}]}}
     (fault,) = faults(constraint)
     assert fault.path == ("all", "constraints", 0, "package", "versionRange")
     assert fault.because[0] == "<v2.0.0"
+    assert len(fault.because) == 2  # what to write instead is the fix
     assert fault.fix == "write '<2.0.0'"
 
 

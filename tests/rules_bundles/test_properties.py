@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -42,7 +41,7 @@ def test_the_second_olm_package_property_is_the_one_reported() -> None:
 
 def test_a_bundle_without_olm_package_property_is_told_to_add_one() -> None:
     (finding,) = parse_report(catalog(package(), channel(A), {**bundle(A), "properties": []}), "EP421")
-    assert finding.message == f"{A} has no olm.package properties, not one"
+    assert finding.message == f"{A} has no olm.package property"
     assert finding.fix == "add one with packageName and version"
 
 
@@ -89,7 +88,7 @@ def test_what_a_bundle_folder_does_not_say_belies_nothing() -> None:
     stated = Property("olm.package", {"packageName": "po", "version": "1.0.0"}, Place("csv.yaml"))
     bare = in_folder(A, "1.0.0", stated)
     assert bare.csv is not None
-    assert findings(repository(replace(bare, csv=replace(bare.csv, package=None))), "EP422") == []
+    assert findings(repository(bare._replace(csv=bare.csv._replace(package=None))), "EP422") == []
 
 
 def test_an_annotation_that_agrees_is_fine() -> None:
@@ -165,6 +164,7 @@ def test_s15_a_required_range_that_does_not_parse_fails_the_namespace() -> None:
     assert finding.message.startswith(f"the range of other that {A} requires does not parse: ")
     assert finding.because[0] == ">=v1.0.0"
     assert "^" in finding.because[1]
+    assert finding.because[2:] == finding.because[-1:]  # what to write instead is the fix
     assert "fails every Subscription of the namespace" in finding.because[-1]
     assert finding.fix == "write '>=1.0.0'"
 
@@ -195,10 +195,19 @@ def test_s16_two_csv_metadata_properties_cannot_be_served() -> None:
     assert finding.place.pointer == ("properties", 2)
 
 
-def test_an_api_that_is_provided_twice_is_noted() -> None:
-    provided = {"type": "olm.gvk", "value": GVK}
-    (finding,) = parse_report(stating(provided, provided), "gvk-twice")
-    assert (finding.message, finding.severity) == (f"{A} provides a.io/v1 A twice", Severity.NOTE)
+@pytest.mark.parametrize("again", [GVK, {"Group": "a.io", "KIND": "A", "version": "v1"}])
+def test_an_api_that_is_provided_twice_is_never_installed_by_v0(again: Document) -> None:
+    made = stating({"type": "olm.gvk", "value": GVK}, {"type": "olm.gvk", "value": again})
+    (finding,) = parse_report(made, "gvk-twice")
+    assert (finding.message, finding.severity) == (f"{A} provides a.io/v1 A twice", Severity.ERROR)
+    assert finding.place.pointer == ("properties", 2)
+    assert finding.because[0] == "OLM v0 counts it as two providers of the API, and never installs it"
+
+
+def test_an_api_that_is_required_twice_is_noted() -> None:
+    required = {"type": "olm.gvk.required", "value": GVK}
+    (finding,) = parse_report(stating(required, required), "EP427")
+    assert (finding.message, finding.severity) == (f"{A} requires a.io/v1 A twice", Severity.NOTE)
 
 
 def test_an_api_that_is_provided_and_required_is_a_warning() -> None:
@@ -206,6 +215,16 @@ def test_an_api_that_is_provided_and_required_is_a_warning() -> None:
     (finding,) = parse_report(made, "EP427")
     assert finding.message == f"{A} requires a.io/v1 A, which it provides itself"
     assert finding.severity is Severity.WARNING
+    assert finding.because == (
+        "OLM v0 takes it for its own provider; v1 refuses a bundle with a requirement",
+    )
+
+
+@pytest.mark.parametrize("value", ["A", {**GVK, "version": 1}, {**GVK, "kind": []}])
+def test_an_api_that_does_not_parse_is_not_counted(value: object) -> None:
+    for kind in ("olm.gvk", "olm.gvk.required"):
+        stated = {"type": kind, "value": value}
+        assert findings(stating(stated, stated), "EP427") == []
 
 
 def test_two_versions_of_an_api_are_two() -> None:

@@ -131,6 +131,7 @@ def test_releases_of_one_version_are_only_noted() -> None:
         ("op.v1.0.0-rc1", "1.0.0-RC1"),
         ("op.v1.0.0-5", "1.0.0+5"),
         ("op.v1.0.0", "1.0.0+5"),
+        ("op.v1.0.1+1", "1.0.1+1"),
         ("op.1.0.0", "1.0.0"),
         ("1.0.0", "1.0.0"),
         ("op-4.5.6.v1.0.0", "1.0.0"),
@@ -163,6 +164,10 @@ def test_a_name_with_another_version_is_a_warning(name: str, version: str, state
     )
     assert finding.message == f"{name} has version {version}, not the {stated} it is named after"
     assert finding.severity is Severity.WARNING
+    assert finding.fix == (
+        f"before its release let it end in .v{version}, or correct its version; afterwards leave both, and "
+        "number the next release above both"
+    )
 
 
 @pytest.mark.parametrize(
@@ -183,6 +188,20 @@ def test_another_prefix_than_the_package_is_nothing_to_report() -> None:
 def test_a_folder_of_another_version_is_a_warning() -> None:
     (finding,) = parse_report(repository(in_folder("op.v0.7.1", folder="0.7.2")), "folder-and-version-differ")
     assert finding.message == "op.v0.7.1 has version 0.7.1 and lies in the folder 0.7.2"
+    assert finding.entry == "op.v0.7.1"
+    assert finding.fix == (
+        "rename the folder to 0.7.1; or, before its release, raise spec.version to 0.7.2 and let the name end "
+        "in .v0.7.2"
+    )
+
+
+def test_a_folder_is_not_renamed_to_one_that_is_there() -> None:
+    made = repository(in_folder("op.v0.7.1"), in_folder("op.v0.7.1", folder="0.7.2"))
+    (finding,) = parse_report(made, "EP411")
+    assert finding.fix == (
+        "raise spec.version to 0.7.2 and let the name end in .v0.7.2, before its release; the folder 0.7.1 is "
+        "taken"
+    )
 
 
 @pytest.mark.parametrize("folder", ["1.0.0", "v1.0.0", "bundle", "candidate"])
@@ -200,6 +219,10 @@ def test_a_package_in_another_packages_folder_is_a_warning() -> None:
         "belongs to the package konflux-operator and lies in the folder of konflux"
     )
     assert findings(repository(made), "EP412") == []
+    assert finding.fix == (
+        "move the folder to operators/konflux-operator; the annotation must stay, once released: another name "
+        "is another package to its users"
+    )
 
 
 def test_a_rendered_bundle_lies_in_no_folder() -> None:

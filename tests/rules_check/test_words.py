@@ -96,3 +96,12 @@ def test_a_name_with_a_version_is_never_compared_by_its_letters() -> None:
 @pytest.mark.parametrize(("wrong", "meant"), [("abcdefgxyz", None), ("abcdefghyz", "abcdefghij")])
 def test_eight_letters_of_ten_make_a_likely_name(wrong: str, meant: str | None) -> None:
     assert Nearby(["abcdefghij"]).meant(wrong) == meant
+
+
+@pytest.mark.parametrize("wrong", ["OP.v1.0.0", "op.1.0.0", "op.vv1.0.0", "op-v1.0.0", "op.v1-0.0"])
+def test_of_two_names_with_one_version_the_one_spelled_alike_was_meant(wrong: str) -> None:
+    assert Nearby(["op.v1.0.0", "tool.v1.0.0"]).meant(wrong) == "op.v1.0.0"
+
+
+def test_a_name_spelled_alike_is_meant_rather_than_one_that_looks_alike() -> None:
+    assert Nearby(["STABLE", "stables"]).meant("stable") == "STABLE"

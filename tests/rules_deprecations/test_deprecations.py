@@ -120,6 +120,10 @@ def test_below_the_head_a_bundle_may_be_deprecated() -> None:
 def test_s19_a_prohibited_head_gives_users_of_v0_an_older_one() -> None:
     (finding,) = parse_report("%prohibited b\nb: a\na", "prohibited-head")
     assert (finding.entry, finding.severity) == ("b", Severity.ERROR)
+    assert finding.fix == (
+        "held back on purpose: publish a successor that skips it; else: remove the property, and OLM v0 "
+        "installs it"
+    )
 
 
 def test_a_prohibited_head_hurts_nobody_on_v1() -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from documents import bundle, catalog, channel, package
 from everpath.model import Catalog
-from graphs import findings
+from everpath.rules.findings import Severity
+from graphs import findings, parse_report
 
 
 def custom(schema: str, owner: str = "op") -> Catalog:
@@ -20,6 +21,10 @@ def test_a_schema_that_is_no_plain_word_is_not_served(schema: str) -> None:
     assert findings(custom(schema), "unserved-schema") == [
         f"EP012 op: schema {schema!r} of a custom document has a character that opm cannot serve"
     ]
+
+
+def test_what_keeps_the_pod_from_starting_is_an_error() -> None:
+    assert [f.severity for f in parse_report(custom("a/b"), "EP012")] == [Severity.ERROR]
 
 
 def test_nor_is_a_package_with_a_slash() -> None:

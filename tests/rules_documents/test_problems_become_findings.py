@@ -37,6 +37,16 @@ def test_only_what_could_not_be_read_leaves_the_input_unjudged() -> None:
     assert {kind for kind in PROBLEM_KINDS if check(told(kind)).unreadable} == {"unreadable-document"}
 
 
+def test_opm_does_not_refuse_everything_for_a_file_of_a_bundle() -> None:
+    (finding,) = check(told("unreadable-document")).findings
+    assert finding.because[0].endswith("and loses what a bundle's metadata says in it")
+
+
+def test_a_mode_that_is_none_may_be_refused() -> None:
+    (finding,) = check(told("unknown-update-mode")).findings
+    assert finding.because[0].startswith("operator-pipelines refuses it")
+
+
 def test_a_problem_of_a_kind_no_rule_knows_is_a_fault_of_ours() -> None:
     with pytest.raises(AssertionError, match="no rule is called mystery"):
         check(told("mystery"))

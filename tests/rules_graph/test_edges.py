@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from documents import catalog, channel, package
 from everpath.rules.findings import Severity
 from graphs import findings, parse_report
 
@@ -100,3 +103,114 @@ def test_a_self_edge_is_not_called_a_downgrade_too() -> None:
 def test_a_range_on_a_skipped_entry_is_noted_with_its_new_home() -> None:
     [finding] = parse_report("b3: - / b2\nb2: - / - / <2.0.0", "EP221")
     assert finding.fix == "move the range to b3"
+
+
+def test_each_edge_to_itself_is_reported_where_it_is_written() -> None:
+    replaces, skips = parse_report("b2: b1\nb1: b1 / b1", "EP211")
+    assert replaces.place.pointer == (1, "replaces")
+    assert (replaces.because, replaces.fix) == (("b1 replaces b1",), "remove b1 from its own replaces")
+    assert skips.place.pointer == (1, "skips")
+    assert (skips.because, skips.fix) == (("b1 skips b1",), "remove b1 from its own skips")
+
+
+def test_an_edge_to_itself_behind_the_edge_of_another_is_found() -> None:
+    assert findings("b2: b1\nb1: - / b1", "EP211") == ["EP211 b1: b1 skips itself"]
+
+
+#: Two entries replace what exists nowhere, two what is in another channel; both kinds come first once.
+REPLACED = "[stable]\nb9: x\nb8: old2\nb7: y\nb6: old1\nb5: b4\nb4\n[old]\nold2\nold1"
+
+
+def test_every_missing_name_is_reported_and_no_other() -> None:
+    found = parse_report(REPLACED, "EP212")
+    assert [(f.entry, f.because) for f in found] == [("b7", ("b7 replaces y",)), ("b9", ("b9 replaces x",))]
+    assert found[1].place.pointer == (1, "replaces")
+
+
+def test_every_name_from_another_channel_is_reported_and_no_other() -> None:
+    found = parse_report(REPLACED, "EP213")
+    assert [(f.entry, f.because) for f in found] == [
+        ("b6", ("b6 replaces old1",)),
+        ("b8", ("b8 replaces old2",)),
+    ]
+    assert found[1].place.pointer == (2, "replaces")
+
+
+def test_an_entry_cannot_have_meant_itself() -> None:
+    [finding] = parse_report("op.v1.1.0: op-v1.1.0\nop.v1.0.0", "EP212")
+    assert finding.fix == "remove replaces: op-v1.1.0, or add the missing entry"
+
+
+def test_a_slip_of_the_pen_at_the_end_of_the_chain_is_a_warning() -> None:
+    [finding] = parse_report("op.v1.1.0: op.v1.0.0\nop.v1.0.0: op.1.1.0", "EP212")
+    assert finding.severity is Severity.WARNING
+
+
+def test_every_skipped_name_that_exists_nowhere_is_reported_in_its_place() -> None:
+    found = parse_report("[stable]\nb5: - / b4, x\nb4: - / b1, y, z\n[old]\nb1", "EP214")
+    assert [(f.entry, f.place.pointer, f.because) for f in found] == [
+        ("b4", (2, "skips", 1), ("b4 skips y",)),
+        ("b4", (2, "skips", 2), ("b4 skips z",)),
+        ("b5", (1, "skips", 1), ("b5 skips x",)),
+    ]
+
+
+def test_a_skipped_entry_without_a_bundle_is_left_to_that_rule() -> None:
+    assert findings("b2: - / b1\nb1?", "EP214", "EP215") == []
+
+
+@pytest.mark.parametrize("skipped", ["op.1.2.0", "op.1.1.0"])
+def test_neither_the_entry_nor_what_it_replaces_can_have_been_meant(skipped: str) -> None:
+    [finding] = parse_report(f"op.v1.2.0: op.v1.1.0 / {skipped}\nop.v1.1.0", "EP214")
+    assert (finding.fix, finding.severity) == (None, Severity.NOTE)
+
+
+def test_every_skipped_entry_of_another_channel_is_noted_in_its_place() -> None:
+    found = parse_report("[stable]\nb5: - / b4, x, b1\nb4: - / b2\n[old]\nb2\nb1", "EP215")
+    assert [(f.entry, f.place.pointer, f.because) for f in found] == [
+        ("b4", (2, "skips", 0), ("b4 skips b2",)),
+        ("b5", (1, "skips", 2), ("b5 skips b1",)),
+    ]
+
+
+def test_every_entry_that_replaces_and_skips_the_same_is_told_which_to_keep() -> None:
+    found = parse_report("b4: b3\nb3: b2 / b1, b2\nb2: b1 / b1\nb1", "EP216")
+    assert [(f.entry, f.place.pointer) for f in found] == [("b2", (2, "skips", 0)), ("b3", (1, "skips", 1))]
+    assert found[0].because == ("b2 replaces b1", "b2 skips b1")
+    assert found[0].fix == "remove b1 from the skips of b2, unless it was withdrawn"
+
+
+def test_every_empty_name_in_skips_is_reported_in_its_place() -> None:
+    entries = (
+        {"name": "b", "skips": ["a", "", ""]},
+        {"name": "a"},
+        {"name": "c", "skips": [""], "replaces": ""},
+    )
+    made = catalog(package(), channel(*entries))
+    found = parse_report(made, "EP214", "EP215", "EP216", "EP217")
+    assert [(f.rule, f.entry, f.place.pointer, f.message, f.fix) for f in found] == [
+        ("EP217", "b", ("entries", 0, "skips", 1), "b skips an empty name", "remove the empty item"),
+        ("EP217", "b", ("entries", 0, "skips", 2), "b skips an empty name", "remove the empty item"),
+        ("EP217", "c", ("entries", 2, "skips", 0), "c skips an empty name", "remove the empty item"),
+    ]
+
+
+def test_every_downgrade_is_told_where_it_is_written() -> None:
+    found = parse_report("b4: b3 / b5\nb3: b6\nb6\nb5", "EP220")
+    assert [(f.entry, f.place.pointer, f.because) for f in found] == [
+        ("b3", (1, "replaces"), ("b3 replaces b6",)),
+        ("b4", (0, "skips"), ("b4 skips b5",)),
+    ]
+    assert found[0].fix == "give b3 a version above 6.0.0, or remove the edge"
+
+
+def test_every_range_of_a_skipped_entry_is_noted_with_all_who_skip_it() -> None:
+    found = parse_report("b4: - / b3\nb5: b4 / b3, b2\nb3: - / - / <3.0.0\nb2: - / - / <2.0.0", "EP221")
+    assert [(f.entry, f.place.pointer) for f in found] == [("b2", (3, "skipRange")), ("b3", (2, "skipRange"))]
+    assert found[1].message.startswith("b3 has a skipRange, but b4 and b5 skip it")
+    assert found[1].because == ("b4 skips b3", "b5 skips b3")
+    assert found[1].fix == "move the range to b5"
+
+
+def test_an_entry_that_only_skips_itself_may_have_a_range() -> None:
+    assert findings("b2: - / b2 / <2.0.0", "EP221") == []

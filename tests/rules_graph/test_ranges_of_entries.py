@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+from documents import catalog, channel, package
+from everpath.model import Catalog
 from graphs import findings, parse_report
 
 
@@ -66,3 +70,112 @@ def test_a_range_over_itself_alone_covers_nobody() -> None:
 def test_a_range_without_an_upper_end_is_reported() -> None:
     [finding] = parse_report("b2: b1 / - / >=1.0.0\nb1", "EP309")
     assert finding.fix == "end it with <2.0.0"
+
+
+def written(*ranges: str | None) -> Catalog:
+    """A channel whose entries have these ranges, b1 the first; for what a drawing cannot draw."""
+    entries = [{"name": f"b{n}", "skipRange": span} for n, span in enumerate(ranges, start=1)]
+    return catalog(package(), channel(*entries))
+
+
+def said(subject: str | Catalog, rule: str) -> list[tuple[str | None, tuple[str, ...], str | None]]:
+    """Entry, because and fix of what a rule finds; each must be where the range is written."""
+    found = parse_report(subject, rule)
+    assert all(f.place.pointer[-1] == "skipRange" for f in found)
+    return [(f.entry, f.because, f.fix) for f in found]
+
+
+IGNORED = "OLM ignores a range it cannot read: nobody is offered this entry by it"
+
+
+def test_every_range_that_does_not_parse_is_reported_with_what_follows() -> None:
+    found = said(written("", None, "<v2", "  ", "<1.0.0", "<<"), "EP301")
+    assert [entry for entry, _, _ in found] == ["b3", "b6"]
+    assert [because[0] for _, because, _ in found] == ["<v2", "<<"]
+    assert [because[-1] for _, because, _ in found] == [IGNORED, IGNORED]
+    assert found[1][2] == "write a range such as '>=1.0.0 <1.2.0'"
+
+
+def test_a_range_that_is_written_and_blank_is_reported() -> None:
+    fix = "remove it, or write a range"
+    assert said(written("", None, "<1.0.0", " \t"), "EP308") == [("b1", (), fix), ("b4", (), fix)]
+
+
+def test_every_range_that_crashes_is_told_with_its_victims_alone() -> None:
+    drawing = "b4: - / - / <2.0.0 || || >9.0.0\nb3: - / - / <3.0.0\nb2: - / - / <9.0.0 || || >9.0.0\nb1"
+    assert said(drawing, "EP302") == [
+        ("b2", (), "write '<9.0.0 || >9.0.0'"),
+        (
+            "b4",
+            ("asked about b4, b3 and b2, the resolver dereferences nil",),
+            "write '<2.0.0 || >9.0.0'",
+        ),
+    ]
+
+
+def test_every_range_that_is_misread_is_told_with_each_misreading() -> None:
+    drawing = "b3: - / - / ! 1.0.0 || 1.x.x\nb2: - / - / >=1.0.0 <\nb1"
+    assert said(drawing, "EP303") == [
+        ("b2", (), "`everpath range explain '>=1.0.0 <'` says what it matches"),
+        ("b3", ("the first x is read as 0: 1.x.x is >=1.0.0 <1.1.0",), "write '!=1.0.0 || 1.x.x'"),
+    ]
+    assert "the ! stands alone and is ignored" in findings(drawing, "EP303")[1]
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("<1.0.0 || || >2.0.0", []),  # crashes: EP302
+        (">2.0.0 <2.0.0", ["EP306"]),
+        (">2.0.0 <2.0.0 || || >3.0.0", ["EP306"]),  # empty up to where it crashes
+        (">2.0.0 <2.0.0 || 1.0.0", ["EP303"]),  # one arm can never hold
+        ("!=1.2.x", ["EP303"]),  # empty, because misread
+        ("<2.0.0", []),
+    ],
+)
+def test_a_range_is_either_misread_or_empty(text: str, rules: list[str]) -> None:
+    assert [f.rule for f in parse_report(f"b2: - / - / {text}\nb1", "EP303", "EP306")] == rules
+
+
+def test_every_range_over_its_own_version_is_told_where_to_end() -> None:
+    drawing = "b3: - / - / <=3.0.0\nb2: - / - / =2.0.0\nb1: - / - / <1.0.0\nx?: - / - / <9.0.0"
+    assert said(drawing, "EP304") == [
+        ("b2", ("2.0.0 is in '=2.0.0'",), "end the range with <2.0.0"),
+        ("b3", ("3.0.0 is in '<=3.0.0'",), "end the range with <3.0.0"),
+    ]
+
+
+def test_every_range_over_newer_versions_is_told_where_to_end() -> None:
+    drawing = "b3: - / - / <3.0.0\nb2: - / - / <1.5.0 || >2.5.0\nb1: - / - / =2.0.0\nx?: - / - / <9.0.0"
+    assert said(drawing, "EP305") == [
+        ("b1", ("2.0.0 is in '=2.0.0'",), "end the range with <1.0.0"),
+        ("b2", ("3.0.0 is in '<1.5.0 || >2.5.0'",), "end the range with <2.0.0"),
+    ]
+    assert findings(drawing, "EP305") == [
+        "EP305 b1: the skipRange of b1 covers 1 newer version: b2",
+        "EP305 b2: the skipRange of b2 covers 1 newer version: b3",
+    ]
+
+
+@pytest.mark.parametrize(("count", "shown"), [(5, "b2, b3, b4, b5 and b6"), (6, "b2, b3, b4, b5 and b6 …")])
+def test_more_than_five_newer_versions_are_counted_and_not_all_shown(count: int, shown: str) -> None:
+    drawing = "\n".join(["b1: - / - / >=1.0.0", *(f"b{n}" for n in range(2, count + 2))])
+    [finding] = parse_report(drawing, "EP305")
+    assert finding.message == f"the skipRange of b1 covers {count} newer versions: {shown}"
+    assert len(finding.because) == 5
+
+
+def test_every_empty_range_is_told_to_go() -> None:
+    fix = "remove it, or start it at a lower version"
+    drawing = "b3: - / - / >1.0.0 <1.0.0\nb2: - / - / <2.0.0\nb1: - / - / <0.1.0 >0.1.0"
+    assert said(drawing, "EP306") == [("b1", (), fix), ("b3", (), fix)]
+
+
+def test_every_range_over_nobody_else_is_noted_and_no_other() -> None:
+    drawing = "b3: - / - / <1.0.0\nb2: - / - / >=1.0.0 <3.0.0\nb1: - / - / =1.0.0"
+    assert said(drawing, "EP307") == [("b1", (), None), ("b3", (), None)]
+
+
+def test_every_range_without_an_upper_end_is_given_one() -> None:
+    drawing = "b3: - / - / >1.0.0\nb2: - / - / <2.0.0\nx?: - / - / !=1.0.0"
+    assert said(drawing, "EP309") == [("b3", (), "end it with <3.0.0"), ("x", (), "give it an upper end")]

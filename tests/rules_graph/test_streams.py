@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from everpath.rules.findings import Severity
 from graphs import findings, parse_report
 
@@ -75,3 +77,113 @@ def test_a_channel_with_older_versions_only_is_not_switched_to() -> None:
 
 def test_edges_that_differ_because_a_channel_lacks_an_entry_are_no_drift() -> None:
     assert findings("[stable]\nb3: b2\nb2: b1\nb1\n[fast]\nb3: b1\nb1", "EP234") == []
+
+
+def test_every_minor_with_a_patch_left_behind_is_reported() -> None:
+    drawing = "1.6.1\n1.6.0\n1.5.1: 1.5.0\n1.5.0\n1.4.1\n1.4.0"
+    assert [f.entry for f in parse_report(drawing, "EP231")] == ["1.4.1", "1.6.1"]
+
+
+def test_patches_left_behind_are_counted_shown_and_taken_in() -> None:
+    [finding] = parse_report("\n".join(["1.4.6", *(f"1.4.{n}" for n in range(6))]), "EP231")
+    assert finding.place.pointer == (0, "name")
+    assert finding.because == tuple(f"no way from 1.4.{n} to 1.4.6 inside the minor" for n in range(5))
+    assert finding.fix == "add 1.4.0, 1.4.1, 1.4.2, 1.4.3, 1.4.4 and 1.4.5 to the skips of 1.4.6"
+
+
+@pytest.mark.parametrize(
+    ("drawing", "severity"),
+    [
+        ("1.5.0: 1.4.2 / 1.4.1, 1.4.0\n1.4.2\n1.4.1\n1.4.0", Severity.NOTE),  # all move on to 1.5.0
+        ("1.5.0: 1.4.2 / 1.4.1\n1.4.2\n1.4.1\n1.4.0: - / 1.4.0", Severity.WARNING),  # 1.4.0 never moves
+        ("h?: 1.4.1 / 1.4.0\n1.4.1\n1.4.0", Severity.WARNING),  # nobody knows what h is
+        ("1.4.1: 1.5.0\n1.5.0: 1.4.0\n1.4.0", Severity.NOTE),  # there, if by a detour
+        ("1.4.1\n1.4.0", Severity.WARNING),  # v0 moves nobody in a channel with two heads
+    ],
+)
+def test_a_patch_is_only_noted_where_v0_moves_all_to_the_latest_or_past_it(
+    drawing: str, severity: Severity
+) -> None:
+    [finding] = parse_report(drawing, "EP231")
+    assert finding.severity is severity
+
+
+def test_a_withdrawn_latest_patch_counts_for_nothing_even_if_it_accepts_nobody() -> None:
+    assert findings("1.5.0: 1.4.1 / 1.4.2\n1.4.2\n1.4.1: 1.4.0\n1.4.0", "EP231") == []
+
+
+def test_a_patch_that_is_skipped_by_the_latest_reaches_it() -> None:
+    assert findings("1.4.2: 1.4.1 / 1.4.0\n1.4.1\n1.4.0", "EP231") == []
+
+
+def test_a_patch_below_the_range_of_the_latest_does_not_reach_it() -> None:
+    assert findings("1.4.2: - / - / >=1.4.1 <1.4.2\n1.4.1\n1.4.0", "EP231") == [
+        "EP231 1.4.2: 1.4.2 is the latest patch of its minor, but 1.4.0 cannot reach it"
+    ]
+
+
+def test_a_rebuild_of_the_latest_patch_must_reach_it_too() -> None:
+    assert findings("b@1.4.1+2\na@1.4.1+1", "EP231") == [
+        "EP231 b: b is the latest patch of its minor, but a cannot reach it"
+    ]
+
+
+def test_a_withdrawn_target_is_told_with_who_else_skips_it() -> None:
+    [finding] = parse_report("b3: - / b2\nb4: b3 / b2\nb2: - / b1, b2\nb1", "EP232")
+    assert finding.place.pointer == (2, "name")
+    assert finding.message == "b3 and b4 skip b2, yet OLM v1 sends whoever runs b1 to it"
+    assert finding.because == ("b3 skips b2", "b4 skips b2", "b2 skips b2")
+    assert finding.fix == "let b4, with a version above b2, accept them by skips or skipRange"
+
+
+def test_every_channel_that_cannot_be_switched_to_is_noted() -> None:
+    drawing = "[empty]\nx?\n[fast]\nb5: b2\nb2\n[stable]\nb4: b3\nb3\n[old]\nb1"
+    found = parse_report(drawing, "EP233")
+    assert [(f.channel, f.message) for f in found] == [
+        ("fast", "3 versions of other channels cannot switch to fast: b4, b3 and b1"),
+        ("stable", "2 versions of other channels cannot switch to stable: b2 and b1"),
+    ]
+    assert found[0].fix == "give b5 a skipRange that covers them"
+
+
+def test_a_channel_that_skips_a_version_can_be_switched_to() -> None:
+    assert findings("[stable]\nb3: - / b1\n[old]\nb1", "EP233") == []
+
+
+def test_a_channel_whose_top_is_equal_to_a_version_is_not_switched_to() -> None:
+    assert findings("[stable]\nb2\n[old]\nc@2.0.0", "EP233") == []
+
+
+def test_a_channel_without_one_head_is_given_a_range_all_the_same() -> None:
+    no_head, two_heads = "[stable]\nb3: b2\nb2: b3\n[old]\nb1", "[stable]\nb3\nb2\n[old]\nb1"
+    assert parse_report(no_head, "EP233")[0].fix == "give stable a skipRange that covers them"
+    assert parse_report(two_heads, "EP233")[0].fix == "give b2 a skipRange that covers them"
+
+
+def test_every_drift_is_noted_where_the_later_channel_says_it() -> None:
+    drawing = """
+        [stable]
+        b4: b3
+        b3: b2
+        b2
+        b1
+        [fast]
+        b4: b2
+        b3: b1
+        b2
+        b1
+    """
+    found = parse_report(drawing, "EP234")
+    assert [(f.entry, f.channel) for f in found] == [("b3", "fast"), ("b4", "fast")]
+    assert found[0].place.pointer[1:] == ("replaces",)
+    assert found[0].fix == "let it replace b2 here too, unless the difference is meant"
+
+
+@pytest.mark.parametrize("silent", ["b3", "b3: gone"])
+def test_a_channel_in_which_an_entry_replaces_none_of_its_own_is_not_compared(silent: str) -> None:
+    drawing = f"[old]\n{silent}\nb2\nb1\n[stable]\nb3: b2\nb2\nb1\n[fast]\nb3: b1\nb2\nb1"
+    assert findings(drawing, "EP234") == ["EP234 b3: b3 replaces b1 in fast, but b2 in stable"]
+
+
+def test_an_edge_that_the_first_channel_could_not_have_is_no_drift() -> None:
+    assert findings("[stable]\nb3: b2\nb2\n[fast]\nb3: b1\nb2\nb1", "EP234") == []

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bundles import read_packages, write_bundle
 from documents import in_folder, repository
-from everpath.model import Catalog, UpdateMode
+from everpath.formats.update_graph import channels
+from everpath.model import Bundle, Catalog, UpdateMode
 from everpath.rules.findings import Finding, Severity
-from graphs import findings, parse_report
+from graphs import findings, parse_report, rule_ids
 
 A, B, C = "op.v1.0.0", "op.v1.1.0", "op.v1.2.0"
 HOME = "metadata.annotations[olm.skipRange]"
@@ -42,7 +45,10 @@ def test_an_edge_in_the_wrong_place_is_named_with_the_right_one(
 ) -> None:
     (finding,) = found("misplaced-key", **keys)
     assert finding.message == f"nobody reads {written} of {A}"
-    assert finding.fix == f"move its value to {home}"
+    first = ", once `everpath range explain` reads its value" if home == HOME else ""
+    assert (
+        finding.fix == f"before its release move it to {home}{first}; afterwards state it in the next release"
+    )
     assert finding.severity is Severity.WARNING
     assert finding.because[0].endswith(f" is read from {home}")
     assert finding.place.pointer[-1] == next(iter(keys.values()))[0]
@@ -106,23 +112,38 @@ def test_a_misplaced_edge_is_not_reported_as_unknown_too() -> None:
     assert found("EP432", spec_keys=("skipRange", "Replaces")) == ()
 
 
-def test_a_range_in_a_csv_must_parse_in_whatever_mode() -> None:
+def test_a_range_in_a_csv_of_no_channel_must_parse_in_whatever_mode() -> None:
     for mode in UpdateMode:
-        made = repository(in_folder(A, skip_range="<v1.0.0"), mode=mode)
+        made = repository(in_folder(A, skip_range="<v1.0.0", channels=()), mode=mode)
         (finding,) = parse_report(made, "manifest-range")
         assert finding.message.startswith(f"olm.skipRange of {A} does not parse: ")
         assert finding.fix == "write '<1.0.0'"
+        assert finding.because[2:] == ("OLM ignores a range it cannot read",)
+        assert finding.entry == A
         assert finding.place.pointer == ("metadata", "annotations", "olm.skipRange")
 
 
+@pytest.mark.parametrize("mode", list(UpdateMode))
+def test_a_range_that_an_entry_carries_is_reported_once(mode: UpdateMode, tmp_path: Path) -> None:
+    """Read from a folder, because the reader decides which ranges entries carry."""
+    write_bundle(tmp_path / "op" / "1.0.0", notes={"olm.skipRange": "<v1.0.0"})
+    made = read_packages(tmp_path, default_mode=mode)
+    assert [f.rule for f in parse_report(made, "EP301", "EP433")] == ["EP301"]
+
+
+def test_a_range_that_another_bundle_of_the_name_has_is_judged_by_itself() -> None:
+    made = repository(in_folder(A), in_folder(A, folder="1.0.1", skip_range="<v1.0.0"))
+    assert len(parse_report(made, "EP433")) == 1
+
+
 def test_a_range_beyond_repair_is_answered_with_an_example() -> None:
-    (finding,) = found("EP433", skip_range="soon")
+    (finding,) = found("EP433", skip_range="soon", channels=())
     assert finding.fix == "write a range such as '>=1.0.0 <1.2.0'"
 
 
 @pytest.mark.parametrize("span", [None, "", ">=0.1.0 <1.0.0"])
 def test_a_range_that_parses_or_is_not_there_is_fine(span: str | None) -> None:
-    assert found("EP433", skip_range=span) == ()
+    assert found("EP433", skip_range=span, channels=()) == ()
 
 
 def in_semver_mode(mode: UpdateMode = UpdateMode.SEMVER, **csv: Any) -> tuple[Finding, ...]:
@@ -136,7 +157,40 @@ def test_in_semver_mode_a_csv_that_replaces_another_one_is_not_heeded() -> None:
     assert finding.because == (f"in stable it replaces {B}",)
     assert finding.severity is Severity.WARNING
     assert finding.place.pointer == ("spec", "replaces")
-    assert finding.fix == "remove replaces and skips from the CSV, or set updateGraph: replaces-mode"
+
+
+def in_modes(*bundles: Bundle) -> tuple[str | None, set[str]]:
+    """What is advised in semver-mode, and what would follow of switching the mode."""
+    (finding, *_) = parse_report(repository(*bundles, mode=UpdateMode.SEMVER), "ignored-edges")
+    found = channels("op", bundles, UpdateMode.REPLACES)
+    (op,) = repository(*bundles).packages
+    return finding.fix, rule_ids(Catalog("test", (replace(op, channels=tuple(found)),)))
+
+
+STRANDING = {"EP202", "EP206", "EP207", "EP208"}
+
+
+def test_the_other_mode_is_advised_where_it_strands_nobody() -> None:
+    fix, then = in_modes(
+        in_folder(A),
+        in_folder(B, replaces=A),
+        in_folder(C, replaces=B, skips=("op.v1.0.9",)),
+        in_folder("op.v1.0.9"),
+    )
+    assert fix == "remove replaces and skips from the CSV, or set updateGraph: replaces-mode"
+    assert not then & STRANDING
+
+
+@pytest.mark.parametrize("csv", [{"skips": (B,)}, {"replaces": A}, {"replaces": A, "skips": (B,)}])
+def test_the_other_mode_is_not_advised_before_every_release_states_its_edges(csv: dict[str, Any]) -> None:
+    fix, then = in_modes(in_folder(A), in_folder(B), in_folder(C, **csv))
+    is_offered = fix == "remove replaces and skips from the CSV, or set updateGraph: replaces-mode"
+    assert is_offered is not bool(then & STRANDING)
+    if not is_offered:
+        assert fix == (
+            "remove replaces and skips from the CSV; if they are meant, state the edges of every release first, "
+            "then set updateGraph: replaces-mode"
+        )
 
 
 def test_a_release_that_a_csv_skips_is_offered_all_the_same() -> None:
@@ -148,7 +202,7 @@ def test_a_release_that_a_csv_skips_is_offered_all_the_same() -> None:
 def test_a_release_that_the_real_edges_skip_too_is_not_offered() -> None:
     (op,) = repository(in_folder(A), in_folder(B, skips=(A,)), mode=UpdateMode.SEMVER_SKIPPATCH).packages
     (stable,) = op.channels
-    edges = (stable.entries[0], replace(stable.entries[1], replaces=None, skips=(A,)))
+    edges = (stable.entries[0], stable.entries[1]._replace(replaces=None, skips=(A,)))
     made = Catalog("test", (replace(op, channels=(replace(stable, entries=edges),)),))
     (finding,) = parse_report(made, "EP434")
     assert finding.severity is Severity.NOTE

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from documents import bundle, catalog, channel, package
@@ -48,6 +50,14 @@ def test_a_channel_without_entries_is_an_error() -> None:
     ]
 
 
+def test_what_is_retired_is_deprecated_and_not_removed() -> None:
+    for made, rule in ((catalog(package(), channel()), "EP110"), (catalog(package()), "EP105")):
+        (finding,) = parse_report(made, rule)
+        assert finding.fix is not None
+        assert "deprecate it in olm.deprecations" in finding.fix
+        assert "remove" not in finding.fix
+
+
 @pytest.mark.parametrize("name", ["stable", "v1.2", "a-b.c", "4.x"])
 def test_subdomains_are_safe_names_of_channels(name: str) -> None:
     assert findings(called(A, name), "EP111") == []
@@ -71,6 +81,15 @@ def test_s14_a_slash_in_a_bundle_breaks_the_namespace() -> None:
 def test_other_characters_in_a_channel_are_a_warning(name: str) -> None:
     (finding,) = parse_report(called(A, name), "EP111")
     assert finding.severity is Severity.WARNING
+    assert finding.because == ("a ClusterExtension cannot select it: `channels` takes DNS-1123 names only",)
+
+
+def test_a_channel_that_has_users_keeps_its_name() -> None:
+    (finding,) = parse_report(called(A, "original_40"), "EP111")
+    assert finding.fix is not None
+    assert finding.fix.startswith("once it has users, keep it: ")
+    (finding,) = parse_report(called(A, "a/b"), "EP111")  # this one never had any
+    assert finding.fix == "use lower-case letters, digits, '-' and '.' only"
 
 
 @pytest.mark.parametrize("name", ["Op.v1.0.0", "op.v1.0.0+1", "op_1"])
@@ -85,6 +104,7 @@ def test_a_bundle_name_that_fits_no_label_is_a_warning() -> None:
     (finding,) = parse_report(called("a" * 64), "EP111")
     assert finding.severity is Severity.WARNING
     assert finding.message.endswith("has 64 characters")
+    assert finding.fix == "shorten it to 63 characters before its release; afterwards the next one's"
 
 
 def test_s14_names_that_are_one_file_in_the_json_cache_collide() -> None:
@@ -96,6 +116,12 @@ def test_s14_names_that_are_one_file_in_the_json_cache_collide() -> None:
         bundle("b1", "1.0.1"),
     )
     assert "EP111 b1: b1 in s_x and x_b1 in s are one file in opm's JSON cache" in findings(made, "EP111")
+    for turned in (
+        made,
+        Catalog("test", tuple(replace(p, channels=p.channels[::-1]) for p in made.packages)),
+    ):
+        fixes = [f.fix for f in parse_report(turned, "EP111") if "JSON cache" in f.message]
+        assert fixes == ["rename x_b1: with a '_' in its name it was never installed"]
 
 
 def test_an_underscore_alone_collides_with_nothing() -> None:

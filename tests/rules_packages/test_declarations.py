@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from documents import bundle, catalog, channel, package
+from documents import bundle, catalog, channel, in_folder, package
+from everpath.model import Catalog, Declaration, Package, Place, Problem
 from everpath.rules._names import label_fault, subdomain_fault
 from graphs import findings, parse_report
 
@@ -74,6 +77,45 @@ def test_documents_of_an_undeclared_package_are_counted_once() -> None:
 def test_deprecations_alone_do_not_make_a_package_undeclared() -> None:
     made = catalog(package(), CHANNEL, BUNDLE, {"schema": "olm.deprecations", "package": "po", "entries": []})
     assert findings(made, "EP106") == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "pointer"),
+    [
+        ("unreadable-document", ()),
+        ("missing-schema", ()),
+        ("bad-separator", ()),
+        ("misspelled-key", ("schema",)),
+    ],
+)
+def test_a_document_that_is_not_understood_may_be_the_declaration(
+    kind: str, pointer: tuple[str, ...]
+) -> None:
+    made = catalog(channel("x"), bundle("x"))
+    problem = Problem(kind, Place("9.yaml", 0, pointer), "?")
+    assert findings(replace(made, problems=(problem,)), "EP106") == []
+    elsewhere = replace(problem, place=Place("other/9.yaml", 0, pointer))
+    assert len(findings(replace(made, problems=(elsewhere,)), "EP106")) == 1
+
+
+@pytest.mark.parametrize("kind", ["duplicate-key", "misspelled-key"])
+def test_a_document_that_is_understood_is_not_the_declaration(kind: str) -> None:
+    problem = Problem(kind, Place("0.yaml", 0, ("name",)), "?")
+    assert len(findings(replace(catalog(channel("x")), problems=(problem,)), "EP106")) == 1
+
+
+def test_a_bundle_without_annotations_has_no_channel_for_a_reason_that_is_told() -> None:
+    bare = in_folder(channels=(), annotations=None)
+    declared = Package("op", (Declaration(bare.place, inferred=True),), bundles=(bare,))
+    assert findings(Catalog("test", (declared,)), "EP105") == []
+
+
+@pytest.mark.parametrize("file", ["metadata/annotations.yaml", "op.package.yaml"])
+def test_bundles_name_their_channels_where_the_package_is_declared(file: str) -> None:
+    bare = in_folder(channels=(), annotations=None)
+    declared = Package("op", (Declaration(Place(file), inferred=True),), bundles=(bare,))
+    (finding,) = parse_report(Catalog("test", (declared,)), "EP105")
+    assert finding.fix == f"name channels in {file.rpartition('/')[2]}"
 
 
 def test_a_package_without_channels_has_nothing_to_install() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from documents import bundle, catalog, channel, in_folder, package, repository
-from everpath.model import Catalog, Declaration, Package, Place
+from everpath.model import Catalog, Declaration, Package, Place, UpdateMode
 from everpath.rules.findings import Severity
 from graphs import findings, parse_report
 
@@ -29,6 +29,17 @@ def test_the_channel_is_offered_by_what_it_holds_and_not_by_its_name() -> None:
     made = catalog(package(default=""), channel(A, name="a"), channel(A, B, name="b"), bundle(A), bundle(B))
     (finding,) = parse_report(made, "EP103")
     assert finding.fix == "set the default channel, for example to b"
+
+
+def test_a_channel_of_releases_is_offered_before_one_of_pre_releases() -> None:
+    late = "op.v2.0.0-rc.1"
+    made = catalog(
+        package(default=""), channel(late, name="candidate"), channel(A, B), *map(bundle, (A, B, late))
+    )
+    (finding,) = parse_report(made, "EP103")
+    assert finding.fix == "set the default channel, for example to stable"
+    only = catalog(package(default=""), channel(late, name="candidate"), bundle(late))
+    assert parse_report(only, "EP103")[0].fix == "set the default channel, for example to candidate"
 
 
 def test_any_channel_is_offered_where_there_is_no_version_to_go_by() -> None:
@@ -99,6 +110,17 @@ def test_a_highest_version_outside_the_default_channel_is_a_warning_in_a_reposit
     assert finding.message == f"{B}, the highest version, is not in the default channel stable"
     assert finding.because == ("1.1.0 is only in fast", f"new users get {A}")
     assert finding.severity is Severity.WARNING
+    assert finding.fix == (
+        f"if it is for everybody, release it to stable too, with replaces: {A}; if it is of another line, "
+        "leave it and waive this"
+    )
+
+
+def test_where_versions_make_the_edges_none_is_asked_for() -> None:
+    for mode in (UpdateMode.SEMVER, UpdateMode.SEMVER_SKIPPATCH):
+        made = repository(in_folder(A), in_folder(B, channels=("fast",)), default="stable", mode=mode)
+        (finding,) = parse_report(made, "EP113")
+        assert (finding.fix or "").startswith("if it is for everybody, release it to stable too; ")
 
 
 def test_in_a_rendered_catalog_it_may_be_a_candidate_and_is_noted() -> None:
@@ -122,6 +144,7 @@ def test_a_default_channel_without_a_head_gives_new_users_nothing() -> None:
     made = catalog(package(), loop, channel(B, name="fast"), bundle(A), bundle("op.v1.0.1"), bundle(B))
     (finding,) = parse_report(made, "EP113")
     assert finding.because[1] == "new users get nothing"
+    assert (finding.fix or "").startswith("if it is for everybody, release it to stable too; ")
 
 
 def test_a_default_channel_with_the_highest_version_is_not_left_behind() -> None:

@@ -16,9 +16,9 @@ __all__ = ["Abstract", "ChannelGraph", "Edge", "EdgeKind", "PackageGraph"]
 
 import heapq
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
+from typing import NamedTuple
 
 from everpath.model import Bundle, Channel, Entry, Package
 from everpath.ranges import Range, RangeError
@@ -33,8 +33,7 @@ class EdgeKind(StrEnum):
     RANGE = "skipRange"
 
 
-@dataclass(frozen=True, slots=True)
-class Edge:
+class Edge(NamedTuple):
     """`successor` accepts `installed`."""
 
     successor: str
@@ -47,8 +46,7 @@ class Edge:
         return f"{self.successor} {self.kind.value} {self.installed}"
 
 
-@dataclass(frozen=True, slots=True)
-class Abstract:
+class Abstract(NamedTuple):
     """A name that is referred to and is no entry of the channel: a node without content."""
 
     name: str

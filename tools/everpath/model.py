@@ -3,6 +3,9 @@
 The model holds whatever was written, right or wrong: a package declared twice has two declarations, a
 channel of an undeclared package sits in a package with none, an entry may name what exists nowhere. To
 judge is the business of `everpath.rules`.
+
+What a catalog has by the ten thousand is a NamedTuple: as frozen as a frozen dataclass, made in a third of
+the time, and its class in an eighth.
 """
 
 from __future__ import annotations
@@ -27,10 +30,10 @@ __all__ = [
 ]
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from functools import cached_property
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 Dialect = Literal["fbc", "csv", "annotations"]
 
@@ -52,8 +55,7 @@ _DIALECTS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where something is written: a file, the document in it, and the way down to a value.
 
     Lines and columns are not kept: `formats.positions` finds them again from this, for findings only.
@@ -71,7 +73,7 @@ class Place:
             return self
         first = steps[0]
         head = _DIALECTS[self.dialect].get(first, (first,)) if isinstance(first, str) else (first,)
-        return replace(self, pointer=(*self.pointer, *head, *steps[1:]))
+        return self._replace(pointer=(*self.pointer, *head, *steps[1:]))
 
 
 class Unread(Enum):
@@ -91,8 +93,7 @@ class UpdateMode(StrEnum):
     SEMVER_SKIPPATCH = "semver-skippatch"
 
 
-@dataclass(frozen=True, slots=True)
-class Property:
+class Property(NamedTuple):
     """One typed property of a bundle; `value` is what JSON would hold, or UNREAD."""
 
     type: str
@@ -100,8 +101,7 @@ class Property:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Csv:
+class Csv(NamedTuple):
     """What a bundle folder's ClusterServiceVersion and annotations.yaml say about upgrades."""
 
     place: Place
@@ -120,8 +120,7 @@ class Csv:
     default_channel: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Bundle:
+class Bundle(NamedTuple):
     """One released version. `version` is as written, from its olm.package property (or its CSV)."""
 
     name: str
@@ -140,8 +139,7 @@ class Bundle:
         return (p for p in self.properties if p.type == kind)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A bundle's membership in one channel, with the edges it declares there."""
 
     name: str
@@ -169,8 +167,7 @@ class Channel:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class DeprecationEntry:
+class DeprecationEntry(NamedTuple):
     """One deprecated package, channel or bundle."""
 
     schema: str
@@ -179,8 +176,7 @@ class DeprecationEntry:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Deprecations:
+class Deprecations(NamedTuple):
     """One olm.deprecations document."""
 
     package: str
@@ -188,8 +184,7 @@ class Deprecations:
     entries: tuple[DeprecationEntry, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Declaration:
+class Declaration(NamedTuple):
     """One olm.package document, or what a bundle repository implies in its stead."""
 
     place: Place
@@ -237,8 +232,7 @@ class Package:
         return {e.name: e for d in self.deprecations for e in d.entries if e.schema == schema}
 
 
-@dataclass(frozen=True, slots=True)
-class Other:
+class Other(NamedTuple):
     """A document of a schema everpath does not know; kept, never interpreted."""
 
     schema: str
@@ -247,8 +241,7 @@ class Other:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """Something the reader met and could not turn into the model; `kind` is the name of its rule."""
 
     kind: str

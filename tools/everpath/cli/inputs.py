@@ -9,19 +9,27 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from everpath.cli.config import Config
 from everpath.errors import UnreadableInput, UsageError
-from everpath.formats import positions
-from everpath.formats.index_cache import IndexCache
 from everpath.formats.location import Location
 from everpath.formats.reading import Progress, read
 from everpath.formats.sources import Sources
 from everpath.model import Catalog, Place, UpdateMode
 from everpath.rules.registry import all_rules
 
+if TYPE_CHECKING:
+    from everpath.formats.index_cache import IndexCache
+
 _STANDARD_INPUT: Final = "-"
+
+
+def _cache() -> IndexCache | None:
+    """The index of repositories that the environment asks for."""
+    from everpath.formats.index_cache import IndexCache  # noqa: PLC0415 - only a repository has one
+
+    return IndexCache.of(os.environ)
 
 
 @dataclass
@@ -48,7 +56,7 @@ class Inputs:
                 sources=self.sources,
                 progress=progress,
                 thorough=self.thorough,
-                cache=IndexCache.of(os.environ),
+                cache=_cache,
                 default_mode=UpdateMode(mode) if mode else None,
             ).catalog
             self._note(catalog)
@@ -70,6 +78,8 @@ class Inputs:
 
     def locate(self, place: Place) -> Location:
         """The line of a place; without a line when the file cannot be read (again)."""
+        from everpath.formats import positions  # noqa: PLC0415 - a clean catalog needs no lines
+
         try:
             return self.config.locate(place) or positions.locate(place, self.sources)
         except UnreadableInput:

@@ -1,4 +1,7 @@
-"""A configuration file as it is written: values, and for each the line to point at when it is wrong."""
+"""A configuration file as it is written: values, and for each the line to point at when it is wrong.
+
+The parsers are imported when there is a file to parse: most runs have none, and they cost more than it.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ __all__ = ["Value", "Written", "find", "open_written"]
 
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -14,9 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
-from everpath.cli import toml_lines
 from everpath.errors import ConfigError, UnreadableInput
-from everpath.formats import positions, yaml11
 from everpath.formats.location import Location
 from everpath.formats.sources import MEBIBYTE, Sources
 from everpath.model import Place
@@ -84,6 +84,8 @@ class Written:
         self.tree = self._toml() if self.is_toml else self._yaml()
 
     def _toml(self) -> Any:
+        import tomllib  # noqa: PLC0415
+
         try:
             tree = tomllib.loads(self._text)
         except tomllib.TOMLDecodeError as error:
@@ -100,6 +102,8 @@ class Written:
             raise ConfigError(f"{self.file} is not UTF-8: {error.reason}", file=self.file) from error
 
     def _yaml(self) -> Any:
+        from everpath.formats import yaml11  # noqa: PLC0415
+
         try:
             parsed = yaml11.parse(self.content)
         except yaml11.YamlProblem as error:
@@ -111,7 +115,11 @@ class Written:
 
     def locate(self, pointer: tuple[str | int, ...]) -> Location:
         if self.is_toml:
+            from everpath.cli import toml_lines  # noqa: PLC0415
+
             return toml_lines.location(self.file, self._text, pointer)
+        from everpath.formats import positions  # noqa: PLC0415
+
         return positions.locate(Place(self.file, pointer=pointer), self.sources)
 
     def verify(self) -> None:

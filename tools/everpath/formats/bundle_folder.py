@@ -15,6 +15,7 @@ __all__ = [
     "find_layouts",
     "is_bundle_folder",
     "is_csv_name",
+    "named_package",
     "read_bundle",
     "read_csv_file",
     "unreadable_note",
@@ -113,6 +114,15 @@ def read_bundle(
         properties=found.properties,
         dependencies=found.dependencies,
     )
+
+
+def named_package(visit: Visit, layout: Layout) -> str | None:
+    """The package that the annotations name, CSV or not. What is wrong with them is not said again."""
+    try:
+        annotations = _read_metadata(visit, layout, []).annotations
+    except UnreadableInput:
+        return None
+    return annotations.package if annotations else None
 
 
 def _read_csvs(

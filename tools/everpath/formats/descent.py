@@ -94,7 +94,7 @@ def _key(text: bytes, indent: bytes, key: str) -> _Spot | None:
     if found is None or pattern.search(text, found.end()):
         return None
     # The dashes of a list may stand right under its key.
-    end = re.compile(rb"\n(?! {%d}|\n|%b- | *#)" % (len(indent) + 1, indent)).search(text, found.end())
+    end = re.compile(rb"\n(?! {%d}|\n|%b-[ \n]| *#)" % (len(indent) + 1, indent)).search(text, found.end())
     return _Spot(found.start() + 1, found.end(), end.start() if end else len(text))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 __all__ = ["Fields", "Report", "described", "nearest"]
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
@@ -31,6 +31,13 @@ class Report:
 
     def add(self, kind: str, place: Place, message: str, fix: str | None = None) -> None:
         self.problems.append(Problem(kind, place, message, fix, self.package, self.entry))
+
+    def about(self, document: object) -> None:
+        """Whom the problems from here on concern, as far as a document says so; None if it does not."""
+        values = document if type(document) is dict else _NOTHING
+        schema, package, name = (_named(values, key) for key in ("schema", "package", "name"))
+        self.package = name if schema == "olm.package" else package
+        self.entry = name if schema == "olm.bundle" else None
 
     def written(self, place: Place, value: object) -> str:
         """A value as its author wrote it: 1.10 is no longer that once it is a number."""
@@ -68,19 +75,20 @@ class Fields:
 
     def texts(self, key: str) -> tuple[str, ...]:
         """A list of strings."""
-        items = self.items(key)
+        value = self.values.get(key)
+        items = self.items(key, f"write a list: [{value.strip('[]')}]" if type(value) is str else None)
         return tuple(
             item if type(item) is str else self._as_text(item, f"{key}[{i}]", key, i)
             for i, item in enumerate(items)
         )
 
-    def items(self, key: str) -> list[Any]:
+    def items(self, key: str, fix: str | None = None) -> list[Any]:
         """A list of anything."""
         value = self.values.get(key)
         if type(value) is list:
             return value
         if value is not None:
-            self.report.add("wrong-type", self.place.at(key), f"{key} is {described(value)}, not a list")
+            self.report.add("wrong-type", self.place.at(key), f"{key} is {described(value)}, not a list", fix)
         return []
 
     def below(self, key: str, known: frozenset[str]) -> Fields:
@@ -98,6 +106,11 @@ class Fields:
         message = f"{name} is {described(value)}, not text"
         self.report.add("non-string-name", place, message, f'quote it: "{written}"')
         return written
+
+
+def _named(values: Mapping[str, Any], key: str) -> str | None:
+    value = values.get(key)
+    return value if type(value) is str and value else None
 
 
 def described(value: object) -> str:
@@ -134,22 +147,28 @@ def _by_folded_name(known: frozenset[str]) -> dict[str, str]:
 def _matched(
     value: Mapping[str, Any], known: frozenset[str], place: Place, report: Report
 ) -> Mapping[str, Any]:
-    """The mapping with its keys as the struct spells them. Go's later key wins, and its keys are sorted."""
+    """The mapping with its keys as the struct spells them. Go's later key wins, and its keys are sorted.
+
+    Two spellings of one key make opm refuse a document, which whoever reads its root reports; further down
+    it takes the last.
+    """
     by_name = _by_folded_name(known)
     matched: dict[str, Any] = {}
+    spellings: dict[str, str] = {}
     for key in sorted(value):
         name = by_name.get(key.casefold())
         if name is None:
             _report_unknown(key, known, place, report)
             continue
         if name in matched and place.pointer:
-            report.add("case-folded-keys", place.at(key), f"{key} and {name} are one key to opm")
-        matched[name] = value[key]
+            message = f"{spellings[name]} and {key} are one key to opm, which takes {key}"
+            report.add("duplicate-key", place.at(spellings[name]), message, f"keep one, called {name}")
+        matched[name], spellings[name] = value[key], key
     return matched
 
 
 def _report_unknown(key: str, known: frozenset[str], place: Place, report: Report) -> None:
     meant = nearest(key, known)
     if meant is not None:
-        at = replace(place, pointer=(*place.pointer, key))
+        at = place._replace(pointer=(*place.pointer, key))
         report.add("misspelled-key", at, f"{key} is no key opm knows", f"write {meant}")

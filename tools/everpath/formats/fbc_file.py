@@ -73,6 +73,7 @@ class FileReader:
 
     def _read_yaml(self, stream: BinaryIO, start: int, outcome: Outcome) -> None:
         for item in yaml_documents(stream, start):
+            outcome.report.about(None)
             if isinstance(item, Flaw):
                 _report_flaw(item, outcome)
             else:
@@ -97,6 +98,7 @@ class FileReader:
 
     def _read_json(self, stream: BinaryIO, outcome: Outcome) -> None:
         for item in json_documents(stream):
+            outcome.report.about(None)
             if isinstance(item, Flaw):
                 _report_flaw(item, outcome)
                 continue
@@ -116,6 +118,7 @@ class FileReader:
             if outcome.documents <= 1 and self._continues_as_yaml(stopped.behind, outcome):
                 return True
             outcome.documents += 1
+            outcome.report.about(None)
             _report_unparsable(stopped.message, stopped.at, outcome)
         return False
 
@@ -133,6 +136,7 @@ class FileReader:
     def _take(self, parsed: Parsed, offset: int, outcome: Outcome, text: bytes = b"") -> None:
         """Put a decoded document into the catalog, and what there is to say about it into the report."""
         outcome.documents += 1
+        outcome.report.about(parsed.value)
         place = Place(outcome.file, offset)
         for remark in parsed.remarks:
             _report_remark(remark, offset, text, outcome)

@@ -64,8 +64,7 @@ class CatalogDocuments:
         }
 
     def add(self, document: dict[str, Any], place: Place, report: Report) -> bool:
-        """Put one document in its place. False if it does not say what it is."""
-        report.package, report.entry = _text_at(document, "package"), None
+        """Put one document, which the report is about, in its place. False if it does not say what it is."""
         schema = document.get("schema")
         if type(schema) is not str or not _is_usual(document, schema):
             meta = Fields(_meta(document, place, report), place, report)
@@ -89,7 +88,6 @@ class CatalogDocuments:
         self._assembly.add_other(Other(schema, meta.text("package"), meta.text("name"), meta.place))
 
     def _package(self, document: dict[str, Any], place: Place, report: Report) -> None:
-        report.package = _text_at(document, "name")
         fields = Fields.of(document, _PACKAGE, place, report)
         name = fields.text("name")
         fields.text("description")
@@ -107,7 +105,6 @@ class CatalogDocuments:
         )
 
     def _bundle(self, document: dict[str, Any], place: Place, report: Report) -> None:
-        report.entry = _text_at(document, "name")
         fields = Fields.of(document, _BUNDLE, place, report)
         name = fields.text("name")
         properties = tuple(self._properties(fields, must_have_value=True))

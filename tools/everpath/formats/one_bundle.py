@@ -7,7 +7,13 @@ __all__ = ["read_bundle_folder"]
 from everpath.assembly import Assembly
 from everpath.errors import UnreadableInput
 from everpath.formats.apis import with_apis
-from everpath.formats.bundle_folder import find_layouts, read_bundle, unreadable_note
+from everpath.formats.bundle_folder import (
+    Layout,
+    find_layouts,
+    named_package,
+    read_bundle,
+    unreadable_note,
+)
 from everpath.formats.bundle_model import Files, add_notes, add_packages, bundle_of
 from everpath.formats.facts import BundleFacts, Note
 from everpath.formats.visits import Visit, folder_name
@@ -18,21 +24,23 @@ def read_bundle_folder(path: str, assembly: Assembly, mode: UpdateMode = UpdateM
     """Read one bundle, every manifest of it. Raises `UnreadableInput` when the folder cannot be listed.
 
     Its edges are those its CSV asks for, unless another mode is wished: alone, it has no place in an order.
+    Where no annotation names its package, its CSV's name does, up to the version; else its folder.
     """
-    notes: list[Note] = []
-    facts = _facts(path, notes)
-    files, folder = Files(path), folder_name(path)
-    package = facts.annotations.package if facts else None
-    add_notes(assembly, files, notes, package or folder, facts.csv.name if facts else None)
-    if facts is not None:
-        add_packages(assembly, [bundle_of(facts, folder, files, assembly)], mode)
-
-
-def _facts(path: str, notes: list[Note]) -> BundleFacts | None:
     visit = Visit(path, is_thorough=True)
     layouts = find_layouts(visit, "")
     if not layouts:
         raise UnreadableInput(f"{path} is not a bundle: it has no manifests folder", file=path)
+    notes: list[Note] = []
+    facts = _facts(visit, layouts, notes)
+    files = Files(path)
+    name = facts.csv.name if facts else None
+    package = named_package(visit, layouts[0]) or (name or "").partition(".v")[0] or folder_name(path)
+    add_notes(assembly, files, notes, package, name)
+    if facts is not None:
+        add_packages(assembly, [bundle_of(facts, package, files, assembly)], mode)
+
+
+def _facts(visit: Visit, layouts: list[Layout], notes: list[Note]) -> BundleFacts | None:
     try:
         facts = read_bundle(visit, "", layouts, notes, every_file=True)
     except UnreadableInput as error:

@@ -37,6 +37,11 @@ _BLOCK: Final = 1 << 16
 _SEPARATOR: Final = re.compile(rb"\n---")
 _LEADING: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t\r]*(?:#[^\n]*)?\n|---[^\n]*\n)*[ \t]*(?=[^\s#])")
 
+# In a catalog a separator behind a comment ends the document, which then has nothing but comments.
+_LEADING_IN_CATALOG: Final = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:---[^\n]*\n)?(?:[ \t\r]*(?:#[^\n]*)?\n)*(?!---)[ \t]*(?=[^\s#])"
+)
+
 
 def locate(place: Place, sources: Sources) -> Location:
     """Where the value at a place is written, or its nearest parent if it is absent.
@@ -47,14 +52,15 @@ def locate(place: Place, sources: Sources) -> Location:
     file = _file(sources, place.file)
     span = _document(sources, place.file, place.offset).span(place.pointer) if place.pointer else None
     if span is None:
-        return file.location(*_first_word(file, place.offset))
+        leading = _LEADING_IN_CATALOG if place.dialect == "fbc" else _LEADING
+        return file.location(*_first_word(file, place.offset, leading))
     return file.location(place.offset + span[0], place.offset + span[1])
 
 
-def _first_word(file: _File, offset: int) -> Span:
+def _first_word(file: _File, offset: int, leading: re.Pattern[bytes]) -> Span:
     """The first word of a document, behind separators and comments; an offset amid a line as it is."""
     start = offset
-    if file.start_of_line(offset) == offset and (found := _LEADING.match(file.read(offset, _BLOCK))):
+    if file.start_of_line(offset) == offset and (found := leading.match(file.read(offset, _BLOCK))):
         start = offset + found.end()
     return start, file.end_of_line(start)
 

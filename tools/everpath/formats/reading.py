@@ -42,14 +42,15 @@ def read(
     sources: Sources | None = None,
     progress: Progress | None = None,
     thorough: bool = False,
-    cache: IndexCache | None = None,
+    cache: Callable[[], IndexCache | None] | None = None,
     default_mode: UpdateMode | None = None,
 ) -> Reading:
     """The catalog at a path: a file-based one (folder, file, `-` for standard input), a bundle folder, an
     operators repository, or a package-manifest folder.
 
-    `thorough` parses every byte; `cache` remembers what a repository said; `default_mode` makes the edges
-    of packages whose ci.yaml names no mode. Raises UnreadableInput when nothing can be read.
+    `thorough` parses every byte; `cache` gives the index that remembers what a repository said;
+    `default_mode` makes the edges of packages whose ci.yaml names no mode. Raises UnreadableInput when
+    nothing can be read.
     """
     sources = sources or Sources()
     assembly = Assembly()
@@ -69,7 +70,7 @@ class _Wanted:
 
     progress: Progress | None
     thorough: bool
-    cache: IndexCache | None
+    cache: Callable[[], IndexCache | None] | None
     mode: UpdateMode | None
 
 
@@ -89,7 +90,7 @@ def _read_bundles(path: str, assembly: Assembly, wanted: _Wanted) -> bool:
         read_repository(
             path,
             assembly,
-            cache=wanted.cache,
+            cache=wanted.cache() if wanted.cache else None,
             default_mode=wanted.mode or UpdateMode.SEMVER,
             thorough=wanted.thorough,
             progress=wanted.progress,

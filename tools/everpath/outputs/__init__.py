@@ -6,7 +6,7 @@ A view is a generator of text. It never decides what is wrong and never opens a 
 
 from __future__ import annotations
 
-__all__ = ["FORMATS", "MACHINE_FORMATS", "view"]
+__all__ = ["FORMATS", "MACHINE_FORMATS", "TALLY_FORMATS", "view"]
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
@@ -30,6 +30,10 @@ FORMATS: Final = tuple(_MODULES)
 
 #: Formats that a program reads: always UTF-8, always complete, whatever `--show` says.
 MACHINE_FORMATS: Final = frozenset({"json", "sarif", "junit"})
+
+
+#: What a count of findings by rule can be written as.
+TALLY_FORMATS: Final = ("text", "json", "markdown")
 
 
 def view(name: str) -> Callable[[Outcome], Iterator[str]]:

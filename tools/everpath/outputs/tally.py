@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["FORMATS", "render"]
+__all__ = ["render"]
 
 import json
 from collections import Counter
 from collections.abc import Iterator
-from typing import Final
 
 from everpath.outputs.document import VERSION, summary
 from everpath.outputs.outcome import Outcome, page
@@ -15,13 +14,12 @@ from everpath.outputs.plain import columns
 from everpath.rules.findings import Finding
 
 #: The formats a tally can be written in.
-FORMATS: Final = ("text", "json", "markdown")
 
 _Row = tuple[int, str, str, str]
 
 
 def render(outcome: Outcome, name: str) -> Iterator[str]:
-    """The tally in one of FORMATS; only JSON counts what --show hides."""
+    """The tally in one of TALLY_FORMATS; only JSON counts what --show hides."""
     if name == "json":
         return _document(outcome)
     rows = _rows(outcome.shown)

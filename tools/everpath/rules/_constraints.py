@@ -14,7 +14,6 @@ from difflib import get_close_matches
 from typing import Final, TypeAlias
 
 from everpath.ranges import Range, RangeError
-from everpath.rules import _cel
 from everpath.rules._shapes import ANY, Misfit, Shape, field, misfits
 from everpath.rules._words import listed
 from everpath.versions import pointed
@@ -122,6 +121,8 @@ def _range_faults(text: str, path: Path) -> Iterator[Fault]:
 
 
 def _rule_faults(rule: str, path: Path) -> Iterator[Fault]:
+    from everpath.rules import _cel  # noqa: PLC0415 - a parser that few catalogs need
+
     try:
         _cel.check(rule)
     except _cel.CelError as error:

@@ -70,7 +70,7 @@ def _removal(graph: ChannelGraph, entry: Entry) -> str:
     if len(successors) == 1:
         heir = others[successors[0]]
         skips = tuple(dict.fromkeys((*heir.skips, entry.name, *entry.skips)))
-        others[heir.name] = replace(heir, replaces=entry.replaces, skips=skips)
+        others[heir.name] = heir._replace(replaces=entry.replaces, skips=skips)
         words = f"let {heir.name} replace {entry.replaces or 'nothing'} and skip {listed(skips)} in its stead"
     left = ChannelGraph(replace(graph.channel, entries=tuple(others.values())), graph.package)
     return f", or {words}" if others and opm.verdict(left).accepted else ""

@@ -99,14 +99,15 @@ def unsafe_name(graph: PackageGraph) -> Iterator[Flaw]:
 
     OLM v0 joins names with '/', takes them apart again and fails every Subscription of the namespace if
     there are too many parts. opm's JSON cache joins them with '_', so that two names can become one file.
-    And a bundle's name becomes the name of an object in the cluster. An entry without a name is not judged
-    here. Cost: one look at each name.
+    And a bundle's name becomes the name of an object in the cluster. An entry without a name or bundle is
+    EP401's business. Cost: one look at each name.
     """
     for channel in graph.channels:
         yield from _channel_faults(channel.channel)
     entries = {name: entry for channel in reversed(graph.channels) for name, entry in channel.entries.items()}
-    for name in filter(None, graph.memberships):
-        yield from _entry_faults(entries[name])
+    for name in graph.memberships:
+        if name or name in graph.package.by_name:
+            yield from _entry_faults(entries[name])
     yield from _collisions(graph)
 
 

@@ -72,7 +72,8 @@ def duplicate_key() -> str:
     """No mapping has the same key twice.
 
     opm and OLM take the last value and say nothing, other readers the first, still others refuse: whoever
-    wrote the value that lost believes it is in force.
+    wrote the value that lost believes it is in force. Below the root of a document the same goes for keys
+    that differ in case alone; the last in order of bytes counts.
     """
     return "opm and OLM take the last of them without a word; other tools take the first, or refuse"
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 __all__ = ["Finding", "Flaw", "Severity"]
 
-from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 
 from everpath.graph import Edge
 from everpath.model import Place
@@ -27,8 +27,7 @@ class Severity(IntEnum):
         return self.name.lower()
 
 
-@dataclass(frozen=True, slots=True)
-class Flaw:
+class Flaw(NamedTuple):
     """One thing a rule found.
 
     `because` holds the edges, or sentences, that prove it; `fix` is the edit that mends it, in words.
@@ -46,8 +45,7 @@ class Flaw:
     severity: Severity | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One line of a report: a flaw, the rule that found it, and whose flaw it is."""
 
     rule: str

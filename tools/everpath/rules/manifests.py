@@ -225,7 +225,7 @@ def _other_mode(graph: PackageGraph) -> str:
 def _stated(channel: ChannelGraph, csvs: Mapping[str, Csv]) -> ChannelGraph:
     """A channel with the edges its CSVs ask for."""
     pairs = ((entry, csvs[name]) for name, entry in channel.entries.items() if name in csvs)
-    entries = (replace(entry, replaces=csv.replaces, skips=csv.skips) for entry, csv in pairs)
+    entries = (entry._replace(replaces=csv.replaces, skips=csv.skips) for entry, csv in pairs)
     return ChannelGraph(replace(channel.channel, entries=tuple(entries)), channel.package)
 
 
