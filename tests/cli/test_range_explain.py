@@ -34,6 +34,11 @@ def test_what_is_no_range_is_answered_with_a_caret_and_exit_code_1(everpath: Eve
     assert rest == ["write '<1.2.3'"]
 
 
+@pytest.mark.parametrize("text", ["<1.0.0\x1b[2J", "<1.0.0 || \x1b"])
+def test_a_range_cannot_write_to_the_terminal(everpath: Everpath, text: str) -> None:
+    assert "\x1b" not in everpath("range", "explain", text).out
+
+
 def test_a_version_that_would_crash_the_resolver_is_said_to(everpath: Everpath) -> None:
     answer = everpath("range", "explain", "<1.0.0 || || >2.0.0", "--version", "1.5.0")
     assert "1.5.0: crashes OLM's resolver" in answer.out

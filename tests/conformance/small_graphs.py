@@ -8,17 +8,21 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain, combinations, product
-from typing import Final
+from typing import Any, Final
 
 from conformance.oracle import Question
 
 PACKAGE: Final = "p"
 CHANNEL: Final = "stable"
+API: Final = {"group": "example.com", "version": "v1", "kind": "Thing"}
 
 
 @dataclass(frozen=True, slots=True)
 class SmallEntry:
-    """One entry with the version of its bundle; `deprecated` is the property olm.deprecated."""
+    """One entry with the version of its bundle; `deprecated` is the property olm.deprecated.
+
+    `doubled`: its bundle has one olm.gvk property twice. No drawing can say so.
+    """
 
     name: str
     version: str
@@ -26,6 +30,14 @@ class SmallEntry:
     skips: tuple[str, ...] = ()
     skip_range: str = ""
     deprecated: bool = False
+    doubled: bool = False
+
+    @property
+    def properties(self) -> list[dict[str, Any]]:
+        """Those beside olm.package."""
+        deprecated: dict[str, Any] = {"type": "olm.deprecated", "value": {}}
+        provided: dict[str, Any] = {"type": "olm.gvk", "value": API}
+        return [deprecated] * self.deprecated + [provided, provided] * self.doubled
 
     def __str__(self) -> str:
         edges = [self.replaces or "-", ", ".join(self.skips) or "-", self.skip_range or "-"]
@@ -79,7 +91,7 @@ def _entry(entry: SmallEntry) -> Question:
     return {
         **_edges_of(entry),
         "version": entry.version,
-        "properties": [{"type": "olm.deprecated", "value": {}}] if entry.deprecated else [],
+        "properties": entry.properties,
     }
 
 
@@ -110,5 +122,5 @@ def _bundle(entry: SmallEntry) -> dict[str, object]:
         "package": PACKAGE,
         "name": entry.name,
         "image": "example.com/bundle:v1",
-        "properties": [package, *([{"type": "olm.deprecated", "value": {}}] if entry.deprecated else [])],
+        "properties": [package, *entry.properties],
     }

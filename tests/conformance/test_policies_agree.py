@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from random import Random
 from typing import Final
 
@@ -35,6 +36,22 @@ def test_all_three_entry_graphs(oracle: Oracle, record_property: Counted) -> Non
     counts = compared(oracle, three_entry_graphs())
     record_property("counted", f"three-entry graphs, everpath beside the oracle: {shown(counts)}")
     assert (counts["graphs"], counts["accepted"]) == (4096, 1146)
+
+
+@pytest.mark.parametrize("doubled", ["b1", "b2", "b3"])
+def test_three_entry_graphs_where_one_entry_provides_an_api_twice(oracle: Oracle, doubled: str) -> None:
+    """Whoever has that entry is not asked about: OLM did not install it."""
+    moves: Counter[str | None] = Counter()
+    for plain in three_entry_graphs():
+        graph = SmallGraph(tuple(replace(e, doubled=e.name == doubled) for e in plain.entries))
+        theirs = v0_by_oracle(graph, oracle.ask(questions(graph, OUTSIDER)[1]))
+        ours = v0_by_everpath(graph, OUTSIDER)
+        assert {**theirs, doubled: None} == {**ours, doubled: None}, (
+            f"{doubled} provides an API twice:\n{graph}"
+        )
+        moves.update(ours.values())
+    assert doubled not in moves
+    assert len(moves) > 3  # others are moved to, and some channels fail
 
 
 @pytest.mark.parametrize("seed", range(SHARDS))

@@ -15,7 +15,7 @@ __all__ = [
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from conformance.oracle import Answer, Question
@@ -23,6 +23,7 @@ from conformance.random_graphs import OUTSIDERS
 from conformance.small_graphs import SmallGraph, as_catalog, as_channel
 from everpath.formats.notation import parse
 from everpath.graph import ChannelGraph, PackageGraph
+from everpath.model import Property
 from everpath.policies import olm_v0, opm
 from everpath.ranges import Range, RangeError
 from everpath.versions import parse as parse_version
@@ -157,4 +158,12 @@ def _failure(kind: olm_v0.FailureKind) -> str:
 
 
 def _model(graph: SmallGraph) -> ChannelGraph:
-    return PackageGraph(parse(str(graph)).packages[0]).channels[0]
+    (package,) = parse(str(graph)).packages
+    stated = {e.name: e.properties for e in graph.entries if e.doubled}
+    bundles = tuple(
+        b._replace(
+            properties=(*b.properties, *(Property(**p, place=b.place) for p in stated.get(b.name, ())))
+        )
+        for b in package.bundles
+    )
+    return PackageGraph(replace(package, bundles=bundles)).channels[0]

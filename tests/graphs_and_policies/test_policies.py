@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from everpath.graph import Edge, EdgeKind
+from everpath.graph import ChannelGraph, Edge, EdgeKind
+from everpath.model import Place, Property
 from everpath.policies import olm_v0, olm_v1, opm
 from everpath.policies.olm_v0 import Failure, FailureKind
 from everpath.policies.walks import Destination, End, destinations, walk
@@ -82,9 +85,38 @@ def test_v0_installs_the_head() -> None:
 
 def test_v0_installs_no_prohibited_entry() -> None:
     graph = channel_graph("c: b\nb: a\na\n%prohibited c")
-    assert set(olm_v0.prohibited(graph)) == {"c"}
+    assert olm_v0.prohibited(graph) == {"c": "carries olm.deprecated"}
     assert olm_v0.fresh_install(graph) == "b"
     assert olm_v0.fresh_install(channel_graph("a\n%prohibited a")) is None
+
+
+def providing(*kinds: object) -> ChannelGraph:
+    """b: a, where the bundle of b has these values of olm.gvk."""
+    graph = channel_graph("b: a\na")
+    stated = tuple(Property("olm.gvk", kind, Place("f")) for kind in kinds)
+    bundles = tuple(b._replace(properties=stated if b.name == "b" else ()) for b in graph.package.bundles)
+    return ChannelGraph(graph.channel, replace(graph.package, bundles=bundles))
+
+
+API = {"group": "a.io", "version": "v1", "kind": "A"}
+
+
+@pytest.mark.parametrize("again", [API, {"Group": "a.io", "VERSION": "v1", "kind": "A", "more": 1}])
+def test_v0_installs_no_entry_that_provides_an_api_twice(again: dict[str, object]) -> None:
+    graph = providing(API, again)
+    assert olm_v0.prohibited(graph) == {"b": "provides a.io/v1 A twice"}
+    assert olm_v0.fresh_install(graph) == "a"
+    assert olm_v0.hops(graph).next == {"b": None, "a": None}
+
+
+def test_what_go_reads_as_nothing_is_an_api_too() -> None:
+    assert "b" in olm_v0.prohibited(providing({}, None))
+    assert "b" in olm_v0.prohibited(providing({"kind": "A"}, {"kind": "A", "group": None}))
+
+
+@pytest.mark.parametrize("other", [{**API, "version": "v2"}, {**API, "kind": 0}, "A", ["A"]])
+def test_another_api_or_none_is_no_repetition(other: object) -> None:
+    assert olm_v0.prohibited(providing(API, other, "A", ["A"])) == {}
 
 
 def test_v0_installs_nothing_from_a_channel_it_cannot_order() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["GROUPS", "ROOT", "Group", "mutants_of", "path_of"]
+__all__ = ["GROUPS", "ROOT", "Group", "mutants_of", "name_of", "path_of"]
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,9 +73,15 @@ GROUPS: Final = (
             "tests/rules_deprecations",
             "tests/rules_manifests",
             "tests/rules_opm",
+            "tests/rules_check",
         ),
     ),
 )
+
+
+def name_of(module: str) -> str:
+    """What Python calls a module."""
+    return f"everpath.{module}"
 
 
 def path_of(module: str) -> Path:

@@ -22,6 +22,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
@@ -33,6 +34,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 from mutation.mutants import Mutant
+from mutation.targets import name_of
 
 _PYTEST: Final = (
     *("-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"),
@@ -71,13 +73,14 @@ class Baseline:
     """What the tests do where nothing is mutated: the lines each reaches, and the seconds each takes."""
 
     lines: Mapping[str, frozenset[tuple[str, int]]]
+    imported: frozenset[tuple[str, int]]
     seconds: Mapping[str, float]
 
     def tests_of(self, mutant: Mutant, file: str) -> frozenset[str]:
         """Tests that could notice a mutant; what runs at import, all of them might."""
-        if mutant.runs_at_import:
-            return frozenset(self.lines)
         spots = {(file, line) for line in range(mutant.line, mutant.last_line + 1)}
+        if mutant.runs_at_import or not spots.isdisjoint(self.imported):
+            return frozenset(self.lines)
         return frozenset(test for test, reached in self.lines.items() if not spots.isdisjoint(reached))
 
     def cost(self, file: str) -> float:
@@ -135,8 +138,10 @@ class _Chosen:
 class _Watch:
     """Notes which lines of some files each test reaches."""
 
-    def __init__(self, files: frozenset[str]) -> None:
-        self.files = files
+    def __init__(self, modules: Mapping[str, str]) -> None:
+        self.modules = modules
+        self.files = frozenset(modules.values())
+        self.imported: set[tuple[str, int]] = set()
         self.reached: dict[str, set[tuple[str, int]]] = defaultdict(set)
         self.shared: dict[str, set[tuple[str, int]]] = defaultdict(set)
         self.seconds: dict[str, float] = defaultdict(float)
@@ -157,6 +162,12 @@ class _Watch:
         finally:
             sys.settrace(None)
 
+    def pytest_sessionstart(self) -> None:
+        """Import all of them before the first test does, in whose name it would be done."""
+        with self._watching(self.imported):
+            for module in self.modules:
+                import_module(module)
+
     # What a fixture of a whole file does is done in the name of its first test, for all of them.
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
@@ -175,15 +186,18 @@ class _Watch:
 
     def result(self) -> dict[str, Any]:
         lines = {test: [*found, *self.shared[_file(test)]] for test, found in self.reached.items()}
-        return {"lines": lines, "seconds": self.seconds, "failed": self.failed}
+        return {"lines": lines, "imported": [*self.imported], "seconds": self.seconds, "failed": self.failed}
 
 
-def baseline(tests: tuple[str, ...], files: frozenset[str]) -> Baseline:
-    """Run the tests once, unmutated and watched. They must pass: a failing test kills everything."""
+def baseline(tests: tuple[str, ...], modules: Mapping[str, str]) -> Baseline:
+    """Run the tests once, unmutated and watched. They must pass: a failing test kills everything.
+
+    `modules` are those that will be mutated, with their files.
+    """
     with tempfile.NamedTemporaryFile() as notes:
 
         def work() -> int:
-            watch = _Watch(files)
+            watch = _Watch(modules)
             code = pytest.main([*_PYTEST, *tests], plugins=[watch])
             Path(notes.name).write_text(json.dumps(watch.result()))
             return code
@@ -192,8 +206,12 @@ def baseline(tests: tuple[str, ...], files: frozenset[str]) -> Baseline:
         found = json.loads(Path(notes.name).read_text())
     if status:
         sys.exit(f"the tests must pass before mutants are tried: {', '.join(found['failed'])}")
-    lines = {test: frozenset((f, n) for f, n in reached) for test, reached in found["lines"].items()}
-    return Baseline(lines, found["seconds"])
+    lines = {test: _spots(reached) for test, reached in found["lines"].items()}
+    return Baseline(lines, _spots(found["imported"]), found["seconds"])
+
+
+def _spots(pairs: list[tuple[str, int]]) -> frozenset[tuple[str, int]]:
+    return frozenset((file, line) for file, line in pairs)
 
 
 def start(mutant: Mutant, file: Path, tests: frozenset[str], known: Baseline) -> int:
@@ -202,7 +220,7 @@ def start(mutant: Mutant, file: Path, tests: frozenset[str], known: Baseline) ->
     def work() -> int:
         signal.setitimer(signal.ITIMER_VIRTUAL, _START)
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-        sys.meta_path.insert(0, _StandIn(f"everpath.{mutant.module}", file, mutant.tree))
+        sys.meta_path.insert(0, _StandIn(name_of(mutant.module), file, mutant.tree))
         files = sorted({_file(test) for test in tests}, key=known.cost)
         return pytest.main([*_PYTEST, *files], plugins=[_Chosen(tests, known)])
 

@@ -113,6 +113,27 @@ def test_a_document_is_shown_at_its_first_word() -> None:
     assert _shown(YAML, 0) == "3:1 schema: olm.package"
 
 
+@pytest.mark.parametrize(
+    ("text", "offset", "shown"),
+    [
+        ("# licence\n---\nschema: x\n", 0, "1:1 # licence"),
+        ("a: b\n---\n# left\n\n---\nschema: x\n", 9, "3:1 # left"),
+        ("---\n---\nschema: x\n", 0, "1:1 ---"),
+        ("---\n# licence\n---\nschema: x\n", 0, "1:1 ---"),
+        ("---\n# licence\nschema: x\n", 0, "3:1 schema: x"),
+        ("# licence\n\n  - x\n", 0, "3:3 - x"),
+    ],
+)
+def test_a_document_of_comments_is_shown_itself_and_not_the_next(text: str, offset: int, shown: str) -> None:
+    assert _shown(text, offset) == shown
+
+
+def test_of_a_manifest_the_separator_behind_the_licence_is_passed_over() -> None:
+    sources = Sources()
+    sources.keep("-", b"# licence\n---\nkind: x\n")
+    assert locate(Place("-", dialect="csv"), sources).line == 3
+
+
 def test_an_offset_amid_a_line_is_shown_as_it_is() -> None:
     assert _shown(YAML, YAML.index("olm.package")) == "3:9 olm.package"
 

@@ -37,6 +37,36 @@ def test_a_value_of_a_wrong_type_is_reported_where_it_stands(
     assert ".".join(map(str, pointer)) in problem.message
 
 
+@pytest.mark.parametrize(
+    ("files", "kind", "package"),
+    [
+        ({"metadata/annotations.yaml": annotations_yaml(package="acme")}, "no-csv", "acme"),
+        (
+            {"metadata/annotations.yaml": annotations_yaml(None), "manifests/x.yaml": "a: b"},
+            "no-csv",
+            "folder",
+        ),
+        ({CSV: csv("acme.v1.0.0")}, "no-annotations", "acme"),
+        ({CSV: csv("latest")}, "no-annotations", "latest"),
+        (
+            {
+                CSV: csv("op.v1.0.0"),
+                "manifests/z.yaml": csv("op.v1.0.1"),
+                "metadata/annotations.yaml": annotations_yaml(package="acme"),
+            },
+            "several-csvs",
+            "acme",
+        ),
+    ],
+)
+def test_a_bundle_read_alone_is_reported_for_its_own_package(
+    tmp_path: Path, files: dict[str, str], kind: str, package: str
+) -> None:
+    (tmp_path / "folder" / "manifests").mkdir(parents=True)
+    (problem,) = read_bundle(write(tmp_path / "folder", files)).problems
+    assert (problem.kind, problem.package) == (kind, package)
+
+
 def test_a_wrong_type_says_what_it_is_and_should_be(tmp_path: Path) -> None:
     write_bundle(tmp_path, replaces=True)
     assert read_bundle(tmp_path).problems[0].message == "spec.replaces is a boolean, not a string"

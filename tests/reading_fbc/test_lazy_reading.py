@@ -74,6 +74,25 @@ def test_a_rendered_bundle_is_read_without_its_metadata(text: bytes) -> None:
     assert (skeleton.value, skeleton.is_whole) == (VALUE, False)
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'  name: ""\n', b"  name: on\n"),
+        (b'  name: ""\n', b"  name: n\n"),
+        (b"quoted", b"caf\xc3\xa9"),
+        (b"package: op\n", b"package: op\nicon:\n  base64data: e30=\n  mediatype: x\n"),
+        (b"    version: 1.0.0\n", b"    version: 1.0.0\n    release: 1\n"),
+        (b"    version: 1.0.0\n", b"    version: 1.0\n"),
+    ],
+)
+def test_small_differences_are_taken_as_a_parser_takes_them(old: bytes, new: bytes) -> None:
+    assert old in FLUSH
+    text = FLUSH.replace(old, new, 1)
+    skeleton = YamlSkeletons().read(text)
+    assert skeleton is not None
+    assert _small(skeleton.value) == _small(yaml11.load(text))
+
+
 def test_objects_are_passed_over() -> None:
     text = b"schema: olm.bundle\nproperties:\n" + b"- type: olm.bundle.object\n  value:\n    data: e30=\n" * 3
     skeleton = YamlSkeletons().read(text)
@@ -99,6 +118,8 @@ def test_a_channel_is_read_as_a_whole() -> None:
         ("a first key that stands in", b"---\nimage", b"---\n image"),
         ("a comment", b"package: op\n", b"package: op # the package\n"),
         ("an anchor", b"package: op\n", b"package: &p op\n"),
+        ("a package called on", b"packageName: op\n", b"packageName: on\n"),
+        ("a key twice in an item", b'  name: ""\n', b"  image: b\n"),
         ("a tag", b"package: op\n", b"package: !!str op\n"),
         ("a key twice", b"schema: olm.bundle\n", b"schema: olm.bundle\npackage: op\n"),
         ("a key that is a truth value", b"package: op\n", b"package: op\ny: op\n"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from readings import problems, read, read_lazily
 
 
@@ -40,6 +42,52 @@ def test_what_was_not_text_is_kept_as_it_was_written() -> None:
         'quote it: "on"',
         'quote it: "2.0"',
     ]
+
+
+GOOD = "schema: olm.channel\npackage: op\nname: stable\nentries: []\n---\n"
+
+
+@pytest.mark.parametrize("thorough", [False, True])
+@pytest.mark.parametrize("odd", ["a: b: c\n", "# nothing\n", "--- x\nschema: x\n", "[]\n", "name: a\n"])
+def test_a_document_that_says_no_package_has_not_that_of_the_one_before(odd: str, thorough: bool) -> None:
+    (problem,) = read(GOOD + odd, thorough=thorough).problems
+    assert (problem.package, problem.entry) == (None, None)
+
+
+def test_nor_has_json() -> None:
+    good = b'{"schema": "olm.bundle", "package": "op", "name": "a"}\n'
+    (problem,) = read(good * 2 + b'{"schema": x}').problems
+    assert (problem.kind, problem.package, problem.entry) == ("unreadable-document", None, None)
+
+
+def test_a_key_that_stands_twice_is_reported_for_the_package_of_its_document() -> None:
+    (problem,) = read(GOOD + "schema: olm.package\nname: po\nname: po\n").problems
+    assert (problem.kind, problem.package) == ("duplicate-key", "po")
+
+
+@pytest.mark.parametrize(
+    ("odd", "fix"),
+    [
+        ("op.v0.9.0", "write a list: [op.v0.9.0]"),
+        ("'[op.v0.9.0]'", "write a list: [op.v0.9.0]"),
+        ("{}", None),
+    ],
+)
+def test_skips_that_are_no_list_are_told_how_to_be_one(odd: str, fix: str | None) -> None:
+    text = f"schema: olm.channel\npackage: op\nname: s\nentries:\n- name: a\n  skips: {odd}\n"
+    (problem,) = read(text).problems
+    assert (problem.kind, problem.fix) == ("wrong-type", fix)
+
+
+def test_two_spellings_of_a_key_within_an_entry_are_one_given_twice() -> None:
+    entry = "- {name: a, skipRange: <1.0.0, SkipRange: <2.0.0, SKIPRANGE: <3.0.0}"
+    found = read(f"schema: olm.channel\npackage: op\nname: s\nentries:\n{entry}\n")
+    assert found.packages[0].channels[0].entries[0].skip_range == "<1.0.0"
+    assert [(p.kind, p.message, p.place.pointer[-1]) for p in found.problems] == [
+        ("duplicate-key", "SKIPRANGE and SkipRange are one key to opm, which takes SkipRange", "SKIPRANGE"),
+        ("duplicate-key", "SkipRange and skipRange are one key to opm, which takes skipRange", "SkipRange"),
+    ]
+    assert {p.fix for p in found.problems} == {"keep one, called skipRange"}
 
 
 def test_a_problem_knows_its_package_and_entry() -> None:

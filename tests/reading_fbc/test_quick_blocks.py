@@ -17,6 +17,7 @@ from everpath.formats import block, yaml11
         ("---\na: b\n", {"a": "b"}),
         ("a:\n", {"a": None}),
         ("a: 1.10\nb: yes\nc: '1'\nd: \"2\"\ne: ''\n", {"a": 1.1, "b": True, "c": "1", "d": "2", "e": ""}),
+        ("a:\nb: c\n", {"a": None, "b": "c"}),
         ("a: []\nb: {}\n", {"a": [], "b": {}}),
         ("a: b c d\nurl: https://a.b/c:8080/d\n", {"a": "b c d", "url": "https://a.b/c:8080/d"}),
         ("- a\n- b: c\n  d: e\n", ["a", {"b": "c", "d": "e"}]),

@@ -190,8 +190,8 @@ def test_a_folder_of_another_version_is_a_warning() -> None:
     assert finding.message == "op.v0.7.1 has version 0.7.1 and lies in the folder 0.7.2"
     assert finding.entry == "op.v0.7.1"
     assert finding.fix == (
-        "rename the folder to 0.7.1; or, before its release, raise spec.version to 0.7.2 and let the name end "
-        "in .v0.7.2"
+        "rename the folder to 0.7.1; or, before its release, raise spec.version to 0.7.2 and let the name "
+        "end in .v0.7.2"
     )
 
 
@@ -199,8 +199,8 @@ def test_a_folder_is_not_renamed_to_one_that_is_there() -> None:
     made = repository(in_folder("op.v0.7.1"), in_folder("op.v0.7.1", folder="0.7.2"))
     (finding,) = parse_report(made, "EP411")
     assert finding.fix == (
-        "raise spec.version to 0.7.2 and let the name end in .v0.7.2, before its release; the folder 0.7.1 is "
-        "taken"
+        "raise spec.version to 0.7.2 and let the name end in .v0.7.2, before its release; the folder 0.7.1 "
+        "is taken"
     )
 
 
@@ -220,8 +220,8 @@ def test_a_package_in_another_packages_folder_is_a_warning() -> None:
     )
     assert findings(repository(made), "EP412") == []
     assert finding.fix == (
-        "move the folder to operators/konflux-operator; the annotation must stay, once released: another name "
-        "is another package to its users"
+        "move the folder to operators/konflux-operator; the annotation must stay, once released: another "
+        "name is another package to its users"
     )
 
 

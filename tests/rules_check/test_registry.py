@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from everpath.errors import UsageError
 from everpath.graph import ChannelGraph
+from everpath.rules import registry
 from everpath.rules.findings import Flaw, Severity
-from everpath.rules.registry import all_rules, channel_rule, find_rules
+from everpath.rules.registry import (
+    Rule,
+    all_rules,
+    bundle_rule,
+    catalog_rule,
+    channel_rule,
+    find_rules,
+    package_rule,
+)
+from everpath.rules.successors import fork
 from rule_index import README, indexed
 
 
@@ -50,6 +60,22 @@ def test_an_id_and_a_name_stand_for_one_rule(id: str, name: str) -> None:  # noq
 
     with pytest.raises(AssertionError, match="is taken by"):
         channel_rule(id, name, Severity.NOTE)(check)
+
+
+def test_a_rule_is_still_the_function_it_was() -> None:
+    [rule] = [rule for rule in all_rules() if rule.name == "fork"]
+    assert rule.check is fork
+
+
+@pytest.mark.parametrize("decorate", [catalog_rule, package_rule, channel_rule, bundle_rule])
+def test_a_rule_of_any_subject_may_hurt_one_generation_only(
+    monkeypatch: pytest.MonkeyPatch, decorate: Callable[..., Callable[[object], object]]
+) -> None:
+    kept: dict[str, Rule] = {}
+    monkeypatch.setattr(registry, "_RULES", kept)
+    decorate("EP000", "invented", Severity.NOTE, policy="v1")(lambda _: iter(()))
+    assert kept["EP000"].policy == "v1"
+    assert kept["EP000"].subject == decorate.__name__.removesuffix("_rule")
 
 
 @pytest.mark.parametrize("word", ["fork", "EP203", "ep203"])

@@ -19,7 +19,7 @@ from everpath.cli.terminal import ProgressLine
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.graph import PackageGraph
-from everpath.outputs.plain import printable
+from everpath.outputs.plain import count, printable
 from everpath.ranges import Range, RangeError
 from everpath.ranges.explain import Explanation, explain
 from everpath.versions import Version, VersionError, parse_tolerant
@@ -91,7 +91,7 @@ def explain_(**options: Any) -> int:
 
 def _explain(question: _Question) -> int:
     asked = [_version(text) for text in question.versions]
-    published = _published(question) if question.path else None
+    published = _published(question, question.path) if question.path else None
     try:
         span = Range.parse(question.range_text)
     except RangeError as error:
@@ -112,16 +112,17 @@ def _version(text: str) -> Version:
         ) from error
 
 
-def _published(question: _Question) -> list[Version]:
+def _published(question: _Question, path: str) -> list[Version]:
     """The versions of one package, or of one of its channels."""
     config = load(question.config_file, wanted=not question.no_config)
-    inputs = Inputs([question.path] if question.path else (), config, question.default_update_mode)
+    inputs = Inputs([path], config, question.default_update_mode)
     with ProgressLine(sys.stderr, wanted=not question.no_progress) as progress:
         [catalog] = inputs.catalogs(progress)
     package = question.package
     if package is None:
         if len(catalog.packages) != 1:
-            raise UsageError("the catalog has several packages", hint="name one with -p")
+            message = f"the catalog has {count(len(catalog.packages), 'package')}"
+            raise UsageError(message, hint="name one with -p")
         package = catalog.packages[0].name
     inputs.verify([package], [question.channel] if question.channel else [])
     graph = PackageGraph(catalog.by_name[package])

@@ -76,7 +76,7 @@ def _meant(misfit: Misfit, depth: int) -> str | None:
     struct = _KINDS[kind] if kind else _CONSTRAINT
     known = list(struct) if isinstance(struct, Mapping) else []
     wrong = str(misfit.path[-1]).casefold()
-    near = next((f for f in known if f.casefold().startswith(wrong) or wrong.startswith(f.casefold())), None)
+    near = next((f for f in known if wrong in f.casefold() or f.casefold() in wrong), None)
     near = near or next(iter(get_close_matches(wrong, known, n=1)), None)
     return f"did you mean {near!r}?" if near else f"there are {listed(known)}"
 
