@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import tarfile
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -26,9 +28,12 @@ def corpus() -> Path:
 
 
 @pytest.fixture(scope="session")
-def operatorhub(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The operators repository of OperatorHub: every CSV, annotations.yaml and ci.yaml of 450 packages."""
-    folder = tmp_path_factory.mktemp("operatorhub")
-    with tarfile.open(corpus / "corpus-k8s-allcsv.tar.xz") as tar:
-        tar.extractall(folder, filter="data")
-    return folder
+def operatorhub(corpus: Path) -> Iterator[Path]:
+    """The operators repository of OperatorHub: every CSV, annotations.yaml and ci.yaml of 450 packages.
+
+    Deleted at the end, not kept for a look as pytest's own folders are: it has 16,000 files.
+    """
+    with TemporaryDirectory(prefix="operatorhub-") as folder:
+        with tarfile.open(corpus / "corpus-k8s-allcsv.tar.xz") as tar:
+            tar.extractall(folder, filter="data")
+        yield Path(folder)

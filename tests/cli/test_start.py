@@ -21,7 +21,7 @@ from everpath.cli.app import COMMANDS, cli
 
 # What --help has no use for: parsers, the core, the network, and what the standard library drags along.
 _HEAVY = {
-    *("yaml", "msgspec", "semver", "pathspec", "json", "xml", "tomllib", "csv", "sqlite3"),
+    *("yaml", "msgspec", "semver", "json", "xml", "tomllib", "csv", "sqlite3"),
     *("asyncio", "urllib", "http", "email", "ssl", "socket", "logging", "subprocess", "multiprocessing"),
     *("hashlib", "zipfile", "tarfile", "importlib.metadata", "dataclasses", "difflib"),
     *("everpath.model", "everpath.graph", "everpath.rules", "everpath.formats", "everpath.outputs"),

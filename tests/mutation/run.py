@@ -27,7 +27,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[2] / folder) for folder in 
 
 from mutation import equivalents  # noqa: E402
 from mutation.mutants import Mutant  # noqa: E402
-from mutation.targets import GROUPS, ROOT, mutants_of, name_of, path_of  # noqa: E402
+from mutation.targets import ALL, GROUPS, ROOT, mutants_of, name_of, path_of  # noqa: E402
 from mutation.trial import Baseline, Verdict, baseline, start, verdict  # noqa: E402
 
 _LAST: Final = ROOT / ".cache" / "mutation.json"
@@ -96,7 +96,7 @@ def _rows(options: argparse.Namespace) -> Iterator[Row]:
         chosen = {module: _chosen(options, module) for module in modules}
         if not any(chosen.values()):
             continue
-        known = baseline(group.tests, {name_of(module): str(path_of(module)) for module in modules})
+        known = baseline(group.tests, {name_of(module): str(path_of(module)) for module in ALL})
         for module, found in chosen.items():
             row = Row(module, equivalent=sum(m.key in excused for m in found))
             for mutant, end in tried(module, [m for m in found if m.key not in excused], known):

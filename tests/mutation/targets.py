@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["GROUPS", "ROOT", "Group", "mutants_of", "name_of", "path_of"]
+__all__ = ["ALL", "GROUPS", "ROOT", "Group", "mutants_of", "name_of", "path_of"]
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -77,6 +77,8 @@ GROUPS: Final = (
         ),
     ),
 )
+
+ALL: Final = tuple(module for group in GROUPS for module in group.modules)
 
 
 def name_of(module: str) -> str:

@@ -192,7 +192,7 @@ class _Watch:
 def baseline(tests: tuple[str, ...], modules: Mapping[str, str]) -> Baseline:
     """Run the tests once, unmutated and watched. They must pass: a failing test kills everything.
 
-    `modules` are those that will be mutated, with their files.
+    `modules` are all that may be mutated, with their files.
     """
     with tempfile.NamedTemporaryFile() as notes:
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -15,11 +14,8 @@ pytestmark = pytest.mark.corpus
 
 
 @pytest.fixture(scope="module")
-def published() -> frozenset[str]:
-    folder = os.environ.get("EVERPATH_CORPUS")
-    if not folder:
-        pytest.skip("EVERPATH_CORPUS does not name the folder of the real catalogs")
-    with gzip.open(Path(folder) / "corpus-k8s-graph.json.gz", "rt") as lines:
+def published(corpus: Path) -> frozenset[str]:
+    with gzip.open(corpus / "corpus-k8s-graph.json.gz", "rt") as lines:
         entries = (entry for line in lines for entry in json.loads(line).get("entries", ()))
         return frozenset(entry["skipRange"] for entry in entries if "skipRange" in entry)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -193,16 +192,12 @@ def test_json_that_is_out_of_shape_is_declined(old: bytes, new: bytes) -> None:
     assert JsonSkeletons().read(JSON.replace(old, new, 1)) is None
 
 
-CORPUS = os.environ.get("EVERPATH_CORPUS")
-
-
 @pytest.mark.corpus
-@pytest.mark.skipif(CORPUS is None, reason="EVERPATH_CORPUS does not name a folder with the corpus")
 @pytest.mark.parametrize(("fmt", "megabytes", "least"), [("yaml", 200, 8000), ("json", 30, 1000)])
 def test_every_document_of_the_corpus_is_read_the_same_way_lazily_and_by_a_parser(
-    tmp_path: Path, fmt: Format, megabytes: int, least: int
+    corpus: Path, tmp_path: Path, fmt: Format, megabytes: int, least: int
 ) -> None:
-    make_catalog(Path(str(CORPUS)), tmp_path, megabytes, fmt)
+    make_catalog(corpus, tmp_path, megabytes, fmt)
     compared = declined = 0
     for path in sorted(tmp_path.rglob(f"*.{fmt}")):
         with path.open("rb") as stream:
@@ -234,9 +229,8 @@ def _small(document: dict[str, object]) -> dict[str, object]:
 
 
 @pytest.mark.corpus
-@pytest.mark.skipif(CORPUS is None, reason="EVERPATH_CORPUS does not name a folder with the corpus")
-def test_a_catalog_of_the_corpus_has_no_problems(tmp_path: Path) -> None:
-    figures = make_catalog(Path(str(CORPUS)), tmp_path, 20, "yaml")
+def test_a_catalog_of_the_corpus_has_no_problems(corpus: Path, tmp_path: Path) -> None:
+    figures = make_catalog(corpus, tmp_path, 20, "yaml")
     assembly = Assembly()
     read_fbc(str(tmp_path), assembly, Sources())
     catalog = assembly.build("corpus")

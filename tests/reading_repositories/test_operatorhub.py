@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-import tarfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,29 +21,9 @@ from everpath.model import Catalog, Channel
 pytestmark = pytest.mark.corpus
 
 
-@pytest.fixture
-def corpus() -> Path:
-    folder = os.environ.get("EVERPATH_CORPUS")
-    if not folder:
-        pytest.skip("EVERPATH_CORPUS does not name the folder of the real catalogs")
-    return Path(folder)
-
-
-def _files(corpus: Path) -> Iterator[tuple[str, bytes]]:
-    with tarfile.open(corpus / "corpus-k8s-allcsv.tar.xz") as archive:
-        for member in archive:
-            stream = archive.extractfile(member) if member.isfile() else None
-            if stream is not None:
-                yield member.name, stream.read()
-
-
-@pytest.fixture
-def operatorhub(corpus: Path, tmp_path: Path) -> Catalog:
-    for name, content in _files(corpus):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-    return read_packages(tmp_path)
+@pytest.fixture(scope="module")
+def catalog(operatorhub: Path) -> Catalog:
+    return read_packages(operatorhub)
 
 
 def _entries(channel: Channel) -> list[dict[str, Any]]:
@@ -87,33 +65,34 @@ def _by_name(documents: Iterator[dict[str, Any]]) -> dict[tuple[str, str, str], 
     return {(d["schema"], d.get("package", ""), d["name"]): d for d in documents}
 
 
-def test_every_channel_and_edge_is_that_of_the_reference_graph(corpus: Path, operatorhub: Catalog) -> None:
+def test_every_channel_and_edge_is_that_of_the_reference_graph(corpus: Path, catalog: Catalog) -> None:
     with gzip.open(corpus / "corpus-k8s-graph.json.gz", "rt") as lines:
         reference = _by_name(json.loads(line) for line in lines)
     for document in reference.values():
         document.pop("image", None)
-    ours = _by_name(_documents(operatorhub))
+    ours = _by_name(_documents(catalog))
     assert Counter(key[0] for key in ours) == {"olm.package": 447, "olm.channel": 706, "olm.bundle": 7722}
     assert sum(len(d["entries"]) for d in ours.values() if "entries" in d) == 9591
     assert [key for key in ours.keys() | reference.keys() if ours.get(key) != reference.get(key)] == []
 
-    empty = [e for p in operatorhub.packages for c in p.channels for e in c.entries if e.skip_range == ""]
+    empty = [e for p in catalog.packages for c in p.channels for e in c.entries if e.skip_range == ""]
     assert len(empty) == 3
-    modes = Counter(str(d.mode and d.mode.value) for p in operatorhub.packages for d in p.declarations)
+    modes = Counter(str(d.mode and d.mode.value) for p in catalog.packages for d in p.declarations)
     assert modes == {"replaces-mode": 243, "semver-mode": 203, "semver-skippatch": 1}
-    assert sum(d.inferred for p in operatorhub.packages for d in p.declarations) == 85
-    assert Counter(kind for kind, _ in problems(operatorhub)) == {
+    assert sum(d.inferred for p in catalog.packages for d in p.declarations) == 85
+    assert Counter(kind for kind, _ in problems(catalog)) == {
         "duplicate-key": 8,
         "unknown-update-mode": 1,
     }
 
 
 def test_a_glance_at_every_csv_and_annotations_file_is_never_wrong(
-    corpus: Path, capsys: pytest.CaptureFixture[str]
+    operatorhub: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     counts: Counter[str] = Counter()
     wrong = []
-    for name, content in _files(corpus):
+    for path in operatorhub.rglob("*.yaml"):
+        name, content = path.name, path.read_bytes()
         if not name.endswith("annotations.yaml") and "clusterserviceversion" not in name:
             continue
         kind = "annotations" if name.endswith("annotations.yaml") else "csvs"
@@ -129,7 +108,7 @@ def test_a_glance_at_every_csv_and_annotations_file_is_never_wrong(
             counts[f"{kind} left to the parser"] += 1
             continue
         if not is_right:
-            wrong.append(name)
+            wrong.append(path)
     with capsys.disabled():
         print(f"\n{dict(counts)}")  # noqa: T201 - how much a glance is worth
     assert wrong == []

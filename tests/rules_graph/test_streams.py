@@ -168,10 +168,10 @@ def test_every_drift_is_noted_where_the_later_channel_says_it() -> None:
         b2
         b1
         [fast]
-        b4: b2
-        b3: b1
-        b2
         b1
+        b2
+        b3: b1
+        b4: b2
     """
     found = parse_report(drawing, "EP234")
     assert [(f.entry, f.channel) for f in found] == [("b3", "fast"), ("b4", "fast")]

@@ -201,7 +201,7 @@ def _entries(fields: Fields) -> Iterator[Entry]:
             place,
             entry.text("replaces") or None,
             entry.texts("skips"),
-            entry.text("skipRange") or None,
+            entry.text("skipRange") if "skipRange" in entry.values else None,
         )
     report.entry = None
 
