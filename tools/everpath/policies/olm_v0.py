@@ -127,6 +127,10 @@ def gvk(value: object) -> Gvk | None:
     """Group, version and kind as Go reads them, whatever the case of the keys; None if it refuses them."""
     if not isinstance(value, dict):
         return None if value is not None else ("", "", "")
+    if value.keys() == _GVK_KEYS:
+        plain = (value["group"], value["version"], value["kind"])
+        if type(plain[0]) is type(plain[1]) is type(plain[2]) is str:
+            return plain
     if not value.keys() <= _GVK_KEYS:
         value = {key.casefold(): value[key] for key in sorted(value)}
     parts = ["" if (part := value.get(key)) is None else part for key in ("group", "version", "kind")]

@@ -183,9 +183,12 @@ def gvk_twice(bundle: Bundle) -> Iterator[Flaw]:
 
 def _requirements(bundle: Bundle) -> Iterator[Flaw]:
     """APIs that are required twice, or provided as well."""
+    required = list(bundle.properties_of("olm.gvk.required"))
+    if not required:
+        return
     provided = {olm_v0.gvk(stated.value) for stated in bundle.properties_of("olm.gvk")}
     seen: set[olm_v0.Gvk] = set()
-    for stated in bundle.properties_of("olm.gvk.required"):
+    for stated in required:
         api = olm_v0.gvk(stated.value)
         if api is None:
             continue
