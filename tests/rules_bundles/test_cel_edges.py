@@ -1,0 +1,86 @@
+"""CEL: what compiles and what does not, down to the last sign."""
+
+from __future__ import annotations
+
+import pytest
+
+from everpath.rules._cel import CelError, check
+
+OTHER_VALUE = "a constraint must be true or false, this is another value"
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "false",
+        "null == null",
+        "r'''a\nb''' == ''",
+        "properties.map(p, p.type) == []",
+        "1 != 2",
+        "1 <= 2",
+        "1 >= 2",
+        "1 - 1 == 0",
+        "2 * 2 == 4",
+        "4 / 2 == 2",
+        "5 % 2 == 1",
+        "!properties[0].value",
+        "(true)",
+        "{'a': true}.a",
+        "[,] == []",
+        "{,} == {}",
+        "{'a': 1,} == {}",
+        "{'a': 1, 'b': 2} == {}",
+        "google.X{`a-b`: 1} == 1",
+    ],
+)
+def test_rules_that_compile(rule: str) -> None:
+    check(rule)
+
+
+@pytest.mark.parametrize(
+    ("rule", "start", "end", "reason"),
+    [
+        ("null", 0, 4, OTHER_VALUE),
+        ("properties", 0, 10, OTHER_VALUE),
+        ("(properties)", 0, 12, OTHER_VALUE),
+        ("properties[0]", 0, 13, OTHER_VALUE),
+        ("properties[0].value.x", 0, 21, OTHER_VALUE),
+        ("properties.filter(p, true)", 0, 26, OTHER_VALUE),
+        ("properties.map(p, true)", 0, 23, OTHER_VALUE),
+        ("'a'.size()", 0, 10, OTHER_VALUE),
+        ("true;", 4, 5, "nothing in CEL begins with ';'"),
+        ("in == 1", 0, 2, "a value should stand here"),
+        ("properties.in == 1", 11, 13, "the name of a field should stand behind the dot"),
+        (".true", 1, 5, "a value should stand here"),
+        ("true{a: 1}", 4, 5, "nothing should follow, not '{'"),
+        ("properties[0].`a-b`(1)", 19, 20, "nothing should follow, not '('"),
+        ("properties.exists(p, has(p))", 21, 24, "has() takes one argument, the selection of a field"),
+        ("has()", 0, 3, "has() takes one argument, the selection of a field"),
+        ("properties.exists(p, has(p.a, p.b))", 21, 24, "has() takes one argument, the selection of a field"),
+        ("size(,) == 1", 5, 6, "a value should stand here"),
+        ("[1,) == 1", 3, 4, "a value should stand here"),
+        ("{'a': 1 'b': 2} == {}", 8, 11, "'}' should stand here, not \"'b'\""),
+    ],
+)
+def test_rules_that_do_not_compile_point_at_the_fault(rule: str, start: int, end: int, reason: str) -> None:
+    with pytest.raises(CelError) as caught:
+        check(rule)
+    assert (caught.value.start, caught.value.end, str(caught.value)) == (start, end, reason)
+    assert caught.value.args == (rule, start, end, reason)
+
+
+def nested(depth: int) -> str:
+    return "(" * depth + "nonsense" + ")" * depth
+
+
+def test_what_is_nested_deeper_than_sixty_is_not_judged() -> None:
+    check(nested(60))
+    with pytest.raises(CelError):
+        check(nested(59))
+
+
+def test_what_stands_side_by_side_is_not_deep() -> None:
+    long = f"[{'1, ' * 100}1]"
+    with pytest.raises(CelError):
+        check(f"{long} == nonsense")
+    check(f"{long} == {nested(60)}")

@@ -1,0 +1,103 @@
+"""olm.constraint: every fault of it, in order, with the way to it and what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from documents import in_folder
+from everpath.model import Bundle
+from everpath.rules._constraints import _size, faults
+from everpath.rules._references import mended, reference_fault
+from everpath.rules._released import by_version
+
+GVK = {"gvk": {"group": "a.io", "kind": "A", "version": "v1"}}
+SHA = "sha256:" + "a" * 64
+
+
+def test_every_unknown_field_is_told_outermost_and_first_first() -> None:
+    inner = {"constraints": [{"u": 1, "v": 1}, {"w": 1}]}
+    assert [fault.path for fault in faults({"x": 1, "all": inner})] == [
+        ("x",),
+        ("all", "constraints", 0, "u"),
+        ("all", "constraints", 0, "v"),
+        ("all", "constraints", 1, "w"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("constraint", "fix"),
+    [
+        ({}, "give it one of gvk, package, all, any, not and cel"),
+        ({"all": {"constraints": []}}, "list constraints in it"),
+        ({**GVK, "all": {"constraints": [GVK]}}, "join them with all"),
+        ({"failureMessage": "x" * 131072}, "split it"),
+        ({"package": {"PACKAGENAMEX": 1}}, "did you mean 'packageName'?"),
+        (
+            {"package": {"theVersionRangeThatIsMeantByThisField": 1}},
+            "did you mean 'versionRange'?",
+        ),
+    ],
+)
+def test_a_fault_says_what_to_do(constraint: dict[str, Any], fix: str) -> None:
+    assert next(faults(constraint)).fix == fix
+
+
+def test_the_first_of_two_kinds_is_judged() -> None:
+    both = {"package": {"packageName": "a", "versionRange": "<v1"}, "cel": {"rule": "true"}}
+    assert [fault.path for fault in faults(both)] == [(), ("package", "versionRange")]
+
+
+def test_a_rule_that_does_not_compile_is_told_where_it_stands() -> None:
+    (fault,) = faults({"all": {"constraints": [{"cel": {"rule": "nonsense"}}]}})
+    assert fault.path == ("all", "constraints", 0, "cel", "rule")
+
+
+def test_constraints_of_another_type_are_not_called_empty_too() -> None:
+    (fault,) = faults({"all": {"constraints": 0}})
+    assert fault.message == "all.constraints must be a list, not a whole number"
+
+
+def test_half_a_character_has_a_size() -> None:
+    assert _size("\ud800") == 5
+
+
+# Images
+
+
+@pytest.mark.parametrize(
+    ("image", "fault"),
+    [
+        ("!" * 520, "it is not of the form [host/]path[:tag][@digest]"),
+        ("!" * 521, "no reference has 521 characters"),
+        ("a oci://b", "there is white space in it"),
+    ],
+)
+def test_why_a_text_is_no_image(image: str, fault: str) -> None:
+    assert reference_fault(image) == fault
+
+
+@pytest.mark.parametrize(
+    ("image", "meant"),
+    [
+        ("oci://quay.io/a/", "quay.io/a"),
+        (f"quay.io/Foo:V1@{SHA}", f"quay.io/foo:V1@{SHA}"),
+        ("oci://docker://a/b:1", None),
+    ],
+)
+def test_what_a_text_that_is_no_image_was_meant_to_be(image: str, meant: str | None) -> None:
+    assert mended(image) == meant
+
+
+# Versions
+
+
+def test_bundles_come_lowest_first_and_equal_ones_by_name() -> None:
+    made: list[Bundle] = [
+        in_folder("b.v2", "2.0.0"),
+        in_folder("c.v1", "1.0.0+1"),
+        in_folder("z", "none"),
+        in_folder("a.v1", "1.0.0+2"),
+    ]
+    assert [bundle.name for _, bundle in by_version(made)] == ["a.v1", "c.v1", "b.v2"]
