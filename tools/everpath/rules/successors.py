@@ -5,7 +5,7 @@ from __future__ import annotations
 __all__ = ["divergence", "fork", "head_not_highest", "several_successors"]
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.policies import olm_v0, olm_v1
@@ -44,17 +44,19 @@ def several_successors(graph: ChannelGraph) -> Iterator[Flaw]:
 
     With several, the resolver's own order decides: v0 takes the one nearest to the head, v1 the highest
     version. This is legal and common with skipRange; it is reported so that nobody has to guess.
-    Cost: O((edges + ranges) · log n), and a few edges for each finding.
+    The edges shown are those by name and those that are
+    taken: a version may be covered by every range there is. Cost: O((edges + ranges) · log n).
     """
     v0, v1 = olm_v0.hops(graph), olm_v1.hops(graph)
     for name, count in graph.successor_counts.items():
         if count < 2:
             continue
-        edges = (e for e in graph.successors(name) if e.successor != name)
+        chosen = (v0.next.get(name), v1.get(name))
+        edges = chain(graph.named_edges(name), *(graph.accepts(c, name) for c in chosen if c))
         yield Flaw(
             graph.entries[name].place.at("name"),
             f"{count} entries accept it: OLM v0 {_chosen(v0, name)}, v1 {_takes(v1.get(name))}",
-            because=tuple(islice(edges, 5)),
+            because=tuple(islice(dict.fromkeys(e for e in edges if e.successor != name), 5)),
             entry=name,
         )
 
