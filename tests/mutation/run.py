@@ -89,10 +89,14 @@ def _chosen(options: argparse.Namespace, module: str) -> list[Mutant]:
     return found
 
 
+def _is_wanted(options: argparse.Namespace, module: str) -> bool:
+    return not options.module or module.rpartition(".")[2] in options.module
+
+
 def _rows(options: argparse.Namespace) -> Iterator[Row]:
     excused = equivalents.read()
     for group in GROUPS:
-        modules = [m for m in group.modules if not options.module or m.rpartition(".")[2] in options.module]
+        modules = [m for m in group.modules if _is_wanted(options, m)]
         chosen = {module: _chosen(options, module) for module in modules}
         if not any(chosen.values()):
             continue
@@ -104,6 +108,13 @@ def _rows(options: argparse.Namespace) -> Iterator[Row]:
                 if end in (Verdict.SURVIVED, Verdict.UNREACHED):
                     row.survivors.append(mutant)
             yield row
+
+
+def _stale(options: argparse.Namespace) -> list[str]:
+    """Equivalents of the modules of this run that name no mutant any more."""
+    modules = [m for m in ALL if _is_wanted(options, m)]
+    keys = {mutant.key for module in modules for mutant in mutants_of(module)}
+    return [key for key in equivalents.read() if key.partition(" ")[0] in modules and key not in keys]
 
 
 def _say(text: str = "") -> None:
@@ -149,7 +160,10 @@ def main() -> None:
     os.nice(10)
     gc.freeze()
     survivors = _report(_rows(options))
-    sys.exit(bool(survivors))
+    stale = _stale(options)
+    for key in stale:
+        _say(f"\nno such mutant any more, see equivalent.txt:\n{key}")
+    sys.exit(bool(survivors or stale))
 
 
 if __name__ == "__main__":

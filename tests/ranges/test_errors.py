@@ -109,6 +109,8 @@ def test_what_was_obviously_meant_is_offered(text: str, fix: str) -> None:
     [
         "",
         "latest",
+        "<1.0.0 || latest",
+        "<1.0.0 latest",
         "*",
         "<=1.2",
         "=1.2",

@@ -28,7 +28,7 @@ def repaired(text: str) -> str | None:
     spaced = _SPACE_OR_COMMA.sub(" ", text).replace("||", " || ")
     spaced = _SPACE_BEHIND_OPERATOR.sub("", _GLUED_OPERATOR.sub(" ", spaced))
     arms = [_repaired_arm(arm) for arm in spaced.split("||") if arm.strip()]
-    if not arms or None in arms:
+    if None in arms:
         return None
     guess = " || ".join(arm for arm in arms if arm is not None)
     return guess if guess != text and _is_sound(guess) else None

@@ -1,0 +1,154 @@
+"""Bundles: every fault of every one of them is told, where it is written, with what follows from it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from documents import Document, bundle, catalog, channel, in_folder, package, package_property, repository
+from everpath.model import Bundle, Catalog, Channel, Declaration, Package, Place
+from everpath.rules.findings import Severity
+from graphs import findings, parse_report
+
+A, B, C = "op.v1.0.0", "op.v1.1.0", "op.v1.2.0"
+REFUSED = "opm refuses the catalog"
+PLACE = Place("op.yaml")
+
+
+def released(name: str, version: str, release: str) -> Document:
+    return {**bundle(name), "properties": [package_property("op", version, release=release)]}
+
+
+def test_every_entry_without_a_bundle_is_told_where_it_is_written() -> None:
+    found = parse_report(catalog(package(), channel(A, B, C), bundle(B)), "EP401")
+    assert [(f.entry, f.place.pointer) for f in found] == [
+        (A, ("entries", 0, "name")),
+        (C, ("entries", 2, "name")),
+    ]
+    assert {f.fix for f in found} == {"add its olm.bundle document"}
+
+
+def test_an_entry_without_a_name_has_no_bundle_either() -> None:
+    (finding,) = parse_report(catalog(package(), channel(A, {"name": ""}), bundle(A)), "EP401")
+    assert (finding.message, finding.fix) == ("an entry has no name", "give it the name of its bundle")
+
+
+def test_an_entry_that_replaces_only_itself_may_be_removed() -> None:
+    made = catalog(package(), channel({"name": A}, {"name": "x", "replaces": "x"}), bundle(A))
+    (finding,) = parse_report(made, "EP401")
+    assert finding.fix == "add its olm.bundle document, or remove the entry, if nobody has it"
+
+
+def test_an_entry_that_has_a_bundle_is_not_the_one_a_bundle_was_meant_for() -> None:
+    made = catalog(package(), channel(A, B), bundle(A), bundle(B), bundle("opp.v1.1.0"))
+    (finding,) = parse_report(made, "EP402")
+    assert finding.fix is not None
+    assert finding.fix.startswith("add it to its channel; ")
+
+
+def test_a_bundle_without_annotations_hides_no_other_that_is_in_no_channel() -> None:
+    folders = (in_folder(A, annotations=None, channels=()), in_folder(B), in_folder(C, channels=()))
+    assert [f.entry for f in parse_report(repository(*folders), "EP402")] == [C]
+
+
+def way_in(*documents: Document, default: str = "stable") -> str | None:
+    (finding,) = parse_report(catalog(package(default=default), *documents), "EP402")
+    return finding.fix
+
+
+def test_where_the_default_channel_is_absent_the_first_is_the_example() -> None:
+    channels = channel(A, name="b"), channel(A, name="a"), channel(A, name="c")
+    fix = way_in(*channels, bundle(A), bundle(B), default="gone")
+    assert (
+        fix == f"add it to its channel; to b, for example, with replaces: {A}; or remove it if nobody has it"
+    )
+
+
+def test_a_bundle_that_is_not_newer_for_certain_is_skipped_by_the_head() -> None:
+    equal = way_in(channel(A), bundle(A), bundle("x", "1.0.0+1"))
+    unknown = way_in(channel(B), bundle(C))
+    for fix, head in ((equal, A), (unknown, B)):
+        assert fix is not None
+        assert f"and to the skips of {head}; " in fix
+
+
+def test_a_bundle_called_like_another_is_told_where_it_is_called_so() -> None:
+    (finding,) = parse_report(catalog(package(), channel(A), bundle(A), bundle(A)), "EP403")
+    assert (finding.entry, finding.place.file, finding.place.pointer) == (A, "3.yaml", ("name",))
+    assert finding.because == ("the other is in 2.yaml", REFUSED)
+
+
+def test_of_two_copied_folders_the_first_is_to_be_parted() -> None:
+    (finding,) = parse_report(repository(in_folder(A, folder="one"), in_folder(A, folder="two")), "EP403")
+    assert finding.fix == "give the bundle in the folder one a name and version of its own"
+
+
+def test_a_long_text_that_is_no_image_is_cut_and_an_example_given() -> None:
+    (finding,) = parse_report(catalog(package(), channel(A), bundle(A, image="!" * 250)), "EP404")
+    assert finding.because == (f"'{'!' * 200}' cannot be pulled; opm refuses the catalog",)
+    assert finding.fix == "write host/path:tag or host/path@sha256:…"
+
+
+def test_a_version_is_judged_if_one_of_two_properties_can_be_read() -> None:
+    properties = [package_property("op", "1.0"), {"type": "olm.package", "value": {"packageName": 1}}]
+    made = catalog(package(), channel(A), {**bundle(A), "properties": properties})
+    assert len(parse_report(made, "EP406")) == 1
+
+
+def because(version: str) -> tuple[str, ...]:
+    stated = {**bundle(A), "properties": [package_property("op", version)]}
+    (finding,) = parse_report(catalog(package(), channel(A), stated), "EP406")
+    return finding.because
+
+
+def test_a_version_that_is_not_there_is_not_shown() -> None:
+    assert because("") == (REFUSED,)
+
+
+def test_only_what_olm_reads_in_a_cluster_is_said_to_be_read() -> None:
+    assert because("1.0")[-2:] == ("in a cluster OLM reads it as 1.0.0", REFUSED)
+    assert not any("in a cluster" in reason for reason in because("one"))
+
+
+def test_a_release_may_be_wrong_in_two_ways() -> None:
+    made = catalog(package(), channel(A), released(A, "1.0.0+1", "2"))
+    assert [f.message for f in parse_report(made, "EP407")] == [
+        f"{A} has both build metadata (1.0.0+1) and a release (2)",
+        f"{A} has release 2, so its name must be op-v1.0.0+1-2",
+    ]
+
+
+def test_the_fault_of_a_release_is_told_as_that_of_a_release() -> None:
+    (finding,) = parse_report(catalog(package(), channel(A), released(A, "1.0.0", "01")), "EP407")
+    assert "pre-release" not in finding.message
+    assert " release " in finding.message
+
+
+def test_every_version_that_two_bundles_have_is_told() -> None:
+    made = catalog(package(), *(bundle(f"{name}.{v}", v) for v in ("1.0.0", "2.0.0") for name in "ab"))
+    found = parse_report(made, "EP408")
+    assert [(f.entry, f.because) for f in found] == [
+        ("b.1.0.0", ("the first is in 1.yaml", REFUSED)),
+        ("b.2.0.0", ("the first is in 3.yaml", REFUSED)),
+    ]
+
+
+def test_a_version_that_no_property_states_is_told_where_the_bundle_is() -> None:
+    twins = tuple(Bundle(name, "op", "1.0.0", PLACE) for name in "ab")
+    declared = Package("op", (Declaration(PLACE),), (Channel("stable", "op", PLACE),), twins)
+    (finding,) = parse_report(Catalog("test", (declared,)), "EP408")
+    assert finding.place == PLACE
+
+
+def test_every_pair_of_equal_versions_is_told() -> None:
+    versions = ("1.0.0+1", "1.0.0+2", "2.0.0+1", "2.0.0+2")
+    found = parse_report(catalog(package(), *(bundle(f"b{i}", v) for i, v in enumerate(versions))), "EP409")
+    assert [(f.entry, f.severity) for f in found] == [("b1", Severity.WARNING), ("b3", Severity.WARNING)]
+    facts: dict[str, Any] = {
+        "because": ("ranges and OLM v0 cannot tell them apart; v1 orders them by build metadata or release",),
+        "fix": "raise the patch number instead",
+    }
+    assert all(getattr(finding, name) == value for finding in found for name, value in facts.items())
+
+
+def test_equal_versions_without_build_metadata_are_duplicates_and_nothing_else() -> None:
+    assert findings(catalog(package(), bundle("a", "1.0.0"), bundle("b", "1.0.0")), "EP409") == []

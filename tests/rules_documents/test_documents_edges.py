@@ -1,0 +1,31 @@
+"""All that is wrong is told, and where: not only the first of its kind."""
+
+from __future__ import annotations
+
+from documents import catalog, package
+from everpath.model import Catalog, Place, Problem
+from everpath.rules import documents
+from graphs import parse_report
+
+
+def test_every_problem_of_a_kind_is_told() -> None:
+    problems = tuple(Problem("duplicate-key", Place(f"{n}.yaml"), "twice") for n in range(2))
+    found = parse_report(Catalog("test", problems=problems), "duplicate-key")
+    assert [finding.place.file for finding in found] == ["0.yaml", "1.yaml"]
+
+
+def test_what_follows_from_a_problem_can_be_asked() -> None:
+    assert documents.no_csv() == "opm refuses a bundle without a ClusterServiceVersion"
+
+
+def test_every_name_of_every_custom_document_that_cannot_be_served_is_told() -> None:
+    customs = ({"schema": "a/b", "package": "c/d"}, {"schema": "e/f", "package": "op"})
+    found = parse_report(catalog(package(), *customs), "EP012")
+    assert [(f.place.file, f.place.pointer) for f in found] == [
+        ("1.yaml", ("schema",)),
+        ("1.yaml", ("package",)),
+        ("2.yaml", ("schema",)),
+    ]
+    for finding in found:
+        assert finding.because[0].startswith("opm validate accepts the catalog, opm serve fails on it")
+        assert finding.fix is not None

@@ -1,0 +1,137 @@
+"""CSVs: every spelling of an edge, every key nobody knows, and what it takes to let CSVs make the edges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from documents import bundle, catalog, in_folder, repository
+from everpath.graph import PackageGraph
+from everpath.model import Bundle, Catalog, Channel, Entry, Package, Place, UpdateMode
+from everpath.rules.findings import Finding, Severity
+from everpath.rules.manifests import _is_sound
+from graphs import channel_graph, parse_report
+
+A, B, C = "op.v1.0.0", "op.v1.1.0", "op.v1.2.0"
+
+
+def found(rule: str, **csv: Any) -> tuple[Finding, ...]:
+    return parse_report(repository(in_folder(A, **csv)), rule)
+
+
+@pytest.mark.parametrize(
+    ("spelling", "edge"),
+    [
+        ("skipRange", "skipRange"),
+        ("skipsRange", "skipRange"),
+        ("skipRanges", "skipRange"),
+        ("skipsRanges", "skipRange"),
+        ("skip-range", "skipRange"),
+        ("skip_range", "skipRange"),
+        ("replace", "replaces"),
+        ("replaces", "replaces"),
+        ("skip", "skips"),
+        ("skips", "skips"),
+    ],
+)
+def test_an_edge_is_recognised_in_every_spelling(spelling: str, edge: str) -> None:
+    (finding,) = found("EP431", metadata_keys=(spelling,))
+    assert finding.because[0].startswith(f"{edge} is read from ")
+
+
+def test_an_annotation_of_olm_s_is_meant_for_olm_in_any_case() -> None:
+    assert [f.place.pointer[-1] for f in found("EP431", annotation_keys=("OLM.skips", "skips"))] == [
+        "OLM.skips"
+    ]
+
+
+def test_every_edge_in_a_wrong_place_is_told_and_noted_beside_the_right_one() -> None:
+    strays = found("EP431", metadata_keys=("replaces", "skips"), spec_keys=("replaces",))
+    assert [(f.place.pointer[-1], f.severity) for f in strays] == [
+        ("replaces", Severity.NOTE),
+        ("skips", Severity.WARNING),
+    ]
+
+
+def test_every_key_nobody_knows_is_told_by_its_full_name() -> None:
+    unknown = found("EP432", spec_keys=("foo", "bar"), metadata_keys=("baz",))
+    assert [f.message for f in unknown] == [
+        f"OLM knows no metadata.baz ({A})",
+        f"OLM knows no spec.foo ({A})",
+        f"OLM knows no spec.bar ({A})",
+    ]
+
+
+@pytest.mark.parametrize(("key", "fix"), [("linkz", "did you mean links?"), ("display", None)])
+def test_a_key_is_corrected_if_four_letters_of_five_agree(key: str, fix: str | None) -> None:
+    assert [f.fix for f in found("EP432", spec_keys=(key,))] == [fix]
+
+
+def test_every_range_that_no_channel_carries_is_judged() -> None:
+    astray = [in_folder(name, channels=(), skip_range="<v1") for name in (A, B)]
+    assert [f.entry for f in parse_report(repository(in_folder(C), *astray), "EP433")] == [A, B]
+
+
+def semver(*bundles: Bundle) -> Catalog:
+    return repository(*bundles, mode=UpdateMode.SEMVER)
+
+
+def test_a_statement_that_agrees_is_advised_to_go_and_nothing_else() -> None:
+    agrees, differs = parse_report(
+        semver(in_folder(A), in_folder(B, replaces=A), in_folder(C, replaces=A)), "EP434"
+    )
+    assert (agrees.entry, agrees.severity, agrees.fix) == (
+        B,
+        Severity.NOTE,
+        "remove replaces and skips from the CSV",
+    )
+    assert (differs.entry, differs.severity) == (C, Severity.WARNING)
+    assert differs.because == (f"in stable it replaces {B}",)
+
+
+def test_every_channel_that_differs_is_told_with_what_is_so_there() -> None:
+    both = ("stable", "fast")
+    made = semver(
+        *(in_folder(name, channels=both) for name in (A, B)), in_folder(C, channels=both, skips=(A, B))
+    )
+    (finding,) = parse_report(made, "EP434")
+    assert finding.message.startswith(f"{C} says it skips {A} and {B}, which ")
+    assert finding.because == (f"in stable it replaces {B}", f"in fast it replaces {B}")
+
+
+def test_csvs_may_make_the_edges_only_if_they_do_so_in_every_channel() -> None:
+    made = semver(
+        in_folder(A, channels=("stable",)),
+        in_folder(B, channels=("fast",)),
+        in_folder(C, channels=("stable", "fast"), replaces=A),
+    )
+    (finding,) = parse_report(made, "EP434")
+    assert finding.fix is not None
+    assert finding.fix.endswith("state the edges of every release first, then set updateGraph: replaces-mode")
+
+
+def test_a_bundle_without_a_csv_states_nothing() -> None:
+    (made,) = semver(in_folder(A), in_folder(B), in_folder(C, skips=(B,))).packages
+    (rendered,) = catalog(bundle("op.v1.3.0")).packages[0].bundles
+    (stable,) = made.channels
+    entries = (*stable.entries, Entry(rendered.name, Place("x.yaml"), C))
+    channel = Channel("stable", "op", stable.place, entries)
+    joined = Package("op", made.declarations, (channel,), (*made.bundles, rendered))
+    assert PackageGraph(joined).memberships[rendered.name] == ("stable",)
+    (finding,) = parse_report(Catalog("test", (joined,)), "EP434")
+    assert finding.entry == C
+
+
+@pytest.mark.parametrize(
+    ("drawing", "is_sound"),
+    [
+        ("b3: b2\nb2: b1\nb1", True),
+        ("b3: - / b2\nb2: - / b1\nb1", False),  # OLM v0 strands b1
+        ("b1: b2\nb2", False),  # v1 stays on b2
+        ("b3: b2\nb2: b1 / - / =3.0.0\nb1", False),  # v0 goes in a circle
+        ("b4: b3 / - / <4.0.0\nb3: b2 / b2\nb2: b1\nb1", False),  # opm refuses it
+    ],
+)
+def test_a_channel_is_sound_if_opm_accepts_it_and_everybody_moves_on(drawing: str, is_sound: bool) -> None:
+    assert _is_sound(channel_graph(drawing)) is is_sound

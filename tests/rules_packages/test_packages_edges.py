@@ -1,0 +1,144 @@
+"""Packages: every fault of every one of them is told, where it is written, with what follows from it."""
+
+from __future__ import annotations
+
+import pytest
+
+from documents import bundle, catalog, channel, in_folder, package, repository
+from everpath.model import Catalog, Channel, Declaration, Package, Place, Problem, UpdateMode
+from graphs import findings, parse_report
+
+A, B, C = "op.v1.0.0", "op.v1.1.0", "op.v1.2.0"
+REFUSED = "opm refuses the catalog"
+
+
+def test_a_bad_name_is_told_at_every_declaration() -> None:
+    found = parse_report(catalog(package("Op"), package("Op")), "EP101")
+    assert [(f.place.file, f.place.pointer) for f in found] == [("0.yaml", ("name",)), ("1.yaml", ("name",))]
+    assert found[0].message.startswith("'Op' cannot be the name of a package: ")
+    assert findings(catalog(package("")), "EP101") == ["EP101 -: the package has no name"]
+
+
+def test_every_declaration_after_the_first_is_one_too_many() -> None:
+    found = parse_report(catalog(package(), package(), package()), "EP102")
+    assert [f.place.file for f in found] == ["1.yaml", "2.yaml"]
+    assert {f.message for f in found} == {"the package op is declared 3 times"}
+    assert {f.because for f in found} == {("it is also declared in 0.yaml", REFUSED)}
+
+
+def test_the_channel_of_the_highest_version_alone_is_offered_as_default() -> None:
+    channels = [channel(name, name=letter) for name, letter in ((A, "a"), (B, "b"), (C, "c"))]
+    made = catalog(package(default=""), *channels, *map(bundle, (A, B, C)))
+    assert parse_report(made, "EP103")[0].fix == "set the default channel, for example to c"
+
+
+def test_every_declaration_with_an_absent_default_channel_is_told() -> None:
+    declared = [package(default=default) for default in ("b", "gone", "nowhere")]
+    made = catalog(*declared, channel(A, name="b"), channel(A, name="a"), bundle(A))
+    found = parse_report(made, "EP104")
+    assert [(f.place.file, f.place.pointer) for f in found] == [
+        ("1.yaml", ("defaultChannel",)),
+        ("2.yaml", ("defaultChannel",)),
+    ]
+    assert {f.because for f in found} == {("the package has a and b", REFUSED)}
+    assert {f.fix for f in found} == {"name one of a and b"}
+
+
+def test_a_package_without_channels_is_told_although_it_shares_a_file_with_its_bundles() -> None:
+    place = Place("op.yaml")
+    (made,) = catalog(package(), bundle(A)).packages
+    (held,) = made.bundles
+    shared = Package("op", (Declaration(place),), bundles=(type(held)(held.name, "op", "1.0.0", place),))
+    assert findings(Catalog("test", (shared,)), "EP105") == ["EP105 op: the package op has no channel"]
+
+
+def test_every_undeclared_package_is_told_with_its_documents() -> None:
+    made = catalog(
+        package("one"),
+        channel(A, package="onee"),
+        bundle(A, package="onee"),
+        channel(A, package=""),
+        channel(A, package="strange"),
+    )
+    found = {f.place.file: f for f in parse_report(made, "EP106")}
+    assert [(f.package, f.message) for f in found.values()] == [
+        ("onee", "2 documents belong to the package onee, which nobody declares"),
+        (None, "1 document belongs to no package"),
+        ("strange", "1 document belongs to the package strange, which nobody declares"),
+    ]
+    assert found["1.yaml"].because == (f"channel stable and bundle {A}", REFUSED)
+    assert found["1.yaml"].place.pointer == ("package",)
+    assert [f.fix for f in found.values()] == [
+        "did you mean one?",
+        "add an olm.package document, or correct the name",
+        "add an olm.package document, or correct the name",
+    ]
+
+
+def undeclared(problem: Problem) -> Catalog:
+    """Two packages that nobody declares, one in folder a, one in folder b, and a problem."""
+    (held,) = catalog(bundle(A)).packages[0].bundles
+    a = Package("a", channels=(Channel("stable", "a", Place("a/channel.yaml")),))
+    b = Package("b", bundles=(type(held)(A, "b", "1.0.0", Place("b/bundle.yaml")),))
+    return Catalog("test", (a, b), problems=(problem,))
+
+
+@pytest.mark.parametrize(("folder", "left"), [("a", ["b"]), ("b", ["a"]), ("c", ["a", "b"])])
+def test_a_document_that_was_lost_may_declare_the_packages_of_its_folder_alone(
+    folder: str, left: list[str]
+) -> None:
+    made = undeclared(Problem("unreadable-document", Place(f"{folder}/torn.yaml"), "torn"))
+    assert [f.package for f in parse_report(made, "EP106")] == left
+
+
+def test_a_schema_written_twice_hides_no_document() -> None:
+    made = undeclared(Problem("duplicate-key", Place("a/x.yaml", 0, ("schema",)), "twice"))
+    assert len(parse_report(made, "EP106")) == 2
+
+
+def test_a_default_channel_that_was_only_inferred_is_told_with_what_to_write() -> None:
+    (finding,) = parse_report(repository(in_folder(A)), "EP112")
+    assert finding.because == ("with a second channel the package would have no default, and be refused",)
+    assert finding.fix == (
+        "set operators.operatorframework.io.bundle.channel.default.v1: stable in annotations.yaml"
+    )
+
+
+def declared_too(made: Catalog, *declarations: Declaration) -> Catalog:
+    """The same package with a rendered bundle and further declarations."""
+    (one,) = made.packages
+    (rendered,) = catalog(bundle(B)).packages[0].bundles
+    joined = (*one.declarations, *declarations)
+    return Catalog("test", (Package("op", joined, one.channels, (*one.bundles, rendered)),))
+
+
+def test_one_declaration_among_others_may_be_inferred() -> None:
+    made = declared_too(repository(in_folder(A)), Declaration(Place("x.yaml")))
+    assert len(parse_report(made, "EP112")) == 1
+
+
+def test_a_release_in_another_description_of_the_default_channel_is_not_left_behind() -> None:
+    made = catalog(package(), channel(A), channel(B), bundle(A), bundle(B))
+    assert findings(made, "EP113") == []
+
+
+def test_what_is_left_behind_needs_no_edge_where_versions_make_them() -> None:
+    folders = (in_folder(A), in_folder(B, channels=("fast",)))
+    made = repository(*folders, mode=UpdateMode.SEMVER, default="stable")
+    (one,) = made.packages
+    both = (*one.declarations, Declaration(Place("x.yaml"), "stable"))
+    (finding,) = parse_report(Catalog("test", (Package("op", both, one.channels, one.bundles),)), "EP113")
+    assert finding.entry == B
+    assert finding.fix is not None
+    assert "replaces" not in finding.fix
+
+
+def test_a_changed_default_channel_is_told_where_it_was_changed() -> None:
+    made = repository(in_folder(A, default_channel="old"), in_folder(B, default_channel="new"))
+    (finding,) = parse_report(made, "EP114")
+    assert finding.entry == B
+    assert finding.place.pointer == (
+        "annotations",
+        "operators.operatorframework.io.bundle.channel.default.v1",
+    )
+    assert finding.fix == "tell users of the old channel to move to the new one"
