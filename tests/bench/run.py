@@ -136,7 +136,7 @@ def _unpacked(bench: Bench) -> Path:
 def growth(bench: Bench) -> Iterator[Row]:
     """Ten times the work takes at most twelve times as long."""
     for what, make, small in (
-        ("entries in one channel", one_channel, 200),
+        ("entries in one channel", one_channel, 1_000),
         ("packages in one catalog", many_packages, 2_000),
     ):
         little, much = (_seconds(make(bench.folder, n), bench.repeat) for n in (small, small * 10))

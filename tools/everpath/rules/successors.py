@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from itertools import chain, islice
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
-from everpath.policies import olm_v0, olm_v1
+from everpath.policies import olm_v0, olm_v1, opm
+from everpath.rules._edits import replacing, safest, skipping
 from everpath.rules._words import listed
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
@@ -33,9 +34,16 @@ def fork(graph: ChannelGraph) -> Iterator[Flaw]:
             if len(rivals) == 2
             else f"{listed(sorted(rivals))} all replace it",
             because=tuple(Edge(r, target, EdgeKind.REPLACES) for r in rivals),
-            fix=f"add {listed(older)} to the skips of {newest}, or let {older[0]} be what {newest} replaces",
+            fix=_one_line(graph, newest, older),
             entry=target,
         )
+
+
+def _one_line(graph: ChannelGraph, newest: str, older: list[str]) -> str | None:
+    """The edit that makes one line of rivals, without cutting the one that the head stands on."""
+    chain = opm.verdict(graph).chain
+    edits = [skipping(graph, newest, older), *(replacing(graph, newest, rival) for rival in older)]
+    return safest(graph, [*edits[1:], edits[0]] if chain and newest not in chain else edits)
 
 
 @channel_rule("EP209", "several-successors", Severity.NOTE)
