@@ -23,10 +23,10 @@ from typing import Any
 import yaml
 
 from everpath.assembly import Assembly
+from everpath.formats.bundles.one_bundle import read_bundle_folder
+from everpath.formats.bundles.package_manifest import read_package_manifest
+from everpath.formats.bundles.repository import read_repository
 from everpath.formats.notation import draw
-from everpath.formats.one_bundle import read_bundle_folder
-from everpath.formats.package_manifest import read_package_manifest
-from everpath.formats.repository import read_repository
 from everpath.model import Catalog, Package
 
 #: The prefix of the annotations that opm looks for.

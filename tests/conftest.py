@@ -9,6 +9,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import settings
+
+# A busy machine is slow now and then; how long an example takes says nothing about the law.
+settings.register_profile("everpath", deadline=None)
+settings.load_profile("everpath")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -10,9 +10,9 @@ from pathlib import Path
 from textwrap import dedent
 
 from everpath.assembly import Assembly
-from everpath.formats.fbc import read_fbc
-from everpath.formats.fbc_file import FileReader
-from everpath.formats.fbc_schema import CatalogDocuments
+from everpath.formats.fbc.catalog import read_fbc
+from everpath.formats.fbc.file import FileReader
+from everpath.formats.fbc.schema import CatalogDocuments
 from everpath.formats.positions import locate
 from everpath.formats.sources import Sources
 from everpath.model import UNREAD, Bundle, Catalog, Package

@@ -7,7 +7,7 @@ the result and does all of its work on it.
 
 from __future__ import annotations
 
-__all__ = ["Figures", "make_catalog"]
+__all__ = ["ANY_SIZE", "OPENSHIFT_SIZE", "Figures", "Format", "make_catalog"]
 
 import json
 import re
@@ -16,13 +16,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 from zlib import crc32
 
 import semver
 import yaml
 
-from everpath.formats import yaml11
+from everpath.formats.text import yaml11
 
 Format = Literal["yaml", "json"]
 Json = dict[str, Any]
@@ -34,6 +34,12 @@ _LABEL = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
 # Rendered, the corpus is a little more than this; YAML takes a little more room than JSON on one line.
 _WHOLE_MB = 110
 _YAML_PER_JSON = 1.05
+#: Packages of every kind.
+ANY_SIZE: Final = (0.0, float("inf"))
+
+#: Packages like those of the 267 published catalogs of OpenShift's community, which have 29.5 kB a bundle.
+OPENSHIFT_SIZE: Final = (18.0, 60.0)
+
 _PREFIX = "operators.operatorframework.io.bundle."
 _METADATA = (
     "apiservicedefinitions:apiServiceDefinitions",
@@ -67,18 +73,22 @@ class _Bundle:
     blob: Json
 
 
-def make_catalog(corpus: Path, out: Path, target_mb: float, fmt: Format) -> Figures:
+def make_catalog(
+    corpus: Path, out: Path, target_mb: float, fmt: Format, bundle_kb: tuple[float, float] = ANY_SIZE
+) -> Figures:
     """Write `out`/PACKAGE/catalog.FMT, as many packages as make `target_mb` of YAML; the same ones in JSON.
 
-    `corpus` is the folder that holds corpus-k8s-allcsv.tar.xz, that archive, or an unpacked one.
+    `corpus` is the folder that holds corpus-k8s-allcsv.tar.xz, that archive, or an unpacked one. Only
+    packages whose bundles have a mean size within `bundle_kb` are taken.
     """
     packages = bundles = size = 0
     left = target_mb * 1e6
-    one_in = max(1, int(_WHOLE_MB // target_mb))
+    one_in = max(1, int(_WHOLE_MB // target_mb)) if bundle_kb == ANY_SIZE else 1
     for name, members in groupby(_members(corpus), key=lambda member: member[0]["package"]):
         documents = _render(name, members) if crc32(name.encode()) % one_in == 0 else []
         estimate = len(json.dumps(documents)) * _YAML_PER_JSON
-        if not documents or estimate > left:
+        count = sum(document["schema"] == "olm.bundle" for document in documents)
+        if not documents or estimate > left or not bundle_kb[0] <= estimate / count / 1e3 < bundle_kb[1]:
             continue
         left -= estimate
         content = _dump(documents, fmt)
@@ -86,7 +96,7 @@ def make_catalog(corpus: Path, out: Path, target_mb: float, fmt: Format) -> Figu
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(content)
         packages += 1
-        bundles += sum(document["schema"] == "olm.bundle" for document in documents)
+        bundles += count
         size += len(content)
         if left < target_mb * 1e4:
             break

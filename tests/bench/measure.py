@@ -1,19 +1,23 @@
-"""Runs a command and says what it cost: wall time, processor time and the most memory it held."""
+"""Runs a command and says what it cost: wall time, processor time and the most memory it held.
+
+A child inherits the high-water mark of whoever forks it, so a small process of its own does that: this
+module, run as a program, which prints the cost of its arguments.
+"""
 
 from __future__ import annotations
 
 __all__ = ["Cost", "best_of", "measure"]
 
+import json
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(NamedTuple):
     """What one run of a command took."""
 
     wall: float
@@ -23,11 +27,20 @@ class Cost:
 
 
 def measure(command: Sequence[str], env: Mapping[str, str] | None = None) -> Cost:
-    """One run, output thrown away. The memory is the child's own high-water mark."""
+    """One run, output thrown away. The memory is the command's own high-water mark."""
+    launched = subprocess.run(
+        [sys.executable, "-S", __file__, *command],
+        env={**os.environ, **(env or {})},
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    return Cost(*json.loads(launched.stdout))
+
+
+def _launch(command: Sequence[str]) -> Cost:
     start = time.perf_counter()
     with subprocess.Popen(
         command,
-        env={**os.environ, **(env or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -42,3 +55,7 @@ def measure(command: Sequence[str], env: Mapping[str, str] | None = None) -> Cos
 def best_of(times: int, command: Sequence[str], env: Mapping[str, str] | None = None) -> Cost:
     """The quickest of several runs: noise only ever adds."""
     return min((measure(command, env) for _ in range(times)), key=lambda cost: cost.wall)
+
+
+if __name__ == "__main__":
+    print(json.dumps(_launch(sys.argv[1:])))

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from bundles import csv, problems, read_packages, write, write_bundle
-from everpath.formats import index_cache
-from everpath.formats.index_cache import IndexCache
+from everpath.formats.bundles import index_cache
+from everpath.formats.bundles.index_cache import IndexCache
+from everpath.formats.bundles.visits import TICK_NS, Visit
 from everpath.formats.sources import MAX_DOCUMENT
-from everpath.formats.visits import TICK_NS, Visit
 from everpath.model import UpdateMode
 
 CSV = "op/1.0.0/manifests/op.v1.0.0.clusterserviceversion.yaml"

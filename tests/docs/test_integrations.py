@@ -53,10 +53,10 @@ def runner(tmp_path: Path) -> dict[str, str]:
     }
 
 
-def act(runner: dict[str, str], **inputs: str) -> subprocess.CompletedProcess[str]:
+def act(runner: dict[str, str], cwd: Path = ROOT, **inputs: str) -> subprocess.CompletedProcess[str]:
     env = runner | {f"EVERPATH_{name.upper()}": value for name, value in inputs.items()}
     return subprocess.run(
-        [ACTION / "run.sh"], env=env, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60
+        [ACTION / "run.sh"], env=env, cwd=cwd, capture_output=True, text=True, check=False, timeout=60
     )
 
 
@@ -68,6 +68,22 @@ def test_the_action_annotates_and_fails(runner: dict[str, str]) -> None:
 
 def test_the_action_passes_a_clean_catalog(runner: dict[str, str]) -> None:
     assert act(runner, path="examples/01-first-finding/after examples/03-rollback/after").returncode == 0
+
+
+def test_the_action_judges_every_line_of_its_paths(runner: dict[str, str]) -> None:
+    lines = "examples/01-first-finding/after\nexamples/01-first-finding/before\n"
+    assert act(runner, path=lines).returncode == 1
+
+
+def test_the_action_passes_every_line_of_its_options_on(runner: dict[str, str]) -> None:
+    done = act(runner, path="examples/01-first-finding/before", args="--policy v1\n--ignore EP218\n")
+    assert done.returncode == 0, done.stdout
+
+
+def test_what_the_inputs_leave_open_is_for_the_configuration(runner: dict[str, str], tmp_path: Path) -> None:
+    catalog = ROOT / "examples" / "03-rollback" / "before"
+    (tmp_path / "everpath.yaml").write_text(f"paths: ['{catalog}']\nfail-on: warning\n")
+    assert act(runner, cwd=tmp_path).returncode == 1
 
 
 def test_the_action_passes_options_on(runner: dict[str, str]) -> None:

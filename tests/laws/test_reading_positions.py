@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalog_texts import Style, documents, dumped, styles
-from everpath.formats.descent import descend_json, descend_yaml
-from everpath.formats.parsed import byte_offset
-from everpath.formats.spans import json_spans, yaml_spans
+from everpath.formats.text.descent import descend_json, descend_yaml
+from everpath.formats.text.parsed import byte_offset
+from everpath.formats.text.spans import json_spans, yaml_spans
 
 
 @settings(max_examples=200)

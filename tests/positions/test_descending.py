@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from everpath.formats import positions
-from everpath.formats.descent import descend_json, descend_yaml
 from everpath.formats.positions import locate
 from everpath.formats.sources import Sources
-from everpath.formats.spans import json_spans, yaml_spans
+from everpath.formats.text.descent import descend_json, descend_yaml
+from everpath.formats.text.spans import json_spans, yaml_spans
 from everpath.model import Place
 
 YAML = b"""---

@@ -10,11 +10,9 @@ import pytest
 
 from bundles import csv, problems, read_bundle, read_manifests, read_packages, write, write_bundle
 from everpath.errors import UnreadableInput
-from everpath.formats.bundle_folder import is_bundle_folder
-from everpath.formats.package_manifest import is_package_manifest
-from everpath.formats.repository import is_repository
+from everpath.formats.bundles.shape import is_bundle_folder, is_package_manifest, is_repository
+from everpath.formats.bundles.visits import Visit
 from everpath.formats.sources import MAX_DOCUMENT
-from everpath.formats.visits import Visit
 
 CSV = "manifests/op.v1.0.0.clusterserviceversion.yaml"
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bundles import channels, csv, edges, problems, read_manifests, write
-from everpath.formats.package_manifest import is_package_manifest
+from everpath.formats.bundles.shape import is_package_manifest
 from everpath.formats.positions import locate
 from everpath.formats.sources import Sources
 from everpath.model import UpdateMode

@@ -8,7 +8,7 @@ import pytest
 
 from bundles import annotations_yaml, channels, csv, edges, problems, read_bundle, write, write_bundle
 from everpath.errors import UnreadableInput
-from everpath.formats.bundle_folder import is_bundle_folder
+from everpath.formats.bundles.shape import is_bundle_folder
 from everpath.formats.positions import locate
 from everpath.formats.sources import Sources
 from everpath.model import UpdateMode

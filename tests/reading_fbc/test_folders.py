@@ -12,7 +12,7 @@ import pytest
 
 from everpath.assembly import Assembly
 from everpath.errors import ExitCode, UnreadableInput
-from everpath.formats.fbc import read_fbc
+from everpath.formats.fbc.catalog import read_fbc
 from everpath.formats.sources import Sources
 from readings import problems_of, read
 
@@ -196,8 +196,9 @@ _AS_NOBODY = """
 import os, sys
 from everpath.assembly import Assembly
 from everpath.errors import UnreadableInput
-from everpath.formats import fbc_lazy, yaml11
-from everpath.formats.fbc import read_fbc
+from everpath.formats.fbc import lazy_yaml as fbc_lazy
+from everpath.formats.text import yaml11
+from everpath.formats.fbc.catalog import read_fbc
 from everpath.formats.sources import Sources
 if os.geteuid() == 0:
     os.setgid(65534)

@@ -10,8 +10,9 @@ import pytest
 
 from everpath.assembly import Assembly
 from everpath.errors import UnreadableInput
-from everpath.formats import documents, fbc
-from everpath.formats.fbc import read_fbc
+from everpath.formats.fbc import catalog as fbc
+from everpath.formats.fbc import documents
+from everpath.formats.fbc.catalog import read_fbc
 from everpath.formats.sources import MEBIBYTE, Sources
 from readings import problems, problems_of, read, read_lazily
 

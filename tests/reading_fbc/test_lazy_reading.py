@@ -8,12 +8,14 @@ import pytest
 
 from bench.make_catalog import Format, make_catalog
 from everpath.assembly import Assembly
-from everpath.formats import block, fbc_lazy, fbc_lazy_json, json_text, yaml11
-from everpath.formats.documents import Document, json_documents, yaml_documents
-from everpath.formats.fbc import read_fbc
-from everpath.formats.fbc_lazy import YamlSkeletons
-from everpath.formats.fbc_lazy_json import JsonSkeletons
+from everpath.formats.fbc import lazy_json as fbc_lazy_json
+from everpath.formats.fbc import lazy_yaml as fbc_lazy
+from everpath.formats.fbc.catalog import read_fbc
+from everpath.formats.fbc.documents import Document, json_documents, yaml_documents
+from everpath.formats.fbc.lazy_json import JsonSkeletons
+from everpath.formats.fbc.lazy_yaml import YamlSkeletons
 from everpath.formats.sources import Sources
+from everpath.formats.text import block, json_text, yaml11
 from everpath.model import UNREAD
 
 FLUSH = b"""---

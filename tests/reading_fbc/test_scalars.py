@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from everpath.formats import yaml11
-from everpath.formats.yaml11 import YamlProblem
+from everpath.formats.text import yaml11
+from everpath.formats.text.yaml11 import YamlProblem
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from textwrap import dedent
 import pytest
 
 from everpath.assembly import Assembly
-from everpath.formats.fbc import read_fbc
+from everpath.formats.fbc.catalog import read_fbc
 from everpath.formats.sources import Sources
 from everpath.model import (
     UNREAD,

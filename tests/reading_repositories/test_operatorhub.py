@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from bundles import problems, read_packages
-from everpath.formats import annotations as metadata
-from everpath.formats.csv_lazy import csv_facts, glance
-from everpath.formats.first_document import first_document
-from everpath.formats.outline import Unfamiliar
+from everpath.formats.bundles import annotations as metadata
+from everpath.formats.bundles.lazy_csv import csv_facts, glance
+from everpath.formats.text.first_document import first_document
+from everpath.formats.text.outline import Unfamiliar
 from everpath.model import Catalog, Channel
 
 pytestmark = pytest.mark.corpus

@@ -17,7 +17,7 @@ def test_an_empty_channel_is_not_a_channel_without_head() -> None:
 
 def test_two_unrelated_lines_are_two_heads() -> None:
     assert findings("b3: b2\nb2\nb1", "EP202") == [
-        "EP202 b1: the channel has 2 heads: nothing replaces or skips b1, nor b3"
+        "EP202 b1: nothing replaces or skips b1, nor b3: the channel has 2 heads"
     ]
 
 
@@ -47,8 +47,13 @@ def test_every_further_head_is_a_finding_of_its_own() -> None:
     assert [f.entry for f in parse_report("b3\nb2\nb1", "EP202")] == ["b1", "b2"]
 
 
+def test_several_heads_are_joined_one_below_the_other() -> None:
+    fixes = {f.entry: f.fix for f in parse_report("b3\nb2\nb1", "EP202")}
+    assert fixes == {"b2": "set replaces: b2 on b3", "b1": "set replaces: b1 on b2"}
+
+
 def test_the_newest_head_is_the_one_that_stays() -> None:
-    assert "nor b3" in findings("b1\nb3", "EP202")[0]
+    assert "nor b3:" in findings("b1\nb3", "EP202")[0]
 
 
 def test_a_circle_below_the_head_is_a_cycle() -> None:

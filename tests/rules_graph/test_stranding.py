@@ -18,9 +18,19 @@ def test_what_nobody_skips_is_taken_in_by_a_range() -> None:
     assert finding.fix == "give b3 the skipRange '>=2.0.0 <3.0.0'"
 
 
+def test_a_range_that_does_not_parse_is_not_built_upon() -> None:
+    [finding] = parse_report("b3: - / - / <v1.0.0\nb2: b1\nb1", "EP207")
+    assert finding.fix == "give b3 the skipRange '>=2.0.0 <3.0.0'"
+
+
+def test_one_range_takes_in_all_that_are_stranded() -> None:
+    fixes = {f.fix for f in parse_report("b3\nb2\nb1", "EP207")}
+    assert fixes == {"give b3 the skipRange '>=1.0.0 <3.0.0'"}
+
+
 def test_a_range_that_is_there_is_extended() -> None:
     [finding] = parse_report("b3: - / - / <1.0.0\nb2: b1\nb1", "EP207")
-    assert finding.fix == "give b3 the skipRange '<1.0.0 || =2.0.0'"
+    assert finding.fix == "give b3 the skipRange '<1.0.0 || >=2.0.0 <3.0.0'"
 
 
 def test_the_fix_of_a_stranded_entry_mends_it() -> None:
@@ -110,7 +120,7 @@ def test_an_entry_that_nobody_else_accepts_says_so() -> None:
     drawings = {"EP206": "b2\nb1: - / b1", "EP207": "b2\nb1: - / - / >=1.0.0 <1.5.0"}
     for rule, drawing in drawings.items():
         [finding] = parse_report(drawing, rule)
-        assert finding.because == ("no entry replaces it, skips it or covers it with a skipRange: b1",)
+        assert finding.because == ("no entry replaces or skips b1, or covers it with a skipRange",)
 
 
 def test_an_entry_whose_replacer_is_off_the_chain_says_which_chain() -> None:

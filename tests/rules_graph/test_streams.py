@@ -88,7 +88,7 @@ def test_patches_left_behind_are_counted_shown_and_taken_in() -> None:
     [finding] = parse_report("\n".join(["1.4.6", *(f"1.4.{n}" for n in range(6))]), "EP231")
     assert finding.place.pointer == (0, "name")
     assert finding.because == tuple(f"no way from 1.4.{n} to 1.4.6 inside the minor" for n in range(5))
-    assert finding.fix == "add 1.4.0, 1.4.1, 1.4.2, 1.4.3, 1.4.4 and 1.4.5 to the skips of 1.4.6"
+    assert finding.fix == "give 1.4.6 the skipRange '>=1.4.0 <1.4.6'"
 
 
 @pytest.mark.parametrize(

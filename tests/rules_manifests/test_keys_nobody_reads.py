@@ -10,7 +10,7 @@ import pytest
 
 from bundles import read_packages, write_bundle
 from documents import in_folder, repository
-from everpath.formats.update_graph import channels
+from everpath.formats.bundles.update_graph import channels
 from everpath.model import Bundle, Catalog, UpdateMode
 from everpath.rules.findings import Finding, Severity
 from graphs import findings, parse_report, rule_ids

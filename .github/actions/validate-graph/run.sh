@@ -15,10 +15,11 @@ if ! [ -x "$venv/bin/everpath" ]; then
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$source"
 fi
 
-# Both inputs are lists of words by contract, so they are split here on purpose.
-read -ra paths <<< "${EVERPATH_PATH:-catalog}"
-read -ra options <<< "${EVERPATH_ARGS:-}"
-command=("$venv/bin/everpath" validate-graph "${paths[@]}" --fail-on "${EVERPATH_FAIL_ON:-error}" "${options[@]}")
+# Both inputs are lists of words by contract, so they are split here on purpose, at blanks and at line ends
+# (`read` says 1 when it meets no NUL, which is always). What an input leaves open, the configuration decides.
+read -r -d '' -a paths <<< "${EVERPATH_PATH:-}" || true
+read -r -d '' -a options <<< "${EVERPATH_ARGS:-}" || true
+command=("$venv/bin/everpath" validate-graph "${paths[@]}" ${EVERPATH_FAIL_ON:+--fail-on "$EVERPATH_FAIL_ON"} "${options[@]}")
 
 if [ -n "${EVERPATH_SARIF:-}" ]; then
     code=0

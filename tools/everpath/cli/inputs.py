@@ -20,14 +20,14 @@ from everpath.model import Catalog, Place, UpdateMode
 from everpath.rules.registry import all_rules
 
 if TYPE_CHECKING:
-    from everpath.formats.index_cache import IndexCache
+    from everpath.formats.bundles.index_cache import IndexCache
 
 _STANDARD_INPUT: Final = "-"
 
 
 def _cache() -> IndexCache | None:
     """The index of repositories that the environment asks for."""
-    from everpath.formats.index_cache import IndexCache  # noqa: PLC0415 - only a repository has one
+    from everpath.formats.bundles.index_cache import IndexCache  # noqa: PLC0415 - only a repository has one
 
     return IndexCache.of(os.environ)
 

@@ -102,7 +102,7 @@ class Written:
             raise ConfigError(f"{self.file} is not UTF-8: {error.reason}", file=self.file) from error
 
     def _yaml(self) -> Any:
-        from everpath.formats import yaml11  # noqa: PLC0415
+        from everpath.formats.text import yaml11  # noqa: PLC0415
 
         try:
             parsed = yaml11.parse(self.content)

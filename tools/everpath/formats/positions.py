@@ -14,11 +14,11 @@ from functools import cached_property, lru_cache
 from json import JSONDecodeError, JSONDecoder
 from typing import Final
 
-from everpath.formats.descent import descend_json, descend_yaml
 from everpath.formats.location import Location
-from everpath.formats.parsed import Pointer, byte_offset
 from everpath.formats.sources import MAX_DOCUMENT, MEBIBYTE, Sources
-from everpath.formats.spans import Span, Spans, json_spans, yaml_spans
+from everpath.formats.text.descent import descend_json, descend_yaml
+from everpath.formats.text.parsed import Pointer, byte_offset
+from everpath.formats.text.spans import Span, Spans, json_spans, yaml_spans
 from everpath.model import Place
 
 # Nearly all places are at most this deep (entries, 3, skips, 0): one index serves a whole document.

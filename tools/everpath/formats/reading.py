@@ -20,7 +20,7 @@ from everpath.formats.sources import Sources
 from everpath.model import Catalog, UpdateMode
 
 if TYPE_CHECKING:
-    from everpath.formats.index_cache import IndexCache
+    from everpath.formats.bundles.index_cache import IndexCache
 
 #: Is told how far a long reading has come: done, of how many, what comes next.
 Progress = Callable[[int, int, str], None]
@@ -57,7 +57,7 @@ def read(
     path = path.rstrip(os.sep) or path
     wanted = _Wanted(progress, thorough, cache, default_mode)
     if not Path(path).is_dir() or not _read_bundles(path, assembly, wanted):
-        from everpath.formats.fbc import read_fbc  # noqa: PLC0415
+        from everpath.formats.fbc.catalog import read_fbc  # noqa: PLC0415
 
         stream = sys.stdin.buffer if path == _STANDARD_INPUT else None
         read_fbc(path, assembly, sources, progress, thorough=thorough, stream=stream)
@@ -76,17 +76,17 @@ class _Wanted:
 
 def _read_bundles(path: str, assembly: Assembly, wanted: _Wanted) -> bool:
     """Read a folder that is, or holds, bundles or package manifests; False if it is none of these."""
-    from everpath.formats.bundle_folder import is_bundle_folder  # noqa: PLC0415
-    from everpath.formats.package_manifest import is_package_manifest, read_package_manifest  # noqa: PLC0415
-    from everpath.formats.repository import is_repository, read_repository  # noqa: PLC0415
+    from everpath.formats.bundles import shape  # noqa: PLC0415
 
-    manifests = is_package_manifest(path)
-    if not manifests and is_bundle_folder(path):
-        from everpath.formats.one_bundle import read_bundle_folder  # noqa: PLC0415
+    manifests = shape.is_package_manifest(path)
+    if not manifests and shape.is_bundle_folder(path):
+        from everpath.formats.bundles.one_bundle import read_bundle_folder  # noqa: PLC0415
 
         # A bundle alone has nobody to take its place in an order of versions: its own edges count.
         read_bundle_folder(path, assembly, mode=wanted.mode or UpdateMode.REPLACES)
-    elif is_repository(path):
+    elif shape.is_repository(path):
+        from everpath.formats.bundles.repository import read_repository  # noqa: PLC0415
+
         read_repository(
             path,
             assembly,
@@ -96,6 +96,8 @@ def _read_bundles(path: str, assembly: Assembly, wanted: _Wanted) -> bool:
             progress=wanted.progress,
         )
     elif manifests:
+        from everpath.formats.bundles.package_manifest import read_package_manifest  # noqa: PLC0415
+
         read_package_manifest(path, assembly, thorough=wanted.thorough)
     else:
         return False

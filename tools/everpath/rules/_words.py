@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Nearby", "listed", "plural", "skip"]
+__all__ = ["Nearby", "listed", "plural", "skip", "widened"]
 
 import re
 from collections.abc import Collection, Iterable
@@ -10,6 +10,8 @@ from difflib import get_close_matches
 from functools import cached_property
 from itertools import islice
 from typing import Final
+
+from everpath.graph import ChannelGraph
 
 _VERSION: Final = re.compile(r"v?(\d+\.\d+\.\d+.*)$")
 
@@ -38,6 +40,20 @@ def plural(count: int, noun: str) -> str:
 def skip(skippers: Collection[str]) -> str:
     """`b skips`, `b and c skip`."""
     return f"{listed(skippers)} {'skips' if len(skippers) == 1 else 'skip'}"
+
+
+def widened(graph: ChannelGraph, entry: str, covered: Iterable[str]) -> str | None:
+    """`give b3 the skipRange '>=1.0.0 <3.0.0'`: the range by which an entry accepts some older ones.
+
+    Ranges make no head and unmake none, so opm's verdict stays what it was. None where versions forbid it.
+    """
+    high = graph.versions.get(entry)
+    lows = [graph.versions[name] for name in covered if name in graph.versions]
+    if high is None or not lows or min(lows) >= high:
+        return None
+    known = graph.entries[entry].skip_range if entry in graph.ranges else None
+    wanted = f">={min(lows)} <{high}"
+    return f"give {entry} the skipRange '{f'{known} || {wanted}' if known else wanted}'"
 
 
 class Nearby:

@@ -203,7 +203,7 @@ def downgrade(graph: ChannelGraph) -> Iterator[Flaw]:
                     entry.place.at(field.value),
                     f"{name} ({version}) {field.value} {target}, whose version {lower} is higher",
                     because=(Edge(name, target, field),),
-                    fix=f"give {name} a version above {lower}, or remove the edge",
+                    fix=f"give {name} a version above {lower}",
                     entry=name,
                 )
 

@@ -6,10 +6,11 @@ __all__ = ["cycle", "hidden_cycle", "no_head", "several_heads"]
 
 import itertools
 from collections.abc import Iterator
+from itertools import pairwise
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.policies import olm_v0, opm
-from everpath.rules._words import Nearby, listed, plural
+from everpath.rules._words import Nearby, listed
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
 
@@ -48,12 +49,11 @@ def several_heads(graph: ChannelGraph) -> Iterator[Flaw]:
     if len(graph.heads) < 2:
         return
     main, *others = graph.unrelated(graph.heads)
-    for head in sorted(others):
-        tail = _tail(graph, main)
+    for above, head in pairwise([main, *others]):
+        tail = _tail(graph, above)
         yield Flaw(
             graph.entries[head].place.at("name"),
-            f"the channel has {plural(len(graph.heads), 'head')}: "
-            f"nothing replaces or skips {head}, nor {main}",
+            f"nothing replaces or skips {head}, nor {main}: the channel has {len(graph.heads)} heads",
             because=_why_apart(graph, tail, head),
             fix=_joined(graph, tail, head, main),
             entry=head,

@@ -24,6 +24,7 @@ from everpath.ranges import Hazard, HazardKind, Range, RangeError
 from everpath.rules._words import listed, plural
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
+from everpath.versions import pointed
 
 
 def _ranged(graph: ChannelGraph) -> Iterator[tuple[Entry, Range]]:
@@ -49,7 +50,7 @@ def range_unparsable(graph: ChannelGraph) -> Iterator[Flaw]:
                 entry.place.at("skipRange"),
                 f"the skipRange of {entry.name} does not parse: {error.reason}",
                 because=(
-                    *error.pretty().splitlines(),
+                    *pointed(error.text, *error.span, error.reason).splitlines(),
                     "OLM ignores a range it cannot read: nobody is offered this entry by it",
                 ),
                 fix=f"write {error.fix!r}" if error.fix else "write a range such as '>=1.0.0 <1.2.0'",
@@ -103,7 +104,7 @@ def range_hazard(graph: ChannelGraph) -> Iterator[Flaw]:
 def _misreadings(span: Range) -> list[Hazard]:
     """Hazards that no other rule is about: a range that is empty as a whole, or crashes, has its own."""
     own = {HazardKind.EMPTY_ARM, HazardKind.NEVER} if span.intervals.is_empty else {HazardKind.EMPTY_ARM}
-    return [hazard for hazard in span.hazards if hazard.kind not in own]
+    return [h for h in span.hazards if h.changes_meaning and h.kind not in own]
 
 
 @channel_rule("EP304", "range-includes-self", Severity.WARNING)

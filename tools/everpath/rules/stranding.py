@@ -5,12 +5,13 @@ from __future__ import annotations
 __all__ = ["stranded_opm", "stranded_v0", "stranded_v1", "update_loop"]
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from everpath.graph import ChannelGraph, Edge
 from everpath.policies import olm_v0, olm_v1, opm
 from everpath.policies.walks import Destination, End, destinations, walk
-from everpath.rules._words import listed, skip
+from everpath.rules._edits import safest, skipping
+from everpath.rules._words import listed, skip, widened
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
 
@@ -26,13 +27,14 @@ def stranded_v0(graph: ChannelGraph) -> Iterator[Flaw]:
     if hops.failure is not None:
         return
     ends = destinations(hops.next, graph.head, graph.entries)
-    for place, followers in _gathered(ends, End.STRANDED):
+    stops = dict(_gathered(ends, End.STRANDED))
+    for place, followers in stops.items():
         refused = tuple(_refused(graph, e) for e in graph.successors(place) if e.successor != place)
         yield Flaw(
             graph.entries[place].place.at("name"),
             f"OLM v0 never moves {place} on{_others(followers)}",
-            because=refused or (f"no entry replaces it, skips it or covers it with a skipRange: {place}",),
-            fix=_way_out(graph, place, olm_v0.fresh_install(graph)),
+            because=refused or (_nobody(place),),
+            fix=_way_out(graph, place, stops, olm_v0.fresh_install(graph)),
             entry=place,
         )
 
@@ -46,18 +48,22 @@ def _gathered(ends: Mapping[str, Destination], end: End) -> Iterator[tuple[str, 
     yield from stops.items()
 
 
-def _way_out(graph: ChannelGraph, place: str, target: str | None) -> str:
-    """An edit that lets `target` accept a stranded entry.
+def _nobody(place: str) -> str:
+    return f"no entry replaces or skips {place}, or covers it with a skipRange"
+
+
+def _way_out(graph: ChannelGraph, place: str, stops: Iterable[str], target: str | None) -> str | None:
+    """An edit that lets `target` accept a stranded entry, and with it the others that need it.
 
     To skip what nobody skips yet would cut off, in opm's eyes, whatever stands below it; a range never does.
     """
     if target is None or target == place:
         return f"publish a release above {graph.head} that OLM may install and that accepts {place}"
-    low, high = graph.versions.get(place), graph.versions.get(target)
-    if place in graph.skippers or low is None or high is None or high <= low:
-        return f"add {place} to the skips of {target}"
-    known = graph.entries[target].skip_range
-    return f"give {target} the skipRange '{f'{known} || ={low}' if known else f'>={low} <{high}'}'"
+    by_name = skipping(graph, target, [place])
+    if place in graph.skippers:
+        return by_name.text
+    older = [stop for stop in stops if stop not in graph.skippers and stop != target]
+    return widened(graph, target, older) or safest(graph, [by_name])
 
 
 def _others(followers: list[str]) -> str:
@@ -85,16 +91,16 @@ def stranded_v1(graph: ChannelGraph) -> Iterator[Flaw]:
     """
     best = olm_v1.fresh_install(graph)
     ends = destinations(olm_v1.hops(graph), graph.head, graph.entries)
-    for place, followers in _gathered(ends, End.STRANDED):
+    stops = dict(_gathered(ends, End.STRANDED))
+    for place, followers in stops.items():
         if place == best or place not in olm_v1.ranking(graph):
             continue
         lower = tuple(e for e in graph.successors(place) if e.successor != place)
         yield Flaw(
             graph.entries[place].place.at("name"),
             f"OLM v1 never moves {place} on{_others(followers)}",
-            because=tuple(f"{e}, but v1 does not go to a lower version" for e in lower)
-            or (f"no entry replaces it, skips it or covers it with a skipRange: {place}",),
-            fix=_way_out(graph, place, graph.head or best),
+            because=tuple(f"{e}, but v1 does not go to a lower version" for e in lower) or (_nobody(place),),
+            fix=_way_out(graph, place, stops, graph.head or best),
             entry=place,
         )
 

@@ -11,7 +11,7 @@ from everpath.model import Entry
 from everpath.policies import olm_v0, olm_v1
 from everpath.policies.walks import destinations
 from everpath.ranges import IntervalSet
-from everpath.rules._words import listed, plural, skip
+from everpath.rules._words import listed, plural, skip, widened
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule, package_rule
 
@@ -36,7 +36,7 @@ def zstream(graph: ChannelGraph) -> Iterator[Flaw]:
             graph.entries[latest].place.at("name"),
             f"{latest} is the latest patch of its minor, but {listed(missed)} cannot reach it",
             because=tuple(f"no way from {p} to {latest} inside the minor" for p in missed[:5]),
-            fix=f"add {listed(missed)} to the skips of {latest}",
+            fix=widened(graph, latest, missed),
             entry=latest,
             severity=Severity.NOTE if passes else None,
         )

@@ -5,10 +5,11 @@ from __future__ import annotations
 __all__ = ["divergence", "fork", "head_not_highest", "several_successors"]
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import chain, islice
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
-from everpath.policies import olm_v0, olm_v1
+from everpath.policies import olm_v0, olm_v1, opm
+from everpath.rules._edits import replacing, safest, skipping
 from everpath.rules._words import listed
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
@@ -33,9 +34,16 @@ def fork(graph: ChannelGraph) -> Iterator[Flaw]:
             if len(rivals) == 2
             else f"{listed(sorted(rivals))} all replace it",
             because=tuple(Edge(r, target, EdgeKind.REPLACES) for r in rivals),
-            fix=f"add {listed(older)} to the skips of {newest}, or let {older[0]} be what {newest} replaces",
+            fix=_one_line(graph, newest, older),
             entry=target,
         )
+
+
+def _one_line(graph: ChannelGraph, newest: str, older: list[str]) -> str | None:
+    """The edit that makes one line of rivals, without cutting the one that the head stands on."""
+    chain = opm.verdict(graph).chain
+    edits = [skipping(graph, newest, older), *(replacing(graph, newest, rival) for rival in older)]
+    return safest(graph, [*edits[1:], edits[0]] if chain and newest not in chain else edits)
 
 
 @channel_rule("EP209", "several-successors", Severity.NOTE)
@@ -44,17 +52,19 @@ def several_successors(graph: ChannelGraph) -> Iterator[Flaw]:
 
     With several, the resolver's own order decides: v0 takes the one nearest to the head, v1 the highest
     version. This is legal and common with skipRange; it is reported so that nobody has to guess.
-    Cost: O((edges + ranges) · log n), and a few edges for each finding.
+    The edges shown are those by name and those that are
+    taken: a version may be covered by every range there is. Cost: O((edges + ranges) · log n).
     """
     v0, v1 = olm_v0.hops(graph), olm_v1.hops(graph)
     for name, count in graph.successor_counts.items():
         if count < 2:
             continue
-        edges = (e for e in graph.successors(name) if e.successor != name)
+        chosen = (v0.next.get(name), v1.get(name))
+        edges = chain(graph.named_edges(name), *(graph.accepts(c, name) for c in chosen if c))
         yield Flaw(
             graph.entries[name].place.at("name"),
             f"{count} entries accept it: OLM v0 {_chosen(v0, name)}, v1 {_takes(v1.get(name))}",
-            because=tuple(islice(edges, 5)),
+            because=tuple(islice(dict.fromkeys(e for e in edges if e.successor != name), 5)),
             entry=name,
         )
 

@@ -12,9 +12,9 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
-from everpath.formats.apis import GVK
-from everpath.formats.csv_lazy import PROPERTIES
-from everpath.formats.facts import BundleFacts, Note, Pointer, TypedValue
+from everpath.formats.bundles.apis import GVK
+from everpath.formats.bundles.facts import BundleFacts, Note, Pointer, TypedValue
+from everpath.formats.bundles.lazy_csv import PROPERTIES
 from everpath.model import Place, Property
 
 _PACKAGE: Final = "olm.package"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from everpath.formats.sources import MEBIBYTE, Sources, unreadable
 
 if TYPE_CHECKING:
-    from everpath.formats.indexignore import IgnoreRules
+    from everpath.formats.fbc.indexignore import IgnoreRules
 
 _IGNORE_FILE: Final = ".indexignore"
 _LONGEST_IGNORE_FILE: Final = MEBIBYTE
@@ -58,7 +58,7 @@ def catalog_files(root: str, sources: Sources) -> list[Found | Unusable]:
 
 
 def _ignore_rules(files: list[_Item], sources: Sources) -> IgnoreRules:
-    from everpath.formats.indexignore import IgnoreRules  # noqa: PLC0415 - few catalogs have one
+    from everpath.formats.fbc.indexignore import IgnoreRules  # noqa: PLC0415 - few catalogs have one
 
     rules = IgnoreRules()
     for parts, item in files:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from typing import BinaryIO, Final, Literal, NamedTuple
 
-from everpath.formats.metadata_value import MARKER, metadata_value
+from everpath.formats.fbc.metadata_value import MARKER, metadata_value
 from everpath.formats.sources import MAX_DOCUMENT, MEBIBYTE
 
 _BLOCK: Final = 4 * MEBIBYTE

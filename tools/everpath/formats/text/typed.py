@@ -7,7 +7,7 @@ __all__ = ["Typed", "repetitions", "type_name"]
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from everpath.formats.facts import Note
+from everpath.formats.bundles.facts import Note
 
 Pointer = tuple[str | int, ...]
 

@@ -1,7 +1,7 @@
 """What was read of a repository, kept for the next time, and believed only while nothing has changed.
 
 One file a repository, in the folder that EVERPATH_CACHE names (`off` for none). Each package is kept with
-the stamps of every file and folder it was read from (`formats.visits`); one that differs, and the package
+the stamps of every file and folder it was read from (`bundles.visits`); one that differs, and the package
 is read again. The file itself is believed only if it is ours: owned by this user, written by this version
 for this path, and whole. Anything else about it is as if there were none; that it cannot be written is no
 error either.
@@ -23,8 +23,8 @@ from typing import Final
 import msgspec
 
 from everpath import __version__
-from everpath.formats.facts import PackageFacts
-from everpath.formats.visits import Stamp
+from everpath.formats.bundles.facts import PackageFacts
+from everpath.formats.bundles.visits import Stamp
 
 _MAGIC: Final = b"everpath index\n"
 _DIGEST: Final = 32

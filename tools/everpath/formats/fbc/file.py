@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, BinaryIO, Final
 
-from everpath.formats import json_text
-from everpath.formats.documents import Document, Flaw, is_json, json_documents, yaml_documents
-from everpath.formats.fbc_fields import Report, described
-from everpath.formats.fbc_schema import CatalogDocuments
-from everpath.formats.parsed import Parsed, Remark, TextProblem, byte_offset
+from everpath.formats.fbc.documents import Document, Flaw, is_json, json_documents, yaml_documents
+from everpath.formats.fbc.fields import Report, described
+from everpath.formats.fbc.schema import CatalogDocuments
 from everpath.formats.sources import Sources
+from everpath.formats.text import json_text
+from everpath.formats.text.parsed import Parsed, Remark, TextProblem, byte_offset
 from everpath.model import Place
 
 if TYPE_CHECKING:
-    from everpath.formats.fbc_lazy import YamlSkeletons
-    from everpath.formats.fbc_lazy_json import JsonSkeletons
+    from everpath.formats.fbc.lazy_json import JsonSkeletons
+    from everpath.formats.fbc.lazy_yaml import YamlSkeletons
 
 _SNIFFED: Final = 8192
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
@@ -61,13 +61,13 @@ class FileReader:
 
     @cached_property
     def _yaml(self) -> YamlSkeletons:
-        from everpath.formats.fbc_lazy import YamlSkeletons  # noqa: PLC0415 - each format pays for its own
+        from everpath.formats.fbc.lazy_yaml import YamlSkeletons  # noqa: PLC0415 - each format pays for its own
 
         return YamlSkeletons()
 
     @cached_property
     def _json(self) -> JsonSkeletons:
-        from everpath.formats.fbc_lazy_json import JsonSkeletons  # noqa: PLC0415
+        from everpath.formats.fbc.lazy_json import JsonSkeletons  # noqa: PLC0415
 
         return JsonSkeletons()
 
@@ -189,13 +189,13 @@ def _size(text: str, start: int, end: int) -> int:
 
 
 def _parse_yaml(text: bytes) -> Parsed:
-    from everpath.formats import yaml11  # noqa: PLC0415 - libyaml is not free, and a JSON catalog needs none
+    from everpath.formats.text import yaml11  # noqa: PLC0415 - libyaml is not free, and a JSON catalog needs none
 
     return yaml11.parse(text)
 
 
 def _check_yaml(text: bytes) -> None:
-    from everpath.formats import yaml11  # noqa: PLC0415
+    from everpath.formats.text import yaml11  # noqa: PLC0415
 
     yaml11.check(text)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from json import JSONDecodeError, JSONDecoder
 from typing import Any, Final, NoReturn
 
-from everpath.formats.parsed import (
+from everpath.formats.text.parsed import (
     MAX_DEPTH,
     MAX_EXACT,
     Parsed,

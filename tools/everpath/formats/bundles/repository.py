@@ -1,40 +1,38 @@
 """Operators repositories: ROOT/operators/NAME/VERSION/…, as OperatorHub.io and OpenShift keep theirs.
 
 ROOT, its operators folder and a single package folder are all accepted. `ci.yaml` of a package says how its
-edges are made (`formats.update_graph`). Reading is the cost, 337 MB for OperatorHub: so CSVs are glanced at,
-CRDs left alone, and what was read is kept in an index (`formats.index_cache`).
+edges are made (`bundles.update_graph`). Reading is the cost, 337 MB for OperatorHub: so CSVs are glanced at,
+CRDs left alone, and what was read is kept in an index (`bundles.index_cache`).
 """
 
 from __future__ import annotations
 
-__all__ = ["Progress", "is_repository", "read_repository"]
+__all__ = ["Progress", "read_repository"]
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
 from typing import Final
 
 from everpath.assembly import Assembly
 from everpath.errors import UnreadableInput
-from everpath.formats import outline
-from everpath.formats.bundle_folder import find_layouts, is_csv_name, read_bundle, unreadable_note
-from everpath.formats.bundle_model import Files, add_notes, add_packages, bundle_of
-from everpath.formats.facts import BundleFacts, Note, PackageFacts
-from everpath.formats.first_document import Broken, first_document
-from everpath.formats.index_cache import IndexCache, PackageRecord
-from everpath.formats.outline import Unfamiliar
-from everpath.formats.package_manifest import (
-    add_package_manifests,
+from everpath.formats.bundles.facts import BundleFacts, Note, PackageFacts
+from everpath.formats.bundles.folder import read_bundle, unreadable_note
+from everpath.formats.bundles.index_cache import IndexCache, PackageRecord
+from everpath.formats.bundles.modelled import Files, add_notes, add_packages, bundle_of
+from everpath.formats.bundles.package_manifest import add_package_manifests, read_package_manifests
+from everpath.formats.bundles.shape import (
+    find_layouts,
+    holds_packages,
     is_package_file_name,
-    read_package_manifests,
+    is_package_folder,
 )
-from everpath.formats.typed import Typed, repetitions
-from everpath.formats.update_graph import MODES, mode_named
-from everpath.formats.visits import Visit, folder_name, is_unchanged, join
+from everpath.formats.bundles.update_graph import MODES, mode_named
+from everpath.formats.bundles.visits import Visit, folder_name, is_unchanged, join
+from everpath.formats.text import outline
+from everpath.formats.text.first_document import Broken, first_document
+from everpath.formats.text.outline import Unfamiliar
+from everpath.formats.text.typed import Typed, repetitions
 from everpath.model import UpdateMode
-
-# How many folders are opened to tell what a larger folder is: a catalog may have twenty thousand.
-_SNIFFED: Final = 20
 
 _CI: Final = ("ci.yaml", "ci.yml")
 _MODE: Final = "updateGraph"
@@ -42,36 +40,6 @@ _MODE: Final = "updateGraph"
 
 #: Is told how far a long reading has come: done, of how many, what comes next.
 Progress = Callable[[int, int, str], None]
-
-
-def is_repository(path: str) -> bool:
-    """Whether a folder is a package of bundles, holds such packages, or has an operators folder that does."""
-    visit = Visit(path)
-    return _is_package(visit, "") or any(_holds_packages(visit, folder) for folder in ("operators", ""))
-
-
-def _holds_packages(visit: Visit, folder: str) -> bool:
-    return any(_is_package(visit, join(folder, name)) for name in islice(_folders(visit, folder), _SNIFFED))
-
-
-def _is_package(visit: Visit, folder: str) -> bool:
-    """Whether some folder in it is a bundle, or a package file stands among folders that hold CSVs."""
-    try:
-        listing = visit.listing(folder)
-        if any(map(is_package_file_name, listing.files)):
-            return True
-        names = islice(listing.folders, _SNIFFED)
-        layouts = [layout for name in names for layout in find_layouts(visit, join(folder, name))]
-    except UnreadableInput:
-        return False
-    return any(layout.metadata is not None or any(map(is_csv_name, layout.files)) for layout in layouts)
-
-
-def _folders(visit: Visit, folder: str) -> tuple[str, ...]:
-    try:
-        return visit.listing(folder).folders
-    except UnreadableInput:
-        return ()
 
 
 def read_repository(
@@ -135,9 +103,9 @@ def _packages(path: str) -> tuple[str, tuple[str, ...]]:
     """The folder that packages stand in and their names; a package by itself has an empty one."""
     visit = Visit(path)
     listing = visit.listing("")
-    if "operators" in listing.folders and _holds_packages(visit, "operators"):
+    if "operators" in listing.folders and holds_packages(visit, "operators"):
         return join(path, "operators"), visit.listing("operators").folders
-    if _is_package(visit, ""):
+    if is_package_folder(visit, ""):
         return path, ("",)
     return path, listing.folders
 

@@ -10,77 +10,25 @@ from __future__ import annotations
 
 __all__ = [
     "add_package_manifests",
-    "is_package_file_name",
-    "is_package_manifest",
     "read_package_manifest",
     "read_package_manifests",
 ]
 
 import os
-import re
 from collections.abc import Iterator, Mapping
-from itertools import islice
-from typing import Any, Final
+from typing import Any
 
 from everpath.assembly import Assembly
 from everpath.errors import UnreadableInput
-from everpath.formats.bundle_folder import read_csv_file, unreadable_note
-from everpath.formats.bundle_model import Files, add_notes, bundle_of
-from everpath.formats.facts import BundleFacts, ManifestFacts, Note, PackageFacts
-from everpath.formats.first_document import Broken, first_document
-from everpath.formats.typed import Typed
-from everpath.formats.update_graph import declared, in_order
-from everpath.formats.visits import Stamp, Visit, folder_name, join
+from everpath.formats.bundles.facts import BundleFacts, ManifestFacts, Note, PackageFacts
+from everpath.formats.bundles.folder import read_csv_file, unreadable_note
+from everpath.formats.bundles.modelled import Files, add_notes, bundle_of
+from everpath.formats.bundles.shape import YAML, is_package_file, is_package_file_name, says_package
+from everpath.formats.bundles.update_graph import declared, in_order
+from everpath.formats.bundles.visits import Stamp, Visit, folder_name, join
+from everpath.formats.text.first_document import Broken, first_document
+from everpath.formats.text.typed import Typed
 from everpath.model import Bundle, Channel, Csv, Declaration, Entry, UpdateMode
-
-_YAML: Final = (".yaml", ".yml", ".json")
-_PACKAGE_KEY: Final = re.compile(rb"""^["']?packageName["']?\s*:""", re.MULTILINE)
-
-# A package file is a few lines.
-_LARGEST: Final = 1 << 16
-
-# How many files are opened to tell what a folder is.
-_SNIFFED: Final = 50
-
-
-def is_package_manifest(path: str) -> bool:
-    """Whether a package file stands in a folder: by its name, else by its content among the first files."""
-    visit = Visit(path)
-    try:
-        files = visit.listing("").files
-    except UnreadableInput:
-        return False
-    if any(map(is_package_file_name, files)):
-        return True
-    return any(_is_package_file(visit, f) for f in islice(filter(_is_yaml, files), _SNIFFED))
-
-
-def is_package_file_name(name: str) -> bool:
-    """Whether a file is called as package files are."""
-    return name.endswith(tuple(f".package{ending}" for ending in _YAML))
-
-
-def _is_yaml(name: str) -> bool:
-    return name.endswith(_YAML)
-
-
-def _is_package_file(visit: Visit, file: str) -> bool:
-    try:
-        data = visit.read(file, _LARGEST)
-        return _may_be_package(data) and _is_package(first_document(data).value)
-    except (UnreadableInput, Broken):
-        return False
-
-
-def _may_be_package(data: bytes) -> bool:
-    """Whether parsing is worth it. Not for a catalog, where the key stands deep in every bundle."""
-    if data.lstrip()[:1] == b"{":
-        return b"packageName" in data and b"schema" not in data
-    return _PACKAGE_KEY.search(data) is not None
-
-
-def _is_package(document: Any) -> bool:
-    return isinstance(document, dict) and "packageName" in document and "schema" not in document
 
 
 def read_package_manifests(visit: Visit) -> PackageFacts:
@@ -92,7 +40,7 @@ def read_package_manifests(visit: Visit) -> PackageFacts:
         csv = read_csv_file(visit, file, notes)
         if csv is not None:
             bundles.append(BundleFacts(file.rpartition(os.sep)[0], file, csv))
-        elif is_package_file_name(file) or _is_package_file(visit, file):
+        elif is_package_file_name(file) or is_package_file(visit, file):
             manifests.extend(_read_package_file(visit, file, notes))
     return PackageFacts(tuple(bundles), tuple(manifests), notes=tuple(notes))
 
@@ -112,7 +60,7 @@ def _files(visit: Visit, notes: list[Note]) -> Iterator[str]:
             continue
         seen.add(visit.stamps[folder])
         waiting += [join(folder, name) for name in reversed(listing.folders)]
-        yield from (join(folder, name) for name in listing.files if _is_yaml(name))
+        yield from (join(folder, name) for name in listing.files if name.endswith(YAML))
 
 
 def _read_package_file(visit: Visit, file: str, notes: list[Note]) -> Iterator[ManifestFacts]:
@@ -123,7 +71,7 @@ def _read_package_file(visit: Visit, file: str, notes: list[Note]) -> Iterator[M
         if all(note.file != file for note in notes):
             notes.append(unreadable_note(file, error))
         return
-    if _is_package(document):
+    if says_package(document):
         typed = Typed()
         yield _manifest(typed, document, file)
         notes.extend(note.at(file) for note in typed.notes)

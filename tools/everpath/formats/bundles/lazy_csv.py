@@ -1,7 +1,7 @@
 """A ClusterServiceVersion's part in the upgrade graph, without parsing the megabyte around it.
 
 Nearly all of a CSV is icon, examples and deployment. `glance` finds the dozen values that matter in the
-bytes (`formats.outline`) and raises `Unfamiliar` when the text is shaped unlike what it knows; `read_csv`
+bytes (`text.outline`) and raises `Unfamiliar` when the text is shaped unlike what it knows; `read_csv`
 then parses. Both give the same facts. A glance does not notice YAML that breaks further down.
 """
 
@@ -14,11 +14,11 @@ from typing import Any, Final
 
 from msgspec.structs import replace as with_fields
 
-from everpath.formats import outline
-from everpath.formats.facts import CsvFacts, join_keys
-from everpath.formats.first_document import first_document
-from everpath.formats.outline import Unfamiliar
-from everpath.formats.typed import Typed, repetitions
+from everpath.formats.bundles.facts import CsvFacts, join_keys
+from everpath.formats.text import outline
+from everpath.formats.text.first_document import first_document
+from everpath.formats.text.outline import Unfamiliar
+from everpath.formats.text.typed import Typed, repetitions
 
 KIND: Final = "ClusterServiceVersion"
 

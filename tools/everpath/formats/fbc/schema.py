@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from everpath.assembly import Assembly
-from everpath.formats.bundle_objects import is_base64, object_flaw
-from everpath.formats.fbc_fields import Fields, Report, described, nearest
+from everpath.formats.fbc.bundle_objects import is_base64, object_flaw
+from everpath.formats.fbc.fields import Fields, Report, described, nearest
 from everpath.model import (
     UNREAD,
     Bundle,
@@ -201,7 +201,7 @@ def _entries(fields: Fields) -> Iterator[Entry]:
             place,
             entry.text("replaces") or None,
             entry.texts("skips"),
-            entry.text("skipRange") if "skipRange" in entry.values else None,
+            entry.text("skipRange") if entry.values.get("skipRange") is not None else None,
         )
     report.entry = None
 

@@ -7,7 +7,7 @@ __all__ = ["is_base64", "object_flaw"]
 import re
 from typing import Any, Final
 
-from everpath.formats.parsed import TextProblem
+from everpath.formats.text.parsed import TextProblem
 
 _BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 
@@ -38,7 +38,7 @@ def _manifest_flaw(data: str) -> str | None:
     # opm takes what starts with a brace for JSON and passes it on as it is.
     if manifest.lstrip().startswith(b"{"):
         return None
-    from everpath.formats import yaml11  # noqa: PLC0415 - libyaml is not free
+    from everpath.formats.text import yaml11  # noqa: PLC0415 - libyaml is not free
 
     try:
         yaml11.parse(manifest)

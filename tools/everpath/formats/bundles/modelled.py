@@ -9,11 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from everpath.assembly import Assembly
-from everpath.formats.annotations import CHANNELS, split_channels
-from everpath.formats.bundle_properties import rendered_properties
-from everpath.formats.facts import BundleFacts, Note, split_keys
-from everpath.formats.update_graph import channels, declaring, newest
-from everpath.formats.visits import join
+from everpath.formats.bundles.annotations import CHANNELS, split_channels
+from everpath.formats.bundles.facts import BundleFacts, Note, split_keys
+from everpath.formats.bundles.properties import rendered_properties
+from everpath.formats.bundles.update_graph import channels, declaring, newest
+from everpath.formats.bundles.visits import join
 from everpath.model import Bundle, Csv, Declaration, Place, Problem, Property, UpdateMode
 
 

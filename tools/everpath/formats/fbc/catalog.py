@@ -14,11 +14,11 @@ from typing import BinaryIO, Final
 
 from everpath.assembly import Assembly
 from everpath.errors import UnreadableInput
-from everpath.formats.fbc_fields import Report
-from everpath.formats.fbc_file import FileReader, Outcome
-from everpath.formats.fbc_schema import CatalogDocuments
+from everpath.formats.fbc.fields import Report
+from everpath.formats.fbc.file import FileReader, Outcome
+from everpath.formats.fbc.schema import CatalogDocuments
+from everpath.formats.fbc.tree import Found, Unusable, catalog_files
 from everpath.formats.sources import MEBIBYTE, Sources, unreadable
-from everpath.formats.tree import Found, Unusable, catalog_files
 from everpath.model import Place, Problem
 
 Progress = Callable[[int, int, str], None]

@@ -13,8 +13,8 @@ import math
 import re
 from typing import Any, Final
 
-from everpath.formats.parsed import MAX_EXACT
-from everpath.formats.scalars import MAY_BE_NUMBER, WORDS, resolve
+from everpath.formats.text.parsed import MAX_EXACT
+from everpath.formats.text.scalars import MAY_BE_NUMBER, WORDS, resolve
 
 # Indentation, at most one dash, then `key:` with or without a value, or a value alone.
 _LINE: Final = re.compile(r"( *)(- )?(?:([A-Za-z][\w./-]{0,200}):(?: (.+))?|(.+))\n", re.ASCII)

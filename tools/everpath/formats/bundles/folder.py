@@ -11,10 +11,6 @@ by file name, and tells the files of metadata/ apart by their content.
 from __future__ import annotations
 
 __all__ = [
-    "Layout",
-    "find_layouts",
-    "is_bundle_folder",
-    "is_csv_name",
     "named_package",
     "read_bundle",
     "read_csv_file",
@@ -23,65 +19,16 @@ __all__ = [
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
 
 from msgspec.structs import replace as with_fields
 
 from everpath.errors import UnreadableInput
-from everpath.formats.annotations import Metadata, read_metadata
-from everpath.formats.csv_lazy import KIND, read_csv
-from everpath.formats.facts import AnnotationsFacts, BundleFacts, CsvFacts, Note, TypedValue
-from everpath.formats.first_document import Broken, check_text
-from everpath.formats.visits import Listing, Visit, join
-
-_YAML: Final = (".yaml", ".yml", ".json")
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """Where the files of one bundle are. `metadata` is None when they are nowhere."""
-
-    manifests: str
-    files: tuple[str, ...]
-    metadata: str | None
-
-
-def is_bundle_folder(path: str) -> bool:
-    """Whether a folder is one bundle: manifests with a CSV among them, or with metadata beside them."""
-    try:
-        layouts = find_layouts(Visit(path), "")
-    except UnreadableInput:
-        return False
-    return any(found.metadata is not None or any(map(is_csv_name, found.files)) for found in layouts)
-
-
-def is_csv_name(name: str) -> bool:
-    """Whether a file is called as CSVs are; what it holds decides."""
-    return "clusterserviceversion" in name.lower()
-
-
-def find_layouts(visit: Visit, folder: str) -> list[Layout]:
-    """The bundles in a folder, first the one opm would read. None: the folder is something else."""
-    listing = visit.listing(folder)
-    outer = _metadata(folder, listing)
-    found = [_layout(visit, folder, outer)] if "manifests" in listing.folders else []
-    if "bundle" in listing.folders:
-        inner = join(folder, "bundle")
-        below = visit.listing(inner)
-        if "manifests" in below.folders:
-            found.append(_layout(visit, inner, _metadata(inner, below) or outer))
-    if not found and any(map(is_csv_name, listing.files)):
-        found.append(Layout(folder, listing.files, outer or folder))
-    return found
-
-
-def _layout(visit: Visit, folder: str, metadata: str | None) -> Layout:
-    manifests = join(folder, "manifests")
-    return Layout(manifests, visit.listing(manifests).files, metadata)
-
-
-def _metadata(folder: str, listing: Listing) -> str | None:
-    return join(folder, "metadata") if "metadata" in listing.folders else None
+from everpath.formats.bundles.annotations import Metadata, read_metadata
+from everpath.formats.bundles.facts import AnnotationsFacts, BundleFacts, CsvFacts, Note, TypedValue
+from everpath.formats.bundles.lazy_csv import KIND, read_csv
+from everpath.formats.bundles.shape import YAML, Layout, is_csv_name
+from everpath.formats.bundles.visits import Visit, join
+from everpath.formats.text.first_document import Broken, check_text
 
 
 def read_bundle(
@@ -211,7 +158,7 @@ def _read_metadata_file(visit: Visit, file: str, notes: list[Note]) -> Metadata 
         return read_metadata(visit.read(file))
     except (UnreadableInput, Broken) as error:
         # opm tries every file, a README too; only what is called YAML is expected to be some.
-        if file.endswith(_YAML) or isinstance(error, UnreadableInput):
+        if file.endswith(YAML) or isinstance(error, UnreadableInput):
             notes.append(unreadable_note(file, error))
         return None
 

@@ -20,11 +20,11 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from everpath.formats import outline
-from everpath.formats.facts import AnnotationsFacts, Note, TypedValue
-from everpath.formats.first_document import first_document
-from everpath.formats.outline import Unfamiliar
-from everpath.formats.typed import Typed, repetitions
+from everpath.formats.bundles.facts import AnnotationsFacts, Note, TypedValue
+from everpath.formats.text import outline
+from everpath.formats.text.first_document import first_document
+from everpath.formats.text.outline import Unfamiliar
+from everpath.formats.text.typed import Typed, repetitions
 
 PACKAGE: Final = "operators.operatorframework.io.bundle.package.v1"
 CHANNELS: Final = "operators.operatorframework.io.bundle.channels.v1"

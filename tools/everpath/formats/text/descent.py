@@ -2,7 +2,7 @@
 
 To index a whole document for one finding costs a millisecond, and a large catalog has thousands of both.
 Here the lines (of YAML) or brackets (of JSON) on the way are followed, and nothing else is looked at. What
-is not laid out as tools lay it out is declined (None), and `formats.spans` does it the slow way.
+is not laid out as tools lay it out is declined (None), and `formats.text.spans` does it the slow way.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import islice
 from json import JSONDecodeError, JSONDecoder
 from typing import Final, NamedTuple
 
-from everpath.formats.parsed import Pointer
+from everpath.formats.text.parsed import Pointer
 
 Span = tuple[int, int]
 

@@ -1,4 +1,4 @@
-"""Reads of a JSON bundle what the graph needs, and steps over the rest: `fbc_lazy` for the other format."""
+"""Reads of a JSON bundle what the graph needs, and steps over the rest: `lazy_yaml` for the other format."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from everpath.formats.skeleton import REMEMBERED, Skeleton
+from everpath.formats.fbc.skeleton import REMEMBERED, Skeleton
 from everpath.model import UNREAD
 
 _BIG: Final = frozenset(("olm.csv.metadata", "olm.bundle.object"))

@@ -10,11 +10,12 @@ from typing import Any, Final
 from msgspec.structs import replace as with_fields
 
 from everpath.errors import UnreadableInput
-from everpath.formats.bundle_folder import Layout, unreadable_note
-from everpath.formats.facts import BundleFacts, Note, Pointer, TypedValue
-from everpath.formats.first_document import Broken, first_document
-from everpath.formats.typed import Typed
-from everpath.formats.visits import Visit, join
+from everpath.formats.bundles.facts import BundleFacts, Note, Pointer, TypedValue
+from everpath.formats.bundles.folder import unreadable_note
+from everpath.formats.bundles.shape import Layout
+from everpath.formats.bundles.visits import Visit, join
+from everpath.formats.text.first_document import Broken, first_document
+from everpath.formats.text.typed import Typed
 
 GVK: Final = "olm.gvk"
 

@@ -11,7 +11,7 @@ __all__ = ["Broken", "FirstDocument", "check_text", "first_document"]
 from dataclasses import dataclass
 from typing import Any, Final
 
-from everpath.formats.parsed import TextProblem, byte_offset
+from everpath.formats.text.parsed import TextProblem, byte_offset
 
 # OperatorHub.io has no CSV with more than 1,100, examples included.
 _MANY_BRACKETS: Final = 5_000
@@ -36,7 +36,7 @@ class FirstDocument:
 
 def first_document(data: bytes) -> FirstDocument:
     """Raises `Broken`. Cost: linear in the text."""
-    from everpath.formats import yaml11  # noqa: PLC0415
+    from everpath.formats.text import yaml11  # noqa: PLC0415
 
     try:
         parsed = yaml11.parse(data)
@@ -48,7 +48,7 @@ def first_document(data: bytes) -> FirstDocument:
 
 def check_text(data: bytes) -> None:
     """Raise `Broken` if any of a text does not parse. Five times the speed of parsing it."""
-    from everpath.formats import yaml11  # noqa: PLC0415
+    from everpath.formats.text import yaml11  # noqa: PLC0415
 
     # libyaml takes quadratic time over brackets in brackets; the parse stops at a certain depth.
     if data.count(b"[") + data.count(b"{") > _MANY_BRACKETS:

@@ -13,10 +13,10 @@ __all__ = ["YamlSkeletons"]
 import re
 from typing import Any, Final
 
-from everpath.formats import block
-from everpath.formats.metadata_value import MARKER, metadata_value
-from everpath.formats.scalars import WORDS
-from everpath.formats.skeleton import REMEMBERED, Skeleton
+from everpath.formats.fbc.metadata_value import MARKER, metadata_value
+from everpath.formats.fbc.skeleton import REMEMBERED, Skeleton
+from everpath.formats.text import block
+from everpath.formats.text.scalars import WORDS
 
 _OBJECT: Final = b"- type: olm.bundle.object\n"
 _DATA: Final = re.compile(

@@ -1,6 +1,6 @@
 """YAML as opm reads it: libyaml for the grammar, go-yaml v2 for the meaning.
 
-PyYAML's own constructor differs from go-yaml where a catalog would notice: scalars (`formats.scalars`),
+PyYAML's own constructor differs from go-yaml where a catalog would notice: scalars (`formats.text.scalars`),
 repeated keys, `<<` after the keys it overwrites, how much an alias may unfold. So values are built here,
 straight from libyaml's events: no recursion, no node tree, memory is what the value itself needs.
 """
@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import yaml
 
-from everpath.formats.parsed import (
+from everpath.formats.text.parsed import (
     MAX_DEPTH,
     MAX_EXACT,
     Parsed,
@@ -25,7 +25,7 @@ from everpath.formats.parsed import (
     RemarkKind,
     TextProblem,
 )
-from everpath.formats.scalars import Tagless, key_text, resolve, resolve_tagged
+from everpath.formats.text.scalars import Tagless, key_text, resolve, resolve_tagged
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NO_KEY: Final = object()

@@ -6,17 +6,12 @@ __all__ = ["read_bundle_folder"]
 
 from everpath.assembly import Assembly
 from everpath.errors import UnreadableInput
-from everpath.formats.apis import with_apis
-from everpath.formats.bundle_folder import (
-    Layout,
-    find_layouts,
-    named_package,
-    read_bundle,
-    unreadable_note,
-)
-from everpath.formats.bundle_model import Files, add_notes, add_packages, bundle_of
-from everpath.formats.facts import BundleFacts, Note
-from everpath.formats.visits import Visit, folder_name
+from everpath.formats.bundles.apis import with_apis
+from everpath.formats.bundles.facts import BundleFacts, Note
+from everpath.formats.bundles.folder import named_package, read_bundle, unreadable_note
+from everpath.formats.bundles.modelled import Files, add_notes, add_packages, bundle_of
+from everpath.formats.bundles.shape import Layout, find_layouts
+from everpath.formats.bundles.visits import Visit, folder_name
 from everpath.model import UpdateMode
 
 

@@ -1,0 +1,1 @@
+"""Bundle folders, operators repositories and package manifests, and the edges their modes make."""

@@ -1,0 +1,1 @@
+"""File-based catalogs: streams and folders of documents, read by opm's rules."""
