@@ -88,7 +88,8 @@ def test_a_document_that_was_lost_may_declare_the_packages_of_its_folder_alone(
     folder: str, left: list[str]
 ) -> None:
     made = undeclared(Problem("unreadable-document", Place(f"{folder}/torn.yaml"), "torn"))
-    assert [f.package for f in parse_report(made, "EP106")] == left
+    fixes = {f.package: f.fix or "" for f in parse_report(made, "EP106")}
+    assert [package for package, fix in fixes.items() if fix.startswith("add")] == left
 
 
 def test_a_schema_written_twice_hides_no_document() -> None:

@@ -119,7 +119,7 @@ def validate_graph(**options: Any) -> int:
        |   ^^^^^^^^^^^
        = because: op.v3 replaces op.v1
                   op.v2 replaces op.v1
-       = fix: add op.v2 to the skips of op.v3, or let op.v2 be what op.v3 replaces
+       = fix: add op.v2 to the skips of op.v3
 
     \b
     1 error in 2 packages, 3 channels and 12 entries.

@@ -10,11 +10,11 @@ __all__ = [
     "prohibited_head",
 ]
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.model import Catalog, DeprecationEntry, Package, Place
+from everpath.model import Catalog, Channel, DeprecationEntry, Package, Place
 from everpath.rules._words import Nearby, listed
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import catalog_rule, channel_rule, package_rule
@@ -42,14 +42,20 @@ def deprecation_of_nothing(catalog: Catalog) -> Iterator[Flaw]:
                 fix=f"did you mean {meant}?" if meant else "name a package of the catalog",
                 package=package.name,
             )
-        for document in package.deprecations if package.declarations else ():
-            for entry in document.entries:
-                yield from _nothing(package, entry)
+        if package.declarations and package.deprecations:
+            channels = {channel.name: channel for channel in package.channels}
+            known = {"olm.channel": Nearby(sorted(channels)), "olm.bundle": Nearby(sorted(package.by_name))}
+            for entry in (entry for document in package.deprecations for entry in document.entries):
+                yield from _nothing(package, entry, channels, known)
 
 
-def _nothing(package: Package, entry: DeprecationEntry) -> Iterator[Flaw]:
+def _nothing(
+    package: Package,
+    entry: DeprecationEntry,
+    channels: Mapping[str, Channel],
+    known: Mapping[str, Nearby],
+) -> Iterator[Flaw]:
     """What is wrong with the reference of one entry."""
-    channels = {channel.name for channel in package.channels}
     place = entry.place.at("reference", "name")
     if entry.schema not in _SCHEMAS:
         said = f"of the unknown schema {entry.schema!r}" if entry.schema else "of no schema"
@@ -61,17 +67,16 @@ def _nothing(package: Package, entry: DeprecationEntry) -> Iterator[Flaw]:
         yield _flaw(package, place, message, "remove the name: the document names the package")
     elif entry.schema == "olm.channel" and entry.name not in channels:
         yield _flaw(
-            package, place, f"channel {entry.name!r} is deprecated and does not exist", _did(entry, channels)
+            package, place, f"channel {entry.name!r} is deprecated and does not exist", _did(entry, known)
         )
     elif entry.schema == "olm.bundle" and entry.name not in package.by_name:
-        known = set(package.by_name)
         yield _flaw(
             package, place, f"bundle {entry.name!r} is deprecated and does not exist", _did(entry, known)
         )
 
 
-def _did(entry: DeprecationEntry, known: set[str]) -> str:
-    meant = Nearby(sorted(known)).meant(entry.name)
+def _did(entry: DeprecationEntry, known: Mapping[str, Nearby]) -> str:
+    meant = known[entry.schema].meant(entry.name)
     return f"did you mean {meant}?" if meant else "remove the entry, or correct the name"
 
 

@@ -146,8 +146,6 @@ def undeclared_package(catalog: Catalog) -> Iterator[Flaw]:
     for package in catalog.packages:
         if package.declarations or not (package.channels or package.bundles):
             continue
-        if not torn.isdisjoint(map(_folder, _places(package))):
-            continue
         parts = [f"channel {c.name}" for c in package.channels] + [
             f"bundle {b.name}" for b in package.bundles
         ]
@@ -157,9 +155,16 @@ def undeclared_package(catalog: Catalog) -> Iterator[Flaw]:
             package.place.at("package"),
             f"{plural(len(parts), 'document')} belong{'s' if len(parts) == 1 else ''} to {named}",
             because=(listed(parts), "opm refuses the catalog"),
-            fix=f"did you mean {meant}?" if meant else "add an olm.package document, or correct the name",
+            fix=f"did you mean {meant}?" if meant else _declaration(package, torn),
             package=package.name,
         )
+
+
+def _declaration(package: Package, torn: set[str]) -> str:
+    """How to declare a package. A document nearby that was not understood may do so already."""
+    if torn.isdisjoint(map(_folder, _places(package))):
+        return "add an olm.package document, or correct the name"
+    return "mend the document beside it that is not understood: it may be the olm.package document"
 
 
 def _places(package: Package) -> Iterator[Place]:

@@ -90,19 +90,40 @@ def _fits(glob: str, name: str) -> bool:
     return pattern is not None and pattern.fullmatch(name) is not None
 
 
+_STAR: Final = "[^/]*"
+
+
 @lru_cache(maxsize=256)
 def _expression(glob: str) -> re.Pattern[str] | None:
     """A glob of Go's filepath.Match as a regular expression; None if it is malformed and fits nothing."""
     try:
-        return re.compile("".join(_translated(iter(glob))), re.DOTALL)
+        return re.compile(_joined(_translated(iter(glob))), re.DOTALL)
     except (ValueError, re.error):
         return None
+
+
+def _joined(pieces: Iterable[str]) -> str:
+    """The pieces between stars in a row. What follows a star is taken where it first fits, and for good:
+
+    another place could only leave less for the stars behind it, and to try them all takes for ever.
+    """
+    runs = [""]
+    for piece in pieces:
+        if piece == _STAR:
+            runs.append("")
+        else:
+            runs[-1] += piece
+    first, *others = runs
+    if not others:
+        return first
+    *middle, last = others
+    return first + "".join(f"(?>[^/]*?{run})" for run in middle if run) + _STAR + last
 
 
 def _translated(characters: Iterator[str]) -> Iterator[str]:
     for character in characters:
         if character == "*":
-            yield "[^/]*"
+            yield _STAR
         elif character == "?":
             yield "[^/]"
         elif character == "[":

@@ -20,6 +20,8 @@ from everpath.formats.text.parsed import (
     TextProblem,
 )
 
+# An escape that is half of a pair of surrogates, or both halves.
+_HALF_PAIR: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _BLANKS: Final = re.compile(r"[ \t\r\n]*")
 
 
@@ -57,10 +59,7 @@ def parse_at(text: str, start: int) -> tuple[Parsed, int]:
     """The value that starts at an index, behind blanks, and the index after it. Raises `JsonProblem`."""
     begin = behind_blanks(text, start)
     try:
-        value, end = _QUICK.raw_decode(text, begin)
-        remarks: tuple[Remark, ...] = ()
-    except _Remarkable:
-        value, end, remarks = _remarking(text, begin)
+        value, end, remarks = _decoded(text, begin)
     except JSONDecodeError as error:
         raise _problem(text, error.pos, error.msg) from error
     except _Refused as error:
@@ -69,7 +68,26 @@ def parse_at(text: str, start: int) -> tuple[Parsed, int]:
         raise _too_deep(text, begin) from error
     if text.count("[", begin, end) + text.count("{", begin, end) > MAX_DEPTH and _depth(value) > MAX_DEPTH:
         raise _too_deep(text, begin)
+    if _HALF_PAIR.search(text, begin, end):
+        value = _whole_characters(value)
     return Parsed(value, remarks), end
+
+
+def _decoded(text: str, begin: int) -> tuple[Any, int, tuple[Remark, ...]]:
+    try:
+        value, end = _QUICK.raw_decode(text, begin)
+    except _Remarkable:
+        return _remarking(text, begin)
+    return value, end, ()
+
+
+def _whole_characters(value: Any) -> Any:
+    """A value in which half a surrogate pair is U+FFFD, as Go reads it: no such character exists."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {_whole_characters(key): _whole_characters(item) for key, item in value.items()}
+    return [_whole_characters(item) for item in value] if isinstance(value, list) else value
 
 
 def behind_blanks(text: str, start: int) -> int:
@@ -108,11 +126,13 @@ def _finite(digits: str) -> float:
     return number
 
 
+def _any_integer(digits: str) -> int | float:
+    return int(digits) if len(digits) <= 300 else _finite(digits)
+
+
 def _exact(digits: str) -> int | float:
     """An integer; one that float64 does not hold exactly is worth a remark."""
-    if len(digits) > 300:
-        return _finite(digits)
-    number = int(digits)
+    number = _any_integer(digits)
     if abs(number) > MAX_EXACT:
         raise _Remarkable
     return number
@@ -144,7 +164,7 @@ def _remarking(text: str, begin: int) -> tuple[Any, int, tuple[Remark, ...]]:
         return mapping
 
     decoder = JSONDecoder(
-        object_pairs_hook=mapping_of, parse_int=int, parse_float=_finite, parse_constant=_refuse
+        object_pairs_hook=mapping_of, parse_int=_any_integer, parse_float=_finite, parse_constant=_refuse
     )
     value, end = decoder.raw_decode(text, begin)
     return value, end, tuple(_remarks(value, repeated))

@@ -67,9 +67,13 @@ def _number(text: str) -> object:
     return text
 
 
+_LONGEST_INTEGER: Final = 200
+
+
 def _integer(digits: str) -> int | None:
     """An integer of 64 bits, signed or not, in any base Go's literals know."""
-    found = _INTEGER.fullmatch(digits)
+    # Nothing longer has 64 bits, and Python refuses to convert what has thousands of digits.
+    found = _INTEGER.fullmatch(digits) if len(digits) <= _LONGEST_INTEGER else None
     if found is None:
         return None
     base = next(name for name in _BASES if found[name] is not None)
