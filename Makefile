@@ -12,7 +12,7 @@ endif
 PYTEST ?= -n auto --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench conformance docs docs-check clean
+.PHONY: help run test lint format bench conformance mutation docs docs-check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -55,6 +55,9 @@ bench: $(READY) ## measure speed and memory, beside opm where there is one
 conformance: $(READY) ## ask the real opm and OLM code the same questions (needs Go)
 	@command -v go >/dev/null || { echo 'make conformance builds the real opm and OLM: it needs go' >&2; exit 1; }
 	oracle=$$(tests/oracle/build.sh) && EVERPATH_ORACLE=$$oracle $(BIN)/python -m pytest $(PYTEST) tests/conformance
+
+mutation: $(READY) ## put small faults into the rules and see whether a test notices (half an hour)
+	$(BIN)/python tests/mutation/run.py
 
 clean: ## delete everything that can be made again
 	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build dist

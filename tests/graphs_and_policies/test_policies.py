@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -163,6 +164,33 @@ def test_v0_does_not_ask_the_range_of_a_skipped_entry() -> None:
 
 def test_v0_panics_for_nobody_whom_the_first_arm_answers() -> None:
     assert olm_v0.hops(channel_graph("b2: b1 / - / <9.0.0 || || =9.0.0\nb1")).failures == {}
+
+
+def test_a_group_version_and_kind_are_read_as_go_reads_them() -> None:
+    whole = {"group": "a.io", "version": "v1", "kind": "A"}
+    assert olm_v0.gvk(whole) == ("a.io", "v1", "A")
+    assert olm_v0.gvk({key.upper(): value for key, value in whole.items()}) == ("a.io", "v1", "A")
+    assert olm_v0.gvk({"kind": "A", "group": None, "extra": 1}) == ("", "", "A")
+    assert olm_v0.gvk({}) == olm_v0.gvk(None) == ("", "", "")
+    assert olm_v0.gvk("a.io/v1 A") is None
+
+
+def test_a_group_version_or_kind_that_is_no_text_is_refused() -> None:
+    for values in product(("a", 1), repeat=3):
+        read = olm_v0.gvk(dict(zip(("group", "version", "kind"), values, strict=True)))
+        assert read == (values if 1 not in values else None)
+    assert olm_v0.gvk({"kind": 1}) is None
+
+
+@pytest.mark.parametrize("other", ["GROUP", "gRoup"])
+def test_of_two_spellings_of_a_key_go_takes_the_last_in_order_of_bytes(other: str) -> None:
+    assert olm_v0.gvk({"group": "b.io", other: "a.io"}) == ("b.io", "", "")
+    # The Kelvin sign is a k to Go, and comes behind it.
+    assert olm_v0.gvk({"group": "a.io", "version": "v1", "kind": "A", "\N{KELVIN SIGN}ind": "B"}) == (
+        "a.io",
+        "v1",
+        "B",
+    )
 
 
 # OLM v1

@@ -35,6 +35,7 @@ GROUPS: Final = (
             "rules.edges",
             "rules.streams",
             "rules.ranges",
+            "rules._edits",
             "rules._words",
             "rules.check",
             "rules.findings",

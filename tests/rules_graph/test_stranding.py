@@ -209,3 +209,16 @@ def test_a_circle_is_mended_where_it_goes_down_wherever_it_is_entered() -> None:
 def test_a_circle_through_an_entry_that_is_not_known_to_be_lower_is_reported_too(version: str) -> None:
     drawing = f"b2: a\na{version or '?'}: - / - / =2.0.0"
     assert [f.message for f in parse_report(drawing, "EP210")] == ["OLM v0 goes in a circle: b2 → a → b2"]
+
+
+def test_where_nothing_may_be_installed_a_new_release_is_the_way_out() -> None:
+    [finding] = parse_report("b2: b1\nb1\n%prohibited b2\n%prohibited b1", "EP206")
+    assert finding.fix == "publish a release above b2 that OLM may install and that accepts b1"
+
+
+def test_a_range_takes_in_those_whom_nobody_skips_and_no_others() -> None:
+    found = parse_report("b9: - / b5\nb5: b3 / b2\nb3\nb2", "EP206")
+    assert {f.entry: f.fix for f in found} == {
+        "b2": "add b2 to the skips of b9",
+        "b3": "give b9 the skipRange '>=3.0.0 <9.0.0'",
+    }

@@ -177,3 +177,35 @@ def test_a_head_below_another_version_says_why_and_what_to_do() -> None:
         "publish b1 again with a version above 2.0.0, "
         "or take b2 out of the catalog and leave its name in the skips of b1"
     )
+
+
+#: Two entries that opm cannot reach, so that it refuses the channel they are in.
+ISLAND = "\nx: y\ny: x"
+
+
+@pytest.mark.parametrize("island", ["", ISLAND])
+def test_a_rival_off_the_chain_of_the_head_is_put_above_the_one_on_it(island: str) -> None:
+    [finding] = parse_report(f"d: b / c\nc: a\nb: a\na{island}", "EP203")
+    assert finding.fix == "set replaces: b on c"
+
+
+def test_a_rival_off_the_chain_of_the_head_is_skipped_by_the_one_on_it() -> None:
+    [finding] = parse_report("d: c\nc: a\nb: a / b\na", "EP203")
+    assert finding.fix == "add b to the skips of c"
+
+
+def test_several_successors_show_the_edges_that_are_taken() -> None:
+    drawing = "2.0.0: 1.5.0 / 3.0.0 / <1.5.0\n3.0.0: - / - / <1.5.0\n1.5.0: 1.0.0\n1.0.0"
+    [finding] = parse_report(drawing, "EP209")
+    assert finding.because == (
+        "1.5.0 replaces 1.0.0",
+        "the skipRange of 2.0.0 covers 1.0.0",
+        "the skipRange of 3.0.0 covers 1.0.0",
+    )
+
+
+def test_of_many_successors_five_edges_are_shown_and_none_to_itself() -> None:
+    [finding] = parse_report("\n".join(["a: - / a", *(f"b{n}: a" for n in range(7))]), "EP209")
+    assert finding.because == tuple(f"b{n} replaces a" for n in range(5))
+    [finding] = parse_report("b3: b1 / b2\nb2: b1\nb1: - / b1", "EP209")
+    assert finding.because == ("b3 replaces b1", "b2 replaces b1")
