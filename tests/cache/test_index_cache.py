@@ -15,6 +15,7 @@ from bundles import csv, problems, read_packages, write, write_bundle
 from everpath.formats.bundles import index_cache
 from everpath.formats.bundles.index_cache import IndexCache
 from everpath.formats.bundles.visits import TICK_NS, Visit
+from everpath.formats.shares import WHOLE, Share
 from everpath.formats.sources import MAX_DOCUMENT
 from everpath.model import UpdateMode
 
@@ -362,3 +363,17 @@ def test_the_environment_says_where(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         "relative xdg": tmp_path / ".cache" / "everpath",
         "home": tmp_path / ".cache" / "everpath",
     }
+
+
+def test_each_share_has_an_index_of_its_own(repository: Path, cache: IndexCache, opened: list[str]) -> None:
+    def names(share: Share) -> set[str]:
+        found = read_packages(repository, cache=cache, share=share)
+        return {bundle.name for package in found.packages for bundle in package.bundles}
+
+    parts = [{"op.v1.0.0", "op.v1.1.0"}, {"other.v1.0.0"}]
+    assert [names(Share(number, 2)) for number in (0, 1)] == parts
+    opened.clear()
+    assert [names(Share(number, 2)) for number in (0, 1)] == parts
+    assert not opened
+    assert names(WHOLE) == parts[0] | parts[1]
+    assert opened, "the index of a share must not pass for that of the whole"

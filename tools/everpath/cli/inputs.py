@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-__all__ = ["Inputs", "unreadable_parts"]
+__all__ = ["Inputs", "Names", "unreadable_parts"]
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from everpath.cli.config import Config
 from everpath.errors import UnreadableInput, UsageError
 from everpath.formats.location import Location
 from everpath.formats.reading import Progress, read
-from everpath.formats.sources import Sources
+from everpath.formats.shares import WHOLE, Share
+from everpath.formats.sources import STANDARD_INPUT, Sources
 from everpath.model import Catalog, Place, UpdateMode
 from everpath.rules.registry import all_rules
 
 if TYPE_CHECKING:
     from everpath.formats.bundles.index_cache import IndexCache
-
-_STANDARD_INPUT: Final = "-"
 
 
 def _cache() -> IndexCache | None:
@@ -30,6 +29,14 @@ def _cache() -> IndexCache | None:
     from everpath.formats.bundles.index_cache import IndexCache  # noqa: PLC0415 - only a repository has one
 
     return IndexCache.of(os.environ)
+
+
+class Names(dict[str, set[str]]):
+    """The packages there are, and the channels of each."""
+
+    @classmethod
+    def of(cls, catalog: Catalog) -> Names:
+        return cls((package.name, {c.name for c in package.channels}) for package in catalog.packages)
 
 
 @dataclass
@@ -41,38 +48,47 @@ class Inputs:
     default_mode: str | None = None
     thorough: bool = False
     sources: Sources = field(default_factory=Sources)
-    packages: set[str] = field(default_factory=set)
-    channels: dict[str, set[str]] = field(default_factory=dict)
+    names: Names = field(default_factory=Names)
+
+    @property
+    def chosen(self) -> Sequence[str]:
+        """The paths of the command line, or of the configuration, or the usual one."""
+        paths = self.paths or self.config.paths or (_default_path(),)
+        if list(paths).count(STANDARD_INPUT) > 1:
+            raise UsageError("standard input can be read only once", hint="give - a single time")
+        return paths
 
     def catalogs(self, progress: Progress | None) -> Iterator[Catalog]:
         """Each path as a catalog of its own, read when it is its turn."""
-        paths = self.paths or self.config.paths or (_default_path(),)
-        if list(paths).count(_STANDARD_INPUT) > 1:
-            raise UsageError("standard input can be read only once", hint="give - a single time")
-        mode = self.default_mode or self.config.default_update_mode
-        for path in paths:
-            catalog = read(
-                path,
-                sources=self.sources,
-                progress=progress,
-                thorough=self.thorough,
-                cache=_cache,
-                default_mode=UpdateMode(mode) if mode else None,
-            ).catalog
-            self._note(catalog)
+        for path in self.chosen:
+            catalog = self.read(path, progress)
+            self.note(Names.of(catalog))
             yield catalog
 
-    def _note(self, catalog: Catalog) -> None:
-        for package in catalog.packages:
-            self.packages.add(package.name)
-            self.channels.setdefault(package.name, set()).update(c.name for c in package.channels)
+    def read(self, path: str, progress: Progress | None, share: Share = WHOLE) -> Catalog:
+        """The catalog at one path, or a share of it."""
+        mode = self.default_mode or self.config.default_update_mode
+        return read(
+            path,
+            sources=self.sources,
+            progress=progress,
+            thorough=self.thorough,
+            cache=_cache,
+            default_mode=UpdateMode(mode) if mode else None,
+            share=share,
+        ).catalog
+
+    def note(self, names: Names) -> None:
+        """Remember names that are there."""
+        for package, channels in names.items():
+            self.names.setdefault(package, set()).update(channels)
 
     def verify(self, packages: Iterable[str], channels: Iterable[str]) -> None:
         """Raise UsageError for a name that nothing was called: a typo must not look like a clean catalog."""
         wanted = set(packages)
-        for name in sorted(wanted - self.packages):
-            raise _unknown("package", name, self.packages)
-        there = {c for p, names in self.channels.items() if not wanted or p in wanted for c in names}
+        for name in sorted(wanted - self.names.keys()):
+            raise _unknown("package", name, set(self.names))
+        there = {c for p, names in self.names.items() if not wanted or p in wanted for c in names}
         for name in sorted(set(channels) - there):
             raise _unknown("channel", name, there)
 

@@ -11,12 +11,13 @@ __all__ = ["Progress", "Reading", "read"]
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from everpath.assembly import Assembly
-from everpath.formats.sources import Sources
+from everpath.errors import UnreadableInput
+from everpath.formats.shares import WHOLE, Share
+from everpath.formats.sources import STANDARD_INPUT, Sources, unreadable
 from everpath.model import Catalog, UpdateMode
 
 if TYPE_CHECKING:
@@ -25,18 +26,15 @@ if TYPE_CHECKING:
 #: Is told how far a long reading has come: done, of how many, what comes next.
 Progress = Callable[[int, int, str], None]
 
-_STANDARD_INPUT: Final = "-"
 
-
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """A catalog, and the sources to ask for its lines."""
 
     catalog: Catalog
     sources: Sources
 
 
-def read(
+def read(  # noqa: PLR0913 - each is a choice of the user's
     path: str,
     *,
     sources: Sources | None = None,
@@ -44,46 +42,77 @@ def read(
     thorough: bool = False,
     cache: Callable[[], IndexCache | None] | None = None,
     default_mode: UpdateMode | None = None,
+    share: Share = WHOLE,
 ) -> Reading:
     """The catalog at a path: a file-based one (folder, file, `-` for standard input), a bundle folder, an
     operators repository, or a package-manifest folder.
 
     `thorough` parses every byte; `cache` gives the index that remembers what a repository said;
-    `default_mode` makes the edges of packages whose ci.yaml names no mode. Raises UnreadableInput when
+    `default_mode` makes the edges of packages whose ci.yaml names no mode; of a folder with several packages
+    only those of the `share` are read. Raises UnreadableInput when
     nothing can be read.
     """
     sources = sources or Sources()
     assembly = Assembly()
     path = path.rstrip(os.sep) or path
-    wanted = _Wanted(progress, thorough, cache, default_mode)
-    if not Path(path).is_dir() or not _read_bundles(path, assembly, wanted):
+    wanted = _Wanted(progress, thorough, cache, default_mode, share)
+    if not _is_folder(path) or not _read_bundles(path, assembly, wanted):
         from everpath.formats.fbc.catalog import read_fbc  # noqa: PLC0415
 
-        stream = sys.stdin.buffer if path == _STANDARD_INPUT else None
-        read_fbc(path, assembly, sources, progress, thorough=thorough, stream=stream)
+        if path == STANDARD_INPUT:
+            sources.keep_stream(path, _standard_input())
+            _require_content(path, sources)
+        read_fbc(path, assembly, sources, progress, thorough=thorough, share=share)
     return Reading(assembly.build(path), sources)
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+def _is_folder(path: str) -> bool:
+    """Whether a path is a folder. Raises `UnreadableInput` where that cannot be told."""
+    try:
+        return path != STANDARD_INPUT and Path(path).is_dir()
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _standard_input() -> BinaryIO:
+    if sys.stdin is None:
+        hint = "pipe a catalog into everpath, or name a file: opm render IMAGE | everpath validate-graph -"
+        raise UnreadableInput("cannot read standard input: it is closed", hint=hint, file=STANDARD_INPUT)
+    return sys.stdin.buffer
+
+
+def _require_content(path: str, sources: Sources) -> None:
+    """A pipe without a byte is nearly always a command before it that failed."""
+    if not sources.size(path):
+        hint = "does the command before the pipe print a catalog? `set -o pipefail` shows where it fails"
+        raise UnreadableInput("standard input is empty", hint=hint, file=path)
+
+
+class _Wanted(NamedTuple):
     """How to read, for those readers that have a choice."""
 
     progress: Progress | None
     thorough: bool
     cache: Callable[[], IndexCache | None] | None
     mode: UpdateMode | None
+    share: Share
 
 
 def _read_bundles(path: str, assembly: Assembly, wanted: _Wanted) -> bool:
-    """Read a folder that is, or holds, bundles or package manifests; False if it is none of these."""
+    """Read a folder that is, or holds, bundles or package manifests; False if it is none of these.
+
+    What is about one package cannot be parted, and is all in the first share.
+    """
     from everpath.formats.bundles import shape  # noqa: PLC0415
 
     manifests = shape.is_package_manifest(path)
+    is_ours = wanted.share.number == 0
     if not manifests and shape.is_bundle_folder(path):
         from everpath.formats.bundles.one_bundle import read_bundle_folder  # noqa: PLC0415
 
         # A bundle alone has nobody to take its place in an order of versions: its own edges count.
-        read_bundle_folder(path, assembly, mode=wanted.mode or UpdateMode.REPLACES)
+        if is_ours:
+            read_bundle_folder(path, assembly, mode=wanted.mode or UpdateMode.REPLACES)
     elif shape.is_repository(path):
         from everpath.formats.bundles.repository import read_repository  # noqa: PLC0415
 
@@ -94,11 +123,13 @@ def _read_bundles(path: str, assembly: Assembly, wanted: _Wanted) -> bool:
             default_mode=wanted.mode or UpdateMode.SEMVER,
             thorough=wanted.thorough,
             progress=wanted.progress,
+            share=wanted.share,
         )
     elif manifests:
         from everpath.formats.bundles.package_manifest import read_package_manifest  # noqa: PLC0415
 
-        read_package_manifest(path, assembly, thorough=wanted.thorough)
+        if is_ours:
+            read_package_manifest(path, assembly, thorough=wanted.thorough)
     else:
         return False
     return True

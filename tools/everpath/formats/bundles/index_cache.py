@@ -1,10 +1,10 @@
 """What was read of a repository, kept for the next time, and believed only while nothing has changed.
 
-One file a repository, in the folder that EVERPATH_CACHE names (`off` for none). Each package is kept with
-the stamps of every file and folder it was read from (`bundles.visits`); one that differs, and the package
-is read again. The file itself is believed only if it is ours: owned by this user, written by this version
-for this path, and whole. Anything else about it is as if there were none; that it cannot be written is no
-error either.
+One file a repository, or a share of it, in the folder that EVERPATH_CACHE names (`off` for none). Each
+package is kept with the stamps of every file and folder it was read from (`bundles.visits`); one that
+differs, and the package is read again. The file itself is believed only if it is ours: owned by this user,
+written by this version for this path, and whole. Anything else about it is as if there were none; that it
+cannot be written is no error either.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ import msgspec
 from everpath import __version__
 from everpath.formats.bundles.facts import PackageFacts
 from everpath.formats.bundles.visits import Stamp
+from everpath.formats.shares import WHOLE, Share
 
 _MAGIC: Final = b"everpath index\n"
 _DIGEST: Final = 32
 
 # To be raised with every change of what is kept or how it is read.
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 
 _READ: Final = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _CREATE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
@@ -75,37 +76,38 @@ class IndexCache:
             # A user without a home, as containers have them.
             return None
 
-    def file(self, root: str) -> Path:
+    def file(self, root: str, share: Share = WHOLE) -> Path:
         """Where the index of a repository is kept."""
-        return self.folder / f"{blake2b(_key(root).encode(), digest_size=16).hexdigest()}.index"
+        return self.folder / f"{blake2b(_key(root, share).encode(), digest_size=16).hexdigest()}.index"
 
-    def load(self, root: str) -> dict[str, PackageRecord]:
+    def load(self, root: str, share: Share = WHOLE) -> dict[str, PackageRecord]:
         """The packages of a repository as they were kept; nothing if there is no index to believe."""
         try:
-            payload = _checked(_read_own(self.file(root)))
+            payload = _checked(_read_own(self.file(root, share)))
             index = msgspec.msgpack.decode(payload, type=_Index)
         except (OSError, ValueError):
             return {}
-        is_ours = (index.format, index.version, index.root) == (_FORMAT, __version__, _key(root))
+        is_ours = (index.format, index.version, index.root) == (_FORMAT, __version__, _key(root, share))
         return index.packages if is_ours else {}
 
-    def save(self, root: str, packages: dict[str, PackageRecord]) -> None:
+    def save(self, root: str, packages: dict[str, PackageRecord], share: Share = WHOLE) -> None:
         """Keep the packages of a repository: all of them or, if that fails, what was kept before."""
-        payload = msgspec.msgpack.encode(_Index(_FORMAT, __version__, _key(root), packages))
+        payload = msgspec.msgpack.encode(_Index(_FORMAT, __version__, _key(root, share), packages))
         passing = self.folder / f"{os.getpid()}.{self.clock()}"
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             _write(passing, _MAGIC + _digest(payload) + payload)
-            passing.replace(self.file(root))
+            passing.replace(self.file(root, share))
         except OSError:
             # A cache that cannot be kept costs time, nothing else.
             with suppress(OSError):
                 passing.unlink()
 
 
-def _key(root: str) -> str:
-    """What an index is kept under: the path, whatever it is called from where one stands."""
-    return str(Path(root).resolve()).encode(errors="surrogateescape").hex()
+def _key(root: str, share: Share) -> str:
+    """What an index is kept under: the path, whatever it is called from where one stands, and the share."""
+    path = str(Path(root).resolve()).encode(errors="surrogateescape").hex()
+    return path if share == WHOLE else f"{path} {share.number}/{share.total}"
 
 
 def _read_own(file: Path) -> bytes:

@@ -10,7 +10,7 @@ from __future__ import annotations
 __all__ = ["Progress", "read_repository"]
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from everpath.assembly import Assembly
@@ -28,6 +28,7 @@ from everpath.formats.bundles.shape import (
 )
 from everpath.formats.bundles.update_graph import MODES, mode_named
 from everpath.formats.bundles.visits import Visit, folder_name, is_unchanged, join
+from everpath.formats.shares import WHOLE, Share
 from everpath.formats.text import outline
 from everpath.formats.text.first_document import Broken, first_document
 from everpath.formats.text.outline import Unfamiliar
@@ -42,7 +43,7 @@ _MODE: Final = "updateGraph"
 Progress = Callable[[int, int, str], None]
 
 
-def read_repository(
+def read_repository(  # noqa: PLR0913 - each is a choice of the user's
     path: str,
     assembly: Assembly,
     *,
@@ -50,15 +51,18 @@ def read_repository(
     default_mode: UpdateMode = UpdateMode.SEMVER,
     thorough: bool = False,
     progress: Progress | None = None,
+    share: Share = WHOLE,
 ) -> None:
     """Read every package of a repository. Raises `UnreadableInput` when the folder itself cannot be listed.
 
     `default_mode` is for packages whose ci.yaml names none: semver-mode for OperatorHub's workflow,
-    replaces-mode for operator-pipelines. A thorough reading parses all CSVs and asks no index.
+    replaces-mode for operator-pipelines. A thorough reading parses all CSVs and asks no index. Each share has
+    an index of its own.
     Memory: the model and the facts of every bundle, never a file.
     """
     root, names = _packages(path)
-    shelf = _Shelf(root, None if thorough else cache, thorough)
+    names = share.of(names, folder=str)
+    shelf = _Shelf(root, None if thorough else cache, thorough, share)
     for done, name in enumerate(names):
         if progress is not None:
             progress(done, len(names), name)
@@ -70,11 +74,12 @@ def read_repository(
 class _Shelf:
     """The facts of packages: from the index while nothing has changed, else from their folders."""
 
-    def __init__(self, root: str, cache: IndexCache | None, is_thorough: bool) -> None:
+    def __init__(self, root: str, cache: IndexCache | None, is_thorough: bool, share: Share) -> None:
         self._root = root
         self._cache = cache
         self._is_thorough = is_thorough
-        self._known = cache.load(root) if cache else {}
+        self._share = share
+        self._known = cache.load(root, share) if cache else {}
         self._kept: dict[str, PackageRecord] = {}
 
     def facts(self, name: str) -> PackageFacts:
@@ -96,10 +101,10 @@ class _Shelf:
             self._known.get(n) is r for n, r in self._kept.items()
         )
         if self._cache is not None and not is_same:
-            self._cache.save(self._root, self._kept)
+            self._cache.save(self._root, self._kept, self._share)
 
 
-def _packages(path: str) -> tuple[str, tuple[str, ...]]:
+def _packages(path: str) -> tuple[str, Sequence[str]]:
     """The folder that packages stand in and their names; a package by itself has an empty one."""
     visit = Visit(path)
     listing = visit.listing("")
