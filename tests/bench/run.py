@@ -23,7 +23,8 @@ from shutil import which
 
 from bench.make_catalog import OPENSHIFT_SIZE, Format, make_catalog
 from bench.measure import Cost, best_of
-from bench.shapes import many_packages, one_channel
+from bench.shapes import many_channels, many_heads, many_packages, one_channel, wrong_values
+from everpath.formats.positions import locate
 from everpath.formats.reading import read
 from everpath.rules.check import check
 
@@ -138,6 +139,9 @@ def growth(bench: Bench) -> Iterator[Row]:
     for what, make, small in (
         ("entries in one channel", one_channel, 1_000),
         ("packages in one catalog", many_packages, 2_000),
+        ("heads with ranges in one channel", many_heads, 1_000),
+        ("channels of one entry", many_channels, 1_000),
+        ("entries of wrong types in one line", wrong_values, 1_000),
     ):
         little, much = (_seconds(make(bench.folder, n), bench.repeat) for n in (small, small * 10))
         yield Row(
@@ -151,12 +155,16 @@ def growth(bench: Bench) -> Iterator[Row]:
 
 
 def _seconds(path: Path, repeat: int) -> float:
-    """Processor time to read and check a catalog in this process."""
+    """Processor time to read and check a catalog and to find the line of each finding, in this process."""
 
     def once() -> float:
         gc.collect()
+        gc.disable()  # as the command does
         start = time.process_time()
-        check(read(str(path)).catalog)
+        reading = read(str(path))
+        for finding in check(reading.catalog).findings:
+            locate(finding.place, reading.sources)
+        gc.enable()
         return time.process_time() - start
 
     return min(once() for _ in range(repeat))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["many_packages", "one_channel"]
+__all__ = ["many_channels", "many_heads", "many_packages", "one_channel", "wrong_values"]
 
 import json
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 Document = dict[str, object]
@@ -22,8 +23,39 @@ def many_packages(folder: Path, packages: int) -> Path:
     return _written(folder / f"packages-{packages}.json", documents)
 
 
+def many_heads(folder: Path, entries: int) -> Path:
+    """One channel whose entries have ranges over all before them, and no other edges: each is a head."""
+    package, channel, *bundles = _package("op", entries)
+    heads = [{**entry, "replaces": ""} for entry in _entries("op", _versions(entries))]
+    return _written(
+        folder / f"heads-{entries}.json", iter([package, {**channel, "entries": heads}, *bundles])
+    )
+
+
+def many_channels(folder: Path, channels: int) -> Path:
+    """One package with as many channels as it has versions, of one entry each."""
+    package, channel, *bundles = _package("op", channels)
+    each = (
+        {**channel, "name": f"candidate-{i}", "entries": [{"name": bundle["name"]}]}
+        for i, bundle in enumerate(bundles)
+    )
+    documents = [{**package, "defaultChannel": "candidate-0"}, *each, *bundles]
+    return _written(folder / f"channels-{channels}.json", iter(documents))
+
+
+def wrong_values(folder: Path, values: int) -> Path:
+    """One document on one line, in which nothing is what it should be."""
+    package, channel = islice(_package("op", 0), 2)
+    wrong = [{"name": i, "skips": "é"} for i in range(values)]
+    return _written(folder / f"wrong-{values}.json", iter([package, {**channel, "entries": wrong}]))
+
+
+def _versions(count: int) -> list[str]:
+    return [f"1.{i // 10}.{i % 10}" for i in range(count)]
+
+
 def _package(name: str, entries: int) -> Iterator[Document]:
-    versions = [f"1.{i // 10}.{i % 10}" for i in range(entries)]
+    versions = _versions(entries)
     yield {"schema": "olm.package", "name": name, "defaultChannel": "stable"}
     yield {
         "schema": "olm.channel",

@@ -6,11 +6,14 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from catalogs import write_fbc
 from commandline import ROOT, Everpath
+from everpath.cli import completers
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -62,3 +65,56 @@ def test_bash_completes_commands_options_and_values(installed: dict[str, str]) -
     assert offered(installed, "list", "") == ["bundles", "channels", "packages"]
     assert "--fail-on" in offered(installed, "validate-graph", "--fa")
     assert offered(installed, "validate-graph", "--fail-on", "n") == ["note", "never"]
+
+
+Process = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def items(process: Process, *words: str) -> list[str]:
+    """What is offered for the last word."""
+    line = {"COMP_WORDS": " ".join(("everpath", *words)), "COMP_CWORD": str(len(words))}
+    answer = process(_EVERPATH_COMPLETE="bash_complete", **line)
+    assert (answer.returncode, answer.stderr) == (0, "")
+    return [found.partition(",")[2] for found in answer.stdout.splitlines() if found]
+
+
+def test_rules_are_offered_by_id_and_by_name(process: Process) -> None:
+    assert items(process, "rules", "EP90") == ["EP901", "EP902"]
+    assert items(process, "rules", "hidden-c") == ["hidden-cycle"]
+    for option in ("--select", "--ignore"):
+        assert items(process, "validate-graph", option, "fork,EP90") == ["fork,EP901", "fork,EP902"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("validate-graph", "{}"), ("list", "bundles", "{}"), ("range", "explain", "1.x", "--in", "{}")],
+)
+def test_names_of_a_small_catalog_are_offered(process: Process, here: Path, words: tuple[str, ...]) -> None:
+    write_fbc(here, "[beta]\nb: a\na", "first")
+    path = str(write_fbc(here, "b: a\na", "second"))
+    line = [word.format(path) for word in words]
+    assert items(process, *line, "-p", "") == ["first", "second"]
+    assert items(process, *line, "-c", "") == ["beta", "stable"]
+    assert items(process, *line, "-p", "second", "-c", "") == ["stable"]
+
+
+def test_names_are_those_of_the_usual_path_where_none_is_typed(process: Process, here: Path) -> None:
+    write_fbc(here, "b: a\na", "first")
+    assert items(process, "validate-graph", "-p", "f") == ["first"]
+
+
+@pytest.mark.parametrize("path", ["nope", "-", "/dev/null", "torn"])
+def test_what_cannot_be_read_offers_nothing_and_says_nothing(process: Process, here: Path, path: str) -> None:
+    (here / "torn").write_text("{")
+    assert items(process, "validate-graph", path, "-p", "") == []
+
+
+@pytest.mark.parametrize("limit", ["_MOST_BYTES", "_MOST_FILES"])
+def test_a_large_catalog_is_not_read_for_its_names(
+    here: Path, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    catalog = str(write_fbc(here, "b: a\na"))
+    assert completers._is_small(catalog)
+    monkeypatch.setattr(completers, limit, 0)
+    assert not completers._is_small(catalog)
+    assert not completers._is_small(f"{catalog}/p.yaml") or limit == "_MOST_FILES"

@@ -13,6 +13,7 @@ import pytest
 from catalogs import write_fbc
 from commandline import ROOT, Everpath
 from everpath.cli import rules_
+from everpath.cli.app import run
 from everpath.errors import EverpathError, Unreachable, UnreadableInput, UsageError
 
 
@@ -107,3 +108,98 @@ def test_a_report_that_cannot_be_written_is_an_error(everpath: Everpath, here: P
     answer = everpath("validate-graph", "--output-file", "no/such/folder.txt")
     assert answer.code == 2
     assert answer.err == "error: cannot write to no/such/folder.txt: No such file or directory\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["completion", "bash"]])
+def test_what_click_prints_onto_a_full_disk_is_the_same_error(arguments: list[str]) -> None:
+    with Path("/dev/full").open("wb") as full, _popen(*arguments, stdout=full.fileno()) as process:
+        _, err = process.communicate(timeout=60)
+    assert err.decode() == "error: cannot write to standard output: No space left on device\n"
+    assert process.returncode == 2
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize(
+    ("arguments", "code"), [(["rules", "nope"], 2), (["nope"], 2), (["validate-graph", "nope"], 3)]
+)
+def test_an_error_that_nobody_can_be_told_keeps_its_exit_code(arguments: list[str], code: int) -> None:
+    with Path("/dev/full").open("wb") as full:
+        process = subprocess.run(
+            [sys.executable, "-m", "everpath", *arguments],
+            stderr=full,
+            check=False,
+            timeout=60,
+            env={**os.environ, "PYTHONPATH": str(ROOT / "tools")},
+        )
+    assert process.returncode == code
+
+
+def test_a_refusal_of_the_operating_system_that_names_a_file_is_about_that_file(
+    everpath: Everpath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rules_, "all_rules", _raises(PermissionError(13, "Permission denied", "a/b")))
+    answer = everpath("rules")
+    assert (answer.code, answer.err) == (3, "error: cannot read a/b: Permission denied\n")
+
+
+def test_closed_standard_input_is_an_unreadable_input(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert run(["validate-graph", "-"]) == 3
+    assert capsys.readouterr().err.startswith("error: cannot read standard input: it is closed\nhint: pipe")
+
+
+def test_standard_input_without_a_byte_is_told_as_that(everpath: Everpath) -> None:
+    answer = everpath("validate-graph", "-")
+    assert answer.code == 3
+    assert answer.err.startswith("error: standard input is empty\nhint: does the command before the pipe")
+
+
+def test_standard_input_that_cannot_be_read_is_an_unreadable_input() -> None:
+    with Path(os.devnull).open("wb") as only_writable:
+        process = subprocess.run(
+            [sys.executable, "-m", "everpath", "validate-graph", "-"],
+            stdin=only_writable,
+            capture_output=True,
+            check=False,
+            timeout=60,
+            env={**os.environ, "PYTHONPATH": str(ROOT / "tools")},
+        )
+    assert process.returncode == 3
+    assert process.stderr == b"error: cannot read standard input: Bad file descriptor\n"
+
+
+def test_a_path_too_long_for_the_system_is_an_unreadable_input(everpath: Everpath) -> None:
+    name = "a" * 5000
+    answer = everpath("validate-graph", name)
+    assert (answer.code, answer.err) == (3, f"error: cannot read {name}: File name too long\n")
+
+
+def test_a_current_folder_that_is_gone_is_told_as_that(everpath: Everpath, here: Path) -> None:
+    catalog = write_fbc(here, "b: a\na")
+    folder = here / "gone"
+    folder.mkdir()
+    os.chdir(folder)
+    folder.rmdir()
+    expected = (
+        "error: cannot tell the current folder: No such file or directory\nhint: cd to one that exists\n"
+    )
+    for options in (["--no-config"], []):
+        answer = everpath("validate-graph", str(catalog), *options)
+        assert (answer.code, answer.err) == (2, expected)
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="this system has no /proc")
+def test_a_file_that_opens_but_cannot_be_read_is_about_the_input_not_the_output(
+    everpath: Everpath, here: Path
+) -> None:
+    catalog = write_fbc(here, "b: a\na")
+    (catalog / "memory.yaml").symlink_to("/proc/self/mem")
+    answer = everpath("validate-graph", "-o", "concise")
+    assert (answer.code, answer.err) == (3, "")
+    assert (
+        "catalog/memory.yaml: EP001 error unreadable-document: opm cannot read catalog/memory.yaml"
+        in answer.out
+    )

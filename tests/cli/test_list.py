@@ -145,3 +145,36 @@ def test_control_characters_do_not_reach_the_terminal(everpath: Everpath, catalo
     file.write_text(file.read_text().replace("op.v1.0.0", '"op\\e[2J"'))
     for output in ("text", "name"):
         assert "\x1b" not in everpath("list", "bundles", "-o", output).out
+
+
+def test_several_heads_are_shown(everpath: Everpath, here: Path) -> None:
+    write_fbc(here, "c: a\nb: a\na")
+    listed = everpath("list", "channels", "-p", "p")
+    assert listed.out.splitlines()[1].split() == ["p", "stable", "*", "b,", "c", "3"]
+    (channel,) = json.loads(everpath("list", "channels", "-p", "p", "-o", "json").out)["channels"]
+    assert (channel["head"], channel["heads"]) == (None, ["b", "c"])
+
+
+def test_a_long_list_in_a_column_is_cut_and_counted(everpath: Everpath, here: Path) -> None:
+    write_fbc(here, "f: - / a, b, c, d, e\ng: - / a, b, c, d")
+    out = everpath("list", "bundles").out
+    assert "a, b, c and 2 more" in out
+    assert "a, b, c, d" in out
+
+
+@pytest.mark.parametrize("words", [[], ["all"]])
+def test_a_list_of_nothing_says_what_there_is_to_list(everpath: Everpath, words: list[str]) -> None:
+    answer = everpath("list", *words)
+    assert answer.code == 2
+    assert answer.err.endswith(
+        "Say what to list: 'everpath list packages', 'everpath list channels' or 'everpath list bundles'.\n"
+    )
+
+
+def test_a_path_in_the_place_of_a_noun_is_given_back_behind_one(everpath: Everpath, here: Path) -> None:
+    write_fbc(here, "a")
+    assert "'everpath list packages catalog'" in everpath("list", "catalog").err
+
+
+def test_a_misspelled_noun_is_told_the_right_one(everpath: Everpath) -> None:
+    assert everpath("list", "bundels").err.endswith("Say what to list: 'everpath list bundles'.\n")

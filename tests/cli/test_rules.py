@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from commandline import Everpath
 from everpath.rules.registry import all_rules
 
@@ -34,3 +36,19 @@ def test_whom_a_rule_protects_is_said(everpath: Everpath) -> None:
 
 def test_a_rule_about_waivers_cannot_be_waived(everpath: Everpath) -> None:
     assert "waivers:" not in everpath("rules", "EP901").out
+
+
+@pytest.mark.parametrize(
+    ("word", "hint"),
+    [
+        ("EP999", "`everpath rules EP9` lists the rules of that family, `everpath rules` all of them"),
+        ("ep250", "`everpath rules EP2` lists the rules of that family, `everpath rules` all of them"),
+        ("ep2033", "did you mean 'EP203'?"),
+        ("EP899", "`everpath rules` lists them all"),
+        ("Frok", "did you mean 'fork'?"),
+        ("zzz", "`everpath rules` lists them all"),
+    ],
+)
+def test_an_unknown_rule_is_told_where_to_look(everpath: Everpath, word: str, hint: str) -> None:
+    answer = everpath("rules", word)
+    assert (answer.code, answer.err) == (2, f"error: no rule is called {word!r}\nhint: {hint}\n")

@@ -11,7 +11,7 @@ import yaml
 
 from everpath.cli import config
 from everpath.cli.config import Config, load
-from everpath.errors import ConfigError
+from everpath.errors import ConfigError, UsageError
 from everpath.model import Place
 from schemas import SCHEMAS, conforms
 
@@ -243,3 +243,65 @@ def test_the_schema_names_the_keys_that_are_read(here: Path) -> None:
     assert tuple(waiver["properties"]) == config._WAIVER_KEYS
     document = yaml.load(FULL, Loader=yaml.BaseLoader)
     conforms("config", document)
+
+
+def test_a_path_that_no_file_can_have_is_a_complaint_at_its_line(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = "everpath.yaml:2:8: {} cannot be the name of a file"
+    assert complaint(here, 'show: error\npaths: ["a\\0b"]\n') == expected.format(r"a\x00b")
+
+    def unencodable(path: str) -> bytes:
+        return path.encode("ascii")
+
+    monkeypatch.setattr("os.fsencode", unencodable)
+    assert complaint(here, "show: error\npaths: [é]\n") == expected.format("é")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "[tool.everpath]\nx = " + "1" * 5000,
+            "f.toml: a number of thousands of digits: no key of everpath takes",
+        ),
+        ("[tool.everpath]\nx = " + "[" * 50_000, "f.toml: nested too deeply to be read"),
+        ("\ntool = 1\n", "f.toml:2: tool should be a table, not 1"),
+        ("tool = []\n", "f.toml:1: tool should be a table, not a list"),
+        ("[tool]\neverpath = 1\n", "f.toml:2:1: everpath should be a mapping, not 1"),
+        (
+            "[tool.everpath]\npaths = 0x" + "f" * 5000,
+            "f.toml:2:1: paths should be a list, not a very large number",
+        ),
+        ("[tool.everpath]\nx = x\n", "f.toml: Invalid value (at line 2, column 5)"),
+    ],
+)
+def test_toml_that_is_no_configuration_is_told_with_its_file(here: Path, text: str, message: str) -> None:
+    (here / "f.toml").write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load("f.toml")
+    assert caught.value.message.startswith(message)
+
+
+def test_an_expiry_of_thousands_of_digits_is_no_date(here: Path) -> None:
+    waiver = "[[tool.everpath.waivers]]\nrule = 'fork'\nreason = 'r'\nexpires = 0x" + "f" * 5000
+    (here / "f.toml").write_text(waiver)
+    with pytest.raises(
+        ConfigError, match="expires should be a date such as 2027-01-31, not a very large number"
+    ):
+        load("f.toml")
+
+
+def test_an_empty_name_of_a_configuration_is_not_no_configuration() -> None:
+    with pytest.raises(UsageError, match="--config names no file"):
+        load(" ")
+
+
+def test_a_parent_that_may_not_be_looked_into_holds_no_configuration(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(_: Path) -> bool:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "exists", refused)
+    assert load(None) == Config()

@@ -15,14 +15,26 @@ COUNTED = "counted"
 
 @pytest.fixture(scope="session")
 def oracle() -> Iterator[Oracle]:
-    """The oracle named by EVERPATH_ORACLE. Not named: skipped. Named and absent: an error, not a skip."""
-    program = os.environ.get("EVERPATH_ORACLE")
-    if not program:
-        pytest.skip("EVERPATH_ORACLE is not set; `make conformance` builds the oracle and sets it (needs Go)")
-    if not Path(program).is_file():
-        pytest.fail(f"EVERPATH_ORACLE names {program}, which is not there; tests/oracle/build.sh builds it")
-    with Oracle(program) as running:
+    """The oracle of opm, OLM v0 and blang."""
+    with Oracle(_program("EVERPATH_ORACLE", "tests/oracle/build.sh")) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def oracle_v1() -> Iterator[Oracle]:
+    """The oracle of OLM v1 and Masterminds."""
+    with Oracle(_program("EVERPATH_ORACLE_V1", "tests/oracle_v1/build.sh")) as running:
+        yield running
+
+
+def _program(variable: str, build: str) -> str:
+    """The program that a variable names. Not named: skipped. Named and absent: an error, not a skip."""
+    program = os.environ.get(variable)
+    if not program:
+        pytest.skip(f"{variable} is not set; `make conformance` builds the oracle and sets it (needs Go)")
+    if not Path(program).is_file():
+        pytest.fail(f"{variable} names {program}, which is not there; {build} builds it")
+    return program
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

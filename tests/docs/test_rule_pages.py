@@ -45,6 +45,13 @@ def test_the_bad_example_is_reported(rule: Rule, tmp_path: Path) -> None:
 
 
 @every_rule
+def test_whatever_is_wrong_with_the_bad_example_has_a_fix(rule: Rule, tmp_path: Path) -> None:
+    lay_out(read_page(RULES / f"{rule.id}.md").bad, tmp_path / "here")
+    found = judge(tmp_path / "report.json")["findings"]
+    assert [finding["rule"] for finding in found if not finding["fix"]] == []
+
+
+@every_rule
 def test_the_good_example_is_not_reported(rule: Rule, tmp_path: Path) -> None:
     found = found_in(read_page(RULES / f"{rule.id}.md").good, tmp_path)
     assert rule.id not in found

@@ -237,3 +237,25 @@ def test_a_line_leaves_out_what_stands_lower_than_the_floor() -> None:
     graph = channel_graph("f: e\ne: d\nd: c\nc: b\nb: a\na")
     assert graph._line("f", set(), floor=2) == {"e", "d", "c"}
     assert graph._line("f", {"d"}, floor=2) == {"e"}
+
+
+def test_the_head_below_is_the_newest_of_lower_version() -> None:
+    graph = channel_graph("top@3.0.0\nb@2.0.0\nz@1.0.0\nc@1.0.0\nlow@0.1.0: gone\nnone?")
+    assert [graph.head_below(n) for n in ("top", "b", "z", "c", "low", "none")] == [
+        "b",
+        "c",
+        "low",
+        "low",
+        None,
+        None,
+    ]
+
+
+def test_some_successors_are_all_by_name_and_a_few_by_range() -> None:
+    graph = channel_graph("d: a / - / <4.0.0\nc: - / a, c / <9.0.0\nb: - / - / <2.0.0\na: a / - / <=1.0.0")
+    named = [Edge("d", "a", EdgeKind.REPLACES), Edge("c", "a", EdgeKind.SKIPS)]
+    ranged = [Edge(name, "a", EdgeKind.RANGE) for name in "dcb"]
+    assert graph.some_successors("a", 0) == (named, 3)
+    assert graph.some_successors("a", 2) == ([*named, ranged[0], ranged[2]], 1)
+    assert graph.some_successors("a", 3) == graph.some_successors("a", 9) == (named + ranged, 0)
+    assert graph.some_successors("gone", 9) == ([], 0)

@@ -1,4 +1,4 @@
-"""A fix is safe to follow: carried out to the letter it costs no channel opm's acceptance."""
+"""Fixes are safe to follow, mend what they are for, and do not go round in circles."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from everpath.formats.notation import parse
 from everpath.graph import ChannelGraph
 from everpath.model import Channel, Entry
 from everpath.policies import opm
+from everpath.rules._edits import Edit, edited
+from everpath.rules.causes import Judged, traced
 from everpath.rules.check import Selection, check
-from everpath.rules.registry import find_rules
+from everpath.rules.findings import Severity
+from everpath.rules.registry import all_rules, find_rules
 from strategies import drawings
 
 RULES = ("EP2",)
@@ -28,8 +31,20 @@ def followed(fix: str, entry: Entry) -> Entry:
         return entry._replace(replaces=found[1])
     if found := re.search(rf"give {name} the skipRange '([^']+)'", fix):
         return entry._replace(skip_range=found[1])
+    return shortened(fix, entry)
+
+
+def shortened(fix: str, entry: Entry) -> Entry:
+    """The entry without what a fix takes away from it."""
+    name = re.escape(entry.name)
     if re.search(rf"remove replaces: \w+ from {name}\b", fix):
         return entry._replace(replaces=None)
+    if re.search(rf"remove the skipRange of {name}\b", fix):
+        return entry._replace(skip_range=None)
+    if (found := re.search(r"remove (\w+) from the skips of ((?:\w+(?:, | and )?)+)", fix)) and (
+        entry.name in re.split(r", | and ", found[2])
+    ):
+        return entry._replace(skips=tuple(s for s in entry.skips if s != found[1]))
     return entry
 
 
@@ -44,6 +59,52 @@ def test_no_fix_turns_a_channel_opm_accepts_into_one_it_refuses(drawing: str) ->
     [channel] = package.channels
     assume(opm.verdict(ChannelGraph(channel, package)).accepted)
     for finding in check(catalog, Selection(rules=find_rules(RULES))).findings:
-        for edit in (finding.fix or "").split(", or "):
+        for edit in re.split(", or |; else ", finding.fix or ""):
             after = ChannelGraph(mended(channel, edit), package)
             assert opm.verdict(after).accepted, (finding.rule, edit)
+
+
+def graph_of(drawing: str) -> ChannelGraph:
+    [package] = parse(drawing).packages
+    return ChannelGraph(package.channels[0], package)
+
+
+def judged(graph: ChannelGraph) -> list[Judged]:
+    """What the rules about the graph say that is worth mending, the worst first."""
+    rules = [rule for rule in all_rules() if rule.subject == "channel" and rule.id in find_rules(RULES)]
+    found = traced(graph, [Judged(rule, flaw) for rule in rules for flaw in rule.check(graph)])
+    return sorted((j for j in found if j.severity > Severity.NOTE), key=lambda j: -j.severity)
+
+
+@given(drawings())
+def test_every_edit_mends_what_it_is_for(drawing: str) -> None:
+    graph = graph_of(drawing)
+    for rule, flaw in judged(graph):
+        if isinstance(flaw.fix, Edit):
+            left = {(f.entry, f.message) for f in rule.check(edited(graph, flaw.fix))}
+            assert (flaw.entry, flaw.message) not in left, (rule.id, str(flaw.fix))
+
+
+@given(drawings())
+def test_edits_made_one_after_the_other_leave_no_error_that_another_edit_would_mend(drawing: str) -> None:
+    graph = graph_of(drawing)
+    for _ in range(3 * len(graph.entries) + 3):
+        found = judged(graph)
+        edits = [j.flaw.fix for j in found if isinstance(j.flaw.fix, Edit)]
+        if not edits or found[0].severity < Severity.ERROR:
+            return
+        graph = edited(graph, edits[0])
+    raise AssertionError([(j.rule.id, str(j.flaw.fix)) for j in judged(graph)])
+
+
+@given(drawings())
+def test_what_is_said_to_have_the_cause_of_another_is_mended_with_it(drawing: str) -> None:
+    graph = graph_of(drawing)
+    found = {(j.rule.id, j.flaw.entry): j for j in judged(graph)}
+    for rule, flaw in found.values():
+        cause = re.match(r"same cause as (EP\d+) \((\w+)\), mended with it", str(flaw.fix))
+        if cause is not None:
+            root = found[cause[1], cause[2]]
+            assert isinstance(root.flaw.fix, Edit)
+            left = {(f.entry, f.severity) for f in rule.check(edited(graph, root.flaw.fix))}
+            assert (flaw.entry, flaw.severity) not in left

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalog_texts import Style, documents, dumped, styles
+from everpath.formats.text import yaml11
 from everpath.formats.text.descent import descend_json, descend_yaml
 from everpath.formats.text.parsed import byte_offset
 from everpath.formats.text.spans import json_spans, yaml_spans
@@ -37,7 +38,9 @@ def test_every_value_of_a_document_has_a_span(documents: list[dict[str, Any]], s
     text = dumped(documents[:1], style)
     spans = json_spans(text.decode(), 99) if style.is_json else yaml_spans(text, 99)
     assert spans.is_whole
-    assert set(_pointers(documents[0])) <= spans.by_pointer.keys()
+    # What a parser makes of the text, not what was written: a lone U+0085 does not survive every writer.
+    value = documents[0] if style.is_json else yaml11.parse(text).value
+    assert set(_pointers(value)) <= spans.by_pointer.keys()
 
 
 def _pointers(value: Any, above: tuple[str | int, ...] = ()) -> list[tuple[str | int, ...]]:

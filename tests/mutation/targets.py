@@ -28,6 +28,7 @@ GROUPS: Final = (
             "policies.olm_v0",
             "policies.olm_v1",
             "policies.opm",
+            "policies.opm_edits",
             "policies.walks",
             "rules.heads",
             "rules.stranding",
@@ -48,6 +49,7 @@ GROUPS: Final = (
             "tests/rules_check",
             "tests/graphs_and_policies",
             "tests/laws/test_graph_and_policies.py",
+            "tests/laws/test_opm_edits.py",
         ),
     ),
     Group(

@@ -34,7 +34,7 @@ def test_the_document_is_the_contract() -> None:
                 "file": "catalog/p.yaml",
                 "line": 5,
                 "column": 5,
-                "message": "b and c both replace it",
+                "message": "a: b and c both replace it",
                 "because": ["c replaces a", "b replaces a"],
                 "fix": "add b to the skips of c",
             }
@@ -55,7 +55,7 @@ def test_every_finding_is_in_it_whatever_is_shown() -> None:
 
 def test_text_is_kept_as_it_was() -> None:
     strange = '\x1b[31m"日本"\n'
-    document = json.loads(rendered("json", finding(message=strange)))
+    document = json.loads(rendered("json", finding(message=strange, entry=None)))
     assert document["findings"][0]["message"] == strange
 
 

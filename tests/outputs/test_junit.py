@@ -21,7 +21,7 @@ def test_findings_from_fail_on_are_failures_and_the_others_pass() -> None:
         "line": "5",
     }
     assert failed.findtext("failure") == (
-        "catalog/p.yaml:5:5\nb and c both replace it\nbecause: c replaces a\nbecause: b replaces a\n"
+        "catalog/p.yaml:5:5\na: b and c both replace it\nbecause: c replaces a\nbecause: b replaces a\n"
         "fix: add b to the skips of c"
     )
     assert passed.find("failure") is None

@@ -14,7 +14,7 @@ def test_a_finding_is_a_row() -> None:
     assert cells[1].startswith("[EP203 fork](https://")
     assert cells[2:] == [
         "p/stable/a<br>catalog/p.yaml:5:5",
-        "b and c both replace it",
+        "a: b and c both replace it",
         "add b to the skips of c",
     ]
 

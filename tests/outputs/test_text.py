@@ -123,3 +123,18 @@ def test_no_control_character_of_a_catalog_reaches_the_reader(view: str, field: 
 def test_a_line_break_in_a_message_makes_no_line_of_its_own() -> None:
     text = rendered("text", finding(message="one\nerror: forged"))
     assert "\nerror: forged" not in text
+
+
+def test_findings_of_a_channel_are_in_order_of_severity_then_of_version() -> None:
+    entries = ["op.v1.10.0", "op.v1.9.0", "op.v1.10.0-rc.1", "op", "op.v2"]
+    findings = [finding(entry=entry, message=entry, place=Place(entry)) for entry in entries]
+    worst_last = finding(entry="op.v0.1.0", message="warning", severity=Severity.WARNING, place=Place("0"))
+    text = rendered("text", worst_last, *findings)
+    assert re.findall(r"^\w+\[EP203 fork\]: (.*)$", text, re.MULTILINE) == [
+        "op",
+        "op.v2",
+        "op.v1.9.0",
+        "op.v1.10.0-rc.1",
+        "op.v1.10.0",
+        "op.v0.1.0: warning",
+    ]

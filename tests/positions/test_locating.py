@@ -196,3 +196,25 @@ def test_a_document_longer_than_a_block_is_found_to_its_end() -> None:
 def test_a_file_that_is_gone_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UnreadableInput):
         locate(Place(str(tmp_path / "gone"), 0, ("a",)), Sources())
+
+
+@pytest.mark.parametrize(
+    ("text", "pointer", "column"),
+    [
+        ("a: 1\nskipsRange: <1.0.0\n", ("skipsRange",), 1),
+        ("entries:\n- name: a\n  'skip': b\n", ("entries", 0, "skip"), 4),
+        ("entries: [{name: skip, skip: b}]\n", ("entries", 0, "skip"), 24),
+        ('{"entries": [{"name": "skip", "skip": "b"}]}', ("entries", 0, "skip"), 32),
+        ("noskip: 1\nskip: # why\n  - b\n", ("skip",), 1),
+        ("skip: b\n", ("absent",), 1),
+    ],
+)
+def test_a_key_is_found_in_front_of_its_value(
+    tmp_path: Path, text: str, pointer: tuple[str | int, ...], column: int
+) -> None:
+    file = tmp_path / "catalog.yaml"
+    file.write_text(text)
+    found = locate(Place(str(file)).key(*pointer), Sources())
+    assert found.column == column
+    if pointer != ("absent",):
+        assert found.source_line[found.column - 1 : found.end_column - 1] == pointer[-1]

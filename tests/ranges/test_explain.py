@@ -17,14 +17,19 @@ INSIDE = "anywhere inside, a pre-release is matched like any other version"
     [
         (">=1.0.0 <1.2.3", "matches every version from 1.0.0 (included) to 1.2.3 (excluded)"),
         (">1.0.0 <=2.0.0", "matches every version from 1.0.0 (excluded) to 2.0.0 (included)"),
-        (">=1.0.0", "matches 1.0.0 and every version above it"),
+        (">=1.0.0", "matches every version from 1.0.0 on"),
         (">1.0.0", "matches every version above 1.0.0"),
-        ("<=1.0.0", "matches 1.0.0 and every version below it"),
+        ("<=1.0.0", "matches every version up to 1.0.0 (included)"),
         ("<1.0.0", "matches every version below 1.0.0"),
         ("1.0.0+build", "matches exactly 1.0.0"),
         ("!=1.0.0+build", "matches every version except 1.0.0"),
         ("!=1.0.0 !=1.1.0 !=1.2.0", "matches every version except 1.0.0, 1.1.0 and 1.2.0"),
-        ("<1.0.0 || 2.0.0", "matches every version below 1.0.0 and exactly 2.0.0"),
+        ("<1.0.0 || 2.0.0", "matches every version below 1.0.0, or exactly 2.0.0"),
+        ("<0.5.0 || >=1.0.0", "matches every version below 0.5.0, or from 1.0.0 on"),
+        (
+            "1.0.0 || >4.0.0",
+            "matches exactly 1.0.0, or every version above 4.0.0",
+        ),
         ("1.0.0 - 2.0.0", "matches no version at all"),
         ("<1.0.0 || >=1.0.0", "matches every version"),
         (">=0.0.0-0 || || 1.0.0", "matches every version"),
@@ -135,3 +140,12 @@ def test_that_nothing_published_matches_is_said() -> None:
         "published versions matched, 0 of 1",
         "not matched, 1: 2.0.0",
     )
+
+
+def test_a_long_list_of_published_versions_is_cut_and_counted() -> None:
+    versions = tuple(parse(f"1.0.{patch}") for patch in range(1021))
+    (line,) = Published(versions, (), ()).lines
+    assert line.startswith("published versions matched, 1021 of 1021: 1.0.0, 1.0.1, ")
+    assert line.endswith(", 1.0.19 and 1,001 more (-o json lists them)")
+    (line,) = Published(versions[:20], (), ()).lines
+    assert line.endswith(", 1.0.18, 1.0.19")

@@ -153,3 +153,8 @@ def test_a_text_of_nothing_but_hazards_takes_no_quadratic_time(text: str) -> Non
     started = time.process_time()
     assert len(Range.parse(text).hazards) >= 4_999
     assert time.process_time() - started < 5
+
+
+def test_a_single_bar_is_told_what_it_should_have_been() -> None:
+    (hazard,) = (h for h in Range.parse("<1.0.0 | <2.0.0").hazards if h.kind == "dropped-token")
+    assert hazard.message == "a single '|' is ignored, as if it were not there; || separates alternatives"

@@ -74,7 +74,7 @@ def test_a_large_binary_file_is_left_at_its_first_bytes(tmp_path: Path) -> None:
 
 def test_standard_input_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     sources = Sources()
-    with pytest.raises(UnreadableInput, match="- is larger than 1 MiB"):
+    with pytest.raises(UnreadableInput, match="standard input is larger than 1 MiB"):
         sources.keep_stream("-", io.BytesIO(b"x" * (MEBIBYTE + 1)), MEBIBYTE)
     sources.keep_stream("-", io.BytesIO(b"x" * MEBIBYTE), MEBIBYTE)
     assert len(sources.read("-")) == MEBIBYTE
@@ -82,7 +82,7 @@ def test_standard_input_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("text", [b"", b"\n"[:0]])
 def test_empty_standard_input_is_an_error(text: bytes) -> None:
-    with pytest.raises(UnreadableInput, match="- holds no catalog"):
+    with pytest.raises(UnreadableInput, match="standard input holds no catalog"):
         read_fbc("-", Assembly(), Sources(), stream=io.BytesIO(text))
 
 
@@ -140,6 +140,11 @@ def test_bad_metadata_amid_a_large_catalog_is_noticed_by_a_thorough_reading() ->
     assert [p.kind for p in read(broken + RENDERED, thorough=True).problems] == ["unreadable-document"]
 
 
+def told(item: documents.Document | documents.Flaw) -> tuple[object, ...]:
+    """Without what a reader may use to save time."""
+    return item if isinstance(item, documents.Flaw) else (item.offset, item.text)
+
+
 @pytest.mark.parametrize("block", [1, 2, 3, 7, 64])
 def test_where_blocks_end_does_not_matter(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
     stream = (
@@ -150,7 +155,7 @@ def test_where_blocks_end_does_not_matter(block: int, monkeypatch: pytest.Monkey
     whole_objects = list(documents.json_documents(io.BytesIO(objects)))
     monkeypatch.setattr(documents, "_BLOCK", block)
     cut = list(documents.yaml_documents(io.BytesIO(stream)))
-    assert [item[:3] for item in cut] == [item[:3] for item in whole]
+    assert [told(item) for item in cut] == [told(item) for item in whole]
     assert list(documents.json_documents(io.BytesIO(objects))) == whole_objects
     assert [item.text for item in whole_objects if isinstance(item, documents.Document)] == [
         b'{"a": 1}\n',
@@ -166,6 +171,7 @@ def test_up_to_a_size_all_of_a_catalog_is_checked(
     path = tmp_path / "catalog.yaml"
     path.write_bytes(RENDERED.replace(b'"quoted"', b'"a": b: c') + RENDERED)
     asked = path if of == "file" else tmp_path
+    monkeypatch.setattr(fbc, "_PARSED_WHOLE", 0)
     monkeypatch.setattr(fbc, "_CHECKED_WHOLE", path.stat().st_size)
     assert [problem.kind for problem in read(asked).problems] == ["unreadable-document"]
     monkeypatch.setattr(fbc, "_CHECKED_WHOLE", path.stat().st_size - 1)

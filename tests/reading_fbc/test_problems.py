@@ -114,7 +114,7 @@ def test_near_misses_are_misspellings_and_strangers_are_not() -> None:
         name: op
         default-channel: stable
         maintainer: me
-    """) == ["misspelled-key 3:18 default-channel is no key opm knows"]
+    """) == ["misspelled-key 3:1 default-channel is no key opm knows"]
     assert problems("""
         schema: olm.channel
         name: stable
@@ -122,9 +122,9 @@ def test_near_misses_are_misspellings_and_strangers_are_not() -> None:
         entries:
         - {name: a, replace: b, skipsRange: <1.0.0, olm.skipRange: <1.0.0, comment: hi}
     """) == [
-        "misspelled-key 5:60 olm.skipRange is no key opm knows",
-        "misspelled-key 5:22 replace is no key opm knows",
-        "misspelled-key 5:37 skipsRange is no key opm knows",
+        "misspelled-key 5:45 olm.skipRange is no key opm knows",
+        "misspelled-key 5:13 replace is no key opm knows",
+        "misspelled-key 5:25 skipsRange is no key opm knows",
     ]
 
 

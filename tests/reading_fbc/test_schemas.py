@@ -244,3 +244,37 @@ def test_metadata_is_not_kept_unless_asked_for() -> None:
     read_fbc("-", assembly, Sources(), stream=BytesIO(dedent(METADATA).encode()))
     (bundle,) = assembly.build("x").packages[0].bundles
     assert bundle.properties[0].value is UNREAD
+
+
+def _misshapen(padding: int) -> str:
+    return dedent("""\
+        schema: olm.bundle
+        name: op.v1
+        package: op
+        properties:
+        - type: olm.csv.metadata
+          value:
+            keywords: text
+            description: %s
+    """).replace("%s", "x" * padding)
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (_misshapen(1), True),
+        (_misshapen(1 << 20), False),
+        (
+            _misshapen(1 << 20)
+            .replace("keywords: text", "keywords: {a: &b c, d: *b}")
+            .replace("name: op.v1", "name: !!str op.v1"),
+            True,
+        ),
+        (_misshapen(1).replace("keywords: text", "keywords: [text]"), False),
+    ],
+)
+def test_metadata_of_the_wrong_shape_is_kept_where_it_was_parsed(text: str, kept: bool) -> None:
+    assembly = Assembly()
+    read_fbc("-", assembly, Sources(), stream=BytesIO(text.encode()))
+    (bundle,) = assembly.build("x").packages[0].bundles
+    assert (bundle.properties[0].value is not UNREAD) is kept

@@ -144,7 +144,7 @@ def test_every_pair_of_equal_versions_is_told() -> None:
     assert [(f.entry, f.severity) for f in found] == [("b1", Severity.WARNING), ("b3", Severity.WARNING)]
     facts: dict[str, Any] = {
         "because": ("ranges and OLM v0 cannot tell them apart; v1 orders them by build metadata or release",),
-        "fix": "raise the patch number instead",
+        "fix": "raise the patch number in the next release; leave what is published",
     }
     assert all(getattr(finding, name) == value for finding in found for name, value in facts.items())
 

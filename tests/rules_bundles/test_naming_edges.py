@@ -66,3 +66,12 @@ def test_a_package_other_than_the_folder_s_is_told_at_the_annotation() -> None:
     (finding,) = parse_report(repository(astray), "EP412")
     assert finding.place.pointer == ANNOTATED
     assert finding.because == ("catalogs go by the annotation, repositories by the folder",)
+
+
+def test_a_bundle_without_a_version_is_told_to_state_the_one_of_its_folder() -> None:
+    made = in_folder("op.v1.1.0", folder="1.1.0")
+    assert made.csv is not None
+    without = made._replace(version=None, csv=made.csv._replace(version=None))
+    (finding,) = parse_report(repository(without), "EP411")
+    assert finding.message == "op.v1.1.0 has no version and lies in the folder 1.1.0"
+    assert finding.fix == "write version: 1.1.0 into its spec"

@@ -49,7 +49,7 @@ def test_every_misfit_of_every_property_is_told() -> None:
     assert [(f.place.pointer[1:], f.fix) for f in found] == [
         ((1, "value", "group"), "quote it"),
         ((1, "value", "kind"), "quote it"),
-        ((2, "value"), None),
+        ((2, "value"), "write an object, or remove the property"),
     ]
 
 

@@ -192,3 +192,17 @@ def test_the_rules_about_waivers_can_be_left_out() -> None:
 )
 def test_a_waiver_says_in_words_what_it_excuses(limits: dict[str, str], subject: str) -> None:
     assert waiver(**limits).subject == subject
+
+
+@pytest.mark.parametrize("first", ["a", "a*", "*", "[a]", ""])
+@pytest.mark.parametrize("second", ["a", "?", "*a"])
+def test_of_two_waivers_for_one_finding_the_first_is_used(first: str, second: str) -> None:
+    waivers = (waiver(entry=first), waiver("fork", entry=second))
+    [unused] = judged(FORK, *waivers).findings
+    assert unused.message == f"the waiver of fork for entry {second} excuses nothing"
+
+
+def test_a_waiver_of_something_alike_excuses_nothing() -> None:
+    assert (
+        rules(judged(FORK, waiver(entry="aa"), waiver(entry="a?"), waiver(entry="[!a]"))).count("EP203") == 1
+    )

@@ -60,6 +60,8 @@ NAMES = ("op.v1.0.0", "op.v1.1.0", "tool-box.v1.2.0", "stable", "candidate")
         ("1.1.0", "op.v1.1.0"),
         ("other.v1.1.0", "op.v1.1.0"),
         ("op.v1.1", "op.v1.1.0"),
+        ("op.v1.1.O", "op.v1.1.0"),
+        ("op.vl.0.o", "op.v1.0.0"),
         ("stabel", "stable"),
         ("candidat", "candidate"),
     ],
@@ -105,3 +107,8 @@ def test_of_two_names_with_one_version_the_one_spelled_alike_was_meant(wrong: st
 
 def test_a_name_spelled_alike_is_meant_rather_than_one_that_looks_alike() -> None:
     assert Nearby(["STABLE", "stables"]).meant("stable") == "STABLE"
+
+
+def test_a_list_may_stand_for_more_than_it_names() -> None:
+    assert listed("ab", total=2) == "a and b"
+    assert listed("ab", total=5) == "a, b and 3 more"

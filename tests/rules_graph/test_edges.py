@@ -25,7 +25,7 @@ def test_a_missing_name_at_the_end_of_the_chain_is_only_noted() -> None:
 def test_a_missing_name_above_other_entries_is_a_warning() -> None:
     [finding] = parse_report("b3: b9 / b1\nb1", "EP212")
     assert finding.severity is Severity.WARNING
-    assert finding.fix == "remove replaces: b9, or add the missing entry"
+    assert finding.fix == "leave it, if b9 was released and pruned; else remove replaces: b9 from b3"
 
 
 def test_a_forgotten_v_is_recognised() -> None:
@@ -39,8 +39,28 @@ def test_a_bare_version_is_recognised() -> None:
 
 
 def test_another_version_is_no_slip_of_the_pen() -> None:
-    [finding] = parse_report("op.v1.1.0: op.v1.0.1\nop.v1.0.0", "EP212")
-    assert finding.fix == "remove replaces: op.v1.0.1, or add the missing entry"
+    [finding] = parse_report("op.v1.1.0: op.v1.0.1 / op.v1.0.0\nop.v1.0.0", "EP212")
+    assert finding.fix == (
+        "leave it, if op.v1.0.1 was released and pruned; else remove replaces: op.v1.0.1 from op.v1.1.0"
+    )
+
+
+def test_a_missing_name_above_a_head_nobody_replaces_is_that_head() -> None:
+    drawing = "op.v1.2.0: op.v1.0.1\nop.v1.1.0: op.v1.0.0\nop.v1.0.0"
+    [finding] = parse_report(drawing, "EP212")
+    assert finding.fix == "set replaces: op.v1.1.0 on op.v1.2.0"
+
+
+def test_a_head_above_the_entry_is_not_what_it_replaces() -> None:
+    [finding] = parse_report("b1: b3\nb3: gone\nx@9.0.0", "EP212")
+    assert finding.fix == "leave it, if gone was released and pruned; else remove replaces: gone from b3"
+
+
+def test_a_letter_that_looks_like_a_digit_is_recognised_by_every_rule() -> None:
+    drawing = "foo.v1.2.0: foo.v1.1.O\nfoo.v1.1.1: foo.v1.0.0\nfoo.v1.1.0\nfoo.v1.0.0"
+    assert parse_report(drawing, "EP212")[0].fix == "did you mean foo.v1.1.0?"
+    drawing = "foo.v1.2.0: foo.v1.1.O\nfoo.v1.1.0: foo.v1.0.0\nfoo.v1.0.0"
+    assert parse_report(drawing, "EP202")[0].fix == "set replaces: foo.v1.1.0 on foo.v1.2.0"
 
 
 def test_the_oldest_entry_may_replace_one_of_another_channel() -> None:
@@ -51,7 +71,7 @@ def test_the_oldest_entry_may_replace_one_of_another_channel() -> None:
 def test_replacing_an_entry_of_another_channel_further_up_cuts_the_channel() -> None:
     [finding] = parse_report("[stable]\nb3: b2\nb1\n[old]\nb2: b1\nb1", "EP213")
     assert finding.severity is Severity.WARNING
-    assert finding.fix == "put b2 into the channel, or let b3 replace an entry of it"
+    assert finding.fix == "put b2 into the channel, or let b3 replace the entry below it"
 
 
 def test_a_skipped_name_that_was_removed_is_only_noted() -> None:
@@ -67,7 +87,7 @@ def test_a_skipped_name_that_is_misspelled_is_a_warning() -> None:
 
 def test_what_is_skipped_already_cannot_be_what_was_meant() -> None:
     drawing = "op.v1.2.0: op.v1.0.0 / op.1.1.0, op.v1.1.0\nop.v1.1.0: op.v1.0.0\nop.v1.0.0"
-    assert parse_report(drawing, "EP214")[0].fix is None
+    assert parse_report(drawing, "EP214")[0].severity is Severity.NOTE
 
 
 def test_skipping_an_entry_of_another_channel_is_noted() -> None:
@@ -110,7 +130,10 @@ def test_each_edge_to_itself_is_reported_where_it_is_written() -> None:
     assert replaces.place.pointer == (1, "replaces")
     assert (replaces.because, replaces.fix) == (("b1 replaces b1",), "remove b1 from its own replaces")
     assert skips.place.pointer == (1, "skips")
-    assert (skips.because, skips.fix) == (("b1 skips b1",), "remove b1 from its own skips")
+    assert (skips.because, skips.fix) == (
+        ("b1 skips b1",),
+        "move b1 from its own skips to the skips of b2",
+    )
 
 
 def test_an_edge_to_itself_behind_the_edge_of_another_is_found() -> None:
@@ -138,7 +161,7 @@ def test_every_name_from_another_channel_is_reported_and_no_other() -> None:
 
 def test_an_entry_cannot_have_meant_itself() -> None:
     [finding] = parse_report("op.v1.1.0: op-v1.1.0\nop.v1.0.0", "EP212")
-    assert finding.fix == "remove replaces: op-v1.1.0, or add the missing entry"
+    assert finding.fix == "set replaces: op.v1.0.0 on op.v1.1.0"
 
 
 def test_a_slip_of_the_pen_at_the_end_of_the_chain_is_a_warning() -> None:
@@ -162,7 +185,8 @@ def test_a_skipped_entry_without_a_bundle_is_left_to_that_rule() -> None:
 @pytest.mark.parametrize("skipped", ["op.1.2.0", "op.1.1.0"])
 def test_neither_the_entry_nor_what_it_replaces_can_have_been_meant(skipped: str) -> None:
     [finding] = parse_report(f"op.v1.2.0: op.v1.1.0 / {skipped}\nop.v1.1.0", "EP214")
-    assert (finding.fix, finding.severity) == (None, Severity.NOTE)
+    fix = f"leave it, if {skipped} was released; else remove {skipped} from the skips of op.v1.2.0"
+    assert (finding.fix, finding.severity) == (fix, Severity.NOTE)
 
 
 def test_every_skipped_entry_of_another_channel_is_noted_in_its_place() -> None:
@@ -201,7 +225,7 @@ def test_every_downgrade_is_told_where_it_is_written() -> None:
         ("b3", (1, "replaces"), ("b3 replaces b6",)),
         ("b4", (0, "skips"), ("b4 skips b5",)),
     ]
-    assert found[0].fix == "give b3 a version above 6.0.0"
+    assert found[0].fix == "publish b3 again with a version above 6.0.0, in its stead"
 
 
 def test_every_range_of_a_skipped_entry_is_noted_with_all_who_skip_it() -> None:

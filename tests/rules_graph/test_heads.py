@@ -34,7 +34,7 @@ def test_a_second_head_newer_than_the_tail_is_skipped_instead() -> None:
 
 def test_a_second_head_whose_link_is_in_another_channel_names_the_link() -> None:
     [finding] = parse_report("[stable]\nb3: b2\nb1\n[fast]\nb2: b1\nb1", "EP202")
-    assert finding.fix == "put b2 into this channel, or add b1 to the skips of b3"
+    assert finding.fix == "put b2 into this channel, with replaces: b1, or add b1 to the skips of b3"
     assert finding.because == ("b3 replaces b2", "b2 is in the package but not in this channel")
 
 
@@ -111,3 +111,19 @@ def test_a_cycle_of_entries_without_versions_is_mended_where_it_closes() -> None
     [finding] = parse_report("d?: c\nc?: b\nb?: a\na?: c", "EP204")
     assert (finding.entry, finding.place.pointer) == ("a", (3, "replaces"))
     assert finding.fix == "remove replaces: c from a"
+
+
+def test_heads_over_one_circle_each_end_where_it_closes_for_them() -> None:
+    drawing = "h9: a\nh8: b\nh7: x\nx: b\nh6: a\nh5\na@1.0.0: b\nb@1.1.0: c\nc@1.2.0: a"
+    tails = {f.entry: f.because[0] for f in parse_report(drawing, "EP202")}
+    assert tails == {
+        "h8": "c replaces a",
+        "h7": "a replaces b",
+        "h6": "a replaces b",
+        "h5": "c replaces a",
+    }
+
+
+def test_heads_over_one_chain_have_one_tail() -> None:
+    drawing = "h9: c\nh8: c\nh7: b\nh6\nc@1.2.0: b\nb@1.1.0: a\na@1.0.0"
+    assert {f.because for f in parse_report(drawing, "EP202")} == {("a replaces nothing",)}

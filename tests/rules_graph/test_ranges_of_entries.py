@@ -19,7 +19,7 @@ def test_a_range_that_does_not_parse_shows_where_and_how_to_write_it() -> None:
 def test_an_empty_arm_is_mended_by_removing_it() -> None:
     [finding] = parse_report("b2: b1 / - / <1.0.0 || || >2.0.0\nb1", "EP302")
     assert finding.fix == "write '<1.0.0 || >2.0.0'"
-    assert finding.because == ("asked about b2 and b1, the resolver dereferences nil",)
+    assert finding.because == ("asked about b1 and b2, the resolver dereferences nil",)
 
 
 def test_a_plain_range_has_no_hazard() -> None:
@@ -69,7 +69,7 @@ def test_a_range_over_itself_alone_covers_nobody() -> None:
 
 def test_a_range_without_an_upper_end_is_reported() -> None:
     [finding] = parse_report("b2: b1 / - / >=1.0.0\nb1", "EP309")
-    assert finding.fix == "end it with <2.0.0"
+    assert finding.fix == "give b2 the skipRange '>=1.0.0 <2.0.0'"
 
 
 def written(*ranges: str | None) -> Catalog:
@@ -107,7 +107,7 @@ def test_every_range_that_crashes_is_told_with_its_victims_alone() -> None:
         ("b2", (), "write '<9.0.0 || >9.0.0'"),
         (
             "b4",
-            ("asked about b4, b3 and b2, the resolver dereferences nil",),
+            ("asked about b2, b3 and b4, the resolver dereferences nil",),
             "write '<2.0.0 || >9.0.0'",
         ),
     ]
@@ -144,16 +144,16 @@ def test_a_range_is_either_misread_or_empty(text: str, rules: list[str]) -> None
 def test_every_range_over_its_own_version_is_told_where_to_end() -> None:
     drawing = "b3: - / - / <=3.0.0\nb2: - / - / =2.0.0\nb1: - / - / <1.0.0\nx?: - / - / <9.0.0"
     assert said(drawing, "EP304") == [
-        ("b2", ("2.0.0 is in '=2.0.0'",), "end the range with <2.0.0"),
-        ("b3", ("3.0.0 is in '<=3.0.0'",), "end the range with <3.0.0"),
+        ("b2", ("2.0.0 is in '=2.0.0'",), "remove the skipRange of b2"),
+        ("b3", ("3.0.0 is in '<=3.0.0'",), "give b3 the skipRange '<3.0.0'"),
     ]
 
 
 def test_every_range_over_newer_versions_is_told_where_to_end() -> None:
     drawing = "b3: - / - / <3.0.0\nb2: - / - / <1.5.0 || >2.5.0\nb1: - / - / =2.0.0\nx?: - / - / <9.0.0"
     assert said(drawing, "EP305") == [
-        ("b1", ("2.0.0 is in '=2.0.0'",), "end the range with <1.0.0"),
-        ("b2", ("3.0.0 is in '<1.5.0 || >2.5.0'",), "end the range with <2.0.0"),
+        ("b1", ("2.0.0 is in '=2.0.0'",), "remove the skipRange of b1"),
+        ("b2", ("3.0.0 is in '<1.5.0 || >2.5.0'",), "give b2 the skipRange '<1.5.0'"),
     ]
     assert findings(drawing, "EP305") == [
         "EP305 b1: the skipRange of b1 covers 1 newer version: b2",
@@ -170,16 +170,26 @@ def test_more_than_five_newer_versions_are_counted_and_not_all_shown(count: int,
 
 
 def test_every_empty_range_is_told_to_go() -> None:
-    fix = "remove it, or start it at a lower version"
+    fix = "remove the skipRange of {}, or start it at a lower version"
     drawing = "b3: - / - / >1.0.0 <1.0.0\nb2: - / - / <2.0.0\nb1: - / - / <0.1.0 >0.1.0"
-    assert said(drawing, "EP306") == [("b1", (), fix), ("b3", (), fix)]
+    assert said(drawing, "EP306") == [("b1", (), fix.format("b1")), ("b3", (), fix.format("b3"))]
 
 
 def test_every_range_over_nobody_else_is_noted_and_no_other() -> None:
     drawing = "b3: - / - / <1.0.0\nb2: - / - / >=1.0.0 <3.0.0\nb1: - / - / =1.0.0"
-    assert said(drawing, "EP307") == [("b1", (), None), ("b3", (), None)]
+    assert said(drawing, "EP307") == [
+        (
+            "b1",
+            (),
+            "leave it, if users have releases it covers, pruned or of another channel; else remove it",
+        ),
+        ("b3", (), "end it with <3.0.0, or remove it; leave it, if users have releases it covers"),
+    ]
 
 
 def test_every_range_without_an_upper_end_is_given_one() -> None:
     drawing = "b3: - / - / >1.0.0\nb2: - / - / <2.0.0\nx?: - / - / !=1.0.0"
-    assert said(drawing, "EP309") == [("b3", (), "end it with <3.0.0"), ("x", (), "give it an upper end")]
+    assert said(drawing, "EP309") == [
+        ("b3", (), "give b3 the skipRange '>1.0.0 <3.0.0'"),
+        ("x", (), "end it with < and the version of x"),
+    ]

@@ -24,8 +24,16 @@ def test_a_range_that_does_not_parse_is_not_built_upon() -> None:
 
 
 def test_one_range_takes_in_all_that_are_stranded() -> None:
-    fixes = {f.fix for f in parse_report("b3\nb2\nb1", "EP207")}
-    assert fixes == {"give b3 the skipRange '>=1.0.0 <3.0.0'"}
+    fixes = [f.fix for f in parse_report("b3\nb2\nb1", "EP207")]
+    edit = "give b3 the skipRange '>=1.0.0 <3.0.0'"
+    assert fixes == [f"same cause as EP207 (b2), mended with it: {edit}", edit]
+
+
+def test_nobody_is_sent_to_a_lower_version_that_v1_does_not_go_to() -> None:
+    [finding] = parse_report("b1: - / b2\nb2\nb3: - / b3", "EP207")
+    assert (finding.entry, finding.fix) == ("b2", "add b2 to the skips of b3")
+    [finding] = parse_report("b1: - / b2\nb2\nb3@2.0.0: - / b3", "EP207")
+    assert finding.fix == f"publish a release above 2.0.0 that replaces b1 and skips {finding.entry}"
 
 
 def test_a_range_that_is_there_is_extended() -> None:
@@ -50,7 +58,7 @@ def test_an_entry_off_the_chain_accepts_nobody_under_v0() -> None:
 def test_a_prohibited_entry_is_no_way_on() -> None:
     [finding] = parse_report("b2: b1\nb1\n%prohibited b2", "EP206")
     assert finding.because == ("b2 replaces b1, but b2 carries olm.deprecated, so it is never a target",)
-    assert finding.fix == "publish a release above b2 that OLM may install and that accepts b1"
+    assert finding.fix == "same cause as EP505 (b2), mended with it"
 
 
 def test_the_way_out_leads_to_what_olm_may_install() -> None:
@@ -103,7 +111,7 @@ def test_a_range_over_newer_versions_makes_v0_go_in_circles() -> None:
     [finding] = parse_report("b3: b2\nb2: b1 / - / >=1.0.0 <2.0.0 || >2.0.0\nb1", "EP210")
     assert finding.message == "OLM v0 goes in a circle: b3 → b2 → b3"
     assert finding.entry == "b2"
-    assert finding.fix == "let b2 accept only versions below its own, not b3"
+    assert finding.fix == "give b2 the skipRange '>=1.0.0 <2.0.0'"
 
 
 def test_a_head_that_accepts_itself_is_up_to_date_and_no_loop() -> None:
@@ -159,7 +167,7 @@ def test_an_entry_without_a_bundle_is_nobody_v1_could_strand() -> None:
 
 
 def test_v1_is_led_to_the_head_even_where_that_is_not_the_highest_version() -> None:
-    [finding] = parse_report("b2: x / b9\nx?: b1\nb9\nb1", "EP207")
+    [finding] = parse_report("b2: x / b9\nx@0.1.0: b1\nb9\nb1", "EP207")
     assert (finding.entry, finding.fix) == ("b1", "give b2 the skipRange '>=1.0.0 <2.0.0'")
 
 
@@ -178,10 +186,11 @@ def test_of_all_whom_opm_calls_stranded_the_newest_is_pointed_at() -> None:
     assert finding.fix == "add a, b and x to the skips of h"
 
 
-def test_more_than_eight_whom_opm_calls_stranded_are_counted_in_the_fix() -> None:
-    eight, nine = (parse_report(circle(n), "EP208")[0].fix for n in (8, 9))
-    assert eight == "add c0, c1, c2, c3, c4, c5, c6 and c7 to the skips of z"
-    assert nine == "add all 9 to the skips of z"
+def test_all_whom_opm_calls_stranded_are_named_in_the_fix_up_to_forty() -> None:
+    nine, forty, more = (parse_report(circle(n), "EP208")[0].fix for n in (9, 40, 41))
+    assert nine == "add c0, c1, c2, c3, c4, c5, c6, c7 and c8 to the skips of z"
+    assert str(forty).count("c") == 40
+    assert more == "add all 41 to the skips of z"
 
 
 def test_a_name_that_is_no_entry_need_not_be_taken_from_the_skips() -> None:
@@ -211,9 +220,9 @@ def test_a_circle_through_an_entry_that_is_not_known_to_be_lower_is_reported_too
     assert [f.message for f in parse_report(drawing, "EP210")] == ["OLM v0 goes in a circle: b2 → a → b2"]
 
 
-def test_where_nothing_may_be_installed_a_new_release_is_the_way_out() -> None:
+def test_where_nothing_may_be_installed_the_head_is_to_be_mended() -> None:
     [finding] = parse_report("b2: b1\nb1\n%prohibited b2\n%prohibited b1", "EP206")
-    assert finding.fix == "publish a release above b2 that OLM may install and that accepts b1"
+    assert finding.fix == "same cause as EP505 (b2), mended with it"
 
 
 def test_a_range_takes_in_those_whom_nobody_skips_and_no_others() -> None:
@@ -222,3 +231,27 @@ def test_a_range_takes_in_those_whom_nobody_skips_and_no_others() -> None:
         "b2": "add b2 to the skips of b9",
         "b3": "give b9 the skipRange '>=3.0.0 <9.0.0'",
     }
+
+
+def _all_skip_themselves(count: int) -> str:
+    """Every entry skips itself, so that none is a target; the ranges of all others cover the lowest."""
+    lines = (f"b{i}@1.{i}.0: - / b{i} / <1.{i}.0" for i in range(1, count + 1))
+    return "\n".join(("head@2.0.0", *lines, "low@1.0.0: - / low"))
+
+
+@pytest.mark.parametrize(("count", "more"), [(10, 0), (11, 1), (12, 2)])
+def test_of_many_ranges_that_lead_nowhere_ten_are_named_and_the_others_counted(count: int, more: int) -> None:
+    [finding] = [f for f in parse_report(_all_skip_themselves(count), "EP206") if f.entry == "low"]
+    assert finding.because[:10] == tuple(
+        f"the skipRange of b{i} covers low, but b{i} skips itself, so it is never a target"
+        for i in range(1, 11)
+    )
+    said = f"nobody follows {more} more skipRange{'s' * (more > 1)} over it either"
+    assert finding.because[10:] == ((said,) if more else ())
+
+
+def test_an_entry_s_own_range_is_not_among_those_that_lead_nowhere() -> None:
+    drawing = _all_skip_themselves(11).replace("low@1.0.0: - / low", "low@1.0.0: - / low / <=1.0.0")
+    [finding] = [f for f in parse_report(drawing, "EP206") if f.entry == "low"]
+    assert len(finding.because) == 11
+    assert not any("skipRange of low" in reason for reason in finding.because)

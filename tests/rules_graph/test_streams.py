@@ -133,17 +133,17 @@ def test_a_withdrawn_target_is_told_with_who_else_skips_it() -> None:
     assert finding.place.pointer == (2, "name")
     assert finding.message == "b3 and b4 skip b2, yet OLM v1 sends whoever runs b1 to it"
     assert finding.because == ("b3 skips b2", "b4 skips b2", "b2 skips b2")
-    assert finding.fix == "let b4, with a version above b2, accept them by skips or skipRange"
+    assert finding.fix == "give b4 the skipRange '>=1.0.0 <4.0.0'"
 
 
 def test_every_channel_that_cannot_be_switched_to_is_noted() -> None:
     drawing = "[empty]\nx?\n[fast]\nb5: b2\nb2\n[stable]\nb4: b3\nb3\n[old]\nb1"
     found = parse_report(drawing, "EP233")
     assert [(f.channel, f.message) for f in found] == [
-        ("fast", "3 versions of other channels cannot switch to fast: b4, b3 and b1"),
-        ("stable", "2 versions of other channels cannot switch to stable: b2 and b1"),
+        ("fast", "3 versions of other channels cannot switch to fast: b1, b3 and b4"),
+        ("stable", "2 versions of other channels cannot switch to stable: b1 and b2"),
     ]
-    assert found[0].fix == "give b5 a skipRange that covers them"
+    assert found[0].fix == "to let them in, give b5 the skipRange '>=1.0.0 <5.0.0'"
 
 
 def test_a_channel_that_skips_a_version_can_be_switched_to() -> None:
@@ -156,8 +156,22 @@ def test_a_channel_whose_top_is_equal_to_a_version_is_not_switched_to() -> None:
 
 def test_a_channel_without_one_head_is_given_a_range_all_the_same() -> None:
     no_head, two_heads = "[stable]\nb3: b2\nb2: b3\n[old]\nb1", "[stable]\nb3\nb2\n[old]\nb1"
-    assert parse_report(no_head, "EP233")[0].fix == "give stable a skipRange that covers them"
-    assert parse_report(two_heads, "EP233")[0].fix == "give b2 a skipRange that covers them"
+    fix = "to let them in, give b3 the skipRange '>=1.0.0 <3.0.0'"
+    assert parse_report(no_head, "EP233")[0].fix == fix
+    assert parse_report(two_heads, "EP233")[0].fix == fix
+
+
+def test_a_head_below_the_versions_that_should_come_over_needs_a_release_above_them() -> None:
+    found = parse_report("[stable]\nb1: b4\nb4\n[old]\nb2", "EP233")
+    assert found[-1].fix == "give a release of stable above them a skipRange from 2.0.0"
+
+
+def test_a_withdrawn_release_that_is_the_highest_is_deprecated_or_succeeded() -> None:
+    [finding] = parse_report("b2: b1 / b3\nb3: b1\nb1", "EP232")
+    assert finding.fix == (
+        "deprecate b3 in olm.deprecations: OLM v1 takes it last; "
+        "or publish a release above 3.0.0 that skips b3"
+    )
 
 
 def test_every_drift_is_noted_where_the_later_channel_says_it() -> None:

@@ -66,12 +66,12 @@ def test_a_head_that_v1_moves_on_from_is_a_divergence() -> None:
 
 def test_a_downgrade_only_v0_makes_is_a_divergence() -> None:
     [finding] = parse_report("x.v1.0.0: x.v2.0.0\nx.v2.0.0", "EP218")
-    assert finding.fix == "give x.v1.0.0 a higher version than x.v2.0.0"
+    assert finding.fix == "publish x.v1.0.0 again with a version above 2.0.0, in its stead"
 
 
 def test_a_downgrade_by_range_is_mended_at_the_range() -> None:
     [finding] = parse_report("b3: b2\nb2: b1 / - / >2.0.0\nb1", "EP218")
-    assert (finding.entry, finding.fix) == ("b3", "let the skipRange of b2 end below 3.0.0")
+    assert (finding.entry, finding.fix) == ("b3", "remove the skipRange of b2")
 
 
 def test_several_successors_of_a_channel_v0_cannot_order_say_so() -> None:
@@ -149,24 +149,62 @@ def test_a_divergence_is_pointed_at_by_the_installed_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("drawing", "entry"),
+    ("drawing", "entry", "fix"),
     [
-        ("2.0.0: 1.0.0 / 3.0.0\n3.0.0: 1.0.0\n1.0.0", "1.0.0"),  # two ways up
-        ("1.0.0: 2.0.0 / 3.0.0\n3.0.0: 2.0.0\n2.0.0", "2.0.0"),  # v0 goes down, v1 up
-        ("1.0.0: - / 2.0.0\n2.0.0: - / - / =1.0.0", "1.0.0"),  # v0 has arrived, v1 has not
-        ("b2?: b1\nb1", "b1"),  # v1 sees no bundle
-        ("b2: b1\nb1@one\n%deprecated b2: old", "b1"),  # v1 avoids the deprecated
-        ("b@1.0.0+1: a\na@1.0.0+2", "a"),  # equal to v0, a later release to v1
+        # Two ways up.
+        ("2.0.0: 1.0.0 / 3.0.0\n3.0.0: 1.0.0\n1.0.0", "1.0.0", "3.0.0 that replaces 2.0.0, {from} 1.0.0"),
+        # v0 goes down, v1 up.
+        ("1.0.0: 2.0.0 / 3.0.0\n3.0.0: 2.0.0\n2.0.0", "2.0.0", "3.0.0 that replaces 1.0.0, {from} 2.0.0"),
+        # v0 has arrived, v1 has not.
+        ("1.0.0: - / 2.0.0\n2.0.0: - / - / =1.0.0", "1.0.0", "2.0.0 that replaces 1.0.0, {from} 1.0.0"),
+        # Equal to v0, a later release to v1.
+        ("b@1.0.0+1: a\na@1.0.0+2", "a", "1.0.0+1 that replaces b, {from} 1.0.0+2"),
     ],
 )
-def test_where_no_one_edit_is_plain_a_divergence_suggests_none(drawing: str, entry: str) -> None:
+def test_where_no_one_edit_is_plain_a_release_joins_two_roads(drawing: str, entry: str, fix: str) -> None:
     [finding] = [f for f in parse_report(drawing, "EP218") if f.entry == entry]
-    assert finding.fix is None
+    assert finding.fix == "publish a release above " + fix.replace("{from}", "with a skipRange from")
+
+
+def test_a_road_to_an_entry_without_a_bundle_is_mended_with_that() -> None:
+    found = parse_report("b3: b2\nb2?: b1\nb1", "EP218", "EP207")
+    assert {f.fix for f in found} == {"same cause as EP401 (b2), mended with it"}
+
+
+def test_a_deprecation_that_parts_two_roads_may_go() -> None:
+    [finding] = parse_report("b2: b1\nb1@one\n%deprecated b2: old", "EP218")
+    assert finding.fix == (
+        "remove the deprecation of b2, which OLM v1 avoids, "
+        "or publish a release above 2.0.0 that replaces b2 and skips b1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("drawing", "fix"),
+    [
+        (
+            "b3: b2 / b1\nb2: b1\nb1",
+            "leave it, if the way to b3 is meant; else remove b1 from the skips of b3",
+        ),
+        (
+            "b3: b2 / - / =1.0.0\nb2: b1\nb1",
+            "leave it, if the way to b3 is meant; else start the skipRange of b3 above 1.0.0",
+        ),
+        (
+            "b3: b1 / b2\nb2: - / - / =1.0.0\nb1",
+            "leave it, if that is meant; else remove the edges that are not",
+        ),
+        ("b3: - / b1, b2\nb2: - / - / =1.0.0\nb1", "leave it: opm refuses the channel unless b3 skips b1"),
+    ],
+)
+def test_of_several_successors_the_one_that_is_taken_may_stay(drawing: str, fix: str) -> None:
+    [finding] = parse_report(drawing, "EP209")
+    assert finding.fix == fix
 
 
 def test_a_downgrade_by_name_and_by_range_is_mended_at_the_version() -> None:
     [finding] = parse_report("b1: b2 / - / =2.0.0\nb2", "EP218")
-    assert finding.fix == "give b1 a higher version than b2"
+    assert finding.fix == "publish b1 again with a version above 2.0.0, in its stead"
 
 
 def test_a_head_below_another_version_says_why_and_what_to_do() -> None:
@@ -175,7 +213,21 @@ def test_a_head_below_another_version_says_why_and_what_to_do() -> None:
     assert finding.because == ("b1 replaces b2",)
     assert finding.fix == (
         "publish b1 again with a version above 2.0.0, "
-        "or take b2 out of the catalog and leave its name in the skips of b1"
+        "or take b2 out of the catalog and let b1 skip b2 instead of replacing it"
+    )
+
+
+@pytest.mark.parametrize(
+    ("drawing", "edge"),
+    [
+        ("b2: b3\nb3: b1\nb1", "let b2 replace b1 and skip b3"),
+        ("b2: b1 / b3\nb3: b1\nb1", "leave its name in the skips of b2"),
+    ],
+)
+def test_what_is_taken_out_leaves_a_way_for_those_who_have_it(drawing: str, edge: str) -> None:
+    [finding] = parse_report(drawing, "EP219")
+    assert finding.fix == (
+        f"publish b2 again with a version above 3.0.0, or take b3 out of the catalog and {edge}"
     )
 
 

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from bundles import read_packages, write_bundle
+from bundles import read_bundle, read_packages, write_bundle
 from documents import in_folder, repository
 from everpath.formats.bundles.update_graph import channels
+from everpath.formats.positions import locate
+from everpath.formats.sources import Sources
 from everpath.model import Bundle, Catalog, UpdateMode
 from everpath.rules.findings import Finding, Severity
 from graphs import findings, parse_report, rule_ids
@@ -45,10 +47,7 @@ def test_an_edge_in_the_wrong_place_is_named_with_the_right_one(
 ) -> None:
     (finding,) = found("misplaced-key", **keys)
     assert finding.message == f"nobody reads {written} of {A}"
-    first = ", once `everpath range explain` reads its value" if home == HOME else ""
-    assert (
-        finding.fix == f"before its release move it to {home}{first}; afterwards state it in the next release"
-    )
+    assert finding.fix == f"before its release move it to {home}; afterwards state it in the next release"
     assert finding.severity is Severity.WARNING
     assert finding.because[0].endswith(f" is read from {home}")
     assert finding.place.pointer[-1] == next(iter(keys.values()))[0]
@@ -60,9 +59,53 @@ def test_beside_the_right_key_it_is_only_noted() -> None:
     assert finding.because == (f"skipRange is read from {HOME}, which is there as well",)
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (">=1.0.0 <1.1.0", ""),
+        ("<=v0.9.0", " as '<=0.9.0'"),
+        ("everything", " as a range such as '>=1.0.0 <1.2.0'"),
+    ],
+)
+@pytest.mark.parametrize("layout", ["{}", "{} # as written"])
+def test_a_misplaced_range_is_read_before_it_is_moved(
+    tmp_path: Path, text: str, value: str, layout: str
+) -> None:
+    folder = write_bundle(tmp_path, A, skipRange=text)
+    manifest = folder / f"manifests/{A}.clusterserviceversion.yaml"
+    manifest.write_text(layout.format(manifest.read_text()))
+    (finding,) = parse_report(read_bundle(tmp_path), "EP431")
+    assert (
+        finding.fix == f"before its release move it to {HOME}{value}; afterwards state it in the next release"
+    )
+    assert ("^" in " ".join(finding.because)) is bool(value)
+
+
+def test_a_range_under_every_other_key_is_read(tmp_path: Path) -> None:
+    notes = {"olm.skipsRange": "<v1", "skip-range": "<v2", "olm.skipRange": "<0.9.0", "other": "<v3"}
+    write_bundle(tmp_path, A, notes=notes, skipRange=["<1"], skip_range="<v4")
+    (bundle,) = read_bundle(tmp_path).packages[0].bundles
+    assert bundle.csv is not None
+    assert bundle.csv.stray_ranges == (
+        (("metadata", "annotations", "olm.skipsRange"), "<v1"),
+        (("metadata", "annotations", "skip-range"), "<v2"),
+        (("spec", "skip_range"), "<v4"),
+    )
+
+
+def test_a_key_nobody_reads_is_pointed_at_and_not_its_value(tmp_path: Path) -> None:
+    write_bundle(tmp_path, A, skipRange="<1.0.0", support="us")
+    for finding in parse_report(read_bundle(tmp_path), "EP431", "EP432"):
+        location = locate(finding.place, Sources())
+        assert location.source_line[location.column - 1 : location.end_column - 1] in ("skipRange", "support")
+
+
 def test_edges_in_their_place_and_foreign_annotations_are_fine() -> None:
     keys = ("olm.skipRange", "replaces", "example.com/skips")
     assert found("EP431", annotation_keys=keys, spec_keys=("replaces", "skips")) == ()
+
+
+NOBODYS = "remove it; what a tool of your own reads belongs in metadata.annotations"
 
 
 @pytest.mark.parametrize(
@@ -73,15 +116,15 @@ def test_edges_in_their_place_and_foreign_annotations_are_fine() -> None:
         ("spec", "crds", "write customresourcedefinitions"),
         ("spec", "annotations", "OLM reads metadata.annotations"),
         ("spec", "com.redhat.openshift.versions", "it belongs in metadata/annotations.yaml"),
-        ("spec", "support", None),
+        ("spec", "support", NOBODYS),
         ("metadata", "minKubeVersion", "move it to spec.minKubeVersion"),
         ("metadata", "features.operators.openshift.io/cnf", "move it to metadata.annotations"),
         ("metadata", "example.com", "move it to metadata.annotations"),
         ("metadata", "a/b", "move it to metadata.annotations"),
-        ("metadata", "repository", None),
+        ("metadata", "repository", NOBODYS),
     ],
 )
-def test_an_unknown_key_is_noted_with_what_was_meant(part: str, key: str, fix: str | None) -> None:
+def test_an_unknown_key_is_noted_with_what_was_meant(part: str, key: str, fix: str) -> None:
     (finding,) = found("unknown-key", **{f"{part}_keys": (key,)})
     assert finding.severity is Severity.NOTE
     assert finding.fix == fix

@@ -62,9 +62,9 @@ def test_every_key_nobody_knows_is_told_by_its_full_name() -> None:
     ]
 
 
-@pytest.mark.parametrize(("key", "fix"), [("linkz", "did you mean links?"), ("display", None)])
-def test_a_key_is_corrected_if_four_letters_of_five_agree(key: str, fix: str | None) -> None:
-    assert [f.fix for f in found("EP432", spec_keys=(key,))] == [fix]
+@pytest.mark.parametrize(("key", "fix"), [("linkz", "did you mean links?"), ("display", "remove it;")])
+def test_a_key_is_corrected_if_four_letters_of_five_agree(key: str, fix: str) -> None:
+    assert [str(f.fix).startswith(fix) for f in found("EP432", spec_keys=(key,))] == [True]
 
 
 def test_every_range_that_no_channel_carries_is_judged() -> None:

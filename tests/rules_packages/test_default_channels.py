@@ -16,19 +16,19 @@ def two_channels(default: str) -> Catalog:
 
 def test_a_rendered_package_without_default_channel_is_refused_even_with_one_channel() -> None:
     (finding,) = parse_report(catalog(package(default=""), channel(A), bundle(A)), "no-default-channel")
-    assert finding.fix == "set the default channel, for example to stable"
+    assert finding.fix == "set defaultChannel: stable in the olm.package document"
 
 
 def test_the_channel_with_the_highest_version_is_offered_as_default() -> None:
     (finding,) = parse_report(two_channels(""), "EP103")
     assert finding.message == "the package op names no default channel; it has fast and stable"
-    assert finding.fix == "set the default channel, for example to fast"
+    assert finding.fix == "set defaultChannel: fast in the olm.package document"
 
 
 def test_the_channel_is_offered_by_what_it_holds_and_not_by_its_name() -> None:
     made = catalog(package(default=""), channel(A, name="a"), channel(A, B, name="b"), bundle(A), bundle(B))
     (finding,) = parse_report(made, "EP103")
-    assert finding.fix == "set the default channel, for example to b"
+    assert finding.fix == "set defaultChannel: b in the olm.package document"
 
 
 def test_a_channel_of_releases_is_offered_before_one_of_pre_releases() -> None:
@@ -37,15 +37,15 @@ def test_a_channel_of_releases_is_offered_before_one_of_pre_releases() -> None:
         package(default=""), channel(late, name="candidate"), channel(A, B), *map(bundle, (A, B, late))
     )
     (finding,) = parse_report(made, "EP103")
-    assert finding.fix == "set the default channel, for example to stable"
+    assert finding.fix == "set defaultChannel: stable in the olm.package document"
     only = catalog(package(default=""), channel(late, name="candidate"), bundle(late))
-    assert parse_report(only, "EP103")[0].fix == "set the default channel, for example to candidate"
+    assert parse_report(only, "EP103")[0].fix == "set defaultChannel: candidate in the olm.package document"
 
 
 def test_any_channel_is_offered_where_there_is_no_version_to_go_by() -> None:
     made = catalog(package(default=""), channel(A, name="b"), channel(A, name="a"))
     (finding,) = parse_report(made, "EP103")
-    assert finding.fix == "set the default channel, for example to a"
+    assert finding.fix == "set defaultChannel: a in the olm.package document"
 
 
 def test_an_undeclared_package_lacks_more_than_a_default_channel() -> None:

@@ -29,7 +29,7 @@ def test_every_declaration_after_the_first_is_one_too_many() -> None:
 def test_the_channel_of_the_highest_version_alone_is_offered_as_default() -> None:
     channels = [channel(name, name=letter) for name, letter in ((A, "a"), (B, "b"), (C, "c"))]
     made = catalog(package(default=""), *channels, *map(bundle, (A, B, C)))
-    assert parse_report(made, "EP103")[0].fix == "set the default channel, for example to c"
+    assert parse_report(made, "EP103")[0].fix == "set defaultChannel: c in the olm.package document"
 
 
 def test_every_declaration_with_an_absent_default_channel_is_told() -> None:
@@ -101,7 +101,7 @@ def test_a_default_channel_that_was_only_inferred_is_told_with_what_to_write() -
     (finding,) = parse_report(repository(in_folder(A)), "EP112")
     assert finding.because == ("with a second channel the package would have no default, and be refused",)
     assert finding.fix == (
-        "set operators.operatorframework.io.bundle.channel.default.v1: stable in annotations.yaml"
+        "set operators.operatorframework.io.bundle.channel.default.v1: stable in metadata/annotations.yaml"
     )
 
 

@@ -5,24 +5,24 @@ Two questions carry everything above this layer:
     graph.successors(name, version)   every entry that accepts an installed version, and by which edge
     graph.nearest(rank)               for every entry at once, the best-ranked entry that accepts it
 
-The first is for one version and costs a look at each range; the second answers for a whole channel in
-O((edges + ranges) · log n), because a channel whose every entry has a skipRange has n² edges and no
-report should have to visit them.
+Neither asks one range after the other: `coverage` knows which ranges a version is in. The first costs its
+answers, each times log n; the second answers for a whole channel in O((edges + ranges) · log n), because a
+channel whose every entry has a skipRange has n² edges and no report should have to visit them.
 """
 
 from __future__ import annotations
 
 __all__ = ["Abstract", "ChannelGraph", "Edge", "EdgeKind", "PackageGraph"]
 
-import heapq
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
 from everpath.model import Bundle, Channel, Entry, Package
-from everpath.ranges import Range, RangeError
-from everpath.versions import Version, VersionError, parse_tolerant
+from everpath.ranges import Coverage, Range, RangeError
+from everpath.versions import Key, Version, VersionError, parse_tolerant
 
 
 class EdgeKind(StrEnum):
@@ -97,6 +97,11 @@ class ChannelGraph:
         return found
 
     @cached_property
+    def coverage(self) -> Coverage:
+        """Which entries' ranges accept a version, in or out of the channel; where OLM panics, none does."""
+        return Coverage({name: span.intervals for name, span in self.ranges.items()})
+
+    @cached_property
     def by_version(self) -> tuple[str, ...]:
         """Names of the entries that have a version, lowest first; equal versions by name."""
         return tuple(sorted(self.versions, key=lambda n: (self.versions[n].key, n)))
@@ -117,6 +122,11 @@ class ChannelGraph:
         return _inverted((e.name, e.skips) for e in self.entries.values())
 
     @cached_property
+    def skips(self) -> Mapping[str, frozenset[str]]:
+        """For every entry that skips somebody: whom. An entry's own tuple is slow to search."""
+        return {name: frozenset(entry.skips) for name, entry in self.entries.items() if entry.skips}
+
+    @cached_property
     def heads(self) -> tuple[str, ...]:
         """Entries that no entry replaces or skips, sorted. Neither opm nor OLM asks the ranges here."""
         return tuple(sorted(n for n in self.entries if n not in self.replacers and n not in self.skippers))
@@ -125,6 +135,20 @@ class ChannelGraph:
     def head(self) -> str | None:
         """The one head, if there is exactly one."""
         return self.heads[0] if len(self.heads) == 1 else None
+
+    def head_below(self, name: str) -> str | None:
+        """The newest head whose version is lower than an entry's. Cost: one binary search."""
+        version = self.versions.get(name)
+        place = bisect_left(self._ranked_heads, version.key, key=self._key) if version else 0
+        return self._ranked_heads[place - 1] if place else None
+
+    @cached_property
+    def _ranked_heads(self) -> tuple[str, ...]:
+        """Heads that have a version, lowest first; of equal ones the first by name last."""
+        return tuple(sorted((n for n in reversed(self.heads) if n in self.versions), key=self._key))
+
+    def _key(self, name: str) -> Key:
+        return self.versions[name].key
 
     def named_edges(self, installed: str) -> Iterator[Edge]:
         """Edges to a name by replaces and skips. An entry that does both gives both."""
@@ -142,9 +166,21 @@ class ChannelGraph:
         yield from self.named_edges(installed)
         version = version or self.versions.get(installed)
         if version is not None:
-            for name, span in self.ranges.items():
-                if not span.panics_on(version) and span.contains(version):
-                    yield Edge(name, installed, EdgeKind.RANGE)
+            for name in self.coverage.covering(version):
+                yield Edge(name, installed, EdgeKind.RANGE)
+
+    def some_successors(self, installed: str, most: int) -> tuple[list[Edge], int]:
+        """The edges of other entries, of ranges at most so many, and the number of ranges left out.
+
+        For reports, where a few of thousands make the point. Cost: log n an edge that is shown.
+        """
+        named = [edge for edge in self.named_edges(installed) if edge.successor != installed]
+        if (version := self.versions.get(installed)) is None:
+            return named, 0
+        # One more than wanted, because the entry itself may be among them.
+        others = [name for name in self.coverage.some(version, most + 1) if name != installed][:most]
+        left_out = self.coverage.count(version) - self._covers(installed, installed) - len(others)
+        return named + [Edge(name, installed, EdgeKind.RANGE) for name in others], left_out
 
     @cached_property
     def panicking(self) -> tuple[str, ...]:
@@ -153,29 +189,24 @@ class ChannelGraph:
 
     def accepts(self, successor: str, installed: str) -> Iterator[Edge]:
         """The edges, if any, by which one entry accepts another."""
-        entry = self.entries[successor]
-        if entry.replaces == installed:
+        if self.entries[successor].replaces == installed:
             yield Edge(successor, installed, EdgeKind.REPLACES)
-        if installed in entry.skips:
+        if installed in self.skips.get(successor, ()):
             yield Edge(successor, installed, EdgeKind.SKIPS)
         if self._covers(successor, installed):
             yield Edge(successor, installed, EdgeKind.RANGE)
 
     def _covers(self, successor: str, installed: str) -> bool:
         span, version = self.ranges.get(successor), self.versions.get(installed)
-        return (
-            span is not None
-            and version is not None
-            and not span.panics_on(version)
-            and span.contains(version)
-        )
+        return span is not None and version is not None and version in span.intervals
 
     def nearest(self, rank: Mapping[str, int]) -> Mapping[str, str]:
         """For each entry, who accepts it and has the lowest rank; itself, if its own range covers it.
 
         Entries that nobody of `rank` accepts are absent.
         """
-        best: dict[str, str] = dict(self._nearest_range(rank))
+        chosen = self.coverage.chooser(rank)
+        best = {name: by for name, version in self.versions.items() if (by := chosen(version)) is not None}
         for installed in self.entries:
             for edge in self.named_edges(installed):
                 if edge.successor in rank:
@@ -184,50 +215,15 @@ class ChannelGraph:
                         best[installed] = edge.successor
         return best
 
-    def _nearest_range(self, rank: Mapping[str, int]) -> Iterator[tuple[str, str]]:
-        """The range part of `nearest`: a sweep over the versions, the open ranges kept in a heap."""
-        starts = self._starts(rank)
-        open_ranges: list[tuple[int, str, int]] = []
-        for position, installed in enumerate(self.by_version):
-            for item in starts.get(position, ()):
-                heapq.heappush(open_ranges, item)
-            while open_ranges and open_ranges[0][2] <= position:
-                heapq.heappop(open_ranges)
-            if open_ranges:
-                yield installed, open_ranges[0][1]
-
-    def _starts(self, names: Mapping[str, int]) -> Mapping[int, list[tuple[int, str, int]]]:
-        """Where on `by_version` each range begins: position → (rank, entry, end)."""
-        starts: dict[int, list[tuple[int, str, int]]] = {}
-        for name, span in self._spans:
-            if name in names:
-                starts.setdefault(span[0], []).append((names[name], name, span[1]))
-        return starts
-
-    @cached_property
-    def _spans(self) -> tuple[tuple[str, tuple[int, int]], ...]:
-        return tuple((n, s) for n, r in self.ranges.items() for s in r.intervals.spans(self.sorted_versions))
-
     @cached_property
     def successor_counts(self) -> Mapping[str, int]:
-        """How many *other* entries accept each entry, by any edge. O(edges + ranges · log n)."""
-        counts = dict(zip(self.by_version, self._range_depths(), strict=True))
+        """How many *other* entries accept each entry, by any edge. O((edges + ranges) · log n)."""
+        counts = {name: self.coverage.count(version) for name, version in self.versions.items()}
         for installed in self.entries:
             total = counts.get(installed, 0) - self._covers(installed, installed)
             named = {e.successor for e in self.named_edges(installed)} - {installed}
             counts[installed] = total + sum(not self._covers(s, installed) for s in named)
         return counts
-
-    def _range_depths(self) -> Iterator[int]:
-        """For each entry of `by_version`, the number of ranges that cover it."""
-        steps = [0] * (len(self.by_version) + 1)
-        for _, (start, end) in self._spans:
-            steps[start] += 1
-            steps[end] -= 1
-        depth = 0
-        for step in steps[:-1]:
-            depth += step
-            yield depth
 
     def unrelated(self, rivals: Iterable[str]) -> tuple[str, ...]:
         """Those rivals that stand in no other rival's line (the entries it replaces or skips, and theirs).
@@ -241,7 +237,7 @@ class ChannelGraph:
         floor = min(self._depths.get(rival, 0) for rival in ranked)
         for rival in ranked:
             if rival not in dominated:
-                dominated |= self._line(rival, visited, floor) & (wanted - {rival})
+                dominated |= (self._line(rival, visited, floor) & wanted) - {rival}
         return tuple(r for r in ranked if r not in dominated)
 
     def _newest_first(self, name: str) -> tuple[int, int, str]:

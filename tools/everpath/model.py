@@ -59,13 +59,14 @@ class Place(NamedTuple):
     """Where something is written: a file, the document in it, and the way down to a value.
 
     Lines and columns are not kept: `formats.positions` finds them again from this, for findings only.
-    `offset` is the byte at which the document starts.
+    `offset` is the byte at which the document starts; `on_key` means the last key, not the value behind it.
     """
 
     file: str
     offset: int = 0
     pointer: tuple[str | int, ...] = ()
     dialect: Dialect = "fbc"
+    on_key: bool = False
 
     def at(self, *steps: str | int) -> Place:
         """The place of a value below this one, named as the model names it."""
@@ -74,6 +75,10 @@ class Place(NamedTuple):
         first = steps[0]
         head = _DIALECTS[self.dialect].get(first, (first,)) if isinstance(first, str) else (first,)
         return self._replace(pointer=(*self.pointer, *head, *steps[1:]))
+
+    def key(self, *way: str | int) -> Place:
+        """The place of a key below this one, spelled as it is written."""
+        return self._replace(pointer=(*self.pointer, *way), on_key=True)
 
 
 class Unread(Enum):
@@ -102,7 +107,10 @@ class Property(NamedTuple):
 
 
 class Csv(NamedTuple):
-    """What a bundle folder's ClusterServiceVersion and annotations.yaml say about upgrades."""
+    """What a bundle folder's ClusterServiceVersion and annotations.yaml say about upgrades.
+
+    `stray_ranges` are texts under keys where nobody reads a range, each with the way to it.
+    """
 
     place: Place
     version: str | None = None
@@ -118,10 +126,15 @@ class Csv(NamedTuple):
     package: str | None = None
     channels: tuple[str, ...] = ()
     default_channel: str | None = None
+    stray_ranges: tuple[tuple[tuple[str | int, ...], str], ...] = ()
 
 
 class Bundle(NamedTuple):
-    """One released version. `version` is as written, from its olm.package property (or its CSV)."""
+    """One released version. `version` is as written, from its olm.package property (or its CSV).
+
+    `related_images` are those a rendered catalog lists. A bundle's folder has none here: opm makes the list
+    of the images in every deployment, which no look at upgrades needs and no repository can be read for.
+    """
 
     name: str
     package: str
@@ -185,12 +198,16 @@ class Deprecations(NamedTuple):
 
 
 class Declaration(NamedTuple):
-    """One olm.package document, or what a bundle repository implies in its stead."""
+    """One olm.package document, or what a bundle repository implies in its stead.
+
+    `alone`: implied by the folder of one bundle, which does not say what else the package has.
+    """
 
     place: Place
     default_channel: str = ""
     inferred: bool = False
     mode: UpdateMode | None = None
+    alone: bool = False
 
 
 @dataclass(frozen=True)
@@ -218,6 +235,11 @@ class Package:
     def default_channel(self) -> str:
         """The default channel of the first declaration, or an empty string."""
         return self.declarations[0].default_channel if self.declarations else ""
+
+    @property
+    def is_one_release(self) -> bool:
+        """Whether one bundle's folder was read: the releases before it exist, but elsewhere."""
+        return any(declaration.alone for declaration in self.declarations)
 
     @property
     def place(self) -> Place:

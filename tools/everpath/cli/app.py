@@ -8,13 +8,14 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Final, NoReturn
 
 import click
 
 from everpath import __url__, __version__
 from everpath.cli.lazy import LazyCommand, LazyGroup
-from everpath.errors import EverpathError, ExitCode
+from everpath.errors import EverpathError, ExitCode, UnreadableInput, UsageError
 
 # What shells report for a process ended by Ctrl-C or by a closed pipe, and sysexits' "internal error".
 _INTERRUPTED: Final = 130
@@ -64,7 +65,7 @@ def main() -> NoReturn:
     sys.exit(run())
 
 
-def run(arguments: Sequence[str] | None = None) -> int:
+def run(arguments: Sequence[str] | None = None) -> int:  # noqa: PLR0911 - one for each way to end
     """The exit code of one call. Nothing expected ends in a traceback."""
     try:
         code = _called(sys.argv[1:] if arguments is None else arguments)
@@ -73,13 +74,14 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except EverpathError as error:
         return _told(error)
     except click.ClickException as error:
-        error.show()
-        return error.exit_code
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("everpath: interrupted", err=True)
-        return _INTERRUPTED
+        return _shown(error)
     except BrokenPipeError:
         return _quietly()
+    except OSError as error:
+        return _told(_refused(error))
+    except (click.Abort, KeyboardInterrupt):
+        _say("everpath: interrupted")
+        return _INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the last resort: users get a sentence, not a traceback
         return _confessed(error)
     return code if isinstance(code, int) else ExitCode.CLEAN
@@ -106,8 +108,28 @@ def _told(error: EverpathError) -> int:
     for heading, colour, text in (("error", "red", error.message), ("hint", "cyan", error.hint)):
         for number, line in enumerate((text or "").splitlines()):
             start = f"{paint(colour, heading)}: " if number == 0 else " " * (len(heading) + 2)
-            click.echo(f"{start}{printable(line)}", err=True, color=paint.on)
+            _say(f"{start}{printable(line)}", colour=paint.on)
     return error.exit_code
+
+
+def _refused(error: OSError) -> EverpathError:
+    """What the operating system refused: a file if it names one, else what was written to standard output."""
+    reason = error.strerror or str(error)
+    if error.filename is None:
+        return UsageError(f"cannot write to standard output: {reason}")
+    return UnreadableInput(f"cannot read {os.fsdecode(error.filename)}: {reason}")
+
+
+def _shown(error: click.ClickException) -> int:
+    with suppress(OSError):
+        error.show()
+    return error.exit_code
+
+
+def _say(text: str, *, colour: bool = False) -> None:
+    """On standard error, if that takes it: who cannot hear us still gets the right exit code."""
+    with suppress(OSError):
+        click.echo(text, err=True, color=colour)
 
 
 def _quietly() -> int:
@@ -120,6 +142,6 @@ def _confessed(error: Exception) -> int:
     if os.environ.get("EVERPATH_TRACEBACK"):
         traceback.print_exception(error)
     else:
-        click.echo(f"everpath: internal error: {type(error).__name__}: {error}", err=True)
-        click.echo(f"please report it at {__url__}/issues with what EVERPATH_TRACEBACK=1 adds", err=True)
+        _say(f"everpath: internal error: {type(error).__name__}: {error}")
+        _say(f"please report it at {__url__}/issues with what EVERPATH_TRACEBACK=1 adds")
     return _INTERNAL

@@ -14,22 +14,23 @@ Unknown keys are errors: a waiver that is misspelled must not be read as no waiv
 
 from __future__ import annotations
 
-__all__ = ["FAIL_ON", "POLICIES", "SEVERITIES", "Config", "load"]
+__all__ = ["FAIL_ON", "POLICIES", "SEVERITIES", "Config", "current_folder", "load"]
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Final
 
-from everpath.cli.written import Value, Written, find, open_written
+from everpath.cli.written import Value, Written, described, find, open_written
 from everpath.errors import UsageError
 from everpath.formats.location import Location
 from everpath.model import Place, UpdateMode
 from everpath.outputs import FORMATS
+from everpath.outputs.plain import printable
 from everpath.rules.registry import all_rules, find_rules
 from everpath.rules.waivers import Waiver
 
@@ -83,8 +84,20 @@ def load(file: str | None, *, wanted: bool = True) -> Config:
     """The configuration of that name, or the one that governs the current folder. Raises ConfigError."""
     if not wanted:
         return Config()
-    path = Path(file) if file else find(Path.cwd())
+    here = current_folder()
+    if file is not None and not file.strip():
+        raise UsageError("--config names no file", hint="leave it out, or say --no-config for none")
+    path = Path(file) if file is not None else find(here)
     return _config(open_written(path)) if path else Config()
+
+
+def current_folder() -> Path:
+    """Where relative paths start. Raises UsageError if somebody has deleted it in the meantime."""
+    try:
+        return Path.cwd()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UsageError(f"cannot tell the current folder: {reason}", hint="cd to one that exists") from error
 
 
 def _config(written: Written) -> Config:
@@ -98,7 +111,7 @@ def _config(written: Written) -> Config:
 
     config = Config(
         file=written.file,
-        paths=tuple(_beside(written.file, path) for path in texts("paths")),
+        paths=tuple(_paths(values["paths"], written.file)) if "paths" in values else (),
         packages=texts("packages"),
         channels=texts("channels"),
         select=_rules(values, "select", texts),
@@ -113,6 +126,22 @@ def _config(written: Written) -> Config:
     )
     written.verify()
     return config
+
+
+def _paths(value: Value, file: str) -> Iterator[str]:
+    for path in value.texts():
+        if _can_name_a_file(path):
+            yield _beside(file, path)
+        else:
+            value.wrong(f"{printable(path)} cannot be the name of a file")
+
+
+def _can_name_a_file(path: str) -> bool:
+    """Whether the operating system would take it: a quoted text may hold what no name can."""
+    try:
+        return b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        return False
 
 
 def _beside(file: str, path: str) -> str:
@@ -164,9 +193,10 @@ def _date(value: Value) -> date | None:
     """TOML has dates, YAML gives them as text."""
     if type(value.raw) is date:
         return value.raw
-    text = str(value.raw)
+    text = value.raw if isinstance(value.raw, str) else ""
     with suppress(ValueError):
         if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
             return date.fromisoformat(text)
-    value.wrong(f"expires should be a date such as 2027-01-31, not {text!r}")
+    shown = repr(text) if text else described(value.raw)
+    value.wrong(f"expires should be a date such as 2027-01-31, not {shown}")
     return None

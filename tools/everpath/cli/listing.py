@@ -5,10 +5,10 @@ from __future__ import annotations
 __all__ = ["list_"]
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 
@@ -32,11 +32,11 @@ VERSION: Final = 1
 
 F = TypeVar("F", bound=Callable[..., Any])
 Row = dict[str, Any]
+_MOST_NAMES: Final = 4
 Rows = Callable[[PackageGraph, Sequence[ChannelGraph]], Iterator[Row]]
 
 
-@dataclass(frozen=True, slots=True)
-class _Query:
+class _Query(NamedTuple):
     """The command line of a listing."""
 
     path: str | None
@@ -68,9 +68,39 @@ def _options(command: F) -> F:
     return command
 
 
-@click.group("list", short_help="Packages, channels and bundles of a catalog.")
-def list_() -> None:
+class _Nouns(click.Group):
+    """Knows that a word where a noun belongs is a path more often than a misspelled noun."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        word = args[0]
+        if word not in self.commands and not word.startswith("-") and not ctx.resilient_parsing:
+            ctx.fail(_advice(word))
+        return super().resolve_command(ctx, args)
+
+
+def _advice(word: str) -> str:
+    """What to type in the place of `everpath list WORD`: a noun, before the path that the word may be."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only who mistypes pays for it
+
+    path = f" {word}" if os.path.exists(word) else ""  # noqa: PTH110 - says no where pathlib raises
+    near = [] if path else get_close_matches(word, _TITLES, n=1)
+    calls = [f"'everpath list {noun}{path}'" for noun in near or _TITLES]
+    return f"Say what to list: {', '.join(calls[:-1])}{' or ' if calls[1:] else ''}{calls[-1]}."
+
+
+@click.group(
+    "list",
+    cls=_Nouns,
+    invoke_without_command=True,
+    short_help="Packages, channels and bundles of a catalog.",
+)
+@click.pass_context
+def list_(ctx: click.Context) -> None:
     """What a catalog holds. PATH is whatever validate-graph reads."""
+    if ctx.invoked_subcommand is None:
+        ctx.fail(_advice(""))
 
 
 @list_.command()
@@ -81,7 +111,7 @@ def packages(**options: Any) -> int:
     \b
     $ everpath list packages catalog/
     NAME          DEFAULT  HEAD                 VERSION  CHANNELS  BUNDLES
-    op            stable                                 1         3
+    op            stable   op.v2, op.v3                  1         3
     searchkeeper  stable   searchkeeper.v0.2.2  0.2.2    2         5
     """
     return _list("packages", _Query(**options), _packages)
@@ -155,7 +185,7 @@ _TITLES: Final = {
     "packages": {
         "name": "NAME",
         "defaultChannel": "DEFAULT",
-        "head": "HEAD",
+        "heads": "HEAD",
         "version": "VERSION",
         "channels": "CHANNELS",
         "bundles": "BUNDLES",
@@ -164,7 +194,7 @@ _TITLES: Final = {
         "package": "PACKAGE",
         "name": "CHANNEL",
         "isDefault": "DEFAULT",
-        "head": "HEAD",
+        "heads": "HEAD",
         "version": "VERSION",
         "entries": "ENTRIES",
     },
@@ -188,8 +218,15 @@ def _cell(value: object) -> str:
     if isinstance(value, bool):
         return "*" if value else ""
     if isinstance(value, list):
-        return ", ".join(value)
+        return _some(value)
     return "" if value is None else str(value)
+
+
+def _some(names: Sequence[str]) -> str:
+    """Names for a column, which a hundred would make useless; -o json has them all."""
+    if len(names) <= _MOST_NAMES:
+        return ", ".join(names)
+    return f"{', '.join(names[: _MOST_NAMES - 1])} and {len(names) - _MOST_NAMES + 1:,} more"
 
 
 def _document(kind: str, rows: Sequence[Row]) -> Iterator[str]:
@@ -225,10 +262,11 @@ def _channels(package: PackageGraph, chosen: Sequence[ChannelGraph]) -> Iterator
 
 
 def _head(channel: ChannelGraph | None) -> Row:
-    """The head and its version; nothing when there is no head, or more than one."""
+    """The head and its version, neither when there is no head or more than one; and all heads."""
     head = channel.head if channel else None
     bundle = channel.bundle(head) if channel and head else None
-    return {"head": head, "version": bundle.version if bundle else None}
+    heads = list(channel.heads) if channel else []
+    return {"head": head, "version": bundle.version if bundle else None, "heads": heads}
 
 
 def _bundles(package: PackageGraph, chosen: Sequence[ChannelGraph]) -> Iterator[Row]:

@@ -16,6 +16,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from everpath.cli import completers
 from everpath.model import UpdateMode
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -34,6 +35,7 @@ package_option: Final = click.option(
     metavar="NAME",
     multiple=True,
     callback=comma_list,
+    shell_complete=completers.packages,
     help="Only this package; may be repeated.",
 )
 
@@ -44,6 +46,7 @@ channel_option: Final = click.option(
     metavar="NAME",
     multiple=True,
     callback=comma_list,
+    shell_complete=completers.channels,
     help="Only channels of this name; may be repeated.",
 )
 

@@ -7,11 +7,11 @@ __all__ = ["range_"]
 import json
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import click
 
+from everpath.cli import completers
 from everpath.cli.config import load
 from everpath.cli.inputs import Inputs
 from everpath.cli.options import config_options, progress_option, update_mode_option
@@ -28,8 +28,7 @@ from everpath.versions import Version, VersionError, parse_tolerant
 VERSION: Final = 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Question:
+class _Question(NamedTuple):
     """The command line of `range explain`."""
 
     range_text: str
@@ -53,9 +52,22 @@ def range_() -> None:
 @click.argument("range_text", metavar="RANGE")
 @click.option("--in", "path", metavar="PATH", help="Also say which versions of this catalog match.")
 @click.option(
-    "-p", "--package", "--package-name", "package", metavar="NAME", help="The package in the catalog."
+    "-p",
+    "--package",
+    "--package-name",
+    "package",
+    metavar="NAME",
+    shell_complete=completers.packages,
+    help="The package in the catalog.",
 )
-@click.option("-c", "--channel", "channel", metavar="NAME", help="Only versions of this channel.")
+@click.option(
+    "-c",
+    "--channel",
+    "channel",
+    metavar="NAME",
+    shell_complete=completers.channels,
+    help="Only versions of this channel.",
+)
 @click.option("--version", "versions", metavar="VERSION", multiple=True, help="Does it match this one?")
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @update_mode_option

@@ -10,6 +10,7 @@ from typing import Final
 
 import click
 
+from everpath.cli import completers
 from everpath.cli.writing import write
 from everpath.outputs.outcome import explained, page
 from everpath.outputs.plain import columns
@@ -20,7 +21,7 @@ _HURT: Final = {None: "users of OLM v0 and v1", "v0": "users of OLM v0", "v1": "
 
 
 @click.command(short_help="The rules, and what one of them means.")
-@click.argument("rule", required=False)
+@click.argument("rule", required=False, shell_complete=completers.rules)
 def rules(rule: str | None) -> None:
     """List the rules, or explain one, named by id or name; the beginning of ids lists those rules.
 

@@ -9,15 +9,16 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import click
 
-from everpath.cli.config import FAIL_ON, POLICIES, SEVERITIES, Config, load
+from everpath.cli import completers
+from everpath.cli.config import FAIL_ON, POLICIES, SEVERITIES, Config, current_folder, load
 from everpath.cli.inputs import Inputs
+from everpath.cli.judging import judgements
 from everpath.cli.options import (
     channel_option,
     comma_list,
@@ -31,7 +32,7 @@ from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.outputs import FORMATS, MACHINE_FORMATS, TALLY_FORMATS, view
 from everpath.outputs.outcome import Outcome, Workspace
-from everpath.rules.check import Report, Selection, check_all
+from everpath.rules.check import Report, Selection, concluded
 from everpath.rules.findings import Severity
 from everpath.rules.registry import all_rules, find_rules
 
@@ -39,8 +40,7 @@ from everpath.rules.registry import all_rules, find_rules
 _MOST_ROWS: Final = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """The command line as it was given; None and empty mean that the configuration decides."""
 
     paths: tuple[str, ...]
@@ -61,6 +61,7 @@ class Request:
     quiet: bool
     verbose: bool
     no_progress: bool
+    jobs: int | None
 
 
 @click.command("validate-graph", short_help="Is this catalog safe for everyone on any version of it?")
@@ -72,9 +73,17 @@ class Request:
     metavar="RULES",
     multiple=True,
     callback=comma_list,
+    shell_complete=completers.rules,
     help="Ask only these rules: ids, beginnings of ids (EP2) or names.",
 )
-@click.option("--ignore", metavar="RULES", multiple=True, callback=comma_list, help="Do not ask these rules.")
+@click.option(
+    "--ignore",
+    metavar="RULES",
+    multiple=True,
+    callback=comma_list,
+    shell_complete=completers.rules,
+    help="Do not ask these rules.",
+)
 @click.option(
     "--fail-on", type=click.Choice(FAIL_ON), help="Exit with 1 from this severity on.  [default: error]"
 )
@@ -95,6 +104,13 @@ class Request:
 @click.option("--thorough", is_flag=True, help="Parse every byte, also where a glance would do.")
 @update_mode_option
 @config_options
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(1, 64),
+    metavar="N",
+    help="Judge with this many processes.  [default: one a processor, at most 4, if there is much to read]",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print findings and nothing else.")
 @click.option(
     "-v", "--verbose", is_flag=True, help="Say on standard error what is read and how long it takes."
@@ -148,9 +164,8 @@ def _validate(request: Request) -> int:
     inputs = Inputs(request.paths, config, request.default_update_mode, request.thorough)
     output = _output(request, config)
     with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
-        report = check_all(
-            inputs.catalogs(progress), selection, waivers=config.waivers, today=_today(), progress=progress
-        )
+        judged = judgements(inputs, selection, request.jobs, progress)
+        report = concluded(judged, selection, waivers=config.waivers, today=_today())
     inputs.verify(selection.packages, selection.channels)
     outcome = _outcome(request, config, report, inputs, output)
     write(_chunks(request, outcome, output), request.output_file, machine=output in MACHINE_FORMATS)
@@ -199,7 +214,7 @@ def _outcome(request: Request, config: Config, report: Report, inputs: Inputs, o
 
 def _workspace() -> Workspace:
     """GitHub counts paths from the checkout, wherever in it the step runs."""
-    here = Path.cwd()
+    here = current_folder()
     checkout = os.environ.get("GITHUB_WORKSPACE")
     root = Path(checkout) if checkout and here.is_relative_to(checkout) else here
     return Workspace(str(here), str(root))

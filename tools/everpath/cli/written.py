@@ -5,7 +5,7 @@ The parsers are imported when there is a file to parse: most runs have none, and
 
 from __future__ import annotations
 
-__all__ = ["Value", "Written", "find", "open_written"]
+__all__ = ["Value", "Written", "described", "find", "open_written"]
 
 import os
 import re
@@ -14,15 +14,27 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from everpath.errors import ConfigError, UnreadableInput
 from everpath.formats.location import Location
 from everpath.formats.sources import MEBIBYTE, Sources
 from everpath.model import Place
 
+# Python refuses to print integers of thousands of digits, and nobody wants to read them.
+_LARGE: Final = 10**20
+
 _TABLE: Final = ("tool", "everpath")
 _KINDS: Final = {dict: "a mapping", list: "a list", str: "text", bool: "a boolean", type(None): "nothing"}
+
+
+def described(raw: object) -> str:
+    """A value in words; a number as it is, if it is not too long to be shown."""
+    return _KINDS.get(type(raw)) or (f"{raw!r}" if _is_short(raw) else "a very large number")
+
+
+def _is_short(raw: object) -> bool:
+    return not isinstance(raw, int) or abs(raw) < _LARGE
 
 
 def find(start: Path) -> Path | None:
@@ -31,21 +43,30 @@ def find(start: Path) -> Path | None:
     Outside of a repository only the folder itself is asked: a stranger's file further up must not count.
     """
     folders = [start, *start.parents]
-    root = next((i for i, folder in enumerate(folders) if (folder / ".git").exists()), 0)
+    root = next((i for i, folder in enumerate(folders) if _is_there(folder / ".git")), 0)
     for folder in folders[: root + 1]:
-        if (folder / "everpath.yaml").is_file():
+        if _is_there(folder / "everpath.yaml"):
             return folder / "everpath.yaml"
         if _has_table(folder / "pyproject.toml"):
             return folder / "pyproject.toml"
     return None
 
 
+def _is_there(path: Path) -> bool:
+    """A folder that may not be looked into holds no configuration for us."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
 def _has_table(file: Path) -> bool:
     """Whether a pyproject.toml speaks of everpath; a broken one does so only if the words are there."""
     try:
-        return re.search(rb"^\s*\[+\s*tool\s*\.\s*everpath\b", file.read_bytes(), re.MULTILINE) is not None
+        content = file.read_bytes() if file.is_file() else b""
     except OSError:
         return False
+    return re.search(rb"^\s*\[+\s*tool\s*\.\s*everpath\b", content, re.MULTILINE) is not None
 
 
 def open_written(path: Path) -> Written:
@@ -88,9 +109,20 @@ class Written:
 
         try:
             tree = tomllib.loads(self._text)
-        except tomllib.TOMLDecodeError as error:
-            raise ConfigError(f"{self.file}: {error}", file=self.file) from error
-        for step in _TABLE:
+        except RecursionError as error:
+            raise ConfigError(f"{self.file}: nested too deeply to be read", file=self.file) from error
+        except ValueError as error:
+            raise ConfigError(f"{self.file}: {_reason(error)}", file=self.file) from error
+        return self._table(tree)
+
+    def _table(self, tree: Any) -> Any:
+        """What stands under [tool.everpath]; nothing there is an empty table."""
+        for depth, step in enumerate(_TABLE):
+            if not isinstance(tree, dict):
+                above = _TABLE[:depth]
+                message = f"{'.'.join(above)} should be a table, not {described(tree)}"
+                line = self.locate(above).line
+                raise ConfigError(f"{self.file}:{line}: {message}", file=self.file)
             tree = tree.get(step, {})
         return tree
 
@@ -132,6 +164,13 @@ class Written:
             raise ConfigError("\n".join(told), hint="docs/configuration.md lists every key", file=self.file)
 
 
+def _reason(error: ValueError) -> str:
+    """tomllib's own words, but not those of Python about a number it does not want to turn into one."""
+    if type(error) is not ValueError:
+        return str(error)
+    return "a number of thousands of digits: no key of everpath takes one"
+
+
 _REMARKS: Final = {
     "duplicate-key": "the same key twice",
     "lossy-number": "a number too large to be kept exactly",
@@ -139,8 +178,7 @@ _REMARKS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """A value, the way down to it, and the file it complains to."""
 
     written: Written
@@ -157,7 +195,7 @@ class Value:
         self.written.problems.append((at.line, at.column, message))
 
     def _expected(self, what: str) -> None:
-        found = _KINDS.get(type(self.raw), f"{self.raw!r}")
+        found = described(self.raw)
         self.wrong(f"{self._name} should be {what}, not {found}")
 
     @property

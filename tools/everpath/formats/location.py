@@ -4,11 +4,10 @@ from __future__ import annotations
 
 __all__ = ["Location"]
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(NamedTuple):
     """A place for people: line and columns count from 1, `end_column` is one past the value's end.
 
     A value that goes on below ends, here, with its first line. `source_line` is empty when the line is

@@ -17,7 +17,8 @@ from typing import Final
 from everpath.formats.location import Location
 from everpath.formats.sources import MAX_DOCUMENT, MEBIBYTE, Sources
 from everpath.formats.text.descent import descend_json, descend_yaml
-from everpath.formats.text.parsed import Pointer, byte_offset
+from everpath.formats.text.parsed import Pointer
+from everpath.formats.text.ruler import Ruler
 from everpath.formats.text.spans import Span, Spans, json_spans, yaml_spans
 from everpath.model import Place
 
@@ -30,10 +31,18 @@ _PAYS_FROM: Final = 6
 # A finding shows its line; a minified catalog is one line of megabytes, which nobody wants to see.
 _LONGEST_LINE: Final = 2000
 
-# Files up to this size are held while findings about them are placed.
+# Files up to this size are held while findings about them are placed; of others, what was read last.
 _SMALL_FILE: Final = 4 * MEBIBYTE
+_KEPT_BEHIND: Final = MEBIBYTE // 2
 
 _BLOCK: Final = 1 << 16
+_MARK: Final = b"\xef\xbb\xbf"
+
+# How far before its value a key is looked for; between them stand a colon, blanks and perhaps a comment.
+_NEAR: Final = 1 << 12
+
+# A key at the end of a text, up to where its value begins.
+_NAMED: Final = rb"(?<![^\s\"'{,])(%b)[\"']?\s*:\s*(?:#[^\n]*\s*)?\Z"
 _SEPARATOR: Final = re.compile(rb"\n---")
 _LEADING: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t\r]*(?:#[^\n]*)?\n|---[^\n]*\n)*[ \t]*(?=[^\s#])")
 
@@ -44,16 +53,19 @@ _LEADING_IN_CATALOG: Final = re.compile(
 
 
 def locate(place: Place, sources: Sources) -> Location:
-    """Where the value at a place is written, or its nearest parent if it is absent.
+    """Where the value (or key) at a place is written, or its nearest parent if it is absent.
 
     Cost: the lines on the way to it; from the sixth place of a document on a dictionary. Raises
     `UnreadableInput` when the file is gone.
     """
     file = _file(sources, place.file)
-    span = _document(sources, place.file, place.offset).span(place.pointer) if place.pointer else None
+    document = _document(sources, place.file, place.offset) if place.pointer else None
+    span = document.span(place.pointer) if document else None
     if span is None:
         leading = _LEADING_IN_CATALOG if place.dialect == "fbc" else _LEADING
         return file.location(*_first_word(file, place.offset, leading))
+    if document and place.on_key:
+        span = document.key_before(span[0], str(place.pointer[-1])) or span
     return file.location(place.offset + span[0], place.offset + span[1])
 
 
@@ -72,6 +84,8 @@ class _Document:
         self._text = text
         self._is_json = is_json
         self._asked = 0
+        self._depth = 0
+        self._spans: Spans | None = None
 
     def span(self, pointer: Pointer) -> Span | None:
         """The bytes of a value, or of its nearest parent; None if that is the document."""
@@ -79,19 +93,24 @@ class _Document:
         span = self._descend(pointer) if self._asked < _PAYS_FROM else None
         return span or self._look_up(pointer)
 
+    def key_before(self, value: int, key: str) -> Span | None:
+        """The bytes of the key right in front of a value, quotes left out."""
+        near = max(0, value - _NEAR)
+        found = re.compile(_NAMED % re.escape(key.encode())).search(self._text, near, value)
+        return found.span(1) if found else None
+
     def _descend(self, pointer: Pointer) -> Span | None:
         if not self._is_json:
             return descend_yaml(self._text, pointer)
         return self._in_bytes(descend_json(self._text.decode("utf-8", "surrogateescape"), pointer))
 
     def _look_up(self, pointer: Pointer) -> Span | None:
-        spans = self._spans if len(pointer) <= _DEPTH else self._index(len(pointer))
-        nearest = spans.nearest(pointer)
+        if self._spans is None or len(pointer) > self._depth:
+            # Twice as deep at least, so that ever deeper places do not cost an index each.
+            self._depth = max(_DEPTH, 2 * len(pointer) if self._spans else len(pointer))
+            self._spans = self._index(self._depth)
+        nearest = self._spans.nearest(pointer)
         return self._in_bytes(nearest[1]) if nearest and nearest[0] else None
-
-    @cached_property
-    def _spans(self) -> Spans:
-        return self._index(_DEPTH)
 
     def _index(self, depth: int) -> Spans:
         if self._is_json:
@@ -99,7 +118,14 @@ class _Document:
         return yaml_spans(self._text, depth)
 
     def _in_bytes(self, span: Span | None) -> Span | None:
-        return span and (byte_offset(self._text, span[0]), byte_offset(self._text, span[1]))
+        mark, ruler = self._ruler
+        return span and (mark + ruler.bytes(span[0]), mark + ruler.bytes(span[1]))
+
+    @cached_property
+    def _ruler(self) -> tuple[int, Ruler]:
+        """The bytes of a byte order mark, which is no character of the document, and the measure behind."""
+        mark = len(_MARK) if self._text.startswith(_MARK) else 0
+        return mark, Ruler(self._text[mark:], "surrogateescape")
 
 
 @lru_cache(maxsize=4)
@@ -135,29 +161,38 @@ class _File:
     def __init__(self, sources: Sources, file: str) -> None:
         self._sources = sources
         self._file = file
+        self._line: _Line | None = None
         self._before = array("Q", [0])
-        content = b""
-        with sources.open(file) as stream:
+        self._size = 0
+        self._kept, self._kept_from = b"", 0
+        with sources.reading(file) as stream:
             while block := stream.read(_BLOCK):
                 self._before.append(self._before[-1] + block.count(b"\n"))
-                content = content + block if len(content) < _SMALL_FILE else content
-        self._content = content if len(content) < _SMALL_FILE else None
+                self._size += len(block)
+                self._kept += block if self._size < _SMALL_FILE else b""
 
     def read(self, offset: int, size: int) -> bytes:
-        if self._content is not None:
-            return self._content[offset : offset + size]
-        with self._sources.open(self._file) as stream:
-            stream.seek(offset)
-            return stream.read(size)
+        """Some bytes. What stands around them is kept, because the next finding is probably near this one."""
+        end = min(offset + size, self._size)
+        if offset < self._kept_from or end > self._kept_from + len(self._kept):
+            with self._sources.reading(self._file) as stream:
+                self._kept_from = max(0, offset - _BLOCK)
+                stream.seek(self._kept_from)
+                self._kept = stream.read(end - self._kept_from + _KEPT_BEHIND)
+        start = offset - self._kept_from
+        return self._kept[start : start + size]
 
     def location(self, start: int, end: int) -> Location:
-        line_start, line_end = self.start_of_line(start), self.end_of_line(start)
-        raw = self.read(line_start, line_end - line_start).rstrip(b"\r")
-        column = _characters(raw, start - line_start) + 1
-        stop = _characters(raw, end - line_start) + 1
-        text = raw.decode("utf-8", "replace").removeprefix("\ufeff")
-        shown = text if len(text) <= _LONGEST_LINE else ""
-        return Location(self._file, self._number(start), column, max(stop, column + 1), shown)
+        line = self._line_at(start)
+        column, stop = line.column(start), line.column(end)
+        return Location(self._file, line.number, column, max(stop, column + 1), line.shown)
+
+    def _line_at(self, offset: int) -> _Line:
+        """The line of an offset. The last one is kept: a minified document has all its places in one."""
+        if self._line is None or not self._line.start <= offset <= self._line.end:
+            start, end = self.start_of_line(offset), self.end_of_line(offset)
+            self._line = _Line(self.read(start, end - start), start, self._number(offset))
+        return self._line
 
     def start_of_line(self, offset: int) -> int:
         """Cost: one block, unless the line is longer than that."""
@@ -183,8 +218,30 @@ class _File:
         return self._before[block] + rest.count(b"\n") + 1
 
 
-def _characters(raw: bytes, size: int) -> int:
-    return len(raw[: max(0, size)].decode("utf-8", "replace").removeprefix("\ufeff"))
+class _Line:
+    """One line of a file, with its number and the byte it starts at."""
+
+    def __init__(self, raw: bytes, start: int, number: int) -> None:
+        self.start = start
+        self.end = start + len(raw)
+        self.number = number
+        self._raw = raw.rstrip(b"\r")
+        self._ruler = Ruler(self._raw, "replace")
+
+    @cached_property
+    def shown(self) -> str:
+        """Its text, unless it is too long to be looked at."""
+        is_long = self._ruler.characters(len(self._raw)) > _LONGEST_LINE + self._has_mark
+        return "" if is_long else self._raw.decode("utf-8", "replace").removeprefix("\ufeff")
+
+    @property
+    def _has_mark(self) -> bool:
+        return self._raw.startswith(_MARK)
+
+    def column(self, offset: int) -> int:
+        """The column of a byte of the file, from 1; a byte order mark takes none."""
+        size = offset - self.start
+        return self._ruler.characters(size) - (self._has_mark and size >= len(_MARK)) + 1
 
 
 _file = lru_cache(maxsize=8)(_File)

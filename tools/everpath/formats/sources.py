@@ -6,16 +6,21 @@ or hands out what was kept of an input that can be read only once.
 
 from __future__ import annotations
 
-__all__ = ["MAX_DOCUMENT", "MAX_KEPT", "MEBIBYTE", "Sources", "unreadable"]
+__all__ = ["MAX_DOCUMENT", "MAX_KEPT", "MEBIBYTE", "STANDARD_INPUT", "Sources", "named", "unreadable"]
 
 import io
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from everpath.errors import UnreadableInput
 
 MEBIBYTE: Final = 1 << 20
+
+#: The path that stands for standard input.
+STANDARD_INPUT: Final = "-"
 
 # etcd refuses objects over 1.5 MiB, and the largest document of the public catalogs is under 12 MiB:
 # what is larger than this is not a catalog, and to parse it would cost ten times its size in memory.
@@ -33,6 +38,11 @@ _KINDS: Final = (
 )
 
 
+def named(file: str) -> str:
+    """A path as a sentence names it."""
+    return "standard input" if file == STANDARD_INPUT else file
+
+
 def unreadable(file: str, error: OSError) -> UnreadableInput:
     """The operating system's refusal as an error that says what to do."""
     reason = error.strerror or str(error)
@@ -40,7 +50,7 @@ def unreadable(file: str, error: OSError) -> UnreadableInput:
         FileNotFoundError: "check the path; a catalog is a folder, a file, or - for standard input",
         PermissionError: "give the user who runs everpath the right to read it",
     }
-    return UnreadableInput(f"cannot read {file}: {reason}", hint=hints.get(type(error)), file=file)
+    return UnreadableInput(f"cannot read {named(file)}: {reason}", hint=hints.get(type(error)), file=file)
 
 
 class Sources:
@@ -54,11 +64,14 @@ class Sources:
         self._kept[file] = content
 
     def keep_stream(self, file: str, stream: BinaryIO, limit: int = MAX_KEPT) -> None:
-        """Remember all of a stream, at most `limit` bytes of it."""
-        content = stream.read(limit + 1)
+        """Remember all of a stream, at most `limit` bytes of it. Raises `UnreadableInput`."""
+        try:
+            content = stream.read(limit + 1)
+        except OSError as error:
+            raise unreadable(file, error) from error
         if len(content) > limit:
             raise UnreadableInput(
-                f"{file} is larger than {limit // MEBIBYTE} MiB",
+                f"{named(file)} is larger than {limit // MEBIBYTE} MiB",
                 hint="write it to a file and give the file's path: files are read piece by piece",
                 file=file,
             )
@@ -86,13 +99,22 @@ class Sources:
         except OSError as error:
             raise unreadable(file, error) from error
 
-    def read(self, file: str, limit: int = MAX_DOCUMENT) -> bytes:
-        """All bytes of a file, which must not be more than `limit`."""
+    @contextmanager
+    def reading(self, file: str) -> Iterator[BinaryIO]:
+        """The stream of `open`, to read within: opening some files succeeds and reading them does not.
+
+        Raises `UnreadableInput` for either.
+        """
         with self.open(file) as stream:
             try:
-                content = stream.read(limit + 1)
+                yield stream
             except OSError as error:
                 raise unreadable(file, error) from error
+
+    def read(self, file: str, limit: int = MAX_DOCUMENT) -> bytes:
+        """All bytes of a file, which must not be more than `limit`."""
+        with self.reading(file) as stream:
+            content = stream.read(limit + 1)
         if len(content) > limit:
             raise UnreadableInput(
                 f"{file} is larger than {limit // MEBIBYTE} MiB",

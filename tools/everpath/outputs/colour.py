@@ -4,8 +4,7 @@ from __future__ import annotations
 
 __all__ = ["Paint"]
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from everpath.rules.findings import Severity
 
@@ -13,8 +12,7 @@ _CODES: Final = {"bold": "1", "dim": "2", "red": "1;31", "yellow": "1;33", "cyan
 _SEVERITIES: Final = {Severity.ERROR: "red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 
 
-@dataclass(frozen=True, slots=True)
-class Paint:
+class Paint(NamedTuple):
     """Paints words when it is on. What it paints must be printable already."""
 
     on: bool = False

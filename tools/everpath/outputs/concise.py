@@ -6,13 +6,13 @@ __all__ = ["render"]
 
 from collections.abc import Iterator
 
-from everpath.outputs.outcome import Outcome, Sighting, subject
+from everpath.outputs.outcome import Outcome, Sighting
 from everpath.outputs.plain import one_line
 
 
 def render(outcome: Outcome) -> Iterator[str]:
     """`file:line:column: ID severity name: subject: message`, in the order of the input."""
-    yield from map(_line, outcome.sightings(outcome.shown))
+    yield from map(_line, outcome.sights(outcome.shown))
     if not outcome.brief:
         yield f"{outcome.summary}\n"
 
@@ -20,7 +20,7 @@ def render(outcome: Outcome) -> Iterator[str]:
 def _line(sighting: Sighting) -> str:
     finding = sighting.finding
     place = f"{sighting.where}: " if sighting.where else ""
-    about = f"{one_line(subject(finding))}: " if finding.package else ""
+    about = f"{one_line(sighting.subject)}: " if finding.package else ""
     return (
         f"{place}{finding.rule} {finding.severity.word} {finding.name}: {about}{one_line(finding.message)}\n"
     )

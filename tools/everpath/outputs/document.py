@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from everpath.outputs.outcome import Outcome, Sighting
+from everpath.outputs.outcome import Outcome, Sighting, sentence
 from everpath.rules.findings import Severity
 
 #: Raised when a field changes its meaning or goes away; new fields may come at any time.
@@ -51,7 +51,7 @@ def _finding(sighting: Sighting) -> dict[str, Any]:
         "file": location.file or None,
         "line": location.line or None,
         "column": location.column or None,
-        "message": finding.message,
+        "message": sentence(finding),
         "because": list(finding.because),
         "fix": finding.fix,
     }

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from everpath.outputs.outcome import Outcome, Sighting, Workspace, statement
-from everpath.outputs.plain import printable
+from everpath.outputs.plain import listed, printable
 from everpath.rules.findings import Severity
 
 _COMMANDS: Final = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "notice"}
@@ -19,7 +19,7 @@ def render(outcome: Outcome) -> Iterator[str]:
 
     Everything that comes from the catalog is escaped: a name must not be able to give the runner orders.
     """
-    for sighting in outcome.sightings(outcome.shown):
+    for sighting in outcome.sights(outcome.shown):
         yield _command(sighting, outcome.workspace)
     if not outcome.brief:
         yield f"{outcome.summary}\n"
@@ -37,11 +37,17 @@ def _command(sighting: Sighting, workspace: Workspace) -> str:
 
 def _message(sighting: Sighting) -> str:
     finding = sighting.finding
-    lines = [statement(finding)]
+    lines = [statement(finding) + _of_channels(sighting)]
     lines += (f"because: {line}" for reason in finding.because for line in reason.splitlines())
     if finding.fix:
         lines.append(f"fix: {finding.fix}")
     return "%0A".join(_data(line) for line in lines)
+
+
+def _of_channels(sighting: Sighting) -> str:
+    """An annotation stands at a line and says nothing of channels, unless they are several."""
+    several = sighting.channels[1:]
+    return f" (in the channels {listed(list(sighting.channels))})" if several else ""
 
 
 def _data(text: str) -> str:

@@ -65,7 +65,7 @@ def _case(suite: Element, sighting: Sighting, fails: bool) -> None:
 def _story(sighting: Sighting) -> str:
     """Everything the finding says, a line for each part."""
     finding = sighting.finding
-    parts = [sighting.where, finding.message, *(f"because: {reason}" for reason in finding.because)]
+    parts = [sighting.where, statement(finding), *(f"because: {reason}" for reason in finding.because)]
     if finding.fix:
         parts.append(f"fix: {finding.fix}")
     return "\n".join(printable(line) for part in parts for line in part.splitlines())

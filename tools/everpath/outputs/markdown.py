@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from everpath.outputs.outcome import Outcome, Sighting, page, subject
+from everpath.outputs.outcome import Outcome, Sighting, page, statement
 from everpath.outputs.plain import count, one_line
 
 # Whatever Markdown or GitHub would read as more than text: markup, table borders, HTML, @mentions.
@@ -27,19 +27,19 @@ def table(outcome: Outcome, most: int) -> Iterator[str]:
     yield f"### everpath validate-graph\n\n{outcome.summary}\n"
     if shown:
         yield "\n| | rule | where | what | fix |\n|---|---|---|---|---|\n"
-        yield from map(_row, outcome.sightings(shown[:most]))
+        yield from map(_row, outcome.sights(shown[:most]))
     if len(shown) > most:
         yield f"\nThe table ends here; {count(len(shown) - most, 'more finding')} not shown.\n"
 
 
 def _row(sighting: Sighting) -> str:
     finding = sighting.finding
-    where = [part for part in (subject(finding), sighting.where) if part]
+    where = [part for part in (sighting.subject, sighting.where) if part]
     cells = (
         finding.severity.word,
         f"[{finding.rule} {finding.name}]({page(finding.rule)})",
         "<br>".join(map(_cell, where)),
-        _cell(finding.message),
+        _cell(statement(finding)),
         _cell(finding.fix or ""),
     )
     return f"| {' | '.join(cells)} |\n"

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-__all__ = ["Outcome", "Sighting", "Workspace", "explained", "page", "statement", "subject"]
+__all__ = [
+    "Outcome",
+    "Shown",
+    "Sighting",
+    "Workspace",
+    "explained",
+    "page",
+    "sentence",
+    "shown_once",
+    "statement",
+]
 
 import os.path
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Final
+from typing import Final, NamedTuple
 
 from everpath import __url__
 from everpath.formats.location import Location
@@ -33,15 +44,14 @@ def explained(rule: Rule) -> list[str]:
     return [text for text in paragraphs if text]
 
 
-def subject(finding: Finding) -> str:
-    """Whose flaw it is, as `package/channel/entry`, with what is known."""
-    return "/".join(part for part in (finding.package, finding.channel, finding.entry) if part)
-
-
 def statement(finding: Finding) -> str:
     """The message on one line, saying whom it is about where it does not say so itself."""
-    message = one_line(finding.message)
-    name = one_line(finding.entry or "")
+    return one_line(sentence(finding))
+
+
+def sentence(finding: Finding) -> str:
+    """The same as it is: a message that stands alone, whatever characters are in it."""
+    message, name = finding.message, finding.entry
     return f"{name}: {message}" if name and not _mentions(message, name) else message
 
 
@@ -50,8 +60,7 @@ def _mentions(message: str, name: str) -> bool:
     return name in message and name in _WORD.findall(message)
 
 
-@dataclass(frozen=True, slots=True)
-class Workspace:
+class Workspace(NamedTuple):
     """Where a relative path starts, and the root of the repository that annotations count from."""
 
     folder: str = ""
@@ -65,12 +74,44 @@ class Workspace:
         return whole.as_posix()
 
 
-@dataclass(frozen=True, slots=True)
-class Sighting:
-    """A finding and the line it stands on."""
+class Shown(NamedTuple):
+    """A finding as a person is told it: once for all channels that it is true of."""
+
+    finding: Finding
+    channels: tuple[str, ...]
+
+    @property
+    def severity(self) -> Severity:
+        return self.finding.severity
+
+
+def shown_once(findings: Iterable[Finding]) -> Iterator[Shown]:
+    """The findings in their order; those that differ by nothing but the channel become one.
+
+    A bundle folder states its edges once and is a member of many channels. Cost: one look-up a finding.
+    """
+    times: Counter[Finding] = Counter()
+    groups: dict[tuple[Finding, int], list[Finding]] = {}
+    for finding in findings:
+        # What is said twice of one channel is two findings, however alike they look.
+        groups.setdefault((finding._replace(channel=None), times[finding]), []).append(finding)
+        times[finding] += 1
+    for group in groups.values():
+        yield Shown(group[0], tuple(f.channel for f in group if f.channel))
+
+
+class Sighting(NamedTuple):
+    """A finding, the line it stands on, and the channels it is true of."""
 
     finding: Finding
     location: Location
+    channels: tuple[str, ...] = ()
+
+    @property
+    def subject(self) -> str:
+        """Whose flaw it is, as `package/channel/entry`, with what is known."""
+        parts = (self.finding.package, ",".join(self.channels), self.finding.entry)
+        return "/".join(part for part in parts if part)
 
     @property
     def where(self) -> str:
@@ -93,18 +134,22 @@ class Outcome:
     rules: Mapping[str, Rule] = field(default_factory=dict)
     show: Severity = Severity.WARNING
     fail_on: Severity | None = Severity.ERROR
-    workspace: Workspace = Workspace()
+    workspace: Workspace = field(default_factory=Workspace)
     colour: bool = False
     brief: bool = False
 
     @property
-    def shown(self) -> tuple[Finding, ...]:
-        """Findings a person asked to see."""
-        return tuple(f for f in self.report.findings if f.severity >= self.show)
+    def shown(self) -> tuple[Shown, ...]:
+        """Findings a person asked to see, each of them once."""
+        return tuple(shown_once(f for f in self.report.findings if f.severity >= self.show))
 
     def sightings(self, findings: Iterable[Finding]) -> Iterator[Sighting]:
-        """The findings with their lines, looked up one by one as they are written."""
+        """Findings with their lines, looked up one by one as they are written: for programs, all of them."""
         return (Sighting(finding, self.locate(finding.place)) for finding in findings)
+
+    def sights(self, shown: Iterable[Shown]) -> Iterator[Sighting]:
+        """The same for persons."""
+        return (Sighting(f, self.locate(f.place), channels) for f, channels in shown)
 
     def fails(self, finding: Finding) -> bool:
         return finding.unreadable or (self.fail_on is not None and finding.severity >= self.fail_on)
@@ -115,13 +160,17 @@ class Outcome:
         report = self.report
         sizes = ((report.packages, "package"), (report.channels, "channel"), (report.entries, "entry"))
         looked_at = listed([count(number, noun) for number, noun in sizes])
-        found = [count(n, s.word) for s in reversed(Severity) if s >= self.show and (n := report.count(s))]
+        counts = Counter(shown.severity for shown in self.shown)
+        found = [count(counts[s], s.word) for s in reversed(Severity) if counts[s]]
         return f"{listed(found)} in {looked_at}" if found else f"nothing wrong in {looked_at}"
 
     @property
     def unsaid(self) -> str:
         """What was found and is not shown, with the option that shows it; empty when there is nothing."""
-        hidden = [(s, n) for s in reversed(Severity) if s < self.show and (n := self.report.count(s))]
+        counts = Counter(
+            s.severity for s in shown_once(f for f in self.report.findings if f.severity < self.show)
+        )
+        hidden = [(s, counts[s]) for s in reversed(Severity) if counts[s]]
         parts = []
         if hidden:
             parts.append(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 __all__ = ["Snippet", "snippet"]
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from everpath.formats.location import Location
 from everpath.outputs.plain import printable, width
@@ -17,8 +16,7 @@ _CUT: Final = "…"
 _TAB: Final = "    "
 
 
-@dataclass(frozen=True, slots=True)
-class Snippet:
+class Snippet(NamedTuple):
     """The shown part of a line, and where in it the caret goes (in columns of a terminal)."""
 
     line: str

@@ -6,14 +6,12 @@ __all__ = ["render"]
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from everpath.outputs.document import VERSION, summary
 from everpath.outputs.outcome import Outcome, page
 from everpath.outputs.plain import columns
 from everpath.rules.findings import Finding
-
-#: The formats a tally can be written in.
 
 _Row = tuple[int, str, str, str]
 
@@ -22,11 +20,11 @@ def render(outcome: Outcome, name: str) -> Iterator[str]:
     """The tally in one of TALLY_FORMATS; only JSON counts what --show hides."""
     if name == "json":
         return _document(outcome)
-    rows = _rows(outcome.shown)
+    rows = _rows(shown.finding for shown in outcome.shown)
     return _markdown(outcome, rows) if name == "markdown" else _text(outcome, rows)
 
 
-def _rows(findings: tuple[Finding, ...]) -> list[_Row]:
+def _rows(findings: Iterable[Finding]) -> list[_Row]:
     counts = Counter((f.rule, f.name, f.severity) for f in findings)
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return [(number, rule, severity.word, name) for (rule, name, severity), number in ranked]

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 __all__ = ["render"]
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
 from everpath.outputs.colour import Paint
-from everpath.outputs.outcome import Outcome, Sighting, statement
+from everpath.outputs.outcome import Outcome, Shown, Sighting, statement
 from everpath.outputs.plain import count, listed, one_line, printable
 from everpath.outputs.snippet import snippet
 from everpath.rules.findings import Finding, Severity
+from everpath.versions import Version, maybe
+
+_VERSION: Final = re.compile(r"\d+\.\d+\.\d.*")
+
+# (False, None) or (True, a version): the first decides between them.
+_Release = tuple[bool, Version | None]
 
 # A channel where everything accepts everything proves a point with thousands of edges; ten make it.
 _MOST_REASONS: Final = 10
@@ -21,29 +28,42 @@ _MOST_REASONS: Final = 10
 def render(outcome: Outcome) -> Iterator[str]:
     """Findings by package and channel, then one line that sums up, then where to read on."""
     paint = Paint(outcome.colour)
-    shown = sorted(outcome.shown, key=_group)
-    for (package, channel), members in groupby(shown, key=_group):
+    shown = sorted(outcome.shown, key=_order)
+    for (package, channels), members in groupby(shown, key=_group):
         group = list(members)
-        if title := _title(package, channel):
+        if title := _title(package, channels):
             yield f"{paint('bold', title)}: {_tally(group)}\n\n"
-        for sighting in outcome.sightings(group):
+        for sighting in outcome.sights(group):
             yield from _finding(sighting, paint)
     if not outcome.brief:
         yield from _closing(outcome, shown, paint)
 
 
-def _group(finding: Finding) -> tuple[str, str]:
-    return finding.package or "", finding.channel or ""
+def _group(shown: Shown) -> tuple[str, tuple[str, ...]]:
+    return shown.finding.package or "", shown.channels
 
 
-def _title(package: str, channel: str) -> str:
+def _order(shown: Shown) -> tuple[str, tuple[str, ...], int, _Release]:
+    """By package and channel, the worst first, then by version: 1.10.0 follows 1.9.0."""
+    return *_group(shown), -shown.severity, _release(shown.finding.entry or "")
+
+
+def _release(entry: str) -> _Release:
+    """A name by its version; names without one come first, in the order of the input."""
+    found = _VERSION.search(entry)
+    version = maybe(found[0]) if found else None
+    return (False, None) if version is None else (True, version)
+
+
+def _title(package: str, channels: tuple[str, ...]) -> str:
     """What a group is about; nothing for findings that are about no package."""
-    words = (f"package {package}" if package else "", f"channel {channel}" if channel else "")
+    noun = "channel" if len(channels) == 1 else "channels"
+    words = (f"package {package}" if package else "", f"{noun} {listed(channels)}" if channels else "")
     return one_line(", ".join(word for word in words if word))
 
 
-def _tally(findings: Sequence[Finding]) -> str:
-    counts = ((sum(f.severity is s for f in findings), s) for s in reversed(Severity))
+def _tally(shown: Sequence[Shown]) -> str:
+    counts = ((sum(s.severity is severity for s in shown), severity) for severity in reversed(Severity))
     return listed([count(number, severity.word) for number, severity in counts if number])
 
 
@@ -87,9 +107,9 @@ def _lines(text: str) -> list[str]:
     return [printable(line) for line in text.splitlines()] or [""]
 
 
-def _closing(outcome: Outcome, shown: Sequence[Finding], paint: Paint) -> Iterator[str]:
-    worst = max((f.severity for f in shown), default=None)
+def _closing(outcome: Outcome, shown: Sequence[Shown], paint: Paint) -> Iterator[str]:
+    worst = max((s.severity for s in shown), default=None)
     yield f"{paint.severity(worst, outcome.summary) if worst else paint('green', outcome.summary)}\n"
     if shown:
-        first = min(shown, key=lambda f: (-f.severity, f.rule)).rule
+        first = min((-s.severity, s.finding.rule) for s in shown)[1]
         yield f"`everpath rules {first}` says what a rule means, whom it protects and how to waive it.\n"

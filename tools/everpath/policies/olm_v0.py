@@ -29,6 +29,7 @@ from typing import Final, TypeAlias
 from everpath.graph import ChannelGraph, Edge
 from everpath.model import Bundle, Property
 from everpath.policies import MEMORY
+from everpath.ranges import Coverage
 from everpath.versions import Version
 
 #: Group, version and kind of an API.
@@ -70,21 +71,21 @@ def order(graph: ChannelGraph) -> Order:
     """
     if not graph.heads:
         return Order(failure=Failure(FailureKind.NO_HEAD, tuple(graph.entries)))
-    chains = []
+    walked: set[str] = set()
     for head in graph.heads:
-        line, cycle = _line(graph, head)
+        line, cycle = _line(graph, head, walked)
         if cycle:
             return Order(failure=Failure(FailureKind.CYCLE, cycle))
-        chains.append(line)
-    if len(chains) > 1:
+        walked.update(line)
+    if len(graph.heads) > 1:
         return Order(failure=Failure(FailureKind.SEVERAL_HEADS, graph.heads))
-    return Order(tuple(name for name in chains[0] if name not in graph.skippers))
+    return Order(tuple(name for name in line if name not in graph.skippers))
 
 
-def _line(graph: ChannelGraph, head: str) -> tuple[list[str], tuple[str, ...]]:
-    """The replaces chain below a head, and the cycle it runs into, if any."""
+def _line(graph: ChannelGraph, head: str, walked: set[str]) -> tuple[list[str], tuple[str, ...]]:
+    """The replaces chain below a head, down to where another walk has been, and its cycle, if any."""
     line, seen = [head], {head}
-    while (below := graph.entries[line[-1]].replaces) in graph.entries:
+    while (below := graph.entries[line[-1]].replaces) in graph.entries and below not in walked:
         assert below is not None  # an entry's name
         if below in seen:
             return line, (*line[line.index(below) :], below)
@@ -142,9 +143,16 @@ def candidates(graph: ChannelGraph, installed: str, version: Version | None = No
 
     A candidate that is the installed entry itself (its own range covers it) means "up to date".
     """
-    rank = {name: i for i, name in enumerate(order(graph).chain) if name not in prohibited(graph)}
+    rank = _rank(graph)
     edges = [e for e in graph.successors(installed, version) if e.successor in rank]
     yield from sorted(edges, key=lambda e: rank[e.successor])
+
+
+@lru_cache(maxsize=MEMORY)
+def _rank(graph: ChannelGraph) -> Mapping[str, int]:
+    """The entries OLM may choose and may install, the head at 0."""
+    refused = prohibited(graph)
+    return {name: i for i, name in enumerate(order(graph).chain) if name not in refused}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,19 +170,20 @@ def hops(graph: ChannelGraph) -> Hops:
     ordered = order(graph)
     if ordered.failure is not None:
         return Hops(failure=ordered.failure)
-    refused = prohibited(graph)
-    rank = {name: i for i, name in enumerate(ordered.chain) if name not in refused}
-    best = graph.nearest(rank)
+    best = graph.nearest(_rank(graph))
     following = {name: None if best.get(name) == name else best.get(name) for name in graph.entries}
     return Hops(following, _panics(graph, ordered.chain))
 
 
 def _panics(graph: ChannelGraph, chain: tuple[str, ...]) -> Mapping[str, Failure]:
-    """Entries for which some candidate's range panics: every candidate is asked before one is chosen."""
-    guilty = [name for name in chain if name in graph.panicking]
-    found: dict[str, Failure] = {}
-    for installed, version in graph.versions.items() if guilty else ():
-        culprits = tuple(name for name in guilty if graph.ranges[name].panics_on(version))
-        if culprits:
-            found[installed] = Failure(FailureKind.PANIC, culprits)
-    return found
+    """Entries for which some candidate's range panics: every candidate is asked before one is chosen.
+
+    The first from the head is named; behind it nobody is asked any more.
+    """
+    panicking = frozenset(graph.panicking)
+    guilty = {name: i for i, name in enumerate(chain) if name in panicking}
+    if not guilty:
+        return {}
+    culprit = Coverage({name: ~graph.ranges[name].intervals for name in guilty}).chooser(guilty)
+    asked = ((installed, culprit(version)) for installed, version in graph.versions.items())
+    return {installed: Failure(FailureKind.PANIC, (name,)) for installed, name in asked if name is not None}

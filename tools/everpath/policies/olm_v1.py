@@ -7,7 +7,7 @@ the catalog's own upgrade policy. Skipped entries count like any other; heads pl
 
 from __future__ import annotations
 
-__all__ = ["candidates", "fresh_install", "hops", "ranking"]
+__all__ = ["candidates", "fresh_install", "hops", "ranking", "release_key"]
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache

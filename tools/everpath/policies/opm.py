@@ -8,15 +8,14 @@ from __future__ import annotations
 
 __all__ = ["Verdict", "verdict"]
 
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
 from everpath.policies import MEMORY
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What opm says of a channel's graph; at most one of the complaints is set."""
 
     heads: tuple[str, ...]

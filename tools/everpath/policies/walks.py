@@ -5,8 +5,8 @@ from __future__ import annotations
 __all__ = ["Destination", "End", "destinations", "walk"]
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class End(StrEnum):
@@ -18,8 +18,7 @@ class End(StrEnum):
     ERROR = "error"
 
 
-@dataclass(frozen=True, slots=True)
-class Destination:
+class Destination(NamedTuple):
     """The last entry of a walk (in a loop: the one where it closes) and why the walk ends there."""
 
     name: str

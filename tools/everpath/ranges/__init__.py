@@ -3,6 +3,7 @@
 Range.parse(">=1.0.0 <1.2.3").contains(version)     what OLM's resolver would answer
 Range.parse("<1.0.0 || >2.0.0").intervals           a set: | & ~, is_empty, is_subset, spans
 Range.parse("1.0.0 - 2.0.0").hazards                what happens without a word
+Coverage({"a": range.intervals, ...}).covering(v)   which of many ranges have a version, without asking each
 everpath.ranges.explain.explain(range)              all of it in sentences
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 __all__ = [
     "Bound",
+    "Coverage",
     "Hazard",
     "HazardKind",
     "Interval",
@@ -19,6 +21,7 @@ __all__ = [
     "RangePanic",
 ]
 
+from everpath.ranges._coverage import Coverage
 from everpath.ranges._hazards import Hazard, HazardKind
 from everpath.ranges._intervals import Bound, Interval, IntervalSet
 from everpath.ranges._range import Range, RangeError, RangePanic

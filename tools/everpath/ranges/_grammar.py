@@ -10,8 +10,7 @@ __all__ = ["Arm", "Comparator", "Expression", "GrammarError", "Term", "Token", "
 
 import operator as python
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from everpath.ranges._digits import DIGIT
 from everpath.ranges._intervals import IntervalSet
@@ -28,10 +27,18 @@ _COMPARE: Final[Mapping[str, Callable[[Version, Version], bool]]] = {
 }
 
 _GLUED: Final = "|| needs a space on either side"
+_SINGLE_BAR: Final = "alternatives are separated by ||, with a space on either side"
+
+# Words of other range languages, in lower case.
+_FOREIGN_WORDS: Final[Mapping[str, str]] = {
+    "and": "comparisons are joined by a space alone, without a word",
+    "&&": "comparisons are joined by a space alone",
+    "or": "alternatives are separated by ||, not by a word",
+}
 
 # What a reader of other range languages tends to write inside a version.
 _FOREIGN_IN_VERSION: Final[Mapping[str, str]] = {
-    "|": _GLUED,
+    "|": _SINGLE_BAR,
     ",": "comparisons are separated by a space, not by a comma",
     "&": "comparisons are joined by a space alone",
     "X": "the wildcard is a small x",
@@ -59,8 +66,7 @@ class GrammarError(Exception):
         self.reason = reason
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A piece of the range between separating spaces; `text` is it without the spaces inside."""
 
     source: str
@@ -82,8 +88,7 @@ class Token:
         return places[index] if index < len(places) else self.end
 
 
-@dataclass(frozen=True, slots=True)
-class Comparator:
+class Comparator(NamedTuple):
     """One comparison as it is evaluated; the operator is one of = != > >= < <=."""
 
     operator: str
@@ -96,8 +101,7 @@ class Comparator:
         return _COMPARE[self.operator](version, self.version)
 
 
-@dataclass(frozen=True, slots=True)
-class Term:
+class Term(NamedTuple):
     """One comparison as it is written, and what it is read as (a wildcard may be two comparators)."""
 
     token: Token
@@ -114,8 +118,7 @@ class Term:
         return " ".join(map(str, self.comparators))
 
 
-@dataclass(frozen=True, slots=True)
-class Arm:
+class Arm(NamedTuple):
     """What stands between two `||`: all its terms must hold. One without any is a nil function in blang."""
 
     terms: tuple[Term, ...]
@@ -138,8 +141,7 @@ class Arm:
         return IntervalSet.intersection(IntervalSet.where(c.operator, c.version) for c in self.comparators)
 
 
-@dataclass(frozen=True, slots=True)
-class Expression:
+class Expression(NamedTuple):
     """A range as read: its arms in order, and the tokens nobody looks at."""
 
     arms: tuple[Arm, ...]
@@ -152,14 +154,20 @@ def read(text: str) -> Expression:
     kept = [token for token in tokens if not token.is_dropped]
     dropped = tuple(token for token in tokens if token.is_dropped)
     if not kept:
-        raise GrammarError(
-            0, len(text), "a single character is not a comparison" if dropped else "it is empty"
-        )
+        raise GrammarError(0, len(text), _why_nothing(dropped))
     if kept[0].text == "||":
         raise GrammarError(kept[0].start, kept[0].end, "nothing stands before the first ||")
     if kept[-1].text == "||":
         raise GrammarError(kept[-1].start, kept[-1].end, "nothing stands after the last ||")
     return Expression(tuple(_arms(kept)), dropped)
+
+
+def _why_nothing(dropped: tuple[Token, ...]) -> str:
+    if not dropped:
+        return "it is empty"
+    if all(token.text in "*xX" for token in dropped):
+        return "a wildcard needs a number before it; every version is >=0.0.0-0"
+    return "a single character is not a comparison"
 
 
 def _tokens(text: str) -> Iterator[Token]:
@@ -198,7 +206,8 @@ def _arm(terms: list[Term], start: int, end: int) -> Arm:
 def _term(token: Token) -> Term:
     found = DIGIT.search(token.text)
     if found is None:
-        raise GrammarError(token.start, token.end, "there is no version in this comparison")
+        reason = _FOREIGN_WORDS.get(token.text.lower(), "there is no version in this comparison")
+        raise GrammarError(token.start, token.end, reason)
     digit = found.start()
     operator, version = token.text[:digit].strip(GO_SPACES), token.text[digit:]
     if "x" in token.text:
@@ -216,7 +225,8 @@ def _plain(token: Token, operator: str, version: str, digit: int) -> Comparator:
         return Comparator(meaning, parse(version))
     except VersionError as error:
         start = token.position(digit + error.position)
-        reason = _FOREIGN_IN_VERSION.get(version[error.position : error.position + 1], error.reason)
+        rest = version[error.position :]
+        reason = _GLUED if rest.startswith("||") else _FOREIGN_IN_VERSION.get(rest[:1], error.reason)
         raise GrammarError(start, start + 1, reason) from None
 
 

@@ -10,9 +10,8 @@ __all__ = ["Hazard", "HazardKind", "hazards"]
 import re
 from bisect import bisect
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from everpath.ranges._grammar import Arm, Expression, GrammarError, Term, Token, read
 from everpath.ranges._repair import repaired_term
@@ -41,8 +40,7 @@ class HazardKind(StrEnum):
     NEVER = "never"  #: no version satisfies the range, or one arm of it
 
 
-@dataclass(frozen=True, slots=True)
-class Hazard:
+class Hazard(NamedTuple):
     """One such thing: where it stands, what happens, and the range with it mended where that is plain."""
 
     span: tuple[int, int]
@@ -86,6 +84,8 @@ def _of_dropped(text: str, token: Token, before: list[Term], after: list[Term]) 
     span = (token.start, token.end)
     fix = _edited(text, span, "") if token.text in ("&", ",") else None
     message = f"a single {token.text!r} is ignored, as if it were not there"
+    if token.text == "|":
+        message += "; || separates alternatives"
     return Hazard(span, HazardKind.DROPPED_TOKEN, message, fix)
 
 

@@ -16,16 +16,20 @@ from everpath.ranges._wildcards import OPERATORS
 from everpath.versions import GO_SPACES
 
 _SPELLINGS: Final[Mapping[str, str]] = {"=>": ">=", "=<": "<=", "<>": "!=", "≥": ">=", "≤": "<=", "≠": "!="}
-_SPACE_OR_COMMA: Final = re.compile(f"[{GO_SPACES},]|&&")
+_SPACE_OR_COMMA: Final = re.compile(
+    f"[{GO_SPACES},]|&&|(?<![^{GO_SPACES}])and(?![^{GO_SPACES}])", re.IGNORECASE
+)
+_OR: Final = re.compile(r"\|\||(?<!\S)or(?!\S)", re.IGNORECASE)
 _GLUED_OPERATOR: Final = re.compile(r"(?<=[0-9A-Za-z])(?=[<>=!~^≥≤≠])")
 _SPACE_BEHIND_OPERATOR: Final = re.compile(r"(?<=[<>=!~^≥≤≠]) +")
 _TERM: Final = re.compile(r"([<>=!~^≥≤≠]*)[vV]?([0-9][0-9A-Za-z.*+-]*)")
+_FEW_NUMBERS: Final = re.compile(r"(0|[1-9][0-9]{0,8})(?:\.(0|[1-9][0-9]{0,8}))?")
 _PLAIN_NUMBERS: Final = re.compile(r"(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
 
 
 def repaired(text: str) -> str | None:
     """A range that says what this one tries to, or None where that is not obvious."""
-    spaced = _SPACE_OR_COMMA.sub(" ", text).replace("||", " || ")
+    spaced = _OR.sub(" || ", _SPACE_OR_COMMA.sub(" ", text))
     spaced = _SPACE_BEHIND_OPERATOR.sub("", _GLUED_OPERATOR.sub(" ", spaced))
     arms = [_repaired_arm(arm) for arm in spaced.split("||") if arm.strip()]
     if None in arms:
@@ -81,6 +85,8 @@ def _both_bounds(operator: str, version: str) -> str | None:
     """`~` stays within the minor version, `^` below the next change of the first number that is not 0."""
     if version.endswith(".x"):
         return version
+    if operator in ("~", "^") and (found := _FEW_NUMBERS.fullmatch(version)) is not None:
+        return _few_bounds(operator, int(found[1]), int(found[2]) if found[2] else None)
     if (found := _PLAIN_NUMBERS.fullmatch(version)) is None:
         return None
     major, minor, patch = map(int, found.groups())
@@ -89,6 +95,13 @@ def _both_bounds(operator: str, version: str) -> str | None:
     if operator == "^" and not minor:
         return f">={version} <0.0.{patch + 1}"
     return f">={version} <{major}.{minor + 1}.0"
+
+
+def _few_bounds(operator: str, major: int, minor: int | None) -> str:
+    """`~1` and `^1` are all of 1, `~1.2` all of 1.2, `^1.2` all of 1 from there on."""
+    if minor is None or (operator == "^" and major):
+        return f">={major}.{minor or 0}.0 <{major + 1}.0.0"
+    return f">={major}.{minor}.0 <{major}.{minor + 1}.0"
 
 
 def _is_sound(text: str) -> bool:

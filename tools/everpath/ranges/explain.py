@@ -9,8 +9,7 @@ from __future__ import annotations
 __all__ = ["Explanation", "Published", "explain"]
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from everpath.ranges._hazards import Hazard
 from everpath.ranges._intervals import Cut, Interval, IntervalSet
@@ -20,9 +19,13 @@ from everpath.versions import Version, parse, pointed
 # Nobody reads further, and each sentence looks at the whole set.
 _MOST_BOUNDS: Final = 20
 
+# Of the versions of a catalog more would bury the sentences; -o json has them all.
+_MOST_VERSIONS: Final = 20
 
-@dataclass(frozen=True, slots=True)
-class Published:
+_EVERY: Final = "every version "
+
+
+class Published(NamedTuple):
     """What a range does to the versions there are, lowest first."""
 
     matched: tuple[Version, ...]
@@ -41,8 +44,7 @@ class Published:
         return tuple(said)
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(NamedTuple):
     """Everything there is to say about a range, part by part."""
 
     text: str
@@ -88,9 +90,16 @@ def _meaning(span: Range) -> Iterator[str]:
     elif len(exceptions) == len((~matched).cuts) // 2:
         yield f"matches every version except {_joined(map(str, map(_without_build, exceptions)), 'and')}"
     else:
-        yield f"matches {_joined(map(_in_words, matched), 'and')}"
+        yield f"matches {_alternatives(list(map(_in_words, matched)))}"
     if span.panics and matched != IntervalSet.all():
         yield "crashes OLM's resolver on every other version"
+
+
+def _alternatives(phrases: list[str]) -> str:
+    """`every version below 0.5.0, or from 1.0.0 on`: what two neighbours begin with is said once."""
+    pairs = zip(["", *phrases], phrases, strict=False)
+    said = [phrase.removeprefix(_EVERY) if before.startswith(_EVERY) else phrase for before, phrase in pairs]
+    return ", or ".join(said)
 
 
 def _in_words(interval: Interval) -> str:
@@ -100,10 +109,10 @@ def _in_words(interval: Interval) -> str:
     if low is not None and high is not None:
         start = "included" if interval.low_inclusive else "excluded"
         end = "included" if interval.high_inclusive else "excluded"
-        return f"every version from {low} ({start}) to {high} ({end})"
+        return f"{_EVERY}from {low} ({start}) to {high} ({end})"
     if low is not None:
-        return f"{low} and every version above it" if interval.low_inclusive else f"every version above {low}"
-    return f"{high} and every version below it" if interval.high_inclusive else f"every version below {high}"
+        return f"{_EVERY}from {low} on" if interval.low_inclusive else f"{_EVERY}above {low}"
+    return f"{_EVERY}up to {high} (included)" if interval.high_inclusive else f"{_EVERY}below {high}"
 
 
 def _only(interval: Interval) -> Version | None:
@@ -169,7 +178,11 @@ def _sorted_out(span: Range, published: Iterable[Version]) -> Published:
 
 
 def _listed(versions: tuple[Version, ...]) -> str:
-    return ": " + ", ".join(map(str, versions)) if versions else ""
+    if not versions:
+        return ""
+    more = len(versions) - _MOST_VERSIONS
+    named = ", ".join(map(str, versions[:_MOST_VERSIONS]))
+    return f": {named} and {more:,} more (-o json lists them)" if more > 0 else f": {named}"
 
 
 def _joined(words: Iterable[str], conjunction: str) -> str:

@@ -9,9 +9,8 @@ from __future__ import annotations
 __all__ = ["Fault", "faults"]
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from everpath.ranges import Range, RangeError
 from everpath.rules._shapes import ANY, Misfit, Shape, field, misfits
@@ -36,8 +35,7 @@ _KINDS: Final[Mapping[str, Shape]] = {
 _CONSTRAINT: Final[Mapping[str, Shape]] = {"failureMessage": str, **_KINDS}
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """Something wrong with a constraint; `is_fatal` if OLM fails on it, else it only misleads."""
 
     path: Path

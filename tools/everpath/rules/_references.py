@@ -30,6 +30,8 @@ _DIGEST_LENGTHS: Final[Mapping[str, int]] = {"sha256": 64, "sha384": 96, "sha512
 _NAME_LIMIT: Final = 255
 #: Nothing longer can be a reference: 255 for the name, 128 for a tag, a digest of 135.
 _LIMIT: Final = 520
+#: With what may stand around it. A longer text is not worth the search, which takes the square of its length.
+_LONGEST_MENDED: Final = 2 * _LIMIT
 
 
 @lru_cache(maxsize=4096)
@@ -50,7 +52,10 @@ def reference_fault(text: str) -> str | None:
 
 def mended(text: str) -> str | None:
     """What was probably meant by a text that is no reference."""
-    guess = _SCHEME.sub("", text.strip(), count=1).strip("/")
+    guess = text.strip()
+    if len(guess) > _LONGEST_MENDED:
+        return None
+    guess = _SCHEME.sub("", guess, count=1).strip("/")
     name, at, digest = guess.partition("@")
     path, colon, tag = name.rpartition(":")
     if not colon or "/" in tag:

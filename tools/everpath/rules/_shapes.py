@@ -10,15 +10,14 @@ from __future__ import annotations
 __all__ = ["ANY", "SHAPES", "MapOf", "Misfit", "Shape", "field", "fits_plainly", "misfits"]
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 
-@dataclass(frozen=True, slots=True)
 class MapOf:
-    """An object with keys of its own choice."""
+    """An object with keys of its own choice. No tuple: a sequence is the shape of a list."""
 
-    values: Shape
+    def __init__(self, values: Shape) -> None:
+        self.values = values
 
 
 ANY: Final = object
@@ -79,8 +78,7 @@ _WORDS: Final[Mapping[type, str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Misfit:
+class Misfit(NamedTuple):
     """A value of another type than its place is for. `unknown` marks a key that the struct does not have."""
 
     path: tuple[str | int, ...]

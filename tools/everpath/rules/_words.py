@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Nearby", "listed", "plural", "skip", "widened"]
+__all__ = ["Nearby", "listed", "plural", "skip"]
 
 import re
 from collections.abc import Collection, Iterable
@@ -11,20 +11,21 @@ from functools import cached_property
 from itertools import islice
 from typing import Final
 
-from everpath.graph import ChannelGraph
-
 _VERSION: Final = re.compile(r"v?(\d+\.\d+\.\d+.*)$")
+
+#: Letters for which a digit is taken, and the digits.
+_LOOKALIKES: Final = str.maketrans("oil", "011")
 
 #: Comparing spellings costs a look at every name; beyond this many a guess is not worth it.
 _MOST_COMPARED: Final = 500
 
 
-def listed(names: Iterable[str], most: int = 8) -> str:
-    """`a, b and c`; a long list is cut and counted."""
+def listed(names: Iterable[str], most: int = 8, *, total: int = 0) -> str:
+    """`a, b and c`; a long list is cut and counted. `total` counts more names than are given."""
     all_names = list(names)
-    shown = all_names[:most]
-    if len(all_names) > most:
-        return f"{', '.join(shown)} and {len(all_names) - most} more"
+    shown, total = all_names[:most], max(total, len(all_names))
+    if total > len(shown):
+        return f"{', '.join(shown)} and {total - len(shown)} more"
     if len(shown) < 2:
         return "".join(shown)
     return f"{', '.join(shown[:-1])} and {shown[-1]}"
@@ -42,27 +43,13 @@ def skip(skippers: Collection[str]) -> str:
     return f"{listed(skippers)} {'skips' if len(skippers) == 1 else 'skip'}"
 
 
-def widened(graph: ChannelGraph, entry: str, covered: Iterable[str]) -> str | None:
-    """`give b3 the skipRange '>=1.0.0 <3.0.0'`: the range by which an entry accepts some older ones.
-
-    Ranges make no head and unmake none, so opm's verdict stays what it was. None where versions forbid it.
-    """
-    high = graph.versions.get(entry)
-    lows = [graph.versions[name] for name in covered if name in graph.versions]
-    if high is None or not lows or min(lows) >= high:
-        return None
-    known = graph.entries[entry].skip_range if entry in graph.ranges else None
-    wanted = f">={min(lows)} <{high}"
-    return f"give {entry} the skipRange '{f'{known} || {wanted}' if known else wanted}'"
-
-
 class Nearby:
     """Existing names, to find the one that a wrong name was meant to be.
 
     Names of one package differ by their version alone, so likeness of spelling says little: `op.v1.2.3` is
-    no slip for `op.v1.2.4`. A name is meant if it is the same but for case, dashes and a forgotten or
-    doubled `v`; or if it ends in the same version. Only a name without any version is compared letter
-    by letter. One pass over the names, at the first question; then one look-up a question.
+    no slip for `op.v1.2.4`. A name is meant if it is the same but for case, dashes, a forgotten or doubled
+    `v` and letters that look like digits; or if it ends in the same version. Only a name without any version
+    is compared letter by letter. One pass over the names, at the first question; then one look-up a question.
     """
 
     def __init__(self, names: Collection[str]) -> None:
@@ -89,4 +76,5 @@ class Nearby:
 
 
 def _squeezed(name: str) -> str:
-    return name.lower().replace("-", ".").replace("vv", "v").replace(".v", ".")
+    plain = name.lower().replace("-", ".").replace("vv", "v").replace(".v", ".")
+    return plain.translate(_LOOKALIKES)

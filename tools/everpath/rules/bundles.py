@@ -181,7 +181,7 @@ def no_image(bundle: Bundle) -> Iterator[Flaw]:
             bundle.place,
             f"{bundle.name} has neither an image nor manifests",
             because=("OLM has nothing to unpack; opm refuses the catalog",),
-            fix="set its image",
+            fix="push the bundle, and set image to where it is",
         )
 
 
@@ -314,7 +314,7 @@ def equal_precedence(graph: PackageGraph) -> Iterator[Flaw]:
                 because=(
                     "ranges and OLM v0 cannot tell them apart; v1 orders them by build metadata or release",
                 ),
-                fix="raise the patch number instead",
+                fix="raise the patch number in the next release; leave what is published",
                 entry=bundle.name,
                 severity=Severity.NOTE if below.release or bundle.release else None,
             )

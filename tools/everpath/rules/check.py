@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-__all__ = ["Progress", "Report", "Selection", "check", "check_all"]
+__all__ = ["Judgement", "Progress", "Report", "Selection", "check", "check_all", "concluded", "judge"]
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
+from typing import NamedTuple
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Catalog, Package
 from everpath.policies import PolicyName
+from everpath.rules.causes import Judged, traced
 from everpath.rules.findings import Finding, Flaw, Severity
 from everpath.rules.registry import Rule, all_rules
 from everpath.rules.waivers import Standing, Waiver, waived
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """Which rules to ask, and about which part of the catalog. Empty means all."""
 
     rules: frozenset[str] = frozenset()
@@ -43,8 +44,7 @@ class Selection:
         return all(not chosen or pattern in chosen for chosen, pattern in limits)
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """The findings of one run, sorted, and how much was looked at."""
 
     findings: tuple[Finding, ...]
@@ -64,6 +64,15 @@ class Report:
     @property
     def worst(self) -> Severity | None:
         return max((f.severity for f in self.findings), default=None)
+
+
+class Judgement(NamedTuple):
+    """What the rules say about a catalog or a part of it, and how much they looked at."""
+
+    findings: tuple[Finding, ...]
+    packages: int
+    channels: int
+    entries: int
 
 
 Progress = Callable[[int, int, str], None]
@@ -128,9 +137,14 @@ class _Run:
         yield from self.ask("package", graph, package.name)
         for channel in graph.channels:
             if self.selection.has_channel(channel.name):
-                yield from self.ask("channel", channel, package.name, channel.name)
+                yield from self.channel(channel)
         for bundle in package.bundles:
             yield from self.ask("bundle", bundle, package.name, None, bundle.name)
+
+    def channel(self, graph: ChannelGraph) -> Iterator[Finding]:
+        found = [Judged(rule, flaw) for rule in self.rules.get("channel", ()) for flaw in rule.check(graph)]
+        for rule, flaw in traced(graph, found):
+            yield _finding(rule, flaw, graph.package.name, graph.name, None)
 
 
 def check(
@@ -157,19 +171,36 @@ def check_all(
     progress: Progress | None = None,
 ) -> Report:
     """The same for several, each judged by itself, one after the other; a waiver is for all of them."""
-    run = _Run(selection or Selection())
-    findings: list[Finding] = []
+    asked = selection or Selection()
+    judgements = (judge(catalog, asked, progress) for catalog in catalogs)
+    return concluded(judgements, asked, waivers=waivers, today=today)
+
+
+def judge(catalog: Catalog, selection: Selection, progress: Progress | None = None) -> Judgement:
+    """What the rules say about one catalog."""
     seen = _Seen()
-    for catalog in catalogs:
-        findings += run.catalog(catalog, seen, progress)
+    findings = tuple(_Run(selection).catalog(catalog, seen, progress))
+    return Judgement(findings, seen.packages, seen.channels, seen.entries)
+
+
+def concluded(
+    judgements: Iterable[Judgement],
+    selection: Selection,
+    *,
+    waivers: Iterable[Waiver] = (),
+    today: date | None = None,
+) -> Report:
+    """The report on all that was judged, after waivers have spoken. Judgements may come in any order."""
+    run, heard = _Run(selection), list(judgements)
+    findings = [finding for judgement in heard for finding in judgement.findings]
     kept, excused, standings = waived(findings, tuple(waivers), today, run.looks_for)
     kept += (f for standing in standings for f in run.ask("waiver", standing, None))
     return Report(
         findings=tuple(sorted(kept, key=lambda f: f.sort_key)),
-        packages=seen.packages,
-        channels=seen.channels,
-        entries=seen.entries,
-        waived=tuple(excused),
+        packages=sum(judgement.packages for judgement in heard),
+        channels=sum(judgement.channels for judgement in heard),
+        entries=sum(judgement.entries for judgement in heard),
+        waived=tuple(sorted(excused, key=lambda f: f.sort_key)),
     )
 
 
@@ -184,7 +215,7 @@ def _finding(rule: Rule, flaw: Flaw, package: str | None, channel: str | None, e
         channel=flaw.channel or channel,
         entry=flaw.entry or entry,
         because=tuple(map(str, flaw.because)),
-        fix=flaw.fix,
+        fix=None if flaw.fix is None else str(flaw.fix),
         unreadable=rule.unreadable,
     )
 

@@ -21,15 +21,27 @@ PROBLEM_KINDS: Final[set[str]] = set()
 
 Consequence = Callable[[], str]
 
+_SYNTAX: Final = (
+    "correct the text here: quote what holds ': ' or ' #', indent with spaces, close quotes and brackets"
+)
+_SCHEMA: Final = (
+    "add schema: olm.package, olm.channel or olm.bundle; if it is no part, name it in .indexignore"
+)
+_MANIFEST: Final = "put the ClusterServiceVersion into it; remove the folder, if it is no bundle"
+
 
 def _told(
     id: str,  # noqa: A002 - the word users know
     name: str,
     severity: Severity,
+    fix: str,
     *,
     unreadable: bool = False,
 ) -> Callable[[Consequence], Consequence]:
-    """A rule that passes on the problems of one kind. Cost: one look at each problem."""
+    """A rule that passes on the problems of one kind. `fix` is for those whose reader knows no better.
+
+    Cost: one look at each problem.
+    """
 
     def register(consequence: Consequence) -> Consequence:
         def check(catalog: Catalog) -> Iterator[Flaw]:
@@ -40,7 +52,7 @@ def _told(
                         problem.place,
                         problem.message,
                         because=(consequence(),),
-                        fix=problem.fix,
+                        fix=problem.fix or fix,
                         package=problem.package,
                         entry=problem.entry,
                     )
@@ -53,7 +65,7 @@ def _told(
     return register
 
 
-@_told("EP001", "unreadable-document", Severity.ERROR, unreadable=True)
+@_told("EP001", "unreadable-document", Severity.ERROR, _SYNTAX, unreadable=True)
 def unreadable_document() -> str:
     """Every document can be read: its file opens, is UTF-8 text and parses as YAML or JSON.
 
@@ -67,7 +79,7 @@ def unreadable_document() -> str:
     )
 
 
-@_told("EP002", "duplicate-key", Severity.WARNING)
+@_told("EP002", "duplicate-key", Severity.WARNING, "keep the one that is meant")
 def duplicate_key() -> str:
     """No mapping has the same key twice.
 
@@ -78,7 +90,7 @@ def duplicate_key() -> str:
     return "opm and OLM take the last of them without a word; other tools take the first, or refuse"
 
 
-@_told("EP003", "blank-document", Severity.ERROR)
+@_told("EP003", "blank-document", Severity.ERROR, "remove the line with --- that ends it")
 def blank_document() -> str:
     """No document of a catalog is empty, or holds comments and white space alone.
 
@@ -88,7 +100,7 @@ def blank_document() -> str:
     return "opm refuses the whole folder: a document without content has no schema"
 
 
-@_told("EP004", "missing-schema", Severity.ERROR)
+@_told("EP004", "missing-schema", Severity.ERROR, _SCHEMA)
 def missing_schema() -> str:
     """Every document of a catalog names its schema.
 
@@ -97,7 +109,7 @@ def missing_schema() -> str:
     return "opm refuses the whole folder: it cannot tell what the document is"
 
 
-@_told("EP005", "wrong-type", Severity.ERROR)
+@_told("EP005", "wrong-type", Severity.ERROR, "write a value of the type that is asked for")
 def wrong_type() -> str:
     """Every field holds the type of value it is for: text, a list, a mapping.
 
@@ -106,7 +118,7 @@ def wrong_type() -> str:
     return "opm cannot read the document with this value in it, and refuses it"
 
 
-@_told("EP006", "non-string-name", Severity.ERROR)
+@_told("EP006", "non-string-name", Severity.ERROR, "put it in quotes")
 def non_string_name() -> str:
     """Schema, package and name are text, also to YAML 1.1.
 
@@ -115,7 +127,7 @@ def non_string_name() -> str:
     return "opm reads YAML 1.1, where this is not text, and refuses the whole folder"
 
 
-@_told("EP007", "not-a-catalog-file", Severity.ERROR)
+@_told("EP007", "not-a-catalog-file", Severity.ERROR, "name it in .indexignore")
 def not_a_catalog_file() -> str:
     """A catalog's folder holds documents of the catalog and nothing else.
 
@@ -125,7 +137,7 @@ def not_a_catalog_file() -> str:
     return "opm parses every file of the folder, and fails on this one"
 
 
-@_told("EP008", "lossy-number", Severity.WARNING)
+@_told("EP008", "lossy-number", Severity.WARNING, "quote it, if it may be text")
 def lossy_number() -> str:
     """Every number survives a trip through opm.
 
@@ -134,7 +146,7 @@ def lossy_number() -> str:
     return "opm rewrites numbers as 64-bit floating point: users get another number than this"
 
 
-@_told("EP009", "case-folded-keys", Severity.ERROR)
+@_told("EP009", "case-folded-keys", Severity.ERROR, "keep one of them")
 def case_folded_keys() -> str:
     """No document has two keys that differ in case alone.
 
@@ -143,7 +155,7 @@ def case_folded_keys() -> str:
     return "opm does not distinguish case in keys, finds the same one twice, and refuses the whole folder"
 
 
-@_told("EP010", "misspelled-key", Severity.WARNING)
+@_told("EP010", "misspelled-key", Severity.WARNING, "write it as the schema has it")
 def misspelled_key() -> str:
     """Every key of a document is one its schema knows.
 
@@ -153,7 +165,7 @@ def misspelled_key() -> str:
     return "opm and OLM pass over it without a word, as if it were not there"
 
 
-@_told("EP011", "bad-separator", Severity.ERROR)
+@_told("EP011", "bad-separator", Severity.ERROR, "put --- on a line of its own")
 def bad_separator() -> str:
     """A line that begins with `---` holds nothing else, or a comment.
 
@@ -162,7 +174,7 @@ def bad_separator() -> str:
     return "opm splits documents by line, and refuses a separator with something behind it"
 
 
-@_told("EP013", "unknown-update-mode", Severity.WARNING)
+@_told("EP013", "unknown-update-mode", Severity.WARNING, "write replaces-mode or semver-mode")
 def unknown_update_mode() -> str:
     """`updateGraph` of ci.yaml is replaces-mode, semver-mode or semver-skippatch.
 
@@ -174,7 +186,7 @@ def unknown_update_mode() -> str:
     )
 
 
-@_told("EP014", "untrimmed-channels", Severity.WARNING)
+@_told("EP014", "untrimmed-channels", Severity.WARNING, "remove the spaces")
 def untrimmed_channels() -> str:
     """The list of channels in annotations.yaml has no spaces around its commas.
 
@@ -184,7 +196,7 @@ def untrimmed_channels() -> str:
     return "opm does not trim names: the bundle goes into a channel whose name begins or ends with a space"
 
 
-@_told("EP015", "no-csv", Severity.ERROR)
+@_told("EP015", "no-csv", Severity.ERROR, _MANIFEST)
 def no_csv() -> str:
     """Every bundle has a ClusterServiceVersion.
 
@@ -193,7 +205,7 @@ def no_csv() -> str:
     return "opm refuses a bundle without a ClusterServiceVersion"
 
 
-@_told("EP016", "several-csvs", Severity.WARNING)
+@_told("EP016", "several-csvs", Severity.WARNING, "keep one of them")
 def several_csvs() -> str:
     """A bundle has one ClusterServiceVersion.
 
@@ -202,7 +214,7 @@ def several_csvs() -> str:
     return "opm takes the first by file name, OLM v1 the last: the two generations install different releases"
 
 
-@_told("EP017", "no-annotations", Severity.ERROR)
+@_told("EP017", "no-annotations", Severity.ERROR, "write metadata/annotations.yaml")
 def no_annotations() -> str:
     """Every bundle has annotations that name its package and channels.
 

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.model import Place
+from everpath.rules._edits import Edit, replacing, safest, skipping, unreplacing, unskipping
 from everpath.rules._words import Nearby, skip
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
@@ -37,9 +38,23 @@ def self_edge(graph: ChannelGraph) -> Iterator[Flaw]:
                     graph.entries[name].place.at(edge.kind.value),
                     f"{name} {edge.kind.value} itself",
                     because=(edge,),
-                    fix=f"remove {name} from its own {edge.kind.value}",
+                    fix=_unlooped(graph, edge),
                     entry=name,
                 )
+
+
+def _unlooped(graph: ChannelGraph, edge: Edge) -> Edit:
+    name, field = edge.installed, edge.kind.value
+    if edge.kind is EdgeKind.REPLACES:
+        return unreplacing(graph, name)._replace(text=f"remove {name} from its own {field}")
+    alone = unskipping(graph, name, [name])._replace(text=f"remove {name} from its own {field}")
+    if graph.head is None or safest(graph, [alone]):
+        return alone
+    # Nobody else accepts it: without its own skip it would be a second head.
+    skipped = skipping(graph, graph.head, [name])
+    return Edit(
+        f"move {name} from its own skips to the skips of {graph.head}", alone.entries + skipped.entries
+    )
 
 
 @channel_rule("EP212", "dangling-replaces", Severity.WARNING)
@@ -59,12 +74,22 @@ def dangling_replaces(graph: ChannelGraph) -> Iterator[Flaw]:
             graph.entries[name].place.at("replaces"),
             f"{name} replaces {target}, which exists nowhere in the package",
             because=(Edge(name, target, EdgeKind.REPLACES),),
-            fix=f"did you mean {probably}?"
-            if probably
-            else f"remove replaces: {target}, or add the missing entry",
+            fix=_repointed(graph, name, target, probably),
             entry=name,
             severity=Severity.NOTE if probably is None and _is_tail(graph, name) else None,
         )
+
+
+def _repointed(graph: ChannelGraph, name: str, target: str, probably: str | None) -> str | Edit:
+    """What a replaces that leads nowhere should say. At the end of a chain it does no harm as it is."""
+    if probably is not None:
+        return replacing(graph, name, probably)._replace(text=f"did you mean {probably}?")
+    if graph.package.is_one_release:
+        return f"leave it, if {target} was released: only this folder was read; validate the package's folder"
+    newest = graph.head_below(name) if not graph.head else None
+    if newest is not None and len(graph.unrelated([name, newest])) == 2:
+        return replacing(graph, name, newest)
+    return f"leave it, if {target} was released and pruned; else remove replaces: {target} from {name}"
 
 
 def _replaced(graph: ChannelGraph) -> Iterator[tuple[str, str]]:
@@ -93,7 +118,9 @@ def replaces_out_of_channel(graph: ChannelGraph) -> Iterator[Flaw]:
             graph.entries[name].place.at("replaces"),
             f"{name} replaces {target}, which is in the package but not in this channel",
             because=(Edge(name, target, EdgeKind.REPLACES),),
-            fix=f"put {target} into the channel, or let {name} replace an entry of it",
+            fix=f"leave it, if users come from {target} in another channel"
+            if _is_tail(graph, name)
+            else f"put {target} into the channel, or let {name} replace the entry below it",
             entry=name,
             severity=Severity.NOTE if _is_tail(graph, name) else None,
         )
@@ -108,32 +135,30 @@ def skips_unknown(graph: ChannelGraph) -> Iterator[Flaw]:
     Cost: one look-up a name; one comparison with every name for those that miss.
     """
     nearby = Nearby(graph.package.by_name)
-    for name, target in _skipped(graph):
+    for name, target, place in _skipped(graph):
         if target in graph.package.by_name or not target:
             continue
-        entry = graph.entries[name]
-        probably = nearby.meant(target, besides=(name, entry.replaces or "", *entry.skips))
+        probably = nearby.meant(target, besides=(name, graph.entries[name].replaces or ""))
+        probably = None if probably in graph.skips[name] else probably
         yield Flaw(
-            _skip_place(graph, name, target),
+            place,
             f"{name} skips {target}, which exists nowhere in the package",
             because=(Edge(name, target, EdgeKind.SKIPS),),
-            fix=f"did you mean {probably}?" if probably else None,
+            fix=f"did you mean {probably}?"
+            if probably
+            else f"leave it, if {target} was released; else remove {target} from the skips of {name}",
             entry=name,
             severity=None if probably else Severity.NOTE,
         )
 
 
-def _skipped(graph: ChannelGraph) -> Iterator[tuple[str, str]]:
-    """Entries with the names they skip that are no entries of the channel."""
+def _skipped(graph: ChannelGraph) -> Iterator[tuple[str, str, Place]]:
+    """Entries with the names they skip that are no entries of the channel, and where that is first said."""
     for name, entry in graph.entries.items():
-        for target in entry.skips:
+        first: dict[str, int] = {}
+        for index, target in enumerate(entry.skips):
             if target not in graph.entries:
-                yield name, target
-
-
-def _skip_place(graph: ChannelGraph, name: str, target: str) -> Place:
-    entry = graph.entries[name]
-    return entry.place.at("skips", entry.skips.index(target))
+                yield name, target, entry.place.at("skips", first.setdefault(target, index))
 
 
 @channel_rule("EP215", "skips-out-of-channel", Severity.NOTE)
@@ -142,12 +167,13 @@ def skips_out_of_channel(graph: ChannelGraph) -> Iterator[Flaw]:
 
     It is a way in from another channel and may well be meant. Cost: one look-up a name.
     """
-    for name, target in _skipped(graph):
+    for name, target, place in _skipped(graph):
         if target in graph.package.by_name:
             yield Flaw(
-                _skip_place(graph, name, target),
+                place,
                 f"{name} skips {target}, which is in the package but not in this channel",
                 because=(Edge(name, target, EdgeKind.SKIPS),),
+                fix=f"leave it, if users come from {target} in another channel; else remove it",
                 entry=name,
             )
 
@@ -163,12 +189,20 @@ def replaces_and_skips(graph: ChannelGraph) -> Iterator[Flaw]:
         if entry.replaces and entry.replaces in entry.skips:
             target = entry.replaces
             yield Flaw(
-                _skip_place(graph, name, target),
+                entry.place.at("skips", entry.skips.index(target)),
                 f"{name} both replaces and skips {target}",
                 because=(Edge(name, target, EdgeKind.REPLACES), Edge(name, target, EdgeKind.SKIPS)),
-                fix=f"remove {target} from the skips of {name}, unless it was withdrawn",
+                fix=_unless_withdrawn(graph, name, target),
                 entry=name,
             )
+
+
+def _unless_withdrawn(graph: ChannelGraph, name: str, target: str) -> str | Edit:
+    """Behind a skipped entry opm does not look; it may not like what it would find there."""
+    edit = unskipping(graph, target, [name])
+    if safest(graph, [edit]) is None:
+        return f"leave it: opm refuses the channel unless {name} skips {target}"
+    return edit._replace(text=f"{edit.text}, unless it was withdrawn")
 
 
 @channel_rule("EP217", "empty-skip", Severity.ERROR)
@@ -181,7 +215,8 @@ def empty_skip(graph: ChannelGraph) -> Iterator[Flaw]:
         for index, target in enumerate(entry.skips):
             if not target:
                 place = entry.place.at("skips", index)
-                yield Flaw(place, f"{name} skips an empty name", fix="remove the empty item", entry=name)
+                fix = unskipping(graph, "", [name])._replace(text="remove the empty item")
+                yield Flaw(place, f"{name} skips an empty name", fix=fix, entry=name)
 
 
 @channel_rule("EP220", "downgrade", Severity.WARNING)
@@ -203,7 +238,7 @@ def downgrade(graph: ChannelGraph) -> Iterator[Flaw]:
                     entry.place.at(field.value),
                     f"{name} ({version}) {field.value} {target}, whose version {lower} is higher",
                     because=(Edge(name, target, field),),
-                    fix=f"give {name} a version above {lower}",
+                    fix=f"publish {name} again with a version above {lower}, in its stead",
                     entry=name,
                 )
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from everpath.graph import Edge
 from everpath.model import Place
+from everpath.rules._edits import Edit
 
 
 class Severity(IntEnum):
@@ -30,7 +31,8 @@ class Severity(IntEnum):
 class Flaw(NamedTuple):
     """One thing a rule found.
 
-    `because` holds the edges, or sentences, that prove it; `fix` is the edit that mends it, in words.
+    `because` holds the edges, or sentences, that prove it; `fix` is the edit that mends it, in words alone
+    where it is not of the channel's entries.
     `channel` is needed only from rules that look at a whole package.
     `severity` overrides the rule's own, downwards, where this case hurts less.
     """
@@ -38,7 +40,7 @@ class Flaw(NamedTuple):
     place: Place
     message: str
     because: tuple[Edge | str, ...] = ()
-    fix: str | None = None
+    fix: str | Edit | None = None
     entry: str | None = None
     channel: str | None = None
     package: str | None = None

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
+from everpath.model import Entry
 from everpath.policies import olm_v0, opm
+from everpath.rules._edits import Edit, adding, replacing, skipping, unreplacing
 from everpath.rules._words import Nearby, listed
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
@@ -30,9 +32,21 @@ def no_head(graph: ChannelGraph) -> Iterator[Flaw]:
         graph.entries[newest].place.at("name"),
         f"the channel has no head: every entry is replaced or skipped by another, even {newest}",
         because=edges,
-        fix=f"remove {newest} from {_fields(edges)}",
+        fix=_freed(graph, newest, edges),
         entry=newest,
     )
+
+
+def _freed(graph: ChannelGraph, name: str, edges: tuple[Edge, ...]) -> Edit:
+    """Entries that neither replace nor skip a name any more."""
+    takers = (graph.entries[e] for e in dict.fromkeys(edge.successor for edge in edges))
+    entries = tuple(
+        e._replace(
+            replaces=None if e.replaces == name else e.replaces, skips=tuple(s for s in e.skips if s != name)
+        )
+        for e in takers
+    )
+    return Edit(f"remove {name} from {_fields(edges)}", entries)
 
 
 def _fields(edges: tuple[Edge, ...]) -> str:
@@ -49,25 +63,36 @@ def several_heads(graph: ChannelGraph) -> Iterator[Flaw]:
     if len(graph.heads) < 2:
         return
     main, *others = graph.unrelated(graph.heads)
+    nearby, tails = Nearby(graph.package.by_name), dict[str, str]()
     for above, head in pairwise([main, *others]):
-        tail = _tail(graph, above)
+        tail = _tail(graph, above, tails)
         yield Flaw(
             graph.entries[head].place.at("name"),
             f"nothing replaces or skips {head}, nor {main}: the channel has {len(graph.heads)} heads",
             because=_why_apart(graph, tail, head),
-            fix=_joined(graph, tail, head, main),
+            fix=_joined(graph, tail, head, main, nearby),
             entry=head,
         )
 
 
-def _tail(graph: ChannelGraph, head: str) -> str:
-    """The last entry of a head's replaces chain (where a cycle closes, if it has one)."""
-    seen, here = {head}, head
-    while (below := graph.entries[here].replaces) in graph.entries and below not in seen:
-        assert below is not None  # an entry's name
-        seen.add(below)
-        here = below
-    return here
+def _tail(graph: ChannelGraph, head: str, known: dict[str, str]) -> str:
+    """The last entry of a head's replaces chain (where a cycle closes, if it has one).
+
+    `known` holds the tails of all entries met before: chains of many heads run together.
+    """
+    trail: dict[str, None] = {}
+    here: str | None = head
+    while here in graph.entries and here not in known and here not in trail:
+        assert here is not None  # an entry's name
+        trail[here] = None
+        here = graph.entries[here].replaces
+    last = next(reversed(trail), head)
+    known |= dict.fromkeys(trail, known[here] if here is not None and here in known else last)
+    if here in trail:
+        # Whoever comes in amid the circle goes round to the entry above.
+        circle = [*trail][[*trail].index(here) :]
+        known |= dict(zip(circle[1:], circle, strict=False))
+    return known[head]
 
 
 def _why_apart(graph: ChannelGraph, tail: str, head: str) -> tuple[Edge | str, ...]:
@@ -79,19 +104,29 @@ def _why_apart(graph: ChannelGraph, tail: str, head: str) -> tuple[Edge | str, .
         reasons += [Edge(tail, target, EdgeKind.REPLACES), f"{target} {where}"]
     else:
         reasons.append(f"{tail} replaces nothing")
-    if head in graph.versions and any(e.kind is EdgeKind.RANGE for e in graph.successors(head)):
+    if head in graph.versions and graph.coverage.count(graph.versions[head]):
         reasons.append(f"a skipRange covers {head}, but ranges do not make or unmake a head")
     return tuple(reasons)
 
 
-def _joined(graph: ChannelGraph, tail: str, head: str, main: str) -> str:
+def _joined(graph: ChannelGraph, tail: str, head: str, main: str, nearby: Nearby) -> Edit:
     """The smallest edit that puts a second head below the first."""
-    target = graph.entries[tail].replaces
+    target, skips = graph.entries[tail].replaces, skipping(graph, main, [head])
+    meant = nearby.meant(target, besides=(tail,)) if target else None
     if target and graph.bundle(target) and Nearby([head]).meant(target) is None:
-        return f"put {target} into this channel, or add {head} to the skips of {main}"
-    if _is_older(graph, head, tail):
-        return f"set replaces: {head} on {tail}"
-    return f"add {head} to the skips of {main}"
+        entry = _link(graph, target, head)
+        link = adding(entry, "" if entry.replaces != head else f", with replaces: {head}")
+        return link._replace(otherwise=skips.text) if head in (entry.replaces, *entry.skips) else skips
+    if meant == head or (meant is None and _is_older(graph, head, tail)):
+        return replacing(graph, tail, head)
+    return skips
+
+
+def _link(graph: ChannelGraph, name: str, head: str) -> Entry:
+    """A bundle as it would stand in the channel, above a head: in a repository its own CSV says how."""
+    place, bundle = graph.channel.place, graph.bundle(name)
+    csv = bundle.csv if bundle else None
+    return Entry(name, place, csv.replaces, csv.skips, csv.skip_range) if csv else Entry(name, place, head)
 
 
 def _is_older(graph: ChannelGraph, one: str, other: str) -> bool:
@@ -129,6 +164,6 @@ def _cycle(graph: ChannelGraph, names: tuple[str, ...], what: str) -> Flaw:
         graph.entries[wrong.successor].place.at("replaces"),
         f"{what}: {' → '.join(names)}",
         because=edges,
-        fix=f"remove replaces: {wrong.installed} from {wrong.successor}",
+        fix=unreplacing(graph, wrong.successor),
         entry=wrong.successor,
     )

@@ -94,23 +94,37 @@ def misplaced_key(bundle: Bundle) -> Iterator[Flaw]:
         *_strays(("metadata",), csv.metadata_keys),
         *_strays(("spec",), csv.spec_keys),
     ):
-        home = _HOMES[edge]
+        home, unread = _HOMES[edge], _range_fault(csv, way)
         has_home = home[-1] in (csv.annotation_keys if edge == "skipRange" else csv.spec_keys)
         yield Flaw(
-            csv.place.at(*way),
+            csv.place.key(*way),
             f"nobody reads {_spelled(way)} of {bundle.name}",
             because=(
                 f"{edge} is read from {_spelled(home)}" + (", which is there as well" if has_home else ""),
+                *(pointed(unread.text, *unread.span, unread.reason).splitlines() if unread else ()),
             ),
-            fix="remove it" if has_home else _moved(edge, home),
+            fix="remove it" if has_home else _moved(home, unread),
             severity=Severity.NOTE if has_home else None,
         )
 
 
-def _moved(edge: str, home: Way) -> str:
-    """What to do about an edge that never was one. Nobody has looked at its value so far."""
-    first = ", once `everpath range explain` reads its value" if edge == "skipRange" else ""
-    return f"before its release move it to {_spelled(home)}{first}; afterwards state it in the next release"
+def _range_fault(csv: Csv, way: Way) -> RangeError | None:
+    """Why a misplaced range would be none in its place either."""
+    text = dict(csv.stray_ranges).get(way)
+    try:
+        if text is not None:
+            Range.parse(text)
+    except RangeError as error:
+        return error
+    return None
+
+
+def _moved(home: Way, unread: RangeError | None) -> str:
+    """What to do about an edge that never was one, and perhaps cannot be read."""
+    value = ""
+    if unread is not None:
+        value = f" as {unread.fix!r}" if unread.fix else " as a range such as '>=1.0.0 <1.2.0'"
+    return f"before its release move it to {_spelled(home)}{value}; afterwards state it in the next release"
 
 
 def _spelled(way: Way) -> str:
@@ -135,10 +149,10 @@ def unknown_key(bundle: Bundle) -> Iterator[Flaw]:
             if key not in known and _meant((part, key)) is None:
                 because, fix = _explained(part, key, known)
                 message = f"OLM knows no {_spelled((part, key))} ({bundle.name})"
-                yield Flaw(bundle.csv.place.at(part, key), message, because=(because,), fix=fix)
+                yield Flaw(bundle.csv.place.key(part, key), message, because=(because,), fix=fix)
 
 
-def _explained(part: str, key: str, known: frozenset[str]) -> tuple[str, str | None]:
+def _explained(part: str, key: str, known: frozenset[str]) -> tuple[str, str]:
     """What becomes of an unknown key, and what to write instead."""
     exact = next((k for k in known if k.lower() == key.lower()), None)
     if exact is not None:
@@ -154,7 +168,9 @@ def _explained(part: str, key: str, known: frozenset[str]) -> tuple[str, str | N
     if key in _ADVICE:
         return dropped, _ADVICE[key]
     near = get_close_matches(key, sorted(known), n=1, cutoff=0.8)
-    return dropped, f"did you mean {near[0]}?" if near else None
+    if near:
+        return dropped, f"did you mean {near[0]}?"
+    return dropped, "remove it; what a tool of your own reads belongs in metadata.annotations"
 
 
 @package_rule("EP433", "manifest-range", Severity.ERROR)

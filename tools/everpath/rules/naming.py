@@ -94,9 +94,12 @@ def folder_and_version_differ(graph: PackageGraph) -> Iterator[Flaw]:
         raised = f"raise spec.version to {csv.folder} and let the name end in .v{csv.folder}"
         yield Flaw(
             csv.place.at("version"),
-            f"{bundle.name} has version {csv.version} and lies in the folder {csv.folder}",
+            f"{bundle.name} has {f'version {csv.version}' if csv.version else 'no version'} and lies in the "
+            f"folder {csv.folder}",
             because=("pipelines go by the folder, OLM by the version",),
-            fix=f"{raised}, before its release; the folder {csv.version} is taken"
+            fix=f"write version: {csv.folder} into its spec"
+            if not csv.version
+            else f"{raised}, before its release; the folder {csv.version} is taken"
             if csv.version in taken
             else f"rename the folder to {csv.version}; or, before its release, {raised}",
             entry=bundle.name,

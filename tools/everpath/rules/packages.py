@@ -16,6 +16,7 @@ __all__ = [
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Final
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog, Package, Place, Problem, UpdateMode
@@ -24,6 +25,9 @@ from everpath.rules._released import by_version, lacks_annotations
 from everpath.rules._words import Nearby, listed, plural
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import catalog_rule, package_rule
+
+_DEFAULT_KEY: Final = "operators.operatorframework.io.bundle.channel.default.v1"
+_FILE: Final = "metadata/annotations.yaml"
 
 
 @package_rule("EP101", "package-name", Severity.ERROR)
@@ -70,7 +74,8 @@ def no_default_channel(graph: PackageGraph) -> Iterator[Flaw]:
     """A package names its default channel.
 
     It is what users get who name none. opm refuses a catalog without it; only where bundles imply the
-    package, and it has a single channel, is that one taken. Cost: one look at the declaration.
+    package, and it has a single channel, is that one taken. Of one bundle's folder it is a warning: another
+    release may name it. Cost: one look at the declaration.
     """
     package = graph.package
     if not package.declarations or package.default_channel or not package.channels:
@@ -80,8 +85,20 @@ def no_default_channel(graph: PackageGraph) -> Iterator[Flaw]:
             package.place,
             f"the package {graph.name} names no default channel; it has {listed(sorted(graph.by_name))}",
             because=("a Subscription that names no channel has nothing to follow; opm refuses the catalog",),
-            fix=f"set the default channel, for example to {_best_channel(graph)}",
+            fix=_default_set(package, _best_channel(graph)),
+            severity=Severity.WARNING if package.is_one_release else None,
         )
+
+
+def _default_set(package: Package, channel: str) -> str:
+    """How to name a default channel: in a catalog a field, of a bundle an annotation."""
+    if _is_rendered(package):
+        return f"set defaultChannel: {channel} in the olm.package document"
+    return (
+        f"set {_DEFAULT_KEY}: {channel} in {_FILE}, unless another release of the package names one"
+        if (package.is_one_release)
+        else f"set {_DEFAULT_KEY}: {channel} in {_FILE} of the newest release"
+    )
 
 
 def _best_channel(graph: PackageGraph) -> str:
@@ -107,8 +124,13 @@ def default_channel_absent(graph: PackageGraph) -> Iterator[Flaw]:
             declaration.place.at("defaultChannel"),
             f"the default channel {default!r} of {graph.name} does not exist",
             because=(f"the package has {listed(sorted(graph.by_name))}", "opm refuses the catalog"),
-            fix=f"did you mean {meant}?" if meant else f"name one of {listed(sorted(graph.by_name))}",
+            fix=f"did you mean {meant}?" if meant else _named_default(graph, default),
         )
+
+
+def _named_default(graph: PackageGraph, default: str) -> str:
+    names = sorted(filter(None, graph.by_name))
+    return f"name one of {listed(names)}" if names else f"call the channel without a name {default}"
 
 
 @package_rule("EP105", "no-channels", Severity.ERROR)
@@ -138,7 +160,7 @@ def undeclared_package(catalog: Catalog) -> Iterator[Flaw]:
     """Every channel and bundle belongs to a package that some olm.package document declares.
 
     opm refuses the catalog. Where a document of the same folder could not be read, or is not understood,
-    that may be the declaration, and only the cause is reported. Cost: one look at each package; a comparison
+    that may be the declaration, and the fix says so. Cost: one look at each package; a comparison
     of names for those that miss.
     """
     declared = Nearby([p.name for p in catalog.packages if p.declarations])
@@ -201,7 +223,7 @@ def default_channel_inferred(graph: PackageGraph) -> Iterator[Flaw]:
             package.place,
             f"no bundle of {graph.name} names a default channel; {only}, the only one, is taken",
             because=("with a second channel the package would have no default, and be refused",),
-            fix=f"set operators.operatorframework.io.bundle.channel.default.v1: {only} in annotations.yaml",
+            fix=f"set {_DEFAULT_KEY}: {only} in {_FILE}",
         )
 
 

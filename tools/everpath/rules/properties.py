@@ -91,8 +91,14 @@ def property_does_not_parse(bundle: Bundle) -> Iterator[Flaw]:
                 stated.place.at("value", *misfit.path),
                 f"the {stated.type} property of {bundle.name} does not parse: {misfit.message}",
                 because=("opm refuses the catalog" if stated.type != "olm.label.required" else _FAILS,),
-                fix="quote it" if " must be text, " in misfit.message else None,
+                fix=_reshaped(misfit.message),
             )
+
+
+def _reshaped(message: str) -> str:
+    """What to write where the value has another shape than its type asks for."""
+    wanted = message.partition(" must be ")[2].partition(", not ")[0]
+    return "quote it" if wanted == "text" else f"write {wanted or 'what is missing'}, or remove the property"
 
 
 @bundle_rule("EP424", "requirement-range", Severity.ERROR)
@@ -137,7 +143,7 @@ def constraint(bundle: Bundle) -> Iterator[Flaw]:
                 stated.place.at("value", *fault.path),
                 f"a constraint of {bundle.name}: {fault.message}",
                 because=(*fault.because, *((_FAILS,) if fault.is_fatal else ())),
-                fix=fault.fix,
+                fix=fault.fix or "correct it there, or remove the constraint",
                 severity=None if fault.is_fatal else Severity.WARNING,
             )
 

@@ -15,16 +15,21 @@ __all__ = [
 ]
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import Final
 
 from everpath.graph import ChannelGraph
 from everpath.model import Entry
 from everpath.ranges import Hazard, HazardKind, Range, RangeError
+from everpath.rules._edits import bounded
 from everpath.rules._words import listed, plural
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
 from everpath.versions import pointed
+
+#: Victims of a crash that a finding names.
+_MOST_VICTIMS: Final = 8
 
 
 def _ranged(graph: ChannelGraph) -> Iterator[tuple[Entry, Range]]:
@@ -67,14 +72,22 @@ def range_panics(graph: ChannelGraph) -> Iterator[Flaw]:
     """
     for entry, span in _ranged(graph):
         if span.panics:
-            victims = [n for n, v in graph.versions.items() if span.panics_on(v)]
+            spans = (~span.intervals).spans(graph.sorted_versions)
+            victims = [graph.by_version[i] for i in islice(_places(spans), _MOST_VICTIMS)]
+            count = sum(end - start for start, end in spans)
             yield Flaw(
                 entry.place.at("skipRange"),
                 f"the skipRange of {entry.name} crashes OLM: {entry.skip_range!r} has nothing between two ||",
-                because=(f"asked about {listed(victims)}, the resolver dereferences nil",) if victims else (),
+                because=(f"asked about {listed(victims, total=count)}, the resolver dereferences nil",)
+                if victims
+                else (),
                 fix=f"write {_without_empty_arms(entry.skip_range or '')!r}",
                 entry=entry.name,
             )
+
+
+def _places(spans: Iterable[tuple[int, int]]) -> Iterator[int]:
+    return (i for start, end in spans for i in range(start, end))
 
 
 def _without_empty_arms(text: str) -> str:
@@ -121,7 +134,7 @@ def range_includes_self(graph: ChannelGraph) -> Iterator[Flaw]:
                 entry.place.at("skipRange"),
                 f"the skipRange of {entry.name} covers {version}, its own version",
                 because=(f"{version} is in {entry.skip_range!r}",),
-                fix=f"end the range with <{version}",
+                fix=bounded(graph, entry.name),
                 entry=entry.name,
             )
 
@@ -141,7 +154,7 @@ def range_includes_newer(graph: ChannelGraph) -> Iterator[Flaw]:
                 f"the skipRange of {entry.name} covers {plural(count, 'newer version')}: {listed(newer)}"
                 + (" …" if count > len(newer) else ""),
                 because=tuple(f"{graph.versions[n]} is in {entry.skip_range!r}" for n in newer),
-                fix=f"end the range with <{graph.versions[entry.name]}",
+                fix=bounded(graph, entry.name),
                 entry=entry.name,
             )
 
@@ -153,9 +166,8 @@ def _newer(graph: ChannelGraph, name: str, span: Range) -> tuple[int, list[str]]
         return 0, []
     above = bisect_right(graph.sorted_versions, version)
     spans = [(max(start, above), end) for start, end in span.intervals.spans(graph.sorted_versions)]
-    positions = (i for start, end in spans for i in range(start, end))
     return sum(max(0, end - start) for start, end in spans), [
-        graph.by_version[i] for i in islice(positions, 5)
+        graph.by_version[i] for i in islice(_places(spans), 5)
     ]
 
 
@@ -170,7 +182,7 @@ def range_empty(graph: ChannelGraph) -> Iterator[Flaw]:
             yield Flaw(
                 entry.place.at("skipRange"),
                 f"the skipRange of {entry.name} matches no version at all: {entry.skip_range!r}",
-                fix="remove it, or start it at a lower version",
+                fix=f"remove the skipRange of {entry.name}, or start it at a lower version",
                 entry=entry.name,
             )
 
@@ -183,13 +195,24 @@ def range_matches_nothing(graph: ChannelGraph) -> Iterator[Flaw]:
     Cost: one binary search for each range.
     """
     for entry, span in _ranged(graph):
-        covered = (i for start, end in span.intervals.spans(graph.sorted_versions) for i in range(start, end))
+        covered = _places(span.intervals.spans(graph.sorted_versions))
         if not span.intervals.is_empty and all(graph.by_version[i] == entry.name for i in covered):
             yield Flaw(
                 entry.place.at("skipRange"),
                 f"the skipRange of {entry.name} covers no other entry of the channel: {entry.skip_range!r}",
+                fix=_raised(graph, entry.name, span),
                 entry=entry.name,
             )
+
+
+def _raised(graph: ChannelGraph, name: str, span: Range) -> str:
+    """What to do about a range that reaches nobody here."""
+    version, end = graph.versions.get(name), span.intervals.upper_bound
+    if graph.package.is_one_release:
+        return "leave it: only this folder was read, and the releases it covers are in others"
+    if version is not None and end is not None and end.version < version:
+        return f"end it with <{version}, or remove it; leave it, if users have releases it covers"
+    return "leave it, if users have releases it covers, pruned or of another channel; else remove it"
 
 
 @channel_rule("EP308", "range-blank", Severity.WARNING)
@@ -217,10 +240,9 @@ def range_open_ended(graph: ChannelGraph) -> Iterator[Flaw]:
     """
     for entry, span in _ranged(graph):
         if span.intervals.is_unbounded_above:
-            bound = graph.versions.get(entry.name)
             yield Flaw(
                 entry.place.at("skipRange"),
                 f"the skipRange of {entry.name} has no upper end: {entry.skip_range!r}",
-                fix=f"end it with <{bound}" if bound else "give it an upper end",
+                fix=bounded(graph, entry.name) or f"end it with < and the version of {entry.name}",
                 entry=entry.name,
             )

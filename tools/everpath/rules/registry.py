@@ -17,7 +17,7 @@ __all__ = [
     "waiver_rule",
 ]
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from inspect import cleandoc
@@ -154,11 +154,18 @@ def find_rules(words: Iterable[str]) -> frozenset[str]:
     for word in words:
         hits = {r.id for r in rules if word == r.name or r.id.startswith(word.upper())}
         if not hits:
-            names = [r.id for r in rules] + [r.name for r in rules]
-            near = get_close_matches(word, names, n=1)
-            raise UsageError(
-                f"no rule is called {word!r}",
-                hint=f"did you mean {near[0]!r}?" if near else "`everpath rules` lists them all",
-            )
+            raise UsageError(f"no rule is called {word!r}", hint=_hint(word, rules))
         found |= hits
     return frozenset(found)
+
+
+def _hint(word: str, rules: Sequence[Rule]) -> str:
+    """Numbers that look alike have nothing to do with each other: of a wrong id only its beginning counts."""
+    whole = next((rule.id for rule in rules if word.upper().startswith(rule.id)), None)
+    if whole is not None:
+        return f"did you mean {whole!r}?"
+    family = word[:3].upper()
+    if family[:2] == "EP" and any(rule.id.startswith(family) for rule in rules):
+        return f"`everpath rules {family}` lists the rules of that family, `everpath rules` all of them"
+    near = get_close_matches(word.lower(), [rule.name for rule in rules], n=1)
+    return f"did you mean {near[0]!r}?" if near else "`everpath rules` lists them all"

@@ -5,15 +5,20 @@ from __future__ import annotations
 __all__ = ["stranded_opm", "stranded_v0", "stranded_v1", "update_loop"]
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, partial
+from typing import Final
 
-from everpath.graph import ChannelGraph, Edge
+from everpath.graph import ChannelGraph, EdgeKind
 from everpath.policies import olm_v0, olm_v1, opm
 from everpath.policies.walks import Destination, End, destinations, walk
-from everpath.rules._edits import safest, skipping
-from everpath.rules._words import listed, skip, widened
+from everpath.rules._edits import Edit, bounded, edited, safest, skipping, unreplacing, unskipping, widening
+from everpath.rules._words import listed, plural, skip
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
+
+#: Ranges that are named as proof; a channel where everything covers everything has n for each of n entries.
+_MOST_RANGES: Final = 10
 
 
 @channel_rule("EP206", "stranded-v0", Severity.ERROR, policy="v0")
@@ -28,13 +33,15 @@ def stranded_v0(graph: ChannelGraph) -> Iterator[Flaw]:
         return
     ends = destinations(hops.next, graph.head, graph.entries)
     stops = dict(_gathered(ends, End.STRANDED))
+    target = olm_v0.fresh_install(graph)
+    by_range = _ranged_way_out(graph, stops, target)
+    refusal = cache(partial(_refusal, graph))
     for place, followers in stops.items():
-        refused = tuple(_refused(graph, e) for e in graph.successors(place) if e.successor != place)
         yield Flaw(
             graph.entries[place].place.at("name"),
             f"OLM v0 never moves {place} on{_others(followers)}",
-            because=refused or (_nobody(place),),
-            fix=_way_out(graph, place, stops, olm_v0.fresh_install(graph)),
+            because=_reasons(graph, place, refusal),
+            fix=_way_out(graph, place, target, by_range),
             entry=place,
         )
 
@@ -52,33 +59,66 @@ def _nobody(place: str) -> str:
     return f"no entry replaces or skips {place}, or covers it with a skipRange"
 
 
-def _way_out(graph: ChannelGraph, place: str, stops: Iterable[str], target: str | None) -> str | None:
+def _ranged_way_out(graph: ChannelGraph, stops: Iterable[str], target: str | None) -> Edit | None:
+    """The range by which `target` accepts every stop that must not be skipped. Cost: one look at each."""
+    older = [stop for stop in stops if stop not in graph.skippers and stop != target]
+    return widening(graph, target, older) if target is not None else None
+
+
+def _way_out(graph: ChannelGraph, place: str, target: str | None, by_range: Edit | None) -> str | Edit:
     """An edit that lets `target` accept a stranded entry, and with it the others that need it.
 
     To skip what nobody skips yet would cut off, in opm's eyes, whatever stands below it; a range never does.
     """
     if target is None or target == place:
+        if obstacle := olm_v0.prohibited(graph).get(graph.head or ""):
+            rule = "EP505" if "olm.deprecated" in obstacle else "EP427"
+            return f"same cause as {rule} ({graph.head}), mended with it"
         return f"publish a release above {graph.head} that OLM may install and that accepts {place}"
     by_name = skipping(graph, target, [place])
     if place in graph.skippers:
-        return by_name.text
-    older = [stop for stop in stops if stop not in graph.skippers and stop != target]
-    return widened(graph, target, older) or safest(graph, [by_name])
+        return by_name
+    return (
+        (by_range if _falls(graph, target, place) else None)
+        or safest(graph, [by_name])
+        or f"publish a release that replaces {graph.head or target} and skips {place}"
+    )
+
+
+def _way_up(graph: ChannelGraph, place: str, ways: Mapping[str, Edit | None]) -> str | Edit:
+    """The same for v1, which goes to a higher version only."""
+    absent = [e.successor for e in graph.named_edges(place) if graph.bundle(e.successor) is None]
+    if absent:
+        return f"same cause as EP401 ({absent[0]}), mended with it"
+    for target, by_range in ways.items():
+        if _falls(graph, target, place):
+            return _way_out(graph, place, target, by_range)
+    top = next(iter(ways))
+    return f"publish a release above {graph.versions.get(place, place)} that replaces {top} and skips {place}"
 
 
 def _others(followers: list[str]) -> str:
     return f"; {listed(followers)} end{'s' if len(followers) == 1 else ''} there too" if followers else ""
 
 
-def _refused(graph: ChannelGraph, edge: Edge) -> str:
+def _reasons(graph: ChannelGraph, place: str, refusal: Callable[[str], str]) -> tuple[str, ...]:
+    """Each edge to a place with the reason why nobody follows it; of many ranges some, and a count."""
+    edges, more = graph.some_successors(place, _MOST_RANGES)
+    reasons = [f"{edge}, but {refusal(edge.successor)}" for edge in edges]
+    if more:
+        reasons.append(f"nobody follows {plural(more, 'more skipRange')} over it either")
+    return tuple(reasons) or (_nobody(place),)
+
+
+def _refusal(graph: ChannelGraph, successor: str) -> str:
     """Why an edge that exists leads nowhere under OLM v0."""
-    if skippers := [s for s in graph.skippers.get(edge.successor, ()) if s != edge.successor]:
-        return f"{edge}, but {skip(skippers)} {edge.successor}, so it is never a target"
-    if edge.successor in graph.skippers:
-        return f"{edge}, but {edge.successor} skips itself, so it is never a target"
-    if obstacle := olm_v0.prohibited(graph).get(edge.successor):
-        return f"{edge}, but {edge.successor} {obstacle}, so it is never a target"
-    return f"{edge}, but {edge.successor} is not on the replaces chain of {graph.head}"
+    if skippers := [s for s in graph.skippers.get(successor, ()) if s != successor]:
+        return f"{skip(skippers)} {successor}, so it is never a target"
+    if successor in graph.skippers:
+        return f"{successor} skips itself, so it is never a target"
+    if obstacle := olm_v0.prohibited(graph).get(successor):
+        return f"{successor} {obstacle}, so it is never a target"
+    return f"{successor} is not on the replaces chain of {graph.head}"
 
 
 @channel_rule("EP207", "stranded-v1", Severity.ERROR, policy="v1")
@@ -92,15 +132,16 @@ def stranded_v1(graph: ChannelGraph) -> Iterator[Flaw]:
     best = olm_v1.fresh_install(graph)
     ends = destinations(olm_v1.hops(graph), graph.head, graph.entries)
     stops = dict(_gathered(ends, End.STRANDED))
+    targets = [target for target in dict.fromkeys((graph.head, best)) if target is not None]
+    ways = {target: _ranged_way_out(graph, stops, target) for target in targets}
     for place, followers in stops.items():
         if place == best or place not in olm_v1.ranking(graph):
             continue
-        lower = tuple(e for e in graph.successors(place) if e.successor != place)
         yield Flaw(
             graph.entries[place].place.at("name"),
             f"OLM v1 never moves {place} on{_others(followers)}",
-            because=tuple(f"{e}, but v1 does not go to a lower version" for e in lower) or (_nobody(place),),
-            fix=_way_out(graph, place, stops, graph.head or best),
+            because=_reasons(graph, place, lambda _: "v1 does not go to a lower version"),
+            fix=_way_up(graph, place, ways),
             entry=place,
         )
 
@@ -143,14 +184,13 @@ def _halt(graph: ChannelGraph, last: str, target: str | None) -> tuple[str, ...]
     return (f"the chain ends at {last}, which replaces {target}, an entry this channel does not have",)
 
 
-def _all_of(names: tuple[str, ...]) -> str:
-    return listed(names) if len(names) <= 8 else f"all {len(names)}"
-
-
-def _way_on(graph: ChannelGraph, target: str | None, stranded: tuple[str, ...], head: str) -> str:
-    skip_all = f"add {_all_of(stranded)} to the skips of {head}"
+def _way_on(graph: ChannelGraph, target: str | None, stranded: tuple[str, ...], head: str) -> Edit:
+    """To skip less where that alone pleases opm, else to skip all it calls stranded."""
+    skip_all = skipping(graph, head, stranded)
     if target in graph.entries and (skippers := graph.skippers.get(target or "")):
-        return f"remove {target} from the skips of {listed(skippers)}, or {skip_all}"
+        go_on = unskipping(graph, target or "", skippers)
+        if opm.verdict(edited(graph, go_on)).accepted:
+            return go_on._replace(otherwise=skip_all.text)
     return skip_all
 
 
@@ -180,9 +220,24 @@ def _loop(graph: ChannelGraph, circle: tuple[str, ...]) -> Flaw:
         graph.entries[down[1]].place.at("name"),
         f"OLM v0 goes in a circle: {' → '.join(circle)}",
         because=edges,
-        fix=f"let {down[1]} accept only versions below its own, not {down[0]}",
+        fix=_turned_away(graph, *down),
         entry=down[1],
     )
+
+
+def _turned_away(graph: ChannelGraph, installed: str, successor: str) -> str | Edit:
+    """An entry that no longer accepts another one."""
+    kinds = {edge.kind for edge in graph.accepts(successor, installed)}
+    edit: Edit | None = None
+    if kinds == {EdgeKind.REPLACES}:
+        edit = unreplacing(graph, successor)
+    elif kinds == {EdgeKind.SKIPS}:
+        edit = unskipping(graph, installed, [successor])
+    elif kinds == {EdgeKind.RANGE}:
+        edit = bounded(graph, successor)
+    if edit is not None and safest(graph, [edit]):
+        return edit
+    return f"publish {successor} again with a version above {installed}'s, in its stead"
 
 
 def _falls(graph: ChannelGraph, here: str, there: str) -> bool:

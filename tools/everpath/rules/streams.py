@@ -5,15 +5,22 @@ from __future__ import annotations
 __all__ = ["channel_switch", "drift", "withdrawn_target", "zstream"]
 
 from collections.abc import Iterator
+from itertools import islice
+from typing import Final
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Entry
 from everpath.policies import olm_v0, olm_v1
 from everpath.policies.walks import destinations
 from everpath.ranges import IntervalSet
-from everpath.rules._words import listed, plural, skip, widened
+from everpath.rules._edits import Edit, widening
+from everpath.rules._words import listed, plural, skip
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule, package_rule
+from everpath.versions import Version
+
+#: Names of versions that a finding spells out.
+_MOST_LISTED: Final = 8
 
 
 @channel_rule("EP231", "zstream", Severity.WARNING)
@@ -36,10 +43,17 @@ def zstream(graph: ChannelGraph) -> Iterator[Flaw]:
             graph.entries[latest].place.at("name"),
             f"{latest} is the latest patch of its minor, but {listed(missed)} cannot reach it",
             because=tuple(f"no way from {p} to {latest} inside the minor" for p in missed[:5]),
-            fix=widened(graph, latest, missed),
+            fix=_patched(graph, latest, missed),
             entry=latest,
             severity=Severity.NOTE if passes else None,
         )
+
+
+def _patched(graph: ChannelGraph, latest: str, missed: list[str]) -> str | Edit:
+    """The range by which the latest patch accepts the others; one that is equal needs a patch above both."""
+    is_above = all(graph.versions[name] < graph.versions[latest] for name in missed)
+    edit = widening(graph, latest, missed) if is_above else None
+    return edit or f"publish a patch above {graph.versions[latest]} that skips {listed(missed)}"
 
 
 def _minors(graph: ChannelGraph) -> Iterator[tuple[str, list[str]]]:
@@ -55,22 +69,47 @@ def _minors(graph: ChannelGraph) -> Iterator[tuple[str, list[str]]]:
 
 def _reaching(graph: ChannelGraph, latest: str, patches: list[str]) -> set[str]:
     """The patches from which some road inside the minor leads to the latest one."""
-    left, reached, waiting = dict.fromkeys(patches), set[str](), [latest]
-    while waiting and left:
-        successor = waiting.pop()
-        entry = graph.entries[successor]
-        accepted = [n for n in (entry.replaces, *entry.skips) if n in left]
-        if successor in graph.ranges:
-            accepted += [n for n in left if any(graph.accepts(successor, n))]
-        for name in dict.fromkeys(accepted):
-            assert name is not None  # a key of `left`
-            del left[name]
-            reached.add(name)
-            waiting.append(name)
+    left, reached, waiting = _Left(graph, patches), set[str](), [latest]
+    while waiting:
+        accepted = left.take(graph.entries[waiting.pop()])
+        reached.update(accepted)
+        waiting += accepted
     # What is newer than the latest standing patch was withdrawn, and what accepts it comes after it.
     return reached | {
-        n for n in left if graph.versions[n] > graph.versions[latest] or any(graph.accepts(n, latest))
+        n for n in patches if graph.versions[n] > graph.versions[latest] or any(graph.accepts(n, latest))
     }
+
+
+class _Left:
+    """Entries that no road has led to yet, lowest version first. Each is taken once.
+
+    `_next[i]` leads to the first that is left at or above place i, by steps that grow shorter as it is asked.
+    """
+
+    def __init__(self, graph: ChannelGraph, names: list[str]) -> None:
+        self._ranges = graph.ranges
+        self._names = names
+        self._versions = [graph.versions[name] for name in names]
+        self._places = {name: place for place, name in enumerate(names)}
+        self._next = list(range(len(names) + 1))
+
+    def take(self, successor: Entry) -> list[str]:
+        """Those that an entry accepts; they are left no longer."""
+        named = (self._places.get(name or "") for name in (successor.replaces, *successor.skips))
+        spans = [(place, place + 1) for place in named if place is not None]
+        if successor.name in self._ranges:
+            spans += self._ranges[successor.name].intervals.spans(self._versions)
+        return [self._names[place] for start, end in spans for place in self._taken(start, end)]
+
+    def _taken(self, start: int, end: int) -> Iterator[int]:
+        while (place := self._first(start)) < end:
+            self._next[place] = place + 1
+            yield place
+
+    def _first(self, place: int) -> int:
+        while self._next[place] != place:
+            self._next[place] = place = self._next[self._next[place]]
+        return place
 
 
 def _is_past(graph: ChannelGraph, end: str, latest: str) -> bool:
@@ -90,20 +129,37 @@ def withdrawn_target(graph: ChannelGraph) -> Iterator[Flaw]:
         if target in withdrawn:
             arrivals.setdefault(target, []).append(name)
     fresh = olm_v1.fresh_install(graph)
+    heir = next((name for name in olm_v1.ranking(graph) if name not in withdrawn), None)
     for target, entry in graph.entries.items():
         who = [f"whoever runs {listed(arrivals[target])}"] if target in arrivals else []
         who += ["new installs"] if target == fresh and target in withdrawn else []
         if who:
-            yield _withdrawn(graph, entry, who)
+            fix = _diverted(graph, target, arrivals.get(target, []), heir)
+            yield _withdrawn(graph, entry, who, fix)
 
 
-def _withdrawn(graph: ChannelGraph, entry: Entry, who: list[str]) -> Flaw:
+def _diverted(graph: ChannelGraph, target: str, who: list[str], heir: str | None) -> str | Edit:
+    """The range by which the best release that stands accepts them; else what makes v1 look elsewhere."""
+    if heir is not None and olm_v1.ranking(graph)[heir] < olm_v1.ranking(graph)[target]:
+        edit = widening(graph, heir, who)
+        if edit is not None:
+            return edit
+    release = f"publish a release above {graph.versions.get(target, target)} that skips {target}"
+    is_rendered = not any(bundle.csv for bundle in graph.package.bundles)
+    return (
+        f"deprecate {target} in olm.deprecations: OLM v1 takes it last; or {release}"
+        if is_rendered
+        else release
+    )
+
+
+def _withdrawn(graph: ChannelGraph, entry: Entry, who: list[str], fix: str | Edit) -> Flaw:
     skippers = [s for s in graph.skippers[entry.name] if s != entry.name]
     return Flaw(
         entry.place.at("name"),
         f"{skip(skippers)} {entry.name}, yet OLM v1 sends {' and '.join(who)} to it",
         because=tuple(graph.named_edges(entry.name)),
-        fix=f"let {skippers[-1]}, with a version above {entry.name}, accept them by skips or skipRange",
+        fix=fix,
         entry=entry.name,
     )
 
@@ -113,37 +169,59 @@ def channel_switch(package: PackageGraph) -> Iterator[Flaw]:
     """From every version one can switch to every channel that holds a higher one.
 
     A Subscription that changes its channel stays where it is, without a word, when no entry there accepts
-    the installed version; OLM v1 reports an error. Cost: one look-up for each version and channel.
+    the installed version; OLM v1 reports an error. Cost: a few look-ups for each entry of each channel.
     """
-    homes = {name: graph for graph in package.channels for name in graph.entries}
-    for target in package.channels:
-        if not target.by_version:
-            continue
-        covered = _covered(target)
-        top = target.versions[target.by_version[-1]]
-        lost = [
-            name
-            for name, home in homes.items()
-            if name not in target.entries
-            and name not in target.replacers
-            and name not in target.skippers
-            and (version := home.versions.get(name)) is not None
-            and version < top
-            and not covered.contains(version)
-        ]
-        if lost:
+    released = _Released(package)
+    for target in package.channels if len(package.channels) > 1 else ():
+        count, first = released.missed_by(target)
+        if count:
             yield Flaw(
                 target.channel.place,
-                f"{plural(len(lost), 'version')} of other channels cannot switch to {target.name}: "
-                f"{listed(lost)}",
-                fix=f"give {target.heads[0] if target.heads else target.name} a skipRange that covers them",
+                f"{plural(count, 'version')} of other channels cannot switch to {target.name}: "
+                f"{listed(first, total=count)}",
+                fix=_let_in(target, released.versions[first[0]]),
                 channel=target.name,
             )
 
 
-def _covered(graph: ChannelGraph) -> IntervalSet:
-    """All versions that some range of a channel accepts."""
-    return IntervalSet.union(span.intervals for span in graph.ranges.values())
+def _let_in(target: ChannelGraph, low: Version) -> str:
+    """The range that lets versions of other channels into this one, from the lowest on."""
+    head = target.head or target.by_version[-1]
+    own = target.versions.get(head)
+    if own is None or own <= low:
+        return f"give a release of {target.name} above them a skipRange from {low}"
+    known = f"{target.entries[head].skip_range} || " if head in target.ranges else ""
+    return f"to let them in, give {head} the skipRange '{known}>={low} <{own}'"
+
+
+def _unserved(graph: ChannelGraph) -> IntervalSet:
+    """All versions below the highest of a channel that none of its ranges accepts."""
+    if not graph.by_version:
+        return IntervalSet()
+    below = IntervalSet.where("<", graph.versions[graph.by_version[-1]])
+    return below & ~IntervalSet.union(span.intervals for span in graph.ranges.values())
+
+
+class _Released:
+    """All entries of a package that have a version, lowest first."""
+
+    def __init__(self, package: PackageGraph) -> None:
+        self.versions = {n: version for graph in package.channels for n, version in graph.versions.items()}
+        self._names = sorted(self.versions, key=lambda name: (self.versions[name].key, name))
+        self._sorted = [self.versions[name] for name in self._names]
+
+    def missed_by(self, channel: ChannelGraph) -> tuple[int, list[str]]:
+        """How many lower versions a channel has no way in for, and the first of them.
+
+        Cost: its own names and ranges, however many versions there are.
+        """
+        unserved = _unserved(channel)
+        spans = unserved.spans(self._sorted)
+        known = channel.entries.keys() | channel.replacers.keys() | channel.skippers.keys()
+        served = sum(name in self.versions and self.versions[name] in unserved for name in known)
+        names = (self._names[i] for start, end in spans for i in range(start, end))
+        first = islice((name for name in names if name not in known), _MOST_LISTED)
+        return sum(end - start for start, end in spans) - served, list(first)
 
 
 @package_rule("EP234", "drift", Severity.NOTE)

@@ -5,11 +5,11 @@ from __future__ import annotations
 __all__ = ["divergence", "fork", "head_not_highest", "several_successors"]
 
 from collections.abc import Iterator
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.policies import olm_v0, olm_v1, opm
-from everpath.rules._edits import replacing, safest, skipping
+from everpath.rules._edits import Edit, bounded, replacing, safest, skipping, unskipping
 from everpath.rules._words import listed
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
@@ -34,16 +34,22 @@ def fork(graph: ChannelGraph) -> Iterator[Flaw]:
             if len(rivals) == 2
             else f"{listed(sorted(rivals))} all replace it",
             because=tuple(Edge(r, target, EdgeKind.REPLACES) for r in rivals),
-            fix=_one_line(graph, newest, older),
+            fix=_one_line(graph, newest, older) or _next_release(graph, target),
             entry=target,
         )
 
 
-def _one_line(graph: ChannelGraph, newest: str, older: list[str]) -> str | None:
+def _one_line(graph: ChannelGraph, newest: str, older: list[str]) -> Edit | None:
     """The edit that makes one line of rivals, without cutting the one that the head stands on."""
     chain = opm.verdict(graph).chain
-    edits = [skipping(graph, newest, older), *(replacing(graph, newest, rival) for rival in older)]
-    return safest(graph, [*edits[1:], edits[0]] if chain and newest not in chain else edits)
+    edits = [skipping(graph, newest, older), _in_line(graph, [newest, *older])]
+    return safest(graph, edits[::-1] if chain and newest not in chain else edits)
+
+
+def _in_line(graph: ChannelGraph, rivals: list[str]) -> Edit:
+    """Each of several entries replaces the next one; the last keeps what it replaces."""
+    edits = [replacing(graph, above, below) for above, below in pairwise(rivals)]
+    return Edit(listed(e.text for e in edits), tuple(entry for e in edits for entry in e.entries))
 
 
 @channel_rule("EP209", "several-successors", Severity.NOTE)
@@ -65,8 +71,23 @@ def several_successors(graph: ChannelGraph) -> Iterator[Flaw]:
             graph.entries[name].place.at("name"),
             f"{count} entries accept it: OLM v0 {_chosen(v0, name)}, v1 {_takes(v1.get(name))}",
             because=tuple(islice(dict.fromkeys(e for e in edges if e.successor != name), 5)),
+            fix=_kept(graph, name, v1.get(name) or v0.next.get(name)),
             entry=name,
         )
+
+
+def _kept(graph: ChannelGraph, name: str, chosen: str | None) -> str:
+    """It is no fault, so the first advice is to leave it; the other, how to close the road that is taken."""
+    kinds = {edge.kind for edge in graph.accepts(chosen, name)} if chosen else set()
+    if chosen is None or EdgeKind.REPLACES in kinds:
+        return "leave it, if that is meant; else remove the edges that are not"
+    unskipped = unskipping(graph, name, [chosen])
+    if EdgeKind.SKIPS in kinds and safest(graph, [unskipped]) is None:
+        return f"leave it: opm refuses the channel unless {chosen} skips {name}"
+    closed = unskipped.text if EdgeKind.SKIPS in kinds else ""
+    if EdgeKind.RANGE in kinds:
+        closed += f"{closed and ' and '}start the skipRange of {chosen} above {graph.versions[name]}"
+    return f"leave it, if the way to {chosen} is meant; else {closed}"
 
 
 def _chosen(hops: olm_v0.Hops, name: str) -> str:
@@ -102,13 +123,30 @@ def divergence(graph: ChannelGraph) -> Iterator[Flaw]:
         )
 
 
-def _one_road(graph: ChannelGraph, name: str, v0: str | None, v1: str | None) -> str | None:
-    """An edit after which both take the same hop, where one is plain."""
+def _one_road(graph: ChannelGraph, name: str, v0: str | None, v1: str | None) -> str | Edit:
+    """An edit after which both take the same hop; a next release may always be where both go."""
+    if v0 is not None and graph.bundle(v0) is None:
+        return f"same cause as EP401 ({v0}), mended with it"
+    if v0 in graph.package.deprecated("olm.bundle"):
+        return f"remove the deprecation of {v0}, which OLM v1 avoids, or {_next_release(graph, name)}"
     if v0 is None or v1 is not None or not _is_lower(graph, v0, name):
-        return None
+        return _next_release(graph, name)
     if any(edge.kind is not EdgeKind.RANGE for edge in graph.accepts(v0, name)):
-        return f"give {v0} a higher version than {name}"
-    return f"let the skipRange of {v0} end below {graph.versions[name]}"
+        return f"publish {v0} again with a version above {graph.versions[name]}, in its stead"
+    return bounded(graph, v0) or _next_release(graph, name)
+
+
+def _next_release(graph: ChannelGraph, name: str) -> str:
+    """The release that both generations go to from an entry, whatever stands in the channel now."""
+    top = graph.versions[graph.by_version[-1]] if graph.by_version else None
+    above = f"publish a release above {top}" if top else "publish a release"
+    heads = f"replaces {graph.head}" if graph.head else f"skips {listed(graph.heads)}"
+    start = graph.versions.get(name)
+    return (
+        f"{above} that {heads}, with a skipRange from {start}"
+        if start
+        else f"{above} that {heads} and skips {name}"
+    )
 
 
 def _is_lower(graph: ChannelGraph, one: str, other: str) -> bool:
@@ -135,6 +173,17 @@ def head_not_highest(graph: ChannelGraph) -> Iterator[Flaw]:
         f"and {olm_v1.fresh_install(graph)} from OLM v1",
         because=tuple(graph.named_edges(highest)),
         fix=f"publish {head} again with a version above {graph.versions[highest]}, "
-        f"or take {highest} out of the catalog and leave its name in the skips of {head}",
+        f"or take {highest} out of the catalog and {_left(graph, highest)}",
         entry=head,
     )
+
+
+def _left(graph: ChannelGraph, name: str) -> str:
+    """What the edges to an entry become when it is taken out: whoever has it must still find a way."""
+    takers = [taker for taker in graph.replacers.get(name, ()) if taker != name]
+    if not takers:
+        return f"leave its name in the skips of {listed(graph.skippers.get(name, ()))}"
+    below = graph.entries[name].replaces
+    if below and below != takers[0]:
+        return f"let {takers[0]} replace {below} and skip {name}"
+    return f"let {takers[0]} skip {name} instead of replacing it"

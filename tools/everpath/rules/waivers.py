@@ -8,17 +8,23 @@ from __future__ import annotations
 
 __all__ = ["Standing", "Waiver", "waived"]
 
+import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import date
 from fnmatch import fnmatchcase
+from operator import itemgetter
+from typing import Final, NamedTuple, TypeAlias
 
 from everpath.model import Place
 from everpath.rules.findings import Finding
 
+_WILDCARD: Final = re.compile(r"[*?[]")
 
-@dataclass(frozen=True, slots=True)
-class Waiver:
+#: How many letters are certain of a pattern for the package, one for the channel, one for the entry.
+_Lengths: TypeAlias = tuple[int | None, ...]
+
+
+class Waiver(NamedTuple):
     """Excuses one rule where package, channel and entry match (shell patterns; empty matches all)."""
 
     rule: str
@@ -31,7 +37,7 @@ class Waiver:
 
     def excuses(self, finding: Finding) -> bool:
         return self.rule in (finding.rule, finding.name) and all(
-            not pattern or fnmatchcase(value or "", pattern)
+            not pattern or _matches(pattern, value or "")
             for pattern, value in (
                 (self.package, finding.package),
                 (self.channel, finding.channel),
@@ -50,8 +56,11 @@ class Waiver:
         return f"{self.rule} for {', '.join(parts)}" if parts else self.rule
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+def _matches(pattern: str, name: str) -> bool:
+    return fnmatchcase(name, pattern) if _WILDCARD.search(pattern) else name == pattern
+
+
+class Standing(NamedTuple):
     """How a waiver fared in one run; unused is one that excuses nothing though it might have."""
 
     waiver: Waiver
@@ -66,16 +75,57 @@ def waived(
     was_looked_for: Callable[[Waiver], bool] = lambda _: True,
 ) -> tuple[list[Finding], list[Finding], list[Standing]]:
     """Findings that remain, findings that are excused, and how each waiver stands after that."""
-    in_force = [w for w in waivers if not w.has_expired(today)]
+    register = _Register(w for w in waivers if not w.has_expired(today))
     used: set[Waiver] = set()
     kept: list[Finding] = []
     excused: list[Finding] = []
     for finding in findings:
-        excuse = next((w for w in in_force if w.excuses(finding)), None)
+        excuse = register.excuse(finding)
         if excuse is None:
             kept.append(finding)
         else:
             used.add(excuse)
             excused.append(finding)
-    idle = [w for w in in_force if w not in used and was_looked_for(w)]
-    return kept, excused, [Standing(w, w in idle, w not in in_force) for w in waivers]
+    expired = [waiver.has_expired(today) for waiver in waivers]
+    idle = [
+        not ended and w not in used and was_looked_for(w) for w, ended in zip(waivers, expired, strict=True)
+    ]
+    return kept, excused, list(map(Standing, waivers, idle, expired))
+
+
+class _Register:
+    """Waivers by rule and by the letters their patterns begin with, so that few are compared with a finding.
+
+    Cost of a question: one look-up for each length there is, and the waivers that begin alike; those that
+    begin with a wildcard all do.
+    """
+
+    def __init__(self, waivers: Iterable[Waiver]) -> None:
+        self._shelves: dict[str, dict[_Lengths, dict[tuple[str, ...], list[tuple[int, Waiver]]]]] = {}
+        for place, waiver in enumerate(waivers):
+            patterns = (waiver.package, waiver.channel, waiver.entry)
+            lengths = tuple(map(_fixed, patterns))
+            shelf = self._shelves.setdefault(waiver.rule, {}).setdefault(lengths, {})
+            shelf.setdefault(_beginnings(patterns, lengths), []).append((place, waiver))
+
+    def excuse(self, finding: Finding) -> Waiver | None:
+        """The first waiver that excuses a finding."""
+        names = (finding.package or "", finding.channel or "", finding.entry or "")
+        alike = (
+            candidate
+            for rule in {finding.rule, finding.name}
+            for lengths, shelf in self._shelves.get(rule, {}).items()
+            for candidate in shelf.get(_beginnings(names, lengths), ())
+        )
+        found = ((place, waiver) for place, waiver in alike if waiver.excuses(finding))
+        return min(found, key=itemgetter(0), default=(0, None))[1]
+
+
+def _fixed(pattern: str) -> int | None:
+    """How many letters stand before the first wildcard; None if there is none. No pattern is all wildcard."""
+    wildcard = _WILDCARD.search(pattern)
+    return None if pattern and wildcard is None else wildcard.start() if wildcard else 0
+
+
+def _beginnings(names: Iterable[str], lengths: _Lengths) -> tuple[str, ...]:
+    return tuple(name[:length] for name, length in zip(names, lengths, strict=True))

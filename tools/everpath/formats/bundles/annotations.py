@@ -17,8 +17,7 @@ __all__ = [
 ]
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from everpath.formats.bundles.facts import AnnotationsFacts, Note, TypedValue
 from everpath.formats.text import outline
@@ -31,8 +30,7 @@ CHANNELS: Final = "operators.operatorframework.io.bundle.channels.v1"
 DEFAULT_CHANNEL: Final = "operators.operatorframework.io.bundle.channel.default.v1"
 
 
-@dataclass(frozen=True, slots=True)
-class Metadata:
+class Metadata(NamedTuple):
     """What one file of the metadata folder holds; None or nothing where it says nothing."""
 
     annotations: AnnotationsFacts | None = None

@@ -56,7 +56,8 @@ class CsvFacts(Struct, frozen=True, array_like=True, gc=False):
     """What a ClusterServiceVersion says about upgrades.
 
     `properties` is JSON text, as the annotation holds it. Keys are joined (`join_keys`): thousands of CSVs
-    have the same few lists of them, and one string is read and remembered faster than forty.
+    have the same few lists of them, and one string is read and remembered faster than forty. A range under
+    another key than its own is kept with the way to it, so that somebody can say whether it would do.
     """
 
     name: str | None = None
@@ -71,6 +72,7 @@ class CsvFacts(Struct, frozen=True, array_like=True, gc=False):
     annotation_keys: str = ""
     spec_keys: str = ""
     notes: tuple[Note, ...] = ()
+    stray_ranges: tuple[tuple[Pointer, str], ...] = ()
 
 
 def join_keys(keys: Iterable[str]) -> str:

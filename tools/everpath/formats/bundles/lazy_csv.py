@@ -9,7 +9,8 @@ from __future__ import annotations
 
 __all__ = ["KIND", "csv_facts", "glance", "read_csv"]
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from msgspec.structs import replace as with_fields
@@ -25,6 +26,8 @@ KIND: Final = "ClusterServiceVersion"
 SKIP_RANGE: Final = "olm.skipRange"
 SUBSTITUTES_FOR: Final = "olm.substitutesFor"
 PROPERTIES: Final = "olm.properties"
+
+_RANGE: Final = re.compile("skips?[-_]?range", re.IGNORECASE)
 
 # Where a repeated key is noticed: not further down, where a glance does not look.
 _NOTICED: Final = ((), ("metadata",), ("metadata", "annotations"), ("spec",))
@@ -61,7 +64,26 @@ def glance(data: bytes) -> CsvFacts:
         metadata_keys=join_keys(metadata),
         annotation_keys=join_keys(annotations),
         spec_keys=join_keys(spec),
+        stray_ranges=tuple(
+            (way, text)
+            for way, parent in _stray(metadata, annotations, spec)
+            if (text := _scalar(parent, way[-1])) is not None
+        ),
     )
+
+
+def _stray(
+    metadata: Mapping[str, Any], annotations: Mapping[str, Any], spec: Mapping[str, Any]
+) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any]]]:
+    """Keys that seem to hold a range where nobody reads one: the way to each, and the mapping it is in."""
+    for way, parent in (
+        (("metadata", "annotations"), annotations),
+        (("metadata",), metadata),
+        (("spec",), spec),
+    ):
+        for key in parent:
+            if _RANGE.search(key) and (*way, key) != ("metadata", "annotations", SKIP_RANGE):
+                yield (*way, key), parent
 
 
 def _scalar(values: Mapping[str, bytes], key: str) -> str | None:
@@ -88,6 +110,11 @@ def csv_facts(document: Any, repeated: Iterable[tuple[str | int, ...]] = ()) -> 
         metadata_keys=join_keys(metadata),
         annotation_keys=join_keys(annotations),
         spec_keys=join_keys(spec),
+        stray_ranges=tuple(
+            (way, parent[way[-1]])
+            for way, parent in _stray(metadata, annotations, spec)
+            if isinstance(parent[way[-1]], str)
+        ),
     )
     notes = (*repetitions(repeated, _NOTICED), *typed.notes)
     return with_fields(facts, notes=notes) if notes else facts

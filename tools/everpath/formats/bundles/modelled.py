@@ -6,7 +6,7 @@ __all__ = ["Files", "add_notes", "add_packages", "bundle_of"]
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from everpath.assembly import Assembly
 from everpath.formats.bundles.annotations import CHANNELS, split_channels
@@ -17,8 +17,7 @@ from everpath.formats.bundles.visits import join
 from everpath.model import Bundle, Csv, Declaration, Place, Problem, Property, UpdateMode
 
 
-@dataclass(frozen=True, slots=True)
-class Files:
+class Files(NamedTuple):
     """Places below the folder that facts were read from, named as the user named it."""
 
     root: str
@@ -42,14 +41,17 @@ def add_notes(
         assembly.add_problem(Problem(note.kind, place, note.message, note.fix, package, entry))
 
 
-def add_packages(assembly: Assembly, bundles: Iterable[Bundle], mode: UpdateMode) -> None:
+def add_packages(
+    assembly: Assembly, bundles: Iterable[Bundle], mode: UpdateMode, *, alone: bool = False
+) -> None:
     """Add bundles, the channels they name, and a declaration for each package they belong to."""
     packages: dict[str, list[Bundle]] = {}
     for bundle in bundles:
         packages.setdefault(bundle.package, []).append(bundle)
     for name, members in packages.items():
         found = channels(name, members, mode)
-        assembly.declare(name, _declaration(members, [channel.name for channel in found], mode))
+        declaration = _declaration(members, [channel.name for channel in found], mode)
+        assembly.declare(name, declaration._replace(alone=alone))
         for channel in found:
             assembly.add_channel(channel)
         for bundle in members:
@@ -114,6 +116,7 @@ def _csv(facts: BundleFacts, place: Place, files: Files, notes: list[Note]) -> C
         metadata_keys=split_keys(csv.metadata_keys),
         annotation_keys=split_keys(csv.annotation_keys),
         spec_keys=split_keys(csv.spec_keys),
+        stray_ranges=csv.stray_ranges,
         folder=facts.folder.rpartition(os.sep)[2] or None,
         annotations=files.annotations(file) if file is not None else None,
         package=annotations.package,

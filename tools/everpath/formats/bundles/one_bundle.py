@@ -32,7 +32,7 @@ def read_bundle_folder(path: str, assembly: Assembly, mode: UpdateMode = UpdateM
     package = named_package(visit, layouts[0]) or (name or "").partition(".v")[0] or folder_name(path)
     add_notes(assembly, files, notes, package, name)
     if facts is not None:
-        add_packages(assembly, [bundle_of(facts, package, files, assembly)], mode)
+        add_packages(assembly, [bundle_of(facts, package, files, assembly)], mode, alone=True)
 
 
 def _facts(visit: Visit, layouts: list[Layout], notes: list[Note]) -> BundleFacts | None:

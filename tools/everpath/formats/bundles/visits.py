@@ -14,7 +14,7 @@ import stat
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from everpath.errors import UnreadableInput
 from everpath.formats.sources import MAX_DOCUMENT, MEBIBYTE, unreadable
@@ -29,8 +29,7 @@ TICK_NS: Final = 2_000_000_000
 _OPEN: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(NamedTuple):
     """The names in a folder, in the order of their bytes, as opm walks them. Hidden ones are left out."""
 
     folders: tuple[str, ...] = ()

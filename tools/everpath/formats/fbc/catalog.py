@@ -8,6 +8,7 @@ from __future__ import annotations
 
 __all__ = ["Progress", "read_fbc"]
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path, PurePath
 from typing import BinaryIO, Final
@@ -18,20 +19,23 @@ from everpath.formats.fbc.fields import Report
 from everpath.formats.fbc.file import FileReader, Outcome
 from everpath.formats.fbc.schema import CatalogDocuments
 from everpath.formats.fbc.tree import Found, Unusable, catalog_files
-from everpath.formats.sources import MEBIBYTE, Sources, unreadable
+from everpath.formats.shares import WHOLE, Share
+from everpath.formats.sources import MEBIBYTE, STANDARD_INPUT, Sources, named, unreadable
 from everpath.model import Place, Problem
 
 Progress = Callable[[int, int, str], None]
 
 # Up to this size all of a catalog is put before libyaml, also what nobody reads: it costs a twentieth of a
-# second. Of larger ones only the last document of each file is, which may have been cut short.
+# second. Of larger ones only the last document of a file is, if it may have been cut short.
 _CHECKED_WHOLE: Final = 4 * MEBIBYTE
 
+# Up to this size it is also parsed and judged, at a similar cost.
+_PARSED_WHOLE: Final = MEBIBYTE
+
 _USUAL_SUFFIXES: Final = frozenset((".yaml", ".yml", ".json"))
-_STANDARD_INPUT: Final = "-"
 
 
-def read_fbc(
+def read_fbc(  # noqa: PLR0913 - each is a choice of the user's
     path: str | Sequence[str],
     assembly: Assembly,
     sources: Sources,
@@ -39,30 +43,32 @@ def read_fbc(
     *,
     thorough: bool = False,
     stream: BinaryIO | None = None,
+    share: Share = WHOLE,
 ) -> None:
     """Read catalogs into an assembly; `-` is `stream`. `thorough` parses what the graph does not need, too.
 
-    Raises `UnreadableInput` when a path cannot be read at all, or holds no document.
+    Of folders only the files of a share are read. Raises `UnreadableInput` when a path cannot be read at
+    all, or holds no document.
     """
     documents = CatalogDocuments(assembly, thorough=thorough)
     reader = FileReader(documents, sources, thorough=thorough)
     for one in [path] if isinstance(path, str) else path:
-        if one == _STANDARD_INPUT and stream is not None:
+        if one == STANDARD_INPUT and stream is not None:
             sources.keep_stream(one, stream)
-        if one != _STANDARD_INPUT and Path(one).is_dir():
-            found = _read_folder(one, reader, assembly, progress)
+        if one != STANDARD_INPUT and Path(one).is_dir():
+            found = _read_folder(one, reader, assembly, progress, share)
         else:
             found = _read_file(one, reader, assembly)
-        if not found:
+        if not found and share is WHOLE:
             raise UnreadableInput(
-                f"{one} holds no catalog", hint="give the folder or file that opm renders", file=one
+                f"{named(one)} holds no catalog", hint="give the folder or file that opm renders", file=one
             )
 
 
 def _read_file(path: str, reader: FileReader, assembly: Assembly) -> bool:
     """A file the user named. True if there was anything in it."""
     try:
-        reader.check_all = reader.sources.size(path) <= _CHECKED_WHOLE
+        _look_closer(reader, reader.sources.size(path))
         outcome = reader.read(path)
     except OSError as error:
         raise unreadable(path, error) from error
@@ -70,10 +76,19 @@ def _read_file(path: str, reader: FileReader, assembly: Assembly) -> bool:
     return bool(outcome.documents or outcome.report.problems)
 
 
-def _read_folder(path: str, reader: FileReader, assembly: Assembly, progress: Progress | None) -> bool:
-    """All files below a folder. True if there was anything in them."""
+def _look_closer(reader: FileReader, size: int) -> None:
+    """At small catalogs, where a close look costs nobody time."""
+    reader.check_all = size <= _CHECKED_WHOLE
+    reader.parse_all = size <= _PARSED_WHOLE
+
+
+def _read_folder(
+    path: str, reader: FileReader, assembly: Assembly, progress: Progress | None, share: Share
+) -> bool:
+    """All files below a folder that are of a share. True if there was anything in them."""
     files = catalog_files(path, reader.sources)
-    reader.check_all = sum(file.size for file in files if isinstance(file, Found)) <= _CHECKED_WHOLE
+    _look_closer(reader, sum(map(_size, files)))
+    files = share.of(files, folder=_folder, weight=_size)
     found = False
     for done, file in enumerate(files):
         if progress is not None:
@@ -82,6 +97,14 @@ def _read_folder(path: str, reader: FileReader, assembly: Assembly, progress: Pr
         assembly.add_problems(outcome.report.problems)
         found = found or bool(outcome.documents or outcome.report.problems)
     return found
+
+
+def _folder(file: Found | Unusable) -> str:
+    return file.path.rpartition(os.sep)[0]
+
+
+def _size(file: Found | Unusable) -> int:
+    return file.size if isinstance(file, Found) else 0
 
 
 def _outcome(file: Found | Unusable, reader: FileReader) -> Outcome:

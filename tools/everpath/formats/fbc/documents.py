@@ -30,13 +30,14 @@ _USUALLY_BETWEEN: Final = re.compile(rb"\}\n(?=\{)")
 class Document(NamedTuple):
     """The bytes of one document and where they start in the file.
 
-    `is_last` when the end of the file ends it: the one document that may be cut short unnoticed.
-    `metadata` is the stretch of an `olm.csv.metadata` value, where it was passed over.
+    `metadata` is the stretch of an `olm.csv.metadata` value, where it was passed over. A document
+    `may_be_cut` short unnoticed if the end of the file ends it, and nothing behind that stretch shows that
+    it is whole.
     """
 
     offset: int
     text: bytes
-    is_last: bool = False
+    may_be_cut: bool = False
     metadata: tuple[int, int] | None = None
 
 
@@ -116,10 +117,11 @@ class _Window:
 
     def document(self, end: int, *, is_last: bool = False) -> Document:
         begin, metadata = self.begin, self._metadata
+        may_be_cut = is_last and (metadata is None or not self.text[metadata[1] :].strip())
         self._metadata = None
         if metadata is not None:
             metadata = metadata[0] - begin, metadata[1] - begin
-        return Document(self.base + begin, self.text[begin:end], is_last, metadata)
+        return Document(self.base + begin, self.text[begin:end], may_be_cut, metadata)
 
     def flaws(self) -> Iterator[Flaw]:
         """What went wrong since the last time one asked."""

@@ -11,7 +11,7 @@ __all__ = ["Fields", "Report", "described", "nearest"]
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from everpath.errors import UnreadableInput
 from everpath.formats.sources import Sources
@@ -50,8 +50,7 @@ class Report:
         return found.source_line[found.column - 1 : found.end_column - 1].strip() or str(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
+class Fields(NamedTuple):
     """A mapping whose keys are those of a struct."""
 
     values: Mapping[str, Any]
@@ -170,5 +169,4 @@ def _matched(
 def _report_unknown(key: str, known: frozenset[str], place: Place, report: Report) -> None:
     meant = nearest(key, known)
     if meant is not None:
-        at = place._replace(pointer=(*place.pointer, key))
-        report.add("misspelled-key", at, f"{key} is no key opm knows", f"write {meant}")
+        report.add("misspelled-key", place.key(key), f"{key} is no key opm knows", f"write {meant}")

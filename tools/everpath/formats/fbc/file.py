@@ -21,6 +21,7 @@ from everpath.model import Place
 if TYPE_CHECKING:
     from everpath.formats.fbc.lazy_json import JsonSkeletons
     from everpath.formats.fbc.lazy_yaml import YamlSkeletons
+    from everpath.formats.fbc.skeleton import Skeleton
 
 _SNIFFED: Final = 8192
 _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
@@ -39,20 +40,25 @@ class Outcome:
 
 
 class FileReader:
-    """Reads files into a catalog. `check_all` has a parser look also at what the graph does not need."""
+    """Reads files into a catalog.
+
+    `check_all` has a parser look also at what the graph does not need, `parse_all` has it read that.
+    """
 
     def __init__(self, catalog: CatalogDocuments, sources: Sources, *, thorough: bool) -> None:
         self._catalog = catalog
         self._thorough = thorough
         self.sources = sources
         self.check_all = False
+        self.parse_all = False
 
     def read(self, file: str) -> Outcome:
         """Read one file to its end. Raises `UnreadableInput` or OSError when it cannot be read."""
         outcome = Outcome(file, Report(self.sources))
         with self.sources.open(file) as stream:
             if (reason := _why_binary(stream)) is not None:
-                outcome.report.add("unreadable-document", Place(file), reason)
+                fix = "save it as UTF-8; if it is no part of the catalog, name it in .indexignore"
+                outcome.report.add("unreadable-document", Place(file), reason, fix)
             elif is_json(stream):
                 self._read_json(stream, outcome)
             else:
@@ -82,12 +88,7 @@ class FileReader:
     def _read_yaml_document(self, document: Document, outcome: Outcome) -> None:
         skeleton = None if self._thorough else self._yaml.read(document.text, document.metadata)
         try:
-            if skeleton is None:
-                parsed = _parse_yaml(document.text)
-            else:
-                if (document.is_last or self.check_all) and not skeleton.is_whole:
-                    _check_yaml(document.text)
-                parsed = Parsed(skeleton.value)
+            parsed = self._completed(skeleton, document)
         except TextProblem as problem:
             outcome.documents += 1
             _report_unparsable(
@@ -95,6 +96,14 @@ class FileReader:
             )
         else:
             self._take(parsed, document.offset, outcome, document.text)
+
+    def _completed(self, skeleton: Skeleton | None, document: Document) -> Parsed:
+        """The document, of which what was passed over is parsed or checked as far as it may cost that."""
+        if skeleton is None or (self.parse_all and not skeleton.is_whole):
+            return _parse_yaml(document.text)
+        if (document.may_be_cut or self.check_all) and not skeleton.is_whole:
+            _check_yaml(document.text)
+        return Parsed(skeleton.value)
 
     def _read_json(self, stream: BinaryIO, outcome: Outcome) -> None:
         for item in json_documents(stream):
@@ -230,6 +239,6 @@ def _report_remark(remark: Remark, offset: int, text: bytes, outcome: Outcome) -
             message = "opm turns this number into a float64, which does not hold it"
             outcome.report.add(remark.kind, place, message, "quote it, if it may be text")
         case "leftover":
-            at = Place(outcome.file, offset + byte_offset(text, remark.index))
+            at = Place(outcome.file, offset + byte_offset(text, remark.at))
             message = "what follows is never read: opm reads one document up to the next line with ---"
             outcome.report.add("bad-separator", at, message, "put --- on a line of its own before it")

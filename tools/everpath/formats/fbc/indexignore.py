@@ -11,15 +11,13 @@ __all__ = ["IgnoreRules"]
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 _ANY_FOLDERS: Final = "**"
 
 
-@dataclass(frozen=True, slots=True)
-class _Pattern:
+class _Pattern(NamedTuple):
     """One line. `folder` is where the file with that line stands: it speaks of nothing outside."""
 
     folder: tuple[str, ...]

@@ -22,6 +22,7 @@ from everpath.model import (
     Place,
     Property,
 )
+from everpath.rules._shapes import SHAPES, misfits
 
 _META: Final = ("schema", "package", "name")
 _PACKAGE: Final = frozenset(
@@ -46,16 +47,15 @@ _FIELDS: Final = {
 }
 
 _OBJECT: Final = "olm.bundle.object"
-_BIG: Final = frozenset(("olm.csv.metadata", _OBJECT))
+_METADATA: Final = "olm.csv.metadata"
 
 
 class CatalogDocuments:
-    """Puts documents into an assembly. `thorough` keeps the value of olm.csv.metadata."""
+    """Puts documents into an assembly. `thorough` keeps the value of every olm.csv.metadata."""
 
     def __init__(self, assembly: Assembly, *, thorough: bool) -> None:
         self._assembly = assembly
         self._thorough = thorough
-        self._unread = frozenset((_OBJECT,)) if thorough else _BIG
         self._schemas: dict[str, Callable[[dict[str, Any], Place, Report], None]] = {
             "olm.package": self._package,
             "olm.channel": self._channel,
@@ -138,7 +138,11 @@ class CatalogDocuments:
                 kind, value = _property(item, place, fields.report, must_have_value=must_have_value)
             if kind == _OBJECT and value is not UNREAD:
                 _check_object(value, place, fields.report, thorough=self._thorough)
-            yield Property(kind, UNREAD if kind in self._unread else value, place)
+            yield Property(kind, UNREAD if self._is_dropped(kind, value) else value, place)
+
+    def _is_dropped(self, kind: str, value: Any) -> bool:
+        """Whether a value is not kept: those on which no rule would speak are most of a catalog."""
+        return kind == _OBJECT or (kind == _METADATA and not self._thorough and _is_metadata(value))
 
 
 def _text_at(document: Any, key: str) -> str | None:
@@ -232,6 +236,11 @@ def _property(item: Any, place: Place, report: Report, *, must_have_value: bool)
     if must_have_value and "value" not in fields.values:
         report.add("wrong-type", place, "a property without a value", "give it a value, or remove it")
     return fields.text("type"), fields.values.get("value")
+
+
+def _is_metadata(value: Any) -> bool:
+    """Whether a value of olm.csv.metadata has the shape opm wants, or was not read at all."""
+    return value is UNREAD or next(misfits(value, SHAPES[_METADATA]), None) is None
 
 
 def _identity(properties: tuple[Property, ...]) -> tuple[str | None, str | None]:

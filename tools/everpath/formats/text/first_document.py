@@ -8,8 +8,7 @@ from __future__ import annotations
 
 __all__ = ["Broken", "FirstDocument", "check_text", "first_document"]
 
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from everpath.formats.text.parsed import TextProblem, byte_offset
 
@@ -26,8 +25,7 @@ class Broken(Exception):
         self.offset = offset
 
 
-@dataclass(frozen=True, slots=True)
-class FirstDocument:
+class FirstDocument(NamedTuple):
     """A value as JSON would hold it, and the pointers of keys that are written more than once."""
 
     value: Any

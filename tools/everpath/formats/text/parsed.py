@@ -13,8 +13,7 @@ __all__ = [
     "byte_offset",
 ]
 
-from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 Pointer = tuple[str | int, ...]
 RemarkKind = Literal["duplicate-key", "lossy-number", "leftover"]
@@ -37,19 +36,17 @@ class TextProblem(Exception):
         self.index = index
 
 
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """Something opm accepts in silence and an author did not mean; `index` counts characters."""
+class Remark(NamedTuple):
+    """Something opm accepts in silence and an author did not mean; `at` counts characters."""
 
     kind: RemarkKind
     pointer: Pointer
     line: int
     column: int
-    index: int = 0
+    at: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Parsed:
+class Parsed(NamedTuple):
     """The first document of a text; `is_blank` when there is nothing but comments and blanks."""
 
     value: Any

@@ -1,0 +1,82 @@
+"""Ten times the findings in one document cost at most twelve times as much to place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from everpath.formats import positions
+from everpath.formats.positions import locate
+from everpath.formats.sources import Sources
+from everpath.formats.text.ruler import Ruler
+from everpath.formats.text.spans import json_spans
+from everpath.model import Place
+from work import lines_run
+
+
+def _places(count: int, *below: str) -> Iterator[Place]:
+    return (Place("-", 0, ("entries", i, *below)) for i in range(count))
+
+
+def _kept(text: str) -> Sources:
+    sources = Sources()
+    sources.keep("-", text.encode())
+    return sources
+
+
+def _work(count: int, *, indent: int | None) -> int:
+    """All places of a document that has as many, minified or not."""
+    document = {"schema": "olm.channel", "é": "é", "entries": [{"name": "é"} for _ in range(count)]}
+    sources = _kept(json.dumps(document, ensure_ascii=False, indent=indent))
+    return lines_run(lambda: [locate(place, sources) for place in _places(count, "name")])
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_placing_ten_times_as_many_values_is_ten_times_the_work(indent: int | None) -> None:
+    assert _work(600, indent=indent) <= 12 * _work(60, indent=indent)
+
+
+def test_a_line_is_read_once_for_all_its_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[bytes] = []
+
+    class Counting(Ruler):
+        def __init__(self, text: bytes, errors: str) -> None:
+            measured.append(text)
+            super().__init__(text, errors)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(positions, "Ruler", Counting)
+    sources = _kept(json.dumps({"entries": [{"name": i} for i in range(20)]}))
+    assert [locate(place, sources).line for place in _places(20, "name")] == [1] * 20
+    # Once as a document, once as a line.
+    assert len(measured) == 2
+
+
+def test_deep_places_share_an_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    depths: list[int] = []
+    index = json_spans
+
+    def counted(text: str, depth: int) -> object:
+        depths.append(depth)
+        return index(text, depth)
+
+    monkeypatch.setattr(positions, "json_spans", counted)
+    sources = _kept(json.dumps({"a": {"b": {"c": {"d": {"e": {"f": list(range(30))}}}}}}, indent=1))
+    places = [Place("-", 0, ("a", "b", "c", "d", "e", "f", i)) for i in range(30)]
+    assert [locate(place, sources).line for place in places] == list(range(8, 38))
+    assert depths == [7]
+
+
+def test_a_deeper_place_than_any_before_has_an_index_twice_as_deep() -> None:
+    sources = _kept(json.dumps({"a": {"b": {"c": {"d": {"e": {"f": 1}}}}}}, indent=1))
+    steps = ("a", "b", "c", "d", "e", "f")
+    lines = [locate(Place("-", 0, steps[:depth]), sources).line for depth in (1, 1, 1, 1, 1, 2, 5, 6, 3)]
+    assert lines == [2, 2, 2, 2, 2, 3, 6, 7, 4]
+
+
+def test_a_key_is_looked_for_only_near_its_value() -> None:
+    """A search from the start of the document would cost all of it for each key."""
+    near, far = (_kept(f"a: # {'x' * length}\n  word\n") for length in (100, 5000))
+    place = Place("-").key("a")
+    assert [(at.line, at.column) for at in (locate(place, near), locate(place, far))] == [(1, 1), (2, 3)]

@@ -1,0 +1,27 @@
+"""A reference of any length is judged at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from everpath.rules import _references
+from everpath.rules._references import mended, reference_fault
+
+
+class _Untouched:
+    """A pattern that may not be asked."""
+
+    def __getattr__(self, name: str) -> object:
+        raise AssertionError(name)
+
+
+@pytest.mark.parametrize("text", ["a" * 30_000, "a." * 15_000, "a://" * 8_000])
+def test_no_pattern_searches_a_text_too_long_to_be_meant(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_references, "_SCHEME", _Untouched())
+    monkeypatch.setattr(_references, "_REFERENCE", _Untouched())
+    assert reference_fault(text) == f"no reference has {len(text)} characters"
+    assert mended(text) is None
+
+
+def test_blanks_around_a_reference_may_be_many() -> None:
+    assert mended(f"{' ' * 5000}https://quay.io/a/b/ ") == "quay.io/a/b"

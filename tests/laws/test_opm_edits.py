@@ -1,0 +1,58 @@
+"""What opm would say of an edit is what it says of the edited channel."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from everpath.graph import ChannelGraph
+from everpath.model import Entry
+from everpath.policies import opm
+from everpath.policies.opm_edits import still_accepts
+from everpath.rules._edits import Edit, edited
+from graphs import channel_graph
+
+
+@st.composite
+def _accepted(draw: st.DrawFn) -> ChannelGraph:
+    """A chain of which some entries are skipped by others, which may turn off the chain."""
+    size = draw(st.integers(1, 7))
+    lines = []
+    for i in reversed(range(size)):
+        below = [f"b{j}" for j in range(i)] or ["gone"]
+        replaces = draw(st.sampled_from(["-", *below, *below[-1:] * 4]))
+        skips = draw(st.lists(st.sampled_from([*below, "gone"]), max_size=2, unique=True))
+        lines.append(f"b{i}: {replaces} / {', '.join(skips) or '-'}")
+    graph = channel_graph("\n".join(lines))
+    assume(opm.verdict(graph).accepted)
+    return graph
+
+
+@st.composite
+def _changed(draw: st.DrawFn, graph: ChannelGraph) -> tuple[Entry, ...]:
+    names = st.sampled_from((*graph.entries, "gone", "new"))
+    entries = []
+    for name in draw(st.lists(names, min_size=1, max_size=3, unique=True)):
+        entry = graph.entries.get(name) or Entry(name, graph.channel.place)
+        replaces = draw(st.sampled_from((entry.replaces, None, *graph.entries, "gone", "new")))
+        skips = draw(st.just(entry.skips) | st.lists(names, max_size=3, unique=True).map(tuple))
+        entries.append(entry._replace(replaces=replaces, skips=skips))
+    return tuple(entries)
+
+
+@settings(max_examples=400)
+@given(st.data())
+def test_an_edit_is_judged_as_the_edited_channel_is(data: st.DataObject) -> None:
+    graph = data.draw(_accepted())
+    changed = data.draw(_changed(graph))
+    assert still_accepts(graph, changed) == opm.verdict(edited(graph, Edit("", changed))).accepted
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "accepted"), [("a", "c", False), ("b", "c", True), ("c", "b", False)]
+)
+def test_who_replaces_another_may_leave_out_nobody(name: str, target: str, accepted: bool) -> None:
+    graph = channel_graph("a: b\nb: c\nc")
+    changed = graph.entries[name]._replace(replaces=target)
+    assert still_accepts(graph, [changed]) is accepted

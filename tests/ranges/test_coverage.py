@@ -1,0 +1,79 @@
+"""Which of many sets have a version, without asking each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from everpath.ranges import Coverage, IntervalSet, Range
+from everpath.versions import Key, Version, parse
+
+
+def _coverage(**texts: str) -> Coverage:
+    return Coverage({name: Range.parse(text).intervals for name, text in texts.items()})
+
+
+SOME = _coverage(all=">=0.0.0-0", low="<1.0.0", two="<1.0.0 || >=2.0.0", one="=1.5.0", none="<1.0.0 >1.0.0")
+
+
+@pytest.mark.parametrize(
+    ("version", "names"),
+    [
+        ("0.5.0", ("all", "low", "two")),
+        ("1.0.0", ("all",)),
+        ("1.5.0", ("all", "one")),
+        ("2.0.0", ("all", "two")),
+        ("1.0.0-rc.1", ("all", "low", "two")),
+    ],
+)
+def test_the_sets_that_have_a_version_come_in_the_order_they_were_given(
+    version: str, names: tuple[str, ...]
+) -> None:
+    assert SOME.covering(parse(version)) == names
+    assert SOME.count(parse(version)) == len(names)
+
+
+def test_where_nothing_is_given_nothing_is_found() -> None:
+    assert Coverage({}).covering(parse("1.0.0")) == ()
+    assert Coverage({}).count(parse("1.0.0")) == 0
+    assert Coverage({}).chooser({})(parse("1.0.0")) is None
+
+
+def test_of_many_those_that_begin_lowest_are_shown() -> None:
+    many = _coverage(c=">=0.3.0", b=">=0.2.0", d=">=9.0.0", a=">=0.1.0")
+    assert many.some(parse("1.0.0"), 2) == ("b", "a")
+    assert many.some(parse("1.0.0"), 9) == ("c", "b", "a")
+
+
+def test_the_lowest_rank_that_has_a_version_is_chosen() -> None:
+    chosen = SOME.chooser({"two": 0, "one": 1, "all": 2})
+    assert [chosen(parse(v)) for v in ("0.5.0", "1.0.0", "1.5.0", "2.0.0")] == ["two", "all", "one", "two"]
+    assert SOME.chooser({"low": 0})(parse("3.0.0")) is None
+
+
+class _Counted(tuple[Any, ...]):
+    """A key that counts how often it is compared."""
+
+    compared = 0
+
+    def __lt__(self, other: Key) -> bool:
+        type(self).compared += 1
+        return tuple(self) < tuple(other)
+
+
+def _counting(version: str) -> Version:
+    parsed = parse(version)
+    _Counted.compared = 0
+    return replace(parsed, key=_Counted(parsed.key))
+
+
+def test_a_question_about_a_thousand_ranges_is_ten_comparisons() -> None:
+    many = Coverage({f"b{i}": IntervalSet.where("<", parse(f"1.{i}.0")) for i in range(1000)})
+    assert many.count(_counting("1.500.0")) == 499
+    assert _Counted.compared <= 11
+    assert many.chooser({f"b{i}": i for i in range(1000)})(_counting("1.500.0")) == "b501"
+    assert _Counted.compared <= 11
+    assert len(many.covering(_counting("1.500.0"))) == 499
+    assert _Counted.compared <= 11

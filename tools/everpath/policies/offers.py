@@ -1,0 +1,197 @@
+"""What one catalog offers a ClusterExtension: the first, in OLM v1's order, of the bundles that may be taken.
+
+Mirrors the part of CatalogResolver.Resolve of operator-controller v1.2.0 that is done once a catalog
+(internal/operator-controller/{resolve,catalogmetadata}). Nobody validates a catalog before that: what a
+second document of a name says is what counts, because operator-controller keeps one file a name.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Offer", "Source", "Wish", "best_offer"]
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from everpath.graph import ChannelGraph, Edge, PackageGraph
+from everpath.model import Bundle, Entry
+from everpath.policies.decisions import Failure, FailureKind, Installed, Remark, Reporter, Verdict
+from everpath.policies.olm_v1 import release_key
+from everpath.ranges.masterminds import Constraint
+from everpath.versions import Version, maybe
+
+
+class Source(NamedTuple):
+    """A ClusterCatalog that serves, and what it has of the package; None if it does not know it."""
+
+    name: str
+    priority: int
+    package: PackageGraph | None
+
+
+class Wish(NamedTuple):
+    """What a ClusterExtension asks for; `installed` only if upgrades must follow the catalog's edges."""
+
+    channels: tuple[str, ...] = ()
+    constraint: Constraint | None = None
+    installed: Installed | None = None
+
+
+class Offer(NamedTuple):
+    """A bundle that may be taken, and the edge that leads to it; None: there is no need of one."""
+
+    source: Source
+    bundle: Bundle
+    version: Version | None
+    is_deprecated: bool
+    edge: Edge | None = None
+    is_installed: bool = False
+
+    @property
+    def height(self) -> tuple[object, ...]:
+        """What OLM v1 takes the highest of: not deprecated, readable, then by version.
+
+        Of equal versions 1.2.0 takes the one whose file happens to be read first. Here it is the one that
+        later releases take: build metadata is a release to them, and what no edge leads to no candidate.
+        """
+        return (not self.is_deprecated, *_height(self.version), self._is_linked, *_release(self.version))
+
+    @property
+    def _is_linked(self) -> bool:
+        return self.is_installed or self.edge is not None
+
+
+def _height(version: Version | None) -> tuple[bool, object]:
+    return (False, ()) if version is None else (True, version.key)
+
+
+def _release(version: Version | None) -> tuple[object, ...]:
+    return () if version is None else (release_key(version),)
+
+
+def best_offer(source: Source, wish: Wish, hear: Reporter) -> Offer | Failure | None:
+    """The offer of one catalog, None if it has nothing that may be taken, or what stops the whole resolution.
+
+    Cost: the bundles of the package, and the edges from the installed version.
+    """
+    if source.package is None or _is_empty(source.package):
+        return None
+    if wish.installed is not None and wish.installed.version is None:
+        return Failure(FailureKind.UNREADABLE_VERSION, (wish.installed.name,))
+    offers: list[Offer] = []
+    for found in _judged(source, source.package, wish):
+        if isinstance(found, Failure):
+            return found
+        if isinstance(found, Offer):
+            offers.append(found)
+        else:
+            hear(found)
+    offers.sort(key=lambda offer: offer.height, reverse=True)
+    for offer in offers[1:]:
+        hear(_passed_over(offer, offers[0]))
+    return offers[0] if offers else None
+
+
+def _is_empty(graph: PackageGraph) -> bool:
+    package = graph.package
+    return not (package.declarations or package.channels or package.bundles or package.deprecations)
+
+
+def _judged(source: Source, package: PackageGraph, wish: Wish) -> Iterator[Offer | Remark | Failure]:
+    """Each bundle as an offer or with the reason for its refusal. Nothing comes after a failure."""
+    channels = _channels(package, wish.channels)
+    members = {name for channel in channels for name in channel.entries} if wish.channels else None
+    deprecated, edges = _deprecated(package), _Edges(channels, wish.installed)
+    bundles = {bundle.name: bundle for bundle in package.package.bundles}
+    for name, bundle in bundles.items():
+        version = maybe(bundle.version)
+        if members is not None and name not in members:
+            yield _refused(source, name, f"is in none of the channels {', '.join(wish.channels)}")
+        elif wish.constraint is not None and (why := _why_outside(wish.constraint, version)):
+            yield _refused(source, name, why)
+        elif name in edges.panics:
+            yield Failure(FailureKind.PANIC, (name,))
+            return
+        elif wish.installed is None or name in edges.found or version == wish.installed.version:
+            again = wish.installed is not None and name == wish.installed.name
+            yield Offer(source, bundle, version, name in deprecated, edges.found.get(name), again)
+        else:
+            yield _refused(source, name, f"no edge leads to it from {wish.installed.name}")
+
+
+def _channels(package: PackageGraph, selected: Sequence[str]) -> list[ChannelGraph]:
+    """Those that supply edges: all, or the selected ones alone. Of two with one name the last."""
+    channels = {graph.name: graph for graph in package.channels}
+    chosen = [graph for name, graph in channels.items() if not selected or name in selected]
+    return [layer for graph in chosen for layer in _layers(graph)]
+
+
+def _layers(graph: ChannelGraph) -> Iterable[ChannelGraph]:
+    """The channel, or several without an entry twice: the edges of both count."""
+    if len(graph.entries) == len(graph.channel.entries):
+        return (graph,)
+    layers: list[dict[str, Entry]] = []
+    for entry in graph.channel.entries:
+        layer = next((layer for layer in layers if entry.name not in layer), None)
+        if layer is None:
+            layers.append(layer := {})
+        layer[entry.name] = entry
+    parts = (replace(graph.channel, entries=tuple(layer.values())) for layer in layers)
+    return [ChannelGraph(part, graph.package) for part in parts]
+
+
+def _deprecated(package: PackageGraph) -> frozenset[str]:
+    """Bundles that olm.deprecations names: the last such document, because it has no name to differ by."""
+    stated = package.package.deprecations
+    return (
+        frozenset(e.name for e in stated[-1].entries if e.schema == "olm.bundle") if stated else frozenset()
+    )
+
+
+class _Edges:
+    """Who accepts what is installed, by which edge of the first channel in which somebody does.
+
+    `panics`: whose range is asked before such an edge is met and crashes the resolver.
+    """
+
+    def __init__(self, channels: Iterable[ChannelGraph], installed: Installed | None) -> None:
+        self.found: dict[str, Edge] = {}
+        self.panics: set[str] = set()
+        if installed is not None and installed.version is not None:
+            for channel in channels:
+                self._add(channel, installed.name, installed.version)
+
+    def _add(self, channel: ChannelGraph, installed: str, version: Version) -> None:
+        for edge in channel.successors(installed, version):
+            if edge.successor not in self.panics:
+                self.found.setdefault(edge.successor, edge)
+        for name in channel.panicking:
+            if name not in self.found and channel.ranges[name].panics_on(version):
+                self.panics.add(name)
+
+
+def _why_outside(constraint: Constraint, version: Version | None) -> str | None:
+    if version is None:
+        return "has no version that parses, so that no version range holds it"
+    if constraint.contains(version):
+        return None
+    if version.is_prerelease and not constraint.names_prereleases:
+        return f"is a pre-release, and the version range '{constraint}' names none"
+    return f"is outside the version range '{constraint}'"
+
+
+def _refused(source: Source, name: str, reason: str) -> Remark:
+    return Remark(name, Verdict.REFUSED, reason, catalog=source.name)
+
+
+def _passed_over(offer: Offer, best: Offer) -> Remark:
+    name = best.bundle.name
+    if offer.is_deprecated and not best.is_deprecated:
+        reason = f"is deprecated, and {name} is not"
+    elif offer.version is None:
+        reason = "has no version that parses, and such are taken last"
+    elif offer.version == best.version:
+        reason = f"has the same version as {name}: OLM 1.2.0 takes either, later releases {name}"
+    else:
+        reason = f"is lower than {name}: {offer.version} and {best.version}"
+    return Remark(offer.bundle.name, Verdict.PASSED_OVER, reason, offer.edge, offer.source.name)
