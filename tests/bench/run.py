@@ -29,7 +29,8 @@ from everpath.formats.reading import read
 from everpath.rules.check import check
 
 ROOT = Path(__file__).resolve().parents[2]
-EVERPATH = (sys.executable, "-m", "everpath")
+_SCRIPT = Path(sys.executable).with_name("everpath")
+EVERPATH = (str(_SCRIPT),) if _SCRIPT.exists() else (sys.executable, "-m", "everpath")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +87,15 @@ def rendered(bench: Bench) -> Iterator[Row]:
         yield _beside(
             f"{figures.size / 1e6:.0f} MB of {fmt.upper()}, {figures.bundles} bundles", ours, peer, share
         )
+        # Of several processes the system tells the largest alone: memory is that of one that does it all.
+        alone = best_of(1, (*_validate(folder), "--jobs", "1"), _surroundings(bench))
         yield Row(
-            "the same, memory",
-            f"{ours.megabytes:.0f} MB",
+            "the same with --jobs 1, memory",
+            f"{alone.megabytes:.0f} MB",
             f"{peer.megabytes:.0f} MB",
-            f"1/{peer.megabytes / ours.megabytes:.1f}",
+            f"1/{peer.megabytes / alone.megabytes:.1f}",
             "1/2 of opm's memory",
-            ours.megabytes * 2 <= peer.megabytes,
+            alone.megabytes * 2 <= peer.megabytes,
         )
 
 

@@ -14,7 +14,6 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from everpath.ranges._grammar import Arm, Expression, GrammarError, Term, Token, read
-from everpath.ranges._repair import repaired_term
 from everpath.ranges._wildcards import OPERATORS
 
 # A mended range is read again for each hazard, which a text made of nothing but hazards must not pay for.
@@ -119,6 +118,8 @@ def _of_term(text: str, term: Term, arm: Arm) -> Iterator[Hazard]:
 def _of_operator(text: str, term: Term, arm: Arm) -> Iterator[Hazard]:
     if term.operator not in OPERATORS:
         message = f"{term.operator!r} is no operator and is ignored: this is read as {term.reading}"
+        from everpath.ranges._repair import repaired_term  # noqa: PLC0415 - few ranges need mending
+
         yield _at(text, term, HazardKind.SWALLOWED_OPERATOR, message, repaired_term(term.token.text))
     elif _is_negated_wildcard(term):
         low, high = map(str, term.comparators)

@@ -12,7 +12,6 @@ from typing import Final
 from everpath.ranges._grammar import Arm, Expression, GrammarError, read
 from everpath.ranges._hazards import Hazard, hazards
 from everpath.ranges._intervals import IntervalSet
-from everpath.ranges._repair import repaired
 from everpath.versions import Version, pointed
 
 # Enough for every distinct range of a catalog many times the size of OperatorHub's.
@@ -117,4 +116,6 @@ def _read_once(text: str) -> Range | tuple[tuple[int, int], str, str | None]:
     try:
         return Range(text, read(text))
     except GrammarError as fault:
+        from everpath.ranges._repair import repaired  # noqa: PLC0415 - few ranges need mending
+
         return fault.span, fault.reason, repaired(text)
