@@ -54,7 +54,8 @@ bench: $(READY) ## measure speed and memory, beside opm where there is one
 
 conformance: $(READY) ## ask the real opm and OLM code the same questions (needs Go)
 	@command -v go >/dev/null || { echo 'make conformance builds the real opm and OLM: it needs go' >&2; exit 1; }
-	oracle=$$(tests/oracle/build.sh) && EVERPATH_ORACLE=$$oracle $(BIN)/python -m pytest $(PYTEST) tests/conformance
+	oracle=$$(tests/oracle/build.sh) && oracle_v1=$$(tests/oracle_v1/build.sh) && \
+	EVERPATH_ORACLE=$$oracle EVERPATH_ORACLE_V1=$$oracle_v1 $(BIN)/python -m pytest $(PYTEST) tests/conformance
 
 mutation: $(READY) ## put small faults into the rules and see whether a test notices (half an hour)
 	$(BIN)/python tests/mutation/run.py

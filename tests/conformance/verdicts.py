@@ -25,15 +25,16 @@ from everpath.formats.notation import parse
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Property
 from everpath.policies import olm_v0, opm
+from everpath.policies.decisions import FailureKind
 from everpath.ranges import Range, RangeError
 from everpath.versions import parse as parse_version
 
 _GRAPH_COMPLAINTS: Final = ("no channel head", "multiple channel heads", "detected cycle", "channel contains")
 _FAILURES: Final = {
-    "no channel heads (": olm_v0.FailureKind.NO_HEAD,
-    "a unique replacement chain": olm_v0.FailureKind.SEVERAL_HEADS,
-    "a cycle exists": olm_v0.FailureKind.CYCLE,
-    "panic: ": olm_v0.FailureKind.PANIC,
+    "no channel heads (": FailureKind.NO_HEAD,
+    "a unique replacement chain": FailureKind.SEVERAL_HEADS,
+    "a cycle exists": FailureKind.CYCLE,
+    "panic: ": FailureKind.PANIC,
 }
 
 #: For each installed name, and "" for a fresh install: where it goes, None if nowhere, or `failure: …`.
@@ -148,12 +149,12 @@ def _candidate(model: ChannelGraph, installed: str, version: str | None) -> str 
     parsed = parse_version(version) if version else None
     chain = olm_v0.order(model).chain
     if parsed and any(model.ranges[n].panics_on(parsed) for n in model.panicking if n in chain):
-        return _failure(olm_v0.FailureKind.PANIC)
+        return _failure(FailureKind.PANIC)
     edge = next(olm_v0.candidates(model, installed, parsed), None)
     return edge.successor if edge and edge.successor != installed else None
 
 
-def _failure(kind: olm_v0.FailureKind) -> str:
+def _failure(kind: FailureKind) -> str:
     return f"failure: {kind.value}"
 
 

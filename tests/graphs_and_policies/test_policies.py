@@ -10,7 +10,7 @@ import pytest
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.model import Place, Property
 from everpath.policies import olm_v0, olm_v1, opm
-from everpath.policies.olm_v0 import Failure, FailureKind
+from everpath.policies.decisions import Failure, FailureKind
 from everpath.policies.walks import Destination, End, destinations, walk
 from everpath.versions import parse
 from graphs import channel_graph
@@ -68,16 +68,55 @@ def test_v0_stops_at_a_name_that_is_no_entry() -> None:
 @pytest.mark.parametrize(
     ("drawing", "failure"),
     [
-        ("b: a\na: b", Failure(FailureKind.NO_HEAD, ("b", "a"))),
-        ("b\na", Failure(FailureKind.SEVERAL_HEADS, ("a", "b"))),
-        ("d: c\nc: b\nb: a\na: c", Failure(FailureKind.CYCLE, ("c", "b", "a", "c"))),
-        ("z\nc: b\nb: a\na: b", Failure(FailureKind.CYCLE, ("b", "a", "b"))),
+        (
+            "b: a\na: b",
+            Failure(
+                FailureKind.NO_HEAD,
+                ("a", "b"),
+                'no channel heads (entries not replaced by another entry) found in channel "stable" of '
+                'package "p"',
+            ),
+        ),
+        (
+            "b\na",
+            Failure(
+                FailureKind.SEVERAL_HEADS,
+                ("a", "b"),
+                "a unique replacement chain within a channel is required to determine the relative order "
+                'between channel entries, but 2 replacement chains were found in channel "stable" of package '
+                '"p": a, b',
+            ),
+        ),
+        (
+            "d: c\nc: b\nb: a\na: c",
+            Failure(
+                FailureKind.CYCLE,
+                ("c", "b", "a", "c"),
+                'a cycle exists in the chain of replacement beginning with "d" in channel "stable" of '
+                'package "p"',
+            ),
+        ),
+        (
+            "z\nc: b\nb: a\na: b",
+            Failure(
+                FailureKind.CYCLE,
+                ("b", "a", "b"),
+                'a cycle exists in the chain of replacement beginning with "c" in channel "stable" of '
+                'package "p"',
+            ),
+        ),
     ],
 )
 def test_v0_fails_as_a_whole(drawing: str, failure: Failure) -> None:
     graph = channel_graph(drawing)
     assert olm_v0.order(graph) == olm_v0.Order(failure=failure)
     assert olm_v0.hops(graph) == olm_v0.Hops(failure=failure)
+
+
+def test_v0_names_the_ends_of_each_chain_without_what_is_skipped() -> None:
+    failure = olm_v0.order(channel_graph("e: d\nd: c\nc: b\nb: a\na\nz: b\ny: - / a, d\nx: a")).failure
+    assert failure is not None
+    assert failure.words.endswith(": e...b, x, y, z...b")
 
 
 def test_v0_installs_the_head() -> None:
@@ -151,11 +190,9 @@ def test_v0_stays_where_an_entry_accepts_itself_before_anybody_nearer() -> None:
 def test_v0_panics_for_whoever_a_candidate_s_range_has_no_answer() -> None:
     graph = channel_graph("b3: b2 / - / <1.5.0 || || =9.0.0\nb2: b1 / - / <0.1.0 || || =9.0.0\nb1")
     panics = olm_v0.hops(graph).failures
-    assert panics == {
-        "b3": Failure(FailureKind.PANIC, ("b3",)),
-        "b2": Failure(FailureKind.PANIC, ("b3",)),
-        "b1": Failure(FailureKind.PANIC, ("b2",)),
-    }
+    assert panics == {"b3": olm_v0.panic("b3"), "b2": olm_v0.panic("b3"), "b1": olm_v0.panic("b2")}
+    assert panics["b1"].kind is FailureKind.PANIC
+    assert panics["b1"].names == ("b2",)
 
 
 def test_v0_does_not_ask_the_range_of_a_skipped_entry() -> None:
@@ -292,4 +329,17 @@ def test_only_the_asked_entries_and_those_on_their_way_have_a_destination() -> N
 
 def test_the_words_of_ends_and_failures_are_a_contract() -> None:
     assert [end.value for end in End] == ["head", "stranded", "loop", "error"]
-    assert [kind.value for kind in FailureKind] == ["no head", "several heads", "cycle", "panic"]
+    assert [kind.value for kind in FailureKind] == [
+        "no head",
+        "several heads",
+        "cycle",
+        "panic",
+        "no channel",
+        "no startingCSV",
+        "nothing installable",
+        "no bundles",
+        "several catalogs",
+        "has dependencies",
+        "unreadable version range",
+        "unreadable version",
+    ]

@@ -163,8 +163,7 @@ class _Edges:
 
     def _add(self, channel: ChannelGraph, installed: str, version: Version) -> None:
         for edge in channel.successors(installed, version):
-            if edge.successor not in self.panics:
-                self.found.setdefault(edge.successor, edge)
+            self.found.setdefault(edge.successor, edge)
         for name in channel.panicking:
             if name not in self.found and channel.ranges[name].panics_on(version):
                 self.panics.add(name)

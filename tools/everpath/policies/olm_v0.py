@@ -7,52 +7,40 @@ Mirrors sortChannel and getSubscriptionVariables of operator-lifecycle-manager v
 from __future__ import annotations
 
 __all__ = [
-    "Failure",
-    "FailureKind",
+    "DEPRECATED",
     "Hops",
     "Order",
     "candidates",
     "fresh_install",
     "gvk",
     "hops",
+    "no_head",
     "order",
+    "panic",
     "prohibited",
     "provided_twice",
 ]
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import lru_cache
 from typing import Final, TypeAlias
 
 from everpath.graph import ChannelGraph, Edge
 from everpath.model import Bundle, Property
 from everpath.policies import MEMORY
+from everpath.policies.decisions import Failure, FailureKind
+from everpath.policies.quoting import quoted
 from everpath.ranges import Coverage
 from everpath.versions import Version
 
 #: Group, version and kind of an API.
 Gvk: TypeAlias = tuple[str, str, str]
 
+#: Why OLM v0 does not install a bundle that the catalog has withdrawn.
+DEPRECATED: Final = "carries olm.deprecated"
+
 _GVK_KEYS: Final = frozenset(("group", "version", "kind"))
-
-
-class FailureKind(StrEnum):
-    """What stops the resolver; each fails the whole namespace, new installs included."""
-
-    NO_HEAD = "no head"
-    SEVERAL_HEADS = "several heads"
-    CYCLE = "cycle"
-    PANIC = "panic"
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A resolver's own failure, with the entries that cause it."""
-
-    kind: FailureKind
-    names: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +58,20 @@ def order(graph: ChannelGraph) -> Order:
     Unlike opm's, the walk goes on *through* skipped entries, and a cycle among them is fatal.
     """
     if not graph.heads:
-        return Order(failure=Failure(FailureKind.NO_HEAD, tuple(graph.entries)))
-    walked: set[str] = set()
+        return Order(failure=no_head(graph, tuple(sorted(graph.entries))))
+    lowest: dict[str, str | None] = {}
     for head in graph.heads:
-        line, cycle = _line(graph, head, walked)
+        line, cycle = _line(graph, head, lowest)
         if cycle:
-            return Order(failure=Failure(FailureKind.CYCLE, cycle))
-        walked.update(line)
+            return Order(failure=Failure(FailureKind.CYCLE, cycle, _cyclic(graph, head)))
+        _note_lowest(graph, line, lowest)
     if len(graph.heads) > 1:
-        return Order(failure=Failure(FailureKind.SEVERAL_HEADS, graph.heads))
+        words = _several(graph, [_ends(head, lowest[head]) for head in graph.heads])
+        return Order(failure=Failure(FailureKind.SEVERAL_HEADS, graph.heads, words))
     return Order(tuple(name for name in line if name not in graph.skippers))
 
 
-def _line(graph: ChannelGraph, head: str, walked: set[str]) -> tuple[list[str], tuple[str, ...]]:
+def _line(graph: ChannelGraph, head: str, walked: Container[str]) -> tuple[list[str], tuple[str, ...]]:
     """The replaces chain below a head, down to where another walk has been, and its cycle, if any."""
     line, seen = [head], {head}
     while (below := graph.entries[line[-1]].replaces) in graph.entries and below not in walked:
@@ -92,6 +81,40 @@ def _line(graph: ChannelGraph, head: str, walked: set[str]) -> tuple[list[str], 
         line.append(below)
         seen.add(below)
     return line, ()
+
+
+def _note_lowest(graph: ChannelGraph, line: list[str], lowest: dict[str, str | None]) -> None:
+    """For each entry of a line: the last below it, or itself, that is not skipped."""
+    last = lowest.get(graph.entries[line[-1]].replaces or "")
+    for name in reversed(line):
+        last = last or (None if name in graph.skippers else name)
+        lowest[name] = last
+
+
+def no_head(graph: ChannelGraph, names: tuple[str, ...]) -> Failure:
+    """OLM's failure over entries each of which is replaced or skipped by one of them."""
+    words = f"no channel heads (entries not replaced by another entry) found in {_channel(graph)}"
+    return Failure(FailureKind.NO_HEAD, names, words)
+
+
+def _cyclic(graph: ChannelGraph, head: str) -> str:
+    return f"a cycle exists in the chain of replacement beginning with {quoted(head)} in {_channel(graph)}"
+
+
+def _several(graph: ChannelGraph, chains: list[str]) -> str:
+    return (
+        "a unique replacement chain within a channel is required to determine the relative order between "
+        f"channel entries, but {len(chains)} replacement chains were found in {_channel(graph)}: "
+        f"{', '.join(chains)}"
+    )
+
+
+def _ends(head: str, last: str | None) -> str:
+    return head if last == head else f"{head}...{last}"
+
+
+def _channel(graph: ChannelGraph) -> str:
+    return f"channel {quoted(graph.name)} of package {quoted(graph.package.name)}"
 
 
 def fresh_install(graph: ChannelGraph) -> str | None:
@@ -109,7 +132,7 @@ def prohibited(graph: ChannelGraph) -> Mapping[str, str]:
 
 def _obstacle(bundle: Bundle) -> str | None:
     if any(bundle.properties_of("olm.deprecated")):
-        return "carries olm.deprecated"
+        return DEPRECATED
     return next((f"provides {'{}/{} {}'.format(*api)} twice" for api, _ in provided_twice(bundle)), None)
 
 
@@ -186,4 +209,10 @@ def _panics(graph: ChannelGraph, chain: tuple[str, ...]) -> Mapping[str, Failure
         return {}
     culprit = Coverage({name: ~graph.ranges[name].intervals for name in guilty}).chooser(guilty)
     asked = ((installed, culprit(version)) for installed, version in graph.versions.items())
-    return {installed: Failure(FailureKind.PANIC, (name,)) for installed, name in asked if name is not None}
+    return {installed: panic(name) for installed, name in asked if name is not None}
+
+
+def panic(name: str) -> Failure:
+    """The catalog operator crashes over the range of this entry, in Go's words."""
+    words = "runtime error: invalid memory address or nil pointer dereference"
+    return Failure(FailureKind.PANIC, (name,), words)

@@ -1,8 +1,9 @@
 """OLM v1: the highest version among whoever accepts the installed one, and the installed one itself.
 
-Mirrors CatalogResolver.Resolve and the successor predicate of operator-controller (internal/
+Mirrors CatalogResolver.Resolve and the successor predicate of operator-controller v1.2.0 (internal/
 operator-controller/{resolve,catalogmetadata}), for a ClusterExtension with `channels: [that channel]` and
-the catalog's own upgrade policy. Skipped entries count like any other; heads play no part.
+the catalog's own upgrade policy. Skipped entries count like any other; heads play no part. What the bundle
+itself may then fail by (dependencies, an empty arm of a range) is for `extensions` to say.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from functools import lru_cache
 
 from everpath.graph import ChannelGraph, Edge
 from everpath.policies import MEMORY
-from everpath.versions import Version
+from everpath.versions import Version, maybe
 
 
 @lru_cache(maxsize=MEMORY)
@@ -30,10 +31,16 @@ def ranking(graph: ChannelGraph) -> Mapping[str, int]:
 
 def _height(graph: ChannelGraph, name: str) -> tuple[bool, object, object]:
     """Orders by version, then by release; an unreadable version is lowest."""
-    version = graph.versions.get(name)
+    version = _version(graph, name)
     if version is None:
         return (False, (), ())
     return (True, version.key, release_key(version))
+
+
+def _version(graph: ChannelGraph, name: str) -> Version | None:
+    """OLM v1 reads strictly what v0 reads tolerantly."""
+    bundle = graph.bundle(name)
+    return None if bundle is None else maybe(bundle.version)
 
 
 def release_key(version: Version) -> tuple[object, ...]:
@@ -59,7 +66,30 @@ def hops(graph: ChannelGraph) -> Mapping[str, str | None]:
     """The next hop from every entry at once (None: it stays). O((edges + ranges) · log n)."""
     rank = ranking(graph)
     best = graph.nearest(rank)
-    return {name: _better(rank, name, best.get(name)) for name in graph.entries}
+    found = {name: _better(rank, name, best.get(name)) for name in graph.entries}
+    return {**found, **_hops_to_twins(graph, found)}
+
+
+def _hops_to_twins(graph: ChannelGraph, found: Mapping[str, str | None]) -> Mapping[str, str]:
+    """Hops from deprecated entries to others of the same version that are not: those need no edge.
+
+    A hop to a higher version stays, and one to that version by an edge. Where neither of two with one
+    version is deprecated, they tie, and whoever is installed stays.
+    """
+    deprecated, rank = graph.package.deprecated("olm.bundle"), ranking(graph)
+    if not deprecated:
+        return {}
+    versions = {name: _version(graph, name) for name in rank}
+    living = {
+        versions[name]: name for name in reversed(list(rank)) if name not in deprecated and versions[name]
+    }
+    twins = {name: living[versions[name]] for name in rank if name in deprecated and versions[name] in living}
+    return {
+        name: twin
+        for name, twin in twins.items()
+        if (target := found[name]) is None
+        or (rank[target] > rank[twin] and (target in deprecated or versions[target] != versions[twin]))
+    }
 
 
 def _better(rank: Mapping[str, int], installed: str, candidate: str | None) -> str | None:

@@ -11,6 +11,7 @@ from itertools import pairwise
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.model import Entry
 from everpath.policies import olm_v0, opm
+from everpath.policies.decisions import FailureKind
 from everpath.rules._edits import Edit, adding, replacing, skipping, unreplacing
 from everpath.rules._words import Nearby, listed
 from everpath.rules.findings import Flaw, Severity
@@ -152,7 +153,7 @@ def hidden_cycle(graph: ChannelGraph) -> Iterator[Flaw]:
     circle, and fails every Subscription of the namespace, new installs included. Cost: one walk.
     """
     failure = olm_v0.order(graph).failure
-    if failure is None or failure.kind is not olm_v0.FailureKind.CYCLE or opm.verdict(graph).cycle:
+    if failure is None or failure.kind is not FailureKind.CYCLE or opm.verdict(graph).cycle:
         return
     yield _cycle(graph, failure.names, "entries replace each other in a circle that opm does not see")
 

@@ -1,0 +1,118 @@
+"""Laws of one Subscription: it agrees with what is said of all entries at once, and with itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everpath.formats.notation import parse as parse_drawing
+from everpath.graph import ChannelGraph, PackageGraph
+from everpath.policies import olm_v0
+from everpath.policies.decisions import Decision, FailureKind, Installed, Remark, Verdict
+from everpath.policies.subscriptions import resolve
+from everpath.versions import parse
+from strategies import channel_graphs, drawings
+
+VERSIONS = ("0.0.1", "1.0.0-rc.1", "1.0.0", "1.1.0-alpha", "1.1.5", "2.0.0", "9.0.0")
+
+
+def prohibiting(graph: ChannelGraph, names: frozenset[str]) -> ChannelGraph:
+    lines = "\n".join(f"%prohibited {name}" for name in sorted(names))
+    extra = {b.name: b.properties for b in parse_drawing(f"{lines}\n" + "\n".join(names)).packages[0].bundles}
+    bundles = tuple(b._replace(properties=extra.get(b.name, b.properties)) for b in graph.package.bundles)
+    return ChannelGraph(graph.channel, replace(graph.package, bundles=bundles))
+
+
+#: Channels in which some entries may not be installed and one range may crash OLM.
+graphs = st.builds(prohibiting, channel_graphs(), st.frozensets(st.sampled_from(("b0", "b1", "b2"))))
+
+#: What may be installed: entries, names that are referred to or not, with their own or another version.
+anything = st.none() | st.builds(
+    Installed,
+    st.sampled_from((*(f"b{n}" for n in range(8)), "gone", "unheard-of")),
+    st.none() | st.sampled_from(VERSIONS).map(parse),
+)
+
+
+@given(graphs)
+def test_one_question_has_the_answer_that_all_at_once_have(graph: ChannelGraph) -> None:
+    hops = olm_v0.hops(graph)
+    for name in graph.entries:
+        for version in (None, graph.versions.get(name)):
+            decision = resolve(graph, Installed(name, version))
+            assert decision.failure == (hops.failure or hops.failures.get(name))
+            if decision.failure is None:
+                assert decision.next == hops.next[name]
+
+
+@given(graphs)
+def test_a_new_subscription_gets_what_a_fresh_install_is(graph: ChannelGraph) -> None:
+    decision = resolve(graph, None)
+    assert decision.next == olm_v0.fresh_install(graph)
+    assert (decision.failure is None) == (decision.next is not None)
+
+
+@given(graphs, anything, st.none() | st.sampled_from(("b0", "b1", "gone")), st.randoms(use_true_random=False))
+def test_neither_answer_nor_remarks_depend_on_the_order_of_writing(
+    graph: ChannelGraph, installed: Installed | None, starting: str | None, random: Random
+) -> None:
+    entries = list(graph.channel.entries)
+    random.shuffle(entries)
+    other = ChannelGraph(replace(graph.channel, entries=tuple(entries)), graph.package)
+    assert told(graph, installed, starting) == told(other, installed, starting)
+
+
+@given(graphs, anything, st.none() | st.sampled_from(("b0", "b1", "gone")))
+def test_who_listens_changes_nothing(
+    graph: ChannelGraph, installed: Installed | None, starting: str | None
+) -> None:
+    decision, remarks = told(graph, installed, starting)
+    assert decision == resolve(graph, installed, starting=starting)
+    taken = [
+        r.entry for r in remarks if r.verdict is Verdict.TAKEN and r.entry != (installed and installed.name)
+    ]
+    assert taken == ([decision.next] if decision.next is not None else [])
+
+
+@given(graphs, anything)
+def test_unless_the_channel_breaks_olm_every_entry_is_heard_of_once(
+    graph: ChannelGraph, installed: Installed | None
+) -> None:
+    decision, remarks = told(graph, installed, None)
+    names = [remark.entry for remark in remarks]
+    if decision.failure is None or decision.failure.kind is FailureKind.NOTHING_INSTALLABLE:
+        assert sorted(names) == sorted(graph.entries)
+    else:
+        assert sorted(names) == sorted(set(decision.failure.names))
+
+
+@given(graphs, anything)
+def test_those_that_could_be_taken_are_the_candidates_in_their_order(
+    graph: ChannelGraph, installed: Installed | None
+) -> None:
+    decision, remarks = told(graph, installed, None)
+    if installed is None or decision.failure is not None:
+        return
+    heard = [r.entry for r in remarks if r.verdict is not Verdict.REFUSED]
+    edges = olm_v0.candidates(graph, installed.name, installed.version)
+    assert heard == list(dict.fromkeys(edge.successor for edge in edges))
+
+
+@given(drawings(), anything)
+def test_a_channel_that_nothing_is_wrong_with_never_fails_an_upgrade(
+    drawing: str, installed: Installed | None
+) -> None:
+    """Also no matter what is installed: OLM v0 stays where nothing accepts."""
+    graph = PackageGraph(parse_drawing(drawing).packages[0]).channels[0]
+    if olm_v0.order(graph).failure is None and installed is not None:
+        assert resolve(graph, installed).failure is None
+
+
+def told(
+    graph: ChannelGraph, installed: Installed | None, starting: str | None
+) -> tuple[Decision, list[Remark]]:
+    remarks: list[Remark] = []
+    return resolve(graph, installed, starting=starting, hear=remarks.append), remarks

@@ -1,0 +1,350 @@
+"""What OLM v1 does for a ClusterExtension, over catalogs, in its own words, and what can be heard of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from documents import Document, bundle, catalog, channel, deprecations
+from documents import package as declared
+from everpath.graph import Edge, EdgeKind, PackageGraph
+from everpath.model import Package
+from everpath.policies import olm_v1
+from everpath.policies.decisions import Decision, Failure, FailureKind, Installed, Remark, Verdict
+from everpath.policies.extensions import Extension, Source, resolve
+from everpath.versions import maybe
+from graphs import channel_graph, package_graph
+
+CHAIN = "b3: b2\nb2: b1\nb1"
+
+
+def source(drawing: str, name: str = "c", priority: int = 0) -> Source:
+    return Source(name, priority, package_graph(drawing))
+
+
+def written(*documents: Document) -> Source:
+    return Source("c", 0, PackageGraph(catalog(*documents).by_name["op"]))
+
+
+def installed(name: str, version: str = "") -> Installed:
+    return Installed(name, maybe(version or f"{name[1:]}.0.0"))
+
+
+def asking(
+    name: str = "", *channels: str, within: str = "", version: str = "", free: bool = False
+) -> Extension:
+    """For package p, with something installed, if it is named."""
+    return Extension("p", channels, within, free, installed(name, version) if name else None)
+
+
+def words(decision: Decision) -> str:
+    assert decision.failure is not None, decision
+    return decision.failure.words
+
+
+def heard(sources: list[Source], extension: Extension) -> list[str]:
+    said: list[Remark] = []
+    resolve(sources, extension, said.append)
+    return [f"{r.verdict} {r.entry} of {r.catalog}: {r.reason}" for r in said]
+
+
+# One catalog
+
+
+def test_a_fresh_install_gets_the_highest_version() -> None:
+    assert resolve([source("b1: b2\nb2")], asking()) == Decision("b2", None, "c")
+
+
+def test_an_upgrade_follows_an_edge_and_not_further() -> None:
+    assert resolve([source(CHAIN)], asking("b1")).next == "b2"
+
+
+def test_whoever_runs_the_highest_is_offered_it_again_and_stays() -> None:
+    assert resolve([source(CHAIN)], asking("b3")) == Decision(None, None, "c")
+
+
+def test_a_name_that_was_given_another_version_is_installed_anew() -> None:
+    drawing = "b1@1.1.0: - / - / <1.1.0"
+    assert resolve([source(drawing)], asking("b1")).next == "b1"
+    assert resolve([source(drawing)], asking("b1", version="1.1.0")).next is None
+
+
+def test_a_version_that_no_edge_leaves_and_no_catalog_has_is_an_error() -> None:
+    assert resolve([source(CHAIN)], asking("b9")) == Decision(
+        None,
+        Failure(
+            FailureKind.NO_BUNDLES,
+            (),
+            'error upgrading from currently installed version "9.0.0": no bundles found for package "p"',
+        ),
+    )
+
+
+def test_the_same_version_under_another_name_needs_no_edge() -> None:
+    assert resolve([source("other@1.0.0")], asking("b1")).next == "other"
+
+
+def test_only_selected_channels_have_bundles_and_edges() -> None:
+    drawing = "[stable]\nb2\nb1\n[fast]\nb3: b1\nb2: b1\nb1"
+    assert resolve([source(drawing)], asking("b1")).next == "b3"
+    assert resolve([source(drawing)], asking("b1", "fast")).next == "b3"
+    # In fast there is an edge to b2, which is in stable too.
+    assert resolve([source(drawing)], asking("b1", "stable")).next is None
+
+
+def test_several_channels_are_one_graph() -> None:
+    drawing = "[stable]\nb2: b1\nb1\n[fast]\nb3: b1"
+    assert resolve([source(drawing)], asking("b1", "stable", "fast")).next == "b3"
+
+
+def test_a_version_range_takes_away_and_the_installed_one_too() -> None:
+    assert resolve([source("b3: b1\nb2: b1\nb1")], asking("b1", within="<3")).next == "b2"
+    assert words(resolve([source(CHAIN)], asking("b1", "stable", "beta", within="1.5 || >4"))) == (
+        'error upgrading from currently installed version "1.0.0": no bundles found for package "p" '
+        'matching version "1.5 || >4" in channels [stable beta]'
+    )
+
+
+def test_a_version_range_may_lead_down() -> None:
+    assert resolve([source("b2\nb1: b2")], asking("b2", within="<2")).next == "b1"
+
+
+def test_self_certified_needs_no_edge_in_either_direction() -> None:
+    assert resolve([source(CHAIN)], asking("b1", free=True)).next == "b3"
+    assert resolve([source(CHAIN)], asking("b3", within="1", free=True)).next == "b1"
+
+
+def test_a_range_that_does_not_parse_is_reported_in_their_words() -> None:
+    decision = resolve([source(CHAIN)], asking(within='foo\t"bar"'))
+    assert decision.failure == Failure(
+        FailureKind.UNREADABLE_RANGE,
+        (),
+        'desired version range "foo\\t\\"bar\\"" is invalid: improper constraint: foo\t"bar"',
+    )
+
+
+@pytest.mark.parametrize(
+    ("character", "quoted"),
+    [("\x01", "\\x01"), ("\x7f", "\\x7f"), ("\u00a0", "\\u00a0"), ("é", "é"), ("\U000e0001", "\\U000e0001")],
+)
+def test_words_are_quoted_as_go_quotes_them(character: str, quoted: str) -> None:
+    assert f'"{quoted}"' in words(resolve([], asking(within=f"{character}")))
+
+
+def test_deprecated_bundles_come_last_however_high_they_are() -> None:
+    drawing = "b3: b1\nb2: b1\nb1\n%deprecated b3: old"
+    assert resolve([source(drawing)], asking("b1")) == Decision("b2", None, "c", "c")
+    assert resolve([source("b2\nb1: - / b2\n%deprecated b2: old")], asking("b2")).next == "b1"
+    assert resolve([source("b2: b1\n%deprecated b2: old")], asking("b1")).next == "b2"
+
+
+def test_a_deprecated_channel_or_package_changes_nothing() -> None:
+    said = deprecations(("olm.package", "", "old"), ("olm.channel", "op.v2.0.0", "old"))
+    chain = [declared(), channel("op.v1.0.0", "op.v2.0.0"), bundle("op.v1.0.0"), bundle("op.v2.0.0"), said]
+    assert resolve([written(*chain)], Extension("op")).next == "op.v2.0.0"
+
+
+def test_a_bundle_with_dependencies_is_chosen_and_then_refused() -> None:
+    needy = bundle(
+        "op.v2.0.0", "", {"type": "olm.gvk", "value": {}}, {"type": "olm.gvk.required", "value": {}}
+    )
+    chain = [declared(), channel("op.v1.0.0", "op.v2.0.0"), bundle("op.v1.0.0"), needy]
+    decision = resolve([written(*chain)], Extension("op"))
+    assert decision.failure == Failure(
+        FailureKind.HAS_DEPENDENCIES,
+        ("op.v2.0.0",),
+        'validating bundle "op.v2.0.0": bundle "op.v2.0.0" has a dependency declared via property '
+        '"olm.gvk.required" which is currently not supported',
+    )
+    assert resolve([written(*chain)], Extension("op", version_range="<2")).next == "op.v1.0.0"
+
+
+def test_a_version_that_does_not_parse_is_last_in_no_range_and_refused_when_chosen() -> None:
+    assert resolve([source("x@v9.0.0\nb1")], asking()).next == "b1"
+    assert words(resolve([source("x@v9.0.0\nb1")], asking(within=">1"))).startswith("no bundles found")
+    decision = resolve([source("x@v9.0.0")], asking())
+    assert decision.failure is not None
+    assert (decision.failure.kind, decision.failure.names) == (FailureKind.UNREADABLE_VERSION, ("x",))
+
+
+def test_an_installed_version_that_does_not_parse_stops_what_must_follow_edges() -> None:
+    unreadable = asking("b1", version="v1")
+    assert resolve([source(CHAIN)], unreadable).failure == Failure(FailureKind.UNREADABLE_VERSION, ("b1",))
+    assert resolve([source(CHAIN)], unreadable._replace(self_certified=True)).next == "b3"
+    assert words(resolve([Source("c", 0, None)], unreadable)) == ""
+
+
+def test_a_range_with_an_empty_arm_crashes_the_resolver_unless_another_edge_comes_first() -> None:
+    crashing = "<0.1.0 || || >5.0.0"
+    assert resolve([source(f"b2: - / - / {crashing}\nb1")], asking("b1")).failure == Failure(
+        FailureKind.PANIC, ("b2",)
+    )
+    assert resolve([source(f"b2: b1 / - / {crashing}\nb1")], asking("b1")).next == "b2"
+    assert resolve([source(f"[x]\nb2: b1\n[y]\nb2: - / - / {crashing}")], asking("b1")).next == "b2"
+    assert resolve([source(f"[x]\nb2: - / - / {crashing}\n[y]\nb2: b1")], asking("b1")).failure
+    assert resolve([source(f"b2: - / - / {crashing}\nb1")], asking("b1", within="1")).next is None
+    assert resolve([source(f"b2: - / - / {crashing}\nb1")], asking("b1", free=True)).next == "b2"
+
+
+def test_of_two_documents_with_one_name_the_last_counts() -> None:
+    lower, higher = bundle("op.v2.0.0", "0.1.0"), bundle("op.v1.0.0")
+    documents = [declared(), channel("op.v1.0.0", "op.v2.0.0"), bundle("op.v2.0.0"), lower, higher]
+    assert resolve([written(*documents)], Extension("op")).next == "op.v1.0.0"
+    forgotten = channel({"name": "op.v1.0.0"})
+    running = Installed("op.v0.1.0", maybe("0.1.0"))
+    first = channel({"name": "op.v1.0.0", "replaces": "op.v0.1.0"})
+    moved = [declared(), first, higher]
+    assert resolve([written(*moved)], Extension("op", installed=running)).next == "op.v1.0.0"
+    assert resolve([written(*moved, forgotten)], Extension("op", installed=running)).failure
+
+
+def test_of_two_olm_deprecations_the_last_counts() -> None:
+    old = deprecations(("olm.bundle", "op.v2.0.0", "old"))
+    documents = [declared(), channel("op.v1.0.0", "op.v2.0.0"), bundle("op.v1.0.0"), bundle("op.v2.0.0"), old]
+    assert resolve([written(*documents)], Extension("op")).next == "op.v1.0.0"
+    assert resolve([written(*documents, deprecations())], Extension("op")).next == "op.v2.0.0"
+
+
+def test_an_entry_twice_in_a_channel_has_the_edges_of_both() -> None:
+    twice = channel(
+        {"name": "op.v2.0.0", "replaces": "op.v0.1.0"},
+        {"name": "op.v2.0.0", "replaces": "op.v1.0.0"},
+        {"name": "op.v2.0.0"},
+    )
+    there = written(declared(), twice, bundle("op.v2.0.0"))
+    for name in ("op.v0.1.0", "op.v1.0.0"):
+        running = Installed(name, maybe(name[4:]))
+        assert resolve([there], Extension("op", installed=running)).next == "op.v2.0.0"
+
+
+def test_of_equal_versions_the_one_an_edge_leads_to_is_taken_then_the_higher_release() -> None:
+    twins = "b2@1.0.0+2\nb3@1.0.0+3\nb1@1.0.0+1"
+    assert resolve([source(twins)], asking("b1", version="1.0.0+1")).next is None
+    assert resolve([source(f"{twins}: b2\n")], asking("b2", version="1.0.0+2")).next is None
+    assert resolve([source("b2@1.0.0+2: b1\nb1@1.0.0+1")], asking("b1", version="1.0.0+1")).next == "b2"
+    assert resolve([source(twins)], asking()).next == "b3"
+    assert resolve([source(twins)], asking("gone", version="1.0.0")).next == "b3"
+
+
+def test_whoever_runs_a_deprecated_bundle_moves_to_another_of_that_version_without_an_edge() -> None:
+    twins = "b2@1.0.0+2\nb1@1.0.0+1\n%deprecated b1: old"
+    assert resolve([source(twins)], asking("b1", version="1.0.0+1")).next == "b2"
+    assert olm_v1.hops(channel_graph(twins)) == {"b2": None, "b1": "b2"}
+    linked = "b3@1.0.0+3\nb2@1.0.0+2: b1\nb1@1.0.0+1\n%deprecated b1: old"
+    assert resolve([source(linked)], asking("b1", version="1.0.0+1")).next == "b2"
+    assert olm_v1.hops(channel_graph(linked))["b1"] == "b2"
+
+
+def test_v1_reads_versions_strictly_in_bulk_too() -> None:
+    assert olm_v1.fresh_install(channel_graph("x@v9.0.0\nb1")) == "b1"
+    unreadable = channel_graph("x@v9.0.0\ny@one\n%deprecated x: old")
+    assert olm_v1.hops(unreadable) == {"x": None, "y": None}
+
+
+# Several catalogs
+
+
+def test_a_catalog_without_the_package_says_nothing() -> None:
+    assert resolve([Source("a", 9, None), source(CHAIN)], asking("b1")).next == "b2"
+    only_referred_to = resolve([Source("a", 9, PackageGraph(Package("p")))], asking("b1", version="v1"))
+    assert only_referred_to.failure == Failure(FailureKind.NO_BUNDLES, ())
+    assert words(resolve([Source("a", 9, None)], asking())) == 'no bundles found for package "p"'
+
+
+def test_the_catalog_of_the_highest_priority_wins_over_a_higher_version() -> None:
+    sources = [source("b9: b1", "low", -1), source("b2: b1", "high", 0)]
+    assert resolve(sources, asking("b1")) == Decision("b2", None, "high")
+
+
+def test_equal_priorities_are_an_error_that_names_every_catalog_with_an_offer() -> None:
+    sources = [
+        source("b2: b1", "z", 1),
+        source("b2: b1", "a", 1),
+        source("b3: b1", "m", 0),
+        source("b8", "n", 5),
+    ]
+    assert resolve(sources, asking("b1", "stable", within=">=2")).failure == Failure(
+        FailureKind.SEVERAL_CATALOGS,
+        ("a", "m", "z"),
+        'error upgrading from currently installed version "1.0.0": found bundles for package "p" '
+        'matching version ">=2" in channels [stable] in multiple catalogs with the same priority [a m z]',
+    )
+
+
+def test_a_deprecated_offer_loses_against_any_other_whatever_the_priority() -> None:
+    old, living = source("b9: b1\n%deprecated b9: old", "old", 9), source("b2: b1", "living", 0)
+    for sources in ([old, living], [living, old]):
+        assert resolve(sources, asking("b1")) == Decision("b2", None, "living")
+    assert resolve([old], asking("b1")).next == "b9"
+
+
+def test_the_deprecations_of_the_last_catalog_with_an_offer_are_shown_not_of_the_chosen_one() -> None:
+    chosen = source("b2: b1\n%deprecated b1: old", "chosen", 1)
+    last, none = source("b2: b1\n%deprecated b1: old", "last", 0), source("b2: b1", "none", 0)
+    assert resolve([chosen, last], asking("b1")).deprecations == "last"
+    assert resolve([last, chosen], asking("b1")).deprecations == "chosen"
+    assert resolve([chosen, none], asking("b1")).deprecations is None
+
+
+# What is heard
+
+
+def test_every_refusal_has_its_reason() -> None:
+    drawing = "[stable]\nb5: b1\nb4\nb3: b1\nb2-rc@2.0.0-rc.1: b1\nb1\nx@?: b1\n[fast]\nb6: b1"
+    drawing = drawing.replace("x@?", "x@v2")
+    assert heard([source(drawing)], asking("b1", "stable", within="<5")) == [
+        "refused b5 of c: is outside the version range '<5'",
+        "refused b4 of c: no edge leads to it from b1",
+        "refused b2-rc of c: is a pre-release, and the version range '<5' names none",
+        "refused x of c: has no version that parses, so that no version range holds it",
+        "refused b6 of c: is in none of the channels stable",
+        "passed over b1 of c: is lower than b3: 1.0.0 and 3.0.0",
+        "taken b3 of c: ranks first",
+    ]
+
+
+def test_what_is_passed_over_has_its_reason() -> None:
+    drawing = "b3: b1\nb2: b1\nb1\ny@3.0.0: b1\nx@v2: b1\n%deprecated b2: old"
+    assert heard([source(drawing)], asking("b1")) == [
+        "passed over y of c: has the same version as b3: OLM 1.2.0 takes either, later releases b3",
+        "passed over b1 of c: is lower than b3: 1.0.0 and 3.0.0",
+        "passed over x of c: has no version that parses, and such are taken last",
+        "passed over b2 of c: is deprecated, and b3 is not",
+        "taken b3 of c: ranks first",
+    ]
+
+
+def test_whoever_stays_hears_so() -> None:
+    assert heard([source("b1")], asking("b1")) == ["taken b1 of c: is installed, and stays"]
+
+
+def test_a_remark_knows_its_edge() -> None:
+    said: list[Remark] = []
+    resolve([source("b2: b1\nb1")], asking("b1"), said.append)
+    assert [(r.entry, r.verdict, r.edge) for r in said] == [
+        ("b1", Verdict.PASSED_OVER, None),
+        ("b2", Verdict.TAKEN, Edge("b2", "b1", EdgeKind.REPLACES)),
+    ]
+
+
+def test_catalogs_that_lose_are_heard_of() -> None:
+    old = source("b9: b1\n%deprecated b9: old", "old", 9)
+    sources = [old, source("b2: b1", "low", 0), source("b2: b1", "high", 1)]
+    assert heard(sources, asking("b1")) == [
+        "passed over b9 of old: is deprecated, and catalog low has one that is not",
+        "passed over b2 of low: catalog high has a higher priority",
+        "taken b2 of high: ranks first",
+    ]
+    assert heard([source("b2: b1", "x"), source("b2: b1", "y")], asking("b1")) == [
+        "refused b2 of x: several catalogs with the highest priority have an offer",
+        "refused b2 of y: several catalogs with the highest priority have an offer",
+    ]
+
+
+def test_a_choice_that_is_refused_is_heard_in_their_words() -> None:
+    needy = bundle("op.v2.0.0", "", {"type": "olm.constraint", "value": {}})
+    said = heard([written(declared(), channel("op.v2.0.0"), needy)], Extension("op"))
+    sentence = (
+        'refused op.v2.0.0 of c: validating bundle "op.v2.0.0": bundle "op.v2.0.0" has a dependency declared '
+        'via property "olm.constraint" which is currently not supported'
+    )
+    assert said == [sentence]

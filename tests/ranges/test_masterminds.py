@@ -1,0 +1,228 @@
+"""Constraints of Masterminds/semver: what they hold, and what is said of those that do not parse."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from everpath.ranges.masterminds import Constraint, ConstraintError
+from everpath.versions import parse
+
+VERSIONS = (
+    "0.0.0", "0.0.1", "0.1.0", "0.2.3", "0.2.4", "1.0.0-rc.1", "1.0.0", "1.2.0", "1.2.3-rc.1", "1.2.3-rc.2",
+    "1.2.3", "1.2.4", "1.3.0", "2.0.0-rc.1", "2.0.0",
+)  # fmt: skip
+
+
+def held(text: str) -> str:
+    constraint = Constraint.parse(text)
+    return " ".join(v for v in VERSIONS if constraint.contains(parse(v)))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1.2.3", "1.2.3"),
+        ("=1.2.3", "1.2.3"),
+        ("v1.2.3+build", "1.2.3"),
+        ("1.2", "1.2.0 1.2.3 1.2.4"),
+        ("1", "1.0.0 1.2.0 1.2.3 1.2.4 1.3.0"),
+        ("1.x.9", "1.0.0 1.2.0 1.2.3 1.2.4 1.3.0"),
+        ("=1.2.X", "1.2.0 1.2.3 1.2.4"),
+        ("*", "0.0.0 0.0.1 0.1.0 0.2.3 0.2.4 1.0.0 1.2.0 1.2.3 1.2.4 1.3.0 2.0.0"),
+        (">1.2.3", "1.2.4 1.3.0 2.0.0"),
+        (">1.2", "1.3.0 2.0.0"),
+        (">1", "2.0.0"),
+        (">*", "0.0.1 0.1.0 0.2.3 0.2.4 1.0.0 1.2.0 1.2.3 1.2.4 1.3.0 2.0.0"),
+        (">=1.2", "1.2.0 1.2.3 1.2.4 1.3.0 2.0.0"),
+        ("=>1.3", "1.3.0 2.0.0"),
+        ("<0.2", "0.0.0 0.0.1 0.1.0"),
+        ("<=0.2", "0.0.0 0.0.1 0.1.0 0.2.3 0.2.4"),
+        ("=<0", "0.0.0 0.0.1 0.1.0 0.2.3 0.2.4"),
+        ("<=0.2.3", "0.0.0 0.0.1 0.1.0 0.2.3"),
+        ("<=*", "0.0.0 0.0.1"),
+        ("~1.2.3", "1.2.3 1.2.4"),
+        ("~>1.2", "1.2.0 1.2.3 1.2.4"),
+        ("~1", "1.0.0 1.2.0 1.2.3 1.2.4 1.3.0"),
+        ("~0.0.0", "0.0.0 0.0.1 0.1.0 0.2.3 0.2.4 1.0.0 1.2.0 1.2.3 1.2.4 1.3.0 2.0.0"),
+        ("~0.0", "0.0.0 0.0.1"),
+        ("^1.2.3", "1.2.3 1.2.4 1.3.0"),
+        ("^1.2", "1.2.0 1.2.3 1.2.4 1.3.0"),
+        ("^0.2.3", "0.2.3 0.2.4"),
+        ("^0.0", "0.0.0 0.0.1"),
+        ("^0.0.1", "0.0.1"),
+        ("^0", "0.0.0 0.0.1 0.1.0 0.2.3 0.2.4"),
+        ("^*", "0.0.0"),
+        ("!=1.2.x, >1", "2.0.0"),
+        ("!=1, >=0.2", "0.2.3 0.2.4 2.0.0"),
+        ("!=1.2, >=1", "1.0.0 1.3.0 2.0.0"),
+        ("!=*, <0.2", "0.0.1 0.1.0"),
+        ("!=1.2.3, ~1.2", "1.2.0 1.2.4"),
+        ("0.2.3 - 1.2", "0.2.3 0.2.4 1.0.0 1.2.0 1.2.3 1.2.4"),
+        (">=1.2 <1.3 || 2", "1.2.0 1.2.3 1.2.4 2.0.0"),
+        ("0.2.3||2", "0.2.3 2.0.0"),
+        ("\t>=\n1.3 ,\f<2 ", "1.3.0"),
+    ],
+)
+def test_a_constraint_holds(text: str, expected: str) -> None:
+    assert held(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (">=1.2.3", "1.2.3 1.2.4 1.3.0 2.0.0"),
+        (">=1.2.3-0", "1.2.3-rc.1 1.2.3-rc.2 1.2.3 1.2.4 1.3.0 2.0.0-rc.1 2.0.0"),
+        (">=1.2.3-rc.2 <2", "1.2.3 1.2.4 1.3.0"),
+        (">=1.2.3-rc.2 <2-0", "1.2.3-rc.2 1.2.3 1.2.4 1.3.0"),
+        ("=1.2.3-rc.1", "1.2.3-rc.1"),
+        ("~1.2.3-rc.2", "1.2.3-rc.2 1.2.3 1.2.4"),
+        ("^1.2.3-rc.2", "1.2.3-rc.2 1.2.3 1.2.4 1.3.0"),
+        ("1.2-rc.2", "1.2.0 1.2.3-rc.1 1.2.3-rc.2 1.2.3 1.2.4"),
+        (">1.2-rc.2 <1.4-0", "1.3.0"),
+        ("<=0-0", "0.0.0 0.0.1 0.1.0 0.2.3 0.2.4"),
+        ("<2-rc.1 >1.3-0", ""),
+        # Of all operators only a full != looks at pre-releases that it does not name.
+        ("!=1.2.3, !=0.2.3, !=1.2.0, !=0.1.0, !=0.0.0, !=0.0.1, !=0.2.4, !=1.3.0, !=2.0.0, !=1.0.0",
+         "1.0.0-rc.1 1.2.3-rc.1 1.2.3-rc.2 1.2.4 2.0.0-rc.1"),
+        ("!=1.2-rc.1 ~1-0", "1.0.0-rc.1 1.0.0 1.2.0 1.2.3-rc.2 1.2.3 1.2.4 1.3.0"),
+    ],
+)  # fmt: skip
+def test_pre_releases_are_held_by_comparisons_that_name_one(text: str, expected: str) -> None:
+    assert held(text) == expected.strip()
+
+
+def test_a_pre_release_number_beyond_64_bits_is_a_word() -> None:
+    assert Constraint.parse("<1.0.0-18446744073709551616").contains(parse("1.0.0-9"))
+    assert Constraint.parse(">1.0.0-18446744073709551616").contains(parse("1.0.0-9a"))
+    assert not Constraint.parse(">1.0.0-18446744073709551615").contains(parse("1.0.0-9"))
+
+
+def test_the_left_end_of_a_hyphen_range_swallows_an_alternative() -> None:
+    assert held("0||1.2 - 1.3") == held(">=0 || 1.2 <=1.3")
+    assert held("0 || 1.2 - 1.3") == held("0 || >=1.2 <=1.3")
+
+
+def test_two_hyphen_ranges_are_both_rewritten() -> None:
+    assert held("0.2.3 - 0.2.4 || 1.3 - 2.0") == "0.2.3 0.2.4 1.3.0 2.0.0"
+
+
+@pytest.mark.parametrize(
+    ("text", "named"), [(">=1.0.0", False), (">=1.0.0-0", True), ("1 || <2.0.0-rc.1", True), ("1.x-a", True)]
+)
+def test_a_constraint_knows_whether_it_names_pre_releases(text: str, named: bool) -> None:
+    assert Constraint.parse(text).names_prereleases is named
+
+
+def error(text: str) -> ConstraintError:
+    with pytest.raises(ConstraintError) as caught:
+        Constraint.parse(text)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("text", "pointed_at", "reason", "words"),
+    [
+        ("", "", "it is empty", "improper constraint: "),
+        (" \t", " \t", "it is empty", "improper constraint:  \t"),
+        ("1 ||", "", "a comparison is missing beside the ||", "improper constraint: "),
+        ("|| 1", "|", "a comparison is missing beside the ||", "improper constraint: "),
+        ("1 || || 2", " ", "a comparison is missing beside the ||", "improper constraint:  "),
+        ("==1", "=", "equality is written with one =, or with none", "improper constraint: ==1"),
+        ("1 !2", "!", "'not' is written !=", "improper constraint: 1 !2"),
+        ("1 && 2", "&", "comparisons are joined by a comma or a space", "improper constraint: 1 && 2"),
+        ("1.2.3.4", ".", "a version has at most three numbers", "improper constraint: 1.2.3.4"),
+        ("1,,2", ",", "one comma separates two comparisons", "improper constraint: 1,,2"),
+        ("1,", "", "a version is missing at the end", "improper constraint: 1,"),
+        (">= ", "", "a version is missing at the end", "improper constraint: >= "),
+        ("V1", "V", "the v before a version is a small one", "improper constraint: V1"),
+        (
+            "1 >2<3",
+            "<",
+            "'<' can stand neither in an operator nor in a version",
+            "improper constraint: 1 >2<3",
+        ),
+        (
+            "1 || foo",
+            "f",
+            "'f' can stand neither in an operator nor in a version",
+            "improper constraint:  foo",
+        ),
+        ("1 | 2 ~", "", "a version is missing at the end", "improper constraint: 1 | 2 ~"),
+        (
+            "1 - ",
+            "-",
+            "a range has two ends, and a space on either side of its -",
+            "improper constraint: 1 - ",
+        ),
+        (
+            "1 - 2 - 3",
+            "-",
+            "a range has two ends, and a space on either side of its -",
+            "improper constraint: >= 1, <= 2 - 3",
+        ),
+        (
+            ">=1.0 - 2.0",
+            "-",
+            "what stands beside a range must be separated from it, and its ends take no operator",
+            "improper constraint: >=>= 1.0, <= 2.0 ",
+        ),
+        (
+            "1 - 2 - 3,2 - 3",
+            "-",
+            "what stands beside a range must be separated from it, and its ends take no operator",
+            "improper constraint: >= 1, <= >= 2, <= 3 ,2 - 3",
+        ),
+        (
+            "1|2",
+            "1|2",
+            "the major number is neither a number nor one of x, X and *",
+            "constraint Parser Error",
+        ),
+        (
+            "1.2x",
+            "2x",
+            "the minor number is neither a number nor one of x, X and *",
+            "constraint Parser Error",
+        ),
+        ("~1.2.03", "03", "the patch number has a leading zero", "constraint Parser Error"),
+        (
+            "1 18446744073709551616",
+            "18446744073709551616",
+            "the major number does not fit into 64 bits",
+            "constraint Parser Error",
+        ),
+        ("1.0.0-a.01", "01", "a number in the pre-release has a leading zero", "constraint Parser Error"),
+        ("01 || foo", "01", "the major number has a leading zero", "constraint Parser Error"),
+        (
+            "01 foo",
+            "f",
+            "'f' can stand neither in an operator nor in a version",
+            "improper constraint: 01 foo",
+        ),
+        ("1 - 02", "02", "the major number has a leading zero", "constraint Parser Error"),
+    ],
+)
+def test_what_does_not_parse_is_pointed_at(text: str, pointed_at: str, reason: str, words: str) -> None:
+    found = error(text)
+    assert (text[slice(*found.span)], found.reason, found.words) == (pointed_at, reason, words)
+
+
+def test_an_error_is_pretty_and_survives_a_pickle() -> None:
+    found = error("1.2.3.4")
+    assert found.pretty() == "1.2.3.4\n     ^ a version has at most three numbers"
+    assert str(found) == "'1.2.3.4' is not a version constraint: a version has at most three numbers"
+    assert str(pickle.loads(pickle.dumps(found))) == str(found)
+
+
+def test_constraints_are_equal_as_they_are_written() -> None:
+    assert Constraint.parse("1") == Constraint.parse("1")
+    assert Constraint.parse("1") != Constraint.parse("1.x")
+    assert str(Constraint.parse("1 - 2")) == "1 - 2"
+
+
+def test_a_long_constraint_is_read_in_time() -> None:
+    """Masterminds' own expression for an arm has exponentially many ways to read this one."""
+    with pytest.raises(ConstraintError):
+        Constraint.parse("1   " * 2_000 + "!")
