@@ -16,17 +16,22 @@ import sys
 import tarfile
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import which
 
 from bench.make_catalog import OPENSHIFT_SIZE, Format, make_catalog
 from bench.measure import Cost, best_of
 from bench.shapes import many_channels, many_heads, many_packages, one_channel, wrong_values
+from everpath.compare import compare
 from everpath.formats.positions import locate
 from everpath.formats.reading import read
+from everpath.graph import PackageGraph
+from everpath.model import Catalog, Channel, Package
+from everpath.policies.extensions import Source
 from everpath.rules.check import check
+from everpath.simulation import Scenario, rows, sheets
 
 ROOT = Path(__file__).resolve().parents[2]
 _SCRIPT = Path(sys.executable).with_name("everpath")
@@ -128,6 +133,69 @@ def operatorhub(bench: Bench) -> Iterator[Row]:
     )
 
 
+def simulating(bench: Bench) -> Iterator[Row]:
+    """All walks of all channels of OperatorHub, both policies, after it was read."""
+    work, goal = "all walks of OperatorHub, OLM v0 and v1", "1 s"
+    if bench.corpus is None:
+        yield Row(work, "-", "-", "-", goal, None)
+        return
+    packages = read(str(_unpacked(bench))).catalog.packages
+    figures = min((_walked(packages) for _ in range(bench.repeat)), key=lambda figure: figure[0])
+    seconds, walks, hops = figures
+    yield Row(
+        f"{walks:,} walks of OperatorHub, {hops:,} hops", f"{seconds:.2f} s", "-", "-", goal, seconds <= 1
+    )
+
+
+def _walked(packages: Sequence[Package]) -> tuple[float, int, int]:
+    """Processor time, walks and hops; graphs are made anew, as a command makes them."""
+    gc.collect()
+    gc.disable()  # as the command does
+    start, walks, hops = time.process_time(), 0, 0
+    for package in packages:
+        source = Source("operatorhub", 0, PackageGraph(package))
+        for row in rows(sheets([source], Scenario())):
+            walks, hops = walks + 1, hops + len(row.path)
+    gc.enable()
+    return time.process_time() - start, walks, hops
+
+
+def comparing(bench: Bench) -> Iterator[Row]:
+    """Two whole catalogs of OperatorHub: the same, and one in which every channel has lost an entry."""
+    if bench.corpus is None:
+        yield Row("compare two OperatorHubs", "-", "-", "-", "2 s after loading", None)
+        return
+    catalog = read(str(_unpacked(bench))).catalog
+    for what, other in (("as it is", catalog), ("every channel cut", _cut(catalog))):
+        seconds = min(_compared(catalog, other) for _ in range(bench.repeat))
+        work = f"compare OperatorHub with itself, {what}, v0 and v1"
+        yield Row(work, f"{seconds:.2f} s", "-", "-", "2 s after loading", seconds <= 2)
+
+
+def _cut(catalog: Catalog) -> Catalog:
+    """The catalog without the entry in the middle of each channel."""
+    packages = (
+        replace(package, channels=tuple(map(_without_middle, package.channels)))
+        for package in catalog.packages
+    )
+    return replace(catalog, packages=tuple(packages))
+
+
+def _without_middle(channel: Channel) -> Channel:
+    middle = len(channel.entries) // 2
+    return replace(channel, entries=channel.entries[:middle] + channel.entries[middle + 1 :])
+
+
+def _compared(old: Catalog, new: Catalog) -> float:
+    """Processor time of a comparison."""
+    gc.collect()
+    gc.disable()  # as the command does
+    start = time.process_time()
+    compare(old, new)
+    gc.enable()
+    return time.process_time() - start
+
+
 def _unpacked(bench: Bench) -> Path:
     assert bench.corpus is not None  # asked before
     folder = bench.folder / "operatorhub"
@@ -191,6 +259,8 @@ def starting(bench: Bench) -> Iterator[Row]:
 PARTS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "rendered": rendered,
     "operatorhub": operatorhub,
+    "simulating": simulating,
+    "comparing": comparing,
     "growth": growth,
     "starting": starting,
 }

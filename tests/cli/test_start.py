@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 import pytest
 
-from catalogs import write_fbc
+from catalogs import fbc, write_fbc
 from commandline import ROOT, Everpath
 from everpath import __version__
 from everpath.cli.app import COMMANDS, cli
@@ -100,6 +100,15 @@ _EXAMPLE = {
     """,
 }
 
+#: What was published before it, for the examples that compare.
+_PUBLISHED = """
+    searchkeeper.v0.2.2: searchkeeper.v0.1.1 / searchkeeper.v0.2.1, searchkeeper.v0.2.0
+    searchkeeper.v0.2.1: searchkeeper.v0.1.1
+    searchkeeper.v0.2.0: searchkeeper.v0.1.1
+    searchkeeper.v0.1.1: searchkeeper.v0.1.0 / - / <0.1.1
+    searchkeeper.v0.1.0
+"""
+
 
 def samples(text: str) -> Iterator[tuple[str, list[str]]]:
     """Commands in a help text with the lines said to follow them."""
@@ -115,6 +124,8 @@ def samples(text: str) -> Iterator[tuple[str, list[str]]]:
 def test_the_examples_of_the_help_are_true(everpath: Everpath, here: Path, words: tuple[str, ...]) -> None:
     for package, drawing in _EXAMPLE.items():
         write_fbc(here, drawing, package)
+    (here / "published").mkdir()
+    (here / "published" / "searchkeeper.yaml").write_text(fbc(_PUBLISHED, "searchkeeper"))
     for command, expected in samples(everpath(*words, "--help").out):
         if expected:
             said = everpath(*shlex.split(command)[1:]).out.splitlines()

@@ -122,7 +122,7 @@ def test_random_packages(oracle: Oracle, seed: int, record_property: Callable[[s
         count(counts, package, channel, starting, installed, given)
     record_property("counted", f"subscriptions, seed {seed}: {shown(counts)}")
     assert counts["questions"] > 5_000
-    assert min(counts.values()) > 20
+    assert min(counts.values()) > 5
 
 
 def count(

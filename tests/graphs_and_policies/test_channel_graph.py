@@ -251,6 +251,15 @@ def test_the_head_below_is_the_newest_of_lower_version() -> None:
     ]
 
 
+def test_the_head_below_is_found_by_version_whatever_the_names_are() -> None:
+    graph = channel_graph("h1@3.0.0\nh2@1.0.0\nh3@2.0.0\nx@2.5.0")
+    assert graph.head_below("x") == "h3"
+
+
+def test_only_who_skips_somebody_is_among_the_skips() -> None:
+    assert channel_graph("c: b / a, x\nb: a\na").skips == {"c": frozenset({"a", "x"})}
+
+
 def test_some_successors_are_all_by_name_and_a_few_by_range() -> None:
     graph = channel_graph("d: a / - / <4.0.0\nc: - / a, c / <9.0.0\nb: - / - / <2.0.0\na: a / - / <=1.0.0")
     named = [Edge("d", "a", EdgeKind.REPLACES), Edge("c", "a", EdgeKind.SKIPS)]

@@ -54,6 +54,20 @@ def test_opm_sorts_whom_it_calls_stranded_and_exempts_the_skipped() -> None:
     assert verdict.stranded == ("b", "c")
 
 
+@pytest.mark.parametrize(
+    ("drawing", "words"),
+    [
+        ("b: a\na", None),
+        ("b: a\na: b", "no channel head found in graph"),
+        ("b\na", "multiple channel heads found in graph: a, b"),
+        ("c: b\nb: a\na: b", "detected cycle in replaces chain of upgrade graph: b -> a -> b"),
+        ("d\nc: b\nb: c", "channel contains one or more stranded bundles: b, c"),
+    ],
+)
+def test_opm_complains_in_its_own_words(drawing: str, words: str | None) -> None:
+    assert opm.verdict(channel_graph(drawing)).words == words
+
+
 # OLM v0
 
 

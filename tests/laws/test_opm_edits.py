@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -56,3 +58,16 @@ def test_who_replaces_another_may_leave_out_nobody(name: str, target: str, accep
     graph = channel_graph("a: b\nb: c\nc")
     changed = graph.entries[name]._replace(replaces=target)
     assert still_accepts(graph, [changed]) is accepted
+
+
+def test_a_long_chain_is_left_at_the_place_of_the_change() -> None:
+    names = [f"b{n}" for n in range(12, 0, -1)]
+    graph = channel_graph("\n".join(f"{above}: {below}" for above, below in pairwise([*names, "gone"])))
+    for name in names[:-1]:
+        assert not still_accepts(graph, [graph.entries[name]._replace(replaces=None)])
+
+
+def test_a_head_may_change_places_with_one_that_it_skipped() -> None:
+    graph = channel_graph("c: - / b, a\nb: a\na")
+    changed = (graph.entries["c"]._replace(skips=()), graph.entries["a"]._replace(skips=("c",)))
+    assert still_accepts(graph, changed)

@@ -47,6 +47,7 @@ GROUPS: Final = (
         (
             "tests/rules_graph",
             "tests/rules_check",
+            "tests/rules_packages/test_one_release.py",
             "tests/graphs_and_policies",
             "tests/laws/test_graph_and_policies.py",
             "tests/laws/test_opm_edits.py",

@@ -76,6 +76,7 @@ def test_a_rule_of_any_subject_may_hurt_one_generation_only(
     decorate("EP000", "invented", Severity.NOTE, policy="v1")(lambda _: iter(()))
     assert kept["EP000"].policy == "v1"
     assert kept["EP000"].subject == decorate.__name__.removesuffix("_rule")
+    assert kept["EP000"].law == ""
 
 
 @pytest.mark.parametrize("word", ["fork", "EP203", "ep203"])
@@ -97,7 +98,14 @@ def test_no_words_find_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "meant"), [("forc", "fork"), ("EP203x", "EP203"), ("strandedv0", "stranded-v0")]
+    ("word", "meant"),
+    [
+        ("forc", "fork"),
+        ("FORC", "fork"),
+        ("EP203x", "EP203"),
+        ("ep203x", "EP203"),
+        ("strandedv0", "stranded-v0"),
+    ],
 )
 def test_a_misspelled_rule_is_answered_with_the_one_that_was_meant(word: str, meant: str) -> None:
     with pytest.raises(UsageError) as caught:
@@ -106,7 +114,17 @@ def test_a_misspelled_rule_is_answered_with_the_one_that_was_meant(word: str, me
     assert caught.value.hint == f"did you mean {meant!r}?"
 
 
-def test_a_word_like_no_rule_is_answered_with_where_to_look() -> None:
+@pytest.mark.parametrize("word", ["EP299", "ep2999"])
+def test_a_wrong_number_is_answered_with_its_family(word: str) -> None:
     with pytest.raises(UsageError) as caught:
-        find_rules(["zzz"])
+        find_rules([word])
+    assert caught.value.hint == (
+        "`everpath rules EP2` lists the rules of that family, `everpath rules` all of them"
+    )
+
+
+@pytest.mark.parametrize("word", ["zzz", "EP777", "XEP299"])
+def test_a_word_like_no_rule_is_answered_with_where_to_look(word: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        find_rules([word])
     assert caught.value.hint == "`everpath rules` lists them all"

@@ -59,6 +59,11 @@ def test_a_flaw_may_name_another_subject(monkeypatch: pytest.MonkeyPatch) -> Non
     assert (finding.package, finding.channel) == ("q", "fast")
 
 
+def test_a_flaw_nobody_can_mend_has_no_fix(monkeypatch: pytest.MonkeyPatch) -> None:
+    [finding] = report(monkeypatch, rule(Flaw(HERE, "x"))).findings
+    assert finding.fix is None
+
+
 @pytest.mark.parametrize(
     ("own", "stamped"),
     [

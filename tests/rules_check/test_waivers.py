@@ -11,7 +11,7 @@ from everpath.formats.notation import parse
 from everpath.model import Place
 from everpath.rules.check import Report, Selection, check
 from everpath.rules.findings import Finding, Severity
-from everpath.rules.waivers import Waiver
+from everpath.rules.waivers import Waiver, waived
 
 FORK = "[stable]\nc: a\nb: a\na"
 TWO_FORKS = f"{FORK}\n[fast]\nc: a\nb: a\na"
@@ -76,6 +76,20 @@ def test_a_pattern_does_not_match_a_subject_that_is_not_there() -> None:
     assert not waiver("EP104", channel="?*").excuses(finding)
     assert waiver("EP104", channel="*").excuses(finding)
     assert waiver("EP104", package="p").excuses(finding)
+    assert not waiver("EP104", package="q").excuses(finding)
+    assert not waiver("EP105", package="p").excuses(finding)
+
+
+@pytest.mark.parametrize("limits", [{}, {"package": "*"}, {"channel": "*", "entry": "*"}])
+def test_a_finding_about_nothing_in_particular_can_be_excused(limits: dict[str, str]) -> None:
+    finding = Finding("EP001", "x", Severity.ERROR, Place("a"), "")
+    kept, excused, [standing] = waived([finding], (waiver("EP001", **limits),), TODAY, lambda _: True)
+    assert (kept, excused, standing.is_unused) == ([], [finding], False)
+
+
+def test_excused_findings_are_sorted_as_findings_are() -> None:
+    report = judged("f: e\ne: c\nd: c\nc: a\nb: a\na", waiver())
+    assert [finding.entry for finding in report.waived] == ["a", "c"]
 
 
 def test_other_findings_of_the_rule_remain() -> None:

@@ -238,3 +238,27 @@ def test_every_range_of_a_skipped_entry_is_noted_with_all_who_skip_it() -> None:
 
 def test_an_entry_that_only_skips_itself_may_have_a_range() -> None:
     assert findings("b2: - / b2 / <2.0.0", "EP221") == []
+
+
+@pytest.mark.parametrize("drawing", ["b2: b1 / b2\nb1", "b3: b2\nb2: - / b2", "b3: b2\nb2: b1 / b2\nb1"])
+def test_who_is_left_with_one_head_just_stops_skipping_itself(drawing: str) -> None:
+    [finding] = parse_report(drawing, "EP211")
+    assert finding.fix == "remove b2 from its own skips"
+
+
+def test_what_is_beside_the_one_head_is_not_put_above_it() -> None:
+    [finding] = parse_report("b1\nx@9.0.0: gone / y\ny@8.0.0: - / x", "EP212")
+    assert finding.fix == "leave it, if gone was released and pruned; else remove replaces: gone from x"
+
+
+def test_an_edge_to_another_channel_may_be_how_users_come_over() -> None:
+    drawing = "[stable]\nb3: b2 / b1\nb2: b0\n[old]\nb1: b0\nb0"
+    assert [f.fix for f in parse_report(drawing, "EP213", "EP215")] == [
+        "leave it, if users come from b0 in another channel",
+        "leave it, if users come from b1 in another channel; else remove it",
+    ]
+
+
+def test_a_skip_that_hides_a_circle_from_opm_stays() -> None:
+    [finding] = parse_report("b2: b1 / b1\nb1: b1", "EP216")
+    assert finding.fix == "leave it: opm refuses the channel unless b2 skips b1"

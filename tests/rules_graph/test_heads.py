@@ -127,3 +127,19 @@ def test_heads_over_one_circle_each_end_where_it_closes_for_them() -> None:
 def test_heads_over_one_chain_have_one_tail() -> None:
     drawing = "h9: c\nh8: c\nh7: b\nh6\nc@1.2.0: b\nb@1.1.0: a\na@1.0.0"
     assert {f.because for f in parse_report(drawing, "EP202")} == {("a replaces nothing",)}
+
+
+def test_a_name_that_was_meant_for_the_second_head_is_corrected_though_the_head_is_not_older() -> None:
+    [finding] = parse_report("op.v1.2.0@1.0.0: op.1.1.0\nop.v1.1.0@1.0.0", "EP202")
+    assert finding.fix == "set replaces: op.v1.1.0 on op.v1.2.0"
+
+
+def test_the_end_of_a_chain_cannot_have_meant_itself() -> None:
+    [finding] = parse_report("op.v1.1.0: op-v1.1.0\nop.v1.0.0", "EP202")
+    assert finding.fix == "set replaces: op.v1.0.0 on op.v1.1.0"
+
+
+def test_a_name_that_was_meant_for_another_entry_is_not_turned_to_the_second_head() -> None:
+    drawing = "op.v1.2.0: op.v1.1.0\nop.v1.1.0: op.1.2.0\nop.v1.0.0"
+    [finding] = parse_report(drawing, "EP202")
+    assert finding.fix == "add op.v1.0.0 to the skips of op.v1.2.0"

@@ -193,3 +193,22 @@ def test_every_range_without_an_upper_end_is_given_one() -> None:
         ("b3", (), "give b3 the skipRange '>1.0.0 <3.0.0'"),
         ("x", (), "end it with < and the version of x"),
     ]
+
+
+@pytest.mark.parametrize(("count", "more"), [(8, ""), (9, " and 1 more"), (10, " and 2 more")])
+def test_of_many_victims_of_a_crash_eight_are_named(count: int, more: str) -> None:
+    lines = [f"b{n}@1.{n}.0" for n in range(count)]
+    drawing = "\n".join(["z@0.1.0: - / - / <1.0.0 || || >9.0.0", *lines])
+    names = [f"b{n}" for n in range(8)]
+    named = ", ".join(names) if more else f"{', '.join(names[:-1])} and {names[-1]}"
+    [(_, because, _)] = said(drawing, "EP302")
+    assert because == (f"asked about {named}{more}, the resolver dereferences nil",)
+
+
+def test_what_does_not_change_the_meaning_of_a_range_is_no_misreading() -> None:
+    assert findings("b2: b1 / - / >=1.0.0-x.1 <2.0.0\nb1", "EP303") == []
+
+
+def test_a_range_over_nobody_on_an_entry_without_a_version_may_stay() -> None:
+    fix = "leave it, if users have releases it covers, pruned or of another channel; else remove it"
+    assert said("x?: - / - / <1.0.0\nb2", "EP307") == [("x", (), fix)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from documents import bundle, catalog, channel, package
 from graphs import findings, parse_report
 
 
@@ -255,3 +256,60 @@ def test_an_entry_s_own_range_is_not_among_those_that_lead_nowhere() -> None:
     [finding] = [f for f in parse_report(drawing, "EP206") if f.entry == "low"]
     assert len(finding.because) == 11
     assert not any("skipRange of low" in reason for reason in finding.because)
+
+
+def test_a_head_that_provides_an_api_twice_is_the_cause_of_who_is_stranded_below_it() -> None:
+    api = {"type": "olm.gvk", "value": {"group": "a.io", "version": "v1", "kind": "A"}}
+    made = catalog(
+        package(),
+        channel("op.v1.0.0", "op.v1.1.0"),
+        bundle("op.v1.0.0"),
+        bundle("op.v1.1.0", "", api, api),
+    )
+    [finding] = parse_report(made, "EP206")
+    assert finding.fix == "same cause as EP427 (op.v1.1.0), mended with it"
+
+
+def test_where_neither_a_range_nor_a_skip_is_safe_a_release_is_the_way_out() -> None:
+    drawing = "h@9.0.0: m\nm@8.0.0: low\nlow?: n\nn@6.0.0: base\nbase@1.0.0\n%prohibited m\n%prohibited n"
+    found = {f.entry: f.fix for f in parse_report(drawing, "EP206")}
+    assert found == {
+        "low": "publish a release that replaces h and skips low",
+        "base": "give h the skipRange '>=1.0.0 <9.0.0'",
+    }
+
+
+def test_of_several_successors_without_a_bundle_the_first_is_named_as_the_cause() -> None:
+    [finding] = parse_report("c: - / x, y\nx?: a\ny?: a\na", "EP207")
+    assert finding.fix == "same cause as EP401 (x), mended with it"
+
+
+def test_without_one_head_a_release_above_the_newest_takes_in_an_equal_one() -> None:
+    [finding] = parse_report("b@1.0.0\na@1.0.0", "EP207")
+    assert finding.fix == "publish a release above 1.0.0 that replaces b and skips a"
+
+
+@pytest.mark.parametrize(
+    ("drawing", "entry", "fix"),
+    [
+        # The range belongs to an entry whose version nobody knows.
+        ("b2: a\na?: - / - / =2.0.0", "a", "publish a again with a version above b2's, in its stead"),
+        # All are equal: no hop goes down, and only one is by a range.
+        (
+            "c@1.0.0+3: b\nb@1.0.0+2: a\na@1.0.0+1: - / - / =1.0.0",
+            "a",
+            "remove the skipRange of a",
+        ),
+        # Down by name, up by a range.
+        ("b1: b3\nb3: - / - / =1.0.0", "b1", "publish b1 again with a version above b3's, in its stead"),
+        # Down by both: without the range it would still go down.
+        (
+            "b1: b3 / - / =3.0.0\nb3: - / - / =1.0.0",
+            "b1",
+            "publish b1 again with a version above b3's, in its stead",
+        ),
+    ],
+)
+def test_a_circle_is_broken_where_it_goes_down_or_at_a_range(drawing: str, entry: str, fix: str) -> None:
+    [finding] = parse_report(drawing, "EP210")
+    assert (finding.entry, finding.fix) == (entry, fix)

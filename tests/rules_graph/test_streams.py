@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from everpath.graph import ChannelGraph
+from everpath.model import Csv, Place
 from everpath.rules.findings import Severity
-from graphs import findings, parse_report
+from everpath.rules.streams import withdrawn_target
+from graphs import channel_graph, findings, parse_report
 
 
 def test_a_patch_that_cannot_reach_the_latest_patch_is_reported() -> None:
@@ -201,3 +206,74 @@ def test_a_channel_in_which_an_entry_replaces_none_of_its_own_is_not_compared(si
 
 def test_an_edge_that_the_first_channel_could_not_have_is_no_drift() -> None:
     assert findings("[stable]\nb3: b2\nb2\n[fast]\nb3: b1\nb2\nb1", "EP234") == []
+
+
+def test_a_patch_equal_to_the_latest_needs_a_patch_above_both() -> None:
+    [finding] = parse_report("c@1.0.0\nb@1.0.0\na@1.0.0-rc.1", "EP231")
+    assert finding.fix == "publish a patch above 1.0.0 that skips a and b"
+
+
+def test_only_what_stands_takes_users_over_from_a_withdrawn_release() -> None:
+    [finding] = parse_report("b5: b3\nb3: b1\nb1: - / b5, b3", "EP232")[:1]
+    assert finding.entry == "b3"
+    assert finding.fix == (
+        "deprecate b3 in olm.deprecations: OLM v1 takes it last; "
+        "or publish a release above 3.0.0 that skips b3"
+    )
+
+
+def test_where_nobody_s_version_can_be_read_no_range_takes_users_over() -> None:
+    found = parse_report("b5@one: b2\nb2@one: b0\nb0: - / b5", "EP232")
+    assert [f.fix for f in found if f.entry == "b5"] == [
+        "deprecate b5 in olm.deprecations: OLM v1 takes it last; or publish a release above b5 that skips b5"
+    ]
+
+
+def test_a_repository_has_no_deprecations_to_write_into() -> None:
+    graph = channel_graph("b2: b1 / b3\nb3: b1\nb1")
+    first, *others = graph.package.bundles
+    bundles = (first._replace(csv=Csv(Place("csv"))), *others)
+    flaws = withdrawn_target(ChannelGraph(graph.channel, replace(graph.package, bundles=bundles)))
+    assert [flaw.fix for flaw in flaws] == ["publish a release above 3.0.0 that skips b3"]
+
+
+def elsewhere(count: int) -> str:
+    """A channel, and another one with so many versions that have no way into it."""
+    return "\n".join(["[stable]", "top@9.0.0", "[old]", *(f"v1.{n}.0" for n in range(count))])
+
+
+@pytest.mark.parametrize(("count", "more"), [(8, ""), (9, " and 1 more"), (10, " and 2 more")])
+def test_of_many_versions_that_cannot_switch_eight_are_named(count: int, more: str) -> None:
+    [finding] = parse_report(elsewhere(count), "EP233")
+    names = [f"v1.{n}.0" for n in range(8)]
+    named = ", ".join(names) if more else f"{', '.join(names[:-1])} and {names[-1]}"
+    assert finding.message == f"{count} versions of other channels cannot switch to stable: {named}{more}"
+
+
+def test_versions_that_cannot_switch_are_named_from_the_lowest_and_equal_ones_by_name() -> None:
+    drawing = "[stable]\ntop@9.0.0\n[old]\nd@1.0.0\nc@3.0.0\nb@2.0.0\na@3.0.0"
+    [finding] = parse_report(drawing, "EP233")
+    assert finding.message.endswith(": d, b, a and c")
+    assert finding.fix == "to let them in, give top the skipRange '>=1.0.0 <9.0.0'"
+
+
+def test_versions_between_two_that_are_served_are_counted_alone() -> None:
+    drawing = "[stable]\nb5: b4 / - / <=2.0.0\nb4\n[old]\nb3: b2\nb2: b1\nb1"
+    assert findings(drawing, "EP233") == [
+        "EP233 stable: 1 version of other channels cannot switch to stable: b3"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("stable", "fix"),
+    [
+        # The only versioned one of two entries that nobody heads.
+        ("x?: b4\nb4: - / x", "to let them in, give b4 the skipRange '>=1.0.0 <4.0.0'"),
+        ("x?: b4\nb4", "give a release of stable above them a skipRange from 1.0.0"),
+        ("h@1.0.0: b4\nb4", "give a release of stable above them a skipRange from 1.0.0"),
+        ("b4: - / - / =3.0.0", "to let them in, give b4 the skipRange '=3.0.0 || >=1.0.0 <4.0.0'"),
+    ],
+)
+def test_the_head_is_given_a_range_if_it_can_hold_one(stable: str, fix: str) -> None:
+    [finding] = parse_report(f"[stable]\n{stable}\n[old]\nb1", "EP233")[:1]
+    assert (finding.channel, finding.fix) == ("stable", fix)

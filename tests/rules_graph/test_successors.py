@@ -261,3 +261,65 @@ def test_of_many_successors_five_edges_are_shown_and_none_to_itself() -> None:
     assert finding.because == tuple(f"b{n} replaces a" for n in range(5))
     [finding] = parse_report("b3: b1 / b2\nb2: b1\nb1: - / b1", "EP209")
     assert finding.because == ("b3 replaces b1", "b2 replaces b1")
+
+
+def test_a_fork_that_no_safe_edit_makes_one_line_is_overtaken_by_a_release() -> None:
+    [finding] = parse_report("b5: b4\nb3: b4\nb4: - / b5", "EP203")
+    assert finding.fix == "publish a release above 5.0.0 that replaces b3, with a skipRange from 4.0.0"
+
+
+def test_a_newest_rival_that_the_head_stands_on_skips_the_older() -> None:
+    [finding] = parse_report("b5: gone\nb1: gone / b1", "EP203")
+    assert finding.fix == "add b1 to the skips of b5"
+
+
+@pytest.mark.parametrize(
+    ("drawing", "fix"),
+    [
+        # Only v0 moves on.
+        (
+            "b4: b1\nb1: b4\nb0: gone / b4",
+            "leave it, if the way to b0 is meant; else remove b4 from the skips of b0",
+        ),
+        # Each takes another one: v1's is told.
+        ("b3: b5 / b2\nb5: b2\nb2: - / b5", "leave it, if that is meant; else remove the edges that are not"),
+        # The one that is taken has two edges, neither of which must stay.
+        (
+            "b3: b2 / b1 / =1.0.0\nb2: b1\nb1",
+            (
+                "leave it, if the way to b3 is meant; else remove b1 from the skips of b3 "
+                "and start the skipRange of b3 above 1.0.0"
+            ),
+        ),
+    ],
+)
+def test_of_several_successors_the_one_that_v1_takes_or_else_v0_is_told(drawing: str, fix: str) -> None:
+    found = [f.fix for f in parse_report(drawing, "EP209")]
+    assert found[0] == fix
+
+
+@pytest.mark.parametrize(
+    ("drawing", "fix"),
+    [
+        ("a@one\nb@one: - / a", "publish a release that replaces b and skips a"),
+        ("b@one: a\na", "publish a release above 1.0.0 that replaces b, with a skipRange from 1.0.0"),
+    ],
+)
+def test_versions_that_nobody_can_read_part_two_roads_as_well(drawing: str, fix: str) -> None:
+    [finding] = parse_report(drawing, "EP218")
+    assert finding.fix == fix
+
+
+@pytest.mark.parametrize(
+    ("drawing", "edge"),
+    [
+        ("b2: - / b3\nb3: b3", "leave its name in the skips of b2"),
+        ("b3: b2\nb2: b3\nb0: b3", "let b2 skip b3 instead of replacing it"),
+        ("b2: b3\nb1: b3\nb3: b0 / b1\nb0", "let b2 replace b0 and skip b3"),
+    ],
+)
+def test_of_all_who_replace_what_is_taken_out_the_first_other_one_keeps_a_way(
+    drawing: str, edge: str
+) -> None:
+    [finding] = parse_report(drawing, "EP219")
+    assert str(finding.fix).endswith(f"or take b3 out of the catalog and {edge}")

@@ -233,11 +233,11 @@ class ChannelGraph:
         ranked = sorted(rivals, key=self._newest_first)
         if len(ranked) < 2:
             return tuple(ranked)
-        wanted, visited, dominated = set(ranked), set[str](), set[str]()
+        visited, dominated = set[str](), set[str]()
         floor = min(self._depths.get(rival, 0) for rival in ranked)
         for rival in ranked:
             if rival not in dominated:
-                dominated |= (self._line(rival, visited, floor) & wanted) - {rival}
+                dominated |= self._line(rival, visited, floor) - {rival}
         return tuple(r for r in ranked if r not in dominated)
 
     def _newest_first(self, name: str) -> tuple[int, int, str]:

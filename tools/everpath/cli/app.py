@@ -31,6 +31,15 @@ COMMANDS: Final = {
         "validate_graph",
         "Is this catalog safe for everyone on any version of it?",
     ),
+    "simulate": LazyCommand(
+        "everpath.cli.simulate", "simulate", "What will OLM do to a cluster on any version?"
+    ),
+    "graph": LazyCommand("everpath.cli.graph", "graph", "Pictures of a package's channels."),
+    "compare": LazyCommand("everpath.cli.compare", "compare", "Who does a new catalog strand?"),
+    "paths": LazyCommand(
+        "everpath.cli.paths", "paths", "Every road between two versions, and what must hold of them."
+    ),
+    "why": LazyCommand("everpath.cli.why", "why", "Why does this version move, or not?"),
     "list": LazyCommand("everpath.cli.listing", "list_", "Packages, channels and bundles of a catalog."),
     "range": LazyCommand("everpath.cli.range_", "range_", "What a version range matches."),
     "rules": LazyCommand("everpath.cli.rules_", "rules", "The rules, and what one of them means."),

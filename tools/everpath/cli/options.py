@@ -6,6 +6,8 @@ __all__ = [
     "channel_option",
     "comma_list",
     "config_options",
+    "extension_options",
+    "one_package_option",
     "package_option",
     "progress_option",
     "update_mode_option",
@@ -50,6 +52,16 @@ channel_option: Final = click.option(
     help="Only channels of this name; may be repeated.",
 )
 
+one_package_option: Final = click.option(
+    "-p",
+    "--package",
+    "--package-name",
+    "package",
+    metavar="NAME",
+    shell_complete=completers.packages,
+    help="The package; needed where there are several.",
+)
+
 progress_option: Final = click.option("--no-progress", is_flag=True, help="Show no progress on the terminal.")
 
 update_mode_option: Final = click.option(
@@ -69,3 +81,31 @@ def config_options(command: F) -> F:
     )
     none = click.option("--no-config", is_flag=True, help="Read no configuration.")
     return chosen(none(command))
+
+
+def extension_options(command: F) -> F:
+    """What a ClusterExtension of OLM v1 may ask for, and the priorities of the catalogs it is served from."""
+    channels = click.option(
+        "--channels",
+        "channel_list",
+        metavar="LIST",
+        help="OLM v1: a ClusterExtension with this list of channels ('a,b'), or with none ('*').",
+    )
+    version = click.option(
+        "--version-range", metavar="RANGE", default="", help="OLM v1: its version, such as '1.x'."
+    )
+    policy = click.option(
+        "--upgrade-constraint-policy",
+        type=click.Choice(["CatalogProvided", "SelfCertified"]),
+        default="CatalogProvided",
+        show_default=True,
+        help="OLM v1: whether versions may change only along edges.",
+    )
+    priorities = click.option(
+        "--priority",
+        "priorities",
+        metavar="NAME=N",
+        multiple=True,
+        help="The priority of a catalog; may be repeated.  [default: 0]",
+    )
+    return channels(version(policy(priorities(command))))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["render"]
+__all__ = ["command", "render"]
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
+from everpath.formats.location import Location
 from everpath.outputs.outcome import Outcome, Sighting, Workspace, statement
 from everpath.outputs.plain import listed, printable
 from everpath.rules.findings import Severity
@@ -26,22 +27,30 @@ def render(outcome: Outcome) -> Iterator[str]:
 
 
 def _command(sighting: Sighting, workspace: Workspace) -> str:
-    finding, location = sighting.finding, sighting.location
-    file = workspace.relative(location.file) if location.file not in ("", "-") else ""
-    fields: dict[str, str | int | None] = {"title": f"{finding.rule} {finding.name}"}
-    if file:
+    finding = sighting.finding
+    title = f"{finding.rule} {finding.name}"
+    return command(finding.severity, title, sighting.location, workspace, _message(sighting))
+
+
+def command(
+    severity: Severity, title: str, location: Location | None, workspace: Workspace, lines: Iterable[str]
+) -> str:
+    """One workflow command, with the place it is about if that is in a file."""
+    fields: dict[str, str | int | None] = {"title": title}
+    if location is not None and location.file not in ("", "-"):
+        file = workspace.relative(location.file)
         fields = {"file": file, "line": location.line, "col": location.column, **fields}
     properties = ",".join(f"{key}={_property(str(value))}" for key, value in fields.items() if value)
-    return f"::{_COMMANDS[finding.severity]} {properties}::{_message(sighting)}\n"
+    return f"::{_COMMANDS[severity]} {properties}::{'%0A'.join(map(_data, lines))}\n"
 
 
-def _message(sighting: Sighting) -> str:
+def _message(sighting: Sighting) -> list[str]:
     finding = sighting.finding
     lines = [statement(finding) + _of_channels(sighting)]
     lines += (f"because: {line}" for reason in finding.because for line in reason.splitlines())
     if finding.fix:
         lines.append(f"fix: {finding.fix}")
-    return "%0A".join(_data(line) for line in lines)
+    return lines
 
 
 def _of_channels(sighting: Sighting) -> str:

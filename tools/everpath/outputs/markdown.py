@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["render", "table"]
+__all__ = ["escaped", "render", "table"]
 
 import re
 from collections.abc import Iterator
@@ -38,13 +38,14 @@ def _row(sighting: Sighting) -> str:
     cells = (
         finding.severity.word,
         f"[{finding.rule} {finding.name}]({page(finding.rule)})",
-        "<br>".join(map(_cell, where)),
-        _cell(statement(finding)),
-        _cell(finding.fix or ""),
+        "<br>".join(map(escaped, where)),
+        escaped(statement(finding)),
+        escaped(finding.fix or ""),
     )
     return f"| {' | '.join(cells)} |\n"
 
 
-def _cell(text: str) -> str:
-    escaped = _SPECIAL.sub(r"\\\1", one_line(text))
-    return "".join(_ENTITIES.get(c, c) for c in escaped)
+def escaped(text: str) -> str:
+    """The text as Markdown that shows just it."""
+    plain = _SPECIAL.sub(r"\\\1", one_line(text))
+    return "".join(_ENTITIES.get(c, c) for c in plain)

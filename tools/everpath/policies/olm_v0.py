@@ -141,10 +141,11 @@ def provided_twice(bundle: Bundle) -> Iterator[tuple[Gvk, Property]]:
     seen: set[Gvk] = set()
     for stated in bundle.properties_of("olm.gvk"):
         api = gvk(stated.value)
-        if api is not None and api in seen:
+        if api is None:
+            continue
+        if api in seen:
             yield api, stated
-        elif api is not None:
-            seen.add(api)
+        seen.add(api)
 
 
 def gvk(value: object) -> Gvk | None:
@@ -155,9 +156,8 @@ def gvk(value: object) -> Gvk | None:
         plain = (value["group"], value["version"], value["kind"])
         if type(plain[0]) is type(plain[1]) is type(plain[2]) is str:
             return plain
-    if not value.keys() <= _GVK_KEYS:
-        value = {key.casefold(): value[key] for key in sorted(value)}
-    parts = ["" if (part := value.get(key)) is None else part for key in ("group", "version", "kind")]
+    folded = {key.casefold(): value[key] for key in sorted(value)}
+    parts = ["" if (part := folded.get(key)) is None else part for key in ("group", "version", "kind")]
     return (parts[0], parts[1], parts[2]) if all(isinstance(part, str) for part in parts) else None
 
 

@@ -27,6 +27,19 @@ class Verdict(NamedTuple):
     def accepted(self) -> bool:
         return len(self.heads) == 1 and not self.cycle and not self.stranded
 
+    @property
+    def words(self) -> str | None:
+        """What `opm validate` says of the graph, in its own words; None if it accepts it."""
+        if not self.heads:
+            return "no channel head found in graph"
+        if len(self.heads) > 1:
+            return f"multiple channel heads found in graph: {', '.join(self.heads)}"
+        if self.cycle:
+            return f"detected cycle in replaces chain of upgrade graph: {' -> '.join(self.cycle)}"
+        if self.stranded:
+            return f"channel contains one or more stranded bundles: {', '.join(self.stranded)}"
+        return None
+
 
 @lru_cache(maxsize=MEMORY)
 def verdict(graph: ChannelGraph) -> Verdict:

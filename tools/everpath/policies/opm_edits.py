@@ -108,7 +108,7 @@ class _Trial:
     def has_met_all(self) -> bool:
         """Whether every entry was met on the walk or is skipped."""
         length = len(self._chain) - (self._chain[-1] not in self._graph.entries)
-        missed = length - sum(min(end, length) - start for start, end in self._runs if start < length)
+        missed = length - sum(min(end, length) - start for start, end in self._runs)
         suspects = {*self._changed, *self._skipped}
         unmet = [name for name in suspects if self._entry(name) and not self._has_met(name)]
         on_chain = sum(self._places.get(name, length) < length for name in unmet)

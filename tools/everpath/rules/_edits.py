@@ -67,7 +67,7 @@ def unreplacing(graph: ChannelGraph, on: str) -> Edit:
     return Edit(f"remove replaces: {entry.replaces} from {on}", (entry._replace(replaces=None),))
 
 
-def adding(entry: Entry, edge: str = "") -> Edit:
+def adding(entry: Entry, edge: str) -> Edit:
     """A channel with an entry more."""
     return Edit(f"put {entry.name} into this channel{edge}", (entry,))
 

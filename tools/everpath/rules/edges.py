@@ -48,8 +48,9 @@ def _unlooped(graph: ChannelGraph, edge: Edge) -> Edit:
     if edge.kind is EdgeKind.REPLACES:
         return unreplacing(graph, name)._replace(text=f"remove {name} from its own {field}")
     alone = unskipping(graph, name, [name])._replace(text=f"remove {name} from its own {field}")
-    if graph.head is None or safest(graph, [alone]):
+    if safest(graph, [alone]):
         return alone
+    assert graph.head is not None  # or opm would refuse the channel, and no edit could cost it that
     # Nobody else accepts it: without its own skip it would be a second head.
     skipped = skipping(graph, graph.head, [name])
     return Edit(

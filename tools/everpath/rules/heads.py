@@ -4,12 +4,11 @@ from __future__ import annotations
 
 __all__ = ["cycle", "hidden_cycle", "no_head", "several_heads"]
 
-import itertools
 from collections.abc import Iterator
 from itertools import pairwise
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
-from everpath.model import Entry
+from everpath.model import Bundle, Entry, Place
 from everpath.policies import olm_v0, opm
 from everpath.policies.decisions import FailureKind
 from everpath.rules._edits import Edit, adding, replacing, skipping, unreplacing
@@ -88,11 +87,13 @@ def _tail(graph: ChannelGraph, head: str, known: dict[str, str]) -> str:
         trail[here] = None
         here = graph.entries[here].replaces
     last = next(reversed(trail), head)
-    known |= dict.fromkeys(trail, known[here] if here is not None and here in known else last)
+    if here in known:
+        last = known[here]
+    known |= dict.fromkeys(trail, last)
     if here in trail:
         # Whoever comes in amid the circle goes round to the entry above.
         circle = [*trail][[*trail].index(here) :]
-        known |= dict(zip(circle[1:], circle, strict=False))
+        known |= {below: above for above, below in pairwise(circle)}
     return known[head]
 
 
@@ -114,8 +115,9 @@ def _joined(graph: ChannelGraph, tail: str, head: str, main: str, nearby: Nearby
     """The smallest edit that puts a second head below the first."""
     target, skips = graph.entries[tail].replaces, skipping(graph, main, [head])
     meant = nearby.meant(target, besides=(tail,)) if target else None
-    if target and graph.bundle(target) and Nearby([head]).meant(target) is None:
-        entry = _link(graph, target, head)
+    between = graph.bundle(target) if target else None
+    if between and Nearby([head]).meant(between.name) is None:
+        entry = _link(between, graph.channel.place, head)
         link = adding(entry, "" if entry.replaces != head else f", with replaces: {head}")
         return link._replace(otherwise=skips.text) if head in (entry.replaces, *entry.skips) else skips
     if meant == head or (meant is None and _is_older(graph, head, tail)):
@@ -123,11 +125,11 @@ def _joined(graph: ChannelGraph, tail: str, head: str, main: str, nearby: Nearby
     return skips
 
 
-def _link(graph: ChannelGraph, name: str, head: str) -> Entry:
+def _link(bundle: Bundle, place: Place, head: str) -> Entry:
     """A bundle as it would stand in the channel, above a head: in a repository its own CSV says how."""
-    place, bundle = graph.channel.place, graph.bundle(name)
-    csv = bundle.csv if bundle else None
-    return Entry(name, place, csv.replaces, csv.skips, csv.skip_range) if csv else Entry(name, place, head)
+    if (csv := bundle.csv) is None:
+        return Entry(bundle.name, place, head)
+    return Entry(bundle.name, place, csv.replaces, csv.skips, csv.skip_range)
 
 
 def _is_older(graph: ChannelGraph, one: str, other: str) -> bool:
@@ -159,7 +161,7 @@ def hidden_cycle(graph: ChannelGraph) -> Iterator[Flaw]:
 
 
 def _cycle(graph: ChannelGraph, names: tuple[str, ...], what: str) -> Flaw:
-    edges = tuple(Edge(a, b, EdgeKind.REPLACES) for a, b in itertools.pairwise(names))
+    edges = tuple(Edge(a, b, EdgeKind.REPLACES) for a, b in pairwise(names))
     wrong = next((e for e in edges if _is_older(graph, e.successor, e.installed)), edges[-1])
     return Flaw(
         graph.entries[wrong.successor].place.at("replaces"),

@@ -73,14 +73,13 @@ def range_panics(graph: ChannelGraph) -> Iterator[Flaw]:
     for entry, span in _ranged(graph):
         if span.panics:
             spans = (~span.intervals).spans(graph.sorted_versions)
-            victims = [graph.by_version[i] for i in islice(_places(spans), _MOST_VICTIMS)]
             count = sum(end - start for start, end in spans)
+            first = (graph.by_version[i] for i in islice(_places(spans), _MOST_VICTIMS))
+            victims = listed(first, _MOST_VICTIMS, total=count)
             yield Flaw(
                 entry.place.at("skipRange"),
                 f"the skipRange of {entry.name} crashes OLM: {entry.skip_range!r} has nothing between two ||",
-                because=(f"asked about {listed(victims, total=count)}, the resolver dereferences nil",)
-                if victims
-                else (),
+                because=(f"asked about {victims}, the resolver dereferences nil",) if count else (),
                 fix=f"write {_without_empty_arms(entry.skip_range or '')!r}",
                 entry=entry.name,
             )

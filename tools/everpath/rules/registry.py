@@ -165,7 +165,7 @@ def _hint(word: str, rules: Sequence[Rule]) -> str:
     if whole is not None:
         return f"did you mean {whole!r}?"
     family = word[:3].upper()
-    if family[:2] == "EP" and any(rule.id.startswith(family) for rule in rules):
+    if any(rule.id.startswith(family) for rule in rules):
         return f"`everpath rules {family}` lists the rules of that family, `everpath rules` all of them"
     near = get_close_matches(word.lower(), [rule.name for rule in rules], n=1)
     return f"did you mean {near[0]!r}?" if near else "`everpath rules` lists them all"

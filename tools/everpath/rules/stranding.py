@@ -12,7 +12,7 @@ from typing import Final
 from everpath.graph import ChannelGraph, EdgeKind
 from everpath.policies import olm_v0, olm_v1, opm
 from everpath.policies.walks import Destination, End, destinations, walk
-from everpath.rules._edits import Edit, bounded, edited, safest, skipping, unreplacing, unskipping, widening
+from everpath.rules._edits import Edit, bounded, edited, safest, skipping, unskipping, widening
 from everpath.rules._words import listed, plural, skip
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
@@ -61,7 +61,7 @@ def _nobody(place: str) -> str:
 
 def _ranged_way_out(graph: ChannelGraph, stops: Iterable[str], target: str | None) -> Edit | None:
     """The range by which `target` accepts every stop that must not be skipped. Cost: one look at each."""
-    older = [stop for stop in stops if stop not in graph.skippers and stop != target]
+    older = [stop for stop in stops if stop not in graph.skippers]
     return widening(graph, target, older) if target is not None else None
 
 
@@ -71,17 +71,16 @@ def _way_out(graph: ChannelGraph, place: str, target: str | None, by_range: Edit
     To skip what nobody skips yet would cut off, in opm's eyes, whatever stands below it; a range never does.
     """
     if target is None or target == place:
-        if obstacle := olm_v0.prohibited(graph).get(graph.head or ""):
-            rule = "EP505" if "olm.deprecated" in obstacle else "EP427"
-            return f"same cause as {rule} ({graph.head}), mended with it"
-        return f"publish a release above {graph.head} that OLM may install and that accepts {place}"
+        assert graph.head is not None  # or OLM v0 would strand nobody, it would fail
+        rule = "EP505" if olm_v0.prohibited(graph)[graph.head] == olm_v0.DEPRECATED else "EP427"
+        return f"same cause as {rule} ({graph.head}), mended with it"
     by_name = skipping(graph, target, [place])
     if place in graph.skippers:
         return by_name
     return (
         (by_range if _falls(graph, target, place) else None)
         or safest(graph, [by_name])
-        or f"publish a release that replaces {graph.head or target} and skips {place}"
+        or f"publish a release that replaces {graph.head} and skips {place}"
     )
 
 
@@ -187,8 +186,8 @@ def _halt(graph: ChannelGraph, last: str, target: str | None) -> tuple[str, ...]
 def _way_on(graph: ChannelGraph, target: str | None, stranded: tuple[str, ...], head: str) -> Edit:
     """To skip less where that alone pleases opm, else to skip all it calls stranded."""
     skip_all = skipping(graph, head, stranded)
-    if target in graph.entries and (skippers := graph.skippers.get(target or "")):
-        go_on = unskipping(graph, target or "", skippers)
+    if target and (skippers := graph.skippers.get(target)):
+        go_on = unskipping(graph, target, skippers)
         if opm.verdict(edited(graph, go_on)).accepted:
             return go_on._replace(otherwise=skip_all.text)
     return skip_all
@@ -214,7 +213,8 @@ def update_loop(graph: ChannelGraph) -> Iterator[Flaw]:
 
 def _loop(graph: ChannelGraph, circle: tuple[str, ...]) -> Flaw:
     pairs = list(itertools.pairwise(circle))
-    down = next((p for p in pairs if _falls(graph, *p)), pairs[-1])
+    # A circle is broken where it goes down, by a range rather than by name.
+    down = min(pairs, key=lambda p: (not _falls(graph, *p), graph.entries[p[1]].replaces == p[0]))
     edges = tuple(edge for here, there in pairs for edge in graph.accepts(there, here))
     return Flaw(
         graph.entries[down[1]].place.at("name"),
@@ -226,18 +226,10 @@ def _loop(graph: ChannelGraph, circle: tuple[str, ...]) -> Flaw:
 
 
 def _turned_away(graph: ChannelGraph, installed: str, successor: str) -> str | Edit:
-    """An entry that no longer accepts another one."""
+    """An entry that no longer accepts another one. To replace it no longer would make it a head."""
     kinds = {edge.kind for edge in graph.accepts(successor, installed)}
-    edit: Edit | None = None
-    if kinds == {EdgeKind.REPLACES}:
-        edit = unreplacing(graph, successor)
-    elif kinds == {EdgeKind.SKIPS}:
-        edit = unskipping(graph, installed, [successor])
-    elif kinds == {EdgeKind.RANGE}:
-        edit = bounded(graph, successor)
-    if edit is not None and safest(graph, [edit]):
-        return edit
-    return f"publish {successor} again with a version above {installed}'s, in its stead"
+    by_range = bounded(graph, successor) if kinds == {EdgeKind.RANGE} else None
+    return by_range or f"publish {successor} again with a version above {installed}'s, in its stead"
 
 
 def _falls(graph: ChannelGraph, here: str, there: str) -> bool:

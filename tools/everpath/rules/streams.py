@@ -90,12 +90,12 @@ class _Left:
         self._ranges = graph.ranges
         self._names = names
         self._versions = [graph.versions[name] for name in names]
-        self._places = {name: place for place, name in enumerate(names)}
+        self._places: dict[str | None, int] = {name: place for place, name in enumerate(names)}
         self._next = list(range(len(names) + 1))
 
     def take(self, successor: Entry) -> list[str]:
         """Those that an entry accepts; they are left no longer."""
-        named = (self._places.get(name or "") for name in (successor.replaces, *successor.skips))
+        named = (self._places.get(name) for name in (successor.replaces, *successor.skips))
         spans = [(place, place + 1) for place in named if place is not None]
         if successor.name in self._ranges:
             spans += self._ranges[successor.name].intervals.spans(self._versions)
@@ -178,7 +178,7 @@ def channel_switch(package: PackageGraph) -> Iterator[Flaw]:
             yield Flaw(
                 target.channel.place,
                 f"{plural(count, 'version')} of other channels cannot switch to {target.name}: "
-                f"{listed(first, total=count)}",
+                f"{listed(first, _MOST_LISTED, total=count)}",
                 fix=_let_in(target, released.versions[first[0]]),
                 channel=target.name,
             )

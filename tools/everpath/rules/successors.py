@@ -43,7 +43,7 @@ def _one_line(graph: ChannelGraph, newest: str, older: list[str]) -> Edit | None
     """The edit that makes one line of rivals, without cutting the one that the head stands on."""
     chain = opm.verdict(graph).chain
     edits = [skipping(graph, newest, older), _in_line(graph, [newest, *older])]
-    return safest(graph, edits[::-1] if chain and newest not in chain else edits)
+    return safest(graph, edits[1:] if chain and newest not in chain else edits)
 
 
 def _in_line(graph: ChannelGraph, rivals: list[str]) -> Edit:
@@ -82,7 +82,7 @@ def _kept(graph: ChannelGraph, name: str, chosen: str | None) -> str:
     if chosen is None or EdgeKind.REPLACES in kinds:
         return "leave it, if that is meant; else remove the edges that are not"
     unskipped = unskipping(graph, name, [chosen])
-    if EdgeKind.SKIPS in kinds and safest(graph, [unskipped]) is None:
+    if safest(graph, [unskipped]) is None:
         return f"leave it: opm refuses the channel unless {chosen} skips {name}"
     closed = unskipped.text if EdgeKind.SKIPS in kinds else ""
     if EdgeKind.RANGE in kinds:
@@ -133,19 +133,20 @@ def _one_road(graph: ChannelGraph, name: str, v0: str | None, v1: str | None) ->
         return _next_release(graph, name)
     if any(edge.kind is not EdgeKind.RANGE for edge in graph.accepts(v0, name)):
         return f"publish {v0} again with a version above {graph.versions[name]}, in its stead"
-    return bounded(graph, v0) or _next_release(graph, name)
+    edit = bounded(graph, v0)
+    assert edit is not None  # what is lower has a version
+    return edit
 
 
 def _next_release(graph: ChannelGraph, name: str) -> str:
     """The release that both generations go to from an entry, whatever stands in the channel now."""
     top = graph.versions[graph.by_version[-1]] if graph.by_version else None
     above = f"publish a release above {top}" if top else "publish a release"
-    heads = f"replaces {graph.head}" if graph.head else f"skips {listed(graph.heads)}"
     start = graph.versions.get(name)
     return (
-        f"{above} that {heads}, with a skipRange from {start}"
+        f"{above} that replaces {graph.head}, with a skipRange from {start}"
         if start
-        else f"{above} that {heads} and skips {name}"
+        else f"{above} that replaces {graph.head} and skips {name}"
     )
 
 

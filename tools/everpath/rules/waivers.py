@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Iterable
 from datetime import date
 from fnmatch import fnmatchcase
-from operator import itemgetter
 from typing import Final, NamedTuple, TypeAlias
 
 from everpath.model import Place
@@ -72,7 +71,7 @@ def waived(
     findings: Iterable[Finding],
     waivers: tuple[Waiver, ...],
     today: date | None,
-    was_looked_for: Callable[[Waiver], bool] = lambda _: True,
+    was_looked_for: Callable[[Waiver], bool],
 ) -> tuple[list[Finding], list[Finding], list[Standing]]:
     """Findings that remain, findings that are excused, and how each waiver stands after that."""
     register = _Register(w for w in waivers if not w.has_expired(today))
@@ -86,11 +85,12 @@ def waived(
         else:
             used.add(excuse)
             excused.append(finding)
-    expired = [waiver.has_expired(today) for waiver in waivers]
-    idle = [
-        not ended and w not in used and was_looked_for(w) for w, ended in zip(waivers, expired, strict=True)
-    ]
-    return kept, excused, list(map(Standing, waivers, idle, expired))
+    standings: list[Standing] = []
+    for waiver in waivers:
+        has_expired = waiver.has_expired(today)
+        is_unused = not has_expired and waiver not in used and was_looked_for(waiver)
+        standings.append(Standing(waiver, is_unused, has_expired))
+    return kept, excused, standings
 
 
 class _Register:
@@ -118,7 +118,7 @@ class _Register:
             for candidate in shelf.get(_beginnings(names, lengths), ())
         )
         found = ((place, waiver) for place, waiver in alike if waiver.excuses(finding))
-        return min(found, key=itemgetter(0), default=(0, None))[1]
+        return next((waiver for _, waiver in sorted(found)), None)
 
 
 def _fixed(pattern: str) -> int | None:

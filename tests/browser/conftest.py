@@ -1,0 +1,46 @@
+"""A page, opened in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from chromium import Browser, Opened, Window, program
+from everpath.drawing.scene import Scene
+from everpath.outputs.page import render
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """The browser of this machine. Without one these tests say so and are skipped."""
+    found = program()
+    if found is None:
+        pytest.skip("there is no Chromium here: apt-get install chromium")
+    running = Browser(found, tmp_path_factory.mktemp("profile"))
+    yield running
+    running.close()
+
+
+@pytest.fixture
+def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
+    """The page of some scenes, in a window of 1400 by 900."""
+
+    def open_page(
+        scenes: tuple[Scene, ...], fragment: str = "", size: tuple[int, int] = (1400, 900)
+    ) -> Window:
+        file = tmp_path / "page.html"
+        file.write_text("".join(render(scenes)), encoding="utf-8")
+        browser.ask(
+            "Emulation.setDeviceMetricsOverride",
+            width=size[0],
+            height=size[1],
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+        return Window(browser, f"{file.as_uri()}{fragment}")
+
+    yield open_page
+    browser.ask("Emulation.clearDeviceMetricsOverride")
+    browser.ask("Emulation.setEmulatedMedia", features=[])

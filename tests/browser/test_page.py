@@ -1,0 +1,217 @@
+"""The page in a real browser: what somebody sees who clicks, types, or has only a keyboard."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+
+from chromium import Opened
+from scenes import HOSTILE, hostile_scenes, scenes_of
+
+pytestmark = pytest.mark.xdist_group("browser")
+
+FORKED = """
+    [stable]
+    op.v1.3.0: op.v1.1.0 / op.v1.2.0
+    op.v1.2.0: op.v1.1.0
+    op.v1.1.0: op.v1.0.0
+    op.v1.0.0
+    [old]
+    op.v1.0.0
+    op.v0.9.0: - / - / <0.9.0
+"""
+LIT = ".channel:not([hidden]) .hop.lit title"
+
+
+def test_a_page_from_a_file_asks_for_nothing_and_nothing_is_refused(opened: Opened) -> None:
+    page = opened(scenes_of(FORKED))
+    assert page.complaints == []
+    assert [url for url in page.requests if not url.startswith("file:")] == []
+    assert page.js("document.querySelectorAll('.channel:not([hidden])').length") == 1
+
+
+def test_a_click_lights_the_roads_of_both_policies(opened: Opened) -> None:
+    page = opened(scenes_of(FORKED))
+    assert page.texts(LIT) == []
+    page.click(".node[data-i='0'] .dot")
+    assert page.texts(LIT) == [
+        "OLM v0: op.v1.0.0 goes to op.v1.1.0",
+        "OLM v0: op.v1.1.0 goes to op.v1.3.0",
+        "OLM v1: op.v1.0.0 goes to op.v1.1.0",
+        "OLM v1: op.v1.1.0 goes to op.v1.3.0",
+    ]
+    assert page.texts("#panel .road h3") == ["OLM v0: 2 hops", "OLM v1: 2 hops"]
+    assert page.texts("#panel .road.v0 li") == ["op.v1.1.0", "op.v1.3.0"]
+    assert page.texts("#panel .end") == ["reaches the head in 2 hops"] * 2
+
+
+def test_a_second_click_puts_it_out(opened: Opened) -> None:
+    page = opened(scenes_of(FORKED))
+    page.click(".node[data-i='0'] .dot")
+    page.click(".node[data-i='0'] .dot")
+    assert page.texts(LIT) == []
+
+
+def test_a_version_can_be_typed(opened: Opened) -> None:
+    page = opened(scenes_of(FORKED))
+    page.js("document.getElementById('find').focus()")
+    page.type("1.1.0")
+    assert page.texts("#matches") == ["1 found, Enter chooses"]
+    page.press("Enter")
+    assert page.texts("#panel h2") == ["op.v1.1.0✕"]
+    assert page.texts(".node.chosen .label") == ["1.1.0"]
+
+
+def test_an_exact_version_wins_over_longer_ones_that_hold_it(opened: Opened) -> None:
+    page = opened(scenes_of("op.v11.1.0: op.v1.1.0\nop.v1.1.0: op.v1.0.0\nop.v1.0.0"))
+    page.js("document.getElementById('find').focus()")
+    page.type("v1.1.0")
+    page.press("Enter")
+    assert page.texts("#panel h2") == ["op.v1.1.0✕"]
+
+
+def test_a_search_dims_what_does_not_match_and_says_where_else_it_is(opened: Opened) -> None:
+    page = opened(scenes_of(FORKED))
+    page.js("document.getElementById('find').focus()")
+    page.type("1.")
+    assert page.js("document.querySelectorAll('.channel:not([hidden]) .node.match').length") == 4
+    page.type("99")
+    assert page.texts("#matches") == ["not in this package; --installed draws its road"]
+    page.js("document.getElementById('find').select()")
+    page.type("0.9")
+    assert page.texts("#matches") == ["not here, but in old"]
+
+
+def test_an_address_chooses_channel_and_installed_version(opened: Opened) -> None:
+    page = opened(scenes_of(FORKED), "#channel=old&installed=0.9.0")
+    assert page.texts("[role=tab][aria-selected=true]")[0].startswith("old")
+    assert page.texts("#panel h2") == ["op.v0.9.0✕"]
+    page.click("#tab-0")
+    page.click(".node[data-i='1'] .dot")
+    assert page.js("location.hash") == "#channel=stable&installed=op.v1.1.0"
+
+
+def test_what_the_command_line_calls_installed_is_shown_first(opened: Opened) -> None:
+    page = opened(scenes_of("c: b\nb: a / - / <2.0.0\na", "p.v0.5.0"))
+    assert page.texts("#panel h2") == ["p.v0.5.0✕"]
+    assert page.texts("#panel .road.v1 li") == ["b", "c"]
+    assert page.texts(LIT) == ["OLM v0: b goes to c", "OLM v1: b goes to c"]
+
+
+def test_the_drawing_is_one_stop_of_the_tab_key_and_arrows_move_inside_it(opened: Opened) -> None:
+    page = opened(scenes_of(FORKED))
+    assert page.js("document.querySelectorAll('.channel:not([hidden]) .node[tabindex=\"0\"]').length") == 1
+    page.js("document.querySelector('.channel:not([hidden]) .node[tabindex=\"0\"]').focus()")
+    focused = "document.activeElement.querySelector('.label').textContent"
+    assert page.js(focused) == "1.3.0"
+    page.press("ArrowLeft")
+    page.press("ArrowLeft")
+    assert page.js(focused) == "1.1.0"
+    page.press("Home")
+    assert page.js(focused) == "1.0.0"
+    page.press("Enter")
+    assert page.texts("#panel h2") == ["op.v1.0.0✕"]
+    assert page.js("document.activeElement.getAttribute('aria-pressed')") == "true"
+    page.press("Escape")
+    assert page.texts(LIT) == []
+
+
+def test_the_focus_can_be_seen(opened: Opened) -> None:
+    page = opened(scenes_of(FORKED))
+    page.js("document.querySelector('.node[tabindex=\"0\"]').focus()")
+    page.press("ArrowLeft")
+    assert page.js("getComputedStyle(document.activeElement.querySelector('.halo')).stroke") != "none"
+
+
+def test_arrows_move_between_channels(opened: Opened) -> None:
+    page = opened(scenes_of(FORKED))
+    page.js("document.getElementById('tab-0').focus()")
+    page.press("ArrowRight")
+    assert page.texts("[role=tab][aria-selected=true]")[0].startswith("old")
+    assert page.js("document.activeElement.id") == "tab-1"
+
+
+def test_a_slash_goes_to_the_search(opened: Opened) -> None:
+    page = opened(scenes_of(FORKED))
+    page.press("/")
+    assert page.js("document.activeElement.id + ':' + document.activeElement.value") == "find:"
+
+
+def test_findings_are_shown_with_their_fix_and_lead_to_their_entry(opened: Opened) -> None:
+    page = opened(scenes_of("b3: - / b2\nb2: - / b1\nb1"))
+    assert page.texts("#panel .finding.error .rule") == ["EP206 stranded-v0"]
+    assert page.texts("#panel .finding.error .fix") == ["Fix: add b1 to the skips of b3"]
+    page.click("#panel .finding.error .link")
+    assert page.texts("#panel .road.v0 .end") == ["stranded"]
+    assert page.texts("#panel .road.v0 .why")[0].startswith("nothing leads on from b1: ")
+    assert page.texts("#panel .finding.error .rule") == ["EP206 stranded-v0"]
+
+
+def test_a_failing_resolver_is_quoted(opened: Opened) -> None:
+    page = opened(scenes_of("c: a\nb: a\na"), "#installed=a")
+    [told] = page.texts("#panel .road.v0 .why")
+    assert "OLM v0 fails for the whole namespace: a unique replacement chain" in told
+    assert page.complaints == []
+
+
+def test_dark_is_what_the_reader_prefers_until_the_button_says_otherwise(opened: Opened) -> None:
+    page = opened(scenes_of(FORKED))
+    colour = "getComputedStyle(document.body).backgroundColor"
+    page.prefer("light")
+    light = page.js(colour)
+    page.prefer("dark")
+    dark = page.js(colour)
+    assert light != dark
+    page.click("#theme")
+    assert page.js(colour) == light
+    page.click("#theme")
+    assert page.js(colour) == dark
+
+
+def test_a_channel_of_three_hundred_starts_at_its_head_and_has_an_overview(opened: Opened) -> None:
+    page = opened(scenes_of("\n".join(f"b{i}@1.{i}.0: b{i - 1}" for i in range(1, 301))))
+    assert page.js("document.querySelectorAll('.overview line').length") == 301
+    box = "document.querySelector('.view')"
+    assert page.js(f"{box}.scrollLeft + {box}.clientWidth >= {box}.scrollWidth - 1")
+    page.click("#fit")
+    assert page.js(f"{box}.scrollWidth <= {box}.clientWidth")
+    width = page.js(f"{box}.querySelector('svg').getBoundingClientRect().width")
+    page.click("#in")
+    assert page.js(f"{box}.querySelector('svg').getBoundingClientRect().width") > width
+
+
+def test_labels_do_not_lie_on_each_other(opened: Opened) -> None:
+    """Slanted labels overlap as boxes; their feet must be a line of text apart."""
+    page = opened(scenes_of("\n".join(f"b{i}@1.{i}.0: b{i - 1}" for i in range(1, 40))))
+    feet = page.js("[...document.querySelectorAll('.node .label')].map(e => e.getBoundingClientRect().left)")
+    assert all(b - a >= 12 for a, b in pairwise(feet))
+
+
+def test_a_narrow_screen_is_not_wider_than_itself(opened: Opened) -> None:
+    page = opened(scenes_of(FORKED), size=(390, 800))
+    assert page.js("document.documentElement.scrollWidth") == 390
+
+
+def test_it_prints(opened: Opened) -> None:
+    page = opened(scenes_of(FORKED))
+    assert page.pdf() > 1_000
+    assert page.js("[...document.querySelectorAll('.channel details')].every(e => e.open)")
+
+
+def test_no_name_runs(opened: Opened) -> None:
+    page = opened(hostile_scenes())
+    assert page.js("document.title") != "pwned"
+    assert page.js("document.querySelectorAll('img, iframe, object').length") == 0
+    for column in range(len(HOSTILE)):
+        node = f"document.querySelector('.node[data-i=\"{column}\"]')"
+        page.js(f"{node}.dispatchEvent(new MouseEvent('click', {{bubbles: true}}))")
+    assert page.js("document.title") != "pwned"
+    assert page.js("document.querySelectorAll('img, iframe, object').length") == 0
+    assert page.complaints == []
+
+
+def test_a_channel_without_entries_is_shown_as_one(opened: Opened) -> None:
+    page = opened(scenes_of("[stable]\n[fast]\na"))
+    assert page.complaints == []
+    assert page.texts(".channel:not([hidden]) h2") == ["stable (default): 0 entries, no head; 1 error"]

@@ -1,0 +1,196 @@
+"""`everpath compare`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from catalogs import fbc
+from commandline import Everpath
+from schemas import conforms
+
+CHAIN = "op.v3: op.v2\nop.v2: op.v1\nop.v1"
+SHORT = "op.v4: op.v3\nop.v3: op.v2"
+SKIPPING = f"op.v4: op.v2 / op.v3\n{CHAIN}"
+
+
+def _write(name: str, drawing: str, package: str = "op") -> str:
+    folder = Path(name)
+    folder.mkdir(exist_ok=True)
+    (folder / f"{package}.yaml").write_text(fbc(drawing, package))
+    return name
+
+
+@pytest.fixture(autouse=True)
+def _catalogs(here: Path) -> None:
+    _write("old", CHAIN)
+    _write("longer", f"op.v4: op.v3\n{CHAIN}")
+    _write("short", SHORT)
+    _write("skipping", SKIPPING)
+
+
+def test_a_release_on_top_passes(everpath: Everpath) -> None:
+    answer = everpath("compare", "old", "longer")
+    assert answer.code == 0
+    assert "6 going further than before" in answer.out
+
+
+def test_whoever_is_stranded_fails_the_gate(everpath: Everpath) -> None:
+    answer = everpath("compare", "old", "short")
+    assert answer.code == 1
+    assert "error[stranded]: op.v1 can no longer reach the head op.v4 under OLM v0 and v1" in answer.out
+    assert "= fix: add op.v1 to the skips of op.v4" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("new", "fail_on", "code"),
+    [("short", "never", 0), ("skipping", "stranded", 0), ("skipping", "road", 1), ("longer", "road", 0)],
+)
+def test_fail_on_says_what_fails(everpath: Everpath, new: str, fail_on: str, code: int) -> None:
+    assert everpath("compare", "old", new, "--fail-on", fail_on).code == code
+
+
+@pytest.mark.parametrize("new", ["old", "longer", "short", "skipping"])
+def test_json_keeps_its_schema(everpath: Everpath, new: str) -> None:
+    document = json.loads(everpath("compare", "old", new, "-o", "json").out)
+    conforms("compare", document)
+    assert len(document["rows"]) == document["summary"]["rows"] == 6
+    assert sum(document["summary"][row["outcome"]] > 0 for row in document["rows"]) == 6
+
+
+def test_the_matrix_keeps_the_schema_too(everpath: Everpath) -> None:
+    document = json.loads(everpath("compare", "--matrix", "1=old", "2=longer", "3=short", "-o", "json").out)
+    conforms("compare", document)
+    assert document["catalogs"] == ["1", "2", "3"]
+    assert [move["stranded"] for move in document["moves"]] == [0, 2]
+
+
+def test_the_matrix_shows_what_differs_and_all_on_request(everpath: Everpath) -> None:
+    answer = everpath("compare", "--matrix", "4.1=old", "4.2=longer", "4.3=short")
+    assert answer.code == 1
+    table = answer.out.partition("\n\n")[0].splitlines()
+    assert table == [
+        "PACKAGE  CHANNEL  INSTALLED  OLM    4.1      4.2      4.3",
+        "op       stable   op.v1      v0 v1  → op.v3  → op.v4  ! stranded",
+    ]
+    everything = everpath("compare", "--matrix", "4.1=old", "4.2=longer", "4.3=short", "--all").out
+    assert "op.v4      v0 v1           head     head" in everything
+
+
+def test_a_path_with_an_equals_sign_is_a_path_if_it_exists(everpath: Everpath) -> None:
+    _write("a=b", CHAIN)
+    assert everpath("compare", "--matrix", "a=b", "old").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["old"], "compare takes two catalogs, OLD and NEW, and got 1"),
+        (
+            ["old", "old", "old"],
+            "compare takes two catalogs, OLD and NEW, and got 3; --matrix takes more than two",
+        ),
+        (["--matrix", "old"], "--matrix takes two catalogs or more"),
+        (["old", "short", "-p", "oq"], "no package is called 'oq'"),
+        (["old", "short", "-c", "stabel"], "no channel is called 'stabel'"),
+    ],
+)
+def test_a_wrong_command_line_is_told_what_to_type(
+    everpath: Everpath, arguments: list[str], message: str
+) -> None:
+    answer = everpath("compare", *arguments)
+    assert answer.code == 2
+    assert message in answer.err
+    assert "hint: " in answer.err
+
+
+def test_a_package_that_only_the_old_catalog_has_may_be_named(everpath: Everpath) -> None:
+    _write("old", CHAIN, "gone")
+    answer = everpath("compare", "old", "longer", "-p", "gone")
+    assert answer.code == 1
+    assert "error[package-gone]" in answer.out
+
+
+def test_one_of_them_may_be_standard_input(everpath: Everpath) -> None:
+    assert everpath("compare", "-", "short", stdin=fbc(CHAIN, "op")).code == 1
+    assert everpath("compare", "-", "-", stdin=fbc(CHAIN, "op")).code == 2
+
+
+def test_a_catalog_that_is_not_there_is_unreadable(everpath: Everpath) -> None:
+    assert everpath("compare", "old", "nowhere").code == 3
+
+
+def test_a_catalog_that_is_unreadable_in_part_is_compared_and_ends_with_3(everpath: Everpath) -> None:
+    Path("longer/torn.yaml").write_text("schema: [\n")
+    answer = everpath("compare", "old", "longer")
+    assert answer.code == 3
+    assert "of longer could not be read" in answer.err
+    assert "going further" in answer.out
+
+
+def test_the_folder_of_one_bundle_is_no_catalog(everpath: Everpath) -> None:
+    (Path("one") / "manifests").mkdir(parents=True)
+    (Path("one") / "metadata").mkdir()
+    csv = "kind: ClusterServiceVersion\nmetadata: {name: op.v4}\nspec: {version: 4.0.0}\n"
+    Path("one/manifests/op.clusterserviceversion.yaml").write_text(
+        f"apiVersion: operators.coreos.com/v1alpha1\n{csv}"
+    )
+    Path("one/metadata/annotations.yaml").write_text(
+        "annotations:\n  operators.operatorframework.io.bundle.package.v1: op\n"
+        "  operators.operatorframework.io.bundle.channels.v1: stable\n"
+    )
+    answer = everpath("compare", "old", "one")
+    assert answer.code == 2
+    assert "one is the folder of one bundle" in answer.err
+
+
+def test_only_one_policy_is_asked_for(everpath: Everpath) -> None:
+    document = json.loads(everpath("compare", "old", "short", "--policy", "v1", "-o", "json").out)
+    assert document["policies"] == ["v1"]
+    assert {row["policy"] for row in document["rows"]} == {"v1"}
+
+
+def test_waivers_do_not_hide_who_is_stranded(everpath: Everpath) -> None:
+    Path("everpath.yaml").write_text("waivers:\n- {rule: stranded-v0, package: op, reason: known}\n")
+    assert everpath("compare", "old", "short").code == 1
+
+
+def test_all_shows_notes(everpath: Everpath) -> None:
+    assert "note[further]" not in everpath("compare", "old", "longer").out
+    assert "note[further]" in everpath("compare", "old", "longer", "--all").out
+
+
+def test_quiet_prints_changes_alone(everpath: Everpath) -> None:
+    assert everpath("compare", "old", "longer", "-q").out == ""
+
+
+def test_a_file_takes_the_report(everpath: Everpath) -> None:
+    answer = everpath("compare", "old", "short", "-o", "json", "--output-file", "out.json")
+    assert answer.out == ""
+    assert "Written to out.json." in answer.err
+    conforms("compare", json.loads(Path("out.json").read_text()))
+
+
+def test_github_annotates_lines_of_the_new_catalog_alone(
+    everpath: Everpath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "summary.md")
+    _write("old", CHAIN, "gone")
+    lines = everpath("compare", "old", "short").out.splitlines()
+    gone = [line for line in lines if "package-gone" in line]
+    assert gone[0].startswith("::error title=compare package-gone::")
+    assert any(line.startswith("::error file=short/op.yaml,line=") for line in lines)
+    summary = Path("summary.md").read_text()
+    assert summary.startswith("### everpath compare\n")
+    assert "| error | stranded |" in summary
+
+
+def test_a_name_cannot_write_to_the_terminal_or_the_table(everpath: Everpath) -> None:
+    Path("old/op.yaml").write_text(fbc(CHAIN, "op").replace("op.v1", '"op|\\e[31mv1"'))
+    text = everpath("compare", "old", "short").out
+    assert "\x1b" not in text
+    assert "\\x1b[31m" in text
+    assert "op\\|\\\\x1b" in everpath("compare", "old", "short", "-o", "markdown").out

@@ -1,0 +1,185 @@
+"""`everpath paths`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from catalogs import fbc, write_fbc
+from commandline import Everpath
+from schemas import conforms
+
+DRAWING = """
+    [stable]
+    op.v1.2.0: op.v1.1.0 / - / >=1.0.0 <1.1.0
+    op.v1.1.0: op.v1.0.0
+    op.v1.0.0
+    [fast]
+    op.v1.3.0: op.v1.2.0
+    op.v1.2.0
+"""
+
+
+@pytest.fixture(autouse=True)
+def catalog(here: Path) -> Path:
+    return write_fbc(here, DRAWING, "op")
+
+
+def _json(everpath: Everpath, *arguments: str) -> Any:
+    document = json.loads(everpath("paths", *arguments, "-o", "json").out)
+    conforms("paths", document)
+    return document
+
+
+def test_the_one_package_of_a_catalog_need_not_be_named(everpath: Everpath, here: Path) -> None:
+    assert everpath("paths").code == 0
+    write_fbc(here, "b: a\na", "another")
+    answer = everpath("paths")
+    assert (answer.code, answer.err.splitlines()[0]) == (2, "error: the catalog has 2 packages")
+    assert everpath("paths", "-p", "another").code == 0
+
+
+def test_a_wrong_package_channel_or_version_is_a_wrong_command_line(everpath: Everpath) -> None:
+    assert "did you mean 'op'?" in everpath("paths", "-p", "opp").err
+    assert "did you mean 'stable'?" in everpath("paths", "-c", "stabel").err
+    assert "did you mean 'op.v1.1.0'?" in everpath("paths", "--from", "op.v1.1.1").err
+    assert "has no bundle '7'" in everpath("paths", "--must-pass", "7").err
+    assert everpath("paths", "--to", "op.v9.0.0").code == 2
+
+
+def test_a_goal_in_another_channel_says_where_it_is(everpath: Everpath) -> None:
+    answer = everpath("paths", "-c", "stable", "--to", "1.3.0")
+    assert answer.code == 2
+    assert "hint: it is in fast" in answer.err
+
+
+def test_every_part_of_the_json_keeps_its_schema(everpath: Everpath) -> None:
+    assert [s["channels"] for s in _json(everpath)["surveys"]] == [["fast"], ["stable"]]
+    assert _json(everpath, "--from", "1.0.0", "--policy", "v0")["surveys"][0]["roads"][0]["entries"] == [
+        "op.v1.0.0",
+        "op.v1.2.0",
+    ]
+    assert (
+        _json(everpath, "--across", "--from", "1.0.0", "--to", "1.3.0")["surveys"][0]["counts"][0]["roads"]
+        == 2
+    )
+    demands = _json(everpath, "--must-pass", "1.1.0", "--never", ">9.0.0")["demands"]
+    assert [d["holds"] for d in demands] == [False, True]
+    assert demands[0]["offences"][0]["culprit"] == {"from": "op.v1.0.0", "to": "op.v1.2.0"}
+    mirrors = _json(everpath, "--mirror")["mirrors"]
+    assert [m["policy"] for m in mirrors] == ["v0", "v1"]
+    assert mirrors[0]["bundles"][0] == {
+        "name": "op.v1.3.0",
+        "version": "1.3.0",
+        "image": "registry.example/op:1.3.0",
+    }
+
+
+def test_a_broken_demand_exits_with_one(everpath: Everpath) -> None:
+    assert everpath("paths", "-c", "stable", "--must-pass", "1.1.0").code == 1
+    assert everpath("paths", "-c", "stable", "--must-pass", "1.1.0", "--from", "1.1.0").code == 0
+    assert everpath("paths", "-c", "stable", "--never", "1.1.0").code == 1
+    assert everpath("paths", "-c", "stable", "--never", "1.1.0", "--policy", "v0").code == 0
+
+
+def test_a_version_outside_of_every_catalog_has_roads_by_ranges(everpath: Everpath) -> None:
+    answer = everpath("paths", "--from", "1.0.5")
+    assert "1 hop  1.0.5 -[skipRange]-> op.v1.2.0" in answer.out
+    assert "no road leads from 1.2.5 to op.v1.2.0" in everpath("paths", "--from", "1.2.5", "-c", "stable").out
+
+
+def test_who_is_at_the_goal_is_told_so(everpath: Everpath) -> None:
+    assert "op.v1.2.0 is there already" in everpath("paths", "-c", "stable", "--from", "1.2.0").out
+
+
+def test_a_channel_that_v0_cannot_resolve_is_told(everpath: Everpath) -> None:
+    answer = everpath("paths", "-", "--policy", "v0", stdin=fbc("c: a\nb: a\na"))
+    assert "warning: OLM v0 resolves nothing in channel stable: several heads (b and c)" in answer.out
+    answer = everpath("paths", "-", "--policy", "v1", stdin=fbc("c: a\nb: a\na"))
+    assert "warning" not in answer.out
+
+
+def test_a_demand_that_holds_because_nobody_moves_says_so(everpath: Everpath) -> None:
+    text = fbc("c: a\nb: a\na")
+    answer = everpath("paths", "-", "--policy", "v0", "--must-pass", "b", stdin=text)
+    assert answer.code == 0
+    assert "warning: OLM v0 resolves nothing in channel stable" in answer.out
+
+
+def test_loops_are_told_and_large_ones_make_counts_a_bound(everpath: Everpath) -> None:
+    rows = "\n".join(f"b{i}: - / - / >=0.0.1" for i in range(14, 0, -1))
+    answer = everpath("paths", "-", "--from", "b1", "--to", "b14", "--limit", "1", stdin=fbc(rows))
+    assert "loop: b14, b13, b12, b11, b10 and 9 more lead to one another" in answer.out
+    assert "at least 4,096 roads from b1 to b14" in answer.out
+    assert "a loop of more than 12 entries is on the way" in answer.out
+
+
+def test_numbers_beyond_reading_are_told_by_their_size(everpath: Everpath) -> None:
+    rows = "\n".join([*(f"b{i}: b{i - 1} / - / <{i}.0.0" for i in range(300, 1, -1)), "b1"])
+    answer = everpath("paths", "-", "--from", "b1", "--limit", "0", stdin=fbc(rows))
+    assert "about 5.0e89 roads from b1 to b300, of 1 to 299 hops" in answer.out
+    document = json.loads(everpath("paths", "-", "--from", "b1", "-o", "json", stdin=fbc(rows)).out)
+    assert document["surveys"][0]["counts"][0]["roads"] == 2**298
+
+
+def test_an_imageset_is_yaml_that_names_the_bundles(everpath: Everpath) -> None:
+    answer = everpath("paths", "catalog", "--mirror", "--policy", "v0", "-c", "stable", "-o", "imageset")
+    [operators] = yaml.safe_load(answer.out)["mirror"]["operators"]
+    assert operators["packages"] == [{"name": "op", "bundles": [{"name": "op.v1.2.0"}]}]
+
+
+def test_an_imageset_that_would_strand_somebody_is_refused(everpath: Everpath) -> None:
+    text = fbc("[one]\nd: b\nx@3.0.0: - / a\nb: - / a\na\n[two]\nx@3.0.0: a\na")
+    answer = everpath("paths", "-", "--mirror", "--policy", "v1", "-o", "imageset", stdin=text)
+    assert answer.code == 2
+    assert "in channel one a would have no road" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--installed-since", "1.0.0"], "add --mirror"),
+        (["-o", "imageset"], "add --mirror, and --policy v0 or --policy v1"),
+        (["-o", "imageset", "--mirror"], "add --mirror, and --policy v0 or --policy v1"),
+        (["--mirror", "--installed-since", "x"], "give a version such as 1.2.3"),
+    ],
+)
+def test_options_that_do_not_fit_together(everpath: Everpath, options: list[str], message: str) -> None:
+    answer = everpath("paths", *options)
+    assert answer.code == 2
+    assert message in answer.err
+
+
+def test_a_part_that_cannot_be_read_is_an_exit_code_of_its_own(everpath: Everpath, catalog: Path) -> None:
+    (catalog / "torn.yaml").write_text("schema: [olm.package\n")
+    answer = everpath("paths", "-p", "op")
+    assert answer.code == 3
+    assert "could not be read" in answer.err
+
+
+def test_it_can_be_written_to_a_file(everpath: Everpath, here: Path) -> None:
+    answer = everpath("paths", "-c", "fast", "--output-file", "roads.txt")
+    assert answer.out == ""
+    assert (here / "roads.txt").read_text().startswith("package op, channel fast")
+
+
+def test_a_terminal_gets_colour(everpath: Everpath, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[1m" in everpath("paths").out
+    assert "\x1b[1;31mbroken\x1b[0m" in everpath("paths", "--never", "1.1.0").out
+
+
+def test_a_name_cannot_write_to_the_terminal(everpath: Everpath) -> None:
+    text = fbc("b: a\na").replace("name: b", 'name: "b\\e[31m"')
+    for options in ([], ["--from", "a"], ["--mirror"], ["--never", ">0.0.1"]):
+        assert "\x1b" not in everpath("paths", "-", *options, stdin=text).out
+
+
+def test_an_empty_channel_has_no_roads(everpath: Everpath) -> None:
+    text = "schema: olm.package\nname: p\n---\nschema: olm.channel\npackage: p\nname: c\nentries: []\n"
+    answer = everpath("paths", "-", stdin=text)
+    assert (answer.code, answer.out) == (0, "There are no entries, and so no roads.\n")

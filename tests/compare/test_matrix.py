@@ -1,0 +1,50 @@
+"""Several catalogs in a row."""
+
+from __future__ import annotations
+
+from everpath.compare import Outcome, Scope
+from everpath.compare.matrix import Matrix, MatrixRow, matrix
+from everpath.formats.notation import parse
+from everpath.model import Catalog
+from everpath.policies.walks import End
+
+
+def _matrix(*drawings: str) -> Matrix:
+    return matrix([parse(d) if d else Catalog("empty") for d in drawings], Scope(policies=("v0",)))
+
+
+def _row(found: Matrix, name: str) -> MatrixRow:
+    [row] = [row for row in found.rows if row.installed == name]
+    return row
+
+
+def test_each_move_strands_its_own() -> None:
+    found = _matrix("b: a\na", "c: b\nb: a\na", "d: c\nc: b")
+    assert [move.stranded for move in found.moves] == [0, 1]
+    assert _row(found, "a").outcomes == (Outcome.FURTHER, Outcome.STRANDED)
+    assert [change.installed for change in found.moves[1].changes] == [("a",)]
+
+
+def test_what_a_later_catalog_brings_has_no_road_before_it() -> None:
+    found = _matrix("a", "b: a\na")
+    assert _row(found, "b").roads[0] is None
+    assert _row(found, "b").outcomes == (None,)
+
+
+def test_whoever_did_not_move_on_is_followed_into_the_catalogs_after_the_next() -> None:
+    found = _matrix("b: a\na", "b", "c: b / a\nb")
+    assert _row(found, "a").outcomes == (Outcome.STRANDED, Outcome.MENDED)
+
+
+def test_a_package_that_is_gone_is_told_once_for_a_move() -> None:
+    found = _matrix("[x]\nb: a\na\n[y]\na", "", "")
+    assert [c.kind.value for c in found.moves[0].changes] == ["package-gone"]
+    assert not found.moves[1].changes
+    road = _row(found, "b").roads[1]
+    assert road is not None
+    assert road.end is End.ERROR
+
+
+def test_rows_that_go_on_as_before_do_not_differ() -> None:
+    found = _matrix("b: a\na", "c: b\nb: a\na")
+    assert not any(row.differs or row.hurts for row in found.rows)

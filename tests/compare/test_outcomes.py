@@ -1,0 +1,96 @@
+"""What becomes of each installed version."""
+
+from __future__ import annotations
+
+import pytest
+
+from comparisons import changed, outcomes, rows
+
+CHAIN = "c: b\nb: a\na"
+
+
+def test_a_release_that_replaces_the_head_takes_everybody_further() -> None:
+    assert outcomes(CHAIN, f"d: c\n{CHAIN}") == {"a": "further", "b": "further", "c": "further"}
+
+
+def test_an_unchanged_channel_changes_nothing() -> None:
+    assert outcomes(CHAIN, CHAIN) == {"a": "same", "b": "same", "c": "same"}
+
+
+def test_whoever_is_on_a_version_that_nothing_accepts_any_more_is_stranded() -> None:
+    assert outcomes(CHAIN, "d: c\nc: a\na") == {"a": "road", "b": "stranded", "c": "further"}
+
+
+def test_a_version_that_is_gone_may_still_be_accepted_by_name() -> None:
+    assert outcomes("b: a\na", "c: b\nb: a") == {"a": "further", "b": "further"}
+
+
+def test_a_version_that_is_gone_may_still_be_accepted_by_range() -> None:
+    assert outcomes("b: a\na", "c: - / - / <3.0.0") == {"a": "road", "b": "further"}
+
+
+def test_the_version_that_was_installed_counts_not_the_one_its_name_has_now() -> None:
+    old, new = "b: a\na@1.0.0", "c: b / - / >=1.0.0 <1.0.5\nb: a\na@1.5.0"
+    assert outcomes(old, new, "v0")["a"] == "road"
+    assert outcomes(old.replace("1.0.0", "1.5.0"), new, "v0")["a"] == "further"
+
+
+def test_a_second_head_fails_the_namespaces_of_all_under_v0() -> None:
+    assert set(outcomes(CHAIN, f"d\n{CHAIN}", "v0").values()) == {"failing"}
+
+
+def test_under_v1_a_second_head_strands_whoever_is_not_on_it() -> None:
+    assert set(outcomes(CHAIN, f"d\n{CHAIN}", "v1").values()) == {"stranded"}
+
+
+def test_a_circle_strands_whoever_walks_in_it() -> None:
+    assert outcomes("b: a\na", "b: a\na: - / - / >=2.0.0", "v0") == {"a": "stranded", "b": "stranded"}
+
+
+def test_skipping_what_one_passed_through_is_another_road() -> None:
+    assert outcomes(CHAIN, f"d: b / c\n{CHAIN}") == {"a": "road", "b": "road", "c": "further"}
+
+
+def test_a_hop_to_a_lower_version_is_a_downgrade() -> None:
+    old, new = "b: a\na", "c: b2@1.5.0\nb2@1.5.0: b\nb: a\na"
+    assert outcomes(old, new.replace("c: b2@1.5.0", "c: b2"), "v0") == {"a": "downgraded", "b": "downgraded"}
+
+
+def test_whoever_was_stranded_before_is_not_the_new_catalogs_fault() -> None:
+    assert outcomes("c: - / b\nb: - / a\na", "c: - / b\nb: - / a\na", "v0")["a"] == "before"
+
+
+def test_whoever_is_stranded_no_longer_is_mended() -> None:
+    assert outcomes("c: - / b\nb: - / a\na", "c: - / b, a\nb: - / a\na", "v0")["a"] == "mended"
+
+
+def test_a_resolver_that_failed_before_and_fails_now_is_no_news() -> None:
+    assert set(outcomes("b\na", "c\nb\na", "v0").values()) == {"before"}
+
+
+def test_skipped_versions_are_followed_too() -> None:
+    assert outcomes("c: a / b\nb: a\na", "c: a\na")["b"] == "stranded"
+
+
+def test_a_lost_head_strands_who_has_it_and_moves_back() -> None:
+    assert outcomes(CHAIN, "b: a\na")["c"] == "stranded"
+    assert changed(CHAIN, "b: a\na", "head-moved-back") == ["the head moved back from c (3.0.0) to b (2.0.0)"]
+
+
+def test_v1_says_in_its_own_words_that_nothing_is_left_for_a_version() -> None:
+    [row] = [r for r in rows(CHAIN, "d: c\nc: a\na", "v1") if r.installed == "b"]
+    assert row.new.failure is not None
+    assert row.new.failure.words == (
+        'error upgrading from currently installed version "2.0.0": '
+        'no bundles found for package "p" in channels [stable]'
+    )
+
+
+def test_under_v1_a_bundle_of_the_same_version_takes_the_place_of_one_that_is_gone() -> None:
+    [row] = [r for r in rows("b: a\na", "b: a2\na2@1.0.0", "v1") if r.installed == "a"]
+    assert (row.new.next, row.new.stop) == ("a2", "b")
+
+
+@pytest.mark.parametrize("policy", ["v0", "v1"])
+def test_a_channel_that_is_gone_fails_all(policy: str) -> None:
+    assert set(outcomes(f"[alpha]\n{CHAIN}", f"[beta]\n{CHAIN}", policy).values()) == {"failing"}

@@ -1,0 +1,64 @@
+"""All of OperatorHub, compared with what it was a release ago."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from everpath.compare import compare
+from everpath.compare.matrix import matrix
+from everpath.formats.reading import read
+from everpath.graph import ChannelGraph, PackageGraph
+from everpath.model import Catalog, Channel, Package
+
+pytestmark = pytest.mark.corpus
+
+
+@pytest.fixture(scope="module")
+def today(operatorhub: Path) -> Catalog:
+    return read(str(operatorhub), cache=None).catalog
+
+
+@pytest.fixture(scope="module")
+def yesterday(today: Catalog) -> Catalog:
+    """Every channel without its head; channels of one entry were not there yet."""
+    return replace(today, packages=tuple(map(_earlier, today.packages)))
+
+
+def _earlier(package: Package) -> Package:
+    channels = map(_headless, PackageGraph(package).channels)
+    return replace(package, channels=tuple(channel for channel in channels if channel.entries))
+
+
+def _headless(graph: ChannelGraph) -> Channel:
+    return replace(graph.channel, entries=tuple(e for e in graph.channel.entries if e.name != graph.head))
+
+
+def test_compared_with_itself_nothing_changes(today: Catalog) -> None:
+    assert compare(today, today).counts == {"same": 19_038, "before": 144}
+
+
+def test_the_last_release_of_every_channel_stranded_nobody(yesterday: Catalog, today: Catalog) -> None:
+    counts = {outcome.value: number for outcome, number in compare(yesterday, today).counts.items()}
+    assert counts == {"further": 15_766, "road": 1_816, "before": 144, "same": 52}
+
+
+def test_a_release_taken_back_strands_whoever_has_it(yesterday: Catalog, today: Catalog) -> None:
+    comparison = compare(today, yesterday)
+    gone = [c for c in comparison.changes if c.kind.value == "channel-gone"]
+    assert len(gone) == 193
+    heads = {(p.name, g.name, g.head) for p in today.packages for g in PackageGraph(p).channels if g.head}
+    hurt = {(r.package, r.channel, r.installed) for r in comparison.rows if r.outcome.hurts}
+    # Only these two have ranges without an upper end, by which an older release takes them down again.
+    assert heads - hurt == {
+        ("node-maintenance-operator", "stable", "node-maintenance-operator.v0.21.0"),
+        ("fence-agents-remediation", "stable", "fence-agents-remediation.v0.8.0"),
+    }
+
+
+def test_there_and_back_again_strands_on_the_way_there_alone(yesterday: Catalog, today: Catalog) -> None:
+    first, second = matrix([today, yesterday, today]).moves
+    assert first.stranded == compare(today, yesterday).stranded
+    assert second.stranded == 0

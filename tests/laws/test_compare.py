@@ -1,0 +1,198 @@
+"""Laws of comparing catalogs, over random channels and random edits of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from everpath.compare import Outcome, Scope, compare
+from everpath.compare.changes import ChangeKind
+from everpath.compare.channels import compare_channel
+from everpath.compare.differences import Kind, differences, without
+from everpath.compare.matrix import matrix
+from everpath.compare.roads import Roads, installations
+from everpath.formats.notation import parse
+from everpath.graph import ChannelGraph, PackageGraph
+from everpath.model import Catalog
+from everpath.policies import PolicyName, olm_v0, olm_v1
+from everpath.policies.decisions import Installed
+from everpath.policies.extensions import Extension, Source
+from everpath.policies.extensions import resolve as resolve_v1
+from everpath.policies.subscriptions import resolve as resolve_v0
+from everpath.versions import parse as parse_version
+from graphs import channel_graph
+from strategies import drawings
+
+POLICIES: tuple[PolicyName, ...] = ("v0", "v1")
+WHERE = ("p", "stable")
+
+# Each example is two channels and a trial for every edit between them.
+FEW = settings(max_examples=50)
+
+
+@st.composite
+def edited(draw: st.DrawFn) -> tuple[str, str]:
+    """A drawing, and the same after one to four edits: lines taken from another drawing, or left out."""
+    lines = {line.partition("@")[0]: line for line in draw(drawings()).splitlines()}
+    others = {line.partition("@")[0]: line for line in draw(drawings()).splitlines()}
+    before = "\n".join(lines.values())
+    for name in draw(st.lists(st.sampled_from(sorted(lines | others)), min_size=1, max_size=4, unique=True)):
+        lines = {n: line for n, line in lines.items() if n != name}
+        if name in others and draw(st.booleans()):
+            lines[name] = others[name]
+    assume(lines)
+    return before, "\n".join(lines.values())
+
+
+def _met(old: ChannelGraph, new: ChannelGraph) -> dict[tuple[str, PolicyName], Outcome]:
+    rows = compare_channel(old, new, POLICIES, WHERE).rows
+    return {(row.installed, row.policy): row.outcome for row in rows}
+
+
+@given(drawings())
+def test_a_catalog_compared_with_itself_strands_nobody_and_changes_nothing(drawing: str) -> None:
+    comparison = compare(parse(drawing), parse(drawing))
+    assert set(comparison.counts) <= {Outcome.SAME, Outcome.BEFORE}
+    assert {change.kind for change in comparison.changes} <= {ChangeKind.BEFORE}
+
+
+@given(drawings())
+def test_a_release_on_top_of_the_head_strands_nobody_who_reached_it(drawing: str) -> None:
+    old = channel_graph(drawing)
+    # An open range over the new release leads from it back down, in a circle: that does strand.
+    assume(old.head is not None and not old.coverage.count(parse_version("9.0.0")))
+    new = channel_graph(f"{drawing}\ntop@9.0.0: {old.head}")
+    for row in compare_channel(old, new, POLICIES, WHERE).rows:
+        if row.old.arrives and row.old.stop == old.head:
+            assert (row.outcome, row.gained) == (Outcome.FURTHER, 1)
+        elif not row.old.arrives:
+            assert not row.outcome.hurts
+
+
+@given(edited(), edited())
+@FEW
+def test_packages_are_compared_each_by_itself(one: tuple[str, str], other: tuple[str, str]) -> None:
+    def both(place: int) -> Catalog:
+        parts = (parse(one[place], "p"), parse(other[place], "q"))
+        return Catalog("both", tuple(package for part in parts for package in part.packages))
+
+    together = compare(both(0), both(1))
+    apart = [compare(both(0), both(1), Scope(packages=frozenset((name,)))) for name in "pq"]
+    assert together.rows == apart[0].rows + apart[1].rows
+    assert together.changes == apart[0].changes + apart[1].changes
+
+
+@given(edited())
+@FEW
+def test_whoever_is_stranded_is_stranded_by_the_resolver_itself(pair: tuple[str, str]) -> None:
+    old, new = map(channel_graph, pair)
+    for row in compare_channel(old, new, ("v0",), WHERE).rows:
+        here = Installed(row.installed, old.versions.get(row.installed))
+        path, failure = _followed_v0(new, here)
+        assert (path[0] if path else None) == row.new.next
+        assert (failure is None) == (row.new.failure is None)
+        if row.outcome is Outcome.STRANDED:
+            assert (path[-1] if path else row.installed) != new.head
+
+
+def _followed_v0(graph: ChannelGraph, installed: Installed) -> tuple[list[str], object]:
+    """Asks OLM v0 after every hop, as a cluster does."""
+    path: list[str] = []
+    while True:
+        decision = resolve_v0(graph, installed)
+        if decision.next is None or decision.next in path:
+            return path, decision.failure
+        path.append(decision.next)
+        installed = Installed(decision.next, graph.versions.get(decision.next))
+
+
+@given(edited())
+@FEW
+def test_under_v1_the_first_hop_is_the_one_of_a_cluster_extension(pair: tuple[str, str]) -> None:
+    old, new = map(channel_graph, pair)
+    source = Source("catalog", 0, PackageGraph(new.package))
+    for row in compare_channel(old, new, ("v1",), WHERE).rows:
+        extension = Extension("p", ("stable",), installed=Installed(row.installed, row.version))
+        decision = resolve_v1([source], extension)
+        assert decision.next == row.new.next
+        assert (decision.failure is None) == (row.new.failure is None)
+        assert decision.failure is None or row.new.failure is None or decision.failure == row.new.failure
+
+
+@given(edited())
+@FEW
+def test_the_edit_that_did_it_taken_back_lets_its_victims_go_on(pair: tuple[str, str]) -> None:
+    old, new = map(channel_graph, pair)
+    before = _met(old, new)
+    explained: set[tuple[str, PolicyName]] = set()
+    for change in compare_channel(old, new, POLICIES, WHERE).changes():
+        if change.kind not in (ChangeKind.STRANDED, ChangeKind.FAILING):
+            continue
+        assert change.edits, "in a channel this small every cause is found"
+        healed = _met(old, without(old, new, change.edits))
+        for name in change.installed:
+            for policy in change.policies:
+                assert before[name, policy].hurts
+                assert not healed[name, policy].hurts
+                explained.add((name, policy))
+    assert explained == {key for key, outcome in before.items() if outcome.hurts}
+
+
+@given(edited())
+@FEW
+def test_an_advised_edit_is_for_all_who_are_hurt(pair: tuple[str, str]) -> None:
+    old, new = map(channel_graph, pair)
+    for change in compare_channel(old, new, POLICIES, WHERE).changes():
+        assert (change.fix is not None) == change.kind.severity.name.startswith("ERROR")
+
+
+@given(edited())
+@FEW
+def test_all_edits_taken_back_are_the_old_channel(pair: tuple[str, str]) -> None:
+    old, new = map(channel_graph, pair)
+    again = without(old, new, differences(old, new))
+    assert {n: e._replace(place=e.place) for n, e in again.entries.items()} == {
+        n: again.entries[n]._replace(replaces=e.replaces, skips=e.skips, skip_range=e.skip_range)
+        for n, e in old.entries.items()
+    }
+    assert {n: str(v) for n, v in again.versions.items()} == {n: str(v) for n, v in old.versions.items()}
+    assert olm_v0.hops(again).next == olm_v0.hops(old).next
+    assert not differences(old, again)
+
+
+@given(drawings())
+def test_the_same_channel_has_no_edits(drawing: str) -> None:
+    assert not differences(channel_graph(drawing), channel_graph(drawing))
+
+
+@given(edited())
+@FEW
+def test_two_catalogs_in_a_row_are_a_comparison(pair: tuple[str, str]) -> None:
+    old, new = map(parse, pair)
+    found = matrix([old, new])
+    rows = {(r.installed, r.policy): r.outcome for r in compare(old, new).rows}
+    told = {(r.installed, r.policy): r.outcomes[0] for r in found.rows if r.outcomes[0] is not None}
+    assert told == rows
+    assert found.stranded == compare(old, new).stranded
+
+
+@given(drawings())
+def test_roads_of_entries_are_the_hops_of_the_policies(drawing: str) -> None:
+    graph = channel_graph(drawing)
+    v0, v1 = (Roads(graph, policy, installations(graph), WHERE) for policy in POLICIES)
+    hops = olm_v0.hops(graph)
+    for name in graph.entries:
+        fails = hops.failure is not None or name in hops.failures
+        assert v0.road(name).next == (None if fails else hops.next[name])
+        assert v1.road(name).next == olm_v1.hops(graph)[name]
+        assert len(v1.path(name)) == v1.road(name).hops
+
+
+def test_a_removed_entry_comes_back_with_its_bundle() -> None:
+    old, new = channel_graph("b: a\na@1.2.3"), channel_graph("b")
+    [edge, removed] = differences(old, new)
+    assert (edge.kind, removed.kind) == (Kind.REPLACES, Kind.REMOVED)
+    assert str(without(old, new, [removed]).versions["a"]) == "1.2.3"
+    assert replace(new.package) == new.package

@@ -1,0 +1,228 @@
+"""Laws of simulations, over random packages of one to three channels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from random import Random
+from typing import TypeVar
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from everpath.formats.notation import parse
+from everpath.graph import PackageGraph
+from everpath.model import Catalog, Place
+from everpath.policies import extensions, subscriptions
+from everpath.policies.decisions import Decision, Installed
+from everpath.policies.extensions import Extension, Source
+from everpath.policies.walks import End, walk
+from everpath.rules.check import check
+from everpath.rules.waivers import Waiver
+from everpath.simulation import Asked, Row, Scenario, Terms, rows, sheets
+from everpath.simulation.ways import Book, ways
+from everpath.versions import maybe
+from strategies import drawings
+
+T = TypeVar("T")
+
+_CRASHING = "<1.0.1 || || >=2.0.0"
+
+# Packages take long to draw, and the first law has met what resolvers can do.
+FEWER = settings(max_examples=40)
+
+
+@st.composite
+def packages(draw: st.DrawFn) -> str:
+    """A drawing of up to three channels, with deprecated and prohibited bundles and crashing ranges."""
+    channels = [draw(drawings()) for _ in range(draw(st.integers(1, 3)))]
+    text = "\n".join(f"[c{i}]\n{drawing}" for i, drawing in enumerate(channels))
+    names = sorted({line.partition("@")[0] for line in text.splitlines() if not line.startswith("[")})
+    some = st.lists(st.sampled_from(names), max_size=2, unique=True)
+    marks = [*(f"%deprecated {n}: old" for n in draw(some)), *(f"%prohibited {n}" for n in draw(some))]
+    if draw(st.integers(0, 4)) == 0:
+        text += f"\nlast@1.2.0: {draw(st.sampled_from(names))} / - / {_CRASHING}"
+    return "\n".join([text, *marks])
+
+
+def answered(text: str | Catalog, scenario: Scenario | None = None) -> list[Row]:
+    catalog = parse(text) if isinstance(text, str) else text
+    source = Source("c", 0, PackageGraph(catalog.packages[0]))
+    return list(rows(sheets([source], scenario or Scenario())))
+
+
+def judged(package: PackageGraph, row: Row, here: str | None) -> Decision:
+    """One call of the resolver from one stop of a row."""
+    graph = package.by_name[row.channel]
+    bundle = package.package.by_name.get(here) if here is not None else None
+    version = maybe(bundle.version) if bundle is not None else None
+    installed = Installed(here, version) if here is not None else None
+    if row.policy == "v0":
+        return subscriptions.resolve(graph, installed)
+    return extensions.resolve(
+        [Source("c", 0, package)], Extension(package.name, (graph.name,), "", False, installed)
+    )
+
+
+def agrees(package: PackageGraph, row: Row) -> None:
+    """Each stop of a walk is the resolver's answer at the one before; at the last it stays or fails."""
+    here = row.installed
+    for stop in row.path:
+        assert judged(package, row, here) == judged(package, row, here)._replace(next=stop, failure=None)
+        here = stop
+    if row.end is not End.LOOP:
+        last = judged(package, row, here)
+        assert last.next is None
+        assert (last.failure is not None) == (row.end is End.ERROR)
+        assert last.failure is None or last.failure.words in row.reason
+
+
+@given(packages())
+def test_rows_agree_with_single_calls_of_the_resolvers(text: str) -> None:
+    package = PackageGraph(parse(text).packages[0])
+    for row in answered(text):
+        agrees(package, row)
+
+
+@FEWER
+@given(packages())
+def test_fresh_rows_and_switches_agree_with_single_calls_too(text: str) -> None:
+    package = PackageGraph(parse(text).packages[0])
+    for row in (*answered(text, Scenario(fresh=True)), *answered(text, Scenario(switching=True))):
+        agrees(package, row)
+
+
+@FEWER
+@given(packages())
+def test_every_channel_entry_and_policy_has_one_row(text: str) -> None:
+    package = PackageGraph(parse(text).packages[0])
+    found = [(row.channel, row.installed, row.policy) for row in answered(text)]
+    wanted = {(g.name, n, policy) for g in package.channels for n in g.entries for policy in ("v0", "v1")}
+    assert len(found) == len(wanted)
+    assert set(found) == wanted
+
+
+@FEWER
+@given(packages())
+def test_every_walk_ends_or_is_reported_as_a_loop(text: str) -> None:
+    for row in answered(text):
+        stops = [row.installed, *row.path]
+        repeated = len(set(stops)) < len(stops)
+        assert repeated == (row.end is End.LOOP)
+        assert len(set(stops)) >= len(stops) - 1
+        if repeated:
+            assert stops[-1] in stops[:-1]
+        assert row.next == (row.path[0] if row.path else None)
+
+
+@FEWER
+@given(packages())
+def test_only_the_channels_head_is_one(text: str) -> None:
+    package = PackageGraph(parse(text).packages[0])
+    for row in answered(text):
+        assert row.end is not End.HEAD or row.last == package.by_name[row.channel].head
+        assert row.reason
+
+
+@FEWER
+@given(packages())
+def test_the_same_question_has_the_same_answer(text: str) -> None:
+    assert answered(text) == answered(text)
+
+
+def shuffled(items: Sequence[T], chance: Random) -> tuple[T, ...]:
+    return tuple(chance.sample(items, len(items)))
+
+
+@FEWER
+@given(packages(), st.randoms(use_true_random=False))
+def test_v0_does_not_depend_on_the_order_of_documents(text: str, chance: Random) -> None:
+    catalog = parse(text)
+    [package] = catalog.packages
+    other = replace(
+        package,
+        channels=shuffled(
+            [replace(c, entries=shuffled(c.entries, chance)) for c in package.channels], chance
+        ),
+        bundles=shuffled(package.bundles, chance),
+    )
+    only_v0 = Scenario(("v0",))
+    ways = [
+        [(r.channel, r.installed, r.path, r.end) for r in answered(each, only_v0)]
+        for each in (catalog, Catalog("shuffled", (other,)))
+    ]
+    assert ways[0] == ways[1]
+
+
+@FEWER
+@given(packages(), drawings())
+def test_an_unrelated_channel_changes_nothing_in_this_one(text: str, other: str) -> None:
+    strange = "\n".join(line.replace("b", "other-b") for line in other.splitlines())
+    before = answered(text)
+    after = [row for row in answered(f"{text}\n[unrelated]\n{strange}") if row.channel != "unrelated"]
+    assert before == after
+
+
+@FEWER
+@given(packages())
+def test_a_waived_finding_changes_no_simulation(text: str) -> None:
+    catalog = parse(text)
+    before = answered(catalog)
+    found = check(catalog).findings
+    waivers = [Waiver(finding.rule, "known", Place("everpath.yaml")) for finding in found]
+    assert not check(catalog, waivers=waivers).findings
+    assert answered(catalog) == before
+
+
+@FEWER
+@given(packages())
+def test_terms_that_ask_for_nothing_change_no_walk(text: str) -> None:
+    """Asking stop by stop, as for several catalogs, goes the ways that the answers in bulk go."""
+    only_v1 = Scenario(("v1",))
+    usual = {(r.channel, r.installed): r.path for r in answered(text, only_v1)}
+    anything = only_v1._replace(terms=Terms(version_range=">=0.0.0-0"))
+    assert {(r.channel, r.installed): r.path for r in answered(text, anything)} == usual
+
+
+@FEWER
+@given(packages())
+def test_a_catalog_without_the_package_changes_nothing(text: str) -> None:
+    package = PackageGraph(parse(text).packages[0])
+    alone = list(rows(sheets([Source("c", 0, package)], Scenario())))
+    beside = rows(sheets([Source("c", 0, package), Source("d", 5, None)], Scenario()))
+    assert [(r.path, r.installed) for r in beside] == [(r.path, r.installed) for r in alone]
+
+
+@FEWER
+@given(packages())
+def test_somebody_who_is_asked_for_is_answered_as_among_all(text: str) -> None:
+    package = PackageGraph(parse(text).packages[0])
+    source, every = Source("c", 0, package), answered(text)
+    for name, bundle in package.package.by_name.items():
+        found = rows(sheets([source], Scenario(), [Asked(name, bundle.version)]))
+        assert list(found) == [row for row in every if row.installed == name]
+
+
+_NAMES = st.sampled_from("abcdefgh")
+
+
+@given(st.dictionaries(_NAMES, st.none() | _NAMES, max_size=8), st.dictionaries(_NAMES, st.none() | _NAMES))
+def test_ways_are_walks_and_two_of_one_book_are_alike_by_their_numbers(
+    one: dict[str, str | None], other: dict[str, str | None]
+) -> None:
+    book = Book()
+    found = [(hops, ways(hops, hops, book)) for hops in (one, other)]
+    every = [way for _, known in found for way in known.values()]
+    for hops, known in found:
+        for name, way in known.items():
+            path = walk(hops, name)
+            assert (tuple(way), len(way), way.first, way.last) == (
+                path,
+                len(path),
+                path[0] if path else None,
+                path[-1] if path else None,
+            )
+            assert way == path
+            assert hash(way) == hash(path)
+    for way in every:
+        assert [way == another for another in every] == [tuple(way) == tuple(another) for another in every]

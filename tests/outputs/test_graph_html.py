@@ -1,0 +1,146 @@
+"""The page as a file: complete without its script, loading nothing, and safe from every name."""
+
+from __future__ import annotations
+
+import json
+import re
+from base64 import b64encode
+from hashlib import sha256
+from html.parser import HTMLParser
+from typing import Any
+
+from hypothesis import given
+
+from everpath.drawing.scene import Scene
+from everpath.outputs.page import render
+from everpath.policies.walks import walk
+from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, unjudged
+from strategies import drawings
+
+
+class Page(HTMLParser):
+    """The elements of a page, and the text of each script, style and cell."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.texts: dict[str, list[str]] = {}
+        self._open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, dict(attrs)))
+        self._open.append(tag)
+        self.texts.setdefault(tag, []).append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._open and self._open.pop() != tag:
+            pass
+
+    def handle_data(self, data: str) -> None:
+        if self._open:
+            self.texts[self._open[-1]][-1] += data
+
+    @property
+    def data(self) -> Any:
+        return json.loads(self.texts["script"][0])
+
+
+def page(*scenes: Scene) -> Page:
+    return Page("".join(render(scenes)))
+
+
+def test_it_loads_nothing_and_runs_only_its_own_script() -> None:
+    text = "".join(render(scenes_of("b: a\na")))
+    shown = Page(text)
+    [policy] = [
+        a["content"] or "" for t, a in shown.elements if a.get("http-equiv") == "Content-Security-Policy"
+    ]
+    for directive, content in (
+        ("style-src", shown.texts["style"][0]),
+        ("script-src", shown.texts["script"][1]),
+    ):
+        digest = b64encode(sha256(content.encode()).digest()).decode()
+        assert f"{directive} 'sha256-{digest}'" in policy
+    assert policy.startswith("default-src 'none';")
+    assert "unsafe" not in policy
+    assert not [a for _, a in shown.elements if {"src", "href", "style"} & a.keys()]
+    assert "url(" not in text
+    assert "@import" not in text
+
+
+def test_the_script_never_makes_markup_of_text() -> None:
+    script = page(*scenes_of("b: a\na")).texts["script"][1]
+    assert not re.search(
+        r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", script
+    )
+
+
+def test_every_channel_has_a_tab_and_a_panel() -> None:
+    shown = page(*scenes_of("[fast]\nb: a\na\n[stable]\na"))
+    tabs = [a["aria-controls"] for t, a in shown.elements if a.get("role") == "tab"]
+    panels = [a["id"] for t, a in shown.elements if a.get("role") == "tabpanel"]
+    assert tabs == panels == ["channel-0", "channel-1"]
+
+
+@given(drawings())
+def test_roads_are_those_of_the_policies(drawing: str) -> None:
+    scene = unjudged(drawing)
+    [channel] = page(scene).data["channels"]
+    names = [node["name"] for node in channel["nodes"]]
+    entries = {node["name"]: node["roads"] for node in channel["nodes"] if node["roads"]}
+    for number, roads in enumerate(scene.roads):
+        steps = {name: told[number][0] for name, told in entries.items()}
+        hops = {name: None if step is None else names[step] for name, step in steps.items()}
+        assert [walk(hops, name) for name in entries] == [walk(roads.next, name) for name in entries]
+        assert {name: told[number][1] for name, told in entries.items()} == {
+            name: destination.end.value for name, destination in roads.ends.items()
+        }
+
+
+@given(drawings())
+def test_the_table_has_every_entry_and_every_edge(drawing: str) -> None:
+    scene = unjudged(drawing)
+    text = "".join(render([scene]))
+    rows = re.findall(r"<tr><td>(.*?)</td><td>(.*?)</td>", text)
+    names = [name.split(" (")[0] for name, _ in rows]
+    assert names[::-1] == list(scene.picture.columns)
+    found = set[tuple[str, str, str]]()
+    for name, (_, edges) in zip(names, rows, strict=True):
+        for edge in edges.split("<br>"):
+            kind, _, targets = edge.partition(" ")
+            if kind in ("replaces", "skips"):
+                found |= {(name, target, kind) for target in targets.split(", ")}
+    assert found == {edge for edge in edge_set(scene.picture) if edge[2] != "skipRange"}
+
+
+def test_findings_come_with_message_fix_and_place() -> None:
+    [channel] = page(*scenes_of("b3: - / b2\nb2: - / b1\nb1")).data["channels"]
+    [error] = [f for f in channel["findings"] if f["severity"] == "error"]
+    assert (error["rule"], error["entry"], error["where"]) == ("EP206", 0, "catalog.yaml:1")
+    assert error["fix"] == "add b1 to the skips of b3"
+    assert error["because"]
+
+
+def test_a_visitor_comes_with_its_roads() -> None:
+    [channel] = page(*scenes_of("c: b\nb: a / - / <2.0.0\na", "p.v0.5.0")).data["channels"]
+    [visitor] = channel["visitors"]
+    assert visitor["name"] == "p.v0.5.0"
+    assert visitor["roads"][0] == {"path": [1, 2], "kind": "head", "end": "reaches the head in 2 hops"}
+
+
+def test_no_name_becomes_markup() -> None:
+    plain, hostile = page(*scenes_of("b: a\na")), page(*hostile_scenes())
+    assert {tag for tag, _ in hostile.elements} <= {tag for tag, _ in plain.elements} | {"br", "span"}
+    assert not [key for _, attributes in hostile.elements for key in attributes if key.startswith("on")]
+    names = [node["name"] for node in hostile.data["channels"][0]["nodes"]]
+    assert [name for name in HOSTILE if name.isprintable() and name not in names] == []
+
+
+def test_the_same_channels_give_the_same_bytes() -> None:
+    assert "".join(render(scenes_of("b: a\na"))) == "".join(render(scenes_of("b: a\na")))
+
+
+def test_three_hundred_entries_that_cover_each_other_stay_small() -> None:
+    [scene] = scenes_of("\n".join(f"b{i}@1.{i}.0: b{i - 1} / - / <1.{i}.0" for i in range(1, 301)))
+    assert len("".join(render([scene]))) < 1_500_000

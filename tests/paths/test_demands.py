@@ -1,0 +1,122 @@
+"""Demands: everybody passes X, nobody lands on Y."""
+
+from __future__ import annotations
+
+from everpath.graph import PackageGraph
+from everpath.paths.demands import Demand, DemandKind, Offence, must_pass, never
+from everpath.paths.network import Policy, network
+from everpath.paths.subjects import subject
+from graphs import package_graph
+
+CHAIN = """
+    d: c / - / >=2.0.0 <3.0.0
+    c: b
+    b: a
+    a
+"""
+
+
+def _pass(
+    drawing: str, x: str, goal: str, start: str | None = None, policy: Policy = "any"
+) -> Offence | None:
+    package = package_graph(drawing)
+    demand = Demand(DemandKind.MUST_PASS, subject(package, x))
+    return must_pass(network(package.channels[:1], policy), demand, goal, start)
+
+
+def _never(drawing: str, y: str, policy: Policy = "any", **limits: str) -> Offence | None:
+    package: PackageGraph = package_graph(drawing)
+    demand = Demand(DemandKind.NEVER, subject(package, y, ranges=True))
+    return never(network(package.channels[:1], policy), demand, limits.get("goal"), limits.get("start"))
+
+
+def test_the_shortest_road_past_x_is_shown_with_the_edge_that_leads_past() -> None:
+    offence = _pass(CHAIN, "c", "d")
+    assert offence is not None
+    assert offence.road == ("b", "d")
+    assert offence.culprit == ("b", "d")
+    assert offence.starts == ("a", "b")
+
+
+def test_a_road_from_one_start_is_blamed_on_the_hop_over_x() -> None:
+    offence = _pass(CHAIN, "3.0.0", "d", "a")
+    assert offence is not None
+    assert offence.road == ("a", "b", "d")
+    assert offence.culprit == ("b", "d")
+
+
+def test_who_passes_is_not_blamed() -> None:
+    assert _pass(CHAIN, "b", "d") is None
+    assert _pass(CHAIN, "c", "d", "c") is None
+    assert _pass(CHAIN, "d", "d") is None
+
+
+def test_a_goal_below_x_needs_no_passing() -> None:
+    assert _pass("a: b / c\nb: c\nc", "b", "a") is None
+
+
+def test_where_no_version_is_passed_the_hop_that_leaves_x_behind_is_blamed() -> None:
+    """x is the newest of all, but one may come back from it."""
+    offence = _pass("e: d\nd: c / x\nc: b\nx@9.0.0: b\nb: a\na", "x", "e", "a")
+    assert offence is not None
+    assert offence.road == ("a", "b", "c", "d", "e")
+    assert offence.culprit == ("b", "c")
+
+
+def test_x_without_a_version_is_for_those_who_could_come_to_it() -> None:
+    offence = _pass("d: c / - / <3.0.0\nc?: b\nb", "c", "d")
+    assert offence is not None
+    assert offence.starts == ("b",)
+
+
+def test_only_what_a_resolver_does_counts_under_its_policy() -> None:
+    drawing = "d: c / - / <2.0.0\nc: b\nb: a\na"
+    assert _pass(drawing, "c", "d", policy="v0") is not None
+    assert _pass("d: c\nc: b / a\nb: a\na", "b", "d", policy="v0") is not None
+    assert _pass("d: c\nc: b\nb: a\na", "b", "d", policy="v0") is None
+
+
+def test_landing_on_y_shows_the_hop_onto_it() -> None:
+    offence = _never(CHAIN, "c")
+    assert offence is not None
+    assert offence.road == ("b", "c")
+    assert offence.culprit == ("b", "c")
+    assert offence.starts == ("b",)
+
+
+def test_a_range_means_everything_in_it() -> None:
+    offence = _never(CHAIN, ">=2.0.0 <4.0.0", start="a")
+    assert offence is not None
+    assert offence.road == ("a", "b")
+    assert _never(CHAIN, ">=7.0.0") is None
+
+
+def test_y_is_landed_on_only_on_the_roads_asked_for() -> None:
+    assert _never(CHAIN, "c", start="a", goal="b") is None
+    assert _never(CHAIN, "c", start="d") is None
+    assert _never(CHAIN, "c", start="a", goal="d") is not None
+
+
+def test_what_one_has_is_not_landed_on() -> None:
+    assert _never(CHAIN, "a") is None
+    assert _never(CHAIN, "b", start="b") is None
+
+
+def test_a_new_install_lands_without_a_road() -> None:
+    offence = _never("a", "a")
+    assert offence is not None
+    assert (offence.road, offence.culprit) == (("a",), None)
+    assert _never("a", "a", start="a") is None
+
+
+def test_v0_never_lands_on_what_is_skipped_but_v1_does() -> None:
+    drawing = "d: c / c\nc: b\nb: a\na"
+    assert _never(drawing, "c", "v0") is None
+    assert _never(drawing, "c", "v1") is not None
+    assert _never(drawing, "c") is not None
+
+
+def test_an_entry_whose_own_range_holds_it_still_goes_on() -> None:
+    offence = _never("c: b\nb: - / - / >=0.0.1\na", ">=2.0.0 <4.0.0")
+    assert offence is not None
+    assert set(offence.starts) == {"a", "b", "c"}

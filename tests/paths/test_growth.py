@@ -1,0 +1,53 @@
+"""Ten times the entries cost little more than ten times the work, also where ranges make n² edges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from everpath.graph import PackageGraph
+from everpath.paths import roads
+from everpath.paths.chain import mirror_v0
+from everpath.paths.climb import mirror_v1
+from everpath.paths.demands import Demand, DemandKind, must_pass, never
+from everpath.paths.network import network
+from everpath.paths.subjects import subject
+from graphs import package_graph
+from work import lines_run
+
+SHAPES: dict[str, Callable[[int], str]] = {
+    "a chain": lambda i: f"b{i}: b{i - 1}",
+    "ranges over all below": lambda i: f"b{i}: b{i - 1} / - / <{i}.0.0",
+    "ranges over the one below": lambda i: f"b{i}: - / b{i - 1} / >={i - 1}.0.0 <{i}.0.0",
+}
+
+
+def _count(package: PackageGraph) -> object:
+    return roads.tallies(network(package.channels), f"b{len(package.channels[0].entries)}")
+
+
+def _demand(package: PackageGraph) -> object:
+    net, size = network(package.channels), len(package.channels[0].entries)
+    passing = Demand(DemandKind.MUST_PASS, subject(package, f"b{size // 2}"))
+    landing = Demand(DemandKind.NEVER, subject(package, ">=2.0.0", ranges=True))
+    return must_pass(net, passing, f"b{size}"), never(net, landing), never(net, landing, start="b1")
+
+
+def _mirror(package: PackageGraph) -> object:
+    return mirror_v0(package.channels), mirror_v1(package.channels)
+
+
+@pytest.mark.parametrize("act", [_count, _demand, _mirror])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_work_grows_as_the_entries_do(shape: str, act: Callable[[PackageGraph], object]) -> None:
+    def work(size: int) -> int:
+        lines = (SHAPES[shape](i) for i in range(size, 1, -1))
+        package = package_graph("\n".join([*lines, "b1"]))
+        # Texts that were read before cost nothing the second time.
+        assert package.channels[0].versions
+        assert package.channels[0].ranges.keys() <= package.channels[0].versions.keys()
+        return lines_run(lambda: act(package))
+
+    # Ten times, and what the logarithm adds; a look at every edge would be a hundred times.
+    assert work(400) <= 20 * work(40)

@@ -1,0 +1,169 @@
+"""The fewest bundles that a mirror must keep."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+
+from everpath.graph import ChannelGraph
+from everpath.paths import chain, cover
+from everpath.paths.by_name import by_name
+from everpath.paths.chain import mirror_v0
+from everpath.paths.climb import mirror_v1
+from everpath.paths.mirror import arriving, kept_in
+from everpath.paths.network import hops_of
+from everpath.versions import parse
+from graphs import channel_graph, package_graph
+
+
+def _serves(graph: ChannelGraph, kept: tuple[str, ...], served: tuple[str, ...], goal: str) -> bool:
+    everyone = {name: graph.versions.get(name) for name in graph.entries}
+    hops = hops_of(kept_in(graph, kept), "v0", everyone)
+    return goal in kept and set(served) <= arriving(hops, goal)
+
+
+def test_v0_keeps_the_run_of_the_chain_down_to_whoever_accepts_the_last() -> None:
+    mirror = mirror_v0([channel_graph("d: c / - / >=2.0.0 <4.0.0\nc: b\nb: a\na")])
+    [kept] = mirror.channels
+    assert mirror.bundles == kept.entries == ("d", "c", "b")
+    assert kept.needed_by == {"b": ("a",)}
+    assert mirror.is_smallest
+
+
+def test_v1_leaves_out_the_middle() -> None:
+    mirror = mirror_v1([channel_graph("d: c / - / >=2.0.0 <4.0.0\nc: b\nb: a\na")])
+    assert mirror.bundles == ("d", "b")
+    assert mirror.channels[0].needed_by["b"] == ("a",)
+
+
+def test_a_head_that_accepts_everybody_is_enough() -> None:
+    graph = channel_graph("c: b / - / <3.0.0\nb: a\na")
+    assert mirror_v0([graph]).bundles == mirror_v1([graph]).bundles == ("c",)
+
+
+def test_only_who_may_be_installed_is_served() -> None:
+    graph = channel_graph("d: c / - / >=2.0.0 <4.0.0\nc: b\nb: a\na")
+    assert mirror_v0([graph], parse("2.0.0")).bundles == ("d",)
+    assert mirror_v1([graph], parse("2.0.0")).bundles == ("d",)
+
+
+def test_who_has_no_road_is_told_and_costs_nothing() -> None:
+    graph = channel_graph("c: b\nb\nz@0.1.0: - / - / -\nx@5.0.0: c / z")
+    [kept] = mirror_v0([channel_graph("c: b / x\nb\nx: a\na")]).channels
+    assert kept.cut_off == ("a",)
+    assert kept.entries == ("c",)
+    assert mirror_v1([graph]).channels[0].cut_off == ()
+
+
+def test_a_skipped_entry_of_the_run_is_kept_because_the_chain_goes_through_it() -> None:
+    [kept] = mirror_v0([channel_graph("d: c / c / >=2.0.0 <3.0.0\nc: b\nb: a\na")]).channels
+    assert kept.entries == ("d", "c", "b")
+    assert kept.served == ("d", "c", "b", "a")
+
+
+ASTRAY = """
+    b1: b4
+    b2: b6 / b6, b5
+    b3: b5 / - / <3.0.0
+    b4
+    b5: b1 / - / <4.0.0
+    b6: b2 / - / <6.0.0
+"""
+
+
+def test_an_entry_beside_the_chain_is_kept_when_it_skips_what_would_lead_astray() -> None:
+    """b2 and b6 skip and replace one another; without them b5, which b2 skips, becomes a target again."""
+    graph = channel_graph(ASTRAY)
+    mirror = mirror_v0([graph])
+    [kept] = mirror.channels
+    assert kept.goal == "b3"
+    assert kept.entries == ("b6", "b5", "b3", "b2", "b1")
+    assert mirror.is_smallest
+    assert _serves(graph, kept.entries, kept.served, "b3")
+    fewer = [names for size in range(5) for names in combinations(graph.entries, size)]
+    assert not any(_serves(graph, names, kept.served, "b3") for names in fewer)
+
+
+def test_a_search_that_is_cut_short_keeps_what_serves_and_says_what_it_knows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(chain, "MOST_TRIALS", 1)
+    graph = channel_graph(ASTRAY)
+    mirror = mirror_v0([graph])
+    assert set(mirror.bundles) == set(graph.entries)
+    assert not mirror.is_smallest
+    assert mirror.at_least < 5
+
+
+def test_what_the_mirror_would_offer_again_is_named() -> None:
+    """x skips b, and is itself skipped; a mirror without x has b as a target."""
+    drawing = "d: b / x / >=1.0.0 <2.0.0\nx: - / b\nb: a\na: z\nz@0.5.0"
+    [kept] = mirror_v0([channel_graph(drawing)]).channels
+    assert kept.entries == ("d", "b", "a")
+    assert kept.offered == ("b",)
+
+
+def test_nothing_can_be_kept_where_v0_resolves_nothing() -> None:
+    mirror = mirror_v0([channel_graph("c: a\nb: a\na")])
+    assert mirror.bundles == ()
+    assert mirror.channels[0].goal is None
+    assert mirror.channels[0].cut_off == ("c", "b", "a")
+
+
+def test_a_prohibited_head_is_no_goal() -> None:
+    assert mirror_v0([channel_graph("b: a\na\n%prohibited b")]).channels[0].goal is None
+
+
+def test_channels_share_what_they_keep() -> None:
+    """Either of b and c would serve a in the first channel; the second one needs c anyway."""
+    package = package_graph("[one]\nd: - / b, c\nc: - / a\nb: - / a\na\n[two]\nc: b\nb: a\na")
+    mirror = mirror_v1(package.channels)
+    assert mirror.bundles == ("d", "c", "b")
+    assert [kept.channel for kept in mirror.channels] == ["one", "two"]
+    assert mirror_v0(package.channels).is_smallest
+
+
+def test_a_deprecated_entry_goes_to_one_that_is_not_and_that_must_go_on() -> None:
+    """v1 brings c, which is deprecated, down to b; b is older than asked for, and needs d all the same."""
+    graph = channel_graph("e: d\nd: b\nb: c\nc\n%deprecated c: old")
+    mirror = mirror_v1([graph], parse("3.0.0"))
+    assert mirror.bundles == ("e", "d", "b")
+    assert mirror.channels[0].served == ("e", "d", "c")
+
+
+def test_a_list_of_names_keeps_every_chain_whole() -> None:
+    """a is kept for the first channel; in the second it would be a head of its own without b."""
+    package = package_graph("[one]\nd: a\na: z\nz@0.5.0\n[two]\nc: b / - / <2.0.0\nb: a\na")
+    mirror = mirror_v0(package.channels)
+    assert mirror.bundles == ("d", "c", "a")
+    named, torn = by_name(package.channels, mirror)
+    assert named.bundles == ("d", "c", "b", "a")
+    assert torn == ()
+    assert not named.is_smallest
+
+
+def test_a_list_of_names_may_lead_somebody_astray() -> None:
+    """x is kept for the second channel. In the first it ends the road of whoever v1 brings there."""
+    package = package_graph("[one]\nd: - / a, b\nx@3.0.0: - / a\nb: - / a\na\n[two]\nx@3.0.0: a\na")
+    mirror = mirror_v1(package.channels)
+    assert by_name(package.channels, mirror)[1] == ()
+    package = package_graph("[one]\nd: b\nx@3.0.0: - / a\nb: - / a\na\n[two]\nx@3.0.0: a\na")
+    [torn] = by_name(package.channels, mirror_v1(package.channels))[1]
+    assert torn == ("one", ("a",))
+
+
+def test_a_cover_is_exact_in_time_and_honest_after() -> None:
+    demands = [0b0011, 0b0110, 0b1100, 0b1001]
+    assert cover.smallest_cover(demands, {}) == cover.Cover(0b0101, 2)
+    rows = [(1 << i) | (1 << (i + 1) % 9) for i in range(9)]
+    assert cover.smallest_cover(rows, {}).at_least == 5
+    cut = cover.smallest_cover(rows, {}, most=0)
+    assert cut.at_least == 4
+    assert all(cut.members & row for row in rows)
+    assert not cut.is_smallest
+
+
+def test_a_member_brings_its_own_demands() -> None:
+    assert cover.smallest_cover([0b01], {0b01: [0b10]}).members == 0b11
+    assert cover.smallest_cover([0b011], {0b001: [0b100], 0b010: []}).members == 0b010

@@ -1,0 +1,46 @@
+"""Whom a word of the command line means."""
+
+from __future__ import annotations
+
+import pytest
+
+from everpath.errors import UsageError
+from everpath.paths.subjects import installed, subject
+from everpath.versions import parse
+from graphs import package_graph
+
+PACKAGE = package_graph("op.v1.2.0: op.v1.1.0\nop.v1.1.0: op.v0.9.0\nop.v1.0.0?")
+
+
+def test_a_bundle_is_meant_by_its_name_or_its_version() -> None:
+    assert subject(PACKAGE, "op.v1.1.0").names == subject(PACKAGE, "v1.1.0").names == {"op.v1.1.0"}
+    assert subject(PACKAGE, "op.v1.1.0").version == subject(PACKAGE, "1.1.0").version == parse("1.1.0")
+    assert subject(PACKAGE, "op.v1.0.0").version is None
+
+
+def test_a_range_means_those_in_it_where_ranges_may_be_given() -> None:
+    assert subject(PACKAGE, ">=1.1.0", ranges=True).names == {"op.v1.1.0", "op.v1.2.0"}
+    assert subject(PACKAGE, ">=9.0.0", ranges=True).names == frozenset()
+    with pytest.raises(UsageError):
+        subject(PACKAGE, ">=1.1.0")
+
+
+def test_a_name_that_nothing_has_is_an_error_with_a_hint() -> None:
+    with pytest.raises(UsageError) as caught:
+        subject(PACKAGE, "op.v1.1.1")
+    assert caught.value.hint == "did you mean 'op.v1.1.0'?"
+    with pytest.raises(UsageError) as caught:
+        subject(PACKAGE, "zzz")
+    assert "everpath list bundles -p p" in (caught.value.hint or "")
+
+
+def test_a_version_may_be_installed_that_no_catalog_has() -> None:
+    found = installed(PACKAGE, PACKAGE.channels, "1.1.5")
+    assert (found.name, str(found.version)) == ("1.1.5", "1.1.5")
+    assert installed(PACKAGE, PACKAGE.channels, "1.1.0").name == "op.v1.1.0"
+
+
+def test_a_name_may_be_installed_that_only_an_edge_knows() -> None:
+    assert installed(PACKAGE, PACKAGE.channels, "op.v0.9.0").version is None
+    with pytest.raises(UsageError):
+        installed(PACKAGE, PACKAGE.channels, "op.v0.8.0")

@@ -1,0 +1,129 @@
+"""An edit is more than its words: the channel it leads to is the one the words describe."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from documents import catalog, channel, package
+from everpath.formats.notation import draw
+from everpath.graph import ChannelGraph, PackageGraph
+from everpath.model import Csv, Entry, Place
+from everpath.rules._edits import Edit, bounded, edited, unreplacing, widening
+from everpath.rules.registry import all_rules
+from graphs import channel_graph
+
+
+def fix(graph: ChannelGraph, rule: str) -> Edit:
+    """The edit that a rule advises; the only one, or the first."""
+    [check] = [found.check for found in all_rules() if found.id == rule]
+    edit = next(check(graph)).fix
+    assert isinstance(edit, Edit)
+    return edit
+
+
+def after(drawing: str, rule: str) -> str:
+    """The channel after the edit that a rule advises."""
+    graph = channel_graph(drawing)
+    return draw(edited(graph, fix(graph, rule)).channel)
+
+
+@pytest.mark.parametrize(
+    ("drawing", "mended"),
+    [
+        ("b3: b2\nb2: b3\nb1: b0 / b3, b2\nb0: - / b1", "b3: b2\nb2\nb1: b0 / b2\nb0: - / b1"),
+        ("b3: b3 / b3", "b3"),
+    ],
+)
+def test_a_head_is_freed_of_every_edge_to_it_and_of_no_other(drawing: str, mended: str) -> None:
+    assert after(drawing, "EP201") == mended
+
+
+@pytest.mark.parametrize(
+    ("drawing", "rule", "mended"),
+    [
+        ("c: b\nb: a\na: b", "EP204", "c: b\nb: a\na"),
+        ("b2: - / b2", "EP211", "b2"),
+        ("b3: b2\nb2: - / b2", "EP211", "b3: b2\nb2"),
+        ("b3\nb2: - / b2, b1\nb1", "EP211", "b3: - / b2\nb2: - / b1\nb1"),
+        ("op.v1.1.0: op-1.0.0\nop.v1.0.0", "EP212", "op.v1.1.0: op.v1.0.0\nop.v1.0.0"),
+        ("b3: b2 / b2\nb2", "EP216", "b3: b2\nb2"),
+        ("b2: b1 / - / =2.0.0\nb1", "EP304", "b2: b1\nb1"),
+        ("b3\nb2: b1\nb1", "EP207", "b3: - / - / >=2.0.0 <3.0.0\nb2: b1\nb1"),
+    ],
+)
+def test_an_edit_is_what_its_words_say(drawing: str, rule: str, mended: str) -> None:
+    assert after(drawing, rule) == mended
+
+
+def test_without_its_empty_items_an_entry_skips_what_it_skipped() -> None:
+    made = catalog(package(), channel({"name": "b", "skips": ["a", "", ""]}, {"name": "a"}))
+    graph = PackageGraph(made.packages[0]).channels[0]
+    assert draw(edited(graph, fix(graph, "EP217")).channel) == "b: - / a\na"
+
+
+def test_what_replaces_nothing_any_more_keeps_its_other_edges() -> None:
+    graph = channel_graph("b3: b2 / b1 / <1.0.0\nb2\nb1")
+    assert draw(edited(graph, unreplacing(graph, "b3")).channel) == "b3: - / b1 / <1.0.0\nb2\nb1"
+
+
+def in_repository(csv: Csv) -> ChannelGraph:
+    """b3: b2 above b1, where b2 is in another channel and has a CSV of its own."""
+    graph = channel_graph("[stable]\nb3: b2\nb1\n[fast]\nb2")
+    bundles = tuple(b._replace(csv=csv) if b.name == "b2" else b for b in graph.package.bundles)
+    return ChannelGraph(graph.channel, replace(graph.package, bundles=bundles))
+
+
+@pytest.mark.parametrize(
+    ("csv", "words"),
+    [
+        (Csv(Place("csv"), replaces="b1", skips=("x",), skip_range="<1.0.0"), ", with replaces: b1"),
+        (Csv(Place("csv"), skips=("b1", "x"), skip_range="<1.0.0"), ""),
+    ],
+)
+def test_a_link_from_a_repository_comes_with_the_edges_of_its_csv(csv: Csv, words: str) -> None:
+    graph = in_repository(csv)
+    edit = fix(graph, "EP202")
+    assert str(edit) == f"put b2 into this channel{words}, or add b1 to the skips of b3"
+    assert edit.entries == (Entry("b2", graph.channel.place, csv.replaces, csv.skips, csv.skip_range),)
+
+
+def test_a_link_from_a_repository_that_does_not_lead_to_the_second_head_is_no_link() -> None:
+    assert str(fix(in_repository(Csv(Place("csv"), replaces="b0")), "EP202")) == "add b1 to the skips of b3"
+
+
+@pytest.mark.parametrize(
+    ("span", "covered", "wanted"),
+    [
+        ("-", "b2, b1", ">=1.0.0 <3.0.0"),
+        ("<2.0.0", "b1", "<2.0.0 || >=1.0.0 <3.0.0"),
+        (">=1.5.0 <2.0.0", "b1", ">=1.0.0 <3.0.0"),  # what was covered before is covered again
+        ("-", "b1, b4", ">=1.0.0 <3.0.0"),
+    ],
+)
+def test_a_range_is_widened_from_the_lowest_that_it_is_to_cover(span: str, covered: str, wanted: str) -> None:
+    graph = channel_graph(f"b4: b3\nb3: b2 / - / {span}\nb2: b1\nb1")
+    edit = widening(graph, "b3", covered.split(", "))
+    assert edit is not None
+    assert edit.text == f"give b3 the skipRange '{wanted}'"
+
+
+@pytest.mark.parametrize("covered", ["b4", "b3", "b4, b3", "x"])
+def test_no_range_is_widened_over_what_is_not_older(covered: str) -> None:
+    assert widening(channel_graph("b4: b3\nb3: x\nx?"), "b3", covered.split(", ")) is None
+
+
+@pytest.mark.parametrize(
+    ("span", "left"),
+    [
+        (">=1.0.0 <=3.0.0", ">=1.0.0 <2.0.0"),
+        ("=1.0.0 || >1.5.0", "=1.0.0 || >1.5.0 <2.0.0"),
+        ("<=1.0.0 || =2.0.0", "<=1.0.0"),
+    ],
+)
+def test_a_range_is_bounded_run_by_run(span: str, left: str) -> None:
+    graph = channel_graph(f"b2: b1 / - / {span}\nb1")
+    edit = bounded(graph, "b2")
+    assert edit is not None
+    assert edit.text == f"give b2 the skipRange '{left}'"

@@ -1,0 +1,58 @@
+"""Scenes for tests of pictures: a drawn package, its findings, and what is installed of it."""
+
+from __future__ import annotations
+
+__all__ = ["HOSTILE", "edge_set", "hostile_scenes", "scenes_of", "unjudged"]
+
+from textwrap import dedent
+
+from everpath.drawing.picture import Picture
+from everpath.drawing.scene import Scene, Sighted, scenes
+from everpath.formats.notation import parse
+from everpath.graph import PackageGraph
+from everpath.model import Bundle, Catalog, Channel, Entry, Package, Place
+from everpath.rules.check import check
+from everpath.simulation import Asked, released
+
+#: Names that end what they stand in, in one format or another.
+HOSTILE = (
+    "</script><img src=x onerror=\"document.title='pwned'\">",
+    '"]; evil [label="pwned',
+    "back\\slash\\N\\",
+    "``` %%{init}%% --> end",
+    "'><svg onload=alert(1)>&amp;",
+    "two\nlines\u202eand a turn",
+    "#quot;#35;",
+)
+
+
+def scenes_of(drawing: str, *installed: str) -> tuple[Scene, ...]:
+    """A scene for each channel of a drawing, with the findings of all rules."""
+    catalog = parse(dedent(drawing))
+    found = [Sighted(finding, "catalog.yaml:1") for finding in check(catalog).findings]
+    package = PackageGraph(catalog.packages[0])
+    return scenes(package.channels, found, [released([package], name)[0] for name in installed])
+
+
+def unjudged(drawing: str) -> Scene:
+    """The first channel of a drawing, without findings: for laws, which draw hundreds."""
+    return scenes(PackageGraph(parse(dedent(drawing)).packages[0]).channels[:1], [])[0]
+
+
+def hostile_scenes() -> tuple[Scene, ...]:
+    """A chain of hostile names, in a hostile channel of a hostile package, deprecated with hostile words."""
+    place = Place("c.yaml")
+    entries = tuple(
+        Entry(name, place, below, (HOSTILE[0],), f"<1.0.0 {name}")
+        for name, below in zip(HOSTILE, (None, *HOSTILE), strict=False)
+    )
+    bundles = tuple(Bundle(name, HOSTILE[0], f"1.{i}.0", place) for i, name in enumerate(HOSTILE))
+    package = Package(HOSTILE[0], (), (Channel(HOSTILE[1], HOSTILE[0], place, entries),), bundles)
+    found = [Sighted(f, HOSTILE[0]) for f in check(Catalog("c", (package,))).findings]
+    return scenes(PackageGraph(package).channels, found, [Asked(HOSTILE[2], "1.2.0")])
+
+
+def edge_set(picture: Picture) -> set[tuple[str, str, str]]:
+    """Every edge of a picture as (successor, accepted, kind), by name."""
+    names = [node.name for node in picture.nodes]
+    return {(names[new], names[old], kind) for new, old, kind in picture.edges()}

@@ -1,0 +1,140 @@
+"""OLM v1 over several catalogs, several channels, ranges of versions, and without edges."""
+
+from __future__ import annotations
+
+from everpath.policies.extensions import Source
+from everpath.policies.walks import End
+from everpath.simulation import Scenario, Terms, sheets
+from simulations import answered, brief, simulated, sources
+
+CHAIN = "b3: b2\nb2: b1\nb1"
+
+
+def under(drawing: str, terms: Terms, installed: str | None = None, *, fresh: bool = False) -> list[str]:
+    wanted = Scenario(("v1",), fresh=fresh, terms=terms)
+    return brief(answered(drawing, wanted, installed))
+
+
+def test_a_range_stops_a_walk_at_the_highest_that_it_holds() -> None:
+    assert under(CHAIN, Terms(version_range="<3")) == ["v1 b3 error", "v1 b2 head", "v1 b1 → b2 head"]
+
+
+def test_a_range_says_what_the_end_is() -> None:
+    wanted = Scenario(("v1",), terms=Terms(version_range="<3"))
+    assert [r.reason for r in answered(CHAIN, wanted)][1:] == [
+        "is what it would install afresh",
+        "reaches what it would install afresh in 1 hop",
+    ]
+
+
+def test_a_fresh_install_keeps_to_the_range_too() -> None:
+    assert under(CHAIN, Terms(version_range="<3"), fresh=True) == ["v1 - → b2 head"]
+
+
+def test_a_range_that_holds_nothing_on_the_way_strands() -> None:
+    wanted = Scenario(("v1",), terms=Terms(version_range="!=2.0.0"))
+    stays = answered(CHAIN, wanted, "b1")[0]
+    assert stays.end is End.STRANDED
+    assert stays.reason == "nothing leads on from b1: nobody of the channels that it may use accepts it"
+
+
+def test_lower_successors_are_named_where_nothing_leads_on() -> None:
+    [row] = answered("b3\nb1: b2\nb2", Scenario(("v1",), terms=Terms(version_range="<3")), "b2")
+    assert row.end is End.HEAD, "what a fresh install gets is an end, though b3 is the head"
+    [row] = answered("b4\nb1: b2\nb2", Scenario(("v1",), terms=Terms(version_range=">0")), "b2")
+    assert row.reason.startswith("nothing leads on from b2: b1 replaces b2, but it is lower than b2")
+
+
+def test_self_certified_goes_straight_to_the_highest() -> None:
+    assert under(CHAIN, Terms(self_certified=True)) == ["v1 b3 head", "v1 b2 → b3 head", "v1 b1 → b3 head"]
+
+
+CHANNELS = "[stable]\nb2: b1\nb1\n[fast]\nb3: b2\nb2"
+
+
+def test_a_list_of_channels_is_one_graph() -> None:
+    assert under(CHANNELS, Terms(("stable", "fast"))) == [
+        "v1 b3 head",
+        "v1 b2 → b3 head",
+        "v1 b1 → b2 → b3 head",
+    ]
+    assert under(CHANNELS, Terms(("stable",))) == ["v1 b2 head", "v1 b1 → b2 head"]
+
+
+def test_an_empty_list_is_all_channels() -> None:
+    found = answered(CHANNELS, Scenario(terms=Terms(channels=())))
+    assert {r.channel for r in found} == {"*"}
+    assert len(found) == 3, "a Subscription has one channel, so that v0 has no answer"
+
+
+def test_a_list_of_channels_may_be_asked_for_one_version_or_for_a_fresh_install() -> None:
+    assert under(CHANNELS, Terms(()), "b1") == ["v1 b1 → b2 → b3 head"]
+    assert under(CHANNELS, Terms(("stable",)), fresh=True) == ["v1 - → b2 head"]
+
+
+# Several catalogs
+
+
+def test_v0_keeps_to_its_catalog_and_v1_crosses() -> None:
+    served = sources("b2: b1\nb1", "b3: b2\nb2")
+    found = answered(served)
+    assert [f"{r.catalog} {line}" for r, line in zip(found, brief(found), strict=True)] == [
+        "a v0 b2 head",
+        "None v1 b2 error",
+        "a v0 b1 → b2 head",
+        "None v1 b1 → b2 error",
+        "b v0 b3 head",
+        "None v1 b3 head",
+        "b v0 b2 → b3 head",
+    ]
+
+
+def test_the_catalog_of_each_stop_is_told() -> None:
+    served = sources("b2: b1\nb1", "b3: b2\nb2", priorities=[0, 10])
+    [v0, v1] = answered(served, None, "b1")
+    assert (v0.path, v0.sources) == (("b2",), ("a",))
+    assert (v1.path, v1.sources, v1.end) == (("b2", "b3"), ("a", "b"), End.HEAD)
+
+
+def test_a_priority_decides_and_may_keep_somebody_low() -> None:
+    served = sources("b1", "b2: b1\nb1", priorities=[10, 0])
+    assert brief(answered(served, Scenario(("v1",)), "b1")) == ["v1 b1 head"]
+
+
+def test_a_tie_is_the_resolvers_error() -> None:
+    served = sources("b2: b1\nb1", "b2: b1\nb1")
+    [row] = answered(served, Scenario(("v1",)), "b1")
+    assert row.reason == (
+        'OLM v1 fails: error upgrading from currently installed version "1.0.0": found bundles for package '
+        '"p" in channels [stable] in multiple catalogs with the same priority [a b]'
+    )
+
+
+def test_what_is_deprecated_counts_for_nothing_beside_what_is_not() -> None:
+    served = sources("b2: b1\nb1\n%deprecated b2: x\n%deprecated b1: x", "b3: b1\nb1", priorities=[10, 0])
+    assert brief(answered(served, Scenario(("v1",)), "b1"))[0] == "v1 b1 → b3 head"
+
+
+def test_a_package_in_one_of_several_catalogs_is_answered_in_bulk_and_named() -> None:
+    [source] = sources(CHAIN)
+    [sheet] = sheets([source], Scenario(), named=True)
+    line = sheet.lines[-1]
+    assert line.v0 is not None
+    assert line.v1 is not None
+    assert (sheet.catalog, line.v0.catalog, line.v1.catalog) == ("a", "a", None)
+    assert line.v1.sources == ("a", "a")
+
+
+def test_a_row_of_v1_is_told_once_though_it_is_on_the_sheet_of_each_catalog() -> None:
+    served = sources("b1", "b1")
+    assert len(simulated(served)) == 2
+    assert [r.policy for r in answered(served)] == ["v0", "v1", "v0"]
+
+
+def test_v1_alone_is_on_one_sheet() -> None:
+    found = simulated(sources("b2: b1\nb1", "b1\nb0"), Scenario(("v1",)))
+    assert [[line.installed for line in sheet.lines] for sheet in found] == [["b2", "b1"], ["b0"]]
+
+
+def test_nobody_answers_for_a_package_that_no_catalog_has() -> None:
+    assert simulated([Source("a", 0, None)]) == []

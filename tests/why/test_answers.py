@@ -1,0 +1,345 @@
+"""The answers to what people ask when nothing moves: each pain by its sentence."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from textwrap import dedent
+
+import pytest
+
+from everpath.formats.notation import parse
+from everpath.graph import PackageGraph
+from everpath.model import Catalog, DeprecationEntry, Deprecations, Place, Property
+from everpath.policies import PolicyName
+from everpath.policies.extensions import Source
+from everpath.simulation import Terms, released
+from everpath.why import Explanation, Question, Story, explain
+
+
+def catalog(drawing: str) -> Catalog:
+    return parse(dedent(drawing))
+
+
+def explained(
+    subject: str | Catalog,
+    installed: str | None,
+    channel: str = "stable",
+    *,
+    others: dict[str, str] | None = None,
+    starting: str | None = None,
+    terms: Terms = Terms(),  # noqa: B008 - immutable
+) -> Explanation:
+    """What is said about a drawing; `others` are further catalogs of the same cluster."""
+    first = catalog(subject) if isinstance(subject, str) else subject
+    catalogs = {"main": first, **{name: catalog(text) for name, text in (others or {}).items()}}
+    sources = [Source(n, 0, PackageGraph(c.packages[0])) for n, c in catalogs.items()]
+    graphs = [source.package for source in sources if source.package is not None]
+    asked = released(graphs, installed)[0] if installed is not None else None
+    question = Question("p", channel, asked, starting=starting, terms=terms)
+    return explain(sources, question, catalogs)
+
+
+def story(explanation: Explanation, policy: PolicyName = "v0") -> Story:
+    return next(story for story in explanation.stories if story.account.policy == policy)
+
+
+def fixes(told: Story) -> list[str]:
+    return [f"{remedy.rule or '-'} {remedy.text}" for remedy in told.remedies]
+
+
+def looked(told: Story) -> list[str]:
+    return [f"{', '.join(look.names)} {look.verdict}: {look.text}" for look in told.looked]
+
+
+def test_a_skipped_entry_is_not_taken_and_the_rule_says_what_to_edit() -> None:
+    told = story(explained("b3: - / b2\nb2: - / b1\nb1", "b1"))
+    assert told.verdict == "OLM v0 keeps b1, and will not move it."
+    assert looked(told) == [
+        "b2 refused: skips b1, but is skipped by b3, and OLM v0 takes nothing that is skipped",
+        "b1 refused: is what is installed",
+        "b3 refused: does not name b1, and has no skipRange",
+    ]
+    assert fixes(told) == ["EP206 add b1 to the skips of b3"]
+
+
+def test_a_replaces_that_leads_nowhere_is_named_with_its_fix() -> None:
+    told = story(explained("op.v3.0.0: op.v2.0.0\nop.v2.0.0: op.vv1.0.0\nop.v1.0.0", "op.v1.0.0"))
+    assert told.verdict == "OLM v0 fails for the whole namespace, and op.v1.0.0 stays."
+    assert told.account.decision.failure is not None
+    assert told.account.decision.failure.words.startswith("a unique replacement chain within a channel")
+    assert told.road == "none, while OLM v0 fails."
+    assert any("set replaces: op.v1.0.0 on op.v2.0.0" in fix for fix in fixes(told))
+
+
+def test_a_channel_that_opm_refuses_is_answered_and_told_so() -> None:
+    explanation = explained("b3\nb2: b1\nb1", "b1")
+    (where,) = explanation.whereabouts
+    refusal = "multiple channel heads found in graph: b2, b3"
+    assert where == f"opm refuses channel stable, and serves no catalog that has it: {refusal}"
+    assert story(explanation, "v1").account.decision.next == "b2"
+
+
+def test_a_range_that_does_not_parse_is_told_although_it_names_nobody() -> None:
+    told = story(explained("b3: b2 / - / >=1.0.0 < v3.0.0\nb2: gone", "p.v1.0.0"))
+    assert looked(told)[0] == (
+        "b3 refused: does not name p.v1.0.0, and its skipRange '>=1.0.0 < v3.0.0' does not parse, "
+        "so that OLM ignores it"
+    )
+    assert fixes(told)[0] == "EP301 write '>=1.0.0 <3.0.0'"
+
+
+def test_a_pre_release_that_a_range_just_misses_is_told_apart() -> None:
+    told = story(explained("b3: b2 / - / >=1.0.0 <3.0.0\nb2: gone", "1.0.0-rc.1"))
+    (hint,) = told.hints
+    assert hint == (
+        "1.0.0-rc.1 is a pre-release and comes before 1.0.0: the skipRange '>=1.0.0 <3.0.0' of b3 holds "
+        "1.0.0, and does not hold it."
+    )
+    assert story(explained("b3: b2 / - / >=1.5.0 <3.0.0\nb2: gone", "1.0.0-rc.1")).hints == ()
+    assert story(explained("b3: b2 / - / >=1.0.0 <3.0.0\nb2: gone", "0.9.0")).hints == ()
+
+
+def test_a_prohibited_head_is_named() -> None:
+    told = story(explained("b2: b1\nb1\n%prohibited b2", "b1"))
+    assert looked(told)[0] == "b2 refused: replaces b1, but carries olm.deprecated"
+    assert fixes(told)[0].startswith("EP505 ")
+
+
+def test_a_new_install_that_gets_an_older_version_hears_of_the_head() -> None:
+    told = story(explained("b2: b1\nb1\n%prohibited b2", None))
+    assert told.verdict == "OLM v0 installs b1."
+    assert looked(told) == [
+        "b2 refused: carries olm.deprecated",
+        "b1 taken: is the first from the head down",
+    ]
+    assert fixes(told)[0].startswith("EP505 ")
+
+
+def test_the_head_stays_because_there_is_nothing_newer() -> None:
+    told = story(explained("b2: b1\nb1", "b2"))
+    assert told.verdict == "OLM v0 keeps b2, which is the head: there is nothing newer."
+    assert told.road == "b2 is the head."
+    assert told.remedies == ()
+
+
+def test_the_wrong_channel_is_told_with_the_one_that_moves_it() -> None:
+    explanation = explained("[stable]\nb2: b1\nb1\n[fast]\nb4: - / - / <4.0.0", "b2")
+    (way,) = story(explanation).elsewhere
+    assert way == (
+        "A Subscription to channel fast would move it to b4: kubectl patch subscription NAME -n NAMESPACE "
+        """--type merge -p '{"spec": {"channel": "fast"}}'"""
+    )
+    assert story(explanation, "v1").elsewhere == (
+        "A ClusterExtension that lists no channels and asks for no version would take b4.",
+    )
+    assert story(explained("[stable]\nb2: b1\nb1\n[fast]\nb4: - / - / <4.0.0", "b1")).elsewhere == ()
+
+
+def test_a_channel_s_name_cannot_write_to_the_shell() -> None:
+    told = story(explained("[stable]\nb1\n[a'$(x)]\nb4: - / - / <4.0.0", "b1"))
+    assert """-p '{"spec": {"channel": "a'"'"'$(x)"}}'""" in told.elsewhere[0]
+
+
+def test_an_update_in_another_catalog_is_told_and_never_taken_by_v0() -> None:
+    explanation = explained("b1", "b1", others={"community": "b2: b1"})
+    v0 = [told for told in explanation.stories if told.account.policy == "v0"]
+    assert [(told.account.catalog, told.account.decision.next) for told in v0] == [
+        ("main", None),
+        ("community", "b2"),
+    ]
+    (way,) = v0[0].elsewhere
+    assert way == (
+        "Catalog community has b2 for it in channel stable, but a Subscription never leaves its catalog: "
+        "change spec.source and spec.sourceNamespace."
+    )
+    assert v0[0].asker == "a Subscription to channel stable of catalog main"
+
+
+def test_v1_names_the_catalog_it_takes_from() -> None:
+    told = story(explained("b3", "b1", others={"community": "b2: b1\nb1"}), "v1")
+    assert told.verdict == "OLM v1 moves b1 to b2 from catalog community."
+    assert "b2 taken: replaces b1, and ranks first" in looked(told)
+    assert {look.catalog for look in told.looked} == {"main", "community"}
+
+
+def test_a_channel_that_does_not_exist_is_answered_in_olm_s_words_and_with_the_one_that_was_meant() -> None:
+    explanation = explained("[stable]\nb2: b1\nb1", "b1", "stabel")
+    told = story(explanation)
+    assert told.account.decision.failure is not None
+    assert told.account.decision.failure.words.startswith(
+        "constraints not satisfiable: no operators found in channel stabel of package p in the catalog"
+    )
+    assert fixes(told) == ["- subscribe to a channel that the package has (stable); did you mean stable?"]
+    assert story(explanation, "v1").account.decision.failure is not None
+    (where,) = explanation.whereabouts
+    assert where.startswith("b1 is not in channel stabel (it is in channel stable): there it is matched by ")
+
+
+def test_a_starting_csv_that_is_not_there_is_answered_with_the_one_that_was_meant() -> None:
+    told = story(explained("op.v2.0.0: op.v1.0.0\nop.v1.0.0", None, starting="op.v1.0.O"))
+    assert fixes(told) == ["- let startingCSV name an entry of stable: did you mean op.v1.0.0?"]
+    told = story(explained("op.v2.0.0: op.v1.0.0\nop.v1.0.0", None, starting="op.v7.0.0"))
+    assert fixes(told) == ["- let startingCSV name an entry of stable: the head is op.v2.0.0"]
+    assert told.asker == "a Subscription to channel stable with startingCSV: op.v7.0.0"
+
+
+def test_what_is_nowhere_hears_its_neighbours_and_what_would_have_matched() -> None:
+    explanation = explained(
+        "op.v3.0.0: op.v2.0.0 / op.v1.5.0 / >=2.1.0 <3.0.0\nop.v2.0.0: op.v1.0.0", "op.v2.0.5"
+    )
+    assert explanation.whereabouts == (
+        "op.v2.0.5 is nowhere in package p, version 2.0.5: it can be matched by name and version alone.",
+        "The nearest published versions are op.v2.0.0 (2.0.0) and op.v3.0.0 (3.0.0).",
+        "Names that stable accepts from elsewhere: op.v1.0.0 and op.v1.5.0.",
+        "Ranges that stable accepts from anywhere: >=2.1.0 <3.0.0 (op.v3.0.0).",
+    )
+    assert fixes(story(explanation)) == [
+        "- add op.v2.0.5 to the skips of op.v3.0.0, or give op.v3.0.0 the skipRange '>=2.0.5 <3.0.0'"
+    ]
+
+
+def test_what_is_nowhere_and_almost_called_like_something_hears_its_name() -> None:
+    explanation = explained("op.v2.0.0: op.v1.0.0\nop.v1.0.0", "op.1.0.0")
+    assert "Did you mean op.v1.0.0?" in explanation.whereabouts
+    assert "No entry of stable names anything from elsewhere or has a skipRange." in explanation.whereabouts
+
+
+def test_what_is_newer_than_everything_is_told_to_wait_for_a_release() -> None:
+    assert fixes(story(explained("b2: b1\nb1", "p.v9.0.0")))[0] == "- add p.v9.0.0 to the skips of b2"
+    told = story(explained("b2: b1\nb1", "p.v9.0.0"), "v1")
+    assert fixes(told) == ["- add p.v9.0.0 to the skips of b2"]
+
+
+def test_v1_asks_for_the_version_that_a_name_does_not_say() -> None:
+    told = story(explained("b2: b1\nb1", "old"), "v1")
+    assert told.hints == ("OLM v1 knows the version of what it has installed: --installed VERSION says it.",)
+    assert told.remedies == ()
+    assert told.road == "OLM v1 fails: the version of old is not in the catalog, or does not parse."
+
+
+def test_v1_tells_a_bundle_that_no_edge_leads_to_from_one_that_is_absent() -> None:
+    told = story(explained("b3: b2\nb2: b1\nb1", "b1", terms=Terms(version_range="3.0.0")), "v1")
+    assert told.asker == "a ClusterExtension with channels: [stable], version: '3.0.0'"
+    assert looked(told) == [
+        "b3 refused: no edge leads to it from b1",
+        "b2 refused: is outside the version range '3.0.0'",
+        "b1 refused: is what is installed, and is outside the version range '3.0.0'",
+    ]
+
+
+def test_the_terms_of_a_cluster_extension_are_told() -> None:
+    terms = Terms(channels=(), self_certified=True)
+    told = story(explained("b2: b1\nb1", "b1", terms=terms), "v1")
+    assert told.asker == "a ClusterExtension with upgradeConstraintPolicy: SelfCertified"
+
+
+def with_properties(drawing: str, name: str, *properties: tuple[str, object]) -> Catalog:
+    plain = catalog(drawing)
+    (package,) = plain.packages
+    stated = tuple(Property(kind, value, Place("f")) for kind, value in properties)
+    bundles = tuple(
+        b._replace(properties=(*b.properties, *stated)) if b.name == name else b for b in package.bundles
+    )
+    return replace(plain, packages=(replace(package, bundles=bundles),))
+
+
+def test_dependencies_are_named_and_what_happens_if_nothing_meets_them() -> None:
+    subject = with_properties(
+        "b3: b2 / b1\nb2: b1\nb1",
+        "b3",
+        ("olm.package.required", {"packageName": "etcd", "versionRange": ">=1.0.0"}),
+        ("olm.gvk.required", {"group": "a.io", "version": "v1", "kind": "A"}),
+        ("olm.constraint", {"cel": {}}),
+    )
+    (caution,) = story(explained(subject, "b1")).cautions
+    assert caution == (
+        "b3 requires package etcd in '>=1.0.0', the API a.io/v1 A, what its olm.constraint says. If nothing "
+        "on the cluster or in its catalogs meets that, OLM v0 takes b2 instead, without a word."
+    )
+    refused = story(explained(subject, "b1"), "v1")
+    assert refused.cautions == ()
+    assert "b3 refused: skips b1, but OLM v1 refuses the bundle that it has chosen" in looked(refused)
+
+
+@pytest.mark.parametrize(("installed", "otherwise"), [("b1", "stays"), (None, "fails")])
+def test_dependencies_that_nothing_meets_leave_who_has_no_other_way(
+    installed: str | None, otherwise: str
+) -> None:
+    subject = with_properties("b2: b1 / b1", "b2", ("olm.constraint", {}))
+    (caution,) = story(explained(subject, installed)).cautions
+    assert caution.endswith(f"OLM v0 {otherwise} instead, without a word.")
+
+
+def test_the_lowest_kubernetes_version_is_named() -> None:
+    subject = with_properties("b2: b1\nb1", "b2", ("olm.csv.metadata", {"minKubeVersion": "1.30.0"}))
+    (caution,) = story(explained(subject, "b1")).cautions
+    assert caution == (
+        "b2 wants Kubernetes 1.30.0 or later: on an older cluster it is chosen all the same, and its CSV "
+        "stays Pending with RequirementsNotMet."
+    )
+
+
+def test_deprecations_are_named_with_their_message() -> None:
+    place = Place("f")
+    entries = (
+        DeprecationEntry("olm.package", "", "retired", place),
+        DeprecationEntry("olm.channel", "stable", "use fast\n", place),
+        DeprecationEntry("olm.bundle", "b1", "", place),
+        DeprecationEntry("olm.bundle", "b9", "somebody else", place),
+    )
+    plain = catalog("b2: b1\nb1")
+    package = replace(plain.packages[0], deprecations=(Deprecations("p", place, entries),))
+    assert story(explained(replace(plain, packages=(package,)), "b1")).cautions == (
+        "The catalog deprecates package p: retired",
+        "The catalog deprecates channel stable: use fast",
+        "The catalog deprecates b1: without a message",
+    )
+
+
+def test_deprecations_are_those_of_the_catalog_that_a_bundle_is_taken_from() -> None:
+    explanation = explained("b3", "b1", others={"community": "b2: b1\nb1\n%deprecated b1: gone"})
+    assert story(explanation, "v1").cautions == ("The catalog deprecates b1: gone",)
+
+
+def test_a_loop_is_told_as_the_road() -> None:
+    told = story(explained("b3: b2 / - / =1.0.0\nb2: b1 / - / =3.0.0\nb1", "b3"))
+    assert told.verdict == "OLM v0 moves b3 to b2."
+    assert told.road.startswith("b3 → b2 → b3: goes in a circle")
+    assert any(fix.startswith("EP210 ") for fix in fixes(told))
+
+
+def test_a_crash_is_told_as_one() -> None:
+    told = story(explained("b2: b1 / - / <0.1.0 || || =9.0.0\nb1", "b1"))
+    assert told.verdict == "OLM v0 crashes, and b1 stays."
+    assert fixes(told)[0].startswith("EP302 ")
+
+
+def test_a_long_road_is_told_by_its_ends() -> None:
+    drawing = "\n".join(f"b{n}: b{n - 1}" for n in range(20, 1, -1)) + "\nb1"
+    told = story(explained(drawing, "b1"))
+    assert told.road == "b1 → b2 → b3 → b4 → b5 → b6 → … 13 more … → b20: reaches the head in 19 hops."
+    assert len(told.account.path) == 19
+
+
+@pytest.mark.parametrize(
+    ("subject", "word"),
+    [
+        ("approval", "InstallPlan wait for approval"),
+        ("a failed CSV", "Failed, Pending or Replacing"),
+        ("OperatorCondition", "Upgradeable: False"),
+        ("minKubeVersion", "minKubeVersion"),
+        ("another broken subscription", "Did resolution fail?"),
+        ("an old catalog", "serve this catalog"),
+        ("unpacking", "unpacked"),
+    ],
+)
+def test_what_only_the_cluster_knows_is_named_with_a_command(subject: str, word: str) -> None:
+    checks = explained("b2: b1\nb1", "b1").checks
+    found = [check for check in checks if word in check.question]
+    assert [check.policy for check in found] == ["v0"], subject
+    assert found[0].command.startswith("kubectl get ")
+
+
+def test_less_is_asked_of_the_cluster_where_the_catalog_explains_it() -> None:
+    moving, staying = explained("b2: b1\nb1", "b1").checks, explained("b3\nb2: b1\nb1", "b1").checks
+    assert set(staying) < set(moving)

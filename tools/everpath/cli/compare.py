@@ -1,0 +1,258 @@
+"""`everpath compare`: who a new catalog strands."""
+
+from __future__ import annotations
+
+__all__ = ["compare"]
+
+import gc
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import click
+
+from everpath.cli.config import POLICIES, Config, current_folder, load
+from everpath.cli.inputs import Inputs, unreadable_parts
+from everpath.cli.options import (
+    channel_option,
+    config_options,
+    package_option,
+    progress_option,
+    update_mode_option,
+)
+from everpath.cli.terminal import ProgressLine, wants_colour
+from everpath.cli.writing import write
+from everpath.compare.catalogs import Comparison, Scope
+from everpath.compare.catalogs import compare as compared
+from everpath.compare.matrix import Matrix, matrix
+from everpath.errors import ExitCode, UsageError
+from everpath.model import Catalog
+from everpath.outputs.comparison import COMPARISON_FORMATS, ToldComparison, ToldMatrix, view
+from everpath.outputs.outcome import Workspace
+from everpath.outputs.plain import count
+from everpath.policies import PolicyName
+from everpath.rules.findings import Severity
+
+_FAIL_ON: Final = ("stranded", "road", "never")
+
+# GitHub refuses a step summary of more than a mebibyte; a row is some hundred bytes.
+_MOST_ROWS: Final = 500
+
+
+class Request(NamedTuple):
+    """The command line as it was given."""
+
+    paths: tuple[str, ...]
+    is_matrix: bool
+    packages: tuple[str, ...]
+    channels: tuple[str, ...]
+    policy: str | None
+    fail_on: str
+    output: str | None
+    output_file: str | None
+    show_all: bool
+    default_update_mode: str | None
+    config_file: str | None
+    no_config: bool
+    quiet: bool
+    no_progress: bool
+
+
+@click.command("compare", short_help="Who does a new catalog strand?")
+@click.argument("paths", nargs=-1, metavar="OLD NEW")
+@click.option(
+    "--matrix",
+    "is_matrix",
+    is_flag=True,
+    help="Compare each of several catalogs with the next: [NAME=]PATH [NAME=]PATH ...",
+)
+@package_option
+@channel_option
+@click.option("--policy", type=click.Choice(POLICIES), help="Whose users to think of.  [default: both]")
+@click.option(
+    "--fail-on",
+    type=click.Choice(_FAIL_ON),
+    default="stranded",
+    show_default=True,
+    help="Exit with 1 if somebody is cut off; also if somebody arrives by another way; never.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(COMPARISON_FORMATS),
+    help="How to report.  [default: text; github under GitHub Actions]",
+)
+@click.option("--output-file", metavar="FILE", help="Write the report there, whole or not at all.")
+@click.option("--all", "show_all", is_flag=True, help="Tell also what is well; json always has all.")
+@update_mode_option
+@config_options
+@click.option("-q", "--quiet", is_flag=True, help="Print changes and nothing else.")
+@progress_option
+def compare(**options: Any) -> int:
+    """Who does a new catalog strand?
+
+    Follows everybody who may have a version of OLD installed, from any channel, under OLM v0 and v1, into
+    NEW: who can no longer reach the head, who gets there by another way, which edit did it, and what
+    mends it. OLD and NEW are whatever validate-graph reads; one of them may be - for standard input.
+    Waivers do not apply: they are for what a catalog is, not for whom it leaves behind.
+
+    \b
+    $ everpath compare published/ catalog/
+    package searchkeeper, channel stable
+
+    \b
+    error[stranded]: searchkeeper.v0.2.0 can no longer reach the head searchkeeper.v0.2.2 under OLM v0 and v1
+      --> catalog/searchkeeper.yaml:13:3
+       = before: searchkeeper.v0.2.0 → searchkeeper.v0.2.2, the head
+       = now: searchkeeper.v0.2.0 stays where it is
+       = because: nothing in the new channel replaces searchkeeper.v0.2.0, skips it or covers 0.2.0
+       = since: searchkeeper.v0.2.2 no longer skips searchkeeper.v0.2.0
+       = fix: add searchkeeper.v0.2.0 to the skips of searchkeeper.v0.2.2
+
+    \b
+    ...
+
+    \b
+    $ git worktree add /tmp/base main && everpath compare /tmp/base/catalog catalog
+    $ opm render quay.io/me/catalog:latest | everpath compare - catalog/ -p me
+    $ everpath compare --matrix 4.18=v4.18/ 4.19=v4.19/ 4.20=v4.20/
+
+    \b
+    Exit codes:
+      0  nobody is cut off                    3  input, or part of it, that cannot be read
+      1  somebody is (see --fail-on)          4  a registry that does not answer
+      2  a wrong command line or configuration
+    """
+    return _compare(Request(**options))
+
+
+def _compare(request: Request) -> int:
+    # As in validate-graph: nothing that is made here is garbage before the end.
+    gc.disable()
+    config = load(request.config_file, wanted=not request.no_config)
+    named = _named(request)
+    inputs = Inputs([path for _, path in named], config, request.default_update_mode)
+    scope = _scope(request, config)
+    with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
+        catalogs = [_whole(catalog) for catalog in inputs.catalogs(progress)]
+        inputs.verify(scope.packages, scope.channels)
+        found = matrix(catalogs, scope) if request.is_matrix else compared(catalogs[0], catalogs[1], scope)
+    output = request.output or ("github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text")
+    told = _told(request, found, inputs, scope, tuple(name for name, _ in named), output)
+    write(view(output)(told), request.output_file, machine=output == "json")
+    _tell(request, told, output)
+    return _exit_code(request, found, catalogs)
+
+
+def _named(request: Request) -> list[tuple[str, str]]:
+    """The catalogs by the names that the report gives them."""
+    paths = request.paths
+    if request.is_matrix:
+        if len(paths) < 2:
+            hint = "everpath compare --matrix 4.18=v4.18/ 4.19=v4.19/ 4.20=v4.20/"
+            raise UsageError("--matrix takes two catalogs or more", hint=hint)
+        return [_parted(path) for path in paths]
+    if len(paths) != 2:
+        more = "; --matrix takes more than two" if len(paths) > 2 else ""
+        raise UsageError(
+            f"compare takes two catalogs, OLD and NEW, and got {len(paths)}{more}",
+            hint="everpath compare published/ catalog/",
+        )
+    return [(path, path) for path in paths]
+
+
+def _parted(word: str) -> tuple[str, str]:
+    """`NAME=PATH`, unless a path of that spelling exists."""
+    name, equals, path = word.partition("=")
+    if not equals or not name or not path or os.path.exists(word):  # noqa: PTH110 - says no where pathlib raises
+        return word, word
+    return name, path
+
+
+def _whole(catalog: Catalog) -> Catalog:
+    """The catalog, if it is one: in the folder of one bundle everything else seems to be gone."""
+    if any(package.is_one_release for package in catalog.packages):
+        raise UsageError(
+            f"{catalog.name} is the folder of one bundle and does not say what else its package has",
+            hint="compare two catalogs, or two operators repositories",
+        )
+    return catalog
+
+
+def _scope(request: Request, config: Config) -> Scope:
+    policy = request.policy or config.policy or "both"
+    policies: dict[str, tuple[PolicyName, ...]] = {"v0": ("v0",), "v1": ("v1",), "both": ("v0", "v1")}
+    return Scope(
+        packages=frozenset(request.packages or config.packages),
+        channels=frozenset(request.channels or config.channels),
+        policies=policies[policy],
+    )
+
+
+def _told(
+    request: Request,
+    found: Comparison | Matrix,
+    inputs: Inputs,
+    scope: Scope,
+    names: Sequence[str],
+    output: str,
+) -> ToldComparison | ToldMatrix:
+    common: dict[str, Any] = {
+        "policies": scope.policies,
+        "locate": inputs.locate,
+        "show": Severity.NOTE if request.show_all else Severity.WARNING,
+        "workspace": _workspace(),
+        "colour": output == "text" and request.output_file is None and wants_colour(sys.stdout, os.environ),
+        "brief": request.quiet,
+    }
+    if isinstance(found, Matrix):
+        return ToldMatrix(matrix=found, catalogs=tuple(names), **common)
+    return ToldComparison(comparison=found, old=names[0], new=names[1], **common)
+
+
+def _workspace() -> Workspace:
+    """GitHub counts paths from the checkout, wherever in it the step runs."""
+    here = current_folder()
+    checkout = os.environ.get("GITHUB_WORKSPACE")
+    root = Path(checkout) if checkout and here.is_relative_to(checkout) else here
+    return Workspace(str(here), str(root))
+
+
+def _tell(request: Request, told: ToldComparison | ToldMatrix, output: str) -> None:
+    """What goes elsewhere than into the report: GitHub's summary page, and standard error."""
+    if output == "github":
+        _append_step_summary(told)
+    if request.output_file is not None and not request.quiet:
+        click.echo(f"{told.summary} Written to {request.output_file}.", err=True)
+
+
+def _append_step_summary(told: ToldComparison | ToldMatrix) -> None:
+    """A summary that cannot be written is worth a word, not a failed check."""
+    from everpath.outputs.comparison_markdown import table  # noqa: PLC0415 - only GitHub wants it
+
+    file = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not file:
+        return
+    try:
+        with Path(file).open("a", encoding="utf-8", errors="backslashreplace") as stream:
+            stream.writelines(table(told, _MOST_ROWS))
+    except OSError as error:
+        click.echo(f"cannot write the step summary: {error.strerror}", err=True)
+
+
+def _exit_code(request: Request, found: Comparison | Matrix, catalogs: Sequence[Catalog]) -> ExitCode:
+    if unread := [(catalog.name, parts) for catalog in catalogs if (parts := unreadable_parts(catalog))]:
+        for line in _unread(unread):
+            click.echo(line, err=True)
+        return ExitCode.UNREADABLE
+    fails = found.stranded and request.fail_on != "never"
+    fails = fails or (found.surprised and request.fail_on == "road")
+    return ExitCode.FINDINGS if fails else ExitCode.CLEAN
+
+
+def _unread(unread: Sequence[tuple[str, int]]) -> Iterator[str]:
+    for name, parts in unread:
+        what = count(parts, "part")
+        yield f"warning: {what} of {name} could not be read; everpath validate-graph says which"

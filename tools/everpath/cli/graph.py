@@ -1,0 +1,179 @@
+"""`everpath graph`: pictures of a package's channels."""
+
+from __future__ import annotations
+
+__all__ = ["graph"]
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from importlib import import_module
+from typing import Any, Final, NamedTuple
+
+import click
+
+from everpath.cli.asking import installed
+from everpath.cli.config import Config, load
+from everpath.cli.inputs import Inputs, unreadable_parts
+from everpath.cli.options import (
+    channel_option,
+    config_options,
+    package_option,
+    progress_option,
+    update_mode_option,
+)
+from everpath.cli.terminal import ProgressLine, wants_colour
+from everpath.cli.writing import write
+from everpath.drawing.scene import Scene, Sighted, scenes
+from everpath.errors import ExitCode, UsageError
+from everpath.graph import PackageGraph
+from everpath.model import Catalog, Package
+from everpath.outputs.plain import count, printable
+from everpath.policies.extensions import Source
+from everpath.rules.check import Selection, check
+from everpath.rules.findings import Finding
+from everpath.simulation import Asked
+
+_VIEWS: Final = {"text": "tree_text", "mermaid": "mermaid", "dot": "dot", "svg": "svg", "html": "page"}
+
+
+class _Request(NamedTuple):
+    """The command line."""
+
+    path: str | None
+    packages: tuple[str, ...]
+    channels: tuple[str, ...]
+    installed: tuple[str, ...]
+    output: str
+    output_file: str | None
+    default_update_mode: str | None
+    config_file: str | None
+    no_config: bool
+    no_progress: bool
+
+
+@click.command("graph", short_help="Pictures of a package's channels.")
+@click.argument("path", required=False)
+@package_option
+@channel_option
+@click.option(
+    "--installed",
+    metavar="NAME|VERSION",
+    multiple=True,
+    help="Show the road of this installed version, in the channel or not; may be repeated.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(list(_VIEWS)),
+    default="text",
+    show_default=True,
+    help="A tree, a flowchart for Markdown, a graph for Graphviz, an image, or a page to explore.",
+)
+@click.option("--output-file", metavar="FILE", help="Write the picture there, whole or not at all.")
+@update_mode_option
+@config_options
+@progress_option
+def graph(**options: Any) -> int:
+    """Draw the channels of one package: every entry, every edge, what is wrong, and who goes where.
+
+    PATH is whatever validate-graph reads. A package is chosen with -p unless there is only one.
+
+    \b
+    $ everpath graph catalog/ -p searchkeeper -c stable
+    $ everpath graph catalog/ -p searchkeeper -o html --output-file searchkeeper.html
+    $ everpath graph catalog/ -p searchkeeper -o mermaid >> "$GITHUB_STEP_SUMMARY"
+    $ everpath graph catalog/ -p searchkeeper -o dot | dot -Tpdf > searchkeeper.pdf
+    $ everpath graph catalog/ -p searchkeeper -o svg --installed 0.1.0 > road.svg
+
+    \b
+    Exit codes:
+      0  drawn, whatever is wrong with it      3  input, or part of it, that cannot be read
+      2  a wrong command line, or a name that nothing is called
+    """
+    return _graph(_Request(**options))
+
+
+def _graph(request: _Request) -> int:
+    config = load(request.config_file, wanted=not request.no_config)
+    inputs = Inputs([request.path] if request.path else (), config, request.default_update_mode)
+    with ProgressLine(sys.stderr, wanted=not request.no_progress) as progress:
+        catalogs = list(inputs.catalogs(progress))
+    inputs.verify(request.packages, request.channels)
+    catalog, package = _chosen(catalogs, request.packages)
+    shown = _scenes(request, config, inputs, catalog, package)
+    write(_drawn(request, shown), request.output_file, machine=request.output != "text")
+    return _remarked(request, shown, sum(map(unreadable_parts, catalogs)))
+
+
+def _chosen(catalogs: Sequence[Catalog], wanted: tuple[str, ...]) -> tuple[Catalog, Package]:
+    """The one package to draw."""
+    found = [(c, p) for c in catalogs for p in c.packages if not wanted or p.name in wanted]
+    if len(found) == 1:
+        return found[0]
+    names = sorted({package.name for _, package in found})
+    if not names:
+        raise UsageError("there is no package here", hint="everpath validate-graph says what was read")
+    some = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
+    raise UsageError(
+        f"a picture shows one package, and there are {len(found):,}: {some}", hint=f"-p {names[0]}"
+    )
+
+
+def _scenes(
+    request: _Request, config: Config, inputs: Inputs, catalog: Catalog, package: Package
+) -> tuple[Scene, ...]:
+    today = datetime.now().astimezone().date()
+    selection = Selection(packages=frozenset((package.name,)), channels=frozenset(request.channels))
+    report = check(catalog, selection, waivers=config.waivers, today=today)
+    whole = PackageGraph(package)
+    graphs = [g for g in whole.channels if not request.channels or g.name in request.channels]
+    if not graphs:
+        raise UsageError(
+            f"{package.name} has no channel to draw", hint="everpath list bundles shows what it has"
+        )
+    graphs.sort(key=lambda g: (g.name != package.default_channel, g.name))
+    found = [Sighted(f, _where(inputs, f)) for f in report.findings if f.package == package.name]
+    return scenes(graphs, found, _installed(whole, request.installed))
+
+
+def _where(inputs: Inputs, finding: Finding) -> str:
+    location = inputs.locate(finding.place)
+    return f"{location.file}:{location.line}" if location.line else location.file
+
+
+def _installed(package: PackageGraph, texts: Sequence[str]) -> list[Asked]:
+    """What names and versions stand for; the first of several that have one version."""
+    chosen = {package.name: [Source("catalog", 0, package)]}
+    return [installed(text, chosen)[package.name][0] for text in texts]
+
+
+def _drawn(request: _Request, shown: Sequence[Scene]) -> Iterator[str]:
+    if request.output == "text":
+        from everpath.outputs import tree_text  # noqa: PLC0415 - a picture in one format costs one module
+
+        colour = request.output_file is None and wants_colour(sys.stdout, os.environ)
+        return tree_text.render(shown, colour=colour)
+    view = import_module(f"everpath.outputs.{_VIEWS[request.output]}")
+    chunks: Iterator[str] = view.render(shown)
+    return chunks
+
+
+def _remarked(request: _Request, shown: Sequence[Scene], unread: int) -> int:
+    """What the reader of a picture should know, on standard error."""
+    if request.output == "mermaid":
+        from everpath.outputs.mermaid import excess  # noqa: PLC0415
+
+        for scene in shown:
+            if (much := excess(scene)) is not None:
+                _warn(f"the flowchart of {scene.picture.channel} has {much}: use -o html or -o svg")
+    if unread:
+        _warn(f"{count(unread, 'part')} could not be read; everpath validate-graph says which")
+    if request.output_file is not None:
+        click.echo(f"{count(len(shown), 'channel')} drawn, written to {request.output_file}.", err=True)
+    return ExitCode.UNREADABLE if unread else ExitCode.CLEAN
+
+
+def _warn(text: str) -> None:
+    click.echo(f"warning: {printable(text)}", err=True)

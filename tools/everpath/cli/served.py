@@ -1,0 +1,81 @@
+"""The catalogs of one cluster, as a command line names them: `community=catalog/@-100`."""
+
+from __future__ import annotations
+
+__all__ = ["Served", "served"]
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
+from typing import Final, NamedTuple
+
+from everpath.errors import UsageError
+from everpath.formats.sources import STANDARD_INPUT
+
+_NAMED: Final = re.compile(
+    r"(?:(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)=)?(?P<path>.+?)(?:@(?P<priority>-?\d+))?"
+)
+_PRIORITY: Final = re.compile(r"(?P<name>.+)=(?P<priority>-?\d+)")
+
+
+class Served(NamedTuple):
+    """A catalog that a cluster sees: what it is called, where it is, and its priority."""
+
+    name: str
+    path: str
+    priority: int = 0
+
+
+def served(paths: Sequence[str], priorities: Iterable[str] = ()) -> tuple[Served, ...]:
+    """The catalogs that paths stand for. One without a name is called after its folder.
+
+    A path that exists is itself, whatever signs are in it.
+    """
+    stated = [_stated(path) for path in paths]
+    taken = Counter(one.name for one in stated if one.name)
+    for name, times in taken.items():
+        if times > 1:
+            raise UsageError(
+                f"two catalogs are called {name!r}", hint="give each a name of its own: NAME=PATH"
+            )
+    names = _free_names(stated, set(taken))
+    found = {one.name: one for one in (one._replace(name=one.name or next(names)) for one in stated)}
+    for text in priorities:
+        name, priority = _priority(text, found)
+        found[name] = found[name]._replace(priority=priority)
+    return tuple(found.values())
+
+
+def _stated(text: str) -> Served:
+    if text == STANDARD_INPUT or os.path.exists(text):  # noqa: PTH110 - says no where pathlib raises
+        return Served("", text)
+    match = _NAMED.fullmatch(text)
+    if match is None:
+        return Served("", text)
+    return Served(match["name"] or "", match["path"], int(match["priority"] or 0))
+
+
+def _free_names(stated: Iterable[Served], taken: set[str]) -> Iterator[str]:
+    """A name for each catalog that has none, in their order."""
+    for one in stated:
+        if not one.name:
+            stem = os.path.basename(os.path.abspath(one.path)) if one.path != STANDARD_INPUT else "stdin"  # noqa: PTH100, PTH119
+            name, number = stem, 1
+            while name in taken:
+                number += 1
+                name = f"{stem}-{number}"
+            taken.add(name)
+            yield name
+
+
+def _priority(text: str, found: dict[str, Served]) -> tuple[str, int]:
+    match = _PRIORITY.fullmatch(text)
+    if match is None:
+        raise UsageError(f"--priority {text!r} is not NAME=N", hint="for example: --priority community=-100")
+    if match["name"] not in found:
+        near = get_close_matches(match["name"], found, n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(found) or 'none'}"
+        raise UsageError(f"no catalog is called {match['name']!r}", hint=hint)
+    return match["name"], int(match["priority"])

@@ -1,0 +1,279 @@
+"""`everpath simulate`: what OLM does to every installed version, hop by hop."""
+
+from __future__ import annotations
+
+__all__ = ["simulate"]
+
+import gc
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+from typing import Any, Final, NamedTuple
+
+import click
+
+from everpath.cli.asking import Market, installed, with_entry
+from everpath.cli.config import POLICIES, Config, load
+from everpath.cli.inputs import Inputs
+from everpath.cli.options import (
+    channel_option,
+    comma_list,
+    config_options,
+    extension_options,
+    package_option,
+    progress_option,
+    update_mode_option,
+)
+from everpath.cli.served import served
+from everpath.cli.terminal import ProgressLine, wants_colour
+from everpath.cli.writing import write
+from everpath.errors import ExitCode, UsageError
+from everpath.outputs.plain import count
+from everpath.outputs.simulation import Simulation, csv, document
+from everpath.policies import PolicyName
+from everpath.policies.walks import End
+from everpath.ranges.masterminds import Constraint, ConstraintError
+from everpath.simulation import Scenario, Sheet, Terms, sheets
+
+FORMATS: Final = ("text", "json", "csv")
+_ENDS: Final = tuple(end.value for end in End if end is not End.HEAD)
+
+
+class Request(NamedTuple):
+    """The command line as it was given."""
+
+    paths: tuple[str, ...]
+    packages: tuple[str, ...]
+    channels: tuple[str, ...]
+    installed: str | None
+    policy: str | None
+    fresh: bool
+    starting_csv: str | None
+    approval: str
+    switch: bool
+    to_channels: tuple[str, ...]
+    channel_list: str | None
+    version_range: str
+    upgrade_constraint_policy: str
+    priorities: tuple[str, ...]
+    fail_on: tuple[str, ...]
+    output: str
+    output_file: str | None
+    default_update_mode: str | None
+    config_file: str | None
+    no_config: bool
+    no_progress: bool
+
+
+@click.command("simulate", short_help="What will OLM do to a cluster on any version?")
+@click.argument("paths", nargs=-1, metavar="[[NAME=]PATH[@PRIORITY]]...")
+@package_option
+@channel_option
+@click.option("--installed", metavar="NAME|VERSION", help="Only for a cluster that runs this.")
+@click.option("--policy", type=click.Choice(POLICIES), help="Whose decisions.  [default: both]")
+@click.option("--fresh", is_flag=True, help="What a new Subscription or ClusterExtension gets.")
+@click.option("--starting-csv", metavar="NAME", help="The same for a Subscription with this startingCSV.")
+@click.option(
+    "--approval",
+    type=click.Choice(["Automatic", "Manual"]),
+    default="Automatic",
+    show_default=True,
+    help="Manual: list the InstallPlans that wait to be approved.",
+)
+@click.option("--switch", is_flag=True, help="From every version into every other channel.")
+@click.option(
+    "--to-channel",
+    "to_channels",
+    metavar="NAME",
+    multiple=True,
+    callback=comma_list,
+    help="With --switch: into this channel only; may be repeated.",
+)
+@extension_options
+@click.option(
+    "--fail-on",
+    metavar="ENDS",
+    multiple=True,
+    callback=comma_list,
+    help=f"Exit with 1 if a walk ends so: {', '.join(_ENDS)}.",
+)
+@click.option("-o", "--output", type=click.Choice(FORMATS), default="text", show_default=True)
+@click.option("--output-file", metavar="FILE", help="Write the answers there, whole or not at all.")
+@update_mode_option
+@config_options
+@progress_option
+def simulate(**options: Any) -> int:
+    """What will OLM do to a cluster on any version?
+
+    For every entry of every channel: the next hop, the whole walk, and where it ends, under OLM v0
+    (a Subscription) and OLM v1 (a ClusterExtension with that channel) side by side. Several PATHs
+    are the catalogs of one cluster. Without one: the configured paths, or catalog/, or the current
+    folder.
+
+    \b
+    $ everpath simulate catalog/ -p searchkeeper -c stable
+    package searchkeeper, channel stable (default): 4 entries, head searchkeeper.v0.2.2
+
+    \b
+      INSTALLED            OLM v0               OLM v1
+      searchkeeper.v0.2.2  stays: head          the same
+      searchkeeper.v0.2.1  0.2.2: head          the same
+      searchkeeper.v0.1.1  0.2.2: head          the same
+      searchkeeper.v0.1.0  0.1.1 → 0.2.2: head  the same
+
+    \b
+    8 walks in 1 channel; OLM v0: 4 reach the head; OLM v1: 4 reach the head; no difference.
+
+    \b
+    $ everpath simulate catalog/ -p searchkeeper --installed 0.1.1
+    $ everpath simulate catalog/ --fresh
+    $ everpath simulate catalog/ --starting-csv searchkeeper.v0.1.0 --approval Manual
+    $ everpath simulate catalog/ --switch --to-channel candidate
+    $ everpath simulate catalog/ --version-range '0.2.x' --channels stable,candidate
+    $ everpath simulate redhat=a/@100 community=b/ -p searchkeeper
+    $ everpath simulate catalog/ -o json --output-file walks.json
+
+    \b
+    Exit codes:
+      0  answered                             2  a wrong command line or configuration
+      1  a walk ends as --fail-on says        3  input, or part of it, that cannot be read
+    """
+    return _simulate(Request(**options))
+
+
+def _simulate(request: Request) -> int:
+    # What a run makes it keeps to the end, and nothing of it is circular.
+    gc.disable()
+    config = load(request.config_file, wanted=not request.no_config)
+    scenario = _scenario(request, config)
+    catalogs = served(request.paths or config.paths, request.priorities)
+    inputs = Inputs([catalog.path for catalog in catalogs], config, request.default_update_mode)
+    with ProgressLine(sys.stderr, wanted=not request.no_progress) as progress:
+        market = Market(catalogs or served(inputs.chosen), list(inputs.catalogs(progress)))
+        packages = request.packages or config.packages
+        inputs.verify(packages, [*scenario.channels, *scenario.targets, *(scenario.terms.channels or ())])
+        answers = list(_answers(request, scenario, market, packages))
+    simulation = Simulation(
+        answers,
+        scenario,
+        catalogs=market.names,
+        manual=request.approval == "Manual",
+        whole=request.installed is not None,
+        colour=request.output_file is None and wants_colour(sys.stdout, os.environ),
+    )
+    write(_view(request.output)(simulation), request.output_file, machine=request.output != "text")
+    return _exit_code(request, simulation, market)
+
+
+def _scenario(request: Request, config: Config) -> Scenario:
+    _refuse_contradictions(request)
+    policy = request.policy or config.policy or "both"
+    policies: tuple[PolicyName, ...] = (
+        ("v0",) if policy == "v0" else ("v1",) if policy == "v1" else ("v0", "v1")
+    )
+    return Scenario(
+        policies=policies,
+        channels=frozenset(request.channels or config.channels),
+        fresh=request.fresh,
+        starting=request.starting_csv,
+        switching=request.switch or bool(request.to_channels),
+        targets=frozenset(request.to_channels),
+        terms=Terms(
+            channels=_channel_list(request.channel_list),
+            version_range=_version_range(request.version_range),
+            self_certified=request.upgrade_constraint_policy == "SelfCertified",
+        ),
+    )
+
+
+def _refuse_contradictions(request: Request) -> None:
+    """Raise UsageError for options that cannot be meant together."""
+    ways = {
+        "--installed": request.installed is not None,
+        "--fresh": request.fresh,
+        "--starting-csv": request.starting_csv is not None,
+    }
+    for one, other in combinations([way for way, given in ways.items() if given], 2):
+        raise UsageError(
+            f"{one} and {other} exclude each other", hint="something is installed, or nothing is"
+        )
+    nothing = "--fresh" if request.fresh else "--starting-csv" if request.starting_csv is not None else None
+    if nothing is not None and (request.switch or request.to_channels):
+        raise UsageError(
+            f"{nothing} and --switch exclude each other", hint="who switches has something installed"
+        )
+    if request.channel_list is not None and (request.switch or request.to_channels or request.channels):
+        raise UsageError("--channels takes the place of -c and --switch", hint="leave them out")
+    _refuse_foreign_options(request)
+    if "" in (request.installed, request.starting_csv):
+        raise UsageError("an empty name is nothing to ask about", hint="give the name of a CSV, or a version")
+    for end in request.fail_on:
+        if end not in _ENDS:
+            raise UsageError(f"no walk ends in {end!r}", hint=f"--fail-on takes {', '.join(_ENDS)}")
+
+
+def _refuse_foreign_options(request: Request) -> None:
+    """Raise UsageError for what the chosen policy knows nothing of."""
+    v1 = {
+        "--channels": request.channel_list is not None,
+        "--version-range": bool(request.version_range),
+        "--upgrade-constraint-policy": request.upgrade_constraint_policy == "SelfCertified",
+    }
+    for option in (option for option, given in v1.items() if given):
+        if request.policy == "v0":
+            raise UsageError(f"{option} is for OLM v1", hint="leave out --policy v0")
+        if request.starting_csv is not None:
+            raise UsageError(
+                f"{option} is for OLM v1, --starting-csv for OLM v0", hint="leave one of them out"
+            )
+    if request.policy == "v1" and request.starting_csv is not None:
+        hint = f"a ClusterExtension is pinned with --version-range {_hinted_version(request.starting_csv)}"
+        raise UsageError("--starting-csv is for OLM v0", hint=hint)
+
+
+def _hinted_version(name: str) -> str:
+    return name.rpartition(".v")[2] or "VERSION"
+
+
+def _channel_list(text: str | None) -> tuple[str, ...] | None:
+    """None: not given. An asterisk is a ClusterExtension without a list, so that all channels count."""
+    if text is None:
+        return None
+    return () if text.strip() == "*" else tuple(word for part in text.split(",") if (word := part.strip()))
+
+
+def _version_range(text: str) -> str:
+    try:
+        return Constraint.parse(text).text if text else ""
+    except ConstraintError as error:
+        hint = "OLM v1 takes ranges such as '1.2.x', '~1.2' or '>=1.2.0, <2'"
+        raise UsageError(f"--version-range {text!r} is none: {error.words}", hint=hint) from error
+
+
+def _answers(request: Request, scenario: Scenario, market: Market, wanted: Sequence[str]) -> Iterator[Sheet]:
+    chosen = market.packages(wanted)
+    asked = installed(request.installed, chosen) if request.installed is not None else None
+    if request.starting_csv is not None:
+        chosen = with_entry(request.starting_csv, chosen)
+    for name, sources in chosen.items():
+        if asked is None or name in asked:
+            only = asked[name] if asked is not None else None
+            yield from sheets(sources, scenario, only, named=bool(market.names))
+
+
+def _view(output: str) -> Callable[[Simulation], Iterator[str]]:
+    if output == "text":
+        from everpath.outputs.simulation_text import text  # noqa: PLC0415
+
+        return text
+    return document if output == "json" else csv
+
+
+def _exit_code(request: Request, simulation: Simulation, market: Market) -> int:
+    if market.unread:
+        what = count(market.unread, "part")
+        click.echo(f"warning: {what} could not be read; everpath validate-graph says which", err=True)
+        return ExitCode.UNREADABLE
+    failing = any(row.end.value in request.fail_on for row in simulation.rows) if request.fail_on else False
+    return ExitCode.FINDINGS if failing else ExitCode.CLEAN

@@ -1,0 +1,139 @@
+"""Two catalogs: where everybody who has anything of the old one goes in the new one."""
+
+from __future__ import annotations
+
+__all__ = ["EVERYTHING", "Comparison", "Scope", "compare"]
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from everpath.compare.changes import Change, ChangeKind
+from everpath.compare.channels import ChannelComparison, compare_channel
+from everpath.compare.differences import Kind
+from everpath.compare.outcomes import Outcome, Row
+from everpath.compare.properties import Properties, properties
+from everpath.compare.remarks import channel_gone, channel_remarks, package_gone, package_remarks
+from everpath.graph import ChannelGraph, PackageGraph
+from everpath.model import Catalog
+from everpath.policies import PolicyName
+from everpath.rules._words import plural
+from everpath.rules.findings import Severity
+
+_KINDS: Final = {kind: position for position, kind in enumerate(ChangeKind)}
+
+
+class Scope(NamedTuple):
+    """What to look at: packages and channels of these names, or all; and whose users to think of."""
+
+    packages: frozenset[str] = frozenset()
+    channels: frozenset[str] = frozenset()
+    policies: tuple[PolicyName, ...] = ("v0", "v1")
+
+    def has_package(self, name: str) -> bool:
+        return not self.packages or name in self.packages
+
+    def has_channel(self, name: str) -> bool:
+        return not self.channels or name in self.channels
+
+
+EVERYTHING: Final = Scope()
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What was found: a row for everybody, the changes worth telling, and whether the properties hold."""
+
+    packages: int
+    channels: int
+    rows: tuple[Row, ...]
+    changes: tuple[Change, ...]
+    properties: Properties
+
+    @cached_property
+    def counts(self) -> Mapping[Outcome, int]:
+        """How many rows have each outcome."""
+        return Counter(row.outcome for row in self.rows)
+
+    @property
+    def stranded(self) -> int:
+        """How many rows are cut off by the new catalog."""
+        return sum(number for outcome, number in self.counts.items() if outcome.hurts)
+
+    @property
+    def surprised(self) -> int:
+        """How many rows arrive by another way than before."""
+        return sum(number for outcome, number in self.counts.items() if outcome.surprises)
+
+
+def compare(old: Catalog, new: Catalog, scope: Scope = EVERYTHING) -> Comparison:
+    """All packages of the old catalog against the new one. Each package is compared by itself.
+
+    Cost: O((edges + ranges) · log n) in both catalogs; where somebody is hurt, a walk of that channel for
+    every edit in it that is tried.
+    """
+    added = [p.name for p in new.packages if p.name not in old.by_name]
+    parts = []
+    for package in old.packages:
+        if scope.has_package(package.name):
+            found = new.by_name.get(package.name)
+            there = PackageGraph(found) if found is not None else None
+            parts.append(_package(PackageGraph(package), there, added, scope))
+    return _summed(parts, _packages_added(new, added, scope))
+
+
+def _packages_added(new: Catalog, added: Iterable[str], scope: Scope) -> Iterator[Change]:
+    for name in added:
+        package = new.by_name[name]
+        if scope.has_package(name) and not scope.channels:
+            words = f"the package is new, with {plural(len(package.channels), 'channel')}"
+            yield Change(ChangeKind.PACKAGE_ADDED, name, None, words, place=package.place)
+
+
+def _summed(parts: Iterable[Comparison], more: Iterable[Change]) -> Comparison:
+    parts = list(parts)
+    changes = [*(change for part in parts for change in part.changes), *more]
+    changes.sort(key=lambda c: (c.package, c.channel or "", -c.severity, _KINDS[c.kind]))
+    return Comparison(
+        packages=len(parts),
+        channels=sum(part.channels for part in parts),
+        rows=tuple(row for part in parts for row in part.rows),
+        changes=tuple(changes),
+        properties=Properties.summed(part.properties for part in parts),
+    )
+
+
+def _package(old: PackageGraph, new: PackageGraph | None, added: Iterable[str], scope: Scope) -> Comparison:
+    rows: list[Row] = []
+    changes: list[Change] = []
+    held: list[Properties] = []
+    channels = [graph for name, graph in old.by_name.items() if scope.has_channel(name)]
+    fresh = [name for name in (new.by_name if new else ()) if name not in old.by_name]
+    for graph in channels:
+        there = new.by_name.get(graph.name) if new else None
+        compared = compare_channel(graph, there, scope.policies, (old.name, graph.name))
+        rows += compared.rows
+        held.append(properties(compared))
+        changes += _changes(graph, there, compared)
+        if there is None and new is not None:
+            changes.append(channel_gone(graph, new, fresh, scope.policies))
+    if new is None and channels:
+        changes.append(package_gone(old, added, scope.policies))
+    elif new is not None:
+        changes += (c for c in package_remarks(old, new) if c.channel is None or scope.has_channel(c.channel))
+    return Comparison(1, len(channels), tuple(rows), tuple(changes), Properties.summed(held))
+
+
+def _changes(old: ChannelGraph, new: ChannelGraph | None, compared: ChannelComparison) -> Iterator[Change]:
+    if new is None:
+        return
+    told = list(compared.changes())
+    yield from told
+    # A release that strands by being added is told already, with the edit that mends it.
+    added = {e.entry for c in told if c.severity is Severity.ERROR for e in c.edits if e.kind is Kind.ADDED}
+    for change in channel_remarks(old, new, compared):
+        if change.kind is not ChangeKind.UNREACHABLE or not added.intersection(change.installed):
+            yield change
+    yield from compared.notes()

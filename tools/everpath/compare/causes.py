@@ -1,0 +1,197 @@
+"""Which edit did it: found by taking edits back, one at a time, and looking who is well again.
+
+Nothing is guessed. An edit is named only if the channel without it lets its victims go on; where no single
+edit will do, the fewest that were found to be needed together are named, each of them indispensable.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Cause", "causes", "cured", "shared"]
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from everpath.compare.differences import Difference, differences, without
+from everpath.compare.outcomes import Meeting, Outcome
+from everpath.compare.roads import Roads
+from everpath.graph import ChannelGraph
+
+#: How many entries are walked in search of the causes of one channel: its trials cost that many each.
+_MOST_WALKED: Final = 30_000
+
+#: And yet so many edits are tried in a channel, however large it is; and in a small one no more than that.
+_FEWEST_TRIED: Final = 12
+_MOST_TRIED: Final = 150
+
+#: How often edits that only hurt together are looked for, for different victims.
+_MOST_GROUPS: Final = 3
+
+#: The edits that were taken back, and the names that this cures.
+Trial = Callable[[Collection[Difference]], frozenset[str]]
+
+
+class Cause(NamedTuple):
+    """Edits that together did it, and to whom. None are named where they were too many to try."""
+
+    edits: tuple[Difference, ...]
+    victims: frozenset[str]
+
+
+def causes(meeting: Meeting, victims: Mapping[str, Outcome]) -> list[Cause]:
+    """The causes of what became of some installed versions, each of which is in one of them."""
+    old, new = meeting.old.graph, meeting.new.graph
+    if old is None or new is None or not victims:
+        return [Cause((), frozenset(victims))] if victims else []
+    edits = sorted(differences(old, new), key=_nearness(meeting, victims))
+    trials = max(_FEWEST_TRIED, min(_MOST_TRIED, _MOST_WALKED // len(new.entries)))
+    budget = _Budget(trials)
+    cured_by = _tried(meeting, victims, len(edits), budget)
+    found = list(_alone(edits, frozenset(victims), cured_by, budget))
+    left = frozenset(victims).difference(*(cause.victims for cause in found))
+    found += _together(edits, left, cured_by, budget)
+    left = left.difference(*(cause.victims for cause in found))
+    return [*found, Cause((), left)] if left else found
+
+
+def shared(found: Sequence[tuple[Meeting, Outcome, Cause]]) -> list[tuple[list[Meeting], Outcome, Cause]]:
+    """Causes with the same victims under several policies, as one where the edits of one are enough for all.
+
+    Cost: a walk of the channel for each pair of causes whose edits differ.
+    """
+    groups: list[tuple[list[Meeting], Outcome, Cause]] = []
+    for meeting, outcome, cause in sorted(found, key=lambda each: -len(each[2].edits)):
+        for meetings, other, wider in groups:
+            if (
+                other is outcome
+                and wider.victims == cause.victims
+                and _explains(wider, cause, meeting, outcome)
+            ):
+                meetings.append(meeting)
+                break
+        else:
+            groups.append(([meeting], outcome, cause))
+    return groups
+
+
+def _explains(wider: Cause, cause: Cause, meeting: Meeting, outcome: Outcome) -> bool:
+    if wider.edits == cause.edits:
+        return True
+    old, new = meeting.old.graph, meeting.new.graph
+    if old is None or new is None or not cause.edits:
+        return False
+    victims = dict.fromkeys(cause.victims, outcome)
+    return cured(meeting, without(old, new, wider.edits), victims) == cause.victims
+
+
+class _Budget:
+    """How many trials may still be made."""
+
+    def __init__(self, trials: int) -> None:
+        self.left = trials
+        #: What the search for single edits leaves for that of several.
+        self.reserve = trials // 3
+
+    def spend(self) -> bool:
+        self.left -= 1
+        return self.left >= 0
+
+
+def _nearness(meeting: Meeting, victims: Iterable[str]) -> Callable[[Difference], bool]:
+    """Edits of entries that the victims stop at or went to come first: most causes are there."""
+    near: set[str] = set()
+    for name in victims:
+        near.update((name, meeting.new.road(name).stop, meeting.old.road(name).next or name))
+    for roads in (meeting.old, meeting.new):
+        near.update(roads.homes)
+        near.update(roads.graph.heads if roads.graph else ())
+    return lambda difference: difference.entry not in near
+
+
+def _tried(meeting: Meeting, victims: Mapping[str, Outcome], count: int, budget: _Budget) -> Trial:
+    old, new = meeting.old.graph, meeting.new.graph
+    assert old is not None
+    assert new is not None
+    before: tuple[ChannelGraph, ChannelGraph] = old, new
+
+    def cured_by(undone: Collection[Difference]) -> frozenset[str]:
+        budget.spend()
+        graph = before[0] if len(undone) == count else without(*before, undone)
+        return cured(meeting, graph, victims)
+
+    return cured_by
+
+
+def cured(meeting: Meeting, graph: ChannelGraph, victims: Mapping[str, Outcome]) -> frozenset[str]:
+    """Who of the victims is well in a channel that might have been the new one."""
+    roads = meeting.new
+    trial = Meeting(
+        meeting.old, Roads(graph, roads.policy, roads.installed, (graph.package.name, graph.name))
+    )
+    return frozenset(name for name, outcome in victims.items() if _is_well(trial, name, outcome))
+
+
+def _is_well(trial: Meeting, name: str, outcome: Outcome) -> bool:
+    if outcome.hurts and trial.old.road(name).arrives:
+        return trial.new.road(name).arrives
+    now = trial.outcome(name)
+    return not now.hurts and (outcome.hurts or not now.surprises)
+
+
+def _alone(
+    edits: Sequence[Difference], victims: frozenset[str], cured_by: Trial, budget: _Budget
+) -> Iterator[Cause]:
+    """Edits that did it alone, the one with the most victims first."""
+    cures: list[tuple[Difference, frozenset[str]]] = []
+    for edit in edits:
+        if budget.left <= budget.reserve:
+            break
+        cures.append((edit, cured_by((edit,))))
+        if cures[-1][1] == victims:
+            break
+    left = victims
+    while cures and left:
+        edit, cured_names = max(cures, key=lambda cure: len(cure[1] & left))
+        if not cured_names & left:
+            return
+        yield Cause((edit,), cured_names & left)
+        left -= cured_names
+
+
+def _together(
+    edits: Sequence[Difference], victims: frozenset[str], cured_by: Trial, budget: _Budget
+) -> Iterator[Cause]:
+    """Edits that did it only together. All of one kind, such as removed entries, are tried before all."""
+    for _ in range(_MOST_GROUPS):
+        if not victims or budget.left <= 0:
+            return
+        first = min(victims)
+        suffices = _saves(first, cured_by)
+        kinds = (tuple(e for e in edits if e.kind is kind) for kind in dict.fromkeys(e.kind for e in edits))
+        start = next((some for some in (*kinds, tuple(edits)) if len(some) > 1 and suffices(some)), None)
+        if start is None:
+            return
+        needed = _reduced(start, suffices, budget)
+        well = cured_by(needed)
+        yield Cause(needed, well & victims)
+        victims -= well
+
+
+def _saves(name: str, cured_by: Trial) -> Callable[[Collection[Difference]], bool]:
+    return lambda undone: name in cured_by(undone)
+
+
+def _reduced(
+    edits: tuple[Difference, ...], suffices: Callable[[Collection[Difference]], bool], budget: _Budget
+) -> tuple[Difference, ...]:
+    """Leaves out large parts first, then smaller ones, as long as the rest will do."""
+    size = len(edits) // 2
+    while size:
+        start = 0
+        while start < len(edits) and budget.left > 0:
+            fewer = edits[:start] + edits[start + size :]
+            if fewer and suffices(fewer):
+                edits = fewer
+            else:
+                start += size
+        size //= 2
+    return edits

@@ -1,0 +1,237 @@
+"""One channel in two catalogs: a row for everybody who may have something of it, and what to say of them."""
+
+from __future__ import annotations
+
+__all__ = ["ChannelComparison", "compare_channel"]
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from everpath.compare.causes import Cause, causes, shared
+from everpath.compare.changes import Change, ChangeKind
+from everpath.compare.differences import Difference
+from everpath.compare.mending import mended
+from everpath.compare.outcomes import Meeting, Outcome, Row
+from everpath.compare.roads import Installations, Road, Roads, installations
+from everpath.graph import ChannelGraph
+from everpath.model import Place
+from everpath.policies import PolicyName
+from everpath.policies.decisions import Installed, Remark, Verdict
+from everpath.policies.subscriptions import resolve
+from everpath.policies.walks import End
+from everpath.rules._words import listed, plural
+
+#: Outcomes for which the edits that did it are looked for.
+_TRACED: Final = (Outcome.FAILING, Outcome.STRANDED, Outcome.DOWNGRADED, Outcome.ROAD)
+
+#: Roads are spelled out up to this many hops.
+_MOST_HOPS: Final = 6
+
+#: Stops that are explained one by one, and reasons that are given for each.
+_MOST_STOPS: Final = 3
+_MOST_REASONS: Final = 3
+
+
+class ChannelComparison(NamedTuple):
+    """All rows of a channel, and the changes in it that concern somebody who has it installed."""
+
+    meetings: tuple[Meeting, ...]
+    rows: tuple[Row, ...]
+
+    def changes(self) -> Iterator[Change]:
+        """Who is hurt or surprised, by what did it. Cost: a walk of the channel for each edit tried."""
+        found = [
+            (meeting, outcome, cause)
+            for meeting in self.meetings
+            for outcome, victims in self._victims(meeting.old.policy).items()
+            for cause in causes(meeting, dict.fromkeys(victims, outcome))
+        ]
+        for meetings, outcome, cause in shared(found):
+            yield _change(sorted(meetings, key=lambda m: m.old.policy), outcome, cause)
+
+    def _victims(self, policy: PolicyName) -> Mapping[Outcome, Sequence[str]]:
+        found: dict[Outcome, list[str]] = {outcome: [] for outcome in _TRACED}
+        for row in self.rows:
+            if row.policy == policy and row.outcome in found:
+                found[row.outcome].append(row.installed)
+        return {outcome: names for outcome, names in found.items() if names}
+
+    def notes(self) -> Iterator[Change]:
+        """What is for the record: who was stranded before, who no longer is, who goes further."""
+        for outcome in (Outcome.BEFORE, Outcome.MENDED, Outcome.FURTHER):
+            by_policies: dict[tuple[str, ...], list[str]] = {}
+            for name, policies in self._of(outcome).items():
+                by_policies.setdefault(tuple(policies), []).append(name)
+            for policies, names in by_policies.items():
+                meetings = [m for m in self.meetings if m.old.policy in policies]
+                yield _note(meetings, outcome, names)
+
+    def _of(self, outcome: Outcome) -> Mapping[str, Sequence[str]]:
+        found: dict[str, list[str]] = {}
+        for row in self.rows:
+            if row.outcome is outcome:
+                found.setdefault(row.installed, []).append(row.policy)
+        return found
+
+
+def compare_channel(
+    old: ChannelGraph | None,
+    new: ChannelGraph | None,
+    policies: Iterable[PolicyName],
+    where: tuple[str, str],
+    installed: Installations | None = None,
+) -> ChannelComparison:
+    """A row for each installed version (all of the old channel's, if not given) under each policy."""
+    installed = (installations(old) if old is not None else {}) if installed is None else installed
+    meetings = tuple(
+        Meeting(Roads(old, policy, installed, where), Roads(new, policy, installed, where))
+        for policy in policies
+    )
+    rows = tuple(meeting.row(name, where) for name in installed for meeting in meetings)
+    return ChannelComparison(meetings, rows)
+
+
+def _change(meetings: Sequence[Meeting], outcome: Outcome, cause: Cause) -> Change:
+    first = meetings[0]
+    who = _oldest_first(first, cause.victims)
+    graph = first.new.graph or first.old.graph
+    assert graph is not None  # there is somebody
+    return Change(
+        ChangeKind(outcome.value),
+        graph.package.name,
+        graph.name,
+        _message(meetings, outcome, who),
+        installed=tuple(who),
+        policies=tuple(m.old.policy for m in meetings),
+        was=_spelled(first.old, who[0]),
+        now=_spelled(first.new, who[0]),
+        because=tuple(_reasons(first, who)) if outcome is Outcome.STRANDED else (),
+        edits=cause.edits,
+        fix=_fix(meetings, cause, outcome) if outcome.hurts else None,
+        place=_place(first, cause.edits, who),
+        in_old=first.new.graph is None,
+    )
+
+
+def _note(meetings: Sequence[Meeting], outcome: Outcome, names: Iterable[str]) -> Change:
+    first = meetings[0]
+    who = _oldest_first(first, names)
+    graph = first.new.graph or first.old.graph
+    assert graph is not None
+    return Change(
+        ChangeKind(outcome.value),
+        graph.package.name,
+        graph.name,
+        _message(meetings, outcome, who),
+        installed=tuple(who),
+        policies=tuple(m.old.policy for m in meetings),
+        was=_spelled(first.old, who[0]),
+        now=_spelled(first.new, who[0]),
+        place=graph.channel.place,
+        in_old=first.new.graph is None,
+    )
+
+
+def _oldest_first(meeting: Meeting, names: Iterable[str]) -> list[str]:
+    installed = meeting.old.installed
+    return sorted(names, key=lambda n: ((v := installed.get(n)) is not None, v.key if v else (), n))
+
+
+def _message(meetings: Sequence[Meeting], outcome: Outcome, who: Sequence[str]) -> str:
+    names, olm, goal = listed(who), _olm(meetings), _goal(meetings[0])
+    go = "goes" if len(who) == 1 else "go"
+    return {
+        Outcome.FAILING: f"{olm} no longer resolves {_whose(meetings[0])} of whoever has {names}",
+        Outcome.STRANDED: f"{names} can no longer reach {goal} under {olm}",
+        Outcome.DOWNGRADED: f"{olm} now takes {names} down to a lower version on the way",
+        Outcome.ROAD: f"{names} {go} another way under {olm}",
+        Outcome.BEFORE: f"{names} could not reach the head before, and cannot now, under {olm}",
+        Outcome.MENDED: f"{names} could not reach the head before, and now can, under {olm}",
+        Outcome.FURTHER: f"{names} {go} on as before, and further to {goal}, under {olm}",
+    }[outcome]
+
+
+def _whose(meeting: Meeting) -> str:
+    return "the namespace" if meeting.new.policy == "v0" else "the ClusterExtension"
+
+
+def _olm(meetings: Sequence[Meeting]) -> str:
+    return f"OLM {' and '.join(meeting.old.policy for meeting in meetings)}"
+
+
+def _goal(meeting: Meeting) -> str:
+    graph = meeting.new.graph
+    if graph is None or not meeting.new.homes:
+        return "the head"
+    return f"the head {graph.head}" if graph.head else f"the newest version {min(meeting.new.homes)}"
+
+
+def _spelled(roads: Roads, name: str) -> str:
+    """A road as one reads it: `a → b → c, the head`."""
+    road = roads.road(name)
+    if road.failure is not None and road.next is None:
+        return f"{name}: {road.failure.words or road.failure.kind.value}"
+    path = (name, *roads.path(name))
+    if len(path) > _MOST_HOPS + 1:
+        path = (*path[:3], f"… {len(path) - 5} more …", *path[-2:])
+    return f"{' → '.join(path)}{_ending(roads, road, alone=len(path) == 1)}"
+
+
+def _ending(roads: Roads, road: Road, *, alone: bool) -> str:
+    if road.end is End.HEAD:
+        is_head = roads.graph is not None and road.stop == roads.graph.head
+        return f"{' is' if alone else ','} the {'head' if is_head else 'newest'}"
+    if road.end is End.LOOP:
+        return ", in a circle"
+    if road.failure is not None:
+        return f": {road.failure.words or road.failure.kind.value}"
+    return ", and no further" if not alone else " stays where it is"
+
+
+def _reasons(meeting: Meeting, who: Sequence[str]) -> Iterator[str]:
+    """Why each stop is one."""
+    stops = list(dict.fromkeys(meeting.new.road(name).stop for name in who))
+    for stop in stops[:_MOST_STOPS]:
+        yield from _why_stop(meeting, stop)
+    if len(stops) > _MOST_STOPS:
+        yield f"so do {plural(len(stops) - _MOST_STOPS, 'more version')} stop where nothing leads on"
+
+
+def _why_stop(meeting: Meeting, stop: str) -> Iterator[str]:
+    graph, version = meeting.new.graph, meeting.new.version(stop)
+    assert graph is not None  # else the resolver fails
+    road = meeting.new.road(stop) if stop in meeting.new.installed else None
+    if road is not None and road.end is End.LOOP:
+        yield f"OLM goes in a circle: {' → '.join((stop, *meeting.new.path(stop)))}"
+        return
+    refused: list[str] = []
+    if meeting.new.policy == "v0":
+        heard: list[Remark] = []
+        resolve(graph, Installed(stop, version), hear=heard.append)
+        refused = [f"{r.edge}, but it {r.reason}" for r in heard if r.edge and r.verdict is Verdict.REFUSED]
+    else:
+        edges = graph.some_successors(stop, _MOST_REASONS)[0] if stop in graph.entries else []
+        refused = [f"{edge}, but OLM v1 does not go to a lower version" for edge in edges]
+    yield from refused[:_MOST_REASONS]
+    if not refused:
+        covers = f", skips it or covers {version}" if version is not None else " or skips it"
+        yield f"nothing in the new channel replaces {stop}{covers}"
+
+
+def _fix(meetings: Sequence[Meeting], cause: Cause, outcome: Outcome) -> str:
+    """An edit that was tried; else to take back what did it."""
+    if (edit := mended(meetings, cause, outcome)) is not None:
+        return edit
+    if cause.edits:
+        return listed([edit.undo for edit in cause.edits])
+    return "compare smaller steps: too many edits were made at once to tell which one did it"
+
+
+def _place(meeting: Meeting, edits: Sequence[Difference], who: Sequence[str]) -> Place:
+    """Where the edit shows; else where the first of them stands, or its channel."""
+    graph = meeting.new.graph or meeting.old.graph
+    assert graph is not None
+    if edits:
+        return edits[0].place
+    stop = meeting.new.road(who[0]).stop
+    return graph.entries[stop].place.at("name") if stop in graph.entries else graph.channel.place

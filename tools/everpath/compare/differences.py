@@ -1,0 +1,216 @@
+"""The edits that lie between two channels of one name, each of which can be taken back by itself."""
+
+from __future__ import annotations
+
+__all__ = ["Difference", "Kind", "differences", "without"]
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from everpath.graph import ChannelGraph
+from everpath.model import Bundle, DeprecationEntry, Deprecations, Entry, Package, Place
+from everpath.policies import olm_v0
+from everpath.rules._words import listed
+
+
+class Kind(StrEnum):
+    """What was edited."""
+
+    REMOVED = "entry removed"
+    ADDED = "entry added"
+    REPLACES = "replaces changed"
+    SKIPS = "skips changed"
+    RANGE = "skipRange changed"
+    BUNDLE_GONE = "bundle removed"
+    BUNDLE_ADDED = "bundle added"
+    VERSION = "version changed"
+    BUNDLE = "bundle changed"
+    DEPRECATED = "bundle deprecated"
+    UNDEPRECATED = "deprecation removed"
+    CHANNEL_GONE = "channel removed"
+    PACKAGE_GONE = "package removed"
+
+
+_FIELDS: Final = {Kind.REPLACES: "replaces", Kind.SKIPS: "skips", Kind.RANGE: "skip_range"}
+_BUNDLES: Final = (Kind.BUNDLE_GONE, Kind.BUNDLE_ADDED, Kind.VERSION, Kind.BUNDLE)
+_DEPRECATIONS: Final = (Kind.DEPRECATED, Kind.UNDEPRECATED)
+
+
+class Difference(NamedTuple):
+    """One edit, in words, where the new catalog shows it, and what takes it back."""
+
+    kind: Kind
+    entry: str
+    words: str
+    place: Place
+    undo: str
+
+
+def differences(old: ChannelGraph, new: ChannelGraph) -> list[Difference]:
+    """All edits that could matter to a resolver, in the order of the new channel. O(entries + edges)."""
+    found: list[Difference] = []
+    for name, entry in new.entries.items():
+        if (before := old.entries.get(name)) is None:
+            found.append(
+                Difference(Kind.ADDED, name, _added(entry), entry.place.at("name"), f"take {name} out again")
+            )
+        else:
+            found += _edits(before, entry)
+            found += _bundle_edits(old, new, entry)
+    found += (_removed(new, name) for name in old.entries if name not in new.entries)
+    return [*found, *_deprecations(old, new)]
+
+
+def _edits(old: Entry, new: Entry) -> Iterator[Difference]:
+    name = new.name
+    if (old.replaces or None) != (new.replaces or None):
+        words = _turned(name, old.replaces, new.replaces)
+        undo = f"set replaces: {old.replaces} on {name}" if old.replaces else f"remove replaces from {name}"
+        yield Difference(Kind.REPLACES, name, words, _at(new, "replaces", new.replaces), undo)
+    if (before := frozenset(old.skips)) != (after := frozenset(new.skips)):
+        fewer, more = sorted(before - after), sorted(after - before)
+        undo = " and ".join(
+            filter(None, (_reskipped("add", fewer, "to"), _reskipped("remove", more, "from")))
+        )
+        words = f"{name} {_skipping(fewer, more)}"
+        yield Difference(Kind.SKIPS, name, words, _at(new, "skips", new.skips), f"{undo} the skips of {name}")
+    if (old.skip_range or None) != (new.skip_range or None):
+        words = _reranged(name, old.skip_range, new.skip_range)
+        undo = (
+            f"give {name} the skipRange '{old.skip_range}'"
+            if old.skip_range
+            else (f"remove the skipRange of {name}")
+        )
+        yield Difference(Kind.RANGE, name, words, _at(new, "skipRange", new.skip_range), undo)
+
+
+def _at(entry: Entry, field: str, value: object) -> Place:
+    """Where a field stands; the entry's name, if it is no longer there."""
+    return entry.place.at(field if value else "name")
+
+
+def _added(entry: Entry) -> str:
+    edges = [f"replaces {entry.replaces}"] if entry.replaces else []
+    edges += [f"skips {listed(entry.skips)}"] if entry.skips else []
+    edges += [f"has the skipRange '{entry.skip_range}'"] if entry.skip_range else []
+    return f"{entry.name} was added, which {listed(edges) or 'replaces and skips nothing'}"
+
+
+def _turned(name: str, before: str | None, after: str | None) -> str:
+    if not after:
+        return f"{name} no longer replaces {before}"
+    return f"{name} now replaces {after}, no longer {before}" if before else f"{name} now replaces {after}"
+
+
+def _skipping(fewer: Collection[str], more: Collection[str]) -> str:
+    words = [f"no longer skips {listed(fewer)}"] if fewer else []
+    words += [f"now skips {listed(more)}"] if more else []
+    return " and ".join(words)
+
+
+def _reskipped(verb: str, names: Collection[str], preposition: str) -> str:
+    return f"{verb} {listed(names)} {preposition}" if names else ""
+
+
+def _reranged(name: str, before: str | None, after: str | None) -> str:
+    if not after:
+        return f"{name} no longer has the skipRange '{before}'"
+    return (
+        f"the skipRange of {name} is now '{after}', no longer '{before}'"
+        if before
+        else (f"{name} now has the skipRange '{after}'")
+    )
+
+
+def _removed(new: ChannelGraph, name: str) -> Difference:
+    where = "the channel" if name in new.package.by_name else "the catalog"
+    words = f"{name} was taken out of {where}"
+    return Difference(Kind.REMOVED, name, words, new.channel.place, f"put {name} back")
+
+
+def _bundle_edits(old: ChannelGraph, new: ChannelGraph, entry: Entry) -> Iterator[Difference]:
+    name, place = entry.name, entry.place.at("name")
+    before, after = old.bundle(name), new.bundle(name)
+    if before is None or after is None:
+        if before is not None:
+            words = f"the bundle {name} was removed, its entry was not"
+            yield Difference(Kind.BUNDLE_GONE, name, words, place, f"put the bundle {name} back")
+        elif after is not None:
+            words = f"the bundle {name} was added to its entry"
+            yield Difference(Kind.BUNDLE_ADDED, name, words, place, f"take the bundle {name} out again")
+        return
+    if before.version != after.version:
+        words = f"the version of {name} is now {after.version}, no longer {before.version}"
+        yield Difference(Kind.VERSION, name, words, after.place, f"give {name} the version {before.version}")
+    then, now = olm_v0.prohibited(old).get(name), olm_v0.prohibited(new).get(name)
+    if then != now:
+        words = f"{name} now {now}" if now else f"{name} was mended: it no longer {then}"
+        yield Difference(Kind.BUNDLE, name, words, after.place, f"make the bundle {name} what it was")
+
+
+def _deprecations(old: ChannelGraph, new: ChannelGraph) -> Iterator[Difference]:
+    before, after = (graph.package.deprecated("olm.bundle") for graph in (old, new))
+    for name, entry in after.items():
+        if name not in before and name in new.entries:
+            undo = f"remove the deprecation of {name}"
+            yield Difference(Kind.DEPRECATED, name, f"{name} was deprecated", entry.place, undo)
+    for name in before:
+        if name not in after and name in new.entries:
+            words = f"{name} is no longer deprecated"
+            place = new.entries[name].place.at("name")
+            yield Difference(Kind.UNDEPRECATED, name, words, place, f"deprecate {name} again")
+
+
+def without(old: ChannelGraph, new: ChannelGraph, undone: Collection[Difference]) -> ChannelGraph:
+    """The new channel as it would be had some edits not been made. O(entries)."""
+    by_name: dict[str, list[Kind]] = {}
+    for difference in undone:
+        by_name.setdefault(difference.entry, []).append(difference.kind)
+    kept = (e for e in new.entries.values() if Kind.ADDED not in by_name.get(e.name, ()))
+    entries = [_restored(old, entry, by_name.get(entry.name, ())) for entry in kept]
+    entries += [old.entries[d.entry] for d in undone if d.kind is Kind.REMOVED]
+    channel = replace(new.channel, entries=tuple(entries))
+    return ChannelGraph(channel, _package(old, new, by_name))
+
+
+def _restored(old: ChannelGraph, entry: Entry, kinds: Collection[Kind]) -> Entry:
+    fields = {_FIELDS[k]: getattr(old.entries[entry.name], _FIELDS[k]) for k in kinds if k in _FIELDS}
+    return entry._replace(**fields) if fields else entry
+
+
+def _package(old: ChannelGraph, new: ChannelGraph, undone: Mapping[str, Collection[Kind]]) -> Package:
+    """The package with the bundles and deprecations that go with the edits; itself, if none do."""
+    package = new.package
+    moved = {n: kinds for n, kinds in undone.items() if any(k in (*_BUNDLES, Kind.REMOVED) for k in kinds)}
+    if moved:
+        bundles = dict(package.by_name)
+        for name, kinds in moved.items():
+            _put_back(bundles, old.bundle(name), name, kinds)
+        package = replace(package, bundles=tuple(bundles.values()))
+    toggled = {name for name, kinds in undone.items() if any(k in _DEPRECATIONS for k in kinds)}
+    return replace(package, deprecations=_toggled(old.package, package, toggled)) if toggled else package
+
+
+def _put_back(bundles: dict[str, Bundle], before: Bundle | None, name: str, kinds: Collection[Kind]) -> None:
+    if before is None:
+        bundles.pop(name, None)
+    elif Kind.REMOVED in kinds:
+        # What somebody has installed is the old bundle, whatever else now has the name.
+        bundles[name] = before
+    else:
+        after = bundles.get(name, before)
+        if Kind.VERSION in kinds and Kind.BUNDLE not in kinds:
+            bundles[name] = after._replace(version=before.version)
+        elif Kind.BUNDLE in kinds and Kind.VERSION not in kinds:
+            bundles[name] = before._replace(version=after.version)
+        else:
+            bundles[name] = before
+
+
+def _toggled(old: Package, new: Package, names: Collection[str]) -> tuple[Deprecations, ...]:
+    before, after = old.deprecated("olm.bundle"), new.deprecated("olm.bundle")
+    entries: list[DeprecationEntry] = [entry for name, entry in after.items() if name not in names]
+    entries += [before[name] for name in names if name in before]
+    return (Deprecations(new.name, new.place, tuple(entries)),)

@@ -1,0 +1,146 @@
+"""Several catalogs in a row, as a cluster meets them: one for each version of OpenShift.
+
+An upgrade of the cluster replaces the catalog under whatever is installed. So every version that any
+catalog so far has offered is followed into the next one.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Matrix", "MatrixRow", "Move", "matrix"]
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from everpath.compare.catalogs import EVERYTHING, Scope
+from everpath.compare.changes import Change, ChangeKind
+from everpath.compare.channels import ChannelComparison, compare_channel
+from everpath.compare.outcomes import Outcome
+from everpath.compare.remarks import channel_gone, package_gone
+from everpath.compare.roads import Road, Roads, installations
+from everpath.graph import ChannelGraph, PackageGraph
+from everpath.model import Catalog
+from everpath.policies import PolicyName
+from everpath.versions import Version
+
+_Graphs = Sequence[ChannelGraph | None]
+_Packages = Sequence[PackageGraph | None]
+
+
+class MatrixRow(NamedTuple):
+    """One installed version under one policy: its road in each catalog, and what each move makes of it.
+
+    A road is None where no catalog so far had the version; an outcome, where there was nobody to move.
+    """
+
+    package: str
+    channel: str
+    installed: str
+    version: Version | None
+    policy: PolicyName
+    roads: tuple[Road | None, ...]
+    outcomes: tuple[Outcome | None, ...]
+
+    @property
+    def hurts(self) -> bool:
+        """Whether some move cuts somebody off."""
+        return any(outcome is not None and outcome.hurts for outcome in self.outcomes)
+
+    @property
+    def differs(self) -> bool:
+        """Whether there is more to say than that everybody goes on as before."""
+        calm = (None, Outcome.SAME, Outcome.FURTHER)
+        arrives = all(road is None or road.arrives for road in self.roads)
+        return not arrives or any(outcome not in calm for outcome in self.outcomes)
+
+
+class Move(NamedTuple):
+    """From one catalog to the next: how many it cuts off, how many it sends another way, and what to say."""
+
+    stranded: int
+    surprised: int
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """A row for every version, a column for every catalog, a move between each two."""
+
+    rows: tuple[MatrixRow, ...]
+    moves: tuple[Move, ...]
+
+    @property
+    def stranded(self) -> int:
+        return sum(move.stranded for move in self.moves)
+
+    @property
+    def surprised(self) -> int:
+        return sum(move.surprised for move in self.moves)
+
+
+def matrix(catalogs: Sequence[Catalog], scope: Scope = EVERYTHING) -> Matrix:
+    """All versions of all catalogs. Cost: that of comparing each catalog with the next."""
+    names = sorted({p.name for c in catalogs for p in c.packages if scope.has_package(p.name)})
+    rows: list[MatrixRow] = []
+    told: list[list[Change]] = [[] for _ in catalogs[1:]]
+    for name in names:
+        found = [catalog.by_name.get(name) for catalog in catalogs]
+        packages = [PackageGraph(package) if package is not None else None for package in found]
+        for channel in _channels(packages, scope):
+            rows += _channel(packages, channel, scope, told)
+        for place, there in enumerate(catalogs[1:]):
+            told[place] += _gone(packages, place, there, scope)
+    moves = (Move(*_counts(rows, place), tuple(changes)) for place, changes in enumerate(told))
+    return Matrix(tuple(rows), tuple(moves))
+
+
+def _channels(packages: _Packages, scope: Scope) -> list[str]:
+    names = (name for package in packages if package is not None for name in package.by_name)
+    return [name for name in dict.fromkeys(names) if scope.has_channel(name)]
+
+
+def _counts(rows: Sequence[MatrixRow], place: int) -> tuple[int, int]:
+    met = [outcome for row in rows if (outcome := row.outcomes[place]) is not None]
+    return sum(outcome.hurts for outcome in met), sum(outcome.surprises for outcome in met)
+
+
+def _gone(packages: _Packages, place: int, new: Catalog, scope: Scope) -> Iterator[Change]:
+    old, there = packages[place], packages[place + 1]
+    if old is not None and there is None and _channels([old], scope):
+        yield package_gone(old, (package.name for package in new.packages), scope.policies)
+
+
+def _channel(
+    packages: _Packages, channel: str, scope: Scope, told: list[list[Change]]
+) -> Iterator[MatrixRow]:
+    graphs = [package.by_name.get(channel) if package is not None else None for package in packages]
+    where = (next(package.name for package in packages if package is not None), channel)
+    carried: dict[str, Version | None] = {}
+    columns: list[dict[tuple[str, PolicyName], Road]] = []
+    moves: list[dict[tuple[str, PolicyName], Outcome]] = []
+    for place, graph in enumerate(graphs):
+        if place:
+            compared = compare_channel(graphs[place - 1], graph, scope.policies, where, dict(carried))
+            moves.append({(row.installed, row.policy): row.outcome for row in compared.rows})
+            told[place - 1] += _told(compared, graphs, packages, place, scope)
+        carried |= installations(graph) if graph is not None else {}
+        roads = [Roads(graph, policy, dict(carried), where) for policy in scope.policies]
+        columns.append({(name, r.policy): r.road(name) for name in carried for r in roads})
+    for name in carried:
+        for policy in scope.policies:
+            key = (name, policy)
+            cells, steps = (c.get(key) for c in columns), (m.get(key) for m in moves)
+            yield MatrixRow(*where, name, carried[name], policy, tuple(cells), tuple(steps))
+
+
+def _told(
+    compared: ChannelComparison, graphs: _Graphs, packages: _Packages, place: int, scope: Scope
+) -> Iterator[Change]:
+    old, new, package = graphs[place - 1], graphs[place], packages[place]
+    if new is not None and old is not None:
+        yield from (c for c in compared.changes() if c.kind is not ChangeKind.ROAD)
+    elif old is not None and package is not None:
+        before = packages[place - 1]
+        known = before.by_name if before is not None else {}
+        added = [name for name in package.by_name if name not in known]
+        yield channel_gone(old, package, added, scope.policies)

@@ -1,0 +1,193 @@
+"""What else has changed: channels, heads, names and releases, each with what it means for users."""
+
+from __future__ import annotations
+
+__all__ = ["channel_gone", "channel_remarks", "package_gone", "package_remarks", "renamed"]
+
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import get_close_matches
+
+from everpath.compare.changes import Change, ChangeKind
+from everpath.compare.channels import ChannelComparison
+from everpath.compare.differences import Difference, Kind
+from everpath.compare.roads import Roads, installations
+from everpath.graph import ChannelGraph, PackageGraph
+from everpath.model import Place
+from everpath.policies import PolicyName, olm_v0, opm
+from everpath.rules._words import listed, plural
+
+
+def package_gone(old: PackageGraph, added: Iterable[str], policies: Sequence[PolicyName]) -> Change:
+    """A package of which the new catalog knows nothing: every Subscription to it fails its namespace."""
+    names = tuple(dict.fromkeys(name for graph in old.channels for name in graph.entries))
+    near = get_close_matches(old.name, sorted(added), n=1)
+    meant = f"; did you mean {near[0]}, which is new? OLM does not follow a renamed package" if near else ""
+    return Change(
+        ChangeKind.PACKAGE_GONE,
+        old.name,
+        None,
+        f"the package is gone: {plural(len(names), 'version')} in {plural(len(old.channels), 'channel')} "
+        f"can no longer be resolved{meant}",
+        installed=names,
+        policies=tuple(policies),
+        edits=(_gone(Kind.PACKAGE_GONE, old.name, "package", old.package.place),),
+        fix="keep the package; olm.deprecations tells its users that it has no future",
+        place=old.package.place,
+        in_old=True,
+    )
+
+
+def _gone(kind: Kind, name: str, what: str, place: Place) -> Difference:
+    return Difference(kind, name, f"the {what} was removed", place, f"put the {what} {name} back")
+
+
+def channel_gone(
+    old: ChannelGraph, new: PackageGraph, added: Iterable[str], policies: Sequence[PolicyName]
+) -> Change:
+    """A channel that the package no longer has, and the one that it may have become."""
+    names = tuple(old.entries)
+    heir = renamed(old, new, added)
+    meant = ""
+    if heir is not None:
+        shared = sum(name in heir.entries for name in names)
+        meant = f"; was it renamed to {heir.name}, which has {shared} of its {plural(len(names), 'entry')}?"
+    return Change(
+        ChangeKind.CHANNEL_GONE,
+        old.package.name,
+        old.name,
+        f"the channel is gone: whoever follows it on any of {plural(len(names), 'version')} "
+        f"can no longer be resolved{meant}",
+        installed=names,
+        policies=tuple(policies),
+        because=tuple(_elsewhere(old, heir, policies)),
+        edits=(_gone(Kind.CHANNEL_GONE, old.name, "channel", new.package.place),),
+        fix=f"keep the channel {old.name}"
+        + (f" beside {heir.name}, with the same entries" if heir else "")
+        + "; olm.deprecations tells its users where to go",
+        place=new.package.place,
+    )
+
+
+def renamed(old: ChannelGraph, new: PackageGraph, added: Iterable[str]) -> ChannelGraph | None:
+    """Of the new channels the one with the most of the old one's entries; else one that sounds like it."""
+    fresh = [new.by_name[name] for name in added]
+    best = max(fresh, key=lambda graph: _shared(old, graph), default=None)
+    if best is not None and _shared(old, best):
+        return best
+    near = get_close_matches(old.name, sorted(new.by_name), n=1)
+    return new.by_name[near[0]] if near else None
+
+
+def _shared(old: ChannelGraph, new: ChannelGraph) -> int:
+    return sum(name in new.entries for name in old.entries)
+
+
+def _elsewhere(old: ChannelGraph, heir: ChannelGraph | None, policies: Sequence[PolicyName]) -> Iterator[str]:
+    """What an administrator gains who changes the channel by hand, which OLM never does."""
+    if heir is None:
+        return
+    installed, where = installations(old), (old.package.name, heir.name)
+    for policy in policies:
+        roads = Roads(heir, policy, installed, where)
+        well = sum(roads.road(name).arrives for name in installed)
+        yield (
+            f"nobody is moved to {heir.name} by OLM {policy}; changed by hand, "
+            f"{well} of {plural(len(installed), 'version')} could go on there"
+        )
+
+
+def channel_remarks(old: ChannelGraph, new: ChannelGraph, compared: ChannelComparison) -> Iterator[Change]:
+    """What is to be said of a channel that both catalogs have."""
+    yield from _head_moved_back(old, new)
+    yield from _unreachable(old, new, compared)
+    yield from _refused(old, new)
+    yield from _republished(old, new)
+
+
+def _said(kind: ChangeKind, graph: ChannelGraph, message: str, entry: str | None = None) -> Change:
+    stated = graph.entries.get(entry) if entry is not None else None
+    place = stated.place.at("name") if stated is not None else graph.channel.place
+    return Change(kind, graph.package.name, graph.name, message, place=place)
+
+
+def _head_moved_back(old: ChannelGraph, new: ChannelGraph) -> Iterator[Change]:
+    before, after = (g.versions.get(g.head) if g.head else None for g in (old, new))
+    if before is not None and after is not None and after < before:
+        words = f"the head moved back from {old.head} ({before}) to {new.head} ({after})"
+        fix = f"publish what {new.head} is meant to be under a version above {before}, replacing {old.head}"
+        yield _said(ChangeKind.HEAD_MOVED_BACK, new, words, new.head)._replace(fix=fix)
+
+
+def _unreachable(old: ChannelGraph, new: ChannelGraph, compared: ChannelComparison) -> Iterator[Change]:
+    """New releases that nobody's road meets and that no newer one stands in for. O(entries)."""
+    fresh = [n for n in new.entries if n not in old.entries and n not in new.skippers and n in new.versions]
+    if not fresh or not old.entries:
+        return
+    deprecated, forbidden = new.package.deprecated("olm.bundle"), olm_v0.prohibited(new)
+    unmet: dict[str, list[PolicyName]] = {}
+    for meeting in compared.meetings:
+        met = _met(meeting.new, meeting.old.installed)
+        highest = max((new.versions[n].key for n in met if n in new.versions), default=())
+        for name in fresh:
+            if name not in met and new.versions[name].key > highest and name not in deprecated:
+                unmet.setdefault(name, []).append(meeting.new.policy)
+    for name, policies in unmet.items():
+        if name not in forbidden:
+            olm = f"OLM {' and '.join(policies)}"
+            words = f"{name} is new, and no road of {olm} leads there from any version of the old catalog"
+            said = _said(ChangeKind.UNREACHABLE, new, words, name)
+            yield said._replace(policies=tuple(policies), installed=(name,))
+
+
+def _met(roads: Roads, installed: Iterable[str]) -> set[str]:
+    met: set[str] = set()
+    for name in installed:
+        here = roads.road(name).next
+        while here is not None and here not in met:
+            met.add(here)
+            here = roads.following(here)
+    return met
+
+
+def _refused(old: ChannelGraph, new: ChannelGraph) -> Iterator[Change]:
+    if opm.verdict(old).accepted and not opm.verdict(new).accepted:
+        words = "opm accepts the channel of the old catalog and refuses that of the new one"
+        fix = f"`everpath validate-graph -p {new.package.name}` says why, and what mends it"
+        yield _said(ChangeKind.REFUSED, new, words)._replace(fix=fix)
+
+
+def _republished(old: ChannelGraph, new: ChannelGraph) -> Iterator[Change]:
+    for name, version in new.versions.items():
+        before = old.versions.get(name)
+        if before is not None and str(before) != str(version):
+            words = f"{name} was {before} and is now {version}: whoever has {name} keeps what it was"
+            fix = f"publish {version} under a name of its own, replacing {name}"
+            yield _said(ChangeKind.REPUBLISHED, new, words, name)._replace(fix=fix)
+
+
+def package_remarks(old: PackageGraph, new: PackageGraph) -> Iterator[Change]:
+    """What is to be said of a package that both catalogs have."""
+    yield from _vanished(old, new)
+    for graph in new.channels:
+        if graph.name not in old.by_name:
+            words = f"the channel is new, with {plural(len(graph.entries), 'entry')}"
+            yield _said(ChangeKind.CHANNEL_ADDED, graph, words)
+    before, after = old.package.default_channel, new.package.default_channel
+    if before != after:
+        words = f"the default channel is now {after or 'not declared'}, no longer {before or 'undeclared'}"
+        yield Change(ChangeKind.DEFAULT_CHANNEL, new.name, None, words, place=new.package.place)
+
+
+def _vanished(old: PackageGraph, new: PackageGraph) -> Iterator[Change]:
+    """Names that are gone from the whole package, and whether anybody there still speaks of them."""
+    gone = [n for n in dict.fromkeys((*old.package.by_name, *old.memberships)) if not _knows(new, n)]
+    if not gone:
+        return
+    named = [f"{edge}" for name in gone for graph in new.channels for edge in graph.named_edges(name)]
+    still = f"; {listed(dict.fromkeys(named), 4)}" if named else "; nothing in the new catalog names them"
+    words = f"gone from the package: {listed(gone)}{still}"
+    yield Change(ChangeKind.VANISHED, new.name, None, words, installed=tuple(gone), place=new.package.place)
+
+
+def _knows(package: PackageGraph, name: str) -> bool:
+    return name in package.package.by_name or name in package.memberships

@@ -1,0 +1,229 @@
+"""Where whoever has a version installed goes in a channel, which need not be the channel it came from."""
+
+from __future__ import annotations
+
+__all__ = ["Installations", "Road", "Roads", "installations"]
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
+from typing import NamedTuple
+
+from everpath.graph import ChannelGraph
+from everpath.policies import PolicyName, olm_v0, olm_v1
+from everpath.policies.decisions import Failure, FailureKind
+from everpath.policies.quoting import quoted
+from everpath.policies.subscriptions import no_channel
+from everpath.policies.walks import Destination, End, destinations, walk
+from everpath.versions import Version, maybe
+
+#: What runs somewhere: names, each with the version that its bundle had when it was installed.
+Installations = Mapping[str, Version | None]
+
+
+class Road(NamedTuple):
+    """The way of one installed version: the next hop, where all hops end, how many they are, and why."""
+
+    next: str | None
+    end: End
+    stop: str
+    hops: int
+    failure: Failure | None = None
+
+    @property
+    def arrives(self) -> bool:
+        """Whether it ends where the channel leads to."""
+        return self.end is End.HEAD
+
+
+def installations(graph: ChannelGraph) -> dict[str, Version | None]:
+    """Everything somebody may have from a channel: each of its entries, skipped ones too."""
+    return {name: graph.versions.get(name) for name in graph.entries}
+
+
+class Roads:
+    """The roads of all installed versions in one channel under one policy; `graph` None: it is not there.
+
+    An installed version that is no entry here, or is one of another version, takes its first hop by what was
+    installed and goes on as an entry does. Cost: O((edges + ranges) · log n), then log n a version.
+    """
+
+    def __init__(
+        self, graph: ChannelGraph | None, policy: PolicyName, installed: Installations, where: tuple[str, str]
+    ) -> None:
+        self.graph = graph if graph is not None and graph.entries else None
+        self.policy: PolicyName = policy
+        self.installed = installed
+        self._where = where
+        self._known: dict[str, Road] = {}
+        self._failures: Mapping[str, Failure] = {}
+        self._failure: Failure | None = None
+        self._hops: Mapping[str, str | None] = {}
+        if self.graph is None:
+            self._failure = None if policy == "v1" else no_channel(*where)
+        elif policy == "v1":
+            self._hops = olm_v1.hops(self.graph)
+        else:
+            hops = olm_v0.hops(self.graph)
+            self._failure, self._failures = hops.failure, hops.failures
+            self._hops = {n: None if n in hops.failures else to for n, to in hops.next.items()}
+
+    def road(self, name: str) -> Road:
+        """The road of one installed version. O(1) when it is asked for again."""
+        known = self._known.get(name)
+        if known is None:
+            known = self._known[name] = self._found(name)
+        return known
+
+    def _found(self, name: str) -> Road:
+        if self._failure is not None:
+            return Road(None, End.ERROR, name, 0, self._failure)
+        if self._is_entry(name):
+            return self._from_entry(name)
+        following, failure = self._first_hop(name, self.installed.get(name))
+        if failure is not None:
+            return Road(None, End.ERROR, name, 0, failure)
+        if following is None:
+            return Road(None, End.HEAD if name in self.homes else End.STRANDED, name, 0)
+        onward = self._from_entry(following)
+        return onward._replace(next=following, hops=onward.hops + 1)
+
+    def entry_road(self, name: str) -> Road:
+        """The road of whoever has an entry of this very channel."""
+        if self._failure is not None:
+            return Road(None, End.ERROR, name, 0, self._failure)
+        return self._from_entry(name)
+
+    def path(self, name: str) -> tuple[str, ...]:
+        """The entries after an installed version; in a circle up to the first one that is met twice."""
+        first = self.road(name).next
+        if first is None:
+            return ()
+        return walk(self._hops, name) if self._is_entry(name) else (first, *walk(self._hops, first))
+
+    def following(self, name: str) -> str | None:
+        """The next hop of an entry."""
+        return self._hops.get(name)
+
+    @cached_property
+    def homes(self) -> frozenset[str]:
+        """Where a road should lead: to the head; under v1, which knows no heads, to the newest as well."""
+        if self.graph is None:
+            return frozenset()
+        newest = olm_v1.fresh_install(self.graph) if self.policy == "v1" else None
+        return frozenset(name for name in (self.graph.head, newest) if name is not None)
+
+    def version(self, name: str) -> Version | None:
+        """The version of an entry here, or of what is installed and has no entry."""
+        known = self.graph.versions.get(name) if self.graph else None
+        return known or self.installed.get(name)
+
+    def _is_entry(self, name: str) -> bool:
+        """Whether this channel knows what is installed, and as what it is."""
+        if self.graph is None or name not in self.graph.entries:
+            return False
+        here = self.graph.versions.get(name)
+        there = self.installed.get(name, here)
+        return here is there or (here is not None and there is not None and here.text == there.text)
+
+    def _from_entry(self, name: str) -> Road:
+        stop, end = self._ends[name]
+        if failure := self._failures.get(stop):
+            return Road(self._hops[name], End.ERROR, stop, self._lengths[name], failure)
+        if end is End.STRANDED and stop in self.homes:
+            end = End.HEAD
+        return Road(self._hops[name], end, stop, self._lengths[name])
+
+    @cached_property
+    def _ends(self) -> Mapping[str, Destination]:
+        assert self.graph is not None  # or there is no entry to ask for
+        return destinations(self._hops, self.graph.head, self.graph.entries)
+
+    @cached_property
+    def _lengths(self) -> Mapping[str, int]:
+        """How many hops each entry has before it; of a circle none is counted. O(entries)."""
+        known: dict[str, int] = {}
+        for start in self._hops:
+            trail, here = list[str](), start
+            while here not in known:
+                below = self._hops.get(here)
+                known[here] = 0
+                trail.append(here)
+                if below is None or self._ends[here].end is End.LOOP:
+                    break
+                here = below
+            for name in reversed(trail):
+                below = self._hops.get(name)
+                is_last = below is None or self._ends[name].end is End.LOOP
+                known[name] = 0 if is_last or below is None else known[below] + 1
+        return known
+
+    def _first_hop(self, name: str, version: Version | None) -> tuple[str | None, Failure | None]:
+        if self.graph is None:
+            return None, self._no_bundles(version)
+        if self.policy == "v1":
+            best = self._best_v1(self._best(self._accepting(name, version)), version)
+            return best, None if best is not None else self._no_bundles(version)
+        if version is not None and (failure := self._panic(version)) is not None:
+            return None, failure
+        best = self._best(self._accepting(name, version))
+        return None if best == name else best, None
+
+    def _accepting(self, name: str, version: Version | None) -> list[str | None]:
+        assert self.graph is not None
+        named = [edge.successor for edge in self.graph.named_edges(name)]
+        return [*named, self._chosen(version) if version is not None else None]
+
+    def _best(self, names: Iterable[str | None]) -> str | None:
+        ranked = [name for name in names if name is not None and name in self._rank]
+        return min(ranked, key=self._rank.__getitem__, default=None)
+
+    def _best_v1(self, linked: str | None, version: Version | None) -> str | None:
+        """Who has the installed version needs no edge; of equals the one that an edge leads to is taken."""
+        twin = self._twins.get(version) if version is not None else None
+        if twin is None or linked is None:
+            return linked or twin
+        return twin if self._height(twin) > self._height(linked) else linked
+
+    def _height(self, name: str) -> tuple[object, ...]:
+        assert self.graph is not None
+        version = self.graph.versions.get(name)
+        is_living = name not in self.graph.package.deprecated("olm.bundle")
+        return (is_living, version is not None, version.key if version is not None else ())
+
+    @cached_property
+    def _rank(self) -> Mapping[str, int]:
+        """The entries that may be taken, the best at 0."""
+        assert self.graph is not None
+        if self.policy == "v1":
+            return olm_v1.ranking(self.graph)
+        refused = olm_v0.prohibited(self.graph)
+        return {n: i for i, n in enumerate(olm_v0.order(self.graph).chain) if n not in refused}
+
+    @cached_property
+    def _chosen(self) -> Callable[[Version], str | None]:
+        assert self.graph is not None
+        return self.graph.coverage.chooser(self._rank)
+
+    @cached_property
+    def _twins(self) -> Mapping[Version, str]:
+        """The best entry of each version: to OLM v1 whoever has the installed version needs no edge."""
+        assert self.graph is not None
+        bundles = ((name, self.graph.bundle(name)) for name in reversed(list(self._rank)))
+        read = ((name, maybe(bundle.version)) for name, bundle in bundles if bundle is not None)
+        return {version: name for name, version in read if version is not None}
+
+    def _panic(self, version: Version) -> Failure | None:
+        """OLM v0 asks every range of the chain before it chooses."""
+        assert self.graph is not None
+        if not self.graph.panicking:
+            return None
+        guilty = {n for n in self.graph.panicking if self.graph.ranges[n].panics_on(version)}
+        return next((olm_v0.panic(n) for n in olm_v0.order(self.graph).chain if n in guilty), None)
+
+    def _no_bundles(self, version: Version | None) -> Failure:
+        """operator-controller's complaint, in its words."""
+        package, channel = self._where
+        installed = f"error upgrading from currently installed version {quoted(str(version))}: "
+        words = f"{installed}no bundles found for package {quoted(package)} in channels [{channel}]"
+        kind = FailureKind.NO_CHANNEL if self.graph is None else FailureKind.NO_BUNDLES
+        return Failure(kind, (), words if version is not None else "")

@@ -1,0 +1,86 @@
+"""What the page of `-o html` knows about each channel: the answers, ready to be shown."""
+
+from __future__ import annotations
+
+__all__ = ["embedded"]
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from everpath.drawing.picture import Node
+from everpath.drawing.roads import Road, Roads
+from everpath.drawing.scene import Scene, Sighted
+from everpath.drawing.words import accepted, remarks
+from everpath.outputs.outcome import page, sentence
+from everpath.outputs.plain import one_line
+
+
+def embedded(scenes: Sequence[Scene]) -> str:
+    """The data as JSON in which nothing can end the element it stands in."""
+    text = json.dumps({"channels": [_channel(scene) for scene in scenes]}, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _channel(scene: Scene) -> dict[str, Any]:
+    columns = scene.picture.columns
+    broken = [roads.fresh.reason for roads in scene.roads if roads.is_broken]
+    return {
+        "name": one_line(scene.picture.channel),
+        "fresh": [_spelled(scene, roads.fresh) for roads in scene.roads],
+        "broken": one_line(broken[0]) if broken else None,
+        "nodes": [_data(scene, column) for column in range(len(scene.picture.nodes))],
+        "findings": [_finding(scene, sighted) for sighted in scene.findings],
+        "visitors": [
+            {
+                "name": one_line(asked.name),
+                "version": one_line(asked.version or ""),
+                "roads": [_spelled(scene, roads.road(asked)) for roads in scene.roads],
+            }
+            for asked in scene.visitors
+        ],
+        "lit": [columns[name] for name in scene.lit],
+    }
+
+
+def _data(scene: Scene, column: int) -> dict[str, Any]:
+    node = scene.picture.nodes[column]
+    return {
+        "name": one_line(node.name),
+        "version": one_line(node.version or ""),
+        "remarks": [one_line(remark) for remark in (*remarks(scene, node), *_notices(node))],
+        "edges": [one_line(text) for text in accepted(scene.picture, column)],
+        "roads": [_road(scene, roads, node) for roads in scene.roads] if node.entry else None,
+    }
+
+
+def _notices(node: Node) -> Iterator[str]:
+    if node.deprecated:
+        yield f"the catalog says: {node.deprecated}"
+
+
+def _road(scene: Scene, roads: Roads, node: Node) -> list[Any]:
+    """The next hop, how the road ends and why: the script goes from hop to hop."""
+    hop = roads.next[node.name]
+    end, reason = roads.ends[node.name].end, roads.reason(node.name)
+    return [None if hop is None else scene.picture.columns[hop], end.value, one_line(reason)]
+
+
+def _spelled(scene: Scene, road: Road) -> dict[str, Any]:
+    path = [scene.picture.columns[name] for name in road.path]
+    return {"path": path, "kind": road.end.value, "end": one_line(road.reason)}
+
+
+def _finding(scene: Scene, sighted: Sighted) -> dict[str, Any]:
+    finding = sighted.finding
+    return {
+        "rule": finding.rule,
+        "name": finding.name,
+        "url": page(finding.rule),
+        "severity": finding.severity.word,
+        "entry": scene.picture.columns.get(finding.entry or ""),
+        "message": one_line(sentence(finding)),
+        "because": [one_line(reason) for reason in finding.because],
+        "fix": None if finding.fix is None else one_line(finding.fix),
+        "where": one_line(sighted.where),
+    }

@@ -1,0 +1,204 @@
+"""Roads, demands and mirrors for people."""
+
+from __future__ import annotations
+
+__all__ = ["render"]
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from everpath.outputs.colour import Paint
+from everpath.outputs.plain import columns, count, listed, one_line
+from everpath.paths.demands import DemandKind, Offence
+from everpath.paths.mirror import Kept, Mirror
+from everpath.paths.network import Network
+from everpath.paths.roads import MOST_IN_LOOP, Road, Tally
+from everpath.paths.survey import Question, Roadbook, Survey, Verdict
+
+_MOST_NAMES: Final = 6
+_MOST_DIGITS: Final = 15
+
+_WHOSE: Final = {
+    "any": "every road the edges allow",
+    "v0": "the road OLM v0 takes",
+    "v1": "the road OLM v1 takes",
+}
+
+
+def render(book: Roadbook, *, colour: bool = False) -> Iterator[str]:
+    """What was asked for, a paragraph each."""
+    paint = Paint(colour)
+    parts = [
+        *(_survey(book.question, survey, paint) for survey in book.surveys),
+        *(_verdict(verdict, paint) for verdict in book.verdicts),
+        *(_mirror(book.question, mirror, paint) for mirror in book.mirrors),
+    ]
+    if not parts:
+        yield "There are no entries, and so no roads.\n"
+    for number, part in enumerate(parts):
+        yield "\n" if number else ""
+        yield from part
+    # A demand holds easily where nobody goes anywhere.
+    for net in book.networks if book.verdicts else ():
+        yield from _failures(net, paint)
+
+
+def _survey(question: Question, survey: Survey, paint: Paint) -> Iterator[str]:
+    where = f"package {question.package.name}, {_channels(survey.channels)}"
+    yield f"{paint('bold', one_line(f'{where}: {_WHOSE[question.policy]} to {survey.goal}'))}\n"
+    yield from _failures(survey.network, paint)
+    for loop in survey.loops:
+        yield f"{paint('yellow', 'loop')}: {_names(loop)} lead to one another\n"
+    yield "\n"
+    yield from _listed(survey) if survey.start is not None else _table(survey)
+
+
+def _channels(names: Sequence[str]) -> str:
+    return f"channel {names[0]}" if len(names) == 1 else f"channels {listed(names)}"
+
+
+def _failures(net: Network, paint: Paint) -> Iterator[str]:
+    for channel, failure in net.failures.items() if net.policy != "v1" else ():
+        because = f" ({_names(failure.names)})" if failure.names else ""
+        said = f"OLM v0 resolves nothing in channel {channel}: {failure.kind.value}{because}"
+        yield f"{paint('yellow', 'warning')}: {one_line(said)}\n"
+
+
+def _table(survey: Survey) -> Iterator[str]:
+    """A line for every entry but the goal, newest first."""
+    rows = [("FROM", "VERSION", "ROADS", "SHORTEST", "LONGEST")]
+    for name in survey.network.place:
+        if name != survey.goal:
+            version = survey.network.versions.get(name)
+            rows.append((name, str(version or ""), *_counts(survey.tallies.get(name))))
+    yield from columns(rows)
+    if len(survey.longest) > 1:
+        yield f"\nlongest: {_road(survey.network, survey.longest)}\n"
+
+
+def _counts(tally: Tally | None) -> tuple[str, str, str]:
+    if tally is None:
+        return "none", "", ""
+    longest = f"{tally.longest}" if tally.is_exact else f"{tally.longest} or more"
+    return _number(tally), f"{tally.shortest}", longest
+
+
+def _number(tally: Tally) -> str:
+    """The number of roads; what nobody would read to the end by its size."""
+    text = f"{tally.roads:,}" if tally.roads < 10**_MOST_DIGITS else _power(tally.roads)
+    return text if tally.is_exact else f"at least {text}"
+
+
+def _power(number: int) -> str:
+    """`about 1.3e45`, also for numbers that no float holds."""
+    exponent = int((number.bit_length() - 1) * 0.30102999566)
+    exponent += number >= 10 ** (exponent + 1)
+    return f"about {number * 10 // 10**exponent / 10}e{exponent}"
+
+
+def _listed(survey: Survey) -> Iterator[str]:
+    """The first roads from one entry, and a longest one where that is not among them."""
+    start, tally = survey.start or "", survey.tallies.get(survey.start or "")
+    if start == survey.goal:
+        yield one_line(f"{start} is there already") + "\n"
+        return
+    if tally is None:
+        yield one_line(f"no road leads from {start} to {survey.goal}") + "\n"
+        return
+    hops, noun = count(tally.longest, "hop"), "road" if tally.roads == 1 else "roads"
+    span = hops if tally.shortest == tally.longest else f"{tally.shortest} to {hops}"
+    yield one_line(f"{_number(tally)} {noun} from {start} to {survey.goal}, of {span}") + "\n"
+    rows = [(count(len(road) - 1, "hop"), _road(survey.network, road)) for road in survey.listed]
+    if survey.longest not in survey.listed:
+        rows.append(("longest", _road(survey.network, survey.longest)))
+    yield from (f"  {line}" for line in columns(rows))
+    if (more := tally.roads - len(survey.listed)) > 0:
+        yield f"and {_number(tally._replace(roads=more))} more (--limit lists more)\n"
+    if not tally.is_exact:
+        loop = f"a loop of more than {MOST_IN_LOOP} entries is on the way"
+        yield f"{loop}: roads that go down in it are not counted\n"
+
+
+def _road(net: Network, road: Road) -> str:
+    """`a -[replaces]-> b -[skips, skipRange]-> c`; where channels can be switched, with the channels."""
+    text = road[0]
+    for hop in net.hops(road):
+        edge = ", ".join(kind.value for kind in hop.kinds) or "same version"
+        where = f" in {', '.join(hop.channels)}" if len(net.graphs) > 1 and hop.channels else ""
+        text += f" -[{edge}{where}]-> {hop.end}"
+    return one_line(text)
+
+
+def _names(names: Sequence[str]) -> str:
+    """Names in a sentence, of many the first."""
+    if len(names) <= _MOST_NAMES:
+        return one_line(listed(names))
+    return one_line(f"{', '.join(names[: _MOST_NAMES - 1])} and {len(names) - _MOST_NAMES + 1:,} more")
+
+
+def _verdict(verdict: Verdict, paint: Paint) -> Iterator[str]:
+    subject = verdict.demand.subject
+    text = one_line(subject.text if " " not in subject.text else f"'{subject.text}'")
+    must_pass = verdict.demand.kind is DemandKind.MUST_PASS
+    demand = f"every road passes {text}" if must_pass else f"no road lands on {text}"
+    nobody = "" if subject.names else "; no bundle is in that range"
+    yield f"{paint('green', 'holds') if verdict.holds else paint('red', 'broken')}: {demand}{nobody}\n"
+    for net, offence in verdict.offences:
+        yield from _offence(net, offence, must_pass=must_pass)
+
+
+def _offence(net: Network, offence: Offence, *, must_pass: bool) -> Iterator[str]:
+    where = _channels([graph.name for graph in net.graphs])
+    if offence.culprit is None:
+        yield one_line(f"  {where}: a new install is {offence.road[0]}") + "\n"
+        return
+    yield f"  {one_line(where)}: {_road(net, offence.road)}\n"
+    start, end = offence.culprit
+    [hop] = net.hops((start, end))
+    by = f" by {listed([kind.value for kind in hop.kinds])}" if hop.kinds else ""
+    yield one_line(f"    {end} accepts {start}{by}, which leads {'past' if must_pass else 'onto'} it") + "\n"
+    others = [name for name in offence.starts if name != offence.road[0]]
+    if others:
+        yield f"    there is such a road also from {_names(others)}\n"
+
+
+def _mirror(question: Question, mirror: Mirror, paint: Paint) -> Iterator[str]:
+    kept, total = len(mirror.bundles), mirror.total
+    head = f"package {question.package.name}, OLM {mirror.policy}: keep {kept} of {count(total, 'bundle')}"
+    proof = "no mirror needs fewer" if mirror.is_smallest else f"no mirror needs fewer than {mirror.at_least}"
+    yield f"{paint('bold', one_line(head))}, {total - kept} can go; {proof}\n"
+    for each in mirror.channels:
+        yield "\n"
+        yield from _kept(question, mirror, each, paint)
+
+
+def _kept(question: Question, mirror: Mirror, kept: Kept, paint: Paint) -> Iterator[str]:
+    if kept.goal is None:
+        yield (
+            one_line(f"channel {kept.channel}: OLM {mirror.policy} brings nobody to a head; keep nothing")
+            + "\n"
+        )
+        return
+    summary = f"channel {kept.channel}: {len(kept.entries)} of {count(kept.total, 'entry')}"
+    yield one_line(f"{summary}; users of {count(len(kept.served), 'version')} come to {kept.goal}") + "\n"
+    bundles = question.package.package.by_name
+    rows = [("KEEP", "VERSION", "WHY")]
+    for name in kept.entries:
+        bundle = bundles.get(name)
+        rows.append((name, (bundle.version or "") if bundle else "", _why(mirror, kept, name)))
+    yield from (f"  {line}" for line in columns(rows))
+    if kept.cut_off:
+        yield f"  {paint('yellow', 'no road even in the whole channel')}: {_names(kept.cut_off)}\n"
+    if kept.offered:
+        yield f"  {paint('yellow', 'warning')}: nobody is left who skips {_names(kept.offered)}\n"
+
+
+def _why(mirror: Mirror, kept: Kept, name: str) -> str:
+    if name == kept.goal:
+        return "is where everybody goes"
+    if by := kept.needed_by.get(name):
+        return f"without it no road for {_names(by)}"
+    if mirror.policy == "v0":
+        return "holds the chain together: without it there are two heads"
+    elsewhere = any(name in other.needed_by or name == other.goal for other in mirror.channels)
+    return "is kept for another channel" if elsewhere else "does the same as others that are kept"

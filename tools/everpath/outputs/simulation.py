@@ -1,0 +1,100 @@
+"""What a simulation is given to a view with, and the views that programs read: JSON and CSV.
+
+`simulation_text` is the one that people read. The JSON is a contract: docs/schemas/simulate.schema.json.
+"""
+
+from __future__ import annotations
+
+__all__ = ["VERSION", "Simulation", "csv", "document"]
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from everpath.simulation import Row, Scenario, Sheet, rows
+
+#: Raised when a field changes its meaning or goes away; new fields may come at any time.
+VERSION: Final = 1
+
+_FIELDS: Final = ("package", "channel", "installed", "policy", "next", "path", "end", "reason")
+
+
+class Simulation(NamedTuple):
+    """The answers to one command. `catalogs`: their names, if there are several."""
+
+    sheets: Sequence[Sheet]
+    scenario: Scenario
+    catalogs: tuple[str, ...] = ()
+    manual: bool = False
+    whole: bool = False
+    colour: bool = False
+
+    @property
+    def rows(self) -> Iterator[Row]:
+        return rows(self.sheets)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The contract's, and those that only some questions give a meaning."""
+        more = (
+            *(("from",) if self.scenario.switching else ()),
+            *(("catalog", "sources") if self.catalogs else ()),
+            *(("plans",) if self.manual else ()),
+        )
+        return (*_FIELDS, *more)
+
+
+def document(simulation: Simulation) -> Iterator[str]:
+    """One JSON object, a line for each row."""
+    import json  # noqa: PLC0415 - only who asks pays for it
+
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    fields = simulation.fields
+    yield f'{{"version": {VERSION},\n "rows": ['
+    separator = "\n  "
+    for row in simulation.rows:
+        yield separator + encode({field: _value(row, field) for field in fields})
+        separator = ",\n  "
+    yield "\n ]}\n"
+
+
+def csv(simulation: Simulation) -> Iterator[str]:
+    """A line for each row, with a heading. Lists are separated by blanks, as names have none."""
+    import csv as writer  # noqa: PLC0415
+    from io import StringIO  # noqa: PLC0415
+
+    fields = [field for field in simulation.fields if field != "plans"]
+    line = StringIO(newline="")
+    write = writer.writer(line, lineterminator="\n").writerow
+    write(fields)
+    for row in simulation.rows:
+        yield line.getvalue()
+        line.seek(0)
+        line.truncate()
+        write([_cell(_value(row, field)) for field in fields])
+    yield line.getvalue()
+
+
+def _value(row: Row, field: str) -> Any:
+    if field == "path":
+        return row.path
+    if field == "end":
+        return row.end.value
+    if field == "from":
+        return row.origins
+    if field == "plans":
+        return _plans(row) if row.policy == "v0" else []
+    return getattr(row, field)
+
+
+def _plans(row: Row) -> list[dict[str, str | None]]:
+    """The InstallPlans of a walk: each installs one stop in the place of the one before."""
+    before = (row.installed, *row.path)
+    return [{"replaces": old, "installs": new} for old, new in zip(before, row.path, strict=False)]
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    text = value if isinstance(value, str) else " ".join(value)
+    # A spreadsheet would compute what begins like a formula.
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

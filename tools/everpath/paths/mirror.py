@@ -1,0 +1,72 @@
+"""The fewest bundles that a mirror must keep so that nobody who has a road to the head loses it.
+
+Every channel of the mirror is that of the catalog without the entries that are not kept. Who is served is
+judged by asking the policy itself what it makes of that; `chain` and `climb` only say where to look.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Kept", "Mirror", "arriving", "kept_in", "wanted"]
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from everpath.graph import ChannelGraph
+from everpath.policies import PolicyName
+from everpath.policies.walks import End, destinations
+from everpath.versions import Version
+
+Hops = Mapping[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is kept of one channel, newest first.
+
+    `goal` is where everybody served ends: None if the policy brings nobody anywhere. `served` are those who
+    have a road, kept themselves or not; `cut_off` have none even in the whole channel. `needed_by` says of a
+    kept entry who would lose the road without it, where that is not everybody. `offered` are entries that the
+    whole channel skips and the mirror would offer.
+    """
+
+    channel: str
+    goal: str | None
+    total: int
+    entries: tuple[str, ...] = ()
+    served: tuple[str, ...] = ()
+    cut_off: tuple[str, ...] = ()
+    needed_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    offered: tuple[str, ...] = ()
+
+
+class Mirror(NamedTuple):
+    """What is kept of some channels of a package. No mirror has fewer than `at_least` bundles."""
+
+    policy: PolicyName
+    channels: tuple[Kept, ...]
+    bundles: tuple[str, ...]
+    total: int
+    at_least: int
+
+    @property
+    def is_smallest(self) -> bool:
+        return len(self.bundles) == self.at_least
+
+
+def kept_in(graph: ChannelGraph, kept: Collection[str]) -> ChannelGraph:
+    """The channel with nothing but some of its entries."""
+    entries = tuple(entry for entry in graph.channel.entries if entry.name in kept)
+    return ChannelGraph(replace(graph.channel, entries=entries), graph.package)
+
+
+def arriving(hops: Hops, goal: str) -> set[str]:
+    """Who comes to the goal by following these hops."""
+    ends = destinations(hops, goal, hops)
+    return {name for name, end in ends.items() if end.end is End.HEAD}
+
+
+def wanted(graph: ChannelGraph, since: Version | None) -> set[str]:
+    """Whom a mirror has to serve: all, or those from a version on. Who has no version may be on any."""
+    versions = graph.versions
+    return {n for n in graph.entries if since is None or n not in versions or versions[n] >= since}

@@ -1,0 +1,150 @@
+"""The answer to one question about a package: its roads, what became of the demands, and the mirrors."""
+
+from __future__ import annotations
+
+__all__ = ["Question", "Roadbook", "Survey", "Verdict", "roadbook"]
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import NamedTuple
+
+from everpath.graph import ChannelGraph, PackageGraph
+from everpath.paths.chain import mirror_v0
+from everpath.paths.climb import mirror_v1
+from everpath.paths.demands import Demand, DemandKind, Offence, must_pass, never
+from everpath.paths.mirror import Mirror
+from everpath.paths.network import Network, Policy, goals, network
+from everpath.paths.roads import Road, Tally, first_roads, longest_road, loops, tallies
+from everpath.paths.subjects import Subject
+from everpath.policies.decisions import Installed
+from everpath.versions import Version
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked of some channels of a package.
+
+    `across`: roads may switch between the channels; else each is looked at alone. `start` and `goal` limit
+    the roads; `limit` is how many are listed. `mirror` asks for the smallest, for those `since` a version.
+    """
+
+    package: PackageGraph
+    channels: tuple[ChannelGraph, ...]
+    policy: Policy = "any"
+    across: bool = False
+    start: Installed | None = None
+    goal: Subject | None = None
+    limit: int = 20
+    demands: tuple[Demand, ...] = ()
+    mirror: bool = False
+    since: Version | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The roads to one goal, from everybody or from `start`.
+
+    `listed` are the first roads from `start`, shortest first. `longest` is a longest one of them, or of all.
+    """
+
+    network: Network
+    goal: str
+    start: str | None
+    tallies: Mapping[str, Tally]
+    loops: tuple[Road, ...] = ()
+    listed: tuple[Road, ...] = ()
+    longest: Road = ()
+
+    @property
+    def channels(self) -> tuple[str, ...]:
+        return tuple(graph.name for graph in self.network.graphs)
+
+
+class Verdict(NamedTuple):
+    """What became of a demand: the roads that break it, each in the network it was found in."""
+
+    demand: Demand
+    offences: tuple[tuple[Network, Offence], ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        return not self.offences
+
+
+class Roadbook(NamedTuple):
+    """All that was asked for."""
+
+    question: Question
+    surveys: tuple[Survey, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    mirrors: tuple[Mirror, ...] = ()
+    networks: tuple[Network, ...] = ()
+
+
+def roadbook(question: Question) -> Roadbook:
+    """The answer. Roads are not counted where only demands or a mirror are asked for. Cost: the edges."""
+    networks = tuple(_networks(question))
+    verdicts = tuple(_verdict(question, networks, demand) for demand in question.demands)
+    mirrors = tuple(_mirrors(question)) if question.mirror else ()
+    surveys = () if verdicts or mirrors else tuple(_surveys(question, networks))
+    return Roadbook(question, surveys, verdicts, mirrors, networks)
+
+
+def _networks(question: Question) -> Iterator[Network]:
+    """One for each channel, or one for all of them."""
+    groups = [question.channels] if question.across else [(graph,) for graph in question.channels]
+    found = [network(group, question.policy, question.start) for group in groups if group]
+    goal, start = question.goal, question.start
+    found = [net for net in found if goal is None or goal.names & net.place.keys()]
+    concerned = [net for net in found if start is None or _knows(net, start.name)]
+    return iter(concerned or found)
+
+
+def _knows(net: Network, start: str) -> bool:
+    return bool(net.ahead(start)) or any(start in graph.entries for graph in net.graphs)
+
+
+def _goals(question: Question, net: Network) -> Sequence[str]:
+    if question.goal is None:
+        return tuple(dict.fromkeys(goal for graph in net.graphs for goal in goals(graph, net.policy)))
+    return sorted(question.goal.names & net.place.keys(), key=net.place.__getitem__)
+
+
+def _surveys(question: Question, networks: Sequence[Network]) -> Iterator[Survey]:
+    start = question.start.name if question.start else None
+    for net in networks:
+        for goal in _goals(question, net):
+            yield _survey(net, goal, start, question.limit)
+
+
+def _survey(net: Network, goal: str, start: str | None, limit: int) -> Survey:
+    tally = tallies(net, goal)
+    listed = tuple(islice(first_roads(net, start, goal), limit)) if start is not None else ()
+    starts = [start] if start is not None else list(net.place)
+    furthest = max((name for name in starts if name in tally), key=lambda n: tally[n].longest, default=None)
+    longest = longest_road(tally, furthest) if furthest is not None else ()
+    return Survey(net, goal, start, tally, loops(net), listed, longest)
+
+
+def _verdict(question: Question, networks: Sequence[Network], demand: Demand) -> Verdict:
+    offences = ((net, offence) for net in networks for offence in _offences(question, net, demand))
+    return Verdict(demand, tuple(offences))
+
+
+def _offences(question: Question, net: Network, demand: Demand) -> Iterator[Offence]:
+    start = question.start.name if question.start else None
+    if demand.kind is DemandKind.MUST_PASS:
+        found = [must_pass(net, demand, goal, start) for goal in _goals(question, net)]
+    elif question.goal is None:
+        found = [never(net, demand, None, start)]
+    else:
+        found = [never(net, demand, goal, start) for goal in _goals(question, net)]
+    return (offence for offence in found if offence is not None)
+
+
+def _mirrors(question: Question) -> Iterator[Mirror]:
+    if question.policy != "v1":
+        yield mirror_v0(question.channels, question.since)
+    if question.policy != "v0":
+        yield mirror_v1(question.channels, question.since)
