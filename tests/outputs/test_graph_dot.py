@@ -29,6 +29,11 @@ def test_edges_go_from_the_older_to_the_newer_and_tell_their_kind() -> None:
     assert 'label="skipRange <3.0.0\\na … b (2 entries)"' in text
 
 
+def test_a_range_that_olm_ignores_is_no_arrow() -> None:
+    text = "".join(render(scenes_of("b: a / - / nonsense\na")))
+    assert 'c0_r1 -> c0_n1 [color="#0a7f88", style=dotted, arrowhead=none];' in text
+
+
 def test_roads_of_what_is_installed_are_drawn() -> None:
     text = "".join(render(scenes_of("b: a\na", "a")))
     assert re.search(r'c0_n0 -> c0_n1 \[.*label="OLM v0"\];', text)

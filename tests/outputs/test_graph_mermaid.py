@@ -29,6 +29,12 @@ def test_arrows_go_from_the_older_to_the_newer_and_tell_their_kind() -> None:
     assert '  r2(["skipRange #60;3.0.0<br/>a #8230; b (2 entries)"]):::range' in lines
 
 
+def test_a_range_that_olm_ignores_is_no_arrow() -> None:
+    lines = list(flowchart(scenes_of("b: a / - / nonsense\na")[0]))
+    assert "  r1 -.- n1" in lines
+    assert "  r1 ==> n1" not in lines
+
+
 def test_what_is_wrong_shows_in_the_node() -> None:
     text = "\n".join(flowchart(scenes_of("b3: - / b2\nb2: - / b1\nb1")[0]))
     assert re.search(r'n0\["b1 .1.0.0.<br/>skipped, OLM v0 never moves it on<br/>EP206[^"]*"\]:::error', text)

@@ -29,6 +29,7 @@ class Kind(StrEnum):
     BUNDLE = "bundle changed"
     DEPRECATED = "bundle deprecated"
     UNDEPRECATED = "deprecation removed"
+    ORDER = "order changed"
     CHANNEL_GONE = "channel removed"
     PACKAGE_GONE = "package removed"
 
@@ -60,7 +61,7 @@ def differences(old: ChannelGraph, new: ChannelGraph) -> list[Difference]:
             found += _edits(before, entry)
             found += _bundle_edits(old, new, entry)
     found += (_removed(new, name) for name in old.entries if name not in new.entries)
-    return [*found, *_deprecations(old, new)]
+    return [*found, *_deprecations(old, new), *_reordered(old, new)]
 
 
 def _edits(old: Entry, new: Entry) -> Iterator[Difference]:
@@ -169,10 +170,27 @@ def without(old: ChannelGraph, new: ChannelGraph, undone: Collection[Difference]
     for difference in undone:
         by_name.setdefault(difference.entry, []).append(difference.kind)
     kept = (e for e in new.entries.values() if Kind.ADDED not in by_name.get(e.name, ()))
-    entries = [_restored(old, entry, by_name.get(entry.name, ())) for entry in kept]
-    entries += [old.entries[d.entry] for d in undone if d.kind is Kind.REMOVED]
-    channel = replace(new.channel, entries=tuple(entries))
+    entries = {e.name: _restored(old, e, by_name.get(e.name, ())) for e in kept}
+    entries |= {d.entry: old.entries[d.entry] for d in undone if d.kind is Kind.REMOVED}
+    ordered = _in_place(old, entries, whole=any(d.kind is Kind.ORDER for d in undone))
+    channel = replace(new.channel, entries=tuple(entries[name] for name in ordered))
     return ChannelGraph(channel, _package(old, new, by_name))
+
+
+def _in_place(old: ChannelGraph, entries: Mapping[str, Entry], *, whole: bool) -> list[str]:
+    """The names in the order of the new channel, those that are put back where they stood; or in the old order."""
+    if whole:
+        return sorted(entries, key=_order(old.entries).__getitem__)
+    following: dict[str | None, list[str]] = {}
+    waiting: list[str] = []
+    for name in old.entries:
+        if name in entries and entries[name] is old.entries[name]:
+            waiting.append(name)
+        elif name in entries:
+            following[name], waiting = waiting, []
+    back = {name for names in (*following.values(), waiting) for name in names}
+    placed = [n for name in entries if name not in back for n in (*following.get(name, ()), name)]
+    return placed + waiting
 
 
 def _restored(old: ChannelGraph, entry: Entry, kinds: Collection[Kind]) -> Entry:

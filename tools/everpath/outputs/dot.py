@@ -74,7 +74,8 @@ def _range(picture: Picture, reach: Reach, mark: str) -> Iterator[str]:
     name = f"{mark}r{reach.successor}"
     text = _quoted(f"skipRange {reach.text}", runs(picture, reach))
     yield f'{name} [shape=note, style="", color="#0a7f88", fontsize=9, label={text}];'
-    yield f'{name} -> {mark}n{reach.successor} [color="#0a7f88", penwidth=2];'
+    look = "penwidth=2" if reach.is_read else "style=dotted, arrowhead=none"
+    yield f'{name} -> {mark}n{reach.successor} [color="#0a7f88", {look}];'
     ends = dict.fromkeys(column for run in reach.runs for column in run)
     for column in ends:
         if column != reach.successor:

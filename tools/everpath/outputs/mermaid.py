@@ -96,7 +96,7 @@ def _range(picture: Picture, reach: Reach) -> Iterator[str]:
     """A node of its own for the range: an arrow for each entry it covers would be n² of them."""
     name = f"r{reach.successor}"
     yield f'  {name}(["{_quoted(f"skipRange {reach.text}")}<br/>{_quoted(runs(picture, reach))}"]):::range'
-    yield f"  {name} ==> n{reach.successor}"
+    yield f"  {name} {'==>' if reach.is_read else '-.-'} n{reach.successor}"
     yield from (f"  n{column} -.- {name}" for column in _ends(reach))
 
 
