@@ -79,6 +79,12 @@ def test_a_fork_is_mended_by_a_skip() -> None:
     assert _fix(CHAIN, f"d: b\n{CHAIN}", "failing") == "add c to the skips of d"
 
 
+def test_the_order_of_equal_versions_is_named_where_it_decides() -> None:
+    old, new = "b@1.0.0: a\nc@1.0.0\na@0.1.0", "c@1.0.0\nb@1.0.0: a\na@0.1.0"
+    [words] = _cause(old, new, "stranded", "v1")
+    assert words == "entries are in another order, and OLM v1 takes the first of equal versions"
+
+
 def test_edits_that_hurt_only_together_are_named_together() -> None:
     assert _cause(CHAIN, "c\nb\na", "failing", "v0") == ["c no longer replaces b", "b no longer replaces a"]
 

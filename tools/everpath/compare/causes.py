@@ -45,7 +45,7 @@ def causes(meeting: Meeting, victims: Mapping[str, Outcome]) -> list[Cause]:
     edits = sorted(differences(old, new), key=_nearness(meeting, victims))
     trials = max(_FEWEST_TRIED, min(_MOST_TRIED, _MOST_WALKED // len(new.entries)))
     budget = _Budget(trials)
-    cured_by = _tried(meeting, victims, len(edits), budget)
+    cured_by = _tried(meeting, victims, budget)
     found = list(_alone(edits, frozenset(victims), cured_by, budget))
     left = frozenset(victims).difference(*(cause.victims for cause in found))
     found += _together(edits, left, cured_by, budget)
@@ -107,16 +107,14 @@ def _nearness(meeting: Meeting, victims: Iterable[str]) -> Callable[[Difference]
     return lambda difference: difference.entry not in near
 
 
-def _tried(meeting: Meeting, victims: Mapping[str, Outcome], count: int, budget: _Budget) -> Trial:
+def _tried(meeting: Meeting, victims: Mapping[str, Outcome], budget: _Budget) -> Trial:
     old, new = meeting.old.graph, meeting.new.graph
     assert old is not None
     assert new is not None
-    before: tuple[ChannelGraph, ChannelGraph] = old, new
 
     def cured_by(undone: Collection[Difference]) -> frozenset[str]:
         budget.spend()
-        graph = before[0] if len(undone) == count else without(*before, undone)
-        return cured(meeting, graph, victims)
+        return cured(meeting, without(old, new, undone), victims)
 
     return cured_by
 

@@ -164,6 +164,20 @@ def _deprecations(old: ChannelGraph, new: ChannelGraph) -> Iterator[Difference]:
             yield Difference(Kind.UNDEPRECATED, name, words, place, f"deprecate {name} again")
 
 
+def _reordered(old: ChannelGraph, new: ChannelGraph) -> Iterator[Difference]:
+    """Entries in another order. It matters to OLM v1 alone, and only where two have the same version."""
+    then = [name for name in old.entries if name in new.entries]
+    now = [name for name in new.entries if name in old.entries]
+    if then != now and (_has_equals(old) or _has_equals(new)):
+        words = "entries are in another order, and OLM v1 takes the first of equal versions"
+        undo = "put the entries into the order they had"
+        yield Difference(Kind.ORDER, new.name, words, new.channel.place, undo)
+
+
+def _has_equals(graph: ChannelGraph) -> bool:
+    return len({version.key for version in graph.versions.values()}) < len(graph.versions)
+
+
 def without(old: ChannelGraph, new: ChannelGraph, undone: Collection[Difference]) -> ChannelGraph:
     """The new channel as it would be had some edits not been made. O(entries)."""
     by_name: dict[str, list[Kind]] = {}
@@ -171,26 +185,32 @@ def without(old: ChannelGraph, new: ChannelGraph, undone: Collection[Difference]
         by_name.setdefault(difference.entry, []).append(difference.kind)
     kept = (e for e in new.entries.values() if Kind.ADDED not in by_name.get(e.name, ()))
     entries = {e.name: _restored(old, e, by_name.get(e.name, ())) for e in kept}
-    entries |= {d.entry: old.entries[d.entry] for d in undone if d.kind is Kind.REMOVED}
-    ordered = _in_place(old, entries, whole=any(d.kind is Kind.ORDER for d in undone))
-    channel = replace(new.channel, entries=tuple(entries[name] for name in ordered))
+    back = {d.entry: old.entries[d.entry] for d in undone if d.kind is Kind.REMOVED}
+    is_ordered = any(d.kind is Kind.ORDER for d in undone)
+    ordered = _as_of_old(old, entries | back) if is_ordered else _put_in(old, entries, back)
+    channel = replace(new.channel, entries=tuple(ordered))
     return ChannelGraph(channel, _package(old, new, by_name))
 
 
-def _in_place(old: ChannelGraph, entries: Mapping[str, Entry], *, whole: bool) -> list[str]:
-    """The names in the order of the new channel, those that are put back where they stood; or in the old order."""
-    if whole:
-        return sorted(entries, key=_order(old.entries).__getitem__)
-    following: dict[str | None, list[str]] = {}
-    waiting: list[str] = []
-    for name in old.entries:
-        if name in entries and entries[name] is old.entries[name]:
-            waiting.append(name)
+def _as_of_old(old: ChannelGraph, entries: Mapping[str, Entry]) -> Iterator[Entry]:
+    """Entries in the order of the old channel, behind them those that it had not."""
+    yield from (entries[name] for name in old.entries if name in entries)
+    yield from (entry for name, entry in entries.items() if name not in old.entries)
+
+
+def _put_in(old: ChannelGraph, entries: Mapping[str, Entry], back: Mapping[str, Entry]) -> Iterator[Entry]:
+    """Entries in their order, each after those that stood before it in the old channel and are put back."""
+    before: dict[str, list[Entry]] = {}
+    waiting: list[Entry] = []
+    for name in old.entries if back else ():
+        if name in back:
+            waiting.append(back[name])
         elif name in entries:
-            following[name], waiting = waiting, []
-    back = {name for names in (*following.values(), waiting) for name in names}
-    placed = [n for name in entries if name not in back for n in (*following.get(name, ()), name)]
-    return placed + waiting
+            before[name], waiting = waiting, []
+    for name, entry in entries.items():
+        yield from before.get(name, ())
+        yield entry
+    yield from waiting
 
 
 def _restored(old: ChannelGraph, entry: Entry, kinds: Collection[Kind]) -> Entry:
