@@ -12,10 +12,10 @@ endif
 PYTEST ?= -n auto --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench conformance mutation docs docs-check clean
+.PHONY: help run test lint format bench conformance e2e mutation docs docs-check clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 # .ready holds the folder it was made for: a moved or copied checkout is set up again.
 ifneq ($(shell cat $(READY) 2>/dev/null),$(CURDIR))
@@ -56,6 +56,11 @@ conformance: $(READY) ## ask the real opm and OLM code the same questions (needs
 	@command -v go >/dev/null || { echo 'make conformance builds the real opm and OLM: it needs go' >&2; exit 1; }
 	oracle=$$(tests/oracle/build.sh) && oracle_v1=$$(tests/oracle_v1/build.sh) && \
 	EVERPATH_ORACLE=$$oracle EVERPATH_ORACLE_V1=$$oracle_v1 $(BIN)/python -m pytest $(PYTEST) tests/conformance
+
+e2e: $(READY) ## ask the real operator-controller, beside a real kube-apiserver (needs Go and etcd)
+	@command -v go >/dev/null || { echo 'make e2e builds kube-apiserver and operator-controller: it needs go' >&2; exit 1; }
+	@command -v etcd >/dev/null || { echo 'make e2e starts an API server: it needs etcd (scripts/real-parts installs it)' >&2; exit 1; }
+	parts=$$(tests/real/build.sh) && EVERPATH_REAL=$$parts $(BIN)/python -m pytest -n 0 tests/e2e
 
 mutation: $(READY) ## put small faults into the rules and see whether a test notices (half an hour)
 	$(BIN)/python tests/mutation/run.py

@@ -1,0 +1,176 @@
+"""everpath.policies.extensions against the real operator-controller, a process beside a real API server."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from random import Random
+from typing import Final
+
+import pytest
+
+from conformance.v1_questions import Question, random_question, smaller
+from documents import bundle, channel, package, text
+from e2e.extension_fates import Fate, ask, by_everpath, by_process, possible, staged
+from real.control_plane import ControlPlane
+from real.olm_v1 import Answer, Ask, OlmV1
+from real.parts import Parts
+
+pytestmark = pytest.mark.e2e
+
+QUESTIONS: Final = 260
+INSTALLATIONS: Final = 4
+KINDS: Final = (
+    "moves",
+    "stays",
+    "no bundles",
+    "several catalogs",
+    "dependencies",
+    "panic",
+    "unreadable version",
+    "deprecated",
+    "pinned",
+    "self-certified",
+    "pre-release",
+    "from several catalogs",
+)
+
+
+def test_the_parts_have_the_versions_that_everpath_mirrors(parts: Parts, plane: ControlPlane) -> None:
+    command = [str(parts.operator_controller), "version"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert said.startswith('version: "v1.2.0"')
+    assert plane.api.get("/version")["gitVersion"] == "v1.36.2"
+
+
+def test_what_a_user_reads_in_the_status(olm: OlmV1) -> None:
+    documents = (
+        package("p"),
+        channel("p.v1.0.0", "p.v1.1.0", "p.v1.2.0", package="p"),
+        *(bundle(f"p.v{version}", package="p", image="none") for version in ("1.0.0", "1.1.0", "1.2.0")),
+    )
+    olm.serve("status", text(documents), shelf="status")
+    olm.await_catalogs()
+    oldest = ("p.v1.0.0", "1.0.0")
+    asked = {
+        "fresh": Ask("status", "p"),
+        "next": Ask("status", "p", installed=oldest),
+        "pinned-too-far": Ask("status", "p", version="1.2.0", installed=oldest),
+        "jump": Ask("status", "p", version="1.2.0", self_certified=True, installed=oldest),
+        "head": Ask("status", "p", installed=("p.v1.2.0", "1.2.0")),
+        "stranger": Ask("status", "p", installed=("p.v0.9.0", "0.9.0")),
+    }
+    said = {
+        name: answer.progressing.partition(" for resolved ")[2] or answer.progressing
+        for name, answer in olm.answers(asked)
+    }
+    assert said == {
+        "fresh": 'bundle "p.v1.2.0" with version "1.2.0"',
+        "next": 'bundle "p.v1.1.0" with version "1.1.0"',
+        "pinned-too-far": 'error upgrading from currently installed version "1.0.0": '
+        'no bundles found for package "p" matching version "1.2.0"',
+        "jump": 'bundle "p.v1.2.0" with version "1.2.0"',
+        "head": 'bundle "p.v1.2.0" with version "1.2.0"',
+        "stranger": 'error upgrading from currently installed version "0.9.0": '
+        'no bundles found for package "p"',
+    }
+
+
+def test_random_questions(olm: OlmV1, record_property: Callable[[str, object], None]) -> None:
+    """Graphs, ranges, pre-releases, deprecations, pins, policies and up to three catalogs, all by chance."""
+    random = Random(4)
+    questions = [some(random, random_question(random)) for _ in range(QUESTIONS)]
+    counts: Counter[str] = Counter()
+    disagreements: list[tuple[Question, str]] = []
+    for question, answer in asked(olm, "q", questions):
+        if answer.refused:
+            assert "spec.source.catalog.version" in answer.refused
+            counts["refused by the API server"] += 1
+            continue
+        count(counts, question, by_process(answer))
+        if (said := disagreement(question, answer)) is not None:
+            disagreements.append((question, said))
+        elif by_process(answer) != by_everpath(question):
+            counts["by chance"] += 1
+    counts["disagreements"] = len(disagreements)
+    record_property("asked", f"operator-controller 1.2.0: {shown(counts)}")
+    if disagreements:
+        pytest.fail(shrunk(olm, *disagreements[0]))
+    # A generator that only makes nonsense would agree about nothing worth knowing.
+    assert min(counts[kind] for kind in KINDS) > 2, counts
+    assert counts["questions"] >= 500
+
+
+def some(random: Random, question: Question) -> Question:
+    """Not about every version that is installed: other graphs tell more."""
+    count = min(INSTALLATIONS, len(question.installed))
+    return replace(question, installed=tuple(random.sample(question.installed, count)))
+
+
+def asked(olm: OlmV1, prefix: str, questions: Iterable[Question]) -> Iterator[tuple[Question, Answer]]:
+    """The questions, each about one installation now, with what operator-controller makes of them."""
+    put: dict[str, Ask] = {}
+    single: dict[str, Question] = {}
+    for number, plain in enumerate(questions):
+        shelf = f"{prefix}{number}"
+        question = staged(shelf, plain)
+        for catalog in question.shelves:
+            olm.serve(catalog.name, text(catalog.documents), shelf=shelf, priority=catalog.priority)
+        for place, installed in enumerate(question.installed):
+            single[f"{shelf}-{place}"] = replace(question, installed=(installed,))
+            put[f"{shelf}-{place}"] = ask(shelf, question, installed)
+    olm.await_catalogs()
+    for name, answer in olm.answers(put):
+        yield single[name], answer
+
+
+def disagreement(question: Question, answer: Answer) -> str | None:
+    """What operator-controller answers and everpath says that it cannot."""
+    theirs, ours = by_process(answer), by_everpath(question)
+    if answer.refused or theirs == ours or theirs in possible(question):
+        return None
+    return f"{question}\noperator-controller: {theirs}\neverpath: {ours}"
+
+
+def shrunk(olm: OlmV1, question: Question, said: str) -> str:
+    """The disagreement about the smallest question that still has it."""
+    for depth in itertools.count():
+        less = [
+            (small, found)
+            for small, answer in asked(olm, f"s{depth}-", smaller(question))
+            if (found := disagreement(small, answer)) is not None
+        ]
+        if not less:
+            break
+        question, said = less[0]
+    return said
+
+
+def count(counts: Counter[str], question: Question, fate: Fate) -> None:
+    (installed,) = question.installed
+    counts["questions"] += 1
+    counts[kind_of(fate, installed.name if installed else None)] += 1
+    counts["deprecated"] += bool(fate.deprecated)
+    counts["pinned"] += bool(question.version)
+    counts["self-certified"] += question.self_certified
+    counts["pre-release"] += "-" in fate.version
+    counts["from several catalogs"] += bool(fate.name and len(question.shelves) > 1)
+
+
+def kind_of(fate: Fate, installed: str | None) -> str:
+    if not fate.failure:
+        return "stays" if fate.name == installed else "moves"
+    kinds = {
+        "no bundles found": "no bundles",
+        "multiple catalogs": "several catalogs",
+        "dependency": "dependencies",
+        "desired version range": "unreadable range",
+    }
+    return next((kind for part, kind in kinds.items() if part in fate.failure), fate.failure)
+
+
+def shown(counts: Counter[str]) -> str:
+    return ", ".join(f"{number:,} {what}" for what, number in counts.items())

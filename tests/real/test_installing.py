@@ -1,0 +1,65 @@
+"""scripts/real-parts installs what is missing where it may, and says what to do where it may not."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+from shutil import which
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "real-parts"
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> Path:
+    """A folder that is the whole PATH; so far it has a shell, and setpriv."""
+    (tmp_path / "sh").symlink_to(which("sh") or pytest.skip("there is no sh here"))
+    add(tmp_path, "setpriv", "")
+    return tmp_path
+
+
+def add(programs: Path, name: str, body: str) -> None:
+    (programs / name).write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+    (programs / name).chmod(0o755)
+
+
+def run(programs: Path) -> subprocess.CompletedProcess[str]:
+    command = ["sh", str(SCRIPT)]
+    return subprocess.run(command, env={"PATH": str(programs)}, capture_output=True, text=True, check=False)
+
+
+def test_what_is_there_is_left_alone(programs: Path) -> None:
+    add(programs, "etcd", "")
+    add(programs, "apt-get", "echo called; exit 1")
+    done = run(programs)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_without_apt_it_names_the_packages(programs: Path) -> None:
+    done = run(programs)
+    assert done.returncode == 1
+    assert "install, with what your system has for it: etcd-server" in done.stderr
+
+
+def test_whoever_is_not_root_is_told_to_be(programs: Path) -> None:
+    add(programs, "apt-get", "echo called; exit 1")
+    add(programs, "id", "echo 1000")
+    done = run(programs)
+    assert done.returncode == 1
+    assert f"run: sudo {SCRIPT}" in done.stderr
+    assert "called" not in done.stderr
+
+
+def test_root_installs_after_an_update_if_the_lists_of_packages_are_not_there_yet(programs: Path) -> None:
+    add(programs, "id", "echo 0")
+    add(
+        programs,
+        "apt-get",
+        'echo "apt-get $*"; [ "$1" = install ] || : > "${0%/*}/lists"; [ -e "${0%/*}/lists" ]',
+    )
+    add(programs, "systemctl", "")
+    done = run(programs)
+    assert done.returncode == 0, done.stderr
+    install = "apt-get install -y --no-install-recommends etcd-server"
+    assert done.stderr.splitlines() == [install, "apt-get update", install]

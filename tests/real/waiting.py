@@ -1,0 +1,27 @@
+"""Waiting for what must come true: by looking at it, never by guessing how long it takes."""
+
+from __future__ import annotations
+
+__all__ = ["NotInTimeError", "until"]
+
+import time
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+T = TypeVar("T")
+
+_LOOK_AGAIN: Final = 0.05
+
+
+class NotInTimeError(TimeoutError):
+    """What was waited for did not come."""
+
+
+def until(what: str, look: Callable[[], T], within: float = 60.0) -> T:
+    """What `look` returns as soon as that is true. `what` is the sentence that did not become so."""
+    deadline = time.monotonic() + within
+    while not (found := look()):
+        if time.monotonic() > deadline:
+            raise NotInTimeError(f"not within {within:.0f} s: {what}")
+        time.sleep(_LOOK_AGAIN)
+    return found
