@@ -133,6 +133,12 @@ def test_v0_names_the_ends_of_each_chain_without_what_is_skipped() -> None:
     assert failure.words.endswith(": e...b, x, y, z...b")
 
 
+def test_v0_names_the_end_of_a_chain_that_runs_into_another() -> None:
+    failure = olm_v0.order(channel_graph("e: c\nc: a\na\nz: y\ny: c")).failure
+    assert failure is not None
+    assert failure.words.endswith(": e...a, z...a")
+
+
 def test_v0_installs_the_head() -> None:
     assert olm_v0.fresh_install(channel_graph("c: b\nb: a\na")) == "c"
 
@@ -171,6 +177,10 @@ def test_what_go_reads_as_nothing_is_an_api_too() -> None:
 @pytest.mark.parametrize("other", [{**API, "version": "v2"}, {**API, "kind": 0}, "A", ["A"]])
 def test_another_api_or_none_is_no_repetition(other: object) -> None:
     assert olm_v0.prohibited(providing(API, other, "A", ["A"])) == {}
+
+
+def test_what_go_refuses_to_read_hides_no_repetition_behind_it() -> None:
+    assert "b" in olm_v0.prohibited(providing("A", API, API))
 
 
 def test_v0_installs_nothing_from_a_channel_it_cannot_order() -> None:
@@ -299,6 +309,23 @@ def test_v1_moves_on_whoever_runs_an_entry_without_a_bundle() -> None:
 def test_v1_moves_a_deprecated_entry_down_to_one_that_is_not() -> None:
     graph = channel_graph("b2: b1\nb1: - / b2\n%deprecated b2: old")
     assert olm_v1.hops(graph) == {"b2": "b1", "b1": None}
+
+
+@pytest.mark.parametrize(
+    ("drawing", "target"),
+    [
+        ("t@1.0.0\nu@1.0.0\nx@1.0.0", "t"),  # the first of equals
+        ("y@2.0.0: x\nx@1.0.0\nt@1.0.0\n%deprecated y: old", "t"),  # rather than another deprecated one
+        ("y@1.0.0: x\nx@1.0.0\nt@1.0.0\n%deprecated y: old", "t"),
+        ("z@0.9.0: - / x\nx@1.0.0\nt@1.0.0", "t"),  # rather than down
+        ("w@2.0.0: x\nx@1.0.0\nt@1.0.0", "w"),  # but not rather than up
+        ("t@1.0.0\nu@1.0.0: x\nx@1.0.0", "u"),  # nor than to an equal one that has an edge
+        ("t@2.0.0\nx@1.0.0", None),
+        ("t@1.0.0\nx@one", None),
+    ],
+)
+def test_v1_moves_a_deprecated_entry_to_its_twin_that_is_not(drawing: str, target: str | None) -> None:
+    assert olm_v1.hops(channel_graph(f"{drawing}\n%deprecated x: old"))["x"] == target
 
 
 # Walks

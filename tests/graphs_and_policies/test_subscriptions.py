@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
+from everpath.model import Place, Property
 from everpath.policies.decisions import Decision, Failure, FailureKind, Installed, Remark, Verdict
 from everpath.policies.subscriptions import CATALOG, SUBSCRIPTION, no_channel, resolve
 from everpath.versions import parse
@@ -266,3 +269,25 @@ def test_starting_csv_is_heard_among_all_that_it_is_not() -> None:
         "x refused: is not b1, which startingCSV asks for",
         "b1 taken: is the head",
     ]
+
+
+def test_entries_without_a_version_are_heard_of_last_and_by_name() -> None:
+    drawing = "\n".join(["top", *(f"x{n}?: - / x{n}" for n in (5, 3, 8, 1, 7, 2, 6, 4))])
+    remarks = heard(channel_graph(drawing), at("top"))
+    assert [r.entry for r in remarks] == [*(f"x{n}" for n in range(1, 9)), "top"]
+
+
+def test_all_who_stand_above_an_entry_that_is_no_head_are_named_in_order() -> None:
+    names = [f"x{n}" for n in (5, 3, 8, 1, 7, 2, 6, 4)]
+    drawing = "\n".join(["a: - / " + ", ".join(names), *(f"{name}: a" for name in names)])
+    [first] = [r for r in heard(channel_graph(drawing), None) if r.entry == "a"]
+    above = ", ".join(sorted(names))
+    assert first.reason == f"is no head, because {above} replaces or skips it"
+
+
+def test_where_one_entry_provides_an_api_twice_olm_s_words_are_not_foretold() -> None:
+    graph = channel_graph("b2: b1\nb1\n%prohibited b1")
+    api = Property("olm.gvk", {"group": "a.io", "version": "v1", "kind": "A"}, Place("f"))
+    bundles = tuple(b._replace(properties=(api, api)) if b.name == "b2" else b for b in graph.package.bundles)
+    twice = ChannelGraph(graph.channel, replace(graph.package, bundles=bundles))
+    assert resolve(twice, None).failure == Failure(FailureKind.NOTHING_INSTALLABLE, ("b2", "b1"))

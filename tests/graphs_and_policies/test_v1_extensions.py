@@ -348,3 +348,28 @@ def test_a_choice_that_is_refused_is_heard_in_their_words() -> None:
         'via property "olm.constraint" which is currently not supported'
     )
     assert said == [sentence]
+
+
+@pytest.mark.parametrize("kind", ["olm.package.required", "olm.gvk.required", "olm.constraint"])
+def test_a_bundle_with_a_requirement_of_any_kind_is_refused(kind: str) -> None:
+    needing = bundle("op.v2.0.0", "", {"type": kind, "value": {}})
+    decision = resolve([written(declared(), channel("op.v2.0.0"), needing)], Extension("op"))
+    assert decision.failure is not None
+    assert decision.failure.kind is FailureKind.HAS_DEPENDENCIES
+
+
+def test_every_catalog_that_loses_is_heard_of() -> None:
+    low = [source("b2", name, priority) for name, priority in (("one", 1), ("two", 2), ("three", 0))]
+    said = heard([*low, source("b1", "high", 9)], asking())
+    assert [s for s in said if "priority" in s] == [
+        f"passed over b2 of {name}: catalog high has a higher priority" for name in ("two", "one", "three")
+    ]
+
+
+def test_every_deprecated_offer_that_does_not_count_is_heard_of() -> None:
+    old = [source("b2\n%deprecated b2: old", name, 9) for name in ("one", "two")]
+    said = heard([*old, source("b1", "living")], asking())
+    assert [s for s in said if "that is not" in s] == [
+        f"passed over b2 of {name}: is deprecated, and catalog living has one that is not"
+        for name in ("one", "two")
+    ]

@@ -63,8 +63,9 @@ def test_who_replaces_another_may_leave_out_nobody(name: str, target: str, accep
 def test_a_long_chain_is_left_at_the_place_of_the_change() -> None:
     names = [f"b{n}" for n in range(12, 0, -1)]
     graph = channel_graph("\n".join(f"{above}: {below}" for above, below in pairwise([*names, "gone"])))
-    for name in names[:-1]:
-        assert not still_accepts(graph, [graph.entries[name]._replace(replaces=None)])
+    for name, below in pairwise(names[:-1]):
+        ended = graph.entries[name]._replace(replaces=None, skips=(below,))
+        assert not still_accepts(graph, [ended])
 
 
 def test_a_head_may_change_places_with_one_that_it_skipped() -> None:

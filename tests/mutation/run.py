@@ -81,8 +81,7 @@ def _chosen(options: argparse.Namespace, module: str) -> list[Mutant]:
     """The mutants of a module that this run is about."""
     found = mutants_of(module)
     if options.again:
-        last = set(json.loads(_LAST.read_text()))
-        found = [m for m in found if m.key in last]
+        found = [m for m in found if m.key in options.last]
     if options.sample:
         chance = random.Random(f"{options.seed} {module}")
         found = sorted(chance.sample(found, min(options.sample, len(found))), key=lambda m: m.line)
@@ -152,6 +151,8 @@ def main() -> None:
     parser.add_argument("--list-survivors", action="store_true", help="say what survived the last run")
     options = parser.parse_args()
     os.chdir(ROOT)
+    # Read before the first module of this run is noted there.
+    options.last = frozenset(json.loads(_LAST.read_text())) if options.again else frozenset()
     if options.list_survivors:
         _say("\n\n".join(json.loads(_LAST.read_text())))
         return

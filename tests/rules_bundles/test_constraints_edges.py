@@ -101,3 +101,10 @@ def test_bundles_come_lowest_first_and_equal_ones_by_name() -> None:
         in_folder("a.v1", "1.0.0+2"),
     ]
     assert [bundle.name for _, bundle in by_version(made)] == ["a.v1", "c.v1", "b.v2"]
+
+
+@pytest.mark.parametrize(("length", "meant"), [(1040, "op:1"), (1041, None)])
+def test_what_is_twice_as_long_as_any_reference_is_not_searched_for_one(
+    length: int, meant: str | None
+) -> None:
+    assert mended("op:1".rjust(length, "/")) == meant

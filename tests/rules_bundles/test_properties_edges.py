@@ -79,6 +79,13 @@ def test_every_constraint_that_olm_cannot_parse_is_told_with_what_follows() -> N
     assert found[0].fix == "write '<1.0.0'"
 
 
+def test_a_constraint_of_another_shape_is_told_to_be_corrected() -> None:
+    (finding,) = told(
+        "EP425", stating("olm.constraint", {"failureMessage": 1, "all": {"constraints": [{}]}})
+    )[:1]
+    assert finding.fix == "correct it there, or remove the constraint"
+
+
 def test_a_second_csv_metadata_is_told_with_what_follows() -> None:
     (finding,) = told("EP426", *(stating("olm.csv.metadata", {}) for _ in range(3)))
     assert finding.message == f"{A} has 3 olm.csv.metadata properties"

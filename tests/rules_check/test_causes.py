@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
 import pytest
 
-from graphs import parse_report
+from everpath.graph import ChannelGraph
+from everpath.rules._edits import Edit, skipping
+from everpath.rules.causes import Judged, traced
+from everpath.rules.findings import Flaw, Severity
+from everpath.rules.registry import Rule
+from graphs import channel_graph, parse_report
 
 TYPO = "acme.v1.2.0: acme.v1.1.O\nacme.v1.1.0: acme.v1.0.0\nacme.v1.0.0"
 
@@ -59,9 +66,128 @@ def test_a_long_edit_is_not_repeated() -> None:
     assert found["EP207"] == "same cause as EP208 (acme-operator-number-0), mended with it"
 
 
-@pytest.mark.parametrize(("strays", "is_traced"), [(50, True), (51, False)])
-def test_a_channel_with_more_than_a_hundred_findings_is_not_traced(strays: int, is_traced: bool) -> None:
-    drawing = "\n".join(["h@9.0.0", *(f"s{n}@1.{n}.0" for n in range(strays))])
-    found = parse_report(drawing, "EP202", "EP207")
-    assert len(found) == 2 * strays
-    assert any("same cause" in (f.fix or "") for f in found) is is_traced
+@pytest.mark.parametrize(("head", "count"), [("h@9.0.0", 100), ("h@9.0.0: gone", 101)])
+def test_a_channel_with_more_than_a_hundred_findings_is_not_traced(head: str, count: int) -> None:
+    drawing = "\n".join([head, *(f"s{n}@1.{n}.0" for n in range(50))])
+    found = parse_report(drawing, "EP202", "EP207", "EP212")
+    assert len(found) == count
+    assert any("same cause" in (f.fix or "") for f in found) is (count == 100)
+
+
+GRAPH = channel_graph("h")
+
+
+def fault(name: str | None, mends: str = "", severity: Severity | None = None, text: str = "") -> Flaw:
+    """Something that is wrong until the entry h skips its name, and an edit by which h skips some."""
+    edit = skipping(GRAPH, "h", mends)._replace(text=text or f"mend {mends}")
+    fix: str | Edit = edit if mends else "see to it"
+    return Flaw(GRAPH.entries["h"].place, str(name), fix=fix, entry=name, severity=severity)
+
+
+def law(
+    id: str,  # noqa: A002 - the word users know
+    *faults: Flaw,
+    severity: Severity = Severity.ERROR,
+    follows: Callable[[frozenset[str]], Iterator[Flaw]] = lambda _: iter(()),
+    asked: list[ChannelGraph] | None = None,
+) -> Rule:
+    """Finds faults as long as h does not skip them, and whatever follows from what h skips."""
+
+    def check(graph: ChannelGraph) -> Iterator[Flaw]:
+        if asked is not None:
+            asked.append(graph)
+        skipped = graph.skips.get("h", frozenset())
+        yield from (flaw for flaw in faults if flaw.message not in skipped)
+        yield from follows(skipped)
+
+    return Rule(id, id.lower(), severity, "channel", "A law.", check=check)
+
+
+def told(*rules: Rule) -> dict[str, str]:
+    """The fix of each fault after tracing, by its name."""
+    found = [Judged(rule, flaw) for rule in rules for flaw in rule.check(GRAPH)]
+    return {j.flaw.message: str(j.flaw.fix) for j in traced(GRAPH, found)}
+
+
+def test_each_of_two_causes_is_told_by_what_follows_from_it() -> None:
+    assert told(law("EP1", fault("x", "xa"), fault("a"), fault("y", "yb"), fault("b"))) == {
+        "x": "mend xa",
+        "a": "same cause as EP1 (x), mended with it: mend xa",
+        "y": "mend yb",
+        "b": "same cause as EP1 (y), mended with it: mend yb",
+    }
+
+
+def test_notes_are_neither_traced_nor_a_reason_against_an_edit() -> None:
+    def follows(skipped: frozenset[str]) -> Iterator[Flaw]:
+        yield from [fault("n", severity=Severity.NOTE)] if skipped else []
+
+    aside = fault("m", severity=Severity.NOTE)
+    found = told(law("EP1", fault("x", "xam"), fault("a"), aside, follows=follows))
+    assert found["m"] == "see to it"
+    assert found["a"] == "same cause as EP1 (x), mended with it: mend xam"
+
+
+def test_a_warning_that_an_edit_leaves_is_not_mended_by_it() -> None:
+    left = law("EP2", fault("w"), severity=Severity.WARNING)
+    assert told(law("EP1", fault("x", "xa"), fault("a")), left)["w"] == "see to it"
+
+
+def test_of_equal_edits_the_worst_finding_s_is_the_fix_then_that_of_the_first_rule() -> None:
+    faults = fault("x", "xy"), fault("y", "xy")
+    mild = told(law("EP1", faults[0], severity=Severity.WARNING), law("EP2", faults[1]))
+    assert mild["x"].startswith("same cause as EP2 (y)")
+    alike = told(law("EP2", faults[0]), law("EP1", faults[1]))
+    assert alike["x"].startswith("same cause as EP1 (y)")
+
+
+def test_what_has_a_cause_is_no_cause_itself() -> None:
+    found = told(law("EP1", fault("x", "xyz"), fault("y", "yw"), fault("z"), fault("w")))
+    assert found["w"] == "see to it"
+
+
+def test_what_two_edits_would_mend_is_told_of_the_one_that_mends_more() -> None:
+    found = told(law("EP1", fault("w", "wy"), fault("x", "xyz"), fault("y"), fault("z")))
+    assert found["y"].startswith("same cause as EP1 (x)")
+
+
+def test_an_edit_that_does_not_mend_its_own_finding_is_no_cause() -> None:
+    assert told(law("EP1", fault("x", "y"), fault("y")))["y"] == "see to it"
+
+
+def test_a_rule_that_an_edit_gives_something_new_to_say_is_not_mended_by_it() -> None:
+    def follows(skipped: frozenset[str]) -> Iterator[Flaw]:
+        yield from [fault("new")] if skipped else []
+
+    found = told(law("EP1", fault("x", "xab"), fault("b")), law("EP2", fault("a"), follows=follows))
+    assert found["a"] == "see to it"
+    assert found["b"].startswith("same cause as EP1 (x)")
+
+
+def test_a_cause_that_is_no_entry_s_is_told_by_its_rule() -> None:
+    whole = fault(None, "a")._replace(message="a")
+    assert told(law("EP1", whole, fault("a")._replace(message="a", entry="b")))["a"] == (
+        "same cause as EP1, mended with it: mend a"
+    )
+
+
+@pytest.mark.parametrize(("length", "is_repeated"), [(200, True), (201, False)])
+def test_an_edit_is_repeated_up_to_two_hundred_letters(length: int, is_repeated: bool) -> None:
+    text = "x" * length
+    found = told(law("EP1", fault("x", "xa", text=text), fault("a")))
+    assert found["a"].endswith(text) is is_repeated
+
+
+@pytest.mark.parametrize(("count", "judgements"), [(1, 1), (2, 3), (8, 9), (9, 9)])
+def test_at_most_eight_edits_are_tried_and_that_of_a_single_finding_is_not(
+    count: int, judgements: int
+) -> None:
+    asked: list[ChannelGraph] = []
+    told(law("EP1", *(fault(name, name) for name in "abcdefghi"[:count]), asked=asked))
+    assert len(asked) == judgements
+
+
+def test_the_edits_of_the_worst_findings_are_tried_first() -> None:
+    mild = law("EP1", *(fault(name, name) for name in "abcdefgh"), severity=Severity.WARNING)
+    found = told(mild, law("EP2", fault("x", "xy"), fault("y")))
+    assert found["y"] == "same cause as EP2 (x), mended with it: mend xy"

@@ -91,3 +91,12 @@ def test_every_head_that_is_prohibited_is_told_with_what_follows() -> None:
     found = parse_report(f"{TWO_HEADS}%prohibited b3\n%prohibited b2", "EP505")
     assert [f.entry for f in found] == ["b2", "b3"]
     assert found[0].because == ("OLM v0 passes over it: users get an older version, and nobody is told why",)
+
+
+def test_of_two_channels_that_may_be_meant_the_last_by_name_is_whatever_their_order() -> None:
+    fixes = set[str | None]()
+    for names in (("fast-x", "fast.x"), ("fast.x", "fast-x")):
+        channels = [channel(A, name=name) for name in names]
+        found = told("EP501", *channels, deprecations(("olm.channel", "FAST-X", "m")))
+        fixes.update(f.fix for f in found)
+    assert fixes == {"did you mean fast.x?"}

@@ -33,6 +33,12 @@ def test_a_problem_is_told_as_the_reader_told_it(kind: str) -> None:
     assert finding.because  # what follows from it for users
 
 
+def test_a_problem_whose_reader_knows_no_remedy_is_told_with_that_of_its_rule() -> None:
+    problem = Problem("duplicate-key", PLACE, "something is wrong")
+    (finding,) = check(Catalog("test", problems=(problem,))).findings
+    assert finding.fix == "keep the one that is meant"
+
+
 def test_only_what_could_not_be_read_leaves_the_input_unjudged() -> None:
     assert {kind for kind in PROBLEM_KINDS if check(told(kind)).unreadable} == {"unreadable-document"}
 

@@ -300,6 +300,11 @@ def test_without_one_head_a_release_above_the_newest_takes_in_an_equal_one() -> 
             "a",
             "remove the skipRange of a",
         ),
+        (
+            "a@1.0.0+1: - / - / =1.0.0\nb@1.0.0+2: a\nc@1.0.0+3: b",
+            "a",
+            "remove the skipRange of a",
+        ),
         # Down by name, up by a range.
         ("b1: b3\nb3: - / - / =1.0.0", "b1", "publish b1 again with a version above b3's, in its stead"),
         # Down by both: without the range it would still go down.

@@ -92,9 +92,17 @@ def test_a_document_that_was_lost_may_declare_the_packages_of_its_folder_alone(
     assert [package for package, fix in fixes.items() if fix.startswith("add")] == left
 
 
-def test_a_schema_written_twice_hides_no_document() -> None:
-    made = undeclared(Problem("duplicate-key", Place("a/x.yaml", 0, ("schema",)), "twice"))
-    assert len(parse_report(made, "EP106")) == 2
+@pytest.mark.parametrize(("kind", "key"), [("duplicate-key", "schema"), ("misspelled-key", "name")])
+def test_a_document_whose_schema_is_known_is_not_lost(kind: str, key: str) -> None:
+    made = undeclared(Problem(kind, Place("a/x.yaml", 0, (key,)), "wrong"))
+    assert [f.fix for f in parse_report(made, "EP106")] == [
+        "add an olm.package document, or correct the name"
+    ] * 2
+
+
+def test_a_default_channel_beside_a_channel_without_a_name_may_be_its_name() -> None:
+    (finding,) = parse_report(catalog(package(), channel(A, name=""), bundle(A)), "EP104")
+    assert finding.fix == "call the channel without a name stable"
 
 
 def test_a_default_channel_that_was_only_inferred_is_told_with_what_to_write() -> None:

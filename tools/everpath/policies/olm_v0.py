@@ -24,7 +24,7 @@ __all__ = [
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from everpath.graph import ChannelGraph, Edge
 from everpath.model import Bundle, Property
@@ -39,8 +39,6 @@ Gvk: TypeAlias = tuple[str, str, str]
 
 #: Why OLM v0 does not install a bundle that the catalog has withdrawn.
 DEPRECATED: Final = "carries olm.deprecated"
-
-_GVK_KEYS: Final = frozenset(("group", "version", "kind"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,10 +150,9 @@ def gvk(value: object) -> Gvk | None:
     """Group, version and kind as Go reads them, whatever the case of the keys; None if it refuses them."""
     if not isinstance(value, dict):
         return None if value is not None else ("", "", "")
-    if value.keys() == _GVK_KEYS:
-        plain = (value["group"], value["version"], value["kind"])
-        if type(plain[0]) is type(plain[1]) is type(plain[2]) is str:
-            return plain
+    plain: tuple[Any, Any, Any] = (value.get("group"), value.get("version"), value.get("kind"))
+    if len(value) == 3 and type(plain[0]) is type(plain[1]) is type(plain[2]) is str:
+        return plain
     folded = {key.casefold(): value[key] for key in sorted(value)}
     parts = ["" if (part := folded.get(key)) is None else part for key in ("group", "version", "kind")]
     return (parts[0], parts[1], parts[2]) if all(isinstance(part, str) for part in parts) else None

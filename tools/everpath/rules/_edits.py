@@ -104,7 +104,7 @@ def _ranged(entry: Entry, span: str) -> Edit:
 
 def _spelled(run: Interval) -> str:
     """A run of versions as one would write it."""
-    if run.low is not None and run.low == run.high:
+    if run.low == run.high:
         return f"={run.low}"
     low = f">{'=' * run.low_inclusive}{run.low}" if run.low else ""
     return f"{low} <{'=' * run.high_inclusive}{run.high}".strip()

@@ -63,7 +63,7 @@ def traced(graph: ChannelGraph, found: Sequence[Judged]) -> list[Judged]:
     causes: dict[tuple[str, str | None], _Cure] = {}
     for cure in sorted(_cures(graph, serious), key=lambda c: (-len(c.mended), -c.by.severity, c.by.rule.id)):
         if cure.by.key not in causes:
-            causes |= {key: cure for key in (*cure.mended, cure.by.key) if key not in causes}
+            causes |= {key: cure for key in cure.mended if key not in causes}
     return [_told(judged, causes.get(judged.key)) for judged in found]
 
 

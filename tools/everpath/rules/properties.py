@@ -98,7 +98,7 @@ def property_does_not_parse(bundle: Bundle) -> Iterator[Flaw]:
 def _reshaped(message: str) -> str:
     """What to write where the value has another shape than its type asks for."""
     wanted = message.partition(" must be ")[2].partition(", not ")[0]
-    return "quote it" if wanted == "text" else f"write {wanted or 'what is missing'}, or remove the property"
+    return "quote it" if wanted == "text" else f"write {wanted}, or remove the property"
 
 
 @bundle_rule("EP424", "requirement-range", Severity.ERROR)
