@@ -138,6 +138,10 @@ class Window:
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self._browser.ask("Emulation.setEmulatedMedia", features=features)
 
+    def on_paper(self) -> None:
+        """The styles of paper, without its events."""
+        self._browser.ask("Emulation.setEmulatedMedia", media="print")
+
     def resize(self, width: int, height: int) -> None:
         self._browser.ask(
             "Emulation.setDeviceMetricsOverride",

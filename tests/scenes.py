@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["HOSTILE", "edge_set", "hostile_scenes", "scenes_of", "unjudged"]
+__all__ = ["HOSTILE", "edge_set", "hostile_scenes", "scenes_of", "twins", "unjudged"]
 
+from dataclasses import replace
 from textwrap import dedent
 
 from everpath.drawing.picture import Picture
@@ -32,6 +33,13 @@ def scenes_of(drawing: str, *installed: str) -> tuple[Scene, ...]:
     found = [Sighted(finding, "catalog.yaml:1") for finding in check(catalog).findings]
     package = PackageGraph(catalog.packages[0])
     return scenes(package.channels, found, [released([package], name)[0] for name in installed])
+
+
+def twins(drawing: str, *names: str) -> tuple[Scene, ...]:
+    """The channels of a drawing under these names, of which some may be the same."""
+    package = parse(dedent(drawing)).packages[0]
+    renamed = [replace(each, name=name) for each, name in zip(package.channels, names, strict=True)]
+    return scenes(PackageGraph(replace(package, channels=tuple(renamed))).channels, [])
 
 
 def unjudged(drawing: str) -> Scene:

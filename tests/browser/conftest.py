@@ -43,4 +43,4 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
 
     yield open_page
     browser.ask("Emulation.clearDeviceMetricsOverride")
-    browser.ask("Emulation.setEmulatedMedia", features=[])
+    browser.ask("Emulation.setEmulatedMedia", media="", features=[])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import pytest
 
 from chromium import Opened
-from scenes import HOSTILE, hostile_scenes, scenes_of
+from scenes import HOSTILE, hostile_scenes, scenes_of, twins
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -21,6 +22,20 @@ FORKED = """
     op.v1.0.0
     op.v0.9.0: - / - / <0.9.0
 """
+
+
+def contrast(one: str, other: str) -> float:
+    """How well one colour is read on the other, as WCAG counts."""
+    dark, light = sorted(map(luminance, (one, other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour: str) -> float:
+    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
 LIT = ".channel:not([hidden]) .hop.lit title"
 
 
@@ -92,6 +107,44 @@ def test_an_address_chooses_channel_and_installed_version(opened: Opened) -> Non
     assert page.js("location.hash") == "#channel=stable&installed=op.v1.1.0"
 
 
+def test_an_address_keeps_its_theme(opened: Opened) -> None:
+    page = opened(scenes_of(FORKED), "#channel=old&installed=0.9.0&theme=dark")
+    assert page.js("location.hash") == "#channel=old&installed=op.v0.9.0&theme=dark"
+    page.click("#theme")
+    assert page.js("location.hash") == "#channel=old&installed=op.v0.9.0&theme=light"
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("#channel=nope", "The address asks for channel nope, which is not on this page."),
+        (
+            "#channel=stable&installed=9.9.9",
+            "The address asks for 9.9.9: not in this package; --installed draws its road.",
+        ),
+        ("#channel=stable&installed=0.9.0", "The address asks for 0.9.0: not here, but in old."),
+        ("#channel=nope&installed=1.1.0", "The address asks for channel nope, which is not on this page."),
+    ],
+)
+def test_what_an_address_asks_for_in_vain_is_told(opened: Opened, address: str, told: str) -> None:
+    page = opened(scenes_of(FORKED), address)
+    assert page.texts("#panel .unmet") == [told]
+    assert page.texts("#said")[0].startswith(told)
+    assert page.js("location.hash") == address
+    page.click(".node[data-i='0'] .dot")
+    assert page.texts("#panel .unmet") == []
+
+
+def test_two_channels_of_one_name_have_two_tabs_and_two_addresses(opened: Opened) -> None:
+    page = opened(twins(FORKED, "stable", "stable"), "#channel=stable+(2)")
+    assert page.texts("[role=tab]") == ["stabledefault4", "stable (2)default2"]
+    assert page.js("document.querySelector('[aria-selected=true]').id") == "tab-1"
+    page.click("#tab-0")
+    assert page.js("location.hash") == "#channel=stable"
+    page.click("#tab-1")
+    assert page.js("location.hash") == "#channel=stable+%282%29"
+
+
 def test_what_the_command_line_calls_installed_is_shown_first(opened: Opened) -> None:
     page = opened(scenes_of("c: b\nb: a / - / <2.0.0\na", "p.v0.5.0"))
     assert page.texts("#panel h2") == ["p.v0.5.0✕"]
@@ -130,6 +183,88 @@ def test_arrows_move_between_channels(opened: Opened) -> None:
     page.press("ArrowRight")
     assert page.texts("[role=tab][aria-selected=true]")[0].startswith("old")
     assert page.js("document.activeElement.id") == "tab-1"
+
+
+def test_home_and_end_go_to_the_first_and_the_last_channel(opened: Opened) -> None:
+    page = opened(scenes_of("[a]\nx\n[b]\nx\n[c]\nx"))
+    page.js("document.getElementById('tab-0').focus()")
+    page.press("End")
+    assert page.js("document.activeElement.id") == "tab-2"
+    page.press("Home")
+    assert page.js("document.activeElement.id") == "tab-0"
+    assert page.texts("[role=tab][aria-selected=true]") == ["adefault1"]
+
+
+def test_a_search_goes_on_in_the_next_channel(opened: Opened) -> None:
+    page = opened(scenes_of(FORKED))
+    page.js("document.getElementById('find').focus()")
+    page.type("0.9")
+    assert page.texts("#matches") == ["not here, but in old"]
+    page.js("document.getElementById('tab-0').focus()")
+    page.press("ArrowRight")
+    assert page.texts("#matches") == ["1 found, Enter chooses"]
+    assert page.texts(".channel:not([hidden]) .searching .match .label") == ["0.9.0"]
+
+
+def test_what_is_chosen_is_not_faded_by_a_search(opened: Opened) -> None:
+    page = opened(scenes_of(FORKED), "#installed=1.0.0")
+    page.js("document.getElementById('find').focus()")
+    page.type("1.3")
+    seen = "document.querySelectorAll('.channel:not([hidden]) .dot')"
+    dots = f"[...{seen}].map(e => getComputedStyle(e).fillOpacity)"
+    assert page.js(dots) == ["1", "0.22", "0.22", "1"]
+    page.click(".node[data-i='1'] .dot")
+    assert page.js(dots) == ["0.45", "1", "0.45", "1"]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("doing", ["walking", "searching"])
+def test_what_steps_back_can_still_be_read(opened: Opened, theme: str, doing: str) -> None:
+    page = opened(scenes_of(FORKED), f"#installed=1.3.0&theme={theme}")
+    if doing == "searching":
+        page.js("document.getElementById('find').focus()")
+        page.type("nothing")
+    colours = page.js(
+        "[...document.querySelectorAll('.channel:not([hidden]) .node')]"
+        ".map(n => [n, n.querySelector('.label')].map(e => getComputedStyle(e)))"
+        ".map(([n, label]) => [label.fill, n.opacity * label.opacity * label.fillOpacity])"
+    )
+    paper = page.js("getComputedStyle(document.body).backgroundColor")
+    assert {opacity for _, opacity in colours} == {1}
+    labels = [fill for fill, _ in colours]
+    assert len(set(labels)) == 2
+    assert min(contrast(fill, paper) for fill in labels) >= 4.5
+
+
+def test_a_screen_reader_hears_how_many_match_and_where_the_roads_end(opened: Opened) -> None:
+    page = opened(scenes_of(FORKED))
+    assert page.js("[...document.querySelectorAll('[aria-live=polite]')].map(e => e.id)") == [
+        "matches",
+        "said",
+    ]
+    page.click(".node[data-i='0'] .dot")
+    assert page.texts("#said") == [
+        "op.v1.0.0, OLM v0: 2 hops, reaches the head in 2 hops, OLM v1: 2 hops, reaches the head in 2 hops"
+    ]
+    page.press("Escape")
+    assert page.texts("#said") == [""]
+
+
+def test_of_a_long_road_the_middle_is_told_on_demand(opened: Opened) -> None:
+    drawing = "\n".join(f"b{i}@1.{i}.0: b{i - 1}" for i in range(1, 151))
+    page = opened(scenes_of(f"{drawing}\nb0@1.0.0"), "#installed=b0")
+    hops = "#panel .road.v0 li:not(.gap)"
+    assert page.texts("#panel .road.v0 h3") == ["OLM v0: 150 hops"]
+    assert page.texts(hops) == [f"b{i}" for i in (*range(1, 11), *range(141, 151))]
+    numbers = f"[...document.querySelectorAll('{hops}')].map(e => e.value)"
+    assert page.js(numbers) == [*range(1, 11), *range(141, 151)]
+    assert page.texts("#panel .road.v0 .gap") == ["and 130 more"]
+    page.js("document.querySelector('#panel .road.v0 .gap button').click()")
+    assert page.texts("#panel .road.v0 .gap") == ["and 30 more"]
+    assert page.js("document.activeElement.textContent") == "b11"
+    page.js("document.querySelector('#panel .road.v0 .gap button').click()")
+    assert page.texts(hops) == [f"b{i}" for i in range(1, 151)]
+    assert page.texts("#panel .road.v0 .gap") == []
 
 
 def test_a_slash_goes_to_the_search(opened: Opened) -> None:
@@ -196,7 +331,33 @@ def test_a_narrow_screen_is_not_wider_than_itself(opened: Opened) -> None:
 def test_it_prints(opened: Opened) -> None:
     page = opened(scenes_of(FORKED))
     assert page.pdf() > 1_000
-    assert page.js("[...document.querySelectorAll('.channel details')].every(e => e.open)")
+
+
+def test_paper_is_white_whatever_the_screen_was(opened: Opened) -> None:
+    page = opened(scenes_of(FORKED), "#theme=dark")
+    colours = "(s => [s.backgroundColor, s.color])(getComputedStyle(document.body))"
+    assert page.js(colours) == ["rgb(16, 21, 28)", "rgb(230, 235, 241)"]
+    page.on_paper()
+    assert page.js(colours) == ["rgb(255, 255, 255)", "rgb(0, 0, 0)"]
+    label = "getComputedStyle(document.querySelector('.node .label')).fill"
+    assert page.js(label) == "rgb(0, 0, 0)"
+
+
+def test_paper_has_every_channel(opened: Opened) -> None:
+    page = opened(scenes_of(FORKED))
+    shown = "[...document.querySelectorAll('.channel table')].map(e => e.checkVisibility())"
+    page.pdf()
+    assert page.js(shown) == [False, False]
+    page.js("dispatchEvent(new Event('beforeprint'))")
+    page.on_paper()
+    assert page.js(shown) == [True, True]
+
+
+def test_a_small_picture_is_not_blown_up_to_the_width_of_the_paper(opened: Opened) -> None:
+    page = opened(scenes_of(FORKED))
+    page.on_paper()
+    scale = "e.getBoundingClientRect().width / e.viewBox.baseVal.width"
+    assert max(page.js(f"[...document.querySelectorAll('svg.live')].map(e => {scale})")) <= 1.25
 
 
 def test_no_name_runs(opened: Opened) -> None:

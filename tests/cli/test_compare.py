@@ -194,3 +194,37 @@ def test_a_name_cannot_write_to_the_terminal_or_the_table(everpath: Everpath) ->
     assert "\x1b" not in text
     assert "\\x1b[31m" in text
     assert "op\\|\\\\x1b" in everpath("compare", "old", "short", "-o", "markdown").out
+
+
+def test_an_error_is_printed_if_and_only_if_the_gate_fails(everpath: Everpath) -> None:
+    _write("before", "op.v3.0.0: op.v2.0.0\nop.v2.0.0")
+    _write("dead", "op.v3.0.0: op.v2.0.0 / op.v2.5.0\nop.v2.5.0: - / op.v2.4.0\nop.v2.4.0\nop.v2.0.0")
+    answer = everpath("compare", "before", "dead")
+    assert "error[no-replacement]: op.v2.4.0 has no replacement under OLM v0" in answer.out
+    assert answer.code == 1
+    assert everpath("compare", "before", "dead", "--fail-on", "never").code == 0
+
+
+@pytest.mark.parametrize(
+    ("option", "name", "kind"), [("-p", "newer", "package"), ("-c", "candidate", "channel")]
+)
+def test_what_only_new_has_is_followed_by_nobody(
+    everpath: Everpath, option: str, name: str, kind: str
+) -> None:
+    _write("more", CHAIN)
+    _write("more", CHAIN.replace("op.", "newer."), "newer")
+    _write("more", f"[stable]\n{CHAIN}\n[candidate]\nop.v3")
+    answer = everpath("compare", "old", "more", option, name)
+    assert f"warning: OLD has no {kind} {name}: there is nobody to follow from there" in answer.err
+
+
+def test_the_matrix_says_why_it_fails_on_a_road(everpath: Everpath) -> None:
+    answer = everpath("compare", "--matrix", "1=old", "2=skipping", "--fail-on", "road")
+    assert answer.code == 1
+    assert "warning[road]: op/stable: op.v1 and op.v2 go another way under OLM v0 and v1" in answer.out
+
+
+def test_no_two_catalogs_of_a_matrix_have_one_name(everpath: Everpath) -> None:
+    answer = everpath("compare", "--matrix", "1=old", "1=longer")
+    assert answer.code == 2
+    assert "two catalogs are called 1" in answer.err

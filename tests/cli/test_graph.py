@@ -64,6 +64,14 @@ def test_an_installed_version_is_a_name_or_a_version(here: Path, everpath: Everp
     assert "OLM v0: op.v1.0.0 → op.v1.1.0: reaches the head in 1 hop\n" in out
 
 
+@pytest.mark.parametrize("given", ["", " "])
+def test_an_installed_version_is_not_empty(here: Path, everpath: Everpath, given: str) -> None:
+    lay_out(here, "op.v1.1.0: op.v1.0.0\nop.v1.0.0")
+    run = everpath("graph", "catalog.json", "--installed", given)
+    assert run.code == 2
+    assert "--installed is empty" in run.err
+
+
 def test_an_installed_version_may_be_nowhere(here: Path, everpath: Everpath) -> None:
     lay_out(here, "op.v1.1.0: op.v1.0.0 / - / <1.1.0\nop.v1.0.0")
     out = everpath("graph", "catalog.json", "--installed", "0.4.2").out

@@ -39,14 +39,17 @@ def test_the_one_package_of_a_catalog_need_not_be_named(everpath: Everpath, here
     assert everpath("paths").code == 0
     write_fbc(here, "b: a\na", "another")
     answer = everpath("paths")
-    assert (answer.code, answer.err.splitlines()[0]) == (2, "error: the catalog has 2 packages")
+    assert (answer.code, answer.err.splitlines()[0]) == (
+        2,
+        "error: the catalog has 2 packages (another and op)",
+    )
     assert everpath("paths", "-p", "another").code == 0
 
 
 def test_a_wrong_package_channel_or_version_is_a_wrong_command_line(everpath: Everpath) -> None:
     assert "did you mean 'op'?" in everpath("paths", "-p", "opp").err
     assert "did you mean 'stable'?" in everpath("paths", "-c", "stabel").err
-    assert "did you mean 'op.v1.1.0'?" in everpath("paths", "--from", "op.v1.1.1").err
+    assert "did you mean 'op.v1.1.0'?" in everpath("paths", "--to", "op.v1.1.1").err
     assert "has no bundle '7'" in everpath("paths", "--must-pass", "7").err
     assert everpath("paths", "--to", "op.v9.0.0").code == 2
 
@@ -88,8 +91,11 @@ def test_a_broken_demand_exits_with_one(everpath: Everpath) -> None:
 
 def test_a_version_outside_of_every_catalog_has_roads_by_ranges(everpath: Everpath) -> None:
     answer = everpath("paths", "--from", "1.0.5")
-    assert "1 hop  1.0.5 -[skipRange]-> op.v1.2.0" in answer.out
-    assert "no road leads from 1.2.5 to op.v1.2.0" in everpath("paths", "--from", "1.2.5", "-c", "stable").out
+    assert "1 hop  op.v1.0.5 -[skipRange]-> op.v1.2.0" in answer.out
+    assert (
+        "no road leads from op.v1.2.5 to op.v1.2.0"
+        in everpath("paths", "--from", "1.2.5", "-c", "stable").out
+    )
 
 
 def test_who_is_at_the_goal_is_told_so(everpath: Everpath) -> None:
@@ -103,11 +109,37 @@ def test_a_channel_that_v0_cannot_resolve_is_told(everpath: Everpath) -> None:
     assert "warning" not in answer.out
 
 
-def test_a_demand_that_holds_because_nobody_moves_says_so(everpath: Everpath) -> None:
+def test_a_demand_does_not_hold_because_nobody_moves(everpath: Everpath) -> None:
     text = fbc("c: a\nb: a\na")
     answer = everpath("paths", "-", "--policy", "v0", "--must-pass", "b", stdin=text)
-    assert answer.code == 0
+    assert answer.code == 1
+    assert "unsettled: every road passes b\n  OLM fails for a, and then" in answer.out
     assert "warning: OLM v0 resolves nothing in channel stable" in answer.out
+
+
+PANIC = "b3: b2 / - / <1.0.0 || || >5.0.0\nb2: b1\nb1"
+
+
+def test_nobody_goes_where_v1_fails(everpath: Everpath) -> None:
+    """b3's range crashes OLM v1 wherever it is looked at: not at b2, which b3 replaces."""
+    answer = everpath("paths", "-", "--policy", "v1", stdin=fbc(PANIC))
+    assert "b1    1.0.0    none" in answer.out
+    assert "warning: at b3 and b1 OLM v1 fails: the skipRange of b3 crashes it" in answer.out
+    answer = everpath("paths", "-", "--policy", "v1", "--must-pass", "b2", stdin=fbc(PANIC))
+    assert (answer.code, answer.out.splitlines()[0]) == (1, "unsettled: every road passes b2")
+
+
+def test_a_failure_off_the_road_leaves_a_demand_alone(everpath: Everpath) -> None:
+    answer = everpath("paths", "-", "--policy", "v1", "--must-pass", "b1", "--from", "b2", stdin=fbc(PANIC))
+    assert (answer.code, answer.out.splitlines()[0]) == (1, "broken: every road passes b1")
+    answer = everpath("paths", "-", "--policy", "v1", "--never", "b1", "--from", "b2", stdin=fbc(PANIC))
+    assert answer.code == 0
+
+
+def test_the_json_says_for_whom_a_resolver_fails(everpath: Everpath) -> None:
+    document = json.loads(everpath("paths", "-", "--policy", "v1", "-o", "json", stdin=fbc(PANIC)).out)
+    conforms("paths", document)
+    assert [each["from"] for each in document["surveys"][0]["stuck"]] == ["b3", "b1"]
 
 
 def test_loops_are_told_and_large_ones_make_counts_a_bound(everpath: Everpath) -> None:
@@ -146,12 +178,22 @@ def test_an_imageset_that_would_strand_somebody_is_refused(everpath: Everpath) -
         (["-o", "imageset"], "add --mirror, and --policy v0 or --policy v1"),
         (["-o", "imageset", "--mirror"], "add --mirror, and --policy v0 or --policy v1"),
         (["--mirror", "--installed-since", "x"], "give a version such as 1.2.3"),
+        (["--mirror", "--from", "1.0.0"], "--installed-since VERSION limits whom it serves"),
+        (["--mirror", "--to", "1.2.0"], "--to means nothing to --mirror"),
+        (["--mirror", "--across"], "--across means nothing to --mirror"),
+        (["--mirror", "--limit", "20"], "--limit means nothing to --mirror"),
     ],
 )
 def test_options_that_do_not_fit_together(everpath: Everpath, options: list[str], message: str) -> None:
     answer = everpath("paths", *options)
     assert answer.code == 2
     assert message in answer.err
+
+
+def test_beside_a_mirror_a_demand_may_be_of_some_roads_only(everpath: Everpath) -> None:
+    answer = everpath("paths", "-c", "stable", "--mirror", "--must-pass", "1.1.0", "--from", "1.1.0")
+    assert answer.code == 0
+    assert "keep " in answer.out
 
 
 def test_a_part_that_cannot_be_read_is_an_exit_code_of_its_own(everpath: Everpath, catalog: Path) -> None:

@@ -65,6 +65,15 @@ def test_one_policy_may_be_asked_also_by_the_configuration(everpath: Everpath, h
     assert {(r["policy"], r["channel"]) for r in found} == {("v0", "stable")}
 
 
+def test_what_is_for_another_policy_than_the_configured_one_is_refused(
+    everpath: Everpath, here: Path
+) -> None:
+    (here / "everpath.yaml").write_text("policy: v0\n")
+    answer = everpath("simulate", COMMUNITY, "--version-range", "1")
+    assert answer.code == 2
+    assert answer.err.endswith("hint: the configuration says v0; add --policy v1\n")
+
+
 def test_to_channel_alone_is_a_switch(everpath: Everpath) -> None:
     found = rows(everpath, COMMUNITY, "--to-channel", "candidate", "--installed", "0.2.1")
     assert [(r["channel"], r["from"]) for r in found] == [("candidate", ["stable"])] * 2
@@ -181,7 +190,11 @@ def test_a_misspelled_package_or_target_is_an_error(everpath: Everpath) -> None:
         (["--policy", "v1", "--starting-csv", "op.v1.2.3"], "--starting-csv is for OLM v0"),
         (["--version-range", "foo"], "--version-range 'foo' is none: improper constraint: foo"),
         (["--installed", ""], "an empty name is nothing to ask about"),
+        (["--policy", "v1", "--approval", "Manual"], "--approval Manual is for OLM v0"),
+        (["--fail-on", " ,"], "--fail-on names no end of a walk"),
         (["--fail-on", "head"], "no walk ends in 'head'"),
+        (["--priority", "community=2147483648"], "the priority of catalog 'community' is out of bounds"),
+        (["--priority", "community=-2147483649"], "the priority of catalog 'community' is out of bounds"),
         (["--priority", "x"], "--priority 'x' is not NAME=N"),
         (["--priority", "comunity=1"], "no catalog is called 'comunity'"),
     ],
@@ -207,6 +220,17 @@ def test_a_walk_that_ends_badly_is_a_failure_only_if_that_is_asked(everpath: Eve
     assert everpath("simulate", COMMUNITY, "--fail-on", "stranded,loop").code == 1
     assert everpath("simulate", COMMUNITY, "--fail-on", "loop", "--fail-on", "error").code == 0
     assert everpath("simulate", COMMUNITY, "-c", "stable", "--fail-on", "stranded").code == 0
+
+
+@pytest.mark.parametrize("options", [("--fresh",), ("--switch",), ("--fail-on", "stranded")])
+def test_a_question_or_a_gate_is_not_answered_with_nothing(
+    everpath: Everpath, here: Path, options: tuple[str, ...]
+) -> None:
+    (here / "catalog.yaml").write_text("schema: olm.package\nname: p\ndefaultChannel: stable\n")
+    answer = everpath("simulate", "catalog.yaml", *options)
+    assert (answer.code, answer.out) == (2, "")
+    assert "there is nobody to simulate" in answer.err
+    assert everpath("simulate", "catalog.yaml").code == 0
 
 
 def test_what_could_not_be_read_is_said_and_the_rest_answered(everpath: Everpath, here: Path) -> None:

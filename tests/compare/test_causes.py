@@ -49,9 +49,9 @@ def _fix(old: str, new: str, kind: str = "stranded", policy: str = "both") -> st
             "v1",
             "the version of a is now 1.1.0, no longer 1.0.0",
         ),
-        ("b: a\na", "b?: a\na", "road", "v1", "the bundle b was removed, its entry was not"),
+        ("b: a\na", "b?: a\na", "stranded", "v1", "the bundle b was removed, its entry was not"),
         ("c?: b / a\nb: a\na", "c: b / a\nb: a\na", "road", "v1", "the bundle c was added to its entry"),
-        ("b: a\na", "b: a\na\n%deprecated b: no", "road", "v1", "b was deprecated"),
+        ("b: a\na", "b: a\na\n%deprecated b: no", "stranded", "v1", "b was deprecated"),
         (
             "c: b / a\nb: a\na\n%deprecated c: no",
             "c: b / a\nb: a\na",
@@ -133,8 +133,8 @@ def test_an_edge_that_olm_does_not_follow_is_given_as_the_reason() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "kind", "fix"),
     [
-        # To skip a in d would cut off, in opm's eyes, whatever stands below it: a range does not.
-        (CHAIN, "d: c / b\nc\nb: a\na", "stranded", "give d the skipRange '>=1.0.0 <4.0.0'"),
+        # To OLM a range would do as well; but a channel in which nothing leads to a is refused by opm.
+        (CHAIN, "d: c / b\nc\nb: a\na", "stranded", "add a to the skips of d"),
         (CHAIN, "c: b\nb: a / c\na", "failing", "remove c from the skips of b"),
         ("b: a\na", "b: a\na: - / - / >=2.0.0", "stranded", "remove the skipRange of a"),
         (CHAIN, f"d: c\n{CHAIN}\n%prohibited d", "stranded", "take d out again"),
@@ -145,3 +145,30 @@ def test_a_fix_is_an_edit_that_was_tried_or_takes_back_what_did_it(
     old: str, new: str, kind: str, fix: str
 ) -> None:
     assert _fix(old, new, kind, "v0") == fix
+
+
+def test_what_one_removed_entry_did_under_both_policies_has_one_fix() -> None:
+    old, new = f"d: c\n{CHAIN}", "d: c\nb: a\na"
+    [failing], [stranded] = changes(old, new, "failing"), changes(old, new, "stranded")
+    assert (failing.policies, stranded.policies) == (("v0",), ("v1",))
+    assert failing.fix == stranded.fix == "put c back"
+
+
+def test_causes_that_share_an_edit_are_mended_together() -> None:
+    old = "d: c\nc: b / a\nb: a / a\na"
+    new = "d: a\nb: a\na"
+    found = [change for kind in ("failing", "stranded") for change in changes(old, new, kind)]
+    assert {change.fix for change in found} == {"set replaces: c on d and put c back"}
+
+
+def test_a_fix_that_one_policy_cannot_live_with_is_not_advised_for_the_other() -> None:
+    [change] = changes(f"d: c\n{CHAIN}", "d: c\nb: a\na", "stranded", "v1")
+    assert change.fix == "put c back"
+
+
+def test_an_edge_that_v1_does_not_follow_is_explained() -> None:
+    [deprecated] = changes("b: a\na", "b: a\na\n%deprecated b: no", "stranded", "v1")
+    assert deprecated.because == ("b replaces a, but it is deprecated, and a is not",)
+    assert deprecated.now == "a stays where it is, the newest that OLM v1 takes"
+    [bundleless] = changes("b: a\na", "b?: a\na", "stranded", "v1")
+    assert bundleless.because[0] == "b replaces a, but it has no bundle"

@@ -8,6 +8,8 @@ from everpath.formats.notation import parse
 from everpath.model import Catalog
 from everpath.policies.walks import End
 
+CHAIN = "c: b\nb: a\na"
+
 
 def _matrix(*drawings: str) -> Matrix:
     return matrix([parse(d) if d else Catalog("empty") for d in drawings], Scope(policies=("v0",)))
@@ -48,3 +50,15 @@ def test_a_package_that_is_gone_is_told_once_for_a_move() -> None:
 def test_rows_that_go_on_as_before_do_not_differ() -> None:
     found = _matrix("b: a\na", "c: b\nb: a\na")
     assert not any(row.differs or row.hurts for row in found.rows)
+
+
+def test_only_a_package_that_is_new_may_be_the_one_that_is_gone() -> None:
+    one, other = parse(CHAIN, "my-op").packages[0], parse(CHAIN, "my-opp").packages[0]
+    found = matrix([Catalog("1", (one, other)), Catalog("2", (other,))])
+    assert "did you mean" not in found.moves[0].changes[0].message
+
+
+def test_who_goes_another_way_is_told_on_request() -> None:
+    catalogs = [parse(CHAIN), parse(f"d: b / c\n{CHAIN}")]
+    assert not matrix(catalogs).moves[0].changes
+    assert [c.kind.value for c in matrix(catalogs, roads=True).moves[0].changes] == ["road"]

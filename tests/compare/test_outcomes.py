@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from comparisons import changed, outcomes, rows
+from everpath.compare import Scope, compare
+from everpath.formats.notation import parse
+from everpath.model import Catalog, Property
 
 CHAIN = "c: b\nb: a\na"
 
@@ -94,3 +99,58 @@ def test_under_v1_a_bundle_of_the_same_version_takes_the_place_of_one_that_is_go
 @pytest.mark.parametrize("policy", ["v0", "v1"])
 def test_a_channel_that_is_gone_fails_all(policy: str) -> None:
     assert set(outcomes(f"[alpha]\n{CHAIN}", f"[beta]\n{CHAIN}", policy).values()) == {"failing"}
+
+
+def test_a_bundle_that_v1_refuses_fails_whoever_would_get_it() -> None:
+    old = parse("b: a\na")
+    new = _with_property(old, "b", "olm.gvk.required")
+    found = compare(old, new)
+    assert {(row.installed, row.policy): row.outcome.value for row in found.rows} == {
+        ("a", "v0"): "same",
+        ("b", "v0"): "same",
+        ("a", "v1"): "failing",
+        ("b", "v1"): "failing",
+    }
+    [change] = [change for change in found.changes if change.kind.value == "failing"]
+    assert [edit.words for edit in change.edits] == ["b now declares olm.gvk.required"]
+    assert change.fix == "make the bundle b what it was"
+
+
+def test_a_bundle_that_v1_no_longer_refuses_mends() -> None:
+    new = parse("b: a\na")
+    found = compare(_with_property(new, "b", "olm.constraint"), new, Scope(policies=("v1",)))
+    assert {row.outcome.value for row in found.rows} == {"mended"}
+
+
+def test_a_range_that_panics_fails_v1_too() -> None:
+    assert set(outcomes("b: a\na", "b: a / - / <0.9.0 || || <0.5.0\na").values()) == {"failing"}
+    [words] = changed("b: a\na", "b: a / - / <0.9.0 || || <0.5.0\na", "failing")
+    assert words.startswith("OLM v0 and v1 no longer resolve the namespace and the ClusterExtension of")
+
+
+def test_of_a_channel_that_is_declared_twice_v1_takes_the_last() -> None:
+    old, [other] = parse("a"), parse("z").packages
+    [package] = old.packages
+    twice = replace(package, channels=(*package.channels, *other.channels))
+    found = compare(old, replace(old, packages=(twice,)))
+    assert [row.outcome.value for row in found.rows] == ["same", "failing"]
+    [failing] = [change for change in found.changes if change.kind.value == "failing"]
+    assert failing.fix == f"declare the channel {package.channels[0].name} once"
+    assert "refused-by-opm" in {change.kind.value for change in found.changes}
+
+
+def test_a_newest_version_that_is_withdrawn_is_not_where_v1_should_lead() -> None:
+    old, new = "b@1.1.0: a\na@1.0.0", "c@1.0.1: a / b\nb@1.1.0: a\na@1.0.0"
+    assert outcomes(old, new, "v1") == {"b": "stranded", "a": "stranded"}
+
+
+@pytest.mark.parametrize("head", ["b: a\na\n%deprecated b: no", "b?: a\na"])
+def test_a_road_that_shrinks_to_nothing_is_not_another_way(head: str) -> None:
+    assert outcomes("b: a\na", head, "v1")["a"] == "stranded"
+
+
+def _with_property(catalog: Catalog, name: str, kind: str) -> Catalog:
+    [package] = catalog.packages
+    more = Property(kind, {"group": "g", "version": "v1", "kind": "K"}, package.place)
+    bundles = (b._replace(properties=(*b.properties, more)) if b.name == name else b for b in package.bundles)
+    return replace(catalog, packages=(replace(package, bundles=tuple(bundles)),))

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from comparisons import changed, changes, comparison
 from everpath.compare import Scope, compare
+from everpath.compare.matrix import matrix
+from everpath.compare.spellings import Spellings
 from everpath.formats.notation import parse
 from everpath.model import Catalog
+from everpath.rules.findings import Severity
 
 CHAIN = "c: b\nb: a\na"
 
@@ -104,3 +111,68 @@ def test_a_z_stream_that_is_left_upwards_needs_no_latest() -> None:
     old = "p.v1.0.1: p.v1.0.0\np.v1.0.0"
     new = "p.v1.1.0: p.v1.0.1 / - / <1.1.0\np.v1.0.1: p.v1.0.0\np.v1.0.0"
     assert comparison(old, new, "v0").properties.z_streams == (1, 0)
+
+
+def test_a_new_release_without_a_replacement_is_named() -> None:
+    old, new = "e@3.0.0: a@2.0.0\na@2.0.0", "e@3.0.0: a / d\nd@2.5.0: - / c\nc@2.4.0\na@2.0.0"
+    [change] = changes(old, new, "no-replacement")
+    assert change.message == "c has no replacement under OLM v0: whoever installs it stays there"
+    assert change.severity is Severity.ERROR
+    assert change.fix == "add c to the skips of e"
+    assert comparison(old, new).errors == 1
+
+
+def test_a_release_that_had_no_replacement_before_is_nobodys_news() -> None:
+    channel = "e@3.0.0: a / d\nd@2.5.0: - / c\nc@2.4.0\na@2.0.0"
+    assert not changes(channel, f"f@4.0.0: e\n{channel}", "no-replacement")
+
+
+def test_an_empty_channel_that_is_gone_cuts_nobody_off() -> None:
+    [package] = parse("[one]\na\n[two]\nb").packages
+    [one, two] = package.channels
+    old = Catalog("old", (replace(package, channels=(one, replace(two, entries=()))),))
+    found = compare(old, Catalog("new", (replace(package, channels=(one,)),)))
+    assert [(c.severity, c.message) for c in found.changes if c.kind.value == "channel-gone"] == [
+        (Severity.NOTE, "the channel is gone; it had no entries")
+    ]
+    assert (found.errors, found.stranded) == (0, 0)
+
+
+def test_a_channel_that_was_emptied_is_told_as_that() -> None:
+    old = parse("b: a\na")
+    [package] = old.packages
+    [channel] = package.channels
+    emptied = replace(package, channels=(replace(channel, entries=()),))
+    found = compare(old, Catalog("new", (emptied,)))
+    [change] = [c for c in found.changes if c.severity is Severity.ERROR]
+    assert change.message == (
+        "the channel is empty: whoever follows it on any of 2 versions can no longer be resolved"
+    )
+    assert (change.fix, change.place) == (f"put b and a back into {channel.name}", channel.place)
+    [move] = matrix([old, Catalog("new", (emptied,))]).moves
+    assert [c.message for c in move.changes] == [change.message]
+
+
+@pytest.mark.parametrize(("gone", "near"), [("my-opp-500", "my-op-500"), ("x-tail-7", "yy-tail-7")])
+def test_a_name_is_found_by_its_beginning_or_its_end(gone: str, near: str) -> None:
+    names = [f"my-op-{n}" for n in range(1000)] + [f"yy-tail-{n}" for n in range(10)]
+    assert Spellings(names).nearest(gone) == near
+
+
+def test_few_spellings_are_compared_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[int] = []
+
+    def compared(_: str, names: list[str], n: int) -> list[str]:
+        looked.append(len(names) * n)
+        return []
+
+    monkeypatch.setattr("everpath.compare.spellings.get_close_matches", compared)
+    Spellings(f"package-{n}" for n in range(5000)).nearest("package-2500x")
+    assert max(looked) < 50
+
+
+def test_whoever_was_stranded_and_loses_a_hop_is_told() -> None:
+    [change] = changes("d: c\nc\nb: a\na", "d: c\nc\nb\na", "further-behind", "v1")
+    assert change.severity is Severity.WARNING
+    assert change.message == "a could not reach the head before, and now stops earlier, under OLM v1"
+    assert (change.was, change.now) == ("a → b, and no further", "a stays where it is")

@@ -14,7 +14,7 @@ from everpath.formats.notation import parse
 from everpath.graph import PackageGraph
 from everpath.model import Catalog, Place
 from everpath.policies import extensions, subscriptions
-from everpath.policies.decisions import Decision, Installed
+from everpath.policies.decisions import Decision, Installed, Remark
 from everpath.policies.extensions import Extension, Source
 from everpath.policies.walks import End, walk
 from everpath.rules.check import check
@@ -226,3 +226,19 @@ def test_ways_are_walks_and_two_of_one_book_are_alike_by_their_numbers(
             assert hash(way) == hash(path)
     for way in every:
         assert [way == another for another in every] == [tuple(way) == tuple(another) for another in every]
+
+
+@FEWER
+@given(packages(), packages(), st.sampled_from(["", ">0", "<1.1", "!=1.0.0"]), st.sampled_from([(), ("c0",)]))
+def test_whoever_listens_changes_no_decision(
+    one: str, other: str, span: str, channels: tuple[str, ...]
+) -> None:
+    served = [
+        Source(name, rank, PackageGraph(parse(text).packages[0]))
+        for rank, (name, text) in enumerate([("a", one), ("b", other)])
+    ]
+    for package in (source.package for source in served if source.package is not None):
+        for name, bundle in package.package.by_name.items():
+            wanted = Extension("p", channels, span, installed=Installed(name, maybe(bundle.version)))
+            heard: list[Remark] = []
+            assert extensions.resolve(served, wanted) == extensions.resolve(served, wanted, heard.append)

@@ -14,7 +14,7 @@ from hypothesis import given
 from everpath.drawing.scene import Scene
 from everpath.outputs.page import render
 from everpath.policies.walks import walk
-from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, unjudged
+from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, twins, unjudged
 from strategies import drawings
 
 
@@ -81,6 +81,11 @@ def test_every_channel_has_a_tab_and_a_panel() -> None:
     tabs = [a["aria-controls"] for t, a in shown.elements if a.get("role") == "tab"]
     panels = [a["id"] for t, a in shown.elements if a.get("role") == "tabpanel"]
     assert tabs == panels == ["channel-0", "channel-1"]
+
+
+def test_a_number_after_a_name_is_no_name_of_another_channel() -> None:
+    shown = page(*twins("[a]\nx\n[b]\nx\n[c]\nx\n[d]\nx", "s", "s", "s (2)", "s"))
+    assert [channel["name"] for channel in shown.data["channels"]] == ["s", "s (3)", "s (2)", "s (4)"]
 
 
 @given(drawings())

@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 
 from everpath.outputs.mermaid import MOST_ARROWS, excess, flowchart, render
-from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, unjudged
+from scenes import HOSTILE, edge_set, hostile_scenes, scenes_of, twins, unjudged
 from strategies import drawings
 
 
@@ -68,7 +68,16 @@ def test_no_name_leaves_its_label() -> None:
 
 def test_no_name_writes_markdown() -> None:
     heading = "".join(render(hostile_scenes())).partition("\n")[0]
-    assert not set('<>[]`"*') & set(heading)
+    assert not set('<>[]`"*') & set(heading.replace("<!-- -->", ""))
+
+
+def test_no_name_becomes_a_link_or_emphasis() -> None:
+    [scene] = twins("[a]\nx", "https://evil.example/x www.evil.com a/b#1 @user __init__ a_b")
+    heading = "".join(render([scene])).partition("\n")[0]
+    assert (
+        "https:<!-- -->//evil.example/x www<!-- -->.evil.com a/b&#35;<!-- -->1 &#64;<!-- -->user " in heading
+    )
+    assert "&#95;&#95;init&#95;&#95; a_b" in heading
 
 
 @given(drawings())

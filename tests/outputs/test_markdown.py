@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from everpath.model import Place
-from everpath.outputs.markdown import table
+from everpath.outputs.markdown import escaped, table
 from reports import finding, outcome, rendered
 
 
@@ -33,7 +35,22 @@ def test_a_clean_report_has_no_table() -> None:
 def test_names_cannot_write_markdown() -> None:
     report = rendered("markdown", finding(message="<script> | `x` @team ![i](u) *b*\n# h"))
     row = report.splitlines()[-1]
-    assert "&lt;script&gt; \\| \\`x\\` &#64;team \\!\\[i\\]\\(u\\) \\*b\\* \\# h" in row
+    assert "&lt;script&gt; \\| \\`x\\` @<!-- -->team \\!\\[i\\]\\(u\\) \\*b\\* \\# h" in row
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("https://evil.example/x", "https:<!-- -->//evil.example/x"),
+        ("see WWW.evil.com", "see WWW<!-- -->.evil.com"),
+        ("a/b#1", r"a/b\#<!-- -->1"),
+        ("GH-1", "GH-<!-- -->1"),
+        ("a@b.com", "a@<!-- -->b.com"),
+        ("note: the # of hops", r"note: the \# of hops"),
+    ],
+)
+def test_github_finds_nothing_to_link(text: str, shown: str) -> None:
+    assert escaped(text) == shown
 
 
 def test_a_table_can_be_cut() -> None:

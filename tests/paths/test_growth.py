@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from heapq import heappush
+from itertools import islice
+from typing import Any
 
 import pytest
 
@@ -38,7 +41,12 @@ def _mirror(package: PackageGraph) -> object:
     return mirror_v0(package.channels), mirror_v1(package.channels)
 
 
-@pytest.mark.parametrize("act", [_count, _demand, _mirror])
+def _show(package: PackageGraph) -> object:
+    net = network(package.channels)
+    return list(net.hops([f"b{i}" for i in range(1, len(package.channels[0].entries) + 1)]))
+
+
+@pytest.mark.parametrize("act", [_count, _demand, _mirror, _show])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_work_grows_as_the_entries_do(shape: str, act: Callable[[PackageGraph], object]) -> None:
     def work(size: int) -> int:
@@ -51,3 +59,19 @@ def test_work_grows_as_the_entries_do(shape: str, act: Callable[[PackageGraph], 
 
     # Ten times, and what the logarithm adds; a look at every edge would be a hundred times.
     assert work(400) <= 20 * work(40)
+
+
+def test_roads_that_are_not_listed_do_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the hundreds that part at an entry only the next best does."""
+    longest = 0
+
+    def push(heap: list[Any], item: Any) -> None:
+        nonlocal longest
+        heappush(heap, item)
+        longest = max(longest, len(heap))
+
+    monkeypatch.setattr("everpath.paths.roads.heapq.heappush", push)
+    lines = (SHAPES["ranges over all below"](i) for i in range(400, 1, -1))
+    net = network(package_graph("\n".join([*lines, "b1"])).channels)
+    assert len(list(islice(roads.first_roads(net, "b1", "b400"), 100))) == 100
+    assert longest <= 2 * 100

@@ -104,15 +104,26 @@ def test_what_the_mirror_would_offer_again_is_named() -> None:
     assert kept.offered == ("b",)
 
 
-def test_nothing_can_be_kept_where_v0_resolves_nothing() -> None:
+def test_all_is_kept_where_v0_resolves_nothing() -> None:
     mirror = mirror_v0([channel_graph("c: a\nb: a\na")])
-    assert mirror.bundles == ()
+    assert mirror.bundles == mirror.channels[0].entries == ("c", "b", "a")
+    assert mirror.is_smallest
     assert mirror.channels[0].goal is None
     assert mirror.channels[0].cut_off == ("c", "b", "a")
 
 
-def test_a_prohibited_head_is_no_goal() -> None:
-    assert mirror_v0([channel_graph("b: a\na\n%prohibited b")]).channels[0].goal is None
+def test_a_prohibited_head_is_no_goal_and_its_users_keep_what_they_have() -> None:
+    mirror = mirror_v0([channel_graph("b: a\na\n%prohibited b")])
+    assert mirror.channels[0].goal is None
+    assert mirror.bundles == ("b", "a")
+
+
+def test_all_is_kept_where_a_resolver_fails_for_somebody() -> None:
+    """The range of c crashes both wherever it is looked at."""
+    graph = channel_graph("c: b / - / <1.0.0 || || >5.0.0\nb: a\na")
+    for mirror in mirror_v0([graph]), mirror_v1([graph]):
+        assert mirror.channels[0].goal is None
+        assert mirror.bundles == ("c", "b", "a")
 
 
 def test_channels_share_what_they_keep() -> None:

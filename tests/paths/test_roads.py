@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 
-from everpath.graph import EdgeKind
+from everpath.graph import EdgeKind, PackageGraph
 from everpath.paths import roads
+from everpath.paths.climb import mirror_v1
 from everpath.paths.network import goals, network
 from everpath.policies.decisions import Installed
 from everpath.versions import parse
@@ -118,3 +120,31 @@ def test_across_channels_a_road_may_switch() -> None:
 def test_two_channels_with_one_edge_have_one_road() -> None:
     package = package_graph("[old]\nb: a\na\n[new]\nb: - / - / <2.0.0\na")
     assert roads.tallies(network(package.channels), "b")["a"].roads == 1
+
+
+def test_v1_takes_the_roads_that_its_resolver_takes_where_versions_are_equal() -> None:
+    net = network([channel_graph("b1@1.0.0\nb2@2.0.0: b1\nb3@2.0.0: b2")], "v1")
+    assert (net.ahead("b1"), net.ahead("b2")) == (("b2",), ())
+
+
+def test_v1_arrives_at_the_head_or_at_what_it_would_install() -> None:
+    assert goals(channel_graph("c: b\nb"), "v1") == ("c",)
+    assert goals(channel_graph("b@1.0.0: c\nc@2.0.0"), "v1") == ("b", "c")
+
+
+def test_with_several_channels_too_nobody_goes_where_v1_fails() -> None:
+    package = package_graph("[x]\nb3: b2 / - / <1.0.0 || || >5.0.0\nb2: b1\nb1\n[y]\nb1")
+    net = network(package.channels, "v1")
+    assert net.ahead("b1") == ()
+    assert "b1" in net.stuck
+
+
+def test_of_two_channels_of_one_name_v1_goes_by_the_last() -> None:
+    channels = (channel_graph("c: b").channel, channel_graph("b: a\na").channel)
+    bundles = channel_graph("c: b\nb: a\na").package.bundles
+    package = replace(channel_graph("a").package, channels=channels, bundles=bundles)
+    graph = PackageGraph(package).by_name["stable"]
+    net = network([graph], "v1")
+    assert (net.ahead("a"), net.ahead("b")) == (("b",), ())
+    assert goals(graph, "v1") == ("c", "b")
+    assert mirror_v1([graph]).bundles == ("c",)

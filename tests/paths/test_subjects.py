@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from everpath.errors import UsageError
+from everpath.paths.nearby import nearby
 from everpath.paths.subjects import installed, subject
 from everpath.versions import parse
 from graphs import package_graph
@@ -34,13 +35,44 @@ def test_a_name_that_nothing_has_is_an_error_with_a_hint() -> None:
     assert "everpath list bundles -p p" in (caught.value.hint or "")
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("1.10.1", "1.9.0"),  # 1.1.1 is spelled more alike
+        ("v1.10.1", "1.9.0"),
+        ("op.v1.10.1", "op.v1.9.0"),
+        ("other.v1.10.1", "other.v1.1.1"),
+        ("op.v1.9.0x", "op.v1.9.0"),
+        ("zzz", None),
+    ],
+)
+def test_of_versions_the_nearest_is_meant_and_of_names_the_one_spelled_alike(
+    text: str, meant: str | None
+) -> None:
+    assert nearby(text, {"op.v1.9.0": "1.9.0", "other.v1.1.1": "1.1.1", "odd": None}) == meant
+
+
 def test_a_version_may_be_installed_that_no_catalog_has() -> None:
     found = installed(PACKAGE, PACKAGE.channels, "1.1.5")
-    assert (found.name, str(found.version)) == ("1.1.5", "1.1.5")
+    assert (found.name, found.version, found.is_known) == ("op.v1.1.5", "1.1.5", False)
+    assert installed(PACKAGE, PACKAGE.channels, "op.v1.1.5") == found
     assert installed(PACKAGE, PACKAGE.channels, "1.1.0").name == "op.v1.1.0"
 
 
+def test_a_version_that_only_an_edge_knows_has_the_name_of_the_edge() -> None:
+    package = package_graph("op.v1.2.0: - / old-op.v0.9.0")
+    assert installed(package, package.channels, "0.9.0").name == "old-op.v0.9.0"
+
+
 def test_a_name_may_be_installed_that_only_an_edge_knows() -> None:
-    assert installed(PACKAGE, PACKAGE.channels, "op.v0.9.0").version is None
+    package = package_graph("op.v1.2.0: oldest")
+    assert installed(package, package.channels, "oldest").version is None
     with pytest.raises(UsageError):
-        installed(PACKAGE, PACKAGE.channels, "op.v0.8.0")
+        installed(package, package.channels, "eldest")
+
+
+def test_a_version_of_several_does_not_say_which() -> None:
+    package = package_graph("b@1.0.0: a\na@1.0.0")
+    with pytest.raises(UsageError) as caught:
+        installed(package, package.channels, "1.0.0")
+    assert "1.0.0 is the version of several: a, b" in str(caught.value)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from everpath.graph import PackageGraph
 from everpath.policies.extensions import Source
 from everpath.policies.walks import End
 from everpath.simulation import Scenario, Terms, sheets
@@ -134,6 +137,45 @@ def test_a_row_of_v1_is_told_once_though_it_is_on_the_sheet_of_each_catalog() ->
 def test_v1_alone_is_on_one_sheet() -> None:
     found = simulated(sources("b2: b1\nb1", "b1\nb0"), Scenario(("v1",)))
     assert [[line.installed for line in sheet.lines] for sheet in found] == [["b2", "b1"], ["b0"]]
+
+
+def test_a_catalog_of_a_higher_priority_is_a_reason_in_a_sentence() -> None:
+    served = sources("b2: b1\nb1", "b1\nb3", priorities=(0, 5))
+    [row] = answered(served, Scenario(("v1",)), "b1")
+    assert row.reason == "nothing leads on from b1: b2 replaces b1, but catalog b has a higher priority"
+
+
+def test_a_copy_of_a_catalog_changes_no_end() -> None:
+    forked = "b4\nb3: b1\nb1"
+    ends = [row.end for row in answered(forked, Scenario(("v1",)))]
+    assert ends == [End.STRANDED] * 3, "with two heads there is none to arrive at"
+    copied = sources(forked, forked, priorities=(0, 2))
+    assert [row.end for row in answered(copied, Scenario(("v1",)))] == ends
+
+
+def test_whoever_is_not_led_to_what_others_install_afresh_is_stranded_at_another_catalogs_head() -> None:
+    [row] = answered(sources("b1", "b3: b2\nb2", priorities=(0, 5)), Scenario(("v1",)), "b1")
+    assert row.end is End.STRANDED
+
+
+def test_whoever_is_not_led_to_what_others_install_afresh_is_stranded_at_another_channels_head() -> None:
+    drawing = "[alpha]\na1\n[stable]\nb3: b2\nb2"
+    assert under(drawing, Terms(())) == ["v1 b3 head", "v1 b2 → b3 head", "v1 a1 stranded"]
+
+
+def test_where_a_fresh_install_fails_the_head_of_the_own_catalog_is_an_end() -> None:
+    [row] = answered(sources("b1", "b3: b2\nb2"), Scenario(("v1",)), "b1")
+    assert row.end is End.HEAD
+
+
+def test_one_name_has_one_answer_of_v1_though_one_of_two_catalogs_lacks_the_bundle() -> None:
+    first, second = sources("b2: b1\nb1", "b2: b1\nb1", priorities=(0, 4))
+    assert first.package is not None
+    package = first.package.package
+    only = PackageGraph(replace(package, bundles=tuple(b for b in package.bundles if b.name == "b1")))
+    found = answered([first._replace(package=only), second])
+    assert sorted(brief([row for row in found if row.policy == "v1"])) == ["v1 b1 → b2 head", "v1 b2 head"]
+    assert [row.end for row in found if row.policy == "v0"] == [End.HEAD] * 4
 
 
 def test_nobody_answers_for_a_package_that_no_catalog_has() -> None:

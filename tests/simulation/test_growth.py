@@ -8,7 +8,7 @@ import pytest
 
 from everpath.outputs.simulation import Simulation
 from everpath.outputs.simulation_text import text
-from everpath.simulation import Scenario, sheets
+from everpath.simulation import Scenario, Terms, sheets
 from simulations import sources
 from work import lines_run
 
@@ -23,6 +23,7 @@ SHAPES: dict[str, Callable[[int, str], str]] = {
     "ranges over everything": lambda i, below: f"b{i}@1.{i}.0: {below} / - / >=0.0.1",
     "each skips the one below": lambda i, below: f"b{i}@1.{i}.0: {below} / {below}",
     "heads without edges": lambda i, _: f"b{i}@1.{i}.0",
+    "two of one version": lambda i, below: f"b{i}@1.{max(i, 1)}.0: {below} / - / <1.{i}.0",
     "one circle": lambda i, below: f"b{i}@1.{i}.0: {below} / - / {'-' if i else '>=1.50.0'}",
 }
 
@@ -37,6 +38,16 @@ def test_simulating_ten_times_as_many_entries_is_ten_times_the_work(shape: str) 
             assert sum(map(len, text(found)))
 
         return lines_run(act)
+
+    little, much = work(60), work(600)
+    assert much < 14 * little, f"{much / little:.1f} times"
+
+
+@pytest.mark.parametrize("shape", ["a chain", "ranges over all below", "two of one version"])
+def test_asking_all_channels_about_ten_times_as_many_entries_is_ten_times_the_work(shape: str) -> None:
+    def work(size: int) -> int:
+        served = sources(_drawn(size, SHAPES[shape]))
+        return lines_run(lambda: list(sheets(served, Scenario(("v1",), terms=Terms(())))))
 
     little, much = work(60), work(600)
     assert much < 14 * little, f"{much / little:.1f} times"

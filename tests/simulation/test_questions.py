@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from everpath.graph import PackageGraph
+from everpath.policies.extensions import Source
 from everpath.policies.walks import End
 from everpath.simulation import Asked, Scenario, released
 from graphs import package_graph
@@ -147,6 +151,15 @@ def test_of_who_is_nowhere_refused_edges_are_named() -> None:
 
 def asked(drawing: str, text: str, *, guess: bool = True) -> tuple[Asked, ...]:
     return released([package_graph(drawing)], text, guess=guess)
+
+
+def test_a_bundle_in_no_channel_is_asked_about_in_every_channel() -> None:
+    package = package_graph("[a]\nb2: b1\nb1\n[b]\nb3: b1\nb1\n[c]\nb4\n").package
+    left = replace(package, channels=tuple(c for c in package.channels if c.name != "c"))
+    served = [Source("catalog", 0, PackageGraph(left))]
+    found = answered(served, Scenario(("v0",)), "b4")
+    assert [(row.channel, row.end) for row in found] == [("a", End.STRANDED), ("b", End.STRANDED)]
+    assert len(answered(served, Scenario(("v0",), switching=True), "b4")) == 2
 
 
 def test_a_name_is_taken_before_a_version() -> None:

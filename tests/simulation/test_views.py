@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv as readers
 import json
+from io import StringIO
 from typing import Any
 
 from everpath.outputs.simulation import Simulation, csv, document
@@ -104,6 +105,15 @@ def test_a_table_of_nothing_is_its_heading() -> None:
 def test_a_spreadsheet_is_given_nothing_to_compute() -> None:
     found = "".join(csv(view("=cmd()@1.0.0", Scenario(("v0",)))))
     assert "'=cmd()" in found
+
+
+def test_a_carriage_return_in_a_name_ends_no_line() -> None:
+    [sheet] = simulated("b1", Scenario(("v0",)))
+    [line] = sheet.lines
+    assert line.v0 is not None
+    named = sheet._replace(lines=(line._replace(v0=line.v0._replace(package="p\rq")),))
+    found = "".join(csv(Simulation([named], Scenario(("v0",)))))
+    assert [row[0] for row in readers.reader(StringIO(found, newline=""))] == ["package", "p\rq"]
 
 
 def test_plans_are_for_json() -> None:

@@ -120,6 +120,11 @@ def test_v1_does_not_go_down_and_says_so() -> None:
     )
 
 
+def test_a_version_that_v1_cannot_read_is_called_so() -> None:
+    row = answer("b2@v1.0: b1\nb1@0.9.0", "b1", "v1")
+    assert row.reason.endswith("but OLM v1 cannot read the version of b2, and takes such last")
+
+
 def test_v1_does_not_go_to_what_is_deprecated_or_absent() -> None:
     assert answer("b2: b1\nb1\n%deprecated b2: old", "b1", "v1").reason.endswith(
         "b2 replaces b1, but b2 is deprecated and b1 is not"

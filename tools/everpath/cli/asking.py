@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-__all__ = ["Market", "installed", "with_entry"]
+__all__ = [
+    "Market",
+    "installed",
+    "named",
+    "refuse_foreign_options",
+    "say_unknown",
+    "version_range",
+    "with_entry",
+]
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final, Protocol
 
 import click
 
@@ -13,9 +22,12 @@ from everpath.cli.served import Served
 from everpath.errors import UsageError
 from everpath.graph import PackageGraph
 from everpath.model import Catalog
-from everpath.outputs.plain import count, printable
+from everpath.outputs.plain import count, listed, printable
 from everpath.policies.extensions import Source
+from everpath.ranges.masterminds import Constraint, ConstraintError
 from everpath.simulation import Asked, released
+
+_MOST_PACKAGES: Final = 5
 
 
 class Market:
@@ -44,7 +56,7 @@ def installed(text: str, chosen: Mapping[str, Sequence[Source]]) -> dict[str, tu
     if not found:
         raise _nowhere(text, chosen)
     for meant in (one for several in found.values() for one in several if not one.is_known):
-        _say_unknown(text, meant, chosen)
+        say_unknown(text, meant, chosen)
     return found
 
 
@@ -62,16 +74,16 @@ def _nowhere(text: str, chosen: Mapping[str, Sequence[Source]]) -> UsageError:
 
 
 def _near(text: str, chosen: Mapping[str, Sequence[Source]]) -> str | None:
-    from difflib import get_close_matches  # noqa: PLC0415 - only who mistypes pays for it
+    from everpath.paths.nearby import nearby  # noqa: PLC0415 - only who mistypes pays for it
 
-    graphs = [graph for sources in chosen.values() for graph in _graphs(sources)]
-    names = {name for graph in graphs for name in (*graph.memberships, *graph.package.by_name)}
-    versions = {b.version for graph in graphs for b in graph.package.bundles if b.version}
-    near = get_close_matches(text, sorted(names | versions), n=1)
-    return near[0] if near else None
+    known: dict[str, str | None] = {}
+    for graph in (graph for sources in chosen.values() for graph in _graphs(sources)):
+        known |= dict.fromkeys(name for name in graph.memberships if name not in known)
+        known |= {name: bundle.version for name, bundle in graph.package.by_name.items()}
+    return nearby(text, known)
 
 
-def _say_unknown(text: str, meant: Asked, chosen: Mapping[str, Sequence[Source]]) -> None:
+def say_unknown(text: str, meant: Asked, chosen: Mapping[str, Sequence[Source]]) -> None:
     """On standard error: what is asked about is in no catalog, and what it is taken for."""
     near = _near(text, chosen)
     version = f"version {meant.version}" if meant.version else "a version that nobody knows"
@@ -81,9 +93,57 @@ def _say_unknown(text: str, meant: Asked, chosen: Mapping[str, Sequence[Source]]
         click.echo(f"note: did you mean {printable(near)}?", err=True)
 
 
+def named(packages: Collection[str]) -> str:
+    """`2 packages (a and b)`; of many the first."""
+    shown = sorted(packages)[:_MOST_PACKAGES]
+    names = listed(shown) if len(shown) == len(packages) else f"{', '.join(shown)}, …"
+    return count(len(packages), "package") + (f" ({printable(names)})" if packages else "")
+
+
 def with_entry(name: str, chosen: dict[str, list[Source]]) -> dict[str, list[Source]]:
     """The packages that have an entry of that name; a single package also without."""
     having = {p: s for p, s in chosen.items() if any(name in graph.memberships for graph in _graphs(s))}
     if not having and len(chosen) != 1:
         raise _nowhere(name, chosen)
     return having or chosen
+
+
+class _Wishes(Protocol):
+    """Of a command line what one resolver knows and the other does not."""
+
+    @property
+    def starting_csv(self) -> str | None: ...
+    @property
+    def channel_list(self) -> str | None: ...
+    @property
+    def version_range(self) -> str: ...
+    @property
+    def upgrade_constraint_policy(self) -> str: ...
+
+
+def refuse_foreign_options(wishes: _Wishes, policy: str | None) -> None:
+    """Raise UsageError for what the chosen policy knows nothing of, and would ignore."""
+    v1 = {
+        "--channels": wishes.channel_list is not None,
+        "--version-range": bool(wishes.version_range),
+        "--upgrade-constraint-policy": wishes.upgrade_constraint_policy == "SelfCertified",
+    }
+    for option in (option for option, given in v1.items() if given):
+        if policy == "v0":
+            raise UsageError(f"{option} is for OLM v1", hint="ask with --policy v1, or both")
+        if wishes.starting_csv is not None:
+            said = f"{option} is for OLM v1, --starting-csv for OLM v0"
+            raise UsageError(said, hint="leave one of them out")
+    if policy == "v1" and wishes.starting_csv is not None:
+        pin = wishes.starting_csv.rpartition(".v")[2] or "VERSION"
+        hint = f"a ClusterExtension is pinned with --version-range {pin}"
+        raise UsageError("--starting-csv is for OLM v0", hint=hint)
+
+
+def version_range(text: str) -> str:
+    """A range as OLM v1 takes it. Raises UsageError for what it would fail over."""
+    try:
+        return Constraint.parse(text).text if text else ""
+    except ConstraintError as error:
+        hint = "OLM v1 takes ranges such as '1.2.x', '~1.2' or '>=1.2.0, <2'"
+        raise UsageError(f"--version-range {text!r} is none: {error.words}", hint=hint) from error

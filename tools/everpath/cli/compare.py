@@ -138,7 +138,14 @@ def _compare(request: Request) -> int:
     with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
         catalogs = [_whole(catalog) for catalog in inputs.catalogs(progress)]
         inputs.verify(scope.packages, scope.channels)
-        found = matrix(catalogs, scope) if request.is_matrix else compared(catalogs[0], catalogs[1], scope)
+        unheard_of = [] if request.is_matrix else list(_only_in_new(catalogs[0], scope))
+        found = (
+            matrix(catalogs, scope, roads=request.fail_on == "road")
+            if request.is_matrix
+            else compared(catalogs[0], catalogs[1], scope)
+        )
+    for line in unheard_of:
+        click.echo(line, err=True)
     output = request.output or ("github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text")
     told = _told(request, found, inputs, scope, tuple(name for name, _ in named), output)
     write(view(output)(told), request.output_file, machine=output == "json")
@@ -153,7 +160,14 @@ def _named(request: Request) -> list[tuple[str, str]]:
         if len(paths) < 2:
             hint = "everpath compare --matrix 4.18=v4.18/ 4.19=v4.19/ 4.20=v4.20/"
             raise UsageError("--matrix takes two catalogs or more", hint=hint)
-        return [_parted(path) for path in paths]
+        named = [_parted(path) for path in paths]
+        names = [name for name, _ in named]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise UsageError(
+                f"two catalogs are called {twice[0]}, and the report could not tell them apart",
+                hint="name each: everpath compare --matrix 4.18=v4.18/ 4.19=v4.19/",
+            )
+        return named
     if len(paths) != 2:
         more = "; --matrix takes more than two" if len(paths) > 2 else ""
         raise UsageError(
@@ -179,6 +193,21 @@ def _whole(catalog: Catalog) -> Catalog:
             hint="compare two catalogs, or two operators repositories",
         )
     return catalog
+
+
+def _only_in_new(old: Catalog, scope: Scope) -> Iterator[str]:
+    """Names that were asked for and that nobody can have anything of."""
+    looked_at = [package for package in old.packages if scope.has_package(package.name)]
+    channels = (
+        {channel.name for package in looked_at for channel in package.channels} if scope.channels else ()
+    )
+    for kind, wanted, known in (
+        ("package", scope.packages, old.by_name),
+        ("channel", scope.channels, channels),
+    ):
+        for name in sorted(wanted):
+            if name not in known:
+                yield f"warning: OLD has no {kind} {name}: there is nobody to follow from there"
 
 
 def _scope(request: Request, config: Config) -> Scope:
@@ -247,7 +276,7 @@ def _exit_code(request: Request, found: Comparison | Matrix, catalogs: Sequence[
         for line in _unread(unread):
             click.echo(line, err=True)
         return ExitCode.UNREADABLE
-    fails = found.stranded and request.fail_on != "never"
+    fails = (found.stranded or found.errors) and request.fail_on != "never"
     fails = fails or (found.surprised and request.fail_on == "road")
     return ExitCode.FINDINGS if fails else ExitCode.CLEAN
 

@@ -145,6 +145,8 @@ def _where(inputs: Inputs, finding: Finding) -> str:
 
 def _installed(package: PackageGraph, texts: Sequence[str]) -> list[Asked]:
     """What names and versions stand for; the first of several that have one version."""
+    if not all(text.strip() for text in texts):
+        raise UsageError("--installed is empty", hint="a name or a version, as in --installed 1.2.3")
     chosen = {package.name: [Source("catalog", 0, package)]}
     return [installed(text, chosen)[package.name][0] for text in texts]
 

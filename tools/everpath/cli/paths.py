@@ -10,7 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import click
+from click.core import ParameterSource
 
+from everpath.cli.asking import named, say_unknown
 from everpath.cli.config import load
 from everpath.cli.inputs import Inputs, unreadable_parts
 from everpath.cli.options import (
@@ -31,6 +33,8 @@ from everpath.paths.demands import Demand, DemandKind
 from everpath.paths.network import POLICIES, Policy
 from everpath.paths.subjects import Subject, installed, subject
 from everpath.paths.survey import Question, Roadbook, roadbook
+from everpath.policies.decisions import Installed
+from everpath.policies.extensions import Source
 from everpath.versions import Version, VersionError, parse_tolerant
 
 
@@ -124,7 +128,8 @@ def paths(**options: Any) -> int:
     \b
     Exit codes:
       0  answered, and every demand holds      2  a wrong command line, or a name that nothing is called
-      1  a road breaks a demand                3  input, or part of it, that cannot be read
+      1  a road breaks a demand, or OLM        3  input, or part of it, that cannot be read
+         fails on the way of one
     """
     return _told(_Request(**options))
 
@@ -146,9 +151,25 @@ def _told(request: _Request) -> int:
 def _verify(request: _Request) -> None:
     if request.installed_since is not None and not request.mirror:
         raise UsageError("--installed-since limits whom a mirror serves", hint="add --mirror")
+    if request.mirror and not (request.must_pass or request.never):
+        _refuse_roads(request)
     if request.output == "imageset" and (not request.mirror or request.policy == "any"):
         hint = "add --mirror, and --policy v0 or --policy v1"
         raise UsageError("-o imageset writes the mirror for one resolver", hint=hint)
+
+
+def _refuse_roads(request: _Request) -> None:
+    """Raise UsageError for what limits roads: a mirror serves all, in every channel by itself."""
+    given = click.get_current_context().get_parameter_source("limit") is not ParameterSource.DEFAULT
+    limits = {
+        "--from": (request.start is not None, "--installed-since VERSION limits whom it serves"),
+        "--to": (request.goal is not None, "it serves the roads to the head; -c chooses channels"),
+        "--across": (request.across, "it keeps what every channel needs; -c chooses channels"),
+        "--limit": (given, "leave it out: all that is kept is listed"),
+    }
+    for option, (is_given, hint) in limits.items():
+        if is_given:
+            raise UsageError(f"{option} means nothing to --mirror", hint=hint)
 
 
 def _package(catalog: Catalog, name: str | None) -> Package:
@@ -156,7 +177,7 @@ def _package(catalog: Catalog, name: str | None) -> Package:
         return catalog.by_name[name]
     if len(catalog.packages) != 1:
         hint = "choose one with -p; `everpath list packages` lists them"
-        raise UsageError(f"the catalog has {count(len(catalog.packages), 'package')}", hint=hint)
+        raise UsageError(f"the catalog has {named(catalog.by_name)}", hint=hint)
     return catalog.packages[0]
 
 
@@ -174,13 +195,22 @@ def _question(request: _Request, package: PackageGraph) -> Question:
         channels,
         policy=request.policy,
         across=request.across,
-        start=installed(package, channels, request.start) if request.start is not None else None,
+        start=_start(request, package, channels),
         goal=goal,
         limit=request.limit,
         demands=tuple(demands),
         mirror=request.mirror,
         since=_version(request.installed_since),
     )
+
+
+def _start(request: _Request, package: PackageGraph, channels: Sequence[ChannelGraph]) -> Installed | None:
+    if request.start is None:
+        return None
+    asked = installed(package, channels, request.start)
+    if not asked.is_known:
+        say_unknown(request.start, asked, {package.name: [Source(package.name, 0, package)]})
+    return asked.under("v1" if request.policy == "v1" else "v0")
 
 
 def _elsewhere(package: PackageGraph, goal: Subject) -> UsageError:

@@ -25,7 +25,7 @@ from everpath.cli.options import (
     progress_option,
     update_mode_option,
 )
-from everpath.cli.served import served
+from everpath.cli.served import Served, served
 from everpath.cli.terminal import ProgressLine, wants_colour
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
@@ -66,6 +66,14 @@ class Request(NamedTuple):
     no_progress: bool
 
 
+def _gate(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """The ends that fail. Raise UsageError for a gate that is asked for and names none."""
+    ends = comma_list(ctx, param, values)
+    if values and not ends:
+        raise UsageError("--fail-on names no end of a walk", hint=f"it takes {', '.join(_ENDS)}")
+    return ends
+
+
 @click.command("simulate", short_help="What will OLM do to a cluster on any version?")
 @click.argument("paths", nargs=-1, metavar="[[NAME=]PATH[@PRIORITY]]...")
 @package_option
@@ -95,7 +103,7 @@ class Request(NamedTuple):
     "--fail-on",
     metavar="ENDS",
     multiple=True,
-    callback=comma_list,
+    callback=_gate,
     help=f"Exit with 1 if a walk ends so: {', '.join(_ENDS)}.",
 )
 @click.option("-o", "--output", type=click.Choice(FORMATS), default="text", show_default=True)
@@ -148,12 +156,15 @@ def _simulate(request: Request) -> int:
     config = load(request.config_file, wanted=not request.no_config)
     scenario = _scenario(request, config)
     catalogs = served(request.paths or config.paths, request.priorities)
+    _refuse_priorities(catalogs)
     inputs = Inputs([catalog.path for catalog in catalogs], config, request.default_update_mode)
     with ProgressLine(sys.stderr, wanted=not request.no_progress) as progress:
         market = Market(catalogs or served(inputs.chosen), list(inputs.catalogs(progress)))
         packages = request.packages or config.packages
         inputs.verify(packages, [*scenario.channels, *scenario.targets, *(scenario.terms.channels or ())])
         answers = list(_answers(request, scenario, market, packages))
+    if not market.unread:
+        _refuse_silence(request, answers)
     simulation = Simulation(
         answers,
         scenario,
@@ -167,8 +178,8 @@ def _simulate(request: Request) -> int:
 
 
 def _scenario(request: Request, config: Config) -> Scenario:
-    _refuse_contradictions(request)
     policy = request.policy or config.policy or "both"
+    _refuse_contradictions(request, policy)
     policies: tuple[PolicyName, ...] = (
         ("v0",) if policy == "v0" else ("v1",) if policy == "v1" else ("v0", "v1")
     )
@@ -187,7 +198,7 @@ def _scenario(request: Request, config: Config) -> Scenario:
     )
 
 
-def _refuse_contradictions(request: Request) -> None:
+def _refuse_contradictions(request: Request, policy: str) -> None:
     """Raise UsageError for options that cannot be meant together."""
     ways = {
         "--installed": request.installed is not None,
@@ -205,7 +216,7 @@ def _refuse_contradictions(request: Request) -> None:
         )
     if request.channel_list is not None and (request.switch or request.to_channels or request.channels):
         raise UsageError("--channels takes the place of -c and --switch", hint="leave them out")
-    _refuse_foreign_options(request)
+    _refuse_foreign_options(request, policy)
     if "" in (request.installed, request.starting_csv):
         raise UsageError("an empty name is nothing to ask about", hint="give the name of a CSV, or a version")
     for end in request.fail_on:
@@ -213,7 +224,7 @@ def _refuse_contradictions(request: Request) -> None:
             raise UsageError(f"no walk ends in {end!r}", hint=f"--fail-on takes {', '.join(_ENDS)}")
 
 
-def _refuse_foreign_options(request: Request) -> None:
+def _refuse_foreign_options(request: Request, policy: str) -> None:
     """Raise UsageError for what the chosen policy knows nothing of."""
     v1 = {
         "--channels": request.channel_list is not None,
@@ -221,13 +232,16 @@ def _refuse_foreign_options(request: Request) -> None:
         "--upgrade-constraint-policy": request.upgrade_constraint_policy == "SelfCertified",
     }
     for option in (option for option, given in v1.items() if given):
-        if request.policy == "v0":
-            raise UsageError(f"{option} is for OLM v1", hint="leave out --policy v0")
+        if policy == "v0":
+            hint = "leave out --policy v0" if request.policy else "the configuration says v0; add --policy v1"
+            raise UsageError(f"{option} is for OLM v1", hint=hint)
         if request.starting_csv is not None:
             raise UsageError(
                 f"{option} is for OLM v1, --starting-csv for OLM v0", hint="leave one of them out"
             )
-    if request.policy == "v1" and request.starting_csv is not None:
+    if policy == "v1" and request.approval == "Manual":
+        raise UsageError("--approval Manual is for OLM v0", hint="OLM v1 has no approvals; leave it out")
+    if policy == "v1" and request.starting_csv is not None:
         hint = f"a ClusterExtension is pinned with --version-range {_hinted_version(request.starting_csv)}"
         raise UsageError("--starting-csv is for OLM v0", hint=hint)
 
@@ -260,6 +274,27 @@ def _answers(request: Request, scenario: Scenario, market: Market, wanted: Seque
         if asked is None or name in asked:
             only = asked[name] if asked is not None else None
             yield from sheets(sources, scenario, only, named=bool(market.names))
+
+
+def _refuse_priorities(catalogs: Sequence[Served]) -> None:
+    """Raise UsageError for a priority that no ClusterCatalog can have: it is an int32."""
+    for one in catalogs:
+        if not -(2**31) <= one.priority < 2**31:
+            hint = f"from {-(2**31)} to {2**31 - 1}"
+            raise UsageError(f"the priority of catalog {one.name!r} is out of bounds", hint=hint)
+
+
+def _refuse_silence(request: Request, answers: Sequence[Sheet]) -> None:
+    """Raise UsageError where a question, or a gate, would be answered with nothing."""
+    switching = request.switch or bool(request.to_channels)
+    asked = switching or request.fresh or request.installed is not None or request.starting_csv is not None
+    if any(sheet.lines for sheet in answers) or not (asked or request.fail_on):
+        return
+    if switching:
+        hint = "to switch, somebody must be in a channel other than the one that is joined"
+    else:
+        hint = "there is no channel, or none with an entry; everpath validate-graph says what is missing"
+    raise UsageError("there is nobody to simulate", hint=hint)
 
 
 def _view(output: str) -> Callable[[Simulation], Iterator[str]]:

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import click
 
 from everpath.cli import completers
-from everpath.cli.asking import Market
+from everpath.cli.asking import Market, named, refuse_foreign_options, version_range
 from everpath.cli.config import POLICIES, Config, load
 from everpath.cli.inputs import Inputs
 from everpath.cli.options import (
@@ -107,6 +107,8 @@ def why(**options: Any) -> int:
 def _why(request: Request) -> int:
     _refuse_contradictions(request)
     config = load(request.config_file, wanted=not request.no_config)
+    refuse_foreign_options(request, request.policy or config.policy)
+    request = request._replace(version_range=version_range(request.version_range))
     catalogs = served(request.paths or config.paths, request.priorities)
     inputs = Inputs([catalog.path for catalog in catalogs], config, request.default_update_mode)
     with ProgressLine(sys.stderr, wanted=not request.no_progress) as progress:
@@ -138,10 +140,8 @@ def _refuse_contradictions(request: Request) -> None:
     if len(given) > 1:
         hint = "something is installed, or nothing is"
         raise UsageError(f"{given[0]} and {given[1]} exclude each other", hint=hint)
-    if request.policy == "v1" and request.starting_csv is not None:
-        raise UsageError(
-            "--starting-csv is for OLM v0", hint="a ClusterExtension is pinned with --version-range"
-        )
+    if "" in (request.installed, request.starting_csv):
+        raise UsageError("an empty name is nothing to ask about", hint="give the name of a CSV, or a version")
 
 
 def _by_name(names: Sequence[Served], read: Sequence[Catalog]) -> dict[str, Catalog]:
@@ -155,10 +155,8 @@ def _sources(request: Request, config: Config, market: Market) -> list[Source]:
     if len(chosen) > 1 and (subject := request.installed or request.starting_csv) is not None:
         chosen = {p: s for p, s in chosen.items() if released(_graphs(s), subject, guess=False)} or chosen
     if len(chosen) != 1:
-        there = count(len(chosen), "package")
-        raise UsageError(
-            f"say which of {there} is meant", hint="-p NAME; `everpath list packages` lists them"
-        )
+        said = f"say which of {named(chosen)} is meant"
+        raise UsageError(said, hint="-p NAME; `everpath list packages` lists them")
     return next(iter(chosen.values()))
 
 

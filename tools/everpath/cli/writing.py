@@ -20,6 +20,10 @@ def write(chunks: Iterable[str], file: str | None, *, machine: bool) -> None:
 
     What a program reads is UTF-8 wherever it goes; a person gets what their terminal can show.
     """
+    if file == "":
+        raise UsageError(
+            "--output-file is empty", hint="name a file; without the option all goes to the screen"
+        )
     try:
         if file is None:
             _to_standard_output(chunks, machine=machine)

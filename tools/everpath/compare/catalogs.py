@@ -15,7 +15,14 @@ from everpath.compare.channels import ChannelComparison, compare_channel
 from everpath.compare.differences import Kind
 from everpath.compare.outcomes import Outcome, Row
 from everpath.compare.properties import Properties, properties
-from everpath.compare.remarks import channel_gone, channel_remarks, package_gone, package_remarks
+from everpath.compare.remarks import (
+    channel_emptied,
+    channel_gone,
+    channel_remarks,
+    package_gone,
+    package_remarks,
+)
+from everpath.compare.spellings import Spellings
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog
 from everpath.policies import PolicyName
@@ -63,6 +70,11 @@ class Comparison:
         return sum(number for outcome, number in self.counts.items() if outcome.hurts)
 
     @property
+    def errors(self) -> int:
+        """How many changes cut somebody off, or will."""
+        return sum(change.severity is Severity.ERROR for change in self.changes)
+
+    @property
     def surprised(self) -> int:
         """How many rows arrive by another way than before."""
         return sum(number for outcome, number in self.counts.items() if outcome.surprises)
@@ -75,12 +87,12 @@ def compare(old: Catalog, new: Catalog, scope: Scope = EVERYTHING) -> Comparison
     every edit in it that is tried.
     """
     added = [p.name for p in new.packages if p.name not in old.by_name]
-    parts = []
+    parts, spellings = list[Comparison](), Spellings(added)
     for package in old.packages:
         if scope.has_package(package.name):
             found = new.by_name.get(package.name)
             there = PackageGraph(found) if found is not None else None
-            parts.append(_package(PackageGraph(package), there, added, scope))
+            parts.append(_package(PackageGraph(package), there, spellings, scope))
     return _summed(parts, _packages_added(new, added, scope))
 
 
@@ -105,18 +117,21 @@ def _summed(parts: Iterable[Comparison], more: Iterable[Change]) -> Comparison:
     )
 
 
-def _package(old: PackageGraph, new: PackageGraph | None, added: Iterable[str], scope: Scope) -> Comparison:
+def _package(old: PackageGraph, new: PackageGraph | None, added: Spellings, scope: Scope) -> Comparison:
     rows: list[Row] = []
     changes: list[Change] = []
     held: list[Properties] = []
     channels = [graph for name, graph in old.by_name.items() if scope.has_channel(name)]
-    fresh = [name for name in (new.by_name if new else ()) if name not in old.by_name]
+    fresh = Spellings(name for name in (new.by_name if new else ()) if name not in old.by_name)
     for graph in channels:
         there = new.by_name.get(graph.name) if new else None
         compared = compare_channel(graph, there, scope.policies, (old.name, graph.name))
         rows += compared.rows
         held.append(properties(compared))
-        changes += _changes(graph, there, compared)
+        if there is not None and graph.entries and not there.entries:
+            changes.append(channel_emptied(graph, there, scope.policies))
+        else:
+            changes += _changes(graph, there, compared)
         if there is None and new is not None:
             changes.append(channel_gone(graph, new, fresh, scope.policies))
     if new is None and channels:
@@ -134,6 +149,7 @@ def _changes(old: ChannelGraph, new: ChannelGraph | None, compared: ChannelCompa
     # A release that strands by being added is told already, with the edit that mends it.
     added = {e.entry for c in told if c.severity is Severity.ERROR for e in c.edits if e.kind is Kind.ADDED}
     for change in channel_remarks(old, new, compared):
-        if change.kind is not ChangeKind.UNREACHABLE or not added.intersection(change.installed):
+        is_release = change.kind in (ChangeKind.UNREACHABLE, ChangeKind.DEAD_END)
+        if not is_release or not added.intersection(change.installed):
             yield change
     yield from compared.notes()

@@ -130,7 +130,7 @@ def cured(meeting: Meeting, graph: ChannelGraph, victims: Mapping[str, Outcome])
 
 def _is_well(trial: Meeting, name: str, outcome: Outcome) -> bool:
     if outcome.hurts and trial.old.road(name).arrives:
-        return trial.new.road(name).arrives
+        return trial.new.road(name).arrives and not trial.outcome(name).hurts
     now = trial.outcome(name)
     return not now.hurts and (outcome.hurts or not now.surprises)
 

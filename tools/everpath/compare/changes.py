@@ -20,12 +20,14 @@ class ChangeKind(StrEnum):
     CHANNEL_GONE = "channel-gone"
     FAILING = "failing"
     STRANDED = "stranded"
+    DEAD_END = "no-replacement"
     DOWNGRADED = "downgraded"
     HEAD_MOVED_BACK = "head-moved-back"
     UNREACHABLE = "unreachable-release"
     REFUSED = "refused-by-opm"
     REPUBLISHED = "republished"
     ROAD = "road"
+    BEHIND = "further-behind"
     VANISHED = "vanished"
     BEFORE = "before"
     MENDED = "mended"
@@ -45,12 +47,14 @@ _SEVERITIES: Final = {
     ChangeKind.CHANNEL_GONE: Severity.ERROR,
     ChangeKind.FAILING: Severity.ERROR,
     ChangeKind.STRANDED: Severity.ERROR,
+    ChangeKind.DEAD_END: Severity.ERROR,
     ChangeKind.DOWNGRADED: Severity.WARNING,
     ChangeKind.HEAD_MOVED_BACK: Severity.WARNING,
     ChangeKind.UNREACHABLE: Severity.WARNING,
     ChangeKind.REFUSED: Severity.WARNING,
     ChangeKind.REPUBLISHED: Severity.WARNING,
     ChangeKind.ROAD: Severity.WARNING,
+    ChangeKind.BEHIND: Severity.WARNING,
 }
 
 
@@ -77,4 +81,6 @@ class Change(NamedTuple):
 
     @property
     def severity(self) -> Severity:
-        return self.kind.severity
+        """That of its kind; but what is gone and was nobody's is for the record."""
+        is_gone = self.kind in (ChangeKind.PACKAGE_GONE, ChangeKind.CHANNEL_GONE)
+        return Severity.NOTE if is_gone and not self.installed else self.kind.severity

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from everpath.compare.causes import Cause, causes, shared
 from everpath.compare.changes import Change, ChangeKind
 from everpath.compare.differences import Difference
-from everpath.compare.mending import mended
+from everpath.compare.mending import Wound, mended, related
 from everpath.compare.outcomes import Meeting, Outcome, Row
 from everpath.compare.roads import Installations, Road, Roads, installations
 from everpath.graph import ChannelGraph
@@ -20,6 +20,7 @@ from everpath.policies.decisions import Installed, Remark, Verdict
 from everpath.policies.subscriptions import resolve
 from everpath.policies.walks import End
 from everpath.rules._words import listed, plural
+from everpath.versions import maybe
 
 #: Outcomes for which the edits that did it are looked for.
 _TRACED: Final = (Outcome.FAILING, Outcome.STRANDED, Outcome.DOWNGRADED, Outcome.ROAD)
@@ -46,8 +47,16 @@ class ChannelComparison(NamedTuple):
             for outcome, victims in self._victims(meeting.old.policy).items()
             for cause in causes(meeting, dict.fromkeys(victims, outcome))
         ]
-        for meetings, outcome, cause in shared(found):
-            yield _change(sorted(meetings, key=lambda m: m.old.policy), outcome, cause)
+        wounds = [
+            Wound(sorted(meetings, key=lambda m: m.old.policy), outcome, cause)
+            for meetings, outcome, cause in shared(found)
+        ]
+        fixes: dict[int, str] = {}
+        # What one cause did to several is mended at once: two fixes might not go together.
+        for alike in related([wound for wound in wounds if wound.outcome.hurts]):
+            fixes.update(dict.fromkeys(map(id, alike), _fix(self.meetings, alike)))
+        for wound in wounds:
+            yield _change(*wound, fixes.get(id(wound)))
 
     def _victims(self, policy: PolicyName) -> Mapping[Outcome, Sequence[str]]:
         found: dict[Outcome, list[str]] = {outcome: [] for outcome in _TRACED}
@@ -65,6 +74,16 @@ class ChannelComparison(NamedTuple):
             for policies, names in by_policies.items():
                 meetings = [m for m in self.meetings if m.old.policy in policies]
                 yield _note(meetings, outcome, names)
+        for meeting in self.meetings:
+            before = self._of(Outcome.BEFORE)
+            if behind := [n for n in before if meeting.old.policy in before[n] and meeting.falls_behind(n)]:
+                note = _note([meeting], Outcome.BEFORE, behind)
+                stop = "stops" if len(behind) == 1 else "stop"
+                who = listed(note.installed)
+                words = (
+                    f"{who} could not reach the head before, and now {stop} earlier, under {_olm([meeting])}"
+                )
+                yield note._replace(kind=ChangeKind.BEHIND, message=words)
 
     def _of(self, outcome: Outcome) -> Mapping[str, Sequence[str]]:
         found: dict[str, list[str]] = {}
@@ -91,7 +110,7 @@ def compare_channel(
     return ChannelComparison(meetings, rows)
 
 
-def _change(meetings: Sequence[Meeting], outcome: Outcome, cause: Cause) -> Change:
+def _change(meetings: Sequence[Meeting], outcome: Outcome, cause: Cause, fix: str | None) -> Change:
     first = meetings[0]
     who = _oldest_first(first, cause.victims)
     graph = first.new.graph or first.old.graph
@@ -107,7 +126,7 @@ def _change(meetings: Sequence[Meeting], outcome: Outcome, cause: Cause) -> Chan
         now=_spelled(first.new, who[0]),
         because=tuple(_reasons(first, who)) if outcome is Outcome.STRANDED else (),
         edits=cause.edits,
-        fix=_fix(meetings, cause, outcome) if outcome.hurts else None,
+        fix=fix,
         place=_place(first, cause.edits, who),
         in_old=first.new.graph is None,
     )
@@ -141,7 +160,7 @@ def _message(meetings: Sequence[Meeting], outcome: Outcome, who: Sequence[str]) 
     names, olm, goal = listed(who), _olm(meetings), _goal(meetings[0])
     go = "goes" if len(who) == 1 else "go"
     return {
-        Outcome.FAILING: f"{olm} no longer resolves {_whose(meetings[0])} of whoever has {names}",
+        Outcome.FAILING: f"{olm} no longer {_resolve(meetings)} of whoever has {names}",
         Outcome.STRANDED: f"{names} can no longer reach {goal} under {olm}",
         Outcome.DOWNGRADED: f"{olm} now takes {names} down to a lower version on the way",
         Outcome.ROAD: f"{names} {go} another way under {olm}",
@@ -151,8 +170,10 @@ def _message(meetings: Sequence[Meeting], outcome: Outcome, who: Sequence[str]) 
     }[outcome]
 
 
-def _whose(meeting: Meeting) -> str:
-    return "the namespace" if meeting.new.policy == "v0" else "the ClusterExtension"
+def _resolve(meetings: Sequence[Meeting]) -> str:
+    whose = {"v0": "the namespace", "v1": "the ClusterExtension"}
+    verb = "resolves" if len(meetings) == 1 else "resolve"
+    return f"{verb} {' and '.join(whose[meeting.old.policy] for meeting in meetings)}"
 
 
 def _olm(meetings: Sequence[Meeting]) -> str:
@@ -180,6 +201,8 @@ def _spelled(roads: Roads, name: str) -> str:
 def _ending(roads: Roads, road: Road, *, alone: bool) -> str:
     if road.end is End.HEAD:
         is_head = roads.graph is not None and road.stop == roads.graph.head
+        if alone and not is_head:
+            return " stays where it is, the newest that OLM v1 takes"
         return f"{' is' if alone else ','} the {'head' if is_head else 'newest'}"
     if road.end is End.LOOP:
         return ", in a circle"
@@ -211,20 +234,32 @@ def _why_stop(meeting: Meeting, stop: str) -> Iterator[str]:
         refused = [f"{r.edge}, but it {r.reason}" for r in heard if r.edge and r.verdict is Verdict.REFUSED]
     else:
         edges = graph.some_successors(stop, _MOST_REASONS)[0] if stop in graph.entries else []
-        refused = [f"{edge}, but OLM v1 does not go to a lower version" for edge in edges]
+        refused = [f"{edge}, but {_refusal(graph, stop, edge.successor)}" for edge in edges]
     yield from refused[:_MOST_REASONS]
     if not refused:
         covers = f", skips it or covers {version}" if version is not None else " or skips it"
         yield f"nothing in the new channel replaces {stop}{covers}"
 
 
-def _fix(meetings: Sequence[Meeting], cause: Cause, outcome: Outcome) -> str:
-    """An edit that was tried; else to take back what did it."""
-    if (edit := mended(meetings, cause, outcome)) is not None:
+def _refusal(graph: ChannelGraph, stop: str, successor: str) -> str:
+    """Why OLM v1 does not take an edge."""
+    bundle, deprecated = graph.bundle(successor), graph.package.deprecated("olm.bundle")
+    if bundle is None:
+        return "it has no bundle"
+    if maybe(bundle.version) is None:
+        return f"OLM v1 cannot read its version {bundle.version}"
+    if successor in deprecated and stop not in deprecated:
+        return f"it is deprecated, and {stop} is not"
+    return "OLM v1 does not go to a lower version"
+
+
+def _fix(meetings: Sequence[Meeting], wounds: Sequence[Wound]) -> str:
+    """An edit that was tried, for all of them."""
+    if (edit := mended(meetings, wounds)) is not None:
         return edit
-    if cause.edits:
-        return listed([edit.undo for edit in cause.edits])
-    return "compare smaller steps: too many edits were made at once to tell which one did it"
+    if wounds[0].cause.edits:
+        return "compare smaller steps: more than this was edited, and no edit that was tried mends it all"
+    return "compare smaller steps: no edit, taken back, was found to mend it"
 
 
 def _place(meeting: Meeting, edits: Sequence[Difference], who: Sequence[str]) -> Place:

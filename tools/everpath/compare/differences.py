@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["Difference", "Kind", "differences", "without"]
+__all__ = ["Difference", "Kind", "differences", "whole", "without"]
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from everpath.graph import ChannelGraph
-from everpath.model import Bundle, DeprecationEntry, Deprecations, Entry, Package, Place
+from everpath.graph import ChannelGraph, PackageGraph
+from everpath.model import Bundle, Channel, DeprecationEntry, Deprecations, Entry, Package, Place
 from everpath.policies import olm_v0
 from everpath.rules._words import listed
 
@@ -30,12 +30,14 @@ class Kind(StrEnum):
     DEPRECATED = "bundle deprecated"
     UNDEPRECATED = "deprecation removed"
     ORDER = "order changed"
+    TWICE = "channel declared twice"
     CHANNEL_GONE = "channel removed"
     PACKAGE_GONE = "package removed"
 
 
 _FIELDS: Final = {Kind.REPLACES: "replaces", Kind.SKIPS: "skips", Kind.RANGE: "skip_range"}
 _BUNDLES: Final = (Kind.BUNDLE_GONE, Kind.BUNDLE_ADDED, Kind.VERSION, Kind.BUNDLE)
+_DEPENDENCIES: Final = ("olm.package.required", "olm.gvk.required", "olm.constraint")
 _DEPRECATIONS: Final = (Kind.DEPRECATED, Kind.UNDEPRECATED)
 
 
@@ -61,7 +63,29 @@ def differences(old: ChannelGraph, new: ChannelGraph) -> list[Difference]:
             found += _edits(before, entry)
             found += _bundle_edits(old, new, entry)
     found += (_removed(new, name) for name in old.entries if name not in new.entries)
-    return [*found, *_deprecations(old, new), *_reordered(old, new)]
+    return [*found, *_deprecations(old, new), *_reordered(old, new), *_twice(old, new)]
+
+
+def _twice(old: ChannelGraph, new: ChannelGraph) -> Iterator[Difference]:
+    """A channel that is declared more often than once, now. opm refuses that; OLM v1 takes the last."""
+    if len(_same_name(old)) < 2 <= len(_same_name(new)):
+        words = f"the channel {new.name} is declared {len(_same_name(new))} times, and OLM v1 takes the last"
+        undo = f"declare the channel {new.name} once"
+        yield Difference(Kind.TWICE, new.name, words, _same_name(new)[-1].place, undo)
+
+
+def _same_name(graph: ChannelGraph) -> list[Channel]:
+    return [channel for channel in graph.package.channels if channel.name == graph.name]
+
+
+def whole(graph: ChannelGraph) -> PackageGraph:
+    """The package of a channel that need not be in it: a channel that is tried stands for the one it was."""
+    channels = graph.package.channels
+    if any(channel is graph.channel for channel in channels):
+        return PackageGraph(graph.package)
+    place = next((i for i, channel in enumerate(channels) if channel.name == graph.name), len(channels))
+    tried = (*channels[:place], graph.channel, *channels[place + 1 :])
+    return PackageGraph(replace(graph.package, channels=tried))
 
 
 def _edits(old: Entry, new: Entry) -> Iterator[Difference]:
@@ -144,11 +168,31 @@ def _bundle_edits(old: ChannelGraph, new: ChannelGraph, entry: Entry) -> Iterato
         return
     if before.version != after.version:
         words = f"the version of {name} is now {after.version}, no longer {before.version}"
-        yield Difference(Kind.VERSION, name, words, after.place, f"give {name} the version {before.version}")
+        undo = f"give {name} the version {before.version}"
+        if after.version is None:
+            words = f"{name} no longer has a version, which was {before.version}"
+        elif before.version is None:
+            words = f"the version of {name} is now {after.version}; it had none"
+            undo = f"take the version of {name} out again"
+        yield Difference(Kind.VERSION, name, words, after.place, undo)
+    if changed := [*_prohibited(old, new, name), *_dependencies(before, after)]:
+        undo = f"make the bundle {name} what it was"
+        yield Difference(Kind.BUNDLE, name, f"{name} {' and '.join(changed)}", after.place, undo)
+
+
+def _prohibited(old: ChannelGraph, new: ChannelGraph, name: str) -> Iterator[str]:
     then, now = olm_v0.prohibited(old).get(name), olm_v0.prohibited(new).get(name)
     if then != now:
-        words = f"{name} now {now}" if now else f"{name} was mended: it no longer {then}"
-        yield Difference(Kind.BUNDLE, name, words, after.place, f"make the bundle {name} what it was")
+        yield f"now {now}" if now else f"was mended: it no longer {then}"
+
+
+def _dependencies(before: Bundle, after: Bundle) -> Iterator[str]:
+    """Dependencies by which OLM v1 refuses a bundle, whatever they ask for."""
+    then, now = ({p.type for p in bundle.properties if p.type in _DEPENDENCIES} for bundle in (before, after))
+    if more := sorted(now - then):
+        yield f"now declares {listed(more)}"
+    if fewer := sorted(then - now):
+        yield f"no longer declares {listed(fewer)}"
 
 
 def _deprecations(old: ChannelGraph, new: ChannelGraph) -> Iterator[Difference]:
@@ -189,7 +233,10 @@ def without(old: ChannelGraph, new: ChannelGraph, undone: Collection[Difference]
     is_ordered = any(d.kind is Kind.ORDER for d in undone)
     ordered = _as_of_old(old, entries | back) if is_ordered else _put_in(old, entries, back)
     channel = replace(new.channel, entries=tuple(ordered))
-    return ChannelGraph(channel, _package(old, new, by_name))
+    package = _package(old, new, by_name)
+    if any(d.kind is Kind.TWICE for d in undone):
+        package = replace(package, channels=tuple(c for c in package.channels if c.name != new.name))
+    return ChannelGraph(channel, package)
 
 
 def _as_of_old(old: ChannelGraph, entries: Mapping[str, Entry]) -> Iterator[Entry]:

@@ -10,17 +10,20 @@ __all__ = ["Matrix", "MatrixRow", "Move", "matrix"]
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import NamedTuple
 
 from everpath.compare.catalogs import EVERYTHING, Scope
 from everpath.compare.changes import Change, ChangeKind
 from everpath.compare.channels import ChannelComparison, compare_channel
 from everpath.compare.outcomes import Outcome
-from everpath.compare.remarks import channel_gone, package_gone
+from everpath.compare.remarks import channel_emptied, channel_gone, package_gone
 from everpath.compare.roads import Road, Roads, installations
+from everpath.compare.spellings import Spellings
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog
 from everpath.policies import PolicyName
+from everpath.rules.findings import Severity
 from everpath.versions import Version
 
 _Graphs = Sequence[ChannelGraph | None]
@@ -74,22 +77,34 @@ class Matrix:
         return sum(move.stranded for move in self.moves)
 
     @property
+    def errors(self) -> int:
+        return sum(change.severity is Severity.ERROR for move in self.moves for change in move.changes)
+
+    @property
     def surprised(self) -> int:
         return sum(move.surprised for move in self.moves)
 
 
-def matrix(catalogs: Sequence[Catalog], scope: Scope = EVERYTHING) -> Matrix:
-    """All versions of all catalogs. Cost: that of comparing each catalog with the next."""
+def matrix(catalogs: Sequence[Catalog], scope: Scope = EVERYTHING, *, roads: bool = False) -> Matrix:
+    """All versions of all catalogs; `roads` tells also who goes another way.
+
+    Cost: that of comparing each catalog with the next.
+    """
     names = sorted({p.name for c in catalogs for p in c.packages if scope.has_package(p.name)})
     rows: list[MatrixRow] = []
     told: list[list[Change]] = [[] for _ in catalogs[1:]]
+    added = [
+        Spellings(p.name for p in new.packages if p.name not in old.by_name)
+        for old, new in pairwise(catalogs)
+    ]
     for name in names:
         found = [catalog.by_name.get(name) for catalog in catalogs]
         packages = [PackageGraph(package) if package is not None else None for package in found]
         for channel in _channels(packages, scope):
             rows += _channel(packages, channel, scope, told)
-        for place, there in enumerate(catalogs[1:]):
-            told[place] += _gone(packages, place, there, scope)
+        for place, spellings in enumerate(added):
+            told[place] += _gone(packages, place, spellings, scope)
+    told = told if roads else [[c for c in each if c.kind is not ChangeKind.ROAD] for each in told]
     moves = (Move(*_counts(rows, place), tuple(changes)) for place, changes in enumerate(told))
     return Matrix(tuple(rows), tuple(moves))
 
@@ -104,10 +119,10 @@ def _counts(rows: Sequence[MatrixRow], place: int) -> tuple[int, int]:
     return sum(outcome.hurts for outcome in met), sum(outcome.surprises for outcome in met)
 
 
-def _gone(packages: _Packages, place: int, new: Catalog, scope: Scope) -> Iterator[Change]:
+def _gone(packages: _Packages, place: int, added: Spellings, scope: Scope) -> Iterator[Change]:
     old, there = packages[place], packages[place + 1]
     if old is not None and there is None and _channels([old], scope):
-        yield package_gone(old, (package.name for package in new.packages), scope.policies)
+        yield package_gone(old, added, scope.policies)
 
 
 def _channel(
@@ -137,10 +152,12 @@ def _told(
     compared: ChannelComparison, graphs: _Graphs, packages: _Packages, place: int, scope: Scope
 ) -> Iterator[Change]:
     old, new, package = graphs[place - 1], graphs[place], packages[place]
-    if new is not None and old is not None:
-        yield from (c for c in compared.changes() if c.kind is not ChangeKind.ROAD)
+    if new is not None and old is not None and old.entries and not new.entries:
+        yield channel_emptied(old, new, scope.policies)
+    elif new is not None and old is not None:
+        yield from compared.changes()
     elif old is not None and package is not None:
         before = packages[place - 1]
         known = before.by_name if before is not None else {}
-        added = [name for name in package.by_name if name not in known]
+        added = Spellings(name for name in package.by_name if name not in known)
         yield channel_gone(old, package, added, scope.policies)

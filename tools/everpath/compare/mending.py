@@ -2,48 +2,90 @@
 
 from __future__ import annotations
 
-__all__ = ["mended"]
+__all__ = ["Wound", "mended", "related", "spares"]
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Final, NamedTuple
 
 from everpath.compare.causes import Cause, cured
-from everpath.compare.differences import Kind
+from everpath.compare.differences import Difference, Kind, without
 from everpath.compare.outcomes import Meeting, Outcome
 from everpath.compare.roads import Roads, installations
 from everpath.graph import ChannelGraph
+from everpath.policies import opm
 from everpath.ranges import Range
-from everpath.rules._edits import Edit, edited, replacing, safest, skipping
+from everpath.rules._edits import Edit, edited, replacing, skipping
+from everpath.rules._words import listed
 from everpath.versions import Version
 
 #: So many names are added to skips; for more, one range is the shorter edit.
 _MOST_SKIPPED: Final = 3
 
 
-def mended(meetings: Sequence[Meeting], cause: Cause, outcome: Outcome) -> str | None:
-    """The first edit after which all victims go on, nobody else is worse off, and opm is no less content.
+class Wound(NamedTuple):
+    """What a cause did to some, under the policies of these meetings."""
 
-    `meetings` are those of the policies under which they are victims. Cost: a walk of the channel for each
-    edit that is tried, and they are few.
+    meetings: Sequence[Meeting]
+    outcome: Outcome
+    cause: Cause
+
+
+def related(wounds: Iterable[Wound]) -> list[list[Wound]]:
+    """Wounds whose causes share an edit, together."""
+    groups: list[tuple[set[Difference], list[Wound]]] = []
+    for wound in wounds:
+        edits, alike = set(wound.cause.edits), [wound]
+        for group in [group for group in groups if group[0] & edits]:
+            groups.remove(group)
+            edits, alike = group[0] | edits, [*group[1], *alike]
+        groups.append((edits, alike))
+    return [alike for _, alike in groups]
+
+
+def mended(meetings: Sequence[Meeting], wounds: Sequence[Wound]) -> str | None:
+    """The first edit after which all victims go on, nobody is worse off, and opm is content if it can be.
+
+    `wounds` are related, `meetings` are those of all policies. To take back what did it is tried last,
+    and first where opm refuses what is left. Cost: a walk of the channel for each edit that is tried.
     """
-    new = meetings[0].new.graph
-    if new is None:
+    old, new = meetings[0].old.graph, meetings[0].new.graph
+    edits = tuple(dict.fromkeys(edit for wound in wounds for edit in wound.cause.edits))
+    if old is None or new is None:
         return None
-    for edit in _edits(meetings[0], new, cause):
-        if safest(new, [edit]):
-            trial = edited(new, edit)
-            if all(_helps(meeting, trial, cause, outcome) for meeting in meetings):
-                return edit.text
+    back = [(listed([edit.undo for edit in edits]), without(old, new, edits))] if edits else []
+    is_refused = not opm.verdict(new).accepted
+    must_please = not is_refused or any(opm.verdict(graph).accepted for _, graph in back)
+    removed = bool(edits) and all(edit.kind is Kind.REMOVED for edit in edits)
+    gentle = (
+        (e.text, edited(new, e)) for wound in wounds for e in _edits(wound.meetings[0], new, wound.cause)
+    )
+    for text, trial in chain(back if removed and is_refused else (), gentle, back):
+        is_pleasing = not must_please or opm.verdict(trial).accepted
+        if is_pleasing and _helps_all(trial, wounds) and all(spares(m, trial, edits) for m in meetings):
+            return text
     return None
 
 
-def _helps(meeting: Meeting, trial: ChannelGraph, cause: Cause, outcome: Outcome) -> bool:
-    if cured(meeting, trial, dict.fromkeys(cause.victims, outcome)) != cause.victims:
-        return False
-    before, now = meeting.new, installations(trial)
-    after = Roads(trial, before.policy, now, (trial.package.name, trial.name))
+def _helps_all(trial: ChannelGraph, wounds: Sequence[Wound]) -> bool:
+    return all(
+        cured(meeting, trial, dict.fromkeys(wound.cause.victims, wound.outcome)) == wound.cause.victims
+        for wound in wounds
+        for meeting in wound.meetings
+    )
+
+
+def spares(meeting: Meeting, trial: ChannelGraph, edits: Sequence[Difference] = ()) -> bool:
+    """Whether whoever arrives now does so after an edit, too; but for what is taken out again."""
+    before = meeting.new
+    after = Roads(trial, before.policy, installations(trial), (trial.package.name, trial.name))
     there = before.graph.entries if before.graph is not None else ()
-    return all(after.entry_road(name).arrives for name in there if before.entry_road(name).arrives)
+    out = {edit.entry for edit in edits if edit.kind is Kind.ADDED} - trial.entries.keys()
+    return all(
+        after.entry_road(name).arrives
+        for name in there
+        if name not in out and before.entry_road(name).arrives
+    )
 
 
 def _edits(meeting: Meeting, new: ChannelGraph, cause: Cause) -> Iterator[Edit]:
@@ -56,8 +98,6 @@ def _edits(meeting: Meeting, new: ChannelGraph, cause: Cause) -> Iterator[Edit]:
             yield from _ranged(meeting, new, target, others)
             yield skipping(new, target, others)
     yield from _joined(meeting, new)
-    if any(edit.kind is Kind.REMOVED for edit in cause.edits):
-        yield from _put_back(meeting, cause)
 
 
 def _ranged(meeting: Meeting, new: ChannelGraph, target: str, stops: Sequence[str]) -> Iterator[Edit]:
@@ -96,12 +136,3 @@ def _joined(meeting: Meeting, new: ChannelGraph) -> Iterator[Edit]:
             more = entry._replace(skips=(*entry.skips, *rest))
             yield Edit(f"{edit.text} and add {', '.join(rest)} to its skips", (more,))
     yield skipping(new, highest, others)
-
-
-def _put_back(meeting: Meeting, cause: Cause) -> Iterator[Edit]:
-    """What was removed, as it was."""
-    old = meeting.old.graph
-    names = [edit.entry for edit in cause.edits if edit.kind is Kind.REMOVED]
-    if old is not None and len(names) == len(cause.edits):
-        entries = tuple(old.entries[name] for name in names)
-        yield Edit(f"put {', '.join(names)} back into this channel", entries)

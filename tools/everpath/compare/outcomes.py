@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from everpath.compare.roads import Road, Roads
 from everpath.policies import PolicyName
+from everpath.policies.decisions import FailureKind
 from everpath.versions import Version
 
 
@@ -65,21 +66,29 @@ class Meeting:
     def outcome(self, name: str) -> Outcome:
         """The outcome for one installed version. O(1) once all have been asked for."""
         old, new = self.old.road(name), self.new.road(name)
-        if self._fails_others(new) and not self._fails_others(old):
+        if _fails(self.new, new) and not _fails(self.old, old):
             return Outcome.FAILING
-        if not new.arrives:
-            return Outcome.STRANDED if old.arrives else Outcome.BEFORE
         if not old.arrives:
-            return Outcome.MENDED
+            return Outcome.MENDED if new.arrives else Outcome.BEFORE
+        if not new.arrives or self._stops_short(old, new):
+            return Outcome.STRANDED
         if self._falls_now(name):
             return Outcome.DOWNGRADED
         if not self._keeps(name):
             return Outcome.ROAD
         return Outcome.SAME if old.hops == new.hops else Outcome.FURTHER
 
-    def _fails_others(self, road: Road) -> bool:
-        """A failure of v0 is that of a whole namespace; one of v1 leaves its own ClusterExtension behind."""
-        return road.failure is not None and (self.new.policy == "v0" or self.new.graph is None)
+    def falls_behind(self, name: str) -> bool:
+        """Whether a road that did not arrive, and does not, ends at a lower version than before."""
+        old, new = self.old.road(name), self.new.road(name)
+        return _is_lower(self.new.version(new.stop), self.old.version(old.stop))
+
+    def _stops_short(self, old: Road, new: Road) -> bool:
+        """Whether the road now ends on the way, before the head, because nothing there can be taken."""
+        graph = self.new.graph
+        if graph is None or graph.head in (None, new.stop) or new.stop == old.stop:
+            return False
+        return _is_lower(self.new.version(new.stop), self.old.version(old.stop))
 
     def row(self, name: str, where: tuple[str, str]) -> Row:
         roads = self.old.road(name), self.new.road(name)
@@ -142,3 +151,11 @@ def _ways_up(roads: Roads) -> _Along:
 
 def _is_lower(there: Version | None, here: Version | None) -> bool:
     return there is not None and here is not None and there < here
+
+
+def _fails(roads: Roads, road: Road) -> bool:
+    """Whether the resolver has no answer. To v1 it is one that nothing accepts what a channel lacks."""
+    failure = road.failure
+    if failure is None or roads.policy == "v0" or roads.graph is None:
+        return failure is not None
+    return failure.kind is not FailureKind.NO_BUNDLES or roads.knows(road.stop)

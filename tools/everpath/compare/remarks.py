@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-__all__ = ["channel_gone", "channel_remarks", "package_gone", "package_remarks", "renamed"]
+__all__ = ["channel_emptied", "channel_gone", "channel_remarks", "package_gone", "package_remarks", "renamed"]
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
+from shlex import quote
 
 from everpath.compare.changes import Change, ChangeKind
 from everpath.compare.channels import ChannelComparison
 from everpath.compare.differences import Difference, Kind
+from everpath.compare.mending import spares
 from everpath.compare.roads import Roads, installations
+from everpath.compare.spellings import Spellings
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Place
 from everpath.policies import PolicyName, olm_v0, opm
+from everpath.rules._edits import edited, skipping, widening
 from everpath.rules._words import listed, plural
 
 
-def package_gone(old: PackageGraph, added: Iterable[str], policies: Sequence[PolicyName]) -> Change:
+def package_gone(old: PackageGraph, added: Spellings, policies: Sequence[PolicyName]) -> Change:
     """A package of which the new catalog knows nothing: every Subscription to it fails its namespace."""
     names = tuple(dict.fromkeys(name for graph in old.channels for name in graph.entries))
-    near = get_close_matches(old.name, sorted(added), n=1)
-    meant = f"; did you mean {near[0]}, which is new? OLM does not follow a renamed package" if near else ""
+    if not names:
+        words = "the package is gone; it had no versions"
+        place = old.package.place
+        return Change(ChangeKind.PACKAGE_GONE, old.name, None, words, place=place, in_old=True)
+    near = added.nearest(old.name)
+    meant = f"; did you mean {near}, which is new? OLM does not follow a renamed package" if near else ""
     return Change(
         ChangeKind.PACKAGE_GONE,
         old.name,
@@ -42,10 +50,13 @@ def _gone(kind: Kind, name: str, what: str, place: Place) -> Difference:
 
 
 def channel_gone(
-    old: ChannelGraph, new: PackageGraph, added: Iterable[str], policies: Sequence[PolicyName]
+    old: ChannelGraph, new: PackageGraph, added: Spellings, policies: Sequence[PolicyName]
 ) -> Change:
     """A channel that the package no longer has, and the one that it may have become."""
     names = tuple(old.entries)
+    if not names:
+        words = "the channel is gone; it had no entries"
+        return Change(ChangeKind.CHANNEL_GONE, old.package.name, old.name, words, place=new.package.place)
     heir = renamed(old, new, added)
     meant = ""
     if heir is not None:
@@ -55,8 +66,7 @@ def channel_gone(
         ChangeKind.CHANNEL_GONE,
         old.package.name,
         old.name,
-        f"the channel is gone: whoever follows it on any of {plural(len(names), 'version')} "
-        f"can no longer be resolved{meant}",
+        f"the channel is gone: whoever follows it on {_any_of(len(names))} can no longer be resolved{meant}",
         installed=names,
         policies=tuple(policies),
         because=tuple(_elsewhere(old, heir, policies)),
@@ -68,18 +78,32 @@ def channel_gone(
     )
 
 
-def renamed(old: ChannelGraph, new: PackageGraph, added: Iterable[str]) -> ChannelGraph | None:
+def channel_emptied(old: ChannelGraph, new: ChannelGraph, policies: Sequence[PolicyName]) -> Change:
+    """A channel that is still declared, without any entry."""
+    names, place = tuple(old.entries), new.channel.place
+    undo = f"put {listed(names)} back into {old.name}"
+    return Change(
+        ChangeKind.CHANNEL_GONE,
+        old.package.name,
+        old.name,
+        f"the channel is empty: whoever follows it on {_any_of(len(names))} can no longer be resolved",
+        installed=names,
+        policies=tuple(policies),
+        edits=(Difference(Kind.CHANNEL_GONE, old.name, "all of its entries were taken out", place, undo),),
+        fix=undo,
+        place=place,
+    )
+
+
+def _any_of(number: int) -> str:
+    return f"any of {number} versions" if number > 1 else "its only version"
+
+
+def renamed(old: ChannelGraph, new: PackageGraph, added: Spellings) -> ChannelGraph | None:
     """Of the new channels the one with the most of the old one's entries; else one that sounds like it."""
-    fresh = [new.by_name[name] for name in added]
-    best = max(fresh, key=lambda graph: _shared(old, graph), default=None)
-    if best is not None and _shared(old, best):
-        return best
-    near = get_close_matches(old.name, sorted(new.by_name), n=1)
-    return new.by_name[near[0]] if near else None
-
-
-def _shared(old: ChannelGraph, new: ChannelGraph) -> int:
-    return sum(name in new.entries for name in old.entries)
+    shared = Counter(c for name in old.entries for c in new.memberships.get(name, ()) if c in added)
+    best = max(shared, key=shared.__getitem__, default=None) or added.nearest(old.name)
+    return new.by_name[best] if best is not None else None
 
 
 def _elsewhere(old: ChannelGraph, heir: ChannelGraph | None, policies: Sequence[PolicyName]) -> Iterator[str]:
@@ -99,6 +123,7 @@ def _elsewhere(old: ChannelGraph, heir: ChannelGraph | None, policies: Sequence[
 def channel_remarks(old: ChannelGraph, new: ChannelGraph, compared: ChannelComparison) -> Iterator[Change]:
     """What is to be said of a channel that both catalogs have."""
     yield from _head_moved_back(old, new)
+    yield from _dead_ends(old, new, compared)
     yield from _unreachable(old, new, compared)
     yield from _refused(old, new)
     yield from _republished(old, new)
@@ -116,6 +141,47 @@ def _head_moved_back(old: ChannelGraph, new: ChannelGraph) -> Iterator[Change]:
         words = f"the head moved back from {old.head} ({before}) to {new.head} ({after})"
         fix = f"publish what {new.head} is meant to be under a version above {before}, replacing {old.head}"
         yield _said(ChangeKind.HEAD_MOVED_BACK, new, words, new.head)._replace(fix=fix)
+
+
+def _dead_ends(old: ChannelGraph, new: ChannelGraph, compared: ChannelComparison) -> Iterator[Change]:
+    """New releases that nothing replaces and that are not where the channel leads to. O(entries)."""
+    ended: dict[tuple[PolicyName, ...], list[str]] = {}
+    fresh = [name for name in new.entries if name not in old.entries]
+    for name in fresh:
+        policies = tuple(m.new.policy for m in compared.meetings if _is_dead_end(m.new, name))
+        if policies:
+            ended.setdefault(policies, []).append(name)
+    for policies, names in ended.items():
+        has, whoever = ("has", "it") if len(names) == 1 else ("have", "one of them")
+        words = (
+            f"{listed(names)} {has} no replacement under OLM {' and '.join(policies)}: "
+            f"whoever installs {whoever} stays there"
+        )
+        said = _said(ChangeKind.DEAD_END, new, words, names[0])
+        yield said._replace(policies=policies, installed=tuple(names), fix=_way_out(new, names, compared))
+
+
+def _way_out(new: ChannelGraph, names: Sequence[str], compared: ChannelComparison) -> str | None:
+    """An edit of the head by which all of them go on, tried under all policies and on opm."""
+    if new.head is None:
+        return None
+    for edit in (skipping(new, new.head, names), widening(new, new.head, names)):
+        trial = edited(new, edit) if edit is not None else new
+        where, known = (new.package.name, new.name), installations(trial)
+        roads = [Roads(trial, meeting.new.policy, known, where) for meeting in compared.meetings]
+        if (
+            edit is not None
+            and _is_accepted(trial) >= _is_accepted(new)
+            and not any(_is_dead_end(each, name) for each in roads for name in names)
+            and all(spares(meeting, trial) for meeting in compared.meetings)
+        ):
+            return edit.text
+    return None
+
+
+def _is_dead_end(roads: Roads, name: str) -> bool:
+    road = roads.entry_road(name)
+    return road.next is None and road.failure is None and name not in roads.homes
 
 
 def _unreachable(old: ChannelGraph, new: ChannelGraph, compared: ChannelComparison) -> Iterator[Change]:
@@ -150,10 +216,16 @@ def _met(roads: Roads, installed: Iterable[str]) -> set[str]:
 
 
 def _refused(old: ChannelGraph, new: ChannelGraph) -> Iterator[Change]:
-    if opm.verdict(old).accepted and not opm.verdict(new).accepted:
+    if _is_accepted(old) and not _is_accepted(new):
         words = "opm accepts the channel of the old catalog and refuses that of the new one"
-        fix = f"`everpath validate-graph -p {new.package.name}` says why, and what mends it"
+        fix = f"`everpath validate-graph -p {quote(new.package.name)}` says why, and what mends it"
         yield _said(ChangeKind.REFUSED, new, words)._replace(fix=fix)
+
+
+def _is_accepted(graph: ChannelGraph) -> bool:
+    """Whether opm takes the channel, and there is but one of its name."""
+    is_one = sum(channel.name == graph.name for channel in graph.package.channels) < 2
+    return is_one and opm.verdict(graph).accepted
 
 
 def _republished(old: ChannelGraph, new: ChannelGraph) -> Iterator[Change]:

@@ -8,13 +8,15 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from everpath.graph import ChannelGraph
+from everpath.compare.differences import whole
+from everpath.graph import ChannelGraph, PackageGraph
 from everpath.policies import PolicyName, olm_v0, olm_v1
-from everpath.policies.decisions import Failure, FailureKind
+from everpath.policies.decisions import Decision, Failure, FailureKind, Installed
 from everpath.policies.quoting import quoted
 from everpath.policies.subscriptions import no_channel
 from everpath.policies.walks import Destination, End, destinations, walk
-from everpath.versions import Version, maybe
+from everpath.simulation.bulk import answers_v1, arrival_v1
+from everpath.versions import Version
 
 #: What runs somewhere: names, each with the version that its bundle had when it was installed.
 Installations = Mapping[str, Version | None]
@@ -61,7 +63,8 @@ class Roads:
         if self.graph is None:
             self._failure = None if policy == "v1" else no_channel(*where)
         elif policy == "v1":
-            self._hops = olm_v1.hops(self.graph)
+            answers = answers_v1(self._package, self.graph)
+            self._hops, self._failures = answers.next, answers.failures
         else:
             hops = olm_v0.hops(self.graph)
             self._failure, self._failures = hops.failure, hops.failures
@@ -77,7 +80,7 @@ class Roads:
     def _found(self, name: str) -> Road:
         if self._failure is not None:
             return Road(None, End.ERROR, name, 0, self._failure)
-        if self._is_entry(name):
+        if self.knows(name):
             return self._from_entry(name)
         following, failure = self._first_hop(name, self.installed.get(name))
         if failure is not None:
@@ -98,7 +101,7 @@ class Roads:
         first = self.road(name).next
         if first is None:
             return ()
-        return walk(self._hops, name) if self._is_entry(name) else (first, *walk(self._hops, first))
+        return walk(self._hops, name) if self.knows(name) else (first, *walk(self._hops, first))
 
     def following(self, name: str) -> str | None:
         """The next hop of an entry."""
@@ -106,10 +109,15 @@ class Roads:
 
     @cached_property
     def homes(self) -> frozenset[str]:
-        """Where a road should lead: to the head; under v1, which knows no heads, to the newest as well."""
+        """Where a road should lead: to the head; under v1, which knows no heads, to the newest as well.
+
+        The newest is what v1 gives whoever has nothing yet, unless an entry skips it: it is withdrawn.
+        """
         if self.graph is None:
             return frozenset()
         newest = olm_v1.fresh_install(self.graph) if self.policy == "v1" else None
+        if newest in self.graph.skippers:
+            newest = None
         return frozenset(name for name in (self.graph.head, newest) if name is not None)
 
     def version(self, name: str) -> Version | None:
@@ -117,8 +125,8 @@ class Roads:
         known = self.graph.versions.get(name) if self.graph else None
         return known or self.installed.get(name)
 
-    def _is_entry(self, name: str) -> bool:
-        """Whether this channel knows what is installed, and as what it is."""
+    def knows(self, name: str) -> bool:
+        """Whether this channel has what is installed, and as what it is."""
         if self.graph is None or name not in self.graph.entries:
             return False
         here = self.graph.versions.get(name)
@@ -161,8 +169,8 @@ class Roads:
         if self.graph is None:
             return None, self._no_bundles(version)
         if self.policy == "v1":
-            best = self._best_v1(self._best(self._accepting(name, version)), version)
-            return best, None if best is not None else self._no_bundles(version)
+            decision = self._arrival(Installed(name, version))
+            return decision.next, decision.failure
         if version is not None and (failure := self._panic(version)) is not None:
             return None, failure
         best = self._best(self._accepting(name, version))
@@ -177,25 +185,22 @@ class Roads:
         ranked = [name for name in names if name is not None and name in self._rank]
         return min(ranked, key=self._rank.__getitem__, default=None)
 
-    def _best_v1(self, linked: str | None, version: Version | None) -> str | None:
-        """Who has the installed version needs no edge; of equals the one that an edge leads to is taken."""
-        twin = self._twins.get(version) if version is not None else None
-        if twin is None or linked is None:
-            return linked or twin
-        return twin if self._height(twin) > self._height(linked) else linked
-
-    def _height(self, name: str) -> tuple[object, ...]:
+    @cached_property
+    def _package(self) -> PackageGraph:
+        """The package as OLM v1 meets it: in a channel that is only tried, with that channel in its place."""
         assert self.graph is not None
-        version = self.graph.versions.get(name)
-        is_living = name not in self.graph.package.deprecated("olm.bundle")
-        return (is_living, version is not None, version.key if version is not None else ())
+        return whole(self.graph)
+
+    @cached_property
+    def _arrival(self) -> Callable[[Installed], Decision]:
+        """What OLM v1 does with what is installed and has no entry here."""
+        assert self.graph is not None
+        return arrival_v1(self._package, self.graph)
 
     @cached_property
     def _rank(self) -> Mapping[str, int]:
         """The entries that may be taken, the best at 0."""
         assert self.graph is not None
-        if self.policy == "v1":
-            return olm_v1.ranking(self.graph)
         refused = olm_v0.prohibited(self.graph)
         return {n: i for i, n in enumerate(olm_v0.order(self.graph).chain) if n not in refused}
 
@@ -203,14 +208,6 @@ class Roads:
     def _chosen(self) -> Callable[[Version], str | None]:
         assert self.graph is not None
         return self.graph.coverage.chooser(self._rank)
-
-    @cached_property
-    def _twins(self) -> Mapping[Version, str]:
-        """The best entry of each version: to OLM v1 whoever has the installed version needs no edge."""
-        assert self.graph is not None
-        bundles = ((name, self.graph.bundle(name)) for name in reversed(list(self._rank)))
-        read = ((name, maybe(bundle.version)) for name, bundle in bundles if bundle is not None)
-        return {version: name for name, version in read if version is not None}
 
     def _panic(self, version: Version) -> Failure | None:
         """OLM v0 asks every range of the chain before it chooses."""

@@ -71,7 +71,7 @@ def _closing(told: ToldComparison, paint: Paint) -> Iterator[str]:
             broken = "" if held.holds else f", {held.broken:,} of {held.asked:,} do not"
             yield f"{words}: {verdict}{broken}\n"
     comparison = told.comparison
-    colour = "red" if comparison.stranded else "yellow" if comparison.surprised else "green"
+    colour = "red" if comparison.errors else "yellow" if comparison.surprised else "green"
     yield f"{paint(colour, told.summary)}\n"
     if told.unsaid:
         yield f"{told.unsaid}\n"

@@ -22,6 +22,9 @@ _MOST_LOOKS: Final = 12
 _MOST_NAMES: Final = 2
 _MOST_REMEDIES: Final = 5
 
+#: What has an empty name.
+_NAMELESS: Final = '""'
+
 
 def text(told: Told) -> Iterator[str]:
     """A section for each resolver, and what to ask the cluster."""
@@ -38,7 +41,9 @@ def text(told: Told) -> Iterator[str]:
 def _title(question: Question) -> str:
     asked = question.asked
     version = f" ({asked.version})" if asked is not None and asked.version else ""
-    installed = f"{asked.name}{version} is installed" if asked is not None else "nothing is installed"
+    installed = (
+        f"{asked.name or _NAMELESS}{version} is installed" if asked is not None else "nothing is installed"
+    )
     return f"package {question.package}, channel {question.channel}: {installed}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["escaped", "render", "table"]
+__all__ = ["escaped", "render", "table", "unlinked"]
 
 import re
 from collections.abc import Iterator
@@ -11,9 +11,12 @@ from typing import Final
 from everpath.outputs.outcome import Outcome, Sighting, page, statement
 from everpath.outputs.plain import count, one_line
 
-# Whatever Markdown or GitHub would read as more than text: markup, table borders, HTML, @mentions.
+# Whatever Markdown would read as more than text: markup, table borders, HTML.
 _SPECIAL: Final = re.compile(r"([\\`*_{}\[\]()#+!|~])")
-_ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;"}
+_ENTITIES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+# GitHub turns plain words into links and calls on people: addresses, @mentions, #1 and GH-1. It does so after
+# escapes are undone, so that only something between the characters helps. A comment is not copied with them.
+_LINKED: Final = re.compile(r"(:(?=//)|www(?=\.)|@|&#64;|(?:(?<!&)#|&#35;)(?=\d)|gh-(?=\d))", re.IGNORECASE)
 
 
 def render(outcome: Outcome) -> Iterator[str]:
@@ -48,4 +51,9 @@ def _row(sighting: Sighting) -> str:
 def escaped(text: str) -> str:
     """The text as Markdown that shows just it."""
     plain = _SPECIAL.sub(r"\\\1", one_line(text))
-    return "".join(_ENTITIES.get(c, c) for c in plain)
+    return unlinked("".join(_ENTITIES.get(c, c) for c in plain))
+
+
+def unlinked(markdown: str) -> str:
+    """The same Markdown, in which GitHub finds nothing to link."""
+    return _LINKED.sub(r"\1<!-- -->", markdown)

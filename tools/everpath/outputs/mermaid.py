@@ -14,6 +14,7 @@ from typing import Final
 from everpath.drawing.picture import Node, Picture, Reach
 from everpath.drawing.scene import Scene
 from everpath.drawing.words import heading, remarks, roads_told, runs, titled
+from everpath.outputs.markdown import unlinked
 from everpath.outputs.plain import one_line
 
 #: What GitHub draws; neither limit can be raised from inside a flowchart.
@@ -22,6 +23,7 @@ MOST_CHARACTERS: Final = 50_000
 
 # Everything else could be Mermaid's, Markdown's or HTML's own: it is written as a character reference.
 _STRANGE: Final = re.compile(r"[^A-Za-z0-9 ._+,/()-]")
+_MARKUP: Final = re.compile(r"[^\w .,:;+/()…-]|(?<![^\W_])_|_(?![^\W_])")
 _ARROWS: Final = (" --> ", " -. skips .-> ", " ==> ", " -.- ")
 _STYLES: Final = (
     "classDef head stroke:#1a7f4b,stroke-width:3px",
@@ -111,5 +113,5 @@ def _quoted(text: str) -> str:
 
 
 def _markdown(text: str) -> str:
-    """The same in Markdown, which takes those of HTML. Underscores and the like are left to stand."""
-    return re.sub(r"[^\w .,:;+/()…-]", lambda match: f"&#{ord(match[0])};", one_line(text))
+    """The same in Markdown, which takes those of HTML. An underscore inside a word is left to stand."""
+    return unlinked(_MARKUP.sub(lambda match: f"&#{ord(match[0])};", one_line(text)))

@@ -18,7 +18,7 @@ from typing import Final
 from everpath import __version__
 from everpath.drawing.scene import Scene, Sighted
 from everpath.drawing.words import accepted, findings, heading, remarks, titled
-from everpath.outputs.page_data import embedded
+from everpath.outputs.page_data import called, embedded
 from everpath.outputs.plain import count, one_line
 from everpath.outputs.svg import asset, drawing
 from everpath.rules.findings import Severity
@@ -43,6 +43,7 @@ def render(scenes: Sequence[Scene]) -> Iterator[str]:
         yield from _section(number, scene)
     yield f"</div>\n{asset('legend.html')}"
     yield '<aside id="panel" aria-label="Details" tabindex="-1"></aside>\n</main>\n'
+    yield '<p id="said" class="unseen" role="status" aria-live="polite"></p>\n'
     yield f'<script type="application/json" id="data">{embedded(scenes)}</script>\n'
     yield f"<script>{script}</script>\n</body>\n</html>\n"
 
@@ -64,12 +65,12 @@ def _header(package: str, scenes: Sequence[Scene]) -> Iterator[str]:
     yield f'<header>\n<div class="title"><h1>{package}</h1><p>{size}</p></div>\n'
     yield asset("controls.html")
     yield '<nav role="tablist" aria-label="Channels">\n'
-    for number, scene in enumerate(scenes):
-        yield _tab(number, scene)
+    for number, (scene, name) in enumerate(zip(scenes, called(scenes), strict=True)):
+        yield _tab(number, scene, name)
     yield "</nav>\n</header>\n"
 
 
-def _tab(number: int, scene: Scene) -> str:
+def _tab(number: int, scene: Scene, name: str) -> str:
     worst = max(
         (s.finding.severity for s in scene.findings if s.finding.severity > Severity.NOTE), default=None
     )
@@ -77,7 +78,7 @@ def _tab(number: int, scene: Scene) -> str:
     star = '<span class="default">default</span>' if scene.picture.is_default else ""
     return (
         f'<button type="button" role="tab" id="tab-{number}" aria-controls="channel-{number}" '
-        f'aria-selected="false" tabindex="-1">{_text(scene.picture.channel)}{star}'
+        f'aria-selected="false" tabindex="-1">{escape(name)}{star}'
         f'<span class="count">{len(scene.picture.graph.entries):,}</span>{flag}</button>\n'
     )
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["embedded"]
+__all__ = ["called", "embedded"]
 
 import json
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Any
 
 from everpath.drawing.picture import Node
@@ -18,15 +19,29 @@ from everpath.outputs.plain import one_line
 
 def embedded(scenes: Sequence[Scene]) -> str:
     """The data as JSON in which nothing can end the element it stands in."""
-    text = json.dumps({"channels": [_channel(scene) for scene in scenes]}, separators=(",", ":"))
+    channels = [_channel(scene, name) for scene, name in zip(scenes, called(scenes), strict=True)]
+    text = json.dumps({"channels": channels}, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _channel(scene: Scene) -> dict[str, Any]:
+def called(scenes: Sequence[Scene]) -> list[str]:
+    """What tabs and addresses call the channels: one name twice gets a number, which no channel is called."""
+    names = [one_line(scene.picture.channel) for scene in scenes]
+    taken = set(names)
+    seen, told = set[str](), list[str]()
+    for name in names:
+        numbered = (f"{name} ({number})" for number in count(2))
+        told.append(next(each for each in numbered if each not in taken) if name in seen else name)
+        seen.add(name)
+        taken.add(told[-1])
+    return told
+
+
+def _channel(scene: Scene, name: str) -> dict[str, Any]:
     columns = scene.picture.columns
     broken = [roads.fresh.reason for roads in scene.roads if roads.is_broken]
     return {
-        "name": one_line(scene.picture.channel),
+        "name": name,
         "fresh": [_spelled(scene, roads.fresh) for roads in scene.roads],
         "broken": one_line(broken[0]) if broken else None,
         "nodes": [_data(scene, column) for column in range(len(scene.picture.nodes))],

@@ -14,6 +14,7 @@ from everpath.paths.mirror import Kept, Mirror
 from everpath.paths.network import Network
 from everpath.paths.roads import MOST_IN_LOOP, Road, Tally
 from everpath.paths.survey import Question, Roadbook, Survey, Verdict
+from everpath.simulation.reasons import failing
 
 _MOST_NAMES: Final = 6
 _MOST_DIGITS: Final = 15
@@ -62,6 +63,13 @@ def _failures(net: Network, paint: Paint) -> Iterator[str]:
         because = f" ({_names(failure.names)})" if failure.names else ""
         said = f"OLM v0 resolves nothing in channel {channel}: {failure.kind.value}{because}"
         yield f"{paint('yellow', 'warning')}: {one_line(said)}\n"
+    if net.policy != "any":
+        told: dict[str, list[str]] = {}
+        for name, failure in net.stuck.items():
+            if failure not in net.failures.values():
+                told.setdefault(failing(net.policy, failure), []).append(name)
+        for words, names in told.items():
+            yield f"{paint('yellow', 'warning')}: at {_names(names)} {one_line(words)}\n"
 
 
 def _table(survey: Survey) -> Iterator[str]:
@@ -142,7 +150,10 @@ def _verdict(verdict: Verdict, paint: Paint) -> Iterator[str]:
     must_pass = verdict.demand.kind is DemandKind.MUST_PASS
     demand = f"every road passes {text}" if must_pass else f"no road lands on {text}"
     nobody = "" if subject.names else "; no bundle is in that range"
-    yield f"{paint('green', 'holds') if verdict.holds else paint('red', 'broken')}: {demand}{nobody}\n"
+    state = "holds" if verdict.holds else "broken" if verdict.offences else "unsettled"
+    yield f"{paint('green' if verdict.holds else 'red', state)}: {demand}{nobody}\n"
+    if verdict.stuck:
+        yield f"  OLM fails for {_names(verdict.stuck)}, and then there is no road that could keep it\n"
     for net, offence in verdict.offences:
         yield from _offence(net, offence, must_pass=must_pass)
 
@@ -174,10 +185,9 @@ def _mirror(question: Question, mirror: Mirror, paint: Paint) -> Iterator[str]:
 
 def _kept(question: Question, mirror: Mirror, kept: Kept, paint: Paint) -> Iterator[str]:
     if kept.goal is None:
-        yield (
-            one_line(f"channel {kept.channel}: OLM {mirror.policy} brings nobody to a head; keep nothing")
-            + "\n"
-        )
+        all_of_it = "; keep " + (f"all {count(kept.total, 'entry')}" if kept.total else "nothing")
+        because = f"OLM {mirror.policy} does not bring its users to the head, and so no mirror can be judged"
+        yield one_line(f"channel {kept.channel}: {because}{all_of_it}") + "\n"
         return
     summary = f"channel {kept.channel}: {len(kept.entries)} of {count(kept.total, 'entry')}"
     yield one_line(f"{summary}; users of {count(len(kept.served), 'version')} come to {kept.goal}") + "\n"

@@ -51,6 +51,10 @@ def _survey(survey: Survey) -> Json:
             {"channel": channel, "kind": failure.kind.value, "entries": list(failure.names)}
             for channel, failure in net.failures.items()
         ],
+        "stuck": [
+            {"from": name, "kind": failure.kind.value, "words": failure.words}
+            for name, failure in net.stuck.items()
+        ],
         "loops": [list(loop) for loop in survey.loops],
         "counts": [
             {"from": n, "fromVersion": _version(net, n), **_tally(survey.tallies.get(n))} for n in names
@@ -93,6 +97,7 @@ def _verdict(verdict: Verdict) -> Json:
         "subject": demand.subject.text,
         "names": sorted(demand.subject.names),
         "holds": verdict.holds,
+        "stuck": list(verdict.stuck),
         "offences": [_offence(net, offence) for net, offence in verdict.offences],
     }
 

@@ -15,6 +15,8 @@ from everpath.simulation import Row, Scenario, Sheet, rows
 #: Raised when a field changes its meaning or goes away; new fields may come at any time.
 VERSION: Final = 1
 
+_CRLF: Final = "\r\n"
+
 _FIELDS: Final = ("package", "channel", "installed", "policy", "next", "path", "end", "reason")
 
 
@@ -64,14 +66,15 @@ def csv(simulation: Simulation) -> Iterator[str]:
 
     fields = [field for field in simulation.fields if field != "plans"]
     line = StringIO(newline="")
-    write = writer.writer(line, lineterminator="\n").writerow
+    # With that end of a line the writer quotes a carriage return too.
+    write = writer.writer(line, lineterminator=_CRLF).writerow
     write(fields)
     for row in simulation.rows:
-        yield line.getvalue()
+        yield f"{line.getvalue().removesuffix(_CRLF)}\n"
         line.seek(0)
         line.truncate()
         write([_cell(_value(row, field)) for field in fields])
-    yield line.getvalue()
+    yield f"{line.getvalue().removesuffix(_CRLF)}\n"
 
 
 def _value(row: Row, field: str) -> Any:

@@ -9,10 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice, repeat
 from typing import Final
 
+from everpath.graph import ChannelGraph
 from everpath.outputs.colour import Paint
 from everpath.outputs.plain import columns, count, listed, one_line
 from everpath.outputs.simulation import Simulation
 from everpath.policies import opm
+from everpath.policies.quoting import quoted
 from everpath.policies.walks import End
 from everpath.simulation import Line, Row, Sheet, Terms
 
@@ -40,7 +42,9 @@ def text(simulation: Simulation) -> Iterator[str]:
 
 def _sheet(simulation: Simulation, sheet: Sheet, paint: Paint) -> Iterator[str]:
     yield f"{paint('bold', one_line(_title(sheet)))}\n"
-    if sheet.graph is not None and (complaint := opm.verdict(sheet.graph).words):
+    if sheet.graph is not None and (repeated := _repeated(sheet.graph)):
+        yield f"{paint('yellow', 'opm refuses this catalog')}: {one_line(repeated)}\n"
+    elif sheet.graph is not None and (complaint := opm.verdict(sheet.graph).words):
         yield f"{paint('yellow', 'opm refuses this channel')}: {one_line(complaint)}\n"
     yield "\n"
     yield from _table(simulation, sheet)
@@ -48,6 +52,20 @@ def _sheet(simulation: Simulation, sheet: Sheet, paint: Paint) -> Iterator[str]:
     if simulation.manual:
         yield from _plans(sheet, paint)
     yield "\n"
+
+
+def _repeated(graph: ChannelGraph) -> str | None:
+    """What opm says of a package in which this channel, a bundle or the deprecations are said twice."""
+    package = graph.package
+    whose = f"package {quoted(package.name)}"
+    if sum(channel.name == graph.name for channel in package.channels) > 1:
+        return f"{whose} has duplicate channel {quoted(graph.name)}"
+    if len(package.by_name) < len(package.bundles):
+        twice = next(b.name for b in package.bundles if package.by_name[b.name] is not b)
+        return f"{whose} has duplicate bundle {quoted(twice)}"
+    if len(package.deprecations) > 1:
+        return f"expected a maximum of one deprecation per package: {quoted(package.name)}"
+    return None
 
 
 def _title(sheet: Sheet) -> str:

@@ -172,7 +172,7 @@ def _arc(plan: Layout, start: Point, end: Point, side: int) -> tuple[str, str]:
 
 def _node(scene: Scene, column: int, *, is_live: bool) -> Iterator[str]:
     node, spot = scene.picture.nodes[column], scene.layout.spots[column]
-    live = ' role="button" tabindex="-1"' if is_live else ""
+    live = ' role="button" tabindex="-1" aria-pressed="false"' if is_live else ""
     yield f'<g class="{" ".join(["node", *_marks(scene, node)])}" data-i="{column}"{live}>'
     yield f"<title>{_text(described(scene, column))}</title>"
     yield _label(scene.layout, node, spot)

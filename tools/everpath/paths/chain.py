@@ -16,9 +16,10 @@ from itertools import combinations
 from typing import Final, NamedTuple
 
 from everpath.graph import ChannelGraph
-from everpath.paths.mirror import Kept, Mirror, arriving, kept_in, wanted
+from everpath.paths.mirror import Kept, Mirror, arriving, kept_in, wanted, whole
 from everpath.paths.network import hops_of, newest_first
 from everpath.policies import olm_v0
+from everpath.simulation.bulk import answers_v0
 from everpath.versions import Version
 
 #: Mirrors with entries beside the chain that are tried before the search settles for what it has.
@@ -50,8 +51,8 @@ def mirror_v0(graphs: Sequence[ChannelGraph], since: Version | None = None) -> M
 
 def _channel(graph: ChannelGraph, since: Version | None) -> _Found:
     goal, total = graph.head, len(graph.entries)
-    if goal is None or olm_v0.order(graph).failure is not None or goal in olm_v0.prohibited(graph):
-        return _Found(Kept(graph.name, None, total, cut_off=_newest(graph, wanted(graph, since))))
+    if goal is None or answers_v0(graph).failures or goal in olm_v0.prohibited(graph):
+        return _Found(whole(graph, wanted(graph, since)), frozenset(graph.entries))
     search = _Search(graph, goal, since)
     names, at_least = search.smallest()
     ordered = set(olm_v0.order(graph).chain)

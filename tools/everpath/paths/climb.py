@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from everpath.graph import ChannelGraph
 from everpath.paths.cover import smallest_cover
-from everpath.paths.mirror import Kept, Mirror, wanted
-from everpath.paths.network import newest_first
+from everpath.paths.mirror import Kept, Mirror, arriving, kept_in, wanted, whole
+from everpath.paths.network import fresh_v1, hops_of, newest_first
 from everpath.policies import olm_v1
 from everpath.versions import Version
 
@@ -31,9 +31,10 @@ def mirror_v1(graphs: Sequence[ChannelGraph], since: Version | None = None) -> M
     climbs = [_Climb(graph, bits, since) for graph in graphs]
     demands = (demand for climb in climbs for demand in climb.demands())
     cover = smallest_cover(demands, _implied(climbs, bits))
-    kept = tuple(name for name in names if cover.members & bits[name])
-    channels = tuple(climb.kept(cover.members) for climb in climbs)
-    return Mirror("v1", channels, kept, len(names), cover.at_least)
+    channels = tuple(climb.judged(cover.members) for climb in climbs)
+    uncut = {name for kept in channels if kept.goal is None for name in kept.entries}
+    kept = tuple(name for name in names if cover.members & bits[name] or name in uncut)
+    return Mirror("v1", channels, kept, len(names), max(cover.at_least, len(uncut)))
 
 
 class _Climb:
@@ -41,7 +42,9 @@ class _Climb:
 
     def __init__(self, graph: ChannelGraph, bits: Mapping[str, int], since: Version | None) -> None:
         self._graph, self._bits = graph, bits
-        self._goal = olm_v1.fresh_install(graph)
+        first = fresh_v1(graph)
+        # Of two channels of one name OLM v1 may go by the other.
+        self._goal = first if first in graph.entries else None
         self._wanted = wanted(graph, since)
         self._climbing = 0
         #: For everyone who can be brought to the top: those who do the next hop of it.
@@ -86,7 +89,16 @@ class _Climb:
             if name not in self._wanted and name != self._goal:
                 yield name, accepting
 
-    def kept(self, members: int) -> Kept:
+    def judged(self, members: int) -> Kept:
+        """What is kept, if OLM v1 itself then brings there whom it should; else the whole channel."""
+        kept = self._kept(members)
+        everyone = {name: self._graph.versions.get(name) for name in self._graph.entries}
+        hops = hops_of(kept_in(self._graph, kept.entries), "v1", everyone)
+        if self._goal is not None and arriving(hops, self._goal).issuperset(kept.served):
+            return kept
+        return whole(self._graph, self._wanted)
+
+    def _kept(self, members: int) -> Kept:
         versions, here = self._graph.versions, members & self._climbing
         entries = [name for name in self._accepting if self._bits[name] & here]
         alone: dict[int, list[str]] = {}

@@ -13,11 +13,11 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
 
-from everpath.paths.network import Network, newest_first
+from everpath.paths.network import Network, fresh_v1, newest_first
 from everpath.paths.roads import distances, shortest_road
 from everpath.paths.subjects import Subject
 from everpath.paths.sweep import comers, nearest
-from everpath.policies import olm_v0, olm_v1
+from everpath.policies import olm_v0
 
 
 class DemandKind(StrEnum):
@@ -116,7 +116,7 @@ def _fresh(network: Network) -> set[str]:
     """What new installs get."""
     found: set[str] = set()
     for graph in network.graphs:
-        v0, v1 = olm_v0.fresh_install(graph), olm_v1.fresh_install(graph)
+        v0, v1 = olm_v0.fresh_install(graph), fresh_v1(graph)
         picks = {"v0": [v0], "v1": [v1], "any": [v0, v1]}[network.policy]
         found.update(name for name in picks if name is not None)
     return found

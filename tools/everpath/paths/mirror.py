@@ -6,13 +6,14 @@ judged by asking the policy itself what it makes of that; `chain` and `climb` on
 
 from __future__ import annotations
 
-__all__ = ["Kept", "Mirror", "arriving", "kept_in", "wanted"]
+__all__ = ["Kept", "Mirror", "arriving", "kept_in", "wanted", "whole"]
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
+from everpath.paths.network import newest_first
 from everpath.policies import PolicyName
 from everpath.policies.walks import End, destinations
 from everpath.versions import Version
@@ -24,7 +25,8 @@ Hops = Mapping[str, str | None]
 class Kept:
     """What is kept of one channel, newest first.
 
-    `goal` is where everybody served ends: None if the policy brings nobody anywhere. `served` are those who
+    `goal` is where everybody served ends: None if nothing can be judged, because the policy brings nobody
+    there or fails; then all is kept. `served` are those who
     have a road, kept themselves or not; `cut_off` have none even in the whole channel. `needed_by` says of a
     kept entry who would lose the road without it, where that is not everybody. `offered` are entries that the
     whole channel skips and the mirror would offer.
@@ -52,6 +54,13 @@ class Mirror(NamedTuple):
     @property
     def is_smallest(self) -> bool:
         return len(self.bundles) == self.at_least
+
+
+def whole(graph: ChannelGraph, cut_off: Collection[str]) -> Kept:
+    """All of a channel: who knows what its users need while OLM takes them nowhere?"""
+    entries = newest_first(graph.entries, graph.versions)
+    lost = newest_first(cut_off, graph.versions)
+    return Kept(graph.name, None, len(entries), entries=tuple(entries), cut_off=tuple(lost))
 
 
 def kept_in(graph: ChannelGraph, kept: Collection[str]) -> ChannelGraph:

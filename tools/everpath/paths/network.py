@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-__all__ = ["POLICIES", "Arrival", "Hop", "Network", "Policy", "goals", "hops_of", "network", "newest_first"]
+__all__ = [
+    "POLICIES",
+    "Arrival",
+    "Hop",
+    "Network",
+    "Policy",
+    "fresh_v1",
+    "goals",
+    "hops_of",
+    "network",
+    "newest_first",
+]
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple
@@ -17,7 +28,8 @@ from everpath.policies.decisions import Failure, Installed
 from everpath.policies.extensions import Extension, Source
 from everpath.policies.extensions import resolve as extend
 from everpath.ranges import IntervalSet
-from everpath.versions import Key, Version
+from everpath.simulation.bulk import Answers, answers_v0, answers_v1, arrival_v1
+from everpath.versions import Key, Version, maybe
 
 #: `any`: every hop that some cluster could make, by approving, pinning or waiting.
 Policy = PolicyName | Literal["any"]
@@ -52,7 +64,8 @@ class Network:
 
     `place` has a number for every entry, the newest at 0. Hops are kept by where they lead to: a channel of
     nothing but ranges has n² of them, and is held as n runs. `failures` are the channels in which OLM v0
-    resolves nothing at all; under v0 they have no hops.
+    resolves nothing at all; under v0 they have no hops. `stuck` are those for whom the policy fails, and how:
+    they have no hop in that channel.
     """
 
     graphs: tuple[ChannelGraph, ...]
@@ -61,6 +74,7 @@ class Network:
     versions: Mapping[str, Version]
     arrivals: Mapping[str, Arrival]
     failures: Mapping[str, Failure] = field(default_factory=dict)
+    stuck: Mapping[str, Failure] = field(default_factory=dict)
     _ahead: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -108,7 +122,7 @@ class Network:
         return above in ([], [(own, own + 1)]) and all(v is None or v < version for v in named)
 
     def hops(self, road: Sequence[str]) -> Iterator[Hop]:
-        """The steps of a road with their edges. Cost: the edges from each of its entries."""
+        """The steps of a road with their edges. Cost: the named edges of its entries."""
         for start, end in pairwise(road):
             found = [(kind, graph.name) for graph in self.graphs for kind in self._kinds(graph, start, end)]
             kinds = {kind for kind, _ in found}
@@ -116,9 +130,16 @@ class Network:
             yield Hop(start, end, tuple(k for k in EdgeKind if k in kinds), tuple(channels))
 
     def _kinds(self, graph: ChannelGraph, start: str, end: str) -> Iterator[EdgeKind]:
-        if end in graph.entries:
-            edges = graph.successors(start, self.versions.get(start))
-            yield from (edge.kind for edge in edges if edge.successor == end)
+        entry = graph.entries.get(end)
+        if entry is None:
+            return
+        if entry.replaces == start:
+            yield EdgeKind.REPLACES
+        if start in entry.skips:
+            yield EdgeKind.SKIPS
+        version, span = self.versions.get(start), graph.ranges.get(end)
+        if version is not None and span is not None and version in span.intervals:
+            yield EdgeKind.RANGE
 
 
 def newest_first(names: Iterable[str], versions: Mapping[str, Version]) -> list[str]:
@@ -129,10 +150,28 @@ def newest_first(names: Iterable[str], versions: Mapping[str, Version]) -> list[
 
 
 def goals(graph: ChannelGraph, policy: Policy = "any") -> tuple[str, ...]:
-    """Where the roads of a channel lead: its heads; under v1, or without any, what a new install gets."""
+    """Where the roads of a channel lead: its heads, or what a new install gets where there is none.
+
+    Under v1 that is the head, as in `simulate`, and then what a new install gets, if that is another one.
+    """
+    if policy == "v1" and (found := dict.fromkeys(filter(None, [graph.head, fresh_v1(graph)]))):
+        return tuple(found)
     first = olm_v1.fresh_install(graph)
-    ranked = () if first is None else (first,)
-    return ranked if policy == "v1" else graph.heads or ranked
+    return graph.heads or (() if first is None else (first,))
+
+
+def fresh_v1(graph: ChannelGraph) -> str | None:
+    """What OLM v1 installs where nothing is: None if there is nothing, or if it fails."""
+    return arrival_v1(_home(graph), graph)(None).next
+
+
+def _home(graph: ChannelGraph) -> PackageGraph:
+    """The package of a channel, with the channel as it is here: a mirror has not all of its entries."""
+    package = graph.package
+    if any(channel is graph.channel for channel in package.channels):
+        return PackageGraph(package)
+    others = tuple(channel for channel in package.channels if channel.name != graph.name)
+    return PackageGraph(replace(package, channels=(graph.channel, *others)))
 
 
 def network(
@@ -143,8 +182,9 @@ def network(
     With several channels a cluster may switch: under v0 to any of them at any time, while a ClusterExtension
     has them all at once. Cost: the named edges and the ranges, each times log n.
     """
-    versions = {name: version for graph in graphs for name, version in graph.versions.items()}
-    names = dict.fromkeys(name for graph in graphs for name in graph.entries)
+    known = [*graphs, *_namesakes(graphs)] if policy == "v1" else graphs
+    versions = {name: version for graph in known for name, version in graph.versions.items()}
+    names = dict.fromkeys(name for graph in known for name in graph.entries)
     if installed is not None and installed.name not in names:
         names[installed.name] = None
         if installed.version is not None:
@@ -154,10 +194,22 @@ def network(
     if policy == "any":
         return Network(tuple(graphs), policy, place, versions, _allowed(graphs, place, versions), failures)
     ahead: dict[str, set[str]] = {name: set() for name in place}
-    for start, end in _taken(graphs, policy, {name: versions.get(name) for name in place}):
-        ahead[start].add(end)
+    stuck: dict[str, Failure] = {}
+    for answers in _taken(graphs, policy, {name: versions.get(name) for name in place}):
+        stuck |= answers.failures
+        for start, end in answers.next.items():
+            if end is not None:
+                ahead[start].add(end)
     ordered = {start: tuple(sorted(ends, key=place.__getitem__)) for start, ends in ahead.items()}
-    return Network(tuple(graphs), policy, place, versions, _inverted(ordered), failures, ordered)
+    return Network(tuple(graphs), policy, place, versions, _inverted(ordered), failures, stuck, ordered)
+
+
+def _namesakes(graphs: Sequence[ChannelGraph]) -> Iterator[ChannelGraph]:
+    """Other channels of the same names: of those OLM v1 may go by another one."""
+    names, own = {graph.name for graph in graphs}, {id(graph.channel) for graph in graphs}
+    for channel in graphs[0].package.channels:
+        if channel.name in names and id(channel) not in own:
+            yield ChannelGraph(channel, graphs[0].package)
 
 
 def _inverted(ahead: Mapping[str, Iterable[str]]) -> Mapping[str, Arrival]:
@@ -206,48 +258,49 @@ def _within(runs: Sequence[tuple[int, int]], position: int | None) -> bool:
 
 
 _Everyone = Mapping[str, Version | None]
-_Hops = Iterator[tuple[str, str]]
 
 
-def _taken(graphs: Sequence[ChannelGraph], policy: PolicyName, everyone: _Everyone) -> _Hops:
-    """The hops that a resolver makes."""
+def _taken(graphs: Sequence[ChannelGraph], policy: PolicyName, everyone: _Everyone) -> Iterator[Answers]:
+    """The hops that a resolver makes, and where it fails."""
     if policy == "v1" and len(graphs) > 1:
-        yield from _extended(graphs, everyone)
+        yield _extended(graphs, everyone)
         return
-    for graph in graphs:
-        for name, following in hops_of(graph, policy, everyone).items():
-            if following is not None:
-                yield name, following
+    yield from (_answers(graph, policy, everyone) for graph in graphs)
 
 
 def hops_of(graph: ChannelGraph, policy: PolicyName, everyone: _Everyone) -> Mapping[str, str | None]:
     """The next hop of everyone under a policy, in the channel or not. None: stays, or OLM fails."""
-    if policy == "v1":
-        inside: Mapping[str, str | None] = olm_v1.hops(graph)
-    else:
-        found = olm_v0.hops(graph)
-        if found.failure is not None:
-            return dict.fromkeys(everyone)
-        inside = {name: None if name in found.failures else to for name, to in found.next.items()}
-    return {
-        name: inside[name] if name in graph.entries else _from_outside(graph, policy, name, version)
-        for name, version in everyone.items()
-    }
+    return _answers(graph, policy, everyone).next
 
 
-def _from_outside(graph: ChannelGraph, policy: PolicyName, name: str, version: Version | None) -> str | None:
-    if policy == "v0":
-        return subscriptions.resolve(graph, Installed(name, version)).next
-    return next((edge.successor for edge in olm_v1.candidates(graph, name, version)), None)
+def _answers(graph: ChannelGraph, policy: PolicyName, everyone: _Everyone) -> Answers:
+    """What `simulate` says of everyone."""
+    package = _home(graph)
+    inside = answers_v0(graph) if policy == "v0" else answers_v1(package, graph)
+    hops, failures = dict(inside.next), dict(inside.failures)
+    outside = [Installed(*one) for one in everyone.items() if one[0] not in graph.entries]
+    arrival = arrival_v1(package, graph) if outside and policy == "v1" else None
+    for installed in outside:
+        decision = arrival(installed) if arrival else subscriptions.resolve(graph, installed)
+        hops[installed.name] = decision.next
+        if decision.failure is not None:
+            failures[installed.name] = decision.failure
+    return Answers(hops, failures)
 
 
-def _extended(graphs: Sequence[ChannelGraph], everyone: _Everyone) -> _Hops:
+def _extended(graphs: Sequence[ChannelGraph], everyone: _Everyone) -> Answers:
     """One ClusterExtension that lists all these channels."""
     package = graphs[0].package
     source = Source("catalog", 0, PackageGraph(package))
     channels = tuple(graph.name for graph in graphs)
+    hops: dict[str, str | None] = {}
+    failures: dict[str, Failure] = {}
     for name, version in everyone.items():
-        wish = Extension(package.name, channels, installed=Installed(name, version))
-        following = extend([source], wish).next
-        if following is not None:
-            yield name, following
+        bundle = package.by_name.get(name)
+        strict = maybe(bundle.version) if bundle is not None else version
+        wish = Extension(package.name, channels, installed=Installed(name, strict))
+        decision = extend([source], wish)
+        hops[name] = decision.next
+        if decision.failure is not None:
+            failures[name] = decision.failure
+    return Answers(hops, failures)

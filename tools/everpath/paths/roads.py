@@ -198,10 +198,15 @@ def _followed(name: str, shortest: Mapping[str, tuple[int, str]]) -> Road:
     return tuple(way)
 
 
+#: Ways to go on from an entry: the hops left from there, its place, its name.
+_Choices = list[tuple[int, int, str]]
+
+
 def first_roads(network: Network, start: str, goal: str) -> Iterator[Road]:
     """The roads between two entries, shortest first, of equal ones those by newer entries first.
 
-    For each, O(its length · edges from an entry · log) and, if there are loops, O(its length · all edges).
+    For each, O(its length · log) and, if there are loops, O(its length · all edges). The edges of an entry
+    are sorted once; of the roads that part there only the next best waits, however many there are.
     """
     ideal = distances(network, goal)
     if start not in ideal:
@@ -210,18 +215,35 @@ def first_roads(network: Network, start: str, goal: str) -> Iterator[Road]:
         len(group) > 1 for group in groups(_leading_to(network, goal, ideal))
     )
     place = network.place
-    waiting: list[tuple[int, tuple[int, ...], Road]] = [(ideal[start], (place[start],), (start,))]
+    sorted_ahead: dict[str, _Choices] = {}
+
+    def choices(road: Road) -> _Choices:
+        """Where one may go on to, the best first, with the hops that are left from there."""
+        here = road[-1]
+        # What is left to go depends on the entries visited only where roads can come back to them.
+        if is_loopy or here not in sorted_ahead:
+            left = distances(network, goal, road) if is_loopy else ideal
+            sorted_ahead[here] = sorted(
+                (left[end], place[end], end) for end in network.ahead(here) if end in left
+            )
+        return sorted_ahead[here]
+
+    # By length and order: a road, what there was to choose from at its last hop, and the number of that.
+    waiting: list[tuple[int, tuple[int, ...], Road, _Choices, int]] = []
+
+    def wait(before: Road, order: tuple[int, ...], rest: _Choices, number: int) -> None:
+        if number < len(rest):
+            left, its, end = rest[number]
+            heapq.heappush(waiting, (len(before) + left, (*order, its), (*before, end), rest, number))
+
+    wait((), (), [(ideal[start], place[start], start)], 0)
     while waiting:
-        _, order, road = heapq.heappop(waiting)
+        _, order, road, others, number = heapq.heappop(waiting)
+        wait(road[:-1], order[:-1], others, number + 1)
         if road[-1] == goal:
             yield road
-            continue
-        # What is left to go depends on the entries visited only where roads can come back to them.
-        left = distances(network, goal, road) if is_loopy else ideal
-        for end in network.ahead(road[-1]):
-            if end in left:
-                item = (len(road) + left[end], (*order, place[end]), (*road, end))
-                heapq.heappush(waiting, item)
+        else:
+            wait(road, order, choices(road), 0)
 
 
 def _leading_to(network: Network, goal: str, names: Collection[str]) -> Mapping[str, Sequence[str]]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 __all__ = ["Subject", "installed", "subject"]
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import NamedTuple
 
 from everpath.errors import UsageError
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.policies.decisions import Installed
+from everpath.paths.nearby import nearby
 from everpath.ranges import Range, RangeError
+from everpath.simulation import Asked, released
 from everpath.versions import Version, VersionError, parse_tolerant
 
 
@@ -38,21 +38,22 @@ def subject(package: PackageGraph, text: str, *, ranges: bool = False) -> Subjec
     raise _unknown(package, text, versions)
 
 
-def installed(package: PackageGraph, graphs: Iterable[ChannelGraph], text: str) -> Installed:
-    """What runs on a cluster: an entry, a version that is published nowhere, or a name that edges know.
+def installed(package: PackageGraph, graphs: Iterable[ChannelGraph], text: str) -> Asked:
+    """What runs on a cluster, as `simulate` takes it: in the catalog or not, by its name or its version.
 
-    Raises UsageError for anything else.
+    Raises UsageError for a version that several have, and for a name that tells nothing.
     """
-    versions = _versions(package)
-    if text in versions:
-        return Installed(text, versions[text])
-    version = _version(text)
-    if version is not None:
-        names = sorted(name for name, its in versions.items() if its == version)
-        return Installed(names[0] if names else text, version)
-    if any(text in graph.replacers or text in graph.skippers for graph in graphs):
-        return Installed(text, None)
-    raise _unknown(package, text, versions)
+    graphs = tuple(graphs)
+    found = released([package], text)
+    here = [asked for asked in found if any(asked.name in graph.entries for graph in graphs)] or found
+    if len(here) > 1:
+        names = ", ".join(sorted(asked.name for asked in here))
+        raise UsageError(f"{text} is the version of several: {names}", hint="--from NAME says which")
+    asked = here[0]
+    referred = any(asked.name in graph.replacers or asked.name in graph.skippers for graph in graphs)
+    if asked.is_known or asked.version is not None or referred:
+        return asked
+    raise _unknown(package, text, _versions(package))
 
 
 def _versions(package: PackageGraph) -> dict[str, Version | None]:
@@ -79,7 +80,6 @@ def _range(text: str) -> Range | None:
 
 
 def _unknown(package: PackageGraph, text: str, versions: dict[str, Version | None]) -> UsageError:
-    words = {**dict.fromkeys(versions), **{str(v): None for v in versions.values() if v is not None}}
-    near = get_close_matches(text, words, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"`everpath list bundles -p {package.name}` lists them"
+    near = nearby(text, {name: str(its) if its is not None else None for name, its in versions.items()})
+    hint = f"did you mean {near!r}?" if near else f"`everpath list bundles -p {package.name}` lists them"
     return UsageError(f"package {package.name} has no bundle {text!r}", hint=hint)

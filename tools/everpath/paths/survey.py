@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["Question", "Roadbook", "Survey", "Verdict", "roadbook"]
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
@@ -62,14 +62,18 @@ class Survey:
 
 
 class Verdict(NamedTuple):
-    """What became of a demand: the roads that break it, each in the network it was found in."""
+    """What became of a demand: the roads that break it, each in the network it was found in.
+
+    `stuck` are those whose road the resolver does not go on with, because it fails: of them nothing is known.
+    """
 
     demand: Demand
     offences: tuple[tuple[Network, Offence], ...] = ()
+    stuck: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool:
-        return not self.offences
+        return not self.offences and not self.stuck
 
 
 class Roadbook(NamedTuple):
@@ -129,7 +133,25 @@ def _survey(net: Network, goal: str, start: str | None, limit: int) -> Survey:
 
 def _verdict(question: Question, networks: Sequence[Network], demand: Demand) -> Verdict:
     offences = ((net, offence) for net in networks for offence in _offences(question, net, demand))
-    return Verdict(demand, tuple(offences))
+    stuck = dict.fromkeys(name for net in networks for name in _stuck(question, net))
+    return Verdict(demand, tuple(offences), tuple(stuck))
+
+
+def _stuck(question: Question, net: Network) -> Iterator[str]:
+    """For whom the resolver fails on the way: whoever has arrived has gone all of it."""
+    there = _goals(question, net) if net.stuck else ()
+    met = net.stuck if question.start is None else _onward(net, question.start.name)
+    return (name for name in net.stuck if name in met and name not in there)
+
+
+def _onward(net: Network, start: str) -> Collection[str]:
+    """Whatever one comes to from a start."""
+    met, waiting = {start}, [start]
+    while waiting:
+        new = [name for name in net.ahead(waiting.pop()) if name not in met]
+        met.update(new)
+        waiting += new
+    return met
 
 
 def _offences(question: Question, net: Network, demand: Demand) -> Iterator[Offence]:

@@ -7,14 +7,16 @@ second document of a name says is what counts, because operator-controller keeps
 
 from __future__ import annotations
 
-__all__ = ["Offer", "Source", "Wish", "best_offer"]
+__all__ = ["Offer", "Source", "Wish", "as_served", "best_offer"]
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from everpath.graph import ChannelGraph, Edge, PackageGraph
+from everpath.graph import ChannelGraph, Edge, EdgeKind, PackageGraph
 from everpath.model import Bundle, Entry
+from everpath.policies import MEMORY
 from everpath.policies.decisions import Failure, FailureKind, Installed, Remark, Reporter, Verdict
 from everpath.policies.olm_v1 import release_key
 from everpath.ranges.masterminds import Constraint
@@ -69,26 +71,49 @@ def _release(version: Version | None) -> tuple[object, ...]:
     return () if version is None else (release_key(version),)
 
 
-def best_offer(source: Source, wish: Wish, hear: Reporter) -> Offer | Failure | None:
+def as_served(graph: PackageGraph) -> PackageGraph:
+    """A package as operator-controller keeps it: of documents with one name the last, of deprecations too.
+
+    One that says nothing twice is itself.
+    """
+    package = graph.package
+    channels = {channel.name: channel for channel in package.channels}
+    bundles = {bundle.name: bundle for bundle in package.bundles}
+    is_plain = len(channels) == len(package.channels) and len(bundles) == len(package.bundles)
+    if is_plain and len(package.deprecations) < 2:
+        return graph
+    kept = replace(
+        package,
+        channels=tuple(channels.values()),
+        bundles=tuple(bundles.values()),
+        deprecations=package.deprecations[-1:],
+    )
+    return PackageGraph(kept)
+
+
+def best_offer(source: Source, wish: Wish, hear: Reporter | None = None) -> Offer | Failure | None:
     """The offer of one catalog, None if it has nothing that may be taken, or what stops the whole resolution.
 
-    Cost: the bundles of the package, and the edges from the installed version.
+    Cost: the edges by name from the installed version, and what has that version; where nothing is
+    installed, a range may crash, or somebody listens to `hear`, the bundles of the package. A package is
+    sorted out once.
     """
     if source.package is None or _is_empty(source.package):
         return None
     if wish.installed is not None and wish.installed.version is None:
         return Failure(FailureKind.UNREADABLE_VERSION, (wish.installed.name,))
     offers: list[Offer] = []
-    for found in _judged(source, source.package, wish):
+    for found in _judged(source, source.package, wish, everybody=hear is not None):
         if isinstance(found, Failure):
             return found
         if isinstance(found, Offer):
             offers.append(found)
-        else:
+        elif hear is not None:
             hear(found)
     offers.sort(key=lambda offer: offer.height, reverse=True)
-    for offer in offers[1:]:
-        hear(_passed_over(offer, offers[0]))
+    if hear is not None:
+        for offer in offers[1:]:
+            hear(_passed_over(offer, offers[0]))
     return offers[0] if offers else None
 
 
@@ -97,14 +122,81 @@ def _is_empty(graph: PackageGraph) -> bool:
     return not (package.declarations or package.channels or package.bundles or package.deprecations)
 
 
-def _judged(source: Source, package: PackageGraph, wish: Wish) -> Iterator[Offer | Remark | Failure]:
-    """Each bundle as an offer or with the reason for its refusal. Nothing comes after a failure."""
-    channels = _channels(package, wish.channels)
-    members = {name for channel in channels for name in channel.entries} if wish.channels else None
-    deprecated, edges = _deprecated(package), _Edges(channels, wish.installed)
-    bundles = {bundle.name: bundle for bundle in package.package.bundles}
-    for name, bundle in bundles.items():
-        version = maybe(bundle.version)
+class _Stock:
+    """What a package has for one kind of wish, sorted for the questions that come one after the other."""
+
+    def __init__(self, package: PackageGraph, wish: Wish) -> None:
+        self.channels = _channels(package, wish.channels)
+        self.members = {n for channel in self.channels for n in channel.entries} if wish.channels else None
+        self.deprecated = _deprecated(package)
+        self.bundles = {bundle.name: bundle for bundle in package.package.bundles}
+        self.versions = {name: maybe(bundle.version) for name, bundle in self.bundles.items()}
+        self.is_crashing = any(channel.panicking for channel in self.channels)
+        self._constraint = wish.constraint
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return {name: place for place, name in enumerate(self.bundles)}
+
+    @cached_property
+    def _same(self) -> Mapping[Version | None, Sequence[str]]:
+        found: dict[Version | None, list[str]] = {}
+        for name, version in self.versions.items():
+            found.setdefault(version, []).append(name)
+        return found
+
+    @cached_property
+    def _choosers(self) -> Sequence[Callable[[Version], str | None]]:
+        """For each channel, which of the ranges that hold a version belongs to the best that may be taken."""
+        ranked = sorted(filter(self._is_eligible, self.bundles), key=self._height, reverse=True)
+        ranks = {name: rank for rank, name in enumerate(ranked)}
+        return [channel.coverage.chooser(ranks) for channel in self.channels]
+
+    def _is_eligible(self, name: str) -> bool:
+        if self.members is not None and name not in self.members:
+            return False
+        return self._constraint is None or _why_outside(self._constraint, self.versions[name]) is None
+
+    def _height(self, name: str) -> tuple[object, ...]:
+        version = self.versions[name]
+        return (name not in self.deprecated, *_height(version), *_release(version))
+
+    def edges(self, installed: Installed) -> Iterator[Edge]:
+        """Those that may matter: all by name, and of the ranges of a channel the best. Nothing may crash."""
+        for channel, chooser in zip(self.channels, self._choosers, strict=True):
+            yield from channel.named_edges(installed.name)
+            best = chooser(installed.version) if installed.version is not None else None
+            if best is not None:
+                yield Edge(best, installed.name, EdgeKind.RANGE)
+
+    def in_question(self, installed: Installed, edges: _Edges) -> Iterable[str]:
+        """Bundles that an edge leads to, or that need none; in their order."""
+        names = {*edges.found, *self._same.get(installed.version, ())}
+        return sorted((n for n in names if n in self._places), key=self._places.__getitem__)
+
+
+@lru_cache(maxsize=MEMORY)
+def _stock(package: PackageGraph, wish: Wish) -> _Stock:
+    return _Stock(package, wish)
+
+
+def _judged(
+    source: Source, package: PackageGraph, wish: Wish, *, everybody: bool
+) -> Iterator[Offer | Remark | Failure]:
+    """Bundles as offers, or with the reason for their refusal. Nothing comes after a failure.
+
+    Unless `everybody` is wanted, those that cannot be the best are left out.
+    """
+    stock = _stock(package, wish._replace(installed=None))
+    members, deprecated, edges = stock.members, stock.deprecated, _Edges()
+    names: Iterable[str] = stock.bundles
+    if wish.installed is not None and (everybody or stock.is_crashing):
+        edges.add_all(stock.channels, wish.installed)
+    elif wish.installed is not None:
+        edges.add(stock.edges(wish.installed))
+        names = stock.in_question(wish.installed, edges)
+    for name in names:
+        bundle, version = stock.bundles[name], stock.versions[name]
         if members is not None and name not in members:
             yield _refused(source, name, f"is in none of the channels {', '.join(wish.channels)}")
         elif wish.constraint is not None and (why := _why_outside(wish.constraint, version)):
@@ -154,19 +246,21 @@ class _Edges:
     `panics`: whose range is asked before such an edge is met and crashes the resolver.
     """
 
-    def __init__(self, channels: Iterable[ChannelGraph], installed: Installed | None) -> None:
+    def __init__(self) -> None:
         self.found: dict[str, Edge] = {}
         self.panics: set[str] = set()
-        if installed is not None and installed.version is not None:
-            for channel in channels:
-                self._add(channel, installed.name, installed.version)
 
-    def _add(self, channel: ChannelGraph, installed: str, version: Version) -> None:
-        for edge in channel.successors(installed, version):
+    def add(self, edges: Iterable[Edge]) -> None:
+        for edge in edges:
             self.found.setdefault(edge.successor, edge)
-        for name in channel.panicking:
-            if name not in self.found and channel.ranges[name].panics_on(version):
-                self.panics.add(name)
+
+    def add_all(self, channels: Iterable[ChannelGraph], installed: Installed) -> None:
+        version = installed.version
+        assert version is not None  # or there was no offer
+        for channel in channels:
+            self.add(channel.successors(installed.name, version))
+            crashing = (n for n in channel.panicking if channel.ranges[n].panics_on(version))
+            self.panics.update(name for name in crashing if name not in self.found)
 
 
 def _why_outside(constraint: Constraint, version: Version | None) -> str | None:

@@ -40,7 +40,8 @@ def _height(graph: ChannelGraph, name: str) -> tuple[bool, object, object]:
 def _version(graph: ChannelGraph, name: str) -> Version | None:
     """OLM v1 reads strictly what v0 reads tolerantly."""
     bundle = graph.bundle(name)
-    return None if bundle is None else maybe(bundle.version)
+    assert bundle is not None  # or the entry would not be ranked
+    return maybe(bundle.version)
 
 
 def release_key(version: Version) -> tuple[object, ...]:

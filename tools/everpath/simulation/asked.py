@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 from everpath.graph import PackageGraph
 from everpath.policies import PolicyName
 from everpath.policies.decisions import Installed
+from everpath.policies.offers import as_served
 from everpath.versions import Version, VersionError, maybe, parse_tolerant
 
 _TAIL: Final = re.compile(r"(?:^|[.\-_]v?|v)(?P<version>\d+\.\d+(?:\.\d+)?(?:[-+.][0-9A-Za-z.+-]*)?)$")
@@ -50,7 +51,7 @@ def released(packages: Sequence[PackageGraph], text: str, *, guess: bool = True)
 def _known(package: PackageGraph) -> Iterator[tuple[str, str | None]]:
     for graph in package.channels:
         yield from ((name, None) for name in graph.entries)
-    yield from ((name, bundle.version) for name, bundle in package.package.by_name.items())
+    yield from ((name, bundle.version) for name, bundle in as_served(package).package.by_name.items())
 
 
 def _tolerant(text: str | None) -> Version | None:

@@ -13,7 +13,7 @@ from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.model import DeprecationEntry
 from everpath.policies import PolicyName, olm_v0, olm_v1
 from everpath.policies.decisions import Failure, FailureKind, Installed
-from everpath.versions import Version
+from everpath.versions import Version, maybe
 
 #: Edges that are named in a reason; a channel where everything covers everything has n for each of n entries.
 _MOST_EDGES: Final = 3
@@ -125,8 +125,11 @@ class Reasons:
         return f"{successor} is not on the chain of replaces below the head"
 
     def _refused_v1(self, successor: str, stop: str) -> str:
-        if self._graph.bundle(successor) is None:
+        bundle = self._graph.bundle(successor)
+        if bundle is None:
             return f"the catalog has no bundle {successor}"
+        if maybe(bundle.version) is None:
+            return f"OLM v1 cannot read the version of {successor}, and takes such last"
         if successor in self._deprecated and stop not in self._deprecated:
             return f"{successor} is deprecated and {stop} is not"
         return f"{successor} is no higher version"

@@ -5,7 +5,7 @@ from __future__ import annotations
 __all__ = ["Scenario", "Terms", "sheets"]
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
@@ -13,6 +13,7 @@ from typing import NamedTuple
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.policies import PolicyName
 from everpath.policies.extensions import Extension, Source
+from everpath.policies.offers import as_served
 from everpath.simulation.asked import Asked
 from everpath.simulation.rows import Line, Row, Sheet
 from everpath.simulation.spanning import Spanning
@@ -57,8 +58,9 @@ def sheets(
     """One package: a sheet for each channel of each catalog that has it.
 
     `asked` limits the answers to something installed. `named`: there are other catalogs, so say which.
-    Cost: near-linear in entries and in the stops of their walks; where OLM v1 has several catalogs, channels
-    or a range to consider, the bundles of the package for each stop.
+    Cost: near-linear in entries and in the stops of their walks.
+
+    Of what a package says twice OLM v1 takes the last, and OLM v0 is shown with the first: opm refuses it.
     """
     if any(source.package is not None for source in sources):
         yield from _Package(sources, scenario, asked, named).sheets()
@@ -75,6 +77,11 @@ class _Package:
     _spanning: dict[tuple[str, ...], Spanning] = field(default_factory=dict)
     _told: set[Row | None] = field(default_factory=set)
     _ranked: dict[PackageGraph, Mapping[str, int]] = field(default_factory=dict)
+    _served: dict[PackageGraph, PackageGraph] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        packages = [source.package for source in self.sources if source.package is not None]
+        self._served = {package: as_served(package) for package in packages}
 
     def sheets(self) -> Iterator[Sheet]:
         if self.scenario.terms.channels is not None:
@@ -95,13 +102,14 @@ class _Package:
     def _sheet(self, source: Source, package: PackageGraph, graph: ChannelGraph) -> Sheet:
         book = Book()
         v0 = Stream.v0(graph, book) if "v0" in self.scenario.policies else None
-        v1 = self._v1(package, graph, book) if self._asks_v1 else None
+        served = self._served[package]
+        v1 = self._v1(served, served.by_name[graph.name], book) if self._asks_v1 else None
         origins = self._origins(package, graph) if self.scenario.switching else {}
         catalog = source.name if self.named else None
         lines = []
         for asked in self._questions(package, graph, origins):
             left = origins.get(asked.name, ()) if asked is not None else ()
-            row0 = v0.row(asked, self.scenario.starting) if v0 is not None else None
+            row0 = v0.row(self._at_first(package, asked), self.scenario.starting) if v0 is not None else None
             if row0 is not None:
                 row0 = self._placed(row0, source, left)._replace(catalog=catalog)
             row1 = self._placed(v1.row(asked), source, left) if v1 is not None else None
@@ -110,6 +118,20 @@ class _Package:
             lines = [line for line in lines if self._is_news(line)]
         is_default = graph.name == package.package.default_channel
         return Sheet(package.name, graph.name, graph, tuple(lines), self._versions, catalog, is_default)
+
+    def _at_first(self, package: PackageGraph, asked: Asked | None) -> Asked | None:
+        """Something installed, of the version that the first document of its own catalog gives it."""
+        if asked is None or asked.name not in package.memberships:
+            return asked
+        return _entry(package, asked.name) if asked == self._entry(package, asked.name) else asked
+
+    def _entry(self, package: PackageGraph, name: str) -> Asked:
+        """An entry, of the version that its catalog gives it, or else one of the others."""
+        found = _entry(self._served[package], name)
+        if found.version is not None or len(self._served) == 1:
+            return found
+        others = (_entry(other, name) for other in self._served.values())
+        return next((other for other in others if other.version is not None), found)
 
     def _is_news(self, line: Line) -> bool:
         """Whether no sheet of another catalog has it. OLM v1, if nobody else is asked, is told of once."""
@@ -139,26 +161,38 @@ class _Package:
         if channels not in self._spanning:
             terms = self.scenario.terms
             wanted = Extension(self.name, channels, terms.version_range, terms.self_certified)
-            self._spanning[channels] = Spanning(self.sources, wanted, label)
+            sources = [s._replace(package=self._served[s.package]) if s.package else s for s in self.sources]
+            self._spanning[channels] = Spanning(sources, wanted, label)
         return self._spanning[channels]
 
     def _questions(
         self, package: PackageGraph, graph: ChannelGraph, origins: Mapping[str, tuple[str, ...]]
     ) -> Iterator[Asked | None]:
         """Who is asked about in a channel, the newest first."""
+        entries = self._entries(package, graph)
         if self.scenario.fresh or self.scenario.starting is not None:
             yield None
         elif self.scenario.switching:
             chosen = {asked.name for asked in self.asked} if self.asked is not None else None
             names = [name for name in origins if chosen is None or name in chosen]
-            yield from (_entry(package, name) for name in self._newest_first(package, names))
-            yield from (a for a in self.asked or () if not a.is_known)
+            yield from (self._entry(package, name) for name in self._newest_first(package, names))
+            yield from (a for a in self.asked or () if self._is_homeless(a))
         elif self.asked is None:
-            yield from (_entry(package, name) for name in self._newest_first(package, graph.entries))
+            yield from (self._entry(package, name) for name in self._newest_first(package, entries))
         else:
             # Who names a channel wants its answer, also about something that is not in it.
             everybody = bool(self.scenario.channels)
-            yield from (a for a in self.asked if everybody or not a.is_known or a.name in graph.entries)
+            yield from (a for a in self.asked if everybody or a.name in entries or self._is_homeless(a))
+
+    def _is_homeless(self, asked: Asked) -> bool:
+        """Whether it is in no channel at all, so that every channel may be asked to take it."""
+        return not asked.is_known or all(asked.name not in package.memberships for package in self._served)
+
+    def _entries(self, package: PackageGraph, graph: ChannelGraph) -> Collection[str]:
+        """The entries of a channel, of all the documents that have its name."""
+        if self._served[package] is package:
+            return graph.entries
+        return {name for other in package.channels if other.name == graph.name for name in other.entries}
 
     @cached_property
     def _versions(self) -> Mapping[str, str]:
@@ -166,7 +200,7 @@ class _Package:
         stated = {
             (name, str(version))
             for source in self.sources
-            for graph in (source.package.channels if source.package is not None else ())
+            for graph in (self._served[source.package].channels if source.package is not None else ())
             for name, version in graph.versions.items()
         }
         names, versions = (Counter(column) for column in zip(*stated, strict=True)) if stated else ({}, {})
@@ -207,7 +241,7 @@ class _Package:
         for package in (source.package for source in self.sources if source.package is not None):
             graphs = (g for g in package.channels if not channels or g.name in channels)
             for name in self._newest_first(package, {name for graph in graphs for name in graph.entries}):
-                if (asked := _entry(package, name)) not in met:
+                if (asked := self._entry(package, name)) not in met:
                     met.add(asked)
                     yield asked
 

@@ -21,21 +21,26 @@ from everpath.versions import maybe
 _MOST_REMARKS = 3
 
 
-class Spanning:
-    """The walks of one ClusterExtension. Each stop is asked for once.
+def _spoken(reason: str) -> str:
+    """A reason as a clause: most speak of the bundle and begin with a verb, some of the catalogs."""
+    return reason if reason.startswith(("catalog ", "several catalogs ")) else f"it {reason}"
 
-    Cost of a stop: the bundles of the package in all catalogs.
-    """
+
+class Spanning:
+    """The walks of one ClusterExtension. Each stop is asked for once, and each walk is gone once."""
 
     def __init__(self, sources: Sequence[Source], extension: Extension, channel: str) -> None:
         self._sources = sources
         self._extension = extension
         self._channel = channel
         self._decided: dict[Installed | None, Decision] = {}
+        self._walked: dict[Installed | None, Trail] = {}
+        self._heads: dict[tuple[str, str | None], frozenset[str]] = {}
 
     def row(self, asked: Asked | None) -> Row:
         """The walk from what is installed, None if nothing is."""
-        trail = follow(asked.under("v1") if asked is not None else None, self._decide, self._arrived)
+        start = asked.under("v1") if asked is not None else None
+        trail = follow(start, self._decide, self._arrived, self._walked)
         end, reason = self._end(asked, trail)
         name = asked.name if asked is not None else None
         return Row(
@@ -64,35 +69,52 @@ class Spanning:
         stops = [*([installed] if installed is not None else []), *trail.path]
         if trail.is_loop:
             return End.LOOP, opened(opening, circle(stops[stops.index(stops[-1]) :]))
-        stop = stops[-1]
-        if stop in self._heads:
+        here = trail.last
+        assert here is not None  # who has nothing gets something or a failure
+        if here.name in self._goals(here):
             return End.HEAD, arriving("the head", len(trail.path), opening)
-        if stop == self._decide(None).next:
+        if self._is_particular and here == self._afresh:
             return End.HEAD, arriving("what it would install afresh", len(trail.path), opening)
-        return End.STRANDED, opened(opening, self._stranded(asked, trail))
+        return End.STRANDED, opened(opening, self._stranded(here))
 
     @cached_property
-    def _heads(self) -> frozenset[str]:
-        """The heads of the channels that it may use."""
-        return frozenset(graph.head for graph in self._channels() if graph.head is not None)
+    def _is_particular(self) -> bool:
+        """Whether it asks for more than one channel, so that the head need not be what it wants."""
+        names = {graph.name for source in self._sources for graph in self._channels(source)}
+        return bool(self._extension.version_range) or self._extension.self_certified or len(names) > 1
 
-    def _channels(self) -> Iterator[ChannelGraph]:
+    @cached_property
+    def _afresh(self) -> Installed | None:
+        decision = self._decide(None)
+        return self._arrived(decision) if decision.next is not None else None
+
+    def _goals(self, stop: Installed) -> frozenset[str]:
+        """The heads of those channels that hold what it would install afresh, in the catalog it comes from.
+
+        Where that fails there is no saying what is best, and the heads are those above the stop itself, in
+        the catalog that it is kept by.
+        """
+        goal, followed = self._afresh, self._decide(None).catalog
+        if goal is None:
+            goal, followed = stop, self._decide(stop).catalog
+        if (goal.name, followed) not in self._heads:
+            channels = (g for s in self._sources if s.name == followed for g in self._channels(s))
+            heads = frozenset(g.head for g in channels if g.head is not None and goal.name in g.entries)
+            self._heads[goal.name, followed] = heads
+        return self._heads[goal.name, followed]
+
+    def _channels(self, source: Source) -> Iterator[ChannelGraph]:
         chosen = self._extension.channels
-        for source in self._sources:
-            for graph in source.package.channels if source.package is not None else ():
-                if not chosen or graph.name in chosen:
-                    yield graph
+        for graph in source.package.channels if source.package is not None else ():
+            if not chosen or graph.name in chosen:
+                yield graph
 
-    def _stranded(self, asked: Asked | None, trail: Trail) -> str:
+    def _stranded(self, here: Installed) -> str:
         """What the resolver says of whoever accepts the last stop."""
-        here = asked.under("v1") if asked is not None else None
-        for _ in trail.path:
-            here = self._arrived(self._decide(here))
-        assert here is not None  # the walk has a stop, or started at one
         heard: list[Remark] = []
         extensions.resolve(self._sources, self._extension._replace(installed=here), heard.append)
         shown = [
-            f"{remark.edge}, but it {remark.reason}"
+            f"{remark.edge}, but {_spoken(remark.reason)}"
             for remark in heard
             if remark.verdict is not Verdict.TAKEN and remark.entry != here.name and remark.edge is not None
         ]

@@ -11,6 +11,7 @@ from itertools import chain
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.policies import PolicyName, subscriptions
 from everpath.policies.decisions import Decision, Installed
+from everpath.policies.offers import as_served
 from everpath.policies.walks import Destination, End, destinations
 from everpath.simulation.asked import Asked
 from everpath.simulation.bulk import Answers, answers_v0, answers_v1, arrival_v1
@@ -49,7 +50,8 @@ class Stream:
     @staticmethod
     def v1(package: PackageGraph, graph: ChannelGraph, book: Book) -> Stream:
         """A ClusterExtension with `channels: [that channel]`, where one catalog serves."""
-
+        if (served := as_served(package)) is not package:
+            package, graph = served, served.by_name[graph.name]
         arrival = arrival_v1(package, graph)
 
         def decide(installed: Installed | None, _starting: str | None) -> Decision:

@@ -88,7 +88,7 @@ def _story(
 def _verdict(account: Account) -> str:
     """What happens, in a line."""
     olm, decision = f"OLM {account.policy}", account.decision
-    here = account.installed.name if account.installed is not None else None
+    here = (account.installed.name or '""') if account.installed is not None else None
     if decision.failure is not None:
         left = f"{here} stays" if here else "nothing is installed"
         return f"{olm} {_failing(account.policy, decision.failure)}, and {left}."

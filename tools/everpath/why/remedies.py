@@ -15,7 +15,7 @@ from difflib import get_close_matches
 from typing import Final, NamedTuple
 
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.model import Catalog, Place
+from everpath.model import Catalog, Package, Place
 from everpath.policies import extensions, olm_v0, olm_v1, subscriptions
 from everpath.policies.decisions import Decision, FailureKind
 from everpath.policies.extensions import Extension, Source
@@ -55,6 +55,10 @@ def remedies(account: Account, question: Question, catalogs: Mapping[str, Catalo
     """What would let a walk go on that ends before the head. Cost: the rules, for one package."""
     if account.is_content:
         return
+    known = [c.by_name[question.package] for c in catalogs.values() if question.package in c.by_name]
+    if known and (remedy := _without_entries(account, question, known)) is not None:
+        yield remedy
+        return
     if account.graph is None and account.policy == "v0":
         yield _other_channel(account, question)
         return
@@ -66,6 +70,22 @@ def remedies(account: Account, question: Question, catalogs: Mapping[str, Catalo
         found = _found(account, question, catalogs[source.name])
         yield from map(_as_remedy, sorted(found, key=lambda finding: _order(account, finding)))
     yield from _tried(account, question)
+
+
+def _without_entries(account: Account, question: Question, packages: Sequence[Package]) -> Remedy | None:
+    """For a package without channels, for channels that it has not, and for those without entries."""
+    channels = {channel.name: channel for package in packages for channel in package.channels}
+    if not channels:
+        return Remedy(
+            f"publish a channel of {question.package}, which has none, with an entry for each bundle"
+        )
+    chosen = [channels[name] for name in account.channels or channels if name in channels]
+    if not chosen and account.policy == "v1":
+        return Remedy(f"let channels name one that the package has ({', '.join(sorted(channels))})")
+    if chosen and not any(channel.entries for channel in chosen):
+        names = ", ".join(channel.name for channel in chosen)
+        return Remedy(f"add entries to {names}: a channel without any serves nobody, and opm refuses it")
+    return None
 
 
 def _other_channel(account: Account, question: Question) -> Remedy:

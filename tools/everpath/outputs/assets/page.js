@@ -6,7 +6,7 @@
   const data = JSON.parse($("data").textContent);
   const sections = [...document.querySelectorAll(".channel")];
   const tabs = [...document.querySelectorAll("[role=tab]")];
-  const panel = $("panel"), find = $("find"), matches = $("matches");
+  const panel = $("panel"), find = $("find"), matches = $("matches"), said = $("said");
   const POLICIES = ["v0", "v1"];
   const WORDS = { stranded: "stranded", loop: "goes in a circle", error: "fails" }; // ends that need a reason
   let current = -1; // the channel that is shown
@@ -34,6 +34,8 @@
   function remember() {
     const address = new URLSearchParams({ channel: channel().name });
     if (chosen !== null) address.set("installed", typeof chosen === "number" ? channel().nodes[chosen].name : chosen.name);
+    const { theme } = document.documentElement.dataset;
+    if (theme) address.set("theme", theme);
     // Replaced, not pushed: nobody wants to go back through every entry they have looked at.
     try {
       history.replaceState(null, "", "#" + address);
@@ -49,17 +51,27 @@
     show(Math.max(number, 0));
     const installed = wanted.get("installed");
     const first = installed === null ? channel().lit[0] ?? channel().visitors[0] ?? null : named(installed);
-    if (first !== null && first !== undefined) choose(first);
+    const unmet = [];
+    if (wanted.has("channel") && number < 0) unmet.push(`The address asks for channel ${wanted.get("channel")}, which is not on this page.`);
+    if (first !== null) choose(first, { keep: unmet.length > 0 });
+    else if (installed !== null) unmet.push(`The address asks for ${installed}: ${elsewhere((each) => named(installed, each) !== null)}.`);
+    if (unmet.length) tell(unmet);
+  }
+
+  // What an address asks for in vain, until something is chosen. The address stays as it was sent.
+  function tell(unmet) {
+    panel.prepend(...unmet.map((text) => make("p", text, "unmet")));
+    said.textContent = [...unmet, said.textContent].join(" ");
   }
 
   // The entry that somebody means who types a name or a version; null when none is called so.
-  function named(text) {
+  function named(text, { nodes, visitors } = channel()) {
     const wanted = text.trim().toLowerCase();
     const bare = wanted.replace(/^v/, "");
     const called = (node) => node.name.toLowerCase() === wanted || (node.version && node.version.toLowerCase() === bare);
-    const column = channel().nodes.findIndex((node) => node.roads && called(node));
+    const column = nodes.findIndex((node) => node.roads && called(node));
     if (column >= 0) return column;
-    return channel().visitors.find((visitor) => visitor.name.toLowerCase() === wanted || visitor.name.toLowerCase().endsWith(".v" + bare)) ?? null;
+    return visitors.find((visitor) => visitor.name.toLowerCase() === wanted || visitor.name.toLowerCase().endsWith(".v" + bare)) ?? null;
   }
 
   // ── channels ──
@@ -81,15 +93,16 @@
     overview();
     rove(nodes().length - 1);
     draw();
+    search();
   }
 
   tabs.forEach((tab, i) => {
-    tab.addEventListener("click", () => { show(i); remember(); search(); });
+    tab.addEventListener("click", () => { show(i); remember(); });
     tab.addEventListener("keydown", (event) => {
-      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-      if (!step) return;
+      const target = { ArrowRight: i + 1, ArrowLeft: i - 1, Home: 0, End: tabs.length - 1 }[event.key];
+      if (target === undefined) return;
       event.preventDefault();
-      const next = (i + step + tabs.length) % tabs.length;
+      const next = (target + tabs.length) % tabs.length;
       show(next);
       tabs[next].focus();
       remember();
@@ -177,10 +190,11 @@
 
   // ── choosing what is installed ──
 
-  function choose(what, { focus = false } = {}) {
+  function choose(what, { focus = false, keep = false } = {}) {
     chosen = what;
+    svg().classList.remove("searching");
     draw();
-    remember();
+    if (!keep) remember();
     if (typeof what !== "number") return;
     rove(what);
     if (focus) nodes()[what].focus({ preventScroll: true });
@@ -204,30 +218,34 @@
     return path;
   }
 
+  // Only what changes is touched: a channel may have ten thousand entries.
+  function mark(name, elements) {
+    const wanted = new Set(elements);
+    sections[current].querySelectorAll("." + name).forEach((each) => wanted.delete(each) || each.classList.remove(name));
+    wanted.forEach((each) => each.classList.add(name));
+  }
+
   function draw() {
     const picture = svg(), all = nodes();
     const walks = chosen === null ? [[], []] : POLICIES.map((_, policy) => road(chosen, policy));
     picture.classList.toggle("walking", chosen !== null);
     const on = new Set(walks.flat());
-    all.forEach((node, i) => {
-      node.classList.toggle("on-road", on.has(i));
-      node.classList.toggle("chosen", i === chosen);
-      node.setAttribute("aria-pressed", i === chosen);
-    });
-    const from = walks.map((walk) => new Set(typeof chosen === "number" ? [chosen, ...walk] : walk));
-    picture.querySelectorAll(".hop").forEach((hop) => {
-      const policy = hop.classList.contains("v0") ? 0 : 1;
-      hop.classList.toggle("lit", chosen !== null && from[policy].has(Number(hop.dataset.from)));
-    });
-    picture.querySelectorAll(".edge").forEach((edge) => {
+    const here = typeof chosen === "number" ? [chosen] : [], lines = sections[current].querySelectorAll(".overview line");
+    mark("on-road", [...on].map((i) => all[i]));
+    mark("chosen", here.flatMap((i) => lines.length ? [all[i], lines[i]] : [all[i]]));
+    picture.querySelectorAll("[aria-pressed=true]").forEach((node) => node.setAttribute("aria-pressed", false));
+    here.forEach((i) => all[i].setAttribute("aria-pressed", true));
+    const from = walks.map((walk) => new Set([...here, ...walk]));
+    mark("lit", [...picture.querySelectorAll(".hop")].filter((hop) => from[hop.matches(".v0") ? 0 : 1].has(Number(hop.dataset.from))));
+    mark("near", [...picture.querySelectorAll(".edge")].filter((edge) => {
       // A range is shown from its own end only: whoever is old is in all of them.
       const accepts = edge.dataset.to === String(chosen);
-      const accepted = !edge.classList.contains("skipRange") && edge.dataset.from.split(" ").includes(String(chosen));
-      edge.classList.toggle("near", accepts || accepted);
-    });
-    sections[current].querySelectorAll(".overview line").forEach((line, i) => line.classList.toggle("chosen", i === chosen));
+      return accepts || (!edge.matches(".skipRange") && edge.dataset.from.split(" ").includes(String(chosen)));
+    }));
     panel.replaceChildren(...(chosen === null ? channelDetails() : entryDetails(walks)));
     panel.scrollTop = 0;
+    // To a screen reader the outcome, not the whole panel.
+    said.textContent = chosen === null ? "" : [...panel.querySelectorAll("h2, .road h3, .end")].map((each) => each.firstChild.textContent).join(", ");
   }
 
   // ── the panel ──
@@ -323,8 +341,38 @@
     box.append(make("h3", `OLM ${policy}: ${hops}`));
     box.append(make("p", WORDS[end.kind] ?? end.text, "end " + end.kind));
     if (WORDS[end.kind]) box.append(make("p", end.text, "why"));
-    if (walk.length) box.append(listOf("ol", walk.map(link)));
+    if (walk.length) box.append(hopList(walk));
     return box;
+  }
+
+  // Of a long road the beginning and the end, and the rest a hundred at a time: ten thousand buttons take seconds.
+  function hopList(walk) {
+    const list = make("ol"), [before, after] = walk.length > 40 ? [10, 10] : [walk.length, 0];
+    const item = (i) => {
+      const li = make("li");
+      li.value = i + 1;
+      li.append(link(walk[i]));
+      return li;
+    };
+    const items = (from, to) => Array.from({ length: to - from }, (_, i) => item(from + i));
+    list.append(...items(0, before));
+    if (!after) return list;
+    const end = walk.length - after, more = make("button", undefined, "link"), gap = make("li", undefined, "gap");
+    let shown = before;
+    const count = () => (more.textContent = `and ${(end - shown).toLocaleString("en")} more`);
+    more.type = "button";
+    more.addEventListener("click", () => {
+      const next = Math.min(shown + 100, end), added = items(shown, next);
+      gap.before(...added);
+      added[0].firstChild.focus();
+      shown = next;
+      if (shown === end) gap.remove();
+      else count();
+    });
+    count();
+    gap.append(more);
+    list.append(gap, ...items(end, walk.length));
+    return list;
   }
 
   function clear() {
@@ -340,21 +388,17 @@
   function search() {
     const wanted = find.value.trim().toLowerCase();
     svg().classList.toggle("searching", wanted !== "");
-    let first = null, number = 0;
-    nodes().forEach((node, i) => {
-      const entry = channel().nodes[i];
-      const match = wanted !== "" && (entry.name.toLowerCase().includes(wanted) || entry.version.toLowerCase().includes(wanted));
-      node.classList.toggle("match", match);
-      if (!match) return;
-      number += 1;
-      first ??= i;
-    });
-    matches.textContent = wanted === "" ? "" : number ? `${number} found, Enter chooses` : elsewhere(wanted);
-    return first;
+    const found = wanted === "" ? [] : [...channel().nodes.keys()].filter((i) => holds(channel().nodes[i], wanted));
+    const all = nodes();
+    mark("match", found.map((i) => all[i]));
+    matches.textContent = wanted === "" ? "" : found.length ? `${found.length} found, Enter chooses` : elsewhere(({ nodes }) => nodes.some((node) => node.roads && holds(node, wanted)));
+    return found[0] ?? null;
   }
 
-  function elsewhere(wanted) {
-    const other = data.channels.find((each) => each.nodes.some((node) => node.roads && (node.name.toLowerCase().includes(wanted) || node.version.toLowerCase().includes(wanted))));
+  const holds = (node, wanted) => node.name.toLowerCase().includes(wanted) || node.version.toLowerCase().includes(wanted);
+
+  function elsewhere(has) {
+    const other = data.channels.find(has);
     return other ? `not here, but in ${other.name}` : "not in this package; --installed draws its road";
   }
 
@@ -367,13 +411,13 @@
     const meant = named(find.value) ?? search();
     if (find.value.trim() === "" || meant === null) return;
     choose(meant);
-    svg().classList.remove("searching");
   });
 
   // ── the keyboard: one stop for the whole drawing, arrows inside it ──
 
   function rove(column) {
-    nodes().forEach((node, i) => (node.tabIndex = i === column ? 0 : -1));
+    svg().querySelectorAll(".node[tabindex='0']").forEach((node) => (node.tabIndex = -1));
+    if (column >= 0) nodes()[column].tabIndex = 0;
   }
 
   sections.forEach((section) => {
@@ -417,8 +461,14 @@
     const root = document.documentElement;
     const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = dark ? "light" : "dark";
+    remember();
   });
-  addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((each) => (each.open = true)));
+  let closed = [];
+  addEventListener("beforeprint", () => {
+    closed = [...document.querySelectorAll("details:not([open])")];
+    closed.forEach((each) => (each.open = true));
+  });
+  addEventListener("afterprint", () => closed.forEach((each) => (each.open = false)));
   addEventListener("resize", follow);
   addEventListener("hashchange", restore);
   restore();

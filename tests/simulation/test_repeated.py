@@ -1,0 +1,92 @@
+"""Packages that say something twice: opm refuses them, OLM v1 takes the last, and everybody has a row."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from everpath.graph import PackageGraph
+from everpath.model import Package
+from everpath.outputs.simulation import Simulation
+from everpath.outputs.simulation_text import text
+from everpath.policies.extensions import Source
+from everpath.policies.walks import End
+from everpath.simulation import Scenario, Terms
+from everpath.simulation.stream import Stream
+from everpath.simulation.ways import Book
+from graphs import package_graph
+from simulations import answered, brief, simulated
+
+
+def package(drawing: str) -> Package:
+    return package_graph(drawing).package
+
+
+def served(said: Package) -> list[Source]:
+    return [Source("catalog", 0, PackageGraph(said))]
+
+
+def two_channels() -> list[Source]:
+    first, second = package("b2: b1\nb1"), package("b4: b3\nb3")
+    channels, bundles = first.channels + second.channels, first.bundles + second.bundles
+    return served(replace(first, channels=channels, bundles=bundles))
+
+
+def two_bundles() -> list[Source]:
+    said = package("b2: b1\nb1")
+    again = next(b for b in said.bundles if b.name == "b2")._replace(version="5.0.0")
+    return served(replace(said, bundles=(*said.bundles, again)))
+
+
+def two_deprecations() -> list[Source]:
+    said = package("b3: b2\nb2: b1\nb1\n%deprecated b3: old")
+    later = package("b2\n%deprecated b2: old").deprecations
+    return served(replace(said, deprecations=said.deprecations + later))
+
+
+def test_of_two_channels_with_one_name_v1_takes_the_last_and_every_entry_has_a_row() -> None:
+    assert brief(answered(two_channels(), Scenario(("v1",)))) == [
+        "v1 b4 head",
+        "v1 b3 → b4 head",
+        "v1 b2 error",
+        "v1 b1 error",
+    ]
+    assert brief(answered(two_channels(), Scenario(("v0",)))) == [
+        "v0 b4 stranded",
+        "v0 b3 stranded",
+        "v0 b2 head",
+        "v0 b1 → b2 head",
+    ]
+
+
+def test_a_fresh_install_from_two_channels_with_one_name_is_of_the_last() -> None:
+    assert brief(answered(two_channels(), Scenario(("v1",), fresh=True))) == ["v1 - → b4 head"]
+
+
+def test_a_stream_of_the_first_of_two_channels_with_one_name_answers_for_the_last() -> None:
+    found = two_channels()[0].package
+    assert found is not None
+    row = Stream.v1(found, found.by_name["stable"], Book()).row(None)
+    assert brief([row]) == ["v1 - → b4 head"]
+
+
+def test_of_two_bundles_with_one_name_v1_runs_the_last_and_moves_nobody_who_has_it() -> None:
+    assert brief(answered(two_bundles(), Scenario(("v1",)), "b2")) == ["v1 b2 head"]
+    assert {row.end for row in answered(two_bundles())} == {End.HEAD}
+    several = Scenario(("v1",), terms=Terms(version_range=">0"))
+    assert brief(answered(two_bundles(), several)) == ["v1 b2 head", "v1 b1 → b2 head"]
+
+
+def test_of_two_olm_deprecations_v1_reads_the_last_and_says_so() -> None:
+    found = answered(two_deprecations(), Scenario(("v1",)))
+    assert brief(found) == ["v1 b3 head", "v1 b2 → b3 head", "v1 b1 stranded"]
+    assert found[-1].reason.endswith("b2 replaces b1, but b2 is deprecated and b1 is not")
+
+
+def test_opm_is_said_to_refuse_what_is_said_twice() -> None:
+    for sources, words in (
+        (two_channels(), 'package "p" has duplicate channel "stable"'),
+        (two_bundles(), 'package "p" has duplicate bundle "b2"'),
+        (two_deprecations(), 'expected a maximum of one deprecation per package: "p"'),
+    ):
+        shown = "".join(text(Simulation(simulated(sources), Scenario())))
+        assert f"opm refuses this catalog: {words}" in shown
