@@ -136,6 +136,8 @@ def test_under_v1_the_first_hop_is_the_one_of_a_cluster_extension(pair: tuple[st
 @FEW
 def test_the_edit_that_did_it_taken_back_lets_its_victims_go_on(pair: tuple[str, str]) -> None:
     old, new = map(channel_graph, pair)
+    if any(len(set(graph.versions.values())) < len(graph.versions) for graph in (old, new)):
+        return  # between equal versions OLM v1 chooses by chance, and no single edit did it
     before = _met(old, new)
     explained: set[tuple[str, PolicyName]] = set()
     for change in compare_channel(old, new, POLICIES, WHERE).changes():

