@@ -13,7 +13,7 @@ import pytest
 
 from conformance.oracle import Oracle
 from conformance.v1_questions import Installation, Question, Shelf, random_question, smaller
-from conformance.v1_verdicts import Fate, by_everpath, by_oracle, put, reordered
+from conformance.v1_verdicts import Fate, by_everpath, by_oracle, kind_of, put, reordered
 from documents import Document, bundle, channel, package
 
 pytestmark = pytest.mark.conformance
@@ -89,20 +89,8 @@ def explained(oracle: Oracle, question: Question, said: str) -> str:
 def count(counts: Counter[str], question: Question, fates: list[Fate]) -> None:
     for installed, fate in zip(question.installed, fates, strict=True):
         counts["questions"] += 1
-        counts[kind_of(fate, installed.name if installed else None)] += 1
+        counts[kind_of(fate.name, fate.failure, installed.name if installed else None)] += 1
         counts["deprecations elsewhere"] += fate.deprecations not in ("", fate.catalog)
-
-
-def kind_of(fate: Fate, installed: str | None) -> str:
-    if not fate.failure:
-        return "stays" if fate.name == installed else "moves"
-    kinds = {
-        "no bundles found": "no bundles",
-        "multiple catalogs": "several catalogs",
-        "dependency": "dependencies",
-        "desired version range": "unreadable range",
-    }
-    return next((kind for part, kind in kinds.items() if part in fate.failure), fate.failure)
 
 
 def shown(counts: Counter[str]) -> str:

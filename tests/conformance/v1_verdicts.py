@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Fate", "by_everpath", "by_oracle", "put", "reordered"]
+__all__ = ["Fate", "by_everpath", "by_oracle", "kind_of", "put", "reordered"]
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -109,3 +109,16 @@ def _sorted(question: Question, key: Callable[[Document], float]) -> Question:
         others = [d for d in shelf.documents if d["schema"] != "olm.bundle"]
         shelves.append(replace(shelf, documents=(*others, *sorted(bundles, key=key))))
     return replace(question, shelves=tuple(shelves))
+
+
+def kind_of(taken: str, failure: str, installed: str | None) -> str:
+    """The sort of an answer, to be counted."""
+    if not failure:
+        return "stays" if taken == installed else "moves"
+    kinds = {
+        "no bundles found": "no bundles",
+        "multiple catalogs": "several catalogs",
+        "dependency": "dependencies",
+        "desired version range": "unreadable range",
+    }
+    return next((kind for part, kind in kinds.items() if part in failure), failure)

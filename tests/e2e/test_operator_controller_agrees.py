@@ -13,6 +13,7 @@ from typing import Final
 import pytest
 
 from conformance.v1_questions import Question, random_question, smaller
+from conformance.v1_verdicts import kind_of
 from documents import bundle, channel, package, text
 from e2e.extension_fates import Fate, ask, by_everpath, by_process, possible, staged
 from real.control_plane import ControlPlane
@@ -152,24 +153,12 @@ def shrunk(olm: OlmV1, question: Question, said: str) -> str:
 def count(counts: Counter[str], question: Question, fate: Fate) -> None:
     (installed,) = question.installed
     counts["questions"] += 1
-    counts[kind_of(fate, installed.name if installed else None)] += 1
+    counts[kind_of(fate.name, fate.failure, installed.name if installed else None)] += 1
     counts["deprecated"] += bool(fate.deprecated)
     counts["pinned"] += bool(question.version)
     counts["self-certified"] += question.self_certified
     counts["pre-release"] += "-" in fate.version
     counts["from several catalogs"] += bool(fate.name and len(question.shelves) > 1)
-
-
-def kind_of(fate: Fate, installed: str | None) -> str:
-    if not fate.failure:
-        return "stays" if fate.name == installed else "moves"
-    kinds = {
-        "no bundles found": "no bundles",
-        "multiple catalogs": "several catalogs",
-        "dependency": "dependencies",
-        "desired version range": "unreadable range",
-    }
-    return next((kind for part, kind in kinds.items() if part in fate.failure), fate.failure)
 
 
 def shown(counts: Counter[str]) -> str:

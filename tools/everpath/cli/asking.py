@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = [
     "Market",
+    "channel_list",
     "installed",
     "named",
     "refuse_foreign_options",
@@ -121,8 +122,13 @@ class _Wishes(Protocol):
     def upgrade_constraint_policy(self) -> str: ...
 
 
-def refuse_foreign_options(wishes: _Wishes, policy: str | None) -> None:
-    """Raise UsageError for what the chosen policy knows nothing of, and would ignore."""
+def refuse_foreign_options(
+    wishes: _Wishes, policy: str | None, hint: str = "ask with --policy v1, or both"
+) -> None:
+    """Raise UsageError for what the chosen policy knows nothing of, and would ignore.
+
+    The hint says how to choose another policy.
+    """
     v1 = {
         "--channels": wishes.channel_list is not None,
         "--version-range": bool(wishes.version_range),
@@ -130,14 +136,21 @@ def refuse_foreign_options(wishes: _Wishes, policy: str | None) -> None:
     }
     for option in (option for option, given in v1.items() if given):
         if policy == "v0":
-            raise UsageError(f"{option} is for OLM v1", hint="ask with --policy v1, or both")
+            raise UsageError(f"{option} is for OLM v1", hint=hint)
         if wishes.starting_csv is not None:
             said = f"{option} is for OLM v1, --starting-csv for OLM v0"
             raise UsageError(said, hint="leave one of them out")
     if policy == "v1" and wishes.starting_csv is not None:
         pin = wishes.starting_csv.rpartition(".v")[2] or "VERSION"
-        hint = f"a ClusterExtension is pinned with --version-range {pin}"
-        raise UsageError("--starting-csv is for OLM v0", hint=hint)
+        pinned = f"a ClusterExtension is pinned with --version-range {pin}"
+        raise UsageError("--starting-csv is for OLM v0", hint=pinned)
+
+
+def channel_list(text: str | None) -> tuple[str, ...] | None:
+    """None: not given. An asterisk is a ClusterExtension without a list, so that all channels count."""
+    if text is None:
+        return None
+    return () if text.strip() == "*" else tuple(word for part in text.split(",") if (word := part.strip()))
 
 
 def version_range(text: str) -> str:

@@ -8,12 +8,12 @@ import gc
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import click
 
-from everpath.cli.config import POLICIES, Config, current_folder, load
+from everpath.cli.config import POLICIES, Config, load
+from everpath.cli.github import MOST_ROWS, append_step_summary, workspace
 from everpath.cli.inputs import Inputs, unreadable_parts
 from everpath.cli.options import (
     channel_option,
@@ -30,15 +30,11 @@ from everpath.compare.matrix import Matrix, matrix
 from everpath.errors import ExitCode, UsageError
 from everpath.model import Catalog
 from everpath.outputs.comparison import COMPARISON_FORMATS, ToldComparison, ToldMatrix, view
-from everpath.outputs.outcome import Workspace
 from everpath.outputs.plain import count
 from everpath.policies import PolicyName
 from everpath.rules.findings import Severity
 
 _FAIL_ON: Final = ("stranded", "road", "never")
-
-# GitHub refuses a step summary of more than a mebibyte; a row is some hundred bytes.
-_MOST_ROWS: Final = 500
 
 
 class Request(NamedTuple):
@@ -232,7 +228,7 @@ def _told(
         "policies": scope.policies,
         "locate": inputs.locate,
         "show": Severity.NOTE if request.show_all else Severity.WARNING,
-        "workspace": _workspace(),
+        "workspace": workspace(),
         "colour": output == "text" and request.output_file is None and wants_colour(sys.stdout, os.environ),
         "brief": request.quiet,
     }
@@ -241,34 +237,14 @@ def _told(
     return ToldComparison(comparison=found, old=names[0], new=names[1], **common)
 
 
-def _workspace() -> Workspace:
-    """GitHub counts paths from the checkout, wherever in it the step runs."""
-    here = current_folder()
-    checkout = os.environ.get("GITHUB_WORKSPACE")
-    root = Path(checkout) if checkout and here.is_relative_to(checkout) else here
-    return Workspace(str(here), str(root))
-
-
 def _tell(request: Request, told: ToldComparison | ToldMatrix, output: str) -> None:
     """What goes elsewhere than into the report: GitHub's summary page, and standard error."""
     if output == "github":
-        _append_step_summary(told)
+        from everpath.outputs.comparison_markdown import table  # noqa: PLC0415 - only GitHub wants it
+
+        append_step_summary(table(told, MOST_ROWS))
     if request.output_file is not None and not request.quiet:
         click.echo(f"{told.summary} Written to {request.output_file}.", err=True)
-
-
-def _append_step_summary(told: ToldComparison | ToldMatrix) -> None:
-    """A summary that cannot be written is worth a word, not a failed check."""
-    from everpath.outputs.comparison_markdown import table  # noqa: PLC0415 - only GitHub wants it
-
-    file = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not file:
-        return
-    try:
-        with Path(file).open("a", encoding="utf-8", errors="backslashreplace") as stream:
-            stream.writelines(table(told, _MOST_ROWS))
-    except OSError as error:
-        click.echo(f"cannot write the step summary: {error.strerror}", err=True)
 
 
 def _exit_code(request: Request, found: Comparison | Matrix, catalogs: Sequence[Catalog]) -> ExitCode:

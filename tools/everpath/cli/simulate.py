@@ -13,7 +13,14 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from everpath.cli.asking import Market, installed, with_entry
+from everpath.cli.asking import (
+    Market,
+    channel_list,
+    installed,
+    refuse_foreign_options,
+    version_range,
+    with_entry,
+)
 from everpath.cli.config import POLICIES, Config, load
 from everpath.cli.inputs import Inputs
 from everpath.cli.options import (
@@ -33,7 +40,6 @@ from everpath.outputs.plain import count
 from everpath.outputs.simulation import Simulation, csv, document
 from everpath.policies import PolicyName
 from everpath.policies.walks import End
-from everpath.ranges.masterminds import Constraint, ConstraintError
 from everpath.simulation import Scenario, Sheet, Terms, sheets
 
 FORMATS: Final = ("text", "json", "csv")
@@ -191,8 +197,8 @@ def _scenario(request: Request, config: Config) -> Scenario:
         switching=request.switch or bool(request.to_channels),
         targets=frozenset(request.to_channels),
         terms=Terms(
-            channels=_channel_list(request.channel_list),
-            version_range=_version_range(request.version_range),
+            channels=channel_list(request.channel_list),
+            version_range=version_range(request.version_range),
             self_certified=request.upgrade_constraint_policy == "SelfCertified",
         ),
     )
@@ -216,53 +222,15 @@ def _refuse_contradictions(request: Request, policy: str) -> None:
         )
     if request.channel_list is not None and (request.switch or request.to_channels or request.channels):
         raise UsageError("--channels takes the place of -c and --switch", hint="leave them out")
-    _refuse_foreign_options(request, policy)
+    if policy == "v1" and request.approval == "Manual":
+        raise UsageError("--approval Manual is for OLM v0", hint="OLM v1 has no approvals; leave it out")
+    hint = "leave out --policy v0" if request.policy else "the configuration says v0; add --policy v1"
+    refuse_foreign_options(request, policy, hint)
     if "" in (request.installed, request.starting_csv):
         raise UsageError("an empty name is nothing to ask about", hint="give the name of a CSV, or a version")
     for end in request.fail_on:
         if end not in _ENDS:
             raise UsageError(f"no walk ends in {end!r}", hint=f"--fail-on takes {', '.join(_ENDS)}")
-
-
-def _refuse_foreign_options(request: Request, policy: str) -> None:
-    """Raise UsageError for what the chosen policy knows nothing of."""
-    v1 = {
-        "--channels": request.channel_list is not None,
-        "--version-range": bool(request.version_range),
-        "--upgrade-constraint-policy": request.upgrade_constraint_policy == "SelfCertified",
-    }
-    for option in (option for option, given in v1.items() if given):
-        if policy == "v0":
-            hint = "leave out --policy v0" if request.policy else "the configuration says v0; add --policy v1"
-            raise UsageError(f"{option} is for OLM v1", hint=hint)
-        if request.starting_csv is not None:
-            raise UsageError(
-                f"{option} is for OLM v1, --starting-csv for OLM v0", hint="leave one of them out"
-            )
-    if policy == "v1" and request.approval == "Manual":
-        raise UsageError("--approval Manual is for OLM v0", hint="OLM v1 has no approvals; leave it out")
-    if policy == "v1" and request.starting_csv is not None:
-        hint = f"a ClusterExtension is pinned with --version-range {_hinted_version(request.starting_csv)}"
-        raise UsageError("--starting-csv is for OLM v0", hint=hint)
-
-
-def _hinted_version(name: str) -> str:
-    return name.rpartition(".v")[2] or "VERSION"
-
-
-def _channel_list(text: str | None) -> tuple[str, ...] | None:
-    """None: not given. An asterisk is a ClusterExtension without a list, so that all channels count."""
-    if text is None:
-        return None
-    return () if text.strip() == "*" else tuple(word for part in text.split(",") if (word := part.strip()))
-
-
-def _version_range(text: str) -> str:
-    try:
-        return Constraint.parse(text).text if text else ""
-    except ConstraintError as error:
-        hint = "OLM v1 takes ranges such as '1.2.x', '~1.2' or '>=1.2.0, <2'"
-        raise UsageError(f"--version-range {text!r} is none: {error.words}", hint=hint) from error
 
 
 def _answers(request: Request, scenario: Scenario, market: Market, wanted: Sequence[str]) -> Iterator[Sheet]:

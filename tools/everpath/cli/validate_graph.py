@@ -10,13 +10,13 @@ import sys
 import time
 from collections.abc import Iterator
 from datetime import date, datetime
-from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
 from everpath.cli import completers
-from everpath.cli.config import FAIL_ON, POLICIES, SEVERITIES, Config, current_folder, load
+from everpath.cli.config import FAIL_ON, POLICIES, SEVERITIES, Config, load
+from everpath.cli.github import MOST_ROWS, append_step_summary, workspace
 from everpath.cli.inputs import Inputs
 from everpath.cli.judging import judgements
 from everpath.cli.options import (
@@ -31,13 +31,10 @@ from everpath.cli.terminal import ProgressLine, wants_colour
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.outputs import FORMATS, MACHINE_FORMATS, TALLY_FORMATS, view
-from everpath.outputs.outcome import Outcome, Workspace
+from everpath.outputs.outcome import Outcome
 from everpath.rules.check import Report, Selection, concluded
 from everpath.rules.findings import Severity
 from everpath.rules.registry import all_rules, find_rules
-
-# GitHub refuses a step summary of more than a mebibyte; a row is some hundred bytes.
-_MOST_ROWS: Final = 500
 
 
 class Request(NamedTuple):
@@ -206,18 +203,10 @@ def _outcome(request: Request, config: Config, report: Report, inputs: Inputs, o
         rules={rule.id: rule for rule in all_rules()},
         show=Severity[(request.show or config.show or "warning").upper()],
         fail_on=None if fail_on == "never" else Severity[fail_on.upper()],
-        workspace=_workspace(),
+        workspace=workspace(),
         colour=output == "text" and request.output_file is None and wants_colour(sys.stdout, os.environ),
         brief=request.quiet,
     )
-
-
-def _workspace() -> Workspace:
-    """GitHub counts paths from the checkout, wherever in it the step runs."""
-    here = current_folder()
-    checkout = os.environ.get("GITHUB_WORKSPACE")
-    root = Path(checkout) if checkout and here.is_relative_to(checkout) else here
-    return Workspace(str(here), str(root))
 
 
 def _chunks(request: Request, outcome: Outcome, output: str) -> Iterator[str]:
@@ -231,26 +220,14 @@ def _chunks(request: Request, outcome: Outcome, output: str) -> Iterator[str]:
 def _tell(request: Request, outcome: Outcome, config: Config, output: str, seconds: float) -> None:
     """What goes elsewhere than into the report: GitHub's summary page, and standard error."""
     if output == "github":
-        _append_step_summary(outcome)
+        from everpath.outputs.markdown import table  # noqa: PLC0415
+
+        append_step_summary(table(outcome, MOST_ROWS))
     if request.verbose:
         click.echo(f"configuration: {config.file or 'none'}", err=True)
         click.echo(f"looked at {outcome.report.entries:,} entries in {seconds:.2f} s", err=True)
     if request.output_file is not None and not request.quiet:
         click.echo(f"{outcome.summary} Written to {request.output_file}.", err=True)
-
-
-def _append_step_summary(outcome: Outcome) -> None:
-    """A summary that cannot be written is worth a word, not a failed check."""
-    from everpath.outputs.markdown import table  # noqa: PLC0415
-
-    file = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not file:
-        return
-    try:
-        with Path(file).open("a", encoding="utf-8", errors="backslashreplace") as stream:
-            stream.writelines(table(outcome, _MOST_ROWS))
-    except OSError as error:
-        click.echo(f"cannot write the step summary: {error.strerror}", err=True)
 
 
 def _exit_code(outcome: Outcome) -> ExitCode:

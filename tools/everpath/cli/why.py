@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import click
 
 from everpath.cli import completers
-from everpath.cli.asking import Market, named, refuse_foreign_options, version_range
+from everpath.cli.asking import Market, channel_list, named, refuse_foreign_options, version_range
 from everpath.cli.config import POLICIES, Config, load
 from everpath.cli.inputs import Inputs
 from everpath.cli.options import (
@@ -114,7 +114,7 @@ def _why(request: Request) -> int:
     with ProgressLine(sys.stderr, wanted=not request.no_progress) as progress:
         read = list(inputs.catalogs(progress))
         names = catalogs or served(inputs.chosen)
-        inputs.verify([request.package] if request.package else (), _listed(request.channel_list) or ())
+        inputs.verify([request.package] if request.package else (), channel_list(request.channel_list) or ())
         market = Market(names, read)
         sources = _sources(request, config, market)
         explanation = explain(sources, _question(request, config, sources), _by_name(names, read))
@@ -179,7 +179,7 @@ def _question(request: Request, config: Config, sources: Sequence[Source]) -> Qu
         policies=policies,
         starting=request.starting_csv,
         terms=Terms(
-            channels=_listed(request.channel_list),
+            channels=channel_list(request.channel_list),
             version_range=request.version_range,
             self_certified=request.upgrade_constraint_policy == "SelfCertified",
         ),
@@ -201,13 +201,6 @@ def _usual_channel(graphs: Sequence[PackageGraph], name: str | None) -> str:
     if default and (default in holding or not holding):
         return default
     return next(iter(holding or sorted(name for graph in graphs for name in graph.by_name)), default)
-
-
-def _listed(text: str | None) -> tuple[str, ...] | None:
-    """None: not given. An asterisk is a ClusterExtension without a list, so that all channels count."""
-    if text is None:
-        return None
-    return () if text.strip() == "*" else tuple(word for part in text.split(",") if (word := part.strip()))
 
 
 def _view(output: str) -> Callable[[Told], Iterator[str]]:

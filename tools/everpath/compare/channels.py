@@ -111,24 +111,13 @@ def compare_channel(
 
 
 def _change(meetings: Sequence[Meeting], outcome: Outcome, cause: Cause, fix: str | None) -> Change:
-    first = meetings[0]
-    who = _oldest_first(first, cause.victims)
-    graph = first.new.graph or first.old.graph
-    assert graph is not None  # there is somebody
-    return Change(
-        ChangeKind(outcome.value),
-        graph.package.name,
-        graph.name,
-        _message(meetings, outcome, who),
-        installed=tuple(who),
-        policies=tuple(m.old.policy for m in meetings),
-        was=_spelled(first.old, who[0]),
-        now=_spelled(first.new, who[0]),
+    first, note = meetings[0], _note(meetings, outcome, cause.victims)
+    who = list(note.installed)
+    return note._replace(
         because=tuple(_reasons(first, who)) if outcome is Outcome.STRANDED else (),
         edits=cause.edits,
         fix=fix,
         place=_place(first, cause.edits, who),
-        in_old=first.new.graph is None,
     )
 
 
@@ -136,7 +125,7 @@ def _note(meetings: Sequence[Meeting], outcome: Outcome, names: Iterable[str]) -
     first = meetings[0]
     who = _oldest_first(first, names)
     graph = first.new.graph or first.old.graph
-    assert graph is not None
+    assert graph is not None  # there is somebody
     return Change(
         ChangeKind(outcome.value),
         graph.package.name,

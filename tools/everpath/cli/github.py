@@ -1,0 +1,38 @@
+"""What GitHub Actions tells a command about its job, and what it wants to be told besides the report."""
+
+from __future__ import annotations
+
+__all__ = ["MOST_ROWS", "append_step_summary", "workspace"]
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+import click
+
+from everpath.cli.config import current_folder
+from everpath.outputs.outcome import Workspace
+
+#: GitHub refuses a step summary of more than a mebibyte; a row is some hundred bytes.
+MOST_ROWS: Final = 500
+
+
+def workspace() -> Workspace:
+    """GitHub counts paths from the checkout, wherever in it the step runs."""
+    here = current_folder()
+    checkout = os.environ.get("GITHUB_WORKSPACE")
+    root = Path(checkout) if checkout and here.is_relative_to(checkout) else here
+    return Workspace(str(here), str(root))
+
+
+def append_step_summary(lines: Iterable[str]) -> None:
+    """A summary that cannot be written is worth a word, not a failed check."""
+    file = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not file:
+        return
+    try:
+        with Path(file).open("a", encoding="utf-8", errors="backslashreplace") as stream:
+            stream.writelines(lines)
+    except OSError as error:
+        click.echo(f"cannot write the step summary: {error.strerror}", err=True)
