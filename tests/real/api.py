@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Api", "Object", "RefusedError"]
+__all__ = ["Api", "Object", "RefusedError", "conditions"]
 
 import json
 import ssl
@@ -11,6 +11,11 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 Object: TypeAlias = dict[str, Any]
+
+
+def conditions(thing: Object) -> list[Object]:
+    """A thing's conditions. A young CustomResourceDefinition carries them as null, not as a list."""
+    return list(thing.get("status", {}).get("conditions") or ())
 
 
 class RefusedError(RuntimeError):

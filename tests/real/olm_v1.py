@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 import yaml
 
-from real.api import Api, Object, RefusedError
+from real.api import Api, Object, RefusedError, conditions
 from real.catalog_server import CatalogServer, catalog_server
 from real.control_plane import ControlPlane
 from real.helm_releases import installed_release, release_name
@@ -207,8 +207,7 @@ def _define(parts: Parts, api: Api) -> None:
 
 
 def _is_established(definition: Object) -> bool:
-    conditions = definition.get("status", {}).get("conditions", ())
-    return any(c["type"] == "Established" and c["status"] == "True" for c in conditions)
+    return any(c["type"] == "Established" and c["status"] == "True" for c in conditions(definition))
 
 
 def _object(kind: str, name: str, labels: Mapping[str, str], spec: Object) -> Object:
@@ -254,6 +253,5 @@ def _extension(name: str, ask: Ask) -> Object:
 
 
 def _answer(extension: Object) -> Answer:
-    conditions = extension.get("status", {}).get("conditions", ())
-    messages = {condition["type"]: condition["message"] for condition in conditions}
+    messages = {condition["type"]: condition["message"] for condition in conditions(extension)}
     return Answer(messages.get("Progressing", ""), messages.get("Deprecated", ""))

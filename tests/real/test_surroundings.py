@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from real.api import conditions
 from real.catalog_server import catalog_server
 from real.loopback import HOST, free_ports
 from real.parts import AbsentError, Parts
@@ -57,3 +58,8 @@ def test_a_folder_of_real_parts_that_lacks_one_is_a_mistake(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(FileNotFoundError, match=r"lacks kube-apiserver; tests/real/build\.sh"):
         Parts.found()
+
+
+@pytest.mark.parametrize("young", [{}, {"status": {}}, {"status": {"conditions": None}}])
+def test_a_thing_without_conditions_yet_has_none(young: dict[str, object]) -> None:
+    assert conditions(young) == []
