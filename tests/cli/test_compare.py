@@ -60,6 +60,87 @@ def test_json_keeps_its_schema(everpath: Everpath, new: str) -> None:
     assert sum(document["summary"][row["outcome"]] > 0 for row in document["rows"]) == 6
 
 
+TWO = "[s1]\nop.v1: op.v0\nop.v0\n[s2]\nop.v3: op.v2\nop.v2: op.v1"
+
+
+def test_whoever_names_no_channel_fails_the_gate_and_is_listed_apart(everpath: Everpath) -> None:
+    old, new = _write("two", TWO), _write("cut", TWO.replace("op.v2: op.v1", "op.v2"))
+    answer = everpath("compare", old, new)
+    assert answer.code == 1
+    assert "op.v0 and op.v1 can no longer reach op.v3 under OLM v1 where no channels are named" in answer.out
+    assert "8 unchanged. Where no channels are named, OLM v1 cuts off 2 more." in answer.out
+    document = json.loads(everpath("compare", old, new, "-o", "json").out)
+    conforms("compare", document)
+    assert [row["channel"] for row in document["withoutChannels"]] == [None] * 4
+    assert everpath("compare", old, new, "-c", "s2").code == 0
+    assert everpath("compare", old, new, "--policy", "v0").code == 0
+
+
+def test_a_matrix_shows_whoever_names_no_channel_where_it_matters(everpath: Everpath) -> None:
+    old, new = _write("two", TWO), _write("cut", TWO.replace("op.v2: op.v1", "op.v2"))
+    answer = everpath("compare", "--matrix", f"1={old}", f"2={new}")
+    assert answer.code == 1
+    assert answer.out.partition("\n\n")[0].splitlines() == [
+        "PACKAGE  CHANNEL  INSTALLED  OLM  1        2",
+        "op       (none)   op.v1      v1   → op.v3  ! stranded at op.v1",
+        "op       (none)   op.v0      v1   → op.v3  ! stranded at op.v1",
+    ]
+    assert "from 1 to 2: 2 cut off" in answer.out
+    assert "1 of 1 move cuts somebody off" in answer.out
+    conforms("compare", json.loads(everpath("compare", "--matrix", old, new, "-o", "json").out))
+
+
+def test_json_says_which_parts_could_not_be_read(everpath: Everpath) -> None:
+    Path("longer/torn.yaml").write_text("schema: [olm.channel\n")
+    for arguments in (("old", "longer"), ("--matrix", "old", "longer")):
+        answer = everpath("compare", *arguments, "-o", "json")
+        document = json.loads(answer.out)
+        conforms("compare", document)
+        [part] = document["unread"]
+        assert (part["catalog"], part["file"], part["line"]) == ("longer", "longer/torn.yaml", 1)
+        assert answer.code == 3
+        assert "1 part of longer could not be read" in answer.err
+
+
+def test_a_release_without_a_replacement_fails_a_matrix(everpath: Everpath) -> None:
+    old = _write("before", "op.v3: op.v1\nop.v1")
+    new = _write("after", "op.v3: op.v1 / op.v2\nop.v2: - / op.v1.5.0\nop.v1.5.0\nop.v1")
+    answer = everpath("compare", "--matrix", old, new, "--policy", "v0")
+    assert answer.code == 1
+    assert "error[no-replacement]: op/stable: op.v1.5.0 has no replacement under OLM v0" in answer.out
+    assert "no move cuts anybody off; 1 adds a release without a replacement." in answer.out
+
+
+def test_long_lists_are_cut_and_json_has_all(everpath: Everpath) -> None:
+    names = [f"op.v1.0.{n}" for n in range(60)]
+    chain = "\n".join(f"{new}: {old}" for new, old in zip(names[1:], names, strict=False))
+    lost = "\n".join(["op.v2: op.v1.0.59", *(f"{name}: {name}" for name in names[:-1]), names[-1]])
+    old, new = _write("long", f"{chain}\n{names[0]}"), _write("lost", lost)
+    answer = everpath("compare", old, new)
+    assert max(map(len, answer.out.splitlines())) < 1_000
+    assert "and 51 more can no longer reach" in answer.out
+    assert "Lists of names are cut short; -o json has all." in answer.out
+    document = json.loads(everpath("compare", old, new, "-o", "json").out)
+    conforms("compare", document)
+    first = next(change for change in document["changes"] if change["kind"] == "stranded")
+    assert first["fix"] == "add op.v1.0.0, op.v1.0.1, op.v1.0.10 and 56 more to the skips of op.v2"
+    assert len(first["installed"]) == len(first["fixEntries"][0]["skips"]) == 59
+
+
+@pytest.mark.parametrize("output", ["text", "github"])
+def test_olms_own_words_are_cut_where_they_name_too_many(everpath: Everpath, output: str) -> None:
+    names = [f"op.v1.0.{n}" for n in range(200)]
+    chain = "\n".join(f"{new}: {old}" for new, old in zip(names[1:], names, strict=False))
+    old, new = _write("long", f"{chain}\n{names[0]}"), _write("heads", "\n".join(names))
+    shown = everpath("compare", old, new, "--policy", "v0", "-o", output).out
+    assert "200 replacement chains were found" in shown
+    assert "… (-o json has all of it)" in shown
+    assert names[-1] not in shown.partition("200 replacement chains")[2].partition("(-o json has all")[0]
+    document = json.loads(everpath("compare", old, new, "--policy", "v0", "-o", "json").out)
+    [failing] = [change for change in document["changes"] if change["kind"] == "failing"]
+    assert all(name in failing["now"] for name in names)
+
+
 def test_the_matrix_keeps_the_schema_too(everpath: Everpath) -> None:
     document = json.loads(everpath("compare", "--matrix", "1=old", "2=longer", "3=short", "-o", "json").out)
     conforms("compare", document)

@@ -80,9 +80,38 @@ def test_a_fork_is_mended_by_a_skip() -> None:
 
 
 def test_the_order_of_equal_versions_is_named_where_it_decides() -> None:
-    old, new = "b@1.0.0: a\nc@1.0.0\na@0.1.0", "c@1.0.0\nb@1.0.0: a\na@0.1.0"
-    [words] = _cause(old, new, "stranded", "v1")
-    assert words == "entries are in another order, and OLM v1 takes the first of equal versions"
+    old, new = "b@1.0.0: a\nc@1.0.0: a\na@0.1.0", "c@1.0.0: a\nb@1.0.0: a\na@0.1.0"
+    [words] = _cause(old, new, "road", "v1")
+    assert (
+        words == "the order is another one, and between equal versions it decides for OLM v1, or chance does"
+    )
+    [change] = changes(old, new, "road", "v1")
+    assert change.because == ("between b and c, which have the same version, OLM v1 chooses by chance",)
+
+
+def test_a_road_that_chance_decides_is_said_to_be_one() -> None:
+    [change] = changes("b@1.0.0: a\nc@1.0.0: a\na@0.1.0", "b@1.0.0\nc@1.0.0\na@0.1.0", "stranded", "v1")
+    assert change.because[-1] == "between b and c, which have the same version, OLM v1 chooses by chance"
+    assert change.edits
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "policy"),
+    [
+        # OLM v0 leaves nothing to chance; nothing leads to c; c is deprecated, and b is not.
+        ("d: b / c\nb@1.0.0: a\nc@1.0.0: a\na@0.1.0", "d: b / c\nb@1.0.0\nc@1.0.0\na@0.1.0", "v0"),
+        ("d: b\nb@1.0.0: a\nc@1.0.0\na@0.1.0", "d: b\nb@1.0.0\nc@1.0.0\na@0.1.0", "v1"),
+        (
+            "d: b / c\nb@1.0.0: a\nc@1.0.0: a\na@0.1.0\n%deprecated c: no",
+            "d: b / c\nb@1.0.0\nc@1.0.0\na@0.1.0\n%deprecated c: no",
+            "v1",
+        ),
+    ],
+)
+def test_where_nothing_is_left_to_chance_none_is_spoken_of(old: str, new: str, policy: str) -> None:
+    found = [c for kind in ("failing", "stranded") for c in changes(old, new, kind, policy)]
+    assert any("a" in change.installed for change in found)
+    assert not any("chance" in reason for change in found for reason in change.because)
 
 
 def test_edits_that_hurt_only_together_are_named_together() -> None:

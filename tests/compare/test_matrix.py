@@ -58,6 +58,17 @@ def test_only_a_package_that_is_new_may_be_the_one_that_is_gone() -> None:
     assert "did you mean" not in found.moves[0].changes[0].message
 
 
+def test_a_release_without_a_replacement_is_told() -> None:
+    old, new = "e@3.0.0: a\na@2.0.0", "e@3.0.0: a / d\nd@2.5.0: - / c\nc@2.4.0\na@2.0.0"
+    found = _matrix(old, old, new, new)
+    assert [[(c.kind.value, c.installed) for c in move.changes] for move in found.moves] == [
+        [],
+        [("no-replacement", ("c",))],
+        [],
+    ]
+    assert (found.stranded, found.errors) == (0, 1)
+
+
 def test_who_goes_another_way_is_told_on_request() -> None:
     catalogs = [parse(CHAIN), parse(f"d: b / c\n{CHAIN}")]
     assert not matrix(catalogs).moves[0].changes

@@ -128,6 +128,19 @@ def test_a_range_that_panics_fails_v1_too() -> None:
     assert words.startswith("OLM v0 and v1 no longer resolve the namespace and the ClusterExtension of")
 
 
+def test_the_last_of_two_channels_of_a_name_may_lead_to_what_the_first_has_not() -> None:
+    old = parse("b: a\na")
+    [first], [last] = (parse(drawing).packages[0].channels for drawing in ("b\nc: b", "d: a\na"))
+    bundles = parse("d\nc\nb\na").packages[0].bundles
+    twice = replace(old.packages[0], channels=(first, last), bundles=bundles)
+    [row] = [
+        row
+        for row in compare(old, replace(old, packages=(twice,)), Scope(policies=("v1",))).rows
+        if row.installed == "a"
+    ]
+    assert (row.new.next, row.new.stop) == ("d", "d")
+
+
 def test_of_a_channel_that_is_declared_twice_v1_takes_the_last() -> None:
     old, [other] = parse("a"), parse("z").packages
     [package] = old.packages

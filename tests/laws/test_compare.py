@@ -8,6 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from everpath.compare import Outcome, Scope, compare
+from everpath.compare.any_channel import AnyChannel, Whole
 from everpath.compare.changes import ChangeKind
 from everpath.compare.channels import compare_channel
 from everpath.compare.differences import Kind, differences, without
@@ -27,6 +28,7 @@ from strategies import drawings
 
 POLICIES: tuple[PolicyName, ...] = ("v0", "v1")
 WHERE = ("p", "stable")
+HURTING = (ChangeKind.STRANDED, ChangeKind.FAILING)
 
 # Each example is two channels and a trial for every edit between them.
 FEW = settings(max_examples=50)
@@ -132,16 +134,58 @@ def test_under_v1_the_first_hop_is_the_one_of_a_cluster_extension(pair: tuple[st
         assert decision.failure is None or row.new.failure is None or decision.failure == row.new.failure
 
 
+@given(edited(), edited())
+@FEW
+def test_without_channels_the_hops_are_those_of_a_cluster_extension_without(
+    one: tuple[str, str], other: tuple[str, str]
+) -> None:
+    old, new = (parse(f"[x]\n{one[i]}\n[y]\n{other[i]}") for i in range(2))
+    packages = [PackageGraph(catalog.packages[0]) for catalog in (old, new)]
+    sources = [Source("catalog", 0, package) for package in packages]
+    for row in AnyChannel(Whole(packages[0]), Whole(packages[1])).rows:
+        extension = Extension("p", installed=Installed(row.installed, row.version))
+        for source, road in zip(sources, (row.old, row.new), strict=True):
+            decision = resolve_v1([source], extension)
+            assert decision.next == road.next
+            assert decision.failure is None or decision.failure == road.failure
+
+
+@given(edited(), edited())
+@settings(max_examples=20)
+def test_the_edits_that_hurt_whoever_names_no_channel_are_found(
+    one: tuple[str, str], other: tuple[str, str]
+) -> None:
+    old, new = (parse(f"[x]\n{one[i]}\n[y]\n{other[i]}") for i in range(2))
+    found = compare(old, new, Scope(policies=("v1",)))
+    hurt = {row.installed for row in found.unnamed if row.outcome.hurts}
+    known = {row.installed for row in found.rows if row.outcome.hurts}
+    told = [c for c in found.changes if c.channel is None and c.kind in HURTING]
+    assert {name for change in told for name in change.installed} <= hurt - known
+    assert all(change.edits and change.fix for change in told)
+    for name in hurt.difference(known, *(change.installed for change in told)):
+        [row] = [row for row in found.unnamed if row.installed == name]
+        assert any(row.new[:4] == r.new[:4] for r in found.rows if r.installed == name)
+
+
+@given(drawings())
+def test_to_name_the_only_channel_is_to_name_none(drawing: str) -> None:
+    graph = channel_graph(drawing)
+    whole = Whole(PackageGraph(graph.package))
+    known = {name: graph.versions.get(name) for name in graph.entries}
+    named = Roads(graph, "v1", known, WHERE)
+    for name, road in whole.roads(known).items():
+        assert road[:1] == named.road(name)[:1]
+        assert (road.hops, road.failure is None) == (named.road(name).hops, named.road(name).failure is None)
+
+
 @given(edited())
 @FEW
 def test_the_edit_that_did_it_taken_back_lets_its_victims_go_on(pair: tuple[str, str]) -> None:
     old, new = map(channel_graph, pair)
-    if any(len(set(graph.versions.values())) < len(graph.versions) for graph in (old, new)):
-        return  # between equal versions OLM v1 chooses by chance, and no single edit did it
     before = _met(old, new)
     explained: set[tuple[str, PolicyName]] = set()
     for change in compare_channel(old, new, POLICIES, WHERE).changes():
-        if change.kind not in (ChangeKind.STRANDED, ChangeKind.FAILING):
+        if change.kind not in HURTING:
             continue
         assert change.edits, "in a channel this small every cause is found"
         healed = _met(old, without(old, new, change.edits))

@@ -7,14 +7,16 @@ __all__ = ["compare"]
 import gc
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final, NamedTuple
 
 import click
 
 from everpath.cli.config import POLICIES, Config, load
 from everpath.cli.github import MOST_ROWS, append_step_summary, workspace
-from everpath.cli.inputs import Inputs, unreadable_parts
+from everpath.cli.inputs import Inputs, unreadable
 from everpath.cli.options import (
     channel_option,
     config_options,
@@ -29,7 +31,7 @@ from everpath.compare.catalogs import compare as compared
 from everpath.compare.matrix import Matrix, matrix
 from everpath.errors import ExitCode, UsageError
 from everpath.model import Catalog
-from everpath.outputs.comparison import COMPARISON_FORMATS, ToldComparison, ToldMatrix, view
+from everpath.outputs.comparison import COMPARISON_FORMATS, ToldComparison, ToldMatrix, Unread, view
 from everpath.outputs.plain import count
 from everpath.policies import PolicyName
 from everpath.rules.findings import Severity
@@ -143,10 +145,12 @@ def _compare(request: Request) -> int:
     for line in unheard_of:
         click.echo(line, err=True)
     output = request.output or ("github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text")
-    told = _told(request, found, inputs, scope, tuple(name for name, _ in named), output)
+    names = tuple(name for name, _ in named)
+    unread = tuple(_unread(names, catalogs))
+    told = replace(_told(request, found, inputs, scope, names, output), unread=unread)
     write(view(output)(told), request.output_file, machine=output == "json")
     _tell(request, told, output)
-    return _exit_code(request, found, catalogs)
+    return _exit_code(request, found, unread)
 
 
 def _named(request: Request) -> list[tuple[str, str]]:
@@ -247,17 +251,17 @@ def _tell(request: Request, told: ToldComparison | ToldMatrix, output: str) -> N
         click.echo(f"{told.summary} Written to {request.output_file}.", err=True)
 
 
-def _exit_code(request: Request, found: Comparison | Matrix, catalogs: Sequence[Catalog]) -> ExitCode:
-    if unread := [(catalog.name, parts) for catalog in catalogs if (parts := unreadable_parts(catalog))]:
-        for line in _unread(unread):
-            click.echo(line, err=True)
+def _exit_code(request: Request, found: Comparison | Matrix, unread: Sequence[Unread]) -> ExitCode:
+    for catalog, parts in Counter(part.catalog for part in unread).items():
+        what = f"{count(parts, 'part')} of {catalog} could not be read"
+        click.echo(f"warning: {what}; everpath validate-graph says which, and so does -o json", err=True)
+    if unread:
         return ExitCode.UNREADABLE
     fails = (found.stranded or found.errors) and request.fail_on != "never"
     fails = fails or (found.surprised and request.fail_on == "road")
     return ExitCode.FINDINGS if fails else ExitCode.CLEAN
 
 
-def _unread(unread: Sequence[tuple[str, int]]) -> Iterator[str]:
-    for name, parts in unread:
-        what = count(parts, "part")
-        yield f"warning: {what} of {name} could not be read; everpath validate-graph says which"
+def _unread(names: Sequence[str], catalogs: Sequence[Catalog]) -> Iterator[Unread]:
+    for name, catalog in zip(names, catalogs, strict=True):
+        yield from (Unread(name, problem.place, problem.message) for problem in unreadable(catalog))

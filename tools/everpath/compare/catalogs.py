@@ -10,15 +10,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from everpath.compare.any_channel import follow
 from everpath.compare.changes import Change, ChangeKind
 from everpath.compare.channels import ChannelComparison, compare_channel
-from everpath.compare.differences import Kind
 from everpath.compare.outcomes import Outcome, Row
 from everpath.compare.properties import Properties, properties
 from everpath.compare.remarks import (
+    channel_changes,
     channel_emptied,
     channel_gone,
-    channel_remarks,
     package_gone,
     package_remarks,
 )
@@ -51,13 +51,17 @@ EVERYTHING: Final = Scope()
 
 @dataclass(frozen=True)
 class Comparison:
-    """What was found: a row for everybody, the changes worth telling, and whether the properties hold."""
+    """What was found: a row for everybody, the changes worth telling, and whether the properties hold.
+
+    `unnamed` are the rows of whoever names no channel, in packages where that makes a difference.
+    """
 
     packages: int
     channels: int
     rows: tuple[Row, ...]
     changes: tuple[Change, ...]
     properties: Properties
+    unnamed: tuple[Row, ...] = ()
 
     @cached_property
     def counts(self) -> Mapping[Outcome, int]:
@@ -76,8 +80,8 @@ class Comparison:
 
     @property
     def surprised(self) -> int:
-        """How many rows arrive by another way than before."""
-        return sum(number for outcome, number in self.counts.items() if outcome.surprises)
+        """How many rows arrive by another way than before, those of whoever names no channel included."""
+        return sum(row.outcome.surprises for row in (*self.rows, *self.unnamed))
 
 
 def compare(old: Catalog, new: Catalog, scope: Scope = EVERYTHING) -> Comparison:
@@ -114,6 +118,7 @@ def _summed(parts: Iterable[Comparison], more: Iterable[Change]) -> Comparison:
         rows=tuple(row for part in parts for row in part.rows),
         changes=tuple(changes),
         properties=Properties.summed(part.properties for part in parts),
+        unnamed=tuple(row for part in parts for row in part.unnamed),
     )
 
 
@@ -134,22 +139,18 @@ def _package(old: PackageGraph, new: PackageGraph | None, added: Spellings, scop
             changes += _changes(graph, there, compared)
         if there is None and new is not None:
             changes.append(channel_gone(graph, new, fresh, scope.policies))
+    unnamed: tuple[Row, ...] = ()
+    if new is not None and "v1" in scope.policies and not scope.channels:
+        unnamed, told = follow(old, new, rows, scope.policies)
+        changes += told
     if new is None and channels:
         changes.append(package_gone(old, added, scope.policies))
     elif new is not None:
         changes += (c for c in package_remarks(old, new) if c.channel is None or scope.has_channel(c.channel))
-    return Comparison(1, len(channels), tuple(rows), tuple(changes), Properties.summed(held))
+    return Comparison(1, len(channels), tuple(rows), tuple(changes), Properties.summed(held), unnamed)
 
 
 def _changes(old: ChannelGraph, new: ChannelGraph | None, compared: ChannelComparison) -> Iterator[Change]:
-    if new is None:
-        return
-    told = list(compared.changes())
-    yield from told
-    # A release that strands by being added is told already, with the edit that mends it.
-    added = {e.entry for c in told if c.severity is Severity.ERROR for e in c.edits if e.kind is Kind.ADDED}
-    for change in channel_remarks(old, new, compared):
-        is_release = change.kind in (ChangeKind.UNREACHABLE, ChangeKind.DEAD_END)
-        if not is_release or not added.intersection(change.installed):
-            yield change
-    yield from compared.notes()
+    if new is not None:
+        yield from channel_changes(old, new, compared)
+        yield from compared.notes()

@@ -6,15 +6,14 @@ edit will do, the fewest that were found to be needed together are named, each o
 
 from __future__ import annotations
 
-__all__ = ["Cause", "causes", "cured", "shared"]
+__all__ = ["Cause", "causes", "shared"]
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from everpath.compare.differences import Difference, differences, without
+from everpath.compare.differences import Difference
 from everpath.compare.outcomes import Meeting, Outcome
-from everpath.compare.roads import Roads
-from everpath.graph import ChannelGraph
+from everpath.compare.trials import Trials
 
 #: How many entries are walked in search of the causes of one channel: its trials cost that many each.
 _MOST_WALKED: Final = 30_000
@@ -37,15 +36,11 @@ class Cause(NamedTuple):
     victims: frozenset[str]
 
 
-def causes(meeting: Meeting, victims: Mapping[str, Outcome]) -> list[Cause]:
+def causes(trials: Trials, meeting: Meeting, victims: Mapping[str, Outcome]) -> list[Cause]:
     """The causes of what became of some installed versions, each of which is in one of them."""
-    old, new = meeting.old.graph, meeting.new.graph
-    if old is None or new is None or not victims:
-        return [Cause((), frozenset(victims))] if victims else []
-    edits = sorted(differences(old, new), key=_nearness(meeting, victims))
-    trials = max(_FEWEST_TRIED, min(_MOST_TRIED, _MOST_WALKED // len(new.entries)))
-    budget = _Budget(trials)
-    cured_by = _tried(meeting, victims, budget)
+    edits = sorted(trials.edits, key=_nearness(meeting, victims))
+    budget = _Budget(max(_FEWEST_TRIED, min(_MOST_TRIED, _MOST_WALKED // len(trials.new.entries))))
+    cured_by = _tried(trials, meeting, victims, budget)
     found = list(_alone(edits, frozenset(victims), cured_by, budget))
     left = frozenset(victims).difference(*(cause.victims for cause in found))
     found += _together(edits, left, cured_by, budget)
@@ -53,7 +48,9 @@ def causes(meeting: Meeting, victims: Mapping[str, Outcome]) -> list[Cause]:
     return [*found, Cause((), left)] if left else found
 
 
-def shared(found: Sequence[tuple[Meeting, Outcome, Cause]]) -> list[tuple[list[Meeting], Outcome, Cause]]:
+def shared(
+    trials: Trials, found: Sequence[tuple[Meeting, Outcome, Cause]]
+) -> list[tuple[list[Meeting], Outcome, Cause]]:
     """Causes with the same victims under several policies, as one where the edits of one are enough for all.
 
     Cost: a walk of the channel for each pair of causes whose edits differ.
@@ -64,7 +61,7 @@ def shared(found: Sequence[tuple[Meeting, Outcome, Cause]]) -> list[tuple[list[M
             if (
                 other is outcome
                 and wider.victims == cause.victims
-                and _explains(wider, cause, meeting, outcome)
+                and _explains(trials, wider, cause, meeting, outcome)
             ):
                 meetings.append(meeting)
                 break
@@ -73,14 +70,11 @@ def shared(found: Sequence[tuple[Meeting, Outcome, Cause]]) -> list[tuple[list[M
     return groups
 
 
-def _explains(wider: Cause, cause: Cause, meeting: Meeting, outcome: Outcome) -> bool:
-    if wider.edits == cause.edits:
-        return True
-    old, new = meeting.old.graph, meeting.new.graph
-    if old is None or new is None or not cause.edits:
-        return False
+def _explains(trials: Trials, wider: Cause, cause: Cause, meeting: Meeting, outcome: Outcome) -> bool:
+    if wider.edits == cause.edits or not cause.edits:
+        return wider.edits == cause.edits
     victims = dict.fromkeys(cause.victims, outcome)
-    return cured(meeting, without(old, new, wider.edits), victims) == cause.victims
+    return trials.cured(meeting, trials.without(wider.edits), victims) == cause.victims
 
 
 class _Budget:
@@ -107,32 +101,12 @@ def _nearness(meeting: Meeting, victims: Iterable[str]) -> Callable[[Difference]
     return lambda difference: difference.entry not in near
 
 
-def _tried(meeting: Meeting, victims: Mapping[str, Outcome], budget: _Budget) -> Trial:
-    old, new = meeting.old.graph, meeting.new.graph
-    assert old is not None
-    assert new is not None
-
+def _tried(trials: Trials, meeting: Meeting, victims: Mapping[str, Outcome], budget: _Budget) -> Trial:
     def cured_by(undone: Collection[Difference]) -> frozenset[str]:
         budget.spend()
-        return cured(meeting, without(old, new, undone), victims)
+        return trials.cured(meeting, trials.without(undone), victims)
 
     return cured_by
-
-
-def cured(meeting: Meeting, graph: ChannelGraph, victims: Mapping[str, Outcome]) -> frozenset[str]:
-    """Who of the victims is well in a channel that might have been the new one."""
-    roads = meeting.new
-    trial = Meeting(
-        meeting.old, Roads(graph, roads.policy, roads.installed, (graph.package.name, graph.name))
-    )
-    return frozenset(name for name, outcome in victims.items() if _is_well(trial, name, outcome))
-
-
-def _is_well(trial: Meeting, name: str, outcome: Outcome) -> bool:
-    if outcome.hurts and trial.old.road(name).arrives:
-        return trial.new.road(name).arrives and not trial.outcome(name).hurts
-    now = trial.outcome(name)
-    return not now.hurts and (outcome.hurts or not now.surprises)
 
 
 def _alone(

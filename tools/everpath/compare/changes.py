@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-__all__ = ["Change", "ChangeKind"]
+__all__ = ["Change", "ChangeKind", "cut_off_unnamed"]
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final, NamedTuple
 
 from everpath.compare.differences import Difference
-from everpath.model import Place
+from everpath.model import Entry, Place
 from everpath.policies import PolicyName
 from everpath.rules.findings import Severity
 
@@ -61,8 +62,9 @@ _SEVERITIES: Final = {
 class Change(NamedTuple):
     """One thing to tell: of whom, what, since which edits, and what mends it.
 
-    `was` and `now` are the road of the first of them in either catalog. `place` is in the new catalog, unless
-    nothing of it is there any more (`in_old`).
+    `was` and `now` are the road of the first of them in either catalog. `mended` are the entries that a fix
+    changes, if it is one of edges, as they would read: the names may be too many for the words. `place` is
+    in the new catalog, unless nothing of it is there any more (`in_old`).
     """
 
     kind: ChangeKind
@@ -76,6 +78,7 @@ class Change(NamedTuple):
     because: tuple[str, ...] = ()
     edits: tuple[Difference, ...] = ()
     fix: str | None = None
+    mended: tuple[Entry, ...] = ()
     place: Place | None = None
     in_old: bool = False
 
@@ -84,3 +87,9 @@ class Change(NamedTuple):
         """That of its kind; but what is gone and was nobody's is for the record."""
         is_gone = self.kind in (ChangeKind.PACKAGE_GONE, ChangeKind.CHANNEL_GONE)
         return Severity.NOTE if is_gone and not self.installed else self.kind.severity
+
+
+def cut_off_unnamed(changes: Iterable[Change]) -> int:
+    """How many are told to be cut off under OLM v1 because they name no channel."""
+    kinds = (ChangeKind.FAILING, ChangeKind.STRANDED)
+    return sum(len(c.installed) for c in changes if c.channel is None and c.kind in kinds)

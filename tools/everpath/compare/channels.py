@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["ChannelComparison", "compare_channel"]
+__all__ = ["TRACED", "UNMENDED", "ChannelComparison", "changed", "compare_channel"]
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Final, NamedTuple
 
 from everpath.compare.causes import Cause, causes, shared
@@ -13,17 +14,21 @@ from everpath.compare.differences import Difference
 from everpath.compare.mending import Wound, mended, related
 from everpath.compare.outcomes import Meeting, Outcome, Row
 from everpath.compare.roads import Installations, Road, Roads, installations
+from everpath.compare.trials import Trials
 from everpath.graph import ChannelGraph
 from everpath.model import Place
 from everpath.policies import PolicyName
 from everpath.policies.decisions import Installed, Remark, Verdict
 from everpath.policies.subscriptions import resolve
 from everpath.policies.walks import End
+from everpath.rules._edits import Edit
 from everpath.rules._words import listed, plural
 from everpath.versions import maybe
 
 #: Outcomes for which the edits that did it are looked for.
-_TRACED: Final = (Outcome.FAILING, Outcome.STRANDED, Outcome.DOWNGRADED, Outcome.ROAD)
+TRACED: Final = (Outcome.FAILING, Outcome.STRANDED, Outcome.DOWNGRADED, Outcome.ROAD)
+
+UNMENDED: Final = Edit("compare smaller steps: no edit, taken back, was found to mend it", ())
 
 #: Roads are spelled out up to this many hops.
 _MOST_HOPS: Final = 6
@@ -31,6 +36,9 @@ _MOST_HOPS: Final = 6
 #: Stops that are explained one by one, and reasons that are given for each.
 _MOST_STOPS: Final = 3
 _MOST_REASONS: Final = 3
+
+#: So many of those whom a change concerns are asked whether their roads are chance.
+_MOST_ASKED: Final = 20
 
 
 class ChannelComparison(NamedTuple):
@@ -41,25 +49,32 @@ class ChannelComparison(NamedTuple):
 
     def changes(self) -> Iterator[Change]:
         """Who is hurt or surprised, by what did it. Cost: a walk of the channel for each edit tried."""
+        victims = [(meeting, self._victims(meeting.old.policy)) for meeting in self.meetings]
+        if not any(hurt for _, hurt in victims):
+            return
+        old, new = self.meetings[0].old.graph, self.meetings[0].new.graph
+        if old is None or new is None:
+            return  # who loses a whole channel, or all that is in it, is told so
+        trials = Trials(old, new)
         found = [
             (meeting, outcome, cause)
-            for meeting in self.meetings
-            for outcome, victims in self._victims(meeting.old.policy).items()
-            for cause in causes(meeting, dict.fromkeys(victims, outcome))
+            for meeting, hurt in victims
+            for outcome, names in hurt.items()
+            for cause in causes(trials, meeting, dict.fromkeys(names, outcome))
         ]
         wounds = [
             Wound(sorted(meetings, key=lambda m: m.old.policy), outcome, cause)
-            for meetings, outcome, cause in shared(found)
+            for meetings, outcome, cause in shared(trials, found)
         ]
-        fixes: dict[int, str] = {}
+        fixes: dict[int, Edit] = {}
         # What one cause did to several is mended at once: two fixes might not go together.
         for alike in related([wound for wound in wounds if wound.outcome.hurts]):
-            fixes.update(dict.fromkeys(map(id, alike), _fix(self.meetings, alike)))
+            fixes.update(dict.fromkeys(map(id, alike), _fix(trials, self.meetings, alike)))
         for wound in wounds:
-            yield _change(*wound, fixes.get(id(wound)))
+            yield changed(*wound, fixes.get(id(wound)))
 
     def _victims(self, policy: PolicyName) -> Mapping[Outcome, Sequence[str]]:
-        found: dict[Outcome, list[str]] = {outcome: [] for outcome in _TRACED}
+        found: dict[Outcome, list[str]] = {outcome: [] for outcome in TRACED}
         for row in self.rows:
             if row.policy == policy and row.outcome in found:
                 found[row.outcome].append(row.installed)
@@ -110,13 +125,15 @@ def compare_channel(
     return ChannelComparison(meetings, rows)
 
 
-def _change(meetings: Sequence[Meeting], outcome: Outcome, cause: Cause, fix: str | None) -> Change:
+def changed(meetings: Sequence[Meeting], outcome: Outcome, cause: Cause, fix: Edit | None) -> Change:
+    """What a cause did to its victims, under the policies of these meetings, and what mends it."""
     first, note = meetings[0], _note(meetings, outcome, cause.victims)
     who = list(note.installed)
     return note._replace(
-        because=tuple(_reasons(first, who)) if outcome is Outcome.STRANDED else (),
+        because=(*(_reasons(first, who) if outcome is Outcome.STRANDED else ()), *_chances(meetings, who)),
         edits=cause.edits,
-        fix=fix,
+        fix=fix.text if fix is not None else None,
+        mended=fix.entries if fix is not None else (),
         place=_place(first, cause.edits, who),
     )
 
@@ -129,7 +146,7 @@ def _note(meetings: Sequence[Meeting], outcome: Outcome, names: Iterable[str]) -
     return Change(
         ChangeKind(outcome.value),
         graph.package.name,
-        graph.name,
+        None if first.new.spans else graph.name,
         _message(meetings, outcome, who),
         installed=tuple(who),
         policies=tuple(m.old.policy for m in meetings),
@@ -146,7 +163,7 @@ def _oldest_first(meeting: Meeting, names: Iterable[str]) -> list[str]:
 
 
 def _message(meetings: Sequence[Meeting], outcome: Outcome, who: Sequence[str]) -> str:
-    names, olm, goal = listed(who), _olm(meetings), _goal(meetings[0])
+    names, olm, goal = listed(who), _olm(meetings), _goal(meetings[0], who)
     go = "goes" if len(who) == 1 else "go"
     return {
         Outcome.FAILING: f"{olm} no longer {_resolve(meetings)} of whoever has {names}",
@@ -166,11 +183,15 @@ def _resolve(meetings: Sequence[Meeting]) -> str:
 
 
 def _olm(meetings: Sequence[Meeting]) -> str:
-    return f"OLM {' and '.join(meeting.old.policy for meeting in meetings)}"
+    unnamed = " where no channels are named" if meetings[0].new.spans else ""
+    return f"OLM {' and '.join(meeting.old.policy for meeting in meetings)}{unnamed}"
 
 
-def _goal(meeting: Meeting) -> str:
+def _goal(meeting: Meeting, who: Iterable[str]) -> str:
     graph = meeting.new.graph
+    if meeting.new.spans:
+        stops = {meeting.old.road(name).stop for name in who}
+        return min(stops) if len(stops) == 1 else "what they reached before"
     if graph is None or not meeting.new.homes:
         return "the head"
     return f"the head {graph.head}" if graph.head else f"the newest version {min(meeting.new.homes)}"
@@ -182,17 +203,20 @@ def _spelled(roads: Roads, name: str) -> str:
     if road.failure is not None and road.next is None:
         return f"{name}: {road.failure.words or road.failure.kind.value}"
     path = (name, *roads.path(name))
+    return f"{_shown(path)}{_ending(roads, road, alone=len(path) == 1)}"
+
+
+def _shown(path: Sequence[str]) -> str:
     if len(path) > _MOST_HOPS + 1:
         path = (*path[:3], f"… {len(path) - 5} more …", *path[-2:])
-    return f"{' → '.join(path)}{_ending(roads, road, alone=len(path) == 1)}"
+    return " → ".join(path)
 
 
 def _ending(roads: Roads, road: Road, *, alone: bool) -> str:
-    if road.end is End.HEAD:
-        is_head = roads.graph is not None and road.stop == roads.graph.head
-        if alone and not is_head:
-            return " stays where it is, the newest that OLM v1 takes"
-        return f"{' is' if alone else ','} the {'head' if is_head else 'newest'}"
+    if road.end is End.HEAD and roads.is_head(road.stop):
+        return f"{' is' if alone else ','} the head{' of a channel' * roads.spans}"
+    if road.end is End.HEAD and (not roads.spans or road.stop in roads.summits):
+        return " stays where it is, the newest that OLM v1 takes" if alone else ", the newest"
     if road.end is End.LOOP:
         return ", in a circle"
     if road.failure is not None:
@@ -209,12 +233,21 @@ def _reasons(meeting: Meeting, who: Sequence[str]) -> Iterator[str]:
         yield f"so do {plural(len(stops) - _MOST_STOPS, 'more version')} stop where nothing leads on"
 
 
+def _chances(meetings: Sequence[Meeting], who: Iterable[str]) -> Iterator[str]:
+    """Where a road is what it is by chance: the next time that OLM v1 looks, it may be another one."""
+    roads = [each for meeting in meetings for each in (meeting.old, meeting.new)]
+    asked = ((each, name) for name in islice(who, _MOST_ASKED) for each in roads)
+    ties = dict.fromkeys(tuple(sorted(tie)) for each, name in asked if (tie := each.tied(name)))
+    for tie in islice(ties, _MOST_STOPS):
+        yield f"between {listed(tie)}, which have the same version, OLM v1 chooses by chance"
+
+
 def _why_stop(meeting: Meeting, stop: str) -> Iterator[str]:
     graph, version = meeting.new.graph, meeting.new.version(stop)
     assert graph is not None  # else the resolver fails
     road = meeting.new.road(stop) if stop in meeting.new.installed else None
     if road is not None and road.end is End.LOOP:
-        yield f"OLM goes in a circle: {' → '.join((stop, *meeting.new.path(stop)))}"
+        yield f"OLM goes in a circle: {_shown((stop, *meeting.new.path(stop)))}"
         return
     refused: list[str] = []
     if meeting.new.policy == "v0":
@@ -227,7 +260,8 @@ def _why_stop(meeting: Meeting, stop: str) -> Iterator[str]:
     yield from refused[:_MOST_REASONS]
     if not refused:
         covers = f", skips it or covers {version}" if version is not None else " or skips it"
-        yield f"nothing in the new channel replaces {stop}{covers}"
+        where = "any channel of the new package" if meeting.new.spans else "the new channel"
+        yield f"nothing in {where} replaces {stop}{covers}"
 
 
 def _refusal(graph: ChannelGraph, stop: str, successor: str) -> str:
@@ -242,13 +276,14 @@ def _refusal(graph: ChannelGraph, stop: str, successor: str) -> str:
     return "OLM v1 does not go to a lower version"
 
 
-def _fix(meetings: Sequence[Meeting], wounds: Sequence[Wound]) -> str:
+def _fix(trials: Trials, meetings: Sequence[Meeting], wounds: Sequence[Wound]) -> Edit:
     """An edit that was tried, for all of them."""
-    if (edit := mended(meetings, wounds)) is not None:
+    if (edit := mended(trials, meetings, wounds)) is not None:
         return edit
     if wounds[0].cause.edits:
-        return "compare smaller steps: more than this was edited, and no edit that was tried mends it all"
-    return "compare smaller steps: no edit, taken back, was found to mend it"
+        words = "compare smaller steps: more than this was edited, and no edit that was tried mends it all"
+        return Edit(words, ())
+    return UNMENDED
 
 
 def _place(meeting: Meeting, edits: Sequence[Difference], who: Sequence[str]) -> Place:

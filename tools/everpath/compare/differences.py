@@ -4,15 +4,17 @@ from __future__ import annotations
 
 __all__ = ["Difference", "Kind", "differences", "whole", "without"]
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Channel, DeprecationEntry, Deprecations, Entry, Package, Place
 from everpath.policies import olm_v0
 from everpath.rules._words import listed
+
+T = TypeVar("T")
 
 
 class Kind(StrEnum):
@@ -74,14 +76,14 @@ def _twice(old: ChannelGraph, new: ChannelGraph) -> Iterator[Difference]:
         yield Difference(Kind.TWICE, new.name, words, _same_name(new)[-1].place, undo)
 
 
-def _same_name(graph: ChannelGraph) -> list[Channel]:
-    return [channel for channel in graph.package.channels if channel.name == graph.name]
+def _same_name(graph: ChannelGraph) -> Sequence[Channel]:
+    return graph.package.channels_by_name.get(graph.name, ())
 
 
 def whole(graph: ChannelGraph) -> PackageGraph:
     """The package of a channel that need not be in it: a channel that is tried stands for the one it was."""
     channels = graph.package.channels
-    if any(channel is graph.channel for channel in channels):
+    if any(channel is graph.channel for channel in _same_name(graph)):
         return PackageGraph(graph.package)
     place = next((i for i, channel in enumerate(channels) if channel.name == graph.name), len(channels))
     tried = (*channels[:place], graph.channel, *channels[place + 1 :])
@@ -209,13 +211,17 @@ def _deprecations(old: ChannelGraph, new: ChannelGraph) -> Iterator[Difference]:
 
 
 def _reordered(old: ChannelGraph, new: ChannelGraph) -> Iterator[Difference]:
-    """Entries in another order. It matters to OLM v1 alone, and only where two have the same version."""
-    then = [name for name in old.entries if name in new.entries]
-    now = [name for name in new.entries if name in old.entries]
-    if then != now and (_has_equals(old) or _has_equals(new)):
-        words = "entries are in another order, and OLM v1 takes the first of equal versions"
-        undo = "put the entries into the order they had"
+    """Entries or bundles in another order. It matters to v1 alone, and only where versions are equal."""
+    if not (_has_equals(old) or _has_equals(new)):
+        return
+    if _is_reordered(old.entries, new.entries) or _is_reordered(old.package.by_name, new.package.by_name):
+        words = "the order is another one, and between equal versions it decides for OLM v1, or chance does"
+        undo = "put entries and bundles into the order they had"
         yield Difference(Kind.ORDER, new.name, words, new.channel.place, undo)
+
+
+def _is_reordered(old: Mapping[str, object], new: Mapping[str, object]) -> bool:
+    return [name for name in old if name in new] != [name for name in new if name in old]
 
 
 def _has_equals(graph: ChannelGraph) -> bool:
@@ -231,32 +237,34 @@ def without(old: ChannelGraph, new: ChannelGraph, undone: Collection[Difference]
     entries = {e.name: _restored(old, e, by_name.get(e.name, ())) for e in kept}
     back = {d.entry: old.entries[d.entry] for d in undone if d.kind is Kind.REMOVED}
     is_ordered = any(d.kind is Kind.ORDER for d in undone)
-    ordered = _as_of_old(old, entries | back) if is_ordered else _put_in(old, entries, back)
+    ordered = _as_of_old(old.entries, entries | back) if is_ordered else _put_in(old.entries, entries, back)
     channel = replace(new.channel, entries=tuple(ordered))
     package = _package(old, new, by_name)
+    if is_ordered:
+        package = replace(package, bundles=tuple(_as_of_old(old.package.by_name, package.by_name)))
     if any(d.kind is Kind.TWICE for d in undone):
         package = replace(package, channels=tuple(c for c in package.channels if c.name != new.name))
     return ChannelGraph(channel, package)
 
 
-def _as_of_old(old: ChannelGraph, entries: Mapping[str, Entry]) -> Iterator[Entry]:
-    """Entries in the order of the old channel, behind them those that it had not."""
-    yield from (entries[name] for name in old.entries if name in entries)
-    yield from (entry for name, entry in entries.items() if name not in old.entries)
+def _as_of_old(old: Mapping[str, object], there: Mapping[str, T]) -> Iterator[T]:
+    """What is there in the order that it had in the old catalog, behind it what that had not."""
+    yield from (there[name] for name in old if name in there)
+    yield from (each for name, each in there.items() if name not in old)
 
 
-def _put_in(old: ChannelGraph, entries: Mapping[str, Entry], back: Mapping[str, Entry]) -> Iterator[Entry]:
-    """Entries in their order, each after those that stood before it in the old channel and are put back."""
-    before: dict[str, list[Entry]] = {}
-    waiting: list[Entry] = []
-    for name in old.entries if back else ():
+def _put_in(old: Iterable[str], there: Mapping[str, T], back: Mapping[str, T]) -> Iterator[T]:
+    """What is there in its order, each after what stood before it in the old catalog and is put back."""
+    before: dict[str, list[T]] = {}
+    waiting: list[T] = []
+    for name in old if back else ():
         if name in back:
             waiting.append(back[name])
-        elif name in entries:
+        elif name in there:
             before[name], waiting = waiting, []
-    for name, entry in entries.items():
+    for name, each in there.items():
         yield from before.get(name, ())
-        yield entry
+        yield each
     yield from waiting
 
 
@@ -273,7 +281,9 @@ def _package(old: ChannelGraph, new: ChannelGraph, undone: Mapping[str, Collecti
         bundles = dict(package.by_name)
         for name, kinds in moved.items():
             _put_back(bundles, old.bundle(name), name, kinds)
-        package = replace(package, bundles=tuple(bundles.values()))
+        back = {name: bundle for name, bundle in bundles.items() if name not in package.by_name}
+        kept = {name: bundle for name, bundle in bundles.items() if name not in back}
+        package = replace(package, bundles=tuple(_put_in(old.package.by_name, kept, back)))
     toggled = {name for name, kinds in undone.items() if any(k in _DEPRECATIONS for k in kinds)}
     return replace(package, deprecations=_toggled(old.package, package, toggled)) if toggled else package
 

@@ -8,23 +8,27 @@ from __future__ import annotations
 
 __all__ = ["Matrix", "MatrixRow", "Move", "matrix"]
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from everpath.compare.any_channel import AnyChannel, Whole, is_same
 from everpath.compare.catalogs import EVERYTHING, Scope
 from everpath.compare.changes import Change, ChangeKind
-from everpath.compare.channels import ChannelComparison, compare_channel
-from everpath.compare.outcomes import Outcome
-from everpath.compare.remarks import channel_emptied, channel_gone, package_gone
+from everpath.compare.channels import TRACED, ChannelComparison, compare_channel
+from everpath.compare.outcomes import Outcome, Row
+from everpath.compare.remarks import channel_changes, channel_emptied, channel_gone, package_gone
 from everpath.compare.roads import Road, Roads, installations
 from everpath.compare.spellings import Spellings
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.model import Catalog
+from everpath.model import Catalog, Package
 from everpath.policies import PolicyName
 from everpath.rules.findings import Severity
 from everpath.versions import Version
+
+#: Of what is told of two catalogs, what is told of a move: what happens to somebody, and what will.
+_TOLD: Final = (ChangeKind.DEAD_END, *(ChangeKind(outcome.value) for outcome in TRACED))
 
 _Graphs = Sequence[ChannelGraph | None]
 _Packages = Sequence[PackageGraph | None]
@@ -37,7 +41,7 @@ class MatrixRow(NamedTuple):
     """
 
     package: str
-    channel: str
+    channel: str | None
     installed: str
     version: Version | None
     policy: PolicyName
@@ -67,10 +71,14 @@ class Move(NamedTuple):
 
 @dataclass(frozen=True)
 class Matrix:
-    """A row for every version, a column for every catalog, a move between each two."""
+    """A row for every version, a column for every catalog, a move between each two.
+
+    `unnamed` are the rows of whoever names no channel, in packages where that makes a difference.
+    """
 
     rows: tuple[MatrixRow, ...]
     moves: tuple[Move, ...]
+    unnamed: tuple[MatrixRow, ...] = ()
 
     @property
     def stranded(self) -> int:
@@ -82,7 +90,8 @@ class Matrix:
 
     @property
     def surprised(self) -> int:
-        return sum(move.surprised for move in self.moves)
+        unnamed = sum(o is not None and o.surprises for row in self.unnamed for o in row.outcomes)
+        return unnamed + sum(move.surprised for move in self.moves)
 
 
 def matrix(catalogs: Sequence[Catalog], scope: Scope = EVERYTHING, *, roads: bool = False) -> Matrix:
@@ -92,6 +101,7 @@ def matrix(catalogs: Sequence[Catalog], scope: Scope = EVERYTHING, *, roads: boo
     """
     names = sorted({p.name for c in catalogs for p in c.packages if scope.has_package(p.name)})
     rows: list[MatrixRow] = []
+    unnamed: list[MatrixRow] = []
     told: list[list[Change]] = [[] for _ in catalogs[1:]]
     added = [
         Spellings(p.name for p in new.packages if p.name not in old.by_name)
@@ -100,13 +110,17 @@ def matrix(catalogs: Sequence[Catalog], scope: Scope = EVERYTHING, *, roads: boo
     for name in names:
         found = [catalog.by_name.get(name) for catalog in catalogs]
         packages = [PackageGraph(package) if package is not None else None for package in found]
-        for channel in _channels(packages, scope):
-            rows += _channel(packages, channel, scope, told)
+        own = [
+            row for channel in _channels(packages, scope) for row in _channel(packages, channel, scope, told)
+        ]
+        rows += own
+        if "v1" in scope.policies and not scope.channels:
+            unnamed += _unnamed(name, packages, own, scope, told)
         for place, spellings in enumerate(added):
             told[place] += _gone(packages, place, spellings, scope)
     told = told if roads else [[c for c in each if c.kind is not ChangeKind.ROAD] for each in told]
     moves = (Move(*_counts(rows, place), tuple(changes)) for place, changes in enumerate(told))
-    return Matrix(tuple(rows), tuple(moves))
+    return Matrix(tuple(rows), tuple(moves), tuple(unnamed))
 
 
 def _channels(packages: _Packages, scope: Scope) -> list[str]:
@@ -148,6 +162,40 @@ def _channel(
             yield MatrixRow(*where, name, carried[name], policy, tuple(cells), tuple(steps))
 
 
+def _unnamed(
+    name: str, packages: _Packages, others: Sequence[MatrixRow], scope: Scope, told: list[list[Change]]
+) -> Iterator[MatrixRow]:
+    """Whoever names no channel. Where a catalog lacks the package, they meet an empty one."""
+    met = [package or PackageGraph(Package(name)) for package in packages]
+    if is_same(*(package for package in packages if package is not None)):
+        return
+    before: Whole | None = None
+    carried: dict[str, Version | None] = {}
+    columns: list[Mapping[str, Road]] = []
+    moves: list[Mapping[str, Outcome]] = []
+    for place, package in enumerate(met):
+        here = Whole(package, before)
+        if before is not None:
+            found = AnyChannel(before, here, dict(carried))
+            moves.append({row.installed: row.outcome for row in found.rows})
+            known = (_at_move(row, place - 1) for row in others)
+            told[place - 1] += found.changes((row for row in known if row is not None), scope.policies)
+        carried |= installations(here.graph)
+        columns.append(here.roads(dict(carried)))
+        before = here
+    for each in carried:
+        cells, steps = (c.get(each) for c in columns), (m.get(each) for m in moves)
+        yield MatrixRow(name, None, each, carried[each], "v1", tuple(cells), tuple(steps))
+
+
+def _at_move(row: MatrixRow, place: int) -> Row | None:
+    """A row as one of a comparison."""
+    old, new, outcome = row.roads[place], row.roads[place + 1], row.outcomes[place]
+    if old is None or new is None or outcome is None:
+        return None
+    return Row(row.package, row.channel, row.installed, row.version, row.policy, outcome, old, new)
+
+
 def _told(
     compared: ChannelComparison, graphs: _Graphs, packages: _Packages, place: int, scope: Scope
 ) -> Iterator[Change]:
@@ -155,7 +203,8 @@ def _told(
     if new is not None and old is not None and old.entries and not new.entries:
         yield channel_emptied(old, new, scope.policies)
     elif new is not None and old is not None:
-        yield from compared.changes()
+        told = channel_changes(old, new, compared)
+        yield from (c for c in told if c.kind in _TOLD)
     elif old is not None and package is not None:
         before = packages[place - 1]
         known = before.by_name if before is not None else {}

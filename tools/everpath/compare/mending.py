@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
-from everpath.compare.causes import Cause, cured
-from everpath.compare.differences import Difference, Kind, without
+from everpath.compare.causes import Cause
+from everpath.compare.differences import Difference, Kind
 from everpath.compare.outcomes import Meeting, Outcome
-from everpath.compare.roads import Roads, installations
+from everpath.compare.roads import Roads
+from everpath.compare.trials import Trials
 from everpath.graph import ChannelGraph
 from everpath.policies import opm
 from everpath.ranges import Range
@@ -43,44 +44,43 @@ def related(wounds: Iterable[Wound]) -> list[list[Wound]]:
     return [alike for _, alike in groups]
 
 
-def mended(meetings: Sequence[Meeting], wounds: Sequence[Wound]) -> str | None:
+def mended(trials: Trials, meetings: Sequence[Meeting], wounds: Sequence[Wound]) -> Edit | None:
     """The first edit after which all victims go on, nobody is worse off, and opm is content if it can be.
 
     `wounds` are related, `meetings` are those of all policies. To take back what did it is tried last,
     and first where opm refuses what is left. Cost: a walk of the channel for each edit that is tried.
     """
-    old, new = meetings[0].old.graph, meetings[0].new.graph
+    new = trials.new
     edits = tuple(dict.fromkeys(edit for wound in wounds for edit in wound.cause.edits))
-    if old is None or new is None:
-        return None
-    back = [(listed([edit.undo for edit in edits]), without(old, new, edits))] if edits else []
+    back = [(Edit(listed([edit.undo for edit in edits]), ()), trials.without(edits))] if edits else []
     is_refused = not opm.verdict(new).accepted
     must_please = not is_refused or any(opm.verdict(graph).accepted for _, graph in back)
     removed = bool(edits) and all(edit.kind is Kind.REMOVED for edit in edits)
-    gentle = (
-        (e.text, edited(new, e)) for wound in wounds for e in _edits(wound.meetings[0], new, wound.cause)
-    )
-    for text, trial in chain(back if removed and is_refused else (), gentle, back):
+    gentle = ((e, edited(new, e)) for wound in wounds for e in _edits(wound.meetings[0], new, wound.cause))
+    for edit, trial in chain(back if removed and is_refused else (), gentle, back):
         is_pleasing = not must_please or opm.verdict(trial).accepted
-        if is_pleasing and _helps_all(trial, wounds) and all(spares(m, trial, edits) for m in meetings):
-            return text
+        if (
+            is_pleasing
+            and _helps_all(trials, trial, wounds)
+            and all(spares(m.new, trials.meeting(m, trial).new, edits) for m in meetings)
+        ):
+            return edit
     return None
 
 
-def _helps_all(trial: ChannelGraph, wounds: Sequence[Wound]) -> bool:
+def _helps_all(trials: Trials, trial: ChannelGraph, wounds: Sequence[Wound]) -> bool:
     return all(
-        cured(meeting, trial, dict.fromkeys(wound.cause.victims, wound.outcome)) == wound.cause.victims
+        trials.cured(meeting, trial, dict.fromkeys(wound.cause.victims, wound.outcome)) == wound.cause.victims
         for wound in wounds
         for meeting in wound.meetings
     )
 
 
-def spares(meeting: Meeting, trial: ChannelGraph, edits: Sequence[Difference] = ()) -> bool:
+def spares(before: Roads, after: Roads, edits: Sequence[Difference] = ()) -> bool:
     """Whether whoever arrives now does so after an edit, too; but for what is taken out again."""
-    before = meeting.new
-    after = Roads(trial, before.policy, installations(trial), (trial.package.name, trial.name))
-    there = before.graph.entries if before.graph is not None else ()
-    out = {edit.entry for edit in edits if edit.kind is Kind.ADDED} - trial.entries.keys()
+    there = before.graph.entries if before.graph is not None else {}
+    left = after.graph.entries if after.graph is not None else {}
+    out = {edit.entry for edit in edits if edit.kind is Kind.ADDED} - left.keys()
     return all(
         after.entry_road(name).arrives
         for name in there

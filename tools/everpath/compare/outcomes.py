@@ -12,6 +12,7 @@ from typing import NamedTuple
 from everpath.compare.roads import Road, Roads
 from everpath.policies import PolicyName
 from everpath.policies.decisions import FailureKind
+from everpath.policies.walks import End
 from everpath.versions import Version
 
 
@@ -39,10 +40,13 @@ class Outcome(StrEnum):
 
 
 class Row(NamedTuple):
-    """One installed version under one policy: its road in either catalog, and what came of it."""
+    """One installed version under one policy: its road in either catalog, and what came of it.
+
+    `channel` None: whoever has it follows every channel of the package.
+    """
 
     package: str
-    channel: str
+    channel: str | None
     installed: str
     version: Version | None
     policy: PolicyName
@@ -66,17 +70,26 @@ class Meeting:
     def outcome(self, name: str) -> Outcome:
         """The outcome for one installed version. O(1) once all have been asked for."""
         old, new = self.old.road(name), self.new.road(name)
-        if _fails(self.new, new) and not _fails(self.old, old):
-            return Outcome.FAILING
+        if (harm := self._harm(old, new)) is not None:
+            return harm
         if not old.arrives:
             return Outcome.MENDED if new.arrives else Outcome.BEFORE
-        if not new.arrives or self._stops_short(old, new):
-            return Outcome.STRANDED
         if self._falls_now(name):
             return Outcome.DOWNGRADED
         if not self._keeps(name):
             return Outcome.ROAD
         return Outcome.SAME if old.hops == new.hops else Outcome.FURTHER
+
+    def hurts(self, name: str) -> bool:
+        """Whether the outcome does, without a look at how the road goes."""
+        return self._harm(self.old.road(name), self.new.road(name)) is not None
+
+    def _harm(self, old: Road, new: Road) -> Outcome | None:
+        if _fails(self.new, new) and not _fails(self.old, old):
+            return Outcome.FAILING
+        if old.end is End.HEAD and (new.end is not End.HEAD or self._stops_short(old, new)):
+            return Outcome.STRANDED
+        return None
 
     def falls_behind(self, name: str) -> bool:
         """Whether a road that did not arrive, and does not, ends at a lower version than before."""
@@ -85,12 +98,12 @@ class Meeting:
 
     def _stops_short(self, old: Road, new: Road) -> bool:
         """Whether the road now ends on the way, before the head, because nothing there can be taken."""
-        graph = self.new.graph
-        if graph is None or graph.head in (None, new.stop) or new.stop == old.stop:
+        summits = self.new.summits
+        if not summits or new.stop in summits or new.stop == old.stop:
             return False
         return _is_lower(self.new.version(new.stop), self.old.version(old.stop))
 
-    def row(self, name: str, where: tuple[str, str]) -> Row:
+    def row(self, name: str, where: tuple[str, str | None]) -> Row:
         roads = self.old.road(name), self.new.road(name)
         return Row(*where, name, self.old.version(name), self.old.policy, self.outcome(name), *roads)
 

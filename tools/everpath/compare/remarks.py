@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-__all__ = ["channel_emptied", "channel_gone", "channel_remarks", "package_gone", "package_remarks", "renamed"]
+__all__ = [
+    "channel_changes",
+    "channel_emptied",
+    "channel_gone",
+    "package_gone",
+    "package_remarks",
+    "renamed",
+]
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,8 +24,9 @@ from everpath.compare.spellings import Spellings
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Place
 from everpath.policies import PolicyName, olm_v0, opm
-from everpath.rules._edits import edited, skipping, widening
+from everpath.rules._edits import Edit, edited, skipping, widening
 from everpath.rules._words import listed, plural
+from everpath.rules.findings import Severity
 
 
 def package_gone(old: PackageGraph, added: Spellings, policies: Sequence[PolicyName]) -> Change:
@@ -120,8 +128,19 @@ def _elsewhere(old: ChannelGraph, heir: ChannelGraph | None, policies: Sequence[
         )
 
 
-def channel_remarks(old: ChannelGraph, new: ChannelGraph, compared: ChannelComparison) -> Iterator[Change]:
-    """What is to be said of a channel that both catalogs have."""
+def channel_changes(old: ChannelGraph, new: ChannelGraph, compared: ChannelComparison) -> Iterator[Change]:
+    """What is to be said of a channel that both catalogs have, but for what is for the record."""
+    told = list(compared.changes())
+    yield from told
+    # A release that strands by being added is told already, with the edit that mends it.
+    added = {e.entry for c in told if c.severity is Severity.ERROR for e in c.edits if e.kind is Kind.ADDED}
+    for change in _remarks(old, new, compared):
+        is_release = change.kind in (ChangeKind.UNREACHABLE, ChangeKind.DEAD_END)
+        if not is_release or not added.intersection(change.installed):
+            yield change
+
+
+def _remarks(old: ChannelGraph, new: ChannelGraph, compared: ChannelComparison) -> Iterator[Change]:
     yield from _head_moved_back(old, new)
     yield from _dead_ends(old, new, compared)
     yield from _unreachable(old, new, compared)
@@ -158,24 +177,25 @@ def _dead_ends(old: ChannelGraph, new: ChannelGraph, compared: ChannelComparison
             f"whoever installs {whoever} stays there"
         )
         said = _said(ChangeKind.DEAD_END, new, words, names[0])
-        yield said._replace(policies=policies, installed=tuple(names), fix=_way_out(new, names, compared))
+        edit = _way_out(new, names, compared)
+        fix, mended = (edit.text, edit.entries) if edit is not None else (None, ())
+        yield said._replace(policies=policies, installed=tuple(names), fix=fix, mended=mended)
 
 
-def _way_out(new: ChannelGraph, names: Sequence[str], compared: ChannelComparison) -> str | None:
+def _way_out(new: ChannelGraph, names: Sequence[str], compared: ChannelComparison) -> Edit | None:
     """An edit of the head by which all of them go on, tried under all policies and on opm."""
     if new.head is None:
         return None
     for edit in (skipping(new, new.head, names), widening(new, new.head, names)):
         trial = edited(new, edit) if edit is not None else new
-        where, known = (new.package.name, new.name), installations(trial)
-        roads = [Roads(trial, meeting.new.policy, known, where) for meeting in compared.meetings]
+        roads = [meeting.new.over(trial) for meeting in compared.meetings]
         if (
             edit is not None
             and _is_accepted(trial) >= _is_accepted(new)
             and not any(_is_dead_end(each, name) for each in roads for name in names)
-            and all(spares(meeting, trial) for meeting in compared.meetings)
+            and all(spares(m.new, after) for m, after in zip(compared.meetings, roads, strict=True))
         ):
-            return edit.text
+            return edit
     return None
 
 
@@ -224,7 +244,7 @@ def _refused(old: ChannelGraph, new: ChannelGraph) -> Iterator[Change]:
 
 def _is_accepted(graph: ChannelGraph) -> bool:
     """Whether opm takes the channel, and there is but one of its name."""
-    is_one = sum(channel.name == graph.name for channel in graph.package.channels) < 2
+    is_one = len(graph.package.channels_by_name.get(graph.name, ())) < 2
     return is_one and opm.verdict(graph).accepted
 
 

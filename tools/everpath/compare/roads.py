@@ -4,13 +4,14 @@ from __future__ import annotations
 
 __all__ = ["Installations", "Road", "Roads", "installations"]
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from everpath.compare.differences import whole
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.policies import PolicyName, olm_v0, olm_v1
+from everpath.policies.arrivals import arrivals
 from everpath.policies.decisions import Decision, Failure, FailureKind, Installed
 from everpath.policies.quoting import quoted
 from everpath.policies.subscriptions import no_channel
@@ -49,13 +50,23 @@ class Roads:
     installed and goes on as an entry does. Cost: O((edges + ranges) · log n), then log n a version.
     """
 
+    #: Whether the channel is all those of a package as one.
+    spans: ClassVar[bool] = False
+
     def __init__(
-        self, graph: ChannelGraph | None, policy: PolicyName, installed: Installations, where: tuple[str, str]
+        self,
+        graph: ChannelGraph | None,
+        policy: PolicyName,
+        installed: Installations,
+        where: tuple[str, str],
+        *,
+        is_trial: bool = False,
     ) -> None:
         self.graph = graph if graph is not None and graph.entries else None
         self.policy: PolicyName = policy
         self.installed = installed
         self._where = where
+        self._is_trial = is_trial
         self._known: dict[str, Road] = {}
         self._failures: Mapping[str, Failure] = {}
         self._failure: Failure | None = None
@@ -63,12 +74,21 @@ class Roads:
         if self.graph is None:
             self._failure = None if policy == "v1" else no_channel(*where)
         elif policy == "v1":
-            answers = answers_v1(self._package, self.graph)
+            answers = answers_v1(self._package, self.graph, self._channels)
             self._hops, self._failures = answers.next, answers.failures
         else:
             hops = olm_v0.hops(self.graph)
             self._failure, self._failures = hops.failure, hops.failures
             self._hops = {n: None if n in hops.failures else to for n, to in hops.next.items()}
+
+    @property
+    def _channels(self) -> tuple[str, ...] | None:
+        """What a ClusterExtension says; None: the channel itself."""
+        return None
+
+    def over(self, graph: ChannelGraph) -> Roads:
+        """The roads of the same in a channel that is only tried. Their hops are not counted."""
+        return Roads(graph, self.policy, self.installed, self._where, is_trial=True)
 
     def road(self, name: str) -> Road:
         """The road of one installed version. O(1) when it is asked for again."""
@@ -109,21 +129,53 @@ class Roads:
 
     @cached_property
     def homes(self) -> frozenset[str]:
-        """Where a road should lead: to the head; under v1, which knows no heads, to the newest as well.
+        """Where a road should lead: to the head; under v1, which knows no heads, to the newest as well."""
+        return frozenset(arrivals(self.graph, self.policy) if self.graph is not None else ())
 
-        The newest is what v1 gives whoever has nothing yet, unless an entry skips it: it is withdrawn.
-        """
-        if self.graph is None:
-            return frozenset()
-        newest = olm_v1.fresh_install(self.graph) if self.policy == "v1" else None
-        if newest in self.graph.skippers:
-            newest = None
-        return frozenset(name for name in (self.graph.head, newest) if name is not None)
+    @property
+    def summits(self) -> Collection[str]:
+        """Entries above which there is nothing to reach, however low they are."""
+        return () if self.graph is None or self.graph.head is None else (self.graph.head,)
+
+    def is_head(self, name: str) -> bool:
+        return self.graph is not None and name == self.graph.head
 
     def version(self, name: str) -> Version | None:
         """The version of an entry here, or of what is installed and has no entry."""
         known = self.graph.versions.get(name) if self.graph else None
         return known or self.installed.get(name)
+
+    def tied(self, name: str) -> tuple[str, ...]:
+        """The first entries of one version on a road between which OLM v1 chooses by chance; none, if so.
+
+        Cost: the hops, and where versions are equal the edges over them.
+        """
+        if self.policy != "v1" or self.graph is None or not self._twins:
+            return ()
+        stops = (name, *self.path(name))
+        for here, there in zip(stops, (*stops[1:], stops[-1]), strict=True):
+            if there in self._twins and (rivals := self._rivals(here, there)):
+                return (there, *rivals)
+        return ()
+
+    def _rivals(self, here: str, there: str) -> list[str]:
+        """What v1 may take as well: what has the version that is installed needs no edge."""
+        assert self.graph is not None
+        version = self.version(here)
+        if here == there or version == self.version(there):
+            return self._twins[there]
+        accepting = {edge.successor for edge in self.graph.successors(here, version)}
+        return [name for name in self._twins[there] if name in accepting]
+
+    @cached_property
+    def _twins(self) -> Mapping[str, list[str]]:
+        """For each entry that has any: the others of its version, that are deprecated if it is."""
+        assert self.graph is not None
+        alike: dict[object, list[str]] = {}
+        for name, standing in olm_v1.standings(self.graph).items():
+            alike.setdefault(standing, []).append(name)
+        groups = (names for names in alike.values() if len(names) > 1)
+        return {name: [n for n in names if n != name] for names in groups for name in names}
 
     def knows(self, name: str) -> bool:
         """Whether this channel has what is installed, and as what it is."""
@@ -134,12 +186,14 @@ class Roads:
         return here is there or (here is not None and there is not None and here.text == there.text)
 
     def _from_entry(self, name: str) -> Road:
-        stop, end = self._ends[name]
+        # Of a channel that is declared twice OLM v1 takes the last, which may lead to what this one has not.
+        stop, end = self._ends.get(name) or Destination(name, End.STRANDED)
+        following, hops = self._hops.get(name), self._lengths.get(name, 0)
         if failure := self._failures.get(stop):
-            return Road(self._hops[name], End.ERROR, stop, self._lengths[name], failure)
+            return Road(following, End.ERROR, stop, hops, failure)
         if end is End.STRANDED and stop in self.homes:
             end = End.HEAD
-        return Road(self._hops[name], end, stop, self._lengths[name])
+        return Road(following, end, stop, hops)
 
     @cached_property
     def _ends(self) -> Mapping[str, Destination]:
@@ -149,6 +203,8 @@ class Roads:
     @cached_property
     def _lengths(self) -> Mapping[str, int]:
         """How many hops each entry has before it; of a circle none is counted. O(entries)."""
+        if self._is_trial:
+            return dict.fromkeys(self._hops, 0)
         known: dict[str, int] = {}
         for start in self._hops:
             trail, here = list[str](), start
@@ -195,7 +251,7 @@ class Roads:
     def _arrival(self) -> Callable[[Installed], Decision]:
         """What OLM v1 does with what is installed and has no entry here."""
         assert self.graph is not None
-        return arrival_v1(self._package, self.graph)
+        return arrival_v1(self._package, self.graph, self._channels)
 
     @cached_property
     def _rank(self) -> Mapping[str, int]:
@@ -221,6 +277,7 @@ class Roads:
         """operator-controller's complaint, in its words."""
         package, channel = self._where
         installed = f"error upgrading from currently installed version {quoted(str(version))}: "
-        words = f"{installed}no bundles found for package {quoted(package)} in channels [{channel}]"
+        words = f"{installed}no bundles found for package {quoted(package)}"
+        words += f" in channels [{channel}]" if self._channels is None else ""
         kind = FailureKind.NO_CHANNEL if self.graph is None else FailureKind.NO_BUNDLES
         return Failure(kind, (), words if version is not None else "")

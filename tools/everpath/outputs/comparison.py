@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-__all__ = ["COMPARISON_FORMATS", "ToldComparison", "ToldMatrix", "since", "view"]
+__all__ = ["COMPARISON_FORMATS", "ToldComparison", "ToldMatrix", "Unread", "cut", "since", "view"]
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Final
+from typing import Final, NamedTuple
 
 from everpath.compare.catalogs import Comparison
-from everpath.compare.changes import Change
+from everpath.compare.changes import Change, ChangeKind, cut_off_unnamed
 from everpath.compare.differences import Difference, Kind
-from everpath.compare.matrix import Matrix
+from everpath.compare.matrix import Matrix, Move
 from everpath.compare.outcomes import Outcome
 from everpath.compare.properties import Property
 from everpath.formats.location import Location
@@ -27,6 +27,8 @@ COMPARISON_FORMATS: Final = ("text", "json", "markdown", "github")
 
 _MODULES: Final = {name: f"everpath.outputs.comparison_{name}" for name in COMPARISON_FORMATS}
 
+_MOST_LETTERS: Final = 500
+
 _OUTCOMES: Final = {
     Outcome.FAILING: "no longer resolved",
     Outcome.STRANDED: "stranded",
@@ -39,6 +41,14 @@ _OUTCOMES: Final = {
 }
 
 
+class Unread(NamedTuple):
+    """A part of a catalog that could not be read, and so was not compared."""
+
+    catalog: str
+    place: Place
+    message: str
+
+
 @dataclass(frozen=True, slots=True)
 class _Told:
     """How a report is told: with which lines, from which severity on, in colour or not, to what end."""
@@ -49,6 +59,7 @@ class _Told:
     workspace: Workspace = field(default_factory=Workspace)
     colour: bool = False
     brief: bool = False
+    unread: tuple[Unread, ...] = ()
 
     def shown(self, changes: Sequence[Change]) -> list[Change]:
         return [change for change in changes if change.severity >= self.show]
@@ -79,7 +90,7 @@ class ToldComparison(_Told):
         looked_at = " and ".join(count(number, noun) for number, noun in sizes)
         return (
             f"Of {count(len(comparison.rows), 'installed version')} in {looked_at} "
-            f"({_each(self.policies)}): {listed(found)}."
+            f"({_each(self.policies)}): {listed(found)}.{_unnamed(comparison.changes)}"
         )
 
     @property
@@ -108,11 +119,29 @@ class ToldMatrix(_Told):
     def summary(self) -> str:
         """How many moves cut somebody off."""
         rows, moves = len(self.matrix.rows), self.matrix.moves
-        bad = sum(move.stranded > 0 for move in moves)
+        bad = sum(move.stranded + cut_off_unnamed(move.changes) > 0 for move in moves)
         verdict = f"{bad} of {count(len(moves), 'move')} cut{'s' * (bad == 1)} somebody off"
         verdict = verdict if bad else "no move cuts anybody off"
+        if dead := sum(_leaves_behind(move) for move in moves):
+            verdict += f"; {dead} add{'s' * (dead == 1)} a release without a replacement"
         counted = count(rows, "installed version")
         return f"Of {counted} in {count(len(self.catalogs), 'catalog')} ({_each(self.policies)}): {verdict}."
+
+
+def _unnamed(changes: Sequence[Change]) -> str:
+    number = cut_off_unnamed(changes)
+    return f" Where no channels are named, OLM v1 cuts off {number:,} more." if number else ""
+
+
+def _leaves_behind(move: Move) -> bool:
+    return any(change.kind is ChangeKind.DEAD_END for change in move.changes)
+
+
+def cut(words: str) -> str:
+    """Words that a terminal can show: OLM names every head that it finds, and there may be thousands."""
+    if len(words) <= _MOST_LETTERS:
+        return words
+    return f"{words[:_MOST_LETTERS]}… (-o json has all of it)"
 
 
 def since(edits: Sequence[Difference], most: int = 10) -> list[str]:

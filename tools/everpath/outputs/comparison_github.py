@@ -7,7 +7,7 @@ __all__ = ["render"]
 from collections.abc import Iterator
 
 from everpath.compare.changes import Change
-from everpath.outputs.comparison import ToldComparison, ToldMatrix, since
+from everpath.outputs.comparison import ToldComparison, ToldMatrix, cut, since
 from everpath.outputs.github import command
 
 
@@ -24,9 +24,9 @@ def _command(told: ToldComparison | ToldMatrix, change: Change) -> str:
     location = told.locate(change.place) if change.place is not None and not change.in_old else None
     subject = "/".join(part for part in (change.package, change.channel) if part)
     lines = [f"{subject}: {change.message}"]
-    lines += [f"before: {change.was}"] if change.was else []
-    lines += [f"now: {change.now}"] if change.now else []
-    lines += [f"because: {reason}" for reason in change.because]
+    lines += [f"before: {cut(change.was)}"] if change.was else []
+    lines += [f"now: {cut(change.now)}"] if change.now else []
+    lines += [f"because: {cut(reason)}" for reason in change.because]
     lines += [f"since: {line}" for line in since(change.edits)]
     lines += [f"fix: {change.fix}"] if change.fix else []
     return command(change.severity, f"compare {change.kind.value}", location, told.workspace, lines)

@@ -13,6 +13,7 @@ from everpath.compare.differences import Difference
 from everpath.compare.matrix import MatrixRow
 from everpath.compare.outcomes import Outcome, Row
 from everpath.compare.roads import Road
+from everpath.model import Entry, Place
 from everpath.outputs.comparison import ToldComparison, ToldMatrix
 
 #: Raised when a field changes its meaning or goes away; new fields may come at any time.
@@ -32,7 +33,9 @@ def _comparison(told: ToldComparison) -> Iterator[str]:
     yield from _lines(_change(told, change) for change in comparison.changes)
     yield '],\n "rows": ['
     yield from _lines(map(_row, comparison.rows))
-    yield "]}\n"
+    yield '],\n "withoutChannels": ['
+    yield from _lines(map(_row, comparison.unnamed))
+    yield from _unread(told)
 
 
 def _json(value: object) -> str:
@@ -64,7 +67,6 @@ def _properties(told: ToldComparison) -> dict[str, Any]:
 
 
 def _change(told: ToldComparison | ToldMatrix, change: Change) -> dict[str, Any]:
-    location = told.locate(change.place) if change.place is not None else None
     return {
         "kind": change.kind.value,
         "severity": change.severity.word,
@@ -78,9 +80,26 @@ def _change(told: ToldComparison | ToldMatrix, change: Change) -> dict[str, Any]
         "because": list(change.because),
         "edits": [_edit(e) for e in change.edits],
         "fix": change.fix,
+        "fixEntries": [_entry(entry) for entry in change.mended],
+        **_located(told, change.place),
+    }
+
+
+def _located(told: ToldComparison | ToldMatrix, place: Place | None) -> dict[str, Any]:
+    location = told.locate(place) if place is not None else None
+    return {
         "file": (location.file or None) if location else None,
         "line": (location.line or None) if location else None,
         "column": (location.column or None) if location else None,
+    }
+
+
+def _entry(entry: Entry) -> dict[str, Any]:
+    return {
+        "name": entry.name,
+        "replaces": entry.replaces or None,
+        "skips": list(entry.skips),
+        "skipRange": entry.skip_range or None,
     }
 
 
@@ -128,6 +147,17 @@ def _matrix(told: ToldMatrix) -> Iterator[str]:
     )
     yield '],\n "rows": ['
     yield from _lines(map(_matrix_row, told.matrix.rows))
+    yield '],\n "withoutChannels": ['
+    yield from _lines(map(_matrix_row, told.matrix.unnamed))
+    yield from _unread(told)
+
+
+def _unread(told: ToldComparison | ToldMatrix) -> Iterator[str]:
+    yield '],\n "unread": ['
+    yield from _lines(
+        {"catalog": part.catalog, "message": part.message, **_located(told, part.place)}
+        for part in told.unread
+    )
     yield "]}\n"
 
 

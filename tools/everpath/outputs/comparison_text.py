@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import Final
 
-from everpath.compare.changes import Change
-from everpath.compare.matrix import MatrixRow
+from everpath.compare.changes import Change, cut_off_unnamed
+from everpath.compare.matrix import Matrix, MatrixRow
 from everpath.compare.outcomes import Outcome
 from everpath.compare.roads import Road
 from everpath.outputs.colour import Paint
-from everpath.outputs.comparison import ToldComparison, ToldMatrix, since
+from everpath.outputs.comparison import ToldComparison, ToldMatrix, cut, since
 from everpath.outputs.plain import columns, one_line
 from everpath.policies.decisions import FailureKind
 from everpath.policies.walks import End
@@ -53,11 +53,11 @@ def _change(told: ToldComparison | ToldMatrix, change: Change, paint: Paint) -> 
 
 def _remarks(change: Change) -> Iterator[tuple[str, Sequence[str]]]:
     if change.was:
-        yield "before: ", [change.was]
+        yield "before: ", [cut(change.was)]
     if change.now:
-        yield "now: ", [change.now]
+        yield "now: ", [cut(change.now)]
     if change.because:
-        yield "because: ", change.because[:_MOST_REASONS]
+        yield "because: ", [cut(reason) for reason in change.because[:_MOST_REASONS]]
     if change.edits:
         yield "since: ", since(change.edits)
     if change.fix:
@@ -75,12 +75,18 @@ def _closing(told: ToldComparison, paint: Paint) -> Iterator[str]:
     yield f"{paint(colour, told.summary)}\n"
     if told.unsaid:
         yield f"{told.unsaid}\n"
+    yield from _shortened(told.shown(comparison.changes))
+
+
+def _shortened(changes: Sequence[Change]) -> Iterator[str]:
+    if any(" more " in f"{change.message} {change.fix}" for change in changes):
+        yield "Lists of names are cut short; -o json has all.\n"
 
 
 def _matrix(told: ToldMatrix) -> Iterator[str]:
     paint = Paint(told.colour)
     is_all = told.show is Severity.NOTE
-    rows = [row for row in told.matrix.rows if is_all or row.differs]
+    rows = [row for row in _rows(told.matrix) if is_all or row.differs]
     if rows:
         title = ("PACKAGE", "CHANNEL", "INSTALLED", "OLM", *told.catalogs)
         yield from columns([title, *_merged(rows)][: _MOST_ROWS + 1])
@@ -89,12 +95,21 @@ def _matrix(told: ToldMatrix) -> Iterator[str]:
         yield f"The table ends here, after {_MOST_ROWS:,} rows; -o json has all.\n\n"
     for (old, new), move in zip(_pairs(told.catalogs), told.matrix.moves, strict=True):
         if shown := told.shown(move.changes):
-            yield f"{paint('bold', one_line(f'from {old} to {new}: {move.stranded:,} cut off'))}\n\n"
+            number = move.stranded + cut_off_unnamed(move.changes)
+            yield f"{paint('bold', one_line(f'from {old} to {new}: {number:,} cut off'))}\n\n"
             for change in shown:
                 subject = "/".join(part for part in (change.package, change.channel) if part)
                 yield from _change(told, change._replace(message=f"{subject}: {change.message}"), paint)
     if not told.brief:
-        yield f"{paint('red' if told.matrix.stranded else 'green', told.summary)}\n"
+        yield f"{paint('red' if told.matrix.errors else 'green', told.summary)}\n"
+        yield from _shortened([c for move in told.matrix.moves for c in told.shown(move.changes)])
+
+
+def _rows(matrix: Matrix) -> list[MatrixRow]:
+    """All rows, and of whoever names no channel those that are not as in one of them."""
+    known = {(row.package, row.installed, *_cells(row)) for row in matrix.rows if row.policy == "v1"}
+    news = [row for row in matrix.unnamed if (row.package, row.installed, *_cells(row)) not in known]
+    return sorted((*matrix.rows, *news), key=lambda row: row.package) if news else list(matrix.rows)
 
 
 def _pairs(names: Sequence[str]) -> list[tuple[str, str]]:
@@ -103,16 +118,23 @@ def _pairs(names: Sequence[str]) -> list[tuple[str, str]]:
 
 def _merged(rows: Sequence[MatrixRow]) -> Iterator[tuple[str, ...]]:
     """Rows as cells; what is the same under both policies is told once."""
-    cells = [((row.package, row.channel, row.installed), row.policy, tuple(_cells(row))) for row in rows]
+    cells = [(_subject(row), row.policy, tuple(_cells(row))) for row in rows]
     for (subject, texts), members in groupby(cells, key=lambda c: (c[0], c[2])):
         yield (*subject, " ".join(policy for _, policy, _ in members), *texts)
+
+
+def _subject(row: MatrixRow) -> tuple[str, str, str]:
+    return row.package, row.channel if row.channel is not None else "(none)", row.installed
 
 
 def _cells(row: MatrixRow) -> Iterator[str]:
     outcomes: tuple[Outcome | None, ...] = (None, *row.outcomes)
     for road, outcome in zip(row.roads, outcomes, strict=True):
-        mark = "! " if outcome is not None and outcome.hurts else ""
-        yield mark + (_cell(road) if road is not None else "")
+        hurts = outcome is not None and outcome.hurts
+        # A road may end well in itself, at the head of a channel, say, and short of where it went before.
+        short = road is not None and hurts and road.arrives
+        cell = f"stranded at {road.stop}" if road is not None and short else _cell(road) if road else ""
+        yield f"! {cell}" if hurts else cell
 
 
 def _cell(road: Road) -> str:
