@@ -1,4 +1,4 @@
-"""The real parts, started once a run; their logs where a test fails, and at the end what was counted."""
+"""The real parts, started once a run; and their logs where a test fails."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from real.olm_v1 import OlmV1, olm_v1
 from real.parts import AbsentError, Parts
 from real.processes import Workshop, log_end, workshop
 
-ASKED = "asked"
 LOGS = pytest.StashKey[Workshop]()
 
 
@@ -54,13 +53,3 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     if report.failed and (made := item.config.stash.get(LOGS, None)) is not None:
         report.sections += [(f"{log.stem}", log_end(log)) for log in sorted(made.logs.glob("*.log"))]
     return report
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Prints the counts that tests left with `record_property("asked", …)`."""
-    reports = [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]
-    lines = [str(value) for r in reports for key, value in r.user_properties if key == ASKED]
-    if lines:
-        terminalreporter.section("real parts")
-        for line in lines:
-            terminalreporter.line(line)

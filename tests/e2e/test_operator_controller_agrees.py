@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -11,11 +12,13 @@ from random import Random
 from typing import Final
 
 import pytest
+import yaml
 
 from conformance.v1_questions import Question, random_question, smaller
 from conformance.v1_verdicts import kind_of
 from documents import bundle, channel, package, text
 from e2e.extension_fates import Fate, ask, by_everpath, by_process, possible, staged
+from everpath.policies.admission import LONGEST_VERSION, VERSION_PATTERN, version_refusal
 from real.control_plane import ControlPlane
 from real.olm_v1 import Answer, Ask, OlmV1
 from real.parts import Parts
@@ -37,6 +40,22 @@ KINDS: Final = (
     "self-certified",
     "pre-release",
     "from several catalogs",
+    "refused by the API server",
+)
+
+VERSIONS: Final = (
+    *("1.2.3", "1.x", "1.*", "*", "x", "1.*.1", "1.*.*", "1.x.1", "v1.2.3", "01.2.3", "1.2.3.4", " 1.2.3 "),
+    *(
+        ">=1.0.0 <2.0.0",
+        ">=1.0.0, <2.0.0",
+        "^1 || ^3",
+        "1.0.0 - 2.0.0",
+        "1 - 2",
+        "1.2.3-a.1+b",
+        ">1 ||",
+        "==1",
+    ),
+    *("1.2.3\n", "1.2.3\v", "1\t<2", "1.*]", ">1,*]", "1,\n2", "٣.0.0", "é", "1" * 64, "1" * 65, "é" * 33),
 )
 
 
@@ -45,6 +64,23 @@ def test_the_parts_have_the_versions_that_everpath_mirrors(parts: Parts, plane: 
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert said.startswith('version: "v1.2.0"')
     assert plane.api.get("/version")["gitVersion"] == "v1.36.2"
+
+
+def test_the_pattern_of_the_version_is_the_one_of_the_definition(parts: Parts) -> None:
+    [file] = parts.olm_v1_crds.glob("*clusterextensions*")
+    [version] = yaml.safe_load(file.read_text())["spec"]["versions"]
+    spec = version["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+    checked = spec["source"]["properties"]["catalog"]["properties"]["version"]
+    [rule] = checked["x-kubernetes-validations"]
+    assert checked["maxLength"] == LONGEST_VERSION
+    assert rule["rule"] == f"self.matches({json.dumps(VERSION_PATTERN)})"
+
+
+def test_everpath_warns_of_the_versions_that_the_api_server_refuses(olm: OlmV1) -> None:
+    asked = {f"version-{place}": Ask("nowhere", "p", version=text) for place, text in enumerate(VERSIONS)}
+    refused = {asked[name].version: bool(answer.refused) for name, answer in olm.answers(asked)}
+    assert refused == {text: version_refusal(text) is not None for text in VERSIONS}
+    assert {*refused.values()} == {True, False}
 
 
 def test_what_a_user_reads_in_the_status(olm: OlmV1) -> None:
@@ -87,6 +123,8 @@ def test_random_questions(olm: OlmV1, record_property: Callable[[str, object], N
     counts: Counter[str] = Counter()
     disagreements: list[tuple[Question, str]] = []
     for question, answer in asked(olm, "q", questions):
+        warned = bool(question.version) and version_refusal(question.version) is not None
+        assert warned == bool(answer.refused), f"{question.version!r}: {answer.refused or 'taken'}"
         if answer.refused:
             assert "spec.source.catalog.version" in answer.refused
             counts["refused by the API server"] += 1
@@ -97,7 +135,7 @@ def test_random_questions(olm: OlmV1, record_property: Callable[[str, object], N
         elif by_process(answer) != by_everpath(question):
             counts["by chance"] += 1
     counts["disagreements"] = len(disagreements)
-    record_property("asked", f"operator-controller 1.2.0: {shown(counts)}")
+    record_property("counted", f"operator-controller 1.2.0: {shown(counts)}")
     if disagreements:
         pytest.fail(shrunk(olm, *disagreements[0]))
     # A generator that only makes nonsense would agree about nothing worth knowing.

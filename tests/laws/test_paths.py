@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, combinations, islice, pairwise
 from unittest.mock import patch
 
@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from everpath.graph import ChannelGraph
+from everpath.lines import groups
 from everpath.paths import roads
 from everpath.paths.chain import mirror_v0
 from everpath.paths.climb import mirror_v1
 from everpath.paths.cover import smallest_cover
 from everpath.paths.demands import Demand, DemandKind, must_pass, never
-from everpath.paths.groups import groups
 from everpath.paths.mirror import arriving, kept_in
 from everpath.paths.network import Network, hops_of, network
 from everpath.paths.subjects import Subject
@@ -23,7 +23,7 @@ from everpath.policies import olm_v0, olm_v1
 from everpath.policies.walks import walk
 from everpath.versions import Version, parse
 from graphs import channel_graph
-from strategies import channel_graphs
+from strategies import channel_graphs, drawings
 
 
 def _every_road(net: Network, start: str, goal: str) -> Iterator[tuple[str, ...]]:
@@ -184,6 +184,15 @@ def _meets(members: int, demands: list[int], implied: dict[int, list[int]]) -> b
     return all(demand & members for demand in chain(demands, brought))
 
 
+@st.composite
+def _with_deprecated(draw: st.DrawFn) -> ChannelGraph:
+    """A random channel, of which some bundles may be deprecated."""
+    drawing = draw(drawings())
+    names = [line.partition("@")[0] for line in drawing.splitlines()]
+    some = draw(st.lists(st.sampled_from(names), max_size=2, unique=True))
+    return channel_graph("\n".join([drawing, *(f"%deprecated {name}: old" for name in some)]))
+
+
 _SINCE = st.none() | st.sampled_from(("1.0.1", "1.2.0")).map(parse)
 
 
@@ -191,18 +200,18 @@ _SINCE = st.none() | st.sampled_from(("1.0.1", "1.2.0")).map(parse)
 @given(channel_graphs(), _SINCE)
 def test_the_v0_mirror_is_the_smallest_of_all_subsets(graph: ChannelGraph, since: Version | None) -> None:
     [kept] = (mirror := mirror_v0([graph], since)).channels
-    if kept.goal is None:
+    if not kept.goals:
         assert set(kept.entries) == set(graph.entries)
         return
     everyone = {name: graph.versions.get(name) for name in graph.entries}
-    whole = arriving(hops_of(graph, "v0", everyone), kept.goal)
+    whole = arriving(hops_of(graph, "v0", everyone), kept.goals)
     whole = {name for name in whole if since is None or graph.versions[name] >= since}
     assert set(kept.served) == whole
-    assert whole <= arriving(hops_of(kept_in(graph, kept.entries), "v0", everyone), kept.goal)
+    assert whole <= arriving(hops_of(kept_in(graph, kept.entries), "v0", everyone), kept.goals)
     for subset in _subsets(graph):
-        if kept.goal in subset:
+        if subset.issuperset(kept.goals):
             hops = hops_of(kept_in(graph, subset), "v0", everyone)
-            if whole <= arriving(hops, kept.goal):
+            if whole <= arriving(hops, kept.goals):
                 assert mirror.is_smallest
                 assert len(kept.entries) == len(subset)
                 return
@@ -210,28 +219,57 @@ def test_the_v0_mirror_is_the_smallest_of_all_subsets(graph: ChannelGraph, since
 
 
 @settings(max_examples=80)
-@given(channel_graphs(), _SINCE)
+@given(_with_deprecated(), _SINCE)
 def test_the_v1_mirror_is_the_smallest_of_all_subsets(graph: ChannelGraph, since: Version | None) -> None:
-    if len(set(graph.versions.values())) < len(graph.versions):
-        return  # OLM v1 takes either of two equal versions, and a mirror keeps what serves with each
     [kept] = (mirror := mirror_v1([graph], since)).channels
-    if kept.goal is None:
+    if not kept.goals:
         assert set(kept.entries) == set(graph.entries)
         return
     everyone = {name: graph.versions.get(name) for name in graph.entries}
     served = set(kept.served)
-    arrived = arriving(hops_of(graph, "v1", everyone), kept.goal)
+    arrived = arriving(hops_of(graph, "v1", everyone), kept.goals)
     assert served >= {name for name in arrived if since is None or graph.versions[name] >= since}
-    assert _serves_v1(graph, frozenset(kept.entries), served, kept.goal)
-    smallest = next(s for s in _subsets(graph) if _serves_v1(graph, s, served, kept.goal))
+    assert _serves_v1(graph, frozenset(kept.entries), served, kept.goals)
+    smallest = next(s for s in _subsets(graph) if _serves_v1(graph, s, served, kept.goals))
     assert mirror.is_smallest
     assert len(kept.entries) == len(smallest)
 
 
-def _serves_v1(graph: ChannelGraph, kept: frozenset[str], served: set[str], goal: str) -> bool:
-    """Everybody served ends at the goal, and nobody goes down in the ranking of the whole channel."""
-    rank = olm_v1.ranking(graph)
+def _serves_v1(graph: ChannelGraph, kept: frozenset[str], served: set[str], goals: Sequence[str]) -> bool:
+    """Everybody served ends at a goal, nobody goes down to it, and every goal or its equal is kept."""
+    standings = olm_v1.standings(graph)
+    if not all(any(standings[name] == standings[goal] for name in kept & {*goals}) for goal in goals):
+        return False
     everyone = {name: graph.versions.get(name) for name in graph.entries}
     hops = hops_of(kept_in(graph, kept), "v1", everyone)
-    going_down = any(hops[name] and rank[hops[name] or ""] > rank[name] for name in served)
-    return not going_down and served <= arriving(hops, goal)
+    going_down = any(hops[name] and standings[hops[name] or ""] < standings[name] for name in served)
+    return not going_down and served <= arriving(hops, goals)
+
+
+@settings(max_examples=80)
+@given(_with_deprecated())
+def test_whichever_of_equal_versions_v1_takes_in_its_mirror_a_goal_can_be_reached(
+    graph: ChannelGraph,
+) -> None:
+    [kept] = mirror_v1([graph]).channels
+    for name in kept.served if kept.goals else ():
+        for choice in _choices(graph, name, kept.entries):
+            assert _can_arrive(graph, choice, kept.entries, kept.goals)
+
+
+def _can_arrive(graph: ChannelGraph, start: str, kept: Sequence[str], goals: Sequence[str]) -> bool:
+    met, waiting = {start}, [start]
+    while waiting:
+        new = _choices(graph, waiting.pop(), kept) - met
+        met |= new
+        waiting += new
+    return not met.isdisjoint(goals)
+
+
+def _choices(graph: ChannelGraph, installed: str, kept: Sequence[str]) -> set[str]:
+    """Of those who accept what is installed, and of its equals, the highest: OLM v1 takes one of them."""
+    standings = olm_v1.standings(graph)
+    accepting = {edge.successor for edge in graph.successors(installed)}
+    accepting |= {name for name in kept if graph.versions[name] == graph.versions[installed]}
+    found = {name: standings[name] for name in accepting & {*kept}}
+    return {name for name, standing in found.items() if standing == max(found.values())}

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from everpath.formats.notation import parse
 from everpath.graph import PackageGraph
 from everpath.model import Catalog, Place
-from everpath.policies import extensions, subscriptions
+from everpath.paths.network import goals, network
+from everpath.policies import extensions, olm_v1, subscriptions
+from everpath.policies.arrivals import arrivals
 from everpath.policies.decisions import Decision, Installed, Remark
 from everpath.policies.extensions import Extension, Source
 from everpath.policies.walks import End, walk
@@ -117,17 +119,56 @@ def test_every_walk_ends_or_is_reported_as_a_loop(text: str) -> None:
 
 @FEWER
 @given(packages())
-def test_only_the_channels_head_is_one(text: str) -> None:
+def test_whoever_stays_where_one_arrives_has_arrived_and_nobody_else(text: str) -> None:
     package = PackageGraph(parse(text).packages[0])
     for row in answered(text):
-        assert row.end is not End.HEAD or row.last == package.by_name[row.channel].head
+        there = arrivals(package.by_name[row.channel], row.policy)
+        if row.end in (End.HEAD, End.STRANDED):
+            assert (row.end is End.HEAD) == (row.last in there)
         assert row.reason
+
+
+@FEWER
+@given(packages())
+def test_one_arrives_at_the_head_and_under_v1_at_a_head_that_it_installs(text: str) -> None:
+    for graph in PackageGraph(parse(text).packages[0]).channels:
+        assert arrivals(graph, "v0") == ((graph.head,) if graph.head else ())
+        there = {*arrivals(graph, "v1")}
+        assert there <= {graph.head, *olm_v1.fresh_installs(graph)}
+        assert graph.head in (None, *there)
+        assert there >= {*olm_v1.fresh_installs(graph)} & {*graph.heads}
 
 
 @FEWER
 @given(packages())
 def test_the_same_question_has_the_same_answer(text: str) -> None:
     assert answered(text) == answered(text)
+
+
+@FEWER
+@given(packages())
+def test_a_copy_of_the_catalog_with_a_lower_priority_changes_no_walk_of_v1(text: str) -> None:
+    first, copy = (PackageGraph(parse(text).packages[0]) for _ in range(2))
+    alone = rows(sheets([Source("a", 0, first)], Scenario(("v1",))))
+    both = rows(sheets([Source("a", 5, first), Source("b", 0, copy)], Scenario(("v1",)), named=True))
+    told = {(row.channel, row.installed): (row.path, row.end) for row in alone}
+    assert {(row.channel, row.installed): (row.path, row.end) for row in both} == told
+
+
+@FEWER
+@given(packages(), st.booleans())
+def test_roads_of_a_policy_are_the_walks_of_the_simulation(text: str, twice: bool) -> None:
+    """Also where the channels are one channel, written several times."""
+    [package] = parse(text).packages
+    if twice:
+        package = replace(package, channels=tuple(replace(c, name="c0") for c in package.channels))
+    graphs = PackageGraph(package).by_name
+    for row in answered(Catalog("c", (package,))):
+        assert row.installed is not None
+        net = network([graphs[row.channel]], row.policy)
+        if row.installed in net.place:
+            assert net.ahead(row.installed) == ((row.next,) if row.next else ())
+            assert row.end is not End.HEAD or row.last in goals(graphs[row.channel], row.policy)
 
 
 def shuffled(items: Sequence[T], chance: Random) -> tuple[T, ...]:

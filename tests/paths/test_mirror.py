@@ -20,7 +20,7 @@ from graphs import channel_graph, package_graph
 def _serves(graph: ChannelGraph, kept: tuple[str, ...], served: tuple[str, ...], goal: str) -> bool:
     everyone = {name: graph.versions.get(name) for name in graph.entries}
     hops = hops_of(kept_in(graph, kept), "v0", everyone)
-    return goal in kept and set(served) <= arriving(hops, goal)
+    return goal in kept and set(served) <= arriving(hops, (goal,))
 
 
 def test_v0_keeps_the_run_of_the_chain_down_to_whoever_accepts_the_last() -> None:
@@ -77,7 +77,7 @@ def test_an_entry_beside_the_chain_is_kept_when_it_skips_what_would_lead_astray(
     graph = channel_graph(ASTRAY)
     mirror = mirror_v0([graph])
     [kept] = mirror.channels
-    assert kept.goal == "b3"
+    assert kept.goals == ("b3",)
     assert kept.entries == ("b6", "b5", "b3", "b2", "b1")
     assert mirror.is_smallest
     assert _serves(graph, kept.entries, kept.served, "b3")
@@ -108,13 +108,13 @@ def test_all_is_kept_where_v0_resolves_nothing() -> None:
     mirror = mirror_v0([channel_graph("c: a\nb: a\na")])
     assert mirror.bundles == mirror.channels[0].entries == ("c", "b", "a")
     assert mirror.is_smallest
-    assert mirror.channels[0].goal is None
+    assert mirror.channels[0].goals == ()
     assert mirror.channels[0].cut_off == ("c", "b", "a")
 
 
 def test_a_prohibited_head_is_no_goal_and_its_users_keep_what_they_have() -> None:
     mirror = mirror_v0([channel_graph("b: a\na\n%prohibited b")])
-    assert mirror.channels[0].goal is None
+    assert mirror.channels[0].goals == ()
     assert mirror.bundles == ("b", "a")
 
 
@@ -122,7 +122,7 @@ def test_all_is_kept_where_a_resolver_fails_for_somebody() -> None:
     """The range of c crashes both wherever it is looked at."""
     graph = channel_graph("c: b / - / <1.0.0 || || >5.0.0\nb: a\na")
     for mirror in mirror_v0([graph]), mirror_v1([graph]):
-        assert mirror.channels[0].goal is None
+        assert mirror.channels[0].goals == ()
         assert mirror.bundles == ("c", "b", "a")
 
 
@@ -178,3 +178,35 @@ def test_a_cover_is_exact_in_time_and_honest_after() -> None:
 def test_a_member_brings_its_own_demands() -> None:
     assert cover.smallest_cover([0b01], {0b01: [0b10]}).members == 0b11
     assert cover.smallest_cover([0b011], {0b001: [0b100], 0b010: []}).members == 0b010
+
+
+def test_the_v1_mirror_keeps_a_deprecated_head_and_what_v1_installs_in_its_stead() -> None:
+    """Without b, which v1 stays at, its users would be sent on to c, which is deprecated."""
+    mirror = mirror_v1([channel_graph("c: b\nb: a\na\n%deprecated c: old")])
+    [kept] = mirror.channels
+    assert kept.goals == ("c", "b")
+    assert mirror.bundles == ("c", "b")
+    assert kept.served == ("c", "b", "a")
+
+
+def test_the_v1_mirror_leaves_out_what_is_withdrawn() -> None:
+    for withdrawal in ("b / - / <1.0.0", "- / b / <1.0.0"):
+        [kept] = mirror_v1([channel_graph(f"c@1.0.0: {withdrawal}\nb@2.0.0: a\na@0.1.0")]).channels
+        assert (kept.goals, kept.entries, kept.cut_off) == (("c",), ("c",), ("b",))
+        assert kept.served == ("c", "a")
+
+
+def test_one_of_several_equal_versions_stands_for_all_in_the_v1_mirror() -> None:
+    mirror = mirror_v1([channel_graph("c@2.0.0: a\nb@2.0.0: a\na@1.0.0")])
+    [kept] = mirror.channels
+    assert set(kept.goals) == {"b", "c"}
+    assert len(mirror.bundles) == 1
+    assert set(kept.served) == {"a", "b", "c"}
+    assert mirror.is_smallest
+
+
+def test_the_v1_mirror_brings_whoever_is_on_a_deprecated_bundle_to_its_equal_without_an_edge() -> None:
+    mirror = mirror_v1([channel_graph("d@2.0.0: c\nc@1.0.0\nb@1.0.0\n%deprecated b: old")])
+    [kept] = mirror.channels
+    assert set(kept.served) == {"d", "c", "b"}
+    assert mirror.bundles == ("d", "c")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import islice
 
-from everpath.graph import EdgeKind, PackageGraph
+from everpath.graph import ChannelGraph, EdgeKind, PackageGraph
 from everpath.paths import roads
 from everpath.paths.climb import mirror_v1
 from everpath.paths.network import goals, network
@@ -132,6 +132,31 @@ def test_v1_arrives_at_the_head_or_at_what_it_would_install() -> None:
     assert goals(channel_graph("b@1.0.0: c\nc@2.0.0"), "v1") == ("b", "c")
 
 
+def test_a_hop_by_a_channel_of_the_same_name_has_the_kind_of_its_edge_alone() -> None:
+    channels = (channel_graph("c: b\nb: - / a\na").channel, channel_graph("b: a\na").channel)
+    bundles = channel_graph("c: b\nb: a\na").package.bundles
+    package = replace(channel_graph("a").package, channels=channels, bundles=bundles)
+    [hop] = network([PackageGraph(package).by_name["stable"]], "v1").hops(("a", "b"))
+    assert (hop.kinds, hop.channels) == ((EdgeKind.REPLACES,), ("stable",))
+
+
+def test_of_two_bundles_of_one_name_v1_goes_by_the_last() -> None:
+    graph = channel_graph("b: a\na")
+    [unread] = channel_graph("a@bad").package.bundles
+    package = replace(graph.package, bundles=(*graph.package.bundles, unread))
+    for graphs in (PackageGraph(package).channels, PackageGraph(package).channels * 2):
+        net = network(graphs, "v1")
+        assert (net.ahead("a"), [*net.stuck]) == ((), ["a"])
+
+
+def test_a_hop_by_an_entry_that_is_written_again_has_the_kind_of_its_edge() -> None:
+    twice = channel_graph("b: a / - / -\na")
+    again = twice.channel.entries[0]._replace(replaces=None)
+    graph = ChannelGraph(replace(twice.channel, entries=(again, *twice.channel.entries)), twice.package)
+    [hop] = network([graph], "v1").hops(("a", "b"))
+    assert hop.kinds == (EdgeKind.REPLACES,)
+
+
 def test_with_several_channels_too_nobody_goes_where_v1_fails() -> None:
     package = package_graph("[x]\nb3: b2 / - / <1.0.0 || || >5.0.0\nb2: b1\nb1\n[y]\nb1")
     net = network(package.channels, "v1")
@@ -146,5 +171,5 @@ def test_of_two_channels_of_one_name_v1_goes_by_the_last() -> None:
     graph = PackageGraph(package).by_name["stable"]
     net = network([graph], "v1")
     assert (net.ahead("a"), net.ahead("b")) == (("b",), ())
-    assert goals(graph, "v1") == ("c", "b")
+    assert goals(graph, "v1") == ("b",)
     assert mirror_v1([graph]).bundles == ("c",)

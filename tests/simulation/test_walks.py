@@ -122,16 +122,32 @@ def test_v1_does_not_go_down_and_says_so() -> None:
 
 def test_a_version_that_v1_cannot_read_is_called_so() -> None:
     row = answer("b2@v1.0: b1\nb1@0.9.0", "b1", "v1")
+    assert row.end is End.HEAD
     assert row.reason.endswith("but OLM v1 cannot read the version of b2, and takes such last")
 
 
-def test_v1_does_not_go_to_what_is_deprecated_or_absent() -> None:
-    assert answer("b2: b1\nb1\n%deprecated b2: old", "b1", "v1").reason.endswith(
-        "b2 replaces b1, but b2 is deprecated and b1 is not"
-    )
-    assert answer("b2?: b1\nb1", "b1", "v1").reason.endswith(
-        "b2 replaces b1, but the catalog has no bundle b2"
-    )
+def test_where_v1_does_not_go_to_a_head_that_is_deprecated_or_absent_what_it_installs_is_its_goal() -> None:
+    deprecated = answer("b2: b1\nb1\n%deprecated b2: old", "b1", "v1")
+    afresh = "is what it would install afresh; not the head b2: b2 replaces b1"
+    assert deprecated.end is End.HEAD
+    assert deprecated.reason == f"{afresh}, but b2 is deprecated and b1 is not"
+    assert answer("b2?: b1\nb1", "b1", "v1").reason == f"{afresh}, but the catalog has no bundle b2"
+
+
+def test_nobody_arrives_at_what_v1_installs_and_an_entry_withdraws() -> None:
+    for drawing in ("b1@1.0.0: b2\nb2@2.0.0", "b1@1.0.0: - / b2\nb2@2.0.0"):
+        assert answer(drawing, "b2", "v1").end is End.STRANDED
+    two_heads = "b3@3.0.0\nb1@1.0.0: b3 / - / -\nb2@2.0.0"
+    assert [answer(two_heads, name, "v1").end for name in ("b3", "b2", "b1")] == [End.STRANDED] * 3
+
+
+def test_with_several_heads_one_arrives_under_v1_at_the_one_it_would_install() -> None:
+    assert answer("b3\nb2: b1\nb1", "b3", "v1").reason == "is what it would install afresh"
+    assert answer("b3\nb2: b1\nb1", "b1", "v1").end is End.STRANDED
+
+
+def test_of_equal_versions_v1_may_install_either_so_that_one_arrives_at_each() -> None:
+    assert [answer("b3@2.0.0\nb2@2.0.0", name, "v1").end for name in ("b3", "b2")] == [End.HEAD] * 2
 
 
 def test_a_walk_that_goes_round_is_a_loop() -> None:

@@ -7,6 +7,7 @@ __all__ = [
     "channel_list",
     "installed",
     "named",
+    "range_warnings",
     "refuse_foreign_options",
     "say_unknown",
     "version_range",
@@ -19,11 +20,13 @@ from typing import Final, Protocol
 import click
 
 from everpath.cli.inputs import unreadable_parts
+from everpath.cli.options import words
 from everpath.cli.served import Served
 from everpath.errors import UsageError
 from everpath.graph import PackageGraph
 from everpath.model import Catalog
 from everpath.outputs.plain import count, listed, printable
+from everpath.policies.admission import version_refusal
 from everpath.policies.extensions import Source
 from everpath.ranges.masterminds import Constraint, ConstraintError
 from everpath.simulation import Asked, released
@@ -147,16 +150,32 @@ def refuse_foreign_options(
 
 
 def channel_list(text: str | None) -> tuple[str, ...] | None:
-    """None: not given. An asterisk is a ClusterExtension without a list, so that all channels count."""
+    """None: not given. An asterisk is a ClusterExtension without a list, so that all channels count.
+
+    Raises UsageError for an empty name.
+    """
     if text is None:
         return None
-    return () if text.strip() == "*" else tuple(word for part in text.split(",") if (word := part.strip()))
+    return () if text.strip() == "*" else words("--channels", text)
 
 
 def version_range(text: str) -> str:
-    """A range as OLM v1 takes it. Raises UsageError for what it would fail over."""
+    """A range as OLM v1 takes it. Raises UsageError for what it would fail over.
+
+    Says on standard error if no API server would let it come that far.
+    """
     try:
-        return Constraint.parse(text).text if text else ""
+        found = Constraint.parse(text).text if text else ""
     except ConstraintError as error:
         hint = "OLM v1 takes ranges such as '1.2.x', '~1.2' or '>=1.2.0, <2'"
         raise UsageError(f"--version-range {text!r} is none: {error.words}", hint=hint) from error
+    for warning in range_warnings(text):
+        click.echo(f"warning: {printable(warning)}", err=True)
+    return found
+
+
+def range_warnings(text: str) -> tuple[str, ...]:
+    """That no cluster could be asked so, which the answer does not show."""
+    if not text or (refusal := version_refusal(text)) is None:
+        return ()
+    return (f"the API server would refuse a ClusterExtension with version {text!r}: {refusal}",)

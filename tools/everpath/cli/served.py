@@ -15,9 +15,12 @@ from everpath.errors import UsageError
 from everpath.formats.sources import STANDARD_INPUT
 
 _NAMED: Final = re.compile(
-    r"(?:(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)=)?(?P<path>.+?)(?:@(?P<priority>-?\d+))?"
+    r"(?:(?P<name>[A-Za-z0-9][A-Za-z0-9._-]*)=)?(?P<path>.+?)(?:@(?P<priority>-?[0-9]+))?"
 )
-_PRIORITY: Final = re.compile(r"(?P<name>.+)=(?P<priority>-?\d+)")
+#: More than an int32 has.
+_MOST_DIGITS: Final = 20
+
+_PRIORITY: Final = re.compile(r"(?P<name>.+)=(?P<priority>-?[0-9]+)")
 
 
 class Served(NamedTuple):
@@ -31,7 +34,8 @@ class Served(NamedTuple):
 def served(paths: Sequence[str], priorities: Iterable[str] = ()) -> tuple[Served, ...]:
     """The catalogs that paths stand for. One without a name is called after its folder.
 
-    A path that exists is itself, whatever signs are in it.
+    A path that exists is itself, whatever signs are in it. Raises UsageError for names and priorities that no
+    cluster could have.
     """
     stated = [_stated(path) for path in paths]
     taken = Counter(one.name for one in stated if one.name)
@@ -45,7 +49,16 @@ def served(paths: Sequence[str], priorities: Iterable[str] = ()) -> tuple[Served
     for text in priorities:
         name, priority = _priority(text, found)
         found[name] = found[name]._replace(priority=priority)
+    _refuse_priorities(found.values())
     return tuple(found.values())
+
+
+def _refuse_priorities(catalogs: Iterable[Served]) -> None:
+    """Raise UsageError for a priority that no ClusterCatalog can have: it is an int32."""
+    for one in catalogs:
+        if not -(2**31) <= one.priority < 2**31:
+            hint = f"from {-(2**31)} to {2**31 - 1}"
+            raise UsageError(f"the priority of catalog {one.name!r} is out of bounds", hint=hint)
 
 
 def _stated(text: str) -> Served:
@@ -54,7 +67,7 @@ def _stated(text: str) -> Served:
     match = _NAMED.fullmatch(text)
     if match is None:
         return Served("", text)
-    return Served(match["name"] or "", match["path"], int(match["priority"] or 0))
+    return Served(match["name"] or "", match["path"], _number(match["priority"] or "0"))
 
 
 def _free_names(stated: Iterable[Served], taken: set[str]) -> Iterator[str]:
@@ -70,6 +83,11 @@ def _free_names(stated: Iterable[Served], taken: set[str]) -> Iterator[str]:
             yield name
 
 
+def _number(text: str) -> int:
+    """A number, or as much of it as is beyond all bounds: Python reads only so many digits."""
+    return int(text[:_MOST_DIGITS])
+
+
 def _priority(text: str, found: dict[str, Served]) -> tuple[str, int]:
     match = _PRIORITY.fullmatch(text)
     if match is None:
@@ -78,4 +96,4 @@ def _priority(text: str, found: dict[str, Served]) -> tuple[str, int]:
         near = get_close_matches(match["name"], found, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(found) or 'none'}"
         raise UsageError(f"no catalog is called {match['name']!r}", hint=hint)
-    return match["name"], int(match["priority"])
+    return match["name"], _number(match["priority"])

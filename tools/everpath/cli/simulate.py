@@ -17,6 +17,7 @@ from everpath.cli.asking import (
     Market,
     channel_list,
     installed,
+    range_warnings,
     refuse_foreign_options,
     version_range,
     with_entry,
@@ -32,7 +33,7 @@ from everpath.cli.options import (
     progress_option,
     update_mode_option,
 )
-from everpath.cli.served import Served, served
+from everpath.cli.served import served
 from everpath.cli.terminal import ProgressLine, wants_colour
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
@@ -72,14 +73,6 @@ class Request(NamedTuple):
     no_progress: bool
 
 
-def _gate(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """The ends that fail. Raise UsageError for a gate that is asked for and names none."""
-    ends = comma_list(ctx, param, values)
-    if values and not ends:
-        raise UsageError("--fail-on names no end of a walk", hint=f"it takes {', '.join(_ENDS)}")
-    return ends
-
-
 @click.command("simulate", short_help="What will OLM do to a cluster on any version?")
 @click.argument("paths", nargs=-1, metavar="[[NAME=]PATH[@PRIORITY]]...")
 @package_option
@@ -109,7 +102,7 @@ def _gate(ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -
     "--fail-on",
     metavar="ENDS",
     multiple=True,
-    callback=_gate,
+    callback=comma_list,
     help=f"Exit with 1 if a walk ends so: {', '.join(_ENDS)}.",
 )
 @click.option("-o", "--output", type=click.Choice(FORMATS), default="text", show_default=True)
@@ -162,7 +155,6 @@ def _simulate(request: Request) -> int:
     config = load(request.config_file, wanted=not request.no_config)
     scenario = _scenario(request, config)
     catalogs = served(request.paths or config.paths, request.priorities)
-    _refuse_priorities(catalogs)
     inputs = Inputs([catalog.path for catalog in catalogs], config, request.default_update_mode)
     with ProgressLine(sys.stderr, wanted=not request.no_progress) as progress:
         market = Market(catalogs or served(inputs.chosen), list(inputs.catalogs(progress)))
@@ -178,6 +170,7 @@ def _simulate(request: Request) -> int:
         manual=request.approval == "Manual",
         whole=request.installed is not None,
         colour=request.output_file is None and wants_colour(sys.stdout, os.environ),
+        warnings=range_warnings(request.version_range),
     )
     write(_view(request.output)(simulation), request.output_file, machine=request.output != "text")
     return _exit_code(request, simulation, market)
@@ -226,7 +219,7 @@ def _refuse_contradictions(request: Request, policy: str) -> None:
         raise UsageError("--approval Manual is for OLM v0", hint="OLM v1 has no approvals; leave it out")
     hint = "leave out --policy v0" if request.policy else "the configuration says v0; add --policy v1"
     refuse_foreign_options(request, policy, hint)
-    if "" in (request.installed, request.starting_csv):
+    if any(name is not None and not name.strip() for name in (request.installed, request.starting_csv)):
         raise UsageError("an empty name is nothing to ask about", hint="give the name of a CSV, or a version")
     for end in request.fail_on:
         if end not in _ENDS:
@@ -242,14 +235,6 @@ def _answers(request: Request, scenario: Scenario, market: Market, wanted: Seque
         if asked is None or name in asked:
             only = asked[name] if asked is not None else None
             yield from sheets(sources, scenario, only, named=bool(market.names))
-
-
-def _refuse_priorities(catalogs: Sequence[Served]) -> None:
-    """Raise UsageError for a priority that no ClusterCatalog can have: it is an int32."""
-    for one in catalogs:
-        if not -(2**31) <= one.priority < 2**31:
-            hint = f"from {-(2**31)} to {2**31 - 1}"
-            raise UsageError(f"the priority of catalog {one.name!r} is out of bounds", hint=hint)
 
 
 def _refuse_silence(request: Request, answers: Sequence[Sheet]) -> None:

@@ -12,12 +12,20 @@ from typing import Any, Final, NamedTuple
 import click
 
 from everpath.cli import completers
-from everpath.cli.asking import Market, channel_list, named, refuse_foreign_options, version_range
+from everpath.cli.asking import (
+    Market,
+    channel_list,
+    named,
+    range_warnings,
+    refuse_foreign_options,
+    version_range,
+)
 from everpath.cli.config import POLICIES, Config, load
 from everpath.cli.inputs import Inputs
 from everpath.cli.options import (
     config_options,
     extension_options,
+    one_name,
     one_package_option,
     progress_option,
     update_mode_option,
@@ -68,6 +76,7 @@ class Request(NamedTuple):
     "--channel",
     "channel",
     metavar="NAME",
+    callback=one_name,
     shell_complete=completers.channels,
     help="The channel that is followed.  [default: the default channel, or one that has what is installed]",
 )
@@ -97,7 +106,7 @@ def why(**options: Any) -> int:
 
     \b
     Exit codes:
-      0  it arrives at the head               2  a wrong command line or configuration
+      0  it arrives                           2  a wrong command line or configuration
       1  it stays behind, goes in a circle    3  input, or part of it, that cannot be read
          or fails, under some resolver
     """
@@ -108,6 +117,7 @@ def _why(request: Request) -> int:
     _refuse_contradictions(request)
     config = load(request.config_file, wanted=not request.no_config)
     refuse_foreign_options(request, request.policy or config.policy)
+    warnings = range_warnings(request.version_range)
     request = request._replace(version_range=version_range(request.version_range))
     catalogs = served(request.paths or config.paths, request.priorities)
     inputs = Inputs([catalog.path for catalog in catalogs], config, request.default_update_mode)
@@ -120,9 +130,8 @@ def _why(request: Request) -> int:
         explanation = explain(sources, _question(request, config, sources), _by_name(names, read))
     colour = request.output_file is None and wants_colour(sys.stdout, os.environ)
     view = _view(request.output)
-    write(
-        view(Told(explanation, inputs.locate, colour)), request.output_file, machine=request.output == "json"
-    )
+    told = Told(explanation, inputs.locate, colour, warnings)
+    write(view(told), request.output_file, machine=request.output == "json")
     return _exit_code(market, is_content=explanation.is_content)
 
 
@@ -140,7 +149,7 @@ def _refuse_contradictions(request: Request) -> None:
     if len(given) > 1:
         hint = "something is installed, or nothing is"
         raise UsageError(f"{given[0]} and {given[1]} exclude each other", hint=hint)
-    if "" in (request.installed, request.starting_csv):
+    if any(name is not None and not name.strip() for name in (request.installed, request.starting_csv)):
         raise UsageError("an empty name is nothing to ask about", hint="give the name of a CSV, or a version")
 
 

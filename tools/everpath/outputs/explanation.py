@@ -17,11 +17,15 @@ VERSION: Final = 1
 
 
 class Told(NamedTuple):
-    """An explanation, the way to find lines again, and whether the reader is a terminal."""
+    """An explanation, the way to find lines again, and whether the reader is a terminal.
+
+    `warnings`: what it does not show, for programs; people are told on standard error.
+    """
 
     explanation: Explanation
     locate: Callable[[Place], Location]
     colour: bool = False
+    warnings: tuple[str, ...] = ()
 
 
 def document(told: Told) -> Iterator[str]:
@@ -33,6 +37,7 @@ def document(told: Told) -> Iterator[str]:
     yield json.dumps(
         {
             "version": VERSION,
+            **({"warnings": told.warnings} if told.warnings else {}),
             "package": question.package,
             "channel": question.channel,
             "installed": asked and {"name": asked.name, "version": asked.version, "known": asked.is_known},

@@ -9,7 +9,7 @@ from typing import Final
 
 from everpath.outputs.colour import Paint
 from everpath.outputs.explanation import Told
-from everpath.outputs.plain import columns, one_line
+from everpath.outputs.plain import columns, one_line, spelled
 from everpath.policies.decisions import Verdict
 from everpath.policies.walks import End
 from everpath.rules._words import listed
@@ -21,9 +21,6 @@ _COLOURS: Final = {End.HEAD: "green", End.STRANDED: "yellow", End.LOOP: "red", E
 _MOST_LOOKS: Final = 12
 _MOST_NAMES: Final = 2
 _MOST_REMEDIES: Final = 5
-
-#: What has an empty name.
-_NAMELESS: Final = '""'
 
 
 def text(told: Told) -> Iterator[str]:
@@ -42,7 +39,7 @@ def _title(question: Question) -> str:
     asked = question.asked
     version = f" ({asked.version})" if asked is not None and asked.version else ""
     installed = (
-        f"{asked.name or _NAMELESS}{version} is installed" if asked is not None else "nothing is installed"
+        f"{spelled(asked.name)}{version} is installed" if asked is not None else "nothing is installed"
     )
     return f"package {question.package}, channel {question.channel}: {installed}"
 
@@ -85,7 +82,8 @@ def _foremost(looked: Sequence[Look]) -> Sequence[Look]:
 
 
 def _names(look: Look) -> str:
-    names = listed(look.names, 1 if len(look.names) > _MOST_NAMES else _MOST_NAMES)
+    most = 1 if len(look.names) > _MOST_NAMES else _MOST_NAMES
+    names = listed([spelled(name) for name in look.names], most)
     return f"{names} of {look.catalog}" if look.catalog else names
 
 

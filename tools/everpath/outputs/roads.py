@@ -8,12 +8,14 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from everpath.outputs.colour import Paint
-from everpath.outputs.plain import columns, count, listed, one_line
+from everpath.outputs.plain import columns, count, listed, one_line, spelled
 from everpath.paths.demands import DemandKind, Offence
 from everpath.paths.mirror import Kept, Mirror
 from everpath.paths.network import Network
 from everpath.paths.roads import MOST_IN_LOOP, Road, Tally
 from everpath.paths.survey import Question, Roadbook, Survey, Verdict
+from everpath.policies import olm_v1
+from everpath.policies.arrivals import arrivals
 from everpath.simulation.reasons import failing
 
 _MOST_NAMES: Final = 6
@@ -46,12 +48,24 @@ def render(book: Roadbook, *, colour: bool = False) -> Iterator[str]:
 
 def _survey(question: Question, survey: Survey, paint: Paint) -> Iterator[str]:
     where = f"package {question.package.name}, {_channels(survey.channels)}"
-    yield f"{paint('bold', one_line(f'{where}: {_WHOSE[question.policy]} to {survey.goal}'))}\n"
+    yield f"{paint('bold', one_line(f'{where}: {_WHOSE[question.policy]} to {_goal(survey)}'))}\n"
     yield from _failures(survey.network, paint)
     for loop in survey.loops:
         yield f"{paint('yellow', 'loop')}: {_names(loop)} lead to one another\n"
     yield "\n"
     yield from _listed(survey) if survey.start is not None else _table(survey)
+
+
+def _goal(survey: Survey) -> str:
+    """Where the roads lead. Under v1 there may be two such places, so that it says which this is."""
+    name, graphs = survey.goal, survey.network.followed
+    if survey.network.policy != "v1" or any(name == graph.head for graph in graphs):
+        return spelled(name)
+    if name not in {first for graph in graphs for first in olm_v1.fresh_installs(graph)}:
+        return spelled(name)
+    withdrawn = not any(name in arrivals(graph, "v1") for graph in graphs)
+    more = ", though it is withdrawn" if withdrawn else ""
+    return f"{spelled(name)}, which it installs afresh{more}"
 
 
 def _channels(names: Sequence[str]) -> str:
@@ -78,7 +92,7 @@ def _table(survey: Survey) -> Iterator[str]:
     for name in survey.network.place:
         if name != survey.goal:
             version = survey.network.versions.get(name)
-            rows.append((name, str(version or ""), *_counts(survey.tallies.get(name))))
+            rows.append((spelled(name), str(version or ""), *_counts(survey.tallies.get(name))))
     yield from columns(rows)
     if len(survey.longest) > 1:
         yield f"\nlongest: {_road(survey.network, survey.longest)}\n"
@@ -107,20 +121,21 @@ def _power(number: int) -> str:
 def _listed(survey: Survey) -> Iterator[str]:
     """The first roads from one entry, and a longest one where that is not among them."""
     start, tally = survey.start or "", survey.tallies.get(survey.start or "")
+    way = f"from {spelled(start)} to {spelled(survey.goal)}"
     if start == survey.goal:
-        yield one_line(f"{start} is there already") + "\n"
+        yield one_line(f"{spelled(start)} is there already") + "\n"
         return
     if tally is None:
-        yield one_line(f"no road leads from {start} to {survey.goal}") + "\n"
+        yield one_line(f"no road leads {way}") + "\n"
         return
     hops, noun = count(tally.longest, "hop"), "road" if tally.roads == 1 else "roads"
     span = hops if tally.shortest == tally.longest else f"{tally.shortest} to {hops}"
-    yield one_line(f"{_number(tally)} {noun} from {start} to {survey.goal}, of {span}") + "\n"
+    yield one_line(f"{_number(tally)} {noun} {way}, of {span}") + "\n"
     rows = [(count(len(road) - 1, "hop"), _road(survey.network, road)) for road in survey.listed]
     if survey.longest not in survey.listed:
         rows.append(("longest", _road(survey.network, survey.longest)))
     yield from (f"  {line}" for line in columns(rows))
-    if (more := tally.roads - len(survey.listed)) > 0:
+    if (more := tally.roads - len(rows)) > 0:
         yield f"and {_number(tally._replace(roads=more))} more (--limit lists more)\n"
     if not tally.is_exact:
         loop = f"a loop of more than {MOST_IN_LOOP} entries is on the way"
@@ -129,19 +144,20 @@ def _listed(survey: Survey) -> Iterator[str]:
 
 def _road(net: Network, road: Road) -> str:
     """`a -[replaces]-> b -[skips, skipRange]-> c`; where channels can be switched, with the channels."""
-    text = road[0]
+    text = spelled(road[0])
     for hop in net.hops(road):
         edge = ", ".join(kind.value for kind in hop.kinds) or "same version"
         where = f" in {', '.join(hop.channels)}" if len(net.graphs) > 1 and hop.channels else ""
-        text += f" -[{edge}{where}]-> {hop.end}"
+        text += f" -[{edge}{where}]-> {spelled(hop.end)}"
     return one_line(text)
 
 
 def _names(names: Sequence[str]) -> str:
     """Names in a sentence, of many the first."""
     if len(names) <= _MOST_NAMES:
-        return one_line(listed(names))
-    return one_line(f"{', '.join(names[: _MOST_NAMES - 1])} and {len(names) - _MOST_NAMES + 1:,} more")
+        return one_line(listed([spelled(name) for name in names]))
+    shown = ", ".join(spelled(name) for name in names[: _MOST_NAMES - 1])
+    return one_line(f"{shown} and {len(names) - _MOST_NAMES + 1:,} more")
 
 
 def _verdict(verdict: Verdict, paint: Paint) -> Iterator[str]:
@@ -161,13 +177,14 @@ def _verdict(verdict: Verdict, paint: Paint) -> Iterator[str]:
 def _offence(net: Network, offence: Offence, *, must_pass: bool) -> Iterator[str]:
     where = _channels([graph.name for graph in net.graphs])
     if offence.culprit is None:
-        yield one_line(f"  {where}: a new install is {offence.road[0]}") + "\n"
+        yield one_line(f"  {where}: a new install is {spelled(offence.road[0])}") + "\n"
         return
     yield f"  {one_line(where)}: {_road(net, offence.road)}\n"
     start, end = offence.culprit
     [hop] = net.hops((start, end))
     by = f" by {listed([kind.value for kind in hop.kinds])}" if hop.kinds else ""
-    yield one_line(f"    {end} accepts {start}{by}, which leads {'past' if must_pass else 'onto'} it") + "\n"
+    leads = f"which leads {'past' if must_pass else 'onto'} it"
+    yield one_line(f"    {spelled(end)} accepts {spelled(start)}{by}, {leads}") + "\n"
     others = [name for name in offence.starts if name != offence.road[0]]
     if others:
         yield f"    there is such a road also from {_names(others)}\n"
@@ -184,18 +201,19 @@ def _mirror(question: Question, mirror: Mirror, paint: Paint) -> Iterator[str]:
 
 
 def _kept(question: Question, mirror: Mirror, kept: Kept, paint: Paint) -> Iterator[str]:
-    if kept.goal is None:
+    if not kept.goals:
         all_of_it = "; keep " + (f"all {count(kept.total, 'entry')}" if kept.total else "nothing")
-        because = f"OLM {mirror.policy} does not bring its users to the head, and so no mirror can be judged"
+        because = f"OLM {mirror.policy} fails or brings nobody to a goal, and so no mirror can be judged"
         yield one_line(f"channel {kept.channel}: {because}{all_of_it}") + "\n"
         return
     summary = f"channel {kept.channel}: {len(kept.entries)} of {count(kept.total, 'entry')}"
-    yield one_line(f"{summary}; users of {count(len(kept.served), 'version')} come to {kept.goal}") + "\n"
+    goals = " or ".join(spelled(name) for name in kept.goals if name in kept.entries)
+    yield one_line(f"{summary}; users of {count(len(kept.served), 'version')} come to {goals}") + "\n"
     bundles = question.package.package.by_name
     rows = [("KEEP", "VERSION", "WHY")]
     for name in kept.entries:
         bundle = bundles.get(name)
-        rows.append((name, (bundle.version or "") if bundle else "", _why(mirror, kept, name)))
+        rows.append((spelled(name), (bundle.version or "") if bundle else "", _why(mirror, kept, name)))
     yield from (f"  {line}" for line in columns(rows))
     if kept.cut_off:
         yield f"  {paint('yellow', 'no road even in the whole channel')}: {_names(kept.cut_off)}\n"
@@ -204,11 +222,11 @@ def _kept(question: Question, mirror: Mirror, kept: Kept, paint: Paint) -> Itera
 
 
 def _why(mirror: Mirror, kept: Kept, name: str) -> str:
-    if name == kept.goal:
-        return "is where everybody goes"
+    if name in kept.goals:
+        return "is where everybody goes" if len(kept.goals) == 1 else "is where users arrive"
     if by := kept.needed_by.get(name):
         return f"without it no road for {_names(by)}"
     if mirror.policy == "v0":
         return "holds the chain together: without it there are two heads"
-    elsewhere = any(name in other.needed_by or name == other.goal for other in mirror.channels)
+    elsewhere = any(name in other.needed_by or name in other.goals for other in mirror.channels)
     return "is kept for another channel" if elsewhere else "does the same as others that are kept"

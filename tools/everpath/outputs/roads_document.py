@@ -136,7 +136,8 @@ def _bundle(package: PackageGraph, name: str) -> Json:
 def _kept(kept: Kept) -> Json:
     return {
         "channel": kept.channel,
-        "head": kept.goal,
+        "head": next(iter(kept.goals), None),
+        "goals": list(kept.goals),
         "total": kept.total,
         "entries": list(kept.entries),
         "served": list(kept.served),

@@ -21,7 +21,10 @@ _FIELDS: Final = ("package", "channel", "installed", "policy", "next", "path", "
 
 
 class Simulation(NamedTuple):
-    """The answers to one command. `catalogs`: their names, if there are several."""
+    """The answers to one command. `catalogs`: their names, if there are several.
+
+    `warnings`: what the answers as such do not show, for programs; people are told on standard error.
+    """
 
     sheets: Sequence[Sheet]
     scenario: Scenario
@@ -29,6 +32,7 @@ class Simulation(NamedTuple):
     manual: bool = False
     whole: bool = False
     colour: bool = False
+    warnings: tuple[str, ...] = ()
 
     @property
     def rows(self) -> Iterator[Row]:
@@ -51,7 +55,8 @@ def document(simulation: Simulation) -> Iterator[str]:
 
     encode = json.JSONEncoder(ensure_ascii=False).encode
     fields = simulation.fields
-    yield f'{{"version": {VERSION},\n "rows": ['
+    warnings = f',\n "warnings": {encode(simulation.warnings)}' if simulation.warnings else ""
+    yield f'{{"version": {VERSION}{warnings},\n "rows": ['
     separator = "\n  "
     for row in simulation.rows:
         yield separator + encode({field: _value(row, field) for field in fields})

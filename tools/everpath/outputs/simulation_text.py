@@ -11,7 +11,7 @@ from typing import Final
 
 from everpath.graph import ChannelGraph
 from everpath.outputs.colour import Paint
-from everpath.outputs.plain import columns, count, listed, one_line
+from everpath.outputs.plain import columns, count, listed, one_line, spelled
 from everpath.outputs.simulation import Simulation
 from everpath.policies import opm
 from everpath.policies.quoting import quoted
@@ -21,6 +21,9 @@ from everpath.simulation import Line, Row, Sheet, Terms
 # A walk in a column: the first stops, and the last.
 _MOST_STOPS: Final = 4
 _MOST_NAMES: Final = 5
+
+#: Where OLM v1 arrives that is no head: what the same ClusterExtension would install afresh.
+_GOAL: Final = "goal"
 
 _COLOURS: Final = {End.HEAD: "green", End.STRANDED: "yellow", End.LOOP: "red", End.ERROR: "red"}
 _COUNTED: Final = {
@@ -48,7 +51,7 @@ def _sheet(simulation: Simulation, sheet: Sheet, paint: Paint) -> Iterator[str]:
         yield f"{paint('yellow', 'opm refuses this channel')}: {one_line(complaint)}\n"
     yield "\n"
     yield from _table(simulation, sheet)
-    yield from _reasons(sheet, paint)
+    yield from _reasons(sheet, paint, is_usual=simulation.scenario.terms == Terms())
     if simulation.manual:
         yield from _plans(sheet, paint)
     yield "\n"
@@ -87,7 +90,7 @@ def _table(simulation: Simulation, sheet: Sheet) -> Iterator[str]:
     titles = ["INSTALLED", *(["FROM"] if switching else []), *(f"OLM {policy}" for policy in policies)]
     rows = [["", *titles] if marks else titles]
     for line in sheet.lines:
-        cells = [line.installed or "nothing", *([_from(line)] if switching else [])]
+        cells = [_installed(line.installed), *([_from(line)] if switching else [])]
         cells += _walks(simulation, sheet, line)
         rows.append([("≠" if line.differs else ""), *cells] if marks else cells)
     yield from (f"  {row}" for row in columns(rows))
@@ -114,6 +117,10 @@ def _is_elsewhere(source: str | None, sheet: Sheet) -> bool:
     return sheet.catalog is not None and source != sheet.catalog
 
 
+def _installed(name: str | None) -> str:
+    return "nothing" if name is None else spelled(name)
+
+
 def _walk(row: Row, sheet: Sheet, *, whole: bool) -> str:
     """`0.2.0 → 0.3.0: head`; where nothing happens `stays: stranded`. Versions are shorter than names."""
     if not len(row.way):
@@ -130,34 +137,41 @@ def _walk(row: Row, sheet: Sheet, *, whole: bool) -> str:
 
 
 def _stop(name: str, source: str | None, sheet: Sheet) -> str:
-    label = sheet.versions.get(name, name)
+    label = sheet.versions.get(name, spelled(name))
     return f"{label} of {source}" if _is_elsewhere(source, sheet) else label
 
 
 def _end(row: Row, sheet: Sheet) -> str:
-    """The end in a word. What a range makes the last stop of is no head."""
+    """The end in a word. What a range makes the last stop of is no head, nor is one of several heads."""
     alone = sheet.graph if sheet.catalog is None else None
-    return "goal" if row.end is End.HEAD and alone is not None and row.last != alone.head else row.end.value
+    return _GOAL if row.end is End.HEAD and alone is not None and row.last != alone.head else row.end.value
 
 
-def _reasons(sheet: Sheet, paint: Paint) -> Iterator[str]:
-    """Each reason once, for all who end by it; why somebody arrives at the head needs no words."""
+def _reasons(sheet: Sheet, paint: Paint, *, is_usual: bool) -> Iterator[str]:
+    """Each reason once, for all who end by it; why somebody arrives at the head needs no words.
+
+    Nor does it where there is none, or where it was not asked for.
+    """
+    is_headed = is_usual and sheet.graph is not None and sheet.graph.head is not None
     told: dict[tuple[str, End, str], list[Row]] = {}
+    goals: set[str | None] = set()
     for line in sheet.lines:
         for row in line.rows:
-            if row.end is not End.HEAD or row.installed is None:
+            beside = is_headed and _end(row, sheet) == _GOAL and row.last not in goals
+            if row.end is not End.HEAD or row.installed is None or beside:
                 told.setdefault((row.policy, row.end, row.reason), []).append(row)
+                goals.add(row.last if beside else None)
     if told:
         yield "\n"
     for (policy, end, reason), rows in told.items():
-        yield f"  {paint(_COLOURS[end], f'OLM {policy}, {end.value}')}: {one_line(reason)}\n"
+        yield f"  {paint(_COLOURS[end], f'OLM {policy}, {_end(rows[0], sheet)}')}: {one_line(reason)}\n"
         travelled = [row.installed for row in rows if len(row.way) and row.installed is not None]
         if end is End.STRANDED and travelled:
             yield f"    reached from {one_line(_some(travelled))}\n"
 
 
 def _some(names: Sequence[str]) -> str:
-    shown = names[:_MOST_NAMES]
+    shown = [spelled(name) for name in names[:_MOST_NAMES]]
     return listed([*shown, f"{len(names) - _MOST_NAMES:,} more"] if names[_MOST_NAMES:] else shown)
 
 
@@ -169,7 +183,7 @@ def _plans(sheet: Sheet, paint: Paint) -> Iterator[str]:
         yield "  none\n"
     for row in planned:
         stops = [f"{number}. {stop}" for number, stop in enumerate(row.path, 1)]
-        yield f"  {one_line(row.installed or 'nothing')}: {one_line('  '.join(stops))}\n"
+        yield f"  {one_line(_installed(row.installed))}: {one_line('  '.join(stops))}\n"
 
 
 def _summary(simulation: Simulation) -> str:
@@ -178,9 +192,8 @@ def _summary(simulation: Simulation) -> str:
         f"{count(len(every), 'walk')} in {count(len({(r.package, r.channel) for r in every}), 'channel')}"
     ]
     ends = {p: Counter(row.end for row in every if row.policy == p) for p in simulation.scenario.policies}
-    is_usual = simulation.scenario.terms == Terms()
     parts += [
-        f"OLM {policy}: {_ends(found, is_usual=is_usual or policy == 'v0')}"
+        f"OLM {policy}: {_ends(found, 'the head' if policy == 'v0' else _aim(simulation))}"
         for policy, found in ends.items()
         if found
     ]
@@ -190,6 +203,15 @@ def _summary(simulation: Simulation) -> str:
     return f"{'; '.join(parts)}."
 
 
-def _ends(ends: Mapping[End, int], *, is_usual: bool) -> str:
+def _aim(simulation: Simulation) -> str:
+    """What those have arrived at who use OLM v1."""
+    if simulation.scenario.terms != Terms():
+        return "the goal"
+    lines = ((line, sheet) for sheet in simulation.sheets for line in sheet.lines)
+    is_mixed = any(line.v1 is not None and _end(line.v1, sheet) == _GOAL for line, sheet in lines)
+    return "the head or goal" if is_mixed else "the head"
+
+
+def _ends(ends: Mapping[End, int], aim: str) -> str:
     said = listed([f"{ends[end]:,} {_COUNTED[end][ends[end] > 1]}" for end in End if ends.get(end)])
-    return said if is_usual else said.replace("the head", "the goal")
+    return said.replace("the head", aim)

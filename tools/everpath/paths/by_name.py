@@ -55,5 +55,5 @@ def _within(graph: ChannelGraph, kept: Kept, names: set[str]) -> Kept:
 def _torn(graph: ChannelGraph, kept: Kept, mirror: Mirror) -> Torn:
     everyone = {name: graph.versions.get(name) for name in graph.entries}
     hops = hops_of(kept_in(graph, kept.entries), mirror.policy, everyone)
-    there = arriving(hops, kept.goal) if kept.goal is not None else set()
+    there = arriving(hops, kept.goals)
     return Torn(graph.name, tuple(name for name in kept.served if name not in there))

@@ -59,7 +59,7 @@ def _channel(graph: ChannelGraph, since: Version | None) -> _Found:
     offered = [name for name in olm_v0.order(kept_in(graph, names)).chain if name not in ordered]
     kept = Kept(
         graph.name,
-        goal,
+        (goal,),
         total,
         entries=_newest(graph, names),
         served=_newest(graph, search.served),
@@ -80,7 +80,7 @@ class _Search:
     def __init__(self, graph: ChannelGraph, goal: str, since: Version | None) -> None:
         self._graph, self._goal = graph, goal
         self._everyone = {name: graph.versions.get(name) for name in graph.entries}
-        self.served = arriving(hops_of(graph, "v0", self._everyone), goal) & wanted(graph, since)
+        self.served = arriving(hops_of(graph, "v0", self._everyone), (goal,)) & wanted(graph, since)
         self._line = tuple(_line(graph, goal))
         self._least = self._reach()
 
@@ -92,7 +92,7 @@ class _Search:
     def missed(self, kept: Collection[str]) -> set[str]:
         """Who has no road any more when only these are kept."""
         hops = hops_of(kept_in(self._graph, kept), "v0", self._everyone)
-        return self.served - (arriving(hops, self._goal) if self._goal in kept else set())
+        return self.served - (arriving(hops, (self._goal,)) if self._goal in kept else set())
 
     def removable(self, kept: frozenset[str]) -> Iterator[str]:
         """What can be left out of a set without tearing the chain: the end of the run, and all beside it."""

@@ -1,4 +1,4 @@
-"""The fewest bundles that a mirror must keep so that nobody who has a road to the head loses it.
+"""The fewest bundles that a mirror must keep so that nobody who arrives loses the road.
 
 Every channel of the mirror is that of the catalog without the entries that are not kept. Who is served is
 judged by asking the policy itself what it makes of that; `chain` and `climb` only say where to look.
@@ -25,15 +25,15 @@ Hops = Mapping[str, str | None]
 class Kept:
     """What is kept of one channel, newest first.
 
-    `goal` is where everybody served ends: None if nothing can be judged, because the policy brings nobody
-    there or fails; then all is kept. `served` are those who
-    have a road, kept themselves or not; `cut_off` have none even in the whole channel. `needed_by` says of a
-    kept entry who would lose the road without it, where that is not everybody. `offered` are entries that the
-    whole channel skips and the mirror would offer.
+    `goals` are where everybody served ends, as `arrivals` has it: none if nothing can be judged, because the
+    policy brings nobody there or fails; then all is kept. `served` are those who have a road, kept themselves
+    or not; `cut_off` have none even in the whole channel. `needed_by` says of a kept entry who would lose the
+    road without it, where that is not everybody. `offered` are entries that the whole channel skips and the
+    mirror would offer.
     """
 
     channel: str
-    goal: str | None
+    goals: tuple[str, ...]
     total: int
     entries: tuple[str, ...] = ()
     served: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ def whole(graph: ChannelGraph, cut_off: Collection[str]) -> Kept:
     """All of a channel: who knows what its users need while OLM takes them nowhere?"""
     entries = newest_first(graph.entries, graph.versions)
     lost = newest_first(cut_off, graph.versions)
-    return Kept(graph.name, None, len(entries), entries=tuple(entries), cut_off=tuple(lost))
+    return Kept(graph.name, (), len(entries), entries=tuple(entries), cut_off=tuple(lost))
 
 
 def kept_in(graph: ChannelGraph, kept: Collection[str]) -> ChannelGraph:
@@ -69,10 +69,10 @@ def kept_in(graph: ChannelGraph, kept: Collection[str]) -> ChannelGraph:
     return ChannelGraph(replace(graph.channel, entries=entries), graph.package)
 
 
-def arriving(hops: Hops, goal: str) -> set[str]:
-    """Who comes to the goal by following these hops."""
-    ends = destinations(hops, goal, hops)
-    return {name for name, end in ends.items() if end.end is End.HEAD}
+def arriving(hops: Hops, goals: Collection[str]) -> set[str]:
+    """Who comes to one of the goals by following these hops, and stays there."""
+    ends = destinations(hops, None, hops)
+    return {name for name, (stop, end) in ends.items() if end is not End.LOOP and stop in goals}
 
 
 def wanted(graph: ChannelGraph, since: Version | None) -> set[str]:

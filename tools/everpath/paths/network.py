@@ -8,6 +8,8 @@ __all__ = [
     "Hop",
     "Network",
     "Policy",
+    "arrivals_v1",
+    "followed_v1",
     "fresh_v1",
     "goals",
     "hops_of",
@@ -24,9 +26,11 @@ from typing import Final, Literal, NamedTuple
 
 from everpath.graph import ChannelGraph, EdgeKind, PackageGraph
 from everpath.policies import PolicyName, olm_v0, olm_v1, subscriptions
+from everpath.policies.arrivals import arrivals
 from everpath.policies.decisions import Failure, Installed
 from everpath.policies.extensions import Extension, Source
 from everpath.policies.extensions import resolve as extend
+from everpath.policies.offers import as_served, layers
 from everpath.ranges import IntervalSet
 from everpath.simulation.bulk import Answers, answers_v0, answers_v1, arrival_v1
 from everpath.versions import Key, Version, maybe
@@ -121,10 +125,22 @@ class Network:
         named = (self.versions.get(start) for start in arrival.named)
         return above in ([], [(own, own + 1)]) and all(v is None or v < version for v in named)
 
+    @cached_property
+    def followed(self) -> tuple[ChannelGraph, ...]:
+        """The channels that the policy goes by: of several of one name OLM v1 takes the last."""
+        return self.graphs if self.policy != "v1" else tuple(map(followed_v1, self.graphs))
+
+    @cached_property
+    def _written(self) -> tuple[ChannelGraph, ...]:
+        """The same with all that is written: OLM v1 also takes the edges of an entry's second line."""
+        if self.policy != "v1":
+            return self.graphs
+        return tuple(layer for graph in self.followed for layer in layers(graph))
+
     def hops(self, road: Sequence[str]) -> Iterator[Hop]:
         """The steps of a road with their edges. Cost: the named edges of its entries."""
         for start, end in pairwise(road):
-            found = [(kind, graph.name) for graph in self.graphs for kind in self._kinds(graph, start, end)]
+            found = [(kind, graph.name) for graph in self._written for kind in self._kinds(graph, start, end)]
             kinds = {kind for kind, _ in found}
             channels = dict.fromkeys(channel for _, channel in found)
             yield Hop(start, end, tuple(k for k in EdgeKind if k in kinds), tuple(channels))
@@ -152,12 +168,31 @@ def newest_first(names: Iterable[str], versions: Mapping[str, Version]) -> list[
 def goals(graph: ChannelGraph, policy: Policy = "any") -> tuple[str, ...]:
     """Where the roads of a channel lead: its heads, or what a new install gets where there is none.
 
-    Under v1 that is the head, as in `simulate`, and then what a new install gets, if that is another one.
+    Under v1 that is where one arrives, and then what a new install gets, also if it is withdrawn.
     """
-    if policy == "v1" and (found := dict.fromkeys(filter(None, [graph.head, fresh_v1(graph)]))):
-        return tuple(found)
+    if policy == "v1":
+        afresh = fresh_v1(graph)
+        found = [*arrivals(followed_v1(graph), "v1"), *(() if afresh is None else (afresh,))]
+        if found:
+            return tuple(dict.fromkeys(found))
     first = olm_v1.fresh_install(graph)
     return graph.heads or (() if first is None else (first,))
+
+
+def followed_v1(graph: ChannelGraph) -> ChannelGraph:
+    """The channel that OLM v1 takes for this one: the last of that name in the package."""
+    namesakes = [channel for channel in graph.package.channels if channel.name == graph.name]
+    if len(namesakes) < 2:
+        return graph
+    return ChannelGraph(namesakes[-1], graph.package)
+
+
+def arrivals_v1(graph: ChannelGraph) -> tuple[str, ...]:
+    """Where one arrives under OLM v1, as far as it then stays there and does not fail."""
+    decide = arrival_v1(_home(graph), graph)
+    bundles = {name: graph.bundle(name) for name in arrivals(graph, "v1")}
+    runs = [Installed(name, maybe(bundle.version)) for name, bundle in bundles.items() if bundle is not None]
+    return tuple(one.name for one in runs if decide(one)[:2] == (None, None))
 
 
 def fresh_v1(graph: ChannelGraph) -> str | None:
@@ -276,6 +311,8 @@ def hops_of(graph: ChannelGraph, policy: PolicyName, everyone: _Everyone) -> Map
 def _answers(graph: ChannelGraph, policy: PolicyName, everyone: _Everyone) -> Answers:
     """What `simulate` says of everyone."""
     package = _home(graph)
+    if policy == "v1" and (served := as_served(package)) is not package:
+        package, graph = served, served.by_name[graph.name]
     inside = answers_v0(graph) if policy == "v0" else answers_v1(package, graph)
     hops, failures = dict(inside.next), dict(inside.failures)
     outside = [Installed(*one) for one in everyone.items() if one[0] not in graph.entries]
@@ -290,8 +327,8 @@ def _answers(graph: ChannelGraph, policy: PolicyName, everyone: _Everyone) -> An
 
 def _extended(graphs: Sequence[ChannelGraph], everyone: _Everyone) -> Answers:
     """One ClusterExtension that lists all these channels."""
-    package = graphs[0].package
-    source = Source("catalog", 0, PackageGraph(package))
+    served = as_served(PackageGraph(graphs[0].package))
+    package, source = served.package, Source("catalog", 0, served)
     channels = tuple(graph.name for graph in graphs)
     hops: dict[str, str | None] = {}
     failures: dict[str, Failure] = {}

@@ -24,7 +24,7 @@ import heapq
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from everpath.paths.groups import groups
+from everpath.lines import groups
 from everpath.paths.network import Network
 from everpath.paths.sweep import nearest, swept
 

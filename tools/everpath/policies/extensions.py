@@ -6,15 +6,17 @@ its words. `olm_v1` answers for all entries of one channel at once what this ans
 
 from __future__ import annotations
 
-__all__ = ["Extension", "Source", "resolve"]
+__all__ = ["Extension", "Source", "defect", "resolve"]
 
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
+from everpath.model import Bundle
 from everpath.policies.decisions import Decision, Failure, FailureKind, Installed, Remark, Reporter, Verdict
 from everpath.policies.offers import Offer, Source, Wish, best_offer
 from everpath.policies.quoting import quoted
 from everpath.ranges.masterminds import Constraint, ConstraintError
+from everpath.versions import maybe
 
 #: What operator-controller refuses in a bundle that it has already chosen. It takes no other in its stead.
 _DEPENDENCIES: Final = frozenset(("olm.package.required", "olm.gvk.required", "olm.constraint"))
@@ -85,7 +87,7 @@ def _chosen(offers: Sequence[Offer], extension: Extension, hear: Reporter) -> De
     best = ranked[0]
     for offer in ranked[1:]:
         hear(_remark(offer, Verdict.PASSED_OVER, f"catalog {best.source.name} has a higher priority"))
-    if (failure := _defect(best)) is not None:
+    if (failure := defect(best.bundle)) is not None:
         hear(_remark(best, Verdict.REFUSED, failure.words))
         return Decision(None, failure)
     stays = _is_installed(best, extension.installed)
@@ -116,13 +118,13 @@ def _is_installed(offer: Offer, installed: Installed | None) -> bool:
     )
 
 
-def _defect(offer: Offer) -> Failure | None:
-    """What is looked at in the one bundle that is chosen."""
-    name = offer.bundle.name
-    if offer.version is None:
+def defect(bundle: Bundle) -> Failure | None:
+    """What is looked at in the one bundle that is chosen, and stops operator-controller. O(properties)."""
+    name = bundle.name
+    if maybe(bundle.version) is None:
         words = f"error getting resolved bundle version for bundle {quoted(name)}"
         return Failure(FailureKind.UNREADABLE_VERSION, (name,), words)
-    kind = next((p.type for p in offer.bundle.properties if p.type in _DEPENDENCIES), None)
+    kind = next((p.type for p in bundle.properties if p.type in _DEPENDENCIES), None)
     if kind is None:
         return None
     words = (

@@ -7,7 +7,7 @@ second document of a name says is what counts, because operator-controller keeps
 
 from __future__ import annotations
 
-__all__ = ["Offer", "Source", "Wish", "as_served", "best_offer"]
+__all__ = ["Offer", "Source", "Wish", "as_served", "best_offer", "layers"]
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -215,20 +215,20 @@ def _channels(package: PackageGraph, selected: Sequence[str]) -> list[ChannelGra
     """Those that supply edges: all, or the selected ones alone. Of two with one name the last."""
     channels = {graph.name: graph for graph in package.channels}
     chosen = [graph for name, graph in channels.items() if not selected or name in selected]
-    return [layer for graph in chosen for layer in _layers(graph)]
+    return [layer for graph in chosen for layer in layers(graph)]
 
 
-def _layers(graph: ChannelGraph) -> Iterable[ChannelGraph]:
+def layers(graph: ChannelGraph) -> Iterable[ChannelGraph]:
     """The channel, or several without an entry twice: the edges of both count."""
     if len(graph.entries) == len(graph.channel.entries):
         return (graph,)
-    layers: list[dict[str, Entry]] = []
+    found: list[dict[str, Entry]] = []
     for entry in graph.channel.entries:
-        layer = next((layer for layer in layers if entry.name not in layer), None)
+        layer = next((layer for layer in found if entry.name not in layer), None)
         if layer is None:
-            layers.append(layer := {})
+            found.append(layer := {})
         layer[entry.name] = entry
-    parts = (replace(graph.channel, entries=tuple(layer.values())) for layer in layers)
+    parts = (replace(graph.channel, entries=tuple(layer.values())) for layer in found)
     return [ChannelGraph(part, graph.package) for part in parts]
 
 

@@ -21,10 +21,12 @@ __all__ = [
     "provided_twice",
 ]
 
-from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, TypeAlias
+from itertools import chain
+from operator import itemgetter
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from everpath.graph import ChannelGraph, Edge
 from everpath.model import Bundle, Property
@@ -41,12 +43,14 @@ Gvk: TypeAlias = tuple[str, str, str]
 DEPRECATED: Final = "carries olm.deprecated"
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(NamedTuple):
     """The entries OLM may choose from, head first; skipped ones are never among them."""
 
     chain: tuple[str, ...] = ()
     failure: Failure | None = None
+
+
+_TRIPLE: Final = itemgetter("group", "version", "kind")
 
 
 @lru_cache(maxsize=MEMORY)
@@ -136,14 +140,31 @@ def _obstacle(bundle: Bundle) -> str | None:
 
 def provided_twice(bundle: Bundle) -> Iterator[tuple[Gvk, Property]]:
     """Repeated olm.gvk properties. An API may have one provider, and OLM counts this bundle twice."""
+    provided = [stated for stated in bundle.properties if stated.type == "olm.gvk"]
+    if _are_plainly_distinct([stated.value for stated in provided]):
+        return
     seen: set[Gvk] = set()
-    for stated in bundle.properties_of("olm.gvk"):
+    for stated in provided:
         api = gvk(stated.value)
         if api is None:
             continue
         if api in seen:
             yield api, stated
         seen.add(api)
+
+
+def _are_plainly_distinct(values: Sequence[Any]) -> bool:
+    """Whether all are mappings of group, version and kind to text and no two are equal, as nearly always.
+
+    Equal mappings of text have equal triples, whatever else is in them; joining tells text from all the rest.
+    False says nothing.
+    """
+    try:
+        apis = set(map(_TRIPLE, values))
+        "".join(chain.from_iterable(apis))
+    except (KeyError, TypeError):
+        return False
+    return len(apis) == len(values) and set(map(len, values)) <= {3}
 
 
 def gvk(value: object) -> Gvk | None:
@@ -175,12 +196,11 @@ def _rank(graph: ChannelGraph) -> Mapping[str, int]:
     return {name: i for i, name in enumerate(order(graph).chain) if name not in refused}
 
 
-@dataclass(frozen=True, slots=True)
-class Hops:
+class Hops(NamedTuple):
     """The next hop of every entry of a channel (None: it stays), or why there is none at all."""
 
-    next: Mapping[str, str | None] = field(default_factory=dict)
-    failures: Mapping[str, Failure] = field(default_factory=dict)
+    next: Mapping[str, str | None] = MappingProxyType({})
+    failures: Mapping[str, Failure] = MappingProxyType({})
     failure: Failure | None = None
 
 

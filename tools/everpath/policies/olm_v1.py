@@ -8,10 +8,11 @@ itself may then fail by (dependencies, an empty arm of a range) is for `extensio
 
 from __future__ import annotations
 
-__all__ = ["candidates", "fresh_install", "hops", "ranking", "release_key"]
+__all__ = ["candidates", "fresh_install", "fresh_installs", "hops", "ranking", "release_key", "standings"]
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from itertools import takewhile
 
 from everpath.graph import ChannelGraph, Edge
 from everpath.policies import MEMORY
@@ -52,6 +53,20 @@ def release_key(version: Version) -> tuple[object, ...]:
 def fresh_install(graph: ChannelGraph) -> str | None:
     """What a new ClusterExtension gets: the first of the ranking."""
     return next(iter(ranking(graph)), None)
+
+
+def fresh_installs(graph: ChannelGraph) -> tuple[str, ...]:
+    """All that a new ClusterExtension may get: of equal versions operator-controller 1.2.0 takes either."""
+    found = standings(graph)
+    best = next(iter(found.values()), None)
+    return tuple(takewhile(lambda name: found[name] == best, found))
+
+
+@lru_cache(maxsize=MEMORY)
+def standings(graph: ChannelGraph) -> Mapping[str, tuple[bool, bool, object]]:
+    """What the ranks depend on but for what only breaks ties, best first. Of equal ones v1 takes either."""
+    deprecated = graph.package.deprecated("olm.bundle")
+    return {name: (name not in deprecated, *_height(graph, name)[:2]) for name in ranking(graph)}
 
 
 def candidates(graph: ChannelGraph, installed: str, version: Version | None = None) -> Iterator[Edge]:

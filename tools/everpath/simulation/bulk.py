@@ -6,11 +6,12 @@ __all__ = ["Answers", "answers_v0", "answers_v1", "arrival_v1"]
 
 from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Final
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle
-from everpath.policies import extensions, olm_v0, olm_v1
+from everpath.policies import MEMORY, extensions, olm_v0, olm_v1
 from everpath.policies.decisions import Decision, Failure, Installed
 from everpath.policies.extensions import Extension, Source
 from everpath.versions import Version, maybe
@@ -42,10 +43,15 @@ def answers_v0(graph: ChannelGraph) -> Answers:
     return Answers.of(hops.next, hops.failures)
 
 
-def answers_v1(package: PackageGraph, graph: ChannelGraph) -> Answers:
-    """OLM v1's, for `channels: [that channel]`. O((edges + ranges) · log n) in a channel without oddities."""
+def answers_v1(
+    package: PackageGraph, graph: ChannelGraph, channels: tuple[str, ...] | None = None
+) -> Answers:
+    """OLM v1's, for `channels: [that channel]`, or a list under which that one is all there is.
+
+    Cost: O((edges + ranges) · log n) in a channel without oddities.
+    """
     if _is_odd(graph):
-        return _one_by_one(package, graph)
+        return _one_by_one(package, graph, channels)
     hops = olm_v1.hops(graph)
     failures: dict[str, Failure] = {}
     defects: dict[str, Failure | None] = {}
@@ -58,7 +64,9 @@ def answers_v1(package: PackageGraph, graph: ChannelGraph) -> Answers:
     return Answers.of(hops, failures)
 
 
-def arrival_v1(package: PackageGraph, graph: ChannelGraph) -> Callable[[Installed | None], Decision]:
+def arrival_v1(
+    package: PackageGraph, graph: ChannelGraph, channels: tuple[str, ...] | None = None
+) -> Callable[[Installed | None], Decision]:
     """What OLM v1 does with somebody who comes from outside of the channel, or with nobody.
 
     Cost of an answer: the edges from what is installed; in an odd channel the bundles of the package.
@@ -67,7 +75,7 @@ def arrival_v1(package: PackageGraph, graph: ChannelGraph) -> Callable[[Installe
     bare = PackageGraph(replace(package.package, bundles=()))
 
     def decide(installed: Installed | None) -> Decision:
-        wanted = Extension(package.name, (graph.name,), installed=installed)
+        wanted = _extension(graph, channels, installed)
         if installed is None or versions is None or _is_of(graph, versions, installed):
             return extensions.resolve([Source(_ONLY, 0, package)], wanted)
         best = next(olm_v1.candidates(graph, *installed), None)
@@ -87,6 +95,7 @@ def _bundles(graph: ChannelGraph) -> Iterator[Bundle]:
     return (bundle for name in graph.entries if (bundle := graph.bundle(name)) is not None)
 
 
+@lru_cache(maxsize=MEMORY)
 def _is_odd(graph: ChannelGraph) -> bool:
     """Whether something is there that only the resolver itself knows how to take.
 
@@ -98,20 +107,27 @@ def _is_odd(graph: ChannelGraph) -> bool:
         bool(graph.panicking)
         or len(graph.entries) != len(graph.channel.entries)
         or len(package.by_name) != len(package.bundles)
-        or len({c.name for c in package.channels}) != len(package.channels)
+        or len(package.channels_by_name) != len(package.channels)
         or len(package.deprecations) > 1
         or None in versions
         or len(set(versions)) != len(versions)
     )
 
 
-def _one_by_one(package: PackageGraph, graph: ChannelGraph) -> Answers:
+def _extension(
+    graph: ChannelGraph, channels: tuple[str, ...] | None, installed: Installed | None
+) -> Extension:
+    named = (graph.name,) if channels is None else channels
+    return Extension(graph.package.name, named, installed=installed)
+
+
+def _one_by_one(package: PackageGraph, graph: ChannelGraph, channels: tuple[str, ...] | None) -> Answers:
     """The resolver's answers. Cost: the bundles of the package for each entry."""
     source = Source(_ONLY, 0, package)
     hops: dict[str, str | None] = {}
     failures: dict[str, Failure] = {}
     for name in graph.entries:
-        wanted = Extension(package.name, (graph.name,), installed=_installed(graph, name))
+        wanted = _extension(graph, channels, _installed(graph, name))
         decision = extensions.resolve([source], wanted)
         hops[name] = decision.next
         if decision.failure is not None:
@@ -133,9 +149,6 @@ def _unreadable(graph: ChannelGraph, name: str) -> Failure | None:
 
 
 def _defect(graph: ChannelGraph, name: str) -> Failure | None:
-    """v1's failure over a bundle that it has chosen: what it says where there is no other."""
+    """v1's failure over a bundle that it has chosen; it takes no other in its stead."""
     bundle = graph.bundle(name)
-    if bundle is None:
-        return None
-    alone = replace(graph.package, channels=(), bundles=(bundle,), deprecations=())
-    return extensions.resolve([Source(_ONLY, 0, PackageGraph(alone))], Extension(graph.package.name)).failure
+    return extensions.defect(bundle) if bundle is not None else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Reasons", "arriving", "circle", "failing", "installs", "opened"]
+__all__ = ["AFRESH", "Reasons", "arriving", "circle", "described", "failing", "installs", "opened"]
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -21,6 +21,9 @@ _MOST_EDGES: Final = 3
 #: Stops that are named of a circle.
 _MOST_STOPS: Final = 6
 
+#: Where a walk of OLM v1 may arrive that is no head.
+AFRESH: Final = "what it would install afresh"
+
 _SILENT: Final = {
     FailureKind.PANIC: "the skipRange of {names} crashes it",
     FailureKind.UNREADABLE_VERSION: "the version of {names} is not in the catalog, or does not parse",
@@ -35,10 +38,17 @@ _FATAL: Final = frozenset((FailureKind.NO_HEAD, FailureKind.SEVERAL_HEADS, Failu
 def arriving(what: str, stops: int, opening: str = "") -> str:
     """`is the head`, `reaches the head in 2 hops`, `installs b2, then reaches the head in 1 hop`."""
     hops = stops - bool(opening)
+    if opening and what == AFRESH and not hops:
+        return opening
     if not hops:
         return f"{opening}, {what}" if opening else f"is {what}"
     then = f"{opening}, then " if opening else ""
     return f"{then}reaches {what} in {hops} hop{'s' if hops > 1 else ''}"
+
+
+def described(graph: ChannelGraph, arrival: str) -> str:
+    """What it is that somebody has arrived at."""
+    return "the head" if arrival == graph.head else AFRESH
 
 
 def opened(opening: str, reason: str) -> str:
@@ -49,8 +59,8 @@ def opened(opening: str, reason: str) -> str:
 def installs(policy: PolicyName, first: str, starting: str | None = None) -> str:
     """How a walk begins where nothing is installed."""
     if starting is not None:
-        return f"startingCSV installs {first}"
-    return f"a new {'Subscription' if policy == 'v0' else 'ClusterExtension'} installs {first}"
+        return f"startingCSV installs {_shown(first)}"
+    return f"a new {'Subscription' if policy == 'v0' else 'ClusterExtension'} installs {_shown(first)}"
 
 
 def circle(stops: Iterable[str]) -> str:
@@ -63,7 +73,7 @@ def circle(stops: Iterable[str]) -> str:
 
 def failing(policy: PolicyName, failure: Failure, at: str | None = None) -> str:
     """A resolver's failure in its own words, or, where those are not stable, in ours."""
-    where = f"at {at} " if at is not None else ""
+    where = f"at {_shown(at)} " if at is not None else ""
     scope = " for the whole namespace" if policy == "v0" and failure.kind in _FATAL else ""
     ours = _SILENT.get(failure.kind, failure.kind.value).format(names=_some(failure.names))
     return f"{where}OLM {policy} fails{scope}: {failure.words or ours}"
@@ -80,8 +90,14 @@ class Reasons:
     def stranded(self, stop: str) -> str:
         """Why nothing leads on from an entry that is not the head."""
         if stop not in self._made:
-            self._made[stop] = f"nothing leads on from {stop}{self._note(stop)}: {self._because(stop)}"
+            stays = f"nothing leads on from {_shown(stop)}{self._note(stop)}"
+            self._made[stop] = f"{stays}: {self._because(stop)}"
         return self._made[stop]
+
+    def short_of_head(self, stop: str) -> str:
+        """Why one who has arrived somewhere else is not led to the head, if there is one."""
+        head = self._graph.head
+        return "" if head in (None, stop) else f"; not the head {head}: {self._because(stop)}"
 
     def unaccepted(self, installed: Installed) -> str:
         """Why nothing leads into the channel from something installed that is not, or not so, in it."""
@@ -90,7 +106,8 @@ class Reasons:
         named = list(self._graph.named_edges(name))
         covering = self._graph.coverage.some(version, _MOST_EDGES) if version is not None else ()
         edges = [*named, *(Edge(by, name, EdgeKind.RANGE) for by in covering)]
-        return f"nothing leads on from {name}: {self._refusals(name, version, edges[:_MOST_EDGES], 0)}"
+        refusals = self._refusals(name, version, edges[:_MOST_EDGES], 0)
+        return f"nothing leads on from {_shown(name)}: {refusals}"
 
     def _note(self, stop: str) -> str:
         """That a v1 user runs what others install, and yet not the head."""
@@ -143,7 +160,12 @@ class Reasons:
         return self._graph.package.deprecated("olm.bundle")
 
 
+def _shown(name: str) -> str:
+    """An empty name would not be seen in a sentence."""
+    return name or '""'
+
+
 def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_MOST_EDGES])
+    shown = ", ".join(_shown(name) for name in names[:_MOST_EDGES])
     more = len(names) - _MOST_EDGES
     return f"{shown} and {more:,} more" if more > 0 else shown

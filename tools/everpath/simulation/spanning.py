@@ -4,17 +4,18 @@ from __future__ import annotations
 
 __all__ = ["Spanning"]
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from everpath.graph import ChannelGraph
 from everpath.policies import extensions
+from everpath.policies.arrivals import arrivals
 from everpath.policies.decisions import Decision, Installed, Remark, Verdict
 from everpath.policies.extensions import Extension, Source
 from everpath.policies.walks import End
 from everpath.simulation.asked import Asked
 from everpath.simulation.follow import Trail, follow
-from everpath.simulation.reasons import arriving, circle, failing, installs, opened
+from everpath.simulation.reasons import AFRESH, arriving, circle, described, failing, installs, opened
 from everpath.simulation.rows import Row
 from everpath.versions import maybe
 
@@ -35,7 +36,7 @@ class Spanning:
         self._channel = channel
         self._decided: dict[Installed | None, Decision] = {}
         self._walked: dict[Installed | None, Trail] = {}
-        self._heads: dict[tuple[str, str | None], frozenset[str]] = {}
+        self._known_goals: dict[tuple[str, str | None], Mapping[str, str]] = {}
 
     def row(self, asked: Asked | None) -> Row:
         """The walk from what is installed, None if nothing is."""
@@ -71,10 +72,11 @@ class Spanning:
             return End.LOOP, opened(opening, circle(stops[stops.index(stops[-1]) :]))
         here = trail.last
         assert here is not None  # who has nothing gets something or a failure
-        if here.name in self._goals(here):
-            return End.HEAD, arriving("the head", len(trail.path), opening)
-        if self._is_particular and here == self._afresh:
-            return End.HEAD, arriving("what it would install afresh", len(trail.path), opening)
+        what = self._goals(here).get(here.name)
+        if what is None and self._is_particular and here == self._afresh:
+            what = AFRESH
+        if what is not None:
+            return End.HEAD, arriving(what, len(trail.path), opening)
         return End.STRANDED, opened(opening, self._stranded(here))
 
     @cached_property
@@ -88,20 +90,24 @@ class Spanning:
         decision = self._decide(None)
         return self._arrived(decision) if decision.next is not None else None
 
-    def _goals(self, stop: Installed) -> frozenset[str]:
-        """The heads of those channels that hold what it would install afresh, in the catalog it comes from.
+    def _goals(self, stop: Installed) -> Mapping[str, str]:
+        """Where one arrives in those channels that hold what it would install afresh, and what that is.
 
-        Where that fails there is no saying what is best, and the heads are those above the stop itself, in
-        the catalog that it is kept by.
+        The channels are those of the catalog it comes from. Where a fresh install fails there is no saying
+        what is best, and they are those of the stop itself, in the catalog that it is kept by.
         """
         goal, followed = self._afresh, self._decide(None).catalog
         if goal is None:
             goal, followed = stop, self._decide(stop).catalog
-        if (goal.name, followed) not in self._heads:
+        if (goal.name, followed) not in self._known_goals:
             channels = (g for s in self._sources if s.name == followed for g in self._channels(s))
-            heads = frozenset(g.head for g in channels if g.head is not None and goal.name in g.entries)
-            self._heads[goal.name, followed] = heads
-        return self._heads[goal.name, followed]
+            self._known_goals[goal.name, followed] = {
+                name: described(g, name)
+                for g in channels
+                if goal.name in g.entries
+                for name in arrivals(g, "v1")
+            }
+        return self._known_goals[goal.name, followed]
 
     def _channels(self, source: Source) -> Iterator[ChannelGraph]:
         chosen = self._extension.channels

@@ -10,12 +10,13 @@ from itertools import chain
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.policies import PolicyName, subscriptions
+from everpath.policies.arrivals import arrivals
 from everpath.policies.decisions import Decision, Installed
 from everpath.policies.offers import as_served
 from everpath.policies.walks import Destination, End, destinations
 from everpath.simulation.asked import Asked
 from everpath.simulation.bulk import Answers, answers_v0, answers_v1, arrival_v1
-from everpath.simulation.reasons import Reasons, arriving, circle, failing, installs, opened
+from everpath.simulation.reasons import Reasons, arriving, circle, described, failing, installs, opened
 from everpath.simulation.rows import Row
 from everpath.simulation.ways import Book, Way, extended, ways
 
@@ -90,9 +91,14 @@ class Stream:
             return end, opened(opening, circle(chain((closing,), self._ways[closing])))
         if (failure := self._answers.failures.get(stop)) is not None:
             return End.ERROR, opened(opening, failing(self._policy, failure, stop if len(way) else None))
-        if end is End.HEAD:
-            return end, arriving("the head", len(way), opening)
+        if stop in self._arrivals:
+            reason = arriving(described(self._graph, stop), len(way), opening)
+            return End.HEAD, reason + self._reasons.short_of_head(stop)
         return end, opened(opening, self._reasons.stranded(stop))
+
+    @cached_property
+    def _arrivals(self) -> frozenset[str]:
+        return frozenset(arrivals(self._graph, self._policy))
 
     @cached_property
     def _ends(self) -> Mapping[str, Destination]:

@@ -15,6 +15,7 @@ from everpath.graph import ChannelGraph
 from everpath.policies import PolicyName, extensions, subscriptions
 from everpath.policies.decisions import Decision, Failure, FailureKind, Installed, Remark
 from everpath.policies.extensions import Extension, Source
+from everpath.policies.offers import as_served
 from everpath.policies.walks import End
 from everpath.simulation import Asked, Row, Scenario, Terms, sheets
 
@@ -128,7 +129,8 @@ def _extension(sources: Sequence[Source], question: Question) -> Account:
     )
     decision = extensions.resolve(sources, wanted, heard.append)
     path, end, reason = _walk(sources, question, "v1", decision)
-    graphs = [(s, g) for s in sources for c in question.channels if (g := _channel(s, c)) is not None]
+    served = [s._replace(package=as_served(s.package)) if s.package is not None else s for s in sources]
+    graphs = [(s, g) for s in served for c in question.channels if (g := _channel(s, c)) is not None]
     source, graph = graphs[0] if len(graphs) == 1 else (None, None)
     is_only = len(sources) == 1
     catalog = None if is_only else decision.catalog

@@ -62,7 +62,8 @@ def _by(account: Account, edge: Edge) -> str:
     if edge.kind is not EdgeKind.RANGE:
         return f"{edge.kind.value} {edge.installed}"
     entry = account.graph.entries.get(edge.successor) if account.graph is not None else None
-    span = f" '{entry.skip_range}'" if entry is not None else ""
+    # Of an entry that is written twice the other one may have the range.
+    span = f" '{entry.skip_range}'" if entry is not None and entry.skip_range else ""
     return f"has the skipRange{span}, which holds {_version(account) or edge.installed}"
 
 
