@@ -108,6 +108,13 @@ class Window:
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
+    def wait(self, expression: str) -> None:
+        """Until an expression holds: scrolling and opening take a frame."""
+        deadline = time.monotonic() + 10
+        while not self.js(expression):
+            assert time.monotonic() < deadline, f"never: {expression}"
+            time.sleep(0.01)
+
     def texts(self, selector: str) -> list[str]:
         """What the elements of a selector say."""
         found: list[str] = self.js(

@@ -30,7 +30,7 @@ HOSTILE = (
 def scenes_of(drawing: str, *installed: str) -> tuple[Scene, ...]:
     """A scene for each channel of a drawing, with the findings of all rules."""
     catalog = parse(dedent(drawing))
-    found = [Sighted(finding, "catalog.yaml:1") for finding in check(catalog).findings]
+    found = [Sighted(finding, "catalog.yaml", 1) for finding in check(catalog).findings]
     package = PackageGraph(catalog.packages[0])
     return scenes(package.channels, found, [released([package], name)[0] for name in installed])
 

@@ -28,7 +28,11 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
     """The page of some scenes, in a window of 1400 by 900."""
 
     def open_page(
-        scenes: tuple[Scene, ...], fragment: str = "", size: tuple[int, int] = (1400, 900)
+        scenes: tuple[Scene, ...],
+        fragment: str = "",
+        size: tuple[int, int] = (1400, 900),
+        *,
+        scripts: bool = True,
     ) -> Window:
         file = tmp_path / "page.html"
         file.write_text("".join(render(scenes)), encoding="utf-8")
@@ -39,8 +43,10 @@ def opened(browser: Browser, tmp_path: Path) -> Iterator[Opened]:
             deviceScaleFactor=1,
             mobile=False,
         )
+        browser.ask("Emulation.setScriptExecutionDisabled", value=not scripts)
         return Window(browser, f"{file.as_uri()}{fragment}")
 
     yield open_page
+    browser.ask("Emulation.setScriptExecutionDisabled", value=False)
     browser.ask("Emulation.clearDeviceMetricsOverride")
     browser.ask("Emulation.setEmulatedMedia", media="", features=[])

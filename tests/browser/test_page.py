@@ -7,8 +7,9 @@ from itertools import pairwise
 
 import pytest
 
-from chromium import Opened
-from scenes import HOSTILE, hostile_scenes, scenes_of, twins
+from chromium import Browser, Opened
+from everpath.outputs.svg import render as svg
+from scenes import HOSTILE, hostile_scenes, scenes_of, twins, unjudged
 
 pytestmark = pytest.mark.xdist_group("browser")
 
@@ -31,7 +32,9 @@ def contrast(one: str, other: str) -> float:
 
 
 def luminance(colour: str) -> float:
-    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    parts = [int(part, 16) / 255 for part in re.findall("[0-9a-f]{2}", colour)]
+    if not colour.startswith("#"):
+        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
@@ -185,6 +188,12 @@ def test_arrows_move_between_channels(opened: Opened) -> None:
     assert page.js("document.activeElement.id") == "tab-1"
 
 
+def test_a_channel_of_any_name_leaves_room_for_the_others(opened: Opened) -> None:
+    page = opened(twins(FORKED, "x" * 3_000, "שלום"))
+    assert page.js("document.getElementById('tab-0').getBoundingClientRect().width") < 400
+    assert page.texts("#tab-1 .name") == ["שלום"]
+
+
 def test_home_and_end_go_to_the_first_and_the_last_channel(opened: Opened) -> None:
     page = opened(scenes_of("[a]\nx\n[b]\nx\n[c]\nx"))
     page.js("document.getElementById('tab-0').focus()")
@@ -234,6 +243,29 @@ def test_what_steps_back_can_still_be_read(opened: Opened, theme: str, doing: st
     labels = [fill for fill, _ in colours]
     assert len(set(labels)) == 2
     assert min(contrast(fill, paper) for fill in labels) >= 4.5
+
+
+def test_whatever_can_be_used_has_a_name(opened: Opened, browser: Browser) -> None:
+    opened(scenes_of(FORKED), "#installed=1.0.0")
+    tree = browser.ask("Accessibility.getFullAXTree")["nodes"]
+    used = {"button", "link", "tab", "tabpanel", "searchbox", "image", "tablist", "complementary"}
+    found = [node for node in tree if not node.get("ignored") and node["role"]["value"] in used]
+    assert len(found) > 10
+    assert [node["role"]["value"] for node in found if not node["name"]["value"]] == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_colours_can_be_told_from_what_they_are_on(opened: Opened, theme: str) -> None:
+    page = opened(scenes_of(FORKED), f"#theme={theme}")
+    read = "(s => n => s.getPropertyValue('--' + n).trim())(getComputedStyle(document.documentElement))"
+    grounds = [page.js(f"{read}('{name}')") for name in ("paper", "band", "raised")]
+    texts, marks = (
+        ("ink", "soft", "v0", "v1", "head", "error", "warning", "accent"),
+        ("faint", "line", "skips", "range"),
+    )
+    for names, least in ((texts, 4.5), (marks, 3)):
+        for name in names:
+            assert min(contrast(page.js(f"{read}('{name}')"), ground) for ground in grounds) >= least, name
 
 
 def test_a_screen_reader_hears_how_many_match_and_where_the_roads_end(opened: Opened) -> None:
@@ -306,7 +338,8 @@ def test_dark_is_what_the_reader_prefers_until_the_button_says_otherwise(opened:
 
 def test_a_channel_of_three_hundred_starts_at_its_head_and_has_an_overview(opened: Opened) -> None:
     page = opened(scenes_of("\n".join(f"b{i}@1.{i}.0: b{i - 1}" for i in range(1, 301))))
-    assert page.js("document.querySelectorAll('.overview line').length") == 301
+    ticks = "[...document.querySelectorAll('.overview .tick')].map(e => e.getAttribute('d')).join('')"
+    assert page.js(ticks).count("M") == 301
     box = "document.querySelector('.view')"
     assert page.js(f"{box}.scrollLeft + {box}.clientWidth >= {box}.scrollWidth - 1")
     page.click("#fit")
@@ -314,6 +347,121 @@ def test_a_channel_of_three_hundred_starts_at_its_head_and_has_an_overview(opene
     width = page.js(f"{box}.querySelector('svg').getBoundingClientRect().width")
     page.click("#in")
     assert page.js(f"{box}.querySelector('svg').getBoundingClientRect().width") > width
+
+
+def chain(length: int) -> str:
+    return "\n".join(f"b{i}@1.{i}.0: b{i - 1}" for i in range(length - 1, 0, -1)) + "\nb0@1.0.0"
+
+
+DRAWN = "document.querySelectorAll('.channel:not([hidden]) .node').length"
+
+
+def test_of_a_long_channel_only_what_is_near_is_drawn(opened: Opened) -> None:
+    page = opened((unjudged(chain(3_000)),))
+    assert 30 <= page.js(DRAWN) <= 150
+    assert page.js("document.querySelectorAll('*').length") < 1_500
+    assert page.texts(".node:last-child .label") == ["1.2999.0"]
+    page.js("document.querySelector('.view').scrollLeft = 45000")
+    page.wait("[...document.querySelectorAll('.node .label')].some(e => e.textContent === '1.1500.0')")
+    assert page.js(DRAWN) <= 150
+    assert page.complaints == []
+
+
+def test_nodes_stay_in_their_order_wherever_one_has_been(opened: Opened) -> None:
+    page = opened((unjudged(chain(400)),))
+    page.js("document.querySelector('.node[tabindex=\"0\"]').focus()")
+    for key in ("Home", "End", "ArrowLeft", "Home", "ArrowRight"):
+        page.press(key)
+    columns = page.js("[...document.querySelectorAll('.live .node')].map(e => Number(e.dataset.i))")
+    assert columns == sorted(set(columns))
+    edges = page.js("[...document.querySelectorAll('.live .edge')].map(e => Number(e.dataset.to))")
+    assert len(edges) == len(set(edges))
+
+
+def test_the_focus_stays_with_an_entry_that_is_scrolled_away(opened: Opened) -> None:
+    page = opened((unjudged(chain(3_000)),))
+    page.js("document.querySelector('.node[tabindex=\"0\"]').focus()")
+    focused = "document.activeElement.querySelector('.label').textContent"
+    page.press("Home")
+    assert page.js(focused) == "1.0.0"
+    page.js("document.querySelector('.view').scrollLeft = 60000")
+    page.wait("document.querySelector('.node[data-i=\"2010\"]') !== null")
+    assert page.js(focused) == "1.0.0"
+    page.press("ArrowRight")
+    assert page.js(focused) == "1.1.0"
+    assert page.js("document.querySelectorAll('.node[tabindex=\"0\"]').length") == 1
+
+
+def test_a_long_road_is_lit_wherever_one_looks(opened: Opened) -> None:
+    page = opened((unjudged(chain(3_000)),), "#installed=b0")
+    assert page.texts(LIT)[0] == "OLM v0: b0 goes to b1"
+    assert len(page.texts(LIT)) < 300
+    page.js("document.querySelector('.view').scrollLeft = 45000")
+    page.wait("document.querySelector('.node[data-i=\"1510\"]') !== null")
+    assert "OLM v1: b1500 goes to b1501" in page.texts(LIT)
+    assert page.js("document.querySelector('.node[data-i=\"1510\"]').classList.contains('on-road')")
+
+
+def test_a_search_finds_what_is_not_drawn(opened: Opened) -> None:
+    page = opened((unjudged(chain(3_000)),))
+    page.js("document.getElementById('find').focus()")
+    page.type("1.77.0")
+    assert page.texts("#matches") == ["1 found, Enter chooses"]
+    assert page.texts(".node.match .label") == ["1.77.0"]
+    page.press("Enter")
+    assert page.texts(".node.chosen .label") == ["1.77.0"]
+
+
+def test_what_is_taken_over_from_afar_is_drawn_too(opened: Opened) -> None:
+    page = opened((unjudged(f"{chain(3_000)}\nz@9.0.0: b2999 / b0 / <1.5.0"),))
+    assert page.texts(".edge[data-to='3000'] title") == [
+        "z skipRange <1.5.0 covers b0 … b4 (5 entries)",
+        "z skips b0",
+        "z replaces b2999",
+    ]
+
+
+def test_of_ranges_that_lie_too_close_to_be_told_apart_some_are_drawn(opened: Opened) -> None:
+    ranges = "\n".join(f"b{i}@1.{i}.0: b{i - 1} / - / <1.{i}.0" for i in range(1, 1_500))
+    page = opened((unjudged(f"{ranges}\nb0@1.0.0"),))
+    page.js("document.querySelector('.view').scrollLeft = 0")
+    page.wait("document.querySelector('.node[data-i=\"0\"]') !== null")
+    drawn = page.js("[...document.querySelectorAll('.live .edge.skipRange')].map(e => Number(e.dataset.to))")
+    assert 300 < len(drawn) < 600
+    assert set(range(1, 30)) <= set(drawn)
+    assert max(drawn) > 1_400
+
+
+def test_roads_are_bent_as_in_the_image(opened: Opened) -> None:
+    scenes = scenes_of("d: c / - / <3.0.0\nc: a\nb: a\na", "a")
+    page = opened(scenes, "#installed=a")
+    image = re.findall(r'<g class="hop.*?</g>', "".join(svg(scenes)))
+    assert page.js("[...document.querySelectorAll('.live .hop path')].map(e => e.getAttribute('d'))") == [
+        path for hop in image for path in re.findall(r' d="(.*?)"', hop)
+    ]
+
+
+def test_a_table_is_made_when_it_is_opened(opened: Opened) -> None:
+    page = opened(scenes_of(FORKED))
+    assert page.js("document.querySelectorAll('td').length") == 0
+    page.click(".channel:not([hidden]) summary")
+    page.wait("document.querySelectorAll('td').length > 0")
+    assert page.texts("td:first-child") == ["op.v1.3.0", "op.v1.2.0", "op.v1.1.0", "op.v1.0.0"]
+
+
+def test_many_findings_are_told_a_hundred_at_a_time(opened: Opened) -> None:
+    page = opened(scenes_of("\n".join(f"b{i}@1.{i}.0" for i in range(200))))
+    shown = "document.querySelectorAll('#panel > div > .finding').length"
+    before = page.js(shown)
+    assert before < 60
+    page.js("document.querySelector('#panel .gap button').click()")
+    assert page.js(shown) == before + 100
+
+
+def test_without_scripts_everything_is_there(opened: Opened) -> None:
+    page = opened(scenes_of(FORKED), scripts=False)
+    assert page.js("document.querySelectorAll('svg.live .node').length") == 6
+    assert page.js("document.querySelectorAll('tbody tr').length") == 6
 
 
 def test_labels_do_not_lie_on_each_other(opened: Opened) -> None:
@@ -351,6 +499,41 @@ def test_paper_has_every_channel(opened: Opened) -> None:
     page.js("dispatchEvent(new Event('beforeprint'))")
     page.on_paper()
     assert page.js(shown) == [True, True]
+
+
+def test_paper_has_the_picture_and_the_findings_of_every_channel(opened: Opened) -> None:
+    page = opened(
+        scenes_of("[stable]\nb3: - / b2\nb2: - / b1\nb1\n[fast]\nb1\n[old]\nb3: - / b2\nb2: - / b1\nb1")
+    )
+    page.js("dispatchEvent(new Event('beforeprint'))")
+    page.on_paper()
+    assert page.js(
+        "[...document.querySelectorAll('.channel')].map(e => e.querySelectorAll('.node').length)"
+    ) == [
+        3,
+        1,
+        3,
+    ]
+    errors = (
+        "[...document.querySelectorAll('.channel')].map(e => e.querySelectorAll('.finding.error').length)"
+    )
+    assert page.js(errors) == [1, 0, 1]
+    assert not page.js("document.getElementById('panel').checkVisibility()")
+    page.js("dispatchEvent(new Event('afterprint'))")
+    assert page.js(errors) == [0, 0, 0]
+
+
+def test_paper_has_the_roads_of_what_is_chosen(opened: Opened) -> None:
+    page = opened(scenes_of(FORKED), "#installed=1.0.0")
+    page.on_paper()
+    assert page.js("document.getElementById('panel').checkVisibility()")
+
+
+def test_a_table_on_paper_is_no_wider_than_it(opened: Opened) -> None:
+    page = opened(scenes_of(f"{'long-name-' * 30}.v2: a / b, c, d / <9.0.0\na"), size=(700, 900))
+    page.js("dispatchEvent(new Event('beforeprint'))")
+    page.on_paper()
+    assert page.js("document.documentElement.scrollWidth") == 700
 
 
 def test_a_small_picture_is_not_blown_up_to_the_width_of_the_paper(opened: Opened) -> None:

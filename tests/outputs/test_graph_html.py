@@ -83,6 +83,12 @@ def test_every_channel_has_a_tab_and_a_panel() -> None:
     assert tabs == panels == ["channel-0", "channel-1"]
 
 
+def test_a_tab_says_what_its_badges_show() -> None:
+    shown = page(*scenes_of("[stable]\nb3: - / b2\nb2: - / b1\nb1\n[fast]\nb1"))
+    said = [a["aria-label"] for _, a in shown.elements if a.get("role") == "tab"]
+    assert said == ["stable, default, 3 entries, 1 error, 1 warning", "fast, 1 entry"]
+
+
 def test_a_number_after_a_name_is_no_name_of_another_channel() -> None:
     shown = page(*twins("[a]\nx\n[b]\nx\n[c]\nx\n[d]\nx", "s", "s", "s (2)", "s"))
     assert [channel["name"] for channel in shown.data["channels"]] == ["s", "s (3)", "s (2)", "s (4)"]
@@ -132,6 +138,11 @@ def test_a_visitor_comes_with_its_roads() -> None:
     [visitor] = channel["visitors"]
     assert visitor["name"] == "p.v0.5.0"
     assert visitor["roads"][0] == {"path": [1, 2], "kind": "head", "end": "reaches the head in 2 hops"}
+
+
+def test_a_thousand_heads_are_not_named_to_a_thousand_entries() -> None:
+    scene = unjudged("\n".join(f"b{i}@1.{i}.0" for i in range(1_000)))
+    assert len("".join(render([scene]))) < 1_500_000
 
 
 def test_no_name_becomes_markup() -> None:

@@ -115,3 +115,14 @@ def test_no_name_becomes_markup() -> None:
     assert not any(key.startswith("on") for e in root.iter() for key in e.attrib)
     titles = [title(node) for node in groups(root, "node")]
     assert [n for n in HOSTILE if n.isprintable() and not any(t.startswith(n) for t in titles)] == []
+
+
+def test_a_name_of_five_thousand_characters_does_not_stretch_the_image() -> None:
+    assert float(image(f"{'x' * 5_000}: a\na").get("width", "")) < 4_000
+
+
+def test_a_deprecated_head_has_one_sign_in_it() -> None:
+    [*_, head] = groups(image("b: a\na\n%deprecated b: old"), "node")
+    assert head.get("class", "").split()[:3] == ["node", "head", "deprecated"]
+    signs = [part.get("class") for part in head if part.get("class") in ("core", "cross")]
+    assert signs == ["cross"]

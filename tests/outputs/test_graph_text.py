@@ -136,3 +136,7 @@ def _covered(owner: str, rest: str, scene: Scene) -> set[tuple[str, str, str]]:
             names = order[order.index(first) : order.index(last or first) + 1]
             found |= {(owner, name, "skipRange") for name in names}
     return found
+
+
+def test_where_a_policy_arrives_below_the_head_is_not_called_stuck() -> None:
+    assert "● a (1.0.0)  OLM v1 arrives here\n" in tree("b: a\na\n%deprecated b: old")

@@ -35,7 +35,14 @@ from everpath.rules.check import Selection, check
 from everpath.rules.findings import Finding
 from everpath.simulation import Asked
 
-_VIEWS: Final = {"text": "tree_text", "mermaid": "mermaid", "dot": "dot", "svg": "svg", "html": "page"}
+_VIEWS: Final = {
+    "text": "tree_text",
+    "mermaid": "mermaid",
+    "dot": "dot",
+    "svg": "svg",
+    "html": "page",
+    "json": "picture_json",
+}
 
 
 class _Request(NamedTuple):
@@ -69,7 +76,7 @@ class _Request(NamedTuple):
     type=click.Choice(list(_VIEWS)),
     default="text",
     show_default=True,
-    help="A tree, a flowchart for Markdown, a graph for Graphviz, an image, or a page to explore.",
+    help="A tree, a flowchart for Markdown, a graph for Graphviz, an image, a page to explore, or the data.",
 )
 @click.option("--output-file", metavar="FILE", help="Write the picture there, whole or not at all.")
 @update_mode_option
@@ -134,13 +141,13 @@ def _scenes(
             f"{package.name} has no channel to draw", hint="everpath list bundles shows what it has"
         )
     graphs.sort(key=lambda g: (g.name != package.default_channel, g.name))
-    found = [Sighted(f, _where(inputs, f)) for f in report.findings if f.package == package.name]
+    found = [_sighted(inputs, finding) for finding in report.findings if finding.package == package.name]
     return scenes(graphs, found, _installed(whole, request.installed))
 
 
-def _where(inputs: Inputs, finding: Finding) -> str:
+def _sighted(inputs: Inputs, finding: Finding) -> Sighted:
     location = inputs.locate(finding.place)
-    return f"{location.file}:{location.line}" if location.line else location.file
+    return Sighted(finding, location.file, location.line, location.column)
 
 
 def _installed(package: PackageGraph, texts: Sequence[str]) -> list[Asked]:

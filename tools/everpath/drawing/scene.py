@@ -19,10 +19,17 @@ from everpath.simulation import Asked
 
 
 class Sighted(NamedTuple):
-    """A finding, and where it is written, in words (`catalog.yaml:14`)."""
+    """A finding, and where it is written; 0 for a line or a column that nobody knows."""
 
     finding: Finding
-    where: str = ""
+    file: str = ""
+    line: int = 0
+    column: int = 0
+
+    @property
+    def where(self) -> str:
+        """In words: `catalog.yaml:14`."""
+        return f"{self.file}:{self.line}" if self.line else self.file
 
 
 @dataclass(frozen=True)

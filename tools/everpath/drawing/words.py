@@ -20,6 +20,7 @@ __all__ = [
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from everpath.drawing.layout import Stroke
 from everpath.drawing.picture import Node, Picture, Reach
@@ -28,6 +29,9 @@ from everpath.drawing.scene import Scene
 from everpath.graph import EdgeKind
 from everpath.policies.walks import End
 from everpath.rules.findings import Severity
+
+#: What is said of a policy that stops beside the head.
+_STOPS: Final = {End.ERROR: "fails", End.HEAD: "arrives here"}
 
 
 def counted(number: int, noun: str) -> str:
@@ -93,8 +97,7 @@ def remarks(scene: Scene, node: Node) -> Iterator[str]:
 
 def _stops(roads: Roads, node: Node) -> Iterator[str]:
     if not roads.is_broken:
-        word = "fails" if roads.ends[node.name].end is End.ERROR else "never moves it on"
-        yield f"OLM {roads.policy} {word}"
+        yield f"OLM {roads.policy} {_STOPS.get(roads.ends[node.name].end, 'never moves it on')}"
 
 
 def roads_told(scene: Scene, most: int | None = None) -> Iterator[str]:

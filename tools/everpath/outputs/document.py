@@ -1,4 +1,4 @@
-"""The report as JSON: the contract other tools build on (docs/schemas/validate-graph.schema.json)."""
+"""The report as JSON: the contract other tools build on (docs/schemas)."""
 
 from __future__ import annotations
 
@@ -29,9 +29,7 @@ def summary(outcome: Outcome) -> dict[str, int]:
     """How much was looked at and how much was found."""
     report = outcome.report
     return {
-        "packages": report.packages,
-        "channels": report.channels,
-        "entries": report.entries,
+        **{f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s": number for number, noun in outcome.sizes},
         "errors": report.count(Severity.ERROR),
         "warnings": report.count(Severity.WARNING),
         "notes": report.count(Severity.NOTE),

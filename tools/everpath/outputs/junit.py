@@ -22,7 +22,7 @@ def render(outcome: Outcome) -> Iterator[str]:
     failures = sum(map(outcome.fails, findings))
     yield '<?xml version="1.0" encoding="UTF-8"?>\n'
     tests = max(1, len(findings))
-    yield f'<testsuites name="everpath validate-graph" tests="{tests}" failures="{failures}">\n'
+    yield f'<testsuites name="everpath {outcome.command}" tests="{tests}" failures="{failures}">\n'
     for package, members in groupby(findings, key=lambda f: f.package or ""):
         yield _xml(_suite(outcome, package, list(members)))
     if not findings:

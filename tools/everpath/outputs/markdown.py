@@ -27,7 +27,7 @@ def render(outcome: Outcome) -> Iterator[str]:
 def table(outcome: Outcome, most: int) -> Iterator[str]:
     """The same with at most that many rows: GitHub refuses a summary of more than a mebibyte."""
     shown = outcome.shown
-    yield f"### everpath validate-graph\n\n{outcome.summary}\n"
+    yield f"### everpath {outcome.command}\n\n{outcome.summary}\n"
     if shown:
         yield "\n| | rule | where | what | fix |\n|---|---|---|---|---|\n"
         yield from map(_row, outcome.sights(shown[:most]))

@@ -18,8 +18,7 @@ import os.path
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from pathlib import PurePath
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from everpath import __url__
@@ -68,6 +67,8 @@ class Workspace(NamedTuple):
 
     def relative(self, file: str) -> str:
         """The file as seen from the root, with forward slashes; absolute if it lies outside."""
+        from pathlib import PurePath  # noqa: PLC0415 - few formats count from a root
+
         whole = PurePath(os.path.normpath(PurePath(self.folder, file)))
         if self.root and whole.is_relative_to(self.root):
             whole = whole.relative_to(self.root)
@@ -120,23 +121,23 @@ class Sighting(NamedTuple):
         return ":".join(one_line(str(step)) for step in steps if step)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """One run, ready to be told.
 
     `show` is the least severity worth a person's time, `fail_on` the least that fails the run (None: none
     does), `workspace` what repository-wide formats give paths relative to, `colour` whether the reader is
-    a terminal, `brief` whether to leave out everything but the findings.
+    a terminal, `brief` whether to leave out everything but the findings, `command` who reports.
     """
 
     report: Report
     locate: Callable[[Place], Location]
-    rules: Mapping[str, Rule] = field(default_factory=dict)
+    rules: Mapping[str, Rule] = MappingProxyType({})
     show: Severity = Severity.WARNING
     fail_on: Severity | None = Severity.ERROR
-    workspace: Workspace = field(default_factory=Workspace)
+    workspace: Workspace = Workspace()
     colour: bool = False
     brief: bool = False
+    command: str = "validate-graph"
 
     @property
     def shown(self) -> tuple[Shown, ...]:
@@ -155,11 +156,17 @@ class Outcome:
         return finding.unreadable or (self.fail_on is not None and finding.severity >= self.fail_on)
 
     @property
+    def sizes(self) -> tuple[tuple[int, str], ...]:
+        """How much was looked at, and of what."""
+        report = self.report
+        if report.bundles is not None:
+            return (report.packages, "package"), (report.bundles, "bundle")
+        return (report.packages, "package"), (report.channels, "channel"), (report.entries, "entry")
+
+    @property
     def verdict(self) -> str:
         """What was found in how much, in one sentence."""
-        report = self.report
-        sizes = ((report.packages, "package"), (report.channels, "channel"), (report.entries, "entry"))
-        looked_at = listed([count(number, noun) for number, noun in sizes])
+        looked_at = listed([count(number, noun) for number, noun in self.sizes])
         counts = Counter(shown.severity for shown in self.shown)
         found = [count(counts[s], s.word) for s in reversed(Severity) if counts[s]]
         return f"{listed(found)} in {looked_at}" if found else f"nothing wrong in {looked_at}"

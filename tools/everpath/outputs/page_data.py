@@ -20,7 +20,7 @@ from everpath.outputs.plain import one_line
 def embedded(scenes: Sequence[Scene]) -> str:
     """The data as JSON in which nothing can end the element it stands in."""
     channels = [_channel(scene, name) for scene, name in zip(scenes, called(scenes), strict=True)]
-    text = json.dumps({"channels": channels}, separators=(",", ":"))
+    text = json.dumps({"rules": _rules(scenes), "channels": channels}, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
@@ -37,14 +37,23 @@ def called(scenes: Sequence[Scene]) -> list[str]:
     return told
 
 
+def _rules(scenes: Sequence[Scene]) -> dict[str, Any]:
+    """The rules that found something, once: a large channel may have thousands of findings."""
+    names = {sighted.finding.rule: sighted.finding.name for scene in scenes for sighted in scene.findings}
+    return {rule: {"name": name, "url": page(rule)} for rule, name in sorted(names.items())}
+
+
 def _channel(scene: Scene, name: str) -> dict[str, Any]:
     columns = scene.picture.columns
+    reasons = dict[str, int]()
     broken = [roads.fresh.reason for roads in scene.roads if roads.is_broken]
     return {
         "name": name,
         "fresh": [_spelled(scene, roads.fresh) for roads in scene.roads],
+        "axis": scene.layout.axis,
         "broken": one_line(broken[0]) if broken else None,
-        "nodes": [_data(scene, column) for column in range(len(scene.picture.nodes))],
+        "nodes": [_data(scene, column, reasons) for column in range(len(scene.picture.nodes))],
+        "reasons": list(reasons),
         "findings": [_finding(scene, sighted) for sighted in scene.findings],
         "visitors": [
             {
@@ -58,14 +67,15 @@ def _channel(scene: Scene, name: str) -> dict[str, Any]:
     }
 
 
-def _data(scene: Scene, column: int) -> dict[str, Any]:
+def _data(scene: Scene, column: int, reasons: dict[str, int]) -> dict[str, Any]:
     node = scene.picture.nodes[column]
     return {
         "name": one_line(node.name),
         "version": one_line(node.version or ""),
+        "at": scene.layout.spots[column],
         "remarks": [one_line(remark) for remark in (*remarks(scene, node), *_notices(node))],
         "edges": [one_line(text) for text in accepted(scene.picture, column)],
-        "roads": [_road(scene, roads, node) for roads in scene.roads] if node.entry else None,
+        "roads": [_road(scene, roads, node, reasons) for roads in scene.roads] if node.entry else None,
     }
 
 
@@ -74,11 +84,14 @@ def _notices(node: Node) -> Iterator[str]:
         yield f"the catalog says: {node.deprecated}"
 
 
-def _road(scene: Scene, roads: Roads, node: Node) -> list[Any]:
-    """The next hop, how the road ends and why: the script goes from hop to hop."""
+def _road(scene: Scene, roads: Roads, node: Node, reasons: dict[str, int]) -> list[Any]:
+    """The next hop, how the road ends and the number of the reason: the script goes from hop to hop.
+
+    Each reason is said once. A failing resolver names every head of the channel, to each of its entries.
+    """
     hop = roads.next[node.name]
-    end, reason = roads.ends[node.name].end, roads.reason(node.name)
-    return [None if hop is None else scene.picture.columns[hop], end.value, one_line(reason)]
+    reason = reasons.setdefault(one_line(roads.reason(node.name)), len(reasons))
+    return [None if hop is None else scene.picture.columns[hop], roads.ends[node.name].end.value, reason]
 
 
 def _spelled(scene: Scene, road: Road) -> dict[str, Any]:
@@ -90,8 +103,6 @@ def _finding(scene: Scene, sighted: Sighted) -> dict[str, Any]:
     finding = sighted.finding
     return {
         "rule": finding.rule,
-        "name": finding.name,
-        "url": page(finding.rule),
         "severity": finding.severity.word,
         "entry": scene.picture.columns.get(finding.entry or ""),
         "message": one_line(sentence(finding)),

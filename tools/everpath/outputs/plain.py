@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["columns", "count", "listed", "one_line", "printable", "width"]
+__all__ = ["columns", "count", "listed", "one_line", "printable", "spelled", "width"]
 
 from collections.abc import Iterator, Sequence
 from unicodedata import combining, east_asian_width
@@ -22,6 +22,11 @@ def printable(text: str) -> str:
 def one_line(text: str) -> str:
     """The text on one line, its own line breaks become blanks."""
     return printable(" ".join(text.splitlines()))
+
+
+def spelled(name: str) -> str:
+    """A name where it stands among others: an empty one would not be seen."""
+    return name or '""'
 
 
 def width(text: str) -> int:

@@ -32,6 +32,7 @@ _HEADING = 8.3
 _CAPTION = 6.8
 #: Of longer roads the caption shows the beginning and the end.
 _MOST_HOPS = 8
+_LONGEST = 400
 
 
 def asset(name: str) -> str:
@@ -41,7 +42,7 @@ def asset(name: str) -> str:
 
 def render(scenes: Sequence[Scene]) -> Iterator[str]:
     """One image, the channels one below the other, with the roads of what is installed."""
-    told = [list(roads_told(scene, _MOST_HOPS)) for scene in scenes]
+    told = [[_cut(text) for text in roads_told(scene, _MOST_HOPS)] for scene in scenes]
     widths = [_width(scene, roads) for scene, roads in zip(scenes, told, strict=True)]
     heights = [s.layout.height + _GAP + _LINE * len(roads) for s, roads in zip(scenes, told, strict=True)]
     width, height = max(widths, default=_NARROWEST), sum(heights) + _KEY
@@ -57,7 +58,7 @@ def render(scenes: Sequence[Scene]) -> Iterator[str]:
     top = 0.0
     for scene, roads, tall in zip(scenes, told, heights, strict=True):
         yield f'<g transform="translate(0 {_n(top + _GAP)})">\n'
-        yield f'<text class="heading" x="24" y="0">{_text(heading(scene))}</text>\n'
+        yield f'<text class="heading" x="24" y="0">{_text(_cut(heading(scene)))}</text>\n'
         yield from drawing(scene)
         for number, text in enumerate(roads):
             height = scene.layout.height + _LINE * (number + 0.5)
@@ -70,24 +71,30 @@ def render(scenes: Sequence[Scene]) -> Iterator[str]:
 
 def _width(scene: Scene, captions: Sequence[str]) -> float:
     """As wide as the drawing and the words with it, as far as their width can be known here."""
-    words = [len(heading(scene)) * _HEADING, *(len(text) * _CAPTION for text in captions)]
+    words = [len(_cut(heading(scene))) * _HEADING, *(len(text) * _CAPTION for text in captions)]
     return max(scene.layout.width, _NARROWEST, *(length + 48 for length in words))
 
 
+def _cut(text: str) -> str:
+    """Not so long that the image would be all words."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
 def drawing(scene: Scene, *, is_live: bool = False) -> Iterator[str]:
-    """Bands, edges, roads and nodes of one channel; all roads, for a page to choose from, if it is live."""
+    """Bands, edges, roads and nodes of one channel, an edge or a node a line.
+
+    A live one has no roads, its page draws those that are asked for, and nodes that can be pressed.
+    """
     plan = scene.layout
-    yield from (
-        f'<rect class="band" x="{_n(band.left)}" y="{_n(plan.axis + 6)}" '
-        f'width="{_n(band.right - band.left)}" height="{_n(plan.height - plan.axis - 10)}"/>\n'
-        for band in plan.bands[::2]
-    )
+    top, tall = _n(plan.axis + 6), _n(plan.height - plan.axis - 10)
+    bands = (f"M{_n(b.left)} {top}h{_n(b.right - b.left)}v{tall}H{_n(b.left)}z" for b in plan.bands[::2])
+    yield f'<path class="band" d="{"".join(bands)}"/>\n'
     yield '<g class="edges">\n'
     for stroke in plan.strokes:
         yield from _stroke(scene, stroke)
     yield '</g>\n<g class="roads">\n'
-    for roads in scene.roads:
-        yield from _hops(scene, roads, is_live=is_live)
+    for roads in () if is_live else scene.roads:
+        yield from _hops(scene, roads)
     yield '</g>\n<g class="nodes">\n'
     for column in range(len(scene.picture.nodes)):
         yield from _node(scene, column, is_live=is_live)
@@ -148,15 +155,14 @@ def _tip(points: list[Point]) -> str:
     return f"M{_at(end)}L{_at(left)}L{_at(right)}Z"
 
 
-def _hops(scene: Scene, roads: Roads, *, is_live: bool) -> Iterator[str]:
+def _hops(scene: Scene, roads: Roads) -> Iterator[str]:
     """OLM v0 over the line, OLM v1 under it: told apart by place and by dashes, not by colour alone."""
-    nodes, columns, spots = scene.picture.nodes, scene.picture.columns, scene.layout.spots
+    nodes, spots = scene.picture.nodes, scene.layout.spots
     side = -1 if roads.policy == "v0" else 1
-    every = ((columns[name], columns[hop]) for name, hop in roads.next.items() if hop is not None)
-    for old, new in every if is_live else scene.lit_hops(roads):
+    for old, new in scene.lit_hops(roads):
         path, tip = _arc(scene.layout, spots[old], spots[new], side)
         words = f"OLM {roads.policy}: {nodes[old].name} goes to {nodes[new].name}"
-        yield f'<g class="hop {roads.policy}{"" if is_live else " lit"}" data-from="{old}">'
+        yield f'<g class="hop {roads.policy} lit">'
         yield f'<title>{_text(words)}</title><path d="{path}"/><path class="tip" d="{tip}"/></g>\n'
 
 
@@ -208,9 +214,10 @@ def _marks(scene: Scene, node: Node) -> Iterator[str]:
 def _symbols(scene: Scene, node: Node, spot: Point) -> Iterator[str]:
     """What colour says, said in shapes as well."""
     x, y = spot
-    if node.is_head:
+    is_crossed = node.prohibited is not None or node.deprecated is not None
+    if node.is_head and not is_crossed:
         yield f'<circle class="core" cx="{_n(x)}" cy="{_n(y)}" r="3"/>'
-    if node.prohibited is not None or node.deprecated is not None:
+    if is_crossed:
         yield f'<path class="cross" d="M{_n(x - 3)} {_n(y - 3)}l6 6m0 -6l-6 6"/>'
     if scene.worst(node.name) is not None:
         yield f'<path class="badge" d="M{_n(x + 8)} {_n(y - 15)}l5.5 9.5h-11z"/>'

@@ -38,7 +38,7 @@ def _text(outcome: Outcome, rows: list[_Row]) -> Iterator[str]:
 
 
 def _markdown(outcome: Outcome, rows: list[_Row]) -> Iterator[str]:
-    yield f"### everpath validate-graph\n\n{outcome.summary}\n"
+    yield f"### everpath {outcome.command}\n\n{outcome.summary}\n"
     if rows:
         yield "\n| findings | severity | rule |\n|--:|---|---|\n"
     for number, rule, severity, name in rows:

@@ -12,6 +12,10 @@
   let current = -1; // the channel that is shown
   let chosen = null; // the column that is installed, or a visitor
   let zoom = 1;
+  let walks = [[], []]; // the columns that its roads go through, a policy each
+  let lit = []; // the hops of those roads: [policy, from, to]
+  let found = new Set(); // the columns that a search has found
+  let stop = -1; // the column that the tab key stops at
 
   // Names come from a catalog and may hold anything: they are only ever put in as text.
   const make = (tag, text, className) => {
@@ -22,8 +26,129 @@
   };
   const channel = () => data.channels[current];
   const view = () => sections[current].querySelector(".view");
-  const svg = () => sections[current].querySelector("svg.live");
-  const nodes = () => [...svg().querySelectorAll(".node")];
+  const svg = () => drawing().svg;
+  const last = () => channel().nodes.length - 1;
+
+  // ── the drawing: text until somebody looks there ──
+
+  // Browsers that run scripts do not parse what is in <noscript>. It holds the whole drawing, an edge or a node a
+  // line, made by everpath, which has escaped every name. Only lines near what is in sight become elements.
+  const SVG = "http://www.w3.org/2000/svg";
+  const drawings = [];
+  const MOST_PASSING = 400; // more ranges that pass by lie closer than a screen can show: some of them look like all
+  const drawing = (number = current) => (drawings[number] ??= unpacked(number));
+
+  const parsed = (lines) => [...new DOMParser().parseFromString(`<svg xmlns="${SVG}">${lines.join("")}</svg>`, "image/svg+xml").documentElement.children].map((each) => document.adoptNode(each));
+
+  function unpacked(number) {
+    const source = sections[number].querySelector(".view > noscript"), lines = source.textContent.split("\n");
+    const start = (mark) => lines.indexOf(`<g class="${mark}">`) + 1;
+    const [edges, roads, nodes] = ["edges", "roads", "nodes"].map(start);
+    const [svg] = parsed([...lines.slice(0, edges), "</g>", `<g class="roads"></g><g class="nodes"></g></svg>`]);
+    source.replaceWith(svg);
+    const layer = (name, from, to) => ({ group: svg.querySelector("." + name), lines: lines.slice(from, to), shown: new Map() });
+    const here = { svg, number, edges: layer("edges", edges, roads - 2), nodes: layer("nodes", nodes, -3), roads: svg.querySelector(".roads"), sight: [0, -1] };
+    // Of each edge its successor, the first and the last column that it lies over, and whether it is a range.
+    here.spans = here.edges.lines.map((line) => {
+      const [, to, from] = line.match(/ data-to="(\d+)" data-from="([\d ]*)"/);
+      const columns = `${to} ${from}`.trim().split(" ").map(Number);
+      const [low, high] = columns.reduce(([low, high], each) => [Math.min(low, each), Math.max(high, each)], [columns[0], columns[0]]);
+      return { to: columns[0], low, high, isRange: line.startsWith('<g class="edge skipRange') };
+    });
+    return here;
+  }
+
+  // Makes the elements of a layer those of the wanted lines. What stays is not moved, and keeps the focus.
+  function sync({ group, lines, shown }, wanted) {
+    const keep = new Set(wanted), fresh = wanted.filter((i) => !shown.has(i));
+    shown.forEach((element, i) => { if (!keep.has(i)) { element.remove(); shown.delete(i); } });
+    parsed(fresh.map((i) => lines[i])).forEach((element, k) => shown.set(fresh[k], element));
+    let place = group.firstChild;
+    for (const i of wanted) {
+      const element = shown.get(i);
+      if (element === place) place = place.nextSibling;
+      else group.insertBefore(element, place);
+    }
+  }
+
+  // The first column that is not left of x.
+  function columnAt(x, { nodes } = channel()) {
+    let low = 0, high = nodes.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (nodes[middle].at[0] < x) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  // Draws what is in sight, and as much again on either side; nothing if all of it is there already.
+  function look() {
+    if (current < 0) return;
+    follow();
+    const here = drawing(), { scrollLeft, clientWidth } = view();
+    // Slanted labels lean into sight from a few columns before it.
+    const first = columnAt(scrollLeft / zoom) - 5, beyond = columnAt((scrollLeft + clientWidth) / zoom) + 1;
+    const [low, high] = here.sight;
+    if (Math.max(first, 0) >= low && Math.min(beyond, last()) <= high && (stop < 0 || here.nodes.shown.has(stop))) return;
+    const more = Math.max(beyond - first, 20);
+    draft(here, first - more, beyond + more);
+    dress();
+  }
+
+  function draft(here, first, beyond) {
+    const { nodes } = data.channels[here.number];
+    const [low, high] = (here.sight = [Math.max(first, 0), Math.min(beyond, nodes.length - 1)]);
+    const columns = Array.from({ length: high - low + 1 }, (_, i) => low + i);
+    if (here.number === current && stop >= 0 && (stop < low || stop > high)) columns.splice(stop < low ? 0 : columns.length, 0, stop);
+    sync(here.nodes, columns);
+    const near = [...here.spans.keys()].filter((i) => here.spans[i].low <= high && here.spans[i].high >= low);
+    const passing = near.filter((i) => here.spans[i].isRange && (here.spans[i].to < low || here.spans[i].to > high));
+    const left = new Set(passing.length > MOST_PASSING ? passing.filter((_, i) => i % Math.ceil(passing.length / MOST_PASSING)) : []);
+    sync(here.edges, near.filter((i) => !left.has(i)));
+  }
+
+  // Gives the elements that are there the looks of what is chosen, found and walked.
+  function dress() {
+    const here = drawing(), on = new Set(walks.flat()), [low, high] = here.sight;
+    here.nodes.shown.forEach((node, i) => {
+      node.classList.toggle("on-road", on.has(i));
+      node.classList.toggle("chosen", i === chosen);
+      node.classList.toggle("match", found.has(i));
+      node.setAttribute("aria-pressed", i === chosen);
+      node.tabIndex = i === stop ? 0 : -1;
+    });
+    here.edges.shown.forEach((edge) => {
+      // A range is shown from its own end only: whoever is old is in all of them.
+      const accepts = edge.dataset.to === String(chosen);
+      edge.classList.toggle("near", accepts || (!edge.matches(".skipRange") && edge.dataset.from.split(" ").includes(String(chosen))));
+    });
+    const near = lit.filter(([, from, to]) => Math.min(from, to) <= high && Math.max(from, to) >= low);
+    here.roads.replaceChildren(...near.map((each) => hop(...each)));
+  }
+
+  const shape = (tag, attributes, ...children) => {
+    const element = document.createElementNS(SVG, tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    element.append(...children);
+    return element;
+  };
+
+  // OLM v0 over the line, OLM v1 under it, bent as in the image of `-o svg`.
+  function hop(policy, from, to) {
+    const { nodes, axis } = channel(), [x, y] = nodes[from].at, [endX, endY] = nodes[to].at;
+    const side = policy ? 1 : -1, far = Math.abs(endX - x), lean = (endX - x) * 0.22;
+    const room = policy ? svg().viewBox.baseVal.height - y : y - axis;
+    const lift = (side * Math.min(room - 12, 20 + far * 0.16)) / 0.75;
+    const bend = [endX - lean, endY + lift], tip = [endX, endY + side * 8];
+    const length = Math.hypot(tip[0] - bend[0], tip[1] - bend[1]) || 1;
+    const dx = (tip[0] - bend[0]) / length, dy = (tip[1] - bend[1]) / length;
+    const at = (...point) => point.map((value) => Math.round(value * 10) / 10).join(" ");
+    const title = shape("title", {}, `OLM ${POLICIES[policy]}: ${nodes[from].name} goes to ${nodes[to].name}`);
+    const path = `M${at(x, y + side * 8)}C${at(x + lean, y + lift)} ${at(...bend)} ${at(...tip)}`;
+    const head = `M${at(...tip)}L${at(tip[0] - 6 * dx - 3.2 * dy, tip[1] - 6 * dy + 3.2 * dx)}L${at(tip[0] - 6 * dx + 3.2 * dy, tip[1] - 6 * dy - 3.2 * dx)}Z`;
+    return shape("g", { class: `hop ${POLICIES[policy]} lit` }, title, shape("path", { d: path }), shape("path", { class: "tip", d: head }));
+  }
 
   // ── the state, which is also the address: it can be sent to a colleague ──
 
@@ -78,22 +203,23 @@
 
   function show(number) {
     current = number;
+    stop = last();
+    [chosen, walks, lit, found] = [null, [[], []], [], new Set()];
     sections.forEach((section, i) => (section.hidden = i !== number));
     tabs.forEach((tab, i) => {
       tab.setAttribute("aria-selected", i === number);
       tab.tabIndex = i === number ? 0 : -1;
     });
     tabs[number].scrollIntoView({ block: "nearest", inline: "nearest" });
-    chosen = null;
     const width = svg().viewBox.baseVal.width;
     const whole = view().clientWidth / width;
+    view().scrollLeft = width * 3; // so that nothing is drawn that is not looked at
     // A channel that nearly fits is fitted; a long one keeps its size, is scrolled, and starts at its head.
     scale(whole < 1 && whole > 0.8 ? whole : whole > 1 ? Math.min(whole, 1.25) : 1);
     view().scrollLeft = width * zoom;
     overview();
-    rove(nodes().length - 1);
-    draw();
     search();
+    draw();
   }
 
   tabs.forEach((tab, i) => {
@@ -118,7 +244,7 @@
     picture.style.width = size.width * zoom + "px";
     picture.style.height = size.height * zoom + "px";
     box.scrollLeft = point * zoom - x;
-    follow();
+    look();
   }
   const fit = () => scale(Math.min(1.25, view().clientWidth / svg().viewBox.baseVal.width));
   $("in").addEventListener("click", () => scale(zoom * 1.25));
@@ -127,7 +253,7 @@
 
   sections.forEach((section) => {
     const box = section.querySelector(".view");
-    box.addEventListener("scroll", follow);
+    box.addEventListener("scroll", look);
     box.addEventListener("wheel", (event) => {
       if (!event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
@@ -153,23 +279,22 @@
 
   // ── a strip with all entries, for channels that do not fit ──
 
-  const SVG = "http://www.w3.org/2000/svg";
-  const draft = (tag, attributes) => {
-    const element = document.createElementNS(SVG, tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    return element;
-  };
-
   function overview() {
     const section = sections[current];
     if (section.querySelector(".overview") || svg().viewBox.baseVal.width <= view().clientWidth / 0.8) return;
     const width = svg().viewBox.baseVal.width;
-    const strip = draft("svg", { class: "overview", viewBox: `0 0 ${width} 30`, preserveAspectRatio: "none", "aria-hidden": "true" });
-    for (const node of nodes()) {
-      const x = node.querySelector(".dot").cx.baseVal.value;
-      strip.append(draft("line", { class: node.getAttribute("class"), x1: x, x2: x, y1: node.matches(".error, .warning, .head") ? 4 : 10, y2: 26 }));
+    const strip = shape("svg", { class: "overview", viewBox: `0 0 ${width} 30`, preserveAspectRatio: "none", "aria-hidden": "true" });
+    // One path for all entries that look alike, the worst on top.
+    const ticks = {};
+    drawing().nodes.lines.forEach((line, i) => {
+      const states = new Set(line.match(/class="([^"]*)"/)[1].split(" "));
+      const look = ["head", "error", "warning", "skipped", "deprecated", "absent"].find((each) => states.has(each)) ?? "";
+      (ticks[look] ??= []).push(`M${channel().nodes[i].at[0]} ${["head", "error", "warning"].includes(look) ? 4 : 10}V26`);
+    });
+    for (const look of ["absent", "deprecated", "skipped", "", "warning", "error", "head"]) {
+      if (ticks[look]) strip.append(shape("path", { class: "tick " + look, d: ticks[look].join("") }));
     }
-    strip.append(draft("rect", { class: "window", y: 0.5, height: 29 }));
+    strip.append(shape("path", { class: "tick chosen" }), shape("rect", { class: "window", y: 0.5, height: 29 }));
     const go = (event) => {
       if (event.buttons !== 1) return;
       const box = strip.getBoundingClientRect();
@@ -195,15 +320,17 @@
     svg().classList.remove("searching");
     draw();
     if (!keep) remember();
-    if (typeof what !== "number") return;
-    rove(what);
-    if (focus) nodes()[what].focus({ preventScroll: true });
-    reveal(what);
+    if (typeof what === "number") go(what, focus);
   }
 
-  function reveal(column) {
-    const x = nodes()[column].querySelector(".dot").cx.baseVal.value * zoom, box = view();
+  // To an entry, wherever it is. It has to be drawn before it can have the focus.
+  function go(column, focus) {
+    stop = column;
+    const x = channel().nodes[column].at[0] * zoom, box = view();
     if (x < box.scrollLeft + 60 || x > box.scrollLeft + box.clientWidth - 60) box.scrollLeft = x - box.clientWidth / 2;
+    look();
+    dress();
+    if (focus) drawing().nodes.shown.get(column).focus({ preventScroll: true });
   }
 
   // The columns that a road goes through, as everpath has worked it out; a loop ends where it closes.
@@ -218,31 +345,19 @@
     return path;
   }
 
-  // Only what changes is touched: a channel may have ten thousand entries.
-  function mark(name, elements) {
-    const wanted = new Set(elements);
-    sections[current].querySelectorAll("." + name).forEach((each) => wanted.delete(each) || each.classList.remove(name));
-    wanted.forEach((each) => each.classList.add(name));
-  }
-
   function draw() {
-    const picture = svg(), all = nodes();
-    const walks = chosen === null ? [[], []] : POLICIES.map((_, policy) => road(chosen, policy));
-    picture.classList.toggle("walking", chosen !== null);
-    const on = new Set(walks.flat());
-    const here = typeof chosen === "number" ? [chosen] : [], lines = sections[current].querySelectorAll(".overview line");
-    mark("on-road", [...on].map((i) => all[i]));
-    mark("chosen", here.flatMap((i) => lines.length ? [all[i], lines[i]] : [all[i]]));
-    picture.querySelectorAll("[aria-pressed=true]").forEach((node) => node.setAttribute("aria-pressed", false));
-    here.forEach((i) => all[i].setAttribute("aria-pressed", true));
-    const from = walks.map((walk) => new Set([...here, ...walk]));
-    mark("lit", [...picture.querySelectorAll(".hop")].filter((hop) => from[hop.matches(".v0") ? 0 : 1].has(Number(hop.dataset.from))));
-    mark("near", [...picture.querySelectorAll(".edge")].filter((edge) => {
-      // A range is shown from its own end only: whoever is old is in all of them.
-      const accepts = edge.dataset.to === String(chosen);
-      return accepts || (!edge.matches(".skipRange") && edge.dataset.from.split(" ").includes(String(chosen)));
-    }));
-    panel.replaceChildren(...(chosen === null ? channelDetails() : entryDetails(walks)));
+    walks = chosen === null ? [[], []] : POLICIES.map((_, policy) => road(chosen, policy));
+    lit = walks.flatMap((walk, policy) => {
+      const stops = typeof chosen === "number" ? [chosen, ...walk] : walk;
+      return stops.slice(1).map((to, i) => [policy, stops[i], to]);
+    });
+    svg().classList.toggle("walking", chosen !== null);
+    document.querySelector(".channels").classList.toggle("chosen", chosen !== null);
+    const tick = sections[current].querySelector(".overview .chosen");
+    tick?.setAttribute("d", typeof chosen === "number" ? `M${channel().nodes[chosen].at[0]} 0V30` : "");
+    look();
+    dress();
+    panel.replaceChildren(...(chosen === null ? channelDetails() : entryDetails()));
     panel.scrollTop = 0;
     // To a screen reader the outcome, not the whole panel.
     said.textContent = chosen === null ? "" : [...panel.querySelectorAll("h2, .road h3, .end")].map((each) => each.firstChild.textContent).join(", ");
@@ -265,8 +380,8 @@
 
   function finding(each, withEntry) {
     const box = make("div", undefined, "finding " + each.severity);
-    const rule = make("a", `${each.rule} ${each.name}`, "rule");
-    rule.href = each.url;
+    const { name, url } = data.rules[each.rule], rule = make("a", `${each.rule} ${name}`, "rule");
+    rule.href = url;
     rule.rel = "noreferrer";
     const title = make("p", each.severity + " ");
     title.append(rule);
@@ -278,17 +393,20 @@
     return box;
   }
 
+  const SEVERITIES = ["error", "warning", "note"];
+  const bySeverity = (a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity);
+
   function findings(list, withEntry) {
-    const order = { error: 0, warning: 1, note: 2 };
-    const sorted = [...list].sort((a, b) => order[a.severity] - order[b.severity]);
+    const sorted = [...list].sort(bySeverity);
     const hurting = sorted.filter((each) => each.severity !== "note"), notes = sorted.filter((each) => each.severity === "note");
-    const parts = hurting.map((each) => finding(each, withEntry));
-    if (notes.length) {
-      const more = make("details");
-      more.append(make("summary", notes.length === 1 ? "1 note" : `${notes.length} notes`), ...notes.map((each) => finding(each, withEntry)));
-      parts.push(more);
-    }
-    return parts;
+    const box = gradually(make("div"), "p", hurting.length, (i) => finding(hurting[i], withEntry), hurting.length > 60 ? [30, 0] : [60, 0]);
+    if (!notes.length) return box;
+    const more = make("details");
+    more.append(make("summary", notes.length === 1 ? "1 note" : `${notes.length.toLocaleString("en")} notes`));
+    const unfold = () => gradually(more, "p", notes.length, (i) => finding(notes[i], withEntry), [30, 0]);
+    more.addEventListener("toggle", unfold, { once: true });
+    box.append(more);
+    return box;
   }
 
   function channelDetails() {
@@ -309,11 +427,11 @@
       });
       parts.push(make("h3", "Installed, and not in this channel"), listOf("ul", visitors));
     }
-    parts.push(make("h3", here.findings.length ? "Findings" : "Nothing to find fault with"), ...findings(here.findings, true));
+    parts.push(make("h3", here.findings.length ? "Findings" : "Nothing to find fault with"), findings(here.findings, true));
     return parts;
   }
 
-  function entryDetails(walks) {
+  function entryDetails() {
     const node = typeof chosen === "number" ? channel().nodes[chosen] : { ...chosen, remarks: ["not in this channel"], edges: [] };
     const title = make("h2", node.name), close = make("button", "✕", "close");
     close.type = "button";
@@ -325,14 +443,14 @@
     if (node.remarks.length) parts.push(make("p", node.remarks.join("; ")));
     POLICIES.forEach((policy, i) => node.roads && parts.push(roadDetails(policy, walks[i], ending(node, i))));
     if (node.edges.length) parts.push(make("h3", "Takes over from"), listOf("ul", node.edges));
-    const found = typeof chosen === "number" ? channel().findings.filter((each) => each.entry === chosen) : [];
-    if (found.length) parts.push(make("h3", "Findings"), ...findings(found, false));
+    const about = typeof chosen === "number" ? channel().findings.filter((each) => each.entry === chosen) : [];
+    if (about.length) parts.push(make("h3", "Findings"), findings(about, false));
     return parts;
   }
 
   function ending(node, policy) {
     const road = node.roads[policy];
-    return Array.isArray(road) ? { kind: road[1], text: road[2] } : { kind: road.kind, text: road.end };
+    return Array.isArray(road) ? { kind: road[1], text: channel().reasons[road[2]] } : { kind: road.kind, text: road.end };
   }
 
   function roadDetails(policy, walk, end) {
@@ -345,33 +463,37 @@
     return box;
   }
 
-  // Of a long road the beginning and the end, and the rest a hundred at a time: ten thousand buttons take seconds.
   function hopList(walk) {
-    const list = make("ol"), [before, after] = walk.length > 40 ? [10, 10] : [walk.length, 0];
     const item = (i) => {
       const li = make("li");
       li.value = i + 1;
       li.append(link(walk[i]));
       return li;
     };
+    return gradually(make("ol"), "li", walk.length, item, walk.length > 40 ? [10, 10] : [40, 0]);
+  }
+
+  // Of many the first and the last few, and the rest a hundred at a time: ten thousand buttons take seconds.
+  function gradually(list, tag, size, item, [before, after]) {
     const items = (from, to) => Array.from({ length: to - from }, (_, i) => item(from + i));
-    list.append(...items(0, before));
-    if (!after) return list;
-    const end = walk.length - after, more = make("button", undefined, "link"), gap = make("li", undefined, "gap");
-    let shown = before;
+    let shown = Math.min(before, size);
+    list.append(...items(0, shown));
+    const end = size - after;
+    if (shown >= end) return list;
+    const more = make("button", undefined, "link"), gap = make(tag, undefined, "gap");
     const count = () => (more.textContent = `and ${(end - shown).toLocaleString("en")} more`);
     more.type = "button";
     more.addEventListener("click", () => {
       const next = Math.min(shown + 100, end), added = items(shown, next);
       gap.before(...added);
-      added[0].firstChild.focus();
+      added[0].querySelector("a, button").focus();
       shown = next;
       if (shown === end) gap.remove();
       else count();
     });
     count();
     gap.append(more);
-    list.append(gap, ...items(end, walk.length));
+    list.append(gap, ...items(end, size));
     return list;
   }
 
@@ -388,11 +510,11 @@
   function search() {
     const wanted = find.value.trim().toLowerCase();
     svg().classList.toggle("searching", wanted !== "");
-    const found = wanted === "" ? [] : [...channel().nodes.keys()].filter((i) => holds(channel().nodes[i], wanted));
-    const all = nodes();
-    mark("match", found.map((i) => all[i]));
-    matches.textContent = wanted === "" ? "" : found.length ? `${found.length} found, Enter chooses` : elsewhere(({ nodes }) => nodes.some((node) => node.roads && holds(node, wanted)));
-    return found[0] ?? null;
+    found = new Set(wanted === "" ? [] : [...channel().nodes.keys()].filter((i) => holds(channel().nodes[i], wanted)));
+    dress();
+    const count = found.size.toLocaleString("en");
+    matches.textContent = wanted === "" ? "" : found.size ? `${count} found, Enter chooses` : elsewhere(({ nodes }) => nodes.some((node) => node.roads && holds(node, wanted)));
+    return found.size ? found.values().next().value : null;
   }
 
   const holds = (node, wanted) => node.name.toLowerCase().includes(wanted) || node.version.toLowerCase().includes(wanted);
@@ -404,7 +526,7 @@
 
   find.addEventListener("input", () => {
     const first = search();
-    if (first !== null) reveal(first);
+    if (first !== null) go(first, false);
   });
   $("search").addEventListener("submit", (event) => {
     event.preventDefault();
@@ -415,14 +537,9 @@
 
   // ── the keyboard: one stop for the whole drawing, arrows inside it ──
 
-  function rove(column) {
-    svg().querySelectorAll(".node[tabindex='0']").forEach((node) => (node.tabIndex = -1));
-    if (column >= 0) nodes()[column].tabIndex = 0;
-  }
-
   sections.forEach((section) => {
-    const picture = section.querySelector("svg.live");
-    picture.addEventListener("click", (event) => {
+    const box = section.querySelector(".view");
+    box.addEventListener("click", (event) => {
       const node = event.target.closest(".node");
       // Whoever has just selected a label wants to copy it.
       if (!node || !getSelection().isCollapsed) return;
@@ -430,18 +547,14 @@
       if (column === chosen) clear();
       else choose(column, { focus: true });
     });
-    picture.addEventListener("keydown", (event) => {
+    box.addEventListener("keydown", (event) => {
       const node = event.target.closest(".node");
       if (!node) return;
-      const column = Number(node.dataset.i), last = nodes().length - 1;
-      const target = { ArrowLeft: column - 1, ArrowRight: column + 1, ArrowUp: column + 1, ArrowDown: column - 1, Home: 0, End: last }[event.key];
+      const column = Number(node.dataset.i);
+      const target = { ArrowLeft: column - 1, ArrowRight: column + 1, ArrowUp: column + 1, ArrowDown: column - 1, Home: 0, End: last() }[event.key];
       if (event.key === "Enter" || event.key === " ") choose(column, { focus: true });
       else if (target === undefined) return;
-      else if (target >= 0 && target <= last) {
-        rove(target);
-        nodes()[target].focus({ preventScroll: true });
-        reveal(target);
-      }
+      else if (target >= 0 && target <= last()) go(target, true);
       event.preventDefault();
     });
   });
@@ -463,13 +576,36 @@
     root.dataset.theme = dark ? "light" : "dark";
     remember();
   });
-  let closed = [];
+  // Tables are text, too, until somebody opens them.
+  const tabulate = (box) => box.querySelectorAll("noscript").forEach((each) => each.replaceWith(...new DOMParser().parseFromString(each.textContent, "text/html").body.children));
+  sections.forEach((section) => section.querySelector("details").addEventListener("toggle", () => tabulate(section.querySelector("details")), { once: true }));
+  let closed = [], printed = [];
   addEventListener("beforeprint", () => {
-    closed = [...document.querySelectorAll("details:not([open])")];
+    sections.forEach((section, i) => {
+      tabulate(section.querySelector("details"));
+      if (!section.matches(".wide")) draft(drawing(i), 0, Infinity);
+    });
+    dress();
+    closed = [...document.querySelectorAll(".channel details:not([open])")];
     closed.forEach((each) => (each.open = true));
+    printed.forEach((each) => each.remove());
+    printed = sections.flatMap(onPaper);
   });
-  addEventListener("afterprint", () => closed.forEach((each) => (each.open = false)));
-  addEventListener("resize", follow);
+  addEventListener("afterprint", () => {
+    closed.forEach((each) => (each.open = false));
+    printed.forEach((each) => each.remove());
+  });
+
+  // On paper there is no panel to click through: the findings of a channel stand below it.
+  function onPaper(section, number) {
+    const all = data.channels[number].findings.filter((each) => each.severity !== "note").sort(bySeverity);
+    if (!all.length) return [];
+    const box = make("div", undefined, "printed");
+    box.append(make("h3", "Findings"), ...all.map((each) => finding(each, false)));
+    section.append(box);
+    return [box];
+  }
+  addEventListener("resize", () => { overview(); look(); });
   addEventListener("hashchange", restore);
   restore();
 })();

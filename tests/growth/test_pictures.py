@@ -1,0 +1,35 @@
+"""A picture of twice the entries is twice as long, whatever hangs together in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+
+from everpath.drawing.scene import Scene
+from everpath.outputs import page, picture_json, svg
+from scenes import unjudged
+
+SHAPES = {
+    "chain": "b{i}@1.{i}.0: b{below}",
+    "heads": "b{i}@1.{i}.0",
+    "ranges": "b{i}@1.{i}.0: b{below} / - / <1.{i}.0",
+    "skips": "b{i}@1.{i}.0: b{below} / b0",
+}
+
+
+Render = Callable[[Sequence[Scene]], Iterator[str]]
+
+
+def length(render: Render, shape: str, entries: int) -> int:
+    drawing = "\n".join(shape.format(i=i, below=i - 1) for i in range(1, entries))
+    return len("".join(render([unjudged(f"{drawing}\nb0@1.0.0")])))
+
+
+@pytest.mark.parametrize(
+    "render", [page.render, picture_json.render, svg.render], ids=["page", "json", "svg"]
+)
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_twice_the_entries_are_twice_the_text(render: Render, shape: str) -> None:
+    one, two, four = (length(render, shape, entries) for entries in (150, 300, 600))
+    assert four - two < 2.3 * (two - one)
