@@ -1,0 +1,150 @@
+"""A bundle's folder as the blob opm renders it to."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bundles import write
+from everpath.formats.bundles.contents import read_contents
+from everpath.rendering import Blob, render_bundle
+from everpath.rendering.bundles import image_named, tidied
+from everpath.rendering.metadata import migrated
+from rendered import bundle_files
+
+_ANNOTATED = "olm.properties"
+
+
+def rendered(root: Path, image: str = "", **files: Any) -> Blob:
+    return render_bundle(read_contents(str(write(root / "bundle", bundle_files(**files)))), image).blob
+
+
+def values(blob: Blob, kind: str) -> list[Any]:
+    return [p["value"] for p in blob["properties"] if p["type"] == kind]
+
+
+def annotated(text: str) -> dict[str, Any]:
+    metadata = {"name": "op.v1.0.0", "annotations": {_ANNOTATED: text}}
+    return {"kind": "ClusterServiceVersion", "metadata": metadata, "spec": {"version": "1.0.0"}}
+
+
+def test_fields_and_properties_come_in_opms_order(tmp_path: Path) -> None:
+    blob = rendered(
+        tmp_path, metadata={"properties": [{"type": "a", "value": 2}, {"type": "a", "value": 10}]}
+    )
+    assert list(blob) == ["schema", "name", "package", "image", "properties"]
+    kinds = [p["type"] for p in blob["properties"]]
+    assert kinds == ["a", "a", "olm.gvk", "olm.gvk", "olm.package", "olm.bundle.object", "olm.bundle.object"]
+    assert values(blob, "a") == [10, 2]  # by their text
+
+
+def test_every_version_of_a_crd_is_provided_served_or_not(tmp_path: Path) -> None:
+    assert [gvk["version"] for gvk in values(rendered(tmp_path), "olm.gvk")] == ["v1", "v1alpha1"]
+
+
+def test_manifests_are_kept_as_gos_json(tmp_path: Path) -> None:
+    blob = rendered(tmp_path, displayName="<&>", ratio=1.0)
+    texts = [b64decode(value["data"]).decode() for value in values(blob, "olm.bundle.object")]
+    csv = next(text for text in texts if "ClusterServiceVersion" in text)
+    assert '"spec":{"displayName":"\\u003c\\u0026\\u003e","ratio":1,"version":"1.0.0"}' in csv
+
+
+def test_what_a_csv_annotation_says_of_the_package_counts_before_the_annotations(tmp_path: Path) -> None:
+    first = {"properties": [{"type": "olm.package", "value": {"packageName": "first", "version": "0.1.0"}}]}
+    assert values(rendered(tmp_path, metadata=first), "olm.package") == [
+        {"packageName": "op", "version": "1.0.0"}
+    ]
+    text = json.dumps([{"type": "olm.package", "value": {"packageName": "last", "version": "9.0.0"}}])
+    blob = rendered(tmp_path, csv=annotated(text), metadata=first)
+    assert values(blob, "olm.package") == [{"packageName": "last", "version": "9.0.0"}]
+    assert blob["package"] == "op"
+
+
+@pytest.mark.parametrize("text", ["no json", "{}", "5"])
+def test_an_annotation_that_is_no_list_is_passed_over(tmp_path: Path, text: str) -> None:
+    assert rendered(tmp_path, csv=annotated(text)) is not None
+
+
+def test_dependencies_become_requirements_and_a_label_a_provided_one(tmp_path: Path) -> None:
+    gvk = {"group": "g", "kind": "K", "version": "v1"}
+    wanted = [
+        {"type": "olm.gvk", "value": gvk},
+        {"type": "olm.package", "value": {"packageName": "dep", "version": ">=1.0.0"}},
+        {"type": "olm.label", "value": {"label": "x"}},
+        {"type": "olm.constraint", "value": {"failureMessage": "no", "cel": {"rule": "true"}}},
+    ]
+    blob = rendered(tmp_path, metadata={"dependencies": wanted})
+    assert values(blob, "olm.gvk.required") == [gvk]
+    assert values(blob, "olm.package.required") == [{"packageName": "dep", "versionRange": ">=1.0.0"}]
+    assert values(blob, "olm.label") == [{"label": "x"}]
+    assert values(blob, "olm.constraint") == [{"cel": {"rule": "true"}, "failureMessage": "no"}]
+
+
+@pytest.mark.parametrize(("release", "text"), [("rc.1", "rc.1"), (2, "2"), (2.0, "2"), (2.5, "2.5")])
+def test_a_release_may_be_a_number(tmp_path: Path, release: object, text: str) -> None:
+    assert values(rendered(tmp_path, release=release), "olm.package")[0]["release"] == text
+
+
+def deployed(*images: str, strategy: str = "deployment") -> dict[str, Any]:
+    containers = [{"name": "c", "image": image} for image in images]
+    pod = {"containers": containers[:1], "initContainers": containers[1:]}
+    return {
+        "strategy": strategy,
+        "spec": {"deployments": [{"name": "op", "spec": {"template": {"spec": pod}}}]},
+    }
+
+
+def test_images_are_those_of_the_csv_the_bundle_and_the_containers_by_their_reference(tmp_path: Path) -> None:
+    listed = [{"name": "z", "image": "b:1"}]
+    blob = rendered(tmp_path, "c:1", relatedImages=listed, install=deployed("d:1", "a:1", "b:1"))
+    assert [(i["name"], i["image"]) for i in blob["relatedImages"]] == [
+        ("", "a:1"), ("z", "b:1"), ("", "c:1"), ("", "d:1"),
+    ]  # fmt: skip
+
+
+def test_containers_of_another_strategy_are_not_looked_at(tmp_path: Path) -> None:
+    assert "relatedImages" not in rendered(tmp_path, install=deployed("d:1", strategy="other"))
+
+
+def test_a_bundle_with_an_image_may_have_metadata_instead_of_manifests(tmp_path: Path) -> None:
+    folder = write(tmp_path / "b", bundle_files(displayName="Op", provider={"name": "us"}, icon=[]))
+    made = migrated(render_bundle(read_contents(str(folder)), "op:1")).blob
+    assert values(made, "olm.bundle.object") == []
+    assert values(made, "olm.csv.metadata") == [
+        {"apiServiceDefinitions": {}, "crdDescriptions": {}, "displayName": "Op", "provider": {"name": "us"}}
+    ]
+    assert made["properties"][-1]["type"] == "olm.csv.metadata"
+
+
+def test_a_bundle_without_an_image_keeps_its_manifests(tmp_path: Path) -> None:
+    folder = write(tmp_path / "b", bundle_files())
+    made = render_bundle(read_contents(str(folder)))
+    assert migrated(made) == made
+
+
+def test_a_bundle_that_has_metadata_is_left_alone(tmp_path: Path) -> None:
+    has = {"properties": [{"type": "olm.csv.metadata", "value": {"displayName": "x"}}]}
+    folder = write(tmp_path / "b", bundle_files(metadata=has))
+    made = render_bundle(read_contents(str(folder)), "op:1")
+    assert migrated(made) == made
+
+
+def test_an_image_is_named_after_its_bundle(tmp_path: Path) -> None:
+    contents = read_contents(str(write(tmp_path / "b", bundle_files())))
+    assert image_named(contents, "r/{{.Package}}:{{ .Name }}-{{.Version}}") == "r/op:op.v1.0.0-1.0.0"
+
+
+def test_a_bundle_rendered_again_has_its_manifests_last_and_its_images_sorted() -> None:
+    kinds = ("olm.bundle.object", "a", "olm.csv.metadata", "b")
+    blob = {
+        "schema": "olm.bundle",
+        "properties": [{"type": kind, "value": 1} for kind in kinds],
+        "relatedImages": [{"name": "x", "image": "b"}, {"name": "y", "image": "a"}],
+    }
+    tidy = tidied(blob)
+    assert [p["type"] for p in tidy["properties"]] == ["a", "b", "olm.bundle.object", "olm.csv.metadata"]
+    assert [i["image"] for i in tidy["relatedImages"]] == ["a", "b"]

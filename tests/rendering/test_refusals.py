@@ -1,0 +1,79 @@
+"""What opm refuses to render is refused here, with the place it stands in."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bundles import write
+from everpath.formats.bundles.contents import read_contents
+from everpath.formats.fbc.acceptance import why_refused
+from everpath.formats.fbc.writing import OUTPUTS, catalog_text
+from everpath.model import Place
+from everpath.rendering import Refusal, render_bundle
+from everpath.rendering.blobs import Document, blob_of
+from everpath.rendering.templates import render_template
+from rendered import BUNDLE_REFUSALS, TEMPLATE_REFUSALS, bundle_files, rendering, template
+
+
+@pytest.mark.parametrize("name", BUNDLE_REFUSALS)
+def test_a_bundle_is_refused_where_opm_refuses_it(tmp_path: Path, name: str) -> None:
+    case = BUNDLE_REFUSALS[name]
+    with pytest.raises(Refusal) as caught:
+        render_bundle(read_contents(str(write(tmp_path / "b", case.files))))
+    assert case.ours in caught.value.message
+    assert caught.value.place.pointer == case.pointer
+
+
+@pytest.mark.parametrize("name", TEMPLATE_REFUSALS)
+def test_a_template_is_refused_where_opm_refuses_it(name: str) -> None:
+    case = TEMPLATE_REFUSALS[name]
+    with pytest.raises(Refusal) as caught:
+        render_template(template(case.body), rendering(*case.bundles), why_refused)
+    assert case.ours in caught.value.message
+    assert caught.value.place.pointer == case.pointer
+
+
+def test_a_template_of_no_known_schema_is_refused() -> None:
+    with pytest.raises(Refusal, match=r"'olm\.composite' is no schema of a template"):
+        render_template(template({"schema": "olm.composite"}), rendering(), why_refused)
+
+
+def test_a_bundle_of_no_package_is_refused_although_opm_would_write_nothing(tmp_path: Path) -> None:
+    channels = {"operators.operatorframework.io.bundle.channels.v1": "stable"}
+    folder = write(tmp_path / "b", bundle_files(annotations=channels))
+    with pytest.raises(Refusal, match="which package"):
+        render_bundle(read_contents(str(folder)))
+
+
+def nested(depth: int) -> Any:
+    value: Any = "end"
+    for _ in range(depth):
+        value = {"properties": value}
+    return value
+
+
+def test_a_document_may_nest_deeper_than_anybody_means_it_and_no_deeper(tmp_path: Path) -> None:
+    for depth in (380, 490):
+        files = bundle_files(csv=None, crd={"kind": "Thing", "spec": nested(depth)})
+        contents = read_contents(str(write(tmp_path / str(depth), files)))
+        catalog = Document(Place("c.yaml"), {"schema": "custom.thing", "value": nested(depth)})
+        if depth < 400:
+            blobs = [render_bundle(contents).blob, blob_of(catalog)]
+            assert all("".join(catalog_text(blobs, output)) for output in OUTPUTS)
+            continue
+        with pytest.raises(Refusal, match="nested deeper than 400"):
+            render_bundle(contents)
+        with pytest.raises(Refusal, match="nested deeper than 400"):
+            blob_of(catalog)
+
+
+def test_an_annotation_of_properties_that_nests_too_deep_is_refused(tmp_path: Path) -> None:
+    text = json.dumps([{"type": "t", "value": nested(450)}])
+    metadata = {"name": "op.v1.0.0", "annotations": {"olm.properties": text}}
+    csv = {"kind": "ClusterServiceVersion", "metadata": metadata, "spec": {"version": "1.0.0"}}
+    with pytest.raises(Refusal, match="nested deeper than 400"):
+        render_bundle(read_contents(str(write(tmp_path / "b", bundle_files(csv=csv)))))

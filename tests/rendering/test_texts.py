@@ -1,0 +1,170 @@
+"""Catalogs as text, to the byte as Go writes it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from everpath.formats.fbc.writing import catalog_text
+from everpath.formats.text.go_yaml import yaml_text
+from everpath.model import Place
+from everpath.rendering import Blob
+from everpath.rendering.blobs import Document, blob_of, in_order
+from everpath.rendering.go_json import escaped, go_float, json_text, sorted_keys
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (1.0, "1"),
+        (-0.0, "-0"),
+        (1.10, "1.1"),
+        (1e20, "100000000000000000000"),
+        (1e21, "1e+21"),
+        (1e-7, "1e-7"),
+        (0.000001, "0.000001"),
+        (2**63 - 1, "9223372036854775807"),
+        (2**64, "18446744073709552000"),
+        (123456789012345680000.0, "123456789012345680000"),
+        (True, "true"),
+        (None, "null"),
+    ],
+)
+def test_numbers_are_spelled_as_gos_json_spells_them(number: object, text: str) -> None:
+    assert json_text(number) == text
+
+
+def test_what_a_float_cannot_hold_is_rounded_where_all_numbers_are_floats() -> None:
+    assert json_text(2**53 + 1) == "9007199254740993"
+    assert json_text(2**53 + 1, floats=True) == "9007199254740992"
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(1e6, "1e+06"), (100000.0, "100000"), (0.0001, "0.0001"), (1.5e-5, "1.5e-05"), (1e300, "1e+300")],
+)
+def test_a_float_by_itself_has_an_exponent_early(number: float, text: str) -> None:
+    assert go_float(number) == text
+
+
+def test_a_float_of_single_precision_has_fewer_digits() -> None:
+    assert go_float(4.1, single=True) == "4.1"
+    assert go_float(1.23456789012, single=True) == "1.2345679"
+    assert go_float(-1e300, single=True) == "-Inf"
+
+
+def test_text_is_escaped_as_go_escapes_it() -> None:
+    assert json_text('<a&b>\u2028\n\x01é"') == '"<a&b>\\u2028\\n\\u0001é\\""'
+    assert json_text("<a&b>", html=True) == '"\\u003ca\\u0026b\\u003e"'
+    assert json_text(escaped({"<": "&"})) == '{"\\u003c":"\\u0026"}'
+
+
+def test_empty_containers_stay_on_their_line() -> None:
+    assert (
+        json_text({"a": [], "b": {}, "c": [1]}, indent="  ")
+        == '{\n  "a": [],\n  "b": {},\n  "c": [\n    1\n  ]\n}'
+    )
+
+
+def test_keys_are_sorted_at_every_depth() -> None:
+    assert json_text(sorted_keys({"b": [{"d": 1, "c": 2}], "a": 3})) == '{"a":3,"b":[{"c":2,"d":1}]}'
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("plain words", "plain words"),
+        ("", '""'),
+        ("yes", '"yes"'),
+        ("1.0", '"1.0"'),
+        ("2020-01-02", '"2020-01-02"'),
+        ("2020-13-02", "2020-13-02"),
+        ("1:30", '"1:30"'),
+        ("a: b", "'a: b'"),
+        ("a:b", "a:b"),
+        ("it's", "it's"),
+        ("'quoted'", "'''quoted'''"),
+        ("#c", "'#c'"),
+        ("a #c", "'a #c'"),
+        (" a", "' a'"),
+        ("-", "'-'"),
+        ("-a", "-a"),
+        ("tab\t", '"tab\\t"'),
+        ("😀", '"\\U0001F600"'),
+        ("é", "é"),
+        ("a\nb", "|-\n  a\n  b"),
+        ("a\nb\n", "|\n  a\n  b"),
+        ("a\n\n", "|+\n  a\n"),
+        (" a\nb", "|2-\n   a\n  b"),
+        ("a \nb", '"a \\nb"'),
+        (None, "null"),
+        (1.5, "1.5"),
+        (1e21, "1e+21"),
+        ({}, "{}"),
+        ([], "[]"),
+        (True, "true"),
+        ("<<", "<<"),
+        ("\ufeffa", '"\\uFEFF\\x61"'),
+    ],
+)
+def test_scalars_are_quoted_where_go_yaml_quotes_them(value: object, text: str) -> None:
+    assert yaml_text({"k": value}) == f"k: {text}\n"
+
+
+def test_lists_stand_as_far_out_as_their_key() -> None:
+    assert yaml_text({"a": [{"b": 1, "c": [2, [3]]}]}) == "a:\n- b: 1\n  c:\n  - 2\n  - - 3\n"
+
+
+def test_keys_are_in_natural_order() -> None:
+    assert yaml_text({"a10": 1, "a2": 1, "b": 1, "A": 1, "1": 1}) == '"1": 1\nA: 1\na2: 1\na10: 1\nb: 1\n'
+
+
+def test_long_lines_are_folded_behind_column_eighty() -> None:
+    words = " ".join(["word"] * 20)
+    first, second = yaml_text({"key": words}).splitlines()
+    assert (first + second[1:], second[:2], len(first)) == (f"key: {words}", "  ", 84)
+
+
+def test_a_key_that_is_too_long_stands_by_itself() -> None:
+    assert yaml_text({"k" * 129: {"a": 1}}) == f"? {'k' * 129}\n: a: 1\n"
+
+
+def blob(**fields: Any) -> dict[str, Any]:
+    return blob_of(Document(Place("c.yaml"), fields))
+
+
+def test_empty_fields_go_and_unknown_ones_stay_behind_the_known() -> None:
+    found = blob(
+        zeal=1, Name="c", entries=[{"skips": [], "more": 1, "name": "e"}], package="op", schema="olm.channel"
+    )
+    assert list(found) == ["schema", "name", "package", "entries", "zeal"]
+    assert found["entries"] == [{"name": "e", "more": 1}]
+
+
+def test_documents_come_in_opms_order() -> None:
+    blobs: list[Blob] = [
+        {"schema": "custom", "n": 1},
+        {"schema": "olm.deprecations", "package": "a", "entries": []},
+        {"schema": "custom.b", "package": "a"},
+        {"schema": "custom.a", "package": "a"},
+        {"schema": "olm.bundle", "name": "y", "package": "a", "image": ""},
+        {"schema": "olm.bundle", "name": "x", "package": "a", "image": ""},
+        {"schema": "olm.channel", "name": "z", "package": "a", "entries": []},
+        {"schema": "olm.package", "name": "b", "defaultChannel": ""},
+        {"schema": "olm.package", "name": "a", "defaultChannel": ""},
+    ]
+    order = [8, 6, 5, 4, 3, 2, 1, 7, 0]
+    assert in_order(blobs) == [blobs[i] for i in order]
+
+
+def test_a_catalog_is_written_document_by_document() -> None:
+    blobs: list[Blob] = [
+        {"schema": "olm.package", "name": "a", "defaultChannel": "c"},
+        {"schema": "custom", "x": 1},
+    ]
+    assert (
+        "".join(catalog_text(blobs, "yaml"))
+        == "---\ndefaultChannel: c\nname: a\nschema: olm.package\n---\nschema: custom\nx: 1\n"
+    )
+    assert list(catalog_text(blobs, "json"))[1] == '{\n    "schema": "custom",\n    "x": 1\n}\n'

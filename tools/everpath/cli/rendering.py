@@ -1,0 +1,224 @@
+"""`everpath catalog render`: a catalog from bundles, catalogs and templates, without an image pulled."""
+
+from __future__ import annotations
+
+__all__ = ["render"]
+
+import os
+import sys
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import click
+
+from everpath.cli.telling import tell, warn
+from everpath.cli.writing import write
+from everpath.contents import Contents
+from everpath.errors import ExitCode, UsageError
+from everpath.formats.bundles.contents import read_contents
+from everpath.formats.bundles.shape import is_bundle_folder, is_repository
+from everpath.formats.fbc.acceptance import why_refused
+from everpath.formats.fbc.blobs import carried_csv, checked_blob, read_blobs, read_documents
+from everpath.formats.fbc.writing import OUTPUTS, catalog_text
+from everpath.formats.sources import STANDARD_INPUT, Sources
+from everpath.outputs.plain import count
+from everpath.rendering.blobs import Document
+from everpath.rendering.bundles import (
+    BUNDLE,
+    Blob,
+    Rendered,
+    image_named,
+    render_bundle,
+    tidied,
+)
+from everpath.rendering.metadata import migrated
+from everpath.rendering.refusals import Refusal
+from everpath.rendering.templates import is_template, render_template
+
+_MIGRATION: Final = "bundle-object-to-csv-metadata"
+
+
+class _Request(NamedTuple):
+    """The command line."""
+
+    paths: tuple[str, ...]
+    output: str
+    migrate_level: str
+    image_ref_template: str
+    bundles: tuple[str, ...]
+    catalogs: tuple[str, ...]
+    output_file: str | None
+
+
+@click.command("render", short_help="A catalog from bundles, catalogs and templates.")
+@click.argument("paths", metavar="[PATH]...", nargs=-1)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(OUTPUTS),
+    default="yaml",
+    show_default=True,
+    help="The language of the catalog.",
+)
+@click.option(
+    "--migrate-level",
+    type=click.Choice(["none", _MIGRATION]),
+    default="none",
+    show_default=True,
+    help="The last of opm's migrations to run on every bundle that has an image.",
+)
+@click.option(
+    "--image-ref-template",
+    metavar="TEXT",
+    default="",
+    help="The images of bundle folders: {{.Package}}, {{.Name}} and {{.Version}} are filled in.",
+)
+@click.option(
+    "--bundle",
+    "bundles",
+    metavar="IMAGE=FOLDER",
+    multiple=True,
+    help="What an image that a template names holds; may be repeated.",
+)
+@click.option(
+    "--from",
+    "catalogs",
+    metavar="CATALOG",
+    multiple=True,
+    help="A catalog whose bundles a template may name by their images; may be repeated.",
+)
+@click.option("--output-file", metavar="FILE", help="Write the catalog there, whole or not at all.")
+def render(**options: Any) -> int:
+    """Write the catalog that bundles, catalogs and templates make, byte for byte as opm does.
+
+    PATH is a bundle's folder, a file-based catalog (folder, file, - for standard input), or a file with one
+    of opm's templates: olm.template.basic, olm.semver, olm.template.substitutes. Images are not pulled: what
+    a template names is given with --bundle or --from.
+
+    \b
+    $ everpath catalog render bundles/searchkeeper/0.3.1
+    $ everpath catalog render bundles/searchkeeper/* --image-ref-template 'r.example/op:v{{.Version}}'
+    $ everpath catalog render template.yaml --from catalog/ --output-file catalog.yaml
+
+    \b
+    Exit codes:
+      0  written                 2  a wrong command line
+      1  what opm would refuse   3  input that cannot be read
+    """
+    return _render(_Request(**options))
+
+
+def _render(request: _Request) -> int:
+    kitchen = _Kitchen(request)
+    blobs: list[Blob] = []
+    refused = False
+    for path in _chosen(request):
+        try:
+            blobs += kitchen.blobs(path.rstrip(os.sep) or path)
+        except Refusal as refusal:
+            tell(refusal, kitchen.sources)
+            refused = True
+    if refused:
+        return ExitCode.FINDINGS
+    write(catalog_text(blobs, request.output), request.output_file, machine=True)
+    if request.output_file is not None:
+        click.echo(f"{count(len(blobs), 'document')} written to {request.output_file}.", err=True)
+    return ExitCode.CLEAN
+
+
+def _chosen(request: _Request) -> Sequence[str]:
+    if (*request.paths, *request.catalogs).count(STANDARD_INPUT) > 1:
+        raise UsageError("standard input can be read only once", hint="give - a single time")
+    if not request.paths:
+        raise UsageError("nothing to render", hint="name a bundle's folder, a catalog or a template")
+    return request.paths
+
+
+class _Kitchen:
+    """Makes blobs of paths and images."""
+
+    def __init__(self, request: _Request) -> None:
+        self._request = request
+        self.sources = Sources()
+        self._folders = dict(map(_mapped, request.bundles))
+
+    def blobs(self, path: str) -> list[Blob]:
+        """What a path renders to. Raises `Refusal` and `UnreadableInput`."""
+        if path == STANDARD_INPUT:
+            self._hear()
+        elif Path(path).is_dir():
+            if is_bundle_folder(path):
+                return [self._folder(path, None).blob]
+            if is_repository(path):
+                hint = f"give its bundles, as in {path}/*/*"
+                raise UsageError(f"{path} is a repository of bundles, not one of them", hint=hint)
+            return [self._again(blob) for blob in read_blobs(path, self.sources)]
+        documents = read_documents(path, self.sources)
+        if is_template(documents[0]):
+            return self._template(documents)
+        return [self._again(checked_blob(document)) for document in documents]
+
+    def _hear(self) -> None:
+        """Keep what comes by standard input."""
+        if sys.stdin is None:
+            raise UsageError("standard input is closed", hint="pipe a catalog or template into everpath")
+        self.sources.keep_stream(STANDARD_INPUT, sys.stdin.buffer)
+
+    def _template(self, documents: Sequence[Document]) -> list[Blob]:
+        for other in documents[1:]:
+            message = "a template is one document, and opm reads no second one"
+            raise Refusal(message, other.place, "put it into the first, or into a file of its own")
+        return render_template(documents[0], self._bundle, why_refused)
+
+    def _bundle(self, image: str) -> Rendered:
+        """The bundle in an image that a template names."""
+        if image in self._folders:
+            return self._folder(self._folders[image], image)
+        if image in self._catalogued:
+            return self._catalogued[image]
+        message = f"nobody says what {image} holds, and images are not pulled"
+        raise Refusal(message, fix=f"--bundle {image}=FOLDER, or --from a catalog that has it")
+
+    def _folder(self, folder: str, image: str | None) -> Rendered:
+        contents = read_contents(folder)
+        self._warn(contents)
+        if image is None:
+            template = self._request.image_ref_template
+            image = image_named(contents, template) if template else ""
+        return self._migrated(render_bundle(contents, image))
+
+    @cached_property
+    def _catalogued(self) -> dict[str, Rendered]:
+        """The bundles of all catalogs by their images, of each image the first."""
+        found: dict[str, Rendered] = {}
+        for path in self._request.catalogs:
+            if path == STANDARD_INPUT:
+                self._hear()
+            for blob in read_blobs(path, self.sources):
+                if blob["schema"] == BUNDLE and blob["image"]:
+                    found.setdefault(blob["image"], Rendered(self._again(blob), carried_csv(blob)))
+        return found
+
+    def _again(self, blob: Blob) -> Blob:
+        """A blob that has been rendered before."""
+        if blob["schema"] != BUNDLE or self._request.migrate_level != _MIGRATION:
+            return tidied(blob)
+        return self._migrated(Rendered(tidied(blob), carried_csv(blob))).blob
+
+    def _migrated(self, rendered: Rendered) -> Rendered:
+        return migrated(rendered) if self._request.migrate_level == _MIGRATION else rendered
+
+    def _warn(self, contents: Contents) -> None:
+        """Say what opm would leave out without a word."""
+        for problem in contents.problems:
+            if problem.kind in ("unreadable-document", "several-csvs"):
+                warn(problem.message, problem.place, problem.fix, self.sources)
+
+
+def _mapped(text: str) -> tuple[str, str]:
+    image, equals, folder = text.rpartition("=")
+    if not equals or not image or not folder:
+        raise UsageError(f"--bundle {text!r} maps nothing", hint="write --bundle IMAGE=FOLDER")
+    return image, folder

@@ -1,0 +1,51 @@
+"""Whether opm accepts a catalog that exists only as blobs, which templates ask before they go on."""
+
+from __future__ import annotations
+
+__all__ = ["why_refused"]
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from everpath.assembly import Assembly
+from everpath.formats.fbc.fields import Report
+from everpath.formats.fbc.schema import CatalogDocuments
+from everpath.formats.sources import Sources
+from everpath.graph import PackageGraph
+from everpath.model import Catalog, Place
+from everpath.policies import opm
+from everpath.rendering.bundles import BUNDLE, Blob
+from everpath.rules.check import Selection, check
+from everpath.rules.findings import Severity
+
+# The rules whose errors are laws of `opm validate`; tests hold each of them against opm.
+_LAWS: Final = frozenset(
+    f"EP{number}"
+    for numbers in (range(101, 111), range(401, 409), range(421, 424), range(501, 504))
+    for number in numbers
+)
+
+
+def why_refused(blobs: Sequence[Blob]) -> str | None:
+    """The first thing `opm validate` would refuse the catalog for, or None."""
+    if any(blob["schema"] == BUNDLE and not blob.get("name") for blob in blobs):
+        return "a bundle without a name"
+    catalog = _catalog(blobs)
+    for finding in check(catalog, Selection(rules=_LAWS)).findings:
+        if finding.severity is Severity.ERROR:
+            return finding.message
+    for package in catalog.packages:
+        for graph in PackageGraph(package).channels:
+            if (words := opm.verdict(graph).words) is not None:
+                return f"channel {graph.name}: {words}"
+    return None
+
+
+def _catalog(blobs: Iterable[Blob]) -> Catalog:
+    assembly = Assembly()
+    documents = CatalogDocuments(assembly, thorough=True)
+    for index, blob in enumerate(blobs):
+        report = Report(Sources())
+        report.about(blob)
+        documents.add(blob, Place("", index), report)
+    return assembly.build("")
