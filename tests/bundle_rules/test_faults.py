@@ -1,0 +1,38 @@
+"""One thing broken at a time: the rule that is about it speaks, says where, and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bundle_faults import FAULTS, Fault
+from bundle_folders import good_bundle, judged, lay_out, rich_bundle
+from everpath.rules.check import FOLDERS
+from everpath.rules.registry import rules_about
+
+every_fault = pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.rule} {fault.name}")
+
+
+def broken(fault: Fault, folder: Path) -> Path:
+    files = good_bundle()
+    fault.edit(files)
+    return lay_out(files, folder)
+
+
+def test_nothing_is_wrong_with_a_good_bundle(tmp_path: Path) -> None:
+    assert judged(lay_out(good_bundle(), tmp_path / "good")) == ()
+    assert judged(lay_out(rich_bundle(), tmp_path / "rich")) == ()
+
+
+@every_fault
+def test_a_fault_is_reported_where_it_is_with_a_fix(fault: Fault, tmp_path: Path) -> None:
+    found = judged(broken(fault, tmp_path))
+    assert fault.rule in {finding.rule for finding in found}
+    assert [finding for finding in found if not finding.fix] == []
+    assert [f for f in found if not Path(f.place.file).is_relative_to(tmp_path)] == []
+
+
+def test_every_rule_about_folders_has_a_fault() -> None:
+    rules = {rule.id for rule in rules_about(FOLDERS) if rule.subject == "bundle folder"}
+    assert rules == {fault.rule for fault in FAULTS}

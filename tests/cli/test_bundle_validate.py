@@ -1,0 +1,236 @@
+"""`everpath bundle validate`, as it is typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bundle_folders import ANNOTATIONS, CSV, good_bundle, lay_out
+from commandline import Everpath
+from everpath.cli import forks
+from everpath.outputs import FORMATS
+from schemas import conforms
+
+PACKAGE = "operators.operatorframework.io.bundle.package.v1"
+
+
+@pytest.fixture
+def repository(here: Path) -> Path:
+    """Two packages of three releases; acme.v1.0.0 of both lacks a display name."""
+    for package in ("acme", "other"):
+        for release in ("1.0.0", "1.1.0", "1.2.0"):
+            files = good_bundle()
+            files[CSV]["metadata"]["name"] = f"{package}.v{release}"
+            files[CSV]["spec"]["version"] = release
+            files[ANNOTATIONS]["annotations"][PACKAGE] = package
+            if release == "1.0.0":
+                files[CSV]["spec"]["displayName"] = ""
+            lay_out(files, here / "operators" / package / release)
+    return here
+
+
+def test_a_good_bundle_is_clean(everpath: Everpath, here: Path) -> None:
+    lay_out(good_bundle(), here)
+    answer = everpath("bundle", "validate")
+    assert (answer.code, answer.out) == (0, "Nothing wrong in 1 package and 1 bundle.\n")
+
+
+def test_a_repository_is_judged_bundle_by_bundle(everpath: Everpath, repository: Path) -> None:
+    answer = everpath("bundle", "validate", str(repository), "-o", "concise")
+    assert answer.code == 1
+    assert answer.out.splitlines()[-1] == "2 errors in 2 packages and 6 bundles."
+    assert "1.0.0/manifests/acme.clusterserviceversion.yaml:13:18: EP634 error" in answer.out
+
+
+def test_bundles_are_looked_for_in_the_folder_bundles(everpath: Everpath, here: Path) -> None:
+    lay_out(good_bundle(), here / "bundles" / "acme" / "1.0.0")
+    assert everpath("bundle", "validate").out == "Nothing wrong in 1 package and 1 bundle.\n"
+
+
+def test_one_package_of_several(everpath: Everpath, repository: Path) -> None:
+    answer = everpath("bundle", "validate", str(repository), "-p", "other")
+    assert "1 error in 1 package and 3 bundles." in answer.out
+    wrong = everpath("bundle", "validate", str(repository), "-p", "othre")
+    assert (wrong.code, wrong.err) == (
+        2,
+        "error: no package is called 'othre'\nhint: did you mean 'other'?\n",
+    )
+
+
+@pytest.mark.parametrize(
+    "path", ["operators", "operators/acme", "operators/acme/1.0.0", "operators/acme/1.0.0/"]
+)
+def test_a_package_has_a_name_wherever_one_begins(everpath: Everpath, repository: Path, path: str) -> None:
+    assert repository.is_dir()
+    answer = everpath("bundle", "validate", path, "-p", "acme", "-o", "concise")
+    assert answer.code == 1
+    assert answer.out.startswith(
+        "operators/acme/1.0.0/manifests/acme.clusterserviceversion.yaml:13:18: EP634"
+    )
+
+
+@pytest.mark.parametrize("output", FORMATS)
+def test_every_output_tells_the_finding(everpath: Everpath, repository: Path, output: str) -> None:
+    answer = everpath("bundle", "validate", str(repository / "operators" / "acme"), "-o", output)
+    assert answer.code == 1
+    assert "EP634" in answer.out
+    assert "validate-graph" not in answer.out
+
+
+def test_json_is_what_its_schema_says(everpath: Everpath, repository: Path) -> None:
+    document = json.loads(everpath("bundle", "validate", str(repository), "-o", "json").out)
+    conforms("bundle-validate", document)
+    assert document["summary"]["bundles"] == 6
+
+
+def test_several_processes_find_what_one_finds(everpath: Everpath, repository: Path) -> None:
+    alone = everpath("bundle", "validate", str(repository), "-o", "json", "-j", "1")
+    assert everpath("bundle", "validate", str(repository), "-o", "json", "-j", "3") == alone
+
+
+def test_the_work_of_a_child_that_fails_is_done_here(
+    everpath: Everpath, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    alone = everpath("bundle", "validate", str(repository), "-o", "json", "-j", "1")
+    monkeypatch.setattr(forks, "each", lambda work, count: [work(0), *[None] * (count - 1)])
+    assert everpath("bundle", "validate", str(repository), "-o", "json", "-j", "2") == alone
+
+
+def test_a_waiver_excuses_a_bundle(everpath: Everpath, repository: Path) -> None:
+    waiver = {"rule": "required-field", "package": "acme", "entry": "acme.v1.0.0", "reason": "never shown"}
+    (repository / "everpath.yaml").write_text(json.dumps({"waivers": [waiver]}))
+    answer = everpath("bundle", "validate", "operators")
+    assert "1 error in 2 packages and 6 bundles; and 1 waived." in answer.out
+
+
+def test_a_waiver_for_the_other_command_is_not_unused_here(everpath: Everpath, here: Path) -> None:
+    lay_out(good_bundle(), here / "bundles" / "acme" / "1.0.0")
+    waivers = [{"rule": "fork", "reason": "x"}, {"rule": "csv-name", "reason": "x"}]
+    (here / "everpath.yaml").write_text(json.dumps({"waivers": waivers}))
+    answer = everpath("bundle", "validate", "-o", "concise")
+    assert [line.split(" the waiver ")[1] for line in answer.out.splitlines() if "EP901" in line] == [
+        "of EP621 excuses nothing"
+    ]
+
+
+def test_optional_validators_are_asked_by_name(everpath: Everpath, here: Path) -> None:
+    files = good_bundle()
+    del files[CSV]["spec"]["icon"]
+    lay_out(files, here)
+    assert everpath("bundle", "validate", ".").out.startswith("Nothing wrong")
+    for words in ("operatorhub/v2", "name=operatorhub", "all", "suite=operatorframework"):
+        assert "EP665" in everpath("bundle", "validate", ".", "--select-optional", words).out
+    assert "EP665" in everpath("bundle", "validate", ".", "--select", "no-icon").out
+    assert everpath("bundle", "validate", ".", "--select-optional", "good-practices").code == 0
+
+
+def test_the_configuration_may_name_validators_and_the_kubernetes_version(
+    everpath: Everpath, here: Path
+) -> None:
+    files = good_bundle()
+    files[CSV]["spec"]["minKubeVersion"] = "1.20.0"
+    budget = {"apiVersion": "policy/v1beta1", "kind": "PodDisruptionBudget", "metadata": {"name": "b"}}
+    files["manifests/budget.yaml"] = budget
+    lay_out(files, here)
+    config = {"select-optional": ["alpha-deprecated-apis"], "kube-version": "1.29.0"}
+    (here / "everpath.yaml").write_text(json.dumps(config))
+    assert "error[EP669" in everpath("bundle", "validate", ".").out
+    assert "warning[EP669" in everpath("bundle", "validate", ".", "--kube-version", "1.24").out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--select-optional", "operatorhub/v3"], "no validator is called 'operatorhub/v3'"),
+        (["--select-optional", "name=multiarch"], "everpath does not check multiarch"),
+        (["--kube-version", "new"], "--kube-version 'new' is not a version"),
+        (["--select", "EP2"], "--select EP2 names no rule that is asked here"),
+    ],
+)
+def test_a_wrong_option_is_refused(
+    everpath: Everpath, repository: Path, arguments: list[str], message: str
+) -> None:
+    answer = everpath("bundle", "validate", str(repository), *arguments)
+    assert answer.code == 2
+    assert message in answer.err
+    assert "hint: " in answer.err
+
+
+def test_a_validator_that_the_configuration_misspells_is_named_with_its_line(
+    everpath: Everpath, here: Path
+) -> None:
+    lay_out(good_bundle(), here)
+    (here / "everpath.yaml").write_text("select-optional: [operatorhub/v3]\n")
+    answer = everpath("bundle", "validate", ".")
+    assert answer.code == 2
+    assert "everpath.yaml:1" in answer.err
+
+
+def test_rules_about_graphs_in_the_configuration_leave_all_rules_about_bundles(
+    everpath: Everpath, repository: Path
+) -> None:
+    (repository / "everpath.yaml").write_text("select: [fork]\n")
+    assert "EP634" in everpath("bundle", "validate", "operators").out
+
+
+def test_validate_graph_refuses_rules_it_does_not_ask(everpath: Everpath, repository: Path) -> None:
+    answer = everpath("validate-graph", str(repository), "--select", "EP6")
+    assert (answer.code, answer.out) == (2, "")
+
+
+def test_categories_come_from_a_file(everpath: Everpath, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lay_out(good_bundle(), here / "bundle")
+    asked = ("bundle", "validate", "bundle", "--select", "category")
+    (here / "mine.json").write_text('{"categories": ["Database"]}')
+    assert "there is no category 'Storage'" in everpath(*asked, "--categories", "mine.json").out
+    monkeypatch.setenv("OPERATOR_BUNDLE_CATEGORIES", "mine.json")
+    assert everpath(*asked).code == 1
+    (here / "mine.json").write_text("[]")
+    assert everpath(*asked).code == 3
+    assert everpath(*asked, "--categories", "nowhere.json").code == 3
+
+
+def test_labels_come_from_a_dockerfile(everpath: Everpath, here: Path) -> None:
+    files = good_bundle()
+    crd = files["manifests/caches.example.com.yaml"]
+    crd["apiVersion"] = "apiextensions.k8s.io/v1beta1"
+    lay_out(files, here / "bundle")
+    (here / "Dockerfile").write_text("FROM scratch\nLABEL com.redhat.openshift.versions=v4.6\n")
+    answer = everpath(
+        "bundle", "validate", "bundle", "--select", "EP687", "--labels", "Dockerfile", "-o", "concise"
+    )
+    assert "Dockerfile:2:1: EP687 error openshift-label" in answer.out
+
+
+@pytest.mark.parametrize("path", ["nowhere", "empty"])
+def test_where_there_is_no_bundle_nothing_is_clean(everpath: Everpath, here: Path, path: str) -> None:
+    (here / "empty").mkdir()
+    answer = everpath("bundle", "validate", path)
+    assert answer.code == 3
+    assert "hint: " in answer.err
+
+
+def test_a_manifest_that_does_not_parse_is_reported_and_the_rest_is_judged(
+    everpath: Everpath, repository: Path
+) -> None:
+    (repository / "operators" / "acme" / "1.1.0" / "manifests" / "broken.yaml").write_text("a: [")
+    answer = everpath("bundle", "validate", str(repository), "-o", "concise")
+    assert answer.code == 3
+    assert "EP001" in answer.out
+    assert "EP634" in answer.out
+
+
+@pytest.mark.parametrize("text", ["", "null", "[]", "- a", "1", "\x00", "kind: []", "{}", "a: &a [*a]"])
+def test_no_text_ends_a_run(everpath: Everpath, here: Path, text: str) -> None:
+    for name in (CSV, "manifests/other.yaml", ANNOTATIONS):
+        folder = here / name.replace("/", "-")
+        lay_out(good_bundle() | {name: text}, folder)
+        assert everpath("bundle", "validate", str(folder), "--select-optional", "all").code in (0, 1, 3)
+
+
+def test_a_package_file_is_looked_at_if_it_is_asked_for(everpath: Everpath, repository: Path) -> None:
+    (repository / "operators" / "acme" / "acme.package.yaml").write_text("packageName: acme\n")
+    assert "EP692" not in everpath("bundle", "validate", "operators").out
+    assert "EP692" in everpath("bundle", "validate", "operators", "--select-optional", "packagemanifest").out

@@ -1,0 +1,140 @@
+"""operator-framework/api and opm are asked about the same bundles, and say what we say.
+
+What only one of us says must be among `bundle_verdicts.EXPLAINED`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bundle_faults import FAULTS
+from bundle_folders import ANNOTATIONS, Files, good_bundle, judged, lay_out, rich_bundle
+from bundle_rules.test_package_files import GOOD
+from commandline import ROOT
+from conformance.bundle_verdicts import EXPLAINED, said_upstream, unexplained
+from conformance.oracle import Oracle
+from everpath.formats.bundles.bundle_folders import find_folders
+from everpath.model import Place
+from everpath.rules.contents.subject import PackageFile, Way
+from everpath.rules.registry import rules_about
+
+pytestmark = pytest.mark.conformance
+
+
+def test_they_say_what_we_say_of_every_fault(oracle: Oracle, tmp_path: Path) -> None:
+    folders = []
+    for number, fault in enumerate(FAULTS):
+        files = good_bundle()
+        fault.edit(files)
+        folders.append(lay_out(files, tmp_path / str(number)))
+    answers = oracle.ask_many({"ask": "bundle", "folder": str(folder)} for folder in folders)
+    compared = zip(FAULTS, folders, answers, strict=True)
+    differing = {fault.name: unexplained(answer, judged(folder)) for fault, folder, answer in compared}
+    assert {name: lines for name, lines in differing.items() if lines} == {}
+
+
+#: What a value is replaced by; `_GONE` removes it.
+_GONE = object()
+_OTHERS: tuple[object, ...] = (None, "", 0, 1.5, [], {}, "x", "X y", True, ["a"], {"a": "b"}, _GONE)
+
+
+def changes(files: Files) -> Iterator[tuple[str, Way, object]]:
+    """Every value of a bundle replaced by something else, one at a time; schemas aside."""
+    for file, content in files.items():
+        ways = [way for way in _ways(content) if way and "openAPIV3Schema" not in way]
+        yield from ((file, way, other) for way in ways for other in _OTHERS)
+
+
+def _ways(value: Any, way: Way = ()) -> Iterator[Way]:
+    yield way
+    if isinstance(value, dict | list):
+        inner = value.items() if isinstance(value, dict) else enumerate(value)
+        for step, below in inner:
+            yield from _ways(below, (*way, step))
+
+
+def changed(files: Files, file: str, way: Way, other: object) -> Files:
+    files = deepcopy(files)
+    place = files[file]
+    for step in way[:-1]:
+        place = place[step]
+    if other is _GONE:
+        del place[way[-1]]
+    else:
+        place[way[-1]] = other
+    return files
+
+
+# Of the rich bundle every third change, and none of its annotations: where they cannot be decoded, upstream
+# takes what was decoded of them for the annotations as soon as it has read another file.
+@pytest.mark.parametrize(("bundle", "step"), [(good_bundle, 1), (rich_bundle, 3)], ids=["good", "rich"])
+def test_they_say_what_we_say_wherever_a_value_is_another(
+    oracle: Oracle, tmp_path: Path, record_property: Any, bundle: Callable[[], Files], step: int
+) -> None:
+    files = bundle()
+    some = {name: content for name, content in files.items() if step == 1 or name != ANNOTATIONS}
+    cases = list(changes(some))[::step]
+    folders = [lay_out(changed(files, *case), tmp_path / str(number)) for number, case in enumerate(cases)]
+    answers = oracle.ask_many({"ask": "bundle", "folder": str(folder)} for folder in folders)
+    differing = [
+        (*case, lines)
+        for case, folder, answer in zip(cases, folders, answers, strict=True)
+        if (lines := unexplained(answer, judged(folder)))
+    ]
+    record_property("counted", f"bundles with a value changed, asked of operator-framework/api: {len(cases)}")
+    assert differing == []
+
+
+@pytest.mark.parametrize("bundle", [good_bundle, rich_bundle])
+def test_they_find_nothing_wrong_with_a_good_bundle_either(
+    oracle: Oracle, tmp_path: Path, bundle: Callable[[], Files]
+) -> None:
+    folder = lay_out(bundle(), tmp_path)
+    assert said_upstream(oracle.ask({"ask": "bundle", "folder": str(folder)})) == set()
+
+
+@pytest.mark.corpus
+def test_they_say_what_we_say_of_every_twentieth_bundle_of_operatorhub(
+    oracle: Oracle, operatorhub: Path, record_property: Any
+) -> None:
+    folders = [path for _, path in find_folders(str(operatorhub)).folders][::20]
+    counts: Counter[str] = Counter()
+    answers = oracle.ask_many({"ask": "bundle", "folder": folder} for folder in folders)
+    for folder, answer in zip(folders, answers, strict=True):
+        counts.update(unexplained(answer, judged(Path(folder))))
+    record_property("counted", f"bundles of OperatorHub asked of operator-framework/api: {len(folders)}")
+    assert counts == {}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"packageName": ""},
+        {"channels": []},
+        {"channels": [{"name": "stable"}]},
+        {"channels": [{"currentCSV": "a"}]},
+        {"defaultChannel": ""},
+        {"defaultChannel": "new"},
+    ],
+)
+def test_they_say_what_we_say_of_package_files(
+    oracle: Oracle, tmp_path: Path, change: dict[str, Any]
+) -> None:
+    file = lay_out({"p.package.yaml": GOOD | change}, tmp_path) / "p.package.yaml"
+    theirs = said_upstream(oracle.ask({"ask": "packageManifest", "file": str(file)}))
+    body = PackageFile(Place("p"), GOOD | change)
+    ours = {(rule.id, "error") for rule in rules_about({"package file"}) if any(rule.check(body))}
+    assert set(theirs) == ours
+
+
+def test_every_difference_is_on_the_page_that_explains_them() -> None:
+    page = (ROOT / "docs" / "bundle-validators.md").read_text(encoding="utf-8")
+    section = page.partition("## Where we differ")[2]
+    assert [e for e in EXPLAINED if not all(rule in section for rule in e.rules)] == []

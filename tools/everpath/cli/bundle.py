@@ -1,0 +1,34 @@
+"""`everpath bundle`: bundles as they stand in their folders."""
+
+from __future__ import annotations
+
+__all__ = ["bundle"]
+
+import click
+
+from everpath.cli.lazy import LazyCommand, LazyGroup
+
+
+@click.group(
+    "bundle",
+    cls=LazyGroup,
+    lazy={
+        "validate": LazyCommand(
+            "everpath.cli.bundle_validate",
+            "validate",
+            "Will OLM install this bundle, and OperatorHub take it?",
+        ),
+        "verify": LazyCommand(
+            "everpath.cli.bundle_verify", "verify", "Are these package manifests fit to be served?"
+        ),
+        "nest": LazyCommand(
+            "everpath.cli.bundle_moves", "nest", "A flat folder of package manifests as one folder a version."
+        ),
+        "flatten": LazyCommand(
+            "everpath.cli.bundle_moves", "flatten", "Folders of versions as one flat folder."
+        ),
+    },
+    short_help="Bundles and package manifests in their folders.",
+)
+def bundle() -> None:
+    """Bundles as they stand in their folders, before they are images, and package manifests."""

@@ -1,0 +1,1 @@
+"""Bundles as they stand in their folders: what opm and operator-framework/api check, rule by rule."""
