@@ -1,0 +1,173 @@
+"""`everpath migrate`: package manifests or bundles as a file-based catalog."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from bundles import csv, write, write_bundle
+from commandline import ROOT, Everpath
+from everpath.cli import placing
+from everpath.formats.reading import read
+from package_manifests import package_file, tree, walks
+
+EXAMPLE = ROOT / "examples/10-package-manifests/manifests"
+
+
+@pytest.fixture
+def manifests(here: Path) -> Path:
+    return write(
+        here / "m",
+        {
+            "op.package.yaml": package_file(stable="op.v1.1.0"),
+            "1.0.0/op.yaml": csv("op.v1.0.0"),
+            "1.1.0/op.yaml": csv("op.v1.1.0", replaces="op.v1.0.0"),
+        },
+    )
+
+
+def test_bundles_and_a_catalog_are_written(everpath: Everpath, manifests: Path) -> None:
+    before = tree(manifests)
+    answer = everpath("migrate", "m/", "new")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out == (
+        "add     new/bundles/op/1.0.0/manifests/op.yaml\n"
+        "add     new/bundles/op/1.0.0/metadata/annotations.yaml\n"
+        "add     new/bundles/op/1.1.0/manifests/op.yaml\n"
+        "add     new/bundles/op/1.1.0/metadata/annotations.yaml\n"
+        "add     new/bundles/op/ci.yaml\n"
+        "add     new/catalog/op/catalog.yaml\n"
+        "6 files written.\n"
+    )
+    assert tree(manifests) == before
+    assert walks(read("new/catalog").catalog) == walks(read("m").catalog)
+    assert walks(read("new/bundles").catalog) == walks(read("m").catalog)
+
+
+@pytest.mark.usefixtures("manifests")
+def test_the_same_input_gives_the_same_bytes(everpath: Everpath, here: Path) -> None:
+    everpath("migrate", "m", "one")
+    everpath("migrate", "m", "two")
+    assert tree(here / "one") == tree(here / "two")
+    assert everpath("migrate", "m", "one", "--force").out == "0 files written.\n"
+
+
+def test_opm_takes_what_is_written(everpath: Everpath, here: Path) -> None:
+    opm = os.environ.get("EVERPATH_OPM")
+    if not opm:
+        pytest.skip("EVERPATH_OPM does not name an opm")
+    assert everpath("migrate", str(EXAMPLE), "new").code == 0
+    done = subprocess.run([opm, "validate", "new/catalog"], cwd=here, capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_the_bundles_of_the_example_are_fine(everpath: Everpath, here: Path) -> None:
+    assert everpath("migrate", str(EXAMPLE), "new", "--format", "json").code == 0
+    assert (here / "new/catalog/acme-cache/catalog.json").is_file()
+    assert everpath("bundle", "validate", "new/bundles").out == "Nothing wrong in 1 package and 3 bundles.\n"
+    assert everpath("validate-graph", "new/catalog").code == 0
+
+
+def test_a_repository_becomes_a_catalog_of_its_packages(everpath: Everpath, here: Path) -> None:
+    for package in ("a", "b"):
+        for version in ("1.0.0", "1.1.0"):
+            write_bundle(here / f"operators/{package}/{version}", f"{package}.v{version}")
+            file = here / f"operators/{package}/{version}/metadata/annotations.yaml"
+            file.write_text(file.read_text().replace(": op\n", f": {package}\n"))
+    answer = everpath("migrate", "operators", "new")
+    assert (answer.code, answer.err) == (0, "")
+    assert sorted(tree(here / "new")) == ["catalog/a/catalog.yaml", "catalog/b/catalog.yaml"]
+    assert walks(read("new/catalog").catalog) == walks(read("operators").catalog)
+    everpath("migrate", "operators", "one", "-p", "b", "--default-update-mode", "replaces-mode")
+    assert sorted(tree(here / "one")) == ["catalog/b/catalog.yaml"]
+    (found,) = read("one/catalog").catalog.packages
+    assert [entry.replaces for entry in found.channels[0].entries] == [None, None]
+    answer = everpath("migrate", "operators", "two", "-p", "bb")
+    assert (answer.code, answer.err) == (
+        2,
+        "error: no package is called 'bb'\nhint: did you mean 'b'?\n",
+    )
+
+
+@pytest.mark.usefixtures("manifests")
+def test_a_dry_run_writes_nothing(everpath: Everpath, here: Path) -> None:
+    answer = everpath("migrate", "m", "new", "--dry-run")
+    assert answer.code == 0
+    assert answer.out.endswith("6 files to write.\n")
+    assert not (here / "new").exists()
+
+
+@pytest.mark.parametrize("out", ["m", "m/new", "."])
+def test_the_input_is_not_written_into(everpath: Everpath, manifests: Path, out: str) -> None:
+    before = tree(manifests.parent)
+    answer = everpath("migrate", "m", out, "--force")
+    assert answer.code == 2
+    assert "overlap" in answer.err
+    assert tree(manifests.parent) == before
+
+
+def test_every_refusal_is_told_and_nothing_is_written(everpath: Everpath, here: Path) -> None:
+    for name in ("a", "b", "c"):
+        write(
+            here / "operators" / name,
+            {
+                f"{name}.package.yaml": package_file(stable="op.v1.0.0").replace("Name: op", f"Name: {name}"),
+                "1.0.0/op.clusterserviceversion.yaml": csv("op.v1.0.0" if name == "a" else "op.v2.0.0"),
+            },
+        )
+    answer = everpath("migrate", "operators", "new")
+    assert (answer.code, answer.out) == (1, "")
+    assert answer.err.count("error: the channel stable has op.v1.0.0, which no file is\n") == 2
+    assert "  --> operators/b/b.package.yaml:2:15\n" in answer.err
+    assert not (here / "new").exists()
+    answer = everpath("migrate", "operators", "new", "--skip-refused")
+    assert answer.code == 0
+    assert answer.err.count("error: ") == 2
+    assert "catalog/a/catalog.yaml" in tree(here / "new")
+    assert everpath("migrate", "operators", "other", "-p", "b", "--skip-refused").code == 1
+
+
+def test_what_is_left_out_is_said(everpath: Everpath, manifests: Path) -> None:
+    write(manifests, {"0.1.0/op.yaml": csv("op.v0.1.0")})
+    answer = everpath("migrate", "m", "new")
+    assert answer.code == 0
+    assert answer.err.startswith("warning: left out: no channel of op reaches op.v0.1.0\n")
+
+
+def test_what_cannot_be_read_is_named(everpath: Everpath, manifests: Path) -> None:
+    write(manifests, {"1.0.0/op.yaml": csv("op.v1.0.0") + "  broken: [\n"})
+    answer = everpath("migrate", "m", "new")
+    assert answer.code == 3
+    assert answer.err.startswith("error: m/1.0.0/op.yaml: not YAML")
+    write(manifests, {"1.0.0/op.yaml": csv("op.v1.0.0"), "1.0.0/crd.yaml": "kind: [\n"})
+    answer = everpath("migrate", "m", "new")
+    assert answer.code == 3
+    assert answer.err.startswith("error: m/1.0.0/crd.yaml: not YAML")
+    assert not (manifests.parent / "new").exists()
+
+
+def test_a_catalog_is_not_migrated(everpath: Everpath, here: Path) -> None:
+    write(here / "c", {"catalog.yaml": "schema: olm.package\nname: op\n"})
+    answer = everpath("migrate", "c", "new")
+    assert answer.code == 2
+    assert answer.err.startswith("error: c holds no package manifests and no bundles\nhint: ")
+
+
+@pytest.mark.usefixtures("manifests")
+def test_a_failure_leaves_nothing_behind(
+    everpath: Everpath, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = placing._rename
+
+    def failing(old: Path, new: Path) -> None:
+        if new.name == "catalog.yaml":
+            raise OSError(5, "Input/output error", str(new))
+        rename(old, new)
+
+    monkeypatch.setattr(placing, "_rename", failing)
+    answer = everpath("migrate", "m", "new")
+    assert answer.code == 2
+    assert not (here / "new").exists()

@@ -1,0 +1,61 @@
+"""What a command that makes something says on standard error: refusals and warnings, with their lines."""
+
+from __future__ import annotations
+
+__all__ = ["tell", "warn"]
+
+import os
+import sys
+from collections.abc import Iterator
+
+import click
+
+from everpath.cli.terminal import wants_colour
+from everpath.errors import UnreadableInput
+from everpath.formats.location import Location
+from everpath.formats.sources import Sources
+from everpath.model import Place
+from everpath.outputs.colour import Paint
+from everpath.outputs.plain import printable
+from everpath.outputs.snippet import snippet
+from everpath.rendering.refusals import Refusal
+
+
+def tell(refusal: Refusal, sources: Sources) -> None:
+    """A refusal, with the line it is about."""
+    _say("error", "red", refusal.message, refusal.place, refusal.fix, sources)
+
+
+def warn(message: str, place: Place, fix: str | None, sources: Sources) -> None:
+    """Something that ends nothing, with its line."""
+    _say("warning", "yellow", message, place, fix, sources)
+
+
+def _say(heading: str, colour: str, message: str, place: Place, fix: str | None, sources: Sources) -> None:
+    paint = Paint(wants_colour(sys.stderr, os.environ))
+    first, *rest = _told(message, _located(place, sources))
+    click.echo(f"{paint(colour, heading)}: {first}", err=True, color=paint.on)
+    for line in rest:
+        click.echo(line, err=True, color=paint.on)
+    if fix is not None:
+        click.echo(f"{paint('cyan', 'hint')}: {printable(fix)}", err=True, color=paint.on)
+
+
+def _located(place: Place, sources: Sources) -> Location:
+    from everpath.formats import positions  # noqa: PLC0415 - only who is refused needs lines
+
+    try:
+        return positions.locate(place, sources)
+    except UnreadableInput:
+        return Location(place.file, 0, 0, 0, "")
+
+
+def _told(message: str, location: Location) -> Iterator[str]:
+    yield printable(message)
+    if location.file:
+        where = f":{location.line}:{location.column}" if location.line else ""
+        yield f"  --> {printable(location.file)}{where}"
+    shown = snippet(location)
+    if shown is not None:
+        yield f"   | {shown.line}"
+        yield f"   | {' ' * shown.indent}{'^' * shown.length}"
