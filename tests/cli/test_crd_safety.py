@@ -1,0 +1,122 @@
+"""`validate-graph --bundles`: the definitions of each two releases OLM moves between."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commandline import Everpath
+
+CSV = """apiVersion: operators.coreos.com/v1alpha1
+kind: ClusterServiceVersion
+metadata: {name: acme.v%s}
+spec: {version: %s%s}
+"""
+ANNOTATIONS = """annotations:
+  operators.operatorframework.io.bundle.package.v1: acme
+  operators.operatorframework.io.bundle.channels.v1: stable
+"""
+CRD = """apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: caches.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: caches, kind: Cache}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, properties: {%s}}}
+"""
+CATALOG = """---
+schema: olm.package
+name: acme
+defaultChannel: stable
+---
+schema: olm.channel
+package: acme
+name: stable
+entries:
+- name: acme.v1.0.0
+- {name: acme.v2.0.0, replaces: acme.v1.0.0}
+"""
+BUNDLE = """---
+schema: olm.bundle
+package: acme
+name: acme.v%(v)s
+image: registry.example/acme:v%(v)s
+properties: [{type: olm.package, value: {packageName: acme, version: %(v)s}}]
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A catalog, and bundles of which the second has lost a field."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "catalog").mkdir()
+    both = "".join(BUNDLE % {"v": v} for v in ("1.0.0", "2.0.0"))
+    (tmp_path / "catalog/catalog.yaml").write_text(CATALOG + both, encoding="utf-8")
+    bundle(tmp_path, "1.0.0", "", "size: {type: integer}, unit: {type: string}")
+    bundle(tmp_path, "2.0.0", ", replaces: acme.v1.0.0", "size: {type: integer}")
+    return tmp_path
+
+
+def bundle(root: Path, version: str, edges: str, fields: str) -> None:
+    folder = root / "bundles/acme" / version
+    texts = {
+        "manifests/acme.clusterserviceversion.yaml": CSV % (version, version, edges),
+        "manifests/caches.yaml": CRD % fields,
+        "metadata/annotations.yaml": ANNOTATIONS,
+    }
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def test_a_field_that_an_upgrade_loses_is_found_with_the_upgrade_and_its_line(
+    project: Path, everpath: Everpath
+) -> None:
+    done = everpath("validate-graph", "catalog", "--bundles", "bundles", "-o", "concise")
+    assert done.code == 1
+    assert done.out.startswith("bundles/acme/2.0.0/manifests/caches.yaml:12:")
+    assert "EP702" in done.out
+    assert "acme.v1.0.0 to acme.v2.0.0: caches.example.com v1: the field unit is gone" in done.out
+
+
+def test_without_the_bundles_nobody_asks(project: Path, everpath: Everpath) -> None:
+    assert everpath("validate-graph", "catalog").code == 0
+
+
+def test_the_finding_can_be_waived(project: Path, everpath: Everpath) -> None:
+    waiver = "waivers: [{rule: field-removed, package: acme, reason: nobody ever set it}]"
+    (project / "everpath.yaml").write_text(waiver, encoding="utf-8")
+    assert everpath("validate-graph", "catalog", "--bundles", "bundles").code == 0
+
+
+def test_who_takes_the_step_is_told_and_can_be_chosen(project: Path, everpath: Everpath) -> None:
+    both = everpath("validate-graph", "catalog", "--bundles", "bundles").out
+    assert "OLM v0 takes this step in stable" in both
+    assert "OLM v1 takes this step in stable" in both
+    one = everpath("validate-graph", "catalog", "--bundles", "bundles", "--policy", "v1").out
+    assert "OLM v0 takes" not in one
+
+
+def test_a_folder_without_bundles_is_an_error_and_not_a_clean_catalog(
+    project: Path, everpath: Everpath
+) -> None:
+    done = everpath("validate-graph", "catalog", "--bundles", "catalog")
+    assert done.code == 3
+    assert "there is no bundle in catalog" in done.err
+
+
+def test_a_definition_that_cannot_be_read_is_named_by_file_and_line(
+    project: Path, everpath: Everpath
+) -> None:
+    (project / "bundles/acme/2.0.0/manifests/caches.yaml").write_text(
+        "kind: CustomResourceDefinition\nspec: [\n", encoding="utf-8"
+    )
+    done = everpath("validate-graph", "catalog", "--bundles", "bundles")
+    assert done.code == 3
+    assert "2.0.0/manifests/caches.yaml:3: not YAML" in done.err

@@ -1,0 +1,175 @@
+"""What breaks when a release's definitions take the place of an earlier one's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from everpath.contents import Manifest
+from everpath.crds import breaches
+from everpath.crds.definitions import definition
+from everpath.model import Place
+
+
+def crd(*versions: dict[str, Any], scope: str = "Namespaced", **spec: Any) -> Manifest:
+    body = {
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "widgets.acme.io"},
+        "spec": {"names": {"kind": "Widget"}, "scope": scope, "versions": list(versions), **spec},
+    }
+    return Manifest(Place("crd.yaml"), body)
+
+
+def version(name: str = "v1", *, served: bool = True, storage: bool = True, **fields: Any) -> dict[str, Any]:
+    schema = {"openAPIV3Schema": {"type": "object", "properties": fields}}
+    return {"name": name, "served": served, "storage": storage, "schema": schema}
+
+
+def told(old: Manifest, new: Manifest, stored: str = "v1") -> list[str]:
+    """What objects and clients suffer; what OLM v1 refuses besides is in test_fates."""
+    kept = {"widgets.acme.io": frozenset(stored.split())}
+    found = breaches([definition(old)], [definition(new)], kept)
+    return [f"{b.kind} {b.sentence}" for b in found if "refused" not in b.kind]
+
+
+def narrowed(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
+    return told(crd(version(size=old)), crd(version(size=new)))
+
+
+def test_the_same_definitions_break_nothing() -> None:
+    assert told(crd(version(size={"type": "string"})), crd(version(size={"type": "string"}))) == []
+
+
+def test_a_definition_that_is_gone_leaves_its_objects_alone() -> None:
+    [found] = breaches([definition(crd(version()))], [], {})
+    assert found.kind == "definition-removed"
+
+
+def test_a_scope_cannot_change() -> None:
+    [found] = told(crd(version()), crd(version(), scope="Cluster"))
+    assert found.startswith("scope-changed widgets.acme.io was Namespaced and is Cluster")
+
+
+def test_dropping_a_version_that_objects_are_stored_in_is_refused_by_olm() -> None:
+    old, new = crd(version("v1beta1")), crd(version("v1"))
+    assert [line.split()[0] for line in told(old, new, "v1beta1")] == ["stored-removed"]
+
+
+def test_a_version_stored_by_an_earlier_release_still_counts() -> None:
+    """The cluster remembers v1alpha1 although the release before this one stores v1."""
+    assert [line.split()[0] for line in told(crd(version()), crd(version()), "v1alpha1 v1")] == [
+        "stored-removed"
+    ]
+
+
+def test_dropping_a_version_that_is_only_served_breaks_clients() -> None:
+    old = crd(version("v1"), version("v1beta1", storage=False))
+    assert [line.split()[0] for line in told(old, crd(version("v1")))] == ["served-removed"]
+    hidden = crd(version("v1"), version("v1beta1", storage=False, served=False))
+    assert [line.split()[0] for line in told(old, hidden)] == ["served-removed"]
+
+
+def test_versions_that_are_converted_no_longer_lose_their_fields() -> None:
+    both = version("v1"), version("v2", storage=False)
+    old = crd(*both, conversion={"strategy": "Webhook"})
+    assert [line.split()[0] for line in told(old, crd(*both))] == ["conversion-lost"]
+
+
+def test_one_served_version_needs_no_conversion() -> None:
+    old = crd(version("v1"), conversion={"strategy": "Webhook"})
+    assert told(old, crd(version("v1"))) == []
+
+
+def test_a_schema_of_before_v1_is_read_too() -> None:
+    old = crd(version="v1", validation={"openAPIV3Schema": {"properties": {"size": {"type": "string"}}}})
+    assert [line.split()[0] for line in told(old, crd(version()))] == ["field-removed"]
+
+
+TIGHTER = [
+    ({"type": "integer"}, {"type": "string"}, "field-retyped"),
+    ({"type": "integer"}, {"type": "integer", "maximum": 3}, "validation-tightened"),
+    ({"type": "integer", "maximum": 4}, {"type": "integer", "maximum": 3}, "validation-tightened"),
+    ({"type": "integer"}, {"type": "integer", "minimum": 1}, "validation-tightened"),
+    ({"type": "integer"}, {"type": "integer", "minimum": 0}, "validation-tightened"),
+    ({"maximum": 3}, {"maximum": 3, "exclusiveMaximum": True}, "validation-tightened"),
+    ({"minimum": 3}, {"minimum": 3, "exclusiveMinimum": True}, "validation-tightened"),
+    ({"multipleOf": 2}, {"multipleOf": 4}, "validation-tightened"),
+    ({}, {"type": "string"}, "validation-tightened"),
+    ({"enum": [1]}, {"enum": [True]}, "validation-tightened"),
+    ({}, {"allOf": [{"minimum": 1}]}, "validation-tightened"),
+    ({"anyOf": [{"minimum": 1}, {"enum": [0]}]}, {"anyOf": [{"minimum": 1}]}, "validation-tightened"),
+    ({"oneOf": [{"minimum": 1}]}, {"oneOf": [{"minimum": 1}, {"enum": [0]}]}, "validation-tightened"),
+    ({}, {"not": {"enum": [0]}}, "validation-tightened"),
+    ({}, {"x-kubernetes-list-type": "set"}, "validation-tightened"),
+    ({}, {"x-kubernetes-embedded-resource": True}, "validation-tightened"),
+    ({"additionalProperties": True}, {"additionalProperties": {"maximum": 1}}, "validation-tightened"),
+    ({"additionalProperties": {}}, {"properties": {}}, "field-removed"),
+    ({"default": 1}, {"default": True}, "default-changed"),
+    ({"type": "string"}, {"type": "string", "enum": ["a"]}, "validation-tightened"),
+    ({"enum": ["a", "b"]}, {"enum": ["a"]}, "validation-tightened"),
+    ({"type": "string"}, {"type": "string", "pattern": "^a"}, "validation-tightened"),
+    ({"type": "string"}, {"type": "string", "format": "uuid"}, "validation-tightened"),
+    ({"nullable": True}, {}, "validation-tightened"),
+    ({}, {"required": ["a"]}, "validation-tightened"),
+    ({}, {"x-kubernetes-validations": [{"rule": "self > 1"}]}, "validation-tightened"),
+    ({"x-kubernetes-preserve-unknown-fields": True}, {"type": "object"}, "validation-tightened"),
+    ({"default": 1}, {"default": 2}, "default-changed"),
+    ({"default": 1}, {}, "default-changed"),
+    ({"properties": {"a": {}}}, {"properties": {}}, "field-removed"),
+    ({"items": {"type": "integer"}}, {"items": {"type": "string"}}, "field-retyped"),
+    (
+        {"additionalProperties": {"type": "integer"}},
+        {"additionalProperties": {"type": "string"}},
+        "field-retyped",
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "kind"), TIGHTER)
+def test_a_schema_that_narrows_is_told(old: dict[str, Any], new: dict[str, Any], kind: str) -> None:
+    assert [line.split()[0] for line in narrowed(old, new)] == [kind]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"type": "integer"}, {"type": "number"}),
+        ({"type": "integer"}, {"x-kubernetes-int-or-string": True}),
+        (
+            {"type": "string"},
+            {"x-kubernetes-int-or-string": True, "anyOf": [{"type": "integer"}, {"type": "string"}]},
+        ),
+        ({"type": "integer"}, {}),
+        ({"maximum": 3}, {"maximum": 4}),
+        ({"maximum": 3}, {"maximum": 3.0}),
+        ({}, {"exclusiveMaximum": True}),
+        ({"multipleOf": 4}, {"multipleOf": 2}),
+        ({"anyOf": [{"minimum": 1}]}, {"anyOf": [{"minimum": 1}, {"enum": [0]}]}),
+        ({"allOf": [{"minimum": 1}]}, {}),
+        ({"oneOf": [{"minimum": 1}]}, {}),
+        ({"not": {"minimum": 1}}, {}),
+        ({"x-kubernetes-list-type": "set"}, {"x-kubernetes-list-type": "atomic"}),
+        ({"default": 1}, {"default": 1.0}),
+        ({}, {"default": None}),
+        ({"properties": {"a": {}}}, {"additionalProperties": {}}),
+        ({"minLength": 2}, {"minLength": 1}),
+        ({}, {"minItems": 0}),
+        ({"enum": ["a"]}, {"enum": ["a", "b"]}),
+        ({"required": ["a"]}, {}),
+        ({"pattern": "^a"}, {}),
+        ({}, {"default": 1}),
+        ({}, {"nullable": True}),
+        ({"properties": {"a": {}}}, {"x-kubernetes-preserve-unknown-fields": True}),
+    ],
+)
+def test_a_schema_that_widens_is_not(old: dict[str, Any], new: dict[str, Any]) -> None:
+    assert narrowed(old, new) == []
+
+
+def test_a_path_names_lists_and_maps_on_the_way() -> None:
+    def nested(leaf: str) -> dict[str, Any]:
+        return {"items": {"additionalProperties": {"properties": {"leaf": {"type": leaf}}}}}
+
+    [found] = narrowed(nested("string"), nested("integer"))
+    assert "size[].*.leaf was of type string and is of type integer" in found

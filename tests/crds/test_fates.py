@@ -1,0 +1,150 @@
+"""What becomes of an upgrade under OLM v0 and v1, of each sort of change (measured in tests/conformance)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from commandline import ROOT
+from crd_changes import CHANGES, SortOfChange, definition_with, row
+from everpath.contents import Manifest
+from everpath.crds import Breach, Upgrade, breaches
+from everpath.crds.definitions import definition
+from everpath.model import Place
+from everpath.rules.registry import rules_about
+
+COMPLIANCE = "refuses it where an object does not comply"
+
+
+def found(old: dict[str, Any], new: dict[str, Any]) -> list[Breach]:
+    before, after = (definition(Manifest(Place("crd.yaml"), body)) for body in (old, new))
+    return list(breaches([before], [after], {before.name: frozenset({"v1"})}))
+
+
+def changed(change: SortOfChange) -> list[Breach]:
+    return found(definition_with(change.old), definition_with(change.new))
+
+
+def rules_told(told: list[Breach]) -> set[str]:
+    upgrade = Upgrade("a", "b", tuple(told), (("v0", "stable"), ("v1", "stable")))
+    return {rule.id for rule in rules_about({"upgrade"}) if any(rule.check(upgrade))}
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.words)
+def test_each_sort_of_change_has_its_fate_and_its_rule(change: SortOfChange) -> None:
+    told = changed(change)
+    assert any(breach.fates.v0 == COMPLIANCE for breach in told) == change.by_v0
+    assert any(breach.fates.v1 == "refuses it" for breach in told) == change.by_v1
+    assert ({change.rule} if change.rule else set()) <= rules_told(told)
+    assert bool(told) == bool(change.rule)
+
+
+def test_the_page_has_the_table() -> None:
+    page = (ROOT / "docs" / "crds.md").read_text(encoding="utf-8")
+    assert [line for line in map(row, CHANGES) if line not in page] == []
+
+
+def two_versions(second: dict[str, Any], **spec: Any) -> dict[str, Any]:
+    """A definition that serves v1 and v2, which may differ in one field."""
+    body = definition_with({"type": "string"})
+    [other] = definition_with(second)["spec"]["versions"]
+    body["spec"]["versions"].append({**other, "name": "v2", "storage": False})
+    body["spec"].update(spec)
+    return body
+
+
+def test_served_versions_that_differ_are_refused_even_if_nothing_changes() -> None:
+    body = two_versions({"type": "string", "description": "d"})
+    [told] = found(body, body)
+    assert told.kind == "served-versions-refused"
+    assert told.sentence == "widgets.acme.io serves v1 and v2, which differ in spec.a (description)"
+    assert told.fates == ("carries it out", "refuses it")
+
+
+def test_a_webhook_makes_up_for_served_versions_that_differ() -> None:
+    body = two_versions({"type": "integer"}, conversion={"strategy": "Webhook"})
+    assert found(body, body) == []
+
+
+def test_served_versions_are_compared_in_the_order_of_kubernetes() -> None:
+    """v1 to v2 gains a value, which is safe; the other way round it would lose one."""
+    body = two_versions({"type": "string"})
+    older, newer = (v["schema"]["openAPIV3Schema"]["properties"]["spec"] for v in body["spec"]["versions"])
+    older["properties"] = {"a": {"type": "string", "enum": ["a"]}}
+    newer["properties"] = {"a": {"type": "string", "enum": ["a", "b"]}}
+    body["spec"]["versions"].reverse()
+    assert found(body, body) == []
+    body["spec"]["versions"][0]["name"] = "v1beta1"
+    assert [told.kind for told in found(body, body)] == ["served-versions-refused"]
+
+
+@pytest.mark.parametrize(
+    ("names", "is_older"),
+    [
+        (("z", "v1alpha1"), True),
+        (("ab", "a"), True),
+        (("a", "ab"), False),
+        (("v1", "a"), False),
+        (("v1beta2", "v1"), True),
+        (("v2alpha1", "v1beta1"), True),
+        (("v10", "v2"), False),
+    ],
+)
+def test_versions_of_other_names_are_older_and_z_comes_before_a(
+    names: tuple[str, str], is_older: bool
+) -> None:
+    """A field of the older version that the newer lacks is refused; the other way round it is only new."""
+    body = two_versions({"type": "string"})
+    first, second = body["spec"]["versions"]
+    first["schema"]["openAPIV3Schema"]["properties"]["b"] = {"type": "string"}
+    first["name"], second["name"] = names
+    assert ("served-versions-refused" in {told.kind for told in found(body, body)}) == is_older
+
+
+def test_a_definition_that_serves_nothing_makes_the_preflight_panic() -> None:
+    body = definition_with({"type": "string"})
+    body["spec"]["versions"][0]["served"] = False
+    [told] = found(body, body)
+    assert told.sentence == "widgets.acme.io serves no version at all"
+
+
+def test_a_version_nobody_is_served_may_change_as_it_likes_but_for_v1() -> None:
+    old, new = two_versions({"type": "string"}), two_versions({"type": "integer"})
+    for body in (old, new):
+        body["spec"]["versions"][1]["served"] = False
+    [told] = found(old, new)
+    assert (told.kind, told.version) == ("change-refused", "v2")
+
+
+def test_v0_trusts_a_webhook_and_does_not_ask_versions_that_are_not_served_any_more() -> None:
+    old = definition_with({"type": "string"})
+    for change in ({"conversion": {"strategy": "Webhook"}}, {"served": False}):
+        new = definition_with({"type": "integer"})
+        new["spec"].update({k: v for k, v in change.items() if k == "conversion"})
+        new["spec"]["versions"][0].update({k: v for k, v in change.items() if k == "served"})
+        [told] = [breach for breach in found(old, new) if breach.kind == "field-retyped"]
+        assert told.fates == ("carries it out", "refuses it")
+
+
+def test_many_fields_are_one_finding_that_names_the_first() -> None:
+    names = ["a", "b", "c", "d", "e"]
+    plain, told = ({"type": "object", "properties": dict.fromkeys(names, s)} for s in ({}, {"title": "t"}))
+    [breach] = found(definition_with(plain), definition_with(told))
+    assert breach.sentence.endswith("change spec.a.a (title), spec.a.b (title), spec.a.c (title) and 2 more")
+
+
+def test_a_list_is_not_named_beside_its_items() -> None:
+    def listed(**more: Any) -> dict[str, Any]:
+        return {"type": "array", "items": {"type": "string", **more}}
+
+    [breach] = found(definition_with(listed()), definition_with(listed(description="d")))
+    assert breach.sentence.endswith("safe to change spec.a[*] (description)")
+
+
+def test_an_upgrade_that_only_v0_takes_is_not_refused_by_v1() -> None:
+    told = found(definition_with({"type": "string"}), definition_with({"type": "string", "title": "t"}))
+    [rule] = [rule for rule in rules_about({"upgrade"}) if rule.id == "EP710"]
+    assert not list(rule.check(Upgrade("a", "b", tuple(told), (("v0", "stable"),))))
+    [flaw] = rule.check(Upgrade("a", "b", tuple(told), (("v0", "stable"), ("v1", "fast"))))
+    assert flaw.because == ("OLM v1 takes this step in fast, and refuses it",)

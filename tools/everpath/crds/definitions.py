@@ -1,0 +1,86 @@
+"""A CustomResourceDefinition as far as its objects depend on it."""
+
+from __future__ import annotations
+
+__all__ = ["Definition", "Version", "definition"]
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from everpath.contents import Manifest
+from everpath.model import Place
+
+Json = Mapping[str, Any]
+
+_NO_CONVERSION: Final = "None"
+
+
+class Version(NamedTuple):
+    """One version of a kind; `place` is where its item of `spec.versions` is written."""
+
+    name: str
+    is_served: bool
+    is_storage: bool
+    schema: Json
+    place: Place
+
+
+class Definition(NamedTuple):
+    """A kind and its versions, by name. `conversion` is the strategy between them."""
+
+    name: str
+    kind: str
+    scope: str
+    conversion: str
+    versions: Mapping[str, Version]
+    place: Place
+
+    @property
+    def storage(self) -> str | None:
+        """The version that objects are written to disk in."""
+        return next((v.name for v in self.versions.values() if v.is_storage), None)
+
+
+def definition(manifest: Manifest) -> Definition:
+    """What a manifest defines, apiextensions v1 or v1beta1. What has a wrong shape counts as absent."""
+    spec = manifest.spec
+    return Definition(
+        manifest.name,
+        _text(_mapping(spec.get("names")), "kind"),
+        _text(spec, "scope"),
+        _text(_mapping(spec.get("conversion")), "strategy") or _NO_CONVERSION,
+        {version.name: version for version in _versions(spec, manifest.place)},
+        manifest.place,
+    )
+
+
+def _versions(spec: Json, place: Place) -> list[Version]:
+    items = spec.get("versions")
+    if isinstance(items, list) and items:
+        return [
+            _version(_mapping(item), spec, place.at("spec", "versions", i)) for i, item in enumerate(items)
+        ]
+    # v1beta1 allows a single version to be named beside everything else.
+    name = _text(spec, "version")
+    schema = _schema(_mapping(spec.get("validation")))
+    return [Version(name, True, True, schema, place.at("spec"))] if name else []
+
+
+def _version(item: Json, spec: Json, place: Place) -> Version:
+    schema = _schema(_mapping(item.get("schema"))) or _schema(_mapping(spec.get("validation")))
+    return Version(
+        _text(item, "name"), item.get("served") is True, item.get("storage") is True, schema, place
+    )
+
+
+def _schema(holder: Json) -> Json:
+    return _mapping(holder.get("openAPIV3Schema"))
+
+
+def _mapping(value: object) -> Json:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(body: Json, key: str) -> str:
+    value = body.get(key)
+    return value if isinstance(value, str) else ""
