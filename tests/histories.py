@@ -1,0 +1,96 @@
+"""Random histories of releases, and sources in a few lines, for tests."""
+
+from __future__ import annotations
+
+__all__ = ["EMPTY", "drawn", "history", "source", "wishes"]
+
+from textwrap import dedent
+
+from hypothesis import strategies as st
+
+from everpath.errors import UsageError
+from everpath.formats.releases.reading import read_text
+from everpath.model import Package
+from everpath.releases.cutting import Cut, Wish, cut
+from everpath.releases.edges import package
+from everpath.releases.source import ChannelNote, Source, Variant
+
+SOURCE = """\
+package: acme
+defaultChannel: stable
+releases:
+"""
+
+
+def source(text: str, top: str = "package: acme\ndefaultChannel: stable") -> Source:
+    """The source with these releases, written as items of a list."""
+    return read_text(f"{top}\nreleases:\n{dedent(text)}".encode(), "releases.yaml")
+
+
+def drawn(made: Package | Source, variant: Variant | None = None) -> dict[str, list[str]]:
+    """Channels in the notation of drawings, without the package's name: `0.2.0: 0.1.0 / 0.1.1 / range`."""
+    whole = package(made, variant or Variant("")) if isinstance(made, Source) else made
+    short = f"{whole.name}.v"
+    found: dict[str, list[str]] = {}
+    for channel in whole.channels:
+        lines = found.setdefault(channel.name, [])
+        for entry in channel.entries:
+            skips = ", ".join(name.removeprefix(short) for name in entry.skips)
+            parts = [(entry.replaces or "").removeprefix(short), skips, entry.skip_range or ""]
+            edges = " / ".join(part or "-" for part in parts)
+            while edges.endswith(" / -") or edges == "-":
+                edges = edges.removesuffix("-").removesuffix(" / ")
+            lines.append(f"{entry.name.removeprefix(short)}: {edges}".removesuffix(": "))
+    return found
+
+
+EMPTY = Source("acme", "stable", channels=(ChannelNote("candidate"), ChannelNote("fast")))
+_CHANNELS = ("stable", "candidate", "fast")
+
+
+@st.composite
+def _versions(draw: st.DrawFn, so_far: Source) -> str:
+    """Mostly the next or the next but one, of a patch, a minor or a major; at times any."""
+    bumps = ("patch", "patch", "patch", "minor", "minor", "major", "any")
+    bump, more = draw(st.sampled_from(bumps)), draw(st.integers(1, 2))
+    major, minor, patch = max((r.parsed.key[:3] for r in so_far.releases), default=(0, 1, 0))
+    if bump == "any":
+        return f"0.{draw(st.integers(0, 3))}.{draw(st.integers(0, 3))}"
+    if bump == "patch":
+        return f"{major}.{minor}.{int(patch) + more}"  # type: ignore[arg-type]
+    early = draw(st.sampled_from(("", "", "-rc.1")))
+    return f"{major}.{int(minor) + more}.0{early}" if bump == "minor" else f"{int(major) + more}.0.0{early}"  # type: ignore[arg-type]
+
+
+@st.composite
+def wishes(draw: st.DrawFn, so_far: Source) -> Wish:
+    """A release above or among those there are, on top, as a z-stream, or in the stead of others."""
+    known = [release.version for release in so_far.releases]
+    version = draw(_versions(so_far))
+    channels = tuple(draw(st.lists(st.sampled_from(_CHANNELS), max_size=3, unique=True))) if known else ()
+    standing = [release.version for release in so_far.releases if release.withdrawn is None]
+    withdraw = draw(st.lists(st.sampled_from(standing), max_size=2, unique=True)) if standing else []
+    wish = Wish(
+        version, channels, withdraw=tuple(withdraw), reason=draw(st.sampled_from((None, "it is: bad")))
+    )
+    kind = draw(st.sampled_from(("top", "top", "zstream", "zstream", "stated")))
+    if kind == "zstream" or not known:
+        return wish._replace(zstream=kind == "zstream")
+    if kind == "stated":
+        skips = tuple(draw(st.lists(st.sampled_from(known), max_size=2, unique=True)))
+        return wish._replace(replaces=draw(st.sampled_from(known)), skips=skips)
+    return wish
+
+
+@st.composite
+def history(draw: st.DrawFn, most: int = 9) -> list[Cut]:
+    """What became of an empty source, release by release; wishes that were refused left nothing behind."""
+    so_far, cuts = EMPTY, list[Cut]()
+    for _ in range(draw(st.integers(1, most))):
+        try:
+            done = cut(so_far, draw(wishes(so_far)))
+        except UsageError:
+            continue
+        cuts.append(done)
+        so_far = done.source
+    return cuts

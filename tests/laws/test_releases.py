@@ -1,0 +1,235 @@
+"""Laws of releases.yaml: what a release does to whoever has any version of what came before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from everpath.errors import UsageError
+from everpath.formats.reading import read
+from everpath.formats.releases.editing import edited
+from everpath.formats.releases.reading import read_text
+from everpath.formats.releases.writing import source_text
+from everpath.graph import ChannelGraph, PackageGraph
+from everpath.model import Package
+from everpath.policies import olm_v0, olm_v1, opm
+from everpath.policies.walks import walk
+from everpath.ranges import Range
+from everpath.releases.checks import complaints
+from everpath.releases.cutting import Cut, Wish, applied, cut
+from everpath.releases.edges import Reach, package
+from everpath.releases.reconstruction import reconstructed
+from everpath.releases.source import Source, Variant
+from everpath.versions import parse
+from histories import EMPTY, history, wishes
+from strategies import ranges
+
+# Each example is a history of up to nine releases, and every walk of every channel of it.
+SOME = settings(max_examples=60)
+
+
+def _hops(graph: ChannelGraph) -> list[dict[str, str | None]]:
+    """The next hop of everybody, under OLM v0 and v1."""
+    first = olm_v0.hops(graph)
+    assert first.failure is None, first.failure
+    assert not first.failures
+    return [dict(first.next), dict(olm_v1.hops(graph))]
+
+
+@st.composite
+def plain_history(draw: st.DrawFn, most: int = 8) -> Source:
+    """Releases on top of one another and z-streams, each into some channels; some withdrawn on the way."""
+    so_far = EMPTY
+    for _ in range(draw(st.integers(1, most))):
+        so_far = _after(so_far, draw(wishes(so_far))._replace(replaces=None, skips=())) or so_far
+    assume(so_far.releases)
+    return so_far
+
+
+def _after(before: Source, wish: Wish) -> Source | None:
+    """The source after a wish; None if it is refused."""
+    try:
+        return cut(before, wish).source
+    except UsageError:
+        return None
+
+
+@given(plain_history(), st.data())
+@SOME
+def test_a_release_on_top_or_of_a_z_stream_strands_nobody(before: Source, data: st.DataObject) -> None:
+    after = _after(before, data.draw(wishes(before))._replace(replaces=None, skips=()))
+    assume(after is not None)
+    assert after is not None
+    old, new = PackageGraph(package(before)), PackageGraph(package(after))
+    for graph in new.channels:
+        assert opm.verdict(graph).accepted
+        for hops in _hops(graph):
+            earlier = old.by_name[graph.name].entries if graph.name in old.by_name else {}
+            for name in {*earlier, *graph.entries}:
+                assert [name, *walk(hops, name)][-1] == graph.head, (graph.name, name, hops)
+
+
+@given(plain_history())
+@SOME
+def test_a_withdrawn_release_is_never_landed_on(source: Source) -> None:
+    withdrawn = {source.name_of(r) for r in source.releases if r.withdrawn is not None}
+    for graph in PackageGraph(package(source)).channels:
+        assert graph.head not in withdrawn
+        for hops in _hops(graph):
+            assert withdrawn.isdisjoint(filter(None, hops.values()))
+            assert all(hops[name] for name in withdrawn & graph.entries.keys())
+        assert olm_v0.fresh_install(graph) not in withdrawn
+        assert olm_v1.fresh_install(graph) not in withdrawn
+
+
+@given(plain_history(), st.data())
+@SOME
+def test_every_z_stream_release_moves_straight_to_the_latest_of_its_stream(
+    before: Source, data: st.DataObject
+) -> None:
+    wish = data.draw(wishes(before))._replace(zstream=True, replaces=None, skips=())
+    after = _after(before, wish)
+    assume(after is not None)
+    assert after is not None
+    latest = after.releases[-1]
+    name, version = after.name_of(latest), latest.parsed
+    for graph in PackageGraph(package(after)).channels:
+        if name not in graph.entries:
+            continue
+        for hops in _hops(graph):
+            for other, there in graph.versions.items():
+                if there.minor_stream == version.minor_stream and there < version:
+                    assert hops[other] == name
+        # What was never published, or published elsewhere, is covered as well.
+        virtual = [parse(f"{version.major}.{version.minor}.{patch}") for patch in range(version.patch)]
+        assert all(each in graph.ranges[name].intervals for each in virtual)
+
+
+@given(plain_history(), st.data())
+@SOME
+def test_in_a_catalog_with_some_of_the_releases_everybody_reaches_its_head(
+    source: Source, data: st.DataObject
+) -> None:
+    bounds = st.sampled_from([release.version for release in source.releases])
+    shapes = ("<{}", "<={}", ">={}", "!={}", "!={} !={}", ">={} <={}")
+    span = data.draw(st.sampled_from(shapes)).format(data.draw(bounds), data.draw(bounds))
+    variant = Variant("some", span)
+    assume(not complaints(replace(source, catalogs=(variant,))))
+    for graph in PackageGraph(package(source, variant)).channels:
+        assert opm.verdict(graph).accepted
+        for hops in _hops(graph):
+            for name in graph.entries:
+                assert [name, *walk(hops, name)][-1] == graph.head, (span, graph.name, name, hops)
+
+
+@given(ranges(), ranges())
+def test_who_stands_in_for_another_covers_what_both_covered(one: str, other: str) -> None:
+    joined = Reach("a", (), one).over("b", Reach(None, (), other)).skip_range
+    assert joined is not None
+    assert Range.parse(joined).intervals == Range.parse(one).intervals | Range.parse(other).intervals
+
+
+@given(history())
+@SOME
+def test_whatever_is_cut_has_each_release_once_and_its_edits_say_all(cuts: list[Cut]) -> None:
+    before = EMPTY
+    for done in cuts:
+        assert applied(before, done.edits) == done.source
+        assert len(done.source.by_name) == len(done.source.releases)
+        assert not complaints(done.source)
+        before = done.source
+
+
+@given(history())
+@SOME
+def test_what_is_written_is_read_back_as_the_same_source(cuts: list[Cut]) -> None:
+    for done in cuts[-1:]:
+        assert read_text(source_text(done.source, "s.json").encode(), "releases.yaml") == done.source
+
+
+_COMMENTS = st.sampled_from(("# why", "#  two: {words", "# - version: 9.9.9", "#"))
+
+
+@st.composite
+def commented(draw: st.DrawFn, text: str) -> str:
+    """The text with comments and blank lines between and behind its lines, as people leave them."""
+    lines = []
+    for line in text.splitlines():
+        indent = " " * draw(st.sampled_from((0, 2, 4, 6)))
+        if draw(st.integers(0, 4)) == 0:
+            lines.append(f"{indent}{draw(_COMMENTS)}")
+        if draw(st.integers(0, 6)) == 0:
+            lines.append("")
+        lines.append(line + (f"   {draw(_COMMENTS)}" if draw(st.integers(0, 3)) == 0 else ""))
+    return "\n".join([*lines, *draw(st.lists(_COMMENTS, max_size=1))]) + draw(st.sampled_from(("\n", "")))
+
+
+@given(history(), st.data())
+@SOME
+def test_an_edit_keeps_every_line_and_adds_what_was_meant(cuts: list[Cut], data: st.DataObject) -> None:
+    assume(cuts)
+    text = data.draw(commented(source_text(EMPTY, "s.json")))
+    for done in cuts:
+        edit = edited(text.encode(), done.edits, "releases.yaml").decode()
+        assert read_text(edit.encode(), "releases.yaml") == done.source
+        left = iter(edit.splitlines())
+        for line in text.splitlines():
+            if line.partition("#")[0].rstrip() != "releases: []":
+                assert line in left
+        text = edit
+
+
+@given(history())
+@SOME
+def test_a_catalog_gives_back_its_source_and_the_source_the_catalog(cuts: list[Cut]) -> None:
+    for done in cuts[-1:]:
+        whole = package(done.source)
+        _same_graph(whole, package(reconstructed(whole)))
+
+
+@given(plain_history(), st.data())
+@SOME
+def test_a_catalog_with_some_of_the_releases_gives_back_a_source_of_its_own(
+    source: Source, data: st.DataObject
+) -> None:
+    bound = data.draw(st.sampled_from([release.version for release in source.releases]))
+    channel = data.draw(st.sampled_from(source.channel_names))
+    span = data.draw(st.sampled_from(("<={}", ">={}", "!={}"))).format(bound)
+    whole = package(source, Variant("some", span, data.draw(st.sampled_from([(), (channel,)]))))
+    assume(whole.bundles and whole.channels)
+    text = source_text(reconstructed(whole), "s.json").encode()
+    _same_graph(whole, package(read_text(text, "releases.yaml")))
+
+
+def _same_graph(one: Package, other: Package) -> None:
+    """Every entry with the same edges in the same channel, and the same deprecations."""
+    edges = [
+        {(c.name, e.name): (e.replaces, e.skips, e.skip_range) for c in p.channels for e in c.entries}
+        for p in (one, other)
+    ]
+    assert edges[0] == edges[1]
+    assert one.deprecated("olm.bundle").keys() == other.deprecated("olm.bundle").keys()
+    assert one.default_channel == other.default_channel
+    assert {b.name: (b.version, b.image) for b in one.bundles} == {
+        b.name: (b.version, b.image) for b in other.bundles
+    }
+
+
+@pytest.mark.corpus
+def test_every_package_of_operatorhub_comes_back_with_every_walk(operatorhub: Path) -> None:
+    catalog = read(str(operatorhub / "operators")).catalog
+    compared = 0
+    for before in catalog.packages:
+        text = source_text(reconstructed(before), "s.json").encode()
+        after = replace(package(read_text(text, "releases.yaml")), bundles=before.bundles)
+        graphs = PackageGraph(after).by_name
+        for graph in PackageGraph(before).channels:
+            assert olm_v0.hops(graph) == olm_v0.hops(graphs[graph.name])
+            assert olm_v1.hops(graph) == olm_v1.hops(graphs[graph.name])
+            compared += 1
+    assert len(catalog.packages) > 440
+    assert compared > 700

@@ -1,0 +1,104 @@
+"""The files of a bundle, and the manifests it is made of."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from everpath.contents import Manifest
+from everpath.errors import UnreadableInput
+from everpath.packaging import bundle_files, sorted_out
+from operators import RELEASE, base, crd, deployment, files, manifest
+
+MANIFESTS = (
+    base(),
+    deployment(),
+    crd(),
+    crd("Gadget"),
+    manifest("Widget", "one", "acme.io/v1"),
+    manifest("Service", "metrics", spec={"ports": []}),
+    manifest("ConfigMap", "settings"),
+)
+
+
+@given(st.permutations(MANIFESTS))
+def test_the_order_of_the_manifests_means_nothing(shuffled: list[Manifest]) -> None:
+    made = bundle_files(sorted_out(shuffled), RELEASE)
+    assert list(made.items()) == list(files(*MANIFESTS).items())
+
+
+def test_the_annotations_say_what_and_where_the_bundle_is() -> None:
+    release = RELEASE._replace(
+        channels=("stable", "fast"), annotations={"com.redhat.openshift.versions": "v4.18"}
+    )
+    assert files(release=release)["metadata/annotations.yaml"]["annotations"] == {
+        "operators.operatorframework.io.bundle.mediatype.v1": "registry+v1",
+        "operators.operatorframework.io.bundle.manifests.v1": "manifests/",
+        "operators.operatorframework.io.bundle.metadata.v1": "metadata/",
+        "operators.operatorframework.io.bundle.package.v1": "acme",
+        "operators.operatorframework.io.bundle.channels.v1": "stable,fast",
+        "operators.operatorframework.io.bundle.channel.default.v1": "stable",
+        "com.redhat.openshift.versions": "v4.18",
+    }
+
+
+def test_a_scorecard_configuration_is_placed_and_announced() -> None:
+    given = manifest("Configuration", "config", "scorecard.operatorframework.io/v1alpha3")
+    made = files(given)
+    annotations = made["metadata/annotations.yaml"]["annotations"]
+    assert made["tests/scorecard/config.yaml"]["kind"] == "Configuration"
+    assert annotations["operators.operatorframework.io.test.config.v1"] == "tests/scorecard/"
+
+
+def test_dependencies_and_properties_have_files_of_their_own_where_there_are_any() -> None:
+    needed = {"type": "olm.package", "value": {"packageName": "x", "version": ">1.0.0"}}
+    made = files(release=RELEASE._replace(dependencies=(needed,)))
+    assert made["metadata/dependencies.yaml"] == {"dependencies": [needed]}
+    assert "metadata/properties.yaml" not in made
+
+
+def test_what_a_server_wrote_into_an_object_is_left_out() -> None:
+    metadata = {"name": "metrics", "uid": "1", "creationTimestamp": None, "labels": {"a": "b"}}
+    given = manifest("Service", "metrics", status={"x": 1}, metadata=metadata)
+    made = files(given)["manifests/metrics_service.yaml"]
+    assert made["metadata"] == {"name": "metrics", "labels": {"a": "b"}}
+    assert "status" not in made
+
+
+def test_an_operator_without_a_base_is_told_how_to_get_one() -> None:
+    with pytest.raises(UnreadableInput, match="no ClusterServiceVersion to start from") as refused:
+        sorted_out([deployment()])
+    assert refused.value.hint is not None
+    assert "everpath init" in refused.value.hint
+
+
+def test_two_bases_are_refused_by_file() -> None:
+    other = manifest("ClusterServiceVersion", "other", file="other.yaml")
+    with pytest.raises(UnreadableInput, match=r"2 ClusterServiceVersions: .*other\.yaml"):
+        sorted_out([base(), other])
+
+
+def test_a_patch_beside_what_it_patches_is_refused_by_file() -> None:
+    patch = manifest("Deployment", "acme", "apps/v1", file="patch.yaml")
+    with pytest.raises(UnreadableInput, match=r"Deployment 'acme' is in .* and in patch\.yaml"):
+        sorted_out([base(), deployment(), patch])
+
+
+ODD = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(["spec", "template", "containers", "env", "name"]), inner, max_size=3
+        )
+    ),
+    max_leaves=8,
+)
+KINDS = ["Deployment", "Role", "RoleBinding", "ClusterRole", "CustomResourceDefinition", "Service"]
+
+
+@given(st.sampled_from(KINDS), ODD, ODD)
+def test_no_shape_of_a_manifest_breaks_the_making_of_a_bundle(kind: str, spec: object, rest: object) -> None:
+    odd = manifest(kind, "odd", spec=spec, rules=rest, subjects=rest, roleRef=spec)
+    assert files(deployment(), odd)

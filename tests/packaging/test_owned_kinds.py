@@ -1,0 +1,65 @@
+"""What consoles are told of the operator's kinds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from everpath.contents import Manifest
+from operators import base, crd, csv
+
+
+def item(*manifests: Manifest) -> dict[str, Any]:
+    [made] = csv(*manifests)["spec"]["customresourcedefinitions"]["owned"]
+    assert isinstance(made, dict)
+    return made
+
+
+def descriptor(**field: Any) -> dict[str, Any]:
+    [made] = item(crd(theField=field))["specDescriptors"]
+    assert isinstance(made, dict)
+    return made
+
+
+def test_a_served_version_is_an_item_and_one_that_is_not_served_is_none() -> None:
+    given = crd()
+    given.body["spec"]["versions"].append({"name": "v0", "served": False})
+    made = item(given)
+    assert (made["name"], made["version"], made["kind"]) == ("widgets.acme.io", "v1", "Widget")
+    assert (made["displayName"], made["description"]) == ("Widget", "A Widget.")
+
+
+def test_a_field_is_named_and_described_by_its_schema() -> None:
+    made = descriptor(type="string", description="What\n  it is.")
+    assert made["path"] == "theField"
+    assert made["displayName"] == "The Field"
+    assert made["description"] == "What it is."
+
+
+def test_the_type_of_a_field_chooses_its_control() -> None:
+    ui = "urn:alm:descriptor:com.tectonic.ui:"
+    assert descriptor(type="boolean")["x-descriptors"] == [f"{ui}booleanSwitch"]
+    assert descriptor(type="integer")["x-descriptors"] == [f"{ui}number"]
+    assert descriptor(enum=["A", "B"])["x-descriptors"] == [f"{ui}select:A", f"{ui}select:B"]
+    assert item(crd(replicas={"type": "integer"}))["specDescriptors"][0]["x-descriptors"] == [f"{ui}podCount"]
+    assert "x-descriptors" not in descriptor(type="array")
+
+
+def test_fields_are_shown_two_steps_down_and_no_further() -> None:
+    deep = {"properties": {"b": {"properties": {"c": {"type": "string"}}}, "leaf": {"type": "string"}}}
+    assert [d["path"] for d in item(crd(a=deep))["specDescriptors"]] == ["a.leaf"]
+
+
+def test_what_the_base_says_of_a_kind_or_a_path_has_the_last_word() -> None:
+    said = {
+        "name": "widgets.acme.io",
+        "version": "v1",
+        "displayName": "Fine Widget",
+        "specDescriptors": [{"path": "size", "displayName": "How Large"}],
+    }
+    given = base(customresourcedefinitions={"owned": [said], "required": [{"name": "x"}]})
+    widget = crd(size={"type": "integer", "description": "In mm."}, colour={"type": "string"})
+    made = item(given, widget)
+    assert made["displayName"] == "Fine Widget"
+    assert [d["displayName"] for d in made["specDescriptors"]] == ["Colour", "How Large"]
+    assert made["specDescriptors"][1]["description"] == "In mm."
+    assert csv(given, widget)["spec"]["customresourcedefinitions"]["required"] == [{"name": "x"}]

@@ -1,0 +1,84 @@
+"""RBAC manifests as `spec.install.spec` states them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from everpath.contents import Manifest
+from operators import csv, deployment, files, manifest
+
+RULE = {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]}
+OTHER = {"apiGroups": [""], "resources": ["services"], "verbs": ["get"]}
+
+
+def role(kind: str, name: str, *rules: dict[str, Any]) -> Manifest:
+    return manifest(kind, name, "rbac.authorization.k8s.io/v1", rules=list(rules))
+
+
+def bound(kind: str, name: str, to: tuple[str, str], account: str = "acme") -> Manifest:
+    return manifest(
+        kind,
+        name,
+        "rbac.authorization.k8s.io/v1",
+        roleRef={"kind": to[0], "name": to[1]},
+        subjects=[{"kind": "ServiceAccount", "name": account}],
+    )
+
+
+def stated(*manifests: Manifest) -> dict[str, Any]:
+    spec: dict[str, Any] = csv(deployment(), *manifests)["spec"]["install"]["spec"]
+    return spec
+
+
+def test_a_bound_role_is_a_permission_and_a_bound_cluster_role_a_cluster_permission() -> None:
+    spec = stated(
+        role("Role", "in", RULE),
+        bound("RoleBinding", "in", ("Role", "in")),
+        role("ClusterRole", "all", OTHER),
+        bound("ClusterRoleBinding", "all", ("ClusterRole", "all")),
+    )
+    assert spec["permissions"] == [{"serviceAccountName": "acme", "rules": [RULE]}]
+    assert spec["clusterPermissions"] == [{"serviceAccountName": "acme", "rules": [OTHER]}]
+
+
+def test_a_cluster_role_bound_in_the_namespace_is_granted_in_the_namespace_only() -> None:
+    spec = stated(role("ClusterRole", "x", RULE), bound("RoleBinding", "x", ("ClusterRole", "x")))
+    assert spec["permissions"] == [{"serviceAccountName": "acme", "rules": [RULE]}]
+    assert "clusterPermissions" not in spec
+
+
+def test_a_rule_that_two_roles_grant_is_stated_once() -> None:
+    spec = stated(
+        role("Role", "a", RULE),
+        role("Role", "b", RULE, OTHER),
+        bound("RoleBinding", "a", ("Role", "a")),
+        bound("RoleBinding", "b", ("Role", "b")),
+    )
+    assert spec["permissions"][0]["rules"] == [RULE, OTHER]
+
+
+def test_a_role_for_people_stays_a_manifest() -> None:
+    made = files(deployment(), role("ClusterRole", "viewer", RULE))
+    assert "manifests/viewer_clusterrole.yaml" in made
+
+
+def test_what_olm_makes_itself_is_not_in_the_bundle() -> None:
+    made = files(
+        deployment(),
+        manifest("ServiceAccount", "acme"),
+        manifest("Namespace", "acme"),
+        role("Role", "in", RULE),
+        bound("RoleBinding", "in", ("Role", "in")),
+    )
+    assert [name for name in made if name.startswith("manifests/")] == [
+        "manifests/acme.clusterserviceversion.yaml"
+    ]
+
+
+def test_the_role_of_another_account_is_not_the_operator_s() -> None:
+    made = files(
+        deployment(), role("Role", "in", RULE), bound("RoleBinding", "in", ("Role", "in"), "someone")
+    )
+    install = made["manifests/acme.clusterserviceversion.yaml"]["spec"]["install"]["spec"]
+    assert "permissions" not in install
+    assert {"manifests/in_role.yaml", "manifests/in_rolebinding.yaml"} <= made.keys()

@@ -1,0 +1,148 @@
+"""A release more, or one withdrawn."""
+
+from __future__ import annotations
+
+import pytest
+
+from everpath.errors import UsageError
+from everpath.releases.cutting import SetField, Wish, cut
+from everpath.releases.source import ChannelNote, Membership, Origin, Release, Source
+from histories import drawn, source
+
+LINE = """
+    - {version: 0.1.0, channels: [stable, candidate]}
+    - {version: 0.2.0, channels: [stable, candidate], from: {replaces: 0.1.0}}
+    - {version: 0.3.0, channels: [candidate], from: {replaces: 0.2.0}}
+"""
+
+
+def test_a_release_replaces_the_head_in_the_channels_of_the_one_before_it() -> None:
+    made = cut(source(LINE), Wish("0.3.1")).source.releases[-1]
+    assert made == Release("0.3.1", (Membership("candidate"),), Origin("0.3.0"))
+
+
+def test_where_heads_differ_each_channel_has_its_own_from() -> None:
+    made = cut(source(LINE), Wish("0.4.0", ("stable", "candidate"))).source.releases[-1]
+    assert made.channels == (
+        Membership("stable", Origin("0.2.0")),
+        Membership("candidate", Origin("0.3.0")),
+    )
+
+
+def test_the_first_release_goes_into_the_default_channel_and_replaces_nothing() -> None:
+    made = cut(Source("acme", "stable"), Wish("0.1.0")).source.releases[-1]
+    assert made == Release("0.1.0", (Membership("stable"),))
+
+
+def test_a_new_channel_takes_over_from_what_the_package_has() -> None:
+    known = source(LINE, "package: acme\ndefaultChannel: stable\nchannels: [{name: fast}]")
+    made = cut(known, Wish("0.4.0", ("fast",))).source.releases[-1]
+    assert made.origin == Origin("0.3.0")
+
+
+def test_a_release_with_a_name_of_its_own_is_replaced_by_version() -> None:
+    known = source("- {version: 0.1.0, channels: [stable], name: acme-operator-0.1}")
+    after = cut(known, Wish("0.2.0")).source
+    assert after.releases[-1].origin == Origin("0.1.0")
+    assert drawn(after)["stable"] == ["acme-operator-0.1", "0.2.0: acme-operator-0.1"]
+
+
+def test_withdrawing_the_head_writes_down_what_takes_its_place() -> None:
+    done = cut(source(LINE), Wish("0.3.1", withdraw=("0.3.0",), reason="it loses shards"))
+    assert done.edits[0] == SetField(2, "withdrawn", "it loses shards")
+    assert done.source.releases[-1].origin == Origin("0.2.0", ("0.3.0",))
+    assert drawn(done.source)["candidate"][-1] == "0.3.1: 0.2.0 / 0.3.0"
+
+
+def test_withdrawing_without_a_reason_is_a_bare_true() -> None:
+    done = cut(source(LINE), Wish("0.3.1", withdraw=("0.3.0",)))
+    assert done.edits[0] == SetField(2, "withdrawn", value=True)
+    assert done.source.releases[2].withdrawn == ""
+
+
+def test_what_is_withdrawn_is_skipped_also_by_edges_that_are_stated() -> None:
+    done = cut(source(LINE), Wish("0.3.1", replaces="0.2.0", withdraw=("0.3.0",)))
+    assert done.source.releases[-1].origin == Origin("0.2.0", ("0.3.0",))
+
+
+def test_a_withdrawn_release_amid_the_line_is_passed_over_by_whoever_replaced_it() -> None:
+    known = source(LINE.replace("[stable, candidate], from", "[candidate], from"))
+    done = cut(known, Wish("0.3.1", withdraw=("0.2.0",)))
+    assert drawn(done.source)["candidate"] == [
+        "0.1.0",
+        "0.2.0",
+        "0.3.0: 0.1.0 / 0.2.0",
+        "0.3.1: 0.3.0",
+    ]
+
+
+def test_a_z_stream_is_written_as_such() -> None:
+    made = cut(source(LINE), Wish("0.3.1", zstream=True)).source.releases[-1]
+    assert made.origin == Origin(zstream=True)
+
+
+def test_earlier_bundles_are_frozen_and_those_that_are_stay_as_they_are() -> None:
+    frozen = "sha256:" + "a" * 64
+    known = source(
+        f"- {{version: 0.1.0, channels: [stable], bundle: '{frozen}'}}\n- {{version: 0.2.0, channels: []}}"
+    )
+    digests = {"acme.v0.1.0": "sha256:" + "b" * 64, "acme.v0.2.0": "sha256:" + "c" * 64}
+    after = cut(known, Wish("0.3.0", ("stable",)), digests).source
+    assert [release.bundle for release in after.releases] == [frozen, digests["acme.v0.2.0"], None]
+
+
+@pytest.mark.parametrize(
+    ("wish", "message", "hint"),
+    [
+        (Wish("0.2.0"), "acme 0.2.0 is released already", "cut a higher version"),
+        (Wish("0.3.0+5"), "acme 0.3.0 is released already, which OLM takes for the same", "higher version"),
+        (Wish("0.4"), "'0.4' is not a version", "three numbers"),
+        (Wish("v0.4.0"), "'v0.4.0' is not a version", "three numbers"),
+        (
+            Wish("0.2.5", ("candidate",)),
+            "0.2.5 is lower than 0.3.0, the head of the channel 'candidate'",
+            "above 0.3.0",
+        ),
+        (Wish("0.4.0", ("stabel",)), "there is no channel 'stabel'", "did you mean 'stable'?"),
+        (Wish("0.4.0", ("next",)), "there is no channel 'next'", "add `- name: next` under `channels:`"),
+        (Wish("0.4.0", replaces="0.9.0"), "0.9.0: there is no such release", "did you mean 0."),
+        (Wish("0.4.0", skips=("acme.v7",)), "acme.v7: there is no such release", "did you mean acme.v0."),
+        (
+            Wish("0.4.0", withdraw=("7.7.7",)),
+            "--withdraw 7.7.7: there is no such release",
+            "there are 0.1.0, 0.2.0",
+        ),
+        (
+            Wish("0.4.0", replaces="0.3.0", skips=("acme.v0.3.0",)),
+            "both replaced and skipped",
+            "--replaces 0.3.0",
+        ),
+    ],
+)
+def test_a_wish_that_cannot_be_granted_says_what_to_do(wish: Wish, message: str, hint: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        cut(source(LINE), wish)
+    assert message in raised.value.message
+    assert hint in (raised.value.hint or "")
+
+
+def test_a_release_cannot_be_withdrawn_twice() -> None:
+    known = cut(source(LINE), Wish("0.3.1", withdraw=("0.3.0",))).source
+    with pytest.raises(UsageError, match="withdrawn already"):
+        cut(known, Wish("0.3.2", withdraw=("0.3.0",)))
+
+
+def test_two_heads_must_be_told_apart_by_whoever_releases() -> None:
+    known = source("- {version: 0.1.0, channels: [stable]}\n- {version: 0.2.0, channels: [stable]}")
+    with pytest.raises(UsageError, match=r"has 2 heads: 0\.1\.0, 0\.2\.0") as raised:
+        cut(known, Wish("0.3.0"))
+    assert raised.value.hint == "say what it replaces and skips: --replaces 0.2.0 --skips 0.1.0"
+    after = cut(known, Wish("0.3.0", replaces="0.2.0", skips=("0.1.0",))).source
+    assert drawn(after)["stable"][-1] == "0.3.0: 0.2.0 / 0.1.0"
+
+
+def test_channels_that_are_described_may_be_given_their_first_release() -> None:
+    known = Source("acme", "stable", channels=(ChannelNote("fast"),))
+    assert cut(known, Wish("0.1.0", ("fast", "stable", "fast"))).source.channel_names == ("fast", "stable")
+    with pytest.raises(UsageError, match="no release is in the default channel 'stable'"):
+        cut(known, Wish("0.1.0", ("fast",)))

@@ -1,0 +1,237 @@
+"""What each release replaces, skips and covers in a catalog."""
+
+from __future__ import annotations
+
+from everpath.graph import PackageGraph
+from everpath.policies import olm_v0, olm_v1
+from everpath.policies.walks import walk
+from everpath.releases.edges import package
+from everpath.releases.source import Source, Variant
+from histories import drawn, source
+
+
+def test_a_release_replaces_what_it_says_in_every_channel() -> None:
+    made = source("""
+        - {version: 0.1.0, channels: [stable, candidate]}
+        - {version: 0.2.0, channels: [stable, candidate], from: {replaces: 0.1.0}}
+    """)
+    assert drawn(made) == {"candidate": ["0.1.0", "0.2.0: 0.1.0"], "stable": ["0.1.0", "0.2.0: 0.1.0"]}
+
+
+def test_channels_may_differ_in_what_is_replaced() -> None:
+    made = source("""
+        - {version: 0.1.0, channels: [stable, candidate]}
+        - {version: 0.2.0, channels: [candidate], from: {replaces: 0.1.0}}
+        - version: 0.3.0
+          channels: {stable: {replaces: 0.1.0, range: ">=0.2.0 <0.3.0"}, candidate: }
+          from: {replaces: 0.2.0}
+    """)
+    assert drawn(made)["stable"] == ["0.1.0", "0.3.0: 0.1.0 / - / >=0.2.0 <0.3.0"]
+    assert drawn(made)["candidate"] == ["0.1.0", "0.2.0: 0.1.0", "0.3.0: 0.2.0"]
+
+
+def test_a_version_means_the_release_and_any_other_name_itself() -> None:
+    made = source("""
+        - {version: 0.1.0, channels: [stable], name: old-name, from: {replaces: acme-beta.v7}}
+        - {version: 0.2.0, channels: [stable], from: {replaces: 0.1.0, skips: [old-name-2]}}
+    """)
+    entries = package(made).channels[0].entries
+    assert [(e.replaces, e.skips) for e in entries] == [("acme-beta.v7", ()), ("old-name", ("old-name-2",))]
+
+
+def test_a_z_stream_release_stands_in_for_all_of_its_stream() -> None:
+    made = source("""
+        - {version: 0.2.0, channels: [stable]}
+        - {version: 0.3.0, channels: [stable], from: {replaces: 0.2.0}}
+        - {version: 0.3.1, channels: [stable], from: {replaces: 0.3.0}}
+        - {version: 0.3.2, channels: [stable], from: {zstream: true}}
+    """)
+    assert drawn(made)["stable"][-1] == "0.3.2: 0.2.0 / 0.3.1, 0.3.0 / >=0.3.0 <0.3.2"
+
+
+def test_the_first_z_stream_release_of_a_stream_replaces_the_head_below() -> None:
+    made = source("""
+        - {version: 0.2.0, channels: [stable]}
+        - {version: 0.3.4, channels: [stable], from: {zstream: true}}
+    """)
+    assert drawn(made)["stable"][-1] == "0.3.4: 0.2.0 / - / >=0.3.0 <0.3.4"
+
+
+def test_a_z_stream_covers_pre_releases_of_its_first_release_where_there_are_any() -> None:
+    made = source("""
+        - {version: 0.3.0-rc.1, channels: [candidate]}
+        - {version: 0.3.1, channels: [stable, candidate], from: {zstream: true}}
+    """)
+    assert drawn(made)["stable"] == ["0.3.1: - / - / >=0.3.0-0 <0.3.1"]
+    assert drawn(made)["candidate"][-1] == "0.3.1: - / 0.3.0-rc.1 / >=0.3.0-0 <0.3.1"
+
+
+def test_a_z_stream_inherits_what_its_stream_skipped_and_covered() -> None:
+    made = source("""
+        - {version: 0.1.0, channels: [stable]}
+        - {version: 0.2.0, channels: [stable], from: {replaces: 0.1.0}}
+        - {version: 0.3.0, channels: [stable], from: {replaces: 0.1.0, skips: [0.2.0], range: "<0.1.0"}}
+        - {version: 0.3.1, channels: [stable], from: {zstream: true}}
+    """)
+    assert drawn(made)["stable"][-1] == "0.3.1: 0.1.0 / 0.3.0, 0.2.0 / >=0.3.0 <0.3.1 || <0.1.0"
+
+
+def test_ranges_that_meet_become_one() -> None:
+    made = source("""
+        - {version: 0.2.0, channels: [stable]}
+        - {version: 0.3.0, channels: [stable], from: {replaces: 0.2.0, range: ">=0.1.0 <0.3.0"}}
+        - {version: 0.3.1, channels: [stable], from: {zstream: true}}
+        - {version: 0.3.2, channels: [stable], from: {zstream: true, range: "<1.0.0+b"}}
+        - {version: 0.3.3, channels: [stable], from: {zstream: true, range: ">0.3.0"}}
+    """)
+    ranges = [line.rpartition(" / ")[2] for line in drawn(made)["stable"][2:]]
+    assert ranges == [">=0.1.0 <0.3.1", "<1.0.0+b", ">=0.3.0 || <1.0.0+b"]
+
+
+def test_a_z_stream_never_skips_what_stands_in_its_own_line() -> None:
+    made = source("""
+        - {version: 0.2.3, channels: [stable]}
+        - {version: 0.2.4, channels: [stable], from: {replaces: 0.2.3}}
+        - {version: 0.3.0, channels: [stable], from: {replaces: 0.2.4}}
+        - {version: 0.2.5, channels: [stable], from: {replaces: 0.2.4}}
+        - {version: 0.3.1, channels: [stable], from: {replaces: 0.2.5, skips: [0.3.0]}}
+        - {version: 0.3.2, channels: [stable], from: {zstream: true}}
+    """)
+    assert drawn(made)["stable"][-1] == "0.3.2: 0.2.5 / 0.3.1, 0.3.0 / >=0.3.0 <0.3.2"
+    assert _ends(made) == {"acme.v0.3.2"}
+
+
+def test_the_release_after_a_withdrawn_one_takes_its_place() -> None:
+    made = source("""
+        - {version: 0.1.0, channels: [stable]}
+        - {version: 0.2.0, channels: [stable], from: {replaces: 0.1.0}, withdrawn: it loses shards}
+        - {version: 0.2.1, channels: [stable], from: {replaces: 0.2.0}}
+    """)
+    assert drawn(made)["stable"] == ["0.1.0", "0.2.0", "0.2.1: 0.1.0 / 0.2.0"]
+    assert _ends(made) == {"acme.v0.2.1"}
+
+
+def test_a_release_withdrawn_amid_a_line_is_passed_over() -> None:
+    made = source("""
+        - {version: 0.1.0, channels: [stable]}
+        - {version: 0.2.0, channels: [stable], from: {replaces: 0.1.0}, withdrawn: true}
+        - {version: 0.3.0, channels: [stable], from: {replaces: 0.2.0}, withdrawn: true}
+        - {version: 0.4.0, channels: [stable], from: {replaces: 0.3.0}}
+        - {version: 0.5.0, channels: [stable], from: {replaces: 0.4.0}}
+    """)
+    assert drawn(made)["stable"][-2:] == ["0.4.0: 0.1.0 / 0.3.0, 0.2.0", "0.5.0: 0.4.0"]
+    graph = PackageGraph(package(made)).channels[0]
+    for hops in (olm_v0.hops(graph).next, olm_v1.hops(graph)):
+        assert walk(hops, "acme.v0.1.0") == ("acme.v0.4.0", "acme.v0.5.0")
+        assert walk(hops, "acme.v0.2.0") == ("acme.v0.4.0", "acme.v0.5.0")
+
+
+def test_whoever_runs_a_withdrawn_release_is_told_so() -> None:
+    made = source("""
+        - {version: 0.1.0, channels: [stable], withdrawn: it loses shards}
+        - {version: 0.1.1, channels: [stable], from: {replaces: 0.1.0}, deprecated: use 0.2}
+        - {version: 0.1.2, channels: [stable], from: {replaces: 0.1.1}, withdrawn: true}
+        - {version: 0.1.3, channels: [stable], from: {replaces: 0.1.2}}
+    """)
+    told = {name: entry.message for name, entry in package(made).deprecated("olm.bundle").items()}
+    assert told == {
+        "acme.v0.1.0": "withdrawn: it loses shards",
+        "acme.v0.1.1": "use 0.2",
+        "acme.v0.1.2": "withdrawn",
+    }
+
+
+def test_packages_and_channels_may_be_deprecated() -> None:
+    top = (
+        "package: acme\ndefaultChannel: stable\ndeprecated: use other\n"
+        "channels: [{name: stable, deprecated: use fast}, {name: gone, deprecated: x}]"
+    )
+    made = package(source("- {version: 0.1.0, channels: [stable]}", top))
+    entries = [(e.schema, e.name, e.message) for d in made.deprecations for e in d.entries]
+    assert entries == [("olm.package", "", "use other"), ("olm.channel", "stable", "use fast")]
+
+
+SEVERAL = """
+    - {version: 0.1.0, channels: [stable]}
+    - {version: 0.2.0, channels: [stable, fast], from: {replaces: 0.1.0}}
+    - {version: 0.3.0, channels: [stable], from: {replaces: 0.2.0}}
+    - {version: 0.4.0, channels: [stable], from: {replaces: 0.3.0}}
+"""
+
+
+def test_a_variant_has_the_releases_of_its_range_and_the_channels_it_names() -> None:
+    made = source(SEVERAL)
+    assert drawn(made, Variant("old", "<0.3.0")) == {
+        "fast": ["0.2.0: 0.1.0"],
+        "stable": ["0.1.0", "0.2.0: 0.1.0"],
+    }
+    assert drawn(made, Variant("fast", channels=("fast",))) == {"fast": ["0.2.0: 0.1.0"]}
+
+
+def test_a_variant_without_the_default_channel_has_another() -> None:
+    made = source(SEVERAL)
+    assert package(made, Variant("x", channels=("fast",))).default_channel == "fast"
+    assert package(made).default_channel == "stable"
+
+
+def test_a_release_left_out_amid_a_line_is_stood_in_for() -> None:
+    made = source(SEVERAL)
+    assert drawn(made, Variant("x", "!=0.2.0 !=0.3.0"))["stable"] == ["0.1.0", "0.4.0: 0.1.0 / 0.3.0, 0.2.0"]
+
+
+def test_what_a_release_that_is_left_out_had_skipped_is_skipped_in_its_stead() -> None:
+    made = source("""
+        - {version: 0.1.2, channels: [stable]}
+        - {version: 0.1.3, channels: [stable], from: {zstream: true}}
+        - {version: 0.1.4, channels: [stable], from: {replaces: 0.1.3}}
+    """)
+    assert drawn(made, Variant("x", "!=0.1.3"))["stable"] == [
+        "0.1.2",
+        "0.1.4: - / 0.1.3, 0.1.2 / >=0.1.0 <0.1.3",
+    ]
+
+
+def test_a_catalog_that_begins_later_keeps_the_name_of_what_came_before() -> None:
+    made = source(SEVERAL)
+    assert drawn(made, Variant("x", ">=0.3.0"))["stable"] == ["0.3.0: 0.2.0", "0.4.0: 0.3.0"]
+
+
+def test_a_channel_without_a_release_is_in_no_catalog() -> None:
+    made = source(SEVERAL, "package: acme\ndefaultChannel: stable\nchannels: [{name: next}]")
+    assert set(drawn(made)) == {"stable", "fast"}
+    assert set(drawn(made, Variant("x", ">=0.3.0"))) == {"stable"}
+
+
+def test_images_are_tagged_with_the_version_unless_somebody_says_otherwise() -> None:
+    top = "package: acme\ndefaultChannel: stable\nimage: quay.io/acme\nimages: {op: quay.io/op, db: 'db:5'}"
+    made = source(
+        "- {version: 0.1.0+b, channels: [stable]}\n- {version: 0.2.0, channels: [stable], image: x@y}", top
+    )
+    assert [b.image for b in package(made).bundles] == ["quay.io/acme:v0.1.0-b", "x@y"]
+    assert made.images_of(made.releases[1]) == {"op": "quay.io/op:v0.2.0", "db": "db:5"}
+
+
+def test_a_circle_of_withdrawn_releases_comes_to_an_end() -> None:
+    made = Source("acme", "stable")
+    circle = source("""
+        - {version: 0.1.0, channels: [stable], from: {replaces: 0.2.0}, withdrawn: true}
+        - {version: 0.2.0, channels: [fast], from: {replaces: 0.1.0}}
+        - {version: 0.3.0, channels: [stable], from: {replaces: 0.1.0}}
+    """)
+    assert drawn(circle)["stable"][-1] == "0.3.0: 0.2.0 / 0.1.0"
+    assert package(made).channels == ()
+
+
+def test_thousands_of_patches_are_no_deeper_than_one() -> None:
+    lines = "\n".join(
+        f"- {{version: 0.1.{n}, channels: [stable], from: {{zstream: true}}}}" for n in range(1200)
+    )
+    head = package(source(lines)).channels[0].entries[-1]
+    assert (head.replaces, len(head.skips), head.skip_range) == (None, 1199, ">=0.1.0 <0.1.1199")
+
+
+def _ends(made: Source) -> set[str]:
+    """Where everybody ends, under OLM v0 and v1."""
+    graph = PackageGraph(package(made)).channels[0]
+    hops = (olm_v0.hops(graph).next, olm_v1.hops(graph))
+    return {[name, *walk(each, name)][-1] for each in hops for name in graph.entries}

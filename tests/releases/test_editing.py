@@ -1,0 +1,111 @@
+"""Edits of releases.yaml: nothing changes but what is edited."""
+
+from __future__ import annotations
+
+import pytest
+
+from everpath.errors import ReleasesError
+from everpath.formats.releases.editing import edited
+from everpath.formats.releases.reading import read_text
+from everpath.releases.cutting import AddRelease, Edit, SetField
+from everpath.releases.source import Membership, Origin, Release
+
+NEW = AddRelease(Release("0.3.0", (Membership("stable"),), Origin("0.2.0")))
+WITHDRAWN = SetField(0, "withdrawn", "it: loses shards")
+
+LATER = "- {version: 0.4.0, channels: [stable], from: {replaces: 0.2.0}}\n"
+TOP = "package: acme   # ours\ndefaultChannel: stable\n"
+
+
+def _after(text: str, *edits: Edit) -> str:
+    return edited(text.encode(), edits, "r.yaml").decode()
+
+
+def test_a_release_is_added_as_the_others_are_indented() -> None:
+    text = f"{TOP}releases:\n    -   version: 0.2.0\n        channels:   [ stable ]  # yes\n# the end\n"
+    assert _after(text, NEW) == text.replace(
+        "# the end",
+        "    - version: 0.3.0\n      channels: [stable]\n      from: {replaces: 0.2.0}\n# the end",
+    )
+
+
+def test_comments_of_the_last_release_stay_with_it() -> None:
+    text = f"{TOP}releases:\n- version: 0.2.0\n  channels: [stable]\n  # to be withdrawn?\n\n# the end\n"
+    added = "- version: 0.3.0\n  channels: [stable]\n  from: {replaces: 0.2.0}\n"
+    assert _after(text, NEW) == text.replace("\n\n# the end", f"\n{added}\n# the end")
+
+
+def test_blank_lines_between_releases_are_kept_up() -> None:
+    text = (
+        f"{TOP}releases:\n- {{version: 0.1.0, channels: [stable]}}\n\n# two\n"
+        "- {version: 0.2.0, channels: [stable], from: {replaces: 0.1.0}}\n"
+    )
+    assert (
+        _after(text, NEW) == f"{text}\n- version: 0.3.0\n  channels: [stable]\n  from: {{replaces: 0.2.0}}\n"
+    )
+
+
+def test_a_key_is_added_behind_the_others_of_its_release() -> None:
+    text = f"{TOP}releases:\n- version: 0.2.0\n  channels: [stable]  # all\n{LATER}"
+    assert _after(text, WITHDRAWN) == text.replace("# all\n", '# all\n  withdrawn: "it: loses shards"\n')
+
+
+def test_a_key_that_is_there_gets_another_value() -> None:
+    text = f"{TOP}releases:\n- version: 0.2.0\n  withdrawn:   false # not yet\n  channels: [stable]\n{LATER}"
+    assert _after(text, WITHDRAWN) == text.replace("false", '"it: loses shards"')
+
+
+def test_releases_on_one_line_stay_on_one() -> None:
+    text = f"{TOP}releases: [{{version: 0.2.0, channels: [stable]}},]\n"
+    frozen = SetField(0, "bundle", "sha256:" + "0" * 64)
+    made = _after(text, NEW, frozen)
+    assert made == (
+        f"{TOP}releases: [{{version: 0.2.0, channels: [stable], bundle: sha256:{'0' * 64}}}, "
+        "{version: 0.3.0, channels: [stable], from: {replaces: 0.2.0}},]\n"
+    )
+
+
+@pytest.mark.parametrize("empty", ["releases: []", "releases:", "releases: null", "releases: [] # none yet"])
+def test_the_first_release_takes_the_place_of_nothing(empty: str) -> None:
+    first = AddRelease(Release("0.1.0", (Membership("stable"),)))
+    made = _after(f"{TOP}{empty}\n", first)
+    assert made.startswith(f"{TOP}releases:")
+    assert "  - version: 0.1.0\n    channels: [stable]" in made
+    assert ("# none yet" in made) == ("# none yet" in empty)
+
+
+def test_line_ends_are_those_of_the_file() -> None:
+    text = f"{TOP}releases:\n- version: 0.2.0\n  channels: [stable]\n".replace("\n", "\r\n")
+    made = _after(text, NEW, SetField(0, "bundle", "sha256:" + "0" * 64))
+    assert made.count("\n") == made.count("\r\n") == text.count("\n") + 4
+
+
+def test_a_last_line_without_an_end_is_given_one_only_in_between() -> None:
+    text = f"{TOP}releases:\n- version: 0.2.0\n  channels: [stable]"
+    made = _after(text, NEW)
+    assert made == f"{text}\n- version: 0.3.0\n  channels: [stable]\n  from: {{replaces: 0.2.0}}"
+
+
+def test_a_text_of_several_lines_is_not_cut() -> None:
+    release = "- version: 0.2.0\n  channels: [stable]\n  deprecated: |\n    two\n    lines\n"
+    text = f"{TOP}releases:\n{release}\nbundles: x\n"
+    made = read_text(_after(text, NEW).encode(), "r.yaml")
+    assert made.releases[0].deprecated == "two\nlines"
+    assert made.bundles == "x"
+
+
+def test_a_file_that_cannot_be_edited_is_refused_with_what_to_write() -> None:
+    text = f"{TOP}x: &a [{{version: 0.2.0, channels: [stable]}}]\nreleases: *a\n".replace("x: ", "channels: ")
+    with pytest.raises(ReleasesError):
+        _after(text, NEW)
+    anchored = f"{TOP}releases:\n- &a {{version: 0.2.0, channels: [stable]}}\n- {{<<: *a, version: 0.2.1}}\n"
+    with pytest.raises(ReleasesError) as raised:
+        _after(anchored, SetField(0, "withdrawn", value=True))
+    assert raised.value.message == "r.yaml is written in a way that cannot be edited"
+    assert (raised.value.hint or "").endswith("set withdrawn: true")
+
+
+def test_a_file_that_is_not_utf_8_is_refused() -> None:
+    text = f"{TOP}releases: []\n".encode("utf-16")
+    with pytest.raises(ReleasesError, match="is not UTF-8"):
+        edited(text, [NEW], "r.yaml")

@@ -1,0 +1,324 @@
+"""releases.yaml as people write it, right and wrong."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+
+from everpath.errors import ReleasesError, UnreadableInput
+from everpath.formats.releases.reading import read_releases, read_text
+from everpath.formats.releases.writing import scalar, source_text
+from everpath.releases.source import Additions, ChannelNote, Membership, Origin, Release, Source, Variant
+from schemas import conforms
+
+WHOLE = """\
+package: searchkeeper
+defaultChannel: stable
+operator: ../operator/config
+bundles: ../bundles
+image: registry.example.com/searchkeeper-bundle
+images: {searchkeeper: registry.example.com/searchkeeper}
+deprecated: no longer developed
+pins: ../pins.txt
+properties: [{type: olm.maxOpenShiftVersion, value: "4.18"}]
+dependencies: []
+annotations: {com.redhat.openshift.versions: v4.12}
+channels:
+  - {name: alpha, deprecated: alpha ended with 0.2}
+catalogs:
+  - {name: v4.18, releases: "<0.4.0", channels: [stable]}
+releases:
+  - version: 0.2.1
+    channels: [stable]
+    withdrawn: true
+    x-owner: {team: [a, b]}
+  - version: 0.2.2
+    channels: {stable: {replaces: 0.2.1}, candidate: }
+    from: {replaces: 0.1.1-gone, skips: [0.2.1], range: ">=0.2.0 <0.2.2"}
+    deprecated: soon
+    minKubeVersion: 1.29.0
+    procedures: [1, 2]
+    engines: ["2.17.0", "2.19.4"]
+    name: searchkeeper-0.2.2
+    image: registry.example.com/other@sha256:00
+    images: {searchkeeper: other}
+    bundle: sha256:0000000000000000000000000000000000000000000000000000000000000000
+    properties: []
+    dependencies: [{type: olm.package, value: {packageName: other, version: ">1.0.0"}}]
+    annotations: {a: b}
+"""
+
+READ = Source(
+    "searchkeeper",
+    "stable",
+    (
+        Release("0.2.1", (Membership("stable"),), withdrawn="", extra={"x-owner": {"team": ["a", "b"]}}),
+        Release(
+            "0.2.2",
+            (Membership("stable", Origin("0.2.1")), Membership("candidate")),
+            Origin("0.1.1-gone", ("0.2.1",), ">=0.2.0 <0.2.2"),
+            deprecated="soon",
+            min_kube_version="1.29.0",
+            procedures=(1, 2),
+            engines=("2.17.0", "2.19.4"),
+            name="searchkeeper-0.2.2",
+            image="registry.example.com/other@sha256:00",
+            images={"searchkeeper": "other"},
+            bundle="sha256:" + "0" * 64,
+            additions=Additions(
+                (),
+                ({"type": "olm.package", "value": {"packageName": "other", "version": ">1.0.0"}},),
+                {"a": "b"},
+            ),
+        ),
+    ),
+    operator=("../operator/config",),
+    bundles="../bundles",
+    image="registry.example.com/searchkeeper-bundle",
+    images={"searchkeeper": "registry.example.com/searchkeeper"},
+    deprecated="no longer developed",
+    pins="../pins.txt",
+    additions=Additions(
+        ({"type": "olm.maxOpenShiftVersion", "value": "4.18"},),
+        (),
+        {"com.redhat.openshift.versions": "v4.12"},
+    ),
+    channels=(ChannelNote("alpha", "alpha ended with 0.2"),),
+    catalogs=(Variant("v4.18", "<0.4.0", ("stable",)),),
+)
+
+
+_ALLOWED = "letters, digits, dots, dashes and underscores only"
+_ELSEWHERE = "of one that is published elsewhere write the name"
+_NOT_REPEATED = "a release is not repeated: give it a higher version, or take one of the two out"
+
+
+def _complaints(text: str) -> list[str]:
+    with pytest.raises(ReleasesError) as raised:
+        read_text(text.encode(), "r.yaml")
+    return raised.value.message.splitlines()
+
+
+def _releases(text: str) -> str:
+    return f"package: acme\ndefaultChannel: stable\nreleases:\n{text}"
+
+
+def test_every_key_is_read() -> None:
+    text = WHOLE.replace("0.1.1-gone", "searchkeeper-gone")
+    expected = READ.releases[1]
+    found = read_text(text.encode(), "r.yaml")
+    assert found.releases[1].origin.replaces == "searchkeeper-gone"
+    assert found.releases[1].channels == expected.channels
+    assert found.releases[0] == READ.releases[0]
+    assert (found.catalogs, found.channels, found.operator) == (READ.catalogs, READ.channels, READ.operator)
+    assert (found.images, found.image, found.bundles) == (READ.images, READ.image, READ.bundles)
+    assert (found.deprecated, found.releases[1].extra) == ("no longer developed", {})
+    assert found.releases[1].bundle == expected.bundle
+    assert (found.pins, found.additions) == (READ.pins, READ.additions)
+    assert found.releases[1].additions == expected.additions
+
+
+def test_every_key_is_in_the_schema_and_what_is_written_conforms_to_it() -> None:
+    found = read_text(WHOLE.replace("0.1.1-gone", "gone").encode(), "r.yaml")
+    written = source_text(found, "s.json")
+    assert read_text(written.encode(), "r.yaml") == found
+    conforms("releases", yaml.safe_load(written))
+
+
+def test_places_lead_to_lines() -> None:
+    found = read_text(_releases("- {version: 0.1.0, channels: [stable]}").encode(), "r.yaml")
+    assert found.releases[0].place.pointer == ("releases", 0)
+
+
+def test_everything_wrong_is_told_at_once_with_its_line() -> None:
+    assert _complaints("""\
+package: a/b
+defaultChanel: stable
+defaultChannel: stabel
+catalogs: [{name: x/y, channels: [nope], releases: "<1"}]
+releases:
+- version: 0.1
+  channels: [stable]
+- version: 0.2.0
+  chanels: [stable]
+- version: 0.2.0
+  channels: {stable: {replaces: 0.1.9, range: ">=v1"}}
+""") == [
+        "r.yaml:1:10: 'a/b' cannot be the name of a package; letters, digits, dots and dashes only",
+        "r.yaml:2:1: no such key: 'defaultChanel'; did you mean 'defaultChannel'?",
+        "r.yaml:3:17: no release is in the default channel 'stabel'; did you mean stable?",
+        f"r.yaml:4:19: 'x/y' cannot be the name of a folder; {_ALLOWED}",
+        "r.yaml:4:35: no release is in the channel 'nope'; there are stable",
+        "r.yaml:4:52: '<1' is not a range: a version has three numbers, MAJOR.MINOR.PATCH; write '<1.0.0'",
+        "r.yaml:6:12: version should be text such as 1.2.3, not 0.1",
+        "r.yaml:8:3: a release needs channels; [] for one that is in none",
+        "r.yaml:9:3: no such key: 'chanels'; did you mean 'channels'?",
+        f"r.yaml:10:12: a/b.v0.2.0 is released twice; {_NOT_REPEATED}",
+        f"r.yaml:11:33: there is no release 0.1.9; {_ELSEWHERE}: a/b.v0.1.9",
+        "r.yaml:11:47: '>=v1' is not a range: a version starts with a digit, not with a v; write '>=1.0.0'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("", "r.yaml:1:1: the file should be a mapping, not nothing"),
+        ("[]", "r.yaml:1:1: the file should be a mapping, not a list"),
+        ("package: a", "r.yaml:1:1: there is no defaultChannel"),
+        ("package: a\npackage: b\ndefaultChannel: s\nreleases: []", "r.yaml:2:1: the same key twice"),
+        ("package: [\n", "r.yaml:2:1: did not find expected node content"),
+        (_releases("- {version: 0.1.x, channels: [stable]}"), "'0.1.x' is not a version: 'x' cannot stand"),
+        (_releases("- {version: 0.1.0, channels: stable}"), "channels should be a list, not text"),
+        (_releases("- {version: 0.1.0, channels: [stable, stable]}"), "the channel 'stable' is named twice"),
+        (
+            _releases("- {version: 0.1.0, channels: [stable], from: {replaces: 0.1.0}}"),
+            "0.1.0 is the release itself",
+        ),
+        (_releases("- {version: 0.1.0, channels: [stable], from: {range: '||'}}"), "r.yaml:4:"),
+        (
+            _releases("- {version: 0.1.0, channels: [stable], from: {range: '<0.1.0 || || <0.2.0'}}"),
+            "crashes OLM",
+        ),
+        (
+            _releases("- {version: 0.1.0, channels: [stable], from: {zstream: 1}}"),
+            "zstream should be true or false, not 1",
+        ),
+        (
+            _releases("- {version: 0.1.0, channels: [stable], minKubeVersion: 1.29}"),
+            "such as 1.29.0, not 1.29",
+        ),
+        (_releases("- {version: 0.1.0, channels: [stable], minKubeVersion: v1}"), "'v1' is not a version"),
+        (_releases("- {version: 0.1.0, channels: [stable], procedures: [a]}"), "a whole number, not text"),
+        (_releases("- {version: 0.1.0, channels: [stable], bundle: md5:1}"), "'md5:1' is no digest"),
+        (_releases("- {version: 0.1.0, channels: [stable], name: ''}"), "name should not be empty"),
+        (
+            _releases("- {version: 0.1.0, channels: [stable], name: ../x}"),
+            "'../x' cannot be the name of a CSV",
+        ),
+        (
+            _releases("- {version: 0.1.0, channels: [stable], withdrawn: bad}"),
+            "everpath release VERSION --channel stable --withdraw 0.1.0",
+        ),
+        (
+            _releases(
+                "- {version: 0.1.0, channels: [stable], name: a}\n"
+                "- {version: 0.1.0, channels: [fast], name: b}\n"
+                "- {version: 0.2.0, channels: [stable], from: {replaces: 0.1.0}}"
+            ),
+            "there is more than one release 0.1.0; name one: a or b",
+        ),
+        (
+            "channels: [{name: a}, {name: a}]\n" + _releases("- {version: 0.1.0, channels: [stable]}"),
+            "r.yaml:1:23: the channel 'a' is described twice",
+        ),
+        (
+            "catalogs: [{name: a}, {name: a}]\n" + _releases("- {version: 0.1.0, channels: [stable]}"),
+            "r.yaml:1:23: two catalogs are called 'a'",
+        ),
+        (
+            "catalogs: [{releases: '<1.0.0'}]\n" + _releases("- {version: 0.1.0, channels: [stable]}"),
+            "r.yaml:1:12: catalogs: there is no name",
+        ),
+    ],
+)
+def test_what_is_wrong_is_named(text: str, complaint: str) -> None:
+    assert complaint in "\n".join(_complaints(text))
+
+
+def test_a_withdrawn_head_of_one_variant_alone_is_found() -> None:
+    text = "catalogs: [{name: old, releases: '<0.2.0'}]\n" + _releases(
+        "- {version: 0.1.0, channels: [stable], withdrawn: bad}\n"
+        "- {version: 0.2.0, channels: [stable], from: {replaces: 0.1.0}}"
+    )
+    assert "in the channel 'stable' of old" in _complaints(text)[0]
+
+
+def test_a_file_that_is_not_there_says_what_writes_one() -> None:
+    with pytest.raises(UnreadableInput) as raised:
+        read_releases("nowhere/releases.yaml")
+    assert raised.value.hint == "everpath init writes one; --file names another"
+
+
+_TEXTS = [
+    "0.1.0",
+    "1.10",
+    "1e3",
+    "yes",
+    "on",
+    "null",
+    "~",
+    "0x1f",
+    "1:30",
+    "a: b",
+    "a #b",
+    " a",
+    "- a",
+    "{a",
+    "é\n",
+    "2026-11-16",
+    "a:b",
+    ".5",
+    "../x",
+    "=",
+    "",
+    "012",
+    "1_0",
+    "!x",
+    "%a",
+    "@a",
+]
+
+
+@pytest.mark.parametrize("text", [*_TEXTS, "\u2028"])
+def test_any_text_is_written_so_that_every_parser_reads_it_back(text: str) -> None:
+    written = f"a: {scalar(text)}\n"
+    assert yaml.safe_load(written)["a"] == text
+    if text:
+        quoted = _releases(f"- {{version: 0.1.0, channels: [stable], x-a: {scalar(text)}}}")
+        assert read_text(quoted.encode(), "r.yaml").releases[0].extra == {"x-a": text}
+
+
+def test_long_lists_are_written_one_line_each() -> None:
+    skips = tuple(f"0.1.{n}" for n in range(30))
+    others = tuple(Release(version, (Membership("stable"),)) for version in skips)
+    made = Source("acme", "stable", (*others, Release("0.2.0", (Membership("stable"),), Origin(skips=skips))))
+    written = source_text(made, "s.json")
+    assert "      skips:\n        - 0.1.0\n        - 0.1.1\n" in written
+    assert read_text(written.encode(), "r.yaml") == made
+
+
+def test_the_schema_knows_every_key_the_reader_knows() -> None:
+    from everpath.formats.releases import reading  # noqa: PLC0415
+    from schemas import SCHEMAS  # noqa: PLC0415
+
+    schema = json.loads((SCHEMAS / "releases.schema.json").read_text())
+    release = schema["$defs"]["release"]
+    assert set(schema["properties"]) == set(reading._KEYS)
+    assert set(release["properties"]) == set(reading._RELEASE_KEYS)
+    assert set(schema["$defs"]["from"]["properties"]) == set(reading._ORIGIN_KEYS)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("properties: x", "r.yaml:3:13: properties should be a list, not text"),
+        ("properties: [{type: a}]", "r.yaml:3:14: properties: there is no value"),
+        ("properties: [{value: a}]", "r.yaml:3:14: properties: there is no type"),
+        ("dependencies: [{type: a, value: 1, more: 2}]", "no such key: 'more'"),
+        (
+            "properties: [{type: olm.package, value: {}}]",
+            "everpath makes every olm.package from the manifests; leave it out",
+        ),
+        ("annotations: {a: 1}", "r.yaml:3:18: a should be text, not 1"),
+        (
+            "annotations: {operators.operatorframework.io.bundle.package.v1: x}",
+            "everpath writes operators.operatorframework.io.bundle.package.v1 itself; leave it out",
+        ),
+        ("pins: []", "r.yaml:3:7: pins should be text, not a list"),
+    ],
+)
+def test_what_is_wrong_with_metadata_is_told_with_its_place(text: str, complaint: str) -> None:
+    told = _complaints(f"package: acme\ndefaultChannel: stable\n{text}\nreleases: []\n")
+    assert any(complaint in line for line in told), told

@@ -1,0 +1,240 @@
+"""`everpath init`: the first releases.yaml of a project, or the one that an existing catalog amounts to."""
+
+from __future__ import annotations
+
+__all__ = ["init"]
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import click
+
+from everpath import __url__
+from everpath.cli.makers import makers
+from everpath.cli.making import Project, blobs_of, made
+from everpath.cli.options import one_package_option
+from everpath.cli.placing import Placement, place
+from everpath.errors import ExitCode, UsageError
+from everpath.formats.bundles.shape import is_bundle_folder, is_repository
+from everpath.formats.reading import read
+from everpath.formats.releases.frozen import digest, files_below
+from everpath.formats.releases.reading import read_text
+from everpath.formats.releases.writing import source_text
+from everpath.formats.sources import STANDARD_INPUT, Sources
+from everpath.model import Catalog, Package
+from everpath.outputs.plain import count
+from everpath.releases.reconstruction import reconstructed
+from everpath.releases.source import Source
+from everpath.rendering import Blob
+
+_SCHEMA: Final = f"{__url__}/raw/main/docs/schemas/releases.schema.json"
+_FILE: Final = "catalog/releases.yaml"
+#: Where operator-sdk keeps what a bundle is made of.
+_MANIFESTS: Final = (
+    "config/manifests/bases",
+    "config/crd/bases",
+    "config/rbac",
+    "config/manager",
+    "config/samples",
+    "config/scorecard",
+)
+_ASSIGNED: Final = r"^{}\s*[:?]?=\s*(?P<value>\S+)\s*$"
+
+
+class _Start(NamedTuple):
+    """The source to begin with, and the documents of the catalog it comes from, if it has any."""
+
+    source: Source
+    blobs: tuple[Blob, ...] | None = None
+    remarks: tuple[str, ...] = ()
+
+
+@click.command("init", short_help="Start a releases.yaml, also from a catalog.")
+@click.option(
+    "--from", "catalog", metavar="CATALOG", help="Reconstruct it from whatever validate-graph reads."
+)
+@one_package_option
+@click.option("-c", "--channel", metavar="NAME", help="The default channel.  [default: stable]")
+@click.option("-f", "--file", metavar="FILE", default=_FILE, show_default=True, help="Where to write it.")
+def init(catalog: str | None, package: str | None, channel: str | None, file: str) -> int:
+    """Write the file that `everpath release` and `everpath generate` work on.
+
+    In a project of operator-sdk it finds name, images and manifests in PROJECT, Makefile and config/. With
+    --from it lists every release of an existing catalog with its edges, each as it is found: generating gives
+    back the same graph. Nothing that exists is overwritten.
+
+    \b
+    $ everpath init
+    $ everpath init --package searchkeeper --channel stable
+    $ everpath init --from published/ -p searchkeeper
+    $ opm render quay.io/me/catalog:latest | everpath init --from - -p searchkeeper
+
+    \b
+    Exit codes:
+      0  written                     3  input that cannot be read
+      2  a wrong command line, a file that exists, a catalog that opm refuses
+    """
+    path = Path(file) / "releases.yaml" if Path(file).is_dir() else Path(file)
+    if path.exists():
+        raise UsageError(f"{path} exists already", hint="everpath release adds to it; --file names another")
+    start = _reconstructed(catalog, package, path) if catalog else _from_project(package, channel, path)
+    content = source_text(start.source, _schema(path), start.remarks).encode()
+    sources = Sources()
+    project = Project(path, read_text(content, str(path), sources), sources, start.blobs)
+    placement = Placement({path: content})
+    if start.source.releases and (start.blobs is not None or start.source.bundles):
+        all_files = made(project, makers()).placement
+        placement = all_files._replace(files={**all_files.files, path: content})
+    done = place(placement)
+    releases = count(len(start.source.releases), "release")
+    click.echo(
+        f"{path}: {start.source.package} with {releases}; {count(len(done), 'file')} written.", err=True
+    )
+    return ExitCode.CLEAN
+
+
+def _schema(path: Path) -> str:
+    """The schema of this project, if it has one and the file is in it; else where everybody can read it."""
+    local = Path("docs/schemas/releases.schema.json")
+    is_inside = path.resolve().is_relative_to(Path.cwd())
+    return _relative(local, path) if local.is_file() and is_inside else _SCHEMA
+
+
+def _relative(target: Path, file: Path) -> str:
+    return Path(os.path.relpath(target, file.parent)).as_posix()
+
+
+def _reconstructed(path: str, name: str | None, file: Path) -> _Start:
+    sources = Sources()
+    whole = _chosen(read(path, sources=sources).catalog, name)
+    if whole.is_one_release:
+        raise UsageError(f"{path} is the folder of one bundle", hint="give the catalog it is in")
+    source = reconstructed(whole)
+    remarks = ("Reconstructed by `everpath init`: every edge as it was found, oldest release first.",)
+    is_folder = path != STANDARD_INPUT and Path(path).is_dir()
+    if is_folder and (is_repository(path) or is_bundle_folder(path)):
+        return _Start(_with_bundles(source, whole, file), None, remarks)
+    blobs = tuple(blob for blob in blobs_of(path, sources) if _package_of(blob) == whole.name)
+    _require_apart(path, whole, file)
+    return _Start(source, blobs, remarks)
+
+
+def _package_of(blob: Blob) -> object:
+    return blob.get("name") if blob.get("schema") == "olm.package" else blob.get("package")
+
+
+def _chosen(catalog: Catalog, name: str | None) -> Package:
+    if name is None and len(catalog.packages) == 1:
+        return catalog.packages[0]
+    names = ", ".join(list(catalog.by_name)[:5]) + (", …" if len(catalog.packages) > 5 else "")
+    if name is None:
+        hint = f"-p {next(iter(catalog.by_name), 'NAME')}"
+        raise UsageError(
+            f"a source is of one package, and there are {len(catalog.packages)}: {names}", hint=hint
+        )
+    if name not in catalog.by_name:
+        raise UsageError(f"no package is called {name!r}", hint=f"there are {names}" if names else None)
+    return catalog.by_name[name]
+
+
+def _require_apart(path: str, whole: Package, file: Path) -> None:
+    """The old catalog must not stay beside the new one: whoever loads both finds everything twice."""
+    ours = file.parent / whole.name
+    places = (whole.place.file, *(channel.place.file for channel in whole.channels))
+    for each in () if path == STANDARD_INPUT else places:
+        there = Path(each).resolve()
+        if there.is_relative_to(file.parent.resolve()) and there not in (
+            (ours / f"catalog.{suffix}").resolve() for suffix in ("yaml", "json")
+        ):
+            raise UsageError(
+                f"{each} would lie beside {ours / 'catalog.yaml'}, and both would hold {whole.name}",
+                hint=f"write to another folder, and delete the old one after: --file new/{file.name}",
+            )
+
+
+def _with_bundles(source: Source, whole: Package, file: Path) -> Source:
+    """The source with the folder that holds PACKAGE/VERSION for each release."""
+    roots = {_root(bundle.place.file, whole.name, bundle.version or "") for bundle in whole.bundles}
+    root = roots.pop() if len(roots) == 1 else None
+    if root is None:
+        raise UsageError(
+            f"the bundles of {whole.name} are not all in folders {whole.name}/VERSION",
+            hint=f"name them after the versions, for instance {whole.name}/{source.releases[-1].version}",
+        )
+    with_folder = replace(source, bundles=_relative(root, file))
+    project = Project(file, with_folder, Sources())
+    frozen = (replace(r, bundle=digest(files_below(project.bundle_folder(r)))) for r in source.releases)
+    return replace(with_folder, releases=tuple(frozen))
+
+
+def _root(file: str, package: str, version: str) -> Path | None:
+    """The folder above PACKAGE/VERSION/manifests/FILE."""
+    folder = Path(file).parent
+    folder = folder.parent if folder.name == "manifests" else folder
+    is_usual = (folder.parent.name, folder.name) == (package, version)
+    return folder.parent.parent if is_usual else None
+
+
+def _from_project(name: str | None, channel: str | None, file: Path) -> _Start:
+    """An empty source for the project in the current folder."""
+    makefile, project = _content("Makefile"), _content("PROJECT")
+    base = _assigned(makefile, "IMAGE_TAG_BASE")
+    found = name or _matched(r"^projectName:\s*(?P<value>\S+)\s*$", project) or _base_csv()
+    if not found:
+        raise UsageError(
+            "nothing here says what the package is called",
+            hint="everpath init --package NAME [--channel NAME]",
+        )
+    operator = [path for path in _MANIFESTS if Path(path).is_dir()] or [
+        path for path in ("operator/config", "config") if Path(path).is_dir()
+    ]
+    source = Source(
+        found,
+        channel or "stable",
+        operator=tuple(_relative(Path(path), file) for path in operator),
+        bundles=_relative(Path("bundles"), file),
+        image=f"{base}-bundle" if base else None,
+        images={"controller": base} if base else {},
+    )
+    version = _assigned(makefile, "VERSION") or "0.1.0"
+    return _Start(source, None, (f"The first release: everpath release {version}", *_overlaid()))
+
+
+def _overlaid() -> Iterator[str]:
+    """What to know of a project whose manifests are changed on their way to a cluster."""
+    if re.search(r"^(namePrefix|patches\w*):", _content("config/default/kustomization.yaml"), re.MULTILINE):
+        yield "What config/default changes (namePrefix, patches) is not in these manifests. With it:"
+        yield "kustomize build config/manifests > operator.yaml, and operator: ../operator.yaml"
+
+
+def _content(name: str) -> str:
+    try:
+        return Path(name).read_text(encoding="utf-8", errors="replace")
+    except (FileNotFoundError, IsADirectoryError):
+        return ""
+
+
+def _assigned(makefile: str, name: str) -> str | None:
+    """A variable of a Makefile, if its value is written out."""
+    value = _matched(_ASSIGNED.format(name), makefile)
+    return value if value and "$" not in value else None
+
+
+def _matched(pattern: str, text: str) -> str | None:
+    found = re.search(pattern, text, re.MULTILINE)
+    return found["value"].strip("\"'") if found else None
+
+
+def _base_csv() -> str | None:
+    """The package that the base ClusterServiceVersion is named after."""
+    names: Sequence[Path] = sorted(_base_csvs())
+    return names[0].name.partition(".")[0] if len(names) == 1 else None
+
+
+def _base_csvs() -> Iterator[Path]:
+    for folder in ("config/manifests/bases", "operator/config/manifests", "config/manifests"):
+        yield from Path(folder).glob("*.clusterserviceversion.yaml")

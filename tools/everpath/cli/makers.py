@@ -1,0 +1,101 @@
+"""Where generating meets those who know how: packaging, rendering, and the spelling of opm."""
+
+from __future__ import annotations
+
+__all__ = ["makers"]
+
+from collections.abc import Iterable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from everpath.cli.making import Files, Makers, Project, line_of
+from everpath.contents import CSV, Manifest
+from everpath.errors import ReleasesError, UnreadableInput
+from everpath.formats.bundles.contents import read_contents
+from everpath.formats.fbc.writing import catalog_text
+from everpath.formats.operator_manifests import read_operator
+from everpath.formats.sources import Sources
+from everpath.formats.text.first_document import first_document
+from everpath.formats.text.go_yaml import yaml_text
+from everpath.model import Package, Place
+from everpath.packaging import Operator, ReleaseFacts, bundle_files
+from everpath.releases.source import Release
+from everpath.rendering import Blob, Refusal, render_bundle
+from everpath.rendering.metadata import migrated
+
+
+def makers() -> Makers:
+    """Those of one run: the operator's manifests are read once."""
+    known: dict[tuple[str, ...], Operator] = {}
+
+    def bundle(project: Project, release: Release, whole: Package) -> Files:
+        paths = tuple(str(project.beside(path)) for path in project.source.operator)
+        for path in paths:
+            if not Path(path).exists():
+                hint = f"`operator:` of {project.file} names it"
+                raise UnreadableInput(f"there is no {path}", hint=hint, file=path)
+        if paths not in known:
+            known[paths] = read_operator(paths, Sources())
+        documents = bundle_files(known[paths], _facts(project, release, whole))
+        return {name: yaml_text(body).encode() for name, body in documents.items()}
+
+    return Makers(bundle, _blob, _text, _about)
+
+
+def _facts(project: Project, release: Release, whole: Package) -> ReleaseFacts:
+    """The release as its CSV tells it: with its edges in the default channel, or in its first one."""
+    source, name = project.source, project.source.name_of(release)
+    channels = [channel for channel in whole.channels if name in channel.by_name]
+    channels.sort(key=lambda channel: channel.name != source.default_channel)
+    entry = channels[0].by_name[name] if channels else None
+    additions = source.additions_of(release)
+    return ReleaseFacts(
+        source.package,
+        name,
+        release.version,
+        tuple(membership.channel for membership in release.channels),
+        source.default_channel,
+        replaces=entry.replaces if entry else None,
+        skips=entry.skips if entry else (),
+        skip_range=entry.skip_range if entry else None,
+        min_kube_version=release.min_kube_version,
+        images=source.images_of(release),
+        digests=project.digests,
+        properties=additions.properties or (),
+        dependencies=additions.dependencies or (),
+        annotations=additions.annotations,
+    )
+
+
+def _blob(folder: str, files: Files, image: str) -> Blob:
+    """What opm would render of the files, which need not be on disk yet."""
+    with TemporaryDirectory(prefix="everpath-") as aside:
+        for name, content in files.items():
+            path = Path(aside, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        try:
+            # With an image to pull, the catalog need not carry the manifests: a tenth of the size.
+            return migrated(render_bundle(read_contents(aside), image)).blob
+        except Refusal as refusal:
+            inside = line_of(refusal.place, Sources()).removeprefix(aside).lstrip("/")
+            where = str(Path(folder, inside))
+            raise ReleasesError(f"{where}: {refusal.message}", hint=refusal.fix, file=folder) from refusal
+
+
+def _about(files: Files) -> Blob:
+    """Icon and description as `opm init` puts them into a package."""
+    for name, content in sorted(files.items()):
+        if name.startswith("manifests/") and CSV.encode() in content:
+            body = first_document(content).value
+            manifest = Manifest(Place(name), body if isinstance(body, dict) else {})
+            if manifest.kind == CSV:
+                icons, text = manifest.spec.get("icon"), manifest.spec.get("description")
+                found = {"icon": icons[0] if isinstance(icons, list) and icons else None, "description": text}
+                return {key: value for key, value in found.items() if value}
+    return {}
+
+
+def _text(blobs: Iterable[Blob], suffix: str) -> bytes:
+    """Documents as opm writes them."""
+    return "".join(catalog_text(blobs, suffix)).encode()

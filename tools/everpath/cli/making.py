@@ -1,0 +1,326 @@
+"""All files that a source stands for: the bundles and the catalogs, as bytes by path, and what is stale.
+
+What goes into a bundle's files, what a catalog holds of a bundle, and how a catalog is spelled is known to
+others: four functions (`Makers`), handed in. Nothing is written here.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Made", "Makers", "Project", "blobs_of", "frozen_digests", "line_of", "made"]
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from everpath.cli.placing import Placement
+from everpath.errors import ReleasesError, UnreadableInput
+from everpath.formats import positions
+from everpath.formats.fbc.blobs import read_blobs
+from everpath.formats.releases.frozen import digest, files_below
+from everpath.formats.releases.pins import read_pins
+from everpath.formats.sources import Sources
+from everpath.graph import ChannelGraph
+from everpath.model import Package, Place
+from everpath.releases.edges import package
+from everpath.releases.source import PUBLISHED, Release, Source, Variant
+from everpath.rendering import Blob, Refusal
+from everpath.rendering.channels import channel_blob
+
+_OURS: Final = ("olm.package", "olm.channel", "olm.deprecations", "olm.bundle")
+#: What the source says of a package, whatever a catalog on disk does.
+_OF_THE_SOURCE: Final = ("schema", "name", "defaultChannel")
+_SUFFIXES: Final = ("yaml", "json")
+_HEADER: Final = b"# Made by `everpath generate` from releases.yaml: edit that.\n"
+
+Files = Mapping[str, bytes]
+
+
+class Makers(NamedTuple):
+    """What others know: a bundle's files from the operator's manifests, its blob from its files, a text,
+    and the icon and the description that a bundle's files give its package.
+
+    `bundle` is given the release, and the package with all its edges.
+    """
+
+    bundle: Callable[[Project, Release, Package], Files]
+    blob: Callable[[str, Files, str], Blob]
+    text: Callable[[Iterable[Blob], str], bytes]
+    about: Callable[[Files], Blob]
+
+
+class Made(NamedTuple):
+    """All that a source stands for: the files to write, and every bundle there is, by folder.
+
+    `fresh` are the folders of bundles that were made from the operator's manifests, and may still change.
+    """
+
+    placement: Placement
+    bundles: Mapping[Path, Files]
+    fresh: frozenset[Path]
+    catalogs: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class Project:
+    """A source, where it lies, and the paths that follow from it.
+
+    `given` are the documents of a catalog that the source was made from, in the stead of those on disk.
+    `pinned` is a file of digests for this run, in the stead of the one that the source names.
+    """
+
+    file: Path
+    source: Source
+    sources: Sources
+    given: tuple[Blob, ...] | None = None
+    pinned: str | None = None
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the source, which is that of the catalog."""
+        return self.file.parent
+
+    def beside(self, path: str) -> Path:
+        """A path of the file, which counts from the file's folder."""
+        return Path(os.path.normpath(self.folder / path))
+
+    @cached_property
+    def digests(self) -> Mapping[str, str] | None:
+        """What images are pinned to; None if they are not. Raises ReleasesError, UnreadableInput."""
+        file = self.pinned or (str(self.beside(self.source.pins)) if self.source.pins else None)
+        return read_pins(file, self.sources) if file else None
+
+    def image_of(self, release: Release) -> str:
+        """The reference of a bundle's image, by digest where that is known: it is built after the bundle."""
+        image = self.source.image_of(release)
+        return (self.digests or {}).get(image, image)
+
+    @property
+    def bundles(self) -> Path:
+        return self.beside(self.source.bundles or "../bundles") / self.source.package
+
+    def bundle_folder(self, release: Release) -> Path:
+        """BUNDLES/PACKAGE/VERSION; by name where two releases have one version."""
+        is_alone = len(self.source.by_version[release.version]) == 1
+        return self.bundles / (release.version if is_alone else self.source.name_of(release))
+
+    def catalog_folder(self, variant: Variant) -> Path:
+        return self.folder / variant.name / self.source.package
+
+    def catalog_file(self, variant: Variant, suffix: str | None = None) -> Path:
+        """The catalog of a variant: in the spelling that is asked for, else the one it has, else YAML."""
+        folder = self.catalog_folder(variant)
+        found = (s for s in _SUFFIXES if (folder / f"catalog.{s}").exists())
+        return folder / f"catalog.{suffix or next(found, 'yaml')}"
+
+    @cached_property
+    def kept(self) -> tuple[Blob, ...]:
+        """What the catalogs on disk hold; of several variants the first with a document of a name counts."""
+        if self.given is not None:
+            return self.given
+        found: dict[tuple[str, str], Blob] = {}
+        for variant in self.source.variants:
+            file = self.catalog_file(variant)
+            for blob in self._documents(file) if file.exists() else ():
+                found.setdefault((str(blob.get("schema")), str(blob.get("name"))), blob)
+        return tuple(found.values())
+
+    @staticmethod
+    def _documents(file: Path) -> list[Blob]:
+        try:
+            return blobs_of(str(file), Sources())
+        except UnreadableInput as error:
+            hint = "git restore it, or delete it and let everpath generate write it anew"
+            raise UnreadableInput(error.message, hint=hint, file=str(file)) from error
+
+    def line_of(self, release: Release, key: str) -> str:
+        """`file:line` of a key of a release."""
+        return line_of(release.place.at(key), self.sources)
+
+
+def made(project: Project, makers: Makers, suffix: str | None = None) -> Made:
+    """Every file of the source. Raises ReleasesError for a released bundle that has changed.
+
+    A catalog without a release is not written: opm refuses those. Cost: every bundle is rendered.
+    """
+    source = project.source
+    whole = package(source)
+    files: dict[Path, bytes] = {project.folder / ".indexignore": _ignore(project)}
+    stale: list[Path] = []
+    blobs: dict[str, Blob] = {}
+    bundles: dict[Path, Files] = {}
+    fresh: set[Path] = set()
+    for release in source.releases:
+        folder = project.bundle_folder(release)
+        written = bundles[folder] = _bundle(project, makers, release, whole)
+        if source.operator and release.bundle is None:
+            fresh.add(folder)
+            files |= {folder / name: content for name, content in written.items()}
+            stale += (folder / name for name in files_below(folder) if name not in written)
+        blobs[source.name_of(release)] = _blob(project, makers, release, written)
+    described = _described(project, makers, whole, bundles)
+    catalogs = []
+    for variant in source.variants:
+        content = package(source, variant)
+        if not content.channels:
+            continue
+        catalog = _documents(project, content, blobs, described)
+        file = project.catalog_file(variant, suffix)
+        catalogs.append(file)
+        text = makers.text(catalog, file.suffix[1:])
+        # Inside of the first document: to opm a comment before it would be a document of its own.
+        files[file] = text.replace(b"---\n", b"---\n" + _HEADER, 1) if file.suffix == ".yaml" else text
+    stale += _stale_catalogs(project, files)
+    return Made(Placement(files, tuple(sorted(stale))), bundles, frozenset(fresh), tuple(catalogs))
+
+
+def blobs_of(path: str, sources: Sources) -> list[Blob]:
+    """The documents of a catalog as they are written. Raises UnreadableInput for what opm cannot read."""
+    try:
+        return read_blobs(path, sources)
+    except Refusal as refusal:
+        where = line_of(refusal.place, sources) or path
+        raise UnreadableInput(f"{where}: {refusal.message}", hint=refusal.fix, file=path) from refusal
+
+
+def line_of(place: Place, sources: Sources) -> str:
+    """`file:line`, or what there is of it: a place may be a folder, or nowhere."""
+    try:
+        at = positions.locate(place, sources)
+    except UnreadableInput:
+        return place.file
+    return f"{at.file}:{at.line}" if at.line else at.file
+
+
+def frozen_digests(project: Project) -> dict[str, str]:
+    """The digests of all bundles that are on disk and not frozen yet, by CSV name."""
+    found: dict[str, str] = {}
+    for release in project.source.releases:
+        if release.bundle is None and (files := files_below(project.bundle_folder(release))):
+            _require_whole(project, release, files)
+            found[project.source.name_of(release)] = digest(files)
+    return found
+
+
+def _bundle(project: Project, makers: Makers, release: Release, whole: Package) -> Files:
+    """The files of a bundle: as they were released, or as the operator's manifests make them today."""
+    if release.bundle is None and project.source.operator:
+        return makers.bundle(project, release, whole)
+    folder = project.bundle_folder(release)
+    files = files_below(folder)
+    if release.bundle not in (None, PUBLISHED) and digest(files) != release.bundle:
+        what = "has changed since" if files else "is gone, and"
+        raise ReleasesError(
+            f"{folder} {what} it was released ({project.line_of(release, 'bundle')} has its digest)",
+            hint="a released bundle never changes: git restore it, and cut a new release for what is new",
+            file=str(project.file),
+        )
+    if files:
+        _require_whole(project, release, files)
+    return files
+
+
+def _require_whole(project: Project, release: Release, files: Files) -> None:
+    for part in ("manifests", "metadata"):
+        if not any(name.startswith(f"{part}/") for name in files):
+            folder = project.bundle_folder(release)
+            raise ReleasesError(
+                f"{folder} is half a bundle: it has no {part} folder",
+                hint="git restore it, or delete it and let everpath generate write it",
+                file=str(folder),
+            )
+
+
+def _blob(project: Project, makers: Makers, release: Release, files: Files) -> Blob:
+    """What a catalog holds of a release: rendered from its files, or as the catalog on disk has it."""
+    name = project.source.name_of(release)
+    if files:
+        folder = project.bundle_folder(release)
+        blob = makers.blob(str(folder), files, project.image_of(release))
+        return _verified(project, release, blob, str(folder))
+    for blob in project.kept:
+        if (blob.get("schema"), blob.get("name")) == ("olm.bundle", name):
+            return blob
+    hint = f"put it into {project.bundle_folder(release)}, or say under `operator:` what to make it from"
+    raise ReleasesError(
+        f"{project.line_of(release, 'version')}: there is no bundle of {release.version}",
+        hint=hint,
+        file=str(project.file),
+    )
+
+
+def _verified(project: Project, release: Release, blob: Blob, folder: str) -> Blob:
+    """The blob, if it is of the release that the source means."""
+    expected = (project.source.name_of(release), project.source.package, release.version)
+    properties = [p.get("value") for p in blob.get("properties", ()) if p.get("type") == "olm.package"]
+    version = properties[0].get("version") if properties and isinstance(properties[0], dict) else None
+    found = (blob.get("name"), blob.get("package"), version)
+    for what, here, there in zip(("name", "package", "version"), expected, found, strict=True):
+        if here != there:
+            raise ReleasesError(
+                f"{folder}: the {what} of the bundle is {there or 'missing'}, and {project.file} says {here}",
+                hint="make them the same: `name:` of the release, or the ClusterServiceVersion",
+                file=folder,
+            )
+    return blob
+
+
+def _documents(
+    project: Project, whole: Package, blobs: Mapping[str, Blob], described: Blob
+) -> Iterator[Blob]:
+    """One catalog: the package, its channels, its bundles, its deprecations, and what else was there."""
+    package = {"schema": "olm.package", "name": whole.name, "defaultChannel": whole.default_channel}
+    yield {**package, **described}
+    yield from map(channel_blob, whole.channels)
+    yield from (blobs[bundle.name] for bundle in whole.bundles)
+    for document in whole.deprecations:
+        entries = [
+            {
+                "reference": {"schema": e.schema, **({"name": e.name} if e.name else {})},
+                "message": e.message,
+            }
+            for e in document.entries
+        ]
+        yield {"schema": "olm.deprecations", "package": whole.name, "entries": entries}
+    yield from (blob for blob in project.kept if blob.get("schema") not in _OURS)
+
+
+def _described(project: Project, makers: Makers, whole: Package, bundles: Mapping[Path, Files]) -> Blob:
+    """What the package says of itself: icon and description are those of the default channel's head.
+
+    Whoever makes bundles elsewhere may describe the package in the catalog alone: that is kept.
+    """
+    kept = next((blob for blob in project.kept if blob.get("schema") == "olm.package"), {})
+    channel = next((c for c in whole.channels if c.name == whole.default_channel), None)
+    heads = ChannelGraph(channel, whole).heads if channel else ()
+    release = project.source.by_name[heads[0]] if heads else None
+    files = bundles[project.bundle_folder(release)] if release else {}
+    about = makers.about(files) if files else {}
+    found = {**kept, **about} if project.source.operator else {**about, **kept}
+    first = [key for key in ("icon", "description") if key in found]
+    return {key: found[key] for key in (*first, *found) if key not in _OF_THE_SOURCE}
+
+
+def _ignore(project: Project) -> bytes:
+    """Keeps the source out of the sight of whatever loads the folder; what else is ignored stays so."""
+    file, line = project.folder / ".indexignore", f"/{project.file.name}".encode()
+    try:
+        content = file.read_bytes()
+    except FileNotFoundError:
+        content = b""
+    except OSError as error:
+        raise UnreadableInput(f"cannot read {file}: {error.strerror or error}", file=str(file)) from error
+    if line in content.split():
+        return content
+    return content + (b"" if content.endswith(b"\n") or not content else b"\n") + line + b"\n"
+
+
+def _stale_catalogs(project: Project, files: Mapping[Path, bytes]) -> Iterator[Path]:
+    """Catalogs of this package that nothing here makes: of a variant that is gone, in the other spelling."""
+    for folder in (project.folder, *sorted(p for p in project.folder.glob("*") if p.is_dir())):
+        for suffix in _SUFFIXES:
+            file = folder / project.source.package / f"catalog.{suffix}"
+            if file not in files and file.is_file():
+                yield file

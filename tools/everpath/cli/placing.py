@@ -1,0 +1,167 @@
+"""Puts many files in their places: all of them or none.
+
+First every file is written aside, next to its place; then the old ones are moved aside and the new ones
+moved in. Whatever fails on the way, what was done is undone. Only a machine that stops between two renames
+can leave a mixture, which `everpath generate --check` shows and `everpath generate` mends.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Placement", "pending", "place"]
+
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from everpath.errors import UsageError
+
+
+class Placement(NamedTuple):
+    """Files by path, and paths that must not be there."""
+
+    files: Mapping[Path, bytes]
+    stale: tuple[Path, ...] = ()
+
+
+def pending(placement: Placement) -> Iterator[tuple[str, Path]]:
+    """What is not yet as it should be: `add`, `change` or `delete`, and the path. In order of path."""
+    found = [(path, "delete") for path in placement.stale if os.path.lexists(path)]
+    for path, content in placement.files.items():
+        old = _content(path)
+        if old != content:
+            found.append((path, "add" if old is None else "change"))
+    yield from ((what, path) for path, what in sorted(found))
+
+
+def place(placement: Placement) -> list[tuple[str, Path]]:
+    """Carry it out; what is as it should be is not touched. Raises UsageError, with nothing changed.
+
+    Returns what was done.
+    """
+    # What a link leads to is replaced, not the link.
+    files = {path.resolve() if path.is_symlink() else path: c for path, c in placement.files.items()}
+    placement = placement._replace(files=files)
+    due = list(pending(placement))
+    work = _Work()
+    try:
+        for what, path in due:
+            if what != "delete":
+                work.write_aside(path, placement.files[path])
+        for what, path in due:
+            work.put(path, is_new=what != "delete")
+    except BaseException as error:
+        work.undo()
+        if isinstance(error, OSError):
+            raise _refused(error) from error
+        raise
+    work.finish()
+    for what, path in due:
+        if what == "delete":
+            _remove_empty(path.parent)
+    return due
+
+
+def _refused(error: OSError) -> UsageError:
+    reason, name = error.strerror or str(error), error.filename
+    where = f" {os.fsdecode(name)}" if name is not None else ""
+    return UsageError(
+        f"cannot write{where}: {reason}", hint="nothing was changed; try again when that is mended"
+    )
+
+
+def _content(path: Path) -> bytes | None:
+    """The bytes of a file; None where there is none, or something else."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise _refused(error) from error
+
+
+@dataclass
+class _Work:
+    """What has been done so far, and with it how to undo it."""
+
+    folders: list[Path] = field(default_factory=list)
+    drafts: dict[Path, Path] = field(default_factory=dict)
+    replaced: list[tuple[Path, Path | None]] = field(default_factory=list)
+
+    def write_aside(self, path: Path, content: bytes) -> None:
+        self._make_folders(path.parent)
+        draft = _aside(path, "new")
+        self.drafts[path] = draft
+        _write(draft, content)
+        with suppress(FileNotFoundError):
+            draft.chmod(stat.S_IMODE(path.stat().st_mode))
+
+    def _make_folders(self, folder: Path) -> None:
+        missing = [folder]
+        while not missing[-1].exists():
+            missing.append(missing[-1].parent)
+        for each in reversed(missing[:-1]):
+            _make(each)
+            self.folders.append(each)
+
+    def put(self, path: Path, *, is_new: bool) -> None:
+        """Move the old file aside, and the new one in."""
+        kept = _aside(path, "old") if os.path.lexists(path) else None
+        if kept is not None:
+            _rename(path, kept)
+        self.replaced.append((path, kept))
+        if is_new:
+            _rename(self.drafts[path], path)
+
+    def undo(self) -> None:
+        """As it was before. Goes on behind what cannot be undone: the rest still can."""
+        for path, kept in reversed(self.replaced):
+            with suppress(OSError):
+                if kept is not None:
+                    kept.replace(path)
+                else:
+                    path.unlink(missing_ok=True)
+        self._discard()
+        for folder in reversed(self.folders):
+            with suppress(OSError):
+                folder.rmdir()
+
+    def finish(self) -> None:
+        for _, kept in self.replaced:
+            if kept is not None:
+                with suppress(OSError):
+                    kept.unlink()
+
+    def _discard(self) -> None:
+        for draft in self.drafts.values():
+            with suppress(OSError):
+                draft.unlink()
+
+
+def _aside(path: Path, word: str) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}.{word}")
+
+
+# The three steps that may fail, by names that a test can put failures behind.
+def _make(folder: Path) -> None:
+    folder.mkdir()
+
+
+def _write(draft: Path, content: bytes) -> None:
+    with draft.open("xb") as stream:
+        stream.write(content)
+
+
+def _rename(old: Path, new: Path) -> None:
+    old.replace(new)
+
+
+def _remove_empty(folder: Path) -> None:
+    """A folder that a deleted file leaves empty, and its parents as long as they are."""
+    with suppress(OSError):
+        while True:
+            folder.rmdir()
+            folder = folder.parent

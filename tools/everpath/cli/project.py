@@ -1,0 +1,70 @@
+"""The source that a command is about, found and read."""
+
+from __future__ import annotations
+
+__all__ = ["file_option", "open_project", "pin_option", "variant_package"]
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from everpath.cli.making import Project
+from everpath.errors import UnreadableInput, UsageError
+from everpath.formats.reading import read
+from everpath.formats.releases.reading import read_releases, read_text
+from everpath.formats.sources import Sources
+from everpath.model import Package
+from everpath.releases.edges import package
+from everpath.releases.source import Variant
+
+_USUAL: Final = ("catalog/releases.yaml", "releases.yaml")
+
+file_option: Final = click.option(
+    "-f",
+    "--file",
+    metavar="FILE",
+    help="The source of the releases.  [default: catalog/releases.yaml, or releases.yaml]",
+)
+
+
+pin_option: Final = click.option(
+    "--pin",
+    metavar="FILE",
+    help="Pin images as this file says: lines IMAGE:TAG=IMAGE@sha256:….  [default: that of `pins:`]",
+)
+
+
+def open_project(file: str | None, content: bytes | None = None, pinned: str | None = None) -> Project:
+    """The project of a file; with `content`, as if that were written in it. Raises ReleasesError."""
+    if pinned is not None and not pinned.strip():
+        raise UsageError("--pin names no file", hint="leave it out, or name a file of digests")
+    path, sources = _found(file), Sources()
+    source = read_releases(str(path), sources) if content is None else read_text(content, str(path), sources)
+    return Project(path, source, sources, pinned=pinned)
+
+
+def _found(file: str | None) -> Path:
+    if file is not None and not file.strip():
+        raise UsageError("--file names no file", hint="leave it out, or name a releases.yaml")
+    if file is not None:
+        path = Path(file)
+        return path / "releases.yaml" if path.is_dir() else path
+    for name in _USUAL:
+        if Path(name).exists():
+            return Path(name)
+    raise UnreadableInput(
+        "there is no catalog/releases.yaml here",
+        hint="everpath init writes one; --file names another",
+        file=_USUAL[0],
+    )
+
+
+def variant_package(project: Project, variant: Variant) -> Package:
+    """The package as users have it: from the catalog on disk, else as the source would make it."""
+    file = project.catalog_file(variant)
+    if file.exists():
+        found = read(str(file)).catalog.by_name.get(project.source.package)
+        if found is not None and found.channels:
+            return found
+    return package(project.source, variant)

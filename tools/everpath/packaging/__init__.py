@@ -1,0 +1,13 @@
+"""The operator's own manifests and one release of it → the files of a bundle, as plain data.
+
+`bundle_files` is the whole of it: everything else in here is a part of the ClusterServiceVersion. What is
+written follows from the arguments alone: no clock, no order of folders, no file is read.
+"""
+
+from __future__ import annotations
+
+__all__ = ["SCORECARD", "Icon", "Operator", "ReleaseFacts", "bundle_files", "sorted_out"]
+
+from everpath.packaging.bundle import bundle_files
+from everpath.packaging.operator import SCORECARD, Icon, Operator, sorted_out
+from everpath.packaging.release_facts import ReleaseFacts

@@ -1,0 +1,69 @@
+"""The files of a bundle (registry+v1), by their paths below its folder."""
+
+from __future__ import annotations
+
+__all__ = ["bundle_files"]
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from everpath.contents import Manifest
+from everpath.packaging._shapes import mapping
+from everpath.packaging.csv import cluster_service_version
+from everpath.packaging.operator import Operator
+from everpath.packaging.permissions import grants
+from everpath.packaging.release_facts import ReleaseFacts
+
+Json = dict[str, Any]
+
+_PREFIX: Final = "operators.operatorframework.io"
+#: What a server writes into an object and nobody may hand in.
+_OF_THE_SERVER: Final = ("creationTimestamp", "resourceVersion", "uid", "generation", "managedFields")
+
+
+def bundle_files(operator: Operator, release: ReleaseFacts) -> dict[str, Json]:
+    """Each file's document. The same operator and release give the same files, in the same order."""
+    granted = grants(operator)
+    files = {
+        f"manifests/{release.package}.clusterserviceversion.yaml": cluster_service_version(
+            operator, release, granted
+        )
+    }
+    for manifest in (*operator.crds, *granted.unclaimed, *operator.others):
+        files[_path(manifest)] = _applied(manifest)
+    files |= dict(_metadata(operator, release))
+    return dict(sorted(files.items()))
+
+
+def _metadata(operator: Operator, release: ReleaseFacts) -> Iterator[tuple[str, Json]]:
+    annotations = {
+        f"{_PREFIX}.bundle.mediatype.v1": "registry+v1",
+        f"{_PREFIX}.bundle.manifests.v1": "manifests/",
+        f"{_PREFIX}.bundle.metadata.v1": "metadata/",
+        f"{_PREFIX}.bundle.package.v1": release.package,
+        f"{_PREFIX}.bundle.channels.v1": ",".join(release.channels),
+    }
+    if release.default_channel:
+        annotations[f"{_PREFIX}.bundle.channel.default.v1"] = release.default_channel
+    if operator.scorecard:
+        annotations[f"{_PREFIX}.test.mediatype.v1"] = "scorecard+v1"
+        annotations[f"{_PREFIX}.test.config.v1"] = "tests/scorecard/"
+        yield "tests/scorecard/config.yaml", dict(operator.scorecard[0].body)
+    yield "metadata/annotations.yaml", {"annotations": annotations | dict(release.annotations)}
+    if release.dependencies:
+        yield "metadata/dependencies.yaml", {"dependencies": [dict(item) for item in release.dependencies]}
+    if release.properties:
+        yield "metadata/properties.yaml", {"properties": [dict(item) for item in release.properties]}
+
+
+def _path(manifest: Manifest) -> str:
+    """Named after the object, so that no two of a bundle meet: a name may hold what a file's may not."""
+    name = manifest.name.replace(":", "_").replace("/", "_")
+    return f"manifests/{name}_{manifest.kind.lower()}.yaml"
+
+
+def _applied(manifest: Manifest) -> Json:
+    """The object as one hands it in: without what a server adds."""
+    made = {key: value for key, value in manifest.body.items() if key != "status"}
+    metadata = mapping(manifest.body, "metadata")
+    return made | {"metadata": {k: v for k, v in metadata.items() if k not in _OF_THE_SERVER}}

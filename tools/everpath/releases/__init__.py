@@ -1,0 +1,17 @@
+"""releases.yaml: the one source that a package's bundles and catalogs are made from.
+
+    source.py          what the file says, as data
+    edges.py           from it to the channels of one catalog
+    checks.py          what is wrong with it, each complaint with its remedy
+    cutting.py         a release more, or one withdrawn, as edits of the file
+    reconstruction.py  from the channels of a catalog back to a source
+
+Pure: the file itself is read and edited by `everpath.formats.releases`.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Origin", "Release", "Source", "Variant", "package"]
+
+from everpath.releases.edges import package
+from everpath.releases.source import Origin, Release, Source, Variant

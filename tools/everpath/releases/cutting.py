@@ -1,0 +1,272 @@
+"""A release more, or one withdrawn: as edits of the source, to be applied to the text of the file."""
+
+from __future__ import annotations
+
+__all__ = ["AddRelease", "Cut", "Edit", "SetField", "SetPins", "Wish", "applied", "cut"]
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from difflib import get_close_matches
+from typing import Literal, NamedTuple, TypeAlias
+
+from everpath.errors import UsageError
+from everpath.graph import ChannelGraph
+from everpath.releases.checks import complaints
+from everpath.releases.edges import package
+from everpath.releases.source import Membership, Origin, Release, Source
+from everpath.versions import Version, VersionError, maybe, parse
+
+
+class AddRelease(NamedTuple):
+    """A release behind all others."""
+
+    release: Release
+
+
+class SetField(NamedTuple):
+    """A key of the release at a position, given a value: its withdrawal, or the digest of its bundle."""
+
+    position: int
+    key: Literal["withdrawn", "bundle"]
+    value: str | bool
+
+
+class SetPins(NamedTuple):
+    """The file of digests that the source names."""
+
+    value: str
+
+
+Edit: TypeAlias = AddRelease | SetField | SetPins
+
+
+class Wish(NamedTuple):
+    """The release that somebody wants. Without channels it goes where the release before it went.
+
+    Of `zstream` and the three ways to say from where it is reached at most one kind is given; with neither it
+    replaces the head of each of its channels.
+    """
+
+    version: str
+    channels: tuple[str, ...] = ()
+    zstream: bool = False
+    replaces: str | None = None
+    skips: tuple[str, ...] = ()
+    skip_range: str | None = None
+    withdraw: tuple[str, ...] = ()
+    reason: str | None = None
+    min_kube_version: str | None = None
+    pins: str | None = None
+
+    @property
+    def states_edges(self) -> bool:
+        return bool(self.replaces or self.skips or self.skip_range)
+
+
+class Cut(NamedTuple):
+    """The source as it will be, and the edits that make it so."""
+
+    source: Source
+    edits: tuple[Edit, ...]
+
+
+def applied(source: Source, edits: Sequence[Edit]) -> Source:
+    """The source after the edits."""
+    releases = list(source.releases)
+    for edit in edits:
+        if isinstance(edit, AddRelease):
+            releases.append(edit.release)
+        elif isinstance(edit, SetPins):
+            source = replace(source, pins=edit.value)
+        else:
+            releases[edit.position] = _set(releases[edit.position], edit)
+    return replace(source, releases=tuple(releases))
+
+
+def _set(release: Release, edit: SetField) -> Release:
+    value = "" if edit.value is True else str(edit.value)
+    return replace(release, withdrawn=value) if edit.key == "withdrawn" else replace(release, bundle=value)
+
+
+def cut(source: Source, wish: Wish, digests: Mapping[str, str] | None = None) -> Cut:
+    """The source with the release that is wished for. Raises UsageError, with the remedy, if it cannot be.
+
+    `digests` are those of bundles that are released by now and therefore never change, by CSV name.
+    """
+    version = _version(source, wish.version)
+    edits: list[Edit] = [*_frozen(source, digests or {}), *_withdrawals(source, wish), *_pinned(source, wish)]
+    withdrawn = applied(source, edits)
+    origins: dict[str, Origin] = {}
+    for channel in _channels(source, wish, version):
+        # Asked of the source as it was: what nothing leads to any more would make heads of all below it.
+        heads = [withdrawn.by_name[name] for name in _heads(source, channel)]
+        _require_above(heads, version, channel)
+        origins[channel] = _origin(withdrawn, wish, heads, channel)
+    _require_successors(source, wish, origins)
+    edits.append(AddRelease(_release(wish, origins)))
+    after = applied(source, edits)
+    if found := complaints(after):
+        raise UsageError("\n".join(c.message for c in found), hint=found[0].remedy or None)
+    return Cut(after, tuple(edits))
+
+
+def _require_successors(source: Source, wish: Wish, origins: Mapping[str, Origin]) -> None:
+    """A head that is withdrawn must be succeeded in each of its channels."""
+    withdrawn = {source.literal(text): text for text in wish.withdraw}
+    for channel in source.channel_names:
+        for head in _heads(source, channel):
+            if head in withdrawn and channel not in origins:
+                raise UsageError(
+                    f"{withdrawn[head]} is also the head of the channel {channel!r}: "
+                    "withdrawn, it would still be what every new installation there gets",
+                    hint=f"release into that channel, too: --channel {','.join((*origins, channel))}",
+                )
+
+
+def _version(source: Source, text: str) -> Version:
+    try:
+        version = parse(text)
+    except VersionError as error:
+        hint = "a version has three numbers, such as 1.2.3 or 1.3.0-rc.1"
+        raise UsageError(str(error), hint=hint) from error
+    twin = next((r for r in source.releases if maybe(r.version) == version), None)
+    if twin is not None:
+        same = "" if twin.version == text else f", which OLM takes for the same version as {text}"
+        raise UsageError(
+            f"{source.package} {twin.version} is released already{same}",
+            hint="a release is never changed: cut a higher version; `everpath generate` writes what is cut",
+        )
+    return version
+
+
+def _frozen(source: Source, digests: Mapping[str, str]) -> list[Edit]:
+    return [
+        SetField(position, "bundle", digests[source.name_of(release)])
+        for position, release in enumerate(source.releases)
+        if release.bundle is None and source.name_of(release) in digests
+    ]
+
+
+def _pinned(source: Source, wish: Wish) -> list[Edit]:
+    return [SetPins(wish.pins)] if wish.pins and wish.pins != source.pins else []
+
+
+def _withdrawals(source: Source, wish: Wish) -> list[Edit]:
+    found: list[Edit] = []
+    for text in wish.withdraw:
+        release = _known(source, text, "--withdraw")
+        if release.withdrawn is not None:
+            raise UsageError(f"{text} is withdrawn already", hint="leave out --withdraw")
+        found.append(SetField(source.releases.index(release), "withdrawn", wish.reason or True))
+    return found
+
+
+def _known(source: Source, text: str, option: str) -> Release:
+    """The release of that version or name."""
+    release = source.referred(text)
+    if release is not None:
+        return release
+    names = [*source.by_version, *source.by_name]
+    near = get_close_matches(text, names, n=1)
+    meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(source.by_version) or 'none yet'}"
+    elsewhere = " (one that is published elsewhere can be named in the file itself)"
+    raise UsageError(f"{option} {text}: there is no such release", hint=meant + elsewhere)
+
+
+def _channels(source: Source, wish: Wish, version: Version) -> tuple[str, ...]:
+    for name in wish.channels:
+        if name not in source.known_channels:
+            near = get_close_matches(name, source.known_channels, n=1)
+            meant = f"did you mean {near[0]!r}? " if near else ""
+            opened = f"To open a channel, add `- name: {name}` under `channels:` of the file."
+            raise UsageError(f"there is no channel {name!r}", hint=meant + opened)
+    if wish.channels:
+        return tuple(dict.fromkeys(wish.channels))
+    before = _newest_below(source, version)
+    return tuple(m.channel for m in before.channels) if before else (source.default_channel,)
+
+
+def _newest_below(source: Source, version: Version) -> Release | None:
+    """The highest release below a version that somebody can install."""
+    lower = [r for r in source.releases if r.parsed < version and r.channels]
+    return max(lower, key=lambda r: r.parsed.key, default=None)
+
+
+def _heads(source: Source, channel: str) -> tuple[str, ...]:
+    made = package(source)
+    found = next((c for c in made.channels if c.name == channel), None)
+    return ChannelGraph(found, made).heads if found else ()
+
+
+def _require_above(heads: Sequence[Release], version: Version, channel: str) -> None:
+    for head in heads:
+        if head.parsed > version:
+            raise UsageError(
+                f"{version} is lower than {head.version}, the head of the channel {channel!r}: "
+                "nobody would be offered it, or everybody would be sent back",
+                hint=f"cut a version above {head.version}, or give it a channel of its own (--channel)",
+            )
+
+
+def _origin(source: Source, wish: Wish, heads: Sequence[Release], channel: str) -> Origin:
+    """From where the release is reached in one channel."""
+    if wish.states_edges:
+        return _stated(source, wish)
+    if wish.zstream:
+        return Origin(zstream=True)
+    return _on_top(source, heads, wish.version, channel)
+
+
+def _stated(source: Source, wish: Wish) -> Origin:
+    """What the command line says, and what is withdrawn with it."""
+    texts = [*((wish.replaces,) if wish.replaces else ()), *wish.skips]
+    known = [source.name_of(_known(source, text, "--replaces/--skips")) for text in texts]
+    if wish.replaces and known[0] in known[1:]:
+        raise UsageError(
+            f"{wish.replaces} cannot be both replaced and skipped: it would fall out of the line",
+            hint=f"take it out of --skips, and everything below it stays: --replaces {wish.replaces}",
+        )
+    more = [text for text in wish.withdraw if source.literal(text) not in known]
+    return Origin(wish.replaces, tuple(dict.fromkeys((*wish.skips, *more))), wish.skip_range, wish.zstream)
+
+
+def _on_top(source: Source, heads: Sequence[Release], version: str, channel: str) -> Origin:
+    """On top of the head. In a channel without one: on top of what the package has had so far."""
+    if len(heads) > 1:
+        names = ", ".join(head.version for head in heads)
+        raise UsageError(
+            f"the channel {channel!r} has {len(heads)} heads: {names}",
+            hint=f"say what it replaces and skips: --replaces {heads[-1].version} --skips {heads[0].version}",
+        )
+    if not heads:
+        before = _newest_below(source, parse(version))
+        return Origin(_short(source, source.name_of(before))) if before else Origin()
+    if heads[0].withdrawn is None:
+        return Origin(_short(source, source.name_of(heads[0])))
+    return _in_stead(source, heads[0], version, channel)
+
+
+def _in_stead(source: Source, head: Release, version: str, channel: str) -> Origin:
+    """What a release on top of a withdrawn head works out to, written down."""
+    top = Release(version, (Membership(channel),), Origin(source.name_of(head)))
+    made = package(replace(source, releases=(*source.releases, top)))
+    found = next(c for c in made.channels if c.name == channel)
+    entry = found.by_name[source.name_of(top)]
+    skips = tuple(_short(source, name) for name in entry.skips)
+    return Origin(_short(source, entry.replaces) if entry.replaces else None, skips, entry.skip_range)
+
+
+def _short(source: Source, name: str) -> str:
+    """A release by its version, where that is enough to tell it from others."""
+    release = source.by_name.get(name)
+    if release is None or source.referred(release.version) is not release:
+        return name
+    return release.version
+
+
+def _release(wish: Wish, origins: Mapping[str, Origin]) -> Release:
+    """A `from` for all channels if they agree, else one for each."""
+    distinct = set(origins.values())
+    shared = distinct.pop() if len(distinct) == 1 else None
+    members = tuple(Membership(name, None if shared else origin) for name, origin in origins.items())
+    return Release(wish.version, members, shared or Origin(), min_kube_version=wish.min_kube_version or None)
