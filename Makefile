@@ -12,7 +12,7 @@ endif
 PYTEST ?= -n auto --dist loadgroup
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench conformance e2e mutation docs docs-check clean
+.PHONY: help run test lint format generate bench conformance e2e mutation docs docs-check clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -30,16 +30,20 @@ run: $(READY) ## see a finding, its fix, and the mended catalog (examples/01-fir
 test: $(READY) ## run the test suite (PYTEST='-k fork -x' narrows it)
 	$(BIN)/python -m pytest $(PYTEST)
 
-lint: $(READY) ## ruff, mypy --strict, the layers, and that the docs name everything
+lint: $(READY) ## ruff, mypy --strict, the layers, that generated files are up to date and the docs name everything
 	$(BIN)/python -m ruff check
 	$(BIN)/python -m ruff format --check
 	$(BIN)/python -m mypy
 	$(BIN)/lint-imports --cache-dir .cache/import-linter
+	$(BIN)/everpath generate --check
 	@$(MAKE) --no-print-directory docs-check
 
 format: $(READY) ## let ruff rewrite the code
 	$(BIN)/python -m ruff check --fix
 	$(BIN)/python -m ruff format
+
+generate: $(READY) ## write searchkeeper's bundles/ and catalog/ from catalog/releases.yaml and operator/config
+	$(BIN)/everpath generate
 
 docs-check: $(READY) ## check that the docs name every command, option and rule, and that links lead somewhere
 	$(BIN)/python scripts/check_docs.py

@@ -1,4 +1,4 @@
-"""The real catalogs, for the tests that are marked `corpus`."""
+"""The real catalogs, for the tests that are marked `corpus`, and what runs have counted."""
 
 from __future__ import annotations
 
@@ -42,3 +42,13 @@ def operatorhub(corpus: Path) -> Iterator[Path]:
         with tarfile.open(corpus / "corpus-k8s-allcsv.tar.xz") as tar:
             tar.extractall(folder, filter="data")
         yield Path(folder)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Prints the counts that tests left with `record_property("counted", …)`; under xdist too."""
+    reports = [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]
+    lines = [str(value) for r in reports for key, value in r.user_properties if key == "counted"]
+    if lines:
+        terminalreporter.section("counted")
+        for line in sorted(lines):
+            terminalreporter.line(line)

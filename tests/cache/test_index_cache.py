@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bundles import csv, problems, read_packages, write, write_bundle
-from everpath.formats.bundles import index_cache
+from everpath.formats.bundles import index_cache, kept_files
 from everpath.formats.bundles.index_cache import IndexCache
 from everpath.formats.bundles.visits import TICK_NS, Visit
 from everpath.formats.shares import WHOLE, Share
@@ -214,6 +214,17 @@ def test_names_that_are_no_text_are_read_but_not_kept(repository: Path, cache: I
     assert list(cache.load(str(repository))) == ["other"]
 
 
+@posix
+@pytest.mark.skipif(sys.platform == "darwin", reason="its file system takes UTF-8 names only")
+def test_a_package_folder_whose_name_is_no_text_is_read_but_not_kept(
+    repository: Path, cache: IndexCache
+) -> None:
+    write_bundle(repository / os.fsdecode(b"\xff") / "1.0.0", "op.v2.0.0")
+    catalog = read_packages(repository, cache=cache)
+    assert "op.v2.0.0" in catalog.by_name["op"].by_name
+    assert sorted(cache.load(str(repository))) == ["op", "other"]
+
+
 def test_a_thorough_reading_asks_no_index(repository: Path, cache: IndexCache, opened: list[str]) -> None:
     read_packages(repository, cache=cache)
     del opened[:]
@@ -247,7 +258,7 @@ def test_a_whole_file_that_is_no_index_is_not_believed(repository: Path, cache: 
     file = cache.file(str(repository))
     file.parent.mkdir()
     payload = b"\x93\x01\x02\x03"
-    file.write_bytes(index_cache._MAGIC + index_cache._digest(payload) + payload)
+    file.write_bytes(kept_files.signed(payload) + payload)
     assert cache.load(str(repository)) == {}
 
 

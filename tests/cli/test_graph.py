@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
@@ -10,6 +11,7 @@ import pytest
 from commandline import ROOT, Everpath
 from docs.example_catalogs import file_based_catalog
 from everpath.formats.notation import parse
+from schemas import conforms
 
 
 def lay_out(here: Path, drawing: str, package: str = "op") -> None:
@@ -92,6 +94,18 @@ def test_a_picture_in_a_file_is_whole_and_announced(here: Path, everpath: Everpa
     answer = everpath("graph", "catalog.json", "-o", "svg", "--output-file", "graph.svg")
     assert (answer.out, answer.err) == ("", "1 channel drawn, written to graph.svg.\n")
     assert Xml.parse(here / "graph.svg").getroot().tag == "{http://www.w3.org/2000/svg}svg"
+
+
+def test_json_keeps_its_contract_and_says_where_each_finding_is_written(
+    here: Path, everpath: Everpath
+) -> None:
+    lay_out(here, "b3: - / b2\nb2: - / b1\nb1")
+    answer = everpath("graph", "catalog.json", "-o", "json", "--installed", "0.0.1")
+    found = json.loads(answer.out)
+    conforms("graph", found)
+    [error] = [f for f in found["channels"][0]["findings"] if f["severity"] == "error"]
+    assert (error["rule"], error["file"], error["line"]) == ("EP206", "catalog.json", 2)
+    assert [row["isEntry"] for row in found["channels"][0]["installed"]] == [False, False]
 
 
 def test_a_page_says_where_each_finding_is_written(here: Path, everpath: Everpath) -> None:

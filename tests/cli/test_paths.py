@@ -182,6 +182,8 @@ def test_an_imageset_that_would_strand_somebody_is_refused(everpath: Everpath) -
         (["--mirror", "--to", "1.2.0"], "--to means nothing to --mirror"),
         (["--mirror", "--across"], "--across means nothing to --mirror"),
         (["--mirror", "--limit", "20"], "--limit means nothing to --mirror"),
+        (["-p", ""], "-p/--package '': a name is empty"),
+        (["-c", "a,"], "-c/--channel 'a,': a name is empty"),
     ],
 )
 def test_options_that_do_not_fit_together(everpath: Everpath, options: list[str], message: str) -> None:
@@ -225,3 +227,33 @@ def test_an_empty_channel_has_no_roads(everpath: Everpath) -> None:
     text = "schema: olm.package\nname: p\n---\nschema: olm.channel\npackage: p\nname: c\nentries: []\n"
     answer = everpath("paths", "-", stdin=text)
     assert (answer.code, answer.out) == (0, "There are no entries, and so no roads.\n")
+
+
+def test_a_name_that_is_empty_can_be_seen(everpath: Everpath, here: Path) -> None:
+    drawn = json.dumps([*yaml.safe_load_all(fbc("b: - / a\na"))]).replace('"a"', '""')
+    (here / "odd.json").write_text("\n".join(map(json.dumps, json.loads(drawn))))
+    assert '""    1.0.0    1      1         1\n' in everpath("paths", "odd.json").out
+    assert '1 road from "" to b, of 1 hop\n' in everpath("paths", "odd.json", "--from", "1.0.0").out
+    assert '"" -[skips]-> b\n' in everpath("paths", "odd.json", "--from", "1.0.0").out
+    walks = everpath("simulate", "odd.json").out
+    assert '  ""         2.0.0: head  the same\n' in walks
+
+
+def test_a_road_under_v1_says_what_its_goal_is(everpath: Everpath, here: Path) -> None:
+    write_fbc(here, "op.v1.0.0: op.v2.0.0\nop.v2.0.0", "op")
+    first, second = everpath("paths", "--policy", "v1").out.split("\n\npackage")
+    assert first.startswith("package op, channel stable: the road OLM v1 takes to op.v1.0.0\n")
+    withdrawn = "op.v2.0.0, which it installs afresh, though it is withdrawn"
+    assert second.startswith(f" op, channel stable: the road OLM v1 takes to {withdrawn}\n")
+    write_fbc(here, "op.v2.0.0\nop.v1.0.0", "op")
+    [only] = everpath("paths", "--policy", "v1").out.split("\n\npackage")
+    assert only.partition("\n")[0].endswith("the road OLM v1 takes to op.v2.0.0, which it installs afresh")
+
+
+def test_a_mirror_with_two_goals_names_both(everpath: Everpath, here: Path) -> None:
+    write_fbc(here, "op.v3.0.0: op.v2.0.0\nop.v2.0.0: op.v1.0.0\nop.v1.0.0\n%deprecated op.v3.0.0: old", "op")
+    out = everpath("paths", "--mirror", "--policy", "v1").out
+    assert "channel stable: 2 of 3 entries; users of 3 versions come to op.v3.0.0 or op.v2.0.0\n" in out
+    assert "  op.v2.0.0  2.0.0    is where users arrive\n" in out
+    [mirror] = _json(everpath, "--mirror", "--policy", "v1")["mirrors"]
+    assert mirror["channels"][0]["goals"] == ["op.v3.0.0", "op.v2.0.0"]

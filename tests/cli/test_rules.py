@@ -34,6 +34,12 @@ def test_whom_a_rule_protects_is_said(everpath: Everpath) -> None:
     assert "Protects users of OLM v0 and v1;" in everpath("rules", "fork").out
 
 
+def test_how_an_optional_rule_is_asked_is_said(everpath: Everpath) -> None:
+    optional = "Optional: asked with --select-optional operatorhub/v2, or --select no-icon.\n"
+    assert optional in everpath("rules", "no-icon").out
+    assert "Optional" not in everpath("rules", "csv-name").out
+
+
 def test_a_rule_about_waivers_cannot_be_waived(everpath: Everpath) -> None:
     assert "waivers:" not in everpath("rules", "EP901").out
 

@@ -190,8 +190,14 @@ def test_a_misspelled_package_or_target_is_an_error(everpath: Everpath) -> None:
         (["--policy", "v1", "--starting-csv", "op.v1.2.3"], "--starting-csv is for OLM v0"),
         (["--version-range", "foo"], "--version-range 'foo' is none: improper constraint: foo"),
         (["--installed", ""], "an empty name is nothing to ask about"),
+        (["--installed", " "], "an empty name is nothing to ask about"),
         (["--policy", "v1", "--approval", "Manual"], "--approval Manual is for OLM v0"),
-        (["--fail-on", " ,"], "--fail-on names no end of a walk"),
+        (["--fail-on", " ,"], "--fail-on ' ,': a name is empty"),
+        (["-p", ""], "-p/--package '': a name is empty"),
+        (["-c", "stable,,candidate"], "-c/--channel 'stable,,candidate': a name is empty"),
+        (["--to-channel", ""], "--to-channel '': a name is empty"),
+        (["--channels", ""], "--channels '': a name is empty"),
+        (["--channels", "stable, ,candidate"], "--channels 'stable, ,candidate': a name is empty"),
         (["--fail-on", "head"], "no walk ends in 'head'"),
         (["--priority", "community=2147483648"], "the priority of catalog 'community' is out of bounds"),
         (["--priority", "community=-2147483649"], "the priority of catalog 'community' is out of bounds"),
@@ -288,3 +294,16 @@ def test_a_name_that_is_said_is_not_given_to_another() -> None:
 
 def test_a_digest_is_no_priority() -> None:
     assert served(["quay.io/me/catalog@sha256:0123"])[0].priority == 0
+
+
+def test_a_version_range_that_no_api_server_takes_is_answered_with_a_warning(everpath: Everpath) -> None:
+    asked = ("simulate", COMMUNITY, "--policy", "v1", "--version-range", "0.1.0 - 0.2.0")
+    answer = everpath(*asked, "-o", "json")
+    words = "warning: the API server would refuse a ClusterExtension with version '0.1.0 - 0.2.0': invalid"
+    assert answer.err.startswith(words)
+    [warning] = json.loads(answer.out)["warnings"]
+    assert answer.err == f"warning: {warning}\n"
+    conforms("simulate", json.loads(answer.out))
+    assert everpath(*asked).code == answer.code == 0
+    usual = everpath(*asked[:-1], ">=0.1.0, <=0.2.0", "-o", "json")
+    assert (usual.err, "warnings" in json.loads(usual.out)) == ("", False)

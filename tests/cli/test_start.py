@@ -14,10 +14,12 @@ from pathlib import Path
 import click
 import pytest
 
+from bundles import csv, write
 from catalogs import fbc, write_fbc
 from commandline import ROOT, Everpath
 from everpath import __version__
 from everpath.cli.app import COMMANDS, cli
+from package_manifests import crd, owning, package_file
 
 # What --help has no use for: parsers, the core, the network, and what the standard library drags along.
 _HEAVY = {
@@ -44,11 +46,83 @@ def imported_by(*arguments: str) -> set[str]:
     }
 
 
+def python(*arguments: str) -> subprocess.CompletedProcess[str]:
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "tools")}
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, check=False, timeout=60, env=env
+    )
+
+
 @pytest.mark.parametrize("argument", ["--help", "--version"])
 def test_help_imports_nothing_heavy(argument: str) -> None:
     names = imported_by(argument)
     assert "click" in names
     assert {name for name in names for heavy in _HEAVY if f"{name}.".startswith(f"{heavy}.")} == set()
+
+
+#: What a clean catalog has no use for: each of these costs its check milliseconds.
+_NEEDLESS = {
+    *(
+        "pathlib",
+        "shutil",
+        "difflib",
+        "semver",
+        "argparse",
+        "pickle",
+        "signal",
+        "urllib",
+        "traceback",
+        "yaml",
+    ),
+    *("click.shell_completion", "everpath.contents", "everpath.rules.contents", "everpath.formats.positions"),
+}
+
+
+_RUN = "import sys; from everpath.cli.app import run; run(sys.argv[1:]); print('', *sys.modules, sep=chr(10))"
+
+
+@pytest.mark.parametrize("options", [(), ("--no-config",)], ids=" ".join)
+def test_checking_a_catalog_imports_nothing_needless(tmp_path: Path, options: tuple[str, ...]) -> None:
+    write_fbc(tmp_path, "op.v2.0.0: op.v1.0.0\nop.v1.0.0", "op")
+    done = python("-c", _RUN, "validate-graph", str(tmp_path), *options)
+    assert done.stdout.startswith("Nothing wrong")
+    names = set(done.stdout.splitlines())
+    assert "everpath.rules.successors" in names
+    assert {
+        name for name in names for needless in _NEEDLESS if f"{name}.".startswith(f"{needless}.")
+    } == set()
+
+
+_PREPARED = """
+import sys
+from everpath.formats.reading import prepare, read
+prepare(sys.argv[1])
+before = set(sys.modules)
+read(sys.argv[1])
+print(*(name for name in sys.modules.keys() - before if name.startswith(("everpath.formats.fbc", "msgspec"))))
+print("msgspec" in before)
+"""
+
+
+@pytest.mark.parametrize("is_json", [True, False])
+def test_processes_need_not_import_what_was_prepared(tmp_path: Path, is_json: bool) -> None:
+    text = '{"schema": "olm.package", "name": "op"}' if is_json else "schema: olm.package\nname: op\n"
+    (tmp_path / f"catalog.{'json' if is_json else 'yaml'}").write_text(text)
+    assert python("-c", _PREPARED, str(tmp_path)).stdout == f"\n{is_json}\n"
+
+
+def test_what_was_written_before_the_end_arrives() -> None:
+    ending = "sys.stdout.write('half'), sys.stderr.write('why')"
+    done = python(
+        "-c", f"import sys; from everpath.cli import app; app.run = lambda: ({ending}, 3)[-1]; app.main()"
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (3, "half", "why")
+
+
+def test_a_run_that_is_profiled_ends_as_python_ends_it(tmp_path: Path) -> None:
+    done = python("-m", "cProfile", "-o", str(tmp_path / "profile"), "-m", "everpath", "--version")
+    assert done.returncode == 0
+    assert (tmp_path / "profile").stat().st_size
 
 
 def test_help_lists_every_command_with_the_sentence_it_says_of_itself(everpath: Everpath) -> None:
@@ -110,6 +184,52 @@ _PUBLISHED = """
 """
 
 
+#: A bundle without the CRD it owns, for the example of `bundle validate`.
+_CSV = """\
+apiVersion: operators.coreos.com/v1alpha1
+kind: ClusterServiceVersion
+metadata:
+  name: op.v1.2.0
+  annotations:
+    alm-examples: '[{"apiVersion": "example.com/v1", "kind": "Op"}]'
+spec:
+  displayName: Op
+  version: 1.2.0
+  minKubeVersion: 1.29.0
+  installModes: [{type: AllNamespaces, supported: true}]
+  install: {strategy: deployment, spec: {deployments: []}}
+  customresourcedefinitions:
+    owned:
+    - name: ops.example.com
+      version: v1
+      kind: Op
+"""
+
+
+def write_bundle(folder: Path) -> None:
+    stated = {"mediatype": "registry+v1", "manifests": "manifests/", "metadata": "metadata/"}
+    stated |= {"package": "op", "channels": "stable"}
+    lines = (f"  operators.operatorframework.io.bundle.{key}.v1: {value}\n" for key, value in stated.items())
+    (folder / "manifests").mkdir(parents=True)
+    (folder / "metadata").mkdir()
+    (folder / "manifests" / "op.clusterserviceversion.yaml").write_text(_CSV)
+    (folder / "metadata" / "annotations.yaml").write_text(f"annotations:\n{''.join(lines)}")
+
+
+def write_manifests(root: Path) -> None:
+    """Package manifests for the examples of those who read them."""
+    old, new = (csv(f"op.v{version}", **owning("things.example.com")) for version in ("1.0.0", "1.1.0"))
+    one = {"op.package.yaml": package_file(stable="op.v1.0.0")}
+    files = {"op.v1.0.0.clusterserviceversion.yaml": old, "things.crd.yaml": crd()}
+    write(root / "flat", one | files)
+    write(root / "manifests", one | files)
+    write(root / "nested", one)
+    write(root / "nested/1.0.0", {"op.yaml": old, "things.crd.yaml": crd()})
+    write(root / "nested/1.1.0", {"op.yaml": new, "things.crd.yaml": crd()})
+    headless = "packageName: op\nchannels:\n- name: stable\n"
+    write(root / "m", {"op.package.yaml": headless, "op.yaml": old})
+
+
 def samples(text: str) -> Iterator[tuple[str, list[str]]]:
     """Commands in a help text with the lines said to follow them."""
     for command, _, block in (part.partition("\n") for part in text.split("\n  $ ")[1:]):
@@ -126,6 +246,8 @@ def test_the_examples_of_the_help_are_true(everpath: Everpath, here: Path, words
         write_fbc(here, drawing, package)
     (here / "published").mkdir()
     (here / "published" / "searchkeeper.yaml").write_text(fbc(_PUBLISHED, "searchkeeper"))
+    write_bundle(here / "bundles" / "op" / "1.2.0")
+    write_manifests(here)
     for command, expected in samples(everpath(*words, "--help").out):
         if expected:
             said = everpath(*shlex.split(command)[1:]).out.splitlines()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from catalogs import write_fbc
+from catalogs import fbc, write_fbc
 from commandline import Everpath
 from schemas import conforms
 
@@ -149,13 +149,35 @@ def test_a_question_that_cannot_be_answered_says_what_is_missing(
             "--version-range 'junk' is none: improper constraint: junk",
         ),
         (["--installed", ""], "an empty name is nothing to ask about"),
+        (["--installed", " "], "an empty name is nothing to ask about"),
         (["--starting-csv", ""], "an empty name is nothing to ask about"),
+        (["--fresh", "-p", ""], "-p/--package '': a name is empty"),
+        (["--fresh", "-c", " "], "-c/--channel ' ': a name is empty"),
+        (["--fresh", "--channels", "stable,"], "--channels 'stable,': a name is empty"),
+        (["one=.@2147483648", "--fresh"], "the priority of catalog 'one' is out of bounds"),
+        (
+            ["one=.", "--fresh", "--priority", "one=-2147483649"],
+            "the priority of catalog 'one' is out of bounds",
+        ),
+        (["one=.", "--fresh", "--priority", f"one={'9' * 5000}"], "the priority of catalog 'one' is out of"),
     ],
 )
 def test_no_option_is_ignored(everpath: Everpath, arguments: list[str], message: str) -> None:
     answer = everpath("why", "-p", "op", *arguments)
     assert (answer.code, answer.out) == (2, "")
-    assert answer.err.startswith(f"error: {message}\nhint: ")
+    assert answer.err.startswith(f"error: {message}")
+
+
+def test_a_version_range_that_no_api_server_takes_is_answered_with_a_warning(
+    everpath: Everpath,
+) -> None:
+    asked = ("why", "-p", "op", "--fresh", "-o", "json")
+    answer = everpath(*asked, "--policy", "v1", "--version-range", "1.*.1 || 1.0.0")
+    found = json.loads(answer.out)
+    conforms("why", found)
+    assert answer.err == f"warning: {found['warnings'][0]}\n"
+    assert "would refuse a ClusterExtension with version '1.*.1 || 1.0.0'" in answer.err
+    assert "warnings" not in json.loads(everpath(*asked).out)
 
 
 def test_a_version_of_several_bundles_must_be_named(everpath: Everpath, here: Path) -> None:
@@ -271,3 +293,10 @@ def test_an_entry_without_a_name_is_not_nothing(everpath: Everpath) -> None:
     assert answer.out.startswith('package p, channel stable: "" (0.1.0) is installed\n')
     assert 'and "" stays.' in answer.out
     assert "nothing is installed" not in answer.out
+
+
+def test_of_two_channels_of_one_name_v1_is_explained_by_the_last(everpath: Everpath, here: Path) -> None:
+    again = fbc("b: - / - / <2.0.0\na").split("---\n")[2]
+    (here / "twice.yaml").write_text(fbc("b: a\na") + "---\n" + again)
+    out = everpath("why", "twice.yaml", "--installed", "a", "--policy", "v1").out
+    assert "b  taken        has the skipRange '<2.0.0', which holds 1.0.0, and ranks first\n" in out

@@ -1,4 +1,4 @@
-"""Conformance runs need the oracle, and end with what they counted."""
+"""Conformance runs need the oracle."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 from conformance.oracle import Oracle
-
-COUNTED = "counted"
 
 
 @pytest.fixture(scope="session")
@@ -35,13 +33,3 @@ def _program(variable: str, build: str) -> str:
     if not Path(program).is_file():
         pytest.fail(f"{variable} names {program}, which is not there; {build} builds it")
     return program
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Prints the counts that tests left with `record_property("counted", …)`; under xdist too."""
-    reports = [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]
-    lines = [str(value) for r in reports for key, value in r.user_properties if key == COUNTED]
-    if lines:
-        terminalreporter.section("conformance")
-        for line in sorted(lines):
-            terminalreporter.line(line)

@@ -7,6 +7,8 @@ __all__ = ["file_based_catalog", "judge", "lay_out"]
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
+from string import ascii_letters
 from typing import Any
 
 import yaml
@@ -15,15 +17,21 @@ from docs.rule_page import Example
 from everpath.cli.app import run
 from everpath.formats.notation import parse
 from everpath.model import Catalog, Package
+from everpath.rules.registry import Rule
 
 
 def lay_out(example: Example, folder: Path) -> None:
-    """Write an example below an empty folder: documents into catalog/, a tree as it stands."""
+    """Write an example below an empty folder: documents into catalog/, a tree as it stands.
+
+    In a tree `-> FILE` is a link, and `~~ NUMBER letters` a manifest of that size.
+    """
     for name, content in _files(example).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if content.startswith("-> "):
             path.symlink_to(content.removeprefix("-> ").strip())
+        elif content.startswith("~~ "):
+            path.write_text(_noise(int(content.split()[1])), encoding="utf-8")
         else:
             path.write_text(content, encoding="utf-8")
 
@@ -62,8 +70,29 @@ def _documents(package: Package) -> Iterator[dict[str, Any]]:
         yield {"schema": "olm.deprecations", "package": package.name, "entries": notices}
 
 
-def judge(report: Path) -> dict[str, Any]:
-    """What `everpath validate-graph` says of the current folder, as the JSON it writes to `report`."""
-    run(["validate-graph", "-o", "json", "--output-file", str(report), "--quiet", "--no-progress"])
+def _noise(size: int) -> str:
+    """A ConfigMap of letters that do not compress well."""
+    letters = "".join(Random(7).choices(ascii_letters, k=size))
+    return f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: table}}\ndata: {{table: {letters}}}\n"
+
+
+def judge(report: Path, rule: Rule) -> dict[str, Any]:
+    """What the command that asks a rule says of the current folder, as the JSON it writes to `report`."""
+    commands = {
+        "upgrade": ["validate-graph", "--bundles", "."],
+        "bundle folder": ["bundle", "validate", "--select-optional", "all"],
+        "package file": ["bundle", "validate", "--select-optional", "all"],
+    }
+    run(
+        [
+            *commands.get(rule.subject, ["validate-graph"]),
+            "-o",
+            "json",
+            "--output-file",
+            str(report),
+            "--quiet",
+            "--no-progress",
+        ]
+    )
     document: dict[str, Any] = json.loads(report.read_text(encoding="utf-8"))
     return document

@@ -26,9 +26,9 @@ def plain_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path / "here")
 
 
-def found_in(example: Example, tmp_path: Path) -> set[str]:
+def found_in(example: Example, tmp_path: Path, rule: Rule) -> set[str]:
     lay_out(example, tmp_path / "here")
-    return {finding["rule"] for finding in judge(tmp_path / "report.json")["findings"]}
+    return {finding["rule"] for finding in judge(tmp_path / "report.json", rule)["findings"]}
 
 
 @every_rule
@@ -41,19 +41,19 @@ def test_the_page_names_the_rule_and_who_is_hurt(rule: Rule) -> None:
 
 @every_rule
 def test_the_bad_example_is_reported(rule: Rule, tmp_path: Path) -> None:
-    assert rule.id in found_in(read_page(RULES / f"{rule.id}.md").bad, tmp_path)
+    assert rule.id in found_in(read_page(RULES / f"{rule.id}.md").bad, tmp_path, rule)
 
 
 @every_rule
 def test_whatever_is_wrong_with_the_bad_example_has_a_fix(rule: Rule, tmp_path: Path) -> None:
     lay_out(read_page(RULES / f"{rule.id}.md").bad, tmp_path / "here")
-    found = judge(tmp_path / "report.json")["findings"]
+    found = judge(tmp_path / "report.json", rule)["findings"]
     assert [finding["rule"] for finding in found if not finding["fix"]] == []
 
 
 @every_rule
 def test_the_good_example_is_not_reported(rule: Rule, tmp_path: Path) -> None:
-    found = found_in(read_page(RULES / f"{rule.id}.md").good, tmp_path)
+    found = found_in(read_page(RULES / f"{rule.id}.md").good, tmp_path, rule)
     assert rule.id not in found
 
 

@@ -208,6 +208,13 @@ def test_entries_on_a_circle_stand_in_each_other_s_line() -> None:
     assert channel_graph("d: c\nc: b\nb: c\na").unrelated("abcd") == ("d", "a")
 
 
+def test_an_entry_on_a_circle_is_in_the_line_of_whoever_leads_there() -> None:
+    assert channel_graph("d: c\nc: b\nb: c / a\na").unrelated("cda") == ("d",)
+    assert channel_graph("r1@1.5.0: t / v\nv@1.1.0: r1\nr2@1.4.0: t / v\nt@1.0.0").unrelated(
+        ["r1", "r2"]
+    ) == ("r2",)
+
+
 def test_a_rival_that_a_lower_version_accepts_is_in_its_line() -> None:
     assert channel_graph("a: c\nc: b\nb").unrelated("abc") == ("a",)
     assert channel_graph("a: c\nb: c\nc").unrelated("ac") == ("a",)
@@ -219,24 +226,6 @@ def test_an_entry_two_rivals_lead_to_is_in_both_lines() -> None:
 
 def test_a_missing_name_leads_nowhere_even_if_an_entry_has_none() -> None:
     assert graph_of(entry("b", replaces=""), entry("")).unrelated(["b", ""]) == ("", "b")
-
-
-# What keeps the search for lines short.
-
-
-def test_the_depth_of_an_entry_is_the_longest_line_below_it() -> None:
-    graph = channel_graph("f: a / e\ne: d / gone\nd: - / b, c\nc: b\nb: gone\na")
-    assert graph._depths == {"a": 0, "b": 0, "c": 1, "d": 2, "e": 3, "f": 4}
-
-
-def test_on_and_above_a_circle_there_is_no_depth() -> None:
-    assert channel_graph("e: a / d\nd: c\nc: b\nb: c\na")._depths == {"a": 0}
-
-
-def test_a_line_leaves_out_what_stands_lower_than_the_floor() -> None:
-    graph = channel_graph("f: e\ne: d\nd: c\nc: b\nb: a\na")
-    assert graph._line("f", set(), floor=2) == {"e", "d", "c"}
-    assert graph._line("f", {"d"}, floor=2) == {"e"}
 
 
 def test_the_head_below_is_the_newest_of_lower_version() -> None:

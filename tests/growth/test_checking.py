@@ -52,6 +52,9 @@ SHAPES: dict[str, Callable[[int], str]] = {
         f"head@2.0.0: - / {', '.join(f'b{i}' for i in range(n))}\n" + _drawn(n, lambda i: f"b{i}@1.{i}.0")
     ),
     "one skips what is not there": lambda n: f"head: - / {', '.join(f'gone{i}' for i in range(n))}",
+    "a circle with a head over each": lambda n: _drawn(
+        n, lambda i: f"h{i}@2.{i}.0: b{i}\nb{i}@1.{i}.0: b{(i or n) - 1}"
+    ),
     "channels of one entry": _channels,
 }
 

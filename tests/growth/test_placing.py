@@ -10,6 +10,7 @@ import pytest
 from everpath.formats import positions
 from everpath.formats.positions import locate
 from everpath.formats.sources import Sources
+from everpath.formats.text import spans
 from everpath.formats.text.ruler import Ruler
 from everpath.formats.text.spans import json_spans
 from everpath.model import Place
@@ -61,7 +62,7 @@ def test_deep_places_share_an_index(monkeypatch: pytest.MonkeyPatch) -> None:
         depths.append(depth)
         return index(text, depth)
 
-    monkeypatch.setattr(positions, "json_spans", counted)
+    monkeypatch.setattr(spans, "json_spans", counted)
     sources = _kept(json.dumps({"a": {"b": {"c": {"d": {"e": {"f": list(range(30))}}}}}}, indent=1))
     places = [Place("-", 0, ("a", "b", "c", "d", "e", "f", i)) for i in range(30)]
     assert [locate(place, sources).line for place in places] == list(range(8, 38))

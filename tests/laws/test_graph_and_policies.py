@@ -25,6 +25,32 @@ def test_counting_successors_agrees_with_listing_them(graph: ChannelGraph) -> No
     assert graph.successor_counts == {name: len(_others(graph, name)) for name in graph.entries}
 
 
+def _line(graph: ChannelGraph, name: str) -> set[str]:
+    """All that an entry replaces or skips, and theirs; itself, if it stands on a circle."""
+    found: set[str] = set()
+    waiting = [name]
+    while waiting:
+        entry = graph.entries[waiting.pop()]
+        below = {name for name in (entry.replaces, *entry.skips) if name and name in graph.entries} - found
+        found |= below
+        waiting += below
+    return found
+
+
+@given(channel_graphs(), st.randoms(use_true_random=False))
+def test_rivals_are_unrelated_if_none_stands_in_another_s_line(graph: ChannelGraph, chance: Random) -> None:
+    names = [name for name in graph.entries if chance.random() < 0.7]
+    ranked = sorted(names, key=graph._newest_first)
+    lines = {name: _line(graph, name) for name in names}
+
+    def yields_to(place: int, name: str) -> bool:
+        """Of two in each other's line the newer one stays."""
+        over = ((other, ranked.index(other)) for other in names if name in lines[other] and other != name)
+        return any(other not in lines[name] or rank < place for other, rank in over)
+
+    assert graph.unrelated(names) == tuple(n for i, n in enumerate(ranked) if not yields_to(i, n))
+
+
 @given(channel_graphs(), st.randoms(use_true_random=False))
 def test_the_nearest_of_a_sweep_is_the_nearest_of_a_list(graph: ChannelGraph, chance: Random) -> None:
     names = list(graph.entries)

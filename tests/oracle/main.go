@@ -28,13 +28,19 @@ type oracle struct {
 func newOracle() *oracle {
 	cluster := newCluster()
 	return &oracle{kinds: map[string]func([]byte) (any, error){
-		"about":    put(about),
-		"range":    put(matchRange),
-		"version":  put(parseVersion),
-		"compare":  put(compareVersions),
-		"opm":      put(opmVerdict),
-		"template": put(renderTemplate),
-		"v0":       put(cluster.resolutions),
+		"about":           put(about),
+		"range":           put(matchRange),
+		"version":         put(parseVersion),
+		"compare":         put(compareVersions),
+		"opm":             put(opmVerdict),
+		"template":        put(renderTemplate),
+		"render":          put(renderFolders),
+		"v0":              put(cluster.resolutions),
+		"bundle":          put(validateBundle),
+		"definition":      put(upgradeDefinition),
+		"olmDefinitions":  put(olmDefinitions),
+		"packageManifest": put(validatePackageManifest),
+		"types":           put(goTypes),
 	}}
 }
 

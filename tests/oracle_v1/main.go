@@ -18,6 +18,7 @@ import (
 var kinds = map[string]func(question []byte) (any, error){
 	"about":      put(about),
 	"constraint": put(checkConstraint),
+	"definition": put(upgradeDefinition),
 	"extension":  put(resolveExtension),
 }
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.formats import positions
 from everpath.formats.positions import locate
 from everpath.formats.sources import Sources
+from everpath.formats.text import spans
 from everpath.formats.text.descent import descend_json, descend_yaml
 from everpath.formats.text.spans import json_spans, yaml_spans
 from everpath.model import Place
@@ -149,8 +149,8 @@ def test_the_first_places_of_a_document_cost_no_index(text: bytes, monkeypatch: 
     def never(*_: object) -> None:
         pytest.fail("a document was indexed")
 
-    monkeypatch.setattr(positions, "yaml_spans", never)
-    monkeypatch.setattr(positions, "json_spans", never)
+    monkeypatch.setattr(spans, "yaml_spans", never)
+    monkeypatch.setattr(spans, "json_spans", never)
     sources = Sources()
     sources.keep("-", text)
     for _ in range(5):

@@ -157,7 +157,7 @@ def test_where_blocks_end_does_not_matter(block: int, monkeypatch: pytest.Monkey
     cut = list(documents.yaml_documents(io.BytesIO(stream)))
     assert [told(item) for item in cut] == [told(item) for item in whole]
     assert list(documents.json_documents(io.BytesIO(objects))) == whole_objects
-    assert [item.text for item in whole_objects if isinstance(item, documents.Document)] == [
+    assert [item.text for item in whole_objects if isinstance(item, documents.Chunk)] == [
         b'{"a": 1}\n',
         b'{"b": 2}\r\n \n',
         b'{"c": 3} {"d": 4}\n',

@@ -8,7 +8,7 @@ import pytest
 
 from everpath.errors import UsageError
 from everpath.graph import ChannelGraph
-from everpath.rules import registry
+from everpath.rules import CONTENTS_MODULES, registry
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import (
     Rule,
@@ -18,6 +18,7 @@ from everpath.rules.registry import (
     channel_rule,
     find_rules,
     package_rule,
+    rules_about,
 )
 from everpath.rules.successors import fork
 from rule_index import README, indexed
@@ -35,6 +36,14 @@ def test_only_a_document_that_cannot_be_read_leaves_input_unjudged() -> None:
 def test_rules_come_in_the_order_of_their_ids() -> None:
     ids = [rule.id for rule in all_rules()]
     assert ids == sorted(ids)
+
+
+def test_rules_about_folders_are_in_modules_that_a_catalog_does_not_import() -> None:
+    about_folders = rules_about(registry.FOLDER_SUBJECTS)
+    assert about_folders
+    for rule in all_rules():
+        is_apart = rule.check.__module__.removeprefix("everpath.rules.") in CONTENTS_MODULES
+        assert is_apart == (rule.subject in registry.FOLDER_SUBJECTS) == (rule in about_folders)
 
 
 def test_the_summary_is_the_first_paragraph_on_one_line() -> None:
@@ -123,7 +132,7 @@ def test_a_wrong_number_is_answered_with_its_family(word: str) -> None:
     )
 
 
-@pytest.mark.parametrize("word", ["zzz", "EP777", "XEP299"])
+@pytest.mark.parametrize("word", ["zzz", "EP877", "XEP299"])
 def test_a_word_like_no_rule_is_answered_with_where_to_look(word: str) -> None:
     with pytest.raises(UsageError) as caught:
         find_rules([word])

@@ -9,8 +9,8 @@ import pytest
 from documents import catalog, channel, deprecations, package
 from everpath.formats.notation import parse
 from everpath.model import Catalog, Place, Problem
-from everpath.rules.check import Report, Selection, check
-from everpath.rules.registry import all_rules
+from everpath.rules.check import GRAPH, Report, Selection, check
+from everpath.rules.registry import rules_about
 from graphs import parse_report
 
 #: A fork in each of two channels.
@@ -43,8 +43,9 @@ def test_an_ignored_rule_is_not_asked_even_if_it_is_selected() -> None:
 
 @pytest.mark.parametrize(("policy", "left_out"), [("v0", "v1"), ("v1", "v0"), (None, "")])
 def test_a_policy_leaves_out_the_rules_that_hurt_only_the_other(policy: Any, left_out: str) -> None:
-    kept = {rule.id for rule in all_rules() if Selection(policy=policy).has_rule(rule)}
-    assert kept == {rule.id for rule in all_rules() if rule.policy != (left_out or "no other")}
+    rules = rules_about(GRAPH)
+    kept = {rule.id for rule in rules if Selection(policy=policy).has_rule(rule)}
+    assert kept == {rule.id for rule in rules if rule.policy != (left_out or "no other")}
 
 
 def test_only_the_selected_channels_are_judged_and_counted() -> None:

@@ -23,6 +23,10 @@ def test_a_fork_whose_loser_is_further_down_the_line_is_not_one() -> None:
     assert findings("d: a / c\nc: b\nb: a\na", "EP203") == []
 
 
+def test_a_fork_whose_loser_stands_on_a_circle_in_the_line_is_not_one() -> None:
+    assert findings("e: a / b\nb: e\nd: a / b\na", "EP203") == []
+
+
 def test_a_fork_is_mended_by_skipping_the_older_rival() -> None:
     [finding] = parse_report("c: a\nb: a\na", "EP203")
     assert finding.fix == "add b to the skips of c"
@@ -264,8 +268,12 @@ def test_of_many_successors_five_edges_are_shown_and_none_to_itself() -> None:
 
 
 def test_a_fork_that_no_safe_edit_makes_one_line_is_overtaken_by_a_release() -> None:
-    [finding] = parse_report("b5: b4\nb3: b4\nb4: - / b5", "EP203")
-    assert finding.fix == "publish a release above 5.0.0 that replaces b3, with a skipRange from 4.0.0"
+    [finding] = parse_report("b2: b3 / b2\nb1: b3\nb3", "EP203")
+    assert finding.fix == "publish a release above 3.0.0 that replaces b1, with a skipRange from 3.0.0"
+
+
+def test_a_fork_whose_loser_the_forked_entry_skips_is_not_one() -> None:
+    assert findings("b5: b4\nb3: b4\nb4: - / b5", "EP203") == []
 
 
 def test_a_newest_rival_that_the_head_stands_on_skips_the_older() -> None:

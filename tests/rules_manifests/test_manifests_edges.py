@@ -120,6 +120,17 @@ def test_a_bundle_without_a_csv_states_nothing() -> None:
     assert finding.entry == C
 
 
+@pytest.mark.parametrize("rule", ["EP433", "EP434"])
+def test_of_a_channel_that_two_folders_write_the_first_counts(rule: str) -> None:
+    (one,) = semver(in_folder(A), in_folder(B)).packages
+    (other,) = semver(in_folder(C, replaces=A, skip_range="<v1")).packages
+    channels, bundles = (*one.channels, *other.channels), (*one.bundles, *other.bundles)
+    assert [channel.name for channel in channels] == ["stable", "stable"]
+    joined = Package("op", (*one.declarations, *other.declarations), channels, bundles)
+    (finding,) = parse_report(Catalog("test", (joined,)), rule)
+    assert finding.entry == C
+
+
 @pytest.mark.parametrize(
     ("drawing", "is_sound"),
     [

@@ -8,19 +8,18 @@ from __future__ import annotations
 __all__ = ["Assembly"]
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from everpath.model import Bundle, Catalog, Channel, Declaration, Deprecations, Other, Package, Problem
 
 
-@dataclass(slots=True)
 class _Parts:
     """The pieces of one package while they are being gathered."""
 
-    declarations: list[Declaration] = field(default_factory=list)
-    channels: list[Channel] = field(default_factory=list)
-    bundles: list[Bundle] = field(default_factory=list)
-    deprecations: list[Deprecations] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.declarations: list[Declaration] = []
+        self.channels: list[Channel] = []
+        self.bundles: list[Bundle] = []
+        self.deprecations: list[Deprecations] = []
 
     def package(self, name: str) -> Package:
         return Package(

@@ -2,7 +2,8 @@
 
     EverpathError
     ├── UsageError          2  the command line or the configuration asks for something impossible
-    │   └── ConfigError     2  everpath.yaml or [tool.everpath] does not say what it should
+    │   ├── ConfigError     2  everpath.yaml or [tool.everpath] does not say what it should
+    │   └── ReleasesError   2  releases.yaml does not, or what was made of it has been changed
     ├── UnreadableInput     3  a path that is missing, forbidden, empty, too large or not a catalog
     └── Unreachable         4  a registry or a cluster that does not answer
 
@@ -11,7 +12,15 @@ What is wrong *inside* a catalog is never an exception: it is a finding (`everpa
 
 from __future__ import annotations
 
-__all__ = ["ConfigError", "EverpathError", "ExitCode", "Unreachable", "UnreadableInput", "UsageError"]
+__all__ = [
+    "ConfigError",
+    "EverpathError",
+    "ExitCode",
+    "ReleasesError",
+    "Unreachable",
+    "UnreadableInput",
+    "UsageError",
+]
 
 from enum import IntEnum
 
@@ -44,6 +53,10 @@ class UsageError(EverpathError):
 
 class ConfigError(UsageError):
     """The configuration file is not what it should be."""
+
+
+class ReleasesError(UsageError):
+    """The source of releases is not what it should be, or a released bundle is not what it was."""
 
 
 class UnreadableInput(EverpathError):

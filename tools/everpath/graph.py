@@ -20,6 +20,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
+from everpath.lines import Lines
 from everpath.model import Bundle, Channel, Entry, Package
 from everpath.ranges import Coverage, Range, RangeError
 from everpath.versions import Key, Version, VersionError, parse_tolerant
@@ -228,17 +229,11 @@ class ChannelGraph:
     def unrelated(self, rivals: Iterable[str]) -> tuple[str, ...]:
         """Those rivals that stand in no other rival's line (the entries it replaces or skips, and theirs).
 
-        Looks only at entries that stand higher than the lowest rival, each once.
+        Newest first. Of rivals in one circle, each in the line of all others, only the newest is told.
+        Looks only at entries that stand no lower than the lowest rival, each once.
         """
         ranked = sorted(rivals, key=self._newest_first)
-        if len(ranked) < 2:
-            return tuple(ranked)
-        visited, dominated = set[str](), set[str]()
-        floor = min(self._depths.get(rival, 0) for rival in ranked)
-        for rival in ranked:
-            if rival not in dominated:
-                dominated |= self._line(rival, visited, floor) - {rival}
-        return tuple(r for r in ranked if r not in dominated)
+        return self._lines.unrelated(ranked) if len(ranked) > 1 else tuple(ranked)
 
     def _newest_first(self, name: str) -> tuple[int, int, str]:
         position = self._positions.get(name)
@@ -249,34 +244,11 @@ class ChannelGraph:
         return {name: i for i, name in enumerate(self.by_version)}
 
     @cached_property
-    def _depths(self) -> Mapping[str, int]:
-        """The length of the longest line below each entry; on or above a cycle there is none. O(edges)."""
-        below = {n: {t for t in (e.replaces, *e.skips) if t in self.entries} for n, e in self.entries.items()}
-        above = _inverted((n, [t for t in targets if t]) for n, targets in below.items())
-        depths = {name: 0 for name, targets in below.items() if not targets}
-        waiting, pending = list(depths), {name: len(targets) for name, targets in below.items()}
-        while waiting:
-            name = waiting.pop()
-            for upper in above.get(name, ()):
-                pending[upper] -= 1
-                if not pending[upper]:
-                    depths[upper] = 1 + max(depths[t] for t in below[upper] if t)
-                    waiting.append(upper)
-        return depths
-
-    def _line(self, start: str, visited: set[str], floor: int) -> set[str]:
-        """Entries below `start` that are no lower than `floor` and that no earlier walk has visited."""
-        entries, depths = self.entries, self._depths
-        found: set[str] = set()
-        waiting = [start]
-        while waiting:
-            entry = entries[waiting.pop()]
-            for below in (entry.replaces, *entry.skips):
-                if below and below in entries and below not in visited and depths.get(below, floor) >= floor:
-                    visited.add(below)
-                    found.add(below)
-                    waiting.append(below)
-        return found
+    def _lines(self) -> Lines:
+        entries = self.entries
+        return Lines(
+            {n: [t for t in (e.replaces, *e.skips) if t and t in entries] for n, e in entries.items()}
+        )
 
 
 class PackageGraph:

@@ -231,6 +231,14 @@ class Package:
             found.setdefault(bundle.name, bundle)
         return found
 
+    @cached_property
+    def channels_by_name(self) -> Mapping[str, tuple[Channel, ...]]:
+        """Channels by name, in their order: opm refuses a second one of a name, and users may have it."""
+        found: dict[str, tuple[Channel, ...]] = {}
+        for channel in self.channels:
+            found[channel.name] = (*found.get(channel.name, ()), channel)
+        return found
+
     @property
     def default_channel(self) -> str:
         """The default channel of the first declaration, or an empty string."""

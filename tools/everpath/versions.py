@@ -1,6 +1,7 @@
 """Versions as OLM reads them: SemVer 2 as blang/semver v4.0.0 parses and orders it.
 
-The `semver` package judges the grammar. What blang adds to it is here: numbers end at 64 bits, build
+The `semver` package judges the grammar; what is plainly of it, and that is nearly all, is read without it.
+What blang adds is here: numbers end at 64 bits, build
 metadata takes no part in comparison *or equality*, and `parse_tolerant` forgives what CSVs get away with.
 """
 
@@ -18,13 +19,11 @@ __all__ = [
     "pointed",
 ]
 
-import string
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
-
-import semver
 
 #: What versions are ordered by. A release ends in 1; a pre-release in 0 and its identifiers, so that plain
 #: tuple comparison is SemVer precedence (numbers before words, the longer of two equal beginnings last).
@@ -43,8 +42,14 @@ GO_SPACES: Final = (
 # Enough for every distinct version of a catalog many times the size of OperatorHub's.
 _REMEMBERED: Final = 2**16
 
-_DIGITS: Final = string.digits
-_IDENTIFIER: Final = string.ascii_letters + _DIGITS + "-"
+_DIGITS: Final = "0123456789"
+_IDENTIFIER: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" + _DIGITS + "-"
+
+# Nearly all versions there are. Each number has at most 18 digits, which 64 bits always hold.
+_NUMBER: Final = "(?:0|[1-9][0-9]{0,17})"
+_USUAL: Final = re.compile(
+    rf"({_NUMBER})\.({_NUMBER})\.({_NUMBER})(?:-((?:[A-Za-z][0-9A-Za-z-]*|{_NUMBER})(?:\.(?:[A-Za-z][0-9A-Za-z-]*|{_NUMBER}))*))?"
+)
 
 
 class VersionError(ValueError):
@@ -113,6 +118,18 @@ def parse(text: str) -> Version:
 
     Raises VersionError. Cost: a few microseconds the first time, a dictionary lookup after.
     """
+    found = _USUAL.fullmatch(text)
+    if found is None:
+        return _parsed(text)
+    prerelease = _identifiers(found[4])
+    numbers = (int(found[1]), int(found[2]), int(found[3]))
+    return Version(*numbers, prerelease, (), text, _key(numbers, prerelease))
+
+
+def _parsed(text: str) -> Version:
+    """The version any text spells. Raises VersionError."""
+    import semver  # noqa: PLC0415 - few versions need it, and it brings argparse along
+
     try:
         found = semver.Version.parse(text)
     except ValueError:

@@ -12,22 +12,25 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import click
-from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from everpath.cli.inputs import Names
 
 # Reading this much takes a tenth of a second; of larger catalogs no names are offered.
 _MOST_BYTES: Final = 1 << 20
 _MOST_FILES: Final = 200
 
-Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 
 
 def _completer(words: Callable[[click.Context], Iterable[tuple[str, str | None]]]) -> Completer:
     """Offers words with their help, given what else the command line says; also behind a comma."""
 
     def complete(ctx: click.Context, _param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only a shell asks
+
         before, comma, start = incomplete.rpartition(",")
         try:
             found = [(word, text) for word, text in words(ctx) if word.startswith(start)]

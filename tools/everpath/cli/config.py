@@ -20,10 +20,8 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import date
-from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from everpath.cli.written import Value, Written, described, find, open_written
 from everpath.errors import UsageError
@@ -50,13 +48,14 @@ _KEYS: Final = (
     "output",
     "show",
     "default-update-mode",
+    "select-optional",
+    "kube-version",
     "waivers",
 )
 _WAIVER_KEYS: Final = ("rule", "package", "channel", "entry", "reason", "expires")
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(NamedTuple):
     """What the file says; what it leaves open is empty or None."""
 
     file: str | None = None
@@ -70,8 +69,10 @@ class Config:
     output: str | None = None
     show: str | None = None
     default_update_mode: str | None = None
+    select_optional: tuple[str, ...] = ()
+    kube_version: str | None = None
     waivers: tuple[Waiver, ...] = ()
-    written: Written | None = field(default=None, repr=False)
+    written: Written | None = None
 
     def locate(self, place: Place) -> Location | None:
         """The line of a waiver; None for places that are not in this file."""
@@ -87,14 +88,14 @@ def load(file: str | None, *, wanted: bool = True) -> Config:
     here = current_folder()
     if file is not None and not file.strip():
         raise UsageError("--config names no file", hint="leave it out, or say --no-config for none")
-    path = Path(file) if file is not None else find(here)
+    path = file if file is not None else find(here)
     return _config(open_written(path)) if path else Config()
 
 
-def current_folder() -> Path:
+def current_folder() -> str:
     """Where relative paths start. Raises UsageError if somebody has deleted it in the meantime."""
     try:
-        return Path.cwd()
+        return os.getcwd()
     except OSError as error:
         reason = error.strerror or str(error)
         raise UsageError(f"cannot tell the current folder: {reason}", hint="cd to one that exists") from error
@@ -121,6 +122,8 @@ def _config(written: Written) -> Config:
         output=choice("output", FORMATS),
         show=choice("show", SEVERITIES),
         default_update_mode=choice("default-update-mode", _MODES),
+        select_optional=_validators(values, texts),
+        kube_version=values["kube-version"].text() if "kube-version" in values else None,
         waivers=tuple(map(_waiver, values["waivers"].items())) if "waivers" in values else (),
         written=written,
     )
@@ -146,7 +149,7 @@ def _can_name_a_file(path: str) -> bool:
 
 def _beside(file: str, path: str) -> str:
     """A path of the file, which counts from the file's folder, as seen from the current one."""
-    return os.path.normpath(Path(file).parent / path)
+    return os.path.normpath(os.path.join(os.path.dirname(file), path))
 
 
 def _rules(values: dict[str, Value], key: str, texts: Callable[[str], tuple[str, ...]]) -> tuple[str, ...]:
@@ -155,6 +158,17 @@ def _rules(values: dict[str, Value], key: str, texts: Callable[[str], tuple[str,
         find_rules(words)
     except UsageError as error:
         values[key].wrong(f"{error.message}; {error.hint}")
+    return words
+
+
+def _validators(values: dict[str, Value], texts: Callable[[str], tuple[str, ...]]) -> tuple[str, ...]:
+    from everpath.rules.contents.validators import find_validators  # noqa: PLC0415 - few name any
+
+    words = texts("select-optional")
+    try:
+        find_validators(words)
+    except UsageError as error:
+        values["select-optional"].wrong(f"{error.message}; {error.hint}")
     return words
 
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 __all__ = ["are_possible", "each", "processors"]
 
 import os
-import pickle
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, NamedTuple, NoReturn, TypeVar, cast
 
 T = TypeVar("T")
+
+# SIGKILL, the same number wherever there is a fork. The module `signal` takes longer to import than a fork.
+_KILL: Final = 9
 
 # More than this many would read the same disk and wait for the same parent.
 _MOST: Final = 4
@@ -52,6 +53,8 @@ class _Child(NamedTuple):
 
     def result(self) -> object:
         """What it worked out; None if it did not come to an end."""
+        import pickle  # noqa: PLC0415 - a small input needs no children
+
         with open(self.pipe, "rb", closefd=False) as stream:
             told = stream.read()
         try:
@@ -70,7 +73,7 @@ def _children(work: Callable[[int], T], numbers: range) -> Iterator[list[_Child 
         for child in filter(None, children):
             os.close(child.pipe)
             # Until it is waited for, nobody else can have its number.
-            os.kill(child.process, signal.SIGKILL)
+            os.kill(child.process, _KILL)
             os.waitpid(child.process, 0)
 
 
@@ -95,6 +98,8 @@ def _started(work: Callable[[int], T], number: int) -> _Child | None:
 def _tell(pipe: int, work: Callable[[int], T], number: int) -> NoReturn:
     """Nothing of the parent's is flushed, closed or handled by a child."""
     try:
+        import pickle  # noqa: PLC0415
+
         told = pickle.dumps(work(number), pickle.HIGHEST_PROTOCOL)
         with open(pipe, "wb") as stream:
             stream.write(told)

@@ -12,12 +12,12 @@ from typing import Any, Final, NamedTuple
 import click
 
 from everpath.cli.changes import listed_changes
-from everpath.cli.config import load
+from everpath.cli.config import Config, load
 from everpath.cli.makers import makers
 from everpath.cli.making import Project, made
 from everpath.cli.options import config_options
 from everpath.cli.placing import Placement, pending, place
-from everpath.cli.project import file_option, open_project, pin_option
+from everpath.cli.project import alone, file_option, open_project, pin_option
 from everpath.cli.vetting import refused
 from everpath.cli.writing import write
 from everpath.errors import ExitCode
@@ -77,6 +77,11 @@ class _Request(NamedTuple):
 def _generate(request: _Request) -> int:
     config = load(request.config_file, wanted=not request.no_config)
     project = open_project(request.file, pinned=request.pin)
+    with alone(project):
+        return _made(request, open_project(request.file, pinned=request.pin), config)
+
+
+def _made(request: _Request, project: Project, config: Config) -> int:
     result = made(project, makers(), request.suffix)
     due = list(pending(result.placement))
     if request.check:

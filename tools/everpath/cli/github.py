@@ -6,7 +6,6 @@ __all__ = ["MOST_ROWS", "append_step_summary", "workspace"]
 
 import os
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Final
 
 import click
@@ -22,8 +21,11 @@ def workspace() -> Workspace:
     """GitHub counts paths from the checkout, wherever in it the step runs."""
     here = current_folder()
     checkout = os.environ.get("GITHUB_WORKSPACE")
-    root = Path(checkout) if checkout and here.is_relative_to(checkout) else here
-    return Workspace(str(here), str(root))
+    if not checkout:
+        return Workspace(here, here)
+    from pathlib import Path  # noqa: PLC0415 - a run elsewhere has no use for it
+
+    return Workspace(here, str(Path(checkout)) if Path(here).is_relative_to(checkout) else here)
 
 
 def append_step_summary(lines: Iterable[str]) -> None:
@@ -32,7 +34,7 @@ def append_step_summary(lines: Iterable[str]) -> None:
     if not file:
         return
     try:
-        with Path(file).open("a", encoding="utf-8", errors="backslashreplace") as stream:
+        with open(file, "a", encoding="utf-8", errors="backslashreplace") as stream:
             stream.writelines(lines)
     except OSError as error:
         click.echo(f"cannot write the step summary: {error.strerror}", err=True)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["Inputs", "Names", "unreadable_parts"]
+__all__ = ["Inputs", "Names", "unreadable", "unreadable_parts"]
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from difflib import get_close_matches
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from everpath.cli.config import Config
@@ -17,11 +14,12 @@ from everpath.formats.location import Location
 from everpath.formats.reading import Progress, read
 from everpath.formats.shares import WHOLE, Share
 from everpath.formats.sources import STANDARD_INPUT, Sources
-from everpath.model import Catalog, Place, UpdateMode
-from everpath.rules.registry import all_rules
+from everpath.model import Catalog, Place, Problem, UpdateMode
+from everpath.rules.registry import rules_about
 
 if TYPE_CHECKING:
     from everpath.formats.bundles.index_cache import IndexCache
+    from everpath.formats.bundles.verdicts import Verdicts
 
 
 def _cache() -> IndexCache | None:
@@ -39,16 +37,18 @@ class Names(dict[str, set[str]]):
         return cls((package.name, {c.name for c in package.channels}) for package in catalog.packages)
 
 
-@dataclass
 class Inputs:
     """What one run reads. Remembers which packages and channels it met."""
 
-    paths: Sequence[str]
-    config: Config
-    default_mode: str | None = None
-    thorough: bool = False
-    sources: Sources = field(default_factory=Sources)
-    names: Names = field(default_factory=Names)
+    def __init__(
+        self, paths: Sequence[str], config: Config, default_mode: str | None = None, thorough: bool = False
+    ) -> None:
+        self.paths = paths
+        self.config = config
+        self.default_mode = default_mode
+        self.thorough = thorough
+        self.sources = Sources()
+        self.names = Names()
 
     @property
     def chosen(self) -> Sequence[str]:
@@ -65,18 +65,36 @@ class Inputs:
             self.note(Names.of(catalog))
             yield catalog
 
-    def read(self, path: str, progress: Progress | None, share: Share = WHOLE) -> Catalog:
-        """The catalog at one path, or a share of it."""
-        mode = self.default_mode or self.config.default_update_mode
+    @property
+    def mode(self) -> str | None:
+        """How edges are made where a ci.yaml does not say; None if nobody else does either."""
+        return self.default_mode or self.config.default_update_mode
+
+    def read(
+        self,
+        path: str,
+        progress: Progress | None,
+        share: Share = WHOLE,
+        verdicts: Callable[[], Verdicts | None] | None = None,
+    ) -> Catalog:
+        """The catalog at one path, or a share of it, without what verdicts stand on."""
         return read(
             path,
             sources=self.sources,
             progress=progress,
             thorough=self.thorough,
             cache=_cache,
-            default_mode=UpdateMode(mode) if mode else None,
+            default_mode=UpdateMode(self.mode) if self.mode else None,
             share=share,
+            verdicts=verdicts,
         ).catalog
+
+    def verdicts(self, path: str, question: object) -> Verdicts | None:
+        """What was found at a path before, for a question; None where nothing is to be remembered."""
+        from everpath.formats.bundles.verdicts import Verdicts  # noqa: PLC0415 - only a repository has any
+
+        cache = None if self.thorough else _cache()
+        return Verdicts.of(cache, path, (self.mode, question)) if cache else None
 
     def note(self, names: Names) -> None:
         """Remember names that are there."""
@@ -103,10 +121,12 @@ class Inputs:
 
 
 def _default_path() -> str:
-    return "catalog" if Path("catalog").is_dir() else "."
+    return "catalog" if os.path.isdir("catalog") else "."
 
 
 def _unknown(kind: str, name: str, names: set[str]) -> UsageError:
+    from difflib import get_close_matches  # noqa: PLC0415 - only who mistypes pays for it
+
     near = get_close_matches(name, sorted(names), n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"`everpath list {kind}s` lists what there is"
     return UsageError(f"no {kind} is called {name!r}", hint=hint)
@@ -114,5 +134,10 @@ def _unknown(kind: str, name: str, names: set[str]) -> UsageError:
 
 def unreadable_parts(catalog: Catalog) -> int:
     """How many parts of a catalog could not be read at all."""
-    kinds = {rule.name for rule in all_rules() if rule.unreadable}
-    return sum(problem.kind in kinds for problem in catalog.problems)
+    return sum(1 for _ in unreadable(catalog))
+
+
+def unreadable(catalog: Catalog) -> Iterator[Problem]:
+    """Why parts of a catalog could not be read, and where they are."""
+    kinds = {rule.name for rule in rules_about(("catalog",)) if rule.unreadable} if catalog.problems else ()
+    return (problem for problem in catalog.problems if problem.kind in kinds)

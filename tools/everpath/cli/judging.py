@@ -5,78 +5,158 @@ from __future__ import annotations
 __all__ = ["judgements"]
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import combinations
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from everpath.cli import forks
 from everpath.cli.inputs import Inputs, Names
-from everpath.formats.reading import Progress
-from everpath.formats.shares import Share
+from everpath.formats.reading import Progress, prepare
+from everpath.formats.shares import WHOLE, Share
 from everpath.formats.sources import MEBIBYTE, STANDARD_INPUT
 from everpath.model import Catalog
-from everpath.rules.check import Judgement, Selection, judge
+from everpath.rules.check import DefinitionsOf, Judgement, Selection, judge
+
+if TYPE_CHECKING:
+    from everpath.formats.bundles.verdicts import Verdicts
 
 # What a fork saves below this size is less than it costs.
 _LARGE: Final = 4 * MEBIBYTE
 
 
+class _Memory:
+    """What was found at a path before, looked for when its reader asks.
+
+    Of a limited selection nothing is remembered: it would drive out what is known of all. Nor where upgrades
+    are judged: they depend on files elsewhere.
+    """
+
+    def __init__(self, inputs: Inputs, path: str, selection: Selection) -> None:
+        self._inputs = inputs
+        self._path = path
+        self._selection = selection
+        self.verdicts: Verdicts | None = None
+
+    def ask(self) -> Verdicts | None:
+        asked = self._selection
+        if not asked.packages and not asked.channels and "upgrade" not in asked.subjects:
+            question = [sorted(part) if isinstance(part, frozenset) else part for part in asked]
+            self.verdicts = self._inputs.verdicts(self._path, question)
+        return self.verdicts
+
+    def keep(self, parts: Sequence[_Part]) -> None:
+        """Keep what the parts of the path remember or found anew, and nothing else."""
+        if self.verdicts is not None:
+            standing = frozenset[str]().union(*(part.standing for part in parts))
+            reached = {name: verdict for part in parts for name, verdict in part.reached.items()}
+            self.verdicts.keep(standing, reached)
+
+
 class _Part(NamedTuple):
-    """What came of one share: names, the judgement, and whether it can stand without the others."""
+    """What came of one share: names, the judgement, and whether it can stand without the others.
+
+    `standing` are the folders whose verdicts were still right; `reached` are new ones.
+    """
 
     names: Names
     judgement: Judgement
     is_complete: bool
+    standing: frozenset[str]
+    reached: Mapping[str, bytes]
+
+
+class _Judging(NamedTuple):
+    """How the parts of a run are judged."""
+
+    selection: Selection
+    definitions: DefinitionsOf | None
+
+    def part(self, catalog: Catalog, progress: Progress | None) -> _Part:
+        is_complete = all(package.declarations for package in catalog.packages)
+        judgement = judge(catalog, self.selection, progress, self.definitions)
+        return _Part(Names.of(catalog), judgement, is_complete, frozenset(), {})
 
 
 def judgements(
-    inputs: Inputs, selection: Selection, jobs: int | None, progress: Progress | None
+    inputs: Inputs,
+    selection: Selection,
+    jobs: int | None,
+    progress: Progress | None,
+    definitions: DefinitionsOf | None = None,
 ) -> Iterator[Judgement]:
     """A judgement on each input, or on each share of it, read when it is its turn.
 
     `jobs` is the number of processes; None for as many as the input is worth.
     """
+    judging = _Judging(selection, definitions)
     for path in inputs.chosen:
-        count = _processes(path, jobs)
-        parts = _shared(inputs, path, selection, count, progress) if count > 1 else []
-        for part in parts:
+        for part in _parts(inputs, path, judging, _processes(path, jobs), progress):
             inputs.note(part.names)
             yield part.judgement
-        if not parts:
-            catalog = inputs.read(path, progress)
-            inputs.note(Names.of(catalog))
-            yield judge(catalog, selection, progress)
 
 
-def _shared(
-    inputs: Inputs, path: str, selection: Selection, count: int, progress: Progress | None
-) -> list[_Part]:
-    """The parts of an input; none of them if only the whole can be judged.
+def _parts(
+    inputs: Inputs, path: str, judging: _Judging, count: int, progress: Progress | None
+) -> Sequence[_Part]:
+    """The parts of an input, or the whole if only that can be judged.
 
     All rules but those about catalogs look at one package at a time, and those find the same in the parts
-    as in the whole if each package is in one part, together with its declaration.
+    as in the whole if each package is in one part, together with its declaration. The same goes for what was
+    found before.
     """
+    memory = _Memory(inputs, path, judging.selection)
 
     def part(number: int) -> _Part:
         told = progress if number == 0 else None
-        catalog = inputs.read(path, told, Share(number, count))
-        return _Part(Names.of(catalog), judge(catalog, selection, told), _is_complete(catalog))
+        share = Share(number, count) if count > 1 else WHOLE
+        catalog = inputs.read(path, told, share, memory.ask)
+        return _remembered(judging.part(catalog, told), catalog, memory.verdicts)
 
+    if count > 1:
+        prepare(path)
     parts = [part for part in forks.each(part, count) if part is not None]
-    stands = len(parts) == count and all(part.is_complete for part in parts)
+    if not _stand(parts, count):
+        memory.keep([])
+        catalog = inputs.read(path, progress)
+        return [judging.part(catalog, progress)]
+    memory.keep(parts)
+    return parts
+
+
+def _remembered(fresh: _Part, catalog: Catalog, verdicts: Verdicts | None) -> _Part:
+    """A part together with what was found before, and what will be remembered of it."""
+    if verdicts is None:
+        return fresh
+    standing, judged = verdicts.standing, fresh.judgement
+    names = Names(fresh.names)
+    is_complete = fresh.is_complete
+    for verdict in standing.values():
+        is_complete = is_complete and names.keys().isdisjoint(verdict.packages)
+        names.update((package, set(channels)) for package, channels in verdict.packages.items())
+    judgement = judged._replace(
+        findings=(*judged.findings, *(f for verdict in standing.values() for f in verdict.findings)),
+        packages=judged.packages + sum(len(verdict.packages) for verdict in standing.values()),
+        channels=judged.channels + sum(verdict.channels for verdict in standing.values()),
+        entries=judged.entries + sum(verdict.entries for verdict in standing.values()),
+    )
+    reached = verdicts.reached(catalog, judged.findings)
+    return _Part(names, judgement, is_complete, frozenset(standing), reached)
+
+
+def _stand(parts: Sequence[_Part], count: int) -> bool:
+    """Whether the parts are all there, and say together what the whole would."""
+    if len(parts) == count == 1 and not parts[0].standing:
+        return True
+    is_whole = len(parts) == count and all(part.is_complete for part in parts)
     is_parted = all(a.names.keys().isdisjoint(b.names) for a, b in combinations(parts, 2))
-    return parts if stands and is_parted and any(part.judgement.packages for part in parts) else []
+    return is_whole and is_parted and any(part.judgement.packages for part in parts)
 
 
 def _processes(path: str, jobs: int | None) -> int:
     if path == STANDARD_INPUT or not forks.are_possible():
         return 1
     return jobs or (forks.processors() if _is_large(path) else 1)
-
-
-def _is_complete(catalog: Catalog) -> bool:
-    return all(package.declarations for package in catalog.packages)
 
 
 def _is_large(path: str) -> bool:

@@ -6,10 +6,12 @@ __all__ = ["LazyCommand", "LazyGroup"]
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
-from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class LazyCommand(NamedTuple):
@@ -56,5 +58,7 @@ class LazyGroup(click.Group):
             formatter.write_dl([(name, entry.summary) for name, entry in self.lazy.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - only a shell asks
+
         names = [CompletionItem(n, help=e.summary) for n, e in self.lazy.items() if n.startswith(incomplete)]
         return names + click.Command.shell_complete(self, ctx, incomplete)

@@ -33,7 +33,7 @@ def makers() -> Makers:
         for path in paths:
             if not Path(path).exists():
                 hint = f"`operator:` of {project.file} names it"
-                raise UnreadableInput(f"there is no {path}", hint=hint, file=path)
+                raise UnreadableInput(f"{path} does not exist", hint=hint, file=path)
         if paths not in known:
             known[paths] = read_operator(paths, Sources())
         documents = bundle_files(known[paths], _facts(project, release, whole))

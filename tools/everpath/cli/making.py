@@ -19,7 +19,7 @@ from everpath.cli.placing import Placement
 from everpath.errors import ReleasesError, UnreadableInput
 from everpath.formats import positions
 from everpath.formats.fbc.blobs import read_blobs
-from everpath.formats.releases.frozen import digest, files_below
+from everpath.formats.releases.frozen import digest, drafts_below, files_below
 from everpath.formats.releases.pins import read_pins
 from everpath.formats.sources import Sources
 from everpath.graph import ChannelGraph
@@ -159,6 +159,7 @@ def made(project: Project, makers: Makers, suffix: str | None = None) -> Made:
             fresh.add(folder)
             files |= {folder / name: content for name, content in written.items()}
             stale += (folder / name for name in files_below(folder) if name not in written)
+            stale += drafts_below(folder)
         blobs[source.name_of(release)] = _blob(project, makers, release, written)
     described = _described(project, makers, whole, bundles)
     catalogs = []

@@ -7,10 +7,12 @@ __all__ = [
     "comma_list",
     "config_options",
     "extension_options",
+    "one_name",
     "one_package_option",
     "package_option",
     "progress_option",
     "update_mode_option",
+    "words",
 ]
 
 from collections.abc import Callable
@@ -19,14 +21,40 @@ from typing import Any, Final, TypeVar
 import click
 
 from everpath.cli import completers
+from everpath.errors import UsageError
 from everpath.model import UpdateMode
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def comma_list(_ctx: click.Context, _param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """`-x a,b -x c` as (a, b, c)."""
-    return tuple(word for value in values for part in value.split(",") if (word := part.strip()))
+def comma_list(_ctx: click.Context, param: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
+    """`-x a,b -x c` as (a, b, c).
+
+    Raises UsageError for an empty name: without it an option that is meant to limit would ask for everything.
+    """
+    return tuple(word for value in values for word in words(option_name(param), value))
+
+
+def words(option: str, text: str) -> tuple[str, ...]:
+    """The names of a list with commas. Raises UsageError for an empty one."""
+    found = tuple(part.strip() for part in text.split(","))
+    if "" in found:
+        raise UsageError(
+            f"{option} {text!r}: a name is empty", hint="leave the option out, or name something"
+        )
+    return found
+
+
+def one_name(_ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """A name as it is. Raises UsageError for an empty one."""
+    if value is not None and not value.strip():
+        words(option_name(param), value)
+    return value
+
+
+def option_name(param: click.Parameter) -> str:
+    """An option as an error names it: `-p/--package`."""
+    return "/".join(param.opts[:2])
 
 
 package_option: Final = click.option(
@@ -58,6 +86,7 @@ one_package_option: Final = click.option(
     "--package-name",
     "package",
     metavar="NAME",
+    callback=one_name,
     shell_complete=completers.packages,
     help="The package; needed where there are several.",
 )

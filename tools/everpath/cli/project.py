@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["file_option", "open_project", "pin_option", "variant_package"]
+__all__ = ["alone", "file_option", "open_project", "pin_option", "variant_package"]
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -42,6 +45,37 @@ def open_project(file: str | None, content: bytes | None = None, pinned: str | N
     path, sources = _found(file), Sources()
     source = read_releases(str(path), sources) if content is None else read_text(content, str(path), sources)
     return Project(path, source, sources, pinned=pinned)
+
+
+@contextmanager
+def alone(project: Project) -> Iterator[None]:
+    """No other run writes to the project meanwhile: a bundle must not change while its digest is taken.
+
+    Where folders cannot be locked (Windows, some network drives) nobody is kept waiting.
+    """
+    handle = _locked(project.folder)
+    try:
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _locked(folder: Path) -> int | None:
+    try:
+        import fcntl  # noqa: PLC0415 - there is none on Windows
+
+        handle = os.open(folder, os.O_RDONLY)
+    except (ImportError, OSError):
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        click.echo(f"waiting for another everpath that writes to {folder}", err=True)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    except OSError:
+        pass
+    return handle
 
 
 def _found(file: str | None) -> Path:

@@ -20,7 +20,7 @@ from everpath.cli.makers import makers
 from everpath.cli.making import Project, frozen_digests, made
 from everpath.cli.options import comma_list, config_options
 from everpath.cli.placing import Placement, pending, place
-from everpath.cli.project import file_option, open_project, pin_option, variant_package
+from everpath.cli.project import alone, file_option, open_project, pin_option, variant_package
 from everpath.cli.terminal import wants_colour
 from everpath.cli.vetting import refused
 from everpath.cli.writing import write
@@ -160,7 +160,11 @@ def _pins(request: _Request, project: Project) -> str | None:
 
 
 def _release(request: _Request) -> int:
-    old = open_project(request.file)
+    with alone(open_project(request.file)):
+        return _cut(request, open_project(request.file))
+
+
+def _cut(request: _Request, old: Project) -> int:
     content = old.file.read_bytes()
     config = load(request.config_file, wanted=not request.no_config)
     wanted = cut(old.source, request.wish._replace(pins=_pins(request, old)), frozen_digests(old))

@@ -47,6 +47,8 @@ def _page(rule: Rule) -> Iterator[str]:
     yield f"{rule.id} {rule.name} ({rule.severity.word})\n\n"
     yield from (f"{fill(text, _WIDTH)}\n\n" for text in explained(rule))
     yield f"Protects {_HURT[rule.policy]}; asked of each {rule.subject}.\n"
+    if rule.is_optional:
+        yield f"Optional: asked with --select-optional {rule.validators[0]}, or --select {rule.name}.\n"
     if rule.subject != "waiver":
         yield "To accept a finding, write why into everpath.yaml:\n\n"
         yield f"    waivers:\n      - rule: {rule.name}\n"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 __all__ = ["ProgressLine", "wants_colour"]
 
-import shutil
 import time
 from collections.abc import Callable, Mapping
 from types import TracebackType
@@ -47,9 +46,11 @@ class ProgressLine:
     def __call__(self, done: int, total: int, what: str) -> None:
         if self._stream is None or (now := self._clock()) < self._due:
             return
+        from shutil import get_terminal_size  # noqa: PLC0415 - it brings three compressors along
+
         self._due = now + _PAUSE
         share = f"{done:,} of {total:,}" if total else f"{done:,}"
-        line = printable(f"{share}  {what}")[: shutil.get_terminal_size().columns - 1]
+        line = printable(f"{share}  {what}")[: get_terminal_size().columns - 1]
         self._stream.write(f"{_ERASE}{line}")
         self._stream.flush()
         self._is_drawn = True

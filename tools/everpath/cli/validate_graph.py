@@ -5,36 +5,45 @@ from __future__ import annotations
 __all__ = ["validate_graph"]
 
 import gc
-import os
 import sys
 import time
-from collections.abc import Iterator
-from datetime import date, datetime
 from typing import Any, NamedTuple
 
 import click
 
-from everpath.cli import completers
-from everpath.cli.config import FAIL_ON, POLICIES, SEVERITIES, Config, load
-from everpath.cli.github import MOST_ROWS, append_step_summary, workspace
+from everpath.cli.config import POLICIES, Config, load
 from everpath.cli.inputs import Inputs
 from everpath.cli.judging import judgements
 from everpath.cli.options import (
     channel_option,
-    comma_list,
     config_options,
     package_option,
     progress_option,
     update_mode_option,
 )
-from everpath.cli.terminal import ProgressLine, wants_colour
+from everpath.cli.reporting import (
+    chunks,
+    exit_code,
+    fail_on_option,
+    ignore_option,
+    outcome_of,
+    output_file_option,
+    output_format,
+    output_option,
+    quiet_option,
+    select_option,
+    selected,
+    show_option,
+    statistics_option,
+    tell,
+    today,
+    verbose_option,
+)
+from everpath.cli.terminal import ProgressLine
 from everpath.cli.writing import write
-from everpath.errors import ExitCode, UsageError
-from everpath.outputs import FORMATS, MACHINE_FORMATS, TALLY_FORMATS, view
-from everpath.outputs.outcome import Outcome
-from everpath.rules.check import Report, Selection, concluded
-from everpath.rules.findings import Severity
-from everpath.rules.registry import all_rules, find_rules
+from everpath.outputs import MACHINE_FORMATS
+from everpath.rules.check import GRAPH, DefinitionsOf, Selection, concluded
+from everpath.rules.registry import find_rules
 
 
 class Request(NamedTuple):
@@ -54,6 +63,7 @@ class Request(NamedTuple):
     no_config: bool
     statistics: bool
     thorough: bool
+    bundles: tuple[str, ...]
     default_update_mode: str | None
     quiet: bool
     verbose: bool
@@ -65,40 +75,21 @@ class Request(NamedTuple):
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @package_option
 @channel_option
-@click.option(
-    "--select",
-    metavar="RULES",
-    multiple=True,
-    callback=comma_list,
-    shell_complete=completers.rules,
-    help="Ask only these rules: ids, beginnings of ids (EP2) or names.",
-)
-@click.option(
-    "--ignore",
-    metavar="RULES",
-    multiple=True,
-    callback=comma_list,
-    shell_complete=completers.rules,
-    help="Do not ask these rules.",
-)
-@click.option(
-    "--fail-on", type=click.Choice(FAIL_ON), help="Exit with 1 from this severity on.  [default: error]"
-)
+@select_option
+@ignore_option
+@fail_on_option
 @click.option("--policy", type=click.Choice(POLICIES), help="Whose users to think of.  [default: both]")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(FORMATS),
-    help="How to report.  [default: text; github under GitHub Actions]",
-)
-@click.option("--output-file", metavar="FILE", help="Write the report there, whole or not at all.")
-@click.option(
-    "--show",
-    type=click.Choice(SEVERITIES),
-    help="List findings of this severity and above; json, sarif and junit list all.  [default: warning]",
-)
-@click.option("--statistics", is_flag=True, help="Count findings by rule and list none.")
+@output_option
+@output_file_option
+@show_option
+@statistics_option
 @click.option("--thorough", is_flag=True, help="Parse every byte, also where a glance would do.")
+@click.option(
+    "--bundles",
+    metavar="DIR",
+    multiple=True,
+    help="Where the bundles' folders are: compare the CRDs of each two releases OLM moves between.",
+)
 @update_mode_option
 @config_options
 @click.option(
@@ -108,10 +99,8 @@ class Request(NamedTuple):
     metavar="N",
     help="Judge with this many processes.  [default: one a processor, at most 4, if there is much to read]",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Print findings and nothing else.")
-@click.option(
-    "-v", "--verbose", is_flag=True, help="Say on standard error what is read and how long it takes."
-)
+@quiet_option
+@verbose_option
 @progress_option
 def validate_graph(**options: Any) -> int:
     """Is this catalog safe for everyone who runs any version of it?
@@ -139,6 +128,7 @@ def validate_graph(**options: Any) -> int:
 
     \b
     $ everpath validate-graph operators/ -o concise --fail-on warning
+    $ everpath validate-graph catalog/ --bundles bundles/
     $ opm render quay.io/me/catalog:latest | everpath validate-graph - -p me
     $ everpath validate-graph catalog/ -o sarif --output-file everpath.sarif
 
@@ -159,78 +149,33 @@ def _validate(request: Request) -> int:
     config = load(request.config_file, wanted=not request.no_config)
     selection = _selection(request, config)
     inputs = Inputs(request.paths, config, request.default_update_mode, request.thorough)
-    output = _output(request, config)
+    output = output_format(request, config)
     with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
-        judged = judgements(inputs, selection, request.jobs, progress)
-        report = concluded(judged, selection, waivers=config.waivers, today=_today())
+        judged = judgements(inputs, selection, request.jobs, progress, _definitions(request))
+        report = concluded(judged, selection, waivers=config.waivers, today=today())
     inputs.verify(selection.packages, selection.channels)
-    outcome = _outcome(request, config, report, inputs, output)
-    write(_chunks(request, outcome, output), request.output_file, machine=output in MACHINE_FORMATS)
-    _tell(request, outcome, config, output, time.perf_counter() - began)
-    return _exit_code(outcome)
+    outcome = outcome_of(request, config, report, inputs.locate, selection.subjects, "validate-graph")
+    write(chunks(request, outcome, output), request.output_file, machine=output in MACHINE_FORMATS)
+    tell(request, outcome, config, output, time.perf_counter() - began)
+    return exit_code(outcome)
 
 
 def _selection(request: Request, config: Config) -> Selection:
     policy = request.policy or config.policy
+    subjects = GRAPH | {"upgrade"} if request.bundles else GRAPH
     return Selection(
-        rules=find_rules(request.select or config.select),
+        rules=selected(request.select, config.select, subjects),
         ignored=find_rules(request.ignore or config.ignore),
         packages=frozenset(request.packages or config.packages),
         channels=frozenset(request.channels or config.channels),
         policy="v0" if policy == "v0" else "v1" if policy == "v1" else None,
+        subjects=subjects,
     )
 
 
-def _output(request: Request, config: Config) -> str:
-    chosen = request.output or config.output
-    if request.statistics:
-        if chosen is not None and chosen not in TALLY_FORMATS:
-            hint = f"use -o {' or -o '.join(TALLY_FORMATS)}"
-            raise UsageError(f"--statistics cannot be written as {chosen}", hint=hint)
-        return chosen or "text"
-    return chosen or ("github" if os.environ.get("GITHUB_ACTIONS") == "true" else "text")
+def _definitions(request: Request) -> DefinitionsOf | None:
+    if not request.bundles:
+        return None
+    from everpath.formats.bundles.definitions import definitions_below  # noqa: PLC0415 - rarely asked for
 
-
-def _today() -> date:
-    return datetime.now().astimezone().date()
-
-
-def _outcome(request: Request, config: Config, report: Report, inputs: Inputs, output: str) -> Outcome:
-    fail_on = request.fail_on or config.fail_on or "error"
-    return Outcome(
-        report=report,
-        locate=inputs.locate,
-        rules={rule.id: rule for rule in all_rules()},
-        show=Severity[(request.show or config.show or "warning").upper()],
-        fail_on=None if fail_on == "never" else Severity[fail_on.upper()],
-        workspace=workspace(),
-        colour=output == "text" and request.output_file is None and wants_colour(sys.stdout, os.environ),
-        brief=request.quiet,
-    )
-
-
-def _chunks(request: Request, outcome: Outcome, output: str) -> Iterator[str]:
-    if request.statistics:
-        from everpath.outputs import tally  # noqa: PLC0415
-
-        return tally.render(outcome, output)
-    return view(output)(outcome)
-
-
-def _tell(request: Request, outcome: Outcome, config: Config, output: str, seconds: float) -> None:
-    """What goes elsewhere than into the report: GitHub's summary page, and standard error."""
-    if output == "github":
-        from everpath.outputs.markdown import table  # noqa: PLC0415
-
-        append_step_summary(table(outcome, MOST_ROWS))
-    if request.verbose:
-        click.echo(f"configuration: {config.file or 'none'}", err=True)
-        click.echo(f"looked at {outcome.report.entries:,} entries in {seconds:.2f} s", err=True)
-    if request.output_file is not None and not request.quiet:
-        click.echo(f"{outcome.summary} Written to {request.output_file}.", err=True)
-
-
-def _exit_code(outcome: Outcome) -> ExitCode:
-    if outcome.report.unreadable:
-        return ExitCode.UNREADABLE
-    return ExitCode.FINDINGS if any(map(outcome.fails, outcome.report.findings)) else ExitCode.CLEAN
+    return definitions_below(request.bundles)

@@ -9,7 +9,6 @@ import stat
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
-from pathlib import Path
 from typing import TextIO
 
 from everpath.errors import UsageError
@@ -30,7 +29,7 @@ def write(chunks: Iterable[str], file: str | None, *, machine: bool) -> None:
         elif _is_replaceable(file):
             _to_file(chunks, os.path.realpath(file))
         else:
-            with Path(file).open("w", encoding="utf-8", errors="backslashreplace") as stream:
+            with open(file, "w", encoding="utf-8", errors="backslashreplace") as stream:
                 stream.writelines(chunks)
     except BrokenPipeError:
         raise
@@ -52,24 +51,24 @@ def _to_standard_output(chunks: Iterable[str], *, machine: bool) -> None:
 def _is_replaceable(file: str) -> bool:
     """Whether a file can be put in its place: a pipe or a device must be written to, not replaced."""
     try:
-        return stat.S_ISREG(Path(file).stat().st_mode)
+        return stat.S_ISREG(os.stat(file).st_mode)
     except FileNotFoundError:
         return True
 
 
 def _to_file(chunks: Iterable[str], file: str) -> None:
     """Beside the file first, then in its place, so that nobody reads half a report."""
-    path = Path(file)
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    folder, name = os.path.split(file)
+    draft = os.path.join(folder, f".{name}.{os.getpid()}")
     try:
         with _created(draft) as stream:
             stream.writelines(chunks)
-        draft.replace(path)
+        os.replace(draft, file)
     except BaseException:
         with suppress(FileNotFoundError):
-            draft.unlink()
+            os.unlink(draft)
         raise
 
 
-def _created(draft: Path) -> TextIO:
-    return draft.open("x", encoding="utf-8", errors="backslashreplace")
+def _created(draft: str) -> TextIO:
+    return open(draft, "x", encoding="utf-8", errors="backslashreplace")

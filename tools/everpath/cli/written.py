@@ -7,13 +7,10 @@ from __future__ import annotations
 
 __all__ = ["Value", "Written", "described", "find", "open_written"]
 
-import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property
-from pathlib import Path
+from os.path import dirname, exists, isfile, join, relpath
 from typing import Any, Final, NamedTuple
 
 from everpath.errors import ConfigError, UnreadableInput
@@ -37,41 +34,44 @@ def _is_short(raw: object) -> bool:
     return not isinstance(raw, int) or abs(raw) < _LARGE
 
 
-def find(start: Path) -> Path | None:
+def find(start: str) -> str | None:
     """The configuration that governs a folder: its own, or that of a parent up to the repository's root.
 
     Outside of a repository only the folder itself is asked: a stranger's file further up must not count.
+    A folder that may not be looked into holds none.
     """
-    folders = [start, *start.parents]
-    root = next((i for i, folder in enumerate(folders) if _is_there(folder / ".git")), 0)
+    folders = list(_upwards(start))
+    root = next((i for i, folder in enumerate(folders) if exists(join(folder, ".git"))), 0)
     for folder in folders[: root + 1]:
-        if _is_there(folder / "everpath.yaml"):
-            return folder / "everpath.yaml"
-        if _has_table(folder / "pyproject.toml"):
-            return folder / "pyproject.toml"
+        if exists(own := join(folder, "everpath.yaml")):
+            return own
+        if _has_table(shared := join(folder, "pyproject.toml")):
+            return shared
     return None
 
 
-def _is_there(path: Path) -> bool:
-    """A folder that may not be looked into holds no configuration for us."""
-    try:
-        return path.exists()
-    except OSError:
-        return False
+def _upwards(folder: str) -> Iterator[str]:
+    """A folder, and all that it lies in."""
+    yield folder
+    while (parent := dirname(folder)) != folder:
+        yield (folder := parent)
 
 
-def _has_table(file: Path) -> bool:
+def _has_table(file: str) -> bool:
     """Whether a pyproject.toml speaks of everpath; a broken one does so only if the words are there."""
+    if not isfile(file):
+        return False
     try:
-        content = file.read_bytes() if file.is_file() else b""
+        with open(file, "rb") as stream:
+            content = stream.read()
     except OSError:
         return False
     return re.search(rb"^\s*\[+\s*tool\s*\.\s*everpath\b", content, re.MULTILINE) is not None
 
 
-def open_written(path: Path) -> Written:
+def open_written(path: str) -> Written:
     """The file, read and parsed. Raises ConfigError."""
-    file = os.path.relpath(path)
+    file = relpath(path)
     sources = Sources()
     try:
         content = sources.read(file, MEBIBYTE)
@@ -82,15 +82,15 @@ def open_written(path: Path) -> Written:
     return written
 
 
-@dataclass
 class Written:
     """One configuration file. `problems` gathers what is wrong, so that one run tells all of it."""
 
-    file: str
-    content: bytes = field(repr=False)
-    sources: Sources = field(repr=False)
-    problems: list[tuple[int, int, str]] = field(default_factory=list)
-    tree: Any = None
+    def __init__(self, file: str, content: bytes, sources: Sources) -> None:
+        self.file = file
+        self.content = content
+        self.sources = sources
+        self.problems: list[tuple[int, int, str]] = []
+        self.tree: Any = None
 
     @property
     def is_toml(self) -> bool:
@@ -214,8 +214,7 @@ class Value(NamedTuple):
             return {}
         values = {key: self.below(key, raw) for key, raw in self.raw.items()}
         for unknown in values.keys() - set(keys):
-            near = get_close_matches(unknown, keys, n=1)
-            meant = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(keys)}"
+            meant = _meant(unknown, keys) or f"; there are {', '.join(keys)}"
             values.pop(unknown).wrong(f"no such key: {unknown!r}{meant}")
         return values
 
@@ -246,7 +245,14 @@ class Value(NamedTuple):
         found = self.text()
         if not found or found in words:
             return found or None
-        near = get_close_matches(found, words, n=1)
-        meant = f"; did you mean {near[0]!r}?" if near else ""
+        meant = _meant(found, words)
         self.wrong(f"{self._name} should be one of {', '.join(words)}, not {found!r}{meant}")
         return None
+
+
+def _meant(word: str, words: Sequence[str]) -> str:
+    """A question for the word that was probably meant; empty if none is near."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only who mistypes pays for it
+
+    near = get_close_matches(word, words, n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""

@@ -12,15 +12,17 @@ import re
 from array import array
 from functools import cached_property, lru_cache
 from json import JSONDecodeError, JSONDecoder
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from everpath.formats.location import Location
 from everpath.formats.sources import MAX_DOCUMENT, MEBIBYTE, Sources
 from everpath.formats.text.descent import descend_json, descend_yaml
 from everpath.formats.text.parsed import Pointer
 from everpath.formats.text.ruler import Ruler
-from everpath.formats.text.spans import Span, Spans, json_spans, yaml_spans
 from everpath.model import Place
+
+if TYPE_CHECKING:
+    from everpath.formats.text.spans import Span, Spans
 
 # Nearly all places are at most this deep (entries, 3, skips, 0): one index serves a whole document.
 _DEPTH: Final = 4
@@ -113,6 +115,8 @@ class _Document:
         return self._in_bytes(nearest[1]) if nearest and nearest[0] else None
 
     def _index(self, depth: int) -> Spans:
+        from everpath.formats.text.spans import json_spans, yaml_spans  # noqa: PLC0415 - few findings need it
+
         if self._is_json:
             return json_spans(self._text.decode("utf-8", "surrogateescape"), depth)
         return yaml_spans(self._text, depth)

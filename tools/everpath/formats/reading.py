@@ -6,12 +6,13 @@ imported when its shape may be met.
 
 from __future__ import annotations
 
-__all__ = ["Progress", "Reading", "read"]
+__all__ = ["Progress", "Reading", "prepare", "read"]
 
 import os
+import stat
 import sys
 from collections.abc import Callable
-from pathlib import Path
+from importlib import import_module
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 from everpath.assembly import Assembly
@@ -22,6 +23,7 @@ from everpath.model import Catalog, UpdateMode
 
 if TYPE_CHECKING:
     from everpath.formats.bundles.index_cache import IndexCache
+    from everpath.formats.bundles.verdicts import Verdicts
 
 #: Is told how far a long reading has come: done, of how many, what comes next.
 Progress = Callable[[int, int, str], None]
@@ -43,19 +45,20 @@ def read(  # noqa: PLR0913 - each is a choice of the user's
     cache: Callable[[], IndexCache | None] | None = None,
     default_mode: UpdateMode | None = None,
     share: Share = WHOLE,
+    verdicts: Callable[[], Verdicts | None] | None = None,
 ) -> Reading:
     """The catalog at a path: a file-based one (folder, file, `-` for standard input), a bundle folder, an
     operators repository, or a package-manifest folder.
 
     `thorough` parses every byte; `cache` gives the index that remembers what a repository said;
     `default_mode` makes the edges of packages whose ci.yaml names no mode; of a folder with several packages
-    only those of the `share` are read. Raises UnreadableInput when
-    nothing can be read.
+    only those of the `share` are read, and of a repository none on which one of the `verdicts` stands. Raises
+    UnreadableInput when nothing can be read.
     """
     sources = sources or Sources()
     assembly = Assembly()
     path = path.rstrip(os.sep) or path
-    wanted = _Wanted(progress, thorough, cache, default_mode, share)
+    wanted = _Wanted(progress, thorough, cache, default_mode, share, verdicts)
     if not _is_folder(path) or not _read_bundles(path, assembly, wanted):
         from everpath.formats.fbc.catalog import read_fbc  # noqa: PLC0415
 
@@ -66,10 +69,26 @@ def read(  # noqa: PLR0913 - each is a choice of the user's
     return Reading(assembly.build(path), sources)
 
 
+def prepare(path: str) -> None:
+    """Import what reading a folder will need, for whoever forks first: else every process imports it.
+
+    A wrong guess at the format costs a few milliseconds and nothing else.
+    """
+    from everpath.formats.bundles import shape  # noqa: PLC0415
+
+    if shape.is_repository(path):
+        import_module("everpath.formats.bundles.repository")
+        return
+    names = (name for _, _, files in os.walk(path) for name in files)
+    is_json = next(names, "").endswith(".json")
+    import_module("everpath.formats.fbc.catalog")
+    import_module(f"everpath.formats.fbc.lazy_{'json' if is_json else 'yaml'}")
+
+
 def _is_folder(path: str) -> bool:
     """Whether a path is a folder. Raises `UnreadableInput` where that cannot be told."""
     try:
-        return path != STANDARD_INPUT and Path(path).is_dir()
+        return path != STANDARD_INPUT and stat.S_ISDIR(os.stat(path).st_mode)
     except OSError as error:
         raise unreadable(path, error) from error
 
@@ -96,6 +115,7 @@ class _Wanted(NamedTuple):
     cache: Callable[[], IndexCache | None] | None
     mode: UpdateMode | None
     share: Share
+    verdicts: Callable[[], Verdicts | None] | None
 
 
 def _read_bundles(path: str, assembly: Assembly, wanted: _Wanted) -> bool:
@@ -124,6 +144,7 @@ def _read_bundles(path: str, assembly: Assembly, wanted: _Wanted) -> bool:
             thorough=wanted.thorough,
             progress=wanted.progress,
             share=wanted.share,
+            verdicts=wanted.verdicts() if wanted.verdicts else None,
         )
     elif manifests:
         from everpath.formats.bundles.package_manifest import read_package_manifest  # noqa: PLC0415

@@ -9,10 +9,10 @@ from __future__ import annotations
 __all__ = ["MAX_DOCUMENT", "MAX_KEPT", "MEBIBYTE", "STANDARD_INPUT", "Sources", "named", "unreadable"]
 
 import io
+import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import BinaryIO, Final
 
 from everpath.errors import UnreadableInput
@@ -82,7 +82,7 @@ class Sources:
         if file in self._kept:
             return len(self._kept[file])
         try:
-            return Path(file).stat().st_size
+            return os.stat(file).st_size
         except OSError as error:
             raise unreadable(file, error) from error
 
@@ -91,11 +91,11 @@ class Sources:
         if file in self._kept:
             return io.BytesIO(self._kept[file])
         try:
-            mode = Path(file).stat().st_mode
+            mode = os.stat(file).st_mode
             if not stat.S_ISREG(mode):
                 kind = next((name for is_kind, name in _KINDS if is_kind(mode)), "not a regular file")
                 raise UnreadableInput(f"cannot read {file}: it is {kind}, not a file", file=file)
-            return Path(file).open("rb")
+            return open(file, "rb")
         except OSError as error:
             raise unreadable(file, error) from error
 

@@ -7,9 +7,10 @@ range parses: what is no digit there is an unknown operator, and vanishes.
 
 from __future__ import annotations
 
-__all__ = ["DIGIT"]
+__all__ = ["first_digit"]
 
 import re
+from functools import cache
 from typing import Final
 
 # The zero of each run of ten.
@@ -20,6 +21,17 @@ _ZEROS: Final = """
     1d7ec 1d7f6 1e140 1e2f0 1e4f0 1e950 1fbf0
 """
 
-DIGIT: Final = re.compile(
-    "[" + "".join(f"{chr(zero)}-{chr(zero + 9)}" for zero in (int(z, 16) for z in _ZEROS.split())) + "]"
-)
+_ASCII: Final = re.compile("[0-9]")
+
+
+def first_digit(text: str) -> int | None:
+    """Where the first digit of a text stands."""
+    found = (_ASCII if text.isascii() else _any_digit()).search(text)
+    return found.start() if found else None
+
+
+@cache
+def _any_digit() -> re.Pattern[str]:
+    """Compiled when the first text needs it: that takes longer than to read a hundred ranges."""
+    zeros = (int(zero, 16) for zero in _ZEROS.split())
+    return re.compile("[" + "".join(f"{chr(zero)}-{chr(zero + 9)}" for zero in zeros) + "]")

@@ -12,7 +12,7 @@ import operator as python
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple
 
-from everpath.ranges._digits import DIGIT
+from everpath.ranges._digits import first_digit
 from everpath.ranges._intervals import IntervalSet
 from everpath.ranges._wildcards import OPERATORS, expansion
 from everpath.versions import GO_SPACES, Version, VersionError, parse
@@ -204,11 +204,10 @@ def _arm(terms: list[Term], start: int, end: int) -> Arm:
 
 
 def _term(token: Token) -> Term:
-    found = DIGIT.search(token.text)
-    if found is None:
+    digit = first_digit(token.text)
+    if digit is None:
         reason = _FOREIGN_WORDS.get(token.text.lower(), "there is no version in this comparison")
         raise GrammarError(token.start, token.end, reason)
-    digit = found.start()
     operator, version = token.text[:digit].strip(GO_SPACES), token.text[digit:]
     if "x" in token.text:
         comparators = tuple(_wildcard(token, operator, version))

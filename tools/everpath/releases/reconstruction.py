@@ -14,7 +14,16 @@ from typing import Any, Final
 
 from everpath.errors import UsageError
 from everpath.model import Bundle, DeprecationEntry, Entry, Package, Property
-from everpath.releases.source import PUBLISHED, Additions, ChannelNote, Membership, Origin, Release, Source
+from everpath.releases.source import (
+    PUBLISHED,
+    Additions,
+    ChannelNote,
+    Membership,
+    Origin,
+    Release,
+    Source,
+    usual_name,
+)
 from everpath.versions import Version, VersionError, parse
 
 _WANTED: Final = ("olm.package.required", "olm.constraint")
@@ -131,7 +140,7 @@ def _release(
         tuple(Membership(channel, None if shared else origin) for channel, origin in origins.items()),
         shared or Origin(),
         deprecated=deprecated,
-        name=bundle.name if bundle.name != f"{bundle.package}.v{version}" else None,
+        name=bundle.name if bundle.name != usual_name(bundle.package, version) else None,
         image=bundle.image if bundle.image and bundle.image != usual else None,
         bundle=PUBLISHED,
         additions=_additions(bundle),

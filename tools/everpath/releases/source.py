@@ -5,7 +5,17 @@ Equality ignores places, so that what was written and what is read back from it 
 
 from __future__ import annotations
 
-__all__ = ["PUBLISHED", "Additions", "ChannelNote", "Membership", "Origin", "Release", "Source", "Variant"]
+__all__ = [
+    "PUBLISHED",
+    "Additions",
+    "ChannelNote",
+    "Membership",
+    "Origin",
+    "Release",
+    "Source",
+    "Variant",
+    "usual_name",
+]
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -128,7 +138,7 @@ class Source:
 
     def name_of(self, release: Release) -> str:
         """The name of its CSV and of its olm.bundle."""
-        return release.name or f"{self.package}.v{release.version}"
+        return release.name or usual_name(self.package, release.version)
 
     def image_of(self, release: Release) -> str:
         """The reference of its bundle's image; empty where nobody says."""
@@ -202,6 +212,11 @@ class Source:
         for release in self.releases:
             if (origin := release.origin_in(channel)) is not None:
                 yield release, origin
+
+
+def usual_name(package: str, version: str) -> str:
+    """PACKAGE.vVERSION, without what no object of a cluster may have in its name."""
+    return f"{package}.v{version.replace('+', '-').lower()}"
 
 
 def _tagged(reference: str, release: Release) -> str:

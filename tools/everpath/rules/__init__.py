@@ -8,7 +8,7 @@ from functools import cache
 from importlib import import_module
 from typing import Final
 
-#: Modules that hold rules, in the order of their ids.
+#: Modules that hold rules about catalogs, in the order of their ids.
 RULE_MODULES: Final = (
     "documents",
     "packages",
@@ -27,9 +27,32 @@ RULE_MODULES: Final = (
     "exemptions",
 )
 
+#: Modules that hold rules about bundles' folders, or need them. A look at a catalog need not wait for them.
+CONTENTS_MODULES: Final = (
+    "contents.layout",
+    "contents.manifests",
+    "contents.csv",
+    "contents.examples",
+    "contents.crds",
+    "contents.crd_serving",
+    "contents.wholes",
+    "contents.hub",
+    "contents.removed_apis",
+    "contents.practices",
+    "contents.objects",
+    "contents.package_files",
+    "upgrades",
+)
+
+
+def load_rules(*, contents: bool = True) -> None:
+    """Import every module of rules, so that the registry is complete; or all but those about folders."""
+    _load(RULE_MODULES)
+    if contents:
+        _load(CONTENTS_MODULES)
+
 
 @cache
-def load_rules() -> None:
-    """Import every module of rules, so that the registry is complete."""
-    for module in RULE_MODULES:
+def _load(modules: tuple[str, ...]) -> None:
+    for module in modules:
         import_module(f"everpath.rules.{module}")

@@ -9,7 +9,6 @@ from __future__ import annotations
 __all__ = ["Fault", "faults"]
 
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from typing import Final, NamedTuple, TypeAlias
 
 from everpath.ranges import Range, RangeError
@@ -70,6 +69,8 @@ def _misshapen(constraint: object, path: Path) -> Iterator[Fault]:
 
 def _meant(misfit: Misfit, depth: int) -> str | None:
     """What an unknown field was meant to be: a field of the very struct that does not have it."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only who mistypes pays for it
+
     kind = str(misfit.path[depth]).casefold() if len(misfit.path) > depth + 1 else None
     struct = _KINDS[kind] if kind else _CONSTRAINT
     known = list(struct) if isinstance(struct, Mapping) else []

@@ -15,7 +15,7 @@ __all__ = [
     "widening",
 ]
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -29,13 +29,25 @@ from everpath.rules._words import listed
 #: Names are spelled out in a fix up to this many: who is to write them down must see them.
 _MOST_NAMED = 40
 
+#: Of more than that so many, to show whom the fix means; the entries of the edit have all.
+_FEW_NAMED = 3
+
 
 class Edit(NamedTuple):
-    """Entries as they would read, and the words for it; `otherwise` says what would do as well."""
+    """Entries as they would read, and the words for it; `otherwise` says what would do as well.
+
+    Where an entry has a list, what makes it stands in its stead: thousands of edits of one long list would
+    hold it thousands of times, and most are never tried.
+    """
 
     text: str
-    entries: tuple[Entry, ...]
+    made: tuple[Entry, ...] | Callable[[], tuple[Entry, ...]]
     otherwise: str = ""
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The entries that change, as they would read."""
+        return self.made() if callable(self.made) else self.made
 
     def __str__(self) -> str:
         return f"{self.text}, or {self.otherwise}" if self.otherwise else self.text
@@ -44,15 +56,18 @@ class Edit(NamedTuple):
 def skipping(graph: ChannelGraph, on: str, names: Iterable[str]) -> Edit:
     """An entry that skips more."""
     entry, more = graph.entries[on], tuple(names)
-    named = listed(more, _MOST_NAMED) if len(more) <= _MOST_NAMED else f"all {len(more)}"
-    return Edit(f"add {named} to the skips of {on}", (entry._replace(skips=(*entry.skips, *more)),))
+    named = listed(more, _MOST_NAMED if len(more) <= _MOST_NAMED else _FEW_NAMED)
+    return Edit(f"add {named} to the skips of {on}", lambda: (entry._replace(skips=(*entry.skips, *more)),))
 
 
 def unskipping(graph: ChannelGraph, name: str, skippers: Iterable[str]) -> Edit:
     """Entries that no longer skip a name."""
     on = tuple(dict.fromkeys(skippers))
-    entries = (graph.entries[s] for s in on)
-    kept = tuple(e._replace(skips=tuple(s for s in e.skips if s != name)) for e in entries)
+
+    def kept() -> tuple[Entry, ...]:
+        entries = (graph.entries[s] for s in on)
+        return tuple(e._replace(skips=tuple(s for s in e.skips if s != name)) for e in entries)
+
     return Edit(f"remove {name} from the skips of {listed(on, _MOST_NAMED)}", kept)
 
 

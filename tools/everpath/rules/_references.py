@@ -32,9 +32,11 @@ _NAME_LIMIT: Final = 255
 _LIMIT: Final = 520
 #: With what may stand around it. A longer text is not worth the search, which takes the square of its length.
 _LONGEST_MENDED: Final = 2 * _LIMIT
+#: More images than the largest catalog names: a memory that is too small by one forgets everything.
+_REMEMBERED: Final = 2**15
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=_REMEMBERED)
 def reference_fault(text: str) -> str | None:
     """Why a text is no image reference, or None if it is one. Releases share most of their images."""
     if _IDENTIFIER.fullmatch(text):

@@ -6,7 +6,6 @@ __all__ = ["Nearby", "listed", "plural", "skip"]
 
 import re
 from collections.abc import Collection, Iterable
-from difflib import get_close_matches
 from functools import cached_property
 from itertools import islice
 from typing import Final
@@ -62,6 +61,8 @@ class Nearby:
             self._by_version.get(version[1]) if version else None
         )
         if found is None and version is None:
+            from difflib import get_close_matches  # noqa: PLC0415 - only who mistypes pays for it
+
             known = list(islice(self._names, _MOST_COMPARED))
             found = next(iter(get_close_matches(wrong, known, n=1, cutoff=0.8)), None)
         return None if found in besides or found == wrong else found

@@ -2,35 +2,66 @@
 
 from __future__ import annotations
 
-__all__ = ["Judgement", "Progress", "Report", "Selection", "check", "check_all", "concluded", "judge"]
+__all__ = [
+    "FOLDERS",
+    "GRAPH",
+    "DefinitionsOf",
+    "Judgement",
+    "Progress",
+    "Report",
+    "Selection",
+    "Validated",
+    "check",
+    "check_all",
+    "concluded",
+    "judge",
+    "judge_folders",
+]
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from datetime import date
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Bundle, Catalog, Package
-from everpath.policies import PolicyName
+from everpath.policies import PolicyName, olm_v0, olm_v1
 from everpath.rules.causes import Judged, traced
 from everpath.rules.findings import Finding, Flaw, Severity
-from everpath.rules.registry import Rule, all_rules
+from everpath.rules.registry import Rule, rules_about
 from everpath.rules.waivers import Standing, Waiver, waived
+
+if TYPE_CHECKING:
+    from everpath.crds import Definitions, Upgrade
+    from everpath.rules.contents.subject import BundleFolder, PackageFile
+
+#: What rules about graphs look at, and what rules about the folders of bundles do.
+GRAPH: Final = frozenset({"catalog", "package", "channel", "bundle", "waiver"})
+FOLDERS: Final = frozenset({"catalog", "bundle", "bundle folder", "package file", "waiver"})
 
 
 class Selection(NamedTuple):
-    """Which rules to ask, and about which part of the catalog. Empty means all."""
+    """Which rules to ask, and about which part of the catalog. Empty means all.
+
+    `validators` are those of operator-framework/api that are asked besides the default ones.
+    """
 
     rules: frozenset[str] = frozenset()
     ignored: frozenset[str] = frozenset()
     packages: frozenset[str] = frozenset()
     channels: frozenset[str] = frozenset()
     policy: PolicyName | None = None
+    subjects: frozenset[str] = GRAPH
+    validators: frozenset[str] = frozenset()
 
     def has_rule(self, rule: Rule) -> bool:
-        wanted = not self.rules or rule.id in self.rules
+        wanted = rule.subject in self.subjects and self._names(rule)
         hurts = self.policy is None or rule.policy in (None, self.policy)
         return wanted and hurts and rule.id not in self.ignored
+
+    def _names(self, rule: Rule) -> bool:
+        if self.rules:
+            return rule.id in self.rules
+        return not rule.is_optional or not self.validators.isdisjoint(rule.validators)
 
     def has_package(self, name: str) -> bool:
         return not self.packages or name in self.packages
@@ -45,13 +76,17 @@ class Selection(NamedTuple):
 
 
 class Report(NamedTuple):
-    """The findings of one run, sorted, and how much was looked at."""
+    """The findings of one run, sorted, and how much was looked at.
+
+    `bundles` is None where graphs were judged, and not the folders of bundles.
+    """
 
     findings: tuple[Finding, ...]
     packages: int
     channels: int
     entries: int
     waived: tuple[Finding, ...] = ()
+    bundles: int | None = None
 
     def count(self, severity: Severity) -> int:
         return sum(f.severity is severity for f in self.findings)
@@ -71,20 +106,32 @@ class Judgement(NamedTuple):
 
     findings: tuple[Finding, ...]
     packages: int
-    channels: int
-    entries: int
+    channels: int = 0
+    entries: int = 0
+    bundles: int = 0
+
+
+class Validated(NamedTuple):
+    """A bundle's folder, and the catalog of this one bundle; or a package file, and nothing else."""
+
+    catalog: Catalog
+    folder: BundleFolder | None = None
+    file: PackageFile | None = None
 
 
 Progress = Callable[[int, int, str], None]
 
+#: What the bundles of a package define, by the bundle's name; without those whose folder is not known.
+DefinitionsOf = Callable[[Package], "Definitions"]
 
-@dataclass(slots=True)
+
 class _Seen:
     """How much was looked at."""
 
-    packages: int = 0
-    channels: int = 0
-    entries: int = 0
+    def __init__(self) -> None:
+        self.packages = 0
+        self.channels = 0
+        self.entries = 0
 
     def add(self, package: Package, selection: Selection) -> None:
         channels = [c for c in package.channels if selection.has_channel(c.name)]
@@ -93,16 +140,15 @@ class _Seen:
         self.entries += sum(len(c.entries) for c in channels)
 
 
-@dataclass(slots=True)
 class _Run:
     """The rules of one run, by subject."""
 
-    selection: Selection
-    rules: dict[str, list[Rule]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for rule in all_rules():
-            if self.selection.has_rule(rule):
+    def __init__(self, selection: Selection, definitions: DefinitionsOf | None = None) -> None:
+        self.selection = selection
+        self.definitions = definitions
+        self.rules: dict[str, list[Rule]] = {}
+        for rule in rules_about(selection.subjects):
+            if selection.has_rule(rule):
                 self.rules.setdefault(rule.subject, []).append(rule)
 
     def looks_for(self, waiver: Waiver) -> bool:
@@ -113,7 +159,14 @@ class _Run:
     def ask(
         self,
         subject: str,
-        thing: Catalog | PackageGraph | ChannelGraph | Bundle | Standing,
+        thing: Catalog
+        | PackageGraph
+        | ChannelGraph
+        | Bundle
+        | Upgrade
+        | BundleFolder
+        | PackageFile
+        | Standing,
         package: str | None,
         channel: str | None = None,
         entry: str | None = None,
@@ -140,6 +193,28 @@ class _Run:
                 yield from self.channel(channel)
         for bundle in package.bundles:
             yield from self.ask("bundle", bundle, package.name, None, bundle.name)
+        if self.definitions is not None:
+            yield from self.upgrades(graph, self.definitions(package))
+
+    def upgrades(self, graph: PackageGraph, definitions: Definitions) -> Iterator[Finding]:
+        """All findings about what OLM's moves in the selected channels do to objects that people have."""
+        from everpath.crds import upgrades  # noqa: PLC0415 - only who gives the bundles pays for it
+
+        for upgrade in upgrades(_moves(graph, self.selection), definitions):
+            yield from self.ask("upgrade", upgrade, graph.package.name)
+
+    def validated(self, thing: Validated) -> Iterator[Finding]:
+        """All findings about one bundle's folder, or one package file."""
+        folder, file = thing.folder, thing.file
+        package = folder.package if folder else file.package if file else None
+        entry = folder.name if folder else None
+        yield from self.ask("catalog", thing.catalog, package, None, entry)
+        for bundle in (b for p in thing.catalog.packages for b in p.bundles):
+            yield from self.ask("bundle", bundle, package, None, bundle.name)
+        if folder is not None:
+            yield from self.ask("bundle folder", folder, package, None, entry)
+        if file is not None:
+            yield from self.ask("package file", file, package)
 
     def channel(self, graph: ChannelGraph) -> Iterator[Finding]:
         found = [Judged(rule, flaw) for rule in self.rules.get("channel", ()) for flaw in rule.check(graph)]
@@ -176,11 +251,28 @@ def check_all(
     return concluded(judgements, asked, waivers=waivers, today=today)
 
 
-def judge(catalog: Catalog, selection: Selection, progress: Progress | None = None) -> Judgement:
-    """What the rules say about one catalog."""
+def judge(
+    catalog: Catalog,
+    selection: Selection,
+    progress: Progress | None = None,
+    definitions: DefinitionsOf | None = None,
+) -> Judgement:
+    """What the rules say about one catalog; about its upgrades only where `definitions` are given."""
     seen = _Seen()
-    findings = tuple(_Run(selection).catalog(catalog, seen, progress))
+    findings = tuple(_Run(selection, definitions).catalog(catalog, seen, progress))
     return Judgement(findings, seen.packages, seen.channels, seen.entries)
+
+
+def judge_folders(things: Iterable[Validated], selection: Selection) -> Judgement:
+    """What the rules say about bundles as they stand in their folders. Near-linear in what they hold."""
+    run, packages, bundles = _Run(selection), set[str | None](), 0
+    findings: list[Finding] = []
+    for thing in things:
+        findings += run.validated(thing)
+        if thing.folder is not None:
+            packages.add(thing.folder.package)
+            bundles += 1
+    return Judgement(tuple(findings), len(packages), bundles=bundles)
 
 
 def concluded(
@@ -201,7 +293,22 @@ def concluded(
         channels=sum(judgement.channels for judgement in heard),
         entries=sum(judgement.entries for judgement in heard),
         waived=tuple(sorted(excused, key=lambda f: f.sort_key)),
+        bundles=sum(j.bundles for j in heard) if "bundle folder" in selection.subjects else None,
     )
+
+
+def _moves(graph: PackageGraph, selection: Selection) -> dict[str, dict[str, tuple[tuple[str, str], ...]]]:
+    """Every step that OLM takes from one release to another, and in which channels."""
+    found: dict[str, dict[str, tuple[tuple[str, str], ...]]] = {}
+    for channel in graph.channels:
+        hops = {"v0": olm_v0.hops(channel).next, "v1": olm_v1.hops(channel)}
+        for policy, following in hops.items():
+            if selection.policy in (None, policy) and selection.has_channel(channel.name):
+                for before, after in following.items():
+                    if after is not None:
+                        ways = found.setdefault(before, {}).get(after, ())
+                        found[before][after] = (*ways, (policy, channel.name))
+    return found
 
 
 def _finding(rule: Rule, flaw: Flaw, package: str | None, channel: str | None, entry: str | None) -> Finding:

@@ -6,7 +6,6 @@ __all__ = ["ignored_edges", "manifest_range", "misplaced_key", "unknown_key"]
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import lru_cache
 from typing import Final, TypeAlias
 
@@ -154,6 +153,8 @@ def unknown_key(bundle: Bundle) -> Iterator[Flaw]:
 
 def _explained(part: str, key: str, known: frozenset[str]) -> tuple[str, str]:
     """What becomes of an unknown key, and what to write instead."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only who mistypes pays for it
+
     exact = next((k for k in known if k.lower() == key.lower()), None)
     if exact is not None:
         return (
@@ -201,8 +202,13 @@ def manifest_range(graph: PackageGraph) -> Iterator[Flaw]:
 
 def _is_carried(graph: PackageGraph, name: str, span: str) -> bool:
     """Whether an entry of some channel has a bundle's range, and is judged for it."""
-    channels = graph.memberships.get(name, ())
-    return any(graph.by_name[channel].entries[name].skip_range == span for channel in channels)
+    return any(channel.entries[name].skip_range == span for channel in _holding(graph, name))
+
+
+def _holding(graph: PackageGraph, name: str) -> Iterator[ChannelGraph]:
+    """The channels that hold an entry; of two with one name the first counts, and may not hold it."""
+    channels = (graph.by_name[channel] for channel in graph.memberships.get(name, ()))
+    return (channel for channel in channels if name in channel.entries)
 
 
 @package_rule("EP434", "ignored-edges", Severity.WARNING)
@@ -257,12 +263,12 @@ def _contradictions(graph: PackageGraph, name: str, csv: Csv) -> Iterator[str]:
 
     The oldest entry of a channel replaces nothing, whatever its CSV says of another channel.
     """
-    for channel in graph.memberships.get(name, ()):
-        entries = graph.by_name[channel].entries
+    for channel in _holding(graph, name):
+        entries = channel.entries
         real = entries[name]
         replaces_another = csv.replaces and real.replaces and csv.replaces != real.replaces
         if replaces_another or any(s in entries and s not in real.skips for s in csv.skips):
-            yield f"in {channel} it {_said(real)}"
+            yield f"in {channel.name} it {_said(real)}"
 
 
 def _said(edges: Csv | Entry) -> str:

@@ -84,7 +84,7 @@ def property_does_not_parse(bundle: Bundle) -> Iterator[Flaw]:
     """
     for stated in bundle.properties:
         shape = SHAPES.get(stated.type)
-        if shape is None or stated.value is UNREAD or fits_plainly(stated.value, shape):
+        if shape is None or stated.value is UNREAD or fits_plainly(stated.value, stated.type):
             continue
         for misfit in misfits(stated.value, shape):
             yield Flaw(

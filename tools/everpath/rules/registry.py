@@ -12,16 +12,19 @@ __all__ = [
     "bundle_rule",
     "catalog_rule",
     "channel_rule",
+    "contents_rule",
     "find_rules",
+    "package_file_rule",
     "package_rule",
+    "rules_about",
+    "upgrade_rule",
     "waiver_rule",
 ]
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from inspect import cleandoc
-from typing import Literal, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
 from everpath.errors import UsageError
 from everpath.graph import ChannelGraph, PackageGraph
@@ -30,7 +33,19 @@ from everpath.policies import PolicyName
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.waivers import Standing
 
-Subject = Literal["catalog", "package", "channel", "bundle", "waiver"]
+if TYPE_CHECKING:
+    from everpath.crds import Upgrade
+    from everpath.rules.contents.subject import BundleFolder, PackageFile
+
+Subject = Literal[
+    "catalog", "package", "channel", "bundle", "upgrade", "bundle folder", "package file", "waiver"
+]
+
+#: What rules look at that is no part of a catalog.
+FOLDER_SUBJECTS: Final[tuple[Subject, ...]] = ("upgrade", "bundle folder", "package file")
+
+#: The validators of operator-framework/api that are asked unless others are named, and opm's own.
+DEFAULT_VALIDATORS: Final = frozenset({"csv", "crd", "bundle", "opm"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +53,9 @@ class Rule:
     """One law a catalog should keep.
 
     `policy` is set when only users of that OLM generation are hurt. `unreadable` marks what leaves part
-    of the input unjudged: a report that holds such a finding exits with 3, not 1.
+    of the input unjudged: a report that holds such a finding exits with 3, not 1. `validators` are those of
+    operator-framework/api, by the names operator-sdk gives them, that check the same; a rule of optional ones
+    alone is asked where it, or one of them, is named.
     """
 
     id: str
@@ -48,6 +65,7 @@ class Rule:
     law: str
     policy: PolicyName | None = None
     unreadable: bool = False
+    validators: tuple[str, ...] = ()
     check: Callable[..., Iterator[Flaw]] = field(repr=False, compare=False, kw_only=True)
 
     @property
@@ -55,10 +73,17 @@ class Rule:
         """The first sentence of the law."""
         return self.law.partition("\n\n")[0].replace("\n", " ")
 
+    @property
+    def is_optional(self) -> bool:
+        """Whether nobody asks it who does not name it."""
+        return bool(self.validators) and DEFAULT_VALIDATORS.isdisjoint(self.validators)
+
 
 _RULES: dict[str, Rule] = {}
 
-S = TypeVar("S", Catalog, PackageGraph, ChannelGraph, Bundle, Standing)
+S = TypeVar(
+    "S", Catalog, PackageGraph, ChannelGraph, Bundle, "Upgrade", "BundleFolder", "PackageFile", Standing
+)
 Check = Callable[[S], Iterator[Flaw]]
 
 
@@ -68,7 +93,7 @@ def _register(rule: Rule) -> None:
     _RULES[rule.id] = rule
 
 
-def _decorator(
+def _decorator(  # noqa: PLR0913 - what a rule is made of
     subject: Subject,
     id: str,  # noqa: A002 - the word users know
     name: str,
@@ -76,10 +101,11 @@ def _decorator(
     *,
     policy: PolicyName | None = None,
     unreadable: bool = False,
+    validators: tuple[str, ...] = (),
 ) -> Callable[[Check[S]], Check[S]]:
     def register(check: Check[S]) -> Check[S]:
         law = cleandoc(check.__doc__ or "")
-        _register(Rule(id, name, severity, subject, law, policy, unreadable, check=check))
+        _register(Rule(id, name, severity, subject, law, policy, unreadable, validators, check=check))
         return check
 
     return register
@@ -130,6 +156,37 @@ def bundle_rule(
     return _decorator("bundle", id, name, severity, policy=policy)
 
 
+def contents_rule(
+    id: str,  # noqa: A002
+    name: str,
+    severity: Severity,
+    *validators: str,
+) -> Callable[[Check[BundleFolder]], Check[BundleFolder]]:
+    """A rule asked of each bundle's folder, whole; `validators` check the same upstream."""
+    return _decorator("bundle folder", id, name, severity, validators=validators)
+
+
+def package_file_rule(
+    id: str,  # noqa: A002
+    name: str,
+    severity: Severity,
+    *validators: str,
+) -> Callable[[Check[PackageFile]], Check[PackageFile]]:
+    """A rule asked of each package file: what makes a package of the folders of a package-manifest format."""
+    return _decorator("package file", id, name, severity, validators=validators)
+
+
+def upgrade_rule(
+    id: str,  # noqa: A002
+    name: str,
+    severity: Severity,
+    *,
+    policy: PolicyName | None = None,
+) -> Callable[[Check[Upgrade]], Check[Upgrade]]:
+    """A rule asked of each two releases OLM moves between, where their definitions are known."""
+    return _decorator("upgrade", id, name, severity, policy=policy)
+
+
 def waiver_rule(
     id: str,  # noqa: A002
     name: str,
@@ -147,11 +204,19 @@ def all_rules() -> tuple[Rule, ...]:
     return tuple(_RULES[i] for i in sorted(_RULES))
 
 
+def rules_about(subjects: Container[str]) -> tuple[Rule, ...]:
+    """The rules about some subjects, by id. Those about folders are imported only if they are among them."""
+    from everpath.rules import load_rules  # noqa: PLC0415 - rule modules import this one
+
+    load_rules(contents=any(subject in subjects for subject in FOLDER_SUBJECTS))
+    return tuple(_RULES[i] for i in sorted(_RULES) if _RULES[i].subject in subjects)
+
+
 def find_rules(words: Iterable[str]) -> frozenset[str]:
     """Ids of the rules that words name: an id, a name, or the beginning of ids (`EP2`)."""
-    rules = all_rules()
     found: set[str] = set()
     for word in words:
+        rules = all_rules()
         hits = {r.id for r in rules if word == r.name or r.id.startswith(word.upper())}
         if not hits:
             raise UsageError(f"no rule is called {word!r}", hint=_hint(word, rules))
@@ -167,5 +232,7 @@ def _hint(word: str, rules: Sequence[Rule]) -> str:
     family = word[:3].upper()
     if any(rule.id.startswith(family) for rule in rules):
         return f"`everpath rules {family}` lists the rules of that family, `everpath rules` all of them"
+    from difflib import get_close_matches  # noqa: PLC0415 - only who mistypes pays for it
+
     near = get_close_matches(word.lower(), [rule.name for rule in rules], n=1)
     return f"did you mean {near[0]!r}?" if near else "`everpath rules` lists them all"

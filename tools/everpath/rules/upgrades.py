@@ -88,9 +88,9 @@ def tightened_validation(upgrade: Upgrade) -> Iterator[Flaw]:
     """A version that is still served asks for more than before.
 
     Objects that were valid may not be any more. OLM v0 refuses the upgrade on clusters that have such
-    objects, as far as a schema tells: rules in CEL, lists that become sets, and fields that are pruned it does
-    not look at. OLM v1 refuses it on all clusters, unless the change stands beside an anyOf, oneOf, allOf or
-    not.
+    objects, as far as a schema tells: rules in CEL, lists that become sets, and fields that are pruned it
+    does not look at. OLM v1 refuses it on all clusters, unless the change stands beside an anyOf, oneOf, allOf
+    or not.
     """
     return _flaws(
         upgrade, "validation-tightened", "leave {version} as it is, and ask for it in a new version"
@@ -121,8 +121,8 @@ def lost_conversion(upgrade: Upgrade) -> Iterator[Flaw]:
 def removed_served_version(upgrade: Upgrade) -> Iterator[Flaw]:
     """A version that clients use is not served any more.
 
-    Their requests fail with 404 from the moment of the upgrade on. OLM carries it out all the same, as long as
-    some version is served.
+    Their requests fail with 404 from the moment of the upgrade on. OLM carries it out all the same, as long
+    as some version is served.
     """
     return _flaws(upgrade, "served-removed", "serve {version} for one more release, marked deprecated: true")
 

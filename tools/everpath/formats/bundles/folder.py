@@ -11,6 +11,7 @@ by file name, and tells the files of metadata/ apart by their content.
 from __future__ import annotations
 
 __all__ = [
+    "is_metadata_name",
     "named_package",
     "read_bundle",
     "read_csv_file",
@@ -135,7 +136,7 @@ def _read_metadata(visit: Visit, layout: Layout, notes: list[Note]) -> _Found:
         return found
     is_shared = layout.metadata == layout.manifests
     files = (
-        [f for f in layout.files if _is_metadata_name(f)]
+        [f for f in layout.files if is_metadata_name(f)]
         if is_shared
         else visit.listing(layout.metadata).files
     )
@@ -148,8 +149,8 @@ def _read_metadata(visit: Visit, layout: Layout, notes: list[Note]) -> _Found:
     return found
 
 
-def _is_metadata_name(name: str) -> bool:
-    """In a folder shared with manifests the usual names must do."""
+def is_metadata_name(name: str) -> bool:
+    """Whether a file is called as metadata is: in a folder shared with manifests that must do."""
     return name.rpartition(".")[0] in ("annotations", "dependencies", "dependency", "properties")
 
 

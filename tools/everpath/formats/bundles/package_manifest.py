@@ -12,6 +12,7 @@ __all__ = [
     "add_package_manifests",
     "read_package_manifest",
     "read_package_manifests",
+    "yaml_files",
 ]
 
 import os
@@ -36,7 +37,7 @@ def read_package_manifests(visit: Visit) -> PackageFacts:
     manifests: list[ManifestFacts] = []
     bundles: list[BundleFacts] = []
     notes: list[Note] = []
-    for file in _files(visit, notes):
+    for file in yaml_files(visit, notes):
         csv = read_csv_file(visit, file, notes)
         if csv is not None:
             bundles.append(BundleFacts(file.rpartition(os.sep)[0], file, csv))
@@ -45,7 +46,7 @@ def read_package_manifests(visit: Visit) -> PackageFacts:
     return PackageFacts(tuple(bundles), tuple(manifests), notes=tuple(notes))
 
 
-def _files(visit: Visit, notes: list[Note]) -> Iterator[str]:
+def yaml_files(visit: Visit, notes: list[Note]) -> Iterator[str]:
     """The YAML files below the root, by path. A link that leads back up is not followed."""
     seen: set[Stamp] = set()
     waiting = [""]

@@ -10,8 +10,9 @@ from __future__ import annotations
 __all__ = ["Progress", "read_repository"]
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
 
 from everpath.assembly import Assembly
 from everpath.errors import UnreadableInput
@@ -35,6 +36,9 @@ from everpath.formats.text.outline import Unfamiliar
 from everpath.formats.text.typed import Typed, repetitions
 from everpath.model import UpdateMode
 
+if TYPE_CHECKING:
+    from everpath.formats.bundles.verdicts import Verdicts
+
 _CI: Final = ("ci.yaml", "ci.yml")
 _MODE: Final = "updateGraph"
 
@@ -52,23 +56,35 @@ def read_repository(  # noqa: PLR0913 - each is a choice of the user's
     thorough: bool = False,
     progress: Progress | None = None,
     share: Share = WHOLE,
+    verdicts: Verdicts | None = None,
 ) -> None:
     """Read every package of a repository. Raises `UnreadableInput` when the folder itself cannot be listed.
 
     `default_mode` is for packages whose ci.yaml names none: semver-mode for OperatorHub's workflow,
     replaces-mode for operator-pipelines. A thorough reading parses all CSVs and asks no index. Each share has
-    an index of its own.
+    an index of its own. A folder on which a verdict stands is left out; of the others it is noted what was
+    looked at.
     Memory: the model and the facts of every bundle, never a file.
     """
     root, names = _packages(path)
     names = share.of(names, folder=str)
+    spared = _standing(verdicts, root, names) if verdicts else frozenset[str]()
     shelf = _Shelf(root, None if thorough else cache, thorough, share)
-    for done, name in enumerate(names):
+    wanted = [name for name in names if name not in spared]
+    for done, name in enumerate(wanted):
         if progress is not None:
-            progress(done, len(names), name)
+            progress(done, len(wanted), name)
         files = Files(join(root, name))
         _add(assembly, shelf.facts(name), files, name or folder_name(root), default_mode)
-    shelf.keep()
+    if wanted:
+        shelf.keep(spared)
+    if verdicts:
+        verdicts.note({name: record.stamps for name, record in shelf.settled.items()})
+
+
+def _standing(verdicts: Verdicts, root: str, names: Iterable[str]) -> frozenset[str]:
+    verdicts.enter(root)
+    return frozenset(filter(verdicts.stands, names))
 
 
 class _Shelf:
@@ -79,29 +95,32 @@ class _Shelf:
         self._cache = cache
         self._is_thorough = is_thorough
         self._share = share
-        self._known = cache.load(root, share) if cache else {}
-        self._kept: dict[str, PackageRecord] = {}
+        self.settled: dict[str, PackageRecord] = {}
+
+    @cached_property
+    def _known(self) -> Mapping[str, PackageRecord]:
+        return self._cache.load(self._root, self._share) if self._cache else {}
 
     def facts(self, name: str) -> PackageFacts:
         folder = join(self._root, name)
         record = self._known.get(name)
         if record is not None and is_unchanged(folder, record.stamps.items()):
-            self._kept[name] = record
+            self.settled[name] = record
             return record.facts
         began = self._cache.clock() if self._cache else 0
         visit = Visit(folder, self._is_thorough)
         facts = _read_package(visit)
         if visit.may_be_kept(began):
-            self._kept[name] = PackageRecord(facts, visit.stamps)
+            self.settled[name] = PackageRecord(facts, visit.stamps)
         return facts
 
-    def keep(self) -> None:
-        """Keep what is worth it, if that is not what is kept already."""
-        is_same = len(self._kept) == len(self._known) and all(
-            self._known.get(n) is r for n, r in self._kept.items()
-        )
-        if self._cache is not None and not is_same:
-            self._cache.save(self._root, self._kept, self._share)
+    def keep(self, spared: Iterable[str]) -> None:
+        """Keep what is worth it, if that is not what is kept already. Of the spared nobody asked."""
+        if self._cache is None:
+            return
+        kept = {name: self._known[name] for name in spared if name in self._known} | self.settled
+        if len(kept) < len(self._known) or any(self._known.get(n) is not r for n, r in kept.items()):
+            self._cache.save(self._root, kept, self._share)
 
 
 def _packages(path: str) -> tuple[str, Sequence[str]]:

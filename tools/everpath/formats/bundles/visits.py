@@ -7,13 +7,12 @@ leaves the same times twice. So a visit counts as settled only if all it saw was
 
 from __future__ import annotations
 
-__all__ = ["TICK_NS", "Listing", "Stamp", "Visit", "folder_name", "is_unchanged", "join"]
+__all__ = ["TICK_NS", "Listing", "Stamp", "Visit", "folder_name", "is_unchanged", "join", "stamp"]
 
 import os
 import stat
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from everpath.errors import UnreadableInput
@@ -30,7 +29,7 @@ _OPEN: Final = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINAR
 
 
 class Listing(NamedTuple):
-    """The names in a folder, in the order of their bytes, as opm walks them. Hidden ones are left out."""
+    """The names in a folder, in the order of their bytes, as opm walks them; hidden ones if asked for."""
 
     folders: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
@@ -49,13 +48,13 @@ class Visit:
     stamps: dict[str, Stamp] = field(default_factory=dict)
     is_whole: bool = True
 
-    def listing(self, folder: str) -> Listing:
+    def listing(self, folder: str, *, hidden: bool = False) -> Listing:
         """What stands in a folder. Links count as what they lead to, broken ones as nothing."""
         path = join(self.root, folder)
         try:
-            self.stamps[folder] = _stamp(os.stat(path))  # noqa: PTH116
+            self.stamps[folder] = stamp(os.stat(path))  # noqa: PTH116
             with os.scandir(path) as entries:
-                found = [(e.name, _kind(e)) for e in entries if e.name[0] != "."]
+                found = [(e.name, _kind(e)) for e in entries if hidden or e.name[0] != "."]
         except OSError as error:
             raise self._unreadable(path, error) from error
         found.sort()
@@ -71,7 +70,7 @@ class Visit:
             descriptor = os.open(path, _OPEN)
             try:
                 status = os.fstat(descriptor)
-                self.stamps[file] = _stamp(status)
+                self.stamps[file] = stamp(status)
                 content = self._content(path, descriptor, status, limit)
             finally:
                 os.close(descriptor)
@@ -91,7 +90,7 @@ class Visit:
 
     def may_be_kept(self, began_ns: int) -> bool:
         """Whether all was seen, under names that are text, and settled when the visit began."""
-        is_settled = all(max(stamp[1], stamp[3]) + TICK_NS < began_ns for stamp in self.stamps.values())
+        is_settled = all(max(known[1], known[3]) + TICK_NS < began_ns for known in self.stamps.values())
         return self.is_whole and is_settled and _is_text("".join(self.stamps))
 
     def _unreadable(self, path: str, error: OSError) -> UnreadableInput:
@@ -107,9 +106,9 @@ def is_unchanged(root: str, stamps: Iterable[tuple[str, Stamp]]) -> bool:
     """Whether everything below a root still has its stamp. Cost: one system call each, 2.5 µs."""
     prefix = root + os.sep
     try:
-        for path, stamp in stamps:
+        for path, known in stamps:
             status = os.stat(prefix + path)  # noqa: PTH116 - a Path costs more than the call
-            if stamp != (status.st_size, status.st_mtime_ns, status.st_ino, status.st_ctime_ns):
+            if known != (status.st_size, status.st_mtime_ns, status.st_ino, status.st_ctime_ns):
                 return False
     except OSError:
         return False
@@ -118,7 +117,7 @@ def is_unchanged(root: str, stamps: Iterable[tuple[str, Stamp]]) -> bool:
 
 def folder_name(path: str) -> str:
     """What a folder is called, also when it is given as `.` or `..`."""
-    return Path(path).resolve().name
+    return os.path.basename(os.path.realpath(path))  # noqa: PTH119 - pathlib is slow to import
 
 
 def join(root: str, path: str) -> str:
@@ -126,7 +125,8 @@ def join(root: str, path: str) -> str:
     return f"{root}{os.sep}{path}" if root and path else root or path
 
 
-def _stamp(status: os.stat_result) -> Stamp:
+def stamp(status: os.stat_result) -> Stamp:
+    """What a file is known by, of all that the file system says of it."""
     return status.st_size, status.st_mtime_ns, status.st_ino, status.st_ctime_ns
 
 

@@ -10,7 +10,6 @@ __all__ = ["Progress", "read_fbc"]
 
 import os
 from collections.abc import Callable, Sequence
-from pathlib import Path, PurePath
 from typing import BinaryIO, Final
 
 from everpath.assembly import Assembly
@@ -55,7 +54,7 @@ def read_fbc(  # noqa: PLR0913 - each is a choice of the user's
     for one in [path] if isinstance(path, str) else path:
         if one == STANDARD_INPUT and stream is not None:
             sources.keep_stream(one, stream)
-        if one != STANDARD_INPUT and Path(one).is_dir():
+        if one != STANDARD_INPUT and os.path.isdir(one):
             found = _read_folder(one, reader, assembly, progress, share)
         else:
             found = _read_file(one, reader, assembly)
@@ -126,17 +125,17 @@ def _outcome(file: Found | Unusable, reader: FileReader) -> Outcome:
 
 
 def _cannot_read(path: str, reason: str) -> tuple[str, Place, str, str]:
-    fix = f"name it in .indexignore, or take it out of the folder: {PurePath(path).name}"
+    fix = f"name it in .indexignore, or take it out of the folder: {os.path.basename(path)}"
     return "unreadable-document", Place(path), f"opm cannot read {path}: {reason}", fix
 
 
 def _is_foreign(outcome: Outcome) -> bool:
     """Whether a file without one document of a catalog was never meant to be part of it."""
-    return outcome.manifests > 0 or PurePath(outcome.file).suffix.lower() not in _USUAL_SUFFIXES
+    return outcome.manifests > 0 or os.path.splitext(outcome.file)[1].lower() not in _USUAL_SUFFIXES
 
 
 def _not_a_catalog_file(outcome: Outcome) -> Problem:
-    name = PurePath(outcome.file).name
+    name = os.path.basename(outcome.file)
     reason = outcome.report.problems[0].message
     return Problem(
         "not-a-catalog-file",

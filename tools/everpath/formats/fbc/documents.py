@@ -7,7 +7,7 @@ stands before it. JSON objects follow one another with any white space between t
 
 from __future__ import annotations
 
-__all__ = ["Document", "Flaw", "is_json", "json_documents", "yaml_documents"]
+__all__ = ["Chunk", "Document", "Flaw", "is_json", "json_documents", "yaml_documents"]
 
 import re
 from collections.abc import Iterator
@@ -39,6 +39,18 @@ class Document(NamedTuple):
     text: bytes
     may_be_cut: bool = False
     metadata: tuple[int, int] | None = None
+
+
+class Chunk(NamedTuple):
+    """Objects of a JSON stream that share a line, nearly always one, where the reader has them in memory."""
+
+    offset: int
+    view: memoryview
+
+    @property
+    def text(self) -> bytes:
+        """A copy, which whoever can read the view need not make."""
+        return bytes(self.view)
 
 
 class Flaw(NamedTuple):
@@ -80,15 +92,16 @@ def _flaw(window: _Window, line: _Line) -> Flaw | None:
     return Flaw("bad-separator", at, f"{shown!r} after --- on a line that parts documents")
 
 
-def json_documents(stream: BinaryIO) -> Iterator[Document | Flaw]:
-    """The JSON objects of a seekable stream; those that share a line come as one document."""
+def json_documents(stream: BinaryIO) -> Iterator[Chunk | Flaw]:
+    """The JSON objects of a seekable stream; those that share a line come as one chunk."""
     window = _Window(stream, 0)
     while (gap := window.next_gap()) is not None:
         yield from window.flaws()
         if gap > window.begin:
-            yield window.document(gap)
+            yield window.chunk(gap)
         window.begin = window.search = gap
-    yield from window.rest()
+    for item in window.rest():
+        yield item if isinstance(item, Flaw) else Chunk(item.offset, memoryview(item.text))
 
 
 class _Line(NamedTuple):
@@ -122,6 +135,9 @@ class _Window:
         if metadata is not None:
             metadata = metadata[0] - begin, metadata[1] - begin
         return Document(self.base + begin, self.text[begin:end], may_be_cut, metadata)
+
+    def chunk(self, end: int) -> Chunk:
+        return Chunk(self.base + self.begin, memoryview(self.text)[self.begin : end])
 
     def flaws(self) -> Iterator[Flaw]:
         """What went wrong since the last time one asked."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 __all__ = ["Fields", "Report", "described", "nearest"]
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -20,14 +19,14 @@ from everpath.model import Place, Problem
 _NOTHING: Final[Mapping[str, Any]] = {}
 
 
-@dataclass(slots=True)
 class Report:
     """The problems of one file, and the document they are about."""
 
-    sources: Sources
-    problems: list[Problem] = field(default_factory=list)
-    package: str | None = None
-    entry: str | None = None
+    def __init__(self, sources: Sources) -> None:
+        self.sources = sources
+        self.problems: list[Problem] = []
+        self.package: str | None = None
+        self.entry: str | None = None
 
     def add(self, kind: str, place: Place, message: str, fix: str | None = None) -> None:
         self.problems.append(Problem(kind, place, message, fix, self.package, self.entry))
@@ -35,8 +34,8 @@ class Report:
     def about(self, document: object) -> None:
         """Whom the problems from here on concern, as far as a document says so; None if it does not."""
         values = document if type(document) is dict else _NOTHING
-        schema, package, name = (_named(values, key) for key in ("schema", "package", "name"))
-        self.package = name if schema == "olm.package" else package
+        schema, name = values.get("schema"), _named(values, "name")
+        self.package = name if schema == "olm.package" else _named(values, "package")
         self.entry = name if schema == "olm.bundle" else None
 
     def written(self, place: Place, value: object) -> str:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["FileReader", "Outcome"]
+__all__ = ["FileReader", "Outcome", "Taker"]
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol
 
-from everpath.formats.fbc.documents import Document, Flaw, is_json, json_documents, yaml_documents
+from everpath.formats.fbc.documents import Chunk, Document, Flaw, is_json, json_documents, yaml_documents
 from everpath.formats.fbc.fields import Report, described
-from everpath.formats.fbc.schema import CatalogDocuments
 from everpath.formats.sources import Sources
 from everpath.formats.text import json_text
 from everpath.formats.text.parsed import Parsed, Remark, TextProblem, byte_offset
@@ -28,15 +26,23 @@ _UTF16: Final = (b"\xff\xfe", b"\xfe\xff")
 _REST_OF_LINE: Final = re.compile(r"[^\S\n]*\n?")
 
 
-@dataclass(slots=True)
 class Outcome:
     """What came of one file: documents with a schema, Kubernetes manifests, all documents, problems."""
 
-    file: str
-    report: Report
-    described: int = 0
-    manifests: int = 0
-    documents: int = 0
+    def __init__(self, file: str, report: Report) -> None:
+        self.file = file
+        self.report = report
+        self.described = 0
+        self.manifests = 0
+        self.documents = 0
+
+
+class Taker(Protocol):
+    """Whoever is given the documents, one after the other."""
+
+    def add(self, document: dict[str, Any], place: Place, report: Report) -> bool:
+        """Take one document, which the report is about. False if it does not say what it is."""
+        ...
 
 
 class FileReader:
@@ -45,7 +51,7 @@ class FileReader:
     `check_all` has a parser look also at what the graph does not need, `parse_all` has it read that.
     """
 
-    def __init__(self, catalog: CatalogDocuments, sources: Sources, *, thorough: bool) -> None:
+    def __init__(self, catalog: Taker, sources: Sources, *, thorough: bool) -> None:
         self._catalog = catalog
         self._thorough = thorough
         self.sources = sources
@@ -79,7 +85,6 @@ class FileReader:
 
     def _read_yaml(self, stream: BinaryIO, start: int, outcome: Outcome) -> None:
         for item in yaml_documents(stream, start):
-            outcome.report.about(None)
             if isinstance(item, Flaw):
                 _report_flaw(item, outcome)
             else:
@@ -107,17 +112,16 @@ class FileReader:
 
     def _read_json(self, stream: BinaryIO, outcome: Outcome) -> None:
         for item in json_documents(stream):
-            outcome.report.about(None)
             if isinstance(item, Flaw):
                 _report_flaw(item, outcome)
                 continue
-            skeleton = None if self._thorough or self.check_all else self._json.read(item.text)
+            skeleton = None if self._thorough or self.check_all else self._json.read(item.view)
             if skeleton is not None:
                 self._take(Parsed(skeleton.value), item.offset, outcome)
             elif self._read_json_chunk(item, outcome):
                 return
 
-    def _read_json_chunk(self, chunk: Document, outcome: Outcome) -> bool:
+    def _read_json_chunk(self, chunk: Chunk, outcome: Outcome) -> bool:
         """The objects of a chunk, one after the other. True if the file turned out to be YAML."""
         try:
             for parsed, offset in _json_values(chunk):
@@ -127,7 +131,6 @@ class FileReader:
             if outcome.documents <= 1 and self._continues_as_yaml(stopped.behind, outcome):
                 return True
             outcome.documents += 1
-            outcome.report.about(None)
             _report_unparsable(stopped.message, stopped.at, outcome)
         return False
 
@@ -172,7 +175,7 @@ class _Stopped(Exception):
         self.behind = behind
 
 
-def _json_values(chunk: Document) -> Iterator[tuple[Parsed, int]]:
+def _json_values(chunk: Chunk) -> Iterator[tuple[Parsed, int]]:
     """The values of a chunk and the bytes they start at. Raises `_Stopped`."""
     end, offset, text = 0, chunk.offset, ""
     try:
@@ -200,7 +203,8 @@ def _size(text: str, start: int, end: int) -> int:
 def _parse_yaml(text: bytes) -> Parsed:
     from everpath.formats.text import yaml11  # noqa: PLC0415 - libyaml is not free, and a JSON catalog needs none
 
-    return yaml11.parse(text)
+    # Kubernetes' decoder ends every line, also the last one of a file, where a text block may end.
+    return yaml11.parse(text if text.endswith(b"\n") else text + b"\n")
 
 
 def _check_yaml(text: bytes) -> None:
@@ -220,10 +224,12 @@ def _why_binary(stream: BinaryIO) -> str | None:
 def _report_flaw(flaw: Flaw, outcome: Outcome) -> None:
     fixes = {"bad-separator": "put --- on a line of its own"}
     outcome.documents += flaw.kind == "unreadable-document"
+    outcome.report.about(None)
     outcome.report.add(flaw.kind, Place(outcome.file, flaw.offset), flaw.message, fixes.get(flaw.kind))
 
 
 def _report_unparsable(message: str, offset: int, outcome: Outcome) -> None:
+    outcome.report.about(None)
     outcome.report.add(
         "unreadable-document", Place(outcome.file, offset), f"the document does not parse: {message}"
     )

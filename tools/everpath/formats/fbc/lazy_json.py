@@ -43,7 +43,7 @@ class JsonSkeletons:
     def __init__(self) -> None:
         self._known: dict[bytes, Any] = {}
 
-    def read(self, text: bytes) -> Skeleton | None:
+    def read(self, text: bytes | memoryview) -> Skeleton | None:
         """The bundle with its big values `UNREAD`; None if it is no bundle, or must be parsed.
 
         Agrees with `json_text.parse`, except that a key given twice goes unnoticed.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["CatalogDocuments"]
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
 from everpath.assembly import Assembly
@@ -48,6 +48,7 @@ _FIELDS: Final = {
 
 _OBJECT: Final = "olm.bundle.object"
 _METADATA: Final = "olm.csv.metadata"
+_BIG: Final = (_OBJECT, _METADATA)
 
 
 class CatalogDocuments:
@@ -92,14 +93,12 @@ class CatalogDocuments:
         name = fields.text("name")
         fields.text("description")
         _check_icon(fields.below("icon", _ICON))
-        for _ in self._properties(fields):
-            pass
+        self._properties(fields)
         self._assembly.declare(name, Declaration(place, fields.text("defaultChannel")))
 
     def _channel(self, document: dict[str, Any], place: Place, report: Report) -> None:
         fields = Fields.of(document, _CHANNEL, place, report)
-        for _ in self._properties(fields):
-            pass
+        self._properties(fields)
         self._assembly.add_channel(
             Channel(fields.text("name"), fields.text("package"), place, tuple(_entries(fields)))
         )
@@ -107,7 +106,7 @@ class CatalogDocuments:
     def _bundle(self, document: dict[str, Any], place: Place, report: Report) -> None:
         fields = Fields.of(document, _BUNDLE, place, report)
         name = fields.text("name")
-        properties = tuple(self._properties(fields, must_have_value=True))
+        properties = self._properties(fields, must_have_value=True)
         version, release = _identity(properties)
         self._assembly.add_bundle(
             Bundle(
@@ -117,9 +116,9 @@ class CatalogDocuments:
                 place,
                 image=fields.text("image"),
                 release=release,
-                properties=properties,
+                properties=tuple(properties),
                 related_images=tuple(_images(fields)),
-                has_objects=any(p.type == _OBJECT for p in properties),
+                has_objects=_OBJECT in {stated.type for stated in properties},
             )
         )
 
@@ -128,21 +127,26 @@ class CatalogDocuments:
         entries = tuple(_deprecated(fields))
         self._assembly.add_deprecations(Deprecations(fields.text("package"), place, entries))
 
-    def _properties(self, fields: Fields, *, must_have_value: bool = False) -> Iterator[Property]:
+    def _properties(self, fields: Fields, *, must_have_value: bool = False) -> list[Property]:
         file, offset = fields.place.file, fields.place.offset
+        found = []
         for i, item in enumerate(fields.items("properties")):
             place = Place(file, offset, ("properties", i))
             if type(item) is dict and len(item) == 2 and "value" in item and type(item.get("type")) is str:
                 kind, value = item["type"], item["value"]
             else:
                 kind, value = _property(item, place, fields.report, must_have_value=must_have_value)
-            if kind == _OBJECT and value is not UNREAD:
-                _check_object(value, place, fields.report, thorough=self._thorough)
-            yield Property(kind, UNREAD if self._is_dropped(kind, value) else value, place)
+            if kind in _BIG and value is not UNREAD:
+                value = self._kept(kind, value, place, fields.report)
+            found.append(Property(kind, value, place))
+        return found
 
-    def _is_dropped(self, kind: str, value: Any) -> bool:
-        """Whether a value is not kept: those on which no rule would speak are most of a catalog."""
-        return kind == _OBJECT or (kind == _METADATA and not self._thorough and _is_metadata(value))
+    def _kept(self, kind: str, value: Any, place: Place, report: Report) -> Any:
+        """What is kept of a big value: UNREAD if no rule would speak on it. Those are most of a catalog."""
+        if kind == _OBJECT:
+            _check_object(value, place, report, thorough=self._thorough)
+            return UNREAD
+        return value if self._thorough or not _is_metadata(value) else UNREAD
 
 
 def _text_at(document: Any, key: str) -> str | None:
@@ -239,11 +243,11 @@ def _property(item: Any, place: Place, report: Report, *, must_have_value: bool)
 
 
 def _is_metadata(value: Any) -> bool:
-    """Whether a value of olm.csv.metadata has the shape opm wants, or was not read at all."""
-    return value is UNREAD or next(misfits(value, SHAPES[_METADATA]), None) is None
+    """Whether a value of olm.csv.metadata has the shape opm wants, as an empty one has."""
+    return value == {} or next(misfits(value, SHAPES[_METADATA]), None) is None
 
 
-def _identity(properties: tuple[Property, ...]) -> tuple[str | None, str | None]:
+def _identity(properties: Sequence[Property]) -> tuple[str | None, str | None]:
     """Version and release of the olm.package property; that it has the right shape is a rule's business."""
     for stated in properties:
         if stated.type == "olm.package" and isinstance(stated.value, dict):

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
-__all__ = ["digest", "files_below"]
+__all__ = ["digest", "drafts_below", "files_below", "is_draft"]
 
 import hashlib
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Final
 
 from everpath.formats.sources import unreadable
+
+_DRAFT: Final = re.compile(r"\..+\.\d+\.(new|old)")
+
+
+def is_draft(name: str) -> bool:
+    """Whether a file is one that is written aside, before all are moved to their places."""
+    return _DRAFT.fullmatch(name) is not None
+
+
+def drafts_below(folder: Path) -> Iterator[Path]:
+    """What runs that were killed have left below a folder."""
+    return (path for path in folder.rglob(".*") if is_draft(path.name) and path.is_file())
 
 
 def digest(files: Mapping[str, bytes]) -> str:
@@ -25,9 +39,12 @@ def digest(files: Mapping[str, bytes]) -> str:
 
 
 def files_below(folder: Path) -> dict[str, bytes]:
-    """All files below a folder by name, none if it does not exist. Raises UnreadableInput."""
+    """All files below a folder by name, none if it does not exist. Raises UnreadableInput.
+
+    Without drafts: what a run that was killed has left is no part of a bundle.
+    """
     try:
-        paths = sorted(path for path in folder.rglob("*") if path.is_file())
+        paths = sorted(path for path in folder.rglob("*") if path.is_file() and not is_draft(path.name))
         return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
     except OSError as error:
         raise unreadable(error.filename or str(folder), error) from error

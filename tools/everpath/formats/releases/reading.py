@@ -99,7 +99,7 @@ def read_text(content: bytes, file: str, sources: Sources | None = None) -> Sour
 
 def _source(top: Field) -> Source | None:
     """The source; None, with complaints on record, where the file as a whole is not one."""
-    values = top.mapping(_KEYS)
+    values = top.mapping(_KEYS, own=_OWN)
     for key in ("package", "defaultChannel", "releases"):
         if key not in values and isinstance(top.raw, dict):
             top.wrong(f"there is no {key}")

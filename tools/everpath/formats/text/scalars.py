@@ -8,8 +8,6 @@ from __future__ import annotations
 
 __all__ = ["MAY_BE_NUMBER", "WORDS", "Tagless", "key_text", "resolve", "resolve_tagged"]
 
-import base64
-import binascii
 import math
 import re
 from functools import lru_cache
@@ -97,9 +95,11 @@ def resolve_tagged(tag: str, text: str) -> object:
 
 
 def _binary(text: str) -> str:
+    from base64 import b64decode  # noqa: PLC0415 - hardly a catalog has one
+
     try:
-        return base64.b64decode("".join(text.split()), validate=True).decode("utf-8", "replace")
-    except binascii.Error as error:
+        return b64decode("".join(text.split()), validate=True).decode("utf-8", "replace")
+    except ValueError as error:
         raise Tagless("a !!binary scalar that is not base64") from error
 
 

@@ -1,0 +1,78 @@
+"""Everpath knows its own sources by their stamps: what others found is not what these would find."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bundles import write
+from everpath.formats import fingerprint as module
+from everpath.formats.fingerprint import fingerprint
+from remembering import much_later
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    return write(tmp_path / "everpath", {"a.py": "a = 1", "rules/b.py": "b = 1", "rules/note.txt": ""})
+
+
+def test_it_stays_while_nothing_changes(sources: Path) -> None:
+    known = fingerprint(much_later(), sources)
+    write(sources, {"rules/note.txt": "no source", "rules/__pycache__/b.cpython-311.py": ""})
+    assert known is not None
+    assert fingerprint(much_later(), sources) == known
+
+
+CHANGES: dict[str, Callable[[Path], object]] = {
+    "a source changes": lambda root: write(root, {"a.py": "a = 2"}),
+    "a source below changes": lambda root: write(root, {"rules/b.py": "b = 2"}),
+    "a source comes": lambda root: write(root, {"rules/c.py": ""}),
+    "a source goes": lambda root: (root / "rules" / "b.py").unlink(),
+    "a source gets another name": lambda root: (root / "a.py").rename(root / "z.py"),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_it_changes_with_the_sources(sources: Path, change: Callable[[Path], object]) -> None:
+    known = fingerprint(much_later(), sources)
+    change(sources)
+    assert fingerprint(much_later(), sources) not in (None, known)
+
+
+@pytest.mark.parametrize(("where", "what"), [(module, "__version__"), (sys, "version")])
+def test_it_changes_with_the_version_of_everpath_and_of_python(
+    sources: Path, monkeypatch: pytest.MonkeyPatch, where: object, what: str
+) -> None:
+    known = fingerprint(much_later(), sources)
+    monkeypatch.setattr(where, what, "0.0.0")
+    assert fingerprint(much_later(), sources) not in (None, known)
+
+
+def test_it_changes_with_the_libraries(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "site", {"readers.py": "version = 1"})
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    monkeypatch.setattr(module, "_LIBRARIES", ("readers",))
+    known = fingerprint(much_later(), sources)
+    write(tmp_path / "site", {"readers.py": "version = 2"})
+    assert fingerprint(much_later(), sources) not in (None, known)
+
+
+def test_sources_that_may_change_once_more_under_their_stamp_have_none(sources: Path) -> None:
+    assert fingerprint((sources / "a.py").stat().st_ctime_ns, sources) is None
+
+
+@pytest.mark.parametrize("library", ["there-is-no-such-library", "sys"])
+def test_libraries_that_are_no_files_have_none(
+    sources: Path, monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
+    monkeypatch.setattr(module, "_LIBRARIES", (library,))
+    assert fingerprint(much_later(), sources) is None
+
+
+def test_sources_that_are_no_files_have_none(sources: Path) -> None:
+    assert fingerprint(much_later(), sources / "archive.zip" / "everpath") is None

@@ -1,0 +1,219 @@
+"""`everpath release`: one command, and nobody stranded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commandline import Everpath
+from everpath.cli import placing
+from projects import RELEASES, catalog, tree, write_operator, write_releases
+
+LINE = """
+    - version: 0.1.0   # the first
+      channels: [stable, candidate]
+    - {version: 0.2.0, channels: [stable, candidate], from: {replaces: 0.1.0}}
+"""
+
+
+@pytest.fixture
+def project(here: Path, everpath: Everpath) -> Path:
+    write_operator(here)
+    write_releases(here, LINE, "channels: [{name: fast}]\n")
+    assert everpath("generate").code == 0
+    return here
+
+
+def _edges(project: Path, channel: str) -> list[object]:
+    found = catalog(project / "catalog/acme/catalog.yaml")["olm.channel"]
+    entries = next(each["entries"] for each in found if each["name"] == channel)
+    assert isinstance(entries, list)
+    return entries
+
+
+def test_a_release_is_one_command(everpath: Everpath, project: Path) -> None:
+    answer = everpath("release", "0.3.0")
+    assert answer.code == 0
+    assert answer.err == "acme 0.3.0: 4 files written.\n"
+    before, after = answer.out.index("before\n"), answer.out.index("after\n")
+    assert "◉ acme.v0.2.0  head\n● acme.v0.1.0" in answer.out[before:after]
+    assert "◉ acme.v0.3.0  head\n● acme.v0.2.0\n● acme.v0.1.0" in answer.out[after:]
+    assert "any operator found in the old catalog has a replacement in the new one: yes" in answer.out
+    text = (project / RELEASES).read_text()
+    assert text.endswith("- version: 0.3.0\n  channels: [stable, candidate]\n  from: {replaces: 0.2.0}\n")
+    assert "# the first" in text
+    assert text.count("bundle: sha256:") == 2
+    assert (project / "bundles/acme/0.3.0/metadata/annotations.yaml").exists()
+    assert everpath("generate", "--check").code == 0
+    assert everpath("validate-graph", "catalog").code == 0
+
+
+def test_a_dry_run_shows_the_difference_and_writes_nothing(everpath: Everpath, project: Path) -> None:
+    before = tree(project)
+    answer = everpath("release", "0.3.0", "--dry-run", "-qv")
+    assert answer.code == 0
+    assert "+- version: 0.3.0\n" in answer.out
+    assert "add     bundles/acme/0.3.0/metadata/annotations.yaml\n" in answer.out
+    assert answer.out.endswith("Nothing was written: --dry-run.\n")
+    assert tree(project) == before
+
+
+def test_a_withdrawn_head_is_passed_over_by_who_has_not_seen_it(everpath: Everpath, project: Path) -> None:
+    answer = everpath("release", "0.2.1", "--withdraw", "0.2.0", "--reason", "it loses shards")
+    assert answer.code == 0
+    assert "warning[road]" not in answer.out
+    assert _edges(project, "stable") == [
+        {"name": "acme.v0.1.0"},
+        {"name": "acme.v0.2.0"},
+        {"name": "acme.v0.2.1", "replaces": "acme.v0.1.0", "skips": ["acme.v0.2.0"]},
+    ]
+    assert "withdrawn: it loses shards" in (project / RELEASES).read_text()
+    assert everpath("validate-graph", "catalog").code == 0
+
+
+def test_a_z_stream_release_covers_what_was_never_published(everpath: Everpath, project: Path) -> None:
+    assert everpath("release", "0.2.3", "--zstream", "-q").code == 0
+    assert _edges(project, "stable")[-1] == {
+        "name": "acme.v0.2.3",
+        "replaces": "acme.v0.1.0",
+        "skips": ["acme.v0.2.0"],
+        "skipRange": ">=0.2.0 <0.2.3",
+    }
+    assert everpath("validate-graph", "catalog").code == 0
+
+
+def test_edges_may_be_stated(everpath: Everpath, project: Path) -> None:
+    answer = everpath(
+        "release", "0.3.0", "--channel", "stable", "--replaces", "0.2.0", "--range", ">=0.1.0 <0.3.0", "-q"
+    )
+    assert answer.code == 0
+    assert _edges(project, "stable")[-1] == {
+        "name": "acme.v0.3.0",
+        "replaces": "acme.v0.2.0",
+        "skipRange": ">=0.1.0 <0.3.0",
+    }
+
+
+def test_whatever_strands_somebody_is_refused_and_nothing_is_written(
+    everpath: Everpath, project: Path
+) -> None:
+    before = tree(project)
+    answer = everpath("release", "0.3.0", "--skips", "0.2.0")
+    assert answer.code == 1
+    assert "error[stranded]: acme.v0.1.0 can no longer reach the head acme.v0.3.0 under OLM v0" in answer.out
+    assert "  --> catalog/releases.yaml:" in answer.out
+    assert "= fix:" in answer.out
+    assert answer.err.startswith("error: somebody would be stranded")
+    assert answer.err.endswith("nothing was written\n")
+    assert tree(project) == before
+
+
+def test_a_second_head_is_refused_as_well(everpath: Everpath, project: Path) -> None:
+    before = tree(project)
+    answer = everpath("release", "0.3.0", "--range", ">=0.2.0 <0.3.0")
+    assert answer.code == 1
+    assert "opm would refuse the catalog; nothing was written" in answer.err
+    assert tree(project) == before
+
+
+def test_what_is_published_counts_not_what_was_edited_since(everpath: Everpath, project: Path) -> None:
+    """Somebody takes a release out of the file by hand: whoever runs it is still there."""
+    text = (project / RELEASES).read_text()
+    (project / RELEASES).write_text(
+        text.replace("from: {replaces: 0.1.0}", "from: {}").replace(
+            "- version: 0.1.0   # the first\n  channels: [stable, candidate]\n", ""
+        )
+    )
+    answer = everpath("release", "0.3.0", "-q")
+    assert answer.code == 1
+    assert "acme.v0.1.0" in answer.out
+
+
+def test_every_variant_is_looked_at(everpath: Everpath, project: Path) -> None:
+    write_releases(project, LINE, "catalogs: [{name: old, releases: '<0.3.0'}, {name: new}]\n")
+    assert everpath("generate").code == 0
+    answer = everpath("release", "0.3.0")
+    assert answer.code == 0
+    assert "before of new\n" in answer.out
+    assert "before of old\n" not in answer.out
+    assert "acme.v0.3.0" not in (project / "catalog/old/acme/catalog.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["0.2.0"], "acme 0.2.0 is released already"),
+        (["0.1.5"], "0.1.5 is lower than 0.2.0, the head of the channel 'stable'"),
+        (["0.3.0", "--channel", "stabel"], "did you mean 'stable'?"),
+        (["0.3.0", "--replaces", "0.1.9"], "0.1.9: there is no such release"),
+        (["0.3.0", "--zstream", "--replaces", "0.2.0"], "--zstream works out what is replaced"),
+        (["0.3.0", "--reason", "x"], "name it: --withdraw VERSION"),
+        (["0.3.0", "--range", ">=1"], "write '>=1.0.0'"),
+        (["0.3"], "'0.3' is not a version"),
+        (["0.3.0", "--replaces", ""], "--replaces is empty"),
+        (["0.3.0", "--range", " "], "--range is empty"),
+        (["0.3.0", "--withdraw", "0.2.0", "--reason", ""], "--reason is empty"),
+        (["0.3.0", "--min-kube-version", ""], "--min-kube-version is empty"),
+        (
+            ["0.3.0", "--channel", "candidate", "--withdraw", "0.2.0"],
+            "release into that channel, too: --channel candidate,stable",
+        ),
+    ],
+)
+def test_what_cannot_be_is_an_error_and_changes_nothing(
+    everpath: Everpath, project: Path, arguments: list[str], words: str
+) -> None:
+    before = tree(project)
+    answer = everpath("release", *arguments)
+    assert answer.code == 2, answer
+    assert words in answer.err
+    assert tree(project) == before
+
+
+def test_a_manifest_that_does_not_parse_changes_nothing(everpath: Everpath, project: Path) -> None:
+    (project / "operator/crd.yaml").write_text("kind: [\n")
+    before = tree(project)
+    answer = everpath("release", "0.3.0", "-q")
+    assert answer.code == 3
+    assert "operator/crd.yaml" in answer.err
+    assert tree(project) == before
+
+
+def test_manifests_that_are_nowhere_are_told_with_who_names_them(everpath: Everpath, project: Path) -> None:
+    text = (project / RELEASES).read_text().replace("../operator", "../operators")
+    (project / RELEASES).write_text(text)
+    answer = everpath("release", "0.3.0", "-q")
+    assert answer.code == 3
+    assert "there is no operators" in answer.err
+    assert "`operator:` of catalog/releases.yaml names it" in answer.err
+
+
+def test_a_disk_that_is_full_changes_nothing(
+    everpath: Everpath, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, steps = tree(project), 0
+
+    def failing(old: Path, new: Path) -> None:
+        nonlocal steps
+        steps += 1
+        if steps == 4:
+            raise OSError(5, "Input/output error", str(new))
+        old.replace(new)
+
+    monkeypatch.setattr(placing, "_rename", failing)
+    answer = everpath("release", "0.3.0", "-q")
+    assert answer.code == 2
+    assert "Input/output error" in answer.err
+    assert tree(project) == before
+
+
+def test_a_new_channel_is_opened_by_naming_it_in_the_file(everpath: Everpath, project: Path) -> None:
+    assert everpath("release", "0.3.0", "--channel", "fast", "-q").code == 0
+    assert _edges(project, "fast") == [{"name": "acme.v0.3.0", "replaces": "acme.v0.2.0"}]
+
+
+def test_the_minimal_kubernetes_is_written_down(everpath: Everpath, project: Path) -> None:
+    assert everpath("release", "0.3.0", "--min-kube-version", "1.29.0", "-q").code == 0
+    csv = (project / "bundles/acme/0.3.0/manifests/acme.clusterserviceversion.yaml").read_text()
+    assert "minKubeVersion: 1.29.0" in csv

@@ -1,0 +1,40 @@
+"""Our own catalog and bundles before the real opm: nothing refused, and rendered to what is committed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from commandline import ROOT
+from conformance.bundle_verdicts import said_upstream
+from conformance.oracle import Oracle
+from everpath.formats.fbc.blobs import read_blobs
+from everpath.formats.sources import Sources
+
+pytestmark = pytest.mark.conformance
+
+CATALOG: Final = ROOT / "catalog/searchkeeper/catalog.yaml"
+_IMAGE: Final = "registry.example.com/everpath/searchkeeper-bundle:v{{.Version}}"
+_FOLDERS: Final = sorted((ROOT / "bundles/searchkeeper").iterdir())
+
+
+@pytest.mark.parametrize("folder", _FOLDERS, ids=lambda folder: folder.name)
+def test_opm_renders_a_bundle_to_what_the_catalog_holds_of_it(oracle: Oracle, folder: Path) -> None:
+    blobs = read_blobs(str(CATALOG), Sources())
+    held = {blob["name"]: blob for blob in blobs if blob["schema"] == "olm.bundle"}
+    question = {"ask": "render", "folders": [str(folder)], "output": "json", "image": _IMAGE}
+    answer = oracle.ask({**question, "migrate": "bundle-object-to-csv-metadata"})
+    assert answer["ok"], answer
+    assert json.loads(answer["text"]) == held[f"searchkeeper.v{folder.name}"]
+
+
+@pytest.mark.parametrize("folder", _FOLDERS, ids=lambda folder: folder.name)
+def test_no_validator_of_theirs_says_a_word_of_a_bundle(oracle: Oracle, folder: Path) -> None:
+    assert said_upstream(oracle.ask({"ask": "bundle", "folder": str(folder)})) == set()
+
+
+def test_opm_takes_the_catalog(oracle: Oracle) -> None:
+    assert oracle.ask({"ask": "opm", "catalog": CATALOG.read_text()}) == {"accepts": True}

@@ -1,0 +1,60 @@
+"""Every twentieth bundle of OperatorHub, whole, under every rule about bundles' folders.
+
+docs/corpus.md has the figures for all of them. The corpus holds no CRDs, so that every owned one is missing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from everpath.formats.bundles.bundle_folders import Surroundings, find_folders, read_folder
+from everpath.rules.check import FOLDERS, Judgement, Selection, judge_folders
+from everpath.rules.contents.validators import OPTIONAL
+from everpath.rules.findings import Severity
+
+pytestmark = pytest.mark.corpus
+
+WARNINGS_AND_ERRORS = {
+    "EP410": 1,
+    "EP431": 2,
+    "EP623": 1,
+    "EP626": 6,
+    "EP627": 641,
+    "EP632": 242,
+    "EP633": 3,
+    "EP636": 6,
+    "EP637": 5,
+    "EP659": 1,
+    "EP665": 2,
+    "EP668": 3,
+    "EP669": 17,
+    "EP671": 117,
+    "EP672": 209,
+    "EP673": 282,
+    "EP674": 33,
+    "EP675": 2,
+}
+
+
+@pytest.fixture(scope="module")
+def judgement(operatorhub: Path) -> Judgement:
+    paths = [path for _, path in find_folders(str(operatorhub)).folders][::20]
+    selection = Selection(subjects=FOLDERS, validators=frozenset(OPTIONAL))
+    return judge_folders((read_folder(path, Surroundings()) for path in paths), selection)
+
+
+def test_every_bundle_is_found_and_read(operatorhub: Path, judgement: Judgement) -> None:
+    found = find_folders(str(operatorhub))
+    assert len(found.folders) == 7722
+    assert [Path(file).name for file in found.package_files] == ["litmuschaos.package.yaml"]
+    assert judgement.bundles == 387
+    assert not any(finding.unreadable for finding in judgement.findings)
+
+
+def test_the_findings_are_those_that_were_counted(judgement: Judgement) -> None:
+    spoken = Counter(f.rule for f in judgement.findings if f.severity >= Severity.WARNING)
+    del spoken["EP654"]
+    assert spoken == WARNINGS_AND_ERRORS

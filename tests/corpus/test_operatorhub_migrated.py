@@ -1,0 +1,48 @@
+"""Packages of OperatorHub as file-based catalogs: every walk is what it was.
+
+The corpus holds no CRDs: each bundle gets those that it owns.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bundles import write
+from everpath.formats.courier.migration import Migration
+from everpath.formats.reading import read
+from everpath.model import Catalog
+from package_manifests import complete, walks
+
+pytestmark = pytest.mark.corpus
+
+#: Of all packages every one of this many; docs/corpus.md has the figures for all.
+_STEP = 40
+
+
+def _migrated(source: Path, target: Path) -> Catalog:
+    catalog = read(str(source)).catalog
+    migration = Migration(str(source))
+    for package in catalog.packages:
+        write(target, migration.package(package).files)
+    return catalog
+
+
+def test_package_manifests_keep_every_walk(operatorhub: Path, tmp_path: Path) -> None:
+    """litmuschaos is the only package that still has them."""
+    source = complete(operatorhub / "operators/litmuschaos", tmp_path / "litmuschaos")
+    before = _migrated(source, tmp_path / "new")
+    assert [package.name for package in before.packages] == ["litmuschaos"]
+    assert walks(read(str(tmp_path / "new/catalog")).catalog) == walks(before)
+    assert walks(read(str(tmp_path / "new/bundles")).catalog) == walks(before)
+    assert len(list((tmp_path / "new/bundles/litmuschaos").glob("*/metadata/annotations.yaml"))) == 8
+
+
+def test_bundles_of_every_fortieth_package_keep_every_walk(operatorhub: Path, tmp_path: Path) -> None:
+    names = sorted(path.name for path in (operatorhub / "operators").iterdir() if path.is_dir())[::_STEP]
+    for name in names:
+        source = complete(operatorhub / "operators" / name, tmp_path / "old" / name)
+        before = _migrated(source, tmp_path / "new" / name)
+        assert walks(read(str(tmp_path / "new" / name / "catalog")).catalog) == walks(before), name
+    assert len(names) == 12

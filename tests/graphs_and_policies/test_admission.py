@@ -1,0 +1,29 @@
+"""What the API server refuses of a ClusterExtension; tests/e2e asks a real one about the same texts."""
+
+from __future__ import annotations
+
+import pytest
+
+from everpath.policies.admission import version_refusal
+
+
+@pytest.mark.parametrize(
+    "text", ["1.2.3", "1.x", "1.*", "*", "^1 || ^3", ">=1.0.0, <2.0.0", ">=1.0.0 <2.0.0", "1" * 64]
+)
+def test_what_most_people_write_is_taken(text: str) -> None:
+    assert version_refusal(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("1.0.0 - 2.0.0", "invalid version expression; it takes no hyphen ranges: write '>=1.0.0, <=2.0.0'"),
+        ("1.*.1", "invalid version expression; it takes * in some places only: write x"),
+        ("01.0.0", "invalid version expression"),
+        ("1.0.0\v", "invalid version expression"),
+        ("٣.0.0", "invalid version expression"),
+        ("1" * 65, "version is longer than 64 characters"),
+    ],
+)
+def test_what_is_refused_has_a_reason(text: str, reason: str) -> None:
+    assert version_refusal(text) == reason

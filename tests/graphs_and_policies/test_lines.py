@@ -1,0 +1,36 @@
+"""Lines are looked through no further down than the question asks for."""
+
+from __future__ import annotations
+
+import pytest
+
+from everpath.lines import Lines, groups
+from work import lines_run
+
+
+def test_a_group_comes_behind_all_it_leads_to() -> None:
+    ahead = {"e": "d", "d": "ca", "c": "b", "b": "c", "a": ""}
+    assert [sorted(group) for group in groups(ahead)] == [["b", "c"], ["a"], ["d"], ["e"]]
+
+
+def test_of_one_circle_the_first_rival_stands_for_all() -> None:
+    lines = Lines({"a": "b", "b": "c", "c": "a", "d": "a"})
+    assert lines.unrelated("cab") == ("c",)
+    assert lines.unrelated("bd") == ("d",)
+
+
+def test_an_entry_that_leads_to_itself_is_in_no_other_s_line() -> None:
+    assert Lines({"a": "a", "b": "b"}).unrelated("ba") == ("b", "a")
+
+
+def _chain(length: int, bottom: str) -> dict[str, list[str]]:
+    below = {f"b{i}": [f"b{i - 1}" if i else bottom] for i in range(length)}
+    return {**below, bottom: [bottom], "one": [f"b{length - 1}"], "two": [f"b{length - 1}"]}
+
+
+@pytest.mark.parametrize("bottom", ["end", "b9"])
+def test_two_rivals_at_the_top_cost_the_same_over_any_length(bottom: str) -> None:
+    short, long = (Lines(_chain(length, bottom)) for length in (20, 2000))
+    assert long.unrelated(["one", "two"]) == ("one", "two")
+    ask = [lines_run(lambda lines=lines: lines.unrelated(["one", "two"])) for lines in (short, long)]  # type: ignore[misc]
+    assert ask[0] == ask[1]

@@ -1,0 +1,39 @@
+"""Edits of one long list hold it once, however many there are."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+
+import pytest
+
+from everpath.graph import ChannelGraph
+from everpath.rules._edits import Edit, skipping, unskipping
+from graphs import channel_graph
+
+EDITS: dict[str, Callable[[ChannelGraph, int], Edit]] = {
+    "another name is skipped": lambda graph, i: skipping(graph, "head", [f"a{i}"]),
+    "a name is no longer skipped": lambda graph, i: unskipping(graph, f"b{i}", ["head"]),
+}
+
+
+def _bytes(edit: Callable[[ChannelGraph, int], Edit], size: int) -> int:
+    """What as many edits take as an entry skips names."""
+    graph = channel_graph(f"head@2.0.0: - / {', '.join(f'b{i}' for i in range(size))}")
+    assert len(graph.entries["head"].skips) == size
+    tracemalloc.start()
+    try:
+        edits = [edit(graph, i) for i in range(size)]
+        assert len(edits[0].entries[0].skips) == size + (1 if "add" in edits[0].text else -1)
+        del edits[0]
+        return tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
+def test_ten_times_as_many_edits_of_a_list_ten_times_as_long_take_ten_times_the_memory(
+    edit: Callable[[ChannelGraph, int], Edit],
+) -> None:
+    little, much = (_bytes(edit, size) for size in (100, 1000))
+    assert much <= 12 * little

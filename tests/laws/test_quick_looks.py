@@ -1,0 +1,102 @@
+"""A quick look says what a close one says, or nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from catalog_texts import Style, documents, dumped, styles
+from everpath.formats.fbc.lazy_json import JsonSkeletons
+from everpath.formats.text import json_text
+from everpath.model import UNREAD, Bundle, Place, Property
+from everpath.policies import olm_v0
+from everpath.rules._shapes import SHAPES, fits_plainly, misfits
+
+HERE = Place("here.yaml")
+
+_WORDS = st.sampled_from(("", "a", "b", "v1"))
+_KEYS = st.sampled_from(("group", "version", "kind", "Group", "KIND", "packageName", "label", "priority"))
+_VALUES = st.one_of(_WORDS, st.none(), st.booleans(), st.integers(0, 2), st.lists(_WORDS, max_size=1))
+_TRIPLES = st.fixed_dictionaries({"group": _WORDS, "version": _WORDS, "kind": _WORDS})
+_MAPPINGS = st.one_of(_TRIPLES, _TRIPLES, st.dictionaries(_KEYS, _VALUES, max_size=4))
+_ANYTHING = st.one_of(_MAPPINGS, _MAPPINGS, _VALUES, st.just(UNREAD))
+
+
+@given(st.lists(_ANYTHING, max_size=5))
+def test_an_api_is_provided_twice_if_an_earlier_property_provides_it(values: list[object]) -> None:
+    properties = tuple(Property("olm.gvk", value, HERE.at(i)) for i, value in enumerate(values))
+    apis = [olm_v0.gvk(value) for value in values]
+    repeated = [(api, properties[i]) for i, api in enumerate(apis) if api is not None and api in apis[:i]]
+    assert list(olm_v0.provided_twice(Bundle("a", "op", "1.0.0", HERE, properties=properties))) == repeated
+
+
+@given(st.sampled_from(sorted(SHAPES)), _ANYTHING)
+def test_what_fits_plainly_has_no_misfit(kind: str, value: object) -> None:
+    if fits_plainly(value, kind):
+        assert list(misfits(value, SHAPES[kind], strict=True)) == []
+
+
+def test_usual_values_fit_plainly() -> None:
+    assert fits_plainly({"group": "a.b", "kind": "Thing", "version": "v1"}, "olm.gvk")
+    assert fits_plainly({"packageName": "op", "version": "1.0.0"}, "olm.package")
+
+
+@st.composite
+def json_slips(draw: st.DrawFn) -> bytes:
+    """One document in JSON with a slip of the pen: a line lost, doubled, cut short, or strange in it."""
+    style = Style(True, draw(st.sampled_from((2, 4))), False, draw(st.booleans()), 80)
+    lines = dumped(draw(documents)[:1], style).split(b"\n")
+    i = draw(st.integers(0, len(lines) - 1))
+    slip = draw(
+        st.sampled_from(("none", "lose", "double", "cut", "tabs", "return", "nest", "closed", "comma"))
+    )
+    edited = {
+        "none": [lines[i]],
+        "lose": [],
+        "double": [lines[i]] * 2,
+        "cut": [lines[i][: len(lines[i]) // 2]],
+        "tabs": [lines[i].replace(b"  ", b"\t")],
+        "return": [lines[i] + b"\r"],
+        "nest": [lines[i].replace(b": ", b': {"type": "olm.csv.metadata", "value": {}}, "x": ', 1)],
+        "closed": [lines[i] + b"}"],
+        "comma": [lines[i] + b","],
+    }
+    return b"\n".join([*lines[:i], *edited[slip], *lines[i + 1 :]])
+
+
+def _small(document: dict[str, Any]) -> dict[str, Any]:
+    """The document as the lazy reader leaves it: big values unread, fields that may be absent there."""
+    for stated in document["properties"]:
+        if stated["type"] in ("olm.csv.metadata", "olm.bundle.object"):
+            stated["value"] = UNREAD
+    return {"image": "", "relatedImages": [], **document}
+
+
+@settings(max_examples=500)
+@given(json_slips())
+def test_a_json_skeleton_is_what_a_parser_makes_of_the_same_text(text: bytes) -> None:
+    skeleton = JsonSkeletons().read(memoryview(text))
+    if skeleton is not None:
+        # Also what nobody reads was looked at: a text that does not parse has no skeleton.
+        assert skeleton.value == _small(json_text.parse(text).value)
+
+
+@given(documents, styles.filter(lambda style: style.is_json))
+def test_every_usual_bundle_in_json_has_a_skeleton(written: list[dict[str, Any]], style: Style) -> None:
+    bundles = [one for one in written if one["schema"] == "olm.bundle" and _is_text_throughout(one)]
+    for bundle in bundles:
+        skeleton = JsonSkeletons().read(dumped([bundle], style))
+        assert skeleton is not None
+        assert skeleton.value == _small(json.loads(json.dumps(bundle)))
+
+
+def _is_text_throughout(bundle: dict[str, Any]) -> bool:
+    """Whether its fields are of the types opm wants, and no number or character needs a closer look."""
+    texts = [bundle[key] for key in ("name", "package", "image") if key in bundle]
+    texts += [text for image in bundle.get("relatedImages", ()) for text in image.values()]
+    is_plain = re.search(r"\d{16}|\\ud[89a-f]", json.dumps(bundle)) is None
+    return is_plain and all(type(text) is str for text in texts)
