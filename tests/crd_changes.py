@@ -94,6 +94,7 @@ CHANGES: Final = [
         "EP704",
     ),
     SortOfChange("a first multipleOf", _NUMBER, {**_NUMBER, "multipleOf": 2}, 3, True, True, "EP704"),
+    SortOfChange("a maximum of a string", _TEXT, {**_TEXT, "maximum": 3}, "b", False, True, "EP710"),
     SortOfChange("a first enumeration", _TEXT, {**_TEXT, "enum": ["a"]}, "b", True, True, "EP704"),
     SortOfChange(
         "an enumeration loses a value",
@@ -117,6 +118,25 @@ CHANGES: Final = [
     SortOfChange("a value 1 becomes true", {"enum": [1]}, {"enum": [True]}, 1, True, True, "EP704"),
     SortOfChange("another pattern", _TEXT, {**_TEXT, "pattern": "^a"}, "b", True, True, "EP704"),
     SortOfChange("a pattern is given up", {**_TEXT, "pattern": "^a"}, _TEXT, "a", False, True, "EP710"),
+    SortOfChange(
+        "an int64 becomes an int32",
+        {**_NUMBER, "format": "int64"},
+        {**_NUMBER, "format": "int32"},
+        2**40,
+        True,
+        True,
+        "EP704",
+    ),
+    SortOfChange(
+        "an int32 becomes an int64",
+        {**_NUMBER, "format": "int32"},
+        {**_NUMBER, "format": "int64"},
+        1,
+        False,
+        True,
+        "EP710",
+    ),
+    SortOfChange("a format nobody checks", _TEXT, {**_TEXT, "format": "iri"}, "b", False, True, "EP710"),
     SortOfChange("another format", _TEXT, {**_TEXT, "format": "date-time"}, "b", True, True, "EP704"),
     SortOfChange(
         "null is not allowed any more", {**_TEXT, "nullable": True}, _TEXT, None, True, True, "EP704"

@@ -71,7 +71,11 @@ def wishes(draw: st.DrawFn, so_far: Source) -> Wish:
     standing = [release.version for release in so_far.releases if release.withdrawn is None]
     withdraw = draw(st.lists(st.sampled_from(standing), max_size=2, unique=True)) if standing else []
     wish = Wish(
-        version, channels, withdraw=tuple(withdraw), reason=draw(st.sampled_from((None, "it is: bad")))
+        version,
+        channels,
+        withdraw=tuple(withdraw),
+        reason=draw(st.sampled_from((None, "it is: bad"))),
+        pins=draw(st.sampled_from((None, None, "../digests: ours.txt"))),
     )
     kind = draw(st.sampled_from(("top", "top", "zstream", "zstream", "stated")))
     if kind == "zstream" or not known:

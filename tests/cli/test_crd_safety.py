@@ -103,6 +103,23 @@ def test_who_takes_the_step_is_told_and_can_be_chosen(project: Path, everpath: E
     assert "OLM v0 takes" not in one
 
 
+def test_what_becomes_of_the_step_is_told_for_each_olm(project: Path, everpath: Everpath) -> None:
+    told = everpath("validate-graph", "catalog", "--bundles", "bundles").out
+    assert "OLM v0 takes this step in stable, and carries it out" in told
+    assert "OLM v1 takes this step in stable, and refuses it" in told
+
+
+def test_a_description_that_changes_warns_those_who_think_of_v1(project: Path, everpath: Everpath) -> None:
+    bundle(project, "1.0.0", "", "size: {type: integer}")
+    bundle(project, "2.0.0", ", replaces: acme.v1.0.0", "size: {type: integer, description: how many}")
+    asked = "validate-graph", "catalog", "--bundles", "bundles", "-o", "concise"
+    done = everpath(*asked)
+    assert done.code == 0
+    assert "EP710 warning" in done.out
+    assert "OLM v1 cannot tell that it is safe to change size (description)" in done.out
+    assert "EP710" not in everpath(*asked, "--policy", "v0").out
+
+
 def test_a_folder_without_bundles_is_an_error_and_not_a_clean_catalog(
     project: Path, everpath: Everpath
 ) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from base64 import b64encode
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -14,6 +16,7 @@ import yaml
 from commandline import Everpath
 from everpath.cli import placing
 from projects import RELEASES, catalog, tree, write_operator, write_releases
+from schemas import conforms
 
 TWO = """
     - {version: 0.1.0, channels: [stable]}
@@ -398,8 +401,11 @@ class TestWhatItMadeIsJudged:
         assert everpath("init", "--from", "old.yaml").code == 0
         assert everpath("validate-graph", "catalog").code == 1
         text = (here / RELEASES).read_text()
-        (here / RELEASES).write_text(text.replace("stable\n", "stable\ndeprecated: soon over\n", 1))
+        more = "stable\ndeprecated: soon over\noperator: ../operator\n"
+        (here / RELEASES).write_text(text.replace("stable\n", more, 1))
         assert everpath("generate").code == 0
+        assert everpath("release", "0.3.0", "--replaces", "0.2.0", "-q").code == 0
+        assert everpath("validate-graph", "catalog").code == 1
 
     def test_a_step_that_breaks_what_people_have_is_not_written(
         self, everpath: Everpath, project: Path
@@ -564,3 +570,89 @@ def test_metadata_of_a_bundle_comes_from_the_source(everpath: Everpath, project:
         "value": {"packageName": "other", "versionRange": ">1.0.0"},
     }
     assert required in second["properties"]
+
+
+def test_what_a_killed_run_has_left_is_cleared_away_and_freezes_nothing(
+    everpath: Everpath, project: Path
+) -> None:
+    everpath("generate")
+    left = project / "bundles/acme/0.2.0/manifests/.acme.clusterserviceversion.yaml.123.new"
+    left.write_text("half")
+    assert everpath("generate", "--check").code == 1
+    assert everpath("release", "0.3.0", "-q").code == 0
+    left.unlink()
+    assert everpath("generate", "--check").code == 0
+    left = project / "bundles/acme/0.3.0/manifests/.acme.clusterserviceversion.yaml.123.old"
+    left.write_text("half")
+    assert everpath("generate").code == 0
+    assert not left.exists()
+
+
+def test_a_second_run_waits_for_the_first(
+    everpath: Everpath, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    holder = os.open(project / "catalog", os.O_RDONLY)
+    fcntl.flock(holder, fcntl.LOCK_EX)
+    real = fcntl.flock
+
+    def flock(handle: int, how: int) -> None:
+        if not how & fcntl.LOCK_NB:
+            os.close(holder)
+        real(handle, how)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    answer = everpath("generate")
+    assert answer.err == "waiting for another everpath that writes to catalog\n"
+    assert (project / "bundles/acme/0.2.0").is_dir()
+
+
+def test_a_version_that_no_object_may_be_called_after_is_spelled_so_that_it_may(
+    everpath: Everpath, project: Path
+) -> None:
+    everpath("generate")
+    assert everpath("release", "0.3.0-RC.1+build.5", "-q").code == 0
+    assert (
+        catalog(project / "catalog/acme/catalog.yaml")["olm.bundle"][-1]["name"] == "acme.v0.3.0-rc.1-build.5"
+    )
+    assert everpath("generate", "--check").code == 0
+
+
+def test_a_byte_order_mark_and_line_ends_stay(everpath: Everpath, project: Path) -> None:
+    everpath("generate")
+    file = project / RELEASES
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes().replace(b"\n", b"\r\n"))
+    assert everpath("release", "0.3.0", "-q").code == 0
+    text = file.read_bytes()
+    assert text.startswith(b"\xef\xbb\xbfpackage: acme\r\n")
+    assert text.count(b"\n") == text.count(b"\r\n")
+
+
+def test_keys_of_the_author_may_hold_what_releases_share(everpath: Everpath, project: Path) -> None:
+    write_releases(project, "- {version: 0.1.0, channels: *all}", "x-channels: &all [stable]\n")
+    assert everpath("generate").code == 0
+
+
+def test_json_says_what_became_of_every_file(everpath: Everpath, project: Path) -> None:
+    def told(*arguments: str) -> dict[str, Any]:
+        document = json.loads(everpath("generate", "-o", "json", *arguments).out)
+        conforms("generate", document)
+        return dict(document)
+
+    assert told("--check")["state"] == "outOfDate"
+    manifests = project / "operator/manifests.yaml"
+    good = manifests.read_text()
+    manifests.write_text(good.replace("displayName: Acme", "minKubeVersion: new"))
+    refused = told()
+    assert (refused["state"], bool(refused["findings"])) == ("refused", True)
+    assert {finding["file"] for finding in refused["findings"]} == {
+        f"bundles/acme/0.{n}.0/manifests/acme.clusterserviceversion.yaml" for n in (1, 2)
+    }
+    assert not (project / "bundles").exists()
+    manifests.write_text(good)
+    written = told()
+    assert (written["state"], written["findings"]) == ("written", [])
+    first = "bundles/acme/0.1.0/manifests/acme.clusterserviceversion.yaml"
+    assert written["files"][0] == {"action": "add", "path": first}
+    assert len(written["files"]) == 6
+    assert told() == {"version": 1, "package": "acme", "state": "upToDate", "files": [], "findings": []}

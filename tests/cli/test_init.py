@@ -59,6 +59,7 @@ def test_a_project_of_operator_sdk_is_recognised(everpath: Everpath, here: Path)
     (here / "Makefile").write_text("VERSION ?= 0.0.1\nIMAGE_TAG_BASE ?= example.com/memcached-operator\n")
     for folder in ("config/manifests/bases", "config/crd/bases", "config/rbac", "config/manager"):
         (here / folder).mkdir(parents=True)
+    (here / "config/manifests/bases/csv.yaml").write_text("kind: ClusterServiceVersion\n")
     answer = everpath("init")
     assert answer.code == 0
     assert answer.err == "catalog/releases.yaml: memcached-operator with 0 releases; 1 file written.\n"
@@ -305,3 +306,17 @@ def test_opm_takes_what_is_made_of_a_project_of_operator_sdk(everpath: Everpath,
     for arguments in (["validate", "catalog"], ["render", "bundles/memcached-operator/0.0.1"]):
         done = subprocess.run([opm, *arguments], capture_output=True, text=True, check=False, timeout=60)
         assert done.returncode == 0, done.stderr
+
+
+def test_a_base_is_written_where_operator_sdk_has_none_yet(everpath: Everpath, here: Path) -> None:
+    write_project(here)
+    base = here / "config/manifests/bases/memcached-operator.clusterserviceversion.yaml"
+    base.unlink()
+    base.parent.rmdir()
+    assert "memcached-operator with 0 releases; 2 files written." in everpath("init").err
+    assert read_releases(str(RELEASES)).operator[-1] == "../config/manifests/bases"
+    assert yaml.safe_load(base.read_text())["spec"]["displayName"] == "Memcached Operator"
+    answer = everpath("release", "0.0.1", "-q")
+    assert answer.code == 0, answer
+    checked = everpath("bundle", "validate", "bundles", "--select-optional", "all", "-o", "concise")
+    assert {line.split()[1] for line in checked.out.splitlines()[:-1]} == {"EP632", "EP665"}

@@ -185,7 +185,7 @@ def test_manifests_that_are_nowhere_are_told_with_who_names_them(everpath: Everp
     (project / RELEASES).write_text(text)
     answer = everpath("release", "0.3.0", "-q")
     assert answer.code == 3
-    assert "there is no operators" in answer.err
+    assert "operators does not exist" in answer.err
     assert "`operator:` of catalog/releases.yaml names it" in answer.err
 
 

@@ -25,8 +25,8 @@ _WORDS: Final = ("", "a", "x", "xy", "abc", "10s", "2020-01-02T10:11:12Z", "ü")
 _SCALARS: Final[dict[str, tuple[Any, ...]]] = {
     "string": _WORDS,
     "boolean": (True, False),
-    "integer": (*range(-3, 7), 12),
-    "number": (-2.5, 0.5, 1, 3, 6),
+    "integer": (*range(-3, 7), 12, 2**40),
+    "number": (-2.5, 0.5, 1, 3, 6, 1e300),
 }
 _VERSIONS: Final = ("v1alpha1", "v1alpha2", "v1beta1", "v1", "v2", "beta")
 _BOUNDS: Final = {
@@ -210,9 +210,9 @@ def _in_a_schema(random: Random, versions: list[dict[str, Any]], edit: Edit) -> 
 
 def _bound(side: int) -> Edit:
     def edit(random: Random, schema: Schema) -> None:
-        keys = _BOUNDS.get(schema.get("type", ""))
-        if keys:
-            _put(random, schema, keys[side], random.randint(0, 4))
+        fitting = _BOUNDS.get(schema.get("type", ""))
+        keys = fitting if fitting and random.random() < 0.9 else random.choice(tuple(_BOUNDS.values()))
+        _put(random, schema, keys[side], random.randint(0, 4))
 
     return edit
 
@@ -246,6 +246,16 @@ def _word(key: str, *values: str) -> Edit:
             _put(random, schema, key, random.choice(values))
 
     return edit
+
+
+def _format(random: Random, schema: Schema) -> None:
+    values = {
+        "string": ("date-time", "duration", "byte", "nonsense", "password"),
+        "integer": ("int32", "int64"),
+        "number": ("float", "double"),
+    }
+    if schema.get("type") in values:
+        _put(random, schema, "format", random.choice(values[schema["type"]]))
 
 
 def _switch(key: str, *kinds: str) -> Edit:
@@ -366,7 +376,7 @@ _SCHEMA_EDITS: Final[dict[str, Edit]] = {
     "upper bound": _bound(1),
     "enum": _enumerate,
     "pattern": _word("pattern", "^x", "y$", "^[a-z]*$"),
-    "format": _word("format", "date-time", "duration", "nonsense"),
+    "format": _format,
     "description": _word("description", "one", "another"),
     "title": _word("title", "one", "another"),
     "nullable": _switch("nullable"),

@@ -28,8 +28,8 @@ pytestmark = pytest.mark.conformance
 Record = Callable[[str, object], None]
 
 PAIRS: Final = 3_000
-REAL_PAIRS: Final = 150
-OBJECTS: Final = 6
+REAL_PAIRS: Final = 100
+OBJECTS: Final = 5
 #: OLM's own definition of ClusterServiceVersions is larger than all others together.
 BIG: Final = "clusterserviceversions.operators.coreos.com"
 
@@ -134,7 +134,7 @@ def test_v0_refuses_what_we_say_it_refuses(
 ) -> None:
     counts = asked_of_v0(oracle, pairs)
     record_property("counted", f"{PAIRS:,} pairs of CRDs, asked of OLM v0: {dict(counts)}, 0 disagreements")
-    assert min(counts[key] for key in ("stored version gone", "scope changed", "objects refused")) > 30
+    assert min(counts[key] for key in ("stored version gone", "scope changed", "objects refused")) > 20
     assert counts["claims seen"] > 0.5 * counts["claims"]
 
 

@@ -8,7 +8,11 @@ from hypothesis import event, given
 from hypothesis import strategies as st
 from jsonschema import Draft4Validator  # type: ignore[import-untyped]
 
+from everpath.contents import Manifest
+from everpath.crds import breaches
+from everpath.crds.definitions import definition
 from everpath.crds.schemas import changes
+from everpath.model import Place
 
 NAMES = st.sampled_from(["a", "b", "c"])
 INTEGERS = st.fixed_dictionaries(
@@ -73,3 +77,42 @@ def test_a_schema_does_not_narrow_itself(schema: dict[str, Any]) -> None:
 def test_an_optional_field_more_narrows_nothing(schema: dict[str, Any], name: str) -> None:
     wider = {**schema, "properties": {**schema.get("properties", {}), f"new-{name}": {"type": "string"}}}
     assert list(changes(schema, wider)) == []
+
+
+KEYWORDS = (
+    "type", "format", "default", "maximum", "minimum", "maxLength", "pattern", "enum", "required", "items",
+    "allOf", "anyOf", "oneOf", "not", "properties", "additionalProperties", "nullable", "multipleOf",
+    "exclusiveMaximum", "uniqueItems", "x-kubernetes-validations", "x-kubernetes-list-type",
+    "x-kubernetes-list-map-keys", "x-kubernetes-int-or-string", "x-kubernetes-preserve-unknown-fields",
+    "description", "x-acme",
+)  # fmt: skip
+ANYTHING: st.SearchStrategy[Any] = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-1, 2)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.sampled_from(["", "a", "object"]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(KEYWORDS), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+ODD_PAIRS = st.sampled_from(KEYWORDS).flatmap(
+    lambda key: st.tuples(ANYTHING.map(lambda old: {key: old}), ANYTHING.map(lambda new: {key: new}))
+)
+
+
+@given(ODD_PAIRS, st.booleans())
+def test_whatever_a_definition_holds_it_can_be_compared(pair: tuple[Any, Any], served: bool) -> None:
+    """What has a wrong shape is told by other rules; here it must not stop the comparison."""
+    before, after = (_of(schema, served) for schema in pair)
+    found = list(breaches([before], [after], {"w": frozenset({"v1"})}))
+    assert list(breaches([before], [after], {"w": frozenset({"v1"})})) == found
+
+
+def _of(schema: Any, served: bool) -> Any:
+    versions = [
+        {"name": name, "served": served, "storage": name == "v1", "schema": {"openAPIV3Schema": schema}}
+        for name in ("v1", "v2")
+    ]
+    return definition(Manifest(Place(""), {"metadata": {"name": "w"}, "spec": {"versions": versions}}))

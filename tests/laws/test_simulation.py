@@ -283,3 +283,18 @@ def test_whoever_listens_changes_no_decision(
             wanted = Extension("p", channels, span, installed=Installed(name, maybe(bundle.version)))
             heard: list[Remark] = []
             assert extensions.resolve(served, wanted) == extensions.resolve(served, wanted, heard.append)
+
+
+@FEWER
+@given(packages().filter(lambda text: _CRASHING not in text))  # or v1 fails, and strands nobody
+def test_the_rule_about_stranded_users_means_those_whom_a_simulation_strands(text: str) -> None:
+    entries = {c.name: {e.name for e in c.entries} for c in parse(text).packages[0].channels}
+    walked = answered(text, Scenario(policies=("v1",)))
+    stops = {
+        (row.channel, row.path[-1] if row.path else row.installed)
+        for row in walked
+        if row.end is End.STRANDED
+    }
+    told = {(f.channel, f.entry) for f in check(parse(text)).findings if f.rule == "EP207"}
+    bundles = {b.name for b in parse(text).packages[0].bundles}
+    assert told == {(channel, stop) for channel, stop in stops if stop in bundles & entries[channel]}

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/dynamic"
 )
@@ -42,8 +43,15 @@ func (d *definition) UnmarshalJSON(text []byte) error {
 }
 
 type object struct {
-	Version string         `json:"version"`
-	Content map[string]any `json:"content"`
+	Version string  `json:"version"`
+	Content content `json:"content"`
+}
+
+// content is read as clients read objects: whole numbers stay whole.
+type content map[string]any
+
+func (c *content) UnmarshalJSON(text []byte) error {
+	return utiljson.Unmarshal(text, (*map[string]any)(c))
 }
 
 // olmDefinitions are the definitions that OLM brings for its own kinds.
@@ -99,23 +107,25 @@ func upgradeDefinition(question definitionQuestion) (definitionAnswer, error) {
 	if _, err := crdlib.SafeStorageVersionUpgrade(old, updated); err != nil {
 		answer.Stored = err.Error()
 	}
-	before, after := &apiextensions.CustomResourceDefinition{}, &apiextensions.CustomResourceDefinition{}
-	if err := internal(old, before); err != nil {
+	there, coming := &apiextensions.CustomResourceDefinition{}, &apiextensions.CustomResourceDefinition{}
+	if err := internal(old, there); err != nil {
 		return answer, err
 	}
-	if err := internal(updated, after); err != nil {
+	if err := internal(updated, coming); err != nil {
 		return answer, err
 	}
-	after.Status, after.ResourceVersion, before.ResourceVersion = before.Status, "1", "1"
-	for _, err := range crdvalidation.ValidateCustomResourceDefinitionUpdate(context.Background(), after, before) {
+	coming.Status, coming.ResourceVersion, there.ResourceVersion = there.Status, "1", "1"
+	for _, err := range crdvalidation.ValidateCustomResourceDefinitionUpdate(context.Background(), coming, there) {
 		answer.Server = append(answer.Server, err.Error())
 	}
+	before, err := checkers(old)
+	if err != nil {
+		return answer, err
+	}
 	for _, object := range question.Objects {
-		was, err := isValid(old, object)
-		if err != nil {
-			return answer, err
-		}
-		found := objectAnswer{Was: was}
+		content := map[string]any(object.Content)
+		problems := validation.ValidateCustomResource(field.NewPath(""), content, before[object.Version])
+		found := objectAnswer{Was: len(problems) == 0}
 		if err := validateV1CRDCompatibility(held{object: object}, old, updated); err != nil {
 			found.Refusal = err.Error()
 		}
@@ -131,21 +141,19 @@ func internal(from *apiextensionsv1.CustomResourceDefinition, to *apiextensions.
 	return apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(made, to, nil)
 }
 
-// isValid says whether an object is one of a definition's version.
-func isValid(definition *apiextensionsv1.CustomResourceDefinition, object object) (bool, error) {
+// checkers makes what checks objects of a definition, by version.
+func checkers(definition *apiextensionsv1.CustomResourceDefinition) (map[string]validation.SchemaValidator, error) {
+	made := map[string]validation.SchemaValidator{}
 	for _, version := range definition.Spec.Versions {
-		if version.Name != object.Version {
-			continue
-		}
 		converted := &apiextensions.CustomResourceValidation{}
 		if err := apiextensionsv1.Convert_v1_CustomResourceValidation_To_apiextensions_CustomResourceValidation(version.Schema, converted, nil); err != nil {
-			return false, err
+			return nil, err
 		}
 		validator, _, err := validation.NewSchemaValidator(converted.OpenAPIV3Schema)
 		if err != nil {
-			return false, err
+			return nil, err
 		}
-		return len(validation.ValidateCustomResource(field.NewPath(""), object.Content, validator)) == 0, nil
+		made[version.Name] = validator
 	}
-	return false, nil
+	return made, nil
 }

@@ -7,7 +7,7 @@ import pytest
 from everpath.errors import ReleasesError
 from everpath.formats.releases.editing import edited
 from everpath.formats.releases.reading import read_text
-from everpath.releases.cutting import AddRelease, Edit, SetField
+from everpath.releases.cutting import AddRelease, Edit, SetField, SetPins
 from everpath.releases.source import Membership, Origin, Release
 
 NEW = AddRelease(Release("0.3.0", (Membership("stable"),), Origin("0.2.0")))
@@ -109,3 +109,24 @@ def test_a_file_that_is_not_utf_8_is_refused() -> None:
     text = f"{TOP}releases: []\n".encode("utf-16")
     with pytest.raises(ReleasesError, match="is not UTF-8"):
         edited(text, [NEW], "r.yaml")
+
+
+PINS = SetPins("../digests: ours.txt")
+
+
+def test_the_file_of_digests_is_named_behind_the_default_channel() -> None:
+    text = f"{TOP}releases: []\n"
+    assert _after(text, PINS) == f'{TOP}pins: "../digests: ours.txt"\nreleases: []\n'
+    turned = "releases: []\npackage: acme\ndefaultChannel: stable # yes"
+    assert _after(turned, PINS) == f'{turned}\npins: "../digests: ours.txt"'
+
+
+def test_another_file_of_digests_stands_where_the_old_one_did() -> None:
+    text = f"pins:   old.txt  # from CI\n{TOP}releases: []\n"
+    assert _after(text, PINS) == text.replace("old.txt", '"../digests: ours.txt"')
+
+
+def test_a_file_on_one_line_is_refused_with_the_edit_to_make() -> None:
+    with pytest.raises(ReleasesError, match="cannot be edited") as refused:
+        _after("{package: acme, defaultChannel: stable, releases: []}", PINS)
+    assert 'set pins: "../digests: ours.txt"' in str(refused.value.hint)

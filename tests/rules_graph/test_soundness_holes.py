@@ -75,7 +75,7 @@ def test_s6_rolled_back_release_is_what_v1_installs() -> None:
         1.0.0
     """
     assert opm.verdict(channel_graph(drawing)).accepted
-    assert {"EP209", "EP218", "EP219", "EP220", "EP232"} <= rule_ids(drawing)
+    assert {"EP207", "EP209", "EP218", "EP219", "EP220", "EP232"} <= rule_ids(drawing)
     assert findings(drawing, "EP232") == [
         "EP232 1.1.0: 1.0.1 skips 1.1.0, yet OLM v1 sends whoever runs 1.0.0 and new installs to it"
     ]
@@ -90,7 +90,7 @@ def test_s7_version_inverted_edge_downgrades_under_v0_only() -> None:
     assert opm.verdict(graph).accepted
     assert olm_v0.hops(graph).next["x.v2.0.0"] == "x.v1.0.0"
     assert olm_v1.hops(graph)["x.v2.0.0"] is None
-    assert {"EP218", "EP219", "EP220"} <= rule_ids(drawing)
+    assert {"EP207", "EP218", "EP219", "EP220"} <= rule_ids(drawing)
 
 
 def test_s8_open_ended_range_takes_in_itself_and_everything_to_come() -> None:

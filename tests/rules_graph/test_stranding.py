@@ -34,7 +34,11 @@ def test_nobody_is_sent_to_a_lower_version_that_v1_does_not_go_to() -> None:
     [finding] = parse_report("b1: - / b2\nb2\nb3: - / b3", "EP207")
     assert (finding.entry, finding.fix) == ("b2", "add b2 to the skips of b3")
     [finding] = parse_report("b1: - / b2\nb2\nb3@2.0.0: - / b3", "EP207")
-    assert finding.fix == f"publish a release above 2.0.0 that replaces b1 and skips {finding.entry}"
+    assert (finding.entry, finding.fix) == (
+        "b2",
+        "deprecate b2 in olm.deprecations: OLM v1 then goes to b1; "
+        "or publish a release above 2.0.0 that replaces b1 and skips b2",
+    )
 
 
 def test_a_range_that_is_there_is_extended() -> None:
@@ -79,7 +83,42 @@ def test_v1_strands_whoever_is_below_the_lower_of_two_heads() -> None:
 
 
 def test_v1_leaves_the_highest_version_in_peace() -> None:
-    assert findings("1.0.1: 1.0.0 / 1.1.0\n1.1.0: 1.0.0\n1.0.0", "EP207") == []
+    assert findings("1.0.1: 1.0.0\n1.1.0: - / 1.1.0\n1.0.0", "EP207") == []
+
+
+#: 1.1.0 was bad: a lower release was published in its stead.
+ROLLED_BACK = "1.0.1: 1.0.0 / 1.1.0\n1.1.0: 1.0.0\n1.0.0"
+
+
+def test_v1_strands_whoever_runs_the_highest_version_when_that_was_withdrawn() -> None:
+    [finding] = parse_report(ROLLED_BACK, "EP207")
+    assert finding.message == "OLM v1 never moves 1.1.0 on; 1.0.0 ends there too"
+    assert finding.because == ("1.0.1 skips 1.1.0, but v1 does not go to a lower version",)
+    assert finding.fix == (
+        "deprecate 1.1.0 in olm.deprecations: OLM v1 then goes to 1.0.1; "
+        "or publish a release above 1.1.0 that replaces 1.0.1 and skips 1.1.0"
+    )
+
+
+@pytest.mark.parametrize(
+    "mended",
+    [
+        ROLLED_BACK + "\n%deprecated 1.1.0",
+        "1.1.1: 1.0.1 / 1.1.0\n" + ROLLED_BACK,
+    ],
+)
+def test_either_way_out_of_a_withdrawn_release_mends_it(mended: str) -> None:
+    assert findings(mended, "EP207") == []
+
+
+def test_what_is_deprecated_itself_is_no_way_down() -> None:
+    [finding] = parse_report(ROLLED_BACK + "\n%deprecated 1.0.0\n%deprecated 1.0.1\n%deprecated 1.1.0", "EP207")
+    assert finding.fix == "publish a release above 1.1.0 that replaces 1.0.1 and skips 1.1.0"
+
+
+def test_without_an_entry_to_arrive_at_a_release_replaces_the_highest() -> None:
+    [finding] = parse_report("b1: b2\nb2: b1", "EP207")
+    assert str(finding.fix).endswith("or publish a release above 2.0.0 that replaces b2")
 
 
 def test_v1_tells_of_the_lower_version_it_does_not_go_to() -> None:
@@ -168,8 +207,8 @@ def test_an_entry_without_a_bundle_is_nobody_v1_could_strand() -> None:
 
 
 def test_v1_is_led_to_the_head_even_where_that_is_not_the_highest_version() -> None:
-    [finding] = parse_report("b2: x / b9\nx@0.1.0: b1\nb9\nb1", "EP207")
-    assert (finding.entry, finding.fix) == ("b1", "give b2 the skipRange '>=1.0.0 <2.0.0'")
+    fixes = {f.entry: f.fix for f in parse_report("b2: x / b9\nx@0.1.0: b1\nb9\nb1", "EP207")}
+    assert fixes["b1"] == "give b2 the skipRange '>=1.0.0 <2.0.0'"
 
 
 def circle(length: int) -> str:
@@ -284,9 +323,8 @@ def test_of_several_successors_without_a_bundle_the_first_is_named_as_the_cause(
     assert finding.fix == "same cause as EP401 (x), mended with it"
 
 
-def test_without_one_head_a_release_above_the_newest_takes_in_an_equal_one() -> None:
-    [finding] = parse_report("b@1.0.0\na@1.0.0", "EP207")
-    assert finding.fix == "publish a release above 1.0.0 that replaces b and skips a"
+def test_of_equal_versions_v1_takes_either_and_strands_neither() -> None:
+    assert findings("b@1.0.0\na@1.0.0", "EP207") == []
 
 
 @pytest.mark.parametrize(

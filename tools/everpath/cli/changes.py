@@ -1,14 +1,17 @@
-"""What is written, told to people: a line for each bundle and each other file."""
+"""What is written: for people a line for each bundle and each other file, for programs each file."""
 
 from __future__ import annotations
 
-__all__ = ["listed_changes"]
+__all__ = ["State", "changes_document", "listed_changes"]
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from everpath.cli.making import Project
 from everpath.outputs.plain import count, printable
+
+State: TypeAlias = Literal["written", "upToDate", "outOfDate", "refused"]
 
 
 def listed_changes(project: Project, due: Sequence[tuple[str, Path]], *, each: bool) -> Iterator[str]:
@@ -23,6 +26,20 @@ def listed_changes(project: Project, due: Sequence[tuple[str, Path]], *, each: b
         else:
             what = "add" if {what for what, _ in done} == {"add"} else "change"
             yield f"{what:<7} {printable(str(folder))} ({count(len(done), 'file')})\n"
+
+
+def changes_document(
+    project: Project, state: State, due: Sequence[tuple[str, Path]], findings: Iterable[str] = ()
+) -> Iterator[str]:
+    """The same for programs: one JSON object (docs/schemas/generate.schema.json)."""
+    import json  # noqa: PLC0415 - text needs none
+
+    head = {"version": 1, "package": project.source.package, "state": state}
+    files = (json.dumps({"action": what, "path": path.as_posix()}, ensure_ascii=False) for what, path in due)
+    yield json.dumps(head, ensure_ascii=False).removesuffix("}")
+    for key, items in (("files", files), ("findings", findings)):
+        yield f',\n "{key}": [' + ",".join(f"\n  {item}" for item in items) + "\n ]"
+    yield "}\n"
 
 
 def _shown(project: Project, path: Path) -> Path:

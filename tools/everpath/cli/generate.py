@@ -11,14 +11,14 @@ from typing import Any, Final, NamedTuple
 
 import click
 
-from everpath.cli.changes import listed_changes
+from everpath.cli.changes import State, changes_document, listed_changes
 from everpath.cli.config import Config, load
 from everpath.cli.makers import makers
-from everpath.cli.making import Project, made
+from everpath.cli.making import Made, Project, made
 from everpath.cli.options import config_options
 from everpath.cli.placing import Placement, pending, place
 from everpath.cli.project import alone, file_option, open_project, pin_option
-from everpath.cli.vetting import refused
+from everpath.cli.vetting import objections, refused
 from everpath.cli.writing import write
 from everpath.errors import ExitCode
 from everpath.outputs.plain import count, printable
@@ -36,6 +36,7 @@ _MOST_LINES: Final = 40
     type=click.Choice(["yaml", "json"]),
     help="How to spell the catalog.  [default: as it is, else yaml]",
 )
+@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", help="How to report.")
 @config_options
 @click.option("-v", "--verbose", is_flag=True, help="List every file.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
@@ -68,6 +69,7 @@ class _Request(NamedTuple):
     check: bool
     pin: str | None
     suffix: str | None
+    output: str
     config_file: str | None
     no_config: bool
     verbose: bool
@@ -84,6 +86,8 @@ def _generate(request: _Request) -> int:
 def _made(request: _Request, project: Project, config: Config) -> int:
     result = made(project, makers(), request.suffix)
     due = list(pending(result.placement))
+    if request.output == "json":
+        return _as_json(request, project, result, due, config)
     if request.check:
         if not request.quiet:
             differences = _differences(result.placement, due)
@@ -96,6 +100,22 @@ def _made(request: _Request, project: Project, config: Config) -> int:
         done = f"{count(len(due), 'file')} written.\n" if due else "Nothing to write: all is up to date.\n"
         _print(request, project, due, done)
     return ExitCode.CLEAN
+
+
+def _as_json(
+    request: _Request, project: Project, result: Made, due: Sequence[tuple[str, Path]], config: Config
+) -> int:
+    """The same, told as one JSON object."""
+    from everpath.outputs.document import findings  # noqa: PLC0415
+
+    state: State = "upToDate" if not due else "outOfDate" if request.check else "written"
+    found = list(objections(project, result, config, findings)) if state == "written" else []
+    if found:
+        state = "refused"
+    elif state == "written":
+        place(result.placement)
+    write(changes_document(project, state, due, found), None, machine=True)
+    return ExitCode.FINDINGS if state in ("refused", "outOfDate") else ExitCode.CLEAN
 
 
 def _print(request: _Request, project: Project, due: Sequence[tuple[str, Path]], *more: str) -> None:

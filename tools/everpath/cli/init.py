@@ -6,7 +6,7 @@ __all__ = ["init"]
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -25,8 +25,10 @@ from everpath.formats.releases.frozen import digest, files_below
 from everpath.formats.releases.reading import read_text
 from everpath.formats.releases.writing import source_text
 from everpath.formats.sources import STANDARD_INPUT, Sources
+from everpath.formats.text.go_yaml import yaml_text
 from everpath.model import Catalog, Package
 from everpath.outputs.plain import count
+from everpath.packaging import starting_csv
 from everpath.releases.reconstruction import reconstructed
 from everpath.releases.source import Source
 from everpath.rendering import Blob
@@ -46,11 +48,12 @@ _ASSIGNED: Final = r"^{}\s*[:?]?=\s*(?P<value>\S+)\s*$"
 
 
 class _Start(NamedTuple):
-    """The source to begin with, and the documents of the catalog it comes from, if it has any."""
+    """The source to begin with, the documents of the catalog it comes from, if it has any, and more files."""
 
     source: Source
     blobs: tuple[Blob, ...] | None = None
     remarks: tuple[str, ...] = ()
+    files: Mapping[Path, bytes] = {}
 
 
 @click.command("init", short_help="Start a releases.yaml, also from a catalog.")
@@ -85,7 +88,7 @@ def init(catalog: str | None, package: str | None, channel: str | None, file: st
     content = source_text(start.source, _schema(path), start.remarks).encode()
     sources = Sources()
     project = Project(path, read_text(content, str(path), sources), sources, start.blobs)
-    placement = Placement({path: content})
+    placement = Placement({path: content, **start.files})
     if start.source.releases and (start.blobs is not None or start.source.bundles):
         all_files = made(project, makers()).placement
         placement = all_files._replace(files={**all_files.files, path: content})
@@ -192,6 +195,8 @@ def _from_project(name: str | None, channel: str | None, file: Path) -> _Start:
     operator = [path for path in _MANIFESTS if Path(path).is_dir()] or [
         path for path in ("operator/config", "config") if Path(path).is_dir()
     ]
+    files = _base(found, operator)
+    operator += (str(base.parent) for base in files if str(base.parent) not in operator)
     source = Source(
         found,
         channel or "stable",
@@ -201,7 +206,18 @@ def _from_project(name: str | None, channel: str | None, file: Path) -> _Start:
         images={"controller": base} if base else {},
     )
     version = _assigned(makefile, "VERSION") or "0.1.0"
-    return _Start(source, None, (f"The first release: everpath release {version}", *_overlaid()))
+    remarks = (f"The first release: everpath release {version}", *_overlaid())
+    return _Start(source, None, remarks, files)
+
+
+def _base(package: str, operator: Sequence[str]) -> dict[Path, bytes]:
+    """The ClusterServiceVersion to begin with, where operator-sdk has not been asked for one yet."""
+    texts = (file for path in operator for file in Path(path).rglob("*.y*ml"))
+    if not operator or any(b"ClusterServiceVersion" in file.read_bytes() for file in texts if file.is_file()):
+        return {}
+    folder = Path(_MANIFESTS[0] if Path("config").is_dir() else operator[0])
+    text = yaml_text(starting_csv(package))
+    return {folder / f"{package}.clusterserviceversion.yaml": text.encode()}
 
 
 def _overlaid() -> Iterator[str]:

@@ -7,7 +7,7 @@ could release anything before all of that is mended, the mending included.
 
 from __future__ import annotations
 
-__all__ = ["refused"]
+__all__ = ["objections", "refused"]
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -29,6 +29,7 @@ from everpath.formats.location import Location
 from everpath.formats.reading import read
 from everpath.model import Place
 from everpath.outputs import view
+from everpath.outputs.outcome import Outcome
 from everpath.rules.check import (
     FOLDERS,
     GRAPH,
@@ -50,15 +51,17 @@ _GRAPH: Final = GRAPH - {"waiver"} | {"upgrade"}
 
 def refused(project: Project, made: Made, config: Config) -> bool:
     """Whether something is wrong with what was made, which is told then."""
-    told = list(_objections(project, made, config))
+    told = list(objections(project, made, config, view("text")))
     if told:
         write(told, None, machine=False)
         click.echo("error: this is what would be written, so nothing was", err=True)
     return bool(told)
 
 
-def _objections(project: Project, made: Made, config: Config) -> Iterator[str]:
-    """Every finding that keeps the files from being written, as `bundle validate` tells it.
+def objections(
+    project: Project, made: Made, config: Config, told: Callable[[Outcome], Iterator[str]]
+) -> Iterator[str]:
+    """Every finding that keeps the files from being written, told as `bundle validate` does, or otherwise.
 
     Cost: the bundles are written once more, aside, and read again.
     """
@@ -68,8 +71,12 @@ def _objections(project: Project, made: Made, config: Config) -> Iterator[str]:
             aside.put_bundle(path, files)
         catalogs = [aside.put(path, made.placement.files[path]) for path in made.catalogs]
         fresh = [aside.bundles[path] for path in made.bundles if path in made.fresh]
-        yield from _told(_bundles(fresh, config), _FOLDERS, config, aside)
-        yield from _told(_catalogs(project, catalogs, aside, config), _GRAPH, config, aside)
+        try:
+            yield from told(_grave(_bundles(fresh, config), _FOLDERS, config, aside))
+            yield from told(_grave(_catalogs(project, catalogs, aside, config), _GRAPH, config, aside))
+        except UnreadableInput as error:
+            file = aside.renamed(error.file or "")
+            raise UnreadableInput(aside.renamed(error.message), hint=error.hint, file=file) from error
 
 
 class _Aside:
@@ -149,8 +156,8 @@ def _before(project: Project, selection: Selection) -> Iterator[Finding]:
 
 
 def _essence(finding: Finding) -> tuple[str | None, ...]:
-    """A finding without its place, which moves with every edit."""
-    return finding.rule, finding.channel, finding.entry, finding.message
+    """A finding without its place, which moves with every edit, and without names that a new head changes."""
+    return finding.rule, finding.channel, finding.entry or finding.message
 
 
 class _Wishes(NamedTuple):
@@ -165,12 +172,12 @@ class _Wishes(NamedTuple):
     verbose: bool = False
 
 
-def _told(report: Report, subjects: frozenset[str], config: Config, aside: _Aside) -> Iterator[str]:
+def _grave(report: Report, subjects: frozenset[str], config: Config, aside: _Aside) -> Outcome:
+    """The report with what counts in it, and nothing else."""
     outcome = outcome_of(_Wishes(), config, report, _locate(config, aside), subjects, "generate")
     grave = tuple(f for f in report.findings if f.unreadable or outcome.fails(f))
-    if grave:
-        kept = report._replace(findings=tuple(_renamed(finding, aside) for finding in grave), waived=())
-        yield from view("text")(outcome._replace(report=kept, show=min(Severity)))
+    kept = report._replace(findings=tuple(_renamed(finding, aside) for finding in grave), waived=())
+    return outcome._replace(report=kept, show=min(Severity))
 
 
 def _renamed(finding: Finding, aside: _Aside) -> Finding:

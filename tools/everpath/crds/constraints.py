@@ -15,11 +15,31 @@ _UPPER: Final = ("maximum", "maxLength", "maxItems", "maxProperties")
 _LOWER: Final = ("minimum", "minLength", "minItems", "minProperties")
 #: Nothing is shorter than empty: a first one of nought asks for nothing. Of numbers it does.
 _NEVER_BELOW_NOUGHT: Final = ("minLength", "minItems", "minProperties")
+_NUMBERS: Final = ("integer", "number")
+#: The types that a keyword says something about; all of them where it is not listed.
+_ABOUT: Final = {
+    **dict.fromkeys(("maximum", "minimum", "multipleOf", "exclusiveMaximum", "exclusiveMinimum"), _NUMBERS),
+    **dict.fromkeys(("maxLength", "minLength", "pattern"), ("string",)),
+    **dict.fromkeys(("maxItems", "minItems", "uniqueItems"), ("array",)),
+    **dict.fromkeys(("maxProperties", "minProperties", "required"), ("object",)),
+}
 #: Each with the keyword without which it says nothing.
 _SWITCHES: Final = {
     "exclusiveMaximum": ("maximum", "must stay below its maximum"),
     "exclusiveMinimum": ("minimum", "must stay above its minimum"),
     "uniqueItems": ("uniqueItems", "must not hold an item twice"),
+}
+_TEXT_FORMATS: Final = (
+    "bsonobjectid", "uri", "email", "hostname", "ipv4", "ipv6", "cidr", "mac", "uuid", "uuid3", "uuid4",
+    "uuid5", "isbn", "isbn10", "isbn13", "creditcard", "ssn", "hexcolor", "rgbcolor", "byte", "date",
+    "duration", "datetime", "k8sshortname", "k8slongname",
+)  # fmt: skip
+#: What the API server checks, by type; hyphens do not count.
+_FORMATS: Final = {
+    "": _TEXT_FORMATS,
+    "string": _TEXT_FORMATS,
+    "integer": ("int32",),
+    "number": ("float",),
 }
 _KEEPS_UNKNOWN: Final = "x-kubernetes-preserve-unknown-fields"
 _EITHER: Final = [{"type": "integer"}, {"type": "string"}]
@@ -34,10 +54,19 @@ class Narrowing(NamedTuple):
 
 def narrowings(old: Json, new: Json) -> Iterator[Narrowing]:
     """Every demand of the new schema at this place, not below it, that the old one did not make."""
+    new = _to_the_point(new)
     for sentence in (*_bounds(old, new), *_words(old, new), *_demands(old, new), *_combined(old, new)):
         yield Narrowing(sentence)
     for sentence in (*_rules(old, new), *_lists(old, new)):
         yield Narrowing(sentence, is_validated=False)
+
+
+def _to_the_point(schema: Json) -> Json:
+    """A schema without keywords about values of another type: they ask nothing."""
+    kind = kind_of_value(schema)
+    if kind in ("", INT_OR_STRING):
+        return schema
+    return {key: value for key, value in schema.items() if kind in _ABOUT.get(key, (kind,))}
 
 
 def kind_of_value(schema: Json) -> str:
@@ -97,11 +126,19 @@ def _words(old: Json, new: Json) -> Iterator[str]:
         yield f"must be one of {_listed(after)}, and could be anything before"
     elif after and gone:
         yield f"may not be {_listed(gone)} any more"
-    for key in ("pattern", "format"):
-        if new.get(key) and new.get(key) != old.get(key):
-            yield f"must match the {key} {new[key]}" + _before(old.get(key))
+    if new.get("pattern") and new["pattern"] != old.get("pattern"):
+        yield f"must match the pattern {new['pattern']}" + _before(old.get("pattern"))
+    if (wanted := _format(new)) and wanted != _format(old):
+        yield f"must match the format {new['format']}" + _before(old.get("format"))
     if old.get("nullable") is True and new.get("nullable") is not True:
         yield "may not be null any more"
+
+
+def _format(schema: Json) -> str:
+    """The format as far as somebody checks it: every integer is an int64, and what is unknown is dropped."""
+    stated = schema.get("format")
+    plain = stated.replace("-", "") if isinstance(stated, str) else ""
+    return plain if plain in _FORMATS.get(kind_of_value(schema), ()) else ""
 
 
 def _demands(old: Json, new: Json) -> Iterator[str]:
@@ -114,9 +151,10 @@ def _demands(old: Json, new: Json) -> Iterator[str]:
 def _combined(old: Json, new: Json) -> Iterator[str]:
     """Schemas combined: one more of `allOf` narrows, one less of `anyOf`; of the others any change may."""
     was, now = ({key: _members(s, key) for key in ("allOf", "anyOf", "oneOf")} for s in (old, new))
-    if not now["allOf"] <= was["allOf"]:
+    if not set(now["allOf"]) <= set(was["allOf"]):
         yield "must meet allOf, which asks for more than before"
-    if now["anyOf"] and not (was["anyOf"] and was["anyOf"] <= now["anyOf"]) and not _is_either(new):
+    is_wider = was["anyOf"] and set(was["anyOf"]) <= set(now["anyOf"])
+    if now["anyOf"] and not is_wider and not _is_either(new):
         yield "must meet anyOf, which allows less than before"
     if now["oneOf"] and now["oneOf"] != was["oneOf"]:
         yield "must meet oneOf, which is another than before"
@@ -129,8 +167,8 @@ def _is_either(schema: Json) -> bool:
     return kind_of_value(schema) == INT_OR_STRING and schema.get("anyOf") == _EITHER
 
 
-def _members(schema: Json, key: str) -> set[str]:
-    return {canonical(member) for member in _list(schema, key)}
+def _members(schema: Json, key: str) -> list[str]:
+    return sorted(canonical(member) for member in _list(schema, key))
 
 
 def _rules(old: Json, new: Json) -> Iterator[str]:

@@ -35,11 +35,12 @@ _KEYS: Final = (
 )  # fmt: skip
 _HOLDERS: Final = ("items", "additionalProperties", "not")
 #: Keywords whose values are of any kind, true and 1 alike.
-_JSON: Final = ("default", "enum", "example")
+_JSON: Final = ("default", "example")
 #: Keywords that say something by an empty value, too.
 _ALWAYS_SAY: Final = ("default", "example", "x-kubernetes-preserve-unknown-fields", *_HOLDERS)
 _UPPER: Final = ("maximum", "maxItems", "maxLength", "maxProperties")
 _LOWER: Final = ("minimum", "minItems", "minLength", "minProperties")
+_BOUNDS: Final = (*_UPPER, *_LOWER)
 _INSIDE: Final = ("items", "additionalProperties")
 
 
@@ -124,15 +125,24 @@ def _read(schema: Json) -> dict[str, Any]:
 
 
 def _value(key: str, value: Any) -> Any:
-    if key in _JSON and value is not None:
-        return [canonical(item) for item in value] if isinstance(value, list) else canonical(value)
+    """A keyword's value. What has a wrong shape counts as absent: the API server never took it."""
+    if key in _JSON:
+        return None if value is None else canonical(value)
+    if key in _LISTS:
+        return [_LISTS[key](item) for item in value] if isinstance(value, list) else None
+    if key in _BOUNDS:
+        return value if isinstance(value, int | float) and not isinstance(value, bool) else None
     if key == "properties":
-        fields = value.items() if isinstance(value, Mapping) else ()
-        return {name: _read(inner) for name, inner in fields if isinstance(inner, Mapping)}
-    if key in _COMBINED:
-        members = value if isinstance(value, list) else ()
-        return [_read(member) for member in members if isinstance(member, Mapping)]
+        return {name: _inner_schema(inner) for name, inner in _mapping(value).items()}
     return _read(value) if key in _HOLDERS and isinstance(value, Mapping) else value
+
+
+def _inner_schema(value: object) -> dict[str, Any]:
+    return _read(_mapping(value))
+
+
+def _mapping(value: object) -> Json:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _says_nothing(key: str, value: Any) -> bool:
@@ -145,6 +155,14 @@ def _refused(old: Json, new: Json) -> Iterator[str]:
         was, now = old.get(key), new.get(key)
         if was != now and not _KNOWN.get(key, _never)(was, now):
             yield key
+
+
+#: Keywords that hold a list, each with how to read an item.
+_LISTS: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "enum": canonical,
+    "required": str,
+    **dict.fromkeys(_COMBINED, _inner_schema),
+}
 
 
 def _never(_old: Any, _new: Any) -> bool:

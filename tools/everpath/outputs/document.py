@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["VERSION", "render"]
+__all__ = ["VERSION", "findings", "render"]
 
 import json
 from collections.abc import Iterator
@@ -19,10 +19,16 @@ def render(outcome: Outcome) -> Iterator[str]:
     """One JSON object, a line for each finding, written as the findings are located."""
     yield f'{{"version": {VERSION},\n "summary": {json.dumps(summary(outcome))},\n "findings": ['
     separator = "\n  "
-    for sighting in outcome.sightings(outcome.report.findings):
-        yield separator + json.dumps(_finding(sighting), ensure_ascii=False)
+    for finding in findings(outcome):
+        yield separator + finding
         separator = ",\n  "
     yield "\n ]}\n"
+
+
+def findings(outcome: Outcome) -> Iterator[str]:
+    """A JSON object for each finding."""
+    for sighting in outcome.sightings(outcome.report.findings):
+        yield json.dumps(_finding(sighting), ensure_ascii=False)
 
 
 def summary(outcome: Outcome) -> dict[str, int]:

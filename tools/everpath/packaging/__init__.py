@@ -6,8 +6,9 @@ written follows from the arguments alone: no clock, no order of folders, no file
 
 from __future__ import annotations
 
-__all__ = ["SCORECARD", "Icon", "Operator", "ReleaseFacts", "bundle_files", "sorted_out"]
+__all__ = ["SCORECARD", "Icon", "Operator", "ReleaseFacts", "bundle_files", "sorted_out", "starting_csv"]
 
+from everpath.packaging.base import starting_csv
 from everpath.packaging.bundle import bundle_files
 from everpath.packaging.operator import SCORECARD, Icon, Operator, sorted_out
 from everpath.packaging.release_facts import ReleaseFacts

@@ -102,7 +102,7 @@ def _only_csv(found: list[Manifest]) -> Manifest:
     if not found:
         raise UnreadableInput(
             "the operator's manifests have no ClusterServiceVersion to start from",
-            hint="`everpath init` writes one with the fields that only you can fill in",
+            hint="`everpath init` writes one to begin with; put it where `operator:` looks",
         )
     if len(found) > 1:
         files = ", ".join(manifest.place.file for manifest in found)

@@ -11,6 +11,7 @@ from typing import Final
 
 from everpath.graph import ChannelGraph, EdgeKind
 from everpath.policies import olm_v0, olm_v1, opm
+from everpath.policies.arrivals import arrivals
 from everpath.policies.walks import Destination, End, destinations, walk
 from everpath.rules._edits import Edit, bounded, edited, safest, skipping, unskipping, widening
 from everpath.rules._words import listed, plural, skip
@@ -92,8 +93,22 @@ def _way_up(graph: ChannelGraph, place: str, ways: Mapping[str, Edit | None]) ->
     for target, by_range in ways.items():
         if _falls(graph, target, place):
             return _way_out(graph, place, target, by_range)
-    top = next(iter(ways))
-    return f"publish a release above {graph.versions.get(place, place)} that replaces {top} and skips {place}"
+    return _way_down(graph, place) + _way_over(graph, place, next((t for t in ways if t != place), place))
+
+
+def _way_over(graph: ChannelGraph, place: str, top: str) -> str:
+    also = f" and skips {place}" if top != place else ""
+    return f"publish a release above {graph.versions.get(place, place)} that replaces {top}{also}"
+
+
+def _way_down(graph: ChannelGraph, place: str) -> str:
+    """To deprecate what was withdrawn: to v1 whatever accepts it is then the better one, though lower."""
+    standings = olm_v1.standings(graph)
+    lower = [edge.successor for edge in graph.named_edges(place) if edge.successor != place]
+    heir = min((n for n in lower if n in standings), key=olm_v1.ranking(graph).__getitem__, default=None)
+    if heir is None or not standings[heir][0] or any(bundle.csv for bundle in graph.package.bundles):
+        return ""
+    return f"deprecate {place} in olm.deprecations: OLM v1 then goes to {heir}; or "
 
 
 def _others(followers: list[str]) -> str:
@@ -122,20 +137,17 @@ def _refusal(graph: ChannelGraph, successor: str) -> str:
 
 @channel_rule("EP207", "stranded-v1", Severity.ERROR, policy="v1")
 def stranded_v1(graph: ChannelGraph) -> Iterator[Flaw]:
-    """Under OLM v1 every entry leads, hop by hop, to the newest version or to the head.
+    """Under OLM v1 every entry leads, hop by hop, to the head or to a newest version that is not withdrawn.
 
     v1 takes the highest version that accepts the installed one and never looks at heads, so a piece of
-    the channel that is connected only to itself keeps its users for ever.
-    Cost: O((edges + ranges) · log n).
+    the channel that is connected only to itself keeps its users for ever. So does a newest version that
+    was withdrawn, since what replaces or skips it is lower. Cost: O((edges + ranges) · log n).
     """
-    best = olm_v1.fresh_install(graph)
     ends = destinations(olm_v1.hops(graph), graph.head, graph.entries)
-    stops = dict(_gathered(ends, End.STRANDED))
-    targets = [target for target in dict.fromkeys((graph.head, best)) if target is not None]
-    ways = {target: _ranged_way_out(graph, stops, target) for target in targets}
+    good = arrivals(graph, "v1")
+    stops = {p: f for p, f in _gathered(ends, End.STRANDED) if p not in good and p in olm_v1.ranking(graph)}
+    ways = {t: _ranged_way_out(graph, stops, t) for t in good or olm_v1.fresh_installs(graph)}
     for place, followers in stops.items():
-        if place == best or place not in olm_v1.ranking(graph):
-            continue
         yield Flaw(
             graph.entries[place].place.at("name"),
             f"OLM v1 never moves {place} on{_others(followers)}",

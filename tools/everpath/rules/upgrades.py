@@ -21,11 +21,14 @@ __all__ = [
 ]
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from everpath.crds import Upgrade
-from everpath.crds.breaches import Breach, Kind
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import upgrade_rule
+
+if TYPE_CHECKING:
+    from everpath.crds import Upgrade
+    from everpath.crds.breaches import Breach, Kind
 
 
 def _flaws(upgrade: Upgrade, kind: Kind, fix: str) -> Iterator[Flaw]:
@@ -89,8 +92,8 @@ def tightened_validation(upgrade: Upgrade) -> Iterator[Flaw]:
 
     Objects that were valid may not be any more. OLM v0 refuses the upgrade on clusters that have such
     objects, as far as a schema tells: rules in CEL, lists that become sets, and fields that are pruned it
-    does not look at. OLM v1 refuses it on all clusters, unless the change stands beside an anyOf, oneOf, allOf
-    or not.
+    does not look at. OLM v1 refuses it on all clusters, unless the change stands beside an anyOf, oneOf,
+    allOf or not.
     """
     return _flaws(
         upgrade, "validation-tightened", "leave {version} as it is, and ask for it in a new version"

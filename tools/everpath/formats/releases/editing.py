@@ -39,7 +39,8 @@ def edited(content: bytes, edits: Sequence[Edit], file: str) -> bytes:
     """
     wanted = applied(read_text(content, file), edits)
     text = _decoded(content, file)
-    found = _BOM[: len(_BOM) * content.startswith(_BOM)] + _inserted(text, edits).encode()
+    mark = _BOM if content.startswith(_BOM) else b""
+    found = mark + _inserted(text, edits).encode()
     try:
         is_meant = read_text(found, file) == wanted
     except ReleasesError:
@@ -53,9 +54,10 @@ def edited(content: bytes, edits: Sequence[Edit], file: str) -> bytes:
 
 
 def _inserted(text: str, edits: Sequence[Edit]) -> str:
-    """The text with all edits in it; of those at one place the first comes first."""
+    """The text with all edits in it; of those at one place a new release comes last."""
     page, parts, at = _Page(text), list[str](), 0
-    for insertion in sorted(map(page.insertion, edits), key=lambda insertion: insertion.start):
+    ordered = sorted(edits, key=lambda edit: isinstance(edit, AddRelease))
+    for insertion in sorted(map(page.insertion, ordered), key=lambda insertion: insertion.start):
         parts += (text[at : insertion.start], insertion.text)
         at = max(at, insertion.end)
     return "".join((*parts, text[at:]))

@@ -1,0 +1,23 @@
+"""Ten times the releases to freeze cost at most twelve times as much to write into the source."""
+
+from __future__ import annotations
+
+from everpath.formats.releases.editing import edited
+from everpath.formats.releases.writing import source_text
+from everpath.releases.cutting import SetField
+from everpath.releases.source import Membership, Origin, Release, Source
+from work import lines_run
+
+
+def _work(count: int) -> int:
+    releases = tuple(
+        Release(f"0.{n}.0", (Membership("stable"),), Origin(f"0.{n - 1}.0") if n else Origin())
+        for n in range(count)
+    )
+    content = source_text(Source("acme", "stable", releases), "s.json").encode()
+    edits = [SetField(n, "bundle", f"sha256:{n:064x}") for n in range(count)]
+    return lines_run(lambda: edited(content, edits, "releases.yaml"))
+
+
+def test_freezing_ten_times_as_many_releases_is_ten_times_the_work() -> None:
+    assert _work(200) <= 12 * _work(20)
