@@ -6,7 +6,7 @@ is part of the answer.
 
 from __future__ import annotations
 
-__all__ = ["escaped", "go_float", "json_text", "number_text", "sorted_keys"]
+__all__ = ["escaped", "go_float", "json_text", "number_text", "scalar_text", "sorted_keys"]
 
 import math
 import re
@@ -152,3 +152,16 @@ def sorted_keys(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: sorted_keys(value[key]) for key in sorted(value)}
     return [sorted_keys(item) for item in value] if isinstance(value, list) else value
+
+
+def scalar_text(value: Any) -> Any:
+    """A scalar as the string that Kubernetes' YAML makes of it where one is wanted; the rest as it is."""
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int():
+            return str(value)
+        case float():
+            return go_float(value, single=True)
+        case _:
+            return value

@@ -24,7 +24,7 @@ from everpath.formats.text import json_text, yaml11
 from everpath.formats.text.parsed import Parsed, TextProblem, byte_offset
 from everpath.formats.text.typed import type_name
 from everpath.model import Place, Problem, Property
-from everpath.rendering.go_json import go_float, sorted_keys
+from everpath.rendering.go_json import scalar_text, sorted_keys
 
 
 def read_contents(path: str) -> Contents:
@@ -197,25 +197,9 @@ def _annotations(file: _File) -> Mapping[str, Any] | None:
     found = file.value.get("annotations")
     if not isinstance(found, dict):
         return None
-    texts = {key: _as_text(value) for key, value in found.items()}
+    texts = {key: scalar_text(value) for key, value in found.items()}
     known = [texts.get(key) for key in (PACKAGE, CHANNELS, DEFAULT_CHANNEL)]
     return texts if any(known) and all(v is None or isinstance(v, str) for v in known) else None
-
-
-def _as_text(value: Any) -> Any:
-    """A scalar as the string that Kubernetes' YAML makes of it where one is wanted.
-
-    Its JSON does not, but what fails as JSON is read as YAML before anybody gives up.
-    """
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case int():
-            return str(value)
-        case float():
-            return go_float(value, single=True)
-        case _:
-            return value
 
 
 def _typed_values(file: _File, key: str) -> tuple[Property, ...]:
@@ -224,7 +208,7 @@ def _typed_values(file: _File, key: str) -> tuple[Property, ...]:
     if not isinstance(items, list) or not all(isinstance(item, dict | None) for item in items):
         return ()
     kinds = [(item or {}).get("type") for item in items]
-    texts = [_as_text(kind) for kind in kinds]
+    texts = [scalar_text(kind) for kind in kinds]
     if not all(isinstance(text, str | None) for text in texts):
         return ()
     is_as_written = file.is_json and texts == kinds

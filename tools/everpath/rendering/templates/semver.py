@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple
 from everpath.model import Place
 from everpath.rendering.blobs import Document, blob_of
 from everpath.rendering.bundles import Blob, Rendered, embedded_csv
-from everpath.rendering.go_json import go_float
+from everpath.rendering.go_json import scalar_text
 from everpath.rendering.refusals import Refusal
 from everpath.rendering.templates.reading import Renderer, bundle_in, package_property
 from everpath.rules._shapes import Shape, field, misfits
@@ -115,14 +115,8 @@ def _texts_below(value: Any) -> Any:
             return {key: _texts_below(item) for key, item in value.items()}
         case list():
             return [_texts_below(item) for item in value]
-        case bool():
-            return "true" if value else "false"
-        case int():
-            return str(value)
-        case float():
-            return go_float(value, single=True)
         case _:
-            return value
+            return scalar_text(value)
 
 
 def _listed(document: Document) -> Iterator[tuple[int, str, Place]]:
