@@ -18,27 +18,9 @@ import click
 from everpath.cli import forks
 from everpath.cli.config import Config, load
 from everpath.cli.inputs import Inputs
-from everpath.cli.options import comma_list, config_options, package_option, progress_option
-from everpath.cli.reporting import (
-    chunks,
-    exit_code,
-    fail_on_option,
-    ignore_option,
-    outcome_of,
-    output_file_option,
-    output_format,
-    output_option,
-    quiet_option,
-    select_option,
-    selected,
-    show_option,
-    statistics_option,
-    tell,
-    today,
-    verbose_option,
-)
+from everpath.cli.options import comma_list, package_option
+from everpath.cli.reporting import outcome_of, output_format, report_options, selected, tell_report, today
 from everpath.cli.terminal import ProgressLine
-from everpath.cli.writing import write
 from everpath.errors import UnreadableInput, UsageError
 from everpath.formats.bundles.bundle_folders import (
     Found,
@@ -50,7 +32,6 @@ from everpath.formats.bundles.bundle_folders import (
 from everpath.formats.reading import Progress
 from everpath.formats.shares import Share
 from everpath.model import Place
-from everpath.outputs import MACHINE_FORMATS
 from everpath.rules.check import FOLDERS, Judgement, Selection, Validated, concluded, judge_folders
 from everpath.rules.contents.validators import find_validators
 from everpath.rules.registry import find_rules
@@ -88,8 +69,6 @@ class Request(NamedTuple):
 @click.command("validate", short_help="Will OLM install this bundle, and OperatorHub take it?")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @package_option
-@select_option
-@ignore_option
 @click.option(
     "--select-optional",
     metavar="VALIDATORS",
@@ -106,12 +85,6 @@ class Request(NamedTuple):
 @click.option(
     "--labels", metavar="FILE", help="The Dockerfile that labels the image.  [default: annotations.yaml]"
 )
-@fail_on_option
-@output_option
-@output_file_option
-@show_option
-@statistics_option
-@config_options
 @click.option(
     "-j",
     "--jobs",
@@ -119,9 +92,7 @@ class Request(NamedTuple):
     metavar="N",
     help="Judge with this many processes.  [default: one a processor, at most 4, if there are many bundles]",
 )
-@quiet_option
-@verbose_option
-@progress_option
+@report_options
 def validate(**options: Any) -> int:
     """Will OLM install this bundle, and OperatorHub take it?
 
@@ -177,9 +148,7 @@ def _validate(request: Request) -> int:
         report = concluded(judged, selection, waivers=config.waivers, today=today())
     locate = Inputs(request.paths, config).locate
     outcome = outcome_of(request, config, report, locate, FOLDERS, "bundle validate")
-    write(chunks(request, outcome, output), request.output_file, machine=output in MACHINE_FORMATS)
-    tell(request, outcome, config, output, time.perf_counter() - began)
-    return exit_code(outcome)
+    return tell_report(request, config, outcome, output, began)
 
 
 def _default_path() -> str:

@@ -13,29 +13,10 @@ import click
 
 from everpath.cli.config import Config, load
 from everpath.cli.inputs import Inputs
-from everpath.cli.options import comma_list, config_options, progress_option
-from everpath.cli.reporting import (
-    chunks,
-    exit_code,
-    fail_on_option,
-    ignore_option,
-    outcome_of,
-    output_file_option,
-    output_format,
-    output_option,
-    quiet_option,
-    select_option,
-    selected,
-    show_option,
-    statistics_option,
-    tell,
-    today,
-    verbose_option,
-)
+from everpath.cli.options import comma_list
+from everpath.cli.reporting import outcome_of, output_format, report_options, selected, tell_report, today
 from everpath.cli.terminal import ProgressLine
-from everpath.cli.writing import write
 from everpath.formats.courier.bundling import read_verified
-from everpath.outputs import MACHINE_FORMATS
 from everpath.rules.check import FOLDERS, GRAPH, Judgement, Selection, concluded, judge, judge_folders
 from everpath.rules.contents.validators import find_validators
 from everpath.rules.registry import find_rules
@@ -67,8 +48,6 @@ class Request(NamedTuple):
 
 @click.command("verify", short_help="Are these package manifests fit to be served?")
 @click.argument("paths", nargs=-1, metavar="[DIR]...")
-@select_option
-@ignore_option
 @click.option(
     "--select-optional",
     metavar="VALIDATORS",
@@ -76,15 +55,7 @@ class Request(NamedTuple):
     callback=comma_list,
     help="Ask optional validators, too: operatorhub/v2, good-practices, … or all.",
 )
-@fail_on_option
-@output_option
-@output_file_option
-@show_option
-@statistics_option
-@config_options
-@quiet_option
-@verbose_option
-@progress_option
+@report_options
 def verify(**options: Any) -> int:
     """Are these package manifests fit to be served?
 
@@ -123,9 +94,7 @@ def _verify(request: Request) -> int:
     report = concluded(judged, selection, waivers=config.waivers, today=today())
     locate = Inputs(paths, config).locate
     outcome = outcome_of(request, config, report, locate, _SUBJECTS, "bundle verify")
-    write(chunks(request, outcome, output), request.output_file, machine=output in MACHINE_FORMATS)
-    tell(request, outcome, config, output, time.perf_counter() - began)
-    return exit_code(outcome)
+    return tell_report(request, config, outcome, output, began)
 
 
 def _selection(request: Request, config: Config) -> Selection:

@@ -4,47 +4,39 @@ from __future__ import annotations
 
 __all__ = [
     "Wishes",
-    "chunks",
-    "exit_code",
-    "fail_on_option",
-    "ignore_option",
     "outcome_of",
-    "output_file_option",
     "output_format",
-    "output_option",
-    "quiet_option",
-    "select_option",
+    "report_options",
     "selected",
-    "show_option",
-    "statistics_option",
-    "tell",
+    "tell_report",
     "today",
-    "verbose_option",
 ]
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime
-from typing import Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 import click
 
 from everpath.cli import completers
 from everpath.cli.config import FAIL_ON, SEVERITIES, Config
 from everpath.cli.github import MOST_ROWS, append_step_summary, workspace
-from everpath.cli.options import comma_list
+from everpath.cli.options import comma_list, config_options, progress_option
 from everpath.cli.terminal import wants_colour
+from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.formats.location import Location
 from everpath.model import Place
-from everpath.outputs import FORMATS, TALLY_FORMATS, view
+from everpath.outputs import FORMATS, MACHINE_FORMATS, TALLY_FORMATS, view
 from everpath.outputs.outcome import Outcome
 from everpath.rules.check import Report
 from everpath.rules.findings import Severity
 from everpath.rules.registry import find_rules, rules_about
 
-select_option: Final = click.option(
+_select: Final = click.option(
     "--select",
     metavar="RULES",
     multiple=True,
@@ -52,7 +44,7 @@ select_option: Final = click.option(
     shell_complete=completers.rules,
     help="Ask only these rules: ids, beginnings of ids (EP2) or names.",
 )
-ignore_option: Final = click.option(
+_ignore: Final = click.option(
     "--ignore",
     metavar="RULES",
     multiple=True,
@@ -60,30 +52,53 @@ ignore_option: Final = click.option(
     shell_complete=completers.rules,
     help="Do not ask these rules.",
 )
-fail_on_option: Final = click.option(
+_fail_on: Final = click.option(
     "--fail-on", type=click.Choice(FAIL_ON), help="Exit with 1 from this severity on.  [default: error]"
 )
-output_option: Final = click.option(
+_output: Final = click.option(
     "-o",
     "--output",
     type=click.Choice(FORMATS),
     help="How to report.  [default: text; github under GitHub Actions]",
 )
-output_file_option: Final = click.option(
+_output_file: Final = click.option(
     "--output-file", metavar="FILE", help="Write the report there, whole or not at all."
 )
-show_option: Final = click.option(
+_show: Final = click.option(
     "--show",
     type=click.Choice(SEVERITIES),
     help="List findings of this severity and above; json, sarif and junit list all.  [default: warning]",
 )
-statistics_option: Final = click.option(
-    "--statistics", is_flag=True, help="Count findings by rule and list none."
-)
-quiet_option: Final = click.option("-q", "--quiet", is_flag=True, help="Print findings and nothing else.")
-verbose_option: Final = click.option(
+_statistics: Final = click.option("--statistics", is_flag=True, help="Count findings by rule and list none.")
+_quiet: Final = click.option("-q", "--quiet", is_flag=True, help="Print findings and nothing else.")
+_verbose: Final = click.option(
     "-v", "--verbose", is_flag=True, help="Say on standard error what is read and how long it takes."
 )
+
+
+#: In the order in which help lists them.
+_OPTIONS: Final = (
+    _select,
+    _ignore,
+    _fail_on,
+    _output,
+    _output_file,
+    _show,
+    _statistics,
+    config_options,
+    _quiet,
+    _verbose,
+    progress_option,
+)
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def report_options(command: F) -> F:
+    """The options of every command that reports findings."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
 
 
 class Wishes(Protocol):
@@ -159,7 +174,14 @@ def outcome_of(
     )
 
 
-def chunks(wishes: Wishes, outcome: Outcome, output: str) -> Iterator[str]:
+def tell_report(wishes: Wishes, config: Config, outcome: Outcome, output: str, began: float) -> ExitCode:
+    """Write the report where it is wanted, and what is told beside it; `began` is when the run did."""
+    write(_chunks(wishes, outcome, output), wishes.output_file, machine=output in MACHINE_FORMATS)
+    _tell(wishes, outcome, config, output, time.perf_counter() - began)
+    return _exit_code(outcome)
+
+
+def _chunks(wishes: Wishes, outcome: Outcome, output: str) -> Iterator[str]:
     """The report's text, piece by piece."""
     if wishes.statistics:
         from everpath.outputs import tally  # noqa: PLC0415
@@ -168,7 +190,7 @@ def chunks(wishes: Wishes, outcome: Outcome, output: str) -> Iterator[str]:
     return view(output)(outcome)
 
 
-def tell(wishes: Wishes, outcome: Outcome, config: Config, output: str, seconds: float) -> None:
+def _tell(wishes: Wishes, outcome: Outcome, config: Config, output: str, seconds: float) -> None:
     """What goes elsewhere than into the report: GitHub's summary page, and standard error."""
     if output == "github":
         from everpath.outputs.markdown import table  # noqa: PLC0415
@@ -183,7 +205,7 @@ def tell(wishes: Wishes, outcome: Outcome, config: Config, output: str, seconds:
         click.echo(f"{outcome.summary} Written to {wishes.output_file}.", err=True)
 
 
-def exit_code(outcome: Outcome) -> ExitCode:
+def _exit_code(outcome: Outcome) -> ExitCode:
     """Unread input weighs more than findings: nobody knows what is in it."""
     if outcome.report.unreadable:
         return ExitCode.UNREADABLE

@@ -16,32 +16,11 @@ from everpath.cli.inputs import Inputs
 from everpath.cli.judging import judgements
 from everpath.cli.options import (
     channel_option,
-    config_options,
     package_option,
-    progress_option,
     update_mode_option,
 )
-from everpath.cli.reporting import (
-    chunks,
-    exit_code,
-    fail_on_option,
-    ignore_option,
-    outcome_of,
-    output_file_option,
-    output_format,
-    output_option,
-    quiet_option,
-    select_option,
-    selected,
-    show_option,
-    statistics_option,
-    tell,
-    today,
-    verbose_option,
-)
+from everpath.cli.reporting import outcome_of, output_format, report_options, selected, tell_report, today
 from everpath.cli.terminal import ProgressLine
-from everpath.cli.writing import write
-from everpath.outputs import MACHINE_FORMATS
 from everpath.rules.check import GRAPH, DefinitionsOf, Selection, concluded
 from everpath.rules.registry import find_rules
 
@@ -75,14 +54,7 @@ class Request(NamedTuple):
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @package_option
 @channel_option
-@select_option
-@ignore_option
-@fail_on_option
 @click.option("--policy", type=click.Choice(POLICIES), help="Whose users to think of.  [default: both]")
-@output_option
-@output_file_option
-@show_option
-@statistics_option
 @click.option("--thorough", is_flag=True, help="Parse every byte, also where a glance would do.")
 @click.option(
     "--bundles",
@@ -91,7 +63,6 @@ class Request(NamedTuple):
     help="Where the bundles' folders are: compare the CRDs of each two releases OLM moves between.",
 )
 @update_mode_option
-@config_options
 @click.option(
     "-j",
     "--jobs",
@@ -99,9 +70,7 @@ class Request(NamedTuple):
     metavar="N",
     help="Judge with this many processes.  [default: one a processor, at most 4, if there is much to read]",
 )
-@quiet_option
-@verbose_option
-@progress_option
+@report_options
 def validate_graph(**options: Any) -> int:
     """Is this catalog safe for everyone who runs any version of it?
 
@@ -155,9 +124,7 @@ def _validate(request: Request) -> int:
         report = concluded(judged, selection, waivers=config.waivers, today=today())
     inputs.verify(selection.packages, selection.channels)
     outcome = outcome_of(request, config, report, inputs.locate, selection.subjects, "validate-graph")
-    write(chunks(request, outcome, output), request.output_file, machine=output in MACHINE_FORMATS)
-    tell(request, outcome, config, output, time.perf_counter() - began)
-    return exit_code(outcome)
+    return tell_report(request, config, outcome, output, began)
 
 
 def _selection(request: Request, config: Config) -> Selection:
