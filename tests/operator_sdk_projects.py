@@ -5,8 +5,9 @@ Written after operator-sdk 1.39 (go/v4): the same files, names and kinds, the sc
 
 from __future__ import annotations
 
-__all__ = ["write_project"]
+__all__ = ["write_project", "write_webhook"]
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -252,7 +253,19 @@ spec:
       serviceAccountName: controller-manager
       terminationGracePeriodSeconds: 10
 """,
-    "config/rbac/kustomization.yaml": "resources: [service_account.yaml, role.yaml, role_binding.yaml]\n",
+    "config/rbac/kustomization.yaml": """\
+resources:
+- service_account.yaml
+- role.yaml
+- role_binding.yaml
+- leader_election_role.yaml
+- leader_election_role_binding.yaml
+- metrics_auth_role.yaml
+- metrics_auth_role_binding.yaml
+- metrics_reader_role.yaml
+- memcached_editor_role.yaml
+- memcached_viewer_role.yaml
+""",
     "config/rbac/service_account.yaml": f"""\
 apiVersion: v1
 kind: ServiceAccount
@@ -329,8 +342,64 @@ patches:
 }
 
 
+#: What `operator-sdk create webhook --programmatic-validation` adds to it.
+_WEBHOOK: Final = {
+    "config/webhook/kustomization.yaml": """\
+resources:
+- manifests.yaml
+- service.yaml
+configurations:
+- kustomizeconfig.yaml
+""",
+    "config/webhook/kustomizeconfig.yaml": "nameReference:\n- kind: Service\n  version: v1\n",
+    "config/webhook/service.yaml": """\
+apiVersion: v1
+kind: Service
+metadata:
+  name: webhook-service
+  namespace: system
+spec:
+  ports:
+  - {port: 443, protocol: TCP, targetPort: 9443}
+  selector:
+    control-plane: controller-manager
+""",
+    "config/webhook/manifests.yaml": """\
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata:
+  name: validating-webhook-configuration
+webhooks:
+- admissionReviewVersions: [v1]
+  clientConfig:
+    service:
+      name: webhook-service
+      namespace: system
+      path: /validate-cache-example-com-v1alpha1-memcached
+  failurePolicy: Fail
+  name: vmemcached-v1alpha1.kb.io
+  rules:
+  - apiGroups: [cache.example.com]
+    apiVersions: [v1alpha1]
+    operations: [CREATE, UPDATE]
+    resources: [memcacheds]
+  sideEffects: None
+""",
+}
+
+
 def write_project(root: Path) -> None:
     """All of its files below a folder."""
-    for name, text in _FILES.items():
+    _write(root, _FILES)
+
+
+def write_webhook(root: Path) -> None:
+    """The same with a validating webhook."""
+    _write(root, _FILES | _WEBHOOK)
+
+
+def _write(root: Path, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text)

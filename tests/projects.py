@@ -48,6 +48,8 @@ def write_operator(root: Path) -> None:
 def write_releases(root: Path, releases: str, top: str = "") -> None:
     """A source with these releases."""
     (root / "catalog").mkdir(exist_ok=True)
+    if "images:" not in top:
+        top = f"images: {{acme: example.com/acme}}\n{top}"
     head = (
         f"package: acme\ndefaultChannel: stable\noperator: ../operator\nimage: example.com/acme-bundle\n{top}"
     )

@@ -29,7 +29,8 @@ def test_a_bundle_is_rendered_as_yaml_or_json(everpath: Everpath, bundle: Path) 
     assert (answer.code, answer.err) == (0, "")
     [rendered] = documents(answer.out)
     assert rendered["name"] == "op.v1.0.0"
-    assert json.loads(everpath("catalog", "render", str(bundle), "-o", "json").out) == rendered
+    for option in ("-o", "--format"):
+        assert json.loads(everpath("catalog", "render", str(bundle), option, "json").out) == rendered
 
 
 def test_images_are_named_after_a_template_and_manifests_give_way_to_metadata(

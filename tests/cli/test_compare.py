@@ -111,6 +111,22 @@ def test_a_release_without_a_replacement_fails_a_matrix(everpath: Everpath) -> N
     assert "no move cuts anybody off; 1 adds a release without a replacement." in answer.out
 
 
+def test_a_message_that_has_the_word_more_is_no_list_that_was_cut(everpath: Everpath) -> None:
+    """A name may have blanks in it, which opm does not mind."""
+    paths = []
+    for folder, entries in (("is", '{"name": "op"}, {"name": "no more ops", "replaces": "op"}'), ("was", "")):
+        more = entries or '{"name": "no more ops"}, {"name": "op", "replaces": "no more ops"}'
+        channel = f'{{"schema": "olm.channel", "package": "op", "name": "c", "entries": [{more}]}}'
+        Path(folder).mkdir()
+        Path(folder, "catalog.yaml").write_text(
+            f'{{"schema": "olm.package", "name": "op"}}\n---\n{channel}\n'
+        )
+        paths.append(folder)
+    answer = everpath("compare", *paths)
+    assert "no more ops" in answer.out
+    assert "cut short" not in answer.out
+
+
 def test_long_lists_are_cut_and_json_has_all(everpath: Everpath) -> None:
     names = [f"op.v1.0.{n}" for n in range(60)]
     chain = "\n".join(f"{new}: {old}" for new, old in zip(names[1:], names, strict=False))

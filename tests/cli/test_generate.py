@@ -15,6 +15,7 @@ import yaml
 
 from commandline import Everpath
 from everpath.cli import placing
+from everpath.formats.releases.frozen import digest, files_below
 from projects import RELEASES, catalog, tree, write_operator, write_releases
 from schemas import conforms
 
@@ -36,12 +37,13 @@ def test_bundles_and_catalog_are_written_and_a_second_run_changes_nothing(
 ) -> None:
     answer = everpath("generate")
     assert (answer.code, answer.err) == (0, "")
-    assert answer.out.endswith("6 files written.\n")
+    assert answer.out.endswith("7 files written.\n")
     assert [name for name in tree(project) if name.startswith(("bundles", "catalog"))] == [
         "bundles/acme/0.1.0/manifests/acme.clusterserviceversion.yaml",
         "bundles/acme/0.1.0/metadata/annotations.yaml",
         "bundles/acme/0.2.0/manifests/acme.clusterserviceversion.yaml",
         "bundles/acme/0.2.0/metadata/annotations.yaml",
+        "bundles/acme/ci.yaml",
         "catalog/.indexignore",
         "catalog/acme/catalog.yaml",
         "catalog/releases.yaml",
@@ -98,7 +100,7 @@ def test_check_writes_nothing_and_fails_on_drift(everpath: Everpath, project: Pa
     before = tree(project)
     answer = everpath("generate", "--check")
     assert answer.code == 1
-    assert "6 files out of date: run everpath generate" in answer.out
+    assert "7 files out of date: run everpath generate" in answer.out
     assert tree(project) == before
     everpath("generate")
     assert everpath("generate", "--check").out == "All is up to date.\n"
@@ -203,7 +205,7 @@ def test_a_release_without_a_bundle_says_where_to_put_it(everpath: Everpath, pro
     (project / RELEASES).write_text(text)
     answer = everpath("generate")
     assert answer.code == 2
-    assert "catalog/releases.yaml:6: there is no bundle of 0.1.0" in answer.err
+    assert "catalog/releases.yaml:7: there is no bundle of 0.1.0" in answer.err
     assert "put it into bundles/acme/0.1.0" in answer.err
 
 
@@ -353,7 +355,8 @@ class TestWhatItMadeIsJudged:
         assert "error[EP" in answer.out
         assert "--> bundles/acme/0.2.0/manifests/acme.clusterserviceversion.yaml:" in answer.out
         assert "minKubeVersion" in answer.out
-        assert answer.err == "error: this is what would be written, so nothing was\n"
+        assert "it is made from operator/manifests.yaml\n" in answer.out
+        assert answer.err == "error: nothing was written: the files would have the errors above\n"
         assert tree(project) == before
         assert everpath("release", "0.3.0").code == 1
         assert tree(project) == before
@@ -654,5 +657,123 @@ def test_json_says_what_became_of_every_file(everpath: Everpath, project: Path) 
     assert (written["state"], written["findings"]) == ("written", [])
     first = "bundles/acme/0.1.0/manifests/acme.clusterserviceversion.yaml"
     assert written["files"][0] == {"action": "add", "path": first}
-    assert len(written["files"]) == 6
+    assert len(written["files"]) == 7
     assert told() == {"version": 1, "package": "acme", "state": "upToDate", "files": [], "findings": []}
+
+
+class TestImages:
+    """A release with the wrong image of the operator is refused, or warned of where it may be meant."""
+
+    @pytest.mark.parametrize("at", ["top", "release"])
+    def test_a_name_that_no_container_has_is_refused(self, everpath: Everpath, here: Path, at: str) -> None:
+        write_operator(here)
+        images = "images: {amce: example.com/acme}\n"
+        own = "" if at == "top" else ", images: {amce: 'example.com/acme:v1'}"
+        write_releases(
+            here, f"    - {{version: 0.1.0, channels: [stable]{own}}}\n", images if at == "top" else ""
+        )
+        answer = everpath("generate")
+        assert answer.code == 2
+        line = 5 if at == "top" else 7
+        assert f"catalog/releases.yaml:{line}: no container has an image called 'amce'" in answer.err
+        assert "did you mean 'acme'? the manifests have acme: that is the key" in answer.err
+        assert not (here / "bundles").exists()
+
+    @pytest.mark.parametrize(
+        ("image", "fault"),
+        [
+            ("acme:latest", "in no registry"),
+            ("acme/acme:v1", "in no registry"),
+            ("example.com/acme:latest", "which may be another tomorrow"),
+            ("example.com:5000/acme", "which may be another tomorrow"),
+        ],
+    )
+    def test_an_image_that_is_hardly_meant_is_warned_of(
+        self, everpath: Everpath, here: Path, image: str, fault: str
+    ) -> None:
+        write_operator(here)
+        manifests = here / "operator/manifests.yaml"
+        manifests.write_text(manifests.read_text().replace("acme:latest", image))
+        write_releases(here, TWO, "x-images: none\n")
+        answer = everpath("generate")
+        assert answer.code == 0
+        assert f"warning: the operator's image is {image}, {fault}: say under `images:`" in answer.err
+
+    @pytest.mark.parametrize("image", ["localhost/acme:v1", f"example.com/acme@sha256:{'a' * 64}"])
+    def test_an_image_may_be_local_or_have_a_digest(self, everpath: Everpath, here: Path, image: str) -> None:
+        write_operator(here)
+        manifests = here / "operator/manifests.yaml"
+        manifests.write_text(manifests.read_text().replace("acme:latest", image))
+        write_releases(here, "    - {version: 0.1.0, channels: [stable]}\n", "x-images: none\n")
+        assert everpath("generate").err == ""
+
+    def test_a_release_with_the_image_of_the_last_one_is_warned_of(
+        self, everpath: Everpath, here: Path
+    ) -> None:
+        write_operator(here)
+        write_releases(here, TWO, "images: {acme: 'example.com/acme:v1'}\n")
+        told = "warning: 0.2.0 has the operator's image of 0.1.0, example.com/acme:v1: an image without a tag"
+        assert told in everpath("generate").err
+        assert everpath("generate").err == ""
+        told = "warning: 0.3.0 has the operator's image of 0.2.0, example.com/acme:v1"
+        assert told in everpath("release", "0.3.0").err
+
+    def test_a_catalog_without_images_is_warned_of(self, everpath: Everpath, project: Path) -> None:
+        file = project / RELEASES
+        file.write_text(file.read_text().replace("image: example.com/acme-bundle\n", ""))
+        told = "warning: catalog/releases.yaml has no `image:`: the catalog names no image of the bundle"
+        assert told in everpath("generate").err
+
+
+class TestBundlesReadWithoutTheCatalog:
+    """An operators repository of the same bundles leads everybody where the catalog does, where it can."""
+
+    def test_they_are_the_graph_of_the_catalog(self, everpath: Everpath, here: Path) -> None:
+        write_operator(here)
+        write_releases(
+            here,
+            """
+            - {version: 0.1.0, channels: [stable, fast]}
+            - {version: 0.1.1, channels: [stable, fast], from: {replaces: 0.1.0}}
+            - {version: 0.2.0, channels: [fast], from: {replaces: 0.1.1}}
+            - {version: 0.2.1, channels: [fast], from: {replaces: 0.2.0}}
+            - version: 0.2.2
+              channels: {stable: {replaces: 0.1.1}, fast: {replaces: 0.2.1, range: ">=0.2.0 <0.2.2"}}
+            """,
+        )
+        assert everpath("generate").err == ""
+        assert (here / "bundles/acme/ci.yaml").read_text() == "updateGraph: replaces-mode\n"
+        assert everpath("compare", "catalog", "bundles").code == 0
+        csv = yaml.safe_load(
+            (here / "bundles/acme/0.2.2/manifests/acme.clusterserviceversion.yaml").read_text()
+        )
+        assert (csv["spec"]["replaces"], csv["spec"]["skips"]) == (
+            "acme.v0.1.1",
+            ["acme.v0.2.1", "acme.v0.2.0"],
+        )
+        assert csv["metadata"]["annotations"]["olm.skipRange"] == ">=0.2.0 <0.2.2"
+
+    def test_somebody_s_own_file_is_kept(self, everpath: Everpath, project: Path) -> None:
+        own = project / "bundles/acme/ci.yaml"
+        own.parent.mkdir(parents=True)
+        own.write_text("updateGraph: semver-mode\nreviewers: [me]\n")
+        assert everpath("generate").code == 0
+        assert own.read_text() == "updateGraph: semver-mode\nreviewers: [me]\n"
+        own.rename(own.with_suffix(".yml"))
+        assert everpath("generate").out.startswith("Nothing to write")
+
+    def test_a_graph_that_strands_somebody_is_warned_of(self, everpath: Everpath, project: Path) -> None:
+        everpath("generate")
+        folder = project / "bundles/acme/0.2.0"
+        csv = folder / "manifests/acme.clusterserviceversion.yaml"
+        csv.write_text(csv.read_text().replace("  replaces: acme.v0.1.0\n", ""))
+        more = "    - {version: 0.3.0, channels: [stable, fast], from: {replaces: 0.2.0}}\n"
+        two = TWO.replace("0.1.0}}", f"0.1.0}}, bundle: {digest(files_below(folder))}}}")
+        write_releases(project, two + more)
+        answer = everpath("generate")
+        assert answer.code == 0
+        assert (
+            "warning: read without the catalog, as an operators repository, the bundles strand" in answer.err
+        )
+        assert "`everpath compare catalog bundles` says whom" in answer.err
+        assert everpath("compare", "catalog", "bundles").code == 1

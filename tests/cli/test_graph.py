@@ -31,8 +31,17 @@ def test_of_several_packages_one_must_be_chosen(here: Path, everpath: Everpath) 
     lay_out(here, "d: c\nc", "other")
     answer = everpath("graph", "catalog.json")
     assert answer.code == 2
-    assert answer.err == "error: a picture shows one package, and there are 2: op, other\nhint: -p op\n"
+    assert answer.err == (
+        "error: a picture shows one package, and there are 2: op, other\n"
+        "hint: -p NAME; `everpath list packages` lists them\n"
+    )
     assert everpath("graph", "catalog.json", "-p", "other").code == 0
+
+
+def test_quiet_is_only_the_picture(here: Path, everpath: Everpath) -> None:
+    lay_out(here, "b: a\na")
+    answer = everpath("graph", "catalog.json", "-q", "--installed", "7.0.0", "--output-file", "picture.txt")
+    assert (answer.code, answer.out, answer.err) == (0, "", "")
 
 
 def test_an_unknown_channel_is_told_with_the_one_that_was_meant(here: Path, everpath: Everpath) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from commandline import Everpath
+from everpath.formats.reading import Reading, read
 from everpath.formats.releases.reading import read_releases
 from everpath.releases.source import Additions
-from operator_sdk_projects import write_project
+from operator_sdk_projects import write_project, write_webhook
 from projects import RELEASES, catalog, tree, write_operator, write_releases
 
 PUBLISHED = """\
@@ -62,10 +65,13 @@ def test_a_project_of_operator_sdk_is_recognised(everpath: Everpath, here: Path)
     (here / "config/manifests/bases/csv.yaml").write_text("kind: ClusterServiceVersion\n")
     answer = everpath("init")
     assert answer.code == 0
-    assert answer.err == "catalog/releases.yaml: memcached-operator with 0 releases; 1 file written.\n"
+    assert answer.err == (
+        "catalog/releases.yaml: memcached-operator with 0 releases; 1 file written.\n"
+        "The first release: everpath release 0.0.1\n"
+    )
     text = (here / RELEASES).read_text()
     assert text.startswith("# yaml-language-server: $schema=https://")
-    assert "# The first release: everpath release 0.0.1\n" in text
+    assert "\npackage: memcached-operator\n" in text
     found = read_releases(str(RELEASES))
     assert found.operator == (
         "../config/manifests/bases",
@@ -224,7 +230,7 @@ def test_released_bundles_stay_what_they_are_when_an_operator_is_named(
     (here / RELEASES).write_text(text.replace("releases:\n", "operator: ../operator\nreleases:\n", 1))
     assert everpath("generate").out.startswith("Nothing to write")
     assert everpath("release", "0.3.0", "-q", "-c", "stable").code == 0
-    assert [path.name for path in (here / "bundles/acme").iterdir()] == ["0.3.0"]
+    assert {path.name for path in (here / "bundles/acme").iterdir()} == {"0.3.0", "ci.yaml"}
     old, new = catalog(here / "published.yaml"), catalog(here / "catalog/acme/catalog.yaml")
     assert new["olm.bundle"][:2] == old["olm.bundle"]
 
@@ -267,12 +273,15 @@ def test_what_operator_sdk_scaffolds_is_released_without_a_word_of_editing(
     everpath: Everpath, here: Path
 ) -> None:
     write_project(here)
-    assert everpath("init").code == 0
-    text = (here / RELEASES).read_text()
-    assert "# The first release: everpath release 0.0.1\n" in text
-    assert "# kustomize build config/manifests > operator.yaml" in text
+    started = everpath("init")
+    assert started.code == 0
+    assert (
+        "warning: what config/default changes (namePrefix, patches) is not in these manifests" in started.err
+    )
+    assert started.err.endswith("The first release: everpath release 0.0.1\n")
+    assert "# kustomize build config/manifests > operator.yaml" in (here / RELEASES).read_text()
     answer = everpath("release", "0.0.1", "-q")
-    assert answer.code == 0, answer
+    assert (answer.code, answer.err) == (0, "memcached-operator 0.0.1: 11 files written.\n")
     checked = everpath("bundle", "validate", "bundles", "--select-optional", "all", "-o", "concise")
     assert checked.code == 0
     assert {line.split()[1] for line in checked.out.splitlines()[:-1]} == {"EP632", "EP665"}
@@ -320,3 +329,83 @@ def test_a_base_is_written_where_operator_sdk_has_none_yet(everpath: Everpath, h
     assert answer.code == 0, answer
     checked = everpath("bundle", "validate", "bundles", "--select-optional", "all", "-o", "concise")
     assert {line.split()[1] for line in checked.out.splitlines()[:-1]} == {"EP632", "EP665"}
+
+
+def test_webhooks_of_operator_sdk_are_stated_in_the_csv(everpath: Everpath, here: Path) -> None:
+    write_webhook(here)
+    assert everpath("init").code == 0
+    answer = everpath("release", "0.0.1", "-q")
+    assert answer.code == 0, answer
+    checked = everpath("bundle", "validate", "bundles", "--select-optional", "all", "-o", "concise")
+    assert {line.split()[1] for line in checked.out.splitlines()[:-1]} == {"EP632", "EP665"}
+    manifests = here / "bundles/memcached-operator/0.0.1/manifests"
+    assert not list(manifests.glob("*service.yaml"))
+    csv = yaml.safe_load((manifests / "memcached-operator.clusterserviceversion.yaml").read_text())
+    [webhook] = csv["spec"]["webhookdefinitions"]
+    assert (webhook["deploymentName"], webhook["targetPort"]) == ("controller-manager", 9443)
+
+
+def test_what_nothing_here_says_is_left_open_in_the_file(everpath: Everpath, here: Path) -> None:
+    answer = everpath("init", "-p", "acme")
+    assert "commented out in it. Then:\nThe first release: everpath release 0.1.0" in answer.err
+    text = (here / RELEASES).read_text()
+    write_operator(here)
+    for key, value in (("operator", "../config"), ("image", ""), ("images", "{controller:")):
+        assert f"\n# {key}: {value}" in text
+    text = text.replace("../config", "../operator").replace("controller", "acme").replace("\n# ", "\n")
+    (here / RELEASES).write_text(text)
+    answer = everpath("release", "0.1.0", "-q")
+    assert (answer.code, answer.err) == (0, "acme 0.1.0: 6 files written.\n")
+
+
+def test_a_file_without_releases_makes_nothing_and_says_what_to_do(everpath: Everpath, here: Path) -> None:
+    everpath("init", "-p", "acme")
+    answer = everpath("generate")
+    told = "warning: catalog/releases.yaml has no release yet: everpath release 0.1.0 cuts the first\n"
+    assert (answer.code, answer.err) == (0, told)
+
+
+def test_of_a_repository_only_the_wanted_package_is_read(
+    everpath: Everpath, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_operator(here)
+    write_releases(here, "    - {version: 0.1.0, channels: [stable]}\n")
+    everpath("generate")
+    shutil.copytree(here / "bundles", here / "repository/operators")
+    shutil.copytree(here / "bundles/acme", here / "repository/operators/other")
+    asked: list[str] = []
+
+    def watched(path: str, **more: Any) -> Reading:
+        asked.append(path)
+        return read(path, **more)
+
+    monkeypatch.setattr("everpath.cli.init.read", watched)
+    new = ("--file", "new/releases.yaml")
+    assert everpath("init", "--from", "repository", "-p", "acme", *new).code == 0
+    assert asked == ["repository/operators/acme"]
+    assert (
+        "no package is called 'acmee'"
+        in everpath("init", "--from", "repository", "-p", "acmee", "-f", "newer.yaml").err
+    )
+
+
+def test_a_bundle_that_opm_refuses_today_stays_as_it_was_published(everpath: Everpath, here: Path) -> None:
+    write_operator(here)
+    two = "    - {version: 0.1.0, channels: [stable]}\n"
+    two += "    - {version: 0.2.0, channels: [stable], from: {replaces: 0.1.0}}\n"
+    write_releases(here, two)
+    everpath("generate")
+    (here / "bundles").rename(here / "operators")
+    csv = here / "operators/acme/0.1.0/manifests/acme.clusterserviceversion.yaml"
+    owned = "    owned:\n    - {group: acme.io, kind: Widget, name: widgets.acme.io, version: v1}\n"
+    csv.write_text(csv.read_text().replace("    owned: []\n", owned))
+    answer = everpath("init", "--from", "operators", "--file", "new/releases.yaml")
+    assert answer.code == 0
+    assert "warning: kept as `published`, since opm refuses it today: operators/acme/0.1.0/" in answer.err
+    older, newer = read_releases("new/releases.yaml").releases
+    assert older.bundle == "published"
+    assert (newer.bundle or "").startswith("sha256:")
+    assert everpath("compare", "operators", "new").code == 0
+    assert everpath("generate", "--check", "-f", "new").code == 0
+    [kept] = [b for b in catalog(here / "new/acme/catalog.yaml")["olm.bundle"] if b["name"] == "acme.v0.1.0"]
+    assert {"type": "olm.package", "value": {"packageName": "acme", "version": "0.1.0"}} in kept["properties"]

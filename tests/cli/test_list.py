@@ -166,8 +166,9 @@ def test_a_long_list_in_a_column_is_cut_and_counted(everpath: Everpath, here: Pa
 def test_a_list_of_nothing_says_what_there_is_to_list(everpath: Everpath, words: list[str]) -> None:
     answer = everpath("list", *words)
     assert answer.code == 2
-    assert answer.err.endswith(
-        "Say what to list: 'everpath list packages', 'everpath list channels' or 'everpath list bundles'.\n"
+    assert answer.err == (
+        "error: say what to list\n"
+        "hint: 'everpath list packages', 'everpath list channels' or 'everpath list bundles'\n"
     )
 
 
@@ -177,4 +178,12 @@ def test_a_path_in_the_place_of_a_noun_is_given_back_behind_one(everpath: Everpa
 
 
 def test_a_misspelled_noun_is_told_the_right_one(everpath: Everpath) -> None:
-    assert everpath("list", "bundels").err.endswith("Say what to list: 'everpath list bundles'.\n")
+    assert everpath("list", "bundels").err.endswith("hint: 'everpath list bundles'\n")
+
+
+def test_a_list_goes_to_a_file(everpath: Everpath, here: Path) -> None:
+    write_fbc(here, "a")
+    printed = everpath("list", "bundles", "-o", "json").out
+    answer = everpath("list", "bundles", "-o", "json", "--output-file", "list.json")
+    assert (answer.code, answer.out) == (0, "")
+    assert (here / "list.json").read_text() == printed

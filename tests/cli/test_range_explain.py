@@ -78,3 +78,13 @@ def test_a_wrong_version_is_a_wrong_command_line(everpath: Everpath) -> None:
     answer = everpath("range", "explain", ">1.0.0", "--version", "x")
     assert answer.code == 2
     assert "'x' is not a version" in answer.err
+
+
+def test_the_answer_goes_to_a_file(everpath: Everpath, tmp_path: Path) -> None:
+    file = tmp_path / "range.txt"
+    answer = everpath("range", "explain", ">=1.0.0 <2.0.0", "--output-file", str(file))
+    assert (answer.code, answer.out) == (0, "")
+    assert file.read_text().startswith("matches every version from 1.0.0")
+    answer = everpath("range", "explain", "<v1", "--output-file", str(file))
+    assert (answer.code, answer.out) == (1, "")
+    assert file.read_text().startswith("<v1\n")

@@ -217,3 +217,43 @@ def test_the_minimal_kubernetes_is_written_down(everpath: Everpath, project: Pat
     assert everpath("release", "0.3.0", "--min-kube-version", "1.29.0", "-q").code == 0
     csv = (project / "bundles/acme/0.3.0/manifests/acme.clusterserviceversion.yaml").read_text()
     assert "minKubeVersion: 1.29.0" in csv
+
+
+def test_the_first_release_is_compared_with_nothing(everpath: Everpath, here: Path) -> None:
+    write_operator(here)
+    write_releases(here, "")
+    answer = everpath("release", "0.1.0")
+    assert answer.code == 0
+    assert answer.out.startswith("package acme, channel stable (default): 1 entry, head acme.v0.1.0\n")
+    assert "installed versions" not in answer.out
+
+
+def test_what_cannot_be_made_is_told_without_graphs(everpath: Everpath, project: Path) -> None:
+    (project / "operator/manifests.yaml").unlink()
+    answer = everpath("release", "0.3.0")
+    assert (answer.code, answer.out) == (3, "")
+    assert "no ClusterServiceVersion" in answer.err
+
+
+def test_a_release_is_promoted_to_another_channel(everpath: Everpath, here: Path) -> None:
+    write_operator(here)
+    write_releases(
+        here,
+        """
+        - {version: 0.1.0, channels: [stable, candidate]}
+        - {version: 0.2.0, channels: [candidate], from: {replaces: 0.1.0}}
+        - {version: 0.3.0, channels: [candidate], from: {replaces: 0.2.0}}
+        """,
+    )
+    everpath("generate")
+    before = tree(here / "bundles")
+    answer = everpath("release", "0.3.0", "--channel", "stable")
+    assert answer.code == 0, answer
+    assert "package acme, channel stable (default): 2 entries, head acme.v0.3.0" in answer.out
+    assert tree(here / "bundles") == before
+    text = (here / RELEASES).read_text()
+    assert "channels: {candidate: null, stable: {replaces: 0.1.0}}" in text
+    assert text.count("bundle: sha256:") == 3
+    channels = {c["name"]: c["entries"] for c in catalog(here / "catalog/acme/catalog.yaml")["olm.channel"]}
+    assert channels["stable"][-1] == {"name": "acme.v0.3.0", "replaces": "acme.v0.1.0"}
+    assert "is released already" in everpath("release", "0.3.0", "--channel", "stable").err

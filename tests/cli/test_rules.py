@@ -58,3 +58,11 @@ def test_a_rule_about_waivers_cannot_be_waived(everpath: Everpath) -> None:
 def test_an_unknown_rule_is_told_where_to_look(everpath: Everpath, word: str, hint: str) -> None:
     answer = everpath("rules", word)
     assert (answer.code, answer.err) == (2, f"error: no rule is called {word!r}\nhint: {hint}\n")
+
+
+def test_a_word_in_the_names_of_several_rules_is_answered_with_all_of_them(
+    everpath: Everpath,
+) -> None:
+    hint = everpath("rules", "stranded").err.splitlines()[1]
+    assert hint == "hint: did you mean 'stranded-v0' or 'stranded-v1' or 'stranded-opm'?"
+    assert everpath("rules", "bundle").err.endswith("hint: `everpath rules` lists them all\n")

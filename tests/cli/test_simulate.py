@@ -126,6 +126,13 @@ def test_of_one_package_something_that_is_nowhere_is_answered_with_a_note(everpa
     assert [r["next"] for r in json.loads(answer.out)["rows"]] == ["searchkeeper.v0.2.3"] * 2
 
 
+def test_quiet_is_only_the_walks(everpath: Everpath) -> None:
+    answer = everpath("simulate", CERTIFIED, "--installed", "0.2.0", "-q")
+    assert (answer.code, answer.err) == (0, "")
+    assert "INSTALLED" in answer.out
+    assert "walks in" not in answer.out
+
+
 def test_a_name_without_a_version_is_matched_by_name(everpath: Everpath) -> None:
     answer = everpath("simulate", CERTIFIED, "--installed", "zzz")
     assert "note: zzz is in no catalog; taken to be of a version that nobody knows\n" in answer.err

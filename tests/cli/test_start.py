@@ -271,10 +271,14 @@ def test_exit_codes_are_in_the_help(everpath: Everpath) -> None:
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (["validate"], "No such command 'validate'. Did you mean 'validate-graph'?"),
-        (["lst"], "No such command 'lst'. Did you mean 'list'?"),
-        (["zzzzzz"], "No such command 'zzzzzz'."),
+        (["validate"], "error: no such command 'validate'\nhint: did you mean 'validate-graph'?\n"),
+        (["lst"], "error: no such command 'lst'\nhint: did you mean 'list'?\n"),
+        (["zzzzzz"], "error: no such command 'zzzzzz'\nhint: `everpath --help` shows what it takes\n"),
         (["validate-graph", "--selct", "x"], "--select"),
+        (
+            ["range", "explain"],
+            "error: missing argument 'RANGE'\nhint: `everpath range explain --help` shows what it takes\n",
+        ),
         (["validate-graph", "-o", "yaml"], "'yaml' is not one of"),
         (["rules", "forc"], "did you mean 'fork'?"),
     ],

@@ -56,6 +56,21 @@ def test_who_arrives_is_none(everpath: Everpath) -> None:
     assert [answer["failure"] for answer in document["answers"]] == [None, None]
 
 
+def test_who_arrives_is_sent_to_the_cluster_in_a_few_lines(everpath: Everpath) -> None:
+    arrived = everpath("why", "-p", "op", "--installed", "op.v1.1.0", "-c", "stable")
+    stays = everpath("why", "-p", "op", "--installed", "1.0.0")
+    assert (arrived.code, stays.code) == (0, 1)
+    assert arrived.out.count("$ kubectl") == 2
+    assert "more if the cluster does otherwise: -o json has them, and https://" in arrived.out
+    assert stays.out.count("$ kubectl") > 4
+    assert "if the cluster does otherwise" not in stays.out
+
+
+def test_quiet_is_only_the_answer(everpath: Everpath) -> None:
+    quiet = everpath("why", "-p", "op", "--installed", "1.0.0", "-q")
+    assert (quiet.code, "What no catalog can tell" in quiet.out) == (1, False)
+
+
 def test_one_policy_is_asked_alone(everpath: Everpath) -> None:
     for policy, code in (("v0", 1), ("v1", 0)):
         document = told(everpath, "-p", "op", "--installed", "1.0.0", "--policy", policy, code=code)

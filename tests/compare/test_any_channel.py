@@ -137,3 +137,9 @@ def test_what_a_trial_takes_out_is_not_there_for_it() -> None:
     old = "[x]\nd@1.0.0: c\nc@3.0.0: d\n[y]\nc@3.0.0"
     new = "[x]\na@1.0.0: a\n[y]\nc@2.0.0\nd@3.0.0"
     assert _outcomes(comparison(old, new, "v1")) == {"c": "further", "d": "stranded"}
+
+
+def test_an_edge_of_an_added_entry_is_told_as_what_it_may_be_in_its_channels() -> None:
+    old, new = "[s1]\nb1: a\na@0.1.0", "[s1]\nb1: a\na@0.1.0\n[fast]\nb9: b1 / a"
+    [change] = changes(old, new, "road")
+    assert [edit.words for edit in change.edits] == ["b9 was added, which replaces or skips b1 and a"]

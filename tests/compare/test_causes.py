@@ -201,3 +201,11 @@ def test_an_edge_that_v1_does_not_follow_is_explained() -> None:
     assert deprecated.now == "a stays where it is, the newest that OLM v1 takes"
     [bundleless] = changes("b: a\na", "b?: a\na", "stranded", "v1")
     assert bundleless.because[0] == "b replaces a, but it has no bundle"
+
+
+def test_what_was_the_only_edit_is_taken_back_although_somebody_gained_by_it() -> None:
+    """Under v1 a arrives without b, and did not before: that is no reason to leave b out."""
+    old, new = "b\na: - / a", "a: - / a"
+    assert {change.fix for kind in ("failing", "stranded") for change in changes(old, new, kind)} == {
+        "put b back"
+    }

@@ -167,3 +167,11 @@ def _with_property(catalog: Catalog, name: str, kind: str) -> Catalog:
     more = Property(kind, {"group": "g", "version": "v1", "kind": "K"}, package.place)
     bundles = (b._replace(properties=(*b.properties, more)) if b.name == name else b for b in package.bundles)
     return replace(catalog, packages=(replace(package, bundles=tuple(bundles)),))
+
+
+def test_whoever_is_above_the_head_does_not_stop_short_of_it() -> None:
+    """v1 would install a afresh, and the head is lower: `simulate` says that a has arrived."""
+    old = "c@1.1.1: a@1.1.0\na@1.1.0: - / a\nh@1.0.1: - / - / =1.1.1".replace("a@1.1.0\n", "a\n", 1)
+    new = "a@1.1.0: - / a\nh@1.0.1: - / - / =1.1.1"
+    [row] = [row for row in rows(old, new, "v1") if row.installed == "a"]
+    assert (row.outcome.value, row.new.end.value) == ("road", "head")

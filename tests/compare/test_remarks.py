@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from comparisons import changed, changes, comparison
+from documents import bundle, catalog, channel, package
 from everpath.compare import Scope, compare
 from everpath.compare.matrix import matrix
 from everpath.compare.spellings import Spellings
@@ -100,6 +101,29 @@ def test_the_properties_are_counted() -> None:
     assert (held.found_in_old, held.found_in_new) == ((3, 1), (3, 0))
 
 
+STRAY = [package(), bundle("op.v1.0.0"), bundle("op.v1.1.0"), bundle("op.v1.2.0")]
+
+
+def test_a_bundle_whose_entry_alone_was_taken_out_is_refused_by_opm_and_leads_nowhere() -> None:
+    old = catalog(*STRAY, channel("op.v1.0.0", "op.v1.1.0", "op.v1.2.0"))
+    new = catalog(*STRAY, channel("op.v1.1.0", "op.v1.2.0"))
+    found = compare(old, new)
+    [refused] = [change for change in found.changes if change.kind.value == "refused-by-opm"]
+    assert refused.message == "opm refuses the new catalog: op.v1.0.0 is in no channel"
+    assert refused.fix == "take the olm.bundle of op.v1.0.0 out, too, or put it back into a channel"
+    assert refused.installed == ("op.v1.0.0",)
+    assert found.properties.found_in_new == (6, 2)
+    assert not [c for c in compare(new, new).changes if c.kind.value == "refused-by-opm"]
+
+
+def test_a_bundle_in_no_channel_that_a_range_takes_in_has_its_replacement() -> None:
+    head = {"name": "op.v1.2.0", "replaces": "op.v1.1.0", "skipRange": "<1.2.0"}
+    stray = catalog(*STRAY, channel("op.v1.1.0", head))
+    assert compare(stray, stray).properties.found_in_new == (6, 0)
+    scope = Scope(channels=frozenset(("stable",)))
+    assert compare(stray, stray, scope).properties.found_in_new == (4, 0)
+
+
 def test_a_z_stream_release_should_go_straight_to_the_latest_of_its_stream() -> None:
     chain = "p.v1.0.2: p.v1.0.1\np.v1.0.1: p.v1.0.0\np.v1.0.0"
     assert comparison(chain, chain, "v0").properties.z_streams == (2, 1)
@@ -176,3 +200,10 @@ def test_whoever_was_stranded_and_loses_a_hop_is_told() -> None:
     assert change.severity is Severity.WARNING
     assert change.message == "a could not reach the head before, and now stops earlier, under OLM v1"
     assert (change.was, change.now) == ("a → b, and no further", "a stays where it is")
+
+
+def test_a_release_without_a_replacement_beside_several_heads_has_a_reason_and_a_fix() -> None:
+    [change] = changes("d\na", "d\nb\na", "no-replacement")
+    assert change.installed == ("b",)
+    assert change.because == ("nothing in the new channel replaces b, skips it or covers 2.0.0",)
+    assert change.fix == "add b to the skips of d"

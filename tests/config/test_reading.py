@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from everpath import __url__
 from everpath.cli import config
 from everpath.cli.config import Config, load
 from everpath.errors import ConfigError, UsageError
@@ -55,6 +56,12 @@ def complaint(here: Path, text: str) -> str:
     with pytest.raises(ConfigError) as caught:
         written(here, text)
     return caught.value.message
+
+
+def test_who_mistypes_a_key_is_sent_to_a_page_that_everybody_has(here: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        written(here, "pathz: [a]\n")
+    assert caught.value.hint == f"{__url__}/blob/main/docs/configuration.md lists every key"
 
 
 def test_every_key_is_read(here: Path) -> None:

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.conformance
 
 CATALOG: Final = ROOT / "catalog/searchkeeper/catalog.yaml"
 _IMAGE: Final = "registry.example.com/everpath/searchkeeper-bundle:v{{.Version}}"
-_FOLDERS: Final = sorted((ROOT / "bundles/searchkeeper").iterdir())
+_FOLDERS: Final = sorted(path for path in (ROOT / "bundles/searchkeeper").iterdir() if path.is_dir())
 
 
 @pytest.mark.parametrize("folder", _FOLDERS, ids=lambda folder: folder.name)

@@ -82,7 +82,7 @@ def test_the_action_passes_every_line_of_its_options_on(runner: dict[str, str]) 
 
 def test_what_the_inputs_leave_open_is_for_the_configuration(runner: dict[str, str], tmp_path: Path) -> None:
     catalog = ROOT / "examples" / "03-rollback" / "before"
-    (tmp_path / "everpath.yaml").write_text(f"paths: ['{catalog}']\nfail-on: warning\n")
+    (tmp_path / "everpath.yaml").write_text(f"paths: ['{catalog}']\nignore: [EP207]\nfail-on: warning\n")
     assert act(runner, cwd=tmp_path).returncode == 1
 
 
@@ -92,8 +92,9 @@ def test_the_action_passes_options_on(runner: dict[str, str]) -> None:
 
 
 def test_the_action_fails_on_what_it_is_told_to(runner: dict[str, str]) -> None:
-    assert act(runner, path="examples/03-rollback/before", fail_on="error").returncode == 0
-    assert act(runner, path="examples/03-rollback/before", fail_on="warning").returncode == 1
+    path, args = "examples/03-rollback/before", "--ignore EP207"
+    assert act(runner, path=path, args=args, fail_on="error").returncode == 0
+    assert act(runner, path=path, args=args, fail_on="warning").returncode == 1
 
 
 def test_the_action_writes_sarif_also_when_it_fails(runner: dict[str, str], tmp_path: Path) -> None:
@@ -115,6 +116,13 @@ def test_the_action_stops_at_a_wrong_option(runner: dict[str, str], tmp_path: Pa
         "catalogs/v4.20/acme/catalog.json",
         "operators/acme/ci.yaml",
         "everpath.yaml",
+        "my-catalog/acme.yml",
+        "fbc/acme/index.json",
+        "configs/acme/catalog.yaml",
+        "v4.18/acme/operator.yaml",
+        "releases.yaml",
+        "pyproject.toml",
+        "catalog/.indexignore",
     ],
 )
 def test_the_hook_runs_for(name: str) -> None:
@@ -122,10 +130,16 @@ def test_the_hook_runs_for(name: str) -> None:
     assert re.search(hook["files"], name)
 
 
-@pytest.mark.parametrize("name", ["README.md", "main.go", "config/manager.yaml", "pkg/catalog_test.go"])
+@pytest.mark.parametrize("name", ["README.md", "main.go", "pkg/catalog_test.go", "go.mod"])
 def test_the_hook_does_not_run_for(name: str) -> None:
     [hook] = document(ROOT / ".pre-commit-hooks.yaml")
     assert not re.search(hook["files"], name)
+
+
+def test_the_hook_leaves_the_paths_to_the_configuration() -> None:
+    [hook] = document(ROOT / ".pre-commit-hooks.yaml")
+    assert "args" not in hook
+    assert hook["pass_filenames"] is False
 
 
 def test_the_package_promises_only_what_is_there() -> None:

@@ -86,6 +86,8 @@ def test_the_second_time_nothing_is_set_up(checkout: Path) -> None:
     first, second = make(checkout, "docs-check"), make(checkout, "docs-check")
     assert (first.returncode, second.returncode) == (0, 0), first.stderr
     assert "setting up" in first.stderr
+    assert "installing everpath" in first.stderr
+    assert first.stderr.rstrip().endswith("ready: .venv/bin/everpath")
     assert "setting up" not in second.stderr
 
 

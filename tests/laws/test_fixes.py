@@ -8,43 +8,53 @@ from dataclasses import replace
 from hypothesis import assume, given
 
 from everpath.formats.notation import parse
-from everpath.graph import ChannelGraph
+from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Channel, Entry
 from everpath.policies import opm
+from everpath.policies.extensions import Source
+from everpath.policies.walks import End
 from everpath.rules._edits import Edit, edited
 from everpath.rules.causes import Judged, traced
 from everpath.rules.check import Selection, check
 from everpath.rules.findings import Severity
 from everpath.rules.registry import all_rules, find_rules
+from everpath.simulation import Scenario, sheets
 from strategies import drawings
 
-RULES = ("EP2",)
+RULES = ("EP2", "EP3")
+
+#: The best first.
+FATES = (End.HEAD, End.STRANDED, End.LOOP, End.ERROR)
 
 
 def followed(fix: str, entry: Entry) -> Entry:
     """The entry after the part of a fix that is about it."""
     name = re.escape(entry.name)
+    entry = shortened(fix, entry)
     if found := re.search(rf"add ((?:\w+(?:, | and )?)+) to the skips of {name}\b", fix):
         named = re.split(r", | and ", found[1])
-        return entry._replace(skips=(*entry.skips, *(n for n in named if n not in entry.skips)))
+        entry = entry._replace(skips=(*entry.skips, *(n for n in named if n not in entry.skips)))
     if found := re.search(rf"set replaces: (\w+) on {name}\b", fix):
-        return entry._replace(replaces=found[1])
+        entry = entry._replace(replaces=found[1])
     if found := re.search(rf"give {name} the skipRange '([^']+)'", fix):
-        return entry._replace(skip_range=found[1])
-    return shortened(fix, entry)
+        entry = entry._replace(skip_range=found[1])
+    return entry
 
 
 def shortened(fix: str, entry: Entry) -> Entry:
     """The entry without what a fix takes away from it."""
     name = re.escape(entry.name)
-    if re.search(rf"remove replaces: \w+ from {name}\b", fix):
-        return entry._replace(replaces=None)
+    if re.search(rf"remove replaces: \w+ from {name}\b|remove {name} from its own replaces", fix):
+        entry = entry._replace(replaces=None)
     if re.search(rf"remove the skipRange of {name}\b", fix):
-        return entry._replace(skip_range=None)
-    if (found := re.search(r"remove (\w+) from the skips of ((?:\w+(?:, | and )?)+)", fix)) and (
-        entry.name in re.split(r", | and ", found[2])
+        entry = entry._replace(skip_range=None)
+    for found in re.finditer(
+        r"remove (\w+) from the skips of ((?:\w+(?:, | and (?!remove|set|give|add))?)+)", fix
     ):
-        return entry._replace(skips=tuple(s for s in entry.skips if s != found[1]))
+        if entry.name in re.split(r", | and ", found[2]):
+            entry = entry._replace(skips=tuple(s for s in entry.skips if s != found[1]))
+    if re.search(rf"remove {name} from its own skips", fix):
+        entry = entry._replace(skips=tuple(s for s in entry.skips if s != entry.name))
     return entry
 
 
@@ -83,6 +93,26 @@ def test_every_edit_mends_what_it_is_for(drawing: str) -> None:
         if isinstance(flaw.fix, Edit):
             left = {(f.entry, f.message) for f in rule.check(edited(graph, flaw.fix))}
             assert (flaw.entry, flaw.message) not in left, (rule.id, str(flaw.fix))
+
+
+def ends(graph: ChannelGraph) -> dict[tuple[str, str], End]:
+    """Where everybody ends under each resolver, as `simulate` says it."""
+    package = PackageGraph(replace(graph.package, channels=(graph.channel,)))
+    found = sheets([Source("catalog", 0, package)], Scenario())
+    rows = (row for sheet in found for line in sheet.lines for row in line.rows)
+    return {(row.policy, row.installed or ""): row.end for row in rows}
+
+
+@given(drawings())
+def test_no_edit_leaves_anybody_worse_off(drawing: str) -> None:
+    graph = graph_of(drawing)
+    before = ends(graph)
+    for rule, flaw in judged(graph):
+        if isinstance(flaw.fix, Edit):
+            for edit in (flaw.fix, flaw.fix.otherwise):
+                after = ends(edited(graph, edit)) if edit is not None else before
+                worse = [who for who, end in before.items() if FATES.index(after[who]) > FATES.index(end)]
+                assert worse == [], (rule.id, str(flaw.fix))
 
 
 @given(drawings())

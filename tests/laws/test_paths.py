@@ -9,7 +9,7 @@ from unittest.mock import patch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from everpath.graph import ChannelGraph
+from everpath.graph import ChannelGraph, PackageGraph
 from everpath.lines import groups
 from everpath.paths import roads
 from everpath.paths.chain import mirror_v0
@@ -17,8 +17,9 @@ from everpath.paths.climb import mirror_v1
 from everpath.paths.cover import smallest_cover
 from everpath.paths.demands import Demand, DemandKind, must_pass, never
 from everpath.paths.mirror import arriving, kept_in
-from everpath.paths.network import Network, hops_of, network
+from everpath.paths.network import POLICIES, Network, Policy, goals, hops_of, network
 from everpath.paths.subjects import Subject
+from everpath.paths.survey import Question, roadbook
 from everpath.policies import olm_v0, olm_v1
 from everpath.policies.walks import walk
 from everpath.versions import Version, parse
@@ -159,6 +160,31 @@ def test_landing_on_y_is_found_from_wherever_it_is_possible(graph: ChannelGraph)
             assert (offence is not None) == possible
             if offence:
                 assert offence.road in set(_every_road(net, start, y))
+
+
+@settings(max_examples=60)
+@given(channel_graphs(), st.sampled_from(POLICIES))
+def test_pruning_whom_nobody_lands_on_never_makes_a_broken_demand_hold(
+    graph: ChannelGraph, policy: Policy
+) -> None:
+    """With its bundle or without: an edge still names it, or a range holds its version."""
+    landed = {end for start in graph.entries for end in network([graph]).ahead(start)}
+    for pruned in graph.entries.keys() - landed - set(goals(graph, policy)):
+        entry = graph.entries[pruned]
+        if entry.replaces or entry.skips:
+            continue  # then it holds others in their places
+        less = kept_in(graph, graph.entries.keys() - {pruned})
+        if goals(less, policy) != goals(graph, policy):
+            continue
+        for name in less.entries:
+            for kind in DemandKind:
+                demand = Demand(kind, Subject(name, frozenset([name]), graph.versions[name]))
+                assert _holds(graph, policy, demand) or not _holds(less, policy, demand)
+
+
+def _holds(graph: ChannelGraph, policy: Policy, demand: Demand) -> bool:
+    question = Question(PackageGraph(graph.package), (graph,), policy, demands=(demand,))
+    return roadbook(question).verdicts[0].holds
 
 
 def _subsets(graph: ChannelGraph) -> Iterator[frozenset[str]]:

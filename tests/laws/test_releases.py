@@ -9,16 +9,18 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from everpath.compare import compare
 from everpath.errors import UsageError
 from everpath.formats.reading import read
 from everpath.formats.releases.editing import edited
 from everpath.formats.releases.reading import read_text
 from everpath.formats.releases.writing import source_text
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.model import Package
+from everpath.model import Catalog, Entry, Package
 from everpath.policies import olm_v0, olm_v1, opm
 from everpath.policies.walks import walk
 from everpath.ranges import Range
+from everpath.releases.bundle_edges import stated_edges
 from everpath.releases.checks import complaints
 from everpath.releases.cutting import Cut, Wish, applied, cut
 from everpath.releases.edges import Reach, package
@@ -233,3 +235,21 @@ def test_every_package_of_operatorhub_comes_back_with_every_walk(operatorhub: Pa
             compared += 1
     assert len(catalog.packages) > 440
     assert compared > 700
+
+
+@SOME
+@given(history())
+def test_bundles_read_without_the_catalog_strand_nobody(cuts: list[Cut]) -> None:
+    """A CSV has one set of edges: with it whoever arrives by the catalog arrives by the bundles, too."""
+    assume(cuts)
+    source = cuts[-1].source
+    whole = package(source)
+
+    def stated(entry: Entry) -> Entry:
+        edges = stated_edges(whole, entry.name, source.default_channel)
+        return entry._replace(replaces=edges.replaces, skips=edges.skips, skip_range=edges.skip_range)
+
+    channels = tuple(replace(c, entries=tuple(map(stated, c.entries))) for c in whole.channels)
+    bundles = replace(whole, channels=channels)
+    comparison = compare(Catalog("catalog", (whole,)), Catalog("bundles", (bundles,)))
+    assert not comparison.stranded

@@ -39,6 +39,7 @@ GROUPS: Final = (
             "rules.streams",
             "rules.ranges",
             "rules._edits",
+            "rules._trials",
             "rules._words",
             "rules.causes",
             "rules.check",

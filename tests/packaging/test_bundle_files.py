@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from everpath.contents import Manifest
 from everpath.errors import UnreadableInput
 from everpath.packaging import bundle_files, sorted_out
-from operators import RELEASE, base, crd, deployment, files, manifest
+from operators import RELEASE, base, crd, deployment, files, manifest, operator
 
 MANIFESTS = (
     base(),
@@ -102,3 +102,20 @@ KINDS = ["Deployment", "Role", "RoleBinding", "ClusterRole", "CustomResourceDefi
 def test_no_shape_of_a_manifest_breaks_the_making_of_a_bundle(kind: str, spec: object, rest: object) -> None:
     odd = manifest(kind, "odd", spec=spec, rules=rest, subjects=rest, roleRef=spec)
     assert files(deployment(), odd)
+
+
+def test_no_object_of_a_bundle_is_in_a_namespace() -> None:
+    placed = manifest("Service", "metrics", spec={})
+    placed.body["metadata"]["namespace"] = "system"
+    assert files(deployment(), placed)["manifests/metrics_service.yaml"]["metadata"] == {"name": "metrics"}
+
+
+def test_two_objects_without_a_name_are_told_to_have_none() -> None:
+    twins = [manifest("Service", "", file="a.yaml"), manifest("Service", "", file="b.yaml")]
+    with pytest.raises(UnreadableInput, match=r"a\.yaml: the Service has no name"):
+        operator(*twins)
+
+
+def test_kustomizations_are_not_twins() -> None:
+    twins = [manifest("Kustomization", "", file=f"{letter}.yaml") for letter in "ab"]
+    assert operator(*twins, deployment()).others == ()

@@ -106,3 +106,38 @@ class TestImages:
         given = deployment(image="acme:1", env=[{"name": "RELATED_IMAGE_X", "value": "side:1"}])
         with pytest.raises(UsageError, match="no digest is known for side:1"):
             csv(given, release=RELEASE._replace(digests={"acme:1": "acme@sha256:aa"}))
+
+
+class TestTheOperatorsOwnImage:
+    """`containerImage`: sidecars often stand before the operator's own container."""
+
+    @staticmethod
+    def shown(default: str = "", images: dict[str, str] | None = None, name: str = "manager") -> str:
+        made = deployment()
+        template = made.body["spec"]["template"]
+        template["spec"]["containers"] = [
+            {"name": "proxy", "image": "example.com/proxy:v1"},
+            {"name": name, "image": "controller:latest"},
+            {"name": "last", "image": "example.com/last:v1"},
+        ]
+        if default:
+            template["metadata"] = {"annotations": {"kubectl.kubernetes.io/default-container": default}}
+        found = csv(made, release=RELEASE._replace(images=images or {}))
+        return str(found["metadata"]["annotations"]["containerImage"])
+
+    def test_it_is_the_one_that_the_release_names(self) -> None:
+        images = {"controller": "example.com/acme:v1"}
+        assert self.shown("last", images, name="operator") == "example.com/acme:v1"
+
+    def test_of_several_it_is_the_one_that_kubectl_takes(self) -> None:
+        images = {"controller": "example.com/acme:v1", "example.com/last": "example.com/last:v2"}
+        assert self.shown("last", images) == "example.com/last:v2"
+
+    def test_else_it_is_the_one_that_kubectl_takes(self) -> None:
+        assert self.shown("last") == "example.com/last:v1"
+
+    def test_else_it_is_the_manager(self) -> None:
+        assert self.shown() == "controller:latest"
+
+    def test_else_it_is_the_first(self) -> None:
+        assert self.shown(name="operator") == "example.com/proxy:v1"

@@ -37,8 +37,37 @@ def test_a_single_file_will_do(tmp_path: Path) -> None:
 
 
 def test_hidden_files_and_kustomizations_are_passed_over(tmp_path: Path) -> None:
-    found = written(tmp_path, **{".draft.yaml": "kind: [", "kustomization.yaml": "resources: [a.yaml]"})
-    assert found.roles == ()
+    hidden = {
+        ".draft.yaml": "kind: [",
+        "kustomization.yaml": "namePrefix: a-",
+        "kustomizeconfig.yaml": "a: b",
+    }
+    assert written(tmp_path, **hidden).roles == ()
+
+
+def test_what_a_plain_kustomization_does_not_list_is_left_out(tmp_path: Path) -> None:
+    texts = {f"rbac/{name}.yaml": ROLE % name for name in "abc"} | {"rbac/deep/d.yaml": ROLE % "d"}
+    listed = "kind: Kustomization\nresources: [a.yaml, ./deep/, ../elsewhere]\n"
+    found = written(tmp_path, **texts, **{"rbac/kustomization.yaml": listed})
+    assert [role.name for role in found.roles] == ["a", "d"]
+    assert found.base.name == "acme"
+
+
+@pytest.mark.parametrize("more", ["patches: [{path: b.yaml}]", "namePrefix: acme-"])
+def test_a_kustomization_that_changes_things_leaves_nothing_out(tmp_path: Path, more: str) -> None:
+    texts = {f"rbac/{name}.yaml": ROLE % name for name in "ab"}
+    found = written(tmp_path, **texts, **{"rbac/kustomization.yml": f"{more}\nresources: [a.yaml]\n"})
+    assert [role.name for role in found.roles] == ["a", "b"]
+
+
+def test_a_kustomization_that_is_not_yaml_is_told(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableInput, match=r"kustomization\.yaml:\d:\d+: not YAML"):
+        written(tmp_path, **{"kustomization.yaml": "resources: ["})
+
+
+def test_an_icon_needs_no_listing(tmp_path: Path) -> None:
+    listed = {"kustomization.yaml": "resources: [base.yaml]"}
+    assert written(tmp_path, **listed, **{"icon.png": b"\x89PNG\r\n\x1a\nrest"}).icon is not None
 
 
 def test_text_that_is_not_yaml_is_named_by_file_line_and_column(tmp_path: Path) -> None:

@@ -83,10 +83,10 @@ def test_what_nobody_can_install_is_no_station() -> None:
 
 def test_one_may_start_outside_of_the_channel() -> None:
     graph = channel_graph("c: b / - / >=1.0.0 <1.5.0\nb")
-    assert network([graph], "any", Installed("x", parse("1.2.0"))).ahead("x") == ("c",)
-    assert network([graph], "v0", Installed("x", parse("1.2.0"))).ahead("x") == ("c",)
-    assert network([graph], "v1", Installed("x", parse("1.2.0"))).ahead("x") == ("c",)
-    assert network([graph], "any", Installed("x", None)).ahead("x") == ()
+    assert network([graph], "any", [Installed("x", parse("1.2.0"))]).ahead("x") == ("c",)
+    assert network([graph], "v0", [Installed("x", parse("1.2.0"))]).ahead("x") == ("c",)
+    assert network([graph], "v1", [Installed("x", parse("1.2.0"))]).ahead("x") == ("c",)
+    assert network([graph], "any", [Installed("x", None)]).ahead("x") == ()
 
 
 def test_a_resolver_takes_one_road() -> None:

@@ -175,6 +175,7 @@ def test_a_folder_without_anything_to_read_is_an_error(tmp_path: Path, files: di
     with pytest.raises(UnreadableInput, match="holds no catalog") as caught:
         read(_write(tmp_path, **files))
     assert caught.value.exit_code is ExitCode.UNREADABLE
+    assert "operators/PACKAGE/VERSION" in (caught.value.hint or "")
 
 
 def test_an_empty_file_beside_others_is_harmless(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from everpath.errors import UsageError
@@ -104,7 +106,18 @@ def test_earlier_bundles_are_frozen_and_those_that_are_stay_as_they_are() -> Non
             "above 0.3.0",
         ),
         (Wish("0.4.0", ("stabel",)), "there is no channel 'stabel'", "did you mean 'stable'?"),
-        (Wish("0.4.0", ("next",)), "there is no channel 'next'", "add `- name: next` under `channels:`"),
+        (Wish("0.4.0", ("next",)), "there is no channel 'next'", "`channels: [{name: next}]`"),
+        (
+            Wish("0.4.0", zstream=True, withdraw=("0.3.0",)),
+            "the z-stream of 0.4 does not stand in for 0.3: nothing would take 0.3.0's place",
+            "leave out --zstream, and 0.4.0 takes it; or cut a release of 0.3 first",
+        ),
+        (Wish("0.2.0", ("stable",)), "acme 0.2.0 is released already", "--channel NAME adds it to another"),
+        (
+            Wish("0.3.0", ("stable",), min_kube_version="1.29.0"),
+            "0.3.0 is released already, and can only be added to channels",
+            "leave out the other options",
+        ),
         (Wish("0.4.0", replaces="0.9.0"), "0.9.0: there is no such release", "did you mean 0."),
         (Wish("0.4.0", skips=("acme.v7",)), "acme.v7: there is no such release", "did you mean acme.v0."),
         (
@@ -124,6 +137,57 @@ def test_a_wish_that_cannot_be_granted_says_what_to_do(wish: Wish, message: str,
         cut(source(LINE), wish)
     assert message in raised.value.message
     assert hint in (raised.value.hint or "")
+
+
+def test_a_z_stream_may_withdraw_what_is_amid_the_line() -> None:
+    known = source(LINE.replace("[stable, candidate], from", "[candidate], from"))
+    done = cut(known, Wish("0.3.1", zstream=True, withdraw=("0.2.0",)))
+    assert drawn(done.source)["candidate"][-1] == "0.3.1: 0.1.0 / 0.3.0, 0.2.0 / >=0.3.0 <0.3.1"
+
+
+def test_a_channel_is_opened_under_those_that_are_described() -> None:
+    known = replace(source(LINE), channels=(ChannelNote("old"),))
+    with pytest.raises(UsageError) as raised:
+        cut(known, Wish("0.4.0", ("next",)))
+    assert raised.value.hint == "To open a channel, add `- name: next` under `channels:` of the file."
+
+
+class TestPromotion:
+    """A release that is out is given one more channel: nothing else of it changes."""
+
+    def test_it_goes_on_top_of_the_channel(self) -> None:
+        done = cut(source(LINE), Wish("0.3.0", ("stable",)))
+        assert [r.version for r in done.source.releases] == ["0.1.0", "0.2.0", "0.3.0"]
+        assert "0.3.0: 0.2.0" in drawn(done.source)["stable"]
+        assert [m.origin for m in done.source.releases[-1].channels] == [None, None]
+
+    def test_where_the_channel_is_further_behind_it_has_edges_of_its_own(self) -> None:
+        known = source(
+            """
+            - {version: 0.1.0, channels: [stable, candidate]}
+            - {version: 0.2.0, channels: [candidate], from: {replaces: 0.1.0}}
+            - {version: 0.3.0, channels: [candidate], from: {replaces: 0.2.0}}
+            """
+        )
+        done = cut(known, Wish("0.3.0", ("candidate", "stable")))
+        assert drawn(done.source)["stable"] == ["0.1.0", "0.3.0: 0.1.0"]
+        assert drawn(done.source)["candidate"][-1] == "0.3.0: 0.2.0"
+
+    def test_it_is_not_sent_below_the_head(self) -> None:
+        known = source(
+            """
+            - {version: 0.1.0, channels: [stable, candidate]}
+            - {version: 0.2.0, channels: [candidate], from: {replaces: 0.1.0}}
+            - {version: 0.3.0, channels: [stable], from: {replaces: 0.1.0}}
+            """
+        )
+        with pytest.raises(UsageError, match=r"0\.2\.0 is lower than 0\.3\.0"):
+            cut(known, Wish("0.2.0", ("stable",)))
+
+    def test_not_what_is_withdrawn(self) -> None:
+        known = cut(source(LINE), Wish("0.3.1", withdraw=("0.3.0",))).source
+        with pytest.raises(UsageError, match="can only be added to channels"):
+            cut(known, Wish("0.3.0", ("stable",)))
 
 
 def test_a_release_cannot_be_withdrawn_twice() -> None:

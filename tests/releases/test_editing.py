@@ -7,7 +7,7 @@ import pytest
 from everpath.errors import ReleasesError
 from everpath.formats.releases.editing import edited
 from everpath.formats.releases.reading import read_text
-from everpath.releases.cutting import AddRelease, Edit, SetField, SetPins
+from everpath.releases.cutting import AddRelease, Edit, SetChannels, SetField, SetPins
 from everpath.releases.source import Membership, Origin, Release
 
 NEW = AddRelease(Release("0.3.0", (Membership("stable"),), Origin("0.2.0")))
@@ -53,6 +53,33 @@ def test_a_key_is_added_behind_the_others_of_its_release() -> None:
 def test_a_key_that_is_there_gets_another_value() -> None:
     text = f"{TOP}releases:\n- version: 0.2.0\n  withdrawn:   false # not yet\n  channels: [stable]\n{LATER}"
     assert _after(text, WITHDRAWN) == text.replace("false", '"it: loses shards"')
+
+
+@pytest.mark.parametrize(
+    ("old", "origin", "new"),
+    [
+        ("  channels: [ fast ] # one", None, "  channels: [fast, stable] # one"),
+        ("  channels:\n    - fast # one", None, "  channels:\n    [fast, stable] # one"),
+        (
+            "  channels: [fast]",
+            Origin("0.1.0"),
+            "  channels: {fast: null, stable: {replaces: 0.1.0}}",
+        ),
+    ],
+)
+def test_a_release_is_given_a_channel(old: str, origin: Origin | None, new: str) -> None:
+    text = f"{TOP}releases:\n- {{version: 0.1.0, channels: [stable]}}\n- version: 0.2.0\n{old}\n"
+    edit = SetChannels(1, (Membership("fast"), Membership("stable", origin)))
+    frozen = SetField(1, "bundle", "sha256:" + "0" * 64)
+    assert _after(text, edit, frozen) == text.replace(old, f"{new}\n  bundle: {frozen.value}")
+
+
+def test_channels_behind_an_alias_are_told_to_be_edited_by_hand() -> None:
+    text = f"{TOP}x-all: &all [fast]\nreleases:\n- {{version: 0.1.0, channels: [stable]}}\n"
+    text += "- {version: 0.2.0, channels: *all}\n"
+    with pytest.raises(ReleasesError) as raised:
+        _after(text, SetChannels(1, (Membership("fast"), Membership("stable"))))
+    assert "set channels: [fast, stable]" in (raised.value.hint or "")
 
 
 def test_releases_on_one_line_stay_on_one() -> None:

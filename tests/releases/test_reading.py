@@ -322,3 +322,18 @@ def test_the_schema_knows_every_key_the_reader_knows() -> None:
 def test_what_is_wrong_with_metadata_is_told_with_its_place(text: str, complaint: str) -> None:
     told = _complaints(f"package: acme\ndefaultChannel: stable\n{text}\nreleases: []\n")
     assert any(complaint in line for line in told), told
+
+
+def test_a_key_that_is_missing_hides_nothing_else() -> None:
+    text = "pakage: acme\ndefaultChannel: stable\nreleases:\n- {version: 1, channels: [stable]}\n"
+    text += "- {version: 0.2.0, channels: [stable], from: {replaces: 0.1.9}}\n"
+    with pytest.raises(ReleasesError) as raised:
+        read_text(text.encode(), "r.yaml")
+    told = raised.value.message.splitlines()
+    assert [line.partition(": ")[2].partition(";")[0] for line in told] == [
+        "no such key: 'pakage'",
+        "there is no package",
+        "version should be text such as 1.2.3, not 1",
+        "there is no release 0.1.9",
+    ]
+    assert (raised.value.hint or "").startswith("https://")

@@ -179,11 +179,13 @@ def test_an_edit_is_repeated_up_to_two_hundred_letters(length: int, is_repeated:
 
 
 @pytest.mark.parametrize(("count", "judgements"), [(1, 1), (2, 3), (8, 9), (9, 9)])
-def test_at_most_eight_edits_are_tried_and_that_of_a_single_finding_is_not(
+def test_at_most_eight_edits_are_judged_for_what_else_they_mend_and_that_of_a_single_finding_is_not(
     count: int, judgements: int
 ) -> None:
     asked: list[ChannelGraph] = []
-    told(law("EP1", *(fault(name, name) for name in "abcdefghi"[:count]), asked=asked))
+    faults = [fault(name, name) for name in "abcdefgij"[:count]]
+    other = law("EP2", *[fault("w")] * (count > 1), asked=asked)
+    told(law("EP1", *faults), other)
     assert len(asked) == judgements
 
 

@@ -82,7 +82,7 @@ def test_every_head_that_is_deprecated_is_told_with_what_follows() -> None:
     found = parse_report(f"{TWO_HEADS}%deprecated b3: old\n%deprecated b2: old", "EP504")
     assert [f.entry for f in found] == ["b2", "b3"]
     assert found[0].because == (
-        "OLM v0 offers it to every user of the channel; v1 takes an older version instead",
+        "OLM v0 offers it to every user of the channel; v1 installs b1 instead, which is not deprecated",
     )
     assert found[0].fix == "publish a successor, or deprecate the channel"
 
@@ -100,3 +100,10 @@ def test_of_two_channels_that_may_be_meant_the_last_by_name_is_whatever_their_or
         found = told("EP501", *channels, deprecations(("olm.channel", "FAST-X", "m")))
         fixes.update(f.fix for f in found)
     assert fixes == {"did you mean fast.x?"}
+
+
+def test_a_deprecated_head_beside_which_all_are_deprecated_is_what_v1_installs_too() -> None:
+    [finding] = parse_report("b2: b1\nb1\n%deprecated b2: old\n%deprecated b1: old", "EP504")
+    assert finding.because == (
+        "OLM v0 offers it to every user of the channel; so does v1, which finds none that is not deprecated",
+    )

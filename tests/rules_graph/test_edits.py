@@ -11,14 +11,16 @@ from everpath.formats.notation import draw
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Csv, Entry, Place
 from everpath.rules._edits import Edit, bounded, edited, unreplacing, widening
+from everpath.rules.causes import Judged, traced
 from everpath.rules.registry import all_rules
 from graphs import channel_graph
 
 
 def fix(graph: ChannelGraph, rule: str) -> Edit:
     """The edit that a rule advises; the only one, or the first."""
-    [check] = [found.check for found in all_rules() if found.id == rule]
-    edit = next(check(graph)).fix
+    [asked] = [found for found in all_rules() if found.id == rule]
+    [told, *_] = traced(graph, [Judged(asked, flaw) for flaw in asked.check(graph)])
+    edit = told.flaw.fix
     assert isinstance(edit, Edit)
     return edit
 

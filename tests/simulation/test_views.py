@@ -172,7 +172,31 @@ def test_a_long_walk_is_cut_in_a_table_and_whole_for_whom_it_was_asked() -> None
     cut = "2.0.0 → 3.0.0 → 4.0.0 → (4 more) → 9.0.0: head"
     assert any(cut in line for line in lines(view(long)))
     whole = " → ".join(f"{i}.0.0" for i in range(2, 10))
-    assert any(f"{whole}: head" in line for line in lines(view(long, None, "b1")))
+    shown = lines(view(long, None, "b1"))
+    assert any(cut in line for line in shown)
+    assert shown[shown.index("  b1 under OLM v0, 8 hops:") + 1] == f"    {whole}"
+    assert not any("under OLM v1" in line for line in shown)
+
+
+def test_what_is_whole_fits_a_terminal() -> None:
+    long = "\n".join([*(f"b{i}: b{i - 1}" for i in range(40, 1, -1)), "b1"])
+    assert max(map(len, lines(view(long, None, "b1")))) <= 110
+
+
+def test_of_several_channels_long_walks_are_cut_and_it_is_said_where_they_are_whole() -> None:
+    long = "\n".join([*(f"b{i}: b{i - 1}" for i in range(9, 1, -1)), "b1"])
+    shown = lines(view(f"[x]\n{long}\n[y]\n{long}", None, "b1"))
+    assert not any("hops" in line for line in shown)
+    assert shown[-1] == "Long walks are cut short; -c CHANNEL shows one as a whole, -o json has all."
+
+
+def test_channels_in_which_nobody_moves_for_one_reason_are_told_once() -> None:
+    shown = lines(view("[x]\nb2: b1\nb1\n[y]\nb3: b2\nb2\n[z]\nb4: - / - / <4.0.0", None, "0.5.0"))
+    assert [line for line in shown if line.startswith("package")] == [
+        "package p, channel x (default): 2 entries, head b2",
+        "package p, channel z: 1 entry, head b4",
+    ]
+    assert "  The same in 1 other channel: y" in shown
 
 
 def test_what_opm_says_of_the_channel_stands_above() -> None:

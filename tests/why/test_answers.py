@@ -204,10 +204,55 @@ def test_what_is_nowhere_and_almost_called_like_something_hears_its_name() -> No
     assert "No entry of stable names anything from elsewhere or has a skipRange." in explanation.whereabouts
 
 
-def test_what_is_newer_than_everything_is_told_to_wait_for_a_release() -> None:
-    assert fixes(story(explained("b2: b1\nb1", "p.v9.0.0")))[0] == "- add p.v9.0.0 to the skips of b2"
-    told = story(explained("b2: b1\nb1", "p.v9.0.0"), "v1")
-    assert fixes(told) == ["- add p.v9.0.0 to the skips of b2"]
+def test_what_is_newer_than_everything_is_told_to_wait_for_a_release_or_that_it_would_go_down() -> None:
+    release = "publish a release above 9.0.0 in stable that replaces b2, with a skipRange from 1.0.0"
+    down = "add p.v9.0.0 to the skips of b2, which takes it down from 9.0.0 to 2.0.0"
+    for told in explained("b2: b1\nb1", "p.v9.0.0").stories:
+        assert fixes(told) == [f"- {release}, or {down}"]
+
+
+def asked(drawing: str, installed: str, policy: PolicyName) -> Story:
+    """The story of one resolver, where the other one is not asked."""
+    drawn = catalog(drawing)
+    source = Source("main", 0, PackageGraph(drawn.packages[0]))
+    assert source.package is not None
+    [subject] = released([source.package], installed)
+    return explain([source], Question("p", "stable", subject, (policy,)), {"main": drawn}).stories[0]
+
+
+def test_an_edit_that_leads_to_where_nothing_leads_on_is_not_offered() -> None:
+    told = asked("op.v2.0.0\nop.v1.0.0: op.v2.0.0", "1.5.0", "v1")
+    assert fixes(told)[-1].startswith("- publish a release above 2.0.0 in stable that replaces op.v1.0.0")
+    assert not any("to the skips of op.v2.0.0" in fix for fix in fixes(told))
+
+
+def test_an_edit_that_strands_others_is_not_offered() -> None:
+    told = asked("op.v1.1.1\nop.v2.0.0: op.v1.1.1\nop.v2.0.0-rc.1: op.v2.0.0", "1.5.0", "v1")
+    by_range = "give op.v2.0.0-rc.1 the skipRange '>=1.5.0 <2.0.0-rc.1'"
+    assert fixes(told) == [f"- add op.v1.5.0 to the skips of op.v2.0.0-rc.1, or {by_range}"]
+
+
+def test_what_one_edit_alone_does_not_mend_is_said_so() -> None:
+    told = asked("b5: b5\nb4: b5\nb3: b3\nb2: b3", "b2", "v0")
+    alone = "mended alone, it does not let b2 arrive"
+    assert fixes(told)[1:] == [
+        f"EP202 {alone}",
+        f"EP211 {alone}",
+        "- set replaces: b2 on b5 and remove b3 from its own replaces",
+    ]
+
+
+def test_where_no_edit_is_found_that_is_said() -> None:
+    told = asked("b3: b2\nb2\n%prohibited b3", "1.0.0", "v0")
+    none = "no single edit was found that lets 1.0.0 arrive and leaves nobody worse off"
+    assert fixes(told) == [
+        f"- {none}: publish a release above 3.0.0 in stable that replaces b3, with a skipRange from 1.0.0"
+    ]
+
+
+def test_a_range_that_matches_nobody_is_mended_so_that_it_matches_who_asks() -> None:
+    told = asked("b3: b2 / - / >=3.0.0 <1.0.0\nb2", "1.5.0", "v0")
+    assert fixes(told) == ["EP306 give b3 the skipRange '>=1.5.0 <3.0.0'"]
 
 
 def test_v1_asks_for_the_version_that_a_name_does_not_say() -> None:

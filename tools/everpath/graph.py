@@ -278,6 +278,12 @@ class PackageGraph:
         """For each entry name, the channels that hold it."""
         return _inverted((graph.name, graph.entries) for graph in self.channels)
 
+    @cached_property
+    def strays(self) -> tuple[str, ...]:
+        """Rendered bundles that are in no channel, for which opm refuses the catalog. O(bundles)."""
+        bundles = self.package.by_name.values()
+        return tuple(b.name for b in bundles if b.csv is None and b.name not in self.memberships)
+
 
 def _inverted(pairs: Iterable[tuple[str, Iterable[str]]]) -> Mapping[str, tuple[str, ...]]:
     found: dict[str, list[str]] = {}

@@ -150,8 +150,17 @@ def _refused(error: OSError) -> EverpathError:
 
 
 def _shown(error: click.ClickException) -> int:
-    with suppress(OSError):
-        error.show()
+    """What click finds wrong with a command line, as everpath says it; help where nothing was asked for."""
+    # Before click 8.2 there was no such error: help was shown without one.
+    if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
+        with suppress(OSError):
+            error.show()
+        return error.exit_code
+    message, asks, meant = error.format_message().partition(" Did you mean ")
+    ctx = error.ctx if isinstance(error, click.UsageError) else None
+    command = ctx.command_path if ctx is not None else "everpath"
+    hint = f"did you mean {meant}" if asks else f"`{command} --help` shows what it takes"
+    _told(UsageError(f"{message[:1].lower()}{message[1:].removesuffix('.')}", hint=hint))
     return error.exit_code
 
 

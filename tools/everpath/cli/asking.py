@@ -51,7 +51,9 @@ class Market:
         return {name: self._packages[name] for name in sorted(self._packages) if not wanted or name in wanted}
 
 
-def installed(text: str, chosen: Mapping[str, Sequence[Source]]) -> dict[str, tuple[Asked, ...]]:
+def installed(
+    text: str, chosen: Mapping[str, Sequence[Source]], *, quiet: bool = False
+) -> dict[str, tuple[Asked, ...]]:
     """What a name or a version means, by package. What is nowhere is still asked about, of one package."""
     found = {
         name: released(_graphs(sources), text, guess=len(chosen) == 1) for name, sources in chosen.items()
@@ -60,7 +62,8 @@ def installed(text: str, chosen: Mapping[str, Sequence[Source]]) -> dict[str, tu
     if not found:
         raise _nowhere(text, chosen)
     for meant in (one for several in found.values() for one in several if not one.is_known):
-        say_unknown(text, meant, chosen)
+        if not quiet:
+            say_unknown(text, meant, chosen)
     return found
 
 
@@ -80,21 +83,28 @@ def _nowhere(text: str, chosen: Mapping[str, Sequence[Source]]) -> UsageError:
 def _near(text: str, chosen: Mapping[str, Sequence[Source]]) -> str | None:
     from everpath.paths.nearby import nearby  # noqa: PLC0415 - only who mistypes pays for it
 
+    return nearby(text, _known(chosen))
+
+
+def _known(chosen: Mapping[str, Sequence[Source]]) -> dict[str, str | None]:
+    """Everything that has a name, with its version."""
     known: dict[str, str | None] = {}
     for graph in (graph for sources in chosen.values() for graph in _graphs(sources)):
         known |= dict.fromkeys(name for name in graph.memberships if name not in known)
         known |= {name: bundle.version for name, bundle in graph.package.by_name.items()}
-    return nearby(text, known)
+    return known
 
 
 def say_unknown(text: str, meant: Asked, chosen: Mapping[str, Sequence[Source]]) -> None:
     """On standard error: what is asked about is in no catalog, and what it is taken for."""
-    near = _near(text, chosen)
+    from everpath.paths.nearby import neighbours  # noqa: PLC0415 - only who asks for what is nowhere pays for it
+
+    near = neighbours(text, _known(chosen))
     version = f"version {meant.version}" if meant.version else "a version that nobody knows"
     taken = f"to be of {version}" if meant.name == text else f"for {printable(meant.name)} of {version}"
     click.echo(f"note: {printable(text)} is in no catalog; taken {taken}", err=True)
     if near:
-        click.echo(f"note: did you mean {printable(near)}?", err=True)
+        click.echo(f"note: did you mean {printable(' or '.join(near))}?", err=True)
 
 
 def named(packages: Collection[str]) -> str:

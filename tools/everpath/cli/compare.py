@@ -97,7 +97,7 @@ def compare(**options: Any) -> int:
     Waivers do not apply: they are for what a catalog is, not for whom it leaves behind.
 
     \b
-    $ everpath compare published/ catalog/
+    $ everpath compare published/ catalog/ -p searchkeeper
     package searchkeeper, channel stable
 
     \b

@@ -18,6 +18,7 @@ from everpath.cli.making import Made, Project, made
 from everpath.cli.options import config_options
 from everpath.cli.placing import Placement, pending, place
 from everpath.cli.project import alone, file_option, open_project, pin_option
+from everpath.cli.remarks import tell_remarks
 from everpath.cli.vetting import objections, refused
 from everpath.cli.writing import write
 from everpath.errors import ExitCode
@@ -95,11 +96,19 @@ def _made(request: _Request, project: Project, config: Config) -> int:
         return ExitCode.FINDINGS if due else ExitCode.CLEAN
     if due and refused(project, result, config):
         return ExitCode.FINDINGS
+    if due:
+        tell_remarks(project, result)
     place(result.placement)
+    if not project.source.releases:
+        click.echo(_first_release(project), err=True)
     if not request.quiet:
         done = f"{count(len(due), 'file')} written.\n" if due else "Nothing to write: all is up to date.\n"
         _print(request, project, due, done)
     return ExitCode.CLEAN
+
+
+def _first_release(project: Project) -> str:
+    return f"warning: {project.file} has no release yet: everpath release 0.1.0 cuts the first"
 
 
 def _as_json(
@@ -113,6 +122,7 @@ def _as_json(
     if found:
         state = "refused"
     elif state == "written":
+        tell_remarks(project, result)
         place(result.placement)
     write(changes_document(project, state, due, found), None, machine=True)
     return ExitCode.FINDINGS if state in ("refused", "outOfDate") else ExitCode.CLEAN

@@ -19,8 +19,9 @@ from everpath.cli.inputs import Inputs, unreadable_parts
 from everpath.cli.options import (
     channel_option,
     config_options,
-    package_option,
+    one_package_option,
     progress_option,
+    quiet_option,
     update_mode_option,
 )
 from everpath.cli.terminal import ProgressLine, wants_colour
@@ -49,7 +50,7 @@ class _Request(NamedTuple):
     """The command line."""
 
     path: str | None
-    packages: tuple[str, ...]
+    package: str | None
     channels: tuple[str, ...]
     installed: tuple[str, ...]
     output: str
@@ -57,12 +58,13 @@ class _Request(NamedTuple):
     default_update_mode: str | None
     config_file: str | None
     no_config: bool
+    quiet: bool
     no_progress: bool
 
 
 @click.command("graph", short_help="Pictures of a package's channels.")
 @click.argument("path", required=False)
-@package_option
+@one_package_option
 @channel_option
 @click.option(
     "--installed",
@@ -81,6 +83,7 @@ class _Request(NamedTuple):
 @click.option("--output-file", metavar="FILE", help="Write the picture there, whole or not at all.")
 @update_mode_option
 @config_options
+@quiet_option
 @progress_option
 def graph(**options: Any) -> int:
     """Draw the channels of one package: every entry, every edge, what is wrong, and who goes where.
@@ -105,27 +108,26 @@ def graph(**options: Any) -> int:
 def _graph(request: _Request) -> int:
     config = load(request.config_file, wanted=not request.no_config)
     inputs = Inputs([request.path] if request.path else (), config, request.default_update_mode)
-    with ProgressLine(sys.stderr, wanted=not request.no_progress) as progress:
+    with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
         catalogs = list(inputs.catalogs(progress))
-    inputs.verify(request.packages, request.channels)
-    catalog, package = _chosen(catalogs, request.packages)
+    inputs.verify([request.package] if request.package else (), request.channels)
+    catalog, package = _chosen(catalogs, request.package)
     shown = _scenes(request, config, inputs, catalog, package)
     write(_drawn(request, shown), request.output_file, machine=request.output != "text")
     return _remarked(request, shown, sum(map(unreadable_parts, catalogs)))
 
 
-def _chosen(catalogs: Sequence[Catalog], wanted: tuple[str, ...]) -> tuple[Catalog, Package]:
+def _chosen(catalogs: Sequence[Catalog], wanted: str | None) -> tuple[Catalog, Package]:
     """The one package to draw."""
-    found = [(c, p) for c in catalogs for p in c.packages if not wanted or p.name in wanted]
+    found = [(c, p) for c in catalogs for p in c.packages if wanted in (None, p.name)]
     if len(found) == 1:
         return found[0]
     names = sorted({package.name for _, package in found})
     if not names:
         raise UsageError("there is no package here", hint="everpath validate-graph says what was read")
     some = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
-    raise UsageError(
-        f"a picture shows one package, and there are {len(found):,}: {some}", hint=f"-p {names[0]}"
-    )
+    said = f"a picture shows one package, and there are {len(found):,}: {some}"
+    raise UsageError(said, hint="-p NAME; `everpath list packages` lists them")
 
 
 def _scenes(
@@ -142,7 +144,7 @@ def _scenes(
         )
     graphs.sort(key=lambda g: (g.name != package.default_channel, g.name))
     found = [_sighted(inputs, finding) for finding in report.findings if finding.package == package.name]
-    return scenes(graphs, found, _installed(whole, request.installed))
+    return scenes(graphs, found, _installed(whole, request))
 
 
 def _sighted(inputs: Inputs, finding: Finding) -> Sighted:
@@ -150,12 +152,13 @@ def _sighted(inputs: Inputs, finding: Finding) -> Sighted:
     return Sighted(finding, location.file, location.line, location.column)
 
 
-def _installed(package: PackageGraph, texts: Sequence[str]) -> list[Asked]:
+def _installed(package: PackageGraph, request: _Request) -> list[Asked]:
     """What names and versions stand for; the first of several that have one version."""
-    if not all(text.strip() for text in texts):
+    if not all(text.strip() for text in request.installed):
         raise UsageError("--installed is empty", hint="a name or a version, as in --installed 1.2.3")
     chosen = {package.name: [Source("catalog", 0, package)]}
-    return [installed(text, chosen)[package.name][0] for text in texts]
+    found = (installed(text, chosen, quiet=request.quiet) for text in request.installed)
+    return [each[package.name][0] for each in found]
 
 
 def _drawn(request: _Request, shown: Sequence[Scene]) -> Iterator[str]:
@@ -179,7 +182,7 @@ def _remarked(request: _Request, shown: Sequence[Scene], unread: int) -> int:
                 _warn(f"the flowchart of {scene.picture.channel} has {much}: use -o html or -o svg")
     if unread:
         _warn(f"{count(unread, 'part')} could not be read; everpath validate-graph says which")
-    if request.output_file is not None:
+    if request.output_file is not None and not request.quiet:
         click.echo(f"{count(len(shown), 'channel')} drawn, written to {request.output_file}.", err=True)
     return ExitCode.UNREADABLE if unread else ExitCode.CLEAN
 

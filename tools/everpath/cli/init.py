@@ -6,6 +6,7 @@ __all__ = ["init"]
 
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +15,12 @@ from typing import Final, NamedTuple
 import click
 
 from everpath import __url__
-from everpath.cli.makers import makers
+from everpath.cli.makers import makers, rendered
 from everpath.cli.making import Project, blobs_of, made
 from everpath.cli.options import one_package_option
 from everpath.cli.placing import Placement, place
-from everpath.errors import ExitCode, UsageError
+from everpath.cli.terminal import ProgressLine
+from everpath.errors import ExitCode, ReleasesError, UsageError
 from everpath.formats.bundles.shape import is_bundle_folder, is_repository
 from everpath.formats.reading import read
 from everpath.formats.releases.frozen import digest, files_below
@@ -30,7 +32,7 @@ from everpath.model import Catalog, Package
 from everpath.outputs.plain import count
 from everpath.packaging import starting_csv
 from everpath.releases.reconstruction import reconstructed
-from everpath.releases.source import Source
+from everpath.releases.source import Release, Source
 from everpath.rendering import Blob
 
 _SCHEMA: Final = f"{__url__}/raw/main/docs/schemas/releases.schema.json"
@@ -41,6 +43,7 @@ _MANIFESTS: Final = (
     "config/crd/bases",
     "config/rbac",
     "config/manager",
+    "config/webhook",
     "config/samples",
     "config/scorecard",
 )
@@ -48,12 +51,16 @@ _ASSIGNED: Final = r"^{}\s*[:?]?=\s*(?P<value>\S+)\s*$"
 
 
 class _Start(NamedTuple):
-    """The source to begin with, the documents of the catalog it comes from, if it has any, and more files."""
+    """The source to begin with, the documents of the catalog it comes from, if it has any, and more files.
+
+    `remarks` are comments of the file, `told` is what to know now.
+    """
 
     source: Source
     blobs: tuple[Blob, ...] | None = None
     remarks: tuple[str, ...] = ()
     files: Mapping[Path, bytes] = {}
+    told: tuple[str, ...] = ()
 
 
 @click.command("init", short_help="Start a releases.yaml, also from a catalog.")
@@ -97,6 +104,8 @@ def init(catalog: str | None, package: str | None, channel: str | None, file: st
     click.echo(
         f"{path}: {start.source.package} with {releases}; {count(len(done), 'file')} written.", err=True
     )
+    for line in start.told:
+        click.echo(line, err=True)
     return ExitCode.CLEAN
 
 
@@ -113,17 +122,26 @@ def _relative(target: Path, file: Path) -> str:
 
 def _reconstructed(path: str, name: str | None, file: Path) -> _Start:
     sources = Sources()
-    whole = _chosen(read(path, sources=sources).catalog, name)
+    with ProgressLine(sys.stderr) as progress:
+        whole = _chosen(read(_part(path, name), sources=sources, progress=progress).catalog, name)
     if whole.is_one_release:
         raise UsageError(f"{path} is the folder of one bundle", hint="give the catalog it is in")
     source = reconstructed(whole)
     remarks = ("Reconstructed by `everpath init`: every edge as it was found, oldest release first.",)
     is_folder = path != STANDARD_INPUT and Path(path).is_dir()
     if is_folder and (is_repository(path) or is_bundle_folder(path)):
-        return _Start(_with_bundles(source, whole, file), None, remarks)
+        return _with_bundles(source, whole, file, remarks)
     blobs = tuple(blob for blob in blobs_of(path, sources) if _package_of(blob) == whole.name)
     _require_apart(path, whole, file)
     return _Start(source, blobs, remarks)
+
+
+def _part(path: str, name: str | None) -> str:
+    """The folder of the one package that is wanted of a repository: nothing else need be read."""
+    for folder in (Path(path, "operators", name), Path(path, name)) if name else ():
+        if folder.is_dir() and is_repository(path) and is_repository(str(folder)):
+            return str(folder)
+    return path
 
 
 def _package_of(blob: Blob) -> object:
@@ -159,7 +177,7 @@ def _require_apart(path: str, whole: Package, file: Path) -> None:
             )
 
 
-def _with_bundles(source: Source, whole: Package, file: Path) -> Source:
+def _with_bundles(source: Source, whole: Package, file: Path, remarks: tuple[str, ...]) -> _Start:
     """The source with the folder that holds PACKAGE/VERSION for each release."""
     roots = {_root(bundle.place.file, whole.name, bundle.version or "") for bundle in whole.bundles}
     root = roots.pop() if len(roots) == 1 else None
@@ -170,8 +188,38 @@ def _with_bundles(source: Source, whole: Package, file: Path) -> Source:
         )
     with_folder = replace(source, bundles=_relative(root, file))
     project = Project(file, with_folder, Sources())
-    frozen = (replace(r, bundle=digest(files_below(project.bundle_folder(r)))) for r in source.releases)
-    return replace(with_folder, releases=tuple(frozen))
+    kept = [_kept(project, release) for release in source.releases]
+    blobs = tuple(each.blob for each in kept if each.blob is not None)
+    told = tuple(_published([each.reason for each in kept if each.reason]))
+    found = replace(with_folder, releases=tuple(each.release for each in kept))
+    return _Start(found, blobs or None, remarks, {}, told)
+
+
+class _Kept(NamedTuple):
+    """A release of a repository; with its blob, and why opm makes none of it, where only that can be kept."""
+
+    release: Release
+    blob: Blob | None = None
+    reason: str = ""
+
+
+def _kept(project: Project, release: Release) -> _Kept:
+    """The release, frozen. Nobody can mend what is out: what opm refuses stays as well as it can be told."""
+    folder = project.bundle_folder(release)
+    files = files_below(folder)
+    try:
+        rendered(str(folder), files, "")
+    except ReleasesError as error:
+        blob = rendered(str(folder), files, project.image_of(release), is_out=True)
+        return _Kept(release, blob, error.message)
+    return _Kept(replace(release, bundle=digest(files)))
+
+
+def _published(reasons: Sequence[str]) -> Iterator[str]:
+    """Which bundles are kept though opm refuses them; the first stands for many."""
+    if reasons:
+        more = f"; and {count(len(reasons) - 1, 'more bundle')}" if reasons[1:] else ""
+        yield f"warning: kept as `published`, since opm refuses it today: {reasons[0]}{more}"
 
 
 def _root(file: str, package: str, version: str) -> Path | None:
@@ -206,8 +254,21 @@ def _from_project(name: str | None, channel: str | None, file: Path) -> _Start:
         images={"controller": base} if base else {},
     )
     version = _assigned(makefile, "VERSION") or "0.1.0"
-    remarks = (f"The first release: everpath release {version}", *_overlaid())
-    return _Start(source, None, remarks, files)
+    open_keys, overlaid = tuple(_open_keys(source)), tuple(_overlaid())
+    told = [f"warning: {overlaid[0][:1].lower()}{overlaid[0][1:]} {overlaid[1]}"] if overlaid else []
+    told += ["Fill in what is commented out in it. Then:"] if open_keys else []
+    told.append(f"The first release: everpath release {version}")
+    return _Start(source, None, (*open_keys, *overlaid), files, tuple(told))
+
+
+def _open_keys(source: Source) -> Iterator[str]:
+    """What only the author knows, as comments that need no more than a value."""
+    if not source.operator:
+        yield "operator: ../config    # the operator's manifests: base CSV, CRDs, RBAC, Deployment, samples"
+    if not source.image:
+        yield f"image: registry.example.com/{source.package}-bundle    # bundle images are IMAGE:vVERSION"
+    if not source.images:
+        yield f"images: {{controller: registry.example.com/{source.package}}}    # by the manifests' names"
 
 
 def _base(package: str, operator: Sequence[str]) -> dict[Path, bytes]:
@@ -225,6 +286,7 @@ def _overlaid() -> Iterator[str]:
     if re.search(r"^(namePrefix|patches\w*):", _content("config/default/kustomization.yaml"), re.MULTILINE):
         yield "What config/default changes (namePrefix, patches) is not in these manifests. With it:"
         yield "kustomize build config/manifests > operator.yaml, and operator: ../operator.yaml"
+        yield "(then the key of `images:` is the image that kustomize has put in, without its tag)"
 
 
 def _content(name: str) -> str:

@@ -17,13 +17,14 @@ from everpath.cli.inputs import Inputs, unreadable_parts
 from everpath.cli.options import (
     channel_option,
     config_options,
+    output_file_option,
     package_option,
     progress_option,
     update_mode_option,
 )
 from everpath.cli.terminal import ProgressLine
 from everpath.cli.writing import write
-from everpath.errors import ExitCode
+from everpath.errors import ExitCode, UsageError
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.outputs.plain import columns, count, one_line
 
@@ -43,6 +44,7 @@ class _Query(NamedTuple):
     packages: tuple[str, ...]
     channels: tuple[str, ...]
     output: str
+    output_file: str | None
     default_update_mode: str | None
     config_file: str | None
     no_config: bool
@@ -59,6 +61,7 @@ def _options(command: F) -> F:
         progress_option,
         config_options,
         update_mode_option,
+        output_file_option,
         output,
         channel_option,
         package_option,
@@ -76,18 +79,19 @@ class _Nouns(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         word = args[0]
         if word not in self.commands and not word.startswith("-") and not ctx.resilient_parsing:
-            ctx.fail(_advice(word))
+            raise _advice(word)
         return super().resolve_command(ctx, args)
 
 
-def _advice(word: str) -> str:
+def _advice(word: str) -> UsageError:
     """What to type in the place of `everpath list WORD`: a noun, before the path that the word may be."""
     from difflib import get_close_matches  # noqa: PLC0415 - only who mistypes pays for it
 
     path = f" {word}" if os.path.exists(word) else ""  # noqa: PTH110 - says no where pathlib raises
     near = [] if path else get_close_matches(word, _TITLES, n=1)
     calls = [f"'everpath list {noun}{path}'" for noun in near or _TITLES]
-    return f"Say what to list: {', '.join(calls[:-1])}{' or ' if calls[1:] else ''}{calls[-1]}."
+    hint = f"{', '.join(calls[:-1])}{' or ' if calls[1:] else ''}{calls[-1]}"
+    return UsageError("say what to list", hint=hint)
 
 
 @click.group(
@@ -100,7 +104,7 @@ def _advice(word: str) -> str:
 def list_(ctx: click.Context) -> None:
     """What a catalog holds. PATH is whatever validate-graph reads."""
     if ctx.invoked_subcommand is None:
-        ctx.fail(_advice(""))
+        raise _advice("")
 
 
 @list_.command()
@@ -159,7 +163,7 @@ def _list(kind: str, query: _Query, rows_of: Rows) -> int:
                 if not query.packages or package.name in query.packages:
                     rows += _rows(PackageGraph(package), query.channels, rows_of)
     inputs.verify(query.packages, query.channels)
-    write(_written(kind, rows, query.output), None, machine=query.output == "json")
+    write(_written(kind, rows, query.output), query.output_file, machine=query.output == "json")
     if unread:
         what = count(unread, "part")
         click.echo(f"warning: {what} could not be read; everpath validate-graph says which", err=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-__all__ = ["makers"]
+__all__ = ["makers", "rendered"]
 
 from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from everpath.cli.making import Files, Makers, Project, line_of
+from everpath.cli.making import Files, Makers, Packed, Project, line_of
 from everpath.contents import CSV, Manifest
 from everpath.errors import ReleasesError, UnreadableInput
 from everpath.formats.bundles.contents import read_contents
@@ -18,7 +19,8 @@ from everpath.formats.sources import Sources
 from everpath.formats.text.first_document import first_document
 from everpath.formats.text.go_yaml import yaml_text
 from everpath.model import Package, Place
-from everpath.packaging import Operator, ReleaseFacts, bundle_files
+from everpath.packaging import Operator, ReleaseFacts, bundle_files, image_names, origins
+from everpath.releases.bundle_edges import stated_edges
 from everpath.releases.source import Release
 from everpath.rendering import Blob, Refusal, render_bundle
 from everpath.rendering.metadata import migrated
@@ -28,7 +30,7 @@ def makers() -> Makers:
     """Those of one run: the operator's manifests are read once."""
     known: dict[tuple[str, ...], Operator] = {}
 
-    def bundle(project: Project, release: Release, whole: Package) -> Files:
+    def bundle(project: Project, release: Release, whole: Package) -> Packed:
         paths = tuple(str(project.beside(path)) for path in project.source.operator)
         for path in paths:
             if not Path(path).exists():
@@ -36,18 +38,35 @@ def makers() -> Makers:
                 raise UnreadableInput(f"{path} does not exist", hint=hint, file=path)
         if paths not in known:
             known[paths] = read_operator(paths, Sources())
-        documents = bundle_files(known[paths], _facts(project, release, whole))
-        return {name: yaml_text(body).encode() for name, body in documents.items()}
+        operator, facts = known[paths], _facts(project, release, whole)
+        _require_known_images(project, release, operator)
+        documents = bundle_files(operator, facts)
+        files = {name: yaml_text(body).encode() for name, body in documents.items()}
+        return Packed(files, origins(operator, facts))
 
-    return Makers(bundle, _blob, _text, _about)
+    return Makers(bundle, rendered, _text, _about)
+
+
+def _require_known_images(project: Project, release: Release, operator: Operator) -> None:
+    """A name that no container has replaces nothing, and the release would ship another image."""
+    known = sorted(image_names(operator.deployments))
+    stated = {name: project.source.place.at("images", name) for name in project.source.images}
+    stated |= {name: release.place.at("images", name) for name in release.images}
+    for name, place in stated.items():
+        if name not in known:
+            near = get_close_matches(name, known, n=1)
+            meant = f"did you mean {near[0]!r}? " if near else ""
+            raise ReleasesError(
+                f"{line_of(place, project.sources)}: no container has an image called {name!r}",
+                hint=f"{meant}the manifests have {', '.join(known) or 'none'}: that is the key, with no tag",
+                file=str(project.file),
+            )
 
 
 def _facts(project: Project, release: Release, whole: Package) -> ReleaseFacts:
-    """The release as its CSV tells it: with its edges in the default channel, or in its first one."""
+    """The release as its CSV tells it."""
     source, name = project.source, project.source.name_of(release)
-    channels = [channel for channel in whole.channels if name in channel.by_name]
-    channels.sort(key=lambda channel: channel.name != source.default_channel)
-    entry = channels[0].by_name[name] if channels else None
+    edges = stated_edges(whole, name, source.default_channel)
     additions = source.additions_of(release)
     return ReleaseFacts(
         source.package,
@@ -55,9 +74,9 @@ def _facts(project: Project, release: Release, whole: Package) -> ReleaseFacts:
         release.version,
         tuple(membership.channel for membership in release.channels),
         source.default_channel,
-        replaces=entry.replaces if entry else None,
-        skips=entry.skips if entry else (),
-        skip_range=entry.skip_range if entry else None,
+        replaces=edges.replaces,
+        skips=edges.skips,
+        skip_range=edges.skip_range,
         min_kube_version=release.min_kube_version,
         images=source.images_of(release),
         digests=project.digests,
@@ -67,8 +86,11 @@ def _facts(project: Project, release: Release, whole: Package) -> ReleaseFacts:
     )
 
 
-def _blob(folder: str, files: Files, image: str) -> Blob:
-    """What opm would render of the files, which need not be on disk yet."""
+def rendered(folder: str, files: Files, image: str, *, is_out: bool = False) -> Blob:
+    """What opm would render of the files, which need not be on disk yet. Raises ReleasesError.
+
+    Of one that `is_out` also what opm rendered once and refuses today.
+    """
     with TemporaryDirectory(prefix="everpath-") as aside:
         for name, content in files.items():
             path = Path(aside, name)
@@ -76,7 +98,7 @@ def _blob(folder: str, files: Files, image: str) -> Blob:
             path.write_bytes(content)
         try:
             # With an image to pull, the catalog need not carry the manifests: a tenth of the size.
-            return migrated(render_bundle(read_contents(aside), image)).blob
+            return migrated(render_bundle(read_contents(aside), image, is_out=is_out)).blob
         except Refusal as refusal:
             inside = line_of(refusal.place, Sources()).removeprefix(aside).lstrip("/")
             where = str(Path(folder, inside))

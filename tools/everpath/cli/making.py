@@ -6,7 +6,7 @@ others: four functions (`Makers`), handed in. Nothing is written here.
 
 from __future__ import annotations
 
-__all__ = ["Made", "Makers", "Project", "blobs_of", "frozen_digests", "line_of", "made"]
+__all__ = ["Made", "Makers", "Packed", "Project", "blobs_of", "frozen_digests", "line_of", "made"]
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from everpath.cli.placing import Placement
+from everpath.cli.side_files import ignore_file, mode_file
 from everpath.errors import ReleasesError, UnreadableInput
 from everpath.formats import positions
 from everpath.formats.fbc.blobs import read_blobs
@@ -38,6 +39,13 @@ _HEADER: Final = b"# Made by `everpath generate` from releases.yaml: edit that.\
 Files = Mapping[str, bytes]
 
 
+class Packed(NamedTuple):
+    """A bundle that was made: its files, and the file that each of its manifests comes from."""
+
+    files: Files
+    origins: Mapping[str, str]
+
+
 class Makers(NamedTuple):
     """What others know: a bundle's files from the operator's manifests, its blob from its files, a text,
     and the icon and the description that a bundle's files give its package.
@@ -45,7 +53,7 @@ class Makers(NamedTuple):
     `bundle` is given the release, and the package with all its edges.
     """
 
-    bundle: Callable[[Project, Release, Package], Files]
+    bundle: Callable[[Project, Release, Package], Packed]
     blob: Callable[[str, Files, str], Blob]
     text: Callable[[Iterable[Blob], str], bytes]
     about: Callable[[Files], Blob]
@@ -54,13 +62,15 @@ class Makers(NamedTuple):
 class Made(NamedTuple):
     """All that a source stands for: the files to write, and every bundle there is, by folder.
 
-    `fresh` are the folders of bundles that were made from the operator's manifests, and may still change.
+    `fresh` are the folders of bundles that were made from the operator's manifests, and may still change;
+    `origins` says which file of those a file of a bundle comes from.
     """
 
     placement: Placement
     bundles: Mapping[Path, Files]
     fresh: frozenset[Path]
     catalogs: tuple[Path, ...]
+    origins: Mapping[Path, str]
 
 
 @dataclass(frozen=True)
@@ -147,19 +157,24 @@ def made(project: Project, makers: Makers, suffix: str | None = None) -> Made:
     """
     source = project.source
     whole = package(source)
-    files: dict[Path, bytes] = {project.folder / ".indexignore": _ignore(project)}
+    files: dict[Path, bytes] = dict(ignore_file(project.file))
     stale: list[Path] = []
     blobs: dict[str, Blob] = {}
     bundles: dict[Path, Files] = {}
     fresh: set[Path] = set()
+    origins: dict[Path, str] = {}
     for release in source.releases:
         folder = project.bundle_folder(release)
-        written = bundles[folder] = _bundle(project, makers, release, whole)
         if source.operator and release.bundle is None:
+            packed = makers.bundle(project, release, whole)
+            written = bundles[folder] = packed.files
+            origins |= {folder / name: file for name, file in packed.origins.items()}
             fresh.add(folder)
             files |= {folder / name: content for name, content in written.items()}
             stale += (folder / name for name in files_below(folder) if name not in written)
             stale += drafts_below(folder)
+        else:
+            written = bundles[folder] = _released(project, release)
         blobs[source.name_of(release)] = _blob(project, makers, release, written)
     described = _described(project, makers, whole, bundles)
     catalogs = []
@@ -173,8 +188,11 @@ def made(project: Project, makers: Makers, suffix: str | None = None) -> Made:
         text = makers.text(catalog, file.suffix[1:])
         # Inside of the first document: to opm a comment before it would be a document of its own.
         files[file] = text.replace(b"---\n", b"---\n" + _HEADER, 1) if file.suffix == ".yaml" else text
+    if fresh:
+        files |= mode_file(project.bundles)
     stale += _stale_catalogs(project, files)
-    return Made(Placement(files, tuple(sorted(stale))), bundles, frozenset(fresh), tuple(catalogs))
+    placement = Placement(files, tuple(sorted(stale)))
+    return Made(placement, bundles, frozenset(fresh), tuple(catalogs), origins)
 
 
 def blobs_of(path: str, sources: Sources) -> list[Blob]:
@@ -205,13 +223,11 @@ def frozen_digests(project: Project) -> dict[str, str]:
     return found
 
 
-def _bundle(project: Project, makers: Makers, release: Release, whole: Package) -> Files:
-    """The files of a bundle: as they were released, or as the operator's manifests make them today."""
-    if release.bundle is None and project.source.operator:
-        return makers.bundle(project, release, whole)
+def _released(project: Project, release: Release) -> Files:
+    """The files of a bundle that is not made here, as they are; none where only a catalog has it."""
     folder = project.bundle_folder(release)
-    files = files_below(folder)
-    if release.bundle not in (None, PUBLISHED) and digest(files) != release.bundle:
+    files = files_below(folder) if release.bundle != PUBLISHED else {}
+    if release.bundle is not None and release.bundle != PUBLISHED and digest(files) != release.bundle:
         what = "has changed since" if files else "is gone, and"
         raise ReleasesError(
             f"{folder} {what} it was released ({project.line_of(release, 'bundle')} has its digest)",
@@ -302,20 +318,6 @@ def _described(project: Project, makers: Makers, whole: Package, bundles: Mappin
     found = {**kept, **about} if project.source.operator else {**about, **kept}
     first = [key for key in ("icon", "description") if key in found]
     return {key: found[key] for key in (*first, *found) if key not in _OF_THE_SOURCE}
-
-
-def _ignore(project: Project) -> bytes:
-    """Keeps the source out of the sight of whatever loads the folder; what else is ignored stays so."""
-    file, line = project.folder / ".indexignore", f"/{project.file.name}".encode()
-    try:
-        content = file.read_bytes()
-    except FileNotFoundError:
-        content = b""
-    except OSError as error:
-        raise UnreadableInput(f"cannot read {file}: {error.strerror or error}", file=str(file)) from error
-    if line in content.split():
-        return content
-    return content + (b"" if content.endswith(b"\n") or not content else b"\n") + line + b"\n"
 
 
 def _stale_catalogs(project: Project, files: Mapping[Path, bytes]) -> Iterator[Path]:

@@ -9,8 +9,10 @@ __all__ = [
     "extension_options",
     "one_name",
     "one_package_option",
+    "output_file_option",
     "package_option",
     "progress_option",
+    "quiet_option",
     "update_mode_option",
     "words",
 ]
@@ -90,6 +92,12 @@ one_package_option: Final = click.option(
     shell_complete=completers.packages,
     help="The package; needed where there are several.",
 )
+
+output_file_option: Final = click.option(
+    "--output-file", metavar="FILE", help="Write the answer there, whole or not at all."
+)
+
+quiet_option: Final = click.option("-q", "--quiet", is_flag=True, help="Print the answer and nothing else.")
 
 progress_option: Final = click.option("--no-progress", is_flag=True, help="Show no progress on the terminal.")
 

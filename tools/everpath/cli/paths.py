@@ -20,6 +20,7 @@ from everpath.cli.options import (
     config_options,
     one_package_option,
     progress_option,
+    quiet_option,
     update_mode_option,
 )
 from everpath.cli.terminal import ProgressLine, wants_colour
@@ -58,6 +59,7 @@ class _Request(NamedTuple):
     default_update_mode: str | None
     config_file: str | None
     no_config: bool
+    quiet: bool
     no_progress: bool
 
 
@@ -105,6 +107,7 @@ class _Request(NamedTuple):
 @click.option("--output-file", metavar="FILE", help="Write there, whole or not at all.")
 @update_mode_option
 @config_options
+@quiet_option
 @progress_option
 def paths(**options: Any) -> int:
     """Every road between two versions, or to the head: how many, the shortest, the longest.
@@ -138,7 +141,7 @@ def _told(request: _Request) -> int:
     _verify(request)
     config = load(request.config_file, wanted=not request.no_config)
     inputs = Inputs([request.path] if request.path else (), config, request.default_update_mode)
-    with ProgressLine(sys.stderr, wanted=not request.no_progress) as progress:
+    with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
         [catalog] = inputs.catalogs(progress)
     inputs.verify([request.package] if request.package else (), ())
     package = _package(catalog, request.package)

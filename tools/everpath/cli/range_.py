@@ -14,7 +14,7 @@ import click
 from everpath.cli import completers
 from everpath.cli.config import load
 from everpath.cli.inputs import Inputs
-from everpath.cli.options import config_options, progress_option, update_mode_option
+from everpath.cli.options import config_options, output_file_option, progress_option, update_mode_option
 from everpath.cli.terminal import ProgressLine
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
@@ -37,6 +37,7 @@ class _Question(NamedTuple):
     channel: str | None
     versions: tuple[str, ...]
     output: str
+    output_file: str | None
     default_update_mode: str | None
     config_file: str | None
     no_config: bool
@@ -70,6 +71,7 @@ def range_() -> None:
 )
 @click.option("--version", "versions", metavar="VERSION", multiple=True, help="Does it match this one?")
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@output_file_option
 @update_mode_option
 @config_options
 @progress_option
@@ -107,11 +109,11 @@ def _explain(question: _Question) -> int:
     try:
         span = Range.parse(question.range_text)
     except RangeError as error:
-        write(_refusal(error, question.output), None, machine=question.output == "json")
+        write(_refusal(error, question.output), question.output_file, machine=question.output == "json")
         return ExitCode.FINDINGS
     explanation = explain(span, published)
     chunks = _document if question.output == "json" else _text
-    write(chunks(explanation, span, asked), None, machine=question.output == "json")
+    write(chunks(explanation, span, asked), question.output_file, machine=question.output == "json")
     return ExitCode.CLEAN
 
 

@@ -21,6 +21,7 @@ from everpath.cli.making import Project, frozen_digests, made
 from everpath.cli.options import comma_list, config_options
 from everpath.cli.placing import Placement, pending, place
 from everpath.cli.project import alone, file_option, open_project, pin_option, variant_package
+from everpath.cli.remarks import tell_remarks
 from everpath.cli.terminal import wants_colour
 from everpath.cli.vetting import refused
 from everpath.cli.writing import write
@@ -103,7 +104,8 @@ class _Request(NamedTuple):
     metavar="NAME",
     multiple=True,
     callback=comma_list,
-    help="Release into this channel; may be repeated.  [default: those of the release before it]",
+    help="Release into this channel, also what is out already; may be repeated.  "
+    "[default: those of the release before it]",
 )
 @click.option("--zstream", is_flag=True, help="It stands in for every lower release of its X.Y.")
 @click.option("--replaces", metavar="VERSION", help="What it replaces.  [default: the head of the channel]")
@@ -140,6 +142,7 @@ def release(**options: Any) -> int:
     $ everpath release 0.3.1 --withdraw 0.3.0 --reason 'loses shards when a pool shrinks'
     $ everpath release 0.4.0 --replaces 0.2.2 --skips 0.3.0,0.3.1
     $ everpath release 0.5.0 --channel candidate --dry-run
+    $ everpath release 0.5.0 --channel stable   # it is out already: into one more channel
 
     \b
     Exit codes:
@@ -172,14 +175,16 @@ def _cut(request: _Request, old: Project) -> int:
     new = open_project(str(old.file), new_content)
     steps = [_step(old, new, variant) for variant in new.source.variants]
     reasons = dict.fromkeys(reason for step in steps for reason in _objections(step.comparison))
+    # Made before anything is told: an error should not stand below pages of graphs.
+    result = None if reasons else made(new, makers())
     lines = (line for step in steps for line in _told(request, new, step))
     write(lines, None, machine=False)
-    if reasons:
+    if result is None:
         click.echo(f"error: {' and '.join(reasons)}; nothing was written", err=True)
         return ExitCode.FINDINGS
-    result = made(new, makers())
     if refused(new, result, config):
         return ExitCode.FINDINGS
+    tell_remarks(new, result)
     placement = result.placement._replace(files={**result.placement.files, new.file: new_content})
     if request.dry_run:
         write(_planned(request, old, (content, new_content), placement), None, machine=False)
@@ -225,9 +230,12 @@ def _told(request: _Request, new: Project, step: _Step) -> Iterator[str]:
         for word, whole in (("before", step.old), ("after", step.new)):
             graphs = [graph for graph in PackageGraph(whole).channels if graph.name in changed]
             if graphs:
-                yield f"{paint('cyan', f'{word}{catalog}')}\n\n"
+                if step.old.channels:
+                    yield f"{paint('cyan', f'{word}{catalog}')}\n\n"
                 yield from _drawn(graphs, colour=paint.on)
                 yield "\n"
+    if not step.old.channels:
+        return
     from everpath.outputs import comparison_text  # noqa: PLC0415 - beside the view of the graph
 
     yield from comparison_text.render(

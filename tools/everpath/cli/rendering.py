@@ -6,7 +6,7 @@ __all__ = ["render"]
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -39,6 +39,9 @@ from everpath.rendering.templates import is_template, render_template
 
 _MIGRATION: Final = "bundle-object-to-csv-metadata"
 
+#: What every document of a catalog says, and every template.
+_SCHEMA: Final = b"schema"
+
 
 class _Request(NamedTuple):
     """The command line."""
@@ -55,12 +58,14 @@ class _Request(NamedTuple):
 @click.command("render", short_help="A catalog from bundles, catalogs and templates.")
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
 @click.option(
+    "--format",
     "-o",
     "--output",
+    "output",
     type=click.Choice(OUTPUTS),
     default="yaml",
     show_default=True,
-    help="The language of the catalog.",
+    help="The language of the catalog; -o as opm calls it.",
 )
 @click.option(
     "--migrate-level",
@@ -95,7 +100,8 @@ def render(**options: Any) -> int:
 
     PATH is a bundle's folder, a file-based catalog (folder, file, - for standard input), or a file with one
     of opm's templates: olm.template.basic, olm.semver, olm.template.substitutes. Images are not pulled: what
-    a template names is given with --bundle or --from.
+    a template names is given with --bundle or --from. Bundles give olm.bundle documents and no more: the
+    package and its channels are for a template, or for `everpath generate`, to say.
 
     \b
     $ everpath catalog render bundles/searchkeeper/0.3.1
@@ -114,7 +120,7 @@ def _render(request: _Request) -> int:
     kitchen = _Kitchen(request)
     blobs: list[Blob] = []
     refused = False
-    for path in _chosen(request):
+    for path in _rendered(_chosen(request)):
         try:
             blobs += kitchen.blobs(path.rstrip(os.sep) or path)
         except Refusal as refusal:
@@ -136,6 +142,24 @@ def _chosen(request: _Request) -> Sequence[str]:
     return request.paths
 
 
+def _rendered(paths: Sequence[str]) -> Iterator[str]:
+    """The paths without what a shell's `bundles/acme/*` takes in beside bundles: ci.yaml, OWNERS and such."""
+    beside = {Path(path).parent for path in paths if Path(path).is_dir() and is_bundle_folder(path)}
+    for path in paths:
+        file = Path(path)
+        if file.parent in beside and file.is_file() and _SCHEMA not in file.read_bytes():
+            click.echo(f"note: {path} is passed over: no bundle, catalog or template", err=True)
+        else:
+            yield path
+
+
+def _depth(repository: str) -> str:
+    """Where in a repository the bundles are, as a shell's pattern."""
+    depths = ("*", "*/*", "*/*/*")
+    shallow = (d for d in depths if any(is_bundle_folder(str(each)) for each in Path(repository).glob(d)))
+    return next(shallow, "*/*")
+
+
 class _Kitchen:
     """Makes blobs of paths and images."""
 
@@ -152,7 +176,7 @@ class _Kitchen:
             if is_bundle_folder(path):
                 return [self._folder(path, None).blob]
             if is_repository(path):
-                hint = f"give its bundles, as in {path}/*/*"
+                hint = f"give its bundles, as in {path}/{_depth(path)}"
                 raise UsageError(f"{path} is a repository of bundles, not one of them", hint=hint)
             return [self._again(blob) for blob in read_blobs(path, self.sources)]
         documents = read_documents(path, self.sources)

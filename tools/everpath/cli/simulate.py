@@ -31,12 +31,14 @@ from everpath.cli.options import (
     extension_options,
     package_option,
     progress_option,
+    quiet_option,
     update_mode_option,
 )
 from everpath.cli.served import served
 from everpath.cli.terminal import ProgressLine, wants_colour
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
+from everpath.model import Package
 from everpath.outputs.plain import count
 from everpath.outputs.simulation import Simulation, csv, document
 from everpath.policies import PolicyName
@@ -70,6 +72,7 @@ class Request(NamedTuple):
     default_update_mode: str | None
     config_file: str | None
     no_config: bool
+    quiet: bool
     no_progress: bool
 
 
@@ -109,6 +112,7 @@ class Request(NamedTuple):
 @click.option("--output-file", metavar="FILE", help="Write the answers there, whole or not at all.")
 @update_mode_option
 @config_options
+@quiet_option
 @progress_option
 def simulate(**options: Any) -> int:
     """What will OLM do to a cluster on any version?
@@ -156,7 +160,7 @@ def _simulate(request: Request) -> int:
     scenario = _scenario(request, config)
     catalogs = served(request.paths or config.paths, request.priorities)
     inputs = Inputs([catalog.path for catalog in catalogs], config, request.default_update_mode)
-    with ProgressLine(sys.stderr, wanted=not request.no_progress) as progress:
+    with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
         market = Market(catalogs or served(inputs.chosen), list(inputs.catalogs(progress)))
         packages = request.packages or config.packages
         inputs.verify(packages, [*scenario.channels, *scenario.targets, *(scenario.terms.channels or ())])
@@ -169,8 +173,10 @@ def _simulate(request: Request) -> int:
         catalogs=market.names,
         manual=request.approval == "Manual",
         whole=request.installed is not None,
+        brief=request.quiet,
         colour=request.output_file is None and wants_colour(sys.stdout, os.environ),
         warnings=range_warnings(request.version_range),
+        joint=tuple(_joint(market, answers)),
     )
     write(_view(request.output)(simulation), request.output_file, machine=request.output != "text")
     return _exit_code(request, simulation, market)
@@ -228,13 +234,23 @@ def _refuse_contradictions(request: Request, policy: str) -> None:
 
 def _answers(request: Request, scenario: Scenario, market: Market, wanted: Sequence[str]) -> Iterator[Sheet]:
     chosen = market.packages(wanted)
-    asked = installed(request.installed, chosen) if request.installed is not None else None
+    asked = (
+        installed(request.installed, chosen, quiet=request.quiet) if request.installed is not None else None
+    )
     if request.starting_csv is not None:
         chosen = with_entry(request.starting_csv, chosen)
     for name, sources in chosen.items():
         if asked is None or name in asked:
             only = asked[name] if asked is not None else None
             yield from sheets(sources, scenario, only, named=bool(market.names))
+
+
+def _joint(market: Market, answers: Sequence[Sheet]) -> Iterator[tuple[str | None, Package]]:
+    """The packages of answers that are not about one channel."""
+    names = dict.fromkeys(sheet.package for sheet in answers if sheet.graph is None)
+    for source in (source for name in names for source in market.packages([name])[name]):
+        if source.package is not None:
+            yield source.name if market.names else None, source.package.package
 
 
 def _refuse_silence(request: Request, answers: Sequence[Sheet]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 __all__ = ["objections", "refused"]
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -54,7 +54,7 @@ def refused(project: Project, made: Made, config: Config) -> bool:
     told = list(objections(project, made, config, view("text")))
     if told:
         write(told, None, machine=False)
-        click.echo("error: this is what would be written, so nothing was", err=True)
+        click.echo("error: nothing was written: the files would have the errors above", err=True)
     return bool(told)
 
 
@@ -66,7 +66,7 @@ def objections(
     Cost: the bundles are written once more, aside, and read again.
     """
     with TemporaryDirectory(prefix="everpath-") as folder:
-        aside = _Aside(folder)
+        aside = _Aside(folder, made.origins)
         for path, files in made.bundles.items():
             aside.put_bundle(path, files)
         catalogs = [aside.put(path, made.placement.files[path]) for path in made.catalogs]
@@ -82,8 +82,9 @@ def objections(
 class _Aside:
     """A folder with the files as they would be, and the way back to their own names."""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, origins: Mapping[Path, str] | None = None) -> None:
         self.root = Path(folder)
+        self._origins = origins or {}
         self.bundles: dict[Path, str] = {}
         self._real: dict[str, str] = {}
 
@@ -106,6 +107,11 @@ class _Aside:
     def definitions(self) -> DefinitionsOf | None:
         """The CRDs of all bundles; None where there is no bundle's folder."""
         return definitions_below([str(self.root / "bundles")]) if (self.root / "bundles").exists() else None
+
+    def origin(self, place: Place) -> tuple[str, ...]:
+        """Where to mend what is wrong at a place: the file that it comes from, if that is another."""
+        found = self._origins.get(Path(self.renamed(place.file)))
+        return (f"it is made from {found}",) if found else ()
 
     def renamed(self, text: str) -> str:
         """A text with files by the names they will have."""
@@ -183,7 +189,7 @@ def _grave(report: Report, subjects: frozenset[str], config: Config, aside: _Asi
 def _renamed(finding: Finding, aside: _Aside) -> Finding:
     return finding._replace(
         message=aside.renamed(finding.message),
-        because=tuple(map(aside.renamed, finding.because)),
+        because=(*map(aside.renamed, finding.because), *aside.origin(finding.place)),
         fix=aside.renamed(finding.fix) if finding.fix else None,
     )
 

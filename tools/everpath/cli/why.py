@@ -28,6 +28,7 @@ from everpath.cli.options import (
     one_name,
     one_package_option,
     progress_option,
+    quiet_option,
     update_mode_option,
 )
 from everpath.cli.served import Served, served
@@ -65,6 +66,7 @@ class Request(NamedTuple):
     default_update_mode: str | None
     config_file: str | None
     no_config: bool
+    quiet: bool
     no_progress: bool
 
 
@@ -89,6 +91,7 @@ class Request(NamedTuple):
 @click.option("--output-file", metavar="FILE", help="Write the answer there, whole or not at all.")
 @update_mode_option
 @config_options
+@quiet_option
 @progress_option
 def why(**options: Any) -> int:
     """Why does OLM move this version, or not?
@@ -121,7 +124,7 @@ def _why(request: Request) -> int:
     request = request._replace(version_range=version_range(request.version_range))
     catalogs = served(request.paths or config.paths, request.priorities)
     inputs = Inputs([catalog.path for catalog in catalogs], config, request.default_update_mode)
-    with ProgressLine(sys.stderr, wanted=not request.no_progress) as progress:
+    with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
         read = list(inputs.catalogs(progress))
         names = catalogs or served(inputs.chosen)
         inputs.verify([request.package] if request.package else (), channel_list(request.channel_list) or ())
@@ -130,7 +133,7 @@ def _why(request: Request) -> int:
         explanation = explain(sources, _question(request, config, sources), _by_name(names, read))
     colour = request.output_file is None and wants_colour(sys.stdout, os.environ)
     view = _view(request.output)
-    told = Told(explanation, inputs.locate, colour, warnings)
+    told = Told(explanation, inputs.locate, colour, warnings, brief=request.quiet)
     write(view(told), request.output_file, machine=request.output == "json")
     return _exit_code(market, is_content=explanation.is_content)
 

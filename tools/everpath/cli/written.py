@@ -13,6 +13,7 @@ from functools import cached_property
 from os.path import dirname, exists, isfile, join, relpath
 from typing import Any, Final, NamedTuple
 
+from everpath import __url__
 from everpath.errors import ConfigError, UnreadableInput
 from everpath.formats.location import Location
 from everpath.formats.sources import MEBIBYTE, Sources
@@ -21,6 +22,7 @@ from everpath.model import Place
 # Python refuses to print integers of thousands of digits, and nobody wants to read them.
 _LARGE: Final = 10**20
 
+_PAGE: Final = f"{__url__}/blob/main/docs/configuration.md"
 _TABLE: Final = ("tool", "everpath")
 _KINDS: Final = {dict: "a mapping", list: "a list", str: "text", bool: "a boolean", type(None): "nothing"}
 
@@ -161,7 +163,7 @@ class Written:
                 f"{self.file}{f':{line}:{column}' if line else ''}: {m}"
                 for line, column, m in sorted(self.problems)
             )
-            raise ConfigError("\n".join(told), hint="docs/configuration.md lists every key", file=self.file)
+            raise ConfigError("\n".join(told), hint=f"{_PAGE} lists every key", file=self.file)
 
 
 def _reason(error: ValueError) -> str:

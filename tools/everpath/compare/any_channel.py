@@ -16,7 +16,7 @@ from typing import Final
 from everpath.compare.causes import causes
 from everpath.compare.changes import Change
 from everpath.compare.channels import TRACED, UNMENDED, changed
-from everpath.compare.differences import Difference, Kind, differences
+from everpath.compare.differences import Difference, Kind, added, differences
 from everpath.compare.mending import Wound, related, spares
 from everpath.compare.outcomes import Meeting, Outcome, Row
 from everpath.compare.roads import Installations, Road, Roads, installations
@@ -168,6 +168,8 @@ class _Trials(Trials):
         return [self._reworded(edit) for edit in differences(self.old, self.new)]
 
     def _reworded(self, edit: Difference) -> Difference:
+        if edit.kind is Kind.ADDED:
+            return edit._replace(words=added(self.new.entries[edit.entry], "replaces or skips"))
         if edit.kind is not Kind.SKIPS:
             return edit
         name = edit.entry

@@ -14,13 +14,14 @@ from everpath.compare.any_channel import follow
 from everpath.compare.changes import Change, ChangeKind
 from everpath.compare.channels import ChannelComparison, compare_channel
 from everpath.compare.outcomes import Outcome, Row
-from everpath.compare.properties import Properties, properties
+from everpath.compare.properties import Properties, properties, strays
 from everpath.compare.remarks import (
     channel_changes,
     channel_emptied,
     channel_gone,
     package_gone,
     package_remarks,
+    refused,
 )
 from everpath.compare.spellings import Spellings
 from everpath.graph import ChannelGraph, PackageGraph
@@ -106,6 +107,7 @@ def _packages_added(new: Catalog, added: Iterable[str], scope: Scope) -> Iterato
         if scope.has_package(name) and not scope.channels:
             words = f"the package is new, with {plural(len(package.channels), 'channel')}"
             yield Change(ChangeKind.PACKAGE_ADDED, name, None, words, place=package.place)
+            yield from refused(PackageGraph(package))
 
 
 def _summed(parts: Iterable[Comparison], more: Iterable[Change]) -> Comparison:
@@ -146,6 +148,7 @@ def _package(old: PackageGraph, new: PackageGraph | None, added: Spellings, scop
     if new is None and channels:
         changes.append(package_gone(old, added, scope.policies))
     elif new is not None:
+        held.append(strays(new, scope.policies) if not scope.channels else Properties())
         changes += (c for c in package_remarks(old, new) if c.channel is None or scope.has_channel(c.channel))
     return Comparison(1, len(channels), tuple(rows), tuple(changes), Properties.summed(held), unnamed)
 

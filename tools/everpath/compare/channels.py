@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["TRACED", "UNMENDED", "ChannelComparison", "changed", "compare_channel"]
+__all__ = ["TRACED", "UNMENDED", "ChannelComparison", "changed", "compare_channel", "why_stopped"]
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -227,6 +227,11 @@ def _ending(roads: Roads, road: Road, *, alone: bool) -> str:
 def _reasons(meeting: Meeting, who: Sequence[str]) -> Iterator[str]:
     """Why each stop is one."""
     stops = list(dict.fromkeys(meeting.new.road(name).stop for name in who))
+    yield from why_stopped(meeting, stops)
+
+
+def why_stopped(meeting: Meeting, stops: Sequence[str]) -> Iterator[str]:
+    """Why nobody goes on from some entries, of many the first."""
     for stop in stops[:_MOST_STOPS]:
         yield from _why_stop(meeting, stop)
     if len(stops) > _MOST_STOPS:

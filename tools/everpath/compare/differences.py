@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Difference", "Kind", "differences", "whole", "without"]
+__all__ = ["Difference", "Kind", "added", "differences", "whole", "without"]
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -59,7 +59,7 @@ def differences(old: ChannelGraph, new: ChannelGraph) -> list[Difference]:
     for name, entry in new.entries.items():
         if (before := old.entries.get(name)) is None:
             found.append(
-                Difference(Kind.ADDED, name, _added(entry), entry.place.at("name"), f"take {name} out again")
+                Difference(Kind.ADDED, name, added(entry), entry.place.at("name"), f"take {name} out again")
             )
         else:
             found += _edits(before, entry)
@@ -118,9 +118,10 @@ def _at(entry: Entry, field: str, value: object) -> Place:
     return entry.place.at(field if value else "name")
 
 
-def _added(entry: Entry) -> str:
+def added(entry: Entry, skips: str = "skips") -> str:
+    """What an entry brings with it; `skips` is the verb for what it has there."""
     edges = [f"replaces {entry.replaces}"] if entry.replaces else []
-    edges += [f"skips {listed(entry.skips)}"] if entry.skips else []
+    edges += [f"{skips} {listed(entry.skips)}"] if entry.skips else []
     edges += [f"has the skipRange '{entry.skip_range}'"] if entry.skip_range else []
     return f"{entry.name} was added, which {listed(edges) or 'replaces and skips nothing'}"
 

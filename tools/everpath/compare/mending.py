@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["Wound", "mended", "related", "spares"]
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -48,7 +48,8 @@ def mended(trials: Trials, meetings: Sequence[Meeting], wounds: Sequence[Wound])
     """The first edit after which all victims go on, nobody is worse off, and opm is content if it can be.
 
     `wounds` are related, `meetings` are those of all policies. To take back what did it is tried last,
-    and first where opm refuses what is left. Cost: a walk of the channel for each edit that is tried.
+    and first where opm refuses what is left; it may leave those behind who were behind before. Cost: a walk
+    of the channel for each edit that is tried.
     """
     new = trials.new
     edits = tuple(dict.fromkeys(edit for wound in wounds for edit in wound.cause.edits))
@@ -65,7 +66,19 @@ def mended(trials: Trials, meetings: Sequence[Meeting], wounds: Sequence[Wound])
             and all(spares(m.new, trials.meeting(m, trial).new, edits) for m in meetings)
         ):
             return edit
+    for edit, trial in back:
+        if _helps_all(trials, trial, wounds) and all(
+            _restores(m, trials.meeting(m, trial).new, edits) for m in meetings
+        ):
+            return edit
     return None
+
+
+def _restores(meeting: Meeting, after: Roads, edits: Sequence[Difference]) -> bool:
+    """Whether whoever arrives now does so after an edit, too, or did not arrive before, either."""
+    return spares(
+        meeting.new, after, edits, {n for n in meeting.old.installed if not meeting.old.road(n).arrives}
+    )
 
 
 def _helps_all(trials: Trials, trial: ChannelGraph, wounds: Sequence[Wound]) -> bool:
@@ -76,7 +89,9 @@ def _helps_all(trials: Trials, trial: ChannelGraph, wounds: Sequence[Wound]) -> 
     )
 
 
-def spares(before: Roads, after: Roads, edits: Sequence[Difference] = ()) -> bool:
+def spares(
+    before: Roads, after: Roads, edits: Sequence[Difference] = (), exempt: Collection[str] = ()
+) -> bool:
     """Whether whoever arrives now does so after an edit, too; but for what is taken out again."""
     there = before.graph.entries if before.graph is not None else {}
     left = after.graph.entries if after.graph is not None else {}
@@ -84,7 +99,7 @@ def spares(before: Roads, after: Roads, edits: Sequence[Difference] = ()) -> boo
     return all(
         after.entry_road(name).arrives
         for name in there
-        if name not in out and before.entry_road(name).arrives
+        if name not in out and name not in exempt and before.entry_road(name).arrives
     )
 
 

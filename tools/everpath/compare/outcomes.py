@@ -98,10 +98,13 @@ class Meeting:
 
     def _stops_short(self, old: Road, new: Road) -> bool:
         """Whether the road now ends on the way, before the head, because nothing there can be taken."""
-        summits = self.new.summits
-        if not summits or new.stop in summits or new.stop == old.stop:
+        roads, here = self.new, self.new.version(new.stop)
+        if not roads.summits or new.stop in roads.summits or new.stop == old.stop:
             return False
-        return _is_lower(self.new.version(new.stop), self.old.version(old.stop))
+        # Whoever is above the head is not on the way to it.
+        if not roads.spans and all(_is_lower(roads.version(summit), here) for summit in roads.summits):
+            return False
+        return _is_lower(here, self.old.version(old.stop))
 
     def row(self, name: str, where: tuple[str, str | None]) -> Row:
         roads = self.old.road(name), self.new.road(name)

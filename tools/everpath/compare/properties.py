@@ -5,23 +5,23 @@
     any z-stream release of the old catalog updates to the latest z-stream release of the new one
 
 OLM always takes one replacement where there are several (`validate-graph` reports the forks), so what can
-be missing is the replacement; the head needs none. A release that goes past its own z-stream, to a newer
-minor version, does not need the latest of a stream that it leaves.
+be missing is the replacement; the head needs none, a bundle in no channel does. A release that goes past its
+own z-stream, to a newer minor version, does not need the latest of a stream that it leaves.
 """
 
 from __future__ import annotations
 
-__all__ = ["Properties", "Property", "properties"]
+__all__ = ["Properties", "Property", "properties", "strays"]
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from everpath.compare.channels import ChannelComparison
 from everpath.compare.outcomes import Meeting
 from everpath.compare.roads import Road, Roads
-from everpath.graph import ChannelGraph
-from everpath.policies import olm_v0
-from everpath.versions import Version
+from everpath.graph import ChannelGraph, PackageGraph
+from everpath.policies import PolicyName, olm_v0
+from everpath.versions import Version, maybe
 
 
 class Property(NamedTuple):
@@ -60,6 +60,16 @@ def properties(compared: ChannelComparison) -> Properties:
     """Whether they hold in one channel. O((edges + ranges) · log n)."""
     held = [Properties(*_of(meeting)) for meeting in compared.meetings]
     return Properties.summed(held)
+
+
+def strays(package: PackageGraph, policies: Sequence[PolicyName]) -> Properties:
+    """Whether any channel takes in the bundles that are in none. Cost: a look at each channel for each."""
+    installed = {name: maybe(package.package.by_name[name].version) for name in package.strays}
+    lacking = 0
+    for policy in policies if installed else ():
+        roads = [Roads(graph, policy, installed, (package.name, graph.name)) for graph in package.channels]
+        lacking += sum(all(each.road(name).next is None for each in roads) for name in installed)
+    return Properties(found_in_new=Property(len(installed) * len(policies), lacking))
 
 
 def _of(meeting: Meeting) -> tuple[Property, Property, Property]:

@@ -8,6 +8,7 @@ __all__ = [
     "channel_gone",
     "package_gone",
     "package_remarks",
+    "refused",
     "renamed",
 ]
 
@@ -16,17 +17,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from shlex import quote
 
 from everpath.compare.changes import Change, ChangeKind
-from everpath.compare.channels import ChannelComparison
+from everpath.compare.channels import ChannelComparison, why_stopped
 from everpath.compare.differences import Difference, Kind
 from everpath.compare.mending import spares
 from everpath.compare.roads import Roads, installations
 from everpath.compare.spellings import Spellings
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.model import Place
+from everpath.model import Package, Place
 from everpath.policies import PolicyName, olm_v0, opm
 from everpath.rules._edits import Edit, edited, skipping, widening
 from everpath.rules._words import listed, plural
 from everpath.rules.findings import Severity
+from everpath.rules.refusals import Refusal, refusals
 
 
 def package_gone(old: PackageGraph, added: Spellings, policies: Sequence[PolicyName]) -> Change:
@@ -178,15 +180,24 @@ def _dead_ends(old: ChannelGraph, new: ChannelGraph, compared: ChannelComparison
         )
         said = _said(ChangeKind.DEAD_END, new, words, names[0])
         edit = _way_out(new, names, compared)
-        fix, mended = (edit.text, edit.entries) if edit is not None else (None, ())
-        yield said._replace(policies=policies, installed=tuple(names), fix=fix, mended=mended)
+        fix, mended = (edit.text, edit.entries) if edit is not None else (_validated(new.package), ())
+        meeting = next(m for m in compared.meetings if m.new.policy in policies)
+        because = tuple(why_stopped(meeting, names))
+        yield said._replace(
+            policies=policies, installed=tuple(names), because=because, fix=fix, mended=mended
+        )
 
 
 def _way_out(new: ChannelGraph, names: Sequence[str], compared: ChannelComparison) -> Edit | None:
-    """An edit of the head by which all of them go on, tried under all policies and on opm."""
-    if new.head is None:
+    """An edit of the head by which all of them go on, tried under all policies and on opm.
+
+    Of several heads it is the newest, which OLM v1 goes to.
+    """
+    heads = [name for name in new.heads if name in new.versions and name not in names]
+    head = new.head or max(heads, key=lambda name: new.versions[name].key, default=None)
+    if head is None:
         return None
-    for edit in (skipping(new, new.head, names), widening(new, new.head, names)):
+    for edit in (skipping(new, head, names), widening(new, head, names)):
         trial = edited(new, edit) if edit is not None else new
         roads = [meeting.new.over(trial) for meeting in compared.meetings]
         if (
@@ -238,8 +249,35 @@ def _met(roads: Roads, installed: Iterable[str]) -> set[str]:
 def _refused(old: ChannelGraph, new: ChannelGraph) -> Iterator[Change]:
     if _is_accepted(old) and not _is_accepted(new):
         words = "opm accepts the channel of the old catalog and refuses that of the new one"
-        fix = f"`everpath validate-graph -p {quote(new.package.name)}` says why, and what mends it"
-        yield _said(ChangeKind.REFUSED, new, words)._replace(fix=fix)
+        own = opm.verdict(new).words
+        because = () if own is None else (f"opm validate: {own}",)
+        yield _said(ChangeKind.REFUSED, new, words)._replace(because=because, fix=_validated(new.package))
+
+
+def _validated(package: Package) -> str:
+    return f"`everpath validate-graph -p {quote(package.name)}` says why, and what mends it"
+
+
+def refused(new: PackageGraph, old: PackageGraph | None = None) -> Iterator[Change]:
+    """What opm refuses of a package and did not refuse before, but for what else is told of its channels."""
+    known = old.by_name if old is not None else {}
+    found = [r for r in refusals(new.package) if _is_untold(r) or (r.channel and r.channel not in known)]
+    before = {(r.rule, r.channel) for r in refusals(old.package)} if found and old is not None else set()
+    for refusal in found:
+        if (refusal.rule, refusal.channel) not in before:
+            yield Change(
+                ChangeKind.REFUSED,
+                new.name,
+                refusal.channel,
+                f"opm refuses the new catalog: {refusal.words}",
+                fix=refusal.fix or _validated(new.package),
+                place=refusal.place,
+            )
+
+
+def _is_untold(refusal: Refusal) -> bool:
+    """Whether it is neither the graph of a channel, nor a channel said twice, nor a bundle in none."""
+    return refusal.rule not in (None, "EP108", "EP402")
 
 
 def _is_accepted(graph: ChannelGraph) -> bool:
@@ -260,6 +298,8 @@ def _republished(old: ChannelGraph, new: ChannelGraph) -> Iterator[Change]:
 def package_remarks(old: PackageGraph, new: PackageGraph) -> Iterator[Change]:
     """What is to be said of a package that both catalogs have."""
     yield from _vanished(old, new)
+    yield from _strays(old, new)
+    yield from refused(new, old)
     for graph in new.channels:
         if graph.name not in old.by_name:
             words = f"the channel is new, with {plural(len(graph.entries), 'entry')}"
@@ -279,6 +319,17 @@ def _vanished(old: PackageGraph, new: PackageGraph) -> Iterator[Change]:
     still = f"; {listed(dict.fromkeys(named), 4)}" if named else "; nothing in the new catalog names them"
     words = f"gone from the package: {listed(gone)}{still}"
     yield Change(ChangeKind.VANISHED, new.name, None, words, installed=tuple(gone), place=new.package.place)
+
+
+def _strays(old: PackageGraph, new: PackageGraph) -> Iterator[Change]:
+    """Bundles that are in no channel any more: their entries were taken out, and they were not."""
+    left = [name for name in new.strays if name not in old.strays]
+    if left:
+        are, them = ("is", "it") if len(left) == 1 else ("are", "them")
+        words = f"opm refuses the new catalog: {listed(left)} {are} in no channel"
+        fix = f"take the olm.bundle of {listed(left)} out, too, or put {them} back into a channel"
+        place = new.package.by_name[left[0]].place
+        yield Change(ChangeKind.REFUSED, new.name, None, words, tuple(left), fix=fix, place=place)
 
 
 def _knows(package: PackageGraph, name: str) -> bool:

@@ -34,6 +34,9 @@ _PICTURES: Final = {
     ".jpeg": ("image/jpeg", b"\xff\xd8\xff"),
     ".gif": ("image/gif", b"GIF8"),
 }
+_KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml")
+#: Its keys where it does no more than list, or what `images:` of releases.yaml does here.
+_LISTING: Final = frozenset({"apiVersion", "kind", "metadata", "resources", "images", "namespace"})
 _SNIFFED: Final = 4096
 _APPENDED: Final = re.compile(r"/stages/(\d{1,4})/tests/-")
 
@@ -41,7 +44,7 @@ _APPENDED: Final = re.compile(r"/stages/(\d{1,4})/tests/-")
 def read_operator(paths: Iterable[str], sources: Sources) -> Operator:
     """The operator that files and folders describe. Raises `UnreadableInput`, naming file and line."""
     given = tuple(paths)
-    files = [file for path in given for file in _files(path)]
+    files = [file for path in given for file in _files(path, sources)]
     texts = [file for file in files if file in given or file.endswith(_SUFFIXES)]
     tests: list[tuple[int, Any]] = []
     manifests = [manifest for file in texts for manifest in _manifests(file, sources, tests)]
@@ -57,8 +60,11 @@ def read_operator(paths: Iterable[str], sources: Sources) -> Operator:
     return sorted_out(manifests, _icon(pictures[0], sources) if pictures else None)
 
 
-def _files(path: str) -> Iterator[str]:
-    """The files of a folder, in an order that no file system decides."""
+def _files(path: str, sources: Sources) -> Iterator[str]:
+    """The files of a folder, in an order that no file system decides.
+
+    Where a kustomization does nothing but list what is in its folder, what it does not list is left out.
+    """
     if not Path(path).is_dir():
         yield path
         return
@@ -66,13 +72,30 @@ def _files(path: str) -> Iterator[str]:
         entries = sorted(os.scandir(path), key=lambda entry: entry.name)
     except OSError as error:
         raise unreadable(path, error) from error
+    listed = _listed([entry for entry in entries if entry.name in _KUSTOMIZATIONS], sources)
     for entry in entries:
-        if entry.name.startswith("."):
+        is_folder = entry.is_dir(follow_symlinks=False)
+        is_known = listed is None or entry.name in listed or not (is_folder or entry.name.endswith(_SUFFIXES))
+        if entry.name.startswith(".") or not is_known:
             continue
-        if entry.is_dir(follow_symlinks=False):
-            yield from _files(entry.path)
+        if is_folder:
+            yield from _files(entry.path, sources)
         elif entry.is_file():
             yield entry.path
+
+
+def _listed(found: Iterable[os.DirEntry[str]], sources: Sources) -> frozenset[str] | None:
+    """What a plain kustomization takes from its own folder; None where there is none, or it does more."""
+    for entry in found:
+        try:
+            value = yaml11.parse(sources.read(entry.path)).value
+        except TextProblem:
+            return None
+        resources = value.get("resources") if isinstance(value, dict) else None
+        if isinstance(resources, list) and value.keys() <= _LISTING:
+            plain = (str(name).removeprefix("./").rstrip("/") for name in resources)
+            return frozenset(name.partition("/")[0] for name in plain)
+    return None
 
 
 def _manifests(file: str, sources: Sources, tests: list[tuple[int, Any]]) -> Iterator[Manifest]:
@@ -121,7 +144,7 @@ def _with_tests(scorecard: Manifest, tests: Iterable[tuple[int, Any]]) -> Manife
 def _is_manifest(file: str, line: int, value: Any) -> bool:
     if isinstance(value, dict) and isinstance(value.get("kind"), str):
         return True
-    if Path(file).stem == "kustomization":
+    if Path(file).stem in ("kustomization", "kustomizeconfig"):
         return False
     raise UnreadableInput(
         f"{file}:{line}: not a manifest: it has no kind",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = ["render"]
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby, pairwise
 from typing import Final
@@ -21,6 +22,9 @@ from everpath.rules.findings import Severity
 
 _MOST_REASONS: Final = 10
 _MOST_ROWS: Final = 2_000
+
+#: How a list of names ends that is cut short.
+_CUT: Final = re.compile(r" and \d+ more\b")
 
 
 def render(told: ToldComparison | ToldMatrix) -> Iterator[str]:
@@ -79,7 +83,7 @@ def _closing(told: ToldComparison, paint: Paint) -> Iterator[str]:
 
 
 def _shortened(changes: Sequence[Change]) -> Iterator[str]:
-    if any(" more " in f"{change.message} {change.fix}" for change in changes):
+    if any(_CUT.search(f"{change.message}\n{change.fix}") for change in changes):
         yield "Lists of names are cut short; -o json has all.\n"
 
 

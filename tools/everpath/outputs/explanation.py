@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 from everpath.formats.location import Location
 from everpath.model import Place
 from everpath.policies.decisions import Failure
+from everpath.rules.refusals import Refusal
 from everpath.why import Explanation, Look, Remedy, Story
 
 #: Raised when a field changes its meaning or goes away; new fields may come at any time.
@@ -20,12 +21,14 @@ class Told(NamedTuple):
     """An explanation, the way to find lines again, and whether the reader is a terminal.
 
     `warnings`: what it does not show, for programs; people are told on standard error.
+    `brief`: without what to ask the cluster.
     """
 
     explanation: Explanation
     locate: Callable[[Place], Location]
     colour: bool = False
     warnings: tuple[str, ...] = ()
+    brief: bool = False
 
 
 def document(told: Told) -> Iterator[str]:
@@ -42,6 +45,9 @@ def document(told: Told) -> Iterator[str]:
             "channel": question.channel,
             "installed": asked and {"name": asked.name, "version": asked.version, "known": asked.is_known},
             "whereabouts": told.explanation.whereabouts,
+            **(
+                {"refused": list(map(_refused, told.explanation.refused))} if told.explanation.refused else {}
+            ),
             "answers": [_answer(story, told) for story in told.explanation.stories],
             "checks": [check._asdict() for check in told.explanation.checks],
         },
@@ -49,6 +55,16 @@ def document(told: Told) -> Iterator[str]:
         indent=1,
     )
     yield "\n"
+
+
+def _refused(each: tuple[str, Refusal]) -> dict[str, str | None]:
+    catalog, refusal = each
+    return {
+        "catalog": catalog,
+        "package": refusal.package,
+        "channel": refusal.channel,
+        "words": refusal.words,
+    }
 
 
 def _answer(story: Story, told: Told) -> dict[str, Any]:

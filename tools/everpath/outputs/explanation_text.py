@@ -4,18 +4,21 @@ from __future__ import annotations
 
 __all__ = ["text"]
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
+from everpath import __url__
 from everpath.outputs.colour import Paint
 from everpath.outputs.explanation import Told
 from everpath.outputs.plain import columns, one_line, spelled
 from everpath.policies.decisions import Verdict
 from everpath.policies.walks import End
 from everpath.rules._words import listed
-from everpath.why import Check, Look, Question, Remedy, Story
+from everpath.why import Check, Explanation, Look, Question, Remedy, Story
 
 _COLOURS: Final = {End.HEAD: "green", End.STRANDED: "yellow", End.LOOP: "red", End.ERROR: "red"}
+
+_PAGE: Final = f"{__url__}/blob/main/docs/commands/why.md#what-no-catalog-can-tell"
 
 #: Lines of what was looked at, names on one of them, and remedies: a channel may have hundreds.
 _MOST_LOOKS: Final = 12
@@ -31,8 +34,9 @@ def text(told: Told) -> Iterator[str]:
     for story in explanation.stories:
         yield "\n"
         yield from _story(story, told, paint)
-    yield "\n"
-    yield from _checks(explanation.checks, paint)
+    if not told.brief:
+        yield "\n"
+        yield from _checks(explanation, paint)
 
 
 def _title(question: Question) -> str:
@@ -109,7 +113,14 @@ def _where(remedy: Remedy, told: Told) -> str:
     return f" ({':'.join(steps)})" if steps else ""
 
 
-def _checks(checks: Sequence[Check], paint: Paint) -> Iterator[str]:
+def _checks(explanation: Explanation, paint: Paint) -> Iterator[str]:
+    """All where something is wrong; else the first for each resolver, in case the cluster does otherwise."""
     yield f"{paint('bold', 'What no catalog can tell, and the cluster can:')}\n"
-    for check in checks:
-        yield f"  {check.question}\n    {paint('dim', f'$ {check.command}')}\n"
+    shown: Collection[Check] = explanation.checks
+    if explanation.is_content:
+        shown = {check.policy: check for check in reversed(explanation.checks)}.values()
+    for check in explanation.checks:
+        if check in shown:
+            yield f"  {check.question}\n    {paint('dim', f'$ {check.command}')}\n"
+    if more := len(explanation.checks) - len(shown):
+        yield f"  and {more} more if the cluster does otherwise: -o json has them, and {_PAGE}\n"

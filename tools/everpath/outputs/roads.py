@@ -7,6 +7,7 @@ __all__ = ["render"]
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from everpath.graph import EdgeKind
 from everpath.outputs.colour import Paint
 from everpath.outputs.plain import columns, count, listed, one_line, spelled
 from everpath.paths.demands import DemandKind, Offence
@@ -20,6 +21,9 @@ from everpath.simulation.reasons import failing
 
 _MOST_NAMES: Final = 6
 _MOST_DIGITS: Final = 15
+
+#: Refusals of opm that are told; it stops at the first itself.
+_MOST_REFUSALS: Final = 3
 
 _WHOSE: Final = {
     "any": "every road the edges allow",
@@ -44,6 +48,11 @@ def render(book: Roadbook, *, colour: bool = False) -> Iterator[str]:
     # A demand holds easily where nobody goes anywhere.
     for net in book.networks if book.verdicts else ():
         yield from _failures(net, paint)
+    # Only OLM v0 has opm serve its catalogs.
+    for refusal in book.refused[:_MOST_REFUSALS] if book.question.policy == "v0" else ():
+        where = f"channel {refusal.channel}" if refusal.channel is not None else "the catalog"
+        said = f"opm refuses {where}, and no pod of OLM v0 serves it: {refusal.words}"
+        yield f"{paint('yellow', 'warning')}: {one_line(said)}\n"
 
 
 def _survey(question: Question, survey: Survey, paint: Paint) -> Iterator[str]:
@@ -185,9 +194,19 @@ def _offence(net: Network, offence: Offence, *, must_pass: bool) -> Iterator[str
     by = f" by {listed([kind.value for kind in hop.kinds])}" if hop.kinds else ""
     leads = f"which leads {'past' if must_pass else 'onto'} it"
     yield one_line(f"    {spelled(end)} accepts {spelled(start)}{by}, {leads}") + "\n"
+    if offence.road[0] in net.absent:
+        yield one_line(f"    {_presence(net, offence.road)}") + "\n"
     others = [name for name in offence.starts if name != offence.road[0]]
     if others:
         yield f"    there is such a road also from {_names(others)}\n"
+
+
+def _presence(net: Network, road: Road) -> str:
+    """Why somebody counts who is in none of the channels."""
+    kinds = next(net.hops(road)).kinds
+    if EdgeKind.REPLACES in kinds or EdgeKind.SKIPS in kinds:
+        return f"{spelled(road[0])} is no entry there, but {spelled(road[1])} names it, and users may have it"
+    return f"{spelled(road[0])} is no entry there: it stands for all that the same ranges accept"
 
 
 def _mirror(question: Question, mirror: Mirror, paint: Paint) -> Iterator[str]:

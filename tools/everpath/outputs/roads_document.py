@@ -29,7 +29,9 @@ def render(book: Roadbook) -> Iterator[str]:
     question = book.question
     head = {"version": VERSION, "package": question.package.name, "policy": question.policy}
     yield json.dumps(head, ensure_ascii=False)[:-1]
+    refused = [{"channel": each.channel, "words": each.words} for each in book.refused]
     parts: dict[str, list[Json]] = {
+        **({"refused": refused} if refused else {}),
         "surveys": [_survey(survey) for survey in book.surveys],
         "demands": [_verdict(verdict) for verdict in book.verdicts],
         "mirrors": [_mirror(question.package, mirror) for mirror in book.mirrors],
@@ -109,6 +111,7 @@ def _offence(net: Network, offence: Offence) -> Json:
         "road": _road(net, offence.road),
         "culprit": None if culprit is None else {"from": culprit[0], "to": culprit[1]},
         "starts": list(offence.starts),
+        "absent": [name for name in offence.starts if name in net.absent],
     }
 
 

@@ -8,9 +8,13 @@ from __future__ import annotations
 __all__ = ["VERSION", "Simulation", "csv", "document"]
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from everpath.model import Package
 from everpath.simulation import Row, Scenario, Sheet, rows
+
+if TYPE_CHECKING:
+    from everpath.rules.refusals import Refusal
 
 #: Raised when a field changes its meaning or goes away; new fields may come at any time.
 VERSION: Final = 1
@@ -24,6 +28,7 @@ class Simulation(NamedTuple):
     """The answers to one command. `catalogs`: their names, if there are several.
 
     `warnings`: what the answers as such do not show, for programs; people are told on standard error.
+    `joint`: packages whose channels are answered for as one, each with its catalog.
     """
 
     sheets: Sequence[Sheet]
@@ -31,8 +36,19 @@ class Simulation(NamedTuple):
     catalogs: tuple[str, ...] = ()
     manual: bool = False
     whole: bool = False
+    brief: bool = False
     colour: bool = False
     warnings: tuple[str, ...] = ()
+    joint: tuple[tuple[str | None, Package], ...] = ()
+
+    @property
+    def refused(self) -> Iterator[tuple[str | None, Refusal]]:
+        """What opm refuses of every package that is asked about, and in which catalog."""
+        from everpath.rules.refusals import refusals  # noqa: PLC0415 - the rules take their time to load
+
+        own = ((sheet.catalog, sheet.graph.package) for sheet in self.sheets if sheet.graph is not None)
+        for (catalog, _), package in {(c, id(p)): p for c, p in (*own, *self.joint)}.items():
+            yield from ((catalog, refusal) for refusal in refusals(package))
 
     @property
     def rows(self) -> Iterator[Row]:
@@ -56,12 +72,19 @@ def document(simulation: Simulation) -> Iterator[str]:
     encode = json.JSONEncoder(ensure_ascii=False).encode
     fields = simulation.fields
     warnings = f',\n "warnings": {encode(simulation.warnings)}' if simulation.warnings else ""
-    yield f'{{"version": {VERSION}{warnings},\n "rows": ['
+    refused = ",\n  ".join(encode(_refusal(simulation, *each)) for each in simulation.refused)
+    refused = f',\n "refused": [\n  {refused}\n ]' if refused else ""
+    yield f'{{"version": {VERSION}{warnings}{refused},\n "rows": ['
     separator = "\n  "
     for row in simulation.rows:
         yield separator + encode({field: _value(row, field) for field in fields})
         separator = ",\n  "
     yield "\n ]}\n"
+
+
+def _refusal(simulation: Simulation, catalog: str | None, refusal: Refusal) -> dict[str, str | None]:
+    where = {"catalog": catalog} if simulation.catalogs else {}
+    return {**where, "package": refusal.package, "channel": refusal.channel, "words": refusal.words}
 
 
 def csv(simulation: Simulation) -> Iterator[str]:

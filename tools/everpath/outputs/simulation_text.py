@@ -4,26 +4,33 @@ from __future__ import annotations
 
 __all__ = ["text"]
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, repeat
+from textwrap import wrap
 from typing import Final
 
-from everpath.graph import ChannelGraph
 from everpath.outputs.colour import Paint
 from everpath.outputs.plain import columns, count, listed, one_line, spelled
 from everpath.outputs.simulation import Simulation
-from everpath.policies import opm
-from everpath.policies.quoting import quoted
 from everpath.policies.walks import End
+from everpath.rules.refusals import Refusal
 from everpath.simulation import Line, Row, Sheet, Terms
 
 # A walk in a column: the first stops, and the last.
 _MOST_STOPS: Final = 4
 _MOST_NAMES: Final = 5
 
+#: How wide a walk that is told as a whole may be.
+_WIDTH: Final = 100
+
 #: Where OLM v1 arrives that is no head: what the same ClusterExtension would install afresh.
 _GOAL: Final = "goal"
+
+_UNSERVED: Final = (
+    "No pod of OLM v0 serves a catalog that opm refuses: clusters keep the last one that was served."
+)
 
 _COLOURS: Final = {End.HEAD: "green", End.STRANDED: "yellow", End.LOOP: "red", End.ERROR: "red"}
 _COUNTED: Final = {
@@ -35,40 +42,96 @@ _COUNTED: Final = {
 
 
 def text(simulation: Simulation) -> Iterator[str]:
-    """A section for each channel, and one line that sums up."""
-    paint = Paint(simulation.colour)
-    for sheet in simulation.sheets:
+    """A section for each channel, and one line that sums up, unless that is not wanted."""
+    paint, refused = Paint(simulation.colour), _Refused(simulation)
+    for sheet, *alike in _told(simulation, refused):
+        yield f"{paint('bold', one_line(_title(sheet)))}\n"
+        yield from refused.lines(sheet, paint)
+        yield "\n"
         if sheet.lines:
-            yield from _sheet(simulation, sheet, paint)
+            yield from _sheet(simulation, sheet, [each.channel for each in alike], paint)
+    if simulation.brief:
+        return
     yield f"{_summary(simulation)}\n"
+    if not refused.is_empty:
+        yield f"{_UNSERVED}\n"
+    if simulation.whole and len(simulation.sheets) > 1 and any(_is_long(row) for row in simulation.rows):
+        yield "Long walks are cut short; -c CHANNEL shows one as a whole, -o json has all.\n"
 
 
-def _sheet(simulation: Simulation, sheet: Sheet, paint: Paint) -> Iterator[str]:
-    yield f"{paint('bold', one_line(_title(sheet)))}\n"
-    if sheet.graph is not None and (repeated := _repeated(sheet.graph)):
-        yield f"{paint('yellow', 'opm refuses this catalog')}: {one_line(repeated)}\n"
-    elif sheet.graph is not None and (complaint := opm.verdict(sheet.graph).words):
-        yield f"{paint('yellow', 'opm refuses this channel')}: {one_line(complaint)}\n"
-    yield "\n"
+def _told(simulation: Simulation, refused: _Refused) -> Iterable[list[Sheet]]:
+    """The channels, each by itself; as one those in which nobody who is asked for moves, for one reason."""
+    groups: dict[object, list[Sheet]] = {}
+    for sheet in simulation.sheets:
+        if _is_shown(sheet):
+            key = _standstill(sheet) if simulation.whole and sheet.lines else None
+            groups.setdefault((key, refused.of(sheet)) if key else id(sheet), []).append(sheet)
+    return groups.values()
+
+
+def _standstill(sheet: Sheet) -> tuple[object, ...] | None:
+    """Why nobody moves in a channel, whatever its name; None if somebody does, or has arrived."""
+    rows = [row for line in sheet.lines for row in line.rows]
+    if any(row.end is End.HEAD or len(row.way) for row in rows):
+        return None
+    channel = re.compile(rf"(?<![\w.-]){re.escape(sheet.channel)}(?![\w.-])")
+    said = ((row.policy, row.installed, row.end, channel.sub("*", row.reason)) for row in rows)
+    return (sheet.catalog, sheet.package, *said)
+
+
+def _sheet(simulation: Simulation, sheet: Sheet, alike: Sequence[str], paint: Paint) -> Iterator[str]:
     yield from _table(simulation, sheet)
+    if simulation.whole and len(simulation.sheets) == 1:
+        yield from _whole_walks(sheet)
     yield from _reasons(sheet, paint, is_usual=simulation.scenario.terms == Terms())
     if simulation.manual:
         yield from _plans(sheet, paint)
+    if alike:
+        yield f"  The same in {count(len(alike), 'other channel')}: {one_line(_some(alike))}\n"
     yield "\n"
 
 
-def _repeated(graph: ChannelGraph) -> str | None:
-    """What opm says of a package in which this channel, a bundle or the deprecations are said twice."""
-    package = graph.package
-    whose = f"package {quoted(package.name)}"
-    if sum(channel.name == graph.name for channel in package.channels) > 1:
-        return f"{whose} has duplicate channel {quoted(graph.name)}"
-    if len(package.by_name) < len(package.bundles):
-        twice = next(b.name for b in package.bundles if package.by_name[b.name] is not b)
-        return f"{whose} has duplicate bundle {quoted(twice)}"
-    if len(package.deprecations) > 1:
-        return f"expected a maximum of one deprecation per package: {quoted(package.name)}"
-    return None
+class _Refused:
+    """What opm refuses: of a channel that is shown above its table, all else of a package above the first."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._left: dict[str, list[tuple[str | None, Refusal]]] = {}
+        self._shown = {(s.catalog, s.package, s.channel) for s in simulation.sheets if _is_shown(s)}
+        for catalog, refusal in simulation.refused:
+            self._left.setdefault(refusal.package, []).append((catalog, refusal))
+        self.is_empty = not self._left
+
+    def of(self, sheet: Sheet) -> tuple[str, ...]:
+        """What is refused of the channel itself, as long as it has not been told."""
+        own = ((catalog, each) for catalog, each in self._left.get(sheet.package, ()))
+        return tuple(each.words for catalog, each in own if (catalog, each.channel) == _place(sheet))
+
+    def lines(self, sheet: Sheet, paint: Paint) -> Iterator[str]:
+        """What is to be told above a table. Nothing is told twice."""
+        left = self._left.pop(sheet.package, [])
+        told = [each for each in left if self._is_due(*each, sheet)]
+        self._left[sheet.package] = [each for each in left if each not in told]
+        for catalog, refusal in told:
+            is_own = (catalog, refusal.channel) == _place(sheet)
+            where = "this channel" if is_own else f"channel {refusal.channel}"
+            said = f"opm refuses {where if refusal.channel is not None else 'this catalog'}"
+            yield f"{paint('yellow', one_line(said))}: {one_line(refusal.words)}\n"
+
+    def _is_due(self, catalog: str | None, refusal: Refusal, sheet: Sheet) -> bool:
+        if sheet.graph is None:
+            return True
+        has_table = (catalog, sheet.package, refusal.channel) in self._shown
+        return (catalog, refusal.channel) == _place(sheet) or (catalog == sheet.catalog and not has_table)
+
+
+def _place(sheet: Sheet) -> tuple[str | None, str] | None:
+    """The catalog and the channel that a sheet is about; None: several channels."""
+    return (sheet.catalog, sheet.channel) if sheet.graph is not None else None
+
+
+def _is_shown(sheet: Sheet) -> bool:
+    """A channel that is empty has nobody, and is shown for what opm says of it."""
+    return bool(sheet.lines) or (sheet.graph is not None and not sheet.graph.entries)
 
 
 def _title(sheet: Sheet) -> str:
@@ -91,7 +154,7 @@ def _table(simulation: Simulation, sheet: Sheet) -> Iterator[str]:
     rows = [["", *titles] if marks else titles]
     for line in sheet.lines:
         cells = [_installed(line.installed), *([_from(line)] if switching else [])]
-        cells += _walks(simulation, sheet, line)
+        cells += _walks(sheet, line)
         rows.append([("≠" if line.differs else ""), *cells] if marks else cells)
     yield from (f"  {row}" for row in columns(rows))
 
@@ -100,12 +163,12 @@ def _from(line: Line) -> str:
     return ", ".join(next(line.rows).origins)
 
 
-def _walks(simulation: Simulation, sheet: Sheet, line: Line) -> Iterator[str]:
+def _walks(sheet: Sheet, line: Line) -> Iterator[str]:
     for row in line.rows:
-        if row.policy == "v1" and line.v0 is not None and not line.differs and not _stands_out(row, sheet):
+        if row.policy == "v1" and _echoes(line, sheet):
             yield "the same"
         else:
-            yield _walk(row, sheet, whole=simulation.whole)
+            yield _walk(row, sheet)
 
 
 def _stands_out(row: Row, sheet: Sheet) -> bool:
@@ -121,13 +184,38 @@ def _installed(name: str | None) -> str:
     return "nothing" if name is None else spelled(name)
 
 
-def _walk(row: Row, sheet: Sheet, *, whole: bool) -> str:
+def _is_long(row: Row) -> bool:
+    return len(row.way) > _MOST_STOPS + 1
+
+
+def _whole_walks(sheet: Sheet) -> Iterator[str]:
+    """What the table cuts, in lines that fit a terminal; what both OLMs do once."""
+    for line in sheet.lines:
+        long = [
+            row for row in line.rows if _is_long(row) and (row.policy == "v0" or not _echoes(line, sheet))
+        ]
+        for row in long:
+            sources = row.sources or repeat(sheet.catalog)
+            stops = [_stop(stop, source, sheet) for stop, source in zip(row.way, sources, strict=False)]
+            lines = wrap(one_line(" → ".join(stops)), _WIDTH, break_long_words=False, break_on_hyphens=False)
+            yield f"\n  {one_line(_installed(row.installed))} under OLM {row.policy}, {len(stops)} hops:\n"
+            yield from (f"    {each}\n" for each in lines)
+
+
+def _echoes(line: Line, sheet: Sheet) -> bool:
+    """Whether OLM v1 does what v0 does."""
+    return (
+        line.v0 is not None and line.v1 is not None and not line.differs and not _stands_out(line.v1, sheet)
+    )
+
+
+def _walk(row: Row, sheet: Sheet) -> str:
     """`0.2.0 → 0.3.0: head`; where nothing happens `stays: stranded`. Versions are shorter than names."""
     if not len(row.way):
         return "error" if row.end is End.ERROR else f"stays: {_end(row, sheet)}"
     length, sources = len(row.way), row.sources or repeat(sheet.catalog)
     stops = zip(row.way, sources, strict=False)
-    if whole or length <= _MOST_STOPS + 1:
+    if not _is_long(row):
         shown = [_stop(stop, source, sheet) for stop, source in stops]
     else:
         shown = [_stop(stop, source, sheet) for stop, source in islice(stops, _MOST_STOPS - 1)]

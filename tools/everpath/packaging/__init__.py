@@ -6,9 +6,20 @@ written follows from the arguments alone: no clock, no order of folders, no file
 
 from __future__ import annotations
 
-__all__ = ["SCORECARD", "Icon", "Operator", "ReleaseFacts", "bundle_files", "sorted_out", "starting_csv"]
+__all__ = [
+    "SCORECARD",
+    "Icon",
+    "Operator",
+    "ReleaseFacts",
+    "bundle_files",
+    "image_names",
+    "origins",
+    "sorted_out",
+    "starting_csv",
+]
 
 from everpath.packaging.base import starting_csv
-from everpath.packaging.bundle import bundle_files
+from everpath.packaging.bundle import bundle_files, origins
+from everpath.packaging.images import image_names
 from everpath.packaging.operator import SCORECARD, Icon, Operator, sorted_out
 from everpath.packaging.release_facts import ReleaseFacts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["bundle_files"]
+__all__ = ["bundle_files", "origins"]
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -11,28 +11,45 @@ from everpath.contents import Manifest
 from everpath.packaging._shapes import mapping
 from everpath.packaging.csv import cluster_service_version
 from everpath.packaging.operator import Operator
-from everpath.packaging.permissions import grants
+from everpath.packaging.permissions import Grants, grants
 from everpath.packaging.release_facts import ReleaseFacts
+from everpath.packaging.webhooks import webhook_services
 
 Json = dict[str, Any]
 
 _PREFIX: Final = "operators.operatorframework.io"
 #: What a server writes into an object and nobody may hand in.
 _OF_THE_SERVER: Final = ("creationTimestamp", "resourceVersion", "uid", "generation", "managedFields")
+#: OLM decides the namespace: the one in a manifest is a placeholder, or that of another way to a cluster.
+_OF_THE_CLUSTER: Final = ("namespace",)
 
 
 def bundle_files(operator: Operator, release: ReleaseFacts) -> dict[str, Json]:
     """Each file's document. The same operator and release give the same files, in the same order."""
     granted = grants(operator)
-    files = {
-        f"manifests/{release.package}.clusterserviceversion.yaml": cluster_service_version(
-            operator, release, granted
-        )
-    }
-    for manifest in (*operator.crds, *granted.unclaimed, *operator.others):
+    files = {_csv_path(release): cluster_service_version(operator, release, granted)}
+    for manifest in _shipped(operator, granted):
         files[_path(manifest)] = _applied(manifest)
     files |= dict(_metadata(operator, release))
     return dict(sorted(files.items()))
+
+
+def origins(operator: Operator, release: ReleaseFacts) -> dict[str, str]:
+    """The file that each manifest of the bundle comes from."""
+    found = {_path(manifest): manifest.place.file for manifest in _shipped(operator, grants(operator))}
+    return {_csv_path(release): operator.base.place.file, **found}
+
+
+def _shipped(operator: Operator, granted: Grants) -> Iterator[Manifest]:
+    """What goes into the bundle beside the CSV, which stands for all the rest."""
+    services = webhook_services(operator)
+    for manifest in (*operator.crds, *granted.unclaimed, *operator.others):
+        if manifest.kind != "Service" or manifest.name not in services:
+            yield manifest
+
+
+def _csv_path(release: ReleaseFacts) -> str:
+    return f"manifests/{release.package}.clusterserviceversion.yaml"
 
 
 def _metadata(operator: Operator, release: ReleaseFacts) -> Iterator[tuple[str, Json]]:
@@ -63,7 +80,8 @@ def _path(manifest: Manifest) -> str:
 
 
 def _applied(manifest: Manifest) -> Json:
-    """The object as one hands it in: without what a server adds."""
+    """The object as one hands it in: without what a server adds, in no namespace."""
     made = {key: value for key, value in manifest.body.items() if key != "status"}
     metadata = mapping(manifest.body, "metadata")
-    return made | {"metadata": {k: v for k, v in metadata.items() if k not in _OF_THE_SERVER}}
+    foreign = (*_OF_THE_SERVER, *_OF_THE_CLUSTER)
+    return made | {"metadata": {k: v for k, v in metadata.items() if k not in foreign}}

@@ -12,10 +12,11 @@ from everpath.contents import Manifest
 from everpath.errors import UsageError
 from everpath.packaging._shapes import mapping, mappings, text
 from everpath.packaging.descriptors import owned
-from everpath.packaging.images import missing_digests, own_image, placed, related_images
+from everpath.packaging.images import final_image, missing_digests, own_image, placed, related_images
 from everpath.packaging.operator import Operator
 from everpath.packaging.permissions import Grants
 from everpath.packaging.release_facts import ReleaseFacts
+from everpath.packaging.webhooks import webhook_definitions
 
 Json = dict[str, Any]
 
@@ -26,6 +27,7 @@ _OF_THE_RELEASE: Final = ("version", "replaces", "skips", "icon")
 def cluster_service_version(operator: Operator, release: ReleaseFacts, granted: Grants) -> Json:
     """The complete CSV. What the base says stands, except where the release or the manifests know better."""
     deployments = [_deployment(manifest, release) for manifest in operator.deployments]
+    own = own_image(operator.deployments, release.images)
     pods = [item["spec"]["template"]["spec"] for item in deployments]
     images = related_images(pods)
     if release.digests is not None and (loose := missing_digests(images)):
@@ -36,12 +38,12 @@ def cluster_service_version(operator: Operator, release: ReleaseFacts, granted: 
     return {
         "apiVersion": "operators.coreos.com/v1alpha1",
         "kind": "ClusterServiceVersion",
-        "metadata": _metadata(operator, release, own_image(pods)),
+        "metadata": _metadata(operator, release, final_image(own, release.images, release.digests or {})),
         "spec": _spec(operator, release, granted, deployments, images),
     }
 
 
-def _metadata(operator: Operator, release: ReleaseFacts, image: str | None) -> Json:
+def _metadata(operator: Operator, release: ReleaseFacts, image: str) -> Json:
     base = mapping(operator.base.body, "metadata")
     stated = {
         "alm-examples": _examples(operator.samples) if operator.samples else None,
@@ -77,6 +79,7 @@ def _spec(
         "skips": list(release.skips),
         "minKubeVersion": release.min_kube_version or base.get("minKubeVersion"),
         "relatedImages": images,
+        "webhookdefinitions": webhook_definitions(operator),
         "icon": [operator.icon.as_spec()] if operator.icon else _drawn(base),
     }
     return spec | {key: value for key, value in optional.items() if value}

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
-__all__ = ["missing_digests", "own_image", "placed", "related_images", "repository"]
+__all__ = [
+    "final_image",
+    "image_names",
+    "missing_digests",
+    "own_image",
+    "placed",
+    "related_images",
+    "repository",
+]
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Final
 
-from everpath.packaging._shapes import mappings, text
+from everpath.contents import Manifest
+from everpath.packaging._shapes import mapping, mappings, text
 
 Pod = Mapping[str, Any]
 
 #: An environment variable with this beginning holds an image the operator starts itself.
 _RELATED: Final = "RELATED_IMAGE_"
+_DEFAULT: Final = "kubectl.kubernetes.io/default-container"
+_MANAGER: Final = "manager"
 
 
 def placed(pod: Pod, images: Mapping[str, str], digests: Mapping[str, str]) -> dict[str, Any]:
@@ -23,8 +34,7 @@ def placed(pod: Pod, images: Mapping[str, str], digests: Mapping[str, str]) -> d
     """
 
     def final(image: str) -> str:
-        chosen = images.get(repository(image), image)
-        return digests.get(chosen, chosen)
+        return final_image(image, images, digests)
 
     def container(body: Mapping[str, Any]) -> dict[str, Any]:
         made = dict(body)
@@ -38,6 +48,12 @@ def placed(pod: Pod, images: Mapping[str, str], digests: Mapping[str, str]) -> d
         return {**given, "value": final(given["value"])} if _is_image(given) else dict(given)
 
     return {**pod, **{kind: [container(body) for body in found] for kind, found in _containers(pod).items()}}
+
+
+def final_image(image: str, images: Mapping[str, str], digests: Mapping[str, str]) -> str:
+    """The image that a release has in the place of the one that a manifest names."""
+    chosen = images.get(repository(image), image)
+    return digests.get(chosen, chosen)
 
 
 def _containers(pod: Pod) -> dict[str, list[Mapping[str, Any]]]:
@@ -73,9 +89,31 @@ def _named(pods: Iterable[Pod]) -> Iterator[tuple[str, str]]:
                 yield variable["name"].removeprefix(_RELATED).lower().replace("_", "-"), variable["value"]
 
 
-def own_image(pods: Iterable[Pod]) -> str | None:
-    """The operator's own image: that of its first container."""
-    return next((text(body, "image") for pod in pods for body in mappings(pod, "containers")), None)
+def own_image(deployments: Iterable[Manifest], images: Mapping[str, str]) -> str:
+    """The operator's own image as its manifests name it; empty where there is none.
+
+    That of the container whose image `images` knows, else of the one that kubectl takes, else of `manager`,
+    else of the first: sidecars often stand before it.
+    """
+    ranked = [
+        (repository(text(body, "image")) not in images, not is_default, text(body, "name") != _MANAGER, body)
+        for deployment in deployments
+        for is_default, body in _told_apart(mapping(deployment.spec, "template"))
+    ]
+    return text(min(ranked, key=lambda item: item[:3])[3], "image") if ranked else ""
+
+
+def _told_apart(template: Mapping[str, Any]) -> Iterator[tuple[bool, Mapping[str, Any]]]:
+    """The containers of a pod, and whether each is the one that kubectl takes if none is named."""
+    default = text(mapping(template, "metadata", "annotations"), _DEFAULT)
+    for body in mappings(template, "spec", "containers"):
+        yield bool(default) and text(body, "name") == default, body
+
+
+def image_names(deployments: Iterable[Manifest]) -> set[str]:
+    """What the manifests call their images: all that `images` can replace."""
+    pods = [mapping(deployment.spec, "template", "spec") for deployment in deployments]
+    return {repository(image) for _, image in _named(pods)}
 
 
 def missing_digests(related: list[dict[str, str]]) -> list[str]:

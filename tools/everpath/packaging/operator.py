@@ -7,7 +7,7 @@ __all__ = ["SCORECARD", "Icon", "Operator", "group_of", "sorted_out"]
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, NoReturn
 
 from everpath.contents import Manifest
 from everpath.errors import UnreadableInput
@@ -23,6 +23,8 @@ _PARTS: Final[Mapping[str, str]] = {
     "ClusterRole": "cluster_roles",
     "RoleBinding": "role_bindings",
     "ClusterRoleBinding": "cluster_role_bindings",
+    "MutatingWebhookConfiguration": "webhooks",
+    "ValidatingWebhookConfiguration": "webhooks",
 }
 #: The group of the tests that operator-sdk runs against a bundle.
 SCORECARD: Final = "scorecard.operatorframework.io"
@@ -54,6 +56,7 @@ class Operator(NamedTuple):
     cluster_role_bindings: tuple[Manifest, ...] = ()
     samples: tuple[Manifest, ...] = ()
     scorecard: tuple[Manifest, ...] = ()
+    webhooks: tuple[Manifest, ...] = ()
     others: tuple[Manifest, ...] = ()
     icon: Icon | None = None
 
@@ -90,7 +93,13 @@ def _part(manifest: Manifest, groups: set[str]) -> str:
 def _refuse_twins(manifests: list[Manifest]) -> None:
     """Patches look like the objects they change: to take both would put the wrong one into the bundle."""
     for one, other in pairwise(manifests):
-        if (one.kind, one.name) == (other.kind, other.name) and one.api_version == other.api_version:
+        if (
+            one.kind not in _LEFT_OUT
+            and (one.kind, one.name) == (other.kind, other.name)
+            and one.api_version == other.api_version
+        ):
+            if not one.name:
+                _refuse_nameless(one)
             raise UnreadableInput(
                 f"{one.kind} {one.name!r} is in {one.place.file} and in {other.place.file}",
                 hint="if one patches the other, give what `kustomize build` prints of them instead of both",
@@ -98,11 +107,19 @@ def _refuse_twins(manifests: list[Manifest]) -> None:
             )
 
 
+def _refuse_nameless(manifest: Manifest) -> NoReturn:
+    file = manifest.place.file
+    raise UnreadableInput(
+        f"{file}: the {manifest.kind} has no name", hint="name it under metadata.name", file=file
+    )
+
+
 def _only_csv(found: list[Manifest]) -> Manifest:
     if not found:
         raise UnreadableInput(
             "the operator's manifests have no ClusterServiceVersion to start from",
-            hint="`everpath init` writes one to begin with; put it where `operator:` looks",
+            hint="`everpath init` writes one to begin with; put it where `operator:` looks, "
+            "and list it there if a kustomization.yaml lists the others",
         )
     if len(found) > 1:
         files = ", ".join(manifest.place.file for manifest in found)

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 class ReleaseFacts(NamedTuple):
     """One release as its bundle tells it.
 
-    A CSV holds one set of edges, a catalog one a channel: these are those of the default channel, or of the
-    release's first one. `images` are the container images by the name the manifests use for them, `digests`
+    `images` are the container images by the name the manifests use for them, `digests`
     what each reference is to be pinned to; None pins nothing.
     """
 

@@ -16,8 +16,9 @@ from typing import NamedTuple
 from everpath.paths.network import Network, fresh_v1, newest_first
 from everpath.paths.roads import distances, shortest_road
 from everpath.paths.subjects import Subject
-from everpath.paths.sweep import comers, nearest
+from everpath.paths.sweep import comers, nearest, onward
 from everpath.policies import olm_v0
+from everpath.simulation import released
 
 
 class DemandKind(StrEnum):
@@ -65,13 +66,21 @@ def must_pass(network: Network, demand: Demand, goal: str, start: str | None = N
 
 
 def _below(network: Network, subject: Subject, goal: str) -> Iterable[str]:
-    """Those of a lower version; where X has no version, those who could come to it."""
+    """Those of a lower version; where X has no version, those who could come to it.
+
+    A version that nobody states is the one that the name ends with. Whose version nobody can tell is below X,
+    unless one comes there from X.
+    """
     version, versions = subject.version, network.versions
     if version is None:
         return nearest(network, subject.names & network.place.keys())
     if goal in versions and versions[goal] < version:
         return ()
-    return (name for name in network.place if name in versions and versions[name] < version)
+    stated = {name: versions.get(name) or released((), name)[0].under("v0").version for name in network.place}
+    unknown = {name for name, its in stated.items() if its is None}
+    behind = onward(network, subject.names & network.place.keys()) if unknown else ()
+    below = {name for name, its in stated.items() if its is not None and its < version}
+    return (name for name in network.place if name in below or (name in unknown and name not in behind))
 
 
 def _passing(network: Network, road: tuple[str, ...], subject: Subject) -> tuple[str, str]:

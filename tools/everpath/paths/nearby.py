@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["nearby"]
+__all__ = ["nearby", "neighbours"]
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -25,6 +25,22 @@ def nearby(text: str, known: Mapping[str, str | None]) -> str | None:
             return near if stem else alike[near]
     words = {*known, *(its for its in known.values() if its)}
     return next(iter(get_close_matches(text, sorted(words), n=1)), None)
+
+
+def neighbours(text: str, known: Mapping[str, str | None]) -> tuple[str, ...]:
+    """The same, but of versions the next one below and the next one above. Cost: the names, sorted."""
+    meant = released((), text)[0].version
+    version = _version(meant)
+    if version is not None and meant is not None:
+        stem = text.removesuffix(meant) if _version(text) is None else ""
+        dated = {n: v for n, its in known.items() if n.startswith(stem) and (v := _version(its)) is not None}
+        below = max((n for n in dated if dated[n] <= version), key=dated.__getitem__, default=None)
+        above = min((n for n in dated if dated[n] > version), key=dated.__getitem__, default=None)
+        found = tuple(name for name in (below, above) if name is not None)
+        if found:
+            return found if stem else tuple(str(known[name]) for name in found)
+    near = nearby(text, known)
+    return (near,) if near is not None else ()
 
 
 def _nearest(wanted: Version, known: Mapping[str, str | None]) -> str | None:

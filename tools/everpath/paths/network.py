@@ -69,7 +69,7 @@ class Network:
     `place` has a number for every entry, the newest at 0. Hops are kept by where they lead to: a channel of
     nothing but ranges has n² of them, and is held as n runs. `failures` are the channels in which OLM v0
     resolves nothing at all; under v0 they have no hops. `stuck` are those for whom the policy fails, and how:
-    they have no hop in that channel.
+    they have no hop in that channel. `absent` are those who are in none of the channels.
     """
 
     graphs: tuple[ChannelGraph, ...]
@@ -79,6 +79,7 @@ class Network:
     arrivals: Mapping[str, Arrival]
     failures: Mapping[str, Failure] = field(default_factory=dict)
     stuck: Mapping[str, Failure] = field(default_factory=dict)
+    absent: Mapping[str, Installed] = field(default_factory=dict)
     _ahead: dict[str, tuple[str, ...]] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -210,9 +211,9 @@ def _home(graph: ChannelGraph) -> PackageGraph:
 
 
 def network(
-    graphs: Sequence[ChannelGraph], policy: Policy = "any", installed: Installed | None = None
+    graphs: Sequence[ChannelGraph], policy: Policy = "any", installed: Iterable[Installed] = ()
 ) -> Network:
-    """The hops of some channels of one package; `installed` may be something outside of them.
+    """The hops of some channels of one package, and of what else may be installed, outside of them.
 
     With several channels a cluster may switch: under v0 to any of them at any time, while a ClusterExtension
     has them all at once. Cost: the named edges and the ranges, each times log n.
@@ -220,14 +221,14 @@ def network(
     known = [*graphs, *_namesakes(graphs)] if policy == "v1" else graphs
     versions = {name: version for graph in known for name, version in graph.versions.items()}
     names = dict.fromkeys(name for graph in known for name in graph.entries)
-    if installed is not None and installed.name not in names:
-        names[installed.name] = None
-        if installed.version is not None:
-            versions[installed.name] = installed.version
+    absent = {one.name: one for one in installed if one.name not in names}
+    names |= dict.fromkeys(absent)
+    versions |= {name: one.version for name, one in absent.items() if one.version is not None}
     place = {name: i for i, name in enumerate(newest_first(names, versions))}
     failures = {g.name: f for g in graphs if (f := olm_v0.order(g).failure) is not None}
     if policy == "any":
-        return Network(tuple(graphs), policy, place, versions, _allowed(graphs, place, versions), failures)
+        allowed = _allowed(graphs, place, versions)
+        return Network(tuple(graphs), policy, place, versions, allowed, failures, absent=absent)
     ahead: dict[str, set[str]] = {name: set() for name in place}
     stuck: dict[str, Failure] = {}
     for answers in _taken(graphs, policy, {name: versions.get(name) for name in place}):
@@ -236,7 +237,8 @@ def network(
             if end is not None:
                 ahead[start].add(end)
     ordered = {start: tuple(sorted(ends, key=place.__getitem__)) for start, ends in ahead.items()}
-    return Network(tuple(graphs), policy, place, versions, _inverted(ordered), failures, stuck, ordered)
+    inverted = _inverted(ordered)
+    return Network(tuple(graphs), policy, place, versions, inverted, failures, stuck, absent, ordered)
 
 
 def _namesakes(graphs: Sequence[ChannelGraph]) -> Iterator[ChannelGraph]:

@@ -53,7 +53,8 @@ def installed(package: PackageGraph, graphs: Iterable[ChannelGraph], text: str) 
     referred = any(asked.name in graph.replacers or asked.name in graph.skippers for graph in graphs)
     if asked.is_known or asked.version is not None or referred:
         return asked
-    raise _unknown(package, text, _versions(package))
+    words = f"package {package.name} has no bundle {text!r}, no entry names it, and it ends with no version"
+    raise _unknown(package, text, _versions(package), words)
 
 
 def _versions(package: PackageGraph) -> dict[str, Version | None]:
@@ -79,7 +80,9 @@ def _range(text: str) -> Range | None:
         return None
 
 
-def _unknown(package: PackageGraph, text: str, versions: dict[str, Version | None]) -> UsageError:
+def _unknown(
+    package: PackageGraph, text: str, versions: dict[str, Version | None], words: str = ""
+) -> UsageError:
     near = nearby(text, {name: str(its) if its is not None else None for name, its in versions.items()})
     hint = f"did you mean {near!r}?" if near else f"`everpath list bundles -p {package.name}` lists them"
-    return UsageError(f"package {package.name} has no bundle {text!r}", hint=hint)
+    return UsageError(words or f"package {package.name} has no bundle {text!r}", hint=hint)

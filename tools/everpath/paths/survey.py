@@ -4,12 +4,13 @@ from __future__ import annotations
 
 __all__ = ["Question", "Roadbook", "Survey", "Verdict", "roadbook"]
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
 from everpath.graph import ChannelGraph, PackageGraph
+from everpath.paths.absent import in_ranges, named
 from everpath.paths.chain import mirror_v0
 from everpath.paths.climb import mirror_v1
 from everpath.paths.demands import Demand, DemandKind, Offence, must_pass, never
@@ -17,7 +18,9 @@ from everpath.paths.mirror import Mirror
 from everpath.paths.network import Network, Policy, goals, network
 from everpath.paths.roads import Road, Tally, first_roads, longest_road, loops, tallies
 from everpath.paths.subjects import Subject
-from everpath.policies.decisions import Installed
+from everpath.paths.sweep import onward
+from everpath.policies.decisions import Failure, FailureKind, Installed
+from everpath.rules.refusals import Refusal, refusals
 from everpath.versions import Version
 
 
@@ -77,13 +80,14 @@ class Verdict(NamedTuple):
 
 
 class Roadbook(NamedTuple):
-    """All that was asked for."""
+    """All that was asked for, and what opm refuses of the package."""
 
     question: Question
     surveys: tuple[Survey, ...] = ()
     verdicts: tuple[Verdict, ...] = ()
     mirrors: tuple[Mirror, ...] = ()
     networks: tuple[Network, ...] = ()
+    refused: tuple[Refusal, ...] = ()
 
 
 def roadbook(question: Question) -> Roadbook:
@@ -92,13 +96,14 @@ def roadbook(question: Question) -> Roadbook:
     verdicts = tuple(_verdict(question, networks, demand) for demand in question.demands)
     mirrors = tuple(_mirrors(question)) if question.mirror else ()
     surveys = () if verdicts or mirrors else tuple(_surveys(question, networks))
-    return Roadbook(question, surveys, verdicts, mirrors, networks)
+    return Roadbook(question, surveys, verdicts, mirrors, networks, refusals(question.package.package))
 
 
 def _networks(question: Question) -> Iterator[Network]:
     """One for each channel, or one for all of them."""
     groups = [question.channels] if question.across else [(graph,) for graph in question.channels]
-    found = [network(group, question.policy, question.start) for group in groups if group]
+    installed = () if question.start is None else (question.start,)
+    found = [network(group, question.policy, installed) for group in groups if group]
     goal, start = question.goal, question.start
     found = [net for net in found if goal is None or goal.names & net.place.keys()]
     concerned = [net for net in found if start is None or _knows(net, start.name)]
@@ -132,26 +137,51 @@ def _survey(net: Network, goal: str, start: str | None, limit: int) -> Survey:
 
 
 def _verdict(question: Question, networks: Sequence[Network], demand: Demand) -> Verdict:
-    offences = ((net, offence) for net in networks for offence in _offences(question, net, demand))
-    stuck = dict.fromkeys(name for net in networks for name in _stuck(question, net))
+    offences: list[tuple[Network, Offence]] = []
+    stuck: dict[str, None] = {}
+    for plain in networks:
+        for net in _peopled(question, plain, demand):
+            found = [(net, offence) for offence in _offences(question, net, demand)]
+            stuck |= dict.fromkeys(_stuck(question, net))
+            if found:
+                offences += found
+                break
     return Verdict(demand, tuple(offences), tuple(stuck))
+
+
+def _peopled(question: Question, net: Network, demand: Demand) -> Iterator[Network]:
+    """A network with all who may be on its roads: first whom an entry names, then whom a range holds.
+
+    Versions that nobody is known to have are thought of only where nobody else breaks the demand.
+    """
+    if question.start is not None:
+        yield net
+        return
+    known = named(net.graphs, net.policy)
+    yield network(net.graphs, net.policy, known) if known else net
+    version = demand.subject.version
+    more = tuple(in_ranges(net.graphs, known, () if version is None else (version,)))
+    if more:
+        yield network(net.graphs, net.policy, (*known, *more))
 
 
 def _stuck(question: Question, net: Network) -> Iterator[str]:
     """For whom the resolver fails on the way: whoever has arrived has gone all of it."""
     there = _goals(question, net) if net.stuck else ()
-    met = net.stuck if question.start is None else _onward(net, question.start.name)
-    return (name for name in net.stuck if name in met and name not in there)
+    if question.start is not None:
+        met = onward(net, (question.start.name,))
+        return (name for name in net.stuck if name in met and name not in there)
+    found = [
+        name for name, failure in net.stuck.items() if name not in there and not _stays(net, name, failure)
+    ]
+    entries = [name for name in found if name not in net.absent]
+    # What stops a whole channel is told of its entries.
+    return iter(n for n in found if not entries or n in entries or net.stuck[n] not in net.failures.values())
 
 
-def _onward(net: Network, start: str) -> Collection[str]:
-    """Whatever one comes to from a start."""
-    met, waiting = {start}, [start]
-    while waiting:
-        new = [name for name in net.ahead(waiting.pop()) if name not in met]
-        met.update(new)
-        waiting += new
-    return met
+def _stays(net: Network, name: str, failure: Failure) -> bool:
+    """Whether somebody who is no entry has no offer in OLM v1: it says so, and leaves what is installed."""
+    return name in net.absent and failure.kind is FailureKind.NO_BUNDLES
 
 
 def _offences(question: Question, net: Network, demand: Demand) -> Iterator[Offence]:

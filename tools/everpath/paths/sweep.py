@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["Way", "comers", "nearest", "swept"]
+__all__ = ["Way", "comers", "nearest", "onward", "swept"]
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from everpath.paths.network import Network
@@ -43,6 +43,17 @@ def comers(network: Network, ends: Collection[str]) -> Mapping[str, str]:
             if other is not None:
                 found[start] = other
     return found
+
+
+def onward(network: Network, starts: Iterable[str]) -> Collection[str]:
+    """Whatever one comes to from some starts, themselves included. Cost: the hops from there."""
+    met = set(starts)
+    waiting = list(met)
+    while waiting:
+        new = [name for name in network.ahead(waiting.pop()) if name not in met]
+        met.update(new)
+        waiting += new
+    return met
 
 
 class _Waiting:

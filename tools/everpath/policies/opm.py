@@ -22,6 +22,7 @@ class Verdict(NamedTuple):
     chain: tuple[str, ...] = ()
     cycle: tuple[str, ...] = ()
     stranded: tuple[str, ...] = ()
+    is_empty: bool = False
 
     @property
     def accepted(self) -> bool:
@@ -30,6 +31,8 @@ class Verdict(NamedTuple):
     @property
     def words(self) -> str | None:
         """What `opm validate` says of the graph, in its own words; None if it accepts it."""
+        if self.is_empty:
+            return "channel must contain at least one bundle"
         if not self.heads:
             return "no channel head found in graph"
         if len(self.heads) > 1:
@@ -48,7 +51,7 @@ def verdict(graph: ChannelGraph) -> Verdict:
     The walk halts at the first name that anybody skips (since v1.58), so a cycle behind one passes.
     """
     if graph.head is None:
-        return Verdict(graph.heads)
+        return Verdict(graph.heads, is_empty=not graph.entries)
     chain = [graph.head]
     seen = {graph.head}
     while (entry := graph.entries.get(chain[-1])) is not None:

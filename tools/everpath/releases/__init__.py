@@ -2,6 +2,7 @@
 
     source.py          what the file says, as data
     edges.py           from it to the channels of one catalog
+    bundle_edges.py    the one set of edges that a CSV has room for
     checks.py          what is wrong with it, each complaint with its remedy
     cutting.py         a release more, or one withdrawn, as edits of the file
     reconstruction.py  from the channels of a catalog back to a source

@@ -35,7 +35,10 @@ class Complaint(NamedTuple):
 
 
 def complaints(source: Source) -> list[Complaint]:
-    """All complaints, in the order of the file. The graph is looked at once everything in it can be read."""
+    """All complaints, in the order of the file. The graph is looked at once everything in it can be read.
+
+    Nothing of what is empty: that it is not there has been said.
+    """
     found = [*_of_file(source), *_of_variants(source)]
     for release in source.releases:
         found += _of_release(source, release)
@@ -43,13 +46,13 @@ def complaints(source: Source) -> list[Complaint]:
 
 
 def _of_file(source: Source) -> Iterator[Complaint]:
-    if not _FOLDER.fullmatch(source.package):
+    if source.package and not _FOLDER.fullmatch(source.package):
         yield Complaint(
             source.place.at("package"),
             f"{source.package!r} cannot be the name of a package",
             "letters, digits, dots and dashes only",
         )
-    if source.releases and source.default_channel not in source.channel_names:
+    if source.releases and source.default_channel and source.default_channel not in source.channel_names:
         yield Complaint(
             source.place.at("defaultChannel"),
             f"no release is in the default channel {source.default_channel!r}",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["AddRelease", "Cut", "Edit", "SetField", "SetPins", "Wish", "applied", "cut"]
+__all__ = ["AddRelease", "Cut", "Edit", "SetChannels", "SetField", "SetPins", "Wish", "applied", "cut"]
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import Literal, NamedTuple, TypeAlias
@@ -37,7 +37,14 @@ class SetPins(NamedTuple):
     value: str
 
 
-Edit: TypeAlias = AddRelease | SetField | SetPins
+class SetChannels(NamedTuple):
+    """The channels of the release at a position."""
+
+    position: int
+    channels: tuple[Membership, ...]
+
+
+Edit: TypeAlias = AddRelease | SetField | SetPins | SetChannels
 
 
 class Wish(NamedTuple):
@@ -78,6 +85,8 @@ def applied(source: Source, edits: Sequence[Edit]) -> Source:
             releases.append(edit.release)
         elif isinstance(edit, SetPins):
             source = replace(source, pins=edit.value)
+        elif isinstance(edit, SetChannels):
+            releases[edit.position] = replace(releases[edit.position], channels=edit.channels)
         else:
             releases[edit.position] = _set(releases[edit.position], edit)
     return replace(source, releases=tuple(releases))
@@ -91,19 +100,22 @@ def _set(release: Release, edit: SetField) -> Release:
 def cut(source: Source, wish: Wish, digests: Mapping[str, str] | None = None) -> Cut:
     """The source with the release that is wished for. Raises UsageError, with the remedy, if it cannot be.
 
+    One that is released already can still be given more channels.
     `digests` are those of bundles that are released by now and therefore never change, by CSV name.
     """
-    version = _version(source, wish.version)
+    version = _version(wish.version)
+    known = _promoted(source, wish, version)
     edits: list[Edit] = [*_frozen(source, digests or {}), *_withdrawals(source, wish), *_pinned(source, wish)]
     withdrawn = applied(source, edits)
     origins: dict[str, Origin] = {}
-    for channel in _channels(source, wish, version):
+    for channel in _channels(source, wish, version, known):
         # Asked of the source as it was: what nothing leads to any more would make heads of all below it.
         heads = [withdrawn.by_name[name] for name in _heads(source, channel)]
-        _require_above(heads, version, channel)
+        _require_above(source, heads, version, channel)
         origins[channel] = _origin(withdrawn, wish, heads, channel)
     _require_successors(source, wish, origins)
-    edits.append(AddRelease(_release(wish, origins)))
+    _require_own_stream(source, wish, version, origins)
+    edits.append(_added(source, known, origins) if known else AddRelease(_release(wish, origins)))
     after = applied(source, edits)
     if found := complaints(after):
         raise UsageError("\n".join(c.message for c in found), hint=found[0].remedy or None)
@@ -123,20 +135,58 @@ def _require_successors(source: Source, wish: Wish, origins: Mapping[str, Origin
                 )
 
 
-def _version(source: Source, text: str) -> Version:
+def _require_own_stream(source: Source, wish: Wish, version: Version, channels: Iterable[str]) -> None:
+    """A z-stream release stands in for those of its own X.Y and for no other head."""
+    heads = {head for channel in channels for head in _heads(source, channel)}
+    for text in wish.withdraw if wish.zstream else ():
+        release = _known(source, text, "--withdraw")
+        if source.name_of(release) in heads and release.parsed.minor_stream != version.minor_stream:
+            ours, theirs = (f"{v.major}.{v.minor}" for v in (version, release.parsed))
+            raise UsageError(
+                f"the z-stream of {ours} does not stand in for {theirs}: nothing would take {text}'s place",
+                hint=f"leave out --zstream, and {version} takes it; or cut a release of {theirs} first, with "
+                f"--zstream --withdraw {text}",
+            )
+
+
+def _version(text: str) -> Version:
     try:
-        version = parse(text)
+        return parse(text)
     except VersionError as error:
         hint = "a version has three numbers, such as 1.2.3 or 1.3.0-rc.1"
         raise UsageError(str(error), hint=hint) from error
+
+
+def _promoted(source: Source, wish: Wish, version: Version) -> Release | None:
+    """The release that is to be in more channels; None for a new one."""
     twin = next((r for r in source.releases if maybe(r.version) == version), None)
-    if twin is not None:
-        same = "" if twin.version == text else f", which OLM takes for the same version as {text}"
+    if twin is None:
+        return None
+    if twin.version != wish.version or all(twin.origin_in(name) is not None for name in wish.channels):
+        same = (
+            ""
+            if twin.version == wish.version
+            else f", which OLM takes for the same version as {wish.version}"
+        )
         raise UsageError(
             f"{source.package} {twin.version} is released already{same}",
-            hint="a release is never changed: cut a higher version; `everpath generate` writes what is cut",
+            hint="a release is never changed: cut a higher version; `everpath generate` writes what is cut; "
+            "--channel NAME adds it to another channel",
         )
-    return version
+    if twin.withdrawn is not None or wish.min_kube_version or wish.version in wish.withdraw:
+        raise UsageError(
+            f"{wish.version} is released already, and can only be added to channels",
+            hint="cut a higher version" if twin.withdrawn is not None else "leave out the other options",
+        )
+    return twin
+
+
+def _added(source: Source, release: Release, origins: Mapping[str, Origin]) -> SetChannels:
+    """The release in more channels, with a `from` of their own where theirs is another."""
+    more = (
+        Membership(name, None if origin == release.origin else origin) for name, origin in origins.items()
+    )
+    return SetChannels(source.releases.index(release), (*release.channels, *more))
 
 
 def _frozen(source: Source, digests: Mapping[str, str]) -> list[Edit]:
@@ -173,17 +223,24 @@ def _known(source: Source, text: str, option: str) -> Release:
     raise UsageError(f"{option} {text}: there is no such release", hint=meant + elsewhere)
 
 
-def _channels(source: Source, wish: Wish, version: Version) -> tuple[str, ...]:
+def _channels(source: Source, wish: Wish, version: Version, known: Release | None) -> tuple[str, ...]:
     for name in wish.channels:
         if name not in source.known_channels:
             near = get_close_matches(name, source.known_channels, n=1)
             meant = f"did you mean {near[0]!r}? " if near else ""
-            opened = f"To open a channel, add `- name: {name}` under `channels:` of the file."
-            raise UsageError(f"there is no channel {name!r}", hint=meant + opened)
+            raise UsageError(f"there is no channel {name!r}", hint=meant + _opened(source, name))
     if wish.channels:
-        return tuple(dict.fromkeys(wish.channels))
+        has = {membership.channel for membership in known.channels} if known else ()
+        return tuple(name for name in dict.fromkeys(wish.channels) if name not in has)
     before = _newest_below(source, version)
     return tuple(m.channel for m in before.channels) if before else (source.default_channel,)
+
+
+def _opened(source: Source, name: str) -> str:
+    """How a channel is opened."""
+    if source.channels:
+        return f"To open a channel, add `- name: {name}` under `channels:` of the file."
+    return f"To open a channel, add a line to the file: `channels: [{{name: {name}}}]`"
 
 
 def _newest_below(source: Source, version: Version) -> Release | None:
@@ -198,13 +255,14 @@ def _heads(source: Source, channel: str) -> tuple[str, ...]:
     return ChannelGraph(found, made).heads if found else ()
 
 
-def _require_above(heads: Sequence[Release], version: Version, channel: str) -> None:
+def _require_above(source: Source, heads: Sequence[Release], version: Version, channel: str) -> None:
     for head in heads:
         if head.parsed > version:
             raise UsageError(
                 f"{version} is lower than {head.version}, the head of the channel {channel!r}: "
                 "nobody would be offered it, or everybody would be sent back",
-                hint=f"cut a version above {head.version}, or give it a channel of its own (--channel)",
+                hint=f"cut a version above {head.version}, or give it a channel of its own (--channel NAME). "
+                + _opened(source, "NAME"),
             )
 
 

@@ -12,7 +12,7 @@ nobody needs to land on it. That is one operation, `Reach.over`.
 
 from __future__ import annotations
 
-__all__ = ["Reach", "channel", "deprecations", "package"]
+__all__ = ["Reach", "channel", "deprecations", "joined", "package"]
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
@@ -53,10 +53,10 @@ class Reach(NamedTuple):
         below = other.replaces if self.replaces in (name, None) else self.replaces
         accepted = (*self.skips, name, *other.skips, *((other.replaces,) if other.replaces else ()))
         skips = tuple(n for n in dict.fromkeys(accepted) if n != below)
-        return Reach(below, skips, _joined(self.skip_range, other.skip_range))
+        return Reach(below, skips, joined(self.skip_range, other.skip_range))
 
 
-def _joined(one: str | None, other: str | None) -> str | None:
+def joined(one: str | None, other: str | None) -> str | None:
     """A range that covers what either covers, written as short as one of them if that will do."""
     if not one or not other or one == other:
         return one or other
@@ -145,7 +145,7 @@ class _Stream:
     def _zstream(self, release: Release, stated: Reach) -> Reach:
         """Stands in for every lower release of its X.Y, from the newest down to one that does so itself."""
         version, passed = release.parsed, list[str]()
-        reach = stated._replace(skip_range=_joined(stream_range(self.source, release), stated.skip_range))
+        reach = stated._replace(skip_range=joined(stream_range(self.source, release), stated.skip_range))
         for name in self._below(version):
             if self._version(name).minor_stream != version.minor_stream:
                 break
@@ -256,13 +256,16 @@ def _default(source: Source, channels: Iterable[Channel]) -> str:
 def _bundle(source: Source, release: Release) -> Bundle:
     name, value = source.name_of(release), {"packageName": source.package, "version": release.version}
     stated = Property("olm.package", value, release.place)
+    image = source.image_of(release)
+    # Where there is no image to pull, a catalog carries the manifests.
     return Bundle(
         name,
         source.package,
         release.version,
         release.place,
-        image=source.image_of(release),
+        image=image,
         properties=(stated,),
+        has_objects=not image,
     )
 
 

@@ -60,12 +60,13 @@ class Rendered(NamedTuple):
     place: Place = Place("")
 
 
-def render_bundle(contents: Contents, image: str = "") -> Rendered:
+def render_bundle(contents: Contents, image: str = "", *, is_out: bool = False) -> Rendered:
     """The bundle as a catalog holds it, under the image it can be pulled from. Raises `Refusal`.
 
+    One that `is_out` may lack a CRD that its CSV owns: opm let such bundles pass once, and they have users.
     Cost: linear in the manifests, each of which is in it as text.
     """
-    csv = _csv(contents)
+    csv = _csv(contents, is_out=is_out)
     package = contents.annotation(_PACKAGE_NAME)
     properties = _in_order([*_objects(contents), *_properties(contents, csv, package)])
     blob: Blob = {"schema": BUNDLE}
@@ -119,7 +120,7 @@ def _decoded(data: object, parse: Callable[[bytes], object]) -> object:
         return None
 
 
-def _csv(contents: Contents) -> Manifest:
+def _csv(contents: Contents, *, is_out: bool = False) -> Manifest:
     if not contents.manifests:
         raise Refusal("no file of the bundle is a manifest", contents.place, "add the bundle's manifests")
     for manifest in contents.manifests:
@@ -131,7 +132,8 @@ def _csv(contents: Contents) -> Manifest:
         message = "none of the bundle's manifests is a ClusterServiceVersion"
         raise Refusal(message, contents.place, "add the operator's ClusterServiceVersion")
     check_manifests(contents, csv)
-    check_owned(contents, csv)
+    if not is_out:
+        check_owned(contents, csv)
     if contents.annotations is None:
         message = "no file of the metadata folder says which package and channels the bundle belongs to"
         raise Refusal(message, contents.place, "write metadata/annotations.yaml")

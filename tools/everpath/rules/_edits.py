@@ -7,6 +7,8 @@ __all__ = [
     "adding",
     "bounded",
     "edited",
+    "joined",
+    "next_release",
     "replacing",
     "safest",
     "skipping",
@@ -36,13 +38,15 @@ _FEW_NAMED = 3
 class Edit(NamedTuple):
     """Entries as they would read, and the words for it; `otherwise` says what would do as well.
 
+    `instead` is for a channel where this would harm somebody: another edit to try, or advice in words.
     Where an entry has a list, what makes it stands in its stead: thousands of edits of one long list would
     hold it thousands of times, and most are never tried.
     """
 
     text: str
     made: tuple[Entry, ...] | Callable[[], tuple[Entry, ...]]
-    otherwise: str = ""
+    otherwise: Edit | None = None
+    instead: Edit | str | None = None
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -50,7 +54,7 @@ class Edit(NamedTuple):
         return self.made() if callable(self.made) else self.made
 
     def __str__(self) -> str:
-        return f"{self.text}, or {self.otherwise}" if self.otherwise else self.text
+        return f"{self.text}, or {self.otherwise.text}" if self.otherwise is not None else self.text
 
 
 def skipping(graph: ChannelGraph, on: str, names: Iterable[str]) -> Edit:
@@ -85,6 +89,23 @@ def unreplacing(graph: ChannelGraph, on: str) -> Edit:
 def adding(entry: Entry, edge: str) -> Edit:
     """A channel with an entry more."""
     return Edit(f"put {entry.name} into this channel{edge}", (entry,))
+
+
+def joined(first: Edit, second: Edit) -> Edit | None:
+    """Two edits as one; None where both change the same entry."""
+    if not {e.name for e in first.entries}.isdisjoint(e.name for e in second.entries):
+        return None
+    return Edit(f"{first.text} and {second.text}", first.entries + second.entries)
+
+
+def next_release(graph: ChannelGraph, name: str) -> str:
+    """The release that both generations go to from an entry, whatever stands in the channel now."""
+    top = graph.versions[graph.by_version[-1]] if graph.by_version else None
+    above = f"publish a release above {top}" if top else "publish a release"
+    newest, *others = graph.unrelated(graph.heads) or graph.by_version[-1:] or (name,)
+    skips = [*others, *(() if name in graph.versions or name == newest else (name,))]
+    start = f", with a skipRange from {graph.versions[name]}" if name in graph.versions else ""
+    return f"{above} that replaces {newest}{f' and skips {listed(skips)}' if skips else ''}{start}"
 
 
 def widening(graph: ChannelGraph, on: str, covered: Iterable[str]) -> Edit | None:

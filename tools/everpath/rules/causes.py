@@ -2,26 +2,35 @@
 
 A replaces that leads nowhere makes a second head, strands whoever stands below it under OLM v1, and perhaps
 under v0 too. All of that is reported; but three fixes for it, each right by itself, would mend it thrice.
-What goes with what is not guessed: the edit is made to a copy of the channel, which is judged again.
+What goes with what is not guessed: the edit is made to a copy of the channel, which is judged again. So is
+every other edit: one that does not mend its finding, or leaves somebody worse off, is not advised.
 """
 
 from __future__ import annotations
 
 __all__ = ["Judged", "traced"]
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from everpath.graph import ChannelGraph
-from everpath.rules._edits import Edit, edited
+from everpath.rules._edits import Edit, joined, next_release
+from everpath.rules._trials import Trials
+from everpath.rules._words import listed
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import Rule
 
 #: A channel with more findings than this is broken as a whole, and judging it again and again costs too much.
 _MOST_FOUND: Final = 100
 
-#: How many edits are tried in a channel; one with more causes than that has its errors mended in turns.
+#: How many edits are tried for what else they mend; a channel with more causes is mended in turns.
 _MOST_TRIED: Final = 8
+
+#: Entries of all copies that are made of a channel; of a long one with many findings not every edit is tried.
+_MOST_COPIED: Final = 10_000
+
+#: How many edits are tried together with one that would harm somebody by itself.
+_MOST_JOINED: Final = 3
 
 #: An edit is repeated beside what it mends along, unless it is longer than a line or two.
 _LONGEST: Final = 200
@@ -53,38 +62,108 @@ class _Cure(NamedTuple):
 def traced(graph: ChannelGraph, found: Sequence[Judged]) -> list[Judged]:
     """The findings of one channel; whatever a finding's edit mends along names that finding in its fix.
 
-    Where several would do, the edit that mends the most is the one, of equals the worst finding's. Cost:
-    nothing for a channel without errors, or with more than a hundred findings; else a second judgement of it
-    for each edit, of which at most eight are tried.
+    Where several would do, the edit that mends the most is the one, of equals the worst finding's. An edit
+    that does harm, or does not help, gives way to another one, or to advice.
+    Cost: nothing for a channel without edits to advise, or with more than a hundred of them; else a copy of
+    it for each edit, and a second judgement of it for each of eight where there are errors.
     """
+    edits = [j for j in found if isinstance(j.flaw.fix, Edit)]
     serious = [j for j in found if j.severity > Severity.NOTE]
-    if not 2 <= len(serious) <= _MOST_FOUND or all(j.severity < Severity.ERROR for j in serious):
+    if not edits or max(len(edits), len(serious)) > _MOST_FOUND:
         return list(found)
+    trials = Trials(graph)
+    proven = _Proof(graph, trials, edits).proven
+    found = [proven.get(id(j.flaw), j) for j in found]
+    serious = [j for j in found if j.severity > Severity.NOTE]
+    if len(serious) < 2 or all(j.severity < Severity.ERROR for j in serious):
+        return found
     causes: dict[tuple[str, str | None], _Cure] = {}
-    for cure in sorted(_cures(graph, serious), key=lambda c: (-len(c.mended), -c.by.severity, c.by.rule.id)):
+    for cure in sorted(_cures(trials, serious), key=lambda c: (-len(c.mended), -c.by.severity, c.by.rule.id)):
         if cure.by.key not in causes:
             causes |= {key: cure for key in cure.mended if key not in causes}
     return [_told(judged, causes.get(judged.key)) for judged in found]
 
 
-def _cures(graph: ChannelGraph, serious: Sequence[Judged]) -> list[_Cure]:
+class _Proof:
+    """Findings with edits, each with one that was tried, or with advice where none helps and does no harm."""
+
+    def __init__(self, graph: ChannelGraph, trials: Trials, edits: Sequence[Judged]) -> None:
+        self._graph = graph
+        self._trials = trials
+        most = max(_MOST_TRIED, _MOST_COPIED // max(1, len(graph.entries)))
+        self._tried = sorted(edits, key=lambda j: -j.severity)[:most]
+        self._good: dict[str, tuple[Judged, Edit]] = {}
+        first = {id(j.flaw): (j, self._alone(j)) for j in self._tried}
+        #: By the identity of the flaw that was found.
+        self.proven = {
+            key: j._replace(flaw=j.flaw._replace(fix=fix or self._together(j) or self._advice(j)))
+            for key, (j, fix) in first.items()
+        }
+
+    def _alone(self, judged: Judged) -> Edit | None:
+        """The first of a finding's own edits that will do, with the next one that will, too."""
+        fix = judged.flaw.fix
+        assert isinstance(fix, Edit)
+        offered = [fix, fix.otherwise, fix.instead]
+        good = [e for e in offered if isinstance(e, Edit) and self._is_good(judged, e)]
+        if not good:
+            return None
+        self._good.setdefault(good[0].text, (judged, good[0]))
+        is_shown = len(good) > 1 and good[1] is fix.otherwise
+        return good[0]._replace(otherwise=good[1] if is_shown else None)
+
+    def _is_good(self, judged: Judged, edit: Edit) -> bool:
+        """Whether an edit mends a finding and leaves nobody worse off."""
+        if self._trials.harm(edit) is not None:
+            return False
+        after = self._trials.found(judged.rule, edit)
+        return all((flaw.entry, flaw.place) != (judged.flaw.entry, judged.flaw.place) for flaw in after)
+
+    def _together(self, judged: Judged) -> Edit | None:
+        """The edit with one that is advised beside it and takes the harm away, or after all of them."""
+        fix = judged.flaw.fix
+        assert isinstance(fix, Edit)
+        others = [edit for _, edit in self._good.values()]
+        pairs = [joined(other, fix) for other in others[:_MOST_JOINED]]
+        tried = (pair for pair in (*pairs, self._at_last(fix)) if pair is not None)
+        return next((pair for pair in tried if self._is_good(judged, pair)), None)
+
+    def _at_last(self, fix: Edit) -> Edit | None:
+        """An edit after all others that are advised, which are told by their findings."""
+        whole, first = fix, list[str]()
+        for other, edit in self._good.values():
+            if (more := joined(edit, whole)) is not None:
+                whole = more
+                first.append(f"{other.rule.id} ({other.flaw.entry})")
+        return (
+            whole._replace(text=f"{fix.text}, after all other fixes: {listed(first, 3)}") if first else None
+        )
+
+    def _advice(self, judged: Judged) -> str:
+        """What is left to say where no edit will do."""
+        fix = judged.flaw.fix
+        assert isinstance(fix, Edit)
+        if isinstance(fix.instead, str):
+            return fix.instead
+        harm = self._trials.harm(fix)
+        without = f" without harm ({harm})" if harm is not None else ""
+        release = next_release(self._graph, judged.flaw.entry or "")
+        return f"no single edit of the channel mends it{without}: {release}"
+
+
+def _cures(trials: Trials, serious: Sequence[Judged]) -> list[_Cure]:
     rules = {j.rule.id: j.rule for j in serious}
     before = {j.key for j in serious}
     tried = sorted((j for j in serious if isinstance(j.flaw.fix, Edit)), key=lambda j: -j.severity)
     cures = []
     for judged in tried[:_MOST_TRIED]:
         assert isinstance(judged.flaw.fix, Edit)
-        after = _keys(edited(graph, judged.flaw.fix), rules.values())
-        worse = {rule for rule, _ in after - before}
-        mended = frozenset(key for key in before - after if key[0] not in worse)
-        if judged.key in mended:
+        after = [Judged(r, flaw) for r in rules.values() for flaw in trials.found(r, judged.flaw.fix)]
+        worse = {j.rule.id for j in after if j.severity > Severity.NOTE and j.key not in before}
+        mended = frozenset(key for key in before - {j.key for j in after} if key[0] not in worse)
+        if judged.key in mended and trials.harm(judged.flaw.fix) is None:
             cures.append(_Cure(judged, judged.flaw.fix, mended))
     return cures
-
-
-def _keys(graph: ChannelGraph, rules: Iterable[Rule]) -> set[tuple[str, str | None]]:
-    judged = (Judged(rule, flaw) for rule in rules for flaw in rule.check(graph))
-    return {j.key for j in judged if j.severity > Severity.NOTE}
 
 
 def _told(judged: Judged, cure: _Cure | None) -> Judged:

@@ -15,6 +15,7 @@ from typing import Final
 
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog, Channel, DeprecationEntry, Package, Place
+from everpath.policies import olm_v1
 from everpath.rules._words import Nearby, listed
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import catalog_rule, channel_rule, package_rule
@@ -141,10 +142,18 @@ def deprecated_head(graph: ChannelGraph) -> Iterator[Flaw]:
             yield Flaw(
                 deprecated[head].place,
                 f"the head {head} of {graph.name} is deprecated",
-                because=("OLM v0 offers it to every user of the channel; v1 takes an older version instead",),
+                because=(f"OLM v0 offers it to every user of the channel; {_preferred(graph)}",),
                 fix="publish a successor, or deprecate the channel",
                 entry=head,
             )
+
+
+def _preferred(graph: ChannelGraph) -> str:
+    """What OLM v1 does where the head is deprecated."""
+    best = olm_v1.fresh_install(graph)
+    if best is None or best in graph.package.deprecated("olm.bundle"):
+        return "so does v1, which finds none that is not deprecated"
+    return f"v1 installs {best} instead, which is not deprecated"
 
 
 @channel_rule("EP505", "prohibited-head", Severity.ERROR, policy="v0")

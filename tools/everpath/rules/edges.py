@@ -48,10 +48,17 @@ def _unlooped(graph: ChannelGraph, edge: Edge) -> Edit:
     if edge.kind is EdgeKind.REPLACES:
         return unreplacing(graph, name)._replace(text=f"remove {name} from its own {field}")
     alone = unskipping(graph, name, [name])._replace(text=f"remove {name} from its own {field}")
-    if safest(graph, [alone]):
-        return alone
-    assert graph.head is not None  # or opm would refuse the channel, and no edit could cost it that
-    # Nobody else accepts it: without its own skip it would be a second head.
+    return alone._replace(instead=_relinked(graph, name, alone)) if graph.head is not None else alone
+
+
+def _relinked(graph: ChannelGraph, name: str, alone: Edit) -> Edit:
+    """Where nobody else accepts an entry, it would be a second head without its own skip."""
+    assert graph.head is not None  # asked before
+    entry, (freed,) = graph.entries[name], alone.entries
+    below, above = graph.versions.get(graph.head), graph.versions.get(name)
+    if not entry.replaces and below is not None and above is not None and below < above:
+        text = f"{alone.text} and set replaces: {graph.head} on {name}"
+        return Edit(text, (freed._replace(replaces=graph.head),))
     skipped = skipping(graph, graph.head, [name])
     return Edit(
         f"move {name} from its own skips to the skips of {graph.head}", alone.entries + skipped.entries

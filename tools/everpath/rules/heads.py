@@ -102,8 +102,7 @@ def _why_apart(graph: ChannelGraph, tail: str, head: str) -> tuple[Edge | str, .
     target = graph.entries[tail].replaces
     reasons: list[Edge | str] = []
     if target:
-        where = "is in the package but not in this channel" if graph.bundle(target) else "exists nowhere"
-        reasons += [Edge(tail, target, EdgeKind.REPLACES), f"{target} {where}"]
+        reasons += [Edge(tail, target, EdgeKind.REPLACES), f"{target} {_whereabouts(graph, target)}"]
     else:
         reasons.append(f"{tail} replaces nothing")
     if head in graph.versions and graph.coverage.count(graph.versions[head]):
@@ -111,15 +110,22 @@ def _why_apart(graph: ChannelGraph, tail: str, head: str) -> tuple[Edge | str, .
     return tuple(reasons)
 
 
+def _whereabouts(graph: ChannelGraph, target: str) -> str:
+    """Why a chain does not go on from a name."""
+    if target in graph.entries:
+        return "is where the chain goes in a circle"
+    return "is in the package but not in this channel" if graph.bundle(target) else "exists nowhere"
+
+
 def _joined(graph: ChannelGraph, tail: str, head: str, main: str, nearby: Nearby) -> Edit:
     """The smallest edit that puts a second head below the first."""
     target, skips = graph.entries[tail].replaces, skipping(graph, main, [head])
     meant = nearby.meant(target, besides=(tail,)) if target else None
-    between = graph.bundle(target) if target else None
+    between = graph.bundle(target) if target and target not in graph.entries else None
     if between and Nearby([head]).meant(between.name) is None:
         entry = _link(between, graph.channel.place, head)
         link = adding(entry, "" if entry.replaces != head else f", with replaces: {head}")
-        return link._replace(otherwise=skips.text) if head in (entry.replaces, *entry.skips) else skips
+        return link._replace(otherwise=skips) if head in (entry.replaces, *entry.skips) else skips
     if meant == head or (meant is None and _is_older(graph, head, tail)):
         return replacing(graph, tail, head)
     return skips

@@ -224,6 +224,10 @@ def find_rules(words: Iterable[str]) -> frozenset[str]:
     return frozenset(found)
 
 
+#: A word that more rules than this have in their names says too little.
+_MOST_MEANT: Final = 5
+
+
 def _hint(word: str, rules: Sequence[Rule]) -> str:
     """Numbers that look alike have nothing to do with each other: of a wrong id only its beginning counts."""
     whole = next((rule.id for rule in rules if word.upper().startswith(rule.id)), None)
@@ -234,5 +238,8 @@ def _hint(word: str, rules: Sequence[Rule]) -> str:
         return f"`everpath rules {family}` lists the rules of that family, `everpath rules` all of them"
     from difflib import get_close_matches  # noqa: PLC0415 - only who mistypes pays for it
 
-    near = get_close_matches(word.lower(), [rule.name for rule in rules], n=1)
-    return f"did you mean {near[0]!r}?" if near else "`everpath rules` lists them all"
+    names = [rule.name for rule in rules]
+    near = [n for n in names if word.lower() in n.split("-")] or get_close_matches(word.lower(), names, n=1)
+    if len(near) > _MOST_MEANT or not near:
+        return "`everpath rules` lists them all"
+    return f"did you mean {' or '.join(map(repr, near))}?"

@@ -201,7 +201,7 @@ def _way_on(graph: ChannelGraph, target: str | None, stranded: tuple[str, ...], 
     if target and (skippers := graph.skippers.get(target)):
         go_on = unskipping(graph, target, skippers)
         if opm.verdict(edited(graph, go_on)).accepted:
-            return go_on._replace(otherwise=skip_all.text)
+            return go_on._replace(otherwise=skip_all)
     return skip_all
 
 

@@ -53,7 +53,8 @@ def _patched(graph: ChannelGraph, latest: str, missed: list[str]) -> str | Edit:
     """The range by which the latest patch accepts the others; one that is equal needs a patch above both."""
     is_above = all(graph.versions[name] < graph.versions[latest] for name in missed)
     edit = widening(graph, latest, missed) if is_above else None
-    return edit or f"publish a patch above {graph.versions[latest]} that skips {listed(missed)}"
+    patch = f"publish a patch above {graph.versions[latest]} that skips {listed(missed)}"
+    return edit._replace(instead=patch) if edit is not None else patch
 
 
 def _minors(graph: ChannelGraph) -> Iterator[tuple[str, list[str]]]:

@@ -9,7 +9,7 @@ from itertools import chain, islice, pairwise
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.policies import olm_v0, olm_v1, opm
-from everpath.rules._edits import Edit, bounded, replacing, safest, skipping, unskipping
+from everpath.rules._edits import Edit, bounded, next_release, replacing, safest, skipping, unskipping
 from everpath.rules._words import listed
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
@@ -34,7 +34,7 @@ def fork(graph: ChannelGraph) -> Iterator[Flaw]:
             if len(rivals) == 2
             else f"{listed(sorted(rivals))} all replace it",
             because=tuple(Edge(r, target, EdgeKind.REPLACES) for r in rivals),
-            fix=_one_line(graph, newest, older) or _next_release(graph, target),
+            fix=_one_line(graph, newest, older) or next_release(graph, target),
             entry=target,
         )
 
@@ -79,7 +79,8 @@ def several_successors(graph: ChannelGraph) -> Iterator[Flaw]:
 def _kept(graph: ChannelGraph, name: str, chosen: str | None) -> str:
     """It is no fault, so the first advice is to leave it; the other, how to close the road that is taken."""
     kinds = {edge.kind for edge in graph.accepts(chosen, name)} if chosen else set()
-    if chosen is None or EdgeKind.REPLACES in kinds:
+    # OLM v1 needs no edge to another entry of the same version, and there is none to close.
+    if chosen is None or not kinds or EdgeKind.REPLACES in kinds:
         return "leave it, if that is meant; else remove the edges that are not"
     unskipped = unskipping(graph, name, [chosen])
     if safest(graph, [unskipped]) is None:
@@ -128,26 +129,14 @@ def _one_road(graph: ChannelGraph, name: str, v0: str | None, v1: str | None) ->
     if v0 is not None and graph.bundle(v0) is None:
         return f"same cause as EP401 ({v0}), mended with it"
     if v0 in graph.package.deprecated("olm.bundle"):
-        return f"remove the deprecation of {v0}, which OLM v1 avoids, or {_next_release(graph, name)}"
+        return f"remove the deprecation of {v0}, which OLM v1 avoids, or {next_release(graph, name)}"
     if v0 is None or v1 is not None or not _is_lower(graph, v0, name):
-        return _next_release(graph, name)
+        return next_release(graph, name)
     if any(edge.kind is not EdgeKind.RANGE for edge in graph.accepts(v0, name)):
         return f"publish {v0} again with a version above {graph.versions[name]}, in its stead"
     edit = bounded(graph, v0)
     assert edit is not None  # what is lower has a version
-    return edit
-
-
-def _next_release(graph: ChannelGraph, name: str) -> str:
-    """The release that both generations go to from an entry, whatever stands in the channel now."""
-    top = graph.versions[graph.by_version[-1]] if graph.by_version else None
-    above = f"publish a release above {top}" if top else "publish a release"
-    start = graph.versions.get(name)
-    return (
-        f"{above} that replaces {graph.head}, with a skipRange from {start}"
-        if start
-        else f"{above} that replaces {graph.head} and skips {name}"
-    )
+    return edit._replace(instead=next_release(graph, name))
 
 
 def _is_lower(graph: ChannelGraph, one: str, other: str) -> bool:

@@ -11,15 +11,19 @@ from everpath.model import Catalog
 from everpath.policies import PolicyName
 from everpath.policies.decisions import Failure, FailureKind
 from everpath.policies.extensions import Source
+from everpath.rules.refusals import Refusal
 from everpath.why.accounts import Account, Question, accounts
 from everpath.why.cautions import cautions
 from everpath.why.looks import Look, looks
 from everpath.why.remedies import Remedy, remedies
 from everpath.why.unseen import Check, unseen
-from everpath.why.whereabouts import elsewhere, near_misses, refusals, whereabouts
+from everpath.why.whereabouts import elsewhere, near_misses, refusal, refused, whereabouts
 
 #: Stops of a walk that are told; the account has them all.
 _MOST_STOPS: Final = 8
+
+#: Refusals of opm that are told; it stops at the first itself.
+_MOST_REFUSALS: Final = 3
 
 
 class Story(NamedTuple):
@@ -37,12 +41,16 @@ class Story(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """What is installed and where it stands, a story for each resolver, and checks for the cluster."""
+    """What is installed and where it stands, a story for each resolver, and checks for the cluster.
+
+    `refused`: what opm refuses of the package, each with the catalog that has it.
+    """
 
     question: Question
     whereabouts: tuple[str, ...]
     stories: tuple[Story, ...]
     checks: tuple[Check, ...]
+    refused: tuple[tuple[str, Refusal], ...] = ()
 
     @property
     def is_content(self) -> bool:
@@ -65,8 +73,9 @@ def explain(
     for story in stories:
         account = story.account
         checks |= dict.fromkeys(unseen(account.policy, is_explained=account.decision.next is None))
-    where = (*whereabouts(sources, question), *refusals(sources, question))
-    return Explanation(question, where, stories, tuple(checks))
+    found = tuple(refused(sources))
+    told = (refusal(catalog if len(sources) > 1 else None, each) for catalog, each in found[:_MOST_REFUSALS])
+    return Explanation(question, (*whereabouts(sources, question), *told), stories, tuple(checks), found)
 
 
 def _story(

@@ -1,7 +1,7 @@
 """What to edit: what the rules say about whoever stands in the way, and edits that were tried.
 
-A finding's fix is the rule's own. For what is in no channel no rule speaks; an edit for it is made to a copy
-of the channel, and advised only if the resolver then moves on and opm is no less content.
+A finding's fix is the rule's own. For what is in no channel no rule speaks, and an edit is made up. Either is
+made to a copy of the channel, and advised only if what is installed then arrives and nobody is worse off.
 """
 
 from __future__ import annotations
@@ -10,25 +10,23 @@ __all__ = ["Remedy", "remedies"]
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from difflib import get_close_matches
 from typing import Final, NamedTuple
 
-from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog, Package, Place
-from everpath.policies import extensions, olm_v0, olm_v1, subscriptions
-from everpath.policies.decisions import Decision, FailureKind
-from everpath.policies.extensions import Extension, Source
-from everpath.ranges import Range
-from everpath.rules._edits import Edit, edited, safest, skipping
+from everpath.policies.decisions import FailureKind
+from everpath.rules._edits import Edit
 from everpath.rules._words import Nearby
 from everpath.rules.check import Selection, check
 from everpath.rules.findings import Finding, Severity
 from everpath.why.accounts import Account, Question
+from everpath.why.mending import Mending
 
 _WORD: Final = re.compile(r"[\w.+-]*\w")
 
 _MENDED: Final = re.compile(r"same cause as (?P<rule>EP\d+)\b")
+
+_WRITTEN: Final = re.compile(r"write '([^']*)'")
 
 #: Ranges that OLM ignores, or that mean something else than they seem to: whoever stays may be meant by one.
 _RANGES: Final = frozenset(("EP301", "EP302", "EP303", "EP306", "EP308"))
@@ -40,8 +38,15 @@ _NAMELESS: Final = frozenset((FailureKind.NO_STARTING_CSV, FailureKind.UNREADABL
 _UNHELPFUL: Final = frozenset(("EP218",))
 
 
+#: Say of an entry that it is left behind: of no use to who ends elsewhere.
+_STRANDED: Final = frozenset(("EP206", "EP207"))
+
+#: What is said of a finding whose own fix would do no harm, and would not be enough.
+_NOT_ALONE: Final = "mended alone, it does not let"
+
+
 class Remedy(NamedTuple):
-    """An edit, and the finding that it mends, if a rule has found it."""
+    """What to do, and the finding that it mends, if a rule has found it; `edits` are those it speaks of."""
 
     text: str
     message: str = ""
@@ -49,6 +54,7 @@ class Remedy(NamedTuple):
     name: str | None = None
     severity: Severity | None = None
     place: Place | None = None
+    edits: tuple[Edit, ...] = ()
 
 
 def remedies(account: Account, question: Question, catalogs: Mapping[str, Catalog]) -> Iterator[Remedy]:
@@ -66,10 +72,70 @@ def remedies(account: Account, question: Question, catalogs: Mapping[str, Catalo
         yield from _other_name(account, question)
         return
     source = account.source
-    if source is not None and source.name in catalogs:
-        found = _found(account, question, catalogs[source.name])
-        yield from map(_as_remedy, sorted(found, key=lambda finding: _order(account, finding)))
-    yield from _tried(account, question)
+    mending = Mending.of(account, question)
+    catalog = catalogs.get(source.name) if source is not None else None
+    told = list(_told(account, question, catalog, mending)) if catalog is not None else []
+    yield from told if mending is None else _proven(account, mending, told)
+
+
+def _told(
+    account: Account, question: Question, catalog: Catalog, mending: Mending | None
+) -> Iterator[Remedy]:
+    """What the rules advise, the worst first."""
+    selection = _selection(account, question)
+    found = _found(account, catalog, selection)
+    edits = mending.advised(catalog, selection) if mending is not None and found else {}
+    for finding in sorted(found, key=lambda finding: _order(account, finding)):
+        edit = edits.get((finding.rule, finding.entry, finding.message))
+        if mending is None or edit is not None or finding.rule not in _RANGES:
+            yield _as_remedy(finding, edit)
+        elif (better := _better_range(mending, finding)) is not None and mending.helps(better):
+            yield _as_remedy(finding._replace(fix=better.text), better)
+
+
+def _better_range(mending: Mending, finding: Finding) -> Edit | None:
+    """What a range should be that matches nobody: what was probably meant, or what is needed here."""
+    written = _WRITTEN.match(finding.fix or "")
+    if written is not None:
+        return mending.ranged(finding.entry or "", written[1])._replace(text=written[0])
+    return mending.covering(finding.entry or "")
+
+
+def _proven(account: Account, mending: Mending, told: Sequence[Remedy]) -> Iterator[Remedy]:
+    """Advice as it is, and of edits those that help; where none does, one that is made up, or a release."""
+    tried = [(remedy, [e for e in remedy.edits if mending.helps(e)]) for remedy in told]
+    for remedy, helpful in tried:
+        if helpful:
+            yield remedy._replace(text=", or ".join(e.text for e in helpful), edits=tuple(helpful))
+        elif not remedy.edits:
+            yield remedy
+    if any(helpful for _, helpful in tried):
+        return
+    futile = [remedy for remedy in told if remedy.edits]
+    for remedy in futile:
+        yield remedy._replace(text=f"{_NOT_ALONE} {_who(account)} arrive", edits=())
+    advice = [remedy for remedy in told if not remedy.edits]
+    yield from _made_up(account, mending, [r.edits[0] for r in futile], is_last=not advice)
+
+
+def _made_up(
+    account: Account, mending: Mending, advised: Sequence[Edit], *, is_last: bool
+) -> Iterator[Remedy]:
+    """Edits that no rule advises; `is_last`: where there is none, say so."""
+    whole = mending.together(advised) if advised else None
+    edits = mending.ways_up() or ([whole] if whole is not None else [])
+    release = mending.release() if not edits else None
+    edits = edits or mending.ways_down()
+    ways = [*([release] if release is not None else []), *(edit.text for edit in edits)]
+    if edits:
+        yield Remedy(", or ".join(ways), edits=tuple(edits))
+    elif is_last:
+        none = f"no single edit was found that lets {_who(account)} arrive and leaves nobody worse off"
+        yield Remedy(": ".join((none, *ways)))
+
+
+def _who(account: Account) -> str:
+    return account.installed.name if account.installed is not None else "a new install"
 
 
 def _without_entries(account: Account, question: Question, packages: Sequence[Package]) -> Remedy | None:
@@ -104,11 +170,14 @@ def _other_name(account: Account, question: Question) -> Iterator[Remedy]:
         yield Remedy(f"let startingCSV name an entry of {question.channel}: {there}")
 
 
-def _found(account: Account, question: Question, catalog: Catalog) -> list[Finding]:
-    """What concerns the walk, and its causes; what a cause's fix mends along is not told twice."""
+def _selection(account: Account, question: Question) -> Selection:
     channels = frozenset(account.channels)
-    selection = Selection(packages=frozenset((question.package,)), channels=channels, policy=account.policy)
-    told = [f for f in check(catalog, selection).findings if _can_help(f)]
+    return Selection(packages=frozenset((question.package,)), channels=channels, policy=account.policy)
+
+
+def _found(account: Account, catalog: Catalog, selection: Selection) -> list[Finding]:
+    """What concerns the walk, and its causes; what a cause's fix mends along is not told twice."""
+    told = [f for f in check(catalog, selection).findings if _can_help(account, f)]
     subjects = _subjects(account)
     concerned = [f for f in told if f.rule in _RANGES or not subjects.isdisjoint(_words(f))]
     causes = {_cause(finding) for finding in concerned}
@@ -117,8 +186,10 @@ def _found(account: Account, question: Question, catalog: Catalog) -> list[Findi
     return [finding for finding in found if _cause(finding) not in rules]
 
 
-def _can_help(finding: Finding) -> bool:
-    return finding.severity > Severity.NOTE and finding.rule not in _UNHELPFUL and not finding.unreadable
+def _can_help(account: Account, finding: Finding) -> bool:
+    is_other_s = finding.rule in _STRANDED and finding.entry != account.stop
+    is_mute = finding.rule in _UNHELPFUL or is_other_s
+    return finding.severity > Severity.NOTE and not is_mute and not finding.unreadable
 
 
 def _words(finding: Finding) -> Iterator[str]:
@@ -146,65 +217,7 @@ def _order(account: Account, finding: Finding) -> tuple[int, bool, str]:
     return -finding.severity, finding.entry != account.stop, finding.rule
 
 
-def _as_remedy(finding: Finding) -> Remedy:
+def _as_remedy(finding: Finding, edit: Edit | None) -> Remedy:
     text = finding.fix or f"see `everpath rules {finding.rule}`"
-    return Remedy(text, finding.message, finding.rule, finding.name, finding.severity, finding.place)
-
-
-def _tried(account: Account, question: Question) -> Iterator[Remedy]:
-    """Edits for something that is not in the channel, where nothing there accepts it."""
-    graph, installed = account.graph, account.installed
-    if graph is None or installed is None or installed.name in graph.entries or not _is_unaccepted(account):
-        return
-    target = olm_v0.fresh_install(graph) if account.policy == "v0" else olm_v1.fresh_install(graph)
-    if target is None:
-        return
-    helpful = [e.text for e in _edits(account, graph, target) if _helps(account, question, graph, e)]
-    if helpful:
-        yield Remedy(", or ".join(helpful))
-    else:
-        above = f" above {installed.version}" if installed.version is not None else ""
-        yield Remedy(
-            f"publish a release{above} in {graph.name} that replaces {target} and skips {installed.name}"
-        )
-
-
-def _is_unaccepted(account: Account) -> bool:
-    failure = account.decision.failure
-    return account.decision.next is None and (failure is None or failure.kind is FailureKind.NO_BUNDLES)
-
-
-def _edits(account: Account, graph: ChannelGraph, target: str) -> Iterator[Edit]:
-    assert account.installed is not None  # who has nothing installed is not unaccepted
-    yield skipping(graph, target, [account.installed.name])
-    low, high = account.installed.version, graph.versions.get(target)
-    if low is not None and high is not None and low < high:
-        entry, wanted = graph.entries[target], f">={low} <{high}"
-        known = graph.ranges.get(target)
-        is_more = known is not None and not known.intervals.is_subset(Range.parse(wanted).intervals)
-        span = f"{entry.skip_range} || {wanted}" if is_more else wanted
-        yield Edit(f"give {target} the skipRange '{span}'", (entry._replace(skip_range=span),))
-
-
-def _helps(account: Account, question: Question, graph: ChannelGraph, edit: Edit) -> bool:
-    if safest(graph, [edit]) is None:
-        return False
-    decision = _decided(account, question, edited(graph, edit))
-    return decision.failure is None and decision.next is not None
-
-
-def _decided(account: Account, question: Question, trial: ChannelGraph) -> Decision:
-    """The resolver's decision if the channel were as tried."""
-    if account.policy == "v0":
-        return subscriptions.resolve(trial, account.installed)
-    assert account.source is not None and account.source.package is not None  # noqa: PT018 - its channel
-    package = account.source.package.package
-    channels = tuple(trial.channel if c.name == trial.name else c for c in package.channels)
-    sources: Sequence[Source] = [
-        account.source._replace(package=PackageGraph(replace(package, channels=channels)))
-    ]
-    terms = question.terms
-    wanted = Extension(
-        question.package, account.channels, terms.version_range, terms.self_certified, account.installed
-    )
-    return extensions.resolve(sources, wanted)
+    edits = tuple(e for e in (edit, edit.otherwise) if e is not None) if edit is not None else ()
+    return Remedy(text, finding.message, finding.rule, finding.name, finding.severity, finding.place, edits)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["elsewhere", "near_misses", "refusals", "whereabouts"]
+__all__ = ["elsewhere", "near_misses", "refusal", "refused", "whereabouts"]
 
 import json
 import shlex
@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.policies import extensions, opm, subscriptions
+from everpath.policies import extensions, subscriptions
 from everpath.policies.decisions import Installed
 from everpath.policies.extensions import Extension, Source
 from everpath.rules._words import Nearby, listed
+from everpath.rules.refusals import Refusal, refusals
 from everpath.simulation import Asked
 from everpath.versions import parse
 from everpath.why.accounts import Account, Question
@@ -90,14 +91,20 @@ def _matches(graph: ChannelGraph) -> Iterator[str]:
         yield f"No entry of {graph.name} names anything from elsewhere or has a skipRange."
 
 
-def refusals(sources: Sequence[Source], question: Question) -> Iterator[str]:
-    """What opm has against the channel: a catalog that it refuses is not served, whatever OLM would do."""
+def refused(sources: Sequence[Source]) -> Iterator[tuple[str, Refusal]]:
+    """What opm has against the package in each catalog: what it refuses is not served, whatever OLM does."""
     for source in sources:
-        graph = source.package.by_name.get(question.channel) if source.package is not None else None
-        words = opm.verdict(graph).words if graph is not None else None
-        if words is not None:
-            where = f" of catalog {source.name}" if len(sources) > 1 else ""
-            yield f"opm refuses channel {question.channel}{where}, and serves no catalog that has it: {words}"
+        if source.package is not None:
+            yield from ((source.name, refusal) for refusal in refusals(source.package.package))
+
+
+def refusal(catalog: str | None, found: Refusal) -> str:
+    """A sentence about something that opm refuses; `catalog` where there are several."""
+    if found.channel is not None:
+        where = f" of catalog {catalog}" if catalog else ""
+        return f"opm refuses channel {found.channel}{where}, and serves no catalog that has it: {found.words}"
+    which = f"catalog {catalog}" if catalog else "the catalog"
+    return f"opm refuses {which}, and does not serve it: {found.words}"
 
 
 def near_misses(account: Account) -> Iterator[str]:

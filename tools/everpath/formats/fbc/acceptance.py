@@ -5,7 +5,6 @@ from __future__ import annotations
 __all__ = ["why_refused"]
 
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 from everpath.assembly import Assembly
 from everpath.formats.fbc.fields import Report
@@ -17,13 +16,7 @@ from everpath.policies import opm
 from everpath.rendering.bundles import BUNDLE, Blob
 from everpath.rules.check import Selection, check
 from everpath.rules.findings import Severity
-
-# The rules whose errors are laws of `opm validate`; tests hold each of them against opm.
-_LAWS: Final = frozenset(
-    f"EP{number}"
-    for numbers in (range(101, 111), range(401, 409), range(421, 424), range(501, 504))
-    for number in numbers
-)
+from everpath.rules.refusals import LAWS
 
 
 def why_refused(blobs: Sequence[Blob]) -> str | None:
@@ -31,7 +24,7 @@ def why_refused(blobs: Sequence[Blob]) -> str | None:
     if any(blob["schema"] == BUNDLE and not blob.get("name") for blob in blobs):
         return "a bundle without a name"
     catalog = _catalog(blobs)
-    for finding in check(catalog, Selection(rules=_LAWS)).findings:
+    for finding in check(catalog, Selection(rules=LAWS)).findings:
         if finding.severity is Severity.ERROR:
             return finding.message
     for package in catalog.packages:

@@ -31,6 +31,11 @@ _CHECKED_WHOLE: Final = 4 * MEBIBYTE
 # Up to this size it is also parsed and judged, at a similar cost.
 _PARSED_WHOLE: Final = MEBIBYTE
 
+_WANTED: Final = (
+    "give the folder or file that opm renders, an operators repository (operators/PACKAGE/VERSION/), "
+    "or a bundle's folder"
+)
+
 _USUAL_SUFFIXES: Final = frozenset((".yaml", ".yml", ".json"))
 
 
@@ -59,9 +64,7 @@ def read_fbc(  # noqa: PLR0913 - each is a choice of the user's
         else:
             found = _read_file(one, reader, assembly)
         if not found and share is WHOLE:
-            raise UnreadableInput(
-                f"{named(one)} holds no catalog", hint="give the folder or file that opm renders", file=one
-            )
+            raise UnreadableInput(f"{named(one)} holds no catalog", hint=_WANTED, file=one)
 
 
 def _read_file(path: str, reader: FileReader, assembly: Assembly) -> bool:

@@ -17,8 +17,8 @@ import yaml
 
 from everpath.errors import ReleasesError
 from everpath.formats.releases.reading import read_text
-from everpath.formats.releases.writing import release_flow, release_lines, scalar
-from everpath.releases.cutting import AddRelease, Edit, SetField, SetPins, applied
+from everpath.formats.releases.writing import channels_flow, release_flow, release_lines, scalar
+from everpath.releases.cutting import AddRelease, Edit, SetChannels, SetField, SetPins, applied
 
 _BOM: Final = codecs.BOM_UTF8
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -77,6 +77,8 @@ def _by_hand(edits: Sequence[Edit]) -> str:
     return "; ".join(
         f"add {release_flow(edit.release)}"
         if isinstance(edit, AddRelease)
+        else f"set channels: {channels_flow(edit.channels)}"
+        if isinstance(edit, SetChannels)
         else f"set {'pins' if isinstance(edit, SetPins) else edit.key}: {scalar(edit.value)}"
         for edit in edits
     )
@@ -96,6 +98,9 @@ class _Page:
             return self._pins(edit)
         if isinstance(edit, SetField):
             return self._field(releases.value[edit.position], edit)
+        if isinstance(edit, SetChannels):
+            old = _value(releases.value[edit.position], "channels")
+            return _Insertion(old.start_mark.index, self._end(old), channels_flow(edit.channels))
         return self._release(releases, edit)
 
     def _release(self, releases: Any, edit: AddRelease) -> _Insertion:

@@ -7,6 +7,7 @@ __all__ = ["read_releases", "read_text"]
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from everpath import __url__
 from everpath.errors import ReleasesError, UnreadableInput
 from everpath.formats import positions
 from everpath.formats.releases.fields import Field, Record
@@ -85,31 +86,29 @@ def read_text(content: bytes, file: str, sources: Sources | None = None) -> Sour
     record = Record()
     source = _source(Field(parsed.value, Place(file), record))
     told = [(remark.line, remark.column, _REMARKS[remark.kind]) for remark in parsed.remarks]
-    wrong = (
-        [*record.problems, *((c.place, str(c)) for c in complaints(source))] if source else record.problems
-    )
+    wrong = [*record.problems, *((c.place, str(c)) for c in complaints(source))]
     for place, message in wrong:
         at = positions.locate(place, sources)
         told.append((at.line, at.column, message))
-    if told or source is None:
+    if told:
         lines = dict.fromkeys(f"{file}:{line}:{column}: {message}" for line, column, message in sorted(told))
-        raise ReleasesError("\n".join(lines), hint="docs/releases.md shows every key", file=file)
+        raise ReleasesError(
+            "\n".join(lines), hint=f"{__url__}/blob/main/docs/releases.md shows every key", file=file
+        )
     return source
 
 
-def _source(top: Field) -> Source | None:
-    """The source; None, with complaints on record, where the file as a whole is not one."""
+def _source(top: Field) -> Source:
+    """The source; what is missing is empty in it, with a complaint on record."""
     values = top.mapping(_KEYS, own=_OWN)
     for key in ("package", "defaultChannel", "releases"):
         if key not in values and isinstance(top.raw, dict):
             top.wrong(f"there is no {key}")
-    if not {"package", "defaultChannel", "releases"} <= values.keys():
-        return None
-    releases = values["releases"]
-    found = () if releases.raw is None else tuple(map(_release, releases.items()))
+    releases = values.get("releases")
+    found = () if releases is None or releases.raw is None else tuple(map(_release, releases.items()))
     return Source(
-        values["package"].text(),
-        values["defaultChannel"].text(),
+        _text(values, "package") or "",
+        _text(values, "defaultChannel") or "",
         found,
         operator=values["operator"].texts() if "operator" in values else (),
         bundles=_text(values, "bundles"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["HINT", "flow", "release_flow", "release_lines", "scalar", "source_text"]
+__all__ = ["HINT", "channels_flow", "flow", "release_flow", "release_lines", "scalar", "source_text"]
 
 import json
 import re
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from everpath.formats.text.scalars import resolve
-from everpath.releases.source import Additions, Origin, Release, Source
+from everpath.releases.source import Additions, Membership, Origin, Release, Source
 
 #: Editors that know the YAML language server check and complete the file with this line.
 HINT: Final = "# yaml-language-server: $schema="
@@ -110,7 +110,7 @@ def release_flow(release: Release) -> str:
 
 def _release(release: Release) -> dict[str, Any]:
     withdrawn = True if release.withdrawn == "" else release.withdrawn
-    found: dict[str, Any] = {"version": release.version, "channels": _channels(release)}
+    found: dict[str, Any] = {"version": release.version, "channels": _channels(release.channels)}
     found |= _given(
         **{"from": _origin(release.origin)},
         withdrawn=withdrawn,
@@ -133,10 +133,15 @@ def _additions(additions: Additions) -> dict[str, Any]:
     return found | _given(annotations=dict(additions.annotations))
 
 
-def _channels(release: Release) -> object:
-    if all(membership.origin is None for membership in release.channels):
-        return [membership.channel for membership in release.channels]
-    return {m.channel: None if m.origin is None else _origin(m.origin) for m in release.channels}
+def channels_flow(channels: Iterable[Membership]) -> str:
+    """The channels of a release on one line."""
+    return flow(_channels(tuple(channels)))
+
+
+def _channels(channels: tuple[Membership, ...]) -> object:
+    if all(membership.origin is None for membership in channels):
+        return [membership.channel for membership in channels]
+    return {m.channel: None if m.origin is None else _origin(m.origin) for m in channels}
 
 
 def _origin(origin: Origin) -> dict[str, Any]:

@@ -1,0 +1,40 @@
+"""A bundle with webhooks before the validators of operator-framework/api: they know every field of a CSV."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from conformance.bundle_verdicts import said_upstream
+from conformance.oracle import Oracle
+from everpath.formats.operator_manifests import read_operator
+from everpath.formats.sources import Sources
+from everpath.formats.text.go_yaml import yaml_text
+from everpath.packaging import ReleaseFacts, bundle_files
+from operator_sdk_projects import write_webhook
+
+pytestmark = pytest.mark.conformance
+
+_PARTS: Final = ("manifests/bases", "crd/bases", "rbac", "manager", "webhook", "samples")
+_RELEASE: Final = ReleaseFacts(
+    "memcached-operator",
+    "memcached-operator.v0.1.0",
+    "0.1.0",
+    ("stable",),
+    "stable",
+    min_kube_version="1.29.0",
+)
+
+
+def test_no_validator_of_theirs_finds_an_error_in_webhooks(oracle: Oracle, tmp_path: Path) -> None:
+    write_webhook(tmp_path)
+    operator = read_operator([str(tmp_path / "config" / part) for part in _PARTS], Sources())
+    bundle = tmp_path / "bundle"
+    for name, body in bundle_files(operator, _RELEASE).items():
+        (bundle / name).parent.mkdir(parents=True, exist_ok=True)
+        (bundle / name).write_text(yaml_text(body))
+    assert len(list(bundle.glob("manifests/*clusterserviceversion.yaml"))) == 1
+    said = said_upstream(oracle.ask({"ask": "bundle", "folder": str(bundle)}))
+    assert {(each.rule, each.severity) for each in said} == {("EP665", "warning")}

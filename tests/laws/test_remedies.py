@@ -1,0 +1,71 @@
+"""Whoever follows a remedy of `why` arrives, and leaves nobody worse off."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from everpath.formats.notation import parse
+from everpath.graph import ChannelGraph, PackageGraph
+from everpath.model import Package
+from everpath.policies import PolicyName, opm
+from everpath.policies.extensions import Source
+from everpath.policies.walks import End
+from everpath.rules._edits import Edit, edited
+from everpath.simulation import Asked, Scenario, sheets
+from everpath.why import Question, explain
+from strategies import drawings
+
+#: The best first.
+FATES = (End.HEAD, End.STRANDED, End.LOOP, End.ERROR)
+
+BOTH: tuple[PolicyName, ...] = ("v0", "v1")
+
+policies = st.sampled_from((BOTH, *((policy,) for policy in BOTH)))
+strangers = st.builds(
+    Asked, st.just("p.v0.0.0"), st.sampled_from(("0.5.0", "1.0.5", "1.1.5", "2.0.0-rc.1", "9.0.0"))
+)
+
+
+def source_of(package: Package) -> Source:
+    return Source("catalog", 0, PackageGraph(package))
+
+
+def after(package: Package, edit: Edit) -> Package:
+    graph = edited(ChannelGraph(package.channels[0], package), edit)
+    return replace(package, channels=(graph.channel,))
+
+
+def ends(
+    package: Package, policies: tuple[PolicyName, ...], asked: Asked | None = None
+) -> dict[tuple[str, str], End]:
+    """Where everybody ends, or somebody, as `simulate` says it."""
+    found = sheets([source_of(package)], Scenario(policies), [asked] if asked is not None else None)
+    rows = (row for sheet in found for line in sheet.lines for row in line.rows)
+    return {(row.policy, row.installed or ""): row.end for row in rows}
+
+
+@settings(max_examples=40)
+@given(drawings(), strangers, policies)
+def test_whoever_follows_a_remedy_arrives_and_leaves_nobody_worse_off(
+    drawing: str, stranger: Asked, asking: tuple[PolicyName, ...]
+) -> None:
+    catalog = parse(drawing)
+    [package] = catalog.packages
+    is_accepted = opm.verdict(ChannelGraph(package.channels[0], package)).accepted
+    before = ends(package, asking)
+    for asked in (*(Asked(b.name, b.version) for b in package.bundles), stranger):
+        question = Question("p", "stable", asked, asking)
+        for story in explain([source_of(package)], question, {"catalog": catalog}).stories:
+            for edit in (edit for remedy in story.remedies for edit in remedy.edits):
+                mended = after(package, edit)
+                assert (
+                    ends(mended, (story.account.policy,), asked)[story.account.policy, asked.name] is End.HEAD
+                )
+                left = ends(mended, asking)
+                worse = [who for who, end in before.items() if FATES.index(left[who]) > FATES.index(end)]
+                assert worse == [], (asked, edit.text)
+                graph = ChannelGraph(mended.channels[0], mended)
+                assert opm.verdict(graph).accepted or not is_accepted

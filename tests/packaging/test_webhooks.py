@@ -1,0 +1,141 @@
+"""Webhooks of the manifests become definitions of the CSV: OLM applies no webhook configuration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from everpath.contents import Manifest
+from everpath.errors import UnreadableInput
+from operators import base, crd, csv, deployment, files, manifest
+
+RULES = [{"apiGroups": ["acme.io"], "apiVersions": ["v1"], "operations": ["*"], "resources": ["widgets"]}]
+
+
+def configuration(kind: str = "Validating", **more: Any) -> Manifest:
+    service = {"name": "webhook-service", "namespace": "system", "path": "/validate-widget"}
+    webhook = {
+        "name": f"{kind[0].lower()}widget.kb.io",
+        "clientConfig": {"service": service},
+        "admissionReviewVersions": ["v1"],
+        "failurePolicy": "Fail",
+        "sideEffects": "None",
+        "rules": RULES,
+        **more,
+    }
+    return manifest(
+        f"{kind}WebhookConfiguration",
+        f"{kind.lower()}-webhook-configuration",
+        "admissionregistration.k8s.io/v1",
+        webhooks=[webhook],
+    )
+
+
+def service(name: str = "webhook-service", app: str = "acme", port: int = 443) -> Manifest:
+    ports = [{"port": 80, "targetPort": 8080}, {"port": port, "targetPort": 9443}]
+    return manifest("Service", name, spec={"ports": ports, "selector": {"app": app}})
+
+
+def labelled(name: str, app: str) -> Manifest:
+    made = deployment(name)
+    made.body["spec"]["template"]["metadata"] = {"labels": {"app": app, "more": "x"}}
+    return made
+
+
+def test_a_webhook_is_served_by_the_deployment_that_its_service_selects() -> None:
+    made = files(configuration(), service(), labelled("proxy", "proxy"), labelled("acme", "acme"))
+    assert made["manifests/acme.clusterserviceversion.yaml"]["spec"]["webhookdefinitions"] == [
+        {
+            "type": "ValidatingAdmissionWebhook",
+            "generateName": "vwidget.kb.io",
+            "deploymentName": "acme",
+            "containerPort": 443,
+            "targetPort": 9443,
+            "webhookPath": "/validate-widget",
+            "rules": RULES,
+            "failurePolicy": "Fail",
+            "sideEffects": "None",
+            "admissionReviewVersions": ["v1"],
+        }
+    ]
+
+
+def test_neither_the_configuration_nor_its_service_is_in_the_bundle() -> None:
+    made = files(configuration(), service(), service("metrics"), labelled("acme", "acme"))
+    assert sorted(made) == [
+        "manifests/acme.clusterserviceversion.yaml",
+        "manifests/metrics_service.yaml",
+        "metadata/annotations.yaml",
+    ]
+
+
+def test_the_port_of_the_call_finds_the_port_of_the_service() -> None:
+    client = {"service": {"name": "webhook-service", "port": 8443}}
+    made = csv(configuration("Mutating", clientConfig=client, reinvocationPolicy="Never"), service(port=8443))
+    found = made["spec"]["webhookdefinitions"][0]
+    assert (found["type"], found["containerPort"], found["targetPort"]) == (
+        "MutatingAdmissionWebhook",
+        8443,
+        9443,
+    )
+    assert found["reinvocationPolicy"] == "Never"
+    assert "webhookPath" not in found
+
+
+@pytest.mark.parametrize(
+    ("deployments", "name"),
+    [((deployment("only"),), "only"), ((deployment("one"), deployment("two")), "webhook")],
+)
+def test_without_the_service_it_is_the_only_deployment_or_the_service_s_namesake(
+    deployments: tuple[Manifest, ...], name: str
+) -> None:
+    found = csv(configuration(), *deployments)["spec"]["webhookdefinitions"][0]
+    assert found["deploymentName"] == name
+    assert "targetPort" not in found
+
+
+def converted(kind: str) -> Manifest:
+    made = crd(kind)
+    client = {"service": {"name": "webhook-service", "namespace": "system", "path": "/convert"}}
+    made.body["spec"]["conversion"] = {
+        "strategy": "Webhook",
+        "webhook": {"clientConfig": client, "conversionReviewVersions": ["v1"]},
+    }
+    return made
+
+
+def test_crds_that_are_converted_at_one_place_share_a_webhook() -> None:
+    made = csv(converted("Widget"), converted("Gadget"), crd("Plain"), service(), labelled("acme", "acme"))
+    assert made["spec"]["webhookdefinitions"] == [
+        {
+            "type": "ConversionWebhook",
+            "generateName": "cgadgetswidgets.kb.io",
+            "deploymentName": "acme",
+            "containerPort": 443,
+            "targetPort": 9443,
+            "webhookPath": "/convert",
+            "sideEffects": "None",
+            "admissionReviewVersions": ["v1"],
+            "conversionCRDs": ["gadgets.acme.io", "widgets.acme.io"],
+        }
+    ]
+
+
+def test_what_the_base_says_of_other_webhooks_stands() -> None:
+    stated = {"type": "ValidatingAdmissionWebhook", "generateName": "vother.kb.io", "deploymentName": "acme"}
+    old = {**stated, "generateName": "vwidget.kb.io", "deploymentName": "gone"}
+    made = csv(base(webhookdefinitions=[old, stated]), configuration(), deployment())
+    found = {item["generateName"]: item["deploymentName"] for item in made["spec"]["webhookdefinitions"]}
+    assert found == {"vother.kb.io": "acme", "vwidget.kb.io": "acme"}
+
+
+def test_an_operator_without_webhooks_states_none() -> None:
+    assert "webhookdefinitions" not in csv(deployment())["spec"]
+
+
+def test_a_webhook_that_is_called_by_url_is_refused() -> None:
+    client = {"url": "https://example.com/validate"}
+    with pytest.raises(UnreadableInput, match="is called by no Service") as caught:
+        csv(configuration(clientConfig=client), deployment())
+    assert "leave others out" in (caught.value.hint or "")

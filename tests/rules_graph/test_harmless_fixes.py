@@ -1,0 +1,110 @@
+"""A fix that would strand somebody, or not mend what it is for, gives way to another one, or to advice."""
+
+from __future__ import annotations
+
+import pytest
+
+from everpath.rules._edits import next_release
+from graphs import channel_graph, parse_report
+
+#: Both ranges cover everything: the head's own keeps it from going down.
+OPEN = "b2: b1 / - / >=1.0.0\nb1: - / - / >=1.0.0"
+
+
+def fixes(drawing: str, *rules: str) -> dict[tuple[str, str | None], str | None]:
+    return {(finding.rule, finding.entry): finding.fix for finding in parse_report(drawing, *rules)}
+
+
+@pytest.mark.parametrize("rule", ["EP304", "EP309"])
+def test_a_range_that_keeps_the_head_from_going_down_is_cut_with_the_one_that_draws_it(rule: str) -> None:
+    assert fixes(OPEN, rule) == {
+        (rule, "b1"): "remove the skipRange of b1",
+        (rule, "b2"): "remove the skipRange of b1 and give b2 the skipRange '>=1.0.0 <2.0.0'",
+    }
+
+
+def test_what_only_all_other_fixes_make_safe_is_advised_after_them() -> None:
+    found = fixes("b3: b2 / - / >=1.0.0\nb2: b1 / - / >=1.0.0\nb1: - / - / >=1.0.0", "EP304")
+    assert found["EP304", "b3"] == (
+        "give b3 the skipRange '>=1.0.0 <3.0.0', after all other fixes: EP304 (b2) and EP304 (b1)"
+    )
+
+
+def test_a_patch_is_not_let_in_where_that_closes_a_circle() -> None:
+    found = fixes("op.v1.1.0\nop.v2.0.0: op.v1.1.0\nop.v1.1.0-beta: op.v2.0.0", "EP231")
+    assert found == {("EP231", "op.v1.1.0"): "publish a patch above 1.1.0 that skips op.v1.1.0-beta"}
+
+
+def test_a_skip_that_hides_a_range_is_removed_with_it() -> None:
+    found = fixes("b3: b1 / b1\nb1: - / - / >=2.0.0", "EP216", "EP305")
+    assert found["EP216", "b3"] == (
+        "remove the skipRange of b1 and remove b1 from the skips of b3, unless it was withdrawn"
+    )
+    alone = fixes("b3: b1 / b1\nb1: - / - / >=2.0.0", "EP216")
+    assert alone["EP216", "b3"] == (
+        "no single edit of the channel mends it without harm (OLM v0 would take b3 in a circle): "
+        "publish a release above 3.0.0 that replaces b3, with a skipRange from 3.0.0"
+    )
+
+
+@pytest.mark.parametrize(
+    ("drawing", "entry"),
+    [
+        ("b1: - / - / >=1.0.0\nb2: - / b2", "b2"),
+        ("b4\nb1: b4\nb2: b1\nb3: b2 / - / >=4.0.0", "b4"),
+    ],
+    ids=["it would be stranded", "it would still go down"],
+)
+def test_a_range_that_is_the_only_way_on_is_not_cut_because_it_leads_down(drawing: str, entry: str) -> None:
+    [fix] = fixes(drawing, "EP218").values()
+    assert fix is not None
+    assert fix.startswith("publish a release above")
+    assert entry in {finding.entry for finding in parse_report(drawing, "EP218")}
+
+
+def test_an_entry_that_skips_itself_is_moved_to_whoever_can_take_it() -> None:
+    below = fixes("b1\nb2: b1 / b2\nb3", "EP211", "EP206", "EP208")
+    assert below["EP211", "b2"] == "move b2 from its own skips to the skips of b3"
+    assert not any("EP211" in (fix or "") for (rule, _), fix in below.items() if rule != "EP211")
+    above = "remove b2 from its own skips and set replaces: b1 on b2"
+    assert fixes("b1\nb2: - / b2", "EP211", "EP206") == {
+        ("EP211", "b2"): above,
+        ("EP206", "b2"): f"same cause as EP211 (b2), mended with it: {above}",
+    }
+
+
+def test_a_second_head_above_a_circle_is_joined_to_it_where_the_circle_is() -> None:
+    [finding] = parse_report("b1\nb2: b2\nb3: b2", "EP202")
+    assert finding.because == ("b2 replaces b2", "b2 is where the chain goes in a circle")
+    assert finding.fix == "set replaces: b1 on b2"
+
+
+def test_what_is_left_as_a_note_is_not_said_to_be_mended() -> None:
+    found = fixes("op.v2.0.0-rc.1\nop.v1.1.0: op.v2.0.0-rc.1\nop.v2.0.0", "EP202", "EP231")
+    assert found["EP231", "op.v2.0.0"] == "give op.v2.0.0 the skipRange '>=2.0.0-rc.1 <2.0.0'"
+
+
+def test_several_successors_of_which_none_is_taken_by_an_edge_have_a_whole_sentence_for_a_fix() -> None:
+    twins = "b0@1.2.0: - / b2\nb1@1.2.0+1: b0\nb2@1.2.0+2: b1\nb4@2.0.0: - / b0 / =1.2.0"
+    found = fixes(f"{twins}\n%deprecated b0: old\n%deprecated b2: old\n%deprecated b4: old", "EP209")
+    assert found["EP209", "b2"] == "leave it, if that is meant; else remove the edges that are not"
+
+
+@pytest.mark.parametrize(
+    ("drawing", "release"),
+    [
+        ("b2: b1\nb1", "publish a release above 2.0.0 that replaces b2, with a skipRange from 1.0.0"),
+        (
+            "b3\nb2: b1\nb1",
+            "publish a release above 3.0.0 that replaces b3 and skips b2, with a skipRange from 1.0.0",
+        ),
+        (
+            "b2: b1\nb1: b2",
+            "publish a release above 2.0.0 that replaces b2, with a skipRange from 1.0.0",
+        ),
+        ("b2: b1\nb1@-", "publish a release above 2.0.0 that replaces b2 and skips b1"),
+    ],
+    ids=["a head", "two heads", "no head", "no version"],
+)
+def test_the_release_that_is_advised_takes_up_every_head(drawing: str, release: str) -> None:
+    assert next_release(channel_graph(drawing), "b1") == release
