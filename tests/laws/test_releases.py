@@ -22,7 +22,7 @@ from everpath.policies.walks import walk
 from everpath.ranges import Range
 from everpath.releases.bundle_edges import stated_edges
 from everpath.releases.checks import complaints
-from everpath.releases.cutting import Cut, Wish, applied, cut
+from everpath.releases.cutting import Cut, SetChannels, Wish, applied, cut
 from everpath.releases.edges import Reach, package
 from everpath.releases.reconstruction import reconstructed
 from everpath.releases.source import Source, Variant
@@ -179,8 +179,10 @@ def test_an_edit_keeps_every_line_and_adds_what_was_meant(cuts: list[Cut], data:
         edit = edited(text.encode(), done.edits, "releases.yaml").decode()
         assert read_text(edit.encode(), "releases.yaml") == done.source
         left = iter(edit.splitlines())
+        is_promoted = any(isinstance(each, SetChannels) for each in done.edits)
         for line in text.splitlines():
-            if line.partition("#")[0].rstrip() != "releases: []":
+            is_edited = is_promoted and line.startswith("    channels:")
+            if line.partition("#")[0].rstrip() != "releases: []" and not is_edited:
                 assert line in left
         text = edit
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from everpath.graph import ChannelGraph
-from everpath.rules._edits import Edit, skipping
+from everpath.rules._edits import Edit, replacing, skipping
 from everpath.rules.causes import Judged, traced
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import Rule
@@ -193,3 +193,33 @@ def test_the_edits_of_the_worst_findings_are_tried_first() -> None:
     mild = law("EP1", *(fault(name, name) for name in "abcdefgh"), severity=Severity.WARNING)
     found = told(mild, law("EP2", fault("x", "xy"), fault("y")))
     assert found["y"] == "same cause as EP2 (x), mended with it: mend xy"
+
+
+@pytest.mark.parametrize(("entries", "judgements"), [(500, 21), (2000, 9)])
+def test_of_a_long_channel_as_many_edits_are_tried_as_make_ten_thousand_entries_of_copies(
+    entries: int, judgements: int
+) -> None:
+    graph = channel_graph("\n".join(["h@9.0.0: s1", *(f"s{n}@1.0.{n}: s{n + 1}" for n in range(1, entries))]))
+    asked: list[ChannelGraph] = []
+    names = [f"x{n}" for n in range(40)]
+    faults = [
+        fault(name)._replace(fix=skipping(graph, "h", [name]), severity=Severity.WARNING) for name in names
+    ]
+    rule = law("EP1", *faults, asked=asked)
+    traced(graph, [Judged(rule, flaw) for flaw in rule.check(graph)])
+    assert len(asked) == judgements
+
+
+@pytest.mark.parametrize(
+    ("drawing", "on", "target", "harm"),
+    [
+        ("b4: b3\nb3: b2\nb2: b1\nb1", "b4", "b2", "opm would refuse the channel"),
+        ("b4: b3 / b2\nb3: b1\nb2\nb1", "b2", "b1", "several entries would replace b1"),
+    ],
+    ids=["refused", "forked"],
+)
+def test_an_edit_that_does_harm_is_not_advised(drawing: str, on: str, target: str, harm: str) -> None:
+    graph = channel_graph(drawing)
+    flaw = Flaw(GRAPH.entries["h"].place, "x", fix=replacing(graph, on, target), entry="b1")
+    [judged] = traced(graph, [Judged(law("EP1", flaw), flaw)])
+    assert str(judged.flaw.fix).startswith(f"no single edit of the channel mends it without harm ({harm})")

@@ -30,6 +30,15 @@ def test_what_only_all_other_fixes_make_safe_is_advised_after_them() -> None:
     )
 
 
+def test_an_edit_is_joined_with_one_of_the_first_three_or_comes_after_all() -> None:
+    harmless = "b4: b3 / - / =4.0.0\nb3: b2 / - / =3.0.0\nb2: b1 / - / =2.0.0"
+    found = fixes(f"b9: b4 / - / >=1.0.0\n{harmless}\nb1: - / - / >=9.0.0 || =1.0.0", "EP304")
+    assert found["EP304", "b9"] == (
+        "give b9 the skipRange '>=1.0.0 <9.0.0', after all other fixes: "
+        "EP304 (b4), EP304 (b3), EP304 (b2) and 1 more"
+    )
+
+
 def test_a_patch_is_not_let_in_where_that_closes_a_circle() -> None:
     found = fixes("op.v1.1.0\nop.v2.0.0: op.v1.1.0\nop.v1.1.0-beta: op.v2.0.0", "EP231")
     assert found == {("EP231", "op.v1.1.0"): "publish a patch above 1.1.0 that skips op.v1.1.0-beta"}

@@ -250,6 +250,27 @@ def test_where_no_edit_is_found_that_is_said() -> None:
     ]
 
 
+def test_advice_about_a_warning_does_not_hide_that_no_edit_was_found() -> None:
+    told = asked("b4\nb3: b2\nb2\nb1: b2", "b2", "v0")
+    assert fixes(told)[-1].startswith("- no single edit was found that lets b2 arrive")
+
+
+def test_a_release_that_helps_only_after_a_fix_is_told_after_it() -> None:
+    told = asked("b1: - / - / >=1.0.1\nb2: b1", "5.0.0", "v0")
+    none = "no single edit was found that lets 5.0.0 arrive and leaves nobody worse off"
+    release = "publish a release above 5.0.0 in stable that replaces b2, with a skipRange from 1.0.0"
+    assert fixes(told) == [
+        "EP210 mended alone, it does not let 5.0.0 arrive",
+        f"- {none}: remove the skipRange of b1, then {release}",
+    ]
+
+
+def test_of_many_findings_the_edits_of_the_worst_dozen_are_tried() -> None:
+    told = asked("\n".join(f"b{n}" for n in range(1, 21)), "b1", "v0")
+    assert len(fixes(told)) == 13
+    assert fixes(told)[-1].startswith("- no single edit was found")
+
+
 def test_a_range_that_matches_nobody_is_mended_so_that_it_matches_who_asks() -> None:
     told = asked("b3: b2 / - / >=3.0.0 <1.0.0\nb2", "1.5.0", "v0")
     assert fixes(told) == ["EP306 give b3 the skipRange '>=1.5.0 <3.0.0'"]

@@ -104,7 +104,7 @@ def _of_edges(project: Project, made: Made) -> Iterator[str]:
 
 def _write_repository(root: Path, project: Project, made: Made) -> None:
     """All bundles as they will be, and what says how to read them."""
-    files = {}
+    files: dict[Path, bytes] = {}
     for path, found in made.bundles.items():
         files |= {root / path.name / name: content for name, content in found.items()}
     for path in (project.bundles / "ci.yaml", project.bundles / "ci.yml"):

@@ -62,12 +62,20 @@ class Mending:
 
     def together(self, edits: Iterable[Edit]) -> Edit | None:
         """Several edits at once, of two for one entry the first; where that is not enough, with a way in."""
-        whole = reduce(lambda first, second: joined(first, second) or first, edits)
+        whole = _whole(edits)
         if self.helps(whole):
             return whole
-        after = Mending(self._account, self._question, edited(self._graph, whole))
-        both = (_in_turn(whole, way) for way in after.ways_up())
+        both = (_in_turn(whole, way) for way in self._after(whole).ways_up())
         return next((edit for edit in both if self.helps(edit)), None)
+
+    def _after(self, edit: Edit) -> Mending:
+        return Mending(self._account, self._question, edited(self._graph, edit))
+
+    def release_after(self, edits: Iterable[Edit]) -> str | None:
+        """Several edits and then a release, in words, where that lets it arrive and harms nobody."""
+        whole = _whole(edits)
+        release = self._after(whole).release() if self._trials.harm(whole) is None else None
+        return f"{whole.text}, then {release}" if release is not None else None
 
     def ways_up(self) -> list[Edit]:
         """Edits by which what a new install gets, or where walks should end, accepts what is installed."""
@@ -118,9 +126,11 @@ class Mending:
         is_more = known is not None and not known.intervals.is_subset(Range.parse(wanted).intervals)
         return self.ranged(name, f"{self._graph.entries[name].skip_range} || {wanted}" if is_more else wanted)
 
-    def ranged(self, name: str, span: str) -> Edit:
-        """An entry with another range."""
-        entry = self._graph.entries[name]
+    def ranged(self, name: str, span: str) -> Edit | None:
+        """An entry with another range; None without the entry."""
+        entry = self._graph.entries.get(name)
+        if entry is None:
+            return None
         return Edit(f"give {name} the skipRange '{span}'", (entry._replace(skip_range=span),))
 
     def release(self) -> str | None:
@@ -167,6 +177,11 @@ class Mending:
         package = PackageGraph(replace(graph.package, channels=tuple(channels)))
         found = accounts([self._source._replace(package=package)], self._question)
         return {account.policy: account.is_content for account in found}
+
+
+def _whole(edits: Iterable[Edit]) -> Edit:
+    """Several edits as one; of two for one entry the first."""
+    return reduce(lambda first, second: joined(first, second) or first, edits)
 
 
 def _in_turn(first: Edit, second: Edit) -> Edit:

@@ -41,6 +41,9 @@ _UNHELPFUL: Final = frozenset(("EP218",))
 #: Say of an entry that it is left behind: of no use to who ends elsewhere.
 _STRANDED: Final = frozenset(("EP206", "EP207"))
 
+#: How many findings have their edits tried: a channel may have hundreds, and each costs a walk through it.
+_MOST_TRIED: Final = 12
+
 #: What is said of a finding whose own fix would do no harm, and would not be enough.
 _NOT_ALONE: Final = "mended alone, it does not let"
 
@@ -95,14 +98,17 @@ def _told(
 
 def _better_range(mending: Mending, finding: Finding) -> Edit | None:
     """What a range should be that matches nobody: what was probably meant, or what is needed here."""
-    written = _WRITTEN.match(finding.fix or "")
-    if written is not None:
-        return mending.ranged(finding.entry or "", written[1])._replace(text=written[0])
-    return mending.covering(finding.entry or "")
+    written, name = _WRITTEN.match(finding.fix or ""), finding.entry or ""
+    if written is None:
+        return mending.covering(name)
+    edit = mending.ranged(name, written[1])
+    return edit._replace(text=written[0]) if edit is not None else None
 
 
 def _proven(account: Account, mending: Mending, told: Sequence[Remedy]) -> Iterator[Remedy]:
     """Advice as it is, and of edits those that help; where none does, one that is made up, or a release."""
+    with_edits = [remedy for remedy in told if remedy.edits]
+    told = [r for r in told if not r.edits or r in with_edits[:_MOST_TRIED]]
     tried = [(remedy, [e for e in remedy.edits if mending.helps(e)]) for remedy in told]
     for remedy, helpful in tried:
         if helpful:
@@ -114,8 +120,8 @@ def _proven(account: Account, mending: Mending, told: Sequence[Remedy]) -> Itera
     futile = [remedy for remedy in told if remedy.edits]
     for remedy in futile:
         yield remedy._replace(text=f"{_NOT_ALONE} {_who(account)} arrive", edits=())
-    advice = [remedy for remedy in told if not remedy.edits]
-    yield from _made_up(account, mending, [r.edits[0] for r in futile], is_last=not advice)
+    is_advised = any(remedy.severity is Severity.ERROR for remedy in told if not remedy.edits)
+    yield from _made_up(account, mending, [r.edits[0] for r in futile], is_last=not is_advised)
 
 
 def _made_up(
@@ -125,6 +131,8 @@ def _made_up(
     whole = mending.together(advised) if advised else None
     edits = mending.ways_up() or ([whole] if whole is not None else [])
     release = mending.release() if not edits else None
+    if not edits and release is None and advised:
+        release = mending.release_after(advised)
     edits = edits or mending.ways_down()
     ways = [*([release] if release is not None else []), *(edit.text for edit in edits)]
     if edits:
