@@ -606,8 +606,21 @@ def test_a_second_run_waits_for_the_first(
 
     monkeypatch.setattr(fcntl, "flock", flock)
     answer = everpath("generate")
-    assert answer.err == "waiting for another everpath that writes to catalog\n"
+    assert answer.err == "waiting for another everpath at work in catalog\n"
     assert (project / "bundles/acme/0.2.0").is_dir()
+
+
+@pytest.mark.parametrize("looking", [("generate", "--check"), ("release", "0.3.0", "--dry-run")])
+def test_runs_that_only_look_do_not_wait_for_each_other(
+    everpath: Everpath, project: Path, looking: tuple[str, ...]
+) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    everpath("generate")
+    holder = os.open(project / "catalog", os.O_RDONLY)
+    fcntl.flock(holder, fcntl.LOCK_SH)
+    answer = everpath(*looking)
+    os.close(holder)
+    assert "waiting" not in answer.err
 
 
 def test_a_version_that_no_object_may_be_called_after_is_spelled_so_that_it_may(

@@ -17,7 +17,7 @@ from everpath.cli.makers import makers
 from everpath.cli.making import Made, Project, made
 from everpath.cli.options import config_options
 from everpath.cli.placing import Placement, pending, place
-from everpath.cli.project import alone, file_option, open_project, pin_option
+from everpath.cli.project import file_option, open_project, pin_option, undisturbed
 from everpath.cli.remarks import tell_remarks
 from everpath.cli.vetting import objections, refused
 from everpath.cli.writing import write
@@ -80,7 +80,7 @@ class _Request(NamedTuple):
 def _generate(request: _Request) -> int:
     config = load(request.config_file, wanted=not request.no_config)
     project = open_project(request.file, pinned=request.pin)
-    with alone(project):
+    with undisturbed(project, writes=not request.check):
         return _made(request, open_project(request.file, pinned=request.pin), config)
 
 

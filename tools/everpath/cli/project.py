@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["alone", "file_option", "open_project", "pin_option", "variant_package"]
+__all__ = ["file_option", "open_project", "pin_option", "undisturbed", "variant_package"]
 
 import os
 from collections.abc import Iterator
@@ -48,12 +48,13 @@ def open_project(file: str | None, content: bytes | None = None, pinned: str | N
 
 
 @contextmanager
-def alone(project: Project) -> Iterator[None]:
+def undisturbed(project: Project, *, writes: bool) -> Iterator[None]:
     """No other run writes to the project meanwhile: a bundle must not change while its digest is taken.
 
-    Where folders cannot be locked (Windows, some network drives) nobody is kept waiting.
+    Those that only look do not keep each other waiting; nobody does where folders cannot be locked (Windows,
+    some network drives).
     """
-    handle = _locked(project.folder)
+    handle = _locked(project.folder, writes=writes)
     try:
         yield
     finally:
@@ -61,18 +62,19 @@ def alone(project: Project) -> Iterator[None]:
             os.close(handle)
 
 
-def _locked(folder: Path) -> int | None:
+def _locked(folder: Path, *, writes: bool) -> int | None:
     try:
         import fcntl  # noqa: PLC0415 - there is none on Windows
 
         handle = os.open(folder, os.O_RDONLY)
     except (ImportError, OSError):
         return None
+    how = fcntl.LOCK_EX if writes else fcntl.LOCK_SH
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, how | fcntl.LOCK_NB)
     except BlockingIOError:
-        click.echo(f"waiting for another everpath that writes to {folder}", err=True)
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        click.echo(f"waiting for another everpath at work in {folder}", err=True)
+        fcntl.flock(handle, how)
     except OSError:
         pass
     return handle

@@ -20,7 +20,7 @@ from everpath.cli.makers import makers
 from everpath.cli.making import Project, frozen_digests, made
 from everpath.cli.options import comma_list, config_options
 from everpath.cli.placing import Placement, pending, place
-from everpath.cli.project import alone, file_option, open_project, pin_option, variant_package
+from everpath.cli.project import file_option, open_project, pin_option, undisturbed, variant_package
 from everpath.cli.remarks import tell_remarks
 from everpath.cli.terminal import wants_colour
 from everpath.cli.vetting import refused
@@ -163,7 +163,7 @@ def _pins(request: _Request, project: Project) -> str | None:
 
 
 def _release(request: _Request) -> int:
-    with alone(open_project(request.file)):
+    with undisturbed(open_project(request.file), writes=not request.dry_run):
         return _cut(request, open_project(request.file))
 
 
