@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from everpath.model import Place, Problem, Property
+from everpath.shapes import mapping, text
 
 CSV: Final = "ClusterServiceVersion"
 CRD: Final = "CustomResourceDefinition"
@@ -26,28 +27,28 @@ class Manifest(NamedTuple):
 
     @property
     def api_version(self) -> str:
-        return _text(self.body, "apiVersion")
+        return text(self.body, "apiVersion")
 
     @property
     def kind(self) -> str:
-        return _text(self.body, "kind")
+        return text(self.body, "kind")
 
     @property
     def name(self) -> str:
-        return _text(self._metadata, "name")
+        return text(self._metadata, "name")
 
     @property
     def annotations(self) -> Mapping[str, Any]:
-        return _mapping(self._metadata, "annotations")
+        return mapping(self._metadata, "annotations")
 
     @property
     def spec(self) -> Mapping[str, Any]:
         """Empty where there is none, or something that is none."""
-        return _mapping(self.body, "spec")
+        return mapping(self.body, "spec")
 
     @property
     def _metadata(self) -> Mapping[str, Any]:
-        return _mapping(self.body, "metadata")
+        return mapping(self.body, "metadata")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +90,4 @@ class Contents:
 
     def annotation(self, key: str) -> str:
         """One of the annotations, empty where it is not written or not a string."""
-        return _text(self.annotations or {}, key)
-
-
-def _text(mapping: Mapping[str, Any], key: str) -> str:
-    value = mapping.get(key)
-    return value if isinstance(value, str) else ""
-
-
-def _mapping(mapping: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = mapping.get(key)
-    return value if isinstance(value, dict) else {}
+        return text(self.annotations or {}, key)

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from everpath.lines import Lines
 from everpath.model import Bundle, Channel, Entry, Package
-from everpath.ranges import Coverage, Range, RangeError
+from everpath.ranges import Coverage, Range
 from everpath.versions import Key, Version, VersionError, parse_tolerant
 
 
@@ -92,7 +92,7 @@ class ChannelGraph:
         """Skip ranges that parse, by entry. OLM ignores the others as if they were not there."""
         found: dict[str, Range] = {}
         for name, entry in self.entries.items():
-            parsed = _range(entry.skip_range) if entry.skip_range else None
+            parsed = Range.maybe(entry.skip_range) if entry.skip_range else None
             if parsed is not None:
                 found[name] = parsed
         return found
@@ -301,11 +301,4 @@ def _tolerant(text: str | None) -> Version | None:
     try:
         return parse_tolerant(text)
     except VersionError:
-        return None
-
-
-def _range(text: str) -> Range | None:
-    try:
-        return Range.parse(text)
-    except RangeError:
         return None

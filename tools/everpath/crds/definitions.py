@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from everpath.contents import Manifest
 from everpath.model import Place
+from everpath.shapes import mapping, text
 
 Json = Mapping[str, Any]
 
@@ -46,9 +47,9 @@ def definition(manifest: Manifest) -> Definition:
     spec = manifest.spec
     return Definition(
         manifest.name,
-        _text(_mapping(spec.get("names")), "kind"),
-        _text(spec, "scope"),
-        _text(_mapping(spec.get("conversion")), "strategy") or _NO_CONVERSION,
+        text(mapping(spec, "names"), "kind"),
+        text(spec, "scope"),
+        text(mapping(spec, "conversion"), "strategy") or _NO_CONVERSION,
         {version.name: version for version in _versions(spec, manifest.place)},
         manifest.place,
     )
@@ -58,29 +59,18 @@ def _versions(spec: Json, place: Place) -> list[Version]:
     items = spec.get("versions")
     if isinstance(items, list) and items:
         return [
-            _version(_mapping(item), spec, place.at("spec", "versions", i)) for i, item in enumerate(items)
+            _version(mapping(item), spec, place.at("spec", "versions", i)) for i, item in enumerate(items)
         ]
     # v1beta1 allows a single version to be named beside everything else.
-    name = _text(spec, "version")
-    schema = _schema(_mapping(spec.get("validation")))
+    name = text(spec, "version")
+    schema = _schema(mapping(spec, "validation"))
     return [Version(name, True, True, schema, place.at("spec"))] if name else []
 
 
 def _version(item: Json, spec: Json, place: Place) -> Version:
-    schema = _schema(_mapping(item.get("schema"))) or _schema(_mapping(spec.get("validation")))
-    return Version(
-        _text(item, "name"), item.get("served") is True, item.get("storage") is True, schema, place
-    )
+    schema = _schema(mapping(item, "schema")) or _schema(mapping(spec, "validation"))
+    return Version(text(item, "name"), item.get("served") is True, item.get("storage") is True, schema, place)
 
 
 def _schema(holder: Json) -> Json:
-    return _mapping(holder.get("openAPIV3Schema"))
-
-
-def _mapping(value: object) -> Json:
-    return value if isinstance(value, Mapping) else {}
-
-
-def _text(body: Json, key: str) -> str:
-    value = body.get(key)
-    return value if isinstance(value, str) else ""
+    return mapping(holder, "openAPIV3Schema")

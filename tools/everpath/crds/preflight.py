@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 
 from everpath.crds.constraints import Json, canonical, is_same
 from everpath.crds.definitions import Definition, Version
+from everpath.shapes import mapping
 
 #: Where a field is, as the preflight writes it without the leading "^": [*] for items and entries alike.
 Location = str
@@ -133,16 +134,12 @@ def _value(key: str, value: Any) -> Any:
     if key in _BOUNDS:
         return value if isinstance(value, int | float) and not isinstance(value, bool) else None
     if key == "properties":
-        return {name: _inner_schema(inner) for name, inner in _mapping(value).items()}
+        return {name: _inner_schema(inner) for name, inner in mapping(value).items()}
     return _read(value) if key in _HOLDERS and isinstance(value, Mapping) else value
 
 
 def _inner_schema(value: object) -> dict[str, Any]:
-    return _read(_mapping(value))
-
-
-def _mapping(value: object) -> Json:
-    return value if isinstance(value, Mapping) else {}
+    return _read(mapping(value))
 
 
 def _says_nothing(key: str, value: Any) -> bool:

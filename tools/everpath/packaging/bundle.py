@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from everpath.contents import Manifest
-from everpath.packaging._shapes import mapping
 from everpath.packaging.csv import cluster_service_version
 from everpath.packaging.operator import Operator
 from everpath.packaging.permissions import Grants, grants
 from everpath.packaging.release_facts import ReleaseFacts
 from everpath.packaging.webhooks import webhook_services
+from everpath.shapes import mapping
 
 Json = dict[str, Any]
 

@@ -10,13 +10,13 @@ from typing import Any, Final
 
 from everpath.contents import Manifest
 from everpath.errors import UsageError
-from everpath.packaging._shapes import mapping, mappings, text
 from everpath.packaging.descriptors import owned
 from everpath.packaging.images import final_image, missing_digests, own_image, placed, related_images
 from everpath.packaging.operator import Operator
 from everpath.packaging.permissions import Grants
 from everpath.packaging.release_facts import ReleaseFacts
 from everpath.packaging.webhooks import webhook_definitions
+from everpath.shapes import mapping, mappings, text
 
 Json = dict[str, Any]
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from everpath.contents import Manifest
-from everpath.packaging._shapes import mapping, mappings, text
+from everpath.shapes import mapping, mappings, text
 
 Json = Mapping[str, Any]
 

@@ -17,7 +17,7 @@ from itertools import chain
 from typing import Any, Final
 
 from everpath.contents import Manifest
-from everpath.packaging._shapes import mapping, mappings, text
+from everpath.shapes import mapping, mappings, text
 
 Pod = Mapping[str, Any]
 

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, NoReturn
 
 from everpath.contents import Manifest
 from everpath.errors import UnreadableInput
-from everpath.packaging._shapes import text
+from everpath.shapes import text
 
 #: What belongs to a cluster or to the tool that assembled the manifests, never to a bundle.
 _LEFT_OUT: Final = frozenset({"Namespace", "Kustomization", "Component", "ServiceAccount"})

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from everpath.contents import Manifest
-from everpath.packaging._shapes import mapping, mappings, text
 from everpath.packaging.operator import Operator
+from everpath.shapes import mapping, mappings, text
 
 Rule = Mapping[str, Any]
 

@@ -14,8 +14,8 @@ from typing import Any, Final, NamedTuple
 
 from everpath.contents import Manifest
 from everpath.errors import UnreadableInput
-from everpath.packaging._shapes import mapping, mappings, text
 from everpath.packaging.operator import Operator
+from everpath.shapes import mapping, mappings, text
 
 Json = dict[str, Any]
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from everpath.errors import UsageError
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.paths.nearby import nearby
-from everpath.ranges import Range, RangeError
+from everpath.ranges import Range
 from everpath.simulation import Asked, released
 from everpath.versions import Version, VersionError, parse_tolerant
 
@@ -32,7 +32,7 @@ def subject(package: PackageGraph, text: str, *, ranges: bool = False) -> Subjec
         names = frozenset(name for name, its in versions.items() if its == version)
         if names:
             return Subject(text, names, version)
-    if ranges and (span := _range(text)) is not None:
+    if ranges and (span := Range.maybe(text)) is not None:
         found = (name for name, its in versions.items() if its is not None and its in span.intervals)
         return Subject(text, frozenset(found))
     raise _unknown(package, text, versions)
@@ -70,13 +70,6 @@ def _version(text: str | None) -> Version | None:
     try:
         return parse_tolerant(text) if text else None
     except VersionError:
-        return None
-
-
-def _range(text: str) -> Range | None:
-    try:
-        return Range.parse(text)
-    except RangeError:
         return None
 
 

@@ -74,6 +74,12 @@ class Range:
             return found
         raise RangeError(text, *found)
 
+    @staticmethod
+    def maybe(text: str) -> Range | None:
+        """The range, or None where there is none to read."""
+        found = _read_once(text)
+        return found if isinstance(found, Range) else None
+
     def __str__(self) -> str:
         return self.text
 

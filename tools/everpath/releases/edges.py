@@ -31,7 +31,7 @@ from everpath.model import (
     Place,
     Property,
 )
-from everpath.ranges import IntervalSet, Range, RangeError
+from everpath.ranges import IntervalSet, Range
 from everpath.releases.source import Origin, Release, Source, Variant
 from everpath.versions import Version
 
@@ -60,7 +60,7 @@ def joined(one: str | None, other: str | None) -> str | None:
     """A range that covers what either covers, written as short as one of them if that will do."""
     if not one or not other or one == other:
         return one or other
-    first, second = _range(one), _range(other)
+    first, second = Range.maybe(one), Range.maybe(other)
     if first is None or second is None or first.panics or second.panics:
         # OLM ignores a range it cannot read, and so must we: joined to a good one it would spoil that.
         return one if first is not None and not first.panics else other
@@ -79,15 +79,8 @@ def _one_run(intervals: IntervalSet) -> str | None:
     low, high = runs[0].low, runs[0].high
     ends = [f">{'=' * runs[0].low_inclusive}{low}"] if low is not None else []
     ends += [f"<{'=' * runs[0].high_inclusive}{high}"] if high is not None else []
-    found = _range(" ".join(ends))
+    found = Range.maybe(" ".join(ends))
     return found.text if found is not None and found.intervals == intervals else None
-
-
-def _range(text: str) -> Range | None:
-    try:
-        return Range.parse(text)
-    except RangeError:
-        return None
 
 
 @dataclass(frozen=True)
@@ -110,7 +103,7 @@ class _Stream:
     @cached_property
     def absent(self) -> frozenset[str]:
         """Members that this catalog leaves out."""
-        span = _range(self.variant.releases) if self.variant.releases else None
+        span = Range.maybe(self.variant.releases) if self.variant.releases else None
         if span is None:
             return frozenset()
         return frozenset(n for n, (r, _) in self.members.items() if r.parsed not in span.intervals)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from everpath.contents import Contents, Manifest
 from everpath.rendering.decoding import crd_version
 from everpath.rendering.refusals import Refusal
-from everpath.rules._shapes import Shape, field, misfits
+from everpath.rules._shapes import Shape, field, misfits, text_field
 
 _KEY: Shape = {"group": str, "kind": str, "name": str, "version": str}
 _LISTS: Shape = {"owned": [_KEY], "required": [_KEY]}
@@ -40,14 +40,14 @@ def provided_apis(contents: Contents, csv: Manifest) -> Iterator[Api]:
     for crd in contents.crds:
         yield from _defined(crd)
     for _, item in _listed(csv, "apiservicedefinitions", "owned"):
-        yield Api(_gvk(item, _text(item, "group")), _text(item, "name"))
+        yield Api(_gvk(item, text_field(item, "group")), text_field(item, "name"))
 
 
 def required_apis(csv: Manifest) -> Iterator[Api]:
     """The CRDs and services a CSV asks for."""
     yield from (api for _, api in _crds(csv, "required"))
     for _, item in _listed(csv, "apiservicedefinitions", "required"):
-        yield Api(_gvk(item, _text(item, "group")), _text(item, "name"))
+        yield Api(_gvk(item, text_field(item, "group")), text_field(item, "name"))
 
 
 def check_owned(contents: Contents, csv: Manifest) -> None:
@@ -77,7 +77,7 @@ def _defined(crd: Manifest) -> Iterator[Api]:
 def _crds(csv: Manifest, which: str) -> Iterator[tuple[int, Api]]:
     """The CRDs a CSV lists, by the name each must have: its plural, a dot, its group."""
     for index, item in _listed(csv, "customresourcedefinitions", which):
-        name = _text(item, "name")
+        name = text_field(item, "name")
         plural, dot, group = name.partition(".")
         if not dot:
             place = csv.place.at("spec", "customresourcedefinitions", which, index, "name")
@@ -100,9 +100,4 @@ def _listed(csv: Manifest, section: str, which: str) -> Iterator[tuple[int, Mapp
 
 
 def _gvk(item: Mapping[str, Any], group: str) -> Gvk:
-    return Gvk(group, _text(item, "kind"), _text(item, "version"))
-
-
-def _text(value: object, key: str) -> str:
-    found = field(value, key)
-    return found if isinstance(found, str) else ""
+    return Gvk(group, text_field(item, "kind"), text_field(item, "version"))

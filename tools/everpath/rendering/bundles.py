@@ -32,7 +32,7 @@ from everpath.rendering.decoding import check_manifests, csv_release, csv_versio
 from everpath.rendering.go_json import json_text, sorted_keys
 from everpath.rendering.images import related_images
 from everpath.rendering.refusals import Refusal, check_depth
-from everpath.rules._shapes import SHAPES, field, misfits
+from everpath.rules._shapes import SHAPES, field, misfits, text_field
 
 #: One document of a file-based catalog, its keys in the order opm writes them.
 Blob: TypeAlias = dict[str, Any]
@@ -84,7 +84,7 @@ def image_named(contents: Contents, template: str) -> str:
     package = contents.annotation(_PACKAGE_NAME)
     implied = _identity(package, csv_version(csv), csv_release(csv))
     stated = (_fitting(p) for p in _stated(contents, csv, implied) if p.type == _PACKAGE)
-    words = {"Package": package, "Name": csv.name, "Version": _text(next(stated), "version")}
+    words = {"Package": package, "Name": csv.name, "Version": text_field(next(stated), "version")}
     return _WORD.sub(lambda found: words[found[1]], template)
 
 
@@ -160,7 +160,7 @@ def _properties(contents: Contents, csv: Manifest, package: str) -> Iterator[dic
         _check_value(item)
     packages = [_fitting(item) for item in stated if item.type == _PACKAGE]
     keys = ("packageName", "version", "release")
-    yield {"type": _PACKAGE, "value": _identity(*(_text(packages[-1], key) for key in keys))}
+    yield {"type": _PACKAGE, "value": _identity(*(text_field(packages[-1], key) for key in keys))}
     yield from _apis(_GVK, stated, provided_apis(contents, csv))
     yield from _apis("olm.gvk.required", wanted, required_apis(csv))
     yield from (_required(item) for item in wanted if item.type == _PACKAGE)
@@ -176,7 +176,7 @@ def _apis(kind: str, stated: Iterable[Property], found: Iterable[Api]) -> Iterat
 
 def _required(dependency: Property) -> dict[str, Any]:
     value = _fitting(dependency)
-    asked = {"packageName": _text(value, "packageName"), "versionRange": _text(value, "version")}
+    asked = {"packageName": text_field(value, "packageName"), "versionRange": text_field(value, "version")}
     return {"type": "olm.package.required", "value": asked}
 
 
@@ -224,7 +224,7 @@ def _check_value(stated: Property) -> None:
 
 def _gvk(stated: Property) -> Gvk:
     value = _fitting(stated)
-    return Gvk(*(_text(value, key) for key in ("group", "kind", "version")))
+    return Gvk(*(text_field(value, key) for key in ("group", "kind", "version")))
 
 
 def _fitting(stated: Property) -> object:
@@ -233,11 +233,6 @@ def _fitting(stated: Property) -> object:
         message = f"an {stated.type} does not have the shape opm reads: {misfit.message}"
         raise Refusal(message, stated.place.at("value", *misfit.path), "write it as the type asks for")
     return stated.value
-
-
-def _text(value: object, key: str) -> str:
-    found = field(value, key)
-    return found if isinstance(found, str) else ""
 
 
 def _identity(package: str, version: str, release: str) -> Mapping[str, str]:

@@ -10,7 +10,7 @@ from typing import Any
 from everpath.contents import Manifest
 from everpath.rendering.decoding import fitted
 from everpath.rendering.refusals import Refusal
-from everpath.rules._shapes import Shape, field, misfits
+from everpath.rules._shapes import Shape, field, misfits, text_field
 
 _IMAGES: Shape = [{"name": str, "image": str}]
 
@@ -32,7 +32,7 @@ def _listed(csv: Manifest) -> list[dict[str, str]]:
     place = csv.place.at("spec", "relatedImages")
     for misfit in misfits(images, _IMAGES):
         raise Refusal(f"the CSV's relatedImages cannot be read: {misfit.message}", place.at(*misfit.path))
-    return [{"name": _text(item, "name"), "image": _text(item, "image")} for item in images or ()]
+    return [{"name": text_field(item, "name"), "image": text_field(item, "image")} for item in images or ()]
 
 
 def _check_deployments(csv: Manifest) -> None:
@@ -58,13 +58,8 @@ def _operator_images(spec: Mapping[str, Any]) -> Iterator[str]:
         pod = field(field(field(deployment, "spec"), "template"), "spec")
         for key in ("containers", "initContainers"):
             for container in _items(field(pod, key)):
-                yield _text(container, "image")
+                yield text_field(container, "image")
 
 
 def _items(value: object) -> list[object]:
     return value if isinstance(value, list) else []
-
-
-def _text(value: object, key: str) -> str:
-    found = field(value, key)
-    return found if isinstance(found, str) else ""

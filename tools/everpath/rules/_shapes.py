@@ -7,7 +7,7 @@ the first value of another type is an error. A shape is data: a type, a struct `
 
 from __future__ import annotations
 
-__all__ = ["ANY", "SHAPES", "MapOf", "Misfit", "Shape", "field", "fits_plainly", "misfits"]
+__all__ = ["ANY", "SHAPES", "MapOf", "Misfit", "Shape", "field", "fits_plainly", "misfits", "text_field"]
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, TypeAlias
@@ -92,6 +92,12 @@ def field(value: object, key: str) -> object:
         return None
     spellings = sorted(k for k in value if k.casefold() == key.casefold())
     return value[spellings[-1]] if spellings else None
+
+
+def text_field(value: object, key: str) -> str:
+    """The same of a field that holds a string; empty where it holds none."""
+    found = field(value, key)
+    return found if isinstance(found, str) else ""
 
 
 # The fields of those types that are structs of nothing but texts.

@@ -1,6 +1,7 @@
 """Ways into manifests that people wrote: what has the wrong shape is as good as absent.
 
-Nothing is lost by that: the finished bundle is validated, and there the shape is a finding with its place.
+Nothing is lost by that: bundles are validated (`rules.contents`), and there the shape is a finding with its
+place. Where Go's decoder is to be followed, which knows no case, there is `rules._shapes.field`.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def mapping(body: Mapping[str, Any], *way: str) -> Mapping[str, Any]:
+def mapping(body: object, *way: str) -> Mapping[str, Any]:
     """The mapping at the end of a way, or an empty one."""
     found: Any = body
     for step in way:
