@@ -18,15 +18,11 @@ from everpath.formats.bundles.visits import TICK_NS, Visit
 from everpath.formats.shares import WHOLE, Share
 from everpath.formats.sources import MAX_DOCUMENT
 from everpath.model import UpdateMode
+from remembering import much_later
 
 CSV = "op/1.0.0/manifests/op.v1.0.0.clusterserviceversion.yaml"
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="owners and modes are POSIX's")
-
-
-def _much_later() -> int:
-    """A clock by which every file of a test has long settled."""
-    return time.time_ns() + 10 * TICK_NS
 
 
 @pytest.fixture
@@ -44,7 +40,7 @@ def repository(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def cache(tmp_path: Path) -> IndexCache:
-    return IndexCache(tmp_path / "cache", _much_later)
+    return IndexCache(tmp_path / "cache", much_later)
 
 
 @pytest.fixture
@@ -326,7 +322,7 @@ def test_the_index_is_for_its_owner_alone(repository: Path, cache: IndexCache) -
 
 def test_a_folder_that_cannot_be_written_is_no_error(repository: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    cache = IndexCache(tmp_path / "file" / "cache", _much_later)
+    cache = IndexCache(tmp_path / "file" / "cache", much_later)
     assert read_packages(repository, cache=cache) == read_packages(repository)
 
 

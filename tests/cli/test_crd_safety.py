@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from commandline import Everpath
+from everpath.formats.bundles.index_cache import IndexCache
+from remembering import much_later
 
 CSV = """apiVersion: operators.coreos.com/v1alpha1
 kind: ClusterServiceVersion
@@ -137,3 +140,16 @@ def test_a_definition_that_cannot_be_read_is_named_by_file_and_line(
     done = everpath("validate-graph", "catalog", "--bundles", "bundles")
     assert done.code == 3
     assert "2.0.0/manifests/caches.yaml:3: not YAML" in done.err
+
+
+def test_what_was_found_before_is_not_believed_when_a_definition_elsewhere_has_changed(
+    project: Path, everpath: Everpath, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = IndexCache(project / "cache", clock=much_later)
+    monkeypatch.setattr("everpath.cli.inputs._cache", lambda: cache)
+    shutil.copytree("bundles", "operators")
+    judge = ("validate-graph", "operators", "--bundles", "bundles", "--select", "EP702")
+    bundle(project, "2.0.0", "", "size: {type: integer}, unit: {type: string}")
+    assert everpath(*judge).code == 0
+    bundle(project, "2.0.0", "", "size: {type: integer}")
+    assert everpath(*judge).code == 1

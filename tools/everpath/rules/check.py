@@ -301,14 +301,23 @@ def _moves(graph: PackageGraph, selection: Selection) -> dict[str, dict[str, tup
     """Every step that OLM takes from one release to another, and in which channels."""
     found: dict[str, dict[str, tuple[tuple[str, str], ...]]] = {}
     for channel in graph.channels:
-        hops = {"v0": olm_v0.hops(channel).next, "v1": olm_v1.hops(channel)}
-        for policy, following in hops.items():
-            if selection.policy in (None, policy) and selection.has_channel(channel.name):
-                for before, after in following.items():
-                    if after is not None:
-                        ways = found.setdefault(before, {}).get(after, ())
-                        found[before][after] = (*ways, (policy, channel.name))
+        if selection.has_channel(channel.name):
+            for policy, before, after in _steps(channel, selection.policy):
+                following = found.setdefault(before, {})
+                following[after] = (*following.get(after, ()), (policy, channel.name))
     return found
+
+
+def _steps(channel: ChannelGraph, policy: PolicyName | None) -> Iterator[tuple[PolicyName, str, str]]:
+    """What the users of one policy, or of both, are moved to: by whom, from what, to what."""
+    if policy != "v1":
+        for before, after in olm_v0.hops(channel).next.items():
+            if after is not None:
+                yield "v0", before, after
+    if policy != "v0":
+        for before, after in olm_v1.hops(channel).items():
+            if after is not None:
+                yield "v1", before, after
 
 
 def _finding(rule: Rule, flaw: Flaw, package: str | None, channel: str | None, entry: str | None) -> Finding:
