@@ -1,7 +1,8 @@
 """Plays the terminal sessions of the docs: what a page shows is what everpath prints.
 
 A ```console block is a session: `$ command`, perhaps continued on lines that begin with `> `, then its
-output. The commands of a block share one shell, which starts in the root of the repository.
+output. The commands of a block share one shell, which starts in a copy of the repository: sessions may be
+played side by side, and what one writes or locks is no other's.
 
     python scripts/console.py           compare, and print what differs
     python scripts/console.py --write   paste what the commands print today
@@ -15,6 +16,7 @@ import difflib
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -30,6 +32,7 @@ _MARK: Final = "\x1e"
 _ENTRY: Final = "import sys; sys.argv[0] = 'everpath'; from everpath.cli import main; main()"
 # Whatever the machine sets for itself must not show in a page.
 _PRIVATE: Final = ("EVERPATH_", "GITHUB_", "FORCE_COLOR", "CI")
+_WRITABLE: Final = ("bundles", "catalog", "examples", "operator")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +80,10 @@ def play(session: Session) -> tuple[Step, ...]:
     script = "".join(f"{s.command}\n__code=$?; printf '{_MARK}'; (exit $__code)\n" for s in session.steps)
     with tempfile.TemporaryDirectory() as folder:
         _install_everpath(Path(folder))
+        stage = _stage(Path(folder))
         done = subprocess.run(
             ["sh", "-c", script],
-            cwd=ROOT,
+            cwd=stage,
             env=_environment(folder),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -90,6 +94,18 @@ def play(session: Session) -> tuple[Step, ...]:
         )
     outputs = done.stdout.split(_MARK)
     return tuple(Step(s.command, out.rstrip("\n")) for s, out in zip(session.steps, outputs, strict=False))
+
+
+def _stage(folder: Path) -> Path:
+    """The repository as a session sees it, with copies of the folders that everpath may write to."""
+    stage = folder / "repository"
+    stage.mkdir()
+    for entry in ROOT.iterdir():
+        if entry.name in _WRITABLE:
+            shutil.copytree(entry, stage / entry.name, symlinks=True)
+        else:
+            (stage / entry.name).symlink_to(entry)
+    return stage
 
 
 def _install_everpath(folder: Path) -> None:

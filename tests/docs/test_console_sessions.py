@@ -61,3 +61,10 @@ def test_a_session_does_not_see_the_machine_it_runs_on(
         page_with(tmp_path, "```console\n$ echo $GITHUB_ACTIONS $EVERPATH_CACHE $NO_COLOR\n```\n")
     )
     assert play(session)[0].output == "off 1"
+
+
+def test_what_a_session_writes_stays_in_it(tmp_path: Path) -> None:
+    page = page_with(tmp_path, "```console\n$ echo mine > examples/mine; cat examples/mine\n```\n")
+    [session] = sessions(page)
+    assert play(session)[0].output == "mine"
+    assert not (ROOT / "examples/mine").exists()
