@@ -1,0 +1,86 @@
+"""What an action says: True, False or Unknown, why, and what it wants written."""
+
+from __future__ import annotations
+
+__all__ = ["Answer", "Note", "Status", "Write", "done", "unknown", "waiting", "working"]
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+from searchkeeper.kernel.ledger import Entry
+
+
+class Status(StrEnum):
+    """The three values of a Kubernetes condition."""
+
+    TRUE = "True"
+    FALSE = "False"
+    UNKNOWN = "Unknown"
+
+
+class Write(Protocol):
+    """A change to the world, as data. The shell carries it out; the kernel only counts those that destroy."""
+
+    @property
+    def is_destructive(self) -> bool:
+        """Whether it takes something away: a pod, a volume, a copy of a shard."""
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What must be in the ledger before the writes of the same answer; `None` strikes it out."""
+
+    key: str
+    value: Entry | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """True only when the goal holds and nothing was written for it; False while there is work or waiting.
+
+    `patience` is how many seconds the same reason may last before it counts as a stall.
+    """
+
+    status: Status
+    reason: str
+    message: str
+    writes: tuple[Write, ...] = ()
+    notes: tuple[Note, ...] = ()
+    patience: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.status is Status.TRUE and self.writes:
+            raise ValueError(f"{self.reason}: an action that writes is not done in the same cycle")
+        if sum(write.is_destructive for write in self.writes) > 1:
+            raise ValueError(f"{self.reason}: one thing is taken away at a time")
+        if self.status is Status.FALSE and not (self.writes or self.notes) and self.patience is None:
+            raise ValueError(f"{self.reason}: waiting needs a deadline")
+
+    @property
+    def is_true(self) -> bool:
+        return self.status is Status.TRUE
+
+    @property
+    def destroys(self) -> bool:
+        return any(write.is_destructive for write in self.writes)
+
+
+def done(message: str = "", *, reason: str = "Done", notes: tuple[Note, ...] = ()) -> Answer:
+    """The goal holds. Notes may still be struck out: what they stood for is over."""
+    return Answer(Status.TRUE, reason, message, notes=notes)
+
+
+def working(reason: str, message: str, *writes: Write, notes: tuple[Note, ...] = ()) -> Answer:
+    """The goal does not hold yet; this cycle does something about it."""
+    return Answer(Status.FALSE, reason, message, writes, notes)
+
+
+def waiting(reason: str, message: str, *, patience: int, notes: tuple[Note, ...] = ()) -> Answer:
+    """The goal does not hold yet, and it is somebody else's turn."""
+    return Answer(Status.FALSE, reason, message, notes=notes, patience=patience)
+
+
+def unknown(reason: str, message: str) -> Answer:
+    """Whether the goal holds cannot be told, so nothing is done."""
+    return Answer(Status.UNKNOWN, reason, message)

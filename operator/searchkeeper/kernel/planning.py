@@ -1,0 +1,134 @@
+"""One cycle: what is observed and the ledger go in; conditions, the next ledger and the writes come out."""
+
+from __future__ import annotations
+
+__all__ = ["Plan", "Records", "plan"]
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeVar
+
+from searchkeeper.kernel.actions import Action, answers
+from searchkeeper.kernel.answers import Answer, Write, waiting
+from searchkeeper.kernel.conditions import Condition, merged
+from searchkeeper.kernel.ledger import Entry, Ledger
+from searchkeeper.kernel.procedures import Procedure
+
+W = TypeVar("W")
+
+_WAIT: Final = "wait/"
+# Another action destroys first; how long that may take is its own affair, and it has a deadline of its own.
+_TURN: Final = 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """What a resource's status remembers from one cycle to the next."""
+
+    ledger: Ledger = field(default_factory=Ledger)
+    conditions: tuple[Condition, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a cycle decided. Conditions and ledger are stored first, then the writes are carried out in order.
+
+    `stalls` tells of every action whose wait outlasted its patience; `wake_at` is when the next one would.
+    """
+
+    conditions: tuple[Condition, ...]
+    ledger: Ledger
+    writes: tuple[Write, ...]
+    converged: bool
+    stalls: tuple[tuple[str, str], ...]
+    wake_at: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Wait:
+    reason: str
+    since: int
+    patience: int
+
+    @property
+    def deadline(self) -> int:
+        return self.since + self.patience
+
+
+def plan(
+    procedure: Procedure[W],
+    world: W,
+    records: Records,
+    *,
+    now: int,
+    generation: int,
+    order: Callable[[Sequence[Action[W]]], Sequence[Action[W]]] = tuple,
+) -> Plan:
+    """Pure: the same world, records and moment give the same plan, however `order` shuffles the actions.
+
+    Converged means that there was nothing to do, not even to note.
+    Cost: each action once, whoever requires it.
+    """
+    asked = answers(order(procedure.actions), world)
+    given = _one_destruction({name: asked[name] for name in sorted(asked)})
+    waits = _waits(given, records.ledger, now)
+    stalls = {name: given[name].message for name, wait in waits.items() if wait.deadline <= now}
+    ledger = records.ledger.noted(_changes(given, records.ledger, waits))
+    return Plan(
+        merged(records.conditions, _with_stalls(given, stalls), now=now, generation=generation),
+        ledger,
+        tuple(write for answer in given.values() for write in answer.writes),
+        all(answer.is_true for answer in given.values()) and ledger == records.ledger,
+        tuple(stalls.items()),
+        min((wait.deadline for wait in waits.values() if wait.deadline > now), default=None),
+    )
+
+
+def _one_destruction(given: Mapping[str, Answer]) -> dict[str, Answer]:
+    """Whoever comes first by name destroys; the others wait, with all that they wanted to write."""
+    destroyer = next((name for name, answer in given.items() if answer.destroys), None)
+    return {
+        name: _its_turn_comes(destroyer) if answer.destroys and name != destroyer else answer
+        for name, answer in given.items()
+    }
+
+
+def _its_turn_comes(destroyer: str | None) -> Answer:
+    return waiting("WaitsForTurn", f"{destroyer} takes something away in this cycle", patience=_TURN)
+
+
+def _waits(given: Mapping[str, Answer], ledger: Ledger, now: int) -> dict[str, _Wait]:
+    """A wait goes on while its reason stays the same: its message may count down meanwhile."""
+    return {
+        name: _Wait(answer.reason, _since(ledger.get(_WAIT + name), answer.reason, now), answer.patience)
+        for name, answer in given.items()
+        if answer.patience is not None
+    }
+
+
+def _since(entry: Entry | None, reason: str, now: int) -> int:
+    match entry:
+        case (str(noted), int(since)) if noted == reason:
+            return since
+        case _:
+            return now
+
+
+def _with_stalls(given: Mapping[str, Answer], stalls: Mapping[str, str]) -> dict[str, Answer]:
+    return {
+        name: replace(answer, message=f"stalled: {answer.message}") if name in stalls else answer
+        for name, answer in given.items()
+    }
+
+
+def _changes(
+    given: Mapping[str, Answer], ledger: Ledger, waits: Mapping[str, _Wait]
+) -> dict[str, Entry | None]:
+    changes: dict[str, Entry | None] = {key: None for key in ledger if key.startswith(_WAIT)}
+    changes |= {_WAIT + name: (wait.reason, wait.since) for name, wait in waits.items()}
+    for name, answer in given.items():
+        for note in answer.notes:
+            if note.key in changes:
+                raise ValueError(f"{name} notes {note.key}, which is not its own")
+            changes[note.key] = note.value
+    return changes

@@ -1,0 +1,195 @@
+"""One cycle, seen from outside: conditions, ledger, writes, and when to look again."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from searchkeeper.kernel import (
+    Action,
+    Answer,
+    Ledger,
+    Note,
+    Plan,
+    Procedure,
+    Records,
+    Status,
+    done,
+    plan,
+    waiting,
+    working,
+)
+from writes import Delete, Put
+
+
+def says(name: str, answer: Answer, *requires: Action[None]) -> Action[None]:
+    return Action(name, lambda _: answer, requires)
+
+
+NOTHING = Records()
+
+
+def planned(*actions: Action[None], records: Records = NOTHING, now: int = 1000, generation: int = 1) -> Plan:
+    return plan(Procedure(0, 1, actions), None, records, now=now, generation=generation)
+
+
+def after(made: Plan) -> Records:
+    return Records(made.ledger, made.conditions)
+
+
+def test_a_cycle_that_finds_nothing_to_do_has_converged_and_writes_nothing() -> None:
+    made = planned(says("A", done()))
+    assert (made.converged, made.writes, made.ledger) == (True, (), Ledger())
+
+
+def test_a_second_such_cycle_changes_no_record() -> None:
+    first = planned(says("A", done("all is well")))
+    assert after(planned(says("A", done("all is well")), records=after(first), now=2000)) == after(first)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        working("Busy", "", Put("x")),
+        waiting("NotYet", "", patience=5),
+        done(notes=(Note("mine", "was here"),)),
+    ],
+    ids=["working", "waiting", "noting"],
+)
+def test_a_cycle_with_anything_left_to_do_has_not_converged(answer: Answer) -> None:
+    assert not planned(says("A", answer)).converged
+
+
+def test_a_moment_changes_only_with_its_status() -> None:
+    first = planned(says("A", working("Busy", "one left", Put("x"))))
+    same = planned(says("A", working("Busy", "none left", Put("x"))), records=after(first), now=2000)
+    other = planned(says("A", done()), records=after(same), now=3000)
+    assert [p.conditions[0].last_transition for p in (first, same, other)] == [1000, 1000, 3000]
+
+
+def test_conditions_speak_of_the_generation_that_was_looked_at() -> None:
+    assert planned(says("A", done()), generation=7).conditions[0].observed_generation == 7
+
+
+def test_only_one_action_takes_something_away_in_a_cycle() -> None:
+    made = planned(
+        says("B", working("Deleting", "", Delete("b"))), says("A", working("Deleting", "", Delete("a")))
+    )
+    assert made.writes == (Delete("a"),)
+    assert [(c.type, c.reason) for c in made.conditions] == [("A", "Deleting"), ("B", "WaitsForTurn")]
+
+
+def test_whoever_waits_for_his_turn_writes_and_notes_nothing_at_all() -> None:
+    rival = working("Deleting", "", Put("b"), Delete("b"), notes=(Note("b", "deleting"),))
+    made = planned(says("A", working("Deleting", "", Delete("a"))), says("B", rival))
+    assert made.writes == (Delete("a"),)
+    assert "b" not in made.ledger
+
+
+def test_what_adds_may_go_along_with_what_takes_away() -> None:
+    made = planned(
+        says("A", working("Deleting", "", Delete("a"))), says("B", working("Adding", "", Put("b")))
+    )
+    assert made.writes == (Delete("a"), Put("b"))
+
+
+def test_a_note_is_in_the_ledger_that_is_stored_before_the_write() -> None:
+    made = planned(says("A", working("Setting", "", Put("x"), notes=(Note("allocation", "all"),))))
+    assert made.ledger["allocation"] == "all"
+
+
+def test_a_note_may_be_struck_out() -> None:
+    records = Records(Ledger.of({"allocation": "all", "other": 1}))
+    made = planned(says("A", done(notes=(Note("allocation", None),))), records=records)
+    assert dict(made.ledger) == {"other": 1}
+
+
+def test_two_actions_cannot_note_the_same_line() -> None:
+    note = Note("line", "x")
+    with pytest.raises(ValueError, match="B notes line, which is not its own"):
+        planned(says("A", working("One", "", notes=(note,))), says("B", working("Two", "", notes=(note,))))
+
+
+def test_a_wait_is_counted_from_its_first_cycle_and_stalls_at_its_deadline() -> None:
+    slow = says("A", waiting("NotGreen", "shard 3 has no copy", patience=60))
+    first = planned(slow, now=1000)
+    assert (first.wake_at, first.stalls) == (1060, ())
+    second = planned(slow, records=after(first), now=1059)
+    assert (second.wake_at, second.stalls) == (1060, ())
+    third = planned(slow, records=after(second), now=1060)
+    assert (third.wake_at, third.stalls) == (None, (("A", "shard 3 has no copy"),))
+    assert third.conditions[0].message == "stalled: shard 3 has no copy"
+
+
+def test_a_wait_for_another_reason_begins_anew() -> None:
+    first = planned(says("A", waiting("NotGreen", "", patience=60)), now=1000)
+    other = planned(says("A", waiting("NotReady", "", patience=60)), records=after(first), now=1050)
+    assert other.wake_at == 1110
+
+
+def test_a_wait_that_ends_leaves_no_trace() -> None:
+    first = planned(says("A", waiting("NotGreen", "", patience=60)))
+    assert planned(says("A", done()), records=after(first)).ledger == Ledger()
+
+
+def test_a_wait_whose_message_counts_down_is_still_the_same_wait() -> None:
+    first = planned(says("A", waiting("NotGreen", "2 left", patience=60)), now=1000)
+    second = planned(says("A", waiting("NotGreen", "1 left", patience=60)), records=after(first), now=1030)
+    assert second.wake_at == 1060
+
+
+ANSWERS = st.sampled_from(
+    [
+        done(),
+        working("Adding", "", Put("x")),
+        working("Deleting", "", Delete("x")),
+        waiting("NotYet", "", patience=30),
+    ]
+)
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> list[Action[None]]:
+    actions: list[Action[None]] = []
+    for name in "abcdef":
+        requires = draw(st.lists(st.sampled_from(actions), unique=True, max_size=3)) if actions else []
+        actions.append(says(name, draw(ANSWERS), *requires))
+    return actions
+
+
+@given(graphs(), st.randoms(use_true_random=False))
+def test_a_plan_does_not_depend_on_the_order_of_actions(
+    actions: list[Action[None]], seed: random.Random
+) -> None:
+    def shuffled(given: Sequence[Action[None]]) -> Sequence[Action[None]]:
+        return seed.sample(list(given), len(given))
+
+    procedure = Procedure(0, 1, tuple(actions))
+    plain = plan(procedure, None, Records(), now=0, generation=1)
+    assert plan(procedure, None, Records(), now=0, generation=1, order=shuffled) == plain
+
+
+@given(graphs())
+def test_a_true_action_stands_on_true_ones_and_wrote_nothing(actions: list[Action[None]]) -> None:
+    made = planned(*actions)
+    status = {condition.type: condition.status for condition in made.conditions}
+    for action in actions:
+        if status[action.name] is not Status.UNKNOWN:
+            assert all(status[p.name] is Status.TRUE for p in action.requires)
+
+
+@given(graphs(), st.integers(0, 100))
+def test_planning_again_without_a_change_in_the_world_adds_nothing_to_the_records(
+    actions: list[Action[None]], later: int
+) -> None:
+    first = planned(*actions, now=0)
+    second = planned(*actions, records=after(first), now=later)
+    assert second.ledger == first.ledger
+    assert [replace(c, message="") for c in second.conditions] == [
+        replace(c, message="") for c in first.conditions
+    ]
