@@ -1,0 +1,37 @@
+"""What the engine can be told, as data. Every one may be repeated: the second time changes nothing."""
+
+from __future__ import annotations
+
+__all__ = ["Call", "ClearVotingExclusions", "Exclude", "Flush", "SetAllocation"]
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from searchkeeper.engine.view import Allocation
+
+
+@dataclass(frozen=True, slots=True)
+class SetAllocation:
+    """`cluster.routing.allocation.enable`; `None` takes the setting away, which means all."""
+
+    value: Allocation | None
+
+
+@dataclass(frozen=True, slots=True)
+class Exclude:
+    """`cluster.routing.allocation.exclude._name`: these nodes, and no others, lose their shards."""
+
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Flush:
+    """Writes what is in memory to disk, so that a restart has less to replay."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClearVotingExclusions:
+    """Lets every manager vote again."""
+
+
+Call: TypeAlias = SetAllocation | Exclude | Flush | ClearVotingExclusions

@@ -1,0 +1,24 @@
+"""The seam between the operator and an engine, real or embedded."""
+
+from __future__ import annotations
+
+__all__ = ["CallFailed", "Driver"]
+
+from typing import Protocol
+
+from searchkeeper.engine.calls import Call
+from searchkeeper.engine.view import EngineView, Unreachable
+
+
+class CallFailed(Exception):
+    """A call was refused, or its answer never came: it may have been carried out all the same."""
+
+
+class Driver(Protocol):
+    """One cluster's engine."""
+
+    def look(self) -> EngineView | Unreachable:
+        """A fresh look, never a remembered one. Does not raise: not to know is an answer."""
+
+    def tell(self, call: Call) -> None:
+        """Carries out a call. Raises CallFailed; safe to repeat."""

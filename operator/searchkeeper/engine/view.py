@@ -1,0 +1,121 @@
+"""What the engine says of itself, at one moment, as values."""
+
+from __future__ import annotations
+
+__all__ = [
+    "Allocation",
+    "Color",
+    "EngineView",
+    "Index",
+    "Node",
+    "ShardCopy",
+    "ShardState",
+    "Unreachable",
+]
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Color(StrEnum):
+    """Green: every copy is started. Yellow: every primary is. Red: not even those."""
+
+    GREEN = "green"
+    YELLOW = "yellow"
+    RED = "red"
+
+
+class Allocation(StrEnum):
+    """Which copies the engine may place, `cluster.routing.allocation.enable`."""
+
+    ALL = "all"
+    PRIMARIES = "primaries"
+    NEW_PRIMARIES = "new_primaries"
+    NONE = "none"
+
+
+class ShardState(StrEnum):
+    STARTED = "STARTED"
+    INITIALIZING = "INITIALIZING"
+    RELOCATING = "RELOCATING"
+    UNASSIGNED = "UNASSIGNED"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One node that has joined, by the name of its pod."""
+
+    name: str
+    version: str
+    roles: frozenset[str]
+    is_elected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ShardCopy:
+    """One copy of a shard. `node` is where it is or leaves from, `to` where it goes.
+
+    An unassigned copy has the deciders that keep it so: why no node may take it.
+    """
+
+    index: str
+    shard: int
+    is_primary: bool
+    state: ShardState
+    node: str | None = None
+    to: str | None = None
+    deciders: frozenset[str] = frozenset()
+
+    @property
+    def id(self) -> tuple[str, int]:
+        return (self.index, self.shard)
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """What decides whether an older node may ever hold it again."""
+
+    name: str
+    replicas: int
+    created_by: str
+    segment_replication: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unreachable:
+    """The engine gave no answer, or none in time: nothing is known, which is not the same as bad."""
+
+    cause: str
+
+
+@dataclass(frozen=True, slots=True)
+class EngineView:
+    """One look at a reachable engine. `excluded` and `allocation` are the persistent settings in force."""
+
+    color: Color
+    nodes: tuple[Node, ...]
+    shards: tuple[ShardCopy, ...] = ()
+    indices: tuple[Index, ...] = ()
+    allocation: Allocation = Allocation.ALL
+    excluded: frozenset[str] = frozenset()
+    voters: frozenset[str] = frozenset()
+    voting_exclusions: frozenset[str] = frozenset()
+    delayed: int = 0
+    fetching: int = 0
+
+    @property
+    def elected(self) -> Node | None:
+        return next((node for node in self.nodes if node.is_elected), None)
+
+    @property
+    def is_moving(self) -> bool:
+        """Copies are on their way, or about to be: what is green now may not be in a moment."""
+        busy = (ShardState.INITIALIZING, ShardState.RELOCATING)
+        return bool(self.delayed or self.fetching) or any(copy.state in busy for copy in self.shards)
+
+    def node(self, name: str) -> Node | None:
+        return next((node for node in self.nodes if node.name == name), None)
+
+    def copies_on(self, name: str) -> tuple[ShardCopy, ...]:
+        """Also those that are only on their way there."""
+        return tuple(copy for copy in self.shards if name in (copy.node, copy.to))
