@@ -55,6 +55,8 @@ def refusal(running: str | None, target: str, release: Release) -> Refusal | Non
 
 
 def _refusals(running: Version | None, wanted: Version, release: Release) -> Iterator[Refusal]:
+    if running is not None:
+        yield from _impossible_steps(running, wanted)
     if wanted > Version.parse(release.newest_engine):
         yield Refusal(
             "NewerThanOperator",
@@ -67,8 +69,6 @@ def _refusals(running: Version | None, wanted: Version, release: Release) -> Ite
             f"{wanted} is older than {release.oldest_engine}, the oldest that operator {release.version} "
             "starts",
         )
-    if running is not None:
-        yield from _impossible_steps(running, wanted)
 
 
 def _impossible_steps(running: Version, wanted: Version) -> Iterator[Refusal]:

@@ -1,0 +1,55 @@
+"""The seam between the operator and an API server, real or embedded: where tests put their faults."""
+
+from __future__ import annotations
+
+__all__ = ["Conflict", "Gone", "Kube", "KubeError", "Refused", "Unavailable"]
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from searchkeeper.writes import Delete, Event, Key, Manifest, Patch
+
+
+class KubeError(Exception):
+    """The API server did not do what it was asked."""
+
+
+class Conflict(KubeError):
+    """409: somebody else was quicker; look again."""
+
+
+class Gone(KubeError):
+    """404: it is not there any more."""
+
+
+class Refused(KubeError):
+    """400, 403, 422: it would be refused again."""
+
+
+class Unavailable(KubeError):
+    """No answer, or 429 or 5xx: the request may have been carried out all the same."""
+
+
+class Kube(Protocol):
+    """One API server. Every answer is fresh; every change names the state it was decided on."""
+
+    def get(self, key: Key) -> Manifest | None:
+        """The object, or None where there is none. Raises KubeError."""
+
+    def list(self, api: str, kind: str, namespace: str, labels: Mapping[str, str]) -> Sequence[Manifest]:
+        """Those that have these labels, by name. Raises KubeError."""
+
+    def create(self, manifest: Manifest) -> Manifest:
+        """Raises Conflict where there is one of that name, and KubeError."""
+
+    def patch(self, patch: Patch) -> Manifest:
+        """A merge patch under the resource version it names. Raises Conflict, Gone, KubeError."""
+
+    def patch_status(self, patch: Patch) -> Manifest:
+        """The same through the status subresource."""
+
+    def delete(self, delete: Delete) -> None:
+        """Under the UID and resource version it names. Raises Conflict, Gone, KubeError."""
+
+    def record(self, event: Event) -> None:
+        """An event about an object. Raises KubeError."""

@@ -1,0 +1,1 @@
+"""SearchCluster and SearchPool: typed, with the definitions that the API server is given."""
