@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Call", "ClearVotingExclusions", "Exclude", "Flush", "SetAllocation"]
+__all__ = ["Call", "ClearVotingExclusions", "Exclude", "ExcludeFromVoting", "Flush", "SetAllocation"]
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -30,8 +30,15 @@ class Flush:
 
 
 @dataclass(frozen=True, slots=True)
+class ExcludeFromVoting:
+    """Moves the vote away from a manager that is about to go, where it is the only one that has it."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class ClearVotingExclusions:
     """Lets every manager vote again."""
 
 
-Call: TypeAlias = SetAllocation | Exclude | Flush | ClearVotingExclusions
+Call: TypeAlias = SetAllocation | Exclude | Flush | ExcludeFromVoting | ClearVotingExclusions

@@ -1,4 +1,4 @@
-"""What users write, as values. The one source of the resource definitions' schemas (resources.definitions)."""
+"""What users write, as values: the one source of the schemas in the resource definitions."""
 
 from __future__ import annotations
 

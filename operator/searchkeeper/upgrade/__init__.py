@@ -1,0 +1,1 @@
+"""How nodes are replaced without losing a document, a vote or the way back."""

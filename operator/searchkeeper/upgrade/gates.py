@@ -1,0 +1,201 @@
+"""Gates: what must hold before a pod is taken away, each with a name, a verdict and a sentence.
+
+Every gate looks at one candidate. All of them are shown to people; the first closed one stops the roll.
+"""
+
+from __future__ import annotations
+
+__all__ = ["FOR_EVER", "Candidate", "Verdict", "first_closed", "is_lost_already", "verdicts"]
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from searchkeeper.engine.view import Allocation, Color, EngineView, ShardCopy, ShardState, Unreachable
+from searchkeeper.observed import Observed, Pod, PoolView
+from searchkeeper.upgrade.copies import only_here, shared_shards
+
+# A person decides when this ends: no deadline would hurry them.
+FOR_EVER: Final = 2**31
+# Why a copy may stay unassigned for as long as this roll lasts, whatever anybody does.
+_EXCUSES: Final = frozenset({"node_version", "same_shard", "awareness", "filter", "disk_threshold"})
+# The pod has failed for good; another look at it would show the same.
+_FATAL: Final = frozenset({"CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "Unschedulable", "Failed"})
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A pod that is to be replaced, beside others of the same batch that are gone already."""
+
+    pod: Pod
+    pool: PoolView
+    batch: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a gate says. A closed one has a patience: for how long that is no reason to worry."""
+
+    gate: str
+    is_open: bool
+    sentence: str
+    patience: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """What a gate looks at: the candidate, and the world with an engine that answered."""
+
+    candidate: Candidate
+    seen: Observed
+    engine: EngineView
+
+    @property
+    def away(self) -> frozenset[str]:
+        """The pods that are gone, or will be when all gates are open."""
+        return self.candidate.batch | {self.candidate.pod.name}
+
+
+_Gate = Callable[[_Look], str | None]
+
+
+def is_lost_already(candidate: Candidate, seen: Observed) -> bool:
+    """Nobody would miss the pod: it is not ready, and it is not part of the engine either.
+
+    Where the engine cannot be asked, only a failure that the kubelet or the scheduler names counts.
+    """
+    pod = candidate.pod
+    if pod.is_ready:
+        return False
+    if isinstance(seen.engine, Unreachable):
+        return pod.problem in _FATAL
+    return seen.engine.node(pod.name) is None
+
+
+def first_closed(candidate: Candidate, seen: Observed) -> Verdict | None:
+    return next((verdict for verdict in verdicts(candidate, seen) if not verdict.is_open), None)
+
+
+def verdicts(candidate: Candidate, seen: Observed) -> Iterator[Verdict]:
+    """Every gate's verdict, in the order in which they stop a roll."""
+    policy = seen.cluster.spec.upgrade
+    yield _verdict("NotPaused", "spec.upgrade.paused is set" if policy.paused else None, FOR_EVER)
+    if is_lost_already(candidate, seen):
+        yield Verdict("NothingToLose", True, f"{candidate.pod.name} is not part of the cluster as it is")
+        return
+    engine = seen.engine
+    if isinstance(engine, Unreachable):
+        objection = f"the engine does not answer: {engine.cause}"
+        yield _verdict("EngineReachable", objection, policy.health_deadline)
+        return
+    yield _verdict("EngineReachable", None, 0)
+    for name, gate in _GATES.items():
+        yield _verdict(name, gate(_Look(candidate, seen, engine)), policy.health_deadline)
+
+
+def _verdict(gate: str, objection: str | None, patience: int) -> Verdict:
+    return Verdict(gate, objection is None, objection or "nothing stands against it", patience)
+
+
+def _pods_are_ready(look: _Look) -> str | None:
+    """All others, and as many as are wanted; those of the same batch are away on purpose."""
+    for pool in look.seen.pools:
+        here = [pod for pod in pool.pods if pod.name not in look.away]
+        unready = [pod.name for pod in here if pod.is_terminating or not pod.is_ready]
+        if unready:
+            return f"{', '.join(unready)} of pool {pool.spec.name} not ready"
+        expected = pool.spec.replicas - (len(look.away) if pool is look.candidate.pool else 0)
+        if len(here) < expected:
+            return f"pool {pool.spec.name} has {len(pool.pods)} of {pool.spec.replicas} pods"
+    return None
+
+
+def _nodes_have_joined(look: _Look) -> str | None:
+    here = (pod.name for pod in look.seen.pods if pod.name not in look.away)
+    absent = [name for name in here if look.engine.node(name) is None]
+    return f"{', '.join(absent)} has not joined the cluster" if absent else None
+
+
+def _health_allows_it(look: _Look) -> str | None:
+    """Green and at rest where the candidate is; or yellow that gets no greener before this roll is over.
+
+    Shards that move elsewhere in a green cluster may do so for ever: every copy is there all the while.
+    """
+    engine = look.engine
+    if engine.color is Color.RED:
+        return "the cluster is red: a primary is missing"
+    if engine.color is Color.GREEN:
+        return _moves_from_or_to(look.candidate.pod.name, engine)
+    if look.candidate.batch or _data_nodes(engine) == 1:
+        return None
+    return _reason_to_wait_for_green(engine)
+
+
+def _moves_from_or_to(node: str, engine: EngineView) -> str | None:
+    moving = [copy for copy in engine.copies_on(node) if copy.state is not ShardState.STARTED]
+    return f"{len(moving)} shards are moving from or to {node}" if moving else None
+
+
+def _reason_to_wait_for_green(engine: EngineView) -> str | None:
+    if engine.is_moving:
+        return "the cluster is yellow, and shards are on their way"
+    if engine.allocation is not Allocation.ALL:
+        return f"the cluster is yellow while allocation is {engine.allocation}"
+    return next(map(_complaint, filter(_is_unexcused, engine.shards)), None)
+
+
+def _data_nodes(engine: EngineView) -> int:
+    return sum("data" in node.roles for node in engine.nodes)
+
+
+def _is_unexcused(copy: ShardCopy) -> bool:
+    return copy.state is ShardState.UNASSIGNED and not (copy.deciders and copy.deciders <= _EXCUSES)
+
+
+def _complaint(copy: ShardCopy) -> str:
+    why = f" (deciders: {', '.join(sorted(copy.deciders))})" if copy.deciders else ""
+    return f"a copy of shard {copy.shard} of {copy.index} is unassigned{why}"
+
+
+def _quorum_survives(look: _Look) -> str | None:
+    """A majority of the committed voters stays without this one. A lone voter has no majority to lose."""
+    voters, name = look.engine.voters, look.candidate.pod.name
+    if name not in voters or len(voters) == 1:
+        return None
+    ready = {pod.name for pod in look.seen.pods if pod.is_ready and not pod.is_terminating}
+    left = [voter for voter in voters - {name} if voter in ready and look.engine.node(voter)]
+    needed = len(voters) // 2 + 1
+    if len(left) >= needed:
+        return None
+    return f"{len(left)} of {len(voters)} voters would be left, and {needed} are needed"
+
+
+def _last_copies_are_safe(look: _Look) -> str | None:
+    """No shard disappears with the pod, not even for a moment, unless its owner has accepted that.
+
+    The only data node has every last copy; it may go where its volume stays.
+    """
+    name = look.candidate.pod.name
+    alone = only_here(look.engine, name)
+    if not alone or look.seen.cluster.spec.upgrade.accept_single_copy_loss:
+        return None
+    if _data_nodes(look.engine) == 1 and not look.candidate.pool.spec.storage.ephemeral:
+        return None
+    shards = ", ".join(sorted({f"{copy.index}[{copy.shard}]" for copy in alone}))
+    return f"{name} has the only copy of {shards}"
+
+
+def _batch_shares_nothing(look: _Look) -> str | None:
+    name = look.candidate.pod.name
+    shared = shared_shards(look.engine, name, look.candidate.batch)
+    return f"{name} shares {len(shared)} shards with pods that are away" if shared else None
+
+
+_GATES: Final[dict[str, _Gate]] = {
+    "PodsReady": _pods_are_ready,
+    "NodesJoined": _nodes_have_joined,
+    "Healthy": _health_allows_it,
+    "QuorumSafe": _quorum_survives,
+    "LastCopySafe": _last_copies_are_safe,
+    "BatchSafe": _batch_shares_nothing,
+}

@@ -1,0 +1,35 @@
+"""Which pool is next, and which of its pods."""
+
+from __future__ import annotations
+
+__all__ = ["candidates", "pools_in_order"]
+
+from collections.abc import Iterable
+
+from searchkeeper.engine.view import EngineView, Unreachable
+from searchkeeper.observed import Pod, PoolView
+from searchkeeper.resources.specs import PoolSpec
+
+
+def pools_in_order(pools: Iterable[PoolView], *, leaves_major: bool) -> tuple[PoolView, ...]:
+    """Pools that hold data, then those that also vote, then the rest, its voters last.
+
+    Where a major version is left behind, every pool without a vote goes before those with one: a node of
+    the old major cannot join a cluster whose managers are all of the new one.
+    """
+    return tuple(sorted(pools, key=lambda pool: _tier(pool.spec, leaves_major)))
+
+
+def _tier(pool: PoolSpec, leaves_major: bool) -> tuple[bool, bool, bool]:
+    data, votes = pool.holds_data, pool.votes
+    return (leaves_major and votes, not data, votes)
+
+
+def candidates(pool: PoolView, engine: EngineView | Unreachable) -> tuple[Pod, ...]:
+    """The stale pods of a pool in the order they go: broken ones first, the elected manager last.
+
+    Broken ones first, because replacing them costs nobody anything, and may be the cure.
+    """
+    elected = engine.elected if isinstance(engine, EngineView) else None
+    last = None if elected is None else elected.name
+    return tuple(sorted(pool.stale_pods, key=lambda pod: (pod.name == last, pod.is_ready)))

@@ -1,0 +1,228 @@
+"""What must hold before a pod is taken away."""
+
+from __future__ import annotations
+
+import pytest
+
+from searchkeeper.engine.view import Allocation, Unreachable
+from searchkeeper.observed import Observed
+from searchkeeper.upgrade.gates import Candidate, first_closed, verdicts
+from worlds import engine, pod, pool, world
+
+DATA = pool("data", 3)
+MANAGERS = pool("managers", 3, roles="cluster_manager")
+SPREAD = ["logs: data-0* data-1", "books: data-1* data-2"]
+
+
+def closed(seen: Observed, name: str, batch: set[str] | None = None) -> tuple[str, str] | None:
+    """The gate that stops this pod, and its sentence."""
+    home = next(each for each in seen.pools if any(p.name == name for p in each.pods))
+    candidate = next(p for p in home.pods if p.name == name)
+    verdict = first_closed(Candidate(candidate, home, frozenset(batch or ())), seen)
+    return None if verdict is None else (verdict.gate, verdict.sentence)
+
+
+def test_in_a_green_cluster_at_rest_every_gate_is_open() -> None:
+    assert closed(world(DATA, MANAGERS, shards=SPREAD), "data-0") is None
+
+
+def test_a_paused_upgrade_takes_no_pod() -> None:
+    assert closed(world(DATA, shards=SPREAD, paused=True), "data-0") == (
+        "NotPaused",
+        "spec.upgrade.paused is set",
+    )
+
+
+def test_an_engine_that_does_not_answer_is_waited_for() -> None:
+    seen = world(DATA, seen=Unreachable("timed out"))
+    assert closed(seen, "data-0") == ("EngineReachable", "the engine does not answer: timed out")
+
+
+def test_one_pod_that_is_not_ready_stops_every_other() -> None:
+    broken = pool("data", 3, pods=[pod("data-0"), pod("data-1", is_ready=False), pod("data-2")])
+    assert closed(world(broken, seen=engine([DATA], SPREAD)), "data-0") == (
+        "PodsReady",
+        "data-1 of pool data not ready",
+    )
+
+
+def test_a_pod_on_its_way_out_counts_as_not_ready() -> None:
+    leaving = pool("data", 3, pods=[pod("data-0"), pod("data-1", is_terminating=True), pod("data-2")])
+    assert closed(world(leaving, shards=SPREAD), "data-0") == ("PodsReady", "data-1 of pool data not ready")
+
+
+def test_a_pod_that_does_not_exist_counts_as_not_ready() -> None:
+    short = pool("data", 3, pods=[pod("data-0"), pod("data-1")])
+    assert closed(world(short, shards=["logs: data-0* data-1"]), "data-0") == (
+        "PodsReady",
+        "pool data has 2 of 3 pods",
+    )
+
+
+def test_a_ready_pod_whose_node_has_not_joined_stops_every_other() -> None:
+    lonely = engine([pool("data", 3, pods=[pod("data-0"), pod("data-1")])], ["logs: data-0* data-1"])
+    assert closed(world(DATA, seen=lonely), "data-0") == ("NodesJoined", "data-2 has not joined the cluster")
+
+
+def test_a_broken_pod_may_always_be_replaced() -> None:
+    """S17, S18: whoever waits for all to be ready before mending the one that is not waits for ever."""
+    broken = pool(
+        "data", 3, pods=[pod("data-0"), pod("data-1", is_ready=False), pod("data-2", is_ready=False)]
+    )
+    assert closed(world(broken, shards=["logs: data-0* ?"]), "data-1") is None
+
+
+def test_a_pod_that_is_not_ready_but_serves_shards_is_not_broken() -> None:
+    """S20: a node that recovers its log has joined, and is not to be restarted for being slow."""
+    slow = pool("data", 3, pods=[pod("data-0"), pod("data-1", is_ready=False), pod("data-2", is_ready=False)])
+    assert closed(world(slow, seen=engine([DATA], SPREAD)), "data-1") == (
+        "PodsReady",
+        "data-2 of pool data not ready",
+    )
+
+
+@pytest.mark.parametrize("problem", ["CrashLoopBackOff", "ImagePullBackOff", "Unschedulable"])
+def test_where_no_node_answers_a_pod_that_failed_for_good_may_be_replaced(problem: str) -> None:
+    """S13: with all pods down nobody can be asked."""
+    down = pool("data", 1, pods=[pod("data-0", is_ready=False, problem=problem)])
+    assert closed(world(down, seen=Unreachable("refused")), "data-0") is None
+
+
+def test_where_no_node_answers_a_pod_that_only_starts_is_waited_for() -> None:
+    down = pool("data", 1, pods=[pod("data-0", is_ready=False)])
+    assert closed(world(down, seen=Unreachable("refused")), "data-0") is not None
+
+
+def test_a_red_cluster_loses_no_further_pod() -> None:
+    assert closed(world(DATA, shards=["logs: ?* data-1"]), "data-0") == (
+        "Healthy",
+        "the cluster is red: a primary is missing",
+    )
+
+
+def test_a_yellow_cluster_is_waited_for() -> None:
+    assert closed(world(DATA, shards=[*SPREAD, "new: data-0* ?"]), "data-1") == (
+        "Healthy",
+        "a copy of shard 0 of new is unassigned",
+    )
+
+
+@pytest.mark.parametrize("decider", ["node_version", "same_shard", "awareness"])
+def test_yellow_that_no_waiting_would_turn_green_is_no_reason_to_wait(decider: str) -> None:
+    """S02: a replica that only a newer node may take waits for this very roll."""
+    seen = world(DATA, shards=["logs: data-0* data-1", f"books: data-1* data-2 ?{decider}"])
+    assert closed(seen, "data-0") is None
+
+
+def test_one_excuse_among_other_reasons_excuses_nothing() -> None:
+    seen = world(DATA, shards=[*SPREAD, "new: data-0* data-1 ?node_version+max_retry"])
+    assert closed(seen, "data-2") == (
+        "Healthy",
+        "a copy of shard 0 of new is unassigned (deciders: max_retry, node_version)",
+    )
+
+
+def test_a_single_data_node_may_stay_yellow() -> None:
+    """S01: there is no second node to take the replica."""
+    one = pool("data", 1)
+    assert closed(world(one, shards=["logs: data-0* ?same_shard"]), "data-0") is None
+
+
+def test_yellow_because_our_own_setting_holds_replicas_back_is_waited_for() -> None:
+    shards = ["logs: data-0* data-1 ?node_version"]
+    held = engine([DATA], shards, allocation=Allocation.PRIMARIES)
+    assert closed(world(DATA, seen=held), "data-2") == (
+        "Healthy",
+        "the cluster is yellow while allocation is primaries",
+    )
+
+
+def test_shards_on_the_move_in_a_yellow_cluster_are_waited_for() -> None:
+    seen = world(DATA, shards=["logs: data-0* ?node_version", "books: data-1*>data-2"])
+    assert closed(seen, "data-0") == ("Healthy", "the cluster is yellow, and shards are on their way")
+
+
+def test_shards_that_move_elsewhere_in_a_green_cluster_stop_nobody() -> None:
+    """S27: a cluster may rebalance for ever."""
+    assert closed(world(DATA, shards=["logs: data-1*>data-2"]), "data-0") is None
+
+
+def test_shards_that_move_from_or_to_the_pod_are_waited_for() -> None:
+    seen = world(DATA, shards=["logs: data-0* data-1>data-2"])
+    assert closed(seen, "data-2") == ("Healthy", "1 shards are moving from or to data-2")
+
+
+def test_a_majority_of_voters_stays() -> None:
+    assert closed(world(MANAGERS), "managers-0") is None
+
+
+def test_with_one_voter_away_no_other_goes() -> None:
+    """S11, S12: three pools of one manager each are one quorum."""
+    zones = [pool(f"zone{n}", 1, roles="cluster_manager") for n in range(3)]
+    voters = frozenset(f"zone{n}-0" for n in range(3))
+    two = engine(zones[:2], voters=voters)
+    seen = world(*zones[:2], seen=two)
+    assert closed(seen, "zone0-0") == ("QuorumSafe", "1 of 3 voters would be left, and 2 are needed")
+
+
+def test_a_single_manager_may_be_replaced() -> None:
+    """S10: it has no majority to lose."""
+    assert closed(world(pool("managers", 1, roles="cluster_manager")), "managers-0") is None
+
+
+def test_a_manager_without_a_vote_is_not_counted() -> None:
+    pair = pool("managers", 2, roles="cluster_manager")
+    view = engine([pair], voters=frozenset({"managers-0"}))
+    assert closed(world(pair, seen=view), "managers-1") is None
+
+
+def test_the_last_copy_of_a_shard_is_not_taken_away() -> None:
+    seen = world(DATA, shards=["alone: data-0*", *SPREAD])
+    assert closed(seen, "data-0") == ("LastCopySafe", "data-0 has the only copy of alone[0]")
+
+
+def test_a_copy_on_a_node_that_has_left_is_no_copy() -> None:
+    shards = ["logs: data-0* data-9"]
+    assert closed(world(DATA, shards=shards), "data-0") is not None
+
+
+def test_a_last_copy_goes_when_its_owner_has_accepted_that() -> None:
+    assert closed(world(DATA, shards=["logs: data-0*"], accept_single_copy_loss=True), "data-0") is None
+
+
+def test_the_only_data_node_goes_where_its_volume_stays() -> None:
+    assert closed(world(pool("data", 1), shards=["logs: data-0*"]), "data-0") is None
+
+
+def test_the_only_data_node_stays_where_its_volume_would_go_too() -> None:
+    assert closed(world(pool("data", 1, ephemeral=True), shards=["logs: data-0*"]), "data-0") is not None
+
+
+def test_pods_that_share_a_shard_do_not_go_together() -> None:
+    away = pool("data", 3, pods=[pod("data-0", is_ready=False), pod("data-1"), pod("data-2")])
+    view = engine([DATA], ["logs: data-0* data-1 data-2"])
+    assert closed(world(away, seen=view), "data-1", {"data-0"}) == (
+        "BatchSafe",
+        "data-1 shares 1 shards with pods that are away",
+    )
+
+
+def test_pods_that_share_nothing_may_go_together() -> None:
+    away = pool("data", 3, pods=[pod("data-0", is_ready=False), pod("data-1"), pod("data-2")])
+    seen = world(away, shards=["logs: data-1* data-2", "books: data-2* ?"])
+    assert closed(seen, "data-1", {"data-0"}) is None
+
+
+def test_every_gate_is_told_not_only_the_first_that_is_closed() -> None:
+    seen = world(DATA, shards=["logs: data-0*", "new: data-1* ?"])
+    given = {v.gate: v.is_open for v in verdicts(Candidate(DATA.pods[0], DATA), seen)}
+    assert given == {
+        "NotPaused": True,
+        "EngineReachable": True,
+        "PodsReady": True,
+        "NodesJoined": True,
+        "Healthy": False,
+        "QuorumSafe": True,
+        "LastCopySafe": False,
+        "BatchSafe": True,
+    }
