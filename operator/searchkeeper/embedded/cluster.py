@@ -1,0 +1,149 @@
+"""The objects of a cluster, and what an API server does to them.
+
+Every verb is a function: a cluster and a request go in, another cluster and the object come out, or one of
+the refusals of `searchkeeper.kube` is raised and nothing has happened.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Cluster", "create", "delete", "get", "listed", "patch", "removed", "replaced"]
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from searchkeeper.embedded.manifests import has_labels, is_terminating, merged, placed, value
+from searchkeeper.embedded.validation import objections
+from searchkeeper.kube import Conflict, Gone, Refused
+from searchkeeper.writes import Delete, Key, Manifest, Patch
+
+# Pods are given time to stop; whatever else is deleted is gone at once, unless a finalizer holds it.
+_GRACEFUL: Final = frozenset({"Pod"})
+# What of an object is not its owner's to decide.
+_SERVER_SIDE: Final = ("uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp")
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Objects by key. `revision` grows with every change, `births` with every object that ever was."""
+
+    objects: Mapping[Key, Manifest] = field(default_factory=dict)
+    revision: int = 0
+    births: int = 0
+
+
+def get(cluster: Cluster, key: Key) -> Manifest | None:
+    return cluster.objects.get(key)
+
+
+def listed(
+    cluster: Cluster, api: str, kind: str, namespace: str, labels: Mapping[str, str] | None = None
+) -> tuple[Manifest, ...]:
+    """Those of a kind in a namespace that have the labels, by name."""
+    return tuple(
+        cluster.objects[key]
+        for key in sorted(cluster.objects)
+        if (key.api, key.kind, key.namespace) == (api, kind, namespace)
+        and has_labels(cluster.objects[key], labels or {})
+    )
+
+
+def create(cluster: Cluster, manifest: Manifest, *, now: int) -> tuple[Cluster, Manifest]:
+    """Raises Conflict where there is one of that name, Refused where it may not be like that."""
+    key = Key.of(manifest)
+    if key in cluster.objects:
+        raise Conflict(f"{key} exists already")
+    _accept(objections(None, manifest), key)
+    born = merged(manifest, {"metadata": dict.fromkeys(_SERVER_SIDE)})
+    born = merged(
+        {name: part for name, part in born.items() if name != "status"},
+        {"metadata": _birth(cluster, now)},
+    )
+    return _stored(cluster, key, born, births=cluster.births + 1)
+
+
+def _birth(cluster: Cluster, now: int) -> dict[str, Any]:
+    return {"uid": f"uid-{cluster.births + 1}", "generation": 1, "creationTimestamp": _moment(now)}
+
+
+def patch(cluster: Cluster, request: Patch, *, status: bool = False) -> tuple[Cluster, Manifest]:
+    """A merge patch. Through the main resource the status stays, through the subresource all but that.
+
+    A patch that changes nothing leaves the resource version alone. Raises Gone, Conflict, Refused.
+    """
+    old = _existing(cluster, request.key)
+    if request.resource_version and request.resource_version != old["metadata"]["resourceVersion"]:
+        raise Conflict(f"{request.key} was changed meanwhile")
+    new = merged(old, request.changes)
+    new = (
+        placed(old, "status", to=new.get("status")) if status else placed(new, "status", to=old.get("status"))
+    )
+    return replaced(cluster, new)
+
+
+def replaced(cluster: Cluster, new: Manifest) -> tuple[Cluster, Manifest]:
+    """The object with this content, whatever it was before. Raises Gone, Refused."""
+    key = Key.of(new)
+    old = _existing(cluster, key)
+    kept = {name: old["metadata"].get(name) for name in _SERVER_SIDE}
+    new = merged(new, {"metadata": kept})
+    if new == old:
+        return cluster, old
+    _accept(objections(old, new), key)
+    if _intent(new) != _intent(old):
+        new = placed(new, "metadata", "generation", to=old["metadata"]["generation"] + 1)
+    if is_terminating(new) and not value(new, "metadata", "finalizers") and key.kind not in _GRACEFUL:
+        return removed(cluster, key), new
+    return _stored(cluster, key, new)
+
+
+def delete(cluster: Cluster, request: Delete, *, now: int) -> Cluster:
+    """Under its preconditions. Held objects are marked; others are gone. Raises Gone, Conflict."""
+    old = _existing(cluster, request.key)
+    if request.uid and request.uid != old["metadata"]["uid"]:
+        raise Conflict(f"{request.key} is another one by now")
+    if request.resource_version and request.resource_version != old["metadata"]["resourceVersion"]:
+        raise Conflict(f"{request.key} was changed meanwhile")
+    finalizers = [*(value(old, "metadata", "finalizers") or ()), *(["orphan"] if request.orphan else [])]
+    if not finalizers and request.key.kind not in _GRACEFUL:
+        return removed(cluster, request.key)
+    if is_terminating(old):
+        return cluster
+    marked = merged(old, {"metadata": {"deletionTimestamp": _moment(now), "finalizers": finalizers or None}})
+    return _stored(cluster, request.key, marked)[0]
+
+
+def removed(cluster: Cluster, key: Key) -> Cluster:
+    """Without the object, as when nothing holds it any longer."""
+    left = {each: manifest for each, manifest in cluster.objects.items() if each != key}
+    return Cluster(left, cluster.revision + 1, cluster.births)
+
+
+def _stored(
+    cluster: Cluster, key: Key, manifest: Manifest, *, births: int | None = None
+) -> tuple[Cluster, Manifest]:
+    revision = cluster.revision + 1
+    stored = placed(manifest, "metadata", "resourceVersion", to=str(revision))
+    objects = {**cluster.objects, key: stored}
+    return Cluster(objects, revision, cluster.births if births is None else births), stored
+
+
+def _existing(cluster: Cluster, key: Key) -> Manifest:
+    if key not in cluster.objects:
+        raise Gone(f"there is no {key}")
+    return cluster.objects[key]
+
+
+def _accept(found: list[str], key: Key) -> None:
+    if found:
+        raise Refused(f"{key} is invalid: {'; '.join(found)}")
+
+
+def _intent(manifest: Manifest) -> dict[str, Any]:
+    """What a change of which makes a new generation."""
+    return {name: part for name, part in manifest.items() if name not in ("metadata", "status")}
+
+
+def _moment(now: int) -> str:
+    return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
