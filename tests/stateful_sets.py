@@ -32,7 +32,7 @@ def stateful_set(image: str = "engine:1", *, labels: dict[str, str] | None = Non
 def run(cluster: Cluster, faults: dict[str, Fault] | None = None, *, ticks: int = 40) -> Cluster:
     """Controllers and kubelet in turn, for long enough that whatever can get ready has."""
     for _ in range(ticks):
-        cluster = tick(settled(cluster, now=0), faults or {}, lambda pod: True)
+        cluster = tick(settled(cluster, now=0), faults or {}, lambda _: True)
     return settled(cluster, now=0)
 
 

@@ -1,0 +1,88 @@
+"""The engine's own API, as far as the driver uses it, and the little that users do."""
+
+from __future__ import annotations
+
+__all__ = ["created", "look", "told", "wiped"]
+
+from dataclasses import replace
+
+from semver import Version
+
+from searchkeeper.engine.calls import (
+    Call,
+    ClearVotingExclusions,
+    Exclude,
+    ExcludeFromVoting,
+    Flush,
+    SetAllocation,
+)
+from searchkeeper.engine.driver import CallFailed
+from searchkeeper.engine.embedded.allocation import deciders_against
+from searchkeeper.engine.embedded.state import Copy, Engine, data_nodes
+from searchkeeper.engine.view import Allocation, Color, EngineView, Index, ShardCopy, ShardState, Unreachable
+
+
+def look(engine: Engine) -> EngineView | Unreachable:
+    """Health, nodes, shards and settings, as an elected manager would tell them."""
+    if engine.elected is None:
+        return Unreachable("no cluster manager" if engine.nodes else "no node answers")
+    return EngineView(
+        _color(engine),
+        engine.nodes,
+        tuple(_shown(copy, engine) for copy in engine.copies),
+        engine.indices,
+        engine.allocation or Allocation.ALL,
+        engine.excluded,
+        engine.voters,
+        engine.voting_exclusions,
+    )
+
+
+def _color(engine: Engine) -> Color:
+    missing = [c for c in engine.copies if c.state in (ShardState.UNASSIGNED, ShardState.INITIALIZING)]
+    if any(copy.is_primary for copy in missing):
+        return Color.RED
+    return Color.YELLOW if missing else Color.GREEN
+
+
+def _shown(copy: Copy, engine: Engine) -> ShardCopy:
+    deciders: frozenset[str] = frozenset()
+    if copy.state is ShardState.UNASSIGNED:
+        deciders = frozenset().union(*(deciders_against(engine, copy, node) for node in data_nodes(engine)))
+    return ShardCopy(copy.index, copy.shard, copy.is_primary, copy.state, copy.node, copy.to, deciders)
+
+
+def told(engine: Engine, call: Call) -> Engine:
+    """After a call. Raises CallFailed where there is nobody to take it."""
+    if engine.elected is None:
+        raise CallFailed("no cluster manager")
+    match call:
+        case SetAllocation(value):
+            return replace(engine, allocation=value)
+        case Exclude(names):
+            return replace(engine, excluded=names)
+        case ExcludeFromVoting(name):
+            return replace(engine, voting_exclusions=engine.voting_exclusions | {name})
+        case ClearVotingExclusions():
+            return replace(engine, voting_exclusions=frozenset())
+        case Flush():
+            return engine
+
+
+def created(engine: Engine, name: str, *, shards: int = 1, replicas: int = 1) -> Engine:
+    """With a new, still unassigned index, which the oldest node that counts decides the version of."""
+    oldest = min(Version.parse(n.version) for n in engine.nodes if n.is_elected or "data" in n.roles)
+    copies = tuple(
+        Copy(name, shard, is_primary=number == 0) for shard in range(shards) for number in range(replicas + 1)
+    )
+    index = Index(name, replicas, str(oldest))
+    return replace(engine, indices=(*engine.indices, index), copies=(*engine.copies, *copies))
+
+
+def wiped(engine: Engine, name: str) -> Engine:
+    """After a node's volume is gone: nothing on it can be found again, and any version may start there."""
+    return replace(
+        engine,
+        disks=tuple(disk for disk in engine.disks if disk[0] != name),
+        copies=tuple(replace(c, left_on=None) if c.left_on == name else c for c in engine.copies),
+    )

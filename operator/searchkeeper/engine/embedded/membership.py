@@ -1,0 +1,105 @@
+"""Who belongs to the cluster, who votes, and who is elected."""
+
+from __future__ import annotations
+
+__all__ = ["joined", "left", "objection_to", "reelected", "with_votes"]
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Final
+
+from semver import Version
+
+from searchkeeper.engine.embedded.state import Engine, Process, version_of
+from searchkeeper.engine.view import Node
+
+_MANAGER: Final = "cluster_manager"
+# The oldest cluster that a node of a major can join, where that is not the whole major before.
+_FLOORS: Final = {3: Version(2, 19, 0)}
+# A quorum that has once been this large does not shrink below it: the missing voter may come back.
+_SAFE: Final = 3
+
+
+def left(engine: Engine, running: Collection[Process]) -> Engine:
+    """Without the nodes whose process is gone, or is another one by now."""
+    alive = {(process.name, process.version) for process in running}
+    return replace(engine, nodes=tuple(n for n in engine.nodes if (n.name, n.version) in alive))
+
+
+def reelected(engine: Engine) -> Engine:
+    """With an elected manager if a majority of the voters is there, and without one otherwise."""
+    voters = sorted(engine.voters & engine.names)
+    has_quorum = len(voters) >= len(engine.voters) // 2 + 1
+    elected = engine.elected
+    if not has_quorum:
+        chosen = None
+    elif elected is not None and elected.name not in engine.voting_exclusions:
+        chosen = elected.name
+    else:
+        chosen = next((name for name in voters if name not in engine.voting_exclusions), voters[0])
+    return replace(engine, nodes=tuple(replace(n, is_elected=n.name == chosen) for n in engine.nodes))
+
+
+def joined(engine: Engine, running: Collection[Process]) -> Engine:
+    """With every process that may join. The very first manager makes a cluster of itself; later, voters
+    find each other without one.
+    """
+    for process in sorted(running):
+        if process.name not in engine.names and objection_to(engine, process) is None:
+            engine = _with_node(engine, process)
+    return engine
+
+
+def objection_to(engine: Engine, process: Process) -> str | None:
+    """Why a process can never join, as long as neither it nor the cluster changes; None if it can."""
+    own, disk = Version.parse(process.version), dict(engine.disks).get(process.name)
+    if disk is not None and Version.parse(disk) > own:
+        return f"cannot downgrade a node from version [{disk}] to version [{process.version}]"
+    if engine.voters and engine.elected is None and process.name not in engine.voters:
+        return "no cluster manager"
+    if not engine.voters and _MANAGER not in process.roles:
+        return "no cluster to join"
+    return _incompatibility(engine, own)
+
+
+def _incompatibility(engine: Engine, own: Version) -> str | None:
+    versions = [version_of(node) for node in engine.nodes]
+    if versions and own.major < min(versions).major:
+        return f"the cluster has left version {own.major}"
+    if any(abs(own.major - other.major) > 1 for other in versions):
+        return "more than one major version apart"
+    if any(other.major < own.major and other < _FLOORS.get(own.major, Version(0)) for other in versions):
+        return f"too old a cluster for {own}"
+    newer = [index.name for index in engine.indices if Version.parse(index.created_by) > own]
+    return f"index {newer[0]} was created by a newer version" if newer else None
+
+
+def _with_node(engine: Engine, process: Process) -> Engine:
+    is_first = not engine.voters
+    node = Node(process.name, process.version, process.roles, is_elected=is_first)
+    disks = dict(engine.disks)
+    if process.keeps_data:
+        disks[process.name] = process.version
+    return replace(
+        engine,
+        nodes=(*engine.nodes, node),
+        disks=tuple(sorted(disks.items())),
+        voters=frozenset({process.name}) if is_first else engine.voters,
+    )
+
+
+def with_votes(engine: Engine) -> Engine:
+    """The voters as an elected manager would have them: an odd number of managers that are there.
+
+    Departed voters keep their vote where there would be fewer than three otherwise.
+    """
+    elected = engine.elected
+    if elected is None:
+        return engine
+    live = {n.name for n in engine.nodes if _MANAGER in n.roles} - engine.voting_exclusions
+    gone = sorted(engine.voters - live - engine.voting_exclusions)
+    kept = gone[: max(0, _SAFE - len(live))] if len(engine.voters) >= _SAFE else []
+    wanted = live | set(kept)
+    if len(wanted) % 2 == 0 and wanted:
+        wanted -= {max(wanted - {elected.name}, default="")}
+    return replace(engine, voters=frozenset(wanted) or engine.voters)

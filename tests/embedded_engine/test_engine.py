@@ -1,0 +1,185 @@
+"""The engine in memory keeps the rules that the real one is known for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from searchkeeper.engine.calls import ClearVotingExclusions, Exclude, ExcludeFromVoting, SetAllocation
+from searchkeeper.engine.driver import CallFailed
+from searchkeeper.engine.embedded import Engine, Process, advance, created, look, told, wiped
+from searchkeeper.engine.embedded.membership import objection_to
+from searchkeeper.engine.view import Allocation, Color, EngineView, ShardState, Unreachable
+
+OLD, NEW = "2.19.4", "3.4.0"
+
+
+def process(name: str, version: str = OLD, *, keeps_data: bool = True) -> Process:
+    """`m0` is a manager, `d0` holds data, `b0` does both, `c0` neither."""
+    roles = {"m": {"cluster_manager"}, "d": {"data"}, "b": {"cluster_manager", "data"}, "c": {"coordinating"}}
+    return Process(name, version, frozenset(roles[name[0]]), keeps_data)
+
+
+def processes(names: str, version: str = OLD) -> list[Process]:
+    return [process(name, version) for name in names.split()]
+
+
+def after(engine: Engine, running: Iterable[Process], ticks: int = 6) -> Engine:
+    for _ in range(ticks):
+        engine = advance(engine, list(running))
+    return engine
+
+
+def started(names: str, *indices: tuple[str, int]) -> Engine:
+    engine = after(Engine(), processes(names))
+    for name, replicas in indices:
+        engine = created(engine, name, replicas=replicas)
+    return after(engine, processes(names))
+
+
+def seen(engine: Engine) -> EngineView:
+    view = look(engine)
+    assert isinstance(view, EngineView)
+    return view
+
+
+def places(engine: Engine, index: str) -> set[str | None]:
+    return {copy.node for copy in seen(engine).shards if copy.index == index}
+
+
+def test_three_managers_elect_one_and_all_vote() -> None:
+    view = seen(started("m0 m1 m2"))
+    assert view.voters == {"m0", "m1", "m2"}
+    assert view.elected is not None
+
+
+def test_of_an_even_number_of_managers_one_has_no_vote() -> None:
+    assert len(seen(started("m0 m1")).voters) == 1
+    assert len(seen(started("m0 m1 m2 m3")).voters) == 3
+
+
+def test_a_majority_is_enough_and_less_is_not() -> None:
+    engine = started("m0 m1 m2")
+    assert isinstance(look(after(engine, processes("m1 m2"))), EngineView)
+    assert look(after(engine, processes("m2"))) == Unreachable("no cluster manager")
+
+
+def test_voters_that_all_went_away_find_each_other_again() -> None:
+    engine = after(started("m0 m1 m2"), [])
+    assert look(engine) == Unreachable("no node answers")
+    assert isinstance(look(after(engine, processes("m0 m1"))), EngineView)
+
+
+def test_without_a_manager_nobody_takes_a_call() -> None:
+    with pytest.raises(CallFailed):
+        told(after(started("m0 m1 m2"), processes("m2")), SetAllocation(None))
+
+
+def test_the_vote_can_be_moved_away_from_the_only_voter() -> None:
+    engine = started("m0 m1")
+    [voter] = seen(engine).voters
+    engine = after(told(engine, ExcludeFromVoting(voter)), processes("m0 m1"))
+    assert voter not in seen(engine).voters
+    other = next(name for name in ("m0", "m1") if name != voter)
+    assert isinstance(look(after(engine, processes(other))), EngineView)
+    assert seen(told(engine, ClearVotingExclusions())).voting_exclusions == frozenset()
+
+
+def test_copies_of_a_shard_are_on_different_nodes() -> None:
+    assert len(places(started("b0 b1 b2", ("logs", 2)), "logs")) == 3
+
+
+def test_a_replica_with_nowhere_to_go_keeps_the_cluster_yellow() -> None:
+    view = seen(started("b0", ("logs", 1)))
+    assert view.color is Color.YELLOW
+    [unassigned] = [copy for copy in view.shards if copy.state is ShardState.UNASSIGNED]
+    assert unassigned.deciders == {"same_shard"}
+
+
+def test_a_replica_takes_over_from_a_lost_primary() -> None:
+    engine = started("b0 b1 b2", ("logs", 1))
+    primary = next(copy.node for copy in seen(engine).shards if copy.is_primary)
+    left = [each for each in processes("b0 b1 b2") if each.name != primary]
+    assert seen(advance(engine, left)).color is Color.YELLOW
+    assert seen(after(engine, left)).color is Color.GREEN
+
+
+def test_while_only_primaries_are_allocated_no_copy_moves_elsewhere() -> None:
+    engine = told(started("b0 b1 b2", ("logs", 1)), SetAllocation(Allocation.PRIMARIES))
+    [gone] = [copy.node for copy in seen(engine).shards if not copy.is_primary]
+    left = [each for each in processes("b0 b1 b2") if each.name != gone]
+    away = after(engine, left)
+    assert seen(away).color is Color.YELLOW
+    back = after(told(after(away, processes("b0 b1 b2")), SetAllocation(None)), processes("b0 b1 b2"))
+    assert gone in places(back, "logs")
+
+
+def test_a_last_copy_comes_back_with_its_node_and_only_there() -> None:
+    engine = started("m0 d0 d1", ("logs", 0))
+    [home] = places(engine, "logs")
+    left = [each for each in processes("m0 d0 d1") if each.name != home]
+    assert seen(after(engine, left)).color is Color.RED
+    assert seen(after(after(engine, left), processes("m0 d0 d1"))).color is Color.GREEN
+
+
+def test_a_last_copy_without_a_volume_is_lost_for_ever() -> None:
+    running = [process("m0"), process("d0", keeps_data=False)]
+    engine = after(created(after(Engine(), running), "logs", replicas=0), running)
+    gone = after(engine, [process("m0")])
+    assert seen(after(gone, running)).color is Color.RED
+
+
+def test_an_excluded_node_is_emptied() -> None:
+    engine = started("m0 d0 d1 d2", ("logs", 1), ("books", 1))
+    drained = after(told(engine, Exclude(frozenset({"d0"}))), processes("m0 d0 d1 d2"))
+    assert seen(drained).copies_on("d0") == ()
+    assert seen(drained).color is Color.GREEN
+
+
+def test_an_excluded_node_keeps_what_nobody_else_may_have() -> None:
+    """S09: with two data nodes and one replica there is no third place."""
+    engine = started("m0 d0 d1", ("logs", 1))
+    drained = after(told(engine, Exclude(frozenset({"d0"}))), processes("m0 d0 d1"))
+    assert len(seen(drained).copies_on("d0")) == 1
+
+
+def test_a_replica_does_not_go_to_an_older_node_than_its_primary() -> None:
+    """S02: when the primary is on a newer node, its replica waits for another newer node."""
+    running = [process("m0"), process("d0", NEW), process("d1")]
+    engine = after(started("m0 d0 d1"), running)
+    held = told(engine, Exclude(frozenset({"d1"})))
+    engine = after(created(held, "logs"), running)
+    assert places(engine, "logs") == {"d0", None}
+    view = seen(after(told(engine, Exclude(frozenset())), running))
+    [waiting] = [copy for copy in view.shards if copy.state is ShardState.UNASSIGNED]
+    assert "node_version" in waiting.deciders
+
+
+def test_a_node_that_has_run_a_newer_version_cannot_go_back() -> None:
+    """S24."""
+    engine = after(started("m0 d0"), [process("m0"), process("d0", NEW)])
+    refusal = "cannot downgrade a node from version [3.4.0] to version [2.19.4]"
+    assert objection_to(engine, process("d0", OLD)) == refusal
+    assert objection_to(wiped(engine, "d0"), process("d0", OLD)) is None
+
+
+def test_once_the_old_major_is_left_nobody_of_it_can_join() -> None:
+    engine = after(started("m0 c0"), [process("m0", NEW)])
+    assert objection_to(engine, process("c0", OLD)) == "the cluster has left version 2"
+
+
+def test_a_new_major_joins_no_cluster_below_its_floor() -> None:
+    engine = after(Engine(), processes("m0", "2.18.0"))
+    assert objection_to(engine, process("d0", NEW)) == "too old a cluster for 3.4.0"
+
+
+def test_an_index_of_a_newer_version_keeps_older_nodes_out() -> None:
+    engine = after(Engine(), processes("m0 d0", "3.4.0"))
+    engine = after(created(engine, "logs"), processes("m0 d0", "3.4.0"))
+    assert objection_to(engine, process("d1", "3.3.0")) == "index logs was created by a newer version"
+
+
+def test_the_same_input_gives_the_same_engine() -> None:
+    assert started("b0 b1 b2", ("logs", 1)) == started("b2 b0 b1", ("logs", 1))
+    assert hash(started("m0")) == hash(started("m0"))
