@@ -187,10 +187,21 @@ def _created(cluster: Cluster, owner: _Set, ordinal: int, now: int) -> Cluster:
         "namespace": owner.namespace,
         "ownerReferences": [owner_reference(owner.manifest)],
     }
-    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}
+    spec = placed(template["spec"], "volumes", to=_volumes(owner, template, name))
+    pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
     if get(cluster, Key.of(pod)) is not None:
         return cluster
     return create(cluster, pod, now=now)[0]
+
+
+def _volumes(owner: _Set, template: Manifest, pod: str) -> list[dict[str, Any]] | None:
+    """Those of the template, and the pod's own claims."""
+    names = [
+        claim["metadata"]["name"]
+        for claim in value(owner.manifest, "spec", "volumeClaimTemplates", default=())
+    ]
+    own = [{"name": name, "persistentVolumeClaim": {"claimName": f"{name}-{pod}"}} for name in names]
+    return [*template["spec"].get("volumes", ()), *own] or None
 
 
 def _claimed(cluster: Cluster, owner: _Set, claim: Manifest, pod: str, now: int) -> Cluster:

@@ -1,0 +1,270 @@
+"""The objects of a cluster in each configuration version. Pure: the same spec, the same manifests."""
+
+from __future__ import annotations
+
+__all__ = [
+    "Deployed",
+    "budgets",
+    "client_service",
+    "configuration",
+    "dashboards",
+    "discovery",
+    "search_pool",
+    "stateful_set",
+]
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any, Final
+
+from searchkeeper.configuration import names
+from searchkeeper.images import dashboards_image, engine_image
+from searchkeeper.resources.specs import ClusterSpec, PoolSpec
+from searchkeeper.writes import Manifest
+
+_HTTP: Final = 9200
+_TRANSPORT: Final = 9300
+_SPLIT_IN: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Deployed:
+    """Whom the manifests are for: the cluster, its spec, the version, and its owner as Kubernetes names it."""
+
+    name: str
+    namespace: str
+    uid: str
+    spec: ClusterSpec
+    version: int
+    credentials: tuple[tuple[str, str], ...] = ()
+
+    def labels(self, pool: str | None = None) -> dict[str, str]:
+        return names.labels(self.name, pool, self.version)
+
+    def manifest(self, api: str, kind: str, name: str, **parts: Any) -> dict[str, Any]:
+        """An object of the cluster, which goes when the cluster goes."""
+        metadata = {
+            "name": name,
+            "namespace": self.namespace,
+            "labels": {**self.labels(), "app.kubernetes.io/managed-by": "searchkeeper"},
+            "annotations": {names.CONFIGURATION: str(self.version)},
+            "ownerReferences": [_owner("SearchCluster", self.name, self.uid)],
+        }
+        return {"apiVersion": api, "kind": kind, "metadata": metadata, **parts}
+
+
+def configuration(deployed: Deployed) -> tuple[Manifest, ...]:
+    """What nodes read at their start: one Secret in version 1, settings and credentials apart since 2."""
+    settings = {"opensearch.yml": _settings(deployed)}
+    credentials = dict(deployed.credentials)
+    if deployed.version < _SPLIT_IN:
+        together = {**settings, **credentials}
+        return (
+            deployed.manifest("v1", "Secret", names.old_config_secret(deployed.name), stringData=together),
+        )
+    return (
+        deployed.manifest("v1", "ConfigMap", names.settings_map(deployed.name), data=settings),
+        deployed.manifest("v1", "Secret", names.credentials_secret(deployed.name), stringData=credentials),
+    )
+
+
+def _settings(deployed: Deployed) -> str:
+    lines = {
+        "cluster.name": deployed.name,
+        "network.host": "0.0.0.0",
+        "http.port": _HTTP,
+        "transport.port": _TRANSPORT,
+        "cluster.routing.allocation.same_shard.host": "true",
+    }
+    return "".join(f"{name}: {text}\n" for name, text in sorted(lines.items()))
+
+
+def discovery(deployed: Deployed, version: int | None = None) -> Manifest:
+    """The headless Service by which nodes find each other; also before they are ready."""
+    spec = {
+        "clusterIP": "None",
+        "publishNotReadyAddresses": True,
+        "selector": deployed.labels(),
+        "ports": [{"name": "transport", "port": _TRANSPORT}],
+    }
+    name = names.discovery_service(deployed.name, version or deployed.version)
+    return deployed.manifest("v1", "Service", name, spec=spec)
+
+
+def client_service(deployed: Deployed) -> Manifest:
+    """Where clients go."""
+    spec = {"selector": deployed.labels(), "ports": [{"name": "http", "port": _HTTP}]}
+    return deployed.manifest("v1", "Service", deployed.name, spec=spec)
+
+
+def budgets(deployed: Deployed) -> tuple[Manifest, ...]:
+    """One for each pool: the last of them, or the majority of its voters, is not for anybody to evict."""
+    return tuple(_budget(deployed, pool) for pool in deployed.spec.pools)
+
+
+def _budget(deployed: Deployed, pool: PoolSpec) -> Manifest:
+    spec = {"maxUnavailable": 1, "selector": {"matchLabels": deployed.labels(pool.name)}}
+    name = names.pool_name(deployed.name, pool.name)
+    return deployed.manifest("policy/v1", "PodDisruptionBudget", name, spec=spec)
+
+
+def dashboards(deployed: Deployed, engine_version: str) -> Manifest:
+    """OpenSearch Dashboards of the engine's version."""
+    labels = {
+        **deployed.labels(),
+        "app.kubernetes.io/component": "dashboards",
+        "app": f"{deployed.name}-dashboards",
+    }
+    container = {
+        "name": "dashboards",
+        "image": dashboards_image(engine_version),
+        "env": [{"name": "OPENSEARCH_HOSTS", "value": f"http://{deployed.name}:{_HTTP}"}],
+        "ports": [{"name": "http", "containerPort": 5601}],
+    }
+    spec = {
+        "replicas": deployed.spec.dashboards.replicas,
+        "selector": {"matchLabels": {"app": f"{deployed.name}-dashboards"}},
+        "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
+    }
+    return deployed.manifest("apps/v1", "Deployment", f"{deployed.name}-dashboards", spec=spec)
+
+
+def search_pool(deployed: Deployed, pool: PoolSpec, permitted: str) -> Manifest:
+    """The child of a pool, which tells how far it is; `permitted` is the engine version it may run."""
+    storage = pool.storage
+    spec = {
+        "cluster": deployed.name,
+        "roles": sorted(pool.roles),
+        "replicas": pool.replicas,
+        "engineVersion": permitted,
+        "storage": {
+            "size": storage.size,
+            "ephemeral": storage.ephemeral,
+            **({"storageClass": storage.storage_class} if storage.storage_class else {}),
+        },
+    }
+    return deployed.manifest(
+        f"{names.GROUP}/v1alpha1", "SearchPool", names.pool_name(deployed.name, pool.name), spec=spec
+    )
+
+
+def stateful_set(deployed: Deployed, pool: PoolSpec, engine_version: str, partition: int | None) -> Manifest:
+    """The nodes of a pool. Those that hold data or vote are replaced only when they are deleted.
+
+    `partition` is for the others: how far down Kubernetes may replace them by itself.
+    """
+    labels = deployed.labels(pool.name)
+    strategy: dict[str, Any] = {"type": "OnDelete"}
+    if not (pool.holds_data or pool.votes):
+        strategy = {"type": "RollingUpdate", "rollingUpdate": {"partition": partition or 0}}
+    template = _template(deployed, pool, engine_version)
+    spec = {
+        "replicas": pool.replicas,
+        "serviceName": names.discovery_service(deployed.name, deployed.version),
+        "podManagementPolicy": "Parallel",
+        "selector": {"matchLabels": labels},
+        "updateStrategy": strategy,
+        "template": template,
+        **_claims(pool),
+    }
+    made = deployed.manifest("apps/v1", "StatefulSet", names.pool_name(deployed.name, pool.name), spec=spec)
+    made["metadata"]["annotations"][names.TEMPLATE] = template["metadata"]["annotations"][names.TEMPLATE]
+    return made
+
+
+def _claims(pool: PoolSpec) -> dict[str, Any]:
+    if pool.storage.ephemeral:
+        return {}
+    claim: dict[str, Any] = {
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": pool.storage.size}},
+    }
+    if pool.storage.storage_class:
+        claim["storageClassName"] = pool.storage.storage_class
+    return {"volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": claim}]}
+
+
+def _template(deployed: Deployed, pool: PoolSpec, engine_version: str) -> dict[str, Any]:
+    """A pod, with a digest of itself: whoever has another one was made from another template."""
+    volumes: list[dict[str, Any]] = [{"name": "config", **_config_volume(deployed)}]
+    if pool.storage.ephemeral:
+        volumes.append({"name": "data", "emptyDir": {}})
+    annotations = {} if deployed.version < _SPLIT_IN else {names.SETTINGS: _settings_digest(deployed)}
+    template = {
+        "metadata": {"labels": deployed.labels(pool.name), "annotations": annotations},
+        "spec": {
+            "terminationGracePeriodSeconds": 120,
+            "securityContext": {"runAsUser": 1000, "runAsNonRoot": True, "fsGroup": 1000},
+            "containers": [_container(deployed, pool, engine_version)],
+            "volumes": volumes,
+        },
+    }
+    digest = _digest(template)
+    return {
+        **template,
+        "metadata": {**template["metadata"], "annotations": {**annotations, names.TEMPLATE: digest}},
+    }
+
+
+def _config_volume(deployed: Deployed) -> dict[str, Any]:
+    if deployed.version < _SPLIT_IN:
+        return {"secret": {"secretName": names.old_config_secret(deployed.name)}}
+    return {"configMap": {"name": names.settings_map(deployed.name)}}
+
+
+def _settings_digest(deployed: Deployed) -> str:
+    """Changes with what is in the settings or the credentials, and so rolls the pods that read them."""
+    return _digest([each.get("data") or each.get("stringData") for each in configuration(deployed)])
+
+
+def _container(deployed: Deployed, pool: PoolSpec, engine_version: str) -> dict[str, Any]:
+    return {
+        "name": "opensearch",
+        "image": engine_image(engine_version),
+        "env": _environment(deployed, pool),
+        "ports": [
+            {"name": "http", "containerPort": _HTTP},
+            {"name": "transport", "containerPort": _TRANSPORT},
+        ],
+        # `local`: a node that waits for a manager is ready to be found; else nobody could ever elect one.
+        "readinessProbe": {
+            "httpGet": {"path": "/_cluster/health?local=true", "port": _HTTP},
+            "periodSeconds": 10,
+            "failureThreshold": 3,
+        },
+        "volumeMounts": [
+            {"name": "config", "mountPath": "/usr/share/opensearch/config/managed", "readOnly": True},
+            {"name": "data", "mountPath": "/usr/share/opensearch/data"},
+        ],
+    }
+
+
+def _environment(deployed: Deployed, pool: PoolSpec) -> list[dict[str, Any]]:
+    """Nothing that a scaling would change: a changed template means that every node restarts."""
+    roles = sorted(pool.roles - {"coordinating"})
+    first = next((each.name for each in deployed.spec.pools if each.votes), pool.name)
+    plain = {
+        "cluster.name": deployed.name,
+        "node.roles": ",".join(roles),
+        "discovery.seed_hosts": names.discovery_service(deployed.name, deployed.version),
+        "cluster.initial_cluster_manager_nodes": f"{names.pool_name(deployed.name, first)}-0",
+    }
+    own_name = {"name": "node.name", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
+    return [own_name, *({"name": name, "value": text} for name, text in plain.items())]
+
+
+def _owner(kind: str, name: str, uid: str) -> dict[str, Any]:
+    return {
+        "apiVersion": f"{names.GROUP}/v1alpha1",
+        "kind": kind,
+        "name": name,
+        "uid": uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+
+
+def _digest(content: Any) -> str:
+    text = json.dumps(content, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

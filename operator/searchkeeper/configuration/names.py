@@ -1,0 +1,60 @@
+"""What things are called, in each configuration version."""
+
+from __future__ import annotations
+
+__all__ = [
+    "CONFIGURATION",
+    "FINALIZER",
+    "GROUP",
+    "SETTINGS",
+    "TEMPLATE",
+    "credentials_secret",
+    "discovery_service",
+    "labels",
+    "old_config_secret",
+    "pool_name",
+    "settings_map",
+]
+
+from typing import Final
+
+GROUP: Final = "search.everpath.dev"
+FINALIZER: Final = f"{GROUP}/searchkeeper"
+# Annotations: the version that made an object, the digest of a pod's template, that of its settings.
+CONFIGURATION: Final = f"{GROUP}/configuration"
+TEMPLATE: Final = f"{GROUP}/template"
+SETTINGS: Final = f"{GROUP}/settings"
+
+_RENAMED_IN: Final = 2
+_RELABELLED_IN: Final = 4
+
+
+def discovery_service(cluster: str, version: int) -> str:
+    """Where nodes find each other. Renamed in 2: it names nodes, and is not how clients find them."""
+    return f"{cluster}-nodes" if version >= _RENAMED_IN else f"{cluster}-discovery"
+
+
+def old_config_secret(cluster: str) -> str:
+    """Version 1 keeps settings and credentials together."""
+    return f"{cluster}-config"
+
+
+def settings_map(cluster: str) -> str:
+    return f"{cluster}-settings"
+
+
+def credentials_secret(cluster: str) -> str:
+    return f"{cluster}-credentials"
+
+
+def pool_name(cluster: str, pool: str) -> str:
+    """Of a pool's SearchPool and StatefulSet, and the first part of its pods' names."""
+    return f"{cluster}-{pool}"
+
+
+def labels(cluster: str, pool: str | None, version: int) -> dict[str, str]:
+    """What selects a cluster's objects, or a pool's. Version 4 takes the names that everybody else uses."""
+    if version >= _RELABELLED_IN:
+        common = {"app.kubernetes.io/name": "opensearch", "app.kubernetes.io/instance": cluster}
+        return common if pool is None else {**common, "app.kubernetes.io/component": pool}
+    return {"app": cluster} if pool is None else {"app": cluster, "pool": pool}

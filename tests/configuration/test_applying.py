@@ -1,0 +1,92 @@
+"""An object is brought to what is wanted, and nothing else of it is touched."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from searchkeeper.configuration.applying import apply
+from searchkeeper.embedded.cluster import Cluster, create, patch, replaced
+from searchkeeper.embedded.manifests import merged
+from searchkeeper.writes import Create, Manifest, Patch
+
+
+def service(**spec: Any) -> Manifest:
+    metadata = {"name": "logs", "namespace": "search"}
+    return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}
+
+
+def applied(wanted: Manifest) -> tuple[Cluster, Manifest]:
+    write = apply(wanted, None)
+    assert isinstance(write, Create)
+    return create(Cluster(), write.manifest, now=0)
+
+
+def after(cluster: Cluster, live: Manifest, wanted: Manifest) -> Manifest:
+    write = apply(wanted, live)
+    assert isinstance(write, Patch)
+    return patch(cluster, write)[1]
+
+
+def test_what_is_not_there_is_created() -> None:
+    _, live = applied(service(type="ClusterIP"))
+    assert live["spec"] == {"type": "ClusterIP"}
+
+
+def test_applying_again_writes_nothing() -> None:
+    _, live = applied(service(ports=[{"port": 9200}]))
+    assert apply(service(ports=[{"port": 9200}]), live) is None
+
+
+def test_defaults_that_the_api_server_fills_in_are_no_difference() -> None:
+    _, live = applied(service(ports=[{"port": 9200}]))
+    filled = merged(live, {"spec": {"ports": [{"port": 9200, "protocol": "TCP"}], "clusterIP": "10.0.0.1"}})
+    assert apply(service(ports=[{"port": 9200}]), filled) is None
+
+
+def test_what_somebody_changed_by_hand_is_changed_back() -> None:
+    cluster, live = applied(service(type="ClusterIP"))
+    cluster, live = replaced(cluster, merged(live, {"spec": {"type": "NodePort"}}))
+    assert after(cluster, live, service(type="ClusterIP"))["spec"]["type"] == "ClusterIP"
+
+
+def test_what_is_no_longer_wanted_is_taken_away() -> None:
+    cluster, live = applied(service(selector={"app": "logs"}))
+    new = after(cluster, live, service(selector={"app.kubernetes.io/instance": "logs"}))
+    assert new["spec"]["selector"] == {"app.kubernetes.io/instance": "logs"}
+
+
+def test_what_others_added_stays() -> None:
+    cluster, live = applied(service(type="ClusterIP"))
+    cluster, live = replaced(cluster, merged(live, {"metadata": {"labels": {"team": "search"}}}))
+    new = after(cluster, live, service(type="NodePort"))
+    assert new["metadata"]["labels"] == {"team": "search"}
+
+
+def test_a_change_is_decided_on_the_state_that_was_seen() -> None:
+    _, live = applied(service(type="ClusterIP"))
+    write = apply(service(type="NodePort"), live)
+    assert isinstance(write, Patch)
+    assert write.resource_version == live["metadata"]["resourceVersion"]
+
+
+VALUES = st.recursive(
+    st.sampled_from(["a", "b", 1, True]),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("xyz"), inner, max_size=3),
+    max_leaves=6,
+)
+SPECS = st.dictionaries(st.sampled_from("pqr"), VALUES, max_size=3)
+
+
+@given(SPECS, SPECS)
+def test_one_write_is_enough_to_get_from_anything_to_anything(
+    before: dict[str, Any], wanted: dict[str, Any]
+) -> None:
+    cluster, live = applied(service(**before))
+    write = apply(service(**wanted), live)
+    if isinstance(write, Patch):
+        _, live = patch(cluster, write)
+    assert apply(service(**wanted), live) is None
+    assert set(wanted) == set(live["spec"])
