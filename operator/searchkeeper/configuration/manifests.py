@@ -13,8 +13,10 @@ __all__ = [
     "stateful_set",
 ]
 
+import base64
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -30,7 +32,7 @@ _SPLIT_IN: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Deployed:
-    """Whom the manifests are for: the cluster, its spec, the version, and its owner as Kubernetes names it."""
+    """Whom the manifests are for: a cluster, its spec, the configuration version, and its owner's UID."""
 
     name: str
     namespace: str
@@ -59,14 +61,16 @@ def configuration(deployed: Deployed) -> tuple[Manifest, ...]:
     settings = {"opensearch.yml": _settings(deployed)}
     credentials = dict(deployed.credentials)
     if deployed.version < _SPLIT_IN:
-        together = {**settings, **credentials}
-        return (
-            deployed.manifest("v1", "Secret", names.old_config_secret(deployed.name), stringData=together),
-        )
+        return (_secret(deployed, names.old_config_secret(deployed.name), {**settings, **credentials}),)
     return (
         deployed.manifest("v1", "ConfigMap", names.settings_map(deployed.name), data=settings),
-        deployed.manifest("v1", "Secret", names.credentials_secret(deployed.name), stringData=credentials),
+        _secret(deployed, names.credentials_secret(deployed.name), credentials),
     )
+
+
+def _secret(deployed: Deployed, name: str, content: Mapping[str, str]) -> Manifest:
+    data = {key: base64.b64encode(text.encode()).decode() for key, text in sorted(content.items())}
+    return deployed.manifest("v1", "Secret", name, type="Opaque", data=data)
 
 
 def _settings(deployed: Deployed) -> str:
@@ -112,9 +116,9 @@ def _budget(deployed: Deployed, pool: PoolSpec) -> Manifest:
 def dashboards(deployed: Deployed, engine_version: str) -> Manifest:
     """OpenSearch Dashboards of the engine's version."""
     labels = {
-        **deployed.labels(),
-        "app.kubernetes.io/component": "dashboards",
         "app": f"{deployed.name}-dashboards",
+        "app.kubernetes.io/name": "opensearch-dashboards",
+        "app.kubernetes.io/instance": deployed.name,
     }
     container = {
         "name": "dashboards",
@@ -161,7 +165,8 @@ def stateful_set(deployed: Deployed, pool: PoolSpec, engine_version: str, partit
     template = _template(deployed, pool, engine_version)
     spec = {
         "replicas": pool.replicas,
-        "serviceName": names.discovery_service(deployed.name, deployed.version),
+        # Settled at birth, so it is the one Service whose name no version has changed.
+        "serviceName": deployed.name,
         "podManagementPolicy": "Parallel",
         "selector": {"matchLabels": labels},
         "updateStrategy": strategy,
@@ -191,8 +196,9 @@ def _template(deployed: Deployed, pool: PoolSpec, engine_version: str) -> dict[s
     if pool.storage.ephemeral:
         volumes.append({"name": "data", "emptyDir": {}})
     annotations = {} if deployed.version < _SPLIT_IN else {names.SETTINGS: _settings_digest(deployed)}
-    template = {
-        "metadata": {"labels": deployed.labels(pool.name), "annotations": annotations},
+    labels = deployed.labels(pool.name)
+    template: dict[str, Any] = {
+        "metadata": {"labels": labels, "annotations": annotations},
         "spec": {
             "terminationGracePeriodSeconds": 120,
             "securityContext": {"runAsUser": 1000, "runAsNonRoot": True, "fsGroup": 1000},
@@ -200,11 +206,8 @@ def _template(deployed: Deployed, pool: PoolSpec, engine_version: str) -> dict[s
             "volumes": volumes,
         },
     }
-    digest = _digest(template)
-    return {
-        **template,
-        "metadata": {**template["metadata"], "annotations": {**annotations, names.TEMPLATE: digest}},
-    }
+    digest = {names.TEMPLATE: _digest(template)}
+    return {**template, "metadata": {"labels": labels, "annotations": {**annotations, **digest}}}
 
 
 def _config_volume(deployed: Deployed) -> dict[str, Any]:
@@ -215,7 +218,7 @@ def _config_volume(deployed: Deployed) -> dict[str, Any]:
 
 def _settings_digest(deployed: Deployed) -> str:
     """Changes with what is in the settings or the credentials, and so rolls the pods that read them."""
-    return _digest([each.get("data") or each.get("stringData") for each in configuration(deployed)])
+    return _digest([each["data"] for each in configuration(deployed)])
 
 
 def _container(deployed: Deployed, pool: PoolSpec, engine_version: str) -> dict[str, Any]:

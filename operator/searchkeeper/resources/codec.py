@@ -35,13 +35,13 @@ def cluster_spec(raw: Mapping[str, Any]) -> ClusterSpec:
 
 def pool_spec(name: str, raw: Mapping[str, Any]) -> PoolSpec:
     """A pool as a SearchCluster or a SearchPool has it."""
-    storage = raw.get("storage") or {}
+    storage, plain = raw.get("storage") or {}, Storage()
     return PoolSpec(
         name,
         frozenset(raw.get("roles", ())),
         int(raw.get("replicas", 0)),
         Storage(
-            str(storage.get("size", Storage.size)),
+            str(storage.get("size", plain.size)),
             storage.get("storageClass"),
             bool(storage.get("ephemeral", False)),
         ),
@@ -77,7 +77,9 @@ def records(status: Mapping[str, Any]) -> Records:
 
 
 def _entry(found: Any) -> Entry:
-    return tuple(map(_entry, found)) if isinstance(found, list) else found  # type: ignore[no-any-return]
+    if isinstance(found, list):
+        return tuple(map(_entry, found))
+    return found if isinstance(found, str | int | bool) else str(found)
 
 
 def _condition(raw: Mapping[str, Any]) -> Condition:
