@@ -40,7 +40,7 @@ def pool(
     spec = PoolSpec(name, frozenset(roles.split()), replicas, Storage(ephemeral=ephemeral))
     members = tuple(pods) if pods is not None else tuple(pod(f"{name}-{n}") for n in range(replicas))
     stateful_set = SetView(f"uid-{name}", "1", NEW, "new", 3, replicas, None)
-    return PoolView(spec, f"uid-{name}", "1", 1, NEW, 3, 1, Records(), stateful_set, members)
+    return PoolView(spec, True, f"uid-{name}", "1", 1, NEW, 3, 1, Records(), stateful_set, members)
 
 
 def copies(line: str) -> Iterable[ShardCopy]:
@@ -83,5 +83,5 @@ def world(
     """A cluster of these pools, seen whole."""
     key = Key("search.everpath.dev/v1alpha1", "SearchCluster", "search", "logs")
     spec = ClusterSpec(NEW, tuple(each.spec for each in pools), upgrade=UpgradePolicy(**policy))
-    cluster = ClusterView(key, "uid", "1", 1, spec, False, (), (), 3, OLD, Records())
+    cluster = ClusterView(key, "uid", "1", 1, spec, "{}", False, (), (), 3, OLD, Records())
     return Observed(cluster, pools, {}, seen or engine(pools, shards), RELEASE, 1000)

@@ -52,6 +52,7 @@ class PoolView:
     """
 
     spec: PoolSpec
+    is_wanted: bool
     uid: str | None
     resource_version: str
     generation: int
@@ -71,13 +72,17 @@ class PoolView:
 
 @dataclass(frozen=True, slots=True)
 class ClusterView:
-    """The SearchCluster itself. `engine_version` is what every node ran when last all was well."""
+    """The SearchCluster itself. `engine_version` is what every node ran when last all was well.
+
+    `written` is its spec as canonical JSON, so that it can be kept word for word while it is locked.
+    """
 
     key: Key
     uid: str
     resource_version: str
     generation: int
     spec: ClusterSpec
+    written: str
     is_deleting: bool
     finalizers: tuple[str, ...]
     annotations: tuple[tuple[str, str], ...]

@@ -7,7 +7,7 @@ __all__ = ["Action", "CyclicPrerequisites", "action", "answers", "closure"]
 import graphlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from searchkeeper.kernel.answers import Answer, unknown
 
@@ -29,11 +29,15 @@ class Action(Generic[W]):
     run: Callable[[W], Answer]
     requires: tuple[Action[W], ...] = ()
 
+    def after(self, *requires: Action[W]) -> Action[W]:
+        """The same goal, under these prerequisites and no others: what a later version makes of it."""
+        return Action(self.name, self.run, requires)
+
     def __repr__(self) -> str:
         return f"<{self.name}>"
 
 
-def action(*, requires: Sequence[Action[W]] = ()) -> Callable[[Callable[[W], Answer]], Action[W]]:
+def action(*, requires: Sequence[Action[Any]] = ()) -> Callable[[Callable[[W], Answer]], Action[W]]:
     """Makes an action of a function; `pods_are_ready` is called PodsAreReady in conditions."""
 
     def declare(run: Callable[[W], Answer]) -> Action[W]:

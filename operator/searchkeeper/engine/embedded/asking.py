@@ -46,10 +46,14 @@ def _color(engine: Engine) -> Color:
 
 
 def _shown(copy: Copy, engine: Engine) -> ShardCopy:
-    deciders: frozenset[str] = frozenset()
-    if copy.state is ShardState.UNASSIGNED:
-        deciders = frozenset().union(*(deciders_against(engine, copy, node) for node in data_nodes(engine)))
+    deciders = _why_nowhere(copy, engine) if copy.state is ShardState.UNASSIGNED else frozenset()
     return ShardCopy(copy.index, copy.shard, copy.is_primary, copy.state, copy.node, copy.to, deciders)
+
+
+def _why_nowhere(copy: Copy, engine: Engine) -> frozenset[str]:
+    """The deciders that keep a copy from every node; none where one of them would have it."""
+    against = [deciders_against(engine, copy, node) for node in data_nodes(engine)]
+    return frozenset[str]().union(*against) if all(against) else frozenset()
 
 
 def told(engine: Engine, call: Call) -> Engine:

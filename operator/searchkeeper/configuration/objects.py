@@ -1,0 +1,88 @@
+"""Actions that bring single objects about, and take away those of earlier versions."""
+
+from __future__ import annotations
+
+__all__ = [
+    "applied",
+    "budgets_stand",
+    "client_service_exists",
+    "configuration_is_applied",
+    "dashboards_are_current",
+    "discovery_exists",
+    "finalizer_is_set",
+    "gone",
+]
+
+from collections.abc import Iterable
+
+from searchkeeper.configuration import names
+from searchkeeper.configuration.applying import apply
+from searchkeeper.configuration.manifests import budgets, client_service, configuration, dashboards, discovery
+from searchkeeper.configuration.scene import Scene
+from searchkeeper.kernel import Answer, action, done, waiting, working
+from searchkeeper.writes import Delete, Key, Manifest, Patch
+
+_OBJECT_PATIENCE = 300
+
+
+def applied(scene: Scene, wanted: Iterable[Manifest], reason: str) -> Answer:
+    """True when all of these are as they should be; otherwise the first that is not is written."""
+    for manifest in wanted:
+        write = apply(manifest, scene.live(manifest))
+        if write is not None:
+            return working(reason, f"{Key.of(manifest)} is brought to version {scene.version}", write)
+    return done()
+
+
+def gone(scene: Scene, keys: Iterable[Key]) -> Answer:
+    """True when none of these is there any more."""
+    for key in keys:
+        found = scene.seen.objects.get(key)
+        if found is not None and "deletionTimestamp" in found["metadata"]:
+            return waiting("Leaving", f"{key} is on its way out", patience=_OBJECT_PATIENCE)
+        if found is not None:
+            metadata = found["metadata"]
+            delete = Delete(key, metadata["uid"], metadata["resourceVersion"])
+            return working("Removing", f"{key} of an earlier version goes", delete)
+    return done()
+
+
+@action()
+def finalizer_is_set(scene: Scene) -> Answer:
+    """Nobody deletes the cluster before what was set in its engine is undone."""
+    cluster = scene.seen.cluster
+    if names.FINALIZER in cluster.finalizers:
+        return done()
+    changes = {"metadata": {"finalizers": [*cluster.finalizers, names.FINALIZER]}}
+    patch = Patch(cluster.key, changes, cluster.resource_version)
+    return working("AddingFinalizer", "the cluster is held until its engine is tidied", patch)
+
+
+@action()
+def configuration_is_applied(scene: Scene) -> Answer:
+    return applied(scene, configuration(scene.deployed), "ApplyingConfiguration")
+
+
+@action()
+def discovery_exists(scene: Scene) -> Answer:
+    return applied(scene, [discovery(scene.deployed)], "ApplyingDiscovery")
+
+
+@action()
+def client_service_exists(scene: Scene) -> Answer:
+    return applied(scene, [client_service(scene.deployed)], "ApplyingService")
+
+
+@action()
+def budgets_stand(scene: Scene) -> Answer:
+    return applied(scene, budgets(scene.deployed), "ApplyingBudgets")
+
+
+@action()
+def dashboards_are_current(scene: Scene) -> Answer:
+    """They follow the engine: their version is the one that every node has arrived at."""
+    if not scene.spec.dashboards.enabled:
+        name = f"{scene.deployed.name}-dashboards"
+        return gone(scene, [scene.key("apps/v1", "Deployment", name)])
+    version = scene.seen.cluster.engine_version or scene.target
+    return applied(scene, [dashboards(scene.deployed, version)], "ApplyingDashboards")

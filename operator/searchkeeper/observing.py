@@ -1,0 +1,179 @@
+"""Reads what a cycle decides on: fresh, through the two ports, and nothing twice."""
+
+from __future__ import annotations
+
+__all__ = ["observe"]
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from searchkeeper.configuration import names
+from searchkeeper.engine.driver import Driver
+from searchkeeper.images import version_in
+from searchkeeper.kube import Kube
+from searchkeeper.observed import ClusterView, Observed, Pod, PoolView, SetView
+from searchkeeper.resources.codec import cluster_spec, pool_spec, records
+from searchkeeper.resources.specs import PoolSpec
+from searchkeeper.versions import Release
+from searchkeeper.writes import Key, Manifest
+
+_API: Final = f"{names.GROUP}/v1alpha1"
+_OURS: Final = {"app.kubernetes.io/managed-by": "searchkeeper"}
+_OWNED: Final = (
+    (_API, "SearchPool"),
+    ("apps/v1", "StatefulSet"),
+    ("apps/v1", "Deployment"),
+    ("v1", "Service"),
+    ("v1", "ConfigMap"),
+    ("v1", "Secret"),
+    ("policy/v1", "PodDisruptionBudget"),
+)
+# Pods and claims have no owner of ours; they have the labels of the version that made them.
+_LABELLED: Final = (("v1", "Pod"), ("v1", "PersistentVolumeClaim"))
+_LABEL_SCHEMES: Final = (1, 4)
+
+
+def observe(kube: Kube, driver: Driver, key: Key, release: Release, now: int) -> Observed | None:
+    """Everything about one SearchCluster, or None when it is gone. Raises KubeError.
+
+    Cost: one list a kind, whatever the number of pools and pods.
+    """
+    raw = kube.get(key)
+    if raw is None:
+        return None
+    cluster = _cluster(key, raw)
+    objects = {Key.of(each): each for each in (*_owned(kube, cluster), *_labelled(kube, cluster))}
+    credentials = _referenced(kube, cluster)
+    if credentials is not None:
+        objects[Key.of(credentials)] = credentials
+    return Observed(cluster, tuple(_pools(cluster, objects)), objects, driver.look(), release, now)
+
+
+def _cluster(key: Key, raw: Manifest) -> ClusterView:
+    metadata, status = raw["metadata"], raw.get("status") or {}
+    return ClusterView(
+        key,
+        metadata["uid"],
+        metadata["resourceVersion"],
+        int(metadata.get("generation", 1)),
+        cluster_spec(raw["spec"]),
+        json.dumps(raw["spec"], sort_keys=True, separators=(",", ":")),
+        "deletionTimestamp" in metadata,
+        tuple(metadata.get("finalizers") or ()),
+        tuple(sorted((metadata.get("annotations") or {}).items())),
+        status.get("currentVersion"),
+        status.get("engineVersion"),
+        records(status),
+    )
+
+
+def _owned(kube: Kube, cluster: ClusterView) -> Iterator[Manifest]:
+    for api, kind in _OWNED:
+        for each in kube.list(api, kind, cluster.key.namespace, _OURS):
+            owners = each["metadata"].get("ownerReferences") or ()
+            if any(owner["uid"] == cluster.uid for owner in owners):
+                yield each
+
+
+def _labelled(kube: Kube, cluster: ClusterView) -> Iterator[Manifest]:
+    for api, kind in _LABELLED:
+        for scheme in _LABEL_SCHEMES:
+            yield from kube.list(
+                api, kind, cluster.key.namespace, names.labels(cluster.key.name, None, scheme)
+            )
+
+
+def _referenced(kube: Kube, cluster: ClusterView) -> Manifest | None:
+    name = cluster.spec.security.credentials_secret
+    return None if name is None else kube.get(Key("v1", "Secret", cluster.key.namespace, name))
+
+
+def _pools(cluster: ClusterView, objects: Mapping[Key, Manifest]) -> Iterator[PoolView]:
+    """The pools of the spec in its order, then those that are not in it any more and still there."""
+    wanted = {pool.name: pool for pool in cluster.spec.pools}
+    leftover = {pool.name: pool for pool in _existing(cluster, objects) if pool.name not in wanted}
+    for pool in (*wanted.values(), *leftover.values()):
+        yield _pool(cluster, pool, objects, is_wanted=pool.name in wanted)
+
+
+def _existing(cluster: ClusterView, objects: Mapping[Key, Manifest]) -> Iterator[PoolSpec]:
+    prefix = names.pool_name(cluster.key.name, "")
+    for key in sorted(objects):
+        if key.kind == "SearchPool":
+            yield pool_spec(key.name.removeprefix(prefix), objects[key]["spec"])
+
+
+def _pool(
+    cluster: ClusterView, pool: PoolSpec, objects: Mapping[Key, Manifest], *, is_wanted: bool
+) -> PoolView:
+    name, namespace = names.pool_name(cluster.key.name, pool.name), cluster.key.namespace
+    child: Manifest = objects.get(Key(_API, "SearchPool", namespace, name)) or {}
+    metadata, status = child.get("metadata") or {}, child.get("status") or {}
+    found = objects.get(Key("apps/v1", "StatefulSet", namespace, name))
+    return PoolView(
+        spec=pool,
+        is_wanted=is_wanted,
+        uid=metadata.get("uid"),
+        resource_version=str(metadata.get("resourceVersion", "")),
+        generation=int(metadata.get("generation", 0)),
+        permitted=(child.get("spec") or {}).get("engineVersion"),
+        current_version=status.get("currentVersion"),
+        observed_generation=status.get("observedGeneration"),
+        records=records(status),
+        stateful_set=None if found is None else _stateful_set(found),
+        pods=tuple(_pods(name, objects)),
+    )
+
+
+def _stateful_set(found: Manifest) -> SetView:
+    metadata, spec = found["metadata"], found["spec"]
+    annotations = metadata.get("annotations") or {}
+    strategy = spec.get("updateStrategy") or {}
+    return SetView(
+        metadata["uid"],
+        metadata["resourceVersion"],
+        version_in(spec["template"]["spec"]["containers"][0]["image"]),
+        annotations.get(names.TEMPLATE, ""),
+        int(annotations.get(names.CONFIGURATION, 0)),
+        int(spec.get("replicas", 1)),
+        (strategy.get("rollingUpdate") or {}).get("partition"),
+    )
+
+
+def _pods(pool: str, objects: Mapping[Key, Manifest]) -> Iterator[Pod]:
+    """By ordinal. They are known by name: between two StatefulSets they have no owner."""
+    mine = {_ordinal(key.name, pool): pod for key, pod in objects.items() if key.kind == "Pod"}
+    return (_pod(mine[ordinal]) for ordinal in sorted(n for n in mine if n is not None))
+
+
+def _ordinal(pod: str, pool: str) -> int | None:
+    head, _, tail = pod.rpartition("-")
+    return int(tail) if head == pool and tail.isdecimal() else None
+
+
+def _pod(pod: Manifest) -> Pod:
+    metadata = pod["metadata"]
+    status = pod.get("status") or {}
+    return Pod(
+        metadata["name"],
+        metadata["uid"],
+        metadata["resourceVersion"],
+        version_in(pod["spec"]["containers"][0]["image"]),
+        (metadata.get("annotations") or {}).get(names.TEMPLATE, ""),
+        any(each["type"] == "Ready" and each["status"] == "True" for each in status.get("conditions") or ()),
+        "deletionTimestamp" in metadata,
+        _problem(status),
+    )
+
+
+def _problem(status: Mapping[str, Any]) -> str | None:
+    """What the kubelet waits for, or what the scheduler says, in its own word."""
+    for each in status.get("containerStatuses") or ():
+        waiting = (each.get("state") or {}).get("waiting")
+        if waiting:
+            return str(waiting.get("reason", "Waiting"))
+    for each in status.get("conditions") or ():
+        if each["type"] == "PodScheduled" and each["status"] == "False":
+            return str(each.get("reason", "Unschedulable"))
+    return "Failed" if status.get("phase") == "Failed" else None

@@ -1,0 +1,201 @@
+"""The roll: stale pods are replaced one after the other, or a few at a time, without losing anything.
+
+Every step is one cycle. What must survive a crash is noted before it is done; what was done is seen in the
+world, never remembered. The same road serves a new engine version and a new configuration.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Roll", "roll"]
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from searchkeeper.engine.calls import Exclude, ExcludeFromVoting, Flush, SetAllocation
+from searchkeeper.engine.view import Allocation, EngineView, Unreachable
+from searchkeeper.kernel import Answer, Note, done, waiting, working
+from searchkeeper.observed import Observed, Pod, PoolView
+from searchkeeper.upgrade.copies import only_here
+from searchkeeper.upgrade.gates import Candidate, first_closed, is_lost_already
+from searchkeeper.upgrade.journal import ALLOCATION, AWAY, EXCLUDED, FLUSHED, SIZE, VOTING, Journal
+from searchkeeper.upgrade.order import candidates
+from searchkeeper.upgrade.settings import restored
+from searchkeeper.writes import Delete, Key, Tell
+
+
+@dataclass(frozen=True, slots=True)
+class Roll:
+    """What a roll works on: the world, its journal, and the pools in the order they go."""
+
+    seen: Observed
+    journal: Journal
+    pools: tuple[PoolView, ...]
+
+    @property
+    def patience(self) -> int:
+        return self.seen.cluster.spec.upgrade.health_deadline
+
+    @property
+    def pool(self) -> PoolView | None:
+        """The first pool that has anything to replace, or somebody away."""
+        return next((pool for pool in self.pools if pool.stale_pods or self._misses(pool)), None)
+
+    def _misses(self, pool: PoolView) -> bool:
+        return any(pod.name in self.journal.away for pod in pool.pods)
+
+
+def roll(this: Roll) -> Answer:
+    """True when no pod is stale, nobody is away, and nothing that was set for it is left."""
+    missing = _missing(this)
+    pool = this.pool
+    if missing:
+        more = None if pool is None else _next_of_batch(this, pool)
+        return more or waiting("PodsComeBack", f"{', '.join(missing)} not back yet", patience=this.patience)
+    if this.journal.away:
+        return _welcome(this)
+    if pool is None:
+        return restored(this.seen, this.journal) or done("every pod is of the newest template")
+    if not (pool.spec.holds_data or pool.spec.votes):
+        return waiting(
+            "KubernetesReplaces", f"pool {pool.spec.name} is being replaced", patience=this.patience
+        )
+    return _take(this, Candidate(candidates(pool, this.seen.engine)[0], pool))
+
+
+def _missing(this: Roll) -> list[str]:
+    """Those who are away and not back: another pod, ready, joined, of the newest template."""
+    pods = {pod.name: (pod, pool) for pool in this.pools for pod in pool.pods}
+    return [name for name, uid in this.journal.away.items() if not _is_back(pods.get(name), uid, this.seen)]
+
+
+def _is_back(found: tuple[Pod, PoolView] | None, uid: str, seen: Observed) -> bool:
+    if found is None or found[0].uid == uid or found[0].is_terminating or not found[0].is_ready:
+        return False
+    pod, pool = found
+    if isinstance(seen.engine, Unreachable) or pool.stateful_set is None:
+        return False
+    node = seen.engine.node(pod.name)
+    return node is not None and node.version == pod.engine_version
+
+
+def _next_of_batch(this: Roll, pool: PoolView) -> Answer | None:
+    """Another pod for the batch, if it may be larger and nothing stands against this one."""
+    batch = frozenset(this.journal.away)
+    if pool.spec.votes or len(batch) >= min(this.journal.size, this.seen.cluster.spec.upgrade.max_batch):
+        return None
+    left = [pod for pod in candidates(pool, this.seen.engine) if pod.name not in batch]
+    for pod in left:
+        candidate = Candidate(pod, pool, batch)
+        if first_closed(candidate, this.seen) is None and not _preparation(this, candidate):
+            return _deleted(this, candidate)
+    return None
+
+
+def _welcome(this: Roll) -> Answer:
+    """Everybody is back: what was set for them is undone, then the next batch may be twice as large."""
+    undoing = restored(this.seen, this.journal)
+    if undoing is not None:
+        return undoing
+    larger = min(this.journal.size * 2, this.seen.cluster.spec.upgrade.max_batch)
+    notes = (Note(AWAY, None), Note(FLUSHED, None), Note(SIZE, larger if larger > 1 else None))
+    return working("PodsAreBack", f"{', '.join(this.journal.away)} back", notes=notes)
+
+
+def _take(this: Roll, candidate: Candidate) -> Answer:
+    """The next step towards taking this pod away. While a gate is closed, nothing of ours stays set."""
+    draining = _drain(this, candidate)
+    if draining is not None:
+        return draining
+    closed = first_closed(candidate, this.seen)
+    if closed is not None:
+        undoing = restored(this.seen, this.journal)
+        return undoing or waiting(closed.gate, closed.sentence, patience=closed.patience)
+    return next(_preparations(this, candidate), None) or _deleted(this, candidate)
+
+
+def _drain(this: Roll, candidate: Candidate) -> Answer | None:
+    """Goes on with a drain that has begun, and begins one for whoever has a last copy to give away.
+
+    The shards that move are why other gates are closed meanwhile.
+    """
+    engine = this.seen.engine
+    if isinstance(engine, Unreachable) or is_lost_already(candidate, this.seen):
+        return None
+    closed = first_closed(candidate, this.seen)
+    last_copy = closed is not None and closed.gate == "LastCopySafe" and _may_be_emptied(candidate, engine)
+    if candidate.pod.name in this.journal.excluded or last_copy:
+        return next(_drained(this, candidate, engine), None)
+    return None
+
+
+def _preparation(this: Roll, candidate: Candidate) -> bool:
+    return next(_preparations(this, candidate), None) is not None
+
+
+def _preparations(this: Roll, candidate: Candidate) -> Iterator[Answer]:
+    """What is still to be done before the pod goes; nothing for a pod that nobody would miss."""
+    engine = this.seen.engine
+    if isinstance(engine, Unreachable) or is_lost_already(candidate, this.seen):
+        return
+    yield from _vote_moved(this, candidate, engine)
+    if not candidate.pool.spec.holds_data:
+        return
+    if candidate.pool.spec.storage.ephemeral or _may_be_emptied(candidate, engine):
+        yield from _drained(this, candidate, engine)
+    else:
+        yield from _held(this, candidate, engine)
+
+
+def _may_be_emptied(candidate: Candidate, engine: EngineView) -> bool:
+    """It has a copy that is to have no second one, and there is another data node that could take it."""
+    others = [n for n in engine.nodes if "data" in n.roles and n.name != candidate.pod.name]
+    single = {index.name for index in engine.indices if index.replicas == 0}
+    return bool(others) and any(copy.index in single for copy in only_here(engine, candidate.pod.name))
+
+
+def _vote_moved(this: Roll, candidate: Candidate, engine: EngineView) -> Iterator[Answer]:
+    """The only voter gives its vote to another manager first, where there is one."""
+    name = candidate.pod.name
+    heirs = [n for n in engine.nodes if "cluster_manager" in n.roles and n.name != name]
+    if engine.voters != {name} or not heirs:
+        return
+    if this.journal.moved_vote != name or name not in engine.voting_exclusions:
+        notes = (Note(VOTING, name),)
+        yield working("MovingVote", f"{name} gives its vote away", Tell(ExcludeFromVoting(name)), notes=notes)
+    else:
+        yield waiting("VoteMoves", f"{name} still has the only vote", patience=this.patience)
+
+
+def _drained(this: Roll, candidate: Candidate, engine: EngineView) -> Iterator[Answer]:
+    name = candidate.pod.name
+    if name not in engine.excluded or name not in this.journal.excluded:
+        ours = this.journal.excluded | {name}
+        call = Tell(Exclude(engine.excluded | ours))
+        yield working("Draining", f"shards leave {name}", call, notes=(Note(EXCLUDED, tuple(sorted(ours))),))
+    elif engine.copies_on(name):
+        left = len(engine.copies_on(name))
+        yield waiting("Drains", f"{left} shards are still on {name}", patience=this.patience)
+
+
+def _held(this: Roll, candidate: Candidate, engine: EngineView) -> Iterator[Answer]:
+    """Replicas are not built elsewhere for a node that will be back in a minute."""
+    if this.journal.allocation_before is None:
+        notes = (Note(ALLOCATION, str(engine.allocation)),)
+        yield _holding(candidate, notes)
+    elif engine.allocation is not Allocation.PRIMARIES:
+        yield _holding(candidate, ())
+    elif this.journal.flushed_for != candidate.pod.uid:
+        notes = (Note(FLUSHED, candidate.pod.uid),)
+        yield working("Flushing", "what is in memory goes to disk", Tell(Flush()), notes=notes)
+
+
+def _holding(candidate: Candidate, notes: tuple[Note, ...]) -> Answer:
+    call = Tell(SetAllocation(Allocation.PRIMARIES))
+    return working("HoldingShards", f"no shard moves while {candidate.pod.name} is away", call, notes=notes)
+
+
+def _deleted(this: Roll, candidate: Candidate) -> Answer:
+    pod, namespace = candidate.pod, this.seen.cluster.key.namespace
+    away = tuple(sorted({**this.journal.away, pod.name: pod.uid}.items()))
+    delete = Delete(Key("v1", "Pod", namespace, pod.name), pod.uid, pod.resource_version)
+    return working("ReplacingPod", f"{pod.name} is replaced", delete, notes=(Note(AWAY, away),))
