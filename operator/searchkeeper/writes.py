@@ -16,7 +16,7 @@ __all__ = [
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from searchkeeper.engine.calls import Call
 
@@ -24,8 +24,7 @@ from searchkeeper.engine.calls import Call
 Manifest: TypeAlias = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Key:
+class Key(NamedTuple):
     """Which object: `apps/v1`, `StatefulSet`, its namespace and name."""
 
     api: str

@@ -41,12 +41,9 @@ def listed(
     cluster: Cluster, api: str, kind: str, namespace: str, labels: Mapping[str, str] | None = None
 ) -> tuple[Manifest, ...]:
     """Those of a kind in a namespace that have the labels, by name."""
-    return tuple(
-        cluster.objects[key]
-        for key in sorted(cluster.objects)
-        if (key.api, key.kind, key.namespace) == (api, kind, namespace)
-        and has_labels(cluster.objects[key], labels or {})
-    )
+    kin = [key for key in cluster.objects if key[1] == kind and key[0] == api and key[2] == namespace]
+    found = (cluster.objects[key] for key in sorted(kin))
+    return tuple(each for each in found if has_labels(each, labels)) if labels else tuple(found)
 
 
 def create(cluster: Cluster, manifest: Manifest, *, now: int) -> tuple[Cluster, Manifest]:
