@@ -46,6 +46,9 @@ class Roll:
 
 def roll(this: Roll) -> Answer:
     """True when no pod is stale, nobody is away, and nothing that was set for it is left."""
+    stayed = _stayed(this)
+    if stayed:
+        return _forgotten(this, stayed)
     missing = _missing(this)
     pool = this.pool
     if missing:
@@ -60,6 +63,18 @@ def roll(this: Roll) -> Answer:
             "KubernetesReplaces", f"pool {pool.spec.name} is being replaced", patience=this.patience
         )
     return _take(this, Candidate(candidates(pool, this.seen.engine)[0], pool))
+
+
+def _stayed(this: Roll) -> set[str]:
+    """Those who were to go and never did: the one who noted it was stopped before the deed."""
+    present = {(pod.name, pod.uid) for pod in this.seen.pods if not pod.is_terminating}
+    return {name for name, uid in this.journal.away.items() if (name, uid) in present}
+
+
+def _forgotten(this: Roll, stayed: set[str]) -> Answer:
+    """Whether they may go is decided anew: the world may be another one by now."""
+    left = tuple(sorted((name, uid) for name, uid in this.journal.away.items() if name not in stayed))
+    return working("NotTaken", f"{', '.join(sorted(stayed))} still there", notes=(Note(AWAY, left or None),))
 
 
 def _missing(this: Roll) -> list[str]:
