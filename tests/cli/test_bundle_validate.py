@@ -11,6 +11,7 @@ from bundle_folders import ANNOTATIONS, CSV, good_bundle, lay_out
 from commandline import Everpath
 from everpath.cli import forks
 from everpath.outputs import FORMATS
+from projects import write_operator, write_releases
 from schemas import conforms
 
 PACKAGE = "operators.operatorframework.io.bundle.package.v1"
@@ -234,3 +235,35 @@ def test_a_package_file_is_looked_at_if_it_is_asked_for(everpath: Everpath, repo
     (repository / "operators" / "acme" / "acme.package.yaml").write_text("packageName: acme\n")
     assert "EP692" not in everpath("bundle", "validate", "operators").out
     assert "EP692" in everpath("bundle", "validate", "operators", "--select-optional", "packagemanifest").out
+
+
+@pytest.mark.parametrize("path", ["bundles", "bundles/acme/0.1.0", "."])
+def test_advice_for_a_released_bundle_is_for_the_next_one(
+    everpath: Everpath, here: Path, path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_operator(here)
+    write_releases(here, "- {version: 0.1.0, channels: [stable]}")
+    assert everpath("generate").code == everpath("release", "0.2.0", "-q").code == 0
+    if path == ".":
+        monkeypatch.chdir(here / "bundles/acme")
+    findings = json.loads(everpath("bundle", "validate", path, "-o", "json").out)["findings"]
+    advice = {finding["entry"]: finding["fix"] for finding in findings if finding["rule"] == "EP632"}
+    assert advice["acme.v0.1.0"].startswith("for the next release: add spec.minKubeVersion")
+    assert advice.get("acme.v0.2.0", "add").startswith("add")
+    because = next(finding["because"] for finding in findings if finding["entry"] == "acme.v0.1.0")
+    assert because[-1].endswith("catalog/releases.yaml:7 has its digest")
+
+
+def test_a_source_that_cannot_be_read_freezes_nothing(everpath: Everpath, here: Path) -> None:
+    files = good_bundle()
+    files[CSV]["spec"]["displayName"] = ""
+    lay_out(files, here / "bundles/acme/1.0.0")
+    (here / "releases.yaml").write_text("package: [")
+    answer = everpath("bundle", "validate", "-o", "concise")
+    assert (answer.code, answer.err) == (1, "")
+
+
+def test_bundles_that_are_named_one_by_one_are_of_one_package(everpath: Everpath, repository: Path) -> None:
+    paths = [str(repository / "operators/acme" / release) for release in ("1.1.0", "1.2.0", "1.2.0")]
+    answer = everpath("bundle", "validate", *paths, "--show", "error")
+    assert answer.out.startswith("Nothing wrong in 1 package and 2 bundles")

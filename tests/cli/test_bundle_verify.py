@@ -113,3 +113,19 @@ def test_several_folders_are_judged_one_by_one(everpath: Everpath, manifests: Pa
     write(manifests.parent / "n", other)
     answer = everpath("bundle", "verify", "m", "n", "--statistics")
     assert " in 2 packages and 4 bundles; " in answer.out
+
+
+def test_a_package_file_may_begin_with_a_byte_order_mark(everpath: Everpath, manifests: Path) -> None:
+    file = manifests / "acme-cache.package.yaml"
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes().replace(b"\n", b"\r\n"))
+    assert everpath("bundle", "verify", "m").code == 0
+    assert everpath("bundle", "flatten", "m", "flat", "-q").code == 0
+
+
+def test_a_package_file_that_does_not_parse_is_named_with_its_line(
+    everpath: Everpath, manifests: Path
+) -> None:
+    (manifests / "acme-cache.package.yaml").write_text("packageName: acme-cache\n\tchannels: []\n")
+    answer = everpath("bundle", "verify", "m")
+    assert answer.code == 3
+    assert answer.err.startswith("error: m/acme-cache.package.yaml:2: not YAML: found a tab")

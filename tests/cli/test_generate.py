@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-import shutil
 from base64 import b64encode
 from pathlib import Path
 from typing import Any
@@ -14,7 +11,6 @@ import pytest
 import yaml
 
 from commandline import Everpath
-from everpath.cli import placing
 from everpath.formats.releases.frozen import digest, files_below
 from projects import RELEASES, catalog, tree, write_operator, write_releases
 from schemas import conforms
@@ -163,93 +159,11 @@ def test_a_released_bundle_stays_as_it_is_when_the_operator_moves_on(
     assert b"many" in tree(project)["bundles/acme/0.3.0/manifests/acme.clusterserviceversion.yaml"]
 
 
-@pytest.mark.parametrize("is_gone", [True, False])
-def test_a_released_bundle_that_has_changed_is_an_error(
-    everpath: Everpath, project: Path, is_gone: bool
-) -> None:
-    everpath("generate")
-    everpath("release", "0.3.0", "-q")
-    folder = project / "bundles/acme/0.1.0"
-    if is_gone:
-        shutil.rmtree(folder)
-    else:
-        (folder / "metadata/annotations.yaml").write_text("annotations: {}\n")
-    before = tree(project)
-    answer = everpath("generate")
-    assert answer.code == 2
-    what = "is gone, and it was released" if is_gone else "has changed since it was released"
-    assert f"error: bundles/acme/0.1.0 {what} (catalog/releases.yaml:" in answer.err
-    assert "git restore it, and cut a new release" in answer.err
-    assert tree(project) == before
-
-
-def test_half_a_bundle_is_an_error(everpath: Everpath, project: Path) -> None:
-    everpath("generate")
-    shutil.rmtree(project / "bundles/acme/0.1.0/metadata")
-    before = tree(project)
-    answer = everpath("release", "0.3.0")
-    assert answer.code == 2
-    assert "bundles/acme/0.1.0 is half a bundle: it has no metadata folder" in answer.err
-    assert tree(project) == before
-
-
 def test_bundles_that_others_made_are_taken_as_they_are(everpath: Everpath, project: Path) -> None:
     everpath("generate")
     text = (project / RELEASES).read_text().replace("operator: ../operator\n", "")
     (project / RELEASES).write_text(text)
     assert everpath("generate").out.startswith("Nothing to write")
-
-
-def test_a_release_without_a_bundle_says_where_to_put_it(everpath: Everpath, project: Path) -> None:
-    text = (project / RELEASES).read_text().replace("operator: ../operator\n", "")
-    (project / RELEASES).write_text(text)
-    answer = everpath("generate")
-    assert answer.code == 2
-    assert "catalog/releases.yaml:7: there is no bundle of 0.1.0" in answer.err
-    assert "put it into bundles/acme/0.1.0" in answer.err
-
-
-def test_a_bundle_that_cannot_be_rendered_is_named_with_its_line(everpath: Everpath, project: Path) -> None:
-    everpath("generate")
-    text = (project / RELEASES).read_text().replace("operator: ../operator\n", "")
-    (project / RELEASES).write_text(text)
-    (project / "bundles/acme/0.1.0/metadata/annotations.yaml").write_text("annotations:\n  a: b\n")
-    answer = everpath("generate")
-    assert answer.code == 2
-    assert answer.err.startswith("error: bundles/acme/0.1.0")
-    (project / "bundles/acme/0.1.0/manifests/acme.clusterserviceversion.yaml").write_text("kind: X\n")
-    answer = everpath("generate")
-    assert answer.code == 2
-    assert answer.err.startswith("error: bundles/acme/0.1.0")
-
-
-def test_a_catalog_that_cannot_be_read_is_named_with_its_line(everpath: Everpath, project: Path) -> None:
-    everpath("generate")
-    (project / "catalog/acme/catalog.yaml").write_text("---\nschema: olm.package\nname: [x]\n")
-    answer = everpath("generate")
-    assert answer.code == 3
-    assert answer.err.startswith("error: catalog/acme/catalog.yaml:3: ")
-
-
-def test_a_bundle_of_another_version_is_an_error(everpath: Everpath, project: Path) -> None:
-    everpath("generate")
-    text = (project / RELEASES).read_text().replace("operator: ../operator\n", "").replace("0.2.0", "0.2.1")
-    (project / RELEASES).write_text(text)
-    (project / "bundles/acme/0.2.0").rename(project / "bundles/acme/0.2.1")
-    answer = everpath("generate")
-    assert answer.code == 2
-    assert "bundles/acme/0.2.1: the name of the bundle is acme.v0.2.0" in answer.err
-
-
-def test_a_bundle_without_a_name_is_an_error(everpath: Everpath, project: Path) -> None:
-    everpath("generate")
-    text = (project / RELEASES).read_text().replace("operator: ../operator\n", "")
-    (project / RELEASES).write_text(text)
-    csv = project / "bundles/acme/0.2.0/manifests/acme.clusterserviceversion.yaml"
-    csv.write_text(csv.read_text().replace("name: acme.v0.2.0\n", "generateName: x\n"))
-    answer = everpath("generate")
-    assert answer.code == 2
-    assert "bundles/acme/0.2.0: the name of the bundle is missing" in answer.err
 
 
 def test_unknown_documents_and_what_the_package_says_of_itself_survive(
@@ -271,23 +185,6 @@ def test_what_else_is_ignored_stays_so(everpath: Everpath, project: Path) -> Non
     (project / "catalog/.indexignore").write_text("notes.md")
     everpath("generate")
     assert (project / "catalog/.indexignore").read_text() == "notes.md\n/releases.yaml\n"
-
-
-def test_a_full_disk_leaves_everything_as_it_was(
-    everpath: Everpath, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    everpath("generate")
-    write_releases(project, TWO.replace("0.2.0", "0.2.1"))
-    before = tree(project)
-
-    def full(draft: Path, _: bytes) -> None:
-        raise OSError(28, "No space left on device", str(draft))
-
-    monkeypatch.setattr(placing, "_write", full)
-    answer = everpath("generate")
-    assert answer.code == 2
-    assert "No space left on device" in answer.err
-    assert tree(project) == before
 
 
 def test_without_a_source_it_says_what_writes_one(everpath: Everpath, here: Path) -> None:
@@ -343,200 +240,6 @@ def test_the_package_is_described_by_the_operator(everpath: Everpath, project: P
     assert everpath("generate").out.startswith("Nothing to write")
 
 
-class TestWhatItMadeIsJudged:
-    """An error of `bundle validate` or `validate-graph` in what would be written: nothing is."""
-
-    def test_a_bundle_with_an_error_is_not_written(self, everpath: Everpath, project: Path) -> None:
-        manifests = project / "operator/manifests.yaml"
-        manifests.write_text(manifests.read_text().replace("displayName: Acme", "minKubeVersion: new"))
-        before = tree(project)
-        answer = everpath("generate")
-        assert answer.code == 1
-        assert "error[EP" in answer.out
-        assert "--> bundles/acme/0.2.0/manifests/acme.clusterserviceversion.yaml:" in answer.out
-        assert "minKubeVersion" in answer.out
-        assert "it is made from operator/manifests.yaml\n" in answer.out
-        assert answer.err == "error: nothing was written: the files would have the errors above\n"
-        assert tree(project) == before
-        assert everpath("release", "0.3.0").code == 1
-        assert tree(project) == before
-
-    def test_a_waiver_excuses_it(self, everpath: Everpath, project: Path) -> None:
-        manifests = project / "operator/manifests.yaml"
-        manifests.write_text(manifests.read_text().replace("displayName: Acme", "minKubeVersion: new"))
-        told = everpath("generate").out
-        rules = sorted(set(re.findall(r"error\[(EP\d+) ", told)))
-        waivers = "".join(f"  - {{rule: {rule}, reason: a test}}\n" for rule in rules)
-        (project / "everpath.yaml").write_text(f"waivers:\n{waivers}")
-        assert everpath("generate").code == 0
-        assert everpath("generate", "--no-config").out.startswith("Nothing to write")
-
-    def test_a_catalog_with_an_error_is_not_written(self, everpath: Everpath, project: Path) -> None:
-        write_releases(
-            project,
-            """
-            - {version: 0.1.0, channels: [stable]}
-            - {version: 0.2.0, channels: [stable], from: {replaces: 0.1.0}}
-            - {version: 0.3.0, channels: [stable], from: {replaces: 0.1.0}}
-            """,
-        )
-        before = tree(project)
-        answer = everpath("generate")
-        assert answer.code == 1
-        assert "error[EP203 fork]" in answer.out
-        assert "--> catalog/acme/catalog.yaml:" in answer.out
-        assert tree(project) == before
-
-    def test_what_is_wrong_with_the_catalog_already_keeps_nobody_from_going_on(
-        self, everpath: Everpath, here: Path
-    ) -> None:
-        write_operator(here)
-        heads = "".join(f"  - {{name: acme.v0.{n}.0}}\n" for n in (1, 2))
-        bundles = "".join(
-            f"---\nschema: olm.bundle\npackage: acme\nname: acme.v0.{n}.0\nimage: example.com/acme:{n}\n"
-            f"properties: [{{type: olm.package, value: {{packageName: acme, version: 0.{n}.0}}}}]\n"
-            for n in (1, 2)
-        )
-        (here / "old.yaml").write_text(
-            "schema: olm.package\nname: acme\ndefaultChannel: stable\n---\n"
-            f"schema: olm.channel\npackage: acme\nname: stable\nentries:\n{heads}{bundles}"
-        )
-        assert everpath("init", "--from", "old.yaml").code == 0
-        assert everpath("validate-graph", "catalog").code == 1
-        text = (here / RELEASES).read_text()
-        more = "stable\ndeprecated: soon over\noperator: ../operator\n"
-        (here / RELEASES).write_text(text.replace("stable\n", more, 1))
-        assert everpath("generate").code == 0
-        assert everpath("release", "0.3.0", "--replaces", "0.2.0", "-q").code == 0
-        assert everpath("validate-graph", "catalog").code == 1
-
-    def test_a_step_that_breaks_what_people_have_is_not_written(
-        self, everpath: Everpath, project: Path
-    ) -> None:
-        kind = project / "operator/crd.yaml"
-        kind.write_text(CRD.format(type="string"))
-        assert everpath("generate").code == 0, everpath("generate").out
-        assert everpath("release", "0.3.0", "-q").code == 0
-        kind.write_text(CRD.format(type="integer"))
-        before = tree(project)
-        answer = everpath("generate")
-        assert answer.code == 1
-        assert "error[EP70" in answer.out
-        assert "acme.v0.2.0" in answer.out
-        assert tree(project) == before
-
-
-CRD = """\
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {{name: acmes.example.com}}
-spec:
-  group: example.com
-  scope: Namespaced
-  names: {{kind: Acme, listKind: AcmeList, plural: acmes, singular: acme}}
-  versions:
-    - name: v1
-      served: true
-      storage: true
-      schema:
-        openAPIV3Schema:
-          type: object
-          properties:
-            spec:
-              type: object
-              properties: {{size: {{type: {type}}}}}
-"""
-
-DIGEST = "sha256:" + "a" * 64
-
-
-class TestImagesArePinned:
-    """By the file that `pins:` or --pin names."""
-
-    @pytest.fixture
-    def pinned(self, project: Path) -> Path:
-        write_releases(
-            project, "- {version: 0.1.0, channels: [stable]}", "images: {acme: example.com/acme}\n"
-        )
-        return project
-
-    @pytest.mark.parametrize(
-        ("name", "text"),
-        [
-            ("pins.txt", f"# ours\n\nexample.com/acme:v0.1.0=example.com/acme@{DIGEST}\n"),
-            ("pins.txt", f"\ufeffexample.com/acme:v0.1.0 = example.com/acme@{DIGEST}\r\n"),
-            ("mapping.txt", f"x/y@{DIGEST}=mirror/y:1\nexample.com/acme:v0.1.0=m/acme@{DIGEST}\n"),
-            ("pins.json", f'{{"example.com/acme:v0.1.0": "example.com/acme@{DIGEST}"}}'),
-            ("pins.yaml", f"example.com/acme:v0.1.0: example.com/acme@{DIGEST}\n"),
-        ],
-    )
-    def test_in_each_form_that_others_write(
-        self, everpath: Everpath, pinned: Path, name: str, text: str
-    ) -> None:
-        (pinned / name).write_text(text)
-        answer = everpath("generate", "--pin", name)
-        assert answer.code == 0, answer
-        csv = (pinned / "bundles/acme/0.1.0/manifests/acme.clusterserviceversion.yaml").read_text()
-        assert f"acme@{DIGEST}" in csv
-        assert "acme:v0.1.0\n" not in csv
-        assert everpath("generate", "--check").code == 1
-        source = (pinned / RELEASES).read_text()
-        (pinned / RELEASES).write_text(f"pins: ../{name}\n{source}")
-        assert everpath("generate", "--check").code == 0
-
-    def test_an_image_of_a_bundle_is_pinned_where_its_digest_is_known(
-        self, everpath: Everpath, pinned: Path
-    ) -> None:
-        (pinned / "pins.txt").write_text(
-            f"example.com/acme:v0.1.0=example.com/acme@{DIGEST}\n"
-            f"example.com/acme-bundle:v0.1.0=example.com/acme-bundle@{DIGEST}\n"
-        )
-        assert everpath("generate", "--pin", "pins.txt").code == 0
-        [bundle] = catalog(pinned / "catalog/acme/catalog.yaml")["olm.bundle"]
-        assert bundle["image"] == f"example.com/acme-bundle@{DIGEST}"
-
-    @pytest.mark.parametrize(
-        ("text", "words"),
-        [
-            ("", "no digest is known for example.com/acme:v0.1.0"),
-            ("\nacme\n", "pins.txt:2: 'acme' says nothing of a digest"),
-            ("a:1=b:1\n", "pins.txt:1: a:1 is to be pinned to b:1, which has no digest"),
-            ("a:1=\n", "pins.txt:1: a:1 is to be pinned to nothing, which has no digest"),
-            (f"a:1=b@{DIGEST}\na:1=c@{DIGEST}\n", "pins.txt:2: a:1 is pinned twice"),
-            ("{a: [}", "pins.txt:1: "),
-            ("{a: 1}", "pins.txt:1: a is to be pinned to 1"),
-        ],
-    )
-    def test_what_is_wrong_with_the_file_is_told_with_its_line(
-        self, everpath: Everpath, pinned: Path, text: str, words: str
-    ) -> None:
-        (pinned / "pins.txt").write_text(text)
-        before = tree(pinned)
-        answer = everpath("generate", "--pin", "pins.txt")
-        assert answer.code == 2
-        assert words in answer.err
-        assert "IMAGE:TAG=IMAGE@sha256:…" in answer.err
-        assert tree(pinned) == before
-
-    @pytest.mark.usefixtures("pinned")
-    def test_a_file_that_is_not_there_is_named(self, everpath: Everpath) -> None:
-        assert everpath("generate", "--pin", "nope.txt").code == 3
-        assert everpath("generate", "--pin", " ").code == 2
-        assert everpath("release", "0.2.0", "--pin", "nope.txt").code == 2
-
-    def test_a_release_remembers_it(self, everpath: Everpath, pinned: Path) -> None:
-        assert everpath("generate").code == 0
-        lines = (f"example.com/acme:v0.{n}.0=example.com/acme@{DIGEST}\n" for n in (2, 3))
-        (pinned / "pins.txt").write_text("".join(lines))
-        assert everpath("release", "0.2.0", "-q", "--pin", "pins.txt").code == 0
-        assert "\ndefaultChannel: stable\npins: ../pins.txt\n" in (pinned / RELEASES).read_text()
-        assert everpath("generate", "--check").code == 0
-        (pinned / "pins.txt").rename(pinned / "digests.txt")
-        assert everpath("release", "0.3.0", "-q", "--pin", "digests.txt").code == 0
-        assert "\npins: ../digests.txt\n" in (pinned / RELEASES).read_text()
-        assert everpath("generate", "--check").code == 0
-
-
 def test_metadata_of_a_bundle_comes_from_the_source(everpath: Everpath, project: Path) -> None:
     write_releases(
         project,
@@ -573,54 +276,6 @@ def test_metadata_of_a_bundle_comes_from_the_source(everpath: Everpath, project:
         "value": {"packageName": "other", "versionRange": ">1.0.0"},
     }
     assert required in second["properties"]
-
-
-def test_what_a_killed_run_has_left_is_cleared_away_and_freezes_nothing(
-    everpath: Everpath, project: Path
-) -> None:
-    everpath("generate")
-    left = project / "bundles/acme/0.2.0/manifests/.acme.clusterserviceversion.yaml.123.new"
-    left.write_text("half")
-    assert everpath("generate", "--check").code == 1
-    assert everpath("release", "0.3.0", "-q").code == 0
-    left.unlink()
-    assert everpath("generate", "--check").code == 0
-    left = project / "bundles/acme/0.3.0/manifests/.acme.clusterserviceversion.yaml.123.old"
-    left.write_text("half")
-    assert everpath("generate").code == 0
-    assert not left.exists()
-
-
-def test_a_second_run_waits_for_the_first(
-    everpath: Everpath, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fcntl = pytest.importorskip("fcntl")
-    holder = os.open(project / "catalog", os.O_RDONLY)
-    fcntl.flock(holder, fcntl.LOCK_EX)
-    real = fcntl.flock
-
-    def flock(handle: int, how: int) -> None:
-        if not how & fcntl.LOCK_NB:
-            os.close(holder)
-        real(handle, how)
-
-    monkeypatch.setattr(fcntl, "flock", flock)
-    answer = everpath("generate")
-    assert answer.err == "waiting for another everpath at work in catalog\n"
-    assert (project / "bundles/acme/0.2.0").is_dir()
-
-
-@pytest.mark.parametrize("looking", [("generate", "--check"), ("release", "0.3.0", "--dry-run")])
-def test_runs_that_only_look_do_not_wait_for_each_other(
-    everpath: Everpath, project: Path, looking: tuple[str, ...]
-) -> None:
-    fcntl = pytest.importorskip("fcntl")
-    everpath("generate")
-    holder = os.open(project / "catalog", os.O_RDONLY)
-    fcntl.flock(holder, fcntl.LOCK_SH)
-    answer = everpath(*looking)
-    os.close(holder)
-    assert "waiting" not in answer.err
 
 
 def test_a_version_that_no_object_may_be_called_after_is_spelled_so_that_it_may(
@@ -672,70 +327,6 @@ def test_json_says_what_became_of_every_file(everpath: Everpath, project: Path) 
     assert written["files"][0] == {"action": "add", "path": first}
     assert len(written["files"]) == 7
     assert told() == {"version": 1, "package": "acme", "state": "upToDate", "files": [], "findings": []}
-
-
-class TestImages:
-    """A release with the wrong image of the operator is refused, or warned of where it may be meant."""
-
-    @pytest.mark.parametrize("at", ["top", "release"])
-    def test_a_name_that_no_container_has_is_refused(self, everpath: Everpath, here: Path, at: str) -> None:
-        write_operator(here)
-        images = "images: {amce: example.com/acme}\n"
-        own = "" if at == "top" else ", images: {amce: 'example.com/acme:v1'}"
-        write_releases(
-            here, f"    - {{version: 0.1.0, channels: [stable]{own}}}\n", images if at == "top" else ""
-        )
-        answer = everpath("generate")
-        assert answer.code == 2
-        line = 5 if at == "top" else 7
-        assert f"catalog/releases.yaml:{line}: no container has an image called 'amce'" in answer.err
-        assert "did you mean 'acme'? the manifests have acme: that is the key" in answer.err
-        assert not (here / "bundles").exists()
-
-    @pytest.mark.parametrize(
-        ("image", "fault"),
-        [
-            ("acme:latest", "in no registry"),
-            ("acme/acme:v1", "in no registry"),
-            ("example.com/acme:latest", "which may be another tomorrow"),
-            ("example.com:5000/acme", "which may be another tomorrow"),
-        ],
-    )
-    def test_an_image_that_is_hardly_meant_is_warned_of(
-        self, everpath: Everpath, here: Path, image: str, fault: str
-    ) -> None:
-        write_operator(here)
-        manifests = here / "operator/manifests.yaml"
-        manifests.write_text(manifests.read_text().replace("acme:latest", image))
-        write_releases(here, TWO, "x-images: none\n")
-        answer = everpath("generate")
-        assert answer.code == 0
-        assert f"warning: the operator's image is {image}, {fault}: say under `images:`" in answer.err
-
-    @pytest.mark.parametrize("image", ["localhost/acme:v1", f"example.com/acme@sha256:{'a' * 64}"])
-    def test_an_image_may_be_local_or_have_a_digest(self, everpath: Everpath, here: Path, image: str) -> None:
-        write_operator(here)
-        manifests = here / "operator/manifests.yaml"
-        manifests.write_text(manifests.read_text().replace("acme:latest", image))
-        write_releases(here, "    - {version: 0.1.0, channels: [stable]}\n", "x-images: none\n")
-        assert everpath("generate").err == ""
-
-    def test_a_release_with_the_image_of_the_last_one_is_warned_of(
-        self, everpath: Everpath, here: Path
-    ) -> None:
-        write_operator(here)
-        write_releases(here, TWO, "images: {acme: 'example.com/acme:v1'}\n")
-        told = "warning: 0.2.0 has the operator's image of 0.1.0, example.com/acme:v1: an image without a tag"
-        assert told in everpath("generate").err
-        assert everpath("generate").err == ""
-        told = "warning: 0.3.0 has the operator's image of 0.2.0, example.com/acme:v1"
-        assert told in everpath("release", "0.3.0").err
-
-    def test_a_catalog_without_images_is_warned_of(self, everpath: Everpath, project: Path) -> None:
-        file = project / RELEASES
-        file.write_text(file.read_text().replace("image: example.com/acme-bundle\n", ""))
-        told = "warning: catalog/releases.yaml has no `image:`: the catalog names no image of the bundle"
-        assert told in everpath("generate").err
 
 
 class TestBundlesReadWithoutTheCatalog:

@@ -409,3 +409,88 @@ def test_a_bundle_that_opm_refuses_today_stays_as_it_was_published(everpath: Eve
     assert everpath("generate", "--check", "-f", "new").code == 0
     [kept] = [b for b in catalog(here / "new/acme/catalog.yaml")["olm.bundle"] if b["name"] == "acme.v0.1.0"]
     assert {"type": "olm.package", "value": {"packageName": "acme", "version": "0.1.0"}} in kept["properties"]
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "told"),
+    [
+        ("--file", "", "--file names no file"),
+        ("--package", "../evil", "'../evil' cannot be the name of a package"),
+    ],
+)
+def test_what_is_no_name_is_refused_before_anything_is_written(
+    everpath: Everpath, here: Path, option: str, value: str, told: str
+) -> None:
+    answer = everpath("init", "--package", "acme", option, value)
+    assert answer.code == 2
+    assert answer.err.startswith(f"error: {told}")
+    assert not list(here.iterdir())
+
+
+def test_a_bundle_in_no_channel_is_left_out_and_told(everpath: Everpath, here: Path) -> None:
+    (here / "old").mkdir()
+    lost = PUBLISHED.replace("acme.v0.1.0", "acme.v0.0.1").split("---\n")[4].replace("0.1.0", "0.0.1")
+    (here / "old/catalog.yaml").write_text(f"{PUBLISHED}---\n{lost}")
+    answer = everpath("init", "--from", "old")
+    assert answer.code == 0
+    assert "warning: left out, since no channel has it and opm refuses that: acme.v0.0.1\n" in answer.err
+    assert everpath("generate", "--check").code == 0
+
+
+def test_properties_of_a_channel_stay(everpath: Everpath, here: Path) -> None:
+    (here / "old").mkdir()
+    text = PUBLISHED.replace("name: fast\n", "name: fast\nproperties: [{type: x, value: 1}]\n")
+    (here / "old/catalog.yaml").write_text(text)
+    assert everpath("init", "--from", "old").code == 0
+    for _ in range(2):
+        channels = catalog(here / "catalog/acme/catalog.yaml")["olm.channel"]
+        found = {each["name"]: each.get("properties") for each in channels}
+        assert found == {"fast": [{"type": "x", "value": 1}], "stable": None}
+        assert everpath("generate", "--check").code == 0
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "told"),
+    [
+        (
+            "Makefile",
+            "IMAGE_TAG_BASE ?= example.com/memcached-operator",
+            "export IMAGE_TAG_BASE := example.com:5000/m # the base",
+            "{controller: example.com:5000/m}",
+        ),
+        (
+            "config/manager/manager.yaml",
+            "controller:latest",
+            "example.com/memcached-operator:v1",
+            "{example.com/memcached-operator: example.com/memcached-operator}",
+        ),
+        (
+            "config/manager/manager.yaml",
+            "controller:latest",
+            "example.com/other:v1",
+            "{controller: registry.example.com/memcached-operator}    # by the manifests' names",
+        ),
+        (
+            "Makefile",
+            "example.com/memcached-operator",
+            "example.com/memcached-operator:v1",
+            "{controller: registry.example.com/memcached-operator}    # by the manifests' names",
+        ),
+    ],
+)
+def test_images_go_by_the_names_that_the_manifests_have(
+    everpath: Everpath, here: Path, file: str, old: str, new: str, told: str
+) -> None:
+    write_project(here)
+    path = here / file
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    assert everpath("init").code == 0
+    assert f"images: {told}\n" in (here / RELEASES).read_text()
+    assert everpath("release", "0.0.1", "-q").code == 0
+
+
+def test_a_version_of_the_makefile_that_is_none_is_not_proposed(everpath: Everpath, here: Path) -> None:
+    write_project(here)
+    (here / "Makefile").write_text("VERSION ?= v1.2\n")
+    assert "The first release: everpath release 0.1.0\n" in everpath("init").err

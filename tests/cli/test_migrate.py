@@ -141,11 +141,11 @@ def test_what_cannot_be_read_is_named(everpath: Everpath, manifests: Path) -> No
     write(manifests, {"1.0.0/op.yaml": csv("op.v1.0.0") + "  broken: [\n"})
     answer = everpath("migrate", "m", "new")
     assert answer.code == 3
-    assert answer.err.startswith("error: m/1.0.0/op.yaml: not YAML")
+    assert answer.err.startswith("error: m/1.0.0/op.yaml:8: not YAML")
     write(manifests, {"1.0.0/op.yaml": csv("op.v1.0.0"), "1.0.0/crd.yaml": "kind: [\n"})
     answer = everpath("migrate", "m", "new")
     assert answer.code == 3
-    assert answer.err.startswith("error: m/1.0.0/crd.yaml: not YAML")
+    assert answer.err.startswith("error: m/1.0.0/crd.yaml:2: not YAML")
     assert not (manifests.parent / "new").exists()
 
 

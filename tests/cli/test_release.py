@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from commandline import Everpath
 from everpath.cli import placing
+from everpath.errors import UnreadableInput
 from projects import RELEASES, catalog, tree, write_operator, write_releases
+from schemas import conforms
 
 LINE = """
     - version: 0.1.0   # the first
@@ -257,3 +261,64 @@ def test_a_release_is_promoted_to_another_channel(everpath: Everpath, here: Path
     channels = {c["name"]: c["entries"] for c in catalog(here / "catalog/acme/catalog.yaml")["olm.channel"]}
     assert channels["stable"][-1] == {"name": "acme.v0.3.0", "replaces": "acme.v0.1.0"}
     assert "is released already" in everpath("release", "0.3.0", "--channel", "stable").err
+
+
+def test_a_withdrawal_names_every_channel_that_needs_a_new_head(everpath: Everpath, project: Path) -> None:
+    write_releases(project, "- {version: 0.1.0, channels: [a, b, stable]}")
+    answer = everpath("release", "0.2.0", "--withdraw", "0.1.0", "-c", "stable")
+    assert answer.code == 2
+    assert "--channel stable,a,b" in answer.err
+
+
+def test_a_source_that_may_not_be_read_is_not_said_to_be_missing(
+    everpath: Everpath, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> bytes:
+        raise UnreadableInput("cannot read it", hint="give the user the right to", file="x")
+
+    monkeypatch.setattr("everpath.formats.sources.Sources.read", refuse)
+    answer = everpath("release", "0.3.0")
+    assert answer.code == 3
+    assert "give the user the right to" in answer.err
+
+
+class TestForPrograms:
+    """`-o json`: one object, whatever becomes of the release."""
+
+    @staticmethod
+    def _told(everpath: Everpath, *arguments: str) -> tuple[int, dict[str, Any]]:
+        answer = everpath("release", "-o", "json", *arguments)
+        document = json.loads(answer.out)
+        conforms("release", document)
+        for comparison in document["comparisons"]:
+            conforms("compare", comparison)
+        return answer.code, document
+
+    def test_what_would_be_written_and_what_was(self, everpath: Everpath, project: Path) -> None:
+        before = tree(project)
+        code, planned = self._told(everpath, "0.3.0", "--dry-run")
+        assert (code, planned["state"], planned["release"]) == (0, "planned", "0.3.0")
+        assert tree(project) == before
+        code, written = self._told(everpath, "0.3.0")
+        assert (code, written["state"]) == (0, "written")
+        assert written["files"] == planned["files"]
+        assert {"action": "change", "path": "catalog/releases.yaml"} in written["files"]
+        assert everpath("generate", "--check").code == 0
+
+    def test_whom_it_would_strand(self, everpath: Everpath, project: Path) -> None:
+        before = tree(project)
+        code, document = self._told(everpath, "0.3.0", "--skips", "0.2.0")
+        assert (code, document["state"], document["files"]) == (1, "refused", [])
+        assert "somebody would be stranded" in document["reasons"]
+        kinds = {change["kind"] for change in document["comparisons"][0]["changes"]}
+        assert "stranded" in kinds
+        assert tree(project) == before
+
+    def test_what_is_wrong_with_what_was_made(self, everpath: Everpath, project: Path) -> None:
+        manifests = project / "operator/manifests.yaml"
+        manifests.write_text(manifests.read_text().replace("displayName: Acme", "minKubeVersion: new"))
+        before = tree(project)
+        code, document = self._told(everpath, "0.3.0")
+        assert (code, document["state"], document["reasons"]) == (1, "refused", [])
+        assert document["findings"]
+        assert tree(project) == before

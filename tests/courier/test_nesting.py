@@ -176,6 +176,6 @@ def test_manifests_that_make_no_sense_are_refused(
 
 def test_a_file_that_does_not_parse_is_named(tmp_path: Path) -> None:
     write(tmp_path, {"op.package.yaml": package_file(), "a.yaml": csv(), "crd.yaml": "kind: [\n"})
-    with pytest.raises(UnreadableInput, match=r"crd\.yaml: not YAML") as refused:
+    with pytest.raises(UnreadableInput, match=r"crd\.yaml:2: not YAML") as refused:
         moves(tmp_path)
     assert refused.value.hint == "mend it, or take it out of the folder"

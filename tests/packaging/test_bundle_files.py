@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from everpath.contents import Manifest
 from everpath.errors import UnreadableInput
-from everpath.packaging import bundle_files, sorted_out
+from everpath.packaging import bundle_files, origins, sorted_out
 from operators import RELEASE, base, crd, deployment, files, manifest, operator
 
 MANIFESTS = (
@@ -49,6 +49,7 @@ def test_a_scorecard_configuration_is_placed_and_announced() -> None:
     annotations = made["metadata/annotations.yaml"]["annotations"]
     assert made["tests/scorecard/config.yaml"]["kind"] == "Configuration"
     assert annotations["operators.operatorframework.io.test.config.v1"] == "tests/scorecard/"
+    assert annotations["operators.operatorframework.io.test.mediatype.v1"] == "scorecard+v1"
 
 
 def test_dependencies_and_properties_have_files_of_their_own_where_there_are_any() -> None:
@@ -56,10 +57,41 @@ def test_dependencies_and_properties_have_files_of_their_own_where_there_are_any
     made = files(release=RELEASE._replace(dependencies=(needed,)))
     assert made["metadata/dependencies.yaml"] == {"dependencies": [needed]}
     assert "metadata/properties.yaml" not in made
+    stated = {"type": "olm.maxOpenShiftVersion", "value": "4.19"}
+    made = files(release=RELEASE._replace(properties=(stated,)))
+    assert made["metadata/properties.yaml"] == {"properties": [stated]}
+    assert "metadata/dependencies.yaml" not in made
+
+
+def test_definitions_and_other_objects_are_shipped_under_their_names() -> None:
+    shipped = [path for path in files(*MANIFESTS) if path.startswith("manifests/")]
+    assert shipped == [
+        "manifests/acme.clusterserviceversion.yaml",
+        "manifests/gadgets.acme.io_customresourcedefinition.yaml",
+        "manifests/metrics_service.yaml",
+        "manifests/settings_configmap.yaml",
+        "manifests/widgets.acme.io_customresourcedefinition.yaml",
+    ]
+
+
+def test_a_name_with_signs_that_no_file_may_have_is_written_without() -> None:
+    assert "manifests/a_b_c_configmap.yaml" in files(manifest("ConfigMap", "a:b/c"))
+
+
+def test_every_manifest_of_a_bundle_has_its_origin() -> None:
+    given = operator(base(), crd(), manifest("ConfigMap", "settings", file="more.yaml"))
+    assert origins(given, RELEASE) == {
+        "manifests/acme.clusterserviceversion.yaml": "ClusterServiceVersion-acme.yaml",
+        "manifests/widgets.acme.io_customresourcedefinition.yaml": (
+            "CustomResourceDefinition-widgets.acme.io.yaml"
+        ),
+        "manifests/settings_configmap.yaml": "more.yaml",
+    }
 
 
 def test_what_a_server_wrote_into_an_object_is_left_out() -> None:
-    metadata = {"name": "metrics", "uid": "1", "creationTimestamp": None, "labels": {"a": "b"}}
+    added = {"uid": "1", "creationTimestamp": None, "resourceVersion": "7", "generation": 2}
+    metadata = {"name": "metrics", **added, "managedFields": ["a"], "labels": {"a": "b"}}
     given = manifest("Service", "metrics", status={"x": 1}, metadata=metadata)
     made = files(given)["manifests/metrics_service.yaml"]
     assert made["metadata"] == {"name": "metrics", "labels": {"a": "b"}}
@@ -81,8 +113,34 @@ def test_two_bases_are_refused_by_file() -> None:
 
 def test_a_patch_beside_what_it_patches_is_refused_by_file() -> None:
     patch = manifest("Deployment", "acme", "apps/v1", file="patch.yaml")
-    with pytest.raises(UnreadableInput, match=r"Deployment 'acme' is in .* and in patch\.yaml"):
+    with pytest.raises(UnreadableInput, match=r"Deployment 'acme' is in .* and in patch\.yaml") as refused:
         sorted_out([base(), deployment(), patch])
+    assert refused.value.file == "patch.yaml"
+    assert "kustomize build" in (refused.value.hint or "")
+
+
+def test_a_patch_is_found_though_a_namesake_of_another_group_stands_between() -> None:
+    groups = {"a.yaml": "a.io/v1", "b.yaml": "b.io/v1", "c.yaml": "a.io/v1"}
+    routes = [manifest("Route", "ui", group, file=file) for file, group in groups.items()]
+    with pytest.raises(UnreadableInput, match=r"Route 'ui' is in a\.yaml and in c\.yaml"):
+        sorted_out([base(), *routes])
+
+
+def test_namesakes_of_several_groups_are_numbered_by_group_whatever_file_they_are_in() -> None:
+    one, other = (("a.io/v1", "b.io/v1"), ("b.io/v1", "a.io/v1"))
+    made = [
+        files(*(manifest("Route", "ui", g, file=f) for g, f in zip(pair, "xy", strict=True)))
+        for pair in (one, other)
+    ]
+    assert made[0] == made[1]
+
+
+def test_only_objects_of_kinds_that_are_defined_here_are_samples() -> None:
+    given = operator(
+        crd(), manifest("Widget", "one", "acme.io/v1"), manifest("Certificate", "c", "other.io/v1")
+    )
+    assert [sample.kind for sample in given.samples] == ["Widget"]
+    assert [other.kind for other in given.others] == ["Certificate"]
 
 
 ODD = st.recursive(
@@ -119,3 +177,16 @@ def test_two_objects_without_a_name_are_told_to_have_none() -> None:
 def test_kustomizations_are_not_twins() -> None:
     twins = [manifest("Kustomization", "", file=f"{letter}.yaml") for letter in "ab"]
     assert operator(*twins, deployment()).others == ()
+
+
+def test_objects_of_one_kind_and_name_in_two_groups_are_both_shipped() -> None:
+    groups = ["a.io/v1", "b.io/v1", "route.openshift.io/v1"]
+    made = files(*(manifest("Route", "ui", group) for group in groups))
+    versions = [made[f"manifests/ui_route{number}.yaml"]["apiVersion"] for number in ("", "-2", "-3")]
+    assert sorted(versions) == groups
+
+
+def test_a_definition_without_a_name_is_refused() -> None:
+    with pytest.raises(UnreadableInput, match="the CustomResourceDefinition has no name") as refused:
+        sorted_out([base(), manifest("CustomResourceDefinition", "", "apiextensions.k8s.io/v1")])
+    assert refused.value.hint == "name it under metadata.name"

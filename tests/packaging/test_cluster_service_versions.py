@@ -141,3 +141,31 @@ class TestTheOperatorsOwnImage:
 
     def test_else_it_is_the_first(self) -> None:
         assert self.shown(name="operator") == "example.com/proxy:v1"
+
+
+def test_a_csv_is_one_of_a_deployment_in_a_namespace_that_olm_decides() -> None:
+    made = csv(deployment())
+    assert (made["apiVersion"], made["kind"]) == ("operators.coreos.com/v1alpha1", "ClusterServiceVersion")
+    assert made["spec"]["install"]["strategy"] == "deployment"
+    assert made["metadata"]["namespace"] == "placeholder"
+    assert "alm-examples" not in made["metadata"]["annotations"]
+
+
+def test_the_labels_of_the_base_are_kept() -> None:
+    labelled = base()
+    labelled.body["metadata"]["labels"] = {"operatorframework.io/arch.arm64": "supported"}
+    assert csv(labelled)["metadata"]["labels"] == {"operatorframework.io/arch.arm64": "supported"}
+    assert "labels" not in csv(base())["metadata"]
+
+
+def test_the_icon_of_the_base_is_kept_and_an_empty_frame_is_not() -> None:
+    picture, frame = {"base64data": "PHN2Zy8+", "mediatype": "image/svg+xml"}, {"base64data": ""}
+    assert csv(base(icon=[frame, picture]))["spec"]["icon"] == [picture]
+    assert "icon" not in csv(base(icon=[frame]))["spec"]
+
+
+def test_examples_are_written_for_people_and_always_alike() -> None:
+    given = manifest("Widget", "größer", "acme.io/v1")
+    shown = csv(crd(), given)["metadata"]["annotations"]["alm-examples"]
+    assert shown.splitlines()[:3] == ["[", "  {", '    "apiVersion": "acme.io/v1",']
+    assert '"name": "größer"' in shown

@@ -63,3 +63,49 @@ def test_what_the_base_says_of_a_kind_or_a_path_has_the_last_word() -> None:
     assert [d["displayName"] for d in made["specDescriptors"]] == ["Colour", "How Large"]
     assert made["specDescriptors"][1]["description"] == "In mm."
     assert csv(given, widget)["spec"]["customresourcedefinitions"]["required"] == [{"name": "x"}]
+
+
+def with_status(**fields: Any) -> Manifest:
+    """A definition whose status has these fields, and that says nothing of itself."""
+    given = crd()
+    schema = given.body["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    del schema["description"]
+    schema["properties"]["status"] = {"properties": fields}
+    return given
+
+
+def test_the_status_has_conditions_and_a_phase_that_consoles_know() -> None:
+    text = {"type": "string"}
+    made = item(with_status(conditions={"type": "array"}, phase=text, other=text))
+    assert {d["path"]: d.get("x-descriptors") for d in made["statusDescriptors"]} == {
+        "conditions": ["urn:alm:descriptor:io.kubernetes.conditions"],
+        "phase": ["urn:alm:descriptor:io.kubernetes.phase"],
+        "other": None,
+    }
+    assert made["description"] == "A Widget."
+    assert "specDescriptors" not in made
+
+
+def test_a_description_of_the_schema_is_that_of_the_kind() -> None:
+    given = crd()
+    schema = given.body["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    schema["description"] = "Something\nto turn."
+    assert item(given)["description"] == "Something to turn."
+
+
+def test_a_text_has_a_control_too() -> None:
+    assert descriptor(type="string")["x-descriptors"] == ["urn:alm:descriptor:com.tectonic.ui:text"]
+
+
+def test_what_the_base_says_of_the_status_is_kept_beside_what_is_derived() -> None:
+    said = {
+        "name": "widgets.acme.io",
+        "version": "v1",
+        "statusDescriptors": [{"path": "phase", "displayName": "State"}],
+    }
+    made = item(base(customresourcedefinitions={"owned": [said]}), with_status(phase={}, other={}))
+    assert [(d["path"], d["displayName"]) for d in made["statusDescriptors"]] == [
+        ("other", "Other"),
+        ("phase", "State"),
+    ]
+    assert made["statusDescriptors"][1]["x-descriptors"] == ["urn:alm:descriptor:io.kubernetes.phase"]

@@ -74,12 +74,11 @@ def test_a_release_is_given_a_channel(old: str, origin: Origin | None, new: str)
     assert _after(text, edit, frozen) == text.replace(old, f"{new}\n  bundle: {frozen.value}")
 
 
-def test_channels_behind_an_alias_are_told_to_be_edited_by_hand() -> None:
+def test_channels_behind_an_alias_are_written_out() -> None:
     text = f"{TOP}x-all: &all [fast]\nreleases:\n- {{version: 0.1.0, channels: [stable]}}\n"
     text += "- {version: 0.2.0, channels: *all}\n"
-    with pytest.raises(ReleasesError) as raised:
-        _after(text, SetChannels(1, (Membership("fast"), Membership("stable"))))
-    assert "set channels: [fast, stable]" in (raised.value.hint or "")
+    after = _after(text, SetChannels(1, (Membership("fast"), Membership("stable"))))
+    assert after == text.replace("*all", "[fast, stable]")
 
 
 def test_releases_on_one_line_stay_on_one() -> None:
@@ -157,3 +156,38 @@ def test_a_file_on_one_line_is_refused_with_the_edit_to_make() -> None:
     with pytest.raises(ReleasesError, match="cannot be edited") as refused:
         _after("{package: acme, defaultChannel: stable, releases: []}", PINS)
     assert 'set pins: "../digests: ours.txt"' in str(refused.value.hint)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("x-all: &all [stable]\n{top}releases:\n- version: 0.2.0\n  channels: *all\n{later}", "*all\n"),
+        ("x-v: &v 0.2.0\n{top}releases: &r\n- channels: [stable]\n  version: *v\n{later}", "*v\n"),
+        ("{top}releases: !!seq\n-   &first\n  channels: [stable]\n  version: 0.2.0\n{later}", "0.2.0\n"),
+        ("{top}releases:\n- ? version\n  : 0.2.0\n  ? channels\n  : [stable]\n{later}", "[stable]\n"),
+    ],
+)
+def test_beside_anchors_and_aliases_edits_are_made_where_they_stand(text: str, place: str) -> None:
+    text = text.format(top=TOP, later=LATER)
+    edited_line = f'{place}  withdrawn: "it: loses shards"\n'
+    added = "- version: 0.5.0\n  channels: [stable]\n  from: {replaces: 0.4.0}\n"
+    new = AddRelease(Release("0.5.0", (Membership("stable"),), Origin("0.4.0")))
+    assert _after(text, WITHDRAWN, new) == text.replace(place, edited_line, 1) + added
+
+
+@pytest.mark.parametrize(
+    ("text", "edit"),
+    [
+        ("x-r: &r\n- {version: 0.2.0, channels: [stable]}\n{later}{top}releases: *r\n", WITHDRAWN),
+        ("x-r: &r\n- {version: 0.2.0, channels: [stable]}\n{top}releases: *r\n", NEW),
+        ("x-r: &r {version: 0.2.0, channels: [stable]}\n{top}releases:\n- *r\n{later}", WITHDRAWN),
+        (
+            "x-r: &r {channels: [stable]}\n{top}releases:\n- <<: *r\n  version: 0.2.0\n",
+            SetChannels(0, (Membership("stable"), Membership("fast"))),
+        ),
+    ],
+)
+def test_what_stands_behind_an_alias_is_refused_with_the_edit_to_make(text: str, edit: Edit) -> None:
+    with pytest.raises(ReleasesError, match="cannot be edited") as refused:
+        _after(text.replace("{top}", TOP).replace("{later}", LATER), edit)
+    assert "make the edit by hand" in (refused.value.hint or "")

@@ -13,7 +13,7 @@ from everpath.cli import placing
 from everpath.cli.placing import Placement, pending, place
 from everpath.errors import UsageError
 
-STEPS = ("_make", "_write", "_rename")
+STEPS = ("_make", "_write", "_keep", "_rename")
 
 
 def _tree(folder: Path) -> dict[str, bytes]:
@@ -82,8 +82,51 @@ def test_whichever_step_fails_everything_is_as_it_was(
         assert _folders(tmp_path) == folders, number
     _fail_at(monkeypatch, total, 0, failure)
     place(before)
-    # 3 folders and 4 drafts made, 3 old files moved aside and 4 new ones moved in: each has failed once.
+    # 3 folders and 4 drafts made, 1 old file kept, 2 moved aside, 4 new ones moved in: each has failed once.
     assert total["all"] == 14
+
+
+def test_killed_at_any_step_it_leaves_every_file_old_or_new_and_the_source_goes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = _count_steps(monkeypatch)
+    monkeypatch.setattr("everpath.cli.placing._Work.undo", lambda _: None)
+    names = ("a", "b", "source")
+    for number in range(1, 10):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        for name in names:
+            (folder / name).write_bytes(b"old")
+        _fail_at(monkeypatch, state, number, KeyboardInterrupt())
+        with pytest.raises(KeyboardInterrupt):
+            place(Placement({folder / name: b"new" for name in names}, first=folder / "source"))
+        content = {name: (folder / name).read_bytes() for name in names}
+        assert set(content.values()) <= {b"old", b"new"}
+        assert content["source"] == b"new" or b"new" not in content.values(), number
+
+
+def test_where_nothing_can_be_linked_the_old_file_is_copied(
+    tmp_path: Path, before: Placement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(95, "Operation not supported")
+
+    files = _tree(tmp_path)
+    monkeypatch.setattr(os, "link", refuse)
+    monkeypatch.setattr("shutil.copy2", _half_a_copy)
+    with pytest.raises(UsageError, match="No space left"):
+        place(before)
+    assert _tree(tmp_path) == files
+    monkeypatch.undo()
+    monkeypatch.setattr(os, "link", refuse)
+    place(before)
+    assert (tmp_path / "changed").read_bytes() == b"new"
+    assert not list(tmp_path.glob(".*"))
+
+
+def _half_a_copy(_: Path, kept: Path) -> None:
+    kept.write_bytes(b"o")
+    raise OSError(28, "No space left on device", str(kept))
 
 
 def _count_steps(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:

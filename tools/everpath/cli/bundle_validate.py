@@ -17,8 +17,10 @@ import click
 
 from everpath.cli import forks
 from everpath.cli.config import Config, load
+from everpath.cli.image_inputs import local
 from everpath.cli.inputs import Inputs
 from everpath.cli.options import comma_list, package_option
+from everpath.cli.released_bundles import as_released
 from everpath.cli.reporting import outcome_of, output_format, report_options, selected, tell_report, today
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import UnreadableInput, UsageError
@@ -137,15 +139,12 @@ def _validate(request: Request) -> int:
     selection = _selection(request, config)
     surroundings = _surroundings(request, config)
     output = output_format(request, config)
-    found = [find_folders(path) for path in request.paths or (_default_path(),)]
+    found = _together([find_folders(local(path)) for path in request.paths or (_default_path(),)])
     _verify(selection.packages, found)
     with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
-        judged = [
-            judgement
-            for place in found
-            for judgement in _judgements(place, surroundings, selection, request.jobs, progress)
-        ]
+        judged = list(_judgements(found, surroundings, selection, request.jobs, progress))
         report = concluded(judged, selection, waivers=config.waivers, today=today())
+        report = as_released(report, (path for _, path in found.folders))
     locate = Inputs(request.paths, config).locate
     outcome = outcome_of(request, config, report, locate, FOLDERS, "bundle validate")
     return tell_report(request, config, outcome, output, began)
@@ -201,9 +200,15 @@ def _text(file: str) -> str:
         raise UnreadableInput(f"cannot read {file}: {error.strerror or error}", file=file) from error
 
 
-def _verify(packages: frozenset[str], found: Sequence[Found]) -> None:
+def _together(found: Sequence[Found]) -> Found:
+    """What all paths hold: a package whose bundles are named one by one is one package. Each folder once."""
+    folders = dict.fromkeys(folder for place in found for folder in place.folders)
+    return Found(tuple(folders), tuple(file for place in found for file in place.package_files))
+
+
+def _verify(packages: frozenset[str], found: Found) -> None:
     """Raise UsageError for a package that has no folder: a typo must not look like a clean bundle."""
-    names = {name for place in found for name, _ in place.folders}
+    names = {name for name, _ in found.folders}
     for name in sorted(packages - names):
         near = get_close_matches(name, sorted(names), n=1)
         hint = f"did you mean {near[0]!r}?" if near else "packages go by the names of their folders here"

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-__all__ = ["State", "changes_document", "listed_changes"]
+__all__ = ["ReleaseState", "State", "changes_document", "listed_changes", "release_document"]
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from everpath.cli.making import Project
+from everpath.cli.project_files import Project
 from everpath.outputs.plain import count, printable
 
 State: TypeAlias = Literal["written", "upToDate", "outOfDate", "refused"]
+#: Of a release: `planned` is the answer of --dry-run.
+ReleaseState: TypeAlias = Literal["written", "planned", "refused"]
 
 
 def listed_changes(project: Project, due: Sequence[tuple[str, Path]], *, each: bool) -> Iterator[str]:
@@ -32,12 +34,35 @@ def changes_document(
     project: Project, state: State, due: Sequence[tuple[str, Path]], findings: Iterable[str] = ()
 ) -> Iterator[str]:
     """The same for programs: one JSON object (docs/schemas/generate.schema.json)."""
+    head = {"version": 1, "package": project.source.package, "state": state}
+    yield from _document(head, {"files": _files(due), "findings": findings})
+
+
+def release_document(
+    project: Project,
+    head: Mapping[str, object],
+    due: Sequence[tuple[str, Path]],
+    findings: Iterable[str],
+    comparisons: Iterable[str],
+) -> Iterator[str]:
+    """What became of a release, for programs: one JSON object (docs/schemas/release.schema.json)."""
+    whole = {"version": 1, "package": project.source.package, **head}
+    yield from _document(whole, {"files": _files(due), "findings": findings, "comparisons": comparisons})
+
+
+def _files(due: Sequence[tuple[str, Path]]) -> Iterator[str]:
     import json  # noqa: PLC0415 - text needs none
 
-    head = {"version": 1, "package": project.source.package, "state": state}
-    files = (json.dumps({"action": what, "path": path.as_posix()}, ensure_ascii=False) for what, path in due)
+    for what, path in due:
+        yield json.dumps({"action": what, "path": path.as_posix()}, ensure_ascii=False)
+
+
+def _document(head: Mapping[str, object], lists: Mapping[str, Iterable[str]]) -> Iterator[str]:
+    """One object: some short values, and lists of texts that are JSON already."""
+    import json  # noqa: PLC0415 - text needs none
+
     yield json.dumps(head, ensure_ascii=False).removesuffix("}")
-    for key, items in (("files", files), ("findings", findings)):
+    for key, items in lists.items():
         yield f',\n "{key}": [' + ",".join(f"\n  {item}" for item in items) + "\n ]"
     yield "}\n"
 

@@ -14,10 +14,11 @@ import click
 from everpath.cli.changes import State, changes_document, listed_changes
 from everpath.cli.config import Config, load
 from everpath.cli.makers import makers
-from everpath.cli.making import Made, Project, made
+from everpath.cli.making import Made, made
 from everpath.cli.options import config_options
 from everpath.cli.placing import Placement, pending, place
 from everpath.cli.project import file_option, open_project, pin_option, undisturbed
+from everpath.cli.project_files import Project
 from everpath.cli.remarks import tell_remarks
 from everpath.cli.vetting import objections, refused
 from everpath.cli.writing import write

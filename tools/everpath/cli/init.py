@@ -15,10 +15,12 @@ from typing import Final, NamedTuple
 import click
 
 from everpath import __url__
+from everpath.cli.image_inputs import local
 from everpath.cli.makers import makers, rendered
-from everpath.cli.making import Project, blobs_of, made
+from everpath.cli.making import made
 from everpath.cli.options import one_package_option
 from everpath.cli.placing import Placement, place
+from everpath.cli.project_files import Project, blobs_of
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import ExitCode, ReleasesError, UsageError
 from everpath.formats.bundles.shape import is_bundle_folder, is_repository
@@ -31,9 +33,11 @@ from everpath.formats.text.go_yaml import yaml_text
 from everpath.model import Catalog, Package
 from everpath.outputs.plain import count
 from everpath.packaging import starting_csv
+from everpath.releases.checks import is_folder_name
 from everpath.releases.reconstruction import reconstructed
-from everpath.releases.source import Release, Source
+from everpath.releases.source import Release, Source, is_tagged
 from everpath.rendering import Blob
+from everpath.versions import maybe
 
 _SCHEMA: Final = f"{__url__}/raw/main/docs/schemas/releases.schema.json"
 _FILE: Final = "catalog/releases.yaml"
@@ -47,7 +51,8 @@ _MANIFESTS: Final = (
     "config/samples",
     "config/scorecard",
 )
-_ASSIGNED: Final = r"^{}\s*[:?]?=\s*(?P<value>\S+)\s*$"
+_ASSIGNED: Final = r"^(?:export\s+)?{}\s*[:?]?=\s*(?P<value>\S+)\s*(?:#.*)?$"
+_IMAGE: Final = re.compile(rb"""^[\s-]*image:\s*["']?([^\s"'@:]+(?::\d+/[^\s"'@:]+)?)""", re.MULTILINE)
 
 
 class _Start(NamedTuple):
@@ -88,6 +93,8 @@ def init(catalog: str | None, package: str | None, channel: str | None, file: st
       0  written                     3  input that cannot be read
       2  a wrong command line, a file that exists, a catalog that opm refuses
     """
+    if not file.strip():
+        raise UsageError("--file names no file", hint="leave it out, or name a releases.yaml")
     path = Path(file) / "releases.yaml" if Path(file).is_dir() else Path(file)
     if path.exists():
         raise UsageError(f"{path} exists already", hint="everpath release adds to it; --file names another")
@@ -123,6 +130,7 @@ def _relative(target: Path, file: Path) -> str:
 def _reconstructed(path: str, name: str | None, file: Path) -> _Start:
     sources = Sources()
     with ProgressLine(sys.stderr) as progress:
+        path = local(path, progress)
         whole = _chosen(read(_part(path, name), sources=sources, progress=progress).catalog, name)
     if whole.is_one_release:
         raise UsageError(f"{path} is the folder of one bundle", hint="give the catalog it is in")
@@ -133,7 +141,10 @@ def _reconstructed(path: str, name: str | None, file: Path) -> _Start:
         return _with_bundles(source, whole, file, remarks)
     blobs = tuple(blob for blob in blobs_of(path, sources) if _package_of(blob) == whole.name)
     _require_apart(path, whole, file)
-    return _Start(source, blobs, remarks)
+    lost = [source.name_of(release) for release in source.releases if not release.channels]
+    source = replace(source, releases=tuple(release for release in source.releases if release.channels))
+    told = [f"warning: left out, since no channel has it and opm refuses that: {name}" for name in lost]
+    return _Start(source, blobs, remarks, {}, tuple(told))
 
 
 def _part(path: str, name: str | None) -> str:
@@ -234,11 +245,17 @@ def _from_project(name: str | None, channel: str | None, file: Path) -> _Start:
     """An empty source for the project in the current folder."""
     makefile, project = _content("Makefile"), _content("PROJECT")
     base = _assigned(makefile, "IMAGE_TAG_BASE")
+    base = base if base and not is_tagged(base) else None
     found = name or _matched(r"^projectName:\s*(?P<value>\S+)\s*$", project) or _base_csv()
     if not found:
         raise UsageError(
             "nothing here says what the package is called",
             hint="everpath init --package NAME [--channel NAME]",
+        )
+    if not is_folder_name(found):
+        raise UsageError(
+            f"{found!r} cannot be the name of a package",
+            hint="letters, digits, dots and dashes only: --package NAME",
         )
     operator = [path for path in _MANIFESTS if Path(path).is_dir()] or [
         path for path in ("operator/config", "config") if Path(path).is_dir()
@@ -251,14 +268,23 @@ def _from_project(name: str | None, channel: str | None, file: Path) -> _Start:
         operator=tuple(_relative(Path(path), file) for path in operator),
         bundles=_relative(Path("bundles"), file),
         image=f"{base}-bundle" if base else None,
-        images={"controller": base} if base else {},
+        images=_images(base, operator) if base else {},
     )
-    version = _assigned(makefile, "VERSION") or "0.1.0"
+    version = _assigned(makefile, "VERSION") or ""
+    version = version if maybe(version) else "0.1.0"
     open_keys, overlaid = tuple(_open_keys(source)), tuple(_overlaid())
     told = [f"warning: {overlaid[0][:1].lower()}{overlaid[0][1:]} {overlaid[1]}"] if overlaid else []
     told += ["Fill in what is commented out in it. Then:"] if open_keys else []
     told.append(f"The first release: everpath release {version}")
     return _Start(source, None, (*open_keys, *overlaid), files, tuple(told))
+
+
+def _images(base: str, operator: Sequence[str]) -> dict[str, str]:
+    """The image to put in, by the name that the manifests have for it: operator-sdk's, or its own."""
+    texts = (file.read_bytes() for path in operator for file in Path(path).rglob("*.y*ml") if file.is_file())
+    found = {name.decode(errors="replace") for text in texts for name in _IMAGE.findall(text)}
+    found = found or {"controller"}
+    return {name: base for name in ("controller", base) if name in found}
 
 
 def _open_keys(source: Source) -> Iterator[str]:

@@ -9,7 +9,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from everpath.cli.making import Files, Makers, Packed, Project, line_of
+from everpath.cli.making import Files, Makers, Packed
+from everpath.cli.project_files import Project, line_of
 from everpath.contents import CSV, Manifest
 from everpath.errors import ReleasesError, UnreadableInput
 from everpath.formats.bundles.contents import read_contents
@@ -100,9 +101,11 @@ def rendered(folder: str, files: Files, image: str, *, is_out: bool = False) -> 
             # With an image to pull, the catalog need not carry the manifests: a tenth of the size.
             return migrated(render_bundle(read_contents(aside), image, is_out=is_out)).blob
         except Refusal as refusal:
-            inside = line_of(refusal.place, Sources()).removeprefix(aside).lstrip("/")
-            where = str(Path(folder, inside))
-            raise ReleasesError(f"{where}: {refusal.message}", hint=refusal.fix, file=folder) from refusal
+            where, file = (
+                str(Path(folder, found.removeprefix(aside).lstrip("/")))
+                for found in (line_of(refusal.place, Sources()), refusal.place.file)
+            )
+            raise ReleasesError(f"{where}: {refusal.message}", hint=refusal.fix, file=file) from refusal
 
 
 def _about(files: Files) -> Blob:

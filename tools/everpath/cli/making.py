@@ -6,34 +6,28 @@ others: four functions (`Makers`), handed in. Nothing is written here.
 
 from __future__ import annotations
 
-__all__ = ["Made", "Makers", "Packed", "Project", "blobs_of", "frozen_digests", "line_of", "made"]
+__all__ = ["Files", "Made", "Makers", "Packed", "frozen_digests", "made"]
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from everpath.cli.placing import Placement
+from everpath.cli.project_files import SUFFIXES, Project
 from everpath.cli.side_files import ignore_file, mode_file
-from everpath.errors import ReleasesError, UnreadableInput
-from everpath.formats import positions
-from everpath.formats.fbc.blobs import read_blobs
-from everpath.formats.releases.frozen import digest, drafts_below, files_below
-from everpath.formats.releases.pins import read_pins
-from everpath.formats.sources import Sources
+from everpath.errors import ReleasesError
+from everpath.formats.releases.frozen import digest, drafts_below, drafts_of, files_below
 from everpath.graph import ChannelGraph
-from everpath.model import Package, Place
+from everpath.model import Package
 from everpath.releases.edges import package
-from everpath.releases.source import PUBLISHED, Release, Source, Variant
-from everpath.rendering import Blob, Refusal
+from everpath.releases.source import PUBLISHED, Release
+from everpath.rendering import Blob
 from everpath.rendering.channels import channel_blob
 
 _OURS: Final = ("olm.package", "olm.channel", "olm.deprecations", "olm.bundle")
 #: What the source says of a package, whatever a catalog on disk does.
 _OF_THE_SOURCE: Final = ("schema", "name", "defaultChannel")
-_SUFFIXES: Final = ("yaml", "json")
+_OF_A_CHANNEL: Final = ("schema", "name", "package", "entries")
 _HEADER: Final = b"# Made by `everpath generate` from releases.yaml: edit that.\n"
 
 Files = Mapping[str, bytes]
@@ -73,83 +67,6 @@ class Made(NamedTuple):
     origins: Mapping[Path, str]
 
 
-@dataclass(frozen=True)
-class Project:
-    """A source, where it lies, and the paths that follow from it.
-
-    `given` are the documents of a catalog that the source was made from, in the stead of those on disk.
-    `pinned` is a file of digests for this run, in the stead of the one that the source names.
-    """
-
-    file: Path
-    source: Source
-    sources: Sources
-    given: tuple[Blob, ...] | None = None
-    pinned: str | None = None
-
-    @property
-    def folder(self) -> Path:
-        """The folder of the source, which is that of the catalog."""
-        return self.file.parent
-
-    def beside(self, path: str) -> Path:
-        """A path of the file, which counts from the file's folder."""
-        return Path(os.path.normpath(self.folder / path))
-
-    @cached_property
-    def digests(self) -> Mapping[str, str] | None:
-        """What images are pinned to; None if they are not. Raises ReleasesError, UnreadableInput."""
-        file = self.pinned or (str(self.beside(self.source.pins)) if self.source.pins else None)
-        return read_pins(file, self.sources) if file else None
-
-    def image_of(self, release: Release) -> str:
-        """The reference of a bundle's image, by digest where that is known: it is built after the bundle."""
-        image = self.source.image_of(release)
-        return (self.digests or {}).get(image, image)
-
-    @property
-    def bundles(self) -> Path:
-        return self.beside(self.source.bundles or "../bundles") / self.source.package
-
-    def bundle_folder(self, release: Release) -> Path:
-        """BUNDLES/PACKAGE/VERSION; by name where two releases have one version."""
-        is_alone = len(self.source.by_version[release.version]) == 1
-        return self.bundles / (release.version if is_alone else self.source.name_of(release))
-
-    def catalog_folder(self, variant: Variant) -> Path:
-        return self.folder / variant.name / self.source.package
-
-    def catalog_file(self, variant: Variant, suffix: str | None = None) -> Path:
-        """The catalog of a variant: in the spelling that is asked for, else the one it has, else YAML."""
-        folder = self.catalog_folder(variant)
-        found = (s for s in _SUFFIXES if (folder / f"catalog.{s}").exists())
-        return folder / f"catalog.{suffix or next(found, 'yaml')}"
-
-    @cached_property
-    def kept(self) -> tuple[Blob, ...]:
-        """What the catalogs on disk hold; of several variants the first with a document of a name counts."""
-        if self.given is not None:
-            return self.given
-        found: dict[tuple[str, str], Blob] = {}
-        for variant in self.source.variants:
-            file = self.catalog_file(variant)
-            for blob in self._documents(file) if file.exists() else ():
-                found.setdefault((str(blob.get("schema")), str(blob.get("name"))), blob)
-        return tuple(found.values())
-
-    @staticmethod
-    def _documents(file: Path) -> list[Blob]:
-        try:
-            return blobs_of(str(file), Sources())
-        except UnreadableInput as error:
-            hint = "git restore it, or delete it and let everpath generate write it anew"
-            raise UnreadableInput(error.message, hint=hint, file=str(file)) from error
-
-    def line_of(self, release: Release, key: str) -> str:
-        """`file:line` of a key of a release."""
-        return line_of(release.place.at(key), self.sources)
-
-
 def made(project: Project, makers: Makers, suffix: str | None = None) -> Made:
     """Every file of the source. Raises ReleasesError for a released bundle that has changed.
 
@@ -168,14 +85,17 @@ def made(project: Project, makers: Makers, suffix: str | None = None) -> Made:
         if source.operator and release.bundle is None:
             packed = makers.bundle(project, release, whole)
             written = bundles[folder] = packed.files
-            origins |= {folder / name: file for name, file in packed.origins.items()}
+            own = dict.fromkeys((n for n in packed.files if n.startswith("metadata/")), str(project.file))
+            origins |= {folder / name: file for name, file in {**own, **packed.origins}.items()}
             fresh.add(folder)
             files |= {folder / name: content for name, content in written.items()}
             stale += (folder / name for name in files_below(folder) if name not in written)
-            stale += drafts_below(folder)
         else:
             written = bundles[folder] = _released(project, release)
-        blobs[source.name_of(release)] = _blob(project, makers, release, written)
+        try:
+            blobs[source.name_of(release)] = _blob(project, makers, release, written)
+        except ReleasesError as error:
+            raise _from_source(error, origins) from error
     described = _described(project, makers, whole, bundles)
     catalogs = []
     for variant in source.variants:
@@ -191,33 +111,28 @@ def made(project: Project, makers: Makers, suffix: str | None = None) -> Made:
     if fresh:
         files |= mode_file(project.bundles)
     stale += _stale_catalogs(project, files)
-    placement = Placement(files, tuple(sorted(stale)))
+    stale += drafts_below(project.bundles) if source.operator else ()
+    stale += drafts_of((project.file, *files))
+    placement = Placement(files, tuple(sorted(set(stale))), project.file)
     return Made(placement, bundles, frozenset(fresh), tuple(catalogs), origins)
 
 
-def blobs_of(path: str, sources: Sources) -> list[Blob]:
-    """The documents of a catalog as they are written. Raises UnreadableInput for what opm cannot read."""
-    try:
-        return read_blobs(path, sources)
-    except Refusal as refusal:
-        where = line_of(refusal.place, sources) or path
-        raise UnreadableInput(f"{where}: {refusal.message}", hint=refusal.fix, file=path) from refusal
-
-
-def line_of(place: Place, sources: Sources) -> str:
-    """`file:line`, or what there is of it: a place may be a folder, or nowhere."""
-    try:
-        at = positions.locate(place, sources)
-    except UnreadableInput:
-        return place.file
-    return f"{at.file}:{at.line}" if at.line else at.file
+def _from_source(error: ReleasesError, origins: Mapping[Path, str]) -> ReleasesError:
+    """The error with the file to mend: the one that it names may never have been written."""
+    origin = origins.get(Path(error.file or ""))
+    if origin is None:
+        return error
+    hint = f"it is made from {origin}" + (f": {error.hint}" if error.hint else ": mend it there")
+    return ReleasesError(error.message, hint=hint, file=origin)
 
 
 def frozen_digests(project: Project) -> dict[str, str]:
     """The digests of all bundles that are on disk and not frozen yet, by CSV name."""
     found: dict[str, str] = {}
     for release in project.source.releases:
-        if release.bundle is None and (files := files_below(project.bundle_folder(release))):
+        folder = project.bundle_folder(release)
+        if release.bundle is None and (files := files_below(folder)):
+            _require_finished(folder)
             _require_whole(project, release, files)
             found[project.source.name_of(release)] = digest(files)
     return found
@@ -237,6 +152,16 @@ def _released(project: Project, release: Release) -> Files:
     if files:
         _require_whole(project, release, files)
     return files
+
+
+def _require_finished(folder: Path) -> None:
+    """A bundle that a run was killed over may lack files, and must not be frozen so."""
+    if draft := next(drafts_below(folder), None):
+        raise ReleasesError(
+            f"{folder} may be half a bundle: a run was killed over it, and left {draft.name}",
+            hint="everpath generate finishes it; then cut the release",
+            file=str(folder),
+        )
 
 
 def _require_whole(project: Project, release: Release, files: Files) -> None:
@@ -290,7 +215,8 @@ def _documents(
     """One catalog: the package, its channels, its bundles, its deprecations, and what else was there."""
     package = {"schema": "olm.package", "name": whole.name, "defaultChannel": whole.default_channel}
     yield {**package, **described}
-    yield from map(channel_blob, whole.channels)
+    for channel in whole.channels:
+        yield {**channel_blob(channel), **_more_of(project, channel.name)}
     yield from (blobs[bundle.name] for bundle in whole.bundles)
     for document in whole.deprecations:
         entries = [
@@ -302,6 +228,12 @@ def _documents(
         ]
         yield {"schema": "olm.deprecations", "package": whole.name, "entries": entries}
     yield from (blob for blob in project.kept if blob.get("schema") not in _OURS)
+
+
+def _more_of(project: Project, channel: str) -> Blob:
+    """What the catalog on disk says of a channel, and the source does not: its properties."""
+    kept = (b for b in project.kept if (b.get("schema"), b.get("name")) == ("olm.channel", channel))
+    return {key: value for blob in kept for key, value in blob.items() if key not in _OF_A_CHANNEL}
 
 
 def _described(project: Project, makers: Makers, whole: Package, bundles: Mapping[Path, Files]) -> Blob:
@@ -323,7 +255,7 @@ def _described(project: Project, makers: Makers, whole: Package, bundles: Mappin
 def _stale_catalogs(project: Project, files: Mapping[Path, bytes]) -> Iterator[Path]:
     """Catalogs of this package that nothing here makes: of a variant that is gone, in the other spelling."""
     for folder in (project.folder, *sorted(p for p in project.folder.glob("*") if p.is_dir())):
-        for suffix in _SUFFIXES:
+        for suffix in SUFFIXES:
             file = folder / project.source.package / f"catalog.{suffix}"
             if file not in files and file.is_file():
                 yield file

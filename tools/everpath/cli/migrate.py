@@ -11,13 +11,15 @@ from typing import Any, NamedTuple
 import click
 
 from everpath.cli.config import load
+from everpath.cli.image_inputs import local
 from everpath.cli.inputs import Inputs, Names, unreadable
 from everpath.cli.new_folder import dry_run_option, fill, force_option, quiet_option, require_free
 from everpath.cli.options import package_option, progress_option, update_mode_option
 from everpath.cli.telling import tell, warn
 from everpath.cli.terminal import ProgressLine
-from everpath.errors import ExitCode, UnreadableInput, UsageError
+from everpath.errors import ExitCode, UsageError
 from everpath.formats.bundles.shape import is_bundle_folder, is_package_manifest, is_repository
+from everpath.formats.courier.folder import unreadable_file
 from everpath.formats.courier.migration import Migrated, Migration
 from everpath.formats.fbc.writing import OUTPUTS
 from everpath.model import Package
@@ -94,6 +96,7 @@ def migrate(**options: Any) -> int:
 
 
 def _migrate(request: _Request) -> int:
+    request = request._replace(source=local(request.source))
     target = require_free(request.source, request.out, force=request.force)
     _require_bundles(request.source)
     inputs = Inputs((request.source,), load(None, wanted=False), request.default_update_mode, thorough=True)
@@ -129,11 +132,7 @@ def _chosen(request: _Request, inputs: Inputs, progress: ProgressLine) -> Sequen
     names = {package.name for package in chosen}
     for problem in unreadable(catalog):
         if not request.packages or problem.package in names:
-            raise UnreadableInput(
-                f"{problem.place.file}: {problem.message}",
-                hint=problem.fix or "mend it, or take it out of the folder",
-                file=problem.place.file,
-            )
+            raise unreadable_file(problem)
     return chosen
 
 

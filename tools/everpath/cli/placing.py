@@ -1,8 +1,9 @@
 """Puts many files in their places: all of them or none.
 
-First every file is written aside, next to its place; then the old ones are moved aside and the new ones
-moved in. Whatever fails on the way, what was done is undone. Only a machine that stops between two renames
-can leave a mixture, which `everpath generate --check` shows and `everpath generate` mends.
+First every file is written aside, next to its place; then each is moved over the old one, which has a second
+name until all are in place. Whatever fails on the way, what was done is undone. A run that is killed leaves
+every file old or new, and none missing; the source comes first, so that `everpath generate` finishes what the
+run was about, and removes the drafts that it left.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 __all__ = ["Placement", "pending", "place"]
 
 import os
+import shutil
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -21,10 +23,11 @@ from everpath.errors import UsageError
 
 
 class Placement(NamedTuple):
-    """Files by path, and paths that must not be there."""
+    """Files by path, and paths that must not be there. All of them follow from `first`, if that is named."""
 
     files: Mapping[Path, bytes]
     stale: tuple[Path, ...] = ()
+    first: Path | None = None
 
 
 def pending(placement: Placement) -> Iterator[tuple[str, Path]]:
@@ -42,16 +45,15 @@ def place(placement: Placement) -> list[tuple[str, Path]]:
 
     Returns what was done.
     """
-    # What a link leads to is replaced, not the link.
-    files = {path.resolve() if path.is_symlink() else path: c for path, c in placement.files.items()}
-    placement = placement._replace(files=files)
+    first = _meant(placement.first) if placement.first else None
+    placement = placement._replace(files={_meant(path): c for path, c in placement.files.items()})
     due = list(pending(placement))
     work = _Work()
     try:
         for what, path in due:
             if what != "delete":
                 work.write_aside(path, placement.files[path])
-        for what, path in due:
+        for what, path in sorted(due, key=lambda each: each[1] != first):
             work.put(path, is_new=what != "delete")
     except BaseException as error:
         work.undo()
@@ -63,6 +65,11 @@ def place(placement: Placement) -> list[tuple[str, Path]]:
         if what == "delete":
             _remove_empty(path.parent)
     return due
+
+
+def _meant(path: Path) -> Path:
+    """What a link leads to is replaced, not the link."""
+    return path.resolve() if path.is_symlink() else path
 
 
 def _refused(error: OSError) -> UsageError:
@@ -87,13 +94,15 @@ def _content(path: Path) -> bytes | None:
 class _Work:
     """What has been done so far, and with it how to undo it."""
 
+    # Not the process: in containers that share a folder every run has the same number.
+    run: int = field(default_factory=lambda: int.from_bytes(os.urandom(6), "big"))
     folders: list[Path] = field(default_factory=list)
     drafts: dict[Path, Path] = field(default_factory=dict)
     replaced: list[tuple[Path, Path | None]] = field(default_factory=list)
 
     def write_aside(self, path: Path, content: bytes) -> None:
         self._make_folders(path.parent)
-        draft = _aside(path, "new")
+        draft = self._aside(path, "new")
         self.drafts[path] = draft
         _write(draft, content)
         with suppress(FileNotFoundError):
@@ -107,10 +116,15 @@ class _Work:
             _make(each)
             self.folders.append(each)
 
+    def _aside(self, path: Path, word: str) -> Path:
+        return path.with_name(f".{path.name}.{self.run}.{word}")
+
     def put(self, path: Path, *, is_new: bool) -> None:
-        """Move the old file aside, and the new one in."""
-        kept = _aside(path, "old") if os.path.lexists(path) else None
-        if kept is not None:
+        """Give the old file a second name, and move the new one over it: at no time is there none."""
+        kept = self._aside(path, "old") if os.path.lexists(path) else None
+        if kept is not None and is_new:
+            _keep(path, kept)
+        elif kept is not None:
             _rename(path, kept)
         self.replaced.append((path, kept))
         if is_new:
@@ -122,6 +136,8 @@ class _Work:
             with suppress(OSError):
                 if kept is not None:
                     kept.replace(path)
+                    # Two names of one file are left as they are by that.
+                    kept.unlink(missing_ok=True)
                 else:
                     path.unlink(missing_ok=True)
         self._discard()
@@ -141,11 +157,7 @@ class _Work:
                 draft.unlink()
 
 
-def _aside(path: Path, word: str) -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}.{word}")
-
-
-# The three steps that may fail, by names that a test can put failures behind.
+# The four steps that may fail, by names that a test can put failures behind.
 def _make(folder: Path) -> None:
     folder.mkdir()
 
@@ -153,6 +165,22 @@ def _make(folder: Path) -> None:
 def _write(draft: Path, content: bytes) -> None:
     with draft.open("xb") as stream:
         stream.write(content)
+
+
+def _keep(path: Path, kept: Path) -> None:
+    try:
+        os.link(path, kept)
+    except OSError:
+        # Not every file system has links, nor does everybody have the right to link what another owns.
+        _copy(path, kept)
+
+
+def _copy(path: Path, kept: Path) -> None:
+    try:
+        shutil.copy2(path, kept)
+    except BaseException:
+        kept.unlink(missing_ok=True)
+        raise
 
 
 def _rename(old: Path, new: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Final
 
 import click
 
-from everpath.cli.making import Project
+from everpath.cli.project_files import Project
 from everpath.errors import UnreadableInput, UsageError
 from everpath.formats.reading import read
 from everpath.formats.releases.reading import read_releases, read_text

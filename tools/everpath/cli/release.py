@@ -6,42 +6,29 @@ __all__ = ["release"]
 
 import difflib
 import os
-import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
-from everpath.cli.changes import listed_changes
-from everpath.cli.config import load
+from everpath.cli import release_steps
+from everpath.cli.changes import ReleaseState, listed_changes, release_document
+from everpath.cli.config import Config, load
 from everpath.cli.makers import makers
-from everpath.cli.making import Project, frozen_digests, made
+from everpath.cli.making import Made, frozen_digests, made
 from everpath.cli.options import comma_list, config_options
 from everpath.cli.placing import Placement, pending, place
-from everpath.cli.project import file_option, open_project, pin_option, undisturbed, variant_package
+from everpath.cli.project import file_option, open_project, pin_option, undisturbed
+from everpath.cli.project_files import Project
+from everpath.cli.release_steps import Step, reasons_against
 from everpath.cli.remarks import tell_remarks
-from everpath.cli.terminal import wants_colour
-from everpath.cli.vetting import refused
+from everpath.cli.vetting import objections, refused
 from everpath.cli.writing import write
-from everpath.compare import Change, ChangeKind, Comparison, compare
-from everpath.drawing.scene import scenes
 from everpath.errors import ExitCode, UsageError
-from everpath.formats import positions
 from everpath.formats.releases.editing import edited
-from everpath.graph import ChannelGraph, PackageGraph
-from everpath.model import Catalog, Package
-from everpath.outputs.colour import Paint
-from everpath.outputs.comparison import ToldComparison
 from everpath.outputs.plain import count, printable
-from everpath.policies import PolicyName
 from everpath.releases.cutting import Wish, cut
-from everpath.releases.edges import package
-from everpath.releases.source import Variant
-from everpath.rules.findings import Severity
-
-_POLICIES: Final[tuple[PolicyName, ...]] = ("v0", "v1")
 
 
 class _Request(NamedTuple):
@@ -59,6 +46,7 @@ class _Request(NamedTuple):
     min_kube_version: str | None
     pin: str | None
     dry_run: bool
+    output: str
     config_file: str | None
     no_config: bool
     verbose: bool
@@ -125,6 +113,14 @@ class _Request(NamedTuple):
 @pin_option
 @file_option
 @click.option("--dry-run", is_flag=True, help="Show what would be written, and write nothing.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="For people, or for programs.",
+)
 @config_options
 @click.option("-v", "--verbose", is_flag=True, help="List every file with --dry-run.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no graphs; only what is wrong, and what was written.")
@@ -173,11 +169,18 @@ def _cut(request: _Request, old: Project) -> int:
     wanted = cut(old.source, request.wish._replace(pins=_pins(request, old)), frozen_digests(old))
     new_content = edited(content, wanted.edits, str(old.file))
     new = open_project(str(old.file), new_content)
-    steps = [_step(old, new, variant) for variant in new.source.variants]
-    reasons = dict.fromkeys(reason for step in steps for reason in _objections(step.comparison))
+    steps = [release_steps.step(old, new, variant) for variant in new.source.variants]
+    reasons = dict.fromkeys(reason for step in steps for reason in reasons_against(step.comparison))
     # Made before anything is told: an error should not stand below pages of graphs.
     result = None if reasons else made(new, makers())
-    lines = (line for step in steps for line in _told(request, new, step))
+    if request.output == "json":
+        return _as_json(_Outcome(request, new, steps, list(reasons), result, new_content), config)
+    is_meant = request.zstream or bool(request.withdraw)
+    lines = (
+        line
+        for step in steps
+        for line in release_steps.told(step, is_quiet=request.quiet, roads_are_meant=is_meant)
+    )
     write(lines, None, machine=False)
     if result is None:
         click.echo(f"error: {' and '.join(reasons)}; nothing was written", err=True)
@@ -185,7 +188,7 @@ def _cut(request: _Request, old: Project) -> int:
     if refused(new, result, config):
         return ExitCode.FINDINGS
     tell_remarks(new, result)
-    placement = result.placement._replace(files={**result.placement.files, new.file: new_content})
+    placement = _whole(result, new, new_content)
     if request.dry_run:
         write(_planned(request, old, (content, new_content), placement), None, machine=False)
         return ExitCode.CLEAN
@@ -194,85 +197,39 @@ def _cut(request: _Request, old: Project) -> int:
     return ExitCode.CLEAN
 
 
-class _Step(NamedTuple):
-    """One catalog before and after."""
-
-    variant: Variant
-    old: Package
-    new: Package
-    comparison: Comparison
+def _whole(result: Made, new: Project, content: bytes) -> Placement:
+    """What was made, and the source itself."""
+    return result.placement._replace(files={**result.placement.files, new.file: content})
 
 
-def _step(old: Project, new: Project, variant: Variant) -> _Step:
-    """A catalog that is new has nobody to strand: it is compared with itself as it would have been before."""
-    before, after = variant_package(old, variant), package(new.source, variant)
-    # What is published says more of a bundle than the source, and some of it keeps OLM from installing it.
-    known = before.by_name
-    after = replace(after, bundles=tuple(known.get(b.name, b) for b in after.bundles))
-    comparison = compare(Catalog("old", (before,)), Catalog("new", (after,)))
-    return _Step(variant, before, after, comparison)
+class _Outcome(NamedTuple):
+    """A release that was worked out; without a result where somebody would be stranded."""
+
+    request: _Request
+    new: Project
+    steps: Sequence[Step]
+    reasons: list[str]
+    result: Made | None
+    content: bytes
 
 
-def _objections(comparison: Comparison) -> Iterator[str]:
-    """Why a release is refused, if it is."""
-    if comparison.stranded or comparison.errors:
-        yield "somebody would be stranded"
-    if any(change.kind is ChangeKind.REFUSED for change in comparison.changes):
-        yield "opm would refuse the catalog"
+def _as_json(outcome: _Outcome, config: Config) -> int:
+    """Carried out, or not, and told as one JSON object."""
+    from everpath.outputs.document import findings  # noqa: PLC0415
 
-
-def _told(request: _Request, new: Project, step: _Step) -> Iterator[str]:
-    """The channels that change, before and after, and what that does to whom."""
-    paint = Paint(wants_colour(sys.stdout, os.environ))
-    catalog = f" of {step.variant.name}" if step.variant.name else ""
-    if not request.quiet:
-        changed = _changed(step)
-        for word, whole in (("before", step.old), ("after", step.new)):
-            graphs = [graph for graph in PackageGraph(whole).channels if graph.name in changed]
-            if graphs:
-                if step.old.channels:
-                    yield f"{paint('cyan', f'{word}{catalog}')}\n\n"
-                yield from _drawn(graphs, colour=paint.on)
-                yield "\n"
-    if not step.old.channels:
-        return
-    from everpath.outputs import comparison_text  # noqa: PLC0415 - beside the view of the graph
-
-    yield from comparison_text.render(
-        ToldComparison(
-            policies=_POLICIES,
-            locate=lambda place: positions.locate(place, new.sources),
-            show=Severity.WARNING,
-            colour=paint.on,
-            brief=request.quiet,
-            comparison=replace(step.comparison, changes=_worth_telling(request, step.comparison)),
-            old=f"the catalog{catalog}",
-            new=f"the new catalog{catalog}",
-        )
-    )
-
-
-def _worth_telling(request: _Request, comparison: Comparison) -> tuple[Change, ...]:
-    """Who is hurt or surprised. Other roads are no surprise where that is what the release is for."""
-    is_meant = {ChangeKind.ROAD} if request.zstream or request.withdraw else set()
-    told = (change for change in comparison.changes if change.severity >= Severity.WARNING)
-    return tuple(change for change in told if change.kind not in is_meant)
-
-
-def _changed(step: _Step) -> set[str]:
-    def edges(whole: Package) -> dict[str, object]:
-        return {
-            c.name: {e.name: (e.replaces, e.skips, e.skip_range) for e in c.entries} for c in whole.channels
-        }
-
-    old, new = edges(step.old), edges(step.new)
-    return {name for name in {*old, *new} if old.get(name) != new.get(name)}
-
-
-def _drawn(graphs: Sequence[ChannelGraph], *, colour: bool) -> Iterator[str]:
-    from everpath.outputs import tree_text  # noqa: PLC0415
-
-    return tree_text.render(scenes(graphs, ()), colour=colour)
+    request, new, result = outcome.request, outcome.new, outcome.result
+    placement = _whole(result, new, outcome.content) if result else Placement({})
+    due = list(pending(placement))
+    found = list(objections(new, result, config, findings)) if result else []
+    state: ReleaseState = "refused" if found or not result else "planned" if request.dry_run else "written"
+    if result and not found:
+        tell_remarks(new, result)
+    if state == "written":
+        place(placement)
+    head = {"release": request.version, "state": state, "reasons": outcome.reasons}
+    document = release_document(new, head, due, found, release_steps.as_json(outcome.steps))
+    write(document, None, machine=True)
+    return ExitCode.FINDINGS if state == "refused" else ExitCode.CLEAN
 
 
 def _planned(

@@ -10,7 +10,8 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from everpath.cli.making import Files, Made, Project
+from everpath.cli.making import Files, Made
+from everpath.cli.project_files import Project, line_of
 from everpath.compare import compare
 from everpath.contents import CSV, Manifest
 from everpath.formats.reading import read
@@ -28,12 +29,20 @@ def tell_remarks(project: Project, made: Made) -> None:
 
 
 def remarks(project: Project, made: Made) -> Iterator[str]:
-    """Of bundles that are made here. Cost: every bundle is read once more."""
+    """Of catalogs without a release, and of bundles that are made here. Cost: every bundle is read again."""
+    yield from _of_variants(project)
     if not made.fresh:
         return
     yield from _of_bundle_images(project, made)
     yield from _of_operator_images(project, made)
     yield from _of_edges(project, made)
+
+
+def _of_variants(project: Project) -> Iterator[str]:
+    for variant in project.source.catalogs if project.source.releases else ():
+        if not package(project.source, variant).channels:
+            where = line_of(variant.place, project.sources)
+            yield f"{where}: no release is in the catalog {variant.name!r}, and it is not written"
 
 
 def _fresh(project: Project, made: Made) -> list[Release]:

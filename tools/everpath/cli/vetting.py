@@ -19,7 +19,8 @@ import click
 
 from everpath.cli.config import Config
 from everpath.cli.inputs import Inputs
-from everpath.cli.making import Files, Made, Project
+from everpath.cli.making import Files, Made
+from everpath.cli.project_files import Project
 from everpath.cli.reporting import outcome_of, selected, today
 from everpath.cli.writing import write
 from everpath.errors import UnreadableInput

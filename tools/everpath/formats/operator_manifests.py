@@ -34,6 +34,7 @@ _PICTURES: Final = {
     ".jpeg": ("image/jpeg", b"\xff\xd8\xff"),
     ".gif": ("image/gif", b"GIF8"),
 }
+_UNSHOWN: Final = (".webp", ".bmp", ".ico", ".tif", ".tiff", ".avif", ".heic", ".pdf")
 _KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml")
 #: Its keys where it does no more than list, or what `images:` of releases.yaml does here.
 _LISTING: Final = frozenset({"apiVersion", "kind", "metadata", "resources", "images", "namespace"})
@@ -51,7 +52,7 @@ def read_operator(paths: Iterable[str], sources: Sources) -> Operator:
     manifests = [
         _with_tests(manifest, tests) if _is_scorecard(manifest) else manifest for manifest in manifests
     ]
-    pictures = [file for file in files if Path(file).stem == "icon" and Path(file).suffix in _PICTURES]
+    pictures = [file for file in files if _is_icon(file)]
     if len(pictures) > 1:
         hint = "keep one of them"
         raise UnreadableInput(
@@ -60,7 +61,16 @@ def read_operator(paths: Iterable[str], sources: Sources) -> Operator:
     return sorted_out(manifests, _icon(pictures[0], sources) if pictures else None)
 
 
-def _files(path: str, sources: Sources) -> Iterator[str]:
+def _is_icon(file: str) -> bool:
+    """Whether a file is the icon. Raises UnreadableInput for one of a kind that no console shows."""
+    path = Path(file)
+    if path.stem == "icon" and path.suffix in _UNSHOWN:
+        hint = f"save it as one of {', '.join(f'icon{suffix}' for suffix in _PICTURES)}"
+        raise UnreadableInput(f"{file}: OLM knows no icons of this kind", hint=hint, file=file)
+    return path.stem == "icon" and path.suffix in _PICTURES
+
+
+def _files(path: str, sources: Sources, above: frozenset[Path] = frozenset()) -> Iterator[str]:
     """The files of a folder, in an order that no file system decides.
 
     Where a kustomization does nothing but list what is in its folder, what it does not list is left out.
@@ -72,15 +82,20 @@ def _files(path: str, sources: Sources) -> Iterator[str]:
         entries = sorted(os.scandir(path), key=lambda entry: entry.name)
     except OSError as error:
         raise unreadable(path, error) from error
+    real = Path(path).resolve()
+    if real in above:
+        hint = "take the link out"
+        raise UnreadableInput(f"{path} is a link to a folder that it is in", hint=hint, file=path)
     listed = _listed([entry for entry in entries if entry.name in _KUSTOMIZATIONS], sources)
     for entry in entries:
-        is_folder = entry.is_dir(follow_symlinks=False)
+        is_folder = entry.is_dir()
         is_known = listed is None or entry.name in listed or not (is_folder or entry.name.endswith(_SUFFIXES))
         if entry.name.startswith(".") or not is_known:
             continue
         if is_folder:
-            yield from _files(entry.path, sources)
-        elif entry.is_file():
+            yield from _files(entry.path, sources, above | {real})
+        elif entry.is_file() or not Path(entry.path).exists():
+            # A link to nowhere is read, too, and refused: what it was for must not be missing silently.
             yield entry.path
 
 

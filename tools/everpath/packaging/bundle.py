@@ -28,16 +28,27 @@ def bundle_files(operator: Operator, release: ReleaseFacts) -> dict[str, Json]:
     """Each file's document. The same operator and release give the same files, in the same order."""
     granted = grants(operator)
     files = {_csv_path(release): cluster_service_version(operator, release, granted)}
-    for manifest in _shipped(operator, granted):
-        files[_path(manifest)] = _applied(manifest)
+    files |= {path: _applied(manifest) for path, manifest in _placed(operator, granted).items()}
     files |= dict(_metadata(operator, release))
     return dict(sorted(files.items()))
 
 
 def origins(operator: Operator, release: ReleaseFacts) -> dict[str, str]:
     """The file that each manifest of the bundle comes from."""
-    found = {_path(manifest): manifest.place.file for manifest in _shipped(operator, grants(operator))}
+    placed = _placed(operator, grants(operator))
+    found = {path: manifest.place.file for path, manifest in placed.items()}
     return {_csv_path(release): operator.base.place.file, **found}
+
+
+def _placed(operator: Operator, granted: Grants) -> dict[str, Manifest]:
+    """Manifests by path; those of one kind and name, but of two groups, are numbered."""
+    found: dict[str, Manifest] = {}
+    for manifest in _shipped(operator, granted):
+        path, number = _path(manifest), 2
+        while path in found:
+            path, number = _path(manifest, f"-{number}"), number + 1
+        found[path] = manifest
+    return found
 
 
 def _shipped(operator: Operator, granted: Grants) -> Iterator[Manifest]:
@@ -73,10 +84,10 @@ def _metadata(operator: Operator, release: ReleaseFacts) -> Iterator[tuple[str, 
         yield "metadata/properties.yaml", {"properties": [dict(item) for item in release.properties]}
 
 
-def _path(manifest: Manifest) -> str:
-    """Named after the object, so that no two of a bundle meet: a name may hold what a file's may not."""
+def _path(manifest: Manifest, number: str = "") -> str:
+    """Named after the object: a name may hold what a file's may not."""
     name = manifest.name.replace(":", "_").replace("/", "_")
-    return f"manifests/{name}_{manifest.kind.lower()}.yaml"
+    return f"manifests/{name}_{manifest.kind.lower()}{number}.yaml"
 
 
 def _applied(manifest: Manifest) -> Json:

@@ -77,7 +77,7 @@ def _spec(
     optional: Json = {
         "replaces": release.replaces,
         "skips": list(release.skips),
-        "minKubeVersion": release.min_kube_version or base.get("minKubeVersion"),
+        "minKubeVersion": release.min_kube_version,
         "relatedImages": images,
         "webhookdefinitions": webhook_definitions(operator),
         "icon": [operator.icon.as_spec()] if operator.icon else _drawn(base),

@@ -64,8 +64,11 @@ class Operator(NamedTuple):
 def sorted_out(manifests: Iterable[Manifest], icon: Icon | None = None) -> Operator:
     """The operator these manifests make. Their order, and how they are spread over files, means nothing."""
     parts: dict[str, list[Manifest]] = {}
-    read = sorted(manifests, key=lambda m: (m.kind, m.name, m.place))
+    read = sorted(manifests, key=lambda m: (m.kind, m.name, m.api_version, m.place))
     groups = {group_of(m) for m in read if m.kind == "CustomResourceDefinition"}
+    for manifest in read:
+        if manifest.kind == "CustomResourceDefinition" and not manifest.name:
+            _refuse_nameless(manifest)
     _refuse_twins(read)
     for manifest in read:
         parts.setdefault(_part(manifest, groups), []).append(manifest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Complaint", "complaints"]
+__all__ = ["Complaint", "complaints", "is_folder_name"]
 
 import re
 from collections import Counter
@@ -14,7 +14,7 @@ from everpath.graph import ChannelGraph
 from everpath.model import Place
 from everpath.ranges import Range, RangeError
 from everpath.releases.edges import package
-from everpath.releases.source import PUBLISHED, Membership, Origin, Release, Source, Variant
+from everpath.releases.source import PUBLISHED, Membership, Origin, Release, Source, Variant, is_tagged
 from everpath.versions import VersionError, maybe, parse
 
 _DIGEST: Final = re.compile(r"sha256:[0-9a-f]{64}")
@@ -45,12 +45,23 @@ def complaints(source: Source) -> list[Complaint]:
     return found or [*_of_graph(source)]
 
 
+def is_folder_name(text: str) -> bool:
+    """Whether a folder, and with it a package, a catalog or a CSV, may be called so."""
+    return _FOLDER.fullmatch(text) is not None
+
+
 def _of_file(source: Source) -> Iterator[Complaint]:
-    if source.package and not _FOLDER.fullmatch(source.package):
+    if source.package and not is_folder_name(source.package):
         yield Complaint(
             source.place.at("package"),
             f"{source.package!r} cannot be the name of a package",
             "letters, digits, dots and dashes only",
+        )
+    if source.image and is_tagged(source.image):
+        yield Complaint(
+            source.place.at("image"),
+            f"every release would have the bundle image {source.image}",
+            "leave out its tag or digest: each release gets :vVERSION; `image` of a release names another",
         )
     if source.releases and source.default_channel and source.default_channel not in source.channel_names:
         yield Complaint(
@@ -72,7 +83,7 @@ def _of_variants(source: Source) -> Iterator[Complaint]:
     for variant in _repeated(source.catalogs, lambda variant: variant.name):
         yield Complaint(variant.place, f"two catalogs are called {variant.name!r}", "each has its own folder")
     for variant in source.catalogs:
-        if not _FOLDER.fullmatch(variant.name):
+        if not is_folder_name(variant.name):
             yield Complaint(
                 variant.place.at("name"),
                 f"{variant.name!r} cannot be the name of a folder",
@@ -92,7 +103,7 @@ def _of_release(source: Source, release: Release) -> Iterator[Complaint]:
     yield from _of_version(release.version, release.place.at("version"))
     if release.min_kube_version is not None:
         yield from _of_version(release.min_kube_version, release.place.at("minKubeVersion"))
-    if release.name is not None and not _FOLDER.fullmatch(release.name):
+    if release.name is not None and not is_folder_name(release.name):
         yield Complaint(
             release.place.at("name"),
             f"{release.name!r} cannot be the name of a CSV",

@@ -125,14 +125,18 @@ def cut(source: Source, wish: Wish, digests: Mapping[str, str] | None = None) ->
 def _require_successors(source: Source, wish: Wish, origins: Mapping[str, Origin]) -> None:
     """A head that is withdrawn must be succeeded in each of its channels."""
     withdrawn = {source.literal(text): text for text in wish.withdraw}
-    for channel in source.channel_names:
-        for head in _heads(source, channel):
-            if head in withdrawn and channel not in origins:
-                raise UsageError(
-                    f"{withdrawn[head]} is also the head of the channel {channel!r}: "
-                    "withdrawn, it would still be what every new installation there gets",
-                    hint=f"release into that channel, too: --channel {','.join((*origins, channel))}",
-                )
+    missing = {
+        channel: withdrawn[head]
+        for channel in source.channel_names
+        for head in _heads(source, channel)
+        if head in withdrawn and channel not in origins
+    }
+    for channel, text in missing.items():
+        raise UsageError(
+            f"{text} is also the head of the channel {channel!r}: "
+            "withdrawn, it would still be what every new installation there gets",
+            hint=f"release into that channel, too: --channel {','.join((*origins, *missing))}",
+        )
 
 
 def _require_own_stream(source: Source, wish: Wish, version: Version, channels: Iterable[str]) -> None:

@@ -221,6 +221,9 @@ def usual_name(package: str, version: str) -> str:
 
 def _tagged(reference: str, release: Release) -> str:
     """REFERENCE:vVERSION, unless it has a tag or a digest already. `+` cannot stand in a tag."""
-    if "@" in reference or ":" in reference.rpartition("/")[2]:
-        return reference
-    return f"{reference}:v{release.version.replace('+', '-')}"
+    return reference if is_tagged(reference) else f"{reference}:v{release.version.replace('+', '-')}"
+
+
+def is_tagged(reference: str) -> bool:
+    """Whether an image's reference says which of them is meant: by tag or digest."""
+    return "@" in reference or ":" in reference.rpartition("/")[2]

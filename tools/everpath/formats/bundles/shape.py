@@ -21,6 +21,7 @@ __all__ = [
 ]
 
 import re
+from codecs import BOM_UTF8
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -147,6 +148,7 @@ def is_package_file(visit: Visit, file: str) -> bool:
 
 def _may_be_package(data: bytes) -> bool:
     """Whether parsing is worth it. Not for a catalog, where the key stands deep in every bundle."""
+    data = data.removeprefix(BOM_UTF8)
     if data.lstrip()[:1] == b"{":
         return b"packageName" in data and b"schema" not in data
     return _PACKAGE_KEY.search(data) is not None

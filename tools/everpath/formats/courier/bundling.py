@@ -13,7 +13,8 @@ from everpath.contents import Contents, Manifest
 from everpath.errors import UnreadableInput
 from everpath.formats.bundles.annotations import CHANNELS, DEFAULT_CHANNEL, PACKAGE
 from everpath.formats.bundles.package_manifest import read_package_manifest
-from everpath.formats.courier.folder import PackageFolder, read_package_folder
+from everpath.formats.bundles.shape import is_package_file_name
+from everpath.formats.courier.folder import PackageFolder, read_package_folder, unreadable_file
 from everpath.formats.courier.releases import folder_releases
 from everpath.model import Catalog, Channel, Package, Place
 from everpath.rules.check import Validated
@@ -61,6 +62,9 @@ def read_verified(path: str) -> Verified:
     Raises `UnreadableInput` where it cannot be listed, or where no package file makes it one.
     """
     folder = read_package_folder(path, is_lenient=True)
+    broken = (p for p in folder.problems if is_package_file_name(p.place.file))
+    if not folder.package_files and (problem := next(broken, None)):
+        raise unreadable_file(problem)
     if not folder.package_files:
         raise UnreadableInput(
             f"no file of {path} is a package file",

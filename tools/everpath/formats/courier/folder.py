@@ -6,7 +6,7 @@ each of them is.
 
 from __future__ import annotations
 
-__all__ = ["PackageFolder", "read_package_folder"]
+__all__ = ["PackageFolder", "read_package_folder", "unreadable_file"]
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,11 +14,13 @@ from os import sep
 
 from everpath.contents import Manifest
 from everpath.errors import UnreadableInput
+from everpath.formats import positions
 from everpath.formats.bundles.contents import read_manifest
 from everpath.formats.bundles.facts import Note
 from everpath.formats.bundles.package_manifest import yaml_files
 from everpath.formats.bundles.shape import is_package_file
 from everpath.formats.bundles.visits import Visit, join
+from everpath.formats.sources import Sources
 from everpath.formats.text.first_document import first_document
 from everpath.model import Place, Problem
 from everpath.rendering.refusals import Refusal
@@ -93,7 +95,7 @@ def read_package_folder(path: str, *, is_lenient: bool = False) -> PackageFolder
                 folders.setdefault(file.rpartition(sep)[0], []).append(manifest)
     problems += (Problem(n.kind, Place(join(path, n.file)), n.message, n.fix) for n in notes)
     if problems and not is_lenient:
-        raise _unreadable(problems[0])
+        raise unreadable_file(problems[0])
     found = {folder: tuple(manifests) for folder, manifests in sorted(folders.items())}
     return PackageFolder(visit, tuple(package_files), found, tuple(problems))
 
@@ -102,7 +104,17 @@ def _package_file(visit: Visit, file: str) -> PackageFile:
     return PackageFile(Place(join(visit.root, file)), first_document(visit.read(file)).value)
 
 
-def _unreadable(problem: Problem) -> UnreadableInput:
+def unreadable_file(problem: Problem) -> UnreadableInput:
+    """What is wrong with a file, as an error that ends the run."""
     file = problem.place.file
     hint = problem.fix or "mend it, or take it out of the folder"
-    return UnreadableInput(f"{file}: {problem.message}", hint=hint, file=file)
+    return UnreadableInput(f"{_line_of(problem.place)}: {problem.message}", hint=hint, file=file)
+
+
+def _line_of(place: Place) -> str:
+    """`file:line`; the file alone where it cannot be read, or is none."""
+    try:
+        at = positions.locate(place, Sources())
+    except UnreadableInput:
+        return place.file
+    return f"{at.file}:{at.line}" if at.line else at.file

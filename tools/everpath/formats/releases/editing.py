@@ -10,18 +10,24 @@ from __future__ import annotations
 __all__ = ["edited"]
 
 import codecs
+import re
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import yaml
 
 from everpath.errors import ReleasesError
+from everpath.formats.releases.nodes import written_nodes
 from everpath.formats.releases.reading import read_text
 from everpath.formats.releases.writing import channels_flow, release_flow, release_lines, scalar
 from everpath.releases.cutting import AddRelease, Edit, SetChannels, SetField, SetPins, applied
 
 _BOM: Final = codecs.BOM_UTF8
-_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_DASH: Final = re.compile(r"^ *-", re.MULTILINE)
+
+
+class _Unusual(Exception):
+    """A value is not where it would be edited, but behind an alias or a merge."""
 
 
 class _Insertion(NamedTuple):
@@ -40,10 +46,10 @@ def edited(content: bytes, edits: Sequence[Edit], file: str) -> bytes:
     wanted = applied(read_text(content, file), edits)
     text = _decoded(content, file)
     mark = _BOM if content.startswith(_BOM) else b""
-    found = mark + _inserted(text, edits).encode()
     try:
+        found = mark + _inserted(text, edits).encode()
         is_meant = read_text(found, file) == wanted
-    except ReleasesError:
+    except (_Unusual, ReleasesError):
         is_meant = False
     if not is_meant:
         hint = "write `releases:` as a list of mappings without anchors, or make the edit by hand: "
@@ -90,30 +96,38 @@ class _Page:
     def __init__(self, text: str) -> None:
         self.text = text
         self.newline = "\r\n" if "\r\n" in text else "\n"
-        self.top = yaml.compose(text, Loader=_Loader)
+        self.top = written_nodes(text)
 
     def insertion(self, edit: Edit) -> _Insertion:
         releases = _value(self.top, "releases")
         if isinstance(edit, SetPins):
             return self._pins(edit)
         if isinstance(edit, SetField):
-            return self._field(releases.value[edit.position], edit)
+            return self._field(_item(releases, edit.position), edit)
         if isinstance(edit, SetChannels):
-            old = _value(releases.value[edit.position], "channels")
+            old = _value(_item(releases, edit.position), "channels")
             return _Insertion(old.start_mark.index, self._end(old), channels_flow(edit.channels))
         return self._release(releases, edit)
 
     def _release(self, releases: Any, edit: AddRelease) -> _Insertion:
+        if isinstance(releases, yaml.ScalarNode) and releases.value.startswith("*"):
+            raise _Unusual
         if not isinstance(releases, yaml.SequenceNode) or not releases.value:
             return self._first(releases, edit)
         last = releases.value[-1]
         if releases.flow_style:
             end = self._end(last)
             return _Insertion(end, end, f", {release_flow(edit.release)}")
-        column = releases.start_mark.column
+        column = self._dashes(releases)
         at = self._below(last, column)
         gap = [""] if self._is_spaced(releases.value) else []
         return self._lines(at, [*gap, *release_lines(edit.release, " " * column)])
+
+    def _dashes(self, releases: Any) -> int:
+        """The column of a block sequence's dashes, also where an anchor stands before them."""
+        start: int = releases.start_mark.index
+        found = _DASH.search(self.text, start) if self.text[start] != "-" else None
+        return len(found[0]) - 1 if found else int(releases.start_mark.column)
 
     def _pins(self, edit: SetPins) -> _Insertion:
         """In the place of the old name, or on a line of its own behind the default channel."""
@@ -144,7 +158,8 @@ class _Page:
         if release.flow_style:
             end = self._end(release.value[-1][1])
             return _Insertion(end, end, f", {edit.key}: {value}")
-        column = release.start_mark.column
+        start = release if self.text[release.start_mark.index] not in "&!" else release.value[0][0]
+        column = start.start_mark.column
         return self._lines(self._below(release, column - 1), [f"{' ' * column}{edit.key}: {value}"])
 
     def _lines(self, at: int, lines: Sequence[str]) -> _Insertion:
@@ -177,4 +192,15 @@ class _Page:
 
 
 def _value(mapping: Any, key: str) -> Any:
-    return next(value for name, value in mapping.value if name.value == key)
+    for name, value in mapping.value:
+        if name.value == key:
+            return value
+    raise _Unusual
+
+
+def _item(releases: Any, position: int) -> Any:
+    """The mapping of a release."""
+    item = releases.value[position] if isinstance(releases, yaml.SequenceNode) else None
+    if not isinstance(item, yaml.MappingNode):
+        raise _Unusual
+    return item

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = ["read_releases", "read_text"]
 
+import os.path
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -70,7 +71,8 @@ def read_releases(file: str, sources: Sources | None = None) -> Source:
     try:
         content = sources.read(file, _LARGEST)
     except UnreadableInput as error:
-        hint = "everpath init writes one; --file names another"
+        is_there = os.path.lexists(file)
+        hint = error.hint if is_there else "everpath init writes one; --file names another"
         raise UnreadableInput(error.message, hint=hint, file=file) from error
     return read_text(content, file, sources)
 

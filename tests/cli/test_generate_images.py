@@ -1,0 +1,174 @@
+"""`everpath generate`: the images of a release, and their digests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commandline import Everpath
+from projects import RELEASES, catalog, tree, write_operator, write_releases
+
+TWO = """
+    - {version: 0.1.0, channels: [stable]}
+    - {version: 0.2.0, channels: [stable, fast], from: {replaces: 0.1.0}}
+"""
+DIGEST = "sha256:" + "a" * 64
+
+
+@pytest.fixture
+def project(here: Path) -> Path:
+    write_operator(here)
+    write_releases(here, TWO)
+    return here
+
+
+class TestImagesArePinned:
+    """By the file that `pins:` or --pin names."""
+
+    @pytest.fixture
+    def pinned(self, project: Path) -> Path:
+        write_releases(
+            project, "- {version: 0.1.0, channels: [stable]}", "images: {acme: example.com/acme}\n"
+        )
+        return project
+
+    @pytest.mark.parametrize(
+        ("name", "text"),
+        [
+            ("pins.txt", f"# ours\n\nexample.com/acme:v0.1.0=example.com/acme@{DIGEST}\n"),
+            ("pins.txt", f"\ufeffexample.com/acme:v0.1.0 = example.com/acme@{DIGEST}\r\n"),
+            ("mapping.txt", f"x/y@{DIGEST}=mirror/y:1\nexample.com/acme:v0.1.0=m/acme@{DIGEST}\n"),
+            ("pins.json", f'{{"example.com/acme:v0.1.0": "example.com/acme@{DIGEST}"}}'),
+            ("pins.yaml", f"example.com/acme:v0.1.0: example.com/acme@{DIGEST}\n"),
+        ],
+    )
+    def test_in_each_form_that_others_write(
+        self, everpath: Everpath, pinned: Path, name: str, text: str
+    ) -> None:
+        (pinned / name).write_text(text)
+        answer = everpath("generate", "--pin", name)
+        assert answer.code == 0, answer
+        csv = (pinned / "bundles/acme/0.1.0/manifests/acme.clusterserviceversion.yaml").read_text()
+        assert f"acme@{DIGEST}" in csv
+        assert "acme:v0.1.0\n" not in csv
+        assert everpath("generate", "--check").code == 1
+        source = (pinned / RELEASES).read_text()
+        (pinned / RELEASES).write_text(f"pins: ../{name}\n{source}")
+        assert everpath("generate", "--check").code == 0
+
+    def test_an_image_of_a_bundle_is_pinned_where_its_digest_is_known(
+        self, everpath: Everpath, pinned: Path
+    ) -> None:
+        (pinned / "pins.txt").write_text(
+            f"example.com/acme:v0.1.0=example.com/acme@{DIGEST}\n"
+            f"example.com/acme-bundle:v0.1.0=example.com/acme-bundle@{DIGEST}\n"
+        )
+        assert everpath("generate", "--pin", "pins.txt").code == 0
+        [bundle] = catalog(pinned / "catalog/acme/catalog.yaml")["olm.bundle"]
+        assert bundle["image"] == f"example.com/acme-bundle@{DIGEST}"
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("", "no digest is known for example.com/acme:v0.1.0"),
+            ("\nacme\n", "pins.txt:2: 'acme' says nothing of a digest"),
+            ("a:1=b:1\n", "pins.txt:1: a:1 is to be pinned to b:1, which has no digest"),
+            ("a:1=\n", "pins.txt:1: a:1 is to be pinned to nothing, which has no digest"),
+            (f"a:1=b@{DIGEST}\na:1=c@{DIGEST}\n", "pins.txt:2: a:1 is pinned twice"),
+            ("{a: [}", "pins.txt:1: "),
+            ("{a: 1}", "pins.txt:1: a is to be pinned to 1"),
+        ],
+    )
+    def test_what_is_wrong_with_the_file_is_told_with_its_line(
+        self, everpath: Everpath, pinned: Path, text: str, words: str
+    ) -> None:
+        (pinned / "pins.txt").write_text(text)
+        before = tree(pinned)
+        answer = everpath("generate", "--pin", "pins.txt")
+        assert answer.code == 2
+        assert words in answer.err
+        assert "IMAGE:TAG=IMAGE@sha256:…" in answer.err
+        assert tree(pinned) == before
+
+    @pytest.mark.usefixtures("pinned")
+    def test_a_file_that_is_not_there_is_named(self, everpath: Everpath) -> None:
+        assert everpath("generate", "--pin", "nope.txt").code == 3
+        assert everpath("generate", "--pin", " ").code == 2
+        assert everpath("release", "0.2.0", "--pin", "nope.txt").code == 2
+
+    def test_a_release_remembers_it(self, everpath: Everpath, pinned: Path) -> None:
+        assert everpath("generate").code == 0
+        lines = (f"example.com/acme:v0.{n}.0=example.com/acme@{DIGEST}\n" for n in (2, 3))
+        (pinned / "pins.txt").write_text("".join(lines))
+        assert everpath("release", "0.2.0", "-q", "--pin", "pins.txt").code == 0
+        assert "\ndefaultChannel: stable\npins: ../pins.txt\n" in (pinned / RELEASES).read_text()
+        assert everpath("generate", "--check").code == 0
+        (pinned / "pins.txt").rename(pinned / "digests.txt")
+        assert everpath("release", "0.3.0", "-q", "--pin", "digests.txt").code == 0
+        assert "\npins: ../digests.txt\n" in (pinned / RELEASES).read_text()
+        assert everpath("generate", "--check").code == 0
+
+
+class TestImages:
+    """A release with the wrong image of the operator is refused, or warned of where it may be meant."""
+
+    @pytest.mark.parametrize("at", ["top", "release"])
+    def test_a_name_that_no_container_has_is_refused(self, everpath: Everpath, here: Path, at: str) -> None:
+        write_operator(here)
+        images = "images: {amce: example.com/acme}\n"
+        own = "" if at == "top" else ", images: {amce: 'example.com/acme:v1'}"
+        write_releases(
+            here, f"    - {{version: 0.1.0, channels: [stable]{own}}}\n", images if at == "top" else ""
+        )
+        answer = everpath("generate")
+        assert answer.code == 2
+        line = 5 if at == "top" else 7
+        assert f"catalog/releases.yaml:{line}: no container has an image called 'amce'" in answer.err
+        assert "did you mean 'acme'? the manifests have acme: that is the key" in answer.err
+        assert not (here / "bundles").exists()
+
+    @pytest.mark.parametrize(
+        ("image", "fault"),
+        [
+            ("acme:latest", "in no registry"),
+            ("acme/acme:v1", "in no registry"),
+            ("example.com/acme:latest", "which may be another tomorrow"),
+            ("example.com:5000/acme", "which may be another tomorrow"),
+        ],
+    )
+    def test_an_image_that_is_hardly_meant_is_warned_of(
+        self, everpath: Everpath, here: Path, image: str, fault: str
+    ) -> None:
+        write_operator(here)
+        manifests = here / "operator/manifests.yaml"
+        manifests.write_text(manifests.read_text().replace("acme:latest", image))
+        write_releases(here, TWO, "x-images: none\n")
+        answer = everpath("generate")
+        assert answer.code == 0
+        assert f"warning: the operator's image is {image}, {fault}: say under `images:`" in answer.err
+
+    @pytest.mark.parametrize("image", ["localhost/acme:v1", f"example.com/acme@sha256:{'a' * 64}"])
+    def test_an_image_may_be_local_or_have_a_digest(self, everpath: Everpath, here: Path, image: str) -> None:
+        write_operator(here)
+        manifests = here / "operator/manifests.yaml"
+        manifests.write_text(manifests.read_text().replace("acme:latest", image))
+        write_releases(here, "    - {version: 0.1.0, channels: [stable]}\n", "x-images: none\n")
+        assert everpath("generate").err == ""
+
+    def test_a_release_with_the_image_of_the_last_one_is_warned_of(
+        self, everpath: Everpath, here: Path
+    ) -> None:
+        write_operator(here)
+        write_releases(here, TWO, "images: {acme: 'example.com/acme:v1'}\n")
+        told = "warning: 0.2.0 has the operator's image of 0.1.0, example.com/acme:v1: an image without a tag"
+        assert told in everpath("generate").err
+        assert everpath("generate").err == ""
+        told = "warning: 0.3.0 has the operator's image of 0.2.0, example.com/acme:v1"
+        assert told in everpath("release", "0.3.0").err
+
+    def test_a_catalog_without_images_is_warned_of(self, everpath: Everpath, project: Path) -> None:
+        file = project / RELEASES
+        file.write_text(file.read_text().replace("image: example.com/acme-bundle\n", ""))
+        told = "warning: catalog/releases.yaml has no `image:`: the catalog names no image of the bundle"
+        assert told in everpath("generate").err

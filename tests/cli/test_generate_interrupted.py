@@ -1,0 +1,149 @@
+"""`everpath generate` and `release`, killed, on a full disk, or two at once: all files or none."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from commandline import Everpath
+from everpath.cli import placing
+from projects import tree, write_operator, write_releases
+
+TWO = """
+    - {version: 0.1.0, channels: [stable]}
+    - {version: 0.2.0, channels: [stable, fast], from: {replaces: 0.1.0}}
+"""
+
+
+@pytest.fixture
+def project(here: Path) -> Path:
+    write_operator(here)
+    write_releases(here, TWO)
+    return here
+
+
+def test_a_full_disk_leaves_everything_as_it_was(
+    everpath: Everpath, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everpath("generate")
+    write_releases(project, TWO.replace("0.2.0", "0.2.1"))
+    before = tree(project)
+
+    def full(draft: Path, _: bytes) -> None:
+        raise OSError(28, "No space left on device", str(draft))
+
+    monkeypatch.setattr(placing, "_write", full)
+    answer = everpath("generate")
+    assert answer.code == 2
+    assert "No space left on device" in answer.err
+    assert tree(project) == before
+
+
+def test_what_a_killed_run_has_left_is_cleared_away_and_freezes_nothing(
+    everpath: Everpath, project: Path
+) -> None:
+    everpath("generate")
+    left = project / "bundles/acme/0.2.0/manifests/.acme.clusterserviceversion.yaml.123.new"
+    left.write_text("half")
+    assert everpath("generate", "--check").code == 1
+    answer = everpath("release", "0.3.0", "-q")
+    assert answer.code == 2
+    assert "bundles/acme/0.2.0 may be half a bundle" in answer.err
+    assert "everpath generate finishes it" in answer.err
+    assert everpath("generate").code == 0
+    assert not left.exists()
+    assert everpath("release", "0.3.0", "-q").code == 0
+
+
+def test_what_a_killed_run_has_left_beside_the_catalog_is_cleared_away(
+    everpath: Everpath, project: Path
+) -> None:
+    everpath("generate")
+    names = (
+        "catalog/.releases.yaml.7.old",
+        "catalog/acme/.catalog.yaml.7.new",
+        "bundles/acme/.ci.yaml.7.new",
+    )
+    own = project / "catalog/acme/.notes.yaml.7.old"
+    for name in names:
+        (project / name).write_text("half")
+    own.write_text("mine")
+    assert everpath("generate").code == 0
+    assert not [name for name in names if (project / name).exists()]
+    assert own.exists()
+
+
+def test_a_release_killed_at_any_step_is_cut_or_not_and_generating_finishes_it(
+    everpath: Everpath, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everpath("generate")
+    before = tree(project)
+    everpath("release", "0.3.0", "-q")
+    after = tree(project)
+    monkeypatch.setattr("everpath.cli.placing._Work.undo", lambda _: None)
+    for step in range(1, 30):
+        shutil.rmtree(project / "bundles")
+        shutil.rmtree(project / "catalog")
+        for name, content in before.items():
+            (project / name).parent.mkdir(parents=True, exist_ok=True)
+            (project / name).write_bytes(content)
+        with monkeypatch.context() as patch:
+            _kill_at(patch, step)
+            is_over = everpath("release", "0.3.0", "-q").code == 0
+        assert everpath("generate").code == 0, step
+        assert tree(project) in (before, after), step
+        if is_over:
+            return
+    pytest.fail("there are no more steps than that")
+
+
+def _kill_at(patch: pytest.MonkeyPatch, number: int) -> None:
+    """The run ends at that step, as if it were killed."""
+    steps = iter(range(1, number))
+
+    def counted(step: Callable[..., None]) -> Callable[..., None]:
+        def run(*arguments: object) -> None:
+            if next(steps, None) is None:
+                raise KeyboardInterrupt
+            step(*arguments)
+
+        return run
+
+    for name in ("_make", "_write", "_keep", "_rename"):
+        patch.setattr(placing, name, counted(getattr(placing, name)))
+
+
+def test_a_second_run_waits_for_the_first(
+    everpath: Everpath, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    holder = os.open(project / "catalog", os.O_RDONLY)
+    fcntl.flock(holder, fcntl.LOCK_EX)
+    real = fcntl.flock
+
+    def flock(handle: int, how: int) -> None:
+        if not how & fcntl.LOCK_NB:
+            os.close(holder)
+        real(handle, how)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    answer = everpath("generate")
+    assert answer.err == "waiting for another everpath at work in catalog\n"
+    assert (project / "bundles/acme/0.2.0").is_dir()
+
+
+@pytest.mark.parametrize("looking", [("generate", "--check"), ("release", "0.3.0", "--dry-run")])
+def test_runs_that_only_look_do_not_wait_for_each_other(
+    everpath: Everpath, project: Path, looking: tuple[str, ...]
+) -> None:
+    fcntl = pytest.importorskip("fcntl")
+    everpath("generate")
+    holder = os.open(project / "catalog", os.O_RDONLY)
+    fcntl.flock(holder, fcntl.LOCK_SH)
+    answer = everpath(*looking)
+    os.close(holder)
+    assert "waiting" not in answer.err

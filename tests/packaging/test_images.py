@@ -1,0 +1,56 @@
+"""The images of an operator, wherever its manifests name them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from everpath.packaging import image_names
+from everpath.packaging.images import own_image, placed, related_images
+from operators import deployment
+
+POD: dict[str, Any] = {
+    "initContainers": [{"name": "setup", "image": "setup:1"}],
+    "containers": [
+        {
+            "name": "manager",
+            "image": "controller:latest",
+            "env": [
+                {"name": "RELATED_IMAGE_SEARCH_ENGINE", "value": "engine:2"},
+                {"name": "LEVEL", "value": "engine:2"},
+                {"name": "RELATED_IMAGE_NONE"},
+            ],
+        }
+    ],
+}
+
+
+def test_every_image_is_related_once_in_order_of_name() -> None:
+    again = {"containers": [{"name": "another", "image": "engine:2"}]}
+    assert related_images([POD, again]) == [
+        {"name": "manager", "image": "controller:latest"},
+        {"name": "search-engine", "image": "engine:2"},
+        {"name": "setup", "image": "setup:1"},
+    ]
+
+
+def test_images_are_placed_in_containers_of_both_kinds_and_in_variables_that_hold_one() -> None:
+    made = placed(POD, {"setup": "acme/setup:7", "engine": "acme/engine:7"}, {"acme/engine:7": "e@sha256:1"})
+    assert made["initContainers"] == [{"name": "setup", "image": "acme/setup:7"}]
+    [manager] = made["containers"]
+    assert manager["image"] == "controller:latest"
+    assert [variable.get("value") for variable in manager["env"]] == ["e@sha256:1", "engine:2", None]
+
+
+def test_manifests_name_their_images_without_tags() -> None:
+    given = deployment()
+    given.spec["template"]["spec"].update(POD)
+    assert image_names([given]) == {"controller", "engine", "setup"}
+
+
+def test_a_container_without_a_name_is_not_the_one_that_kubectl_takes() -> None:
+    given = deployment()
+    given.spec["template"]["spec"]["containers"] = [
+        {"image": "sidecar:1"},
+        {"name": "manager", "image": "controller:1"},
+    ]
+    assert own_image([given], {}) == "controller:1"
