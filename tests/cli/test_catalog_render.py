@@ -118,7 +118,7 @@ def test_an_image_nobody_gives_is_an_error_that_says_how_to_give_it(
     answer = everpath("catalog", "render", written(tmp_path / "t.yaml", semver(stable=["1.0.0"])))
     assert answer.code == 1
     assert "nobody says what op:1.0.0 holds, and images are not pulled" in answer.err
-    assert "hint: --bundle op:1.0.0=FOLDER, or --from a catalog that has it" in answer.err
+    assert "hint: --pull, --bundle op:1.0.0=FOLDER, or --from a catalog that has it" in answer.err
 
 
 def test_a_template_of_two_documents_is_refused(everpath: Everpath, tmp_path: Path) -> None:

@@ -51,6 +51,20 @@ COMMANDS: Final = {
     "migrate": LazyCommand(
         "everpath.cli.migrate", "migrate", "Package manifests or bundles as a file-based catalog."
     ),
+    "install": LazyCommand(
+        "everpath.cli.install", "install", "Install an operator through OLM, and follow until it runs."
+    ),
+    "upgrade": LazyCommand(
+        "everpath.cli.upgrade", "upgrade", "Show the next step of an operator, approve it, and follow."
+    ),
+    "status": LazyCommand(
+        "everpath.cli.status", "status", "Where does an operator stand, and what does it wait for?"
+    ),
+    "uninstall": LazyCommand(
+        "everpath.cli.uninstall",
+        "uninstall",
+        "Take an operator away, its custom resources first.",
+    ),
     "rules": LazyCommand("everpath.cli.rules_", "rules", "The rules, and what one of them means."),
     "completion": LazyCommand("everpath.cli.completion", "completion", "Tab completion for your shell."),
 }
@@ -129,13 +143,14 @@ def _called(arguments: Sequence[str]) -> object:
 
 def _told(error: EverpathError) -> int:
     """The error and what to do about it, on standard error."""
+    from everpath.cli.image_inputs import reworded  # noqa: PLC0415
     from everpath.cli.terminal import wants_colour  # noqa: PLC0415
     from everpath.outputs.colour import Paint  # noqa: PLC0415 - only who fails pays for it
     from everpath.outputs.plain import printable  # noqa: PLC0415
 
     paint = Paint(wants_colour(sys.stderr, os.environ))
     for heading, colour, text in (("error", "red", error.message), ("hint", "cyan", error.hint)):
-        for number, line in enumerate((text or "").splitlines()):
+        for number, line in enumerate(reworded(text or "").splitlines()):
             start = f"{paint(colour, heading)}: " if number == 0 else " " * (len(heading) + 2)
             _say(f"{start}{printable(line)}", colour=paint.on)
     return error.exit_code

@@ -18,6 +18,13 @@ from everpath.cli.lazy import LazyCommand, LazyGroup
             "validate",
             "Will OLM install this bundle, and OperatorHub take it?",
         ),
+        "build": LazyCommand(
+            "everpath.cli.bundle_build", "build", "The image of a bundle, without a container engine."
+        ),
+        "push": LazyCommand("everpath.cli.sending", "push_bundle", "Send a bundle's image to a registry."),
+        "pull": LazyCommand(
+            "everpath.cli.pulling", "pull_bundle", "Fetch a bundle out of an image, or the image."
+        ),
         "verify": LazyCommand(
             "everpath.cli.bundle_verify", "verify", "Are these package manifests fit to be served?"
         ),

@@ -16,6 +16,16 @@ from everpath.cli.lazy import LazyCommand, LazyGroup
         "render": LazyCommand(
             "everpath.cli.rendering", "render", "A catalog from bundles, catalogs and templates."
         ),
+        "push": LazyCommand("everpath.cli.sending", "push_catalog", "Send a catalog's image to a registry."),
+        "pull": LazyCommand(
+            "everpath.cli.pulling", "pull_catalog", "Fetch a catalog out of an image, or the image."
+        ),
+        "build": LazyCommand(
+            "everpath.cli.catalog_build", "build", "The image of a catalog, without a container engine."
+        ),
+        "serve": LazyCommand(
+            "everpath.cli.catalog_serve", "serve", "A catalog over gRPC, as OLM asks for it."
+        ),
     },
     short_help="Catalogs from bundles and templates.",
 )

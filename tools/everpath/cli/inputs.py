@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["Inputs", "Names", "unreadable", "unreadable_parts"]
+__all__ = ["Inputs", "Names", "default_path", "unreadable", "unreadable_parts"]
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from everpath.cli.config import Config
+from everpath.cli.image_inputs import local, shown
 from everpath.errors import UnreadableInput, UsageError
 from everpath.formats.location import Location
 from everpath.formats.reading import Progress, read
@@ -53,7 +55,7 @@ class Inputs:
     @property
     def chosen(self) -> Sequence[str]:
         """The paths of the command line, or of the configuration, or the usual one."""
-        paths = self.paths or self.config.paths or (_default_path(),)
+        paths = self.paths or self.config.paths or (default_path(),)
         if list(paths).count(STANDARD_INPUT) > 1:
             raise UsageError("standard input can be read only once", hint="give - a single time")
         return paths
@@ -78,8 +80,9 @@ class Inputs:
         verdicts: Callable[[], Verdicts | None] | None = None,
     ) -> Catalog:
         """The catalog at one path, or a share of it, without what verdicts stand on."""
-        return read(
-            path,
+        found = local(path, progress)
+        catalog = read(
+            found,
             sources=self.sources,
             progress=progress,
             thorough=self.thorough,
@@ -88,6 +91,7 @@ class Inputs:
             share=share,
             verdicts=verdicts,
         ).catalog
+        return catalog if found == path else replace(catalog, name=path.removeprefix("docker://"))
 
     def verdicts(self, path: str, question: object) -> Verdicts | None:
         """What was found at a path before, for a question; None where nothing is to be remembered."""
@@ -115,12 +119,14 @@ class Inputs:
         from everpath.formats import positions  # noqa: PLC0415 - a clean catalog needs no lines
 
         try:
-            return self.config.locate(place) or positions.locate(place, self.sources)
+            found = self.config.locate(place) or positions.locate(place, self.sources)
         except UnreadableInput:
-            return Location(place.file, 0, 0, 0, "")
+            found = Location(place.file, 0, 0, 0, "")
+        return found._replace(file=shown(found.file))
 
 
-def _default_path() -> str:
+def default_path() -> str:
+    """What is read where nothing is named."""
     return "catalog" if os.path.isdir("catalog") else "."
 
 

@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from everpath.cli import forks
+from everpath.cli.image_inputs import local
 from everpath.cli.inputs import Inputs, Names
 from everpath.formats.reading import Progress, prepare
 from everpath.formats.shares import WHOLE, Share
@@ -90,7 +91,7 @@ def judgements(
     `jobs` is the number of processes; None for as many as the input is worth.
     """
     judging = _Judging(selection, definitions)
-    for path in inputs.chosen:
+    for path in (local(chosen, progress) for chosen in inputs.chosen):
         for part in _parts(inputs, path, judging, _processes(path, jobs), progress):
             inputs.note(part.names)
             yield part.judgement

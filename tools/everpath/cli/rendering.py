@@ -1,4 +1,4 @@
-"""`everpath catalog render`: a catalog from bundles, catalogs and templates, without an image pulled."""
+"""`everpath catalog render`: a catalog from bundles, catalogs and templates."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import click
 
+from everpath.cli.image_inputs import is_image, local
 from everpath.cli.telling import tell, warn
 from everpath.cli.writing import write
 from everpath.contents import Contents
@@ -53,6 +54,7 @@ class _Request(NamedTuple):
     bundles: tuple[str, ...]
     catalogs: tuple[str, ...]
     output_file: str | None
+    pull: bool = False
 
 
 @click.command("render", short_help="A catalog from bundles, catalogs and templates.")
@@ -94,24 +96,29 @@ class _Request(NamedTuple):
     multiple=True,
     help="A catalog whose bundles a template may name by their images; may be repeated.",
 )
+@click.option(
+    "--pull", is_flag=True, help="Pull the images that a template names and nobody else says anything of."
+)
 @click.option("--output-file", metavar="FILE", help="Write the catalog there, whole or not at all.")
 def render(**options: Any) -> int:
     """Write the catalog that bundles, catalogs and templates make, byte for byte as opm does.
 
-    PATH is a bundle's folder, a file-based catalog (folder, file, - for standard input), or a file with one
-    of opm's templates: olm.template.basic, olm.semver, olm.template.substitutes. Images are not pulled: what
-    a template names is given with --bundle or --from. Bundles give olm.bundle documents and no more: the
-    package and its channels are for a template, or for `everpath generate`, to say.
+    PATH is a bundle's folder, a file-based catalog (folder, file, - for standard input), an image of either,
+    or a file with one of opm's templates: olm.template.basic, olm.semver, olm.template.substitutes. What a
+    template names is given with --bundle or --from, or pulled with --pull. Bundles give olm.bundle documents
+    and no more: the package and its channels are for a template, or for `everpath generate`, to say.
 
     \b
     $ everpath catalog render bundles/searchkeeper/0.3.1
     $ everpath catalog render bundles/searchkeeper/* --image-ref-template 'r.example/op:v{{.Version}}'
     $ everpath catalog render template.yaml --from catalog/ --output-file catalog.yaml
+    $ everpath catalog render quay.io/me/searchkeeper-bundle:v0.3.1
 
     \b
     Exit codes:
-      0  written                 2  a wrong command line
-      1  what opm would refuse   3  input that cannot be read
+      0  written                 3  input that cannot be read
+      1  what opm would refuse   4  a registry that does not answer
+      2  a wrong command line
     """
     return _render(_Request(**options))
 
@@ -172,6 +179,8 @@ class _Kitchen:
         """What a path renders to. Raises `Refusal` and `UnreadableInput`."""
         if path == STANDARD_INPUT:
             self._hear()
+        elif is_image(path):
+            return self._image(path)
         elif Path(path).is_dir():
             if is_bundle_folder(path):
                 return [self._folder(path, None).blob]
@@ -183,6 +192,14 @@ class _Kitchen:
         if is_template(documents[0]):
             return self._template(documents)
         return [self._again(checked_blob(document)) for document in documents]
+
+    def _image(self, path: str) -> list[Blob]:
+        """What an image holds. A bundle is called by its reference, if it has one outside of this machine."""
+        folder = local(path)
+        if not is_bundle_folder(folder):
+            return [self._again(blob) for blob in read_blobs(folder, self.sources)]
+        is_on_disk = path.startswith(("oci:", "oci-archive:", "docker-archive:"))
+        return [self._folder(folder, None if is_on_disk else path.removeprefix("docker://")).blob]
 
     def _hear(self) -> None:
         """Keep what comes by standard input."""
@@ -202,8 +219,10 @@ class _Kitchen:
             return self._folder(self._folders[image], image)
         if image in self._catalogued:
             return self._catalogued[image]
-        message = f"nobody says what {image} holds, and images are not pulled"
-        raise Refusal(message, fix=f"--bundle {image}=FOLDER, or --from a catalog that has it")
+        if self._request.pull:
+            return self._folder(local(f"docker://{image}"), image)
+        message = f"nobody says what {image} holds, and images are not pulled without --pull"
+        raise Refusal(message, fix=f"--pull, --bundle {image}=FOLDER, or --from a catalog that has it")
 
     def _folder(self, folder: str, image: str | None) -> Rendered:
         contents = read_contents(folder)
@@ -220,7 +239,7 @@ class _Kitchen:
         for path in self._request.catalogs:
             if path == STANDARD_INPUT:
                 self._hear()
-            for blob in read_blobs(path, self.sources):
+            for blob in read_blobs(local(path), self.sources):
                 if blob["schema"] == BUNDLE and blob["image"]:
                     found.setdefault(blob["image"], Rendered(self._again(blob), carried_csv(blob)))
         return found

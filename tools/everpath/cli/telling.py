@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import click
 
+from everpath.cli.image_inputs import shown
 from everpath.cli.terminal import wants_colour
 from everpath.errors import UnreadableInput
 from everpath.formats.location import Location
@@ -45,9 +46,10 @@ def _located(place: Place, sources: Sources) -> Location:
     from everpath.formats import positions  # noqa: PLC0415 - only who is refused needs lines
 
     try:
-        return positions.locate(place, sources)
+        found = positions.locate(place, sources)
     except UnreadableInput:
-        return Location(place.file, 0, 0, 0, "")
+        found = Location(place.file, 0, 0, 0, "")
+    return found._replace(file=shown(found.file))
 
 
 def _told(message: str, location: Location) -> Iterator[str]:

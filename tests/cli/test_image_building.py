@@ -1,0 +1,388 @@
+"""`everpath bundle build` and `everpath catalog build`."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from bundles import write
+from commandline import Everpath
+from everpath.images.archives import open_archive
+from everpath.images.building import Recipe, build
+from everpath.images.content import Image, Platform, children
+from everpath.images.docker_archives import open_docker_archive
+from everpath.images.layers import Member
+from everpath.images.layouts import open_layout, write_layout
+from everpath.images.platforms import config_of, labels_of, manifest_for
+from everpath.images.unpacking import unpack
+from images_made import ANNOTATIONS, BUNDLE, CATALOG, files_in
+
+CONFIGS = "operators.operatorframework.io.index.configs.v1"
+DATABASE = "operators.operatorframework.io.index.database.v1"
+
+
+@pytest.fixture
+def catalog(here: Path) -> Path:
+    return write(here / "catalog", CATALOG)
+
+
+@pytest.fixture
+def bundle(here: Path) -> Path:
+    return write(here / "bundle", BUNDLE)
+
+
+def inside(image: Image, folder: Path) -> dict[str, bytes]:
+    unpack(image, str(folder))
+    return files_in(folder)
+
+
+def encoded(files: dict[str, str], prefix: str = "") -> dict[str, bytes]:
+    return {f"{prefix}{name}": content.encode() for name, content in files.items()}
+
+
+def test_a_bundle_becomes_an_image_with_its_annotations_as_labels(
+    everpath: Everpath, bundle: Path, here: Path
+) -> None:
+    answer = everpath("bundle", "build", "bundle")
+    assert (answer.code, answer.err) == (0, "")
+    image = open_archive("acme.v1.0.0.oci.tar")
+    assert answer.out == (
+        "3 files for linux/amd64, linux/arm64, linux/ppc64le, linux/s390x "
+        f"written to oci-archive:acme.v1.0.0.oci.tar\n{image.root.digest}\n"
+    )
+    assert labels_of(image, manifest_for(image)) == ANNOTATIONS
+    assert inside(image, here / "out") == encoded(BUNDLE)
+
+
+@pytest.mark.parametrize("name", ["../evil", "/evil", "a:b", ".hidden", "x" * 300])
+def test_a_name_in_the_bundle_leads_nowhere_else(
+    everpath: Everpath, bundle: Path, here: Path, name: str
+) -> None:
+    file = bundle / "manifests" / "acme.clusterserviceversion.yaml"
+    file.write_text(file.read_text().replace("acme.v1.0.0", name))
+    everpath("bundle", "build", "bundle", "--no-check")
+    assert sorted(path.name for path in here.iterdir()) == ["bundle", "image.oci.tar"]
+
+
+def test_a_catalog_becomes_an_image_of_data(everpath: Everpath, catalog: Path, here: Path) -> None:
+    assert everpath("catalog", "build", "catalog/").code == 0
+    image = open_archive("catalog.oci.tar")
+    assert labels_of(image, manifest_for(image)) == {CONFIGS: "/configs"}
+    assert "Entrypoint" not in config_of(image, manifest_for(image))["config"]
+    assert inside(image, here / "out") == encoded(CATALOG, "configs/")
+
+
+def test_a_single_file_is_a_catalog_too(everpath: Everpath, catalog: Path, here: Path) -> None:
+    assert everpath("catalog", "build", "catalog/acme/catalog.yaml").code == 0
+    files = inside(open_archive("catalog.oci.tar"), here / "out")
+    assert files == {"configs/catalog.yaml": CATALOG["acme/catalog.yaml"].encode()}
+
+
+def test_what_indexignore_names_stays_out(everpath: Everpath, catalog: Path, here: Path) -> None:
+    write(catalog, {"README.md": "# no catalog", ".indexignore": "README.md\n"})
+    assert everpath("catalog", "build", "catalog").code == 0
+    assert inside(open_archive("catalog.oci.tar"), here / "out") == encoded(CATALOG, "configs/")
+
+
+def test_an_image_goes_where_it_is_wanted_and_is_called_as_wanted(everpath: Everpath, catalog: Path) -> None:
+    made = [
+        everpath("catalog", "build", "catalog", "-o", where, "--tag", "op:v1")
+        for where in ("oci:layout", "oci-archive:a.tar", "docker-archive:d.tar")
+    ]
+    assert [answer.code for answer in made] == [0, 0, 0]
+    assert open_layout("layout", "op:v1").root.digest == open_archive("a.tar", "op:v1").root.digest
+    docker = open_docker_archive("d.tar", "op:v1")
+    assert made[2].out.splitlines()[1] in {child.digest for child in children(docker.content, docker.root)}
+    assert everpath("catalog", "build", "catalog", "-o", "oci:layout:v2").code == 0
+    assert open_layout("layout", "v2")
+
+
+def test_labels_annotations_and_platforms_may_be_added(everpath: Everpath, bundle: Path) -> None:
+    options = ("--label", "a=b=c", "--annotation", "d=", "--platform", "linux/arm64")
+    assert everpath("bundle", "build", "bundle", "-o", "oci:x", *options).code == 0
+    image = open_layout("x")
+    assert image.root.is_manifest
+    assert labels_of(image, image.root) == {**ANNOTATIONS, "a": "b=c"}
+
+
+def test_print_digest_prints_nothing_else_and_dry_run_writes_nothing(
+    everpath: Everpath, catalog: Path, here: Path
+) -> None:
+    built = everpath("catalog", "build", "catalog", "--print-digest")
+    assert built.out == f"{open_archive('catalog.oci.tar').root.digest}\n"
+    (here / "catalog.oci.tar").unlink()
+    answer = everpath("catalog", "build", "catalog", "--dry-run")
+    assert answer.out.splitlines()[0] == "add     /configs/acme/catalog.yaml"
+    assert "would be written" in answer.out
+    assert everpath("catalog", "build", "catalog", "--dry-run", "--print-digest").out == built.out
+    assert [path.name for path in here.iterdir()] == ["catalog"]
+
+
+def opm_image(here: Path) -> None:
+    members = [Member("bin/opm", b"#!"), Member("configs/old.yaml", b"x"), Member("etc/os", b"y")]
+    image = build(Recipe(members, {DATABASE: "/db", "kept": "1"}, platforms=[Platform("linux", "amd64")]))
+    write_layout(image, str(here / "opm"))
+
+
+def test_on_a_base_with_opm_it_serves_itself(everpath: Everpath, catalog: Path, here: Path) -> None:
+    opm_image(here)
+    assert everpath("catalog", "build", "catalog", "--base", "oci:opm", "-o", "oci:x").code == 0
+    image = open_layout("x")
+    config = config_of(image, image.root)["config"]
+    assert (config["Entrypoint"], config["Cmd"]) == (["/bin/opm"], ["serve", "/configs"])
+    assert config["Labels"] == {CONFIGS: "/configs", "kept": "1"}
+    # The catalog of the base is gone.
+    assert inside(image, here / "out") == {**encoded(CATALOG, "configs/"), "bin/opm": b"#!", "etc/os": b"y"}
+    assert (here / "out" / "tmp").is_dir()
+
+
+def test_a_base_may_be_in_an_archive(everpath: Everpath, catalog: Path, here: Path) -> None:
+    opm_image(here)
+    for kind in ("oci-archive", "docker-archive"):
+        assert everpath("catalog", "build", "catalog", "--base", "oci:opm", "-o", f"{kind}:{kind}").code == 0
+        assert (
+            everpath("catalog", "build", "catalog", "--base", f"{kind}:{kind}", "-o", f"oci:{kind}.d").code
+            == 0
+        )
+        assert len(config_of(made := open_layout(f"{kind}.d"), made.root)["rootfs"]["diff_ids"]) == 3
+
+
+def test_a_base_that_is_not_there_is_told(everpath: Everpath, catalog: Path, here: Path) -> None:
+    answer = everpath("catalog", "build", "catalog", "--base", "oci:nowhere")
+    assert (answer.code, answer.err) == (
+        3,
+        "error: nowhere is not there\nhint: give the folder that holds index.json\n",
+    )
+    assert everpath("catalog", "build", "catalog", "--base", "").code == 2
+    assert [path.name for path in here.iterdir()] == ["catalog"]
+
+
+def test_a_catalog_that_opm_refuses_is_refused(everpath: Everpath, catalog: Path, here: Path) -> None:
+    file = catalog / "acme" / "catalog.yaml"
+    file.write_text(file.read_text().replace("defaultChannel: stable", "defaultChannel: gone"))
+    answer = everpath("catalog", "build", "catalog")
+    assert answer.code == 1
+    assert f"--> {Path('catalog/acme/catalog.yaml')}:4:17" in answer.err
+    assert "error: no image was built: opm would refuse the catalog" in answer.err
+    assert [path.name for path in here.iterdir()] == ["catalog"]
+    assert everpath("catalog", "build", "catalog", "--no-check").code == 0
+
+
+def test_a_channel_without_a_head_is_refused(everpath: Everpath, catalog: Path) -> None:
+    file = catalog / "acme" / "catalog.yaml"
+    file.write_text(
+        file.read_text().replace("- name: acme.v1.0.0", "- {name: acme.v1.0.0, replaces: acme.v1.0.0}")
+    )
+    answer = everpath("catalog", "build", "catalog")
+    assert answer.code == 1
+    assert "package acme, channel stable: no channel head found in graph" in answer.err
+
+
+def test_a_catalog_that_cannot_be_read_is_told(everpath: Everpath, catalog: Path) -> None:
+    write(catalog, {"broken.yaml": "schema: [\n"})
+    answer = everpath("catalog", "build", "catalog")
+    assert answer.code == 3
+    assert "broken.yaml" in answer.err
+
+
+def test_a_bundle_that_olm_cannot_use_is_refused(everpath: Everpath, bundle: Path, here: Path) -> None:
+    file = bundle / "metadata" / "annotations.yaml"
+    key = "operators.operatorframework.io.bundle.manifests.v1"
+    file.write_text(file.read_text().replace(f"{key}: manifests/", f"{key}: deploy/"))
+    answer = everpath("bundle", "build", "bundle")
+    assert answer.code == 1
+    assert f"the annotation {key} points to deploy/, the files are in manifests/" in answer.err
+    assert "hint: write manifests/" in answer.err
+    assert "no image was built: OLM could not use the bundle" in answer.err
+    assert [path.name for path in here.iterdir()] == ["bundle"]
+    assert everpath("bundle", "build", "bundle", "--no-check").code == 0
+
+
+CSV = "manifests/acme.clusterserviceversion.yaml"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        (CSV, "kind: ConfigMap\n", "ClusterServiceVersion"),
+        (CSV, BUNDLE[CSV].replace("version: 1.0.0", "version: new"), "version"),
+        ("manifests/other.clusterserviceversion.yaml", BUNDLE[CSV], "a second ClusterServiceVersion"),
+        ("manifests/broken.yaml", "kind: [\n", "not YAML"),
+        ("metadata/annotations.yaml", "annotations: {}\n", "package and channels"),
+    ],
+)
+def test_what_is_no_bundle_is_refused_with_its_reason(
+    everpath: Everpath, bundle: Path, name: str, content: str, words: str
+) -> None:
+    write(bundle, {name: content})
+    answer = everpath("bundle", "build", "bundle")
+    assert answer.code in (1, 3)
+    assert words in answer.err
+    assert not Path("acme.v1.0.0.oci.tar").exists()
+
+
+def test_what_olm_does_not_read_is_left_out_and_said_to_be(
+    everpath: Everpath, bundle: Path, here: Path
+) -> None:
+    write(bundle, {"manifests/more/a.yaml": "a: b", "manifests/.swp": "x", "metadata/.DS_Store": "x"})
+    answer = everpath("bundle", "build", "bundle")
+    assert answer.code == 0
+    left_out = [line for line in answer.err.splitlines() if "is left out" in line]
+    names = ("manifests/more/", "manifests/.swp", "metadata/.DS_Store")
+    assert left_out == [f"warning: {name} is left out: OLM does not read it" for name in names]
+    assert inside(open_archive("acme.v1.0.0.oci.tar"), here / "out") == encoded(BUNDLE)
+
+
+def test_hidden_metadata_is_read_by_opm_and_goes_in(everpath: Everpath, bundle: Path, here: Path) -> None:
+    (bundle / "metadata" / "annotations.yaml").rename(bundle / "metadata" / ".annotations.yaml")
+    answer = everpath("bundle", "build", "bundle")
+    assert (answer.code, answer.err) == (0, "")
+    assert "metadata/.annotations.yaml" in inside(open_archive("acme.v1.0.0.oci.tar"), here / "out")
+
+
+@pytest.mark.parametrize("prefix", ["bundle/", ""])
+def test_other_layouts_of_a_bundle_become_the_usual_one(everpath: Everpath, here: Path, prefix: str) -> None:
+    """`bundle/manifests`, as repositories have it, and manifests in the folder itself."""
+    files = {name.removeprefix("" if prefix else "manifests/"): text for name, text in BUNDLE.items()}
+    write(here / "v1", {f"{prefix}{name}": text for name, text in files.items()})
+    assert everpath("bundle", "build", "v1").code == 0
+    assert inside(open_archive("acme.v1.0.0.oci.tar"), here / "out") == encoded(BUNDLE)
+
+
+def test_a_link_inside_is_followed_and_one_out_of_the_folder_refused(
+    everpath: Everpath, catalog: Path, here: Path
+) -> None:
+    (here / "secret").write_text("schema: x.y\n")
+    write(catalog, {"acme/notes.txt": "schema: acme.notes\npackage: acme\n"})
+    (catalog / "acme" / "link.yaml").symlink_to("notes.txt")
+    assert everpath("catalog", "build", "catalog").code == 0
+    files = inside(open_archive("catalog.oci.tar"), here / "out")
+    assert files["configs/acme/link.yaml"] == files["configs/acme/notes.txt"]
+    (catalog / "acme" / "link.yaml").unlink()
+    (catalog / "acme" / "link.yaml").symlink_to(here / "secret")
+    answer = everpath("catalog", "build", "catalog")
+    assert answer.code == 3
+    assert "outside of catalog" in answer.err
+
+
+def test_a_name_that_deletes_files_in_an_image_is_refused(everpath: Everpath, catalog: Path) -> None:
+    write(catalog, {"acme/.wh.other": "schema: acme.notes\npackage: acme\n"})
+    answer = everpath("catalog", "build", "catalog")
+    assert answer.code == 3
+    assert "names that start with .wh. delete files there" in answer.err
+
+
+def test_a_catalog_without_a_file_is_refused(everpath: Everpath, here: Path) -> None:
+    write(here / "catalog", {".indexignore": "*\n", "a.yaml": "schema: a\n"})
+    for options in ((), ("--no-check",)):
+        answer = everpath("catalog", "build", "catalog", *options)
+        assert answer.code == 3
+        assert answer.err.startswith("error: catalog h")
+
+
+def test_tests_that_are_a_link_to_a_folder_are_refused(everpath: Everpath, bundle: Path) -> None:
+    (bundle / "tests" / "again").symlink_to("..")
+    answer = everpath("bundle", "build", "bundle")
+    assert answer.code == 3
+    assert "bundle/tests/again is a link to a folder" in answer.err
+
+
+def test_folders_that_are_links_inside_are_a_bundles(everpath: Everpath, bundle: Path, here: Path) -> None:
+    (bundle / "manifests").rename(bundle / "v1")
+    (bundle / "manifests").symlink_to("v1")
+    assert everpath("bundle", "build", "bundle").code == 0
+    assert inside(open_archive("acme.v1.0.0.oci.tar"), here / "out") == encoded(BUNDLE)
+    (bundle / "manifests").unlink()
+    (bundle / "v1").rename(here / "v1")
+    (bundle / "manifests").symlink_to(here / "v1")
+    assert everpath("bundle", "build", "bundle").code == 3
+
+
+@pytest.mark.parametrize("kind", ["catalog", "bundle"])
+def test_a_pipe_in_the_folder_is_refused(everpath: Everpath, here: Path, kind: str) -> None:
+    folder = write(here / kind, CATALOG if kind == "catalog" else BUNDLE)
+    os.mkfifo(folder / ("pipe" if kind == "catalog" else "manifests/pipe"))
+    answer = everpath(kind, "build", kind, "--no-check")
+    # In a bundle it is nothing that anybody would read.
+    assert answer.code == (3 if kind == "catalog" else 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("-o", "quay.io/me/op:v1"), "build writes files"),
+        (("-o", ""), "is no repository"),
+        (("-o", "oci:"), "there is no path"),
+        (("-o", "oci:x:v1", "--tag", "v2"), "name two tags"),
+        (("--tag", "a b"), "is no tag"),
+        (("-o", "docker-archive:x", "--tag", "v1"), "names no image to docker load"),
+        (("-o", "docker-archive:x", "--platform", "linux/amd64,linux/arm64"), "holds one platform"),
+        (("-o", "oci-archive:catalog/x.tar"), "would be part of the next image"),
+        (("--platform", "amd64"), "is no platform"),
+        (("--label", "a"), "says nothing"),
+        (("--label", "=a"), "says nothing"),
+        (("--label", "a=\udcff"), "says nothing"),
+        (("--label", "a=b", "--label", "a=c"), "two values"),
+        (("--label", f"{CONFIGS}=/else"), "contradicts what the image holds"),
+        (("--annotation", "a"), "says nothing"),
+        (("--compression", "zstd"), "is not one of"),
+        (("-o", "oci-archive:no/where/x.tar"), "cannot write no/where/x.tar"),
+        (("-o", "oci-archive:/dev/null"), "is there, and no file"),
+    ],
+)  # fmt: skip
+def test_a_wrong_command_line_is_told(
+    everpath: Everpath, catalog: Path, here: Path, options: tuple[str, ...], words: str
+) -> None:
+    answer = everpath("catalog", "build", "catalog", *options)
+    assert answer.code == 2
+    assert words in answer.err
+    assert [path.name for path in here.iterdir()] == ["catalog"]
+    assert files_in(catalog) == encoded(CATALOG)
+
+
+@pytest.mark.parametrize("epoch", ["yesterday", "-1", "1.5", "8589934592", "9" * 30, "١"])
+def test_a_source_date_that_is_none_is_told(
+    everpath: Everpath, catalog: Path, monkeypatch: pytest.MonkeyPatch, epoch: str
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
+    answer = everpath("catalog", "build", "catalog")
+    assert answer.code == 2
+    assert "SOURCE_DATE_EPOCH is" in answer.err
+
+
+def test_one_is_not_taken_for_the_other(everpath: Everpath, catalog: Path, bundle: Path, here: Path) -> None:
+    taken = {
+        ("catalog", "bundle"): (2, "everpath bundle build bundle"),
+        ("catalog", "repository"): (2, "everpath migrate"),
+        ("catalog", "-"): (2, "standard input"),
+        ("catalog", "nowhere"): (3, "No such file"),
+        ("bundle", "catalog"): (3, "is not a bundle"),
+        ("bundle", "nowhere"): (3, "No such file"),
+    }
+    write(here / "repository" / "acme" / "1.0.0", BUNDLE)
+    for (kind, path), (code, words) in taken.items():
+        answer = everpath(kind, "build", path)
+        assert (answer.code, words in answer.err) == (code, True), answer.err
+
+
+def test_a_disk_that_is_full_leaves_nothing(
+    everpath: Everpath, catalog: Path, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for where in ("oci:x", "oci-archive:x", "docker-archive:x"):
+        answer = _with_a_full_disk(everpath, monkeypatch, where)
+        assert answer == (2, "error: cannot write x: No space left on device\n")
+        assert [path.name for path in here.iterdir()] == ["catalog"]
+
+
+def _with_a_full_disk(everpath: Everpath, monkeypatch: pytest.MonkeyPatch, where: str) -> tuple[int, str]:
+    def full(*_: object) -> object:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        for name in ("layouts.copy_blob", "archives.checked_pieces", "docker_archives.checked_pieces"):
+            patched.setattr(f"everpath.images.{name}", full)
+        answer = everpath("catalog", "build", "catalog", "-o", where)
+    return answer.code, answer.err.partition("hint")[0]

@@ -1,0 +1,212 @@
+"""Images where a path is expected."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+import pytest
+
+from bundle_folders import good_bundle, lay_out
+from catalogs import write_fbc
+from commandline import Everpath
+from everpath.cli import completers
+from everpath.images.references import Reference
+from everpath.images.remote import Options, push
+from registry_server import Registry, registry
+from small_images import single
+
+FORKED = "c: a\nb: a\na"
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
+    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
+        monkeypatch.delenv(name)
+    with registry() as made:
+        monkeypatch.setenv("EVERPATH_INSECURE", made.address.removeprefix("http://"))
+        yield made
+
+
+@pytest.fixture
+def image(server: Registry, everpath: Everpath, here: Path) -> str:
+    """The image of a catalog."""
+    write_fbc(here, FORKED)
+    name = f"{server.address.removeprefix('http://')}/me/catalog:v1"
+    assert everpath("catalog", "push", "catalog", name, "--no-check").code == 0
+    return name
+
+
+@pytest.fixture
+def bundle_image(server: Registry, everpath: Everpath, here: Path) -> str:
+    lay_out(good_bundle(), here / "bundle")
+    name = f"{server.address.removeprefix('http://')}/me/op:v1"
+    assert everpath("bundle", "push", "bundle", name).code == 0
+    return name
+
+
+READERS = [
+    ("validate-graph",),
+    ("simulate",),
+    ("paths",),
+    ("graph",),
+    ("list", "packages"),
+    ("list", "bundles"),
+    ("catalog", "render"),
+    ("compare", "catalog"),
+]
+
+
+@pytest.mark.parametrize("command", READERS, ids=" ".join)
+def test_every_reader_says_the_same_of_an_image_as_of_its_folder(
+    everpath: Everpath, image: str, command: tuple[str, ...]
+) -> None:
+    of_folder, of_image = everpath(*command, "catalog"), everpath(*command, image)
+    assert of_image.code == of_folder.code
+    shown = of_image.out.replace(f"{image}:/configs", "catalog").replace(image, "catalog")
+    assert " ".join(shown.split()) == " ".join(of_folder.out.split())
+
+
+def test_why_and_range_read_images(everpath: Everpath, image: str) -> None:
+    for command in (["why", "-p", "p", "--installed", "a"], ["range", "explain", ">=0.0.0", "--in"]):
+        of_folder, of_image = everpath(*command, "catalog"), everpath(*command, image)
+        assert of_image.code == of_folder.code
+        assert len(of_image.out.splitlines()) == len(of_folder.out.splitlines()) > 1
+
+
+def test_an_image_may_have_a_name_and_a_priority_and_a_digest(everpath: Everpath, image: str) -> None:
+    digest = everpath("catalog", "push", "catalog", image, "--no-check", "--print-digest").out.strip()
+    pinned = f"{image.removesuffix(':v1')}@{digest}"
+    plain = everpath("simulate", "one=catalog@5", "-p", "p", "--policy", "v1")
+    for named in (f"one={image}@5", f"one={pinned}", f"one={pinned}@5"):
+        assert everpath("simulate", named, "-p", "p", "--policy", "v1").out == plain.out
+
+
+def test_a_finding_stands_in_a_file_of_the_image(everpath: Everpath, image: str) -> None:
+    assert f"--> {image}:/configs/p.yaml:" in everpath("validate-graph", image).out
+
+
+@pytest.mark.parametrize("kept", ["oci:out", "oci:out:v1", "oci-archive:out.tar", "oci-archive:out.tar:v1"])
+def test_images_on_disk_are_read_too(everpath: Everpath, here: Path, kept: str) -> None:
+    write_fbc(here, FORKED)
+    everpath("catalog", "build", "catalog", "-o", kept.removesuffix(":v1"), "--tag", "v1", "--no-check")
+    assert f"--> {kept}:/configs/p.yaml:" in everpath("validate-graph", kept).out
+
+
+def test_what_is_there_wins_over_an_image_of_that_name(everpath: Everpath, here: Path) -> None:
+    (here / "quay.io" / "me").mkdir(parents=True)
+    write_fbc(here, "b: a\na").rename(here / "quay.io/me/catalog:v1")
+    assert everpath("validate-graph", "quay.io/me/catalog:v1").code == 0
+
+
+def test_a_tag_is_asked_for_each_time_and_its_blobs_once(
+    everpath: Everpath, server: Registry, image: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVERPATH_CACHE", str(here / "cache"))
+    everpath("list", "packages", image)
+    server.asked.clear()
+    assert everpath("list", "packages", image).code == 0
+    assert server.said("GET") == ["/v2/me/catalog/manifests/v1"]
+
+
+def test_a_digest_that_is_kept_is_not_asked_for(
+    everpath: Everpath, server: Registry, image: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVERPATH_CACHE", str(here / "cache"))
+    digest = everpath("catalog", "push", "catalog", image, "--no-check", "--print-digest").out.strip()
+    pinned = f"{image.removesuffix(':v1')}@{digest}"
+    everpath("list", "packages", pinned)
+    server.asked.clear()
+    assert everpath("list", "packages", pinned).code == 0
+    assert server.asked == []
+
+
+def test_a_tag_that_moved_is_noticed(
+    everpath: Everpath, image: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVERPATH_CACHE", str(here / "cache"))
+    assert everpath("validate-graph", image).code == 1
+    write_fbc(here, "b: a\na")
+    everpath("catalog", "push", "catalog", image)
+    assert everpath("validate-graph", image).code == 0
+
+
+def test_without_a_cache_nothing_stays(
+    process: Callable[..., subprocess.CompletedProcess[str]], image: str, tmp_path: Path
+) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    done = process("list", "packages", image, EVERPATH_CACHE="off", TMPDIR=str(scratch))
+    assert done.returncode == 0, done.stderr
+    assert list(scratch.iterdir()) == []
+
+
+def test_a_plain_path_brings_no_client_along(
+    process: Callable[..., subprocess.CompletedProcess[str]], here: Path
+) -> None:
+    write_fbc(here, "b: a\na")
+    done = process("list", "packages", "catalog", PYTHONPROFILEIMPORTTIME="1")
+    assert done.returncode == 0
+    for heavy in ("http.client", "ssl", "tarfile", "everpath.images"):
+        assert f" {heavy}\n" not in done.stderr
+
+
+def test_a_bundle_image_is_validated(everpath: Everpath, bundle_image: str) -> None:
+    of_folder, of_image = (
+        everpath("bundle", "validate", "bundle"),
+        everpath("bundle", "validate", bundle_image),
+    )
+    assert (of_image.code, of_image.out.replace(f"{bundle_image}:", "bundle")) == (
+        of_folder.code,
+        of_folder.out,
+    )
+
+
+def test_a_rendered_bundle_is_called_by_its_reference(everpath: Everpath, bundle_image: str) -> None:
+    for name in (bundle_image, f"docker://{bundle_image}"):
+        answer = everpath("catalog", "render", name)
+        assert f"\nimage: {bundle_image}\n" in answer.out
+
+
+def test_a_template_pulls_what_it_names_if_it_may(everpath: Everpath, bundle_image: str, here: Path) -> None:
+    template = f"schema: olm.template.basic\nentries:\n- schema: olm.bundle\n  image: {bundle_image}\n"
+    (here / "t.yaml").write_text(template)
+    assert everpath("catalog", "render", "t.yaml").code == 1
+    answer = everpath("catalog", "render", "t.yaml", "--pull")
+    assert answer.code == 0
+    assert answer.out == everpath("catalog", "render", bundle_image).out
+
+
+def test_an_image_of_neither_kind_is_told(everpath: Everpath, server: Registry) -> None:
+    host = server.address.removeprefix("http://")
+    push(single(b"no layer"), Reference(host, "me/other", "v1"), Options())
+    answer = everpath("validate-graph", f"{host}/me/other:v1")
+    assert answer.code == 3
+    assert f"{host}/me/other:v1 is neither a catalog nor a bundle" in answer.err
+
+
+def test_a_layout_that_is_not_there_is_told(everpath: Everpath, here: Path) -> None:
+    answer = everpath("validate-graph", "oci:nowhere")
+    assert answer.code == 3
+    assert "nowhere is not there" in answer.err
+
+
+def test_a_mistyped_path_that_looks_like_an_image_is_told_as_both(
+    everpath: Everpath, server: Registry, here: Path
+) -> None:
+    host = server.address.removeprefix("http://")
+    answer = everpath("validate-graph", f"{host}/none:v1")
+    assert answer.code == 4
+    assert f"{host} cannot give v1 of none: there is no such thing (404)" in answer.err
+    assert f"there is no file or folder {host}/none:v1 either" in answer.err
+
+
+def test_completion_asks_no_registry(everpath: Everpath, server: Registry, image: str) -> None:
+    server.asked.clear()
+    context = click.Context(click.Command("x"))
+    context.params = {"paths": [image], "no_config": True}
+    assert completers.packages(context, click.Option(["-p"]), "") == []
+    assert server.asked == []

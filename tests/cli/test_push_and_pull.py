@@ -1,0 +1,254 @@
+"""`catalog push`, `bundle push` and their way back, as typed."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from base64 import b64encode
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bundle_folders import good_bundle, lay_out
+from catalogs import write_fbc
+from commandline import Everpath
+from everpath.images.remote.retries import Patience
+from registry_server import Registry, Reply, registry
+
+_REGISTRY_VARIABLES = ("REGISTRY_AUTH_FILE", "DOCKER_CONFIG", "XDG_RUNTIME_DIR", "EVERPATH_INSECURE")
+
+
+@pytest.fixture(autouse=True)
+def _nobody(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No credentials, no proxy and no pauses."""
+    for name in (*_REGISTRY_VARIABLES, *(n for n in os.environ if n.lower().endswith("_proxy"))):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(Patience, "__init__", _impatient(Patience.__init__))
+
+
+def _impatient(init: Any) -> Any:
+    def made(self: Patience, **chosen: Any) -> None:
+        init(self, **{**chosen, "sleep": lambda _: None})
+
+    return made
+
+
+@pytest.fixture
+def server() -> Iterator[Registry]:
+    with registry() as made:
+        yield made
+
+
+@pytest.fixture
+def host(server: Registry) -> str:
+    return server.address.removeprefix("http://")
+
+
+@pytest.fixture
+def catalog(here: Path) -> Path:
+    return write_fbc(here, "b: a\na")
+
+
+@pytest.fixture
+def bundle(here: Path) -> Path:
+    return lay_out(good_bundle(), here / "bundle")
+
+
+def test_a_catalog_goes_there_and_comes_back(
+    everpath: Everpath, server: Registry, host: str, catalog: Path, here: Path
+) -> None:
+    sent = everpath("catalog", "push", "catalog", f"{host}/me/catalog:v1", "--insecure")
+    assert sent.code == 0
+    assert sent.out.startswith(f"{host}/me/catalog:v1 is {host}/me/catalog@sha256:")
+    assert sent.err.count("sent") == 10
+    got = everpath("catalog", "pull", f"{host}/me/catalog:v1", "-o", "back", "--insecure")
+    assert got.code == 0
+    assert (here / "back" / "p.yaml").read_bytes() == (catalog / "p.yaml").read_bytes()
+    assert sorted(path.name for path in here.iterdir()) == ["back", "catalog"]
+
+
+def test_a_bundle_goes_there_and_comes_back(everpath: Everpath, host: str, bundle: Path, here: Path) -> None:
+    assert everpath("bundle", "push", "bundle", f"{host}/me/op:v1", "--insecure", "-q").err == ""
+    assert everpath("bundle", "pull", f"{host}/me/op:v1", "--insecure").code == 0
+    assert files(here / "op") == files(bundle)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+def test_the_digest_is_the_one_that_build_prints(everpath: Everpath, host: str, catalog: Path) -> None:
+    built = everpath("catalog", "build", "catalog", "-o", "oci:out", "--print-digest").out
+    pushed = everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure", "--print-digest").out
+    copied = everpath("catalog", "push", "oci:out", f"{host}/b:v1", "--insecure", "--print-digest").out
+    assert built == pushed == copied
+
+
+def test_an_image_goes_from_registry_to_registry(everpath: Everpath, host: str, catalog: Path) -> None:
+    everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
+    with registry() as other:
+        target = other.address.removeprefix("http://")
+        assert everpath("catalog", "push", f"{host}/a:v1", f"{target}/b:v2", "--insecure").code == 0
+        assert other.tag("b", "v2")
+
+
+@pytest.mark.parametrize(
+    "kept", ["oci:copy", "oci:copy:v2", "oci-archive:copy.tar", "docker-archive:copy.tar"]
+)
+def test_an_image_can_be_pulled_as_it_is(everpath: Everpath, host: str, catalog: Path, kept: str) -> None:
+    everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
+    assert everpath("catalog", "pull", f"{host}/a:v1", "-o", kept, "--insecure").code == 0
+    assert everpath("list", "packages", kept).out.splitlines()[1].startswith("p ")
+
+
+def test_within_a_registry_blobs_are_mounted(
+    everpath: Everpath, server: Registry, host: str, catalog: Path
+) -> None:
+    everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
+    answer = everpath("catalog", "push", f"{host}/a:v1", f"{host}/b:v1", "--insecure")
+    assert answer.err.count("mounted") == 5
+
+
+def test_a_mount_is_asked_for_with_or_without_the_host(
+    everpath: Everpath, server: Registry, host: str, catalog: Path
+) -> None:
+    everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
+    for number, name in enumerate(("a", f"{host}/a")):
+        target = f"{host}/b{number}:v1"
+        answer = everpath("catalog", "push", "catalog", target, "--mount-from", name, "--insecure")
+        assert answer.err.count("mounted") == 5
+    answer = everpath("catalog", "push", "catalog", f"{host}/c:v1", "--mount-from", "a:v1", "--insecure")
+    assert answer.code == 2
+    assert "without a tag" in answer.err
+
+
+def test_what_opm_refuses_is_not_pushed(everpath: Everpath, server: Registry, host: str, here: Path) -> None:
+    write_fbc(here, "b: a\na: b")
+    answer = everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
+    assert answer.code == 1
+    assert server.asked == []
+    assert everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure", "--no-check").code == 0
+
+
+def test_a_password_comes_by_standard_input(
+    everpath: Everpath, server: Registry, host: str, catalog: Path
+) -> None:
+    server.scheme, server.users = "basic", {"ann": "secret"}
+    arguments = ("catalog", "push", "catalog", f"{host}/a:v1", "--insecure", "--username", "ann")
+    assert everpath(*arguments, "--password-stdin", stdin="secret\n").code == 0
+    alone = everpath(*arguments)
+    assert alone.code == 2
+    assert "--username and --password-stdin go together" in alone.err
+
+
+def test_an_auth_file_is_named(
+    everpath: Everpath, server: Registry, host: str, catalog: Path, here: Path
+) -> None:
+    server.scheme, server.users = "basic", {"ann": "secret"}
+    auth = {"auths": {host: {"auth": b64encode(b"ann:secret").decode()}}}
+    (here / "auth.json").write_text(json.dumps(auth))
+    arguments = ("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
+    refused = everpath(*arguments)
+    assert refused.code == 4
+    assert f"podman login {host}" in refused.err
+    assert everpath(*arguments, "--authfile", "auth.json").code == 0
+
+
+def test_plain_http_needs_a_word(everpath: Everpath, server: Registry, host: str, catalog: Path) -> None:
+    answer = everpath("catalog", "push", "catalog", f"{host}/a:v1")
+    assert answer.code == 4
+    assert "it does not speak TLS" in answer.err
+    assert "--insecure" in answer.err
+
+
+@pytest.mark.parametrize(("noun", "other"), [("catalog", "bundle"), ("bundle", "catalog")])
+def test_one_kind_is_not_taken_for_the_other(
+    everpath: Everpath, host: str, catalog: Path, bundle: Path, noun: str, other: str
+) -> None:
+    everpath(other, "push", other, f"{host}/a:v1", "--insecure")
+    for arguments in (("pull", f"{host}/a:v1", "-o", "x"), ("push", f"{host}/a:v1", f"{host}/b:v1")):
+        answer = everpath(noun, *arguments, "--insecure")
+        assert answer.code == 2
+        assert f"is a {other}, not a {noun}" in answer.err
+
+
+def test_a_folder_with_something_in_it_is_not_written_to(
+    everpath: Everpath, server: Registry, host: str, catalog: Path
+) -> None:
+    everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
+    answer = everpath("catalog", "pull", f"{host}/a:v1", "-o", "catalog", "--insecure")
+    assert answer.code == 2
+    assert "catalog is there, and not empty" in answer.err
+
+
+@pytest.mark.parametrize("out", ["back", "oci:back", "oci-archive:back.tar"])
+def test_a_pull_that_fails_leaves_nothing(
+    everpath: Everpath, server: Registry, host: str, catalog: Path, here: Path, out: str
+) -> None:
+    everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
+    layer = next(digest for digest, data in server.blobs["a"].items() if data.startswith(b"\x1f\x8b"))
+    server.blobs["a"][layer] = server.blobs["a"][layer][:-1] + b"?"
+    answer = everpath("catalog", "pull", f"{host}/a:v1", "-o", out, "--insecure")
+    assert answer.code == 3
+    assert "not what it should be" in answer.err
+    assert [path.name for path in here.iterdir()] == ["catalog"]
+
+
+def test_no_space_is_told_and_leaves_nothing(
+    everpath: Everpath, host: str, catalog: Path, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("everpath.images.layouts.copy_blob", full)
+    answer = everpath("catalog", "pull", f"{host}/a:v1", "-o", "oci:back", "--insecure")
+    assert answer.code == 2
+    assert "cannot write back: No space left on device" in answer.err
+    assert [path.name for path in here.iterdir()] == ["catalog"]
+
+
+def test_a_push_that_breaks_off_says_so_and_is_finished_by_another(
+    everpath: Everpath, server: Registry, host: str, catalog: Path
+) -> None:
+    server.faults.append(
+        lambda asked: Reply(500) if "manifests/v1" in asked.path and asked.method == "PUT" else None
+    )
+    answer = everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
+    assert answer.code == 4
+    assert server.tag("a", "v1") is None
+    server.faults.clear()
+    again = everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
+    assert again.err.count("there already") == 9
+    assert server.tag("a", "v1")
+
+
+def test_what_is_pulled_needs_a_name(everpath: Everpath, catalog: Path) -> None:
+    everpath("catalog", "build", "catalog", "-o", "oci:out")
+    answer = everpath("catalog", "pull", "oci:out")
+    assert answer.code == 2
+    assert "-o OUT" in answer.err
+
+
+def test_parents_of_the_folder_are_made(everpath: Everpath, host: str, bundle: Path, here: Path) -> None:
+    everpath("bundle", "push", "bundle", f"{host}/op:v1", "--insecure")
+    out = "bundles/op/1.0.0"
+    assert everpath("bundle", "pull", f"{host}/op:v1", "-o", out, "--insecure").code == 0
+    assert files(here / out) == files(bundle)
+
+
+def test_push_does_not_write_to_disk(everpath: Everpath, catalog: Path) -> None:
+    answer = everpath("catalog", "push", "catalog", "oci:out")
+    assert answer.code == 2
+    assert "oci:out is not in a registry" in answer.err
+
+
+def test_pull_does_not_push(everpath: Everpath, host: str, catalog: Path) -> None:
+    answer = everpath("catalog", "pull", f"{host}/a:v1", "-o", "docker://r.example/b:v1", "--insecure")
+    assert answer.code == 2
+    assert "catalog push" in answer.err

@@ -1,0 +1,85 @@
+"""Debian's docker-registry, to be killed and started again; and what its log says was asked."""
+
+from __future__ import annotations
+
+__all__ = ["DockerRegistry", "docker_registry"]
+
+import json
+import re
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import killpg
+from pathlib import Path
+from typing import Any, Final
+
+from e2e.images.trusted import program
+from e2e.stand.loopback import HOST, free_ports
+from e2e.stand.processes import Process, started
+from e2e.stand.waiting import until
+
+#: The user `ann` with the password `secret`; the registry takes bcrypt alone.
+_USERS: Final = "ann:$2b$04$OaEpIRQwyt2AsZQe5w8XFe7XaTIYYHSbUmbxNm76mqcopZZvYI0TG\n"
+_ASKED: Final = re.compile(r'"(HEAD|GET|POST|PUT|PATCH|DELETE) (/v2/\S*) HTTP')
+
+
+class DockerRegistry:
+    """One registry and its files, which outlive it."""
+
+    def __init__(self, folder: Path, *, protected: bool) -> None:
+        self.folder = folder
+        self.host = f"{HOST}:{free_ports(1)[0]}"
+        self._log = folder / "registry.log"
+        self._process: Process | None = None
+        (folder / "tmp").mkdir()
+        settings: dict[str, Any] = {
+            "version": 0.1,
+            "storage": {"filesystem": {"rootdirectory": str(folder / "images")}},
+            # Without a secret of ours an upload could not go on after a restart.
+            "http": {"addr": self.host, "secret": "everpath"},
+        }
+        if protected:
+            (folder / "users").write_text(_USERS)
+            settings["auth"] = {"htpasswd": {"realm": "here", "path": str(folder / "users")}}
+        (folder / "config.yml").write_text(json.dumps(settings))
+
+    def start(self) -> None:
+        command = (program("docker-registry"), "serve", self.folder / "config.yml")
+        self._process = started("docker-registry", self._log, command, self.folder)
+        until("docker-registry listens", self._listens, 30)
+
+    def _listens(self) -> bool:
+        address, _, port = self.host.partition(":")
+        try:
+            socket.create_connection((address, int(port)), timeout=1).close()
+        except OSError:
+            return False
+        return True
+
+    def kill(self) -> None:
+        """At once, as a machine that loses its power."""
+        if self._process is not None:
+            killpg(self._process.pid, signal.SIGKILL)
+            self._process.end(0)
+            self._process = None
+
+    def asked(self) -> list[tuple[str, str]]:
+        """Every request so far: the method and the path."""
+        return _ASKED.findall(self._log.read_text(errors="replace"))
+
+    def blob(self, digest: str) -> Path:
+        """The file of a blob in the registry's storage."""
+        name = digest.removeprefix("sha256:")
+        return self.folder / "images/docker/registry/v2/blobs/sha256" / name[:2] / name / "data"
+
+
+@contextmanager
+def docker_registry(folder: Path, *, protected: bool = False) -> Iterator[DockerRegistry]:
+    """A registry without any images."""
+    made = DockerRegistry(folder, protected=protected)
+    made.start()
+    try:
+        yield made
+    finally:
+        made.kill()

@@ -1,0 +1,272 @@
+"""Our client beside the tools people trust: Debian's docker-registry, skopeo and opm."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bundle_folders import good_bundle, lay_out
+from catalogs import write_fbc
+from commandline import ROOT
+from e2e.images.registries import DockerRegistry, docker_registry
+from e2e.images.trusted import program
+from everpath.errors import Unreachable
+from everpath.images.references import Reference
+from everpath.images.remote import Options, Step, push
+from everpath.images.remote.retries import Patience
+from registry_server import registry as fake_registry
+from small_images import layer_of, single
+
+pytestmark = [
+    pytest.mark.e2e,
+    pytest.mark.skipif(
+        "EVERPATH_REAL" not in os.environ, reason="EVERPATH_REAL is not set; `make e2e` sets it"
+    ),
+]
+
+SENDING = ("POST", "PATCH", "PUT")
+
+
+@pytest.fixture
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DockerRegistry]:
+    with docker_registry(tmp_path_factory.mktemp("registry")) as made:
+        yield made
+
+
+@pytest.fixture
+def protected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DockerRegistry]:
+    with docker_registry(tmp_path_factory.mktemp("registry"), protected=True) as made:
+        yield made
+
+
+@pytest.fixture
+def opm() -> Path:
+    return Path(os.environ["EVERPATH_REAL"], "opm")
+
+
+def ran(
+    *command: str | Path, cwd: Path, check: bool = True, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """A program with a home of its own, and no proxy."""
+    home = cwd / "home"
+    home.mkdir(exist_ok=True)
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), **options.pop("env", {})}
+    done = subprocess.run(
+        list(map(str, command)),
+        check=False,
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        **options,
+    )
+    assert not check or done.returncode == 0, done.stderr
+    return done
+
+
+def everpath(
+    *arguments: str, cwd: Path, check: bool = True, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """As a user runs it; the registry is allowed to speak plain HTTP."""
+    host = options.pop("trusted", "")
+    env = {"PYTHONPATH": str(ROOT / "tools"), "EVERPATH_CACHE": "off", "EVERPATH_INSECURE": host}
+    return ran(sys.executable, "-m", "everpath", *arguments, cwd=cwd, check=check, env=env, **options)
+
+
+def skopeo(*arguments: str, cwd: Path) -> str:
+    return ran(program("skopeo"), "--insecure-policy", *arguments, cwd=cwd).stdout
+
+
+def pushed(registry: DockerRegistry, tmp_path: Path) -> str:
+    write_fbc(tmp_path, "b: a\na")
+    done = everpath(
+        *("catalog", "push", "catalog", f"{registry.host}/me/catalog:v1", "--insecure", "--print-digest"),
+        cwd=tmp_path,
+    )
+    return done.stdout.strip()
+
+
+def test_skopeo_sees_what_we_pushed(registry: DockerRegistry, tmp_path: Path) -> None:
+    digest = pushed(registry, tmp_path)
+    name = f"docker://{registry.host}/me/catalog:v1"
+    seen = json.loads(skopeo("inspect", "--tls-verify=false", name, cwd=tmp_path))
+    assert seen["Digest"] == digest
+    assert seen["Labels"] == {"operators.operatorframework.io.index.configs.v1": "/configs"}
+    skopeo("copy", "--all", "--src-tls-verify=false", name, "oci:copied:v1", cwd=tmp_path)
+    assert everpath("list", "packages", "oci:copied:v1", cwd=tmp_path).stdout.splitlines()[1].startswith("p ")
+
+
+@pytest.mark.parametrize("kind", ["oci", "v2s2"])
+def test_we_read_what_skopeo_pushed(registry: DockerRegistry, tmp_path: Path, kind: str) -> None:
+    write_fbc(tmp_path, "b: a\na")
+    everpath("catalog", "build", "catalog", "-o", "oci:out:v1", "--platform", "linux/amd64", cwd=tmp_path)
+    target = f"{registry.host}/me/catalog:{kind}"
+    skopeo(
+        "copy", "--dest-tls-verify=false", "--format", kind, "oci:out:v1", f"docker://{target}", cwd=tmp_path
+    )
+    everpath("catalog", "pull", target, "-o", "back", "--insecure", cwd=tmp_path)
+    assert (tmp_path / "back/p.yaml").read_bytes() == (tmp_path / "catalog/p.yaml").read_bytes()
+
+
+def test_opm_renders_our_images_as_we_do(registry: DockerRegistry, tmp_path: Path, opm: Path) -> None:
+    pushed(registry, tmp_path)
+    lay_out(good_bundle(), tmp_path / "bundle")
+    everpath("bundle", "push", "bundle", f"{registry.host}/me/op:v1", "--insecure", cwd=tmp_path)
+    for name in ("catalog", "op"):
+        image = f"{registry.host}/me/{name}:v1"
+        theirs = ran(opm, "render", image, "--use-http", "-o", "yaml", cwd=tmp_path).stdout
+        ours = everpath("catalog", "render", image, cwd=tmp_path, trusted=registry.host).stdout
+        assert ours == theirs
+
+
+def test_a_second_push_sends_no_blob(registry: DockerRegistry, tmp_path: Path) -> None:
+    first = pushed(registry, tmp_path)
+    before = len(registry.asked())
+    assert pushed(registry, tmp_path) == first
+    assert {method for method, _ in registry.asked()[before:]} <= {"HEAD", "GET"}
+
+
+def test_a_mount_sends_no_blob(registry: DockerRegistry, tmp_path: Path) -> None:
+    pushed(registry, tmp_path)
+    before = len(registry.asked())
+    arguments = (
+        "catalog",
+        "push",
+        "catalog",
+        f"{registry.host}/you/catalog:v1",
+        "--mount-from",
+        "me/catalog",
+    )
+    done = everpath(*arguments, "--insecure", cwd=tmp_path)
+    assert done.stderr.count("mounted") == 5
+    sent = registry.asked()[before:]
+    assert [path for method, path in sent if method in ("PUT", "PATCH") and "/blobs/" in path] == []
+
+
+def test_a_protected_registry_wants_a_password(protected: DockerRegistry, tmp_path: Path) -> None:
+    write_fbc(tmp_path, "b: a\na")
+    target = f"{protected.host}/me/catalog:v1"
+    arguments = ("catalog", "push", "catalog", target, "--insecure")
+    refused = everpath(*arguments, cwd=tmp_path, check=False)
+    assert refused.returncode == 4
+    assert f"podman login {protected.host}" in refused.stderr
+    login = (*arguments, "--username", "ann", "--password-stdin")
+    assert everpath(*login, cwd=tmp_path, check=False, input="wrong").returncode == 4
+    everpath(*login, cwd=tmp_path, input="secret\n")
+
+
+def test_skopeo_logs_in_for_us(protected: DockerRegistry, tmp_path: Path) -> None:
+    write_fbc(tmp_path, "b: a\na")
+    login = (
+        "login",
+        "--tls-verify=false",
+        "--authfile",
+        "auth.json",
+        "-u",
+        "ann",
+        "-p",
+        "secret",
+        protected.host,
+    )
+    skopeo(*login, cwd=tmp_path)
+    target = f"{protected.host}/me/catalog:v1"
+    everpath("catalog", "push", "catalog", target, "--insecure", "--authfile", "auth.json", cwd=tmp_path)
+    everpath("catalog", "pull", target, "-o", "back", "--insecure", "--authfile", "auth.json", cwd=tmp_path)
+
+
+def test_skopeo_takes_the_registry_of_our_tests_for_one(tmp_path: Path) -> None:
+    """Else what those tests prove of tokens would be worth little."""
+    write_fbc(tmp_path, "b: a\na")
+    with fake_registry() as fake:
+        fake.scheme, fake.users = "bearer", {"ann": "secret"}
+        target = f"{fake.address.removeprefix('http://')}/me/catalog:v1"
+        arguments = ("catalog", "push", "catalog", target, "--insecure", "--print-digest")
+        login = ("--username", "ann", "--password-stdin")
+        digest = everpath(*arguments, *login, cwd=tmp_path, input="secret").stdout.strip()
+        asked = ("inspect", "--tls-verify=false", "--creds", "ann:secret", f"docker://{target}")
+        seen = json.loads(skopeo(*asked, "--no-tags", cwd=tmp_path))
+        assert seen["Digest"] == digest
+        skopeo(
+            *("copy", "--all", "--src-tls-verify=false", "--src-creds", "ann:secret"),
+            *(f"docker://{target}", "oci:copied:v1"),
+            cwd=tmp_path,
+        )
+    assert everpath("list", "packages", "oci:copied:v1", cwd=tmp_path).stdout.splitlines()[1].startswith("p ")
+
+
+@pytest.mark.parametrize("change", [lambda data: data[:-10], lambda data: data[:-1] + b"?"])
+def test_a_damaged_blob_is_refused(registry: DockerRegistry, tmp_path: Path, change: Any) -> None:
+    pushed(registry, tmp_path)
+    blobs = (registry.folder / "images/docker/registry/v2/blobs/sha256").glob("*/*/data")
+    layer = next(file for file in blobs if file.read_bytes().startswith(b"\x1f\x8b"))
+    layer.write_bytes(change(layer.read_bytes()))
+    target = f"{registry.host}/me/catalog:v1"
+    done = everpath("catalog", "pull", target, "-o", "back", "--insecure", cwd=tmp_path, check=False)
+    assert done.returncode == 3
+    assert "not what it should be" in done.stderr
+    assert not (tmp_path / "back").exists()
+
+
+DATA = os.urandom(4 << 20)
+
+
+def choice(attempts: int = 20) -> Options:
+    patience = Patience(attempts=attempts, first=0.1, longest=0.5)
+    return Options(insecure=True, chunk=256 << 10, patience=patience, environment={})
+
+
+def test_a_push_survives_a_registry_that_is_killed_and_comes_back(registry: DockerRegistry) -> None:
+    image, reference = single(DATA), Reference(registry.host, "me/large", "v1")
+    was_killed = threading.Event()
+    done: list[object] = []
+
+    def hear(step: Step) -> None:
+        if step.outcome == "sending" and step.done >= len(DATA) // 2 and not was_killed.is_set():
+            registry.kill()
+            was_killed.set()
+
+    def pushing() -> None:
+        try:
+            done.append(push(image, reference, choice(), hear))
+        except Unreachable as error:
+            done.append(error)
+
+    thread = threading.Thread(target=pushing)
+    thread.start()
+    assert was_killed.wait(30)
+    time.sleep(0.5)
+    # By this thread and not by the other: the program dies with the thread that starts it.
+    registry.start()
+    thread.join(30)
+    assert done == [image.root]
+    assert registry.blob(layer_of(image).digest).read_bytes() == DATA
+    patches = [path for method, path in registry.asked() if method == "PATCH"]
+    # Sixteen chunks, none of them twice: the upload went on where the registry had been.
+    assert len(patches) == 16
+
+
+def test_a_registry_that_stays_away_leaves_no_tag_and_the_next_push_goes_on(registry: DockerRegistry) -> None:
+    image, reference = single(b"small", DATA), Reference(registry.host, "me/large", "v1")
+
+    def hear(step: Step) -> None:
+        if step.outcome == "sending" and step.done >= len(DATA) // 2:
+            registry.kill()
+
+    with pytest.raises(Unreachable, match="connection refused"):
+        push(image, reference, choice(3), hear)
+    registry.start()
+    tags = [path for method, path in registry.asked() if method == "PUT" and "/manifests/" in path]
+    assert tags == []
+    steps: list[Step] = []
+    push(image, reference, choice(), steps.append)
+    assert [step.outcome for step in steps if step.outcome != "sending"] == ["there", "there", "sent", "sent"]

@@ -1,0 +1,49 @@
+"""Through a proxy, if the environment names one."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from everpath.errors import Unreachable
+from everpath.images.references import Reference
+from everpath.images.remote import Options, resolve
+from everpath.images.remote.retries import Patience
+
+Made = Callable[..., Options]
+
+
+def test_a_proxy_is_asked_for_the_host_with_its_own_password(
+    options: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def refuse() -> None:
+            connection, _ = listening.accept()
+            with connection:
+                heard.append(connection.recv(65536))
+                connection.sendall(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+
+        thread = threading.Thread(target=refuse)
+        thread.start()
+        monkeypatch.setenv("HTTPS_PROXY", f"http://ann:s%40fe@127.0.0.1:{listening.getsockname()[1]}")
+        with pytest.raises(Unreachable, match=r"cannot reach the registry r\.example"):
+            resolve(Reference("r.example", "a", "v1"), options(insecure=False, patience=Patience(attempts=1)))
+        thread.join()
+    first, *headers = heard[0].decode().split("\r\n")
+    assert first.startswith("CONNECT r.example:443 ")
+    assert "Proxy-Authorization: Basic YW5uOnNAZmU=" in headers
+
+
+def test_some_hosts_are_reached_directly(
+    options: Made, server: object, reference: Reference, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:1")
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:1")
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with pytest.raises(Unreachable, match="404"):
+        resolve(reference, options())

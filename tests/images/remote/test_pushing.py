@@ -1,0 +1,149 @@
+"""Sending images: what is sent, in which order, and what is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from everpath.errors import Unreachable, UnreadableInput, UsageError
+from everpath.images.blobs import Blobs
+from everpath.images.content import Descriptor, Image, in_push_order
+from everpath.images.references import Reference
+from everpath.images.remote import Options, Step, push
+from registry_server import Registry, Reply
+from small_images import index, layer_of, single
+
+Made = Callable[..., Options]
+
+
+def test_an_image_arrives_whole(server: Registry, options: Made, reference: Reference) -> None:
+    image = index("amd64", "arm64")
+    assert push(image, reference, options()) == image.root
+    stored = {*server.blobs["team/catalog"], *server.manifests["team/catalog"]}
+    assert {each.digest for each in in_push_order(image)} <= stored
+    assert server.tag("team/catalog", "v1") is not None
+
+
+def test_blobs_come_before_manifests_and_the_tag_comes_last(
+    server: Registry, options: Made, reference: Reference
+) -> None:
+    push(index("amd64", "arm64"), reference, options())
+    puts = server.said("PUT")
+    kinds = ["blob" if "/blobs/" in path else "manifest" for path in puts]
+    assert kinds == ["blob"] * 3 + ["manifest"] * 3
+    assert puts[-1].endswith("/manifests/v1")
+    assert all("sha256:" in path for path in puts[3:-1])
+
+
+def test_a_second_push_sends_nothing(server: Registry, options: Made, reference: Reference) -> None:
+    image = index("amd64", "arm64")
+    push(image, reference, options())
+    server.asked.clear()
+    steps: list[Step] = []
+    push(image, reference, options(), steps.append)
+    assert {asked.method for asked in server.asked} == {"HEAD"}
+    assert {step.outcome for step in steps} == {"there"}
+
+
+def test_another_image_of_the_same_tag_takes_its_place(
+    server: Registry, options: Made, reference: Reference
+) -> None:
+    push(single(b"old"), reference, options())
+    new = single(b"new")
+    push(new, reference, options())
+    assert server.manifests["team/catalog"]["v1"] == server.manifests["team/catalog"][new.root.digest]
+
+
+def test_a_blob_of_another_repository_is_mounted(
+    server: Registry, options: Made, reference: Reference
+) -> None:
+    image = single(b"layer")
+    push(image, Reference(reference.registry, "team/base", "v1"), options())
+    server.asked.clear()
+    steps: list[Step] = []
+    push(image, reference, options(mount_from=("team/none", "team/base")), steps.append)
+    assert [step.outcome for step in steps] == ["mounted", "mounted", "sent"]
+    assert [path for path in server.said("PUT") if "/blobs/" in path] == []
+
+
+def test_a_registry_that_does_not_mount_gets_the_bytes(
+    server: Registry, options: Made, reference: Reference
+) -> None:
+    push(single(b"layer"), Reference(reference.registry, "team/base", "v1"), options())
+    server.mounts = False
+    push(single(b"layer"), reference, options(mount_from=("team/base",)))
+    assert server.tag("team/catalog", "v1") is not None
+    # The upload that was started instead of the mount is the one that is used.
+    posts = [asked for asked in server.asked if asked.method == "POST" and "team/catalog" in asked.path]
+    assert len(posts) == 2
+
+
+def test_a_registry_that_refuses_to_talk_of_mounts_gets_the_bytes(
+    server: Registry, options: Made, reference: Reference
+) -> None:
+    server.faults.append(lambda asked: Reply(405) if asked.query.get("mount") else None)
+    push(single(b"layer"), reference, options(mount_from=("team/base",)))
+    assert server.tag("team/catalog", "v1") is not None
+
+
+def test_a_push_that_breaks_off_leaves_no_tag(server: Registry, options: Made, reference: Reference) -> None:
+    server.faults.append(
+        lambda asked: Reply(500) if asked.method == "PUT" and "manifests/v1" in asked.path else None
+    )
+    with pytest.raises(Unreachable, match="fails"):
+        push(single(b"layer"), reference, options())
+    assert server.tag("team/catalog", "v1") is None
+    server.faults.clear()
+    steps: list[Step] = []
+    push(single(b"layer"), reference, options(), steps.append)
+    assert [step.outcome for step in steps] == ["there", "there", "sent"]
+
+
+def test_a_digest_that_is_not_the_images_is_refused_before_anything_is_sent(
+    server: Registry, options: Made, reference: Reference
+) -> None:
+    wrong = Reference(reference.registry, "team/catalog", None, "sha256:" + "0" * 64)
+    with pytest.raises(UsageError, match="the image is sha256:"):
+        push(single(), wrong, options())
+    assert server.asked == []
+
+
+def test_an_image_can_be_pushed_by_its_digest_alone(
+    server: Registry, options: Made, reference: Reference
+) -> None:
+    image = single()
+    push(image, Reference(reference.registry, "team/catalog", None, image.root.digest), options())
+    assert list(server.manifests["team/catalog"]) == [image.root.digest]
+
+
+@pytest.mark.parametrize("size", [5, 5000])
+def test_a_damaged_blob_is_not_sent(server: Registry, options: Made, reference: Reference, size: int) -> None:
+    image = single(b"x" * size)
+    damaged = Image(image.root, _Damaged(image.content, layer_of(image)))  # type: ignore[arg-type]
+    with pytest.raises(UnreadableInput, match="is damaged"):
+        push(damaged, reference, options(chunk=1000))
+    assert server.tag("team/catalog", "v1") is None
+    assert layer_of(image).digest not in server.blobs["team/catalog"]
+
+
+class _Damaged(Blobs):
+    def __init__(self, behind: Blobs, layer: Descriptor) -> None:
+        super().__init__(behind)
+        self._held[layer.digest] = b"y" * layer.size
+
+
+def test_a_registry_that_stores_something_else_is_told(
+    server: Registry, options: Made, reference: Reference
+) -> None:
+    server.fail("PUT", "manifests", Reply(201, b"", {"Docker-Content-Digest": "sha256:" + "1" * 64}))
+    with pytest.raises(Unreachable, match="stored sha256:1111"):
+        push(single(), reference, options())
+
+
+def test_a_web_page_where_a_blob_should_be_is_no_blob(
+    server: Registry, options: Made, reference: Reference
+) -> None:
+    server.faults.append(lambda _: Reply(200, b"<html>", {"Content-Type": "text/html"}))
+    with pytest.raises(Unreachable, match="web page"):
+        push(single(), reference, options())

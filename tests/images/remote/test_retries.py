@@ -1,0 +1,93 @@
+"""Patience: what passes is tried again, a bounded number of times, as slowly as the registry asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from everpath.errors import Unreachable
+from everpath.images.references import Reference
+from everpath.images.remote import Options, push, resolve
+from everpath.images.remote.retries import Patience, asked_to_wait
+from registry_server import Registry, Reply
+from small_images import single
+
+Made = Callable[..., Options]
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
+def test_what_passes_is_tried_again(
+    server: Registry, options: Made, reference: Reference, slept: list[float], status: int
+) -> None:
+    push(single(), reference, options())
+    server.fail("GET", "manifests", Reply(status), Reply(status))
+    assert resolve(reference, options()).root == single().root
+    assert slept == [1, 2]
+
+
+@pytest.mark.parametrize("status", [400, 403, 404, 405])
+def test_what_lasts_is_not(
+    server: Registry, options: Made, reference: Reference, slept: list[float], status: int
+) -> None:
+    server.fail("GET", "manifests", Reply(status))
+    with pytest.raises(Unreachable):
+        resolve(reference, options())
+    assert slept == []
+
+
+def test_patience_ends(server: Registry, options: Made, reference: Reference, slept: list[float]) -> None:
+    server.faults.append(lambda asked: Reply(503) if "manifests" in asked.path else None)
+    with pytest.raises(Unreachable, match="503"):
+        resolve(reference, options())
+    assert slept == [1, 2, 4, 8]
+    assert len(server.said("GET")) == 5
+
+
+def test_a_registry_says_how_long_to_wait(
+    server: Registry, options: Made, reference: Reference, slept: list[float]
+) -> None:
+    push(single(), reference, options())
+    server.fail("GET", "manifests", Reply(429, b"", {"Retry-After": "7"}))
+    resolve(reference, options())
+    assert slept == [7]
+
+
+def test_nobody_waits_for_an_hour(
+    server: Registry, options: Made, reference: Reference, slept: list[float]
+) -> None:
+    server.fail("GET", "manifests", Reply(429, b"", {"Retry-After": "3600"}))
+    with pytest.raises(Unreachable) as caught:
+        resolve(reference, options())
+    assert slept == []
+    assert "3600 seconds" in (caught.value.hint or "")
+
+
+def test_a_dropped_connection_is_made_again(
+    server: Registry, options: Made, reference: Reference, slept: list[float]
+) -> None:
+    image = single()
+    server.fail("POST", "uploads", Reply(0))
+    server.fail("PUT", "manifests", Reply(0))
+    push(image, reference, options())
+    assert server.tag("team/catalog", "v1") is not None
+    assert slept == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("0", 0),
+        ("120", 120),
+        ("Mon, 12 Jan 1970 13:48:20 GMT", 500),
+        ("yesterday", None),
+        ("-5", None),
+        ("", None),
+    ],
+)
+def test_retry_after_is_a_number_or_a_date(text: str, seconds: float | None) -> None:
+    assert asked_to_wait({"retry-after": text}, 1_000_000 - 400) == seconds
+
+
+def test_pauses_double_and_are_bounded() -> None:
+    assert list(Patience(attempts=8).pauses()) == [1, 2, 4, 8, 16, 30, 30]

@@ -1,0 +1,114 @@
+"""TLS: who is trusted, and what is not given up."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from everpath.errors import Unreachable, UsageError
+from everpath.images.references import Reference
+from everpath.images.remote import Options, push, resolve
+from registry_server import Registry, Reply, registry
+from small_images import single
+
+Made = Callable[..., Options]
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl makes the certificate, and is not there")
+    folder = tmp_path_factory.mktemp("tls")
+    files = (str(folder / "cert.pem"), str(folder / "key.pem"))
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"),
+            *("-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"),
+            *("-out", files[0], "-keyout", files[1]),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    return files
+
+
+@pytest.fixture
+def server(certificate: tuple[str, str]) -> Iterator[Registry]:
+    with registry(certificate) as made:
+        yield made
+
+
+@pytest.fixture
+def reference(server: Registry) -> Reference:
+    return Reference(server.address.removeprefix("https://"), "team/catalog", "v1")
+
+
+def test_a_certificate_of_nobody_is_refused(
+    server: Registry, options: Made, reference: Reference, slept: list[float]
+) -> None:
+    with pytest.raises(Unreachable, match=r"its certificate is not trusted: self.signed") as caught:
+        resolve(reference, options(insecure=False))
+    assert "--cacert FILE" in (caught.value.hint or "")
+    assert slept == []
+    assert server.asked == []
+
+
+def test_cacert_trusts_its_authority(
+    server: Registry, options: Made, reference: Reference, certificate: tuple[str, str]
+) -> None:
+    push(single(), reference, options(insecure=False, cacert=certificate[0]))
+    assert resolve(reference, options(insecure=False, cacert=certificate[0])).root == single().root
+
+
+def test_cacert_trusts_no_other_name(
+    server: Registry, options: Made, reference: Reference, certificate: tuple[str, str]
+) -> None:
+    other = Reference(reference.registry.replace("127.0.0.1", "localhost"), "team/catalog", "v1")
+    with pytest.raises(Unreachable, match=r"not trusted: .*mismatch"):
+        resolve(other, options(insecure=False, cacert=certificate[0]))
+
+
+def test_insecure_still_speaks_tls_where_it_can(
+    server: Registry, options: Made, reference: Reference
+) -> None:
+    push(single(), reference, options(insecure=True))
+    assert server.tag("team/catalog", "v1")
+
+
+@pytest.mark.parametrize("content", [None, "no certificate"])
+def test_a_ca_that_cannot_be_read_is_told(
+    options: Made, reference: Reference, tmp_path: Path, content: str | None
+) -> None:
+    if content is not None:
+        (tmp_path / "ca.pem").write_text(content)
+    with pytest.raises(UsageError, match="cannot read the CA"):
+        resolve(reference, options(insecure=False, cacert=str(tmp_path / "ca.pem")))
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_tls_is_not_given_up_on_the_way(
+    server: Registry, options: Made, reference: Reference, certificate: tuple[str, str], method: str
+) -> None:
+    moved = {"Location": "http://127.0.0.1:1/v2/team/catalog/blobs/uploads/x"}
+    server.faults.append(
+        lambda a: Reply(202 if method == "POST" else 307, b"", moved) if a.method == method else None
+    )
+    safely = options(insecure=False, cacert=certificate[0])
+    moves: dict[str, Callable[[], object]] = {
+        "GET": lambda: resolve(reference, safely),
+        "POST": lambda: push(single(), reference, safely),
+    }
+    with pytest.raises(Unreachable, match=r"sends us on to http://127\.0\.0\.1:1, which is not encrypted"):
+        moves[method]()
+
+
+def test_a_password_for_a_token_does_not_go_unencrypted(
+    server: Registry, options: Made, reference: Reference, certificate: tuple[str, str]
+) -> None:
+    server.scheme, server.realm = "bearer", "http://127.0.0.1:1/token"
+    with pytest.raises(Unreachable, match="secrets do not go there"):
+        resolve(reference, options(insecure=False, cacert=certificate[0]))

@@ -1,0 +1,145 @@
+"""Building: from scratch and on a base."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from everpath.errors import UnreadableInput, UsageError
+from everpath.images.blobs import Blobs
+from everpath.images.building import USUAL_PLATFORMS, Recipe, build
+from everpath.images.content import Image, Platform, children, read_blob
+from everpath.images.layers import Member
+from everpath.images.manifests import INDEX, MANIFEST, index_bytes
+from everpath.images.platforms import config_of, labels_of, parse_platform, platforms_of
+
+AMD64, ARM64 = Platform("linux", "amd64"), Platform("linux", "arm64")
+FILES = [Member("configs/a.yaml", b"a")]
+
+
+def base(*platforms: Platform) -> Image:
+    return build(Recipe([Member("bin/opm", b"#!")], {"kept": "1", "dropped": "2"}, platforms=platforms))
+
+
+def document(image: Image) -> Any:
+    return json.loads(read_blob(image.content, image.root))
+
+
+def test_data_is_for_the_usual_platforms_and_its_layer_is_kept_once() -> None:
+    image = build(Recipe(FILES))
+    assert tuple(platform for platform, _ in platforms_of(image)) == USUAL_PLATFORMS
+    layers = {children(image.content, manifest)[1].digest for _, manifest in platforms_of(image)}
+    assert len(layers) == 1
+
+
+def test_an_image_for_one_platform_is_a_manifest() -> None:
+    image = build(Recipe(FILES, platforms=[ARM64, ARM64], annotations={"a": "b"}))
+    assert image.root.media_type == MANIFEST
+    assert document(image)["annotations"] == {"a": "b"}
+    assert config_of(image, image.root)["architecture"] == "arm64"
+
+
+def test_annotations_are_on_the_index_and_on_every_manifest() -> None:
+    image = build(Recipe(FILES, annotations={"a": "b"}))
+    found = [document(image), *(document(Image(m, image.content)) for _, m in platforms_of(image))]
+    assert [each["annotations"] for each in found] == [{"a": "b"}] * 5
+
+
+def test_the_time_is_the_one_that_was_given() -> None:
+    image = build(Recipe(FILES, platforms=[AMD64], created=1700000000))
+    config = config_of(image, image.root)
+    assert config["created"] == config["history"][0]["created"] == "2023-11-14T22:13:20Z"
+
+
+def test_a_layer_goes_on_top_of_a_base() -> None:
+    below = base(AMD64)
+    labels = {"added": "3", "dropped": None}
+    image = build(Recipe(FILES, labels, base=below, entrypoint=["/bin/opm"], cmd=["serve"]))
+    old, new = config_of(below, below.root), config_of(image, image.root)
+    assert new["rootfs"]["diff_ids"][:-1] == old["rootfs"]["diff_ids"]
+    assert new["history"][:-1] == old["history"]
+    assert new["config"] == {
+        "Labels": {"kept": "1", "added": "3"},
+        "Entrypoint": ["/bin/opm"],
+        "Cmd": ["serve"],
+    }
+    assert children(image.content, image.root)[1] == children(below.content, below.root)[1]
+
+
+def test_without_platforms_those_of_the_base_are_built_for() -> None:
+    image = build(Recipe(FILES, base=base(ARM64, AMD64)))
+    assert [platform for platform, _ in platforms_of(image)] == [ARM64, AMD64]
+
+
+def test_a_platform_may_be_asked_for_that_the_base_has() -> None:
+    image = build(Recipe(FILES, base=base(AMD64, Platform("linux", "arm", "v7")), platforms=[AMD64]))
+    assert labels_of(image, image.root) == {"kept": "1", "dropped": "2"}
+    variant = build(
+        Recipe(FILES, base=base(AMD64, Platform("linux", "arm", "v7")), platforms=[Platform("linux", "arm")])
+    )
+    assert config_of(variant, variant.root)["variant"] == "v7"
+    with pytest.raises(UsageError, match="not for linux/s390x") as refused:
+        build(Recipe(FILES, base=base(AMD64, ARM64), platforms=[Platform("linux", "s390x")]))
+    assert refused.value.hint == "it is for linux/amd64, linux/arm64"
+
+
+def test_attestations_of_a_base_are_not_built_on() -> None:
+    below = base(AMD64, ARM64)
+    raw = document(below)
+    raw["manifests"].append(raw["manifests"][0] | {"platform": {"os": "unknown", "architecture": "unknown"}})
+    blobs = Blobs(below.content)
+    image = build(Recipe(FILES, base=Image(blobs.put(INDEX, json.dumps(raw).encode()), blobs)))
+    assert [platform for platform, _ in platforms_of(image)] == [AMD64, ARM64]
+
+
+def test_a_base_without_an_image_is_refused() -> None:
+    blobs = Blobs()
+    with pytest.raises(UnreadableInput, match="no manifest for any platform"):
+        build(Recipe(FILES, base=Image(blobs.put(INDEX, index_bytes([])), blobs)))
+
+
+def test_layers_of_docker_get_the_names_of_oci() -> None:
+    below = base(AMD64)
+    raw = document(below)
+    raw["layers"][0]["mediaType"] = "application/vnd.docker.image.rootfs.diff.tar.gzip"
+    blobs = Blobs(below.content)
+    docker = blobs.put("application/vnd.docker.distribution.manifest.v2+json", json.dumps(raw).encode())
+    image = build(Recipe(FILES, base=Image(docker, blobs)))
+    kinds = {layer["mediaType"] for layer in document(image)["layers"]}
+    assert kinds == {"application/vnd.oci.image.layer.v1.tar+gzip"}
+
+
+def saying(**said: Any) -> Image:
+    """A base whose config says something else."""
+    below = base(AMD64)
+    config, *_ = children(below.content, below.root)
+    blobs = Blobs(below.content)
+    changed = blobs.put(config.media_type, json.dumps(config_of(below, below.root) | said).encode())
+    raw = document(below)
+    raw["config"] |= {"digest": changed.digest, "size": changed.size}
+    return Image(blobs.put(MANIFEST, json.dumps(raw).encode()), blobs)
+
+
+@pytest.mark.parametrize("key", ["config", "rootfs", "history"])
+def test_a_misshapen_config_of_a_base_is_refused(key: str) -> None:
+    with pytest.raises(UnreadableInput, match=f"{key!r} is not a"):
+        build(Recipe(FILES, base=saying(**{key: "x"})))
+
+
+def test_a_config_with_text_that_is_none_is_refused() -> None:
+    with pytest.raises(UnreadableInput, match="not Unicode"):
+        build(Recipe(FILES, base=saying(author="\ud800")))
+
+
+def test_what_a_base_says_and_nobody_knows_is_kept() -> None:
+    image = build(Recipe(FILES, base=saying(author="me", config={"User": "1001", "Env": ["A=b"]})))
+    config = config_of(image, image.root)
+    assert (config["author"], config["config"]) == ("me", {"User": "1001", "Env": ["A=b"]})
+
+
+@pytest.mark.parametrize("text", ["linux", "linux/", "a/b/c/d", "Linux/amd64", "linux amd64"])
+def test_a_platform_is_a_system_and_an_architecture(text: str) -> None:
+    with pytest.raises(UsageError, match="is no platform"):
+        parse_platform(text)

@@ -1,0 +1,211 @@
+"""Layout folders and archives: what is written comes back, and what cannot be written leaves nothing."""
+
+from __future__ import annotations
+
+import errno
+import json
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from everpath.errors import UnreadableInput, UsageError
+from everpath.images.archives import open_archive, write_archive
+from everpath.images.building import Recipe, build
+from everpath.images.content import Descriptor, Image, Platform, in_push_order, read_blob
+from everpath.images.docker_archives import image_id, open_docker_archive, write_docker_archive
+from everpath.images.layers import Member
+from everpath.images.layouts import open_layout, write_layout
+from everpath.images.platforms import labels_of, manifest_for
+from everpath.images.unpacking import unpack
+from images_made import files_in
+
+Write = Callable[..., None]
+Open = Callable[..., Image]
+
+KINDS: dict[str, tuple[Write, Open]] = {
+    "oci": (write_layout, open_layout),
+    "oci-archive": (write_archive, open_archive),
+    "docker-archive": (write_docker_archive, open_docker_archive),
+}
+WHOLE = ("oci", "oci-archive")
+
+
+def image_of(text: str, *platforms: Platform) -> Image:
+    return build(Recipe([Member("configs/a.yaml", text.encode())], {"label": text}, platforms=platforms))
+
+
+@pytest.mark.parametrize("kind", WHOLE)
+def test_every_blob_comes_back(kind: str, tmp_path: Path) -> None:
+    write, opened = KINDS[kind]
+    image = image_of("a")
+    write(image, str(tmp_path / "x"), "v1")
+    again = opened(str(tmp_path / "x"), "v1")
+    assert again.root.digest == image.root.digest
+    blobs = [descriptor.digest for descriptor in in_push_order(again)]
+    assert blobs == [descriptor.digest for descriptor in in_push_order(image)]
+    assert len(blobs) == 1 + 4 + 4 + 1  # a layer, four configs, four manifests, an index
+    for descriptor in in_push_order(again):
+        assert read_blob(again.content, descriptor) == read_blob(image.content, descriptor)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_files_come_back(kind: str, tmp_path: Path) -> None:
+    write, opened = KINDS[kind]
+    write(image_of("a"), str(tmp_path / "x"), None)
+    again = opened(str(tmp_path / "x"))
+    assert labels_of(again, manifest_for(again)) == {"label": "a"}
+    unpack(again, str(tmp_path / "out"))
+    assert files_in(tmp_path / "out") == {"configs/a.yaml": b"a"}
+
+
+@pytest.mark.parametrize("kind", ["oci-archive", "docker-archive"])
+def test_an_archive_is_the_same_bytes_each_time(kind: str, tmp_path: Path) -> None:
+    write, _ = KINDS[kind]
+    for name in ("x", "y"):
+        write(image_of("a"), str(tmp_path / name), "op:v1")
+    assert (tmp_path / "x").read_bytes() == (tmp_path / "y").read_bytes()
+
+
+def test_a_layout_holds_images_by_their_tags(tmp_path: Path) -> None:
+    old, new, other = image_of("old"), image_of("new"), image_of("other")
+    for image, tag in ((old, "v1"), (other, "v2"), (new, "v1")):
+        write_layout(image, str(tmp_path / "x"), tag)
+    assert open_layout(str(tmp_path / "x"), "v1").root.digest == new.root.digest
+    assert open_layout(str(tmp_path / "x"), "v2").root.digest == other.root.digest
+    with pytest.raises(UnreadableInput) as refused:
+        open_layout(str(tmp_path / "x"))
+    assert refused.value.hint == "name a tag; it has v1, v2"
+    with pytest.raises(UnreadableInput, match="no image with the tag 'v3'"):
+        open_layout(str(tmp_path / "x"), "v3")
+
+
+def test_an_image_without_a_tag_takes_the_place_of_one_without(tmp_path: Path) -> None:
+    write_layout(image_of("old"), str(tmp_path / "x"))
+    write_layout(new := image_of("new"), str(tmp_path / "x"))
+    assert open_layout(str(tmp_path / "x")).root.digest == new.root.digest
+
+
+def test_a_blob_that_was_cut_short_is_put_right(tmp_path: Path) -> None:
+    image = image_of("a")
+    write_layout(image, str(tmp_path / "x"))
+    broken = tmp_path / "x" / "blobs" / "sha256" / image.root.digest.removeprefix("sha256:")
+    broken.write_bytes(b"{")
+    write_layout(image, str(tmp_path / "x"))
+    assert len(broken.read_bytes()) == image.root.size
+
+
+def test_what_is_no_layout_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()
+    (tmp_path / "x" / "mine").write_text("1")
+    (tmp_path / "file").write_text("1")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    for name in ("x", "file", "link"):
+        with pytest.raises(UsageError, match="no OCI layout"):
+            write_layout(image_of("a"), str(tmp_path / name))
+    assert files_in(tmp_path) == {"x/mine": b"1", "file": b"1"}
+
+
+def test_an_empty_folder_becomes_a_layout(tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()
+    write_layout(image_of("a"), str(tmp_path / "x"))
+    assert open_layout(str(tmp_path / "x")).root.digest == image_of("a").root.digest
+
+
+class _Failing:
+    """Content that breaks off at the blob of a number."""
+
+    def __init__(self, image: Image, after: int, error: Exception) -> None:
+        self.image, self.left, self.error = image, after, error
+
+    def open(self, descriptor: Descriptor) -> BinaryIO:
+        self.left -= 1
+        if self.left < 0:
+            raise self.error
+        return self.image.content.open(descriptor)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("after", range(3))
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), UsageError),
+        (UnreadableInput("gone"), UnreadableInput),
+        (KeyboardInterrupt(), KeyboardInterrupt),
+    ],
+)
+def test_what_breaks_off_leaves_nothing(
+    kind: str, after: int, error: Exception, told: type[BaseException], tmp_path: Path
+) -> None:
+    write, _ = KINDS[kind]
+    image = image_of("a", Platform("linux", "amd64"))
+    failing = Image(image.root, _Failing(image, after, error))
+    with pytest.raises(told):
+        write(failing, str(tmp_path / "x"), "op:v1")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("after", range(6))
+def test_a_layout_that_cannot_be_added_to_stays_as_it_was(after: int, tmp_path: Path) -> None:
+    write_layout(image_of("old"), str(tmp_path / "x"), "v1")
+    before = files_in(tmp_path)
+    image = image_of("new")
+    failing = Image(image.root, _Failing(image, after, OSError(errno.ENOSPC, "No space left on device")))
+    with pytest.raises(UsageError, match="No space left on device"):
+        write_layout(failing, str(tmp_path / "x"), "v1")
+    assert files_in(tmp_path) == before
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_place_that_cannot_be_written_is_told(kind: str, tmp_path: Path) -> None:
+    write, _ = KINDS[kind]
+    with pytest.raises(UsageError, match=r"cannot write .*: No such file or directory"):
+        write(image_of("a"), str(tmp_path / "no" / "where"), None)
+
+
+def test_a_docker_archive_is_what_docker_load_reads(tmp_path: Path) -> None:
+    image = image_of("a")
+    write_docker_archive(image, str(tmp_path / "x"), "op:v1", Platform("linux", "arm64"))
+    with tarfile.open(tmp_path / "x") as archive:
+        names = archive.getnames()
+        document = archive.extractfile("manifest.json")
+        assert document is not None
+        [listed] = json.loads(document.read())
+    assert listed["RepoTags"] == ["op:v1"]
+    wanted = image_id(image, Platform("linux", "arm64"))
+    assert listed["Config"] == f"{wanted.removeprefix('sha256:')}.json"
+    assert names == [listed["Config"], *listed["Layers"], "manifest.json"]
+
+
+def test_of_several_images_in_a_docker_archive_the_name_picks_one(tmp_path: Path) -> None:
+    write_docker_archive(image_of("a"), str(tmp_path / "x"), "op:v1")
+    # As podman and skopeo write the same name.
+    for name in ("op:v1", "docker.io/library/op:v1"):
+        assert open_docker_archive(str(tmp_path / "x"), name).root
+    with pytest.raises(UnreadableInput, match="holds 0 images named 'op:v2'"):
+        open_docker_archive(str(tmp_path / "x"), "op:v2")
+
+
+def test_what_a_link_leads_to_is_replaced_and_not_the_link(tmp_path: Path) -> None:
+    (tmp_path / "target").write_text("old")
+    (tmp_path / "link").symlink_to("target")
+    write_archive(image_of("a"), str(tmp_path / "link"))
+    assert (tmp_path / "link").is_symlink()
+    assert open_archive(str(tmp_path / "target")).root.digest == image_of("a").root.digest
+
+
+def test_what_else_a_layout_says_stays(tmp_path: Path) -> None:
+    write_layout(other := image_of("other"), str(tmp_path / "x"), "v2")
+    index = tmp_path / "x" / "index.json"
+    document = json.loads(index.read_bytes())
+    document["annotations"] = {"mine": "kept"}
+    document["manifests"][0]["artifactType"] = "mine"
+    index.write_text(json.dumps(document))
+    write_layout(image_of("new"), str(tmp_path / "x"), "v1")
+    again = json.loads(index.read_bytes())
+    assert again["annotations"] == {"mine": "kept"}
+    assert again["manifests"][0] == document["manifests"][0]
+    assert open_layout(str(tmp_path / "x"), "v2").root.digest == other.root.digest

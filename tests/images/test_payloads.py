@@ -1,0 +1,133 @@
+"""What an image is to OLM, and what is kept of it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from everpath.errors import UnreadableInput, UsageError
+from everpath.images.building import Recipe, build
+from everpath.images.content import Descriptor, Image, Platform
+from everpath.images.kept import Kept, Store
+from everpath.images.layers import Member
+from everpath.images.operators import Payload, extract, payload_of
+
+CONFIGS = "operators.operatorframework.io.index.configs.v1"
+BUNDLE = "operators.operatorframework.io.bundle"
+
+
+def image(labels: dict[str, str], *files: str) -> Image:
+    members = [Member(name, name.encode()) for name in files]
+    return build(Recipe(members, labels, platforms=(Platform("linux", "amd64"),)))
+
+
+def catalog(where: str = "/configs", text: str = "a.yaml") -> Image:
+    return image({CONFIGS: where}, f"{where.strip('/')}/p/{text}", "etc/passwd")
+
+
+def test_a_catalog_is_where_its_label_says() -> None:
+    assert payload_of(catalog("/srv/fbc/"), "x") == Payload("catalog", "srv/fbc", ("srv/fbc",))
+
+
+def test_a_bundle_is_where_its_labels_say() -> None:
+    labels = {f"{BUNDLE}.manifests.v1": "manifests/", f"{BUNDLE}.metadata.v1": "metadata/"}
+    assert payload_of(image(labels, "manifests/a"), "x") == Payload("bundle", "", ("manifests", "metadata"))
+
+
+def test_a_database_is_told() -> None:
+    labels = {"operators.operatorframework.io.index.database.v1": "/database/index.db"}
+    with pytest.raises(UnreadableInput, match="of the retired kind: a database"):
+        payload_of(image(labels, "database/index.db"), "x")
+
+
+@pytest.mark.parametrize("where", ["../etc", "/configs/../../etc", "/", ""])
+def test_a_label_that_leaves_the_image_is_refused(where: str) -> None:
+    with pytest.raises(UnreadableInput, match="a label points to"):
+        payload_of(image({CONFIGS: where}, "configs/a"), "x")
+
+
+def test_only_the_payload_is_extracted(tmp_path: Path) -> None:
+    made = catalog()
+    extract(made, payload_of(made, "x"), str(tmp_path / "out"), "x")
+    assert [str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*")] == [
+        "p",
+        "p/a.yaml",
+    ]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out"]
+
+
+def test_a_label_that_points_to_nothing_is_told(tmp_path: Path) -> None:
+    made = image({CONFIGS: "/none"}, "configs/a.yaml")
+    with pytest.raises(UnreadableInput, match="x holds nothing in /none"):
+        extract(made, payload_of(made, "x"), str(tmp_path / "out"), "x")
+    assert sorted(path.name for path in tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("where", ["/configs", "/srv/fbc.d/100%"])
+def test_what_is_kept_is_found_by_its_digest(tmp_path: Path, where: str) -> None:
+    made, store = catalog(where), Store(tmp_path / "images")
+    assert store.find(made.root.digest) is None
+    kept = store.keep(made, "x")
+    assert kept.root == where
+    assert (Path(kept.folder) / "p/a.yaml").is_file()
+    assert store.find(made.root.digest) == store.keep(made, "x") == kept
+
+
+def test_what_is_kept_is_not_read_again(tmp_path: Path) -> None:
+    made, store = catalog(), Store(tmp_path / "images")
+    kept = store.keep(made, "x")
+    assert store.keep(Image(made.root, _Nothing()), "x") == kept
+
+
+class _Nothing:
+    def open(self, descriptor: Descriptor) -> BinaryIO:
+        raise AssertionError(f"{descriptor} was opened")
+
+
+def test_what_somebody_else_put_there_is_not_believed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, store = catalog(), Store(tmp_path / "images")
+    store.keep(made, "x")
+    monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    assert store.find(made.root.digest) is None
+
+
+def test_a_link_in_the_store_is_not_believed(tmp_path: Path) -> None:
+    made, store = catalog(), Store(tmp_path / "images")
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "images").mkdir()
+    name = f"{made.root.digest.removeprefix('sha256:')}.catalog.configs"
+    (tmp_path / "images" / name).symlink_to(tmp_path / "elsewhere")
+    assert store.find(made.root.digest) is None
+
+
+def test_who_comes_second_takes_what_the_first_has_put_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made, store = catalog(), Store(tmp_path / "images")
+
+    def overtaken(*_: object) -> None:
+        monkeypatch.undo()
+        store.keep(made, "x")
+        raise UsageError("there is something")
+
+    monkeypatch.setattr("everpath.images.kept.extract", overtaken)
+    assert isinstance(store.keep(made, "x"), Kept)
+
+
+def test_the_oldest_go_but_not_those_of_this_hour(tmp_path: Path) -> None:
+    folder = tmp_path / "images"
+    for number in range(30):
+        (folder / f"{number:064x}.bundle").mkdir(parents=True)
+        os.utime(folder / f"{number:064x}.bundle", (number, 1000 * number))
+    Store(folder, now=lambda: 3_000.0).keep(catalog(), "x")
+    assert len(list(folder.iterdir())) == 31
+    Store(folder, now=lambda: 1_000_000.0).keep(catalog(text="b.yaml"), "x")
+    left = sorted(path.name for path in folder.iterdir())
+    assert len(left) == 20
+    assert f"{29:064x}.bundle" in left
+    assert f"{3:064x}.bundle" not in left

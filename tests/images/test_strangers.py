@@ -1,0 +1,218 @@
+"""Manifests, indexes and archives of strangers: read, or refused in a sentence."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bundles import write
+from everpath.errors import UnreadableInput
+from everpath.images.archives import open_archive
+from everpath.images.blobs import Blobs
+from everpath.images.content import Descriptor, Image, children, in_push_order
+from everpath.images.docker_archives import open_docker_archive
+from everpath.images.layouts import open_layout
+from everpath.images.manifests import INDEX, MANIFEST, index_bytes
+from everpath.images.platforms import config_of, labels_of, manifest_for
+from images_made import layered
+
+_DIGEST = f"sha256:{'0' * 64}"
+_GOOD = {"mediaType": MANIFEST, "digest": _DIGEST, "size": 1}
+
+
+def _named(document: Any, media_type: str = INDEX) -> tuple[Descriptor, ...]:
+    blobs = Blobs()
+    return children(blobs, blobs.put(media_type, json.dumps(document).encode()))
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ([], "not a mapping"),
+        ("manifests", "not a mapping"),
+        ({}, "'manifests' is not a list"),
+        ({"manifests": {}}, "'manifests' is not a list"),
+        ({"manifests": [1]}, "a descriptor is not a mapping"),
+        ({"manifests": [{}]}, "no mediaType"),
+        ({"manifests": [_GOOD | {"mediaType": 1}]}, "no mediaType"),
+        ({"manifests": [_GOOD | {"digest": "sha256:../../etc/passwd"}]}, "no sha256 digest"),
+        ({"manifests": [_GOOD | {"digest": "sha512:" + "0" * 128}]}, "no sha256 digest"),
+        ({"manifests": [_GOOD | {"size": -1}]}, "no sensible size"),
+        ({"manifests": [_GOOD | {"size": "1"}]}, "no sensible size"),
+        ({"manifests": [_GOOD | {"size": True}]}, "no sensible size"),
+        ({"manifests": [_GOOD | {"size": 10**30}]}, "no sensible size"),
+        ({"manifests": [_GOOD] * 5000}, "names 5,000 blobs"),
+    ],
+)
+def test_an_index_that_is_none_is_refused(document: Any, words: str) -> None:
+    with pytest.raises(UnreadableInput, match=words):
+        _named(document)
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [({"layers": []}, "a descriptor is not a mapping"), ({"config": _GOOD}, "'layers' is not a list")],
+)
+def test_a_manifest_that_is_none_is_refused(document: Any, words: str) -> None:
+    with pytest.raises(UnreadableInput, match=words):
+        _named(document, MANIFEST)
+
+
+@pytest.mark.parametrize("platform", [None, 1, {}, {"os": 1, "architecture": "amd64"}])
+def test_a_platform_that_is_none_is_passed_over(platform: Any) -> None:
+    [found] = _named({"manifests": [_GOOD | {"platform": platform, "annotations": {"a": 1, "b": "c"}}]})
+    assert (found.platform, found.annotations) == (None, {"b": "c"})
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["manifests", "layers", "config", "size"]), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(_JSON, st.sampled_from([INDEX, MANIFEST]))
+def test_no_document_is_more_than_refused(document: Any, media_type: str) -> None:
+    try:
+        _named(document, media_type)
+    except UnreadableInput:
+        return
+
+
+def test_text_that_is_no_json_or_nests_without_end_is_refused() -> None:
+    for data in (b"{", b"\xff", b"[" * 100_000):
+        blobs = Blobs()
+        with pytest.raises(UnreadableInput, match="not JSON"):
+            children(blobs, blobs.put(INDEX, data))
+
+
+def test_indexes_that_nest_beyond_sense_are_refused() -> None:
+    blobs = Blobs()
+    root = blobs.put(INDEX, index_bytes([]))
+    for _ in range(12):
+        root = blobs.put(INDEX, index_bytes([root]))
+    with pytest.raises(UnreadableInput, match="nest more than"):
+        list(in_push_order(Image(root, blobs)))
+
+
+def test_a_config_that_is_none_is_refused() -> None:
+    image = layered()
+    for data in (b"{", b"[]"):
+        blobs = Blobs()
+        config = blobs.put("application/vnd.oci.image.config.v1+json", data)
+        raw = {"config": {"mediaType": config.media_type, "digest": config.digest, "size": config.size}}
+        manifest = blobs.put(MANIFEST, json.dumps(raw | {"layers": []}).encode())
+        with pytest.raises(UnreadableInput, match="the config is not"):
+            config_of(Image(manifest, blobs), manifest)
+    assert labels_of(image, image.root) == {}
+
+
+def test_an_index_without_an_image_has_no_manifest() -> None:
+    blobs = Blobs()
+    with pytest.raises(UnreadableInput, match="no manifest in it"):
+        manifest_for(Image(blobs.put(INDEX, index_bytes([])), blobs))
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({}, "is no OCI layout"),
+        ({"oci-layout": "{}"}, "index.json"),
+        ({"oci-layout": "{}", "index.json": "["}, "not JSON"),
+        ({"oci-layout": "{}", "index.json": '{"manifests": []}'}, "holds 0 images"),
+        ({"oci-layout": "{}", "index.json": json.dumps({"manifests": [_GOOD, _GOOD]})}, "holds 2 images"),
+    ],
+)
+def test_a_layout_that_is_none_is_refused(tmp_path: Path, files: dict[str, str], words: str) -> None:
+    folder = write(tmp_path / "layout", {"README": "", **files})
+    with pytest.raises(UnreadableInput, match=words):
+        open_layout(str(folder))
+
+
+def test_a_layout_that_lacks_a_blob_is_told(tmp_path: Path) -> None:
+    files = {"oci-layout": "{}", "index.json": json.dumps({"manifests": [_GOOD]})}
+    image = open_layout(str(write(tmp_path, files)))
+    with pytest.raises(UnreadableInput, match="lacks the blob"):
+        children(image.content, image.root)
+
+
+def _tar(path: Path, files: dict[str, str]) -> str:
+    with tarfile.open(path, "w") as archive:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content.encode()))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ({"a": ""}, "no archive of an image"),
+        ({"manifest.json": "[]"}, "is a docker-archive"),
+        ({"oci-layout": "{}"}, "has no member index.json"),
+        ({"oci-layout": "{}", "index.json": "["}, "not JSON"),
+    ],
+)
+def test_an_archive_that_is_none_is_refused(tmp_path: Path, files: dict[str, str], words: str) -> None:
+    with pytest.raises(UnreadableInput, match=words):
+        open_archive(_tar(tmp_path / "a.tar", files))
+
+
+@pytest.mark.parametrize(
+    ("manifest", "words"),
+    [
+        ("[", "not JSON"),
+        ("{}", "not a list of images"),
+        ("[1]", "not a list of images"),
+        ("[]", "holds 0 images"),
+        ('[{"Config": 1, "Layers": []}]', "no file"),
+        ('[{"Config": "c", "Layers": 1}]', "lists no layers"),
+        ('[{"Config": "gone", "Layers": []}]', "has no member gone"),
+        ('[{"Config": "c", "Layers": [], "RepoTags": 1}, {"RepoTags": [1]}]', "holds 2 images"),
+        ('[{"Config": "c", "Layers": []}, {"Config": "c", "RepoTags": ["a:b"]}]', "holds 2 images"),
+    ],
+)
+def test_a_docker_archive_that_is_none_is_refused(tmp_path: Path, manifest: str, words: str) -> None:
+    with pytest.raises(UnreadableInput, match=words):
+        open_docker_archive(_tar(tmp_path / "a.tar", {"manifest.json": manifest, "c": "{}"}))
+
+
+@pytest.mark.parametrize("content", [b"", b"no tar", b"\x1f\x8b" + bytes(600)])
+def test_a_file_that_is_no_tar_archive_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "a.tar"
+    path.write_bytes(content)
+    for opened in (open_archive, open_docker_archive):
+        with pytest.raises(UnreadableInput, match=r"a\.tar"):
+            opened(str(path))
+    with pytest.raises(UnreadableInput, match="No such file"):
+        open_archive(str(tmp_path / "nowhere"))
+
+
+def test_what_is_longer_than_any_of_its_kind_is_not_even_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blobs = Blobs()
+    with pytest.raises(UnreadableInput, match="too long for a manifest"):
+        children(blobs, Descriptor(INDEX, _DIGEST, 5 << 20))
+    write(tmp_path, {"oci-layout": "{}", "index.json": " " * 100})
+    archive = _tar(tmp_path / "a.tar", {"oci-layout": "{}", "index.json": " " * 100, "manifest.json": ""})
+    for module in ("layouts", "archives"):
+        monkeypatch.setattr(f"everpath.images.{module}._LONGEST_INDEX", 99)
+    with pytest.raises(UnreadableInput, match="longer than any index"):
+        open_layout(str(tmp_path))
+    with pytest.raises(UnreadableInput, match=r"index\.json of .* is too long"):
+        open_archive(archive)
+    monkeypatch.setattr("everpath.images.archives._MOST_MEMBERS", 2)
+    with pytest.raises(UnreadableInput, match="more than 2 members"):
+        open_archive(archive)

@@ -1,0 +1,124 @@
+"""Images and archives for tests, among them those that nobody should trust."""
+
+from __future__ import annotations
+
+__all__ = [
+    "ANNOTATIONS",
+    "BUNDLE",
+    "CATALOG",
+    "OCI_LAYER",
+    "files_in",
+    "hostile",
+    "layered",
+    "special",
+    "tar_of",
+]
+
+import gzip
+import io
+import tarfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from everpath.images.blobs import Blobs
+from everpath.images.configs import CONFIG
+from everpath.images.content import Image
+from everpath.images.manifests import MANIFEST, json_bytes, manifest_bytes
+
+#: A catalog that opm accepts, and a bundle that OLM can use.
+CATALOG: Final = {
+    "acme/catalog.yaml": """\
+---
+schema: olm.package
+name: acme
+defaultChannel: stable
+---
+schema: olm.channel
+package: acme
+name: stable
+entries:
+- name: acme.v1.0.0
+---
+schema: olm.bundle
+package: acme
+name: acme.v1.0.0
+image: registry.example.com/acme-bundle:v1.0.0
+properties:
+- type: olm.package
+  value: {packageName: acme, version: 1.0.0}
+""",
+}
+_KEYS: Final = "operators.operatorframework.io.bundle."
+ANNOTATIONS: Final = {
+    f"{_KEYS}mediatype.v1": "registry+v1",
+    f"{_KEYS}manifests.v1": "manifests/",
+    f"{_KEYS}metadata.v1": "metadata/",
+    f"{_KEYS}package.v1": "acme",
+    f"{_KEYS}channels.v1": "stable",
+    f"{_KEYS}channel.default.v1": "stable",
+    "com.redhat.openshift.versions": "v4.16",
+}
+BUNDLE: Final = {
+    "manifests/acme.clusterserviceversion.yaml": """\
+apiVersion: operators.coreos.com/v1alpha1
+kind: ClusterServiceVersion
+metadata:
+  name: acme.v1.0.0
+spec:
+  version: 1.0.0
+""",
+    "metadata/annotations.yaml": "annotations:\n"
+    + "".join(f"  {key}: {value}\n" for key, value in ANNOTATIONS.items()),
+    "tests/scorecard/config.yaml": "kind: Configuration\n",
+}
+
+OCI_LAYER: Final = "application/vnd.oci.image.layer.v1.tar"
+
+
+def layered(*layers: bytes, compress: bool = False) -> Image:
+    """An image of tar archives."""
+    blobs = Blobs()
+    packed = [gzip.compress(layer, mtime=0) if compress else layer for layer in layers]
+    kept = [blobs.put(OCI_LAYER + ("+gzip" if compress else ""), layer) for layer in packed]
+    document = {"os": "linux", "architecture": "amd64", "rootfs": {"type": "layers", "diff_ids": []}}
+    config = blobs.put(CONFIG, json_bytes(document))
+    return Image(blobs.put(MANIFEST, manifest_bytes(config, kept)), blobs)
+
+
+def tar_of(files: Mapping[str, bytes | None]) -> bytes:
+    """A layer of files; a folder is None."""
+    members = [_member(name, content) for name, content in files.items()]
+    return hostile(members)
+
+
+def hostile(members: Sequence[tuple[tarfile.TarInfo, bytes]]) -> bytes:
+    """A layer of any members whatever."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as archive:
+        for info, content in members:
+            archive.addfile(info, io.BytesIO(content))
+    return stream.getvalue()
+
+
+def _member(name: str, content: bytes | None) -> tuple[tarfile.TarInfo, bytes]:
+    info = tarfile.TarInfo(name)
+    if content is None:
+        info.type = tarfile.DIRTYPE
+        info.mode = 0o755
+    else:
+        info.size = len(content)
+    return info, content or b""
+
+
+def special(name: str, kind: bytes, target: str = "") -> tuple[tarfile.TarInfo, bytes]:
+    """A link, a device or a pipe."""
+    info = tarfile.TarInfo(name)
+    info.type = kind
+    info.linkname = target
+    return info, b""
+
+
+def files_in(folder: Path, read: Callable[[Path], bytes] = Path.read_bytes) -> dict[str, bytes]:
+    """All files below a folder by name."""
+    return {str(path.relative_to(folder)): read(path) for path in sorted(folder.rglob("*")) if path.is_file()}

@@ -1,0 +1,130 @@
+"""Laws of images: what goes in comes out, and no stranger's bytes do more than be refused."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from everpath.errors import EverpathError
+from everpath.images.archives import open_archive, write_archive
+from everpath.images.building import Recipe, build
+from everpath.images.content import Platform
+from everpath.images.docker_archives import open_docker_archive, write_docker_archive
+from everpath.images.layers import Compression, Member, layer_of
+from everpath.images.unpacking import unpack
+from images_made import files_in, hostile, layered
+
+_NAMES = st.text(
+    st.characters(codec="utf-8", exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1, max_size=40
+).filter(lambda name: name not in (".", "..") and not name.startswith(".wh.") and len(name.encode()) <= 100)
+_PATHS = st.lists(_NAMES, min_size=1, max_size=4).map("/".join)
+_FILES = st.dictionaries(_PATHS, st.binary(max_size=2000), max_size=6)
+_COMPRESSIONS: st.SearchStrategy[Compression] = st.sampled_from(["gzip", "none"])
+
+
+def _is_a_tree(files: dict[str, bytes]) -> bool:
+    """Whether no file is where another has a folder."""
+    return not any(other.startswith(f"{name}/") for name in files for other in files)
+
+
+@given(_FILES.filter(_is_a_tree), _COMPRESSIONS, st.booleans())
+@settings(max_examples=40)
+def test_what_is_packed_is_unpacked(
+    files: dict[str, bytes], compression: Compression, is_docker: bool
+) -> None:
+    members = [Member(name, content) for name, content in files.items()]
+    image = build(Recipe(members, platforms=[Platform("linux", "amd64")], compression=compression))
+    with TemporaryDirectory() as folder:
+        archive, out = f"{folder}/a.tar", Path(folder, "out")
+        (write_docker_archive if is_docker else write_archive)(image, archive, None)
+        names = unpack((open_docker_archive if is_docker else open_archive)(archive), str(out))
+        assert names == tuple(sorted(files))
+        assert files_in(out) == files
+
+
+@given(_FILES.filter(_is_a_tree), st.randoms())
+def test_the_order_of_members_does_not_matter(files: dict[str, bytes], random: object) -> None:
+    members = [Member(name, content) for name, content in files.items()]
+    shuffled = sorted(members, key=lambda _: random.random())  # type: ignore[attr-defined]
+    assert layer_of(members) == layer_of(shuffled)
+
+
+_KINDS = [
+    tarfile.REGTYPE,
+    tarfile.DIRTYPE,
+    tarfile.SYMTYPE,
+    tarfile.LNKTYPE,
+    tarfile.CHRTYPE,
+    tarfile.FIFOTYPE,
+]
+_ODD = st.lists(
+    st.sampled_from(["a", "b", "..", ".", "", ".wh.a", ".wh..wh..opq", "c"]), min_size=1, max_size=3
+)
+
+
+@st.composite
+def _members(draw: st.DrawFn) -> tuple[tarfile.TarInfo, bytes]:
+    info = tarfile.TarInfo("/".join(draw(_ODD)))
+    info.type = draw(st.sampled_from(_KINDS))
+    info.linkname = "/".join(draw(_ODD))
+    content = b"content" if info.type == tarfile.REGTYPE else b""
+    info.size = len(content)
+    return info, content
+
+
+@given(st.lists(st.lists(_members(), max_size=5), min_size=1, max_size=3))
+@settings(max_examples=80)
+def test_whatever_layers_say_nothing_leaves_the_folder(
+    layers: list[list[tuple[tarfile.TarInfo, bytes]]],
+) -> None:
+    image = layered(*(hostile(members) for members in layers))
+    with TemporaryDirectory() as folder:
+        sandbox = Path(folder, "a", "b")
+        sandbox.mkdir(parents=True)
+        try:
+            unpack(image, str(sandbox / "out"))
+        except EverpathError:
+            assert list(sandbox.iterdir()) == []
+        else:
+            assert [path.name for path in sandbox.iterdir()] == ["out"]
+            assert not any(path.is_symlink() for path in sandbox.rglob("*"))
+        assert [path.name for path in Path(folder).iterdir()] == ["a"]
+        assert [path.name for path in Path(folder, "a").iterdir()] == ["b"]
+
+
+_WHOLE = layer_of(
+    [Member(f"d/{name}", name.encode() * 300) for name in ("x", "y" * 120, "é")], compression="none"
+)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, len(_WHOLE.data) - 1), st.integers(0, 255)), max_size=8),
+    st.integers(0, len(_WHOLE.data)),
+)
+@settings(max_examples=80)
+def test_a_broken_archive_is_unpacked_or_refused(changes: list[tuple[int, int]], end: int) -> None:
+    data = bytearray(_WHOLE.data)
+    for at, value in changes:
+        data[at] = value
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "a.tar")
+        path.write_bytes(bytes(data[:end]))
+        try:
+            unpack(layered(bytes(data[:end])), f"{folder}/out")
+        except EverpathError:
+            assert not Path(folder, "out").exists()
+        for opened in (open_archive, open_docker_archive):
+            try:
+                opened(str(path))
+            except EverpathError:
+                continue
+
+
+def test_the_archive_is_one_that_tarfile_writes_and_reads() -> None:
+    with tarfile.open(fileobj=io.BytesIO(_WHOLE.data)) as archive:
+        assert archive.getnames() == ["d", "d/x", f"d/{'y' * 120}", "d/é"]

@@ -1,0 +1,115 @@
+"""`everpath bundle build`: the image of a bundle, without a container engine."""
+
+from __future__ import annotations
+
+__all__ = ["build"]
+
+import os
+from collections.abc import Iterator
+from typing import Any, Final
+
+import click
+
+from everpath.cli.image_building import (
+    Request,
+    build_options,
+    created,
+    pairs,
+    place,
+    platforms,
+    tell_refusals,
+    write,
+)
+from everpath.cli.telling import warn
+from everpath.contents import Contents
+from everpath.errors import ExitCode, UnreadableInput
+from everpath.formats.bundles.bundle_folders import Surroundings, read_folder
+from everpath.formats.bundles.contents import read_contents
+from everpath.formats.sources import Sources
+from everpath.images.building import Recipe
+from everpath.images.folders import bundle_files
+from everpath.model import Place
+from everpath.rendering.bundles import render_bundle
+from everpath.rendering.refusals import Refusal
+from everpath.rules.check import FOLDERS, Selection, judge_folders
+
+# Annotations that are missing, of another media type, or point to folders that the image does not have.
+_LABELS: Final = frozenset({"EP603", "EP604", "EP605"})
+# A version that is none, and what else opm refuses a catalog for that has the bundle.
+_RULES: Final = _LABELS | {f"EP{number}" for number in range(401, 409)}
+
+_UNREADABLE: Final = "unreadable-document"
+
+
+@click.command("build", short_help="The image of a bundle, without a container engine.")
+@click.argument("folder", metavar="DIR")
+@build_options
+def build(folder: str, **options: Any) -> int:
+    """Build the image of a bundle: the same bytes from the same files, on any machine.
+
+    DIR holds manifests/ and metadata/. The image has them, and tests/ where there is one; its labels are the
+    annotations of metadata/annotations.yaml. No daemon, no Dockerfile and no root is needed.
+
+    \b
+    $ everpath bundle build bundles/searchkeeper/0.3.1
+    $ everpath bundle build bundles/searchkeeper/0.3.1 -o oci:out --tag v0.3.1
+    $ everpath bundle build bundles/searchkeeper/0.3.1 --dry-run --print-digest
+
+    \b
+    Exit codes:
+      0  built                   2  a wrong command line, or a file that cannot be written
+      1  what OLM would refuse   3  input, or part of it, that cannot be read
+    """
+    return _build(folder.rstrip(os.sep) or folder, Request(**options))
+
+
+def _build(folder: str, request: Request) -> int:
+    epoch = created(os.environ)
+    contents = read_contents(folder)
+    where = place(request, folder, contents.csv.name if contents.csv else "")
+    wanted = platforms(request, where)
+    sources = Sources()
+    refusals = [] if request.no_check else list(_refusals(folder, contents))
+    if tell_refusals(refusals, sources, "OLM could not use the bundle"):
+        is_broken = any(problem.kind == _UNREADABLE for problem in contents.problems)
+        return ExitCode.UNREADABLE if is_broken else ExitCode.FINDINGS
+    labels = _labels(contents, folder)
+    files = bundle_files(folder)
+    for stray in files.left_out:
+        warn(f"{stray} is left out: OLM does not read it", Place(""), None, sources)
+    recipe = Recipe(
+        files.members,
+        {**labels, **pairs("--label", request.labels, labels)},
+        pairs("--annotation", request.annotations),
+        wanted,
+        request.compression,
+        epoch,
+        "everpath bundle build",
+    )
+    write(request, recipe, where)
+    return ExitCode.CLEAN
+
+
+def _refusals(folder: str, contents: Contents) -> Iterator[Refusal]:
+    """What keeps opm from rendering the bundle, or all of it, and OLM from finding its way in the image.
+
+    Cost: every manifest is parsed.
+    """
+    for problem in contents.problems:
+        if problem.kind in (_UNREADABLE, "several-csvs"):
+            yield Refusal(problem.message, problem.place, problem.fix)
+    try:
+        render_bundle(contents)
+    except Refusal as refusal:
+        yield refusal
+    selection = Selection(rules=_RULES, subjects=FOLDERS)
+    for finding in judge_folders([read_folder(folder, Surroundings())], selection).findings:
+        yield Refusal(finding.message, finding.place, finding.fix)
+
+
+def _labels(contents: Contents, folder: str) -> dict[str, str]:
+    """All annotations, which are texts once they were checked."""
+    if contents.annotations is None:
+        message = f"no file of {folder} says which package and channels the bundle belongs to"
+        raise UnreadableInput(message, hint="write metadata/annotations.yaml", file=folder)
+    return {key: value for key, value in contents.annotations.items() if isinstance(value, str)}

@@ -1,0 +1,77 @@
+"""Fetches what commands read: the catalog or the bundle out of an image, wherever that is."""
+
+from __future__ import annotations
+
+__all__ = ["fetch"]
+
+import atexit
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import click
+
+from everpath.cli.image_inputs import forget
+from everpath.errors import Unreachable
+from everpath.formats.bundles.index_cache import IndexCache
+from everpath.images.kept import Kept, Store
+from everpath.images.opening import open_image
+from everpath.images.references import Located, parse_located
+from everpath.images.remote import Options, Step, heard
+
+Progress = Callable[[int, int, str], None]
+
+
+def fetch(text: str, progress: Progress | None) -> tuple[str, str]:
+    """A folder with what an image holds, and what to call it.
+
+    An image that is named by its digest and kept is not asked for. Raises Unreachable, UnreadableInput,
+    UsageError.
+    """
+    _at_the_end(forget)
+    located = parse_located(text)
+    store = _store()
+    digest = located.reference.digest if located.reference else None
+    kept = (store.find(digest) if digest else None) or _fetched(text, located, store, progress)
+    return kept.folder, f"{located}:{kept.root}"
+
+
+def _fetched(text: str, located: Located, store: Store, progress: Progress | None) -> Kept:
+    def hear(step: Step) -> None:
+        if progress is not None:
+            progress(step.done, step.size, f"bytes of {step.digest[:19]} fetched")
+
+    try:
+        return store.keep(heard(open_image(located, Options()), hear), str(located))
+    except Unreachable as error:
+        if "://" in text:
+            raise
+        # A mistyped path may look like an image.
+        hint = f"{error.hint}; there is no file or folder {text} either"
+        raise Unreachable(error.message, hint=hint) from error
+
+
+def _store() -> Store:
+    """Beside the index of repositories, by the same rules; `off` is a folder that goes with the run."""
+    cache = IndexCache.of(os.environ)
+    # A user without a home, or with a full or foreign one, still wants an answer.
+    with suppress(OSError):
+        if cache is not None:
+            kept = cache.folder / "images"
+            kept.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return Store(kept)
+    folder = tempfile.mkdtemp(prefix="everpath-")
+    _at_the_end(lambda: shutil.rmtree(folder, ignore_errors=True))
+    return Store(Path(folder))
+
+
+def _at_the_end(clean: Callable[[], None]) -> None:
+    """With the command, which ends without what Python would do at exit."""
+    context = click.get_current_context(silent=True)
+    if context is None:
+        atexit.register(clean)
+    else:
+        context.find_root().call_on_close(clean)

@@ -1,0 +1,165 @@
+"""`everpath catalog push` and `everpath bundle push`: an image to a registry, the tag last."""
+
+from __future__ import annotations
+
+__all__ = ["push_bundle", "push_catalog"]
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from importlib import import_module
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from everpath.cli.image_inputs import is_image
+from everpath.cli.registries import Transfer, Wishes, registry_options, told_options
+from everpath.cli.writing import write
+from everpath.errors import ExitCode, UsageError
+from everpath.images.references import Reference, parse_located, parse_reference
+
+if TYPE_CHECKING:
+    from everpath.images.content import Image
+    from everpath.images.remote import Options
+
+_mount_option: Final = click.option(
+    "--mount-from",
+    metavar="REPOSITORY",
+    multiple=True,
+    help="A repository of the same registry that may have the blobs already; may be repeated.",
+)
+
+_check_option: Final = click.option(
+    "--no-check", is_flag=True, help="Build and push also a folder that opm or OLM would refuse."
+)
+
+
+@click.command("push", short_help="Send a catalog's image to a registry.")
+@click.argument("source")
+@click.argument("target")
+@_mount_option
+@_check_option
+@registry_options
+@told_options
+def push_catalog(source: str, target: str, **options: Any) -> int:
+    """Send the image of a catalog to a registry. Blobs that are there are not sent; the tag comes last.
+
+    SOURCE is oci:DIR[:TAG], oci-archive:FILE[:TAG], docker-archive:FILE, an image of a registry, or the
+    folder of a catalog, which is built as `everpath catalog build` does. TARGET is HOST/REPOSITORY:TAG. A
+    push that broke off leaves no tag, and is finished by another one.
+
+    \b
+    $ everpath catalog push catalog/ quay.io/me/catalog:v1
+    $ everpath catalog push oci-archive:catalog.oci.tar quay.io/me/catalog:v1 --print-digest
+    $ everpath catalog push oci:out:v1 localhost:5000/catalog:v1 --insecure
+
+    \b
+    Exit codes:
+      0  the tag is there        3  an image that cannot be read
+      1  what opm would refuse   4  a registry that does not answer, or refuses
+      2  a wrong command line
+    """
+    return _push("catalog", source, target, options)
+
+
+@click.command("push", short_help="Send a bundle's image to a registry.")
+@click.argument("source")
+@click.argument("target")
+@_mount_option
+@_check_option
+@registry_options
+@told_options
+def push_bundle(source: str, target: str, **options: Any) -> int:
+    """Send the image of a bundle to a registry. Blobs that are there are not sent; the tag comes last.
+
+    SOURCE is oci:DIR[:TAG], oci-archive:FILE[:TAG], docker-archive:FILE, an image of a registry, or the
+    folder of a bundle, which is built as `everpath bundle build` does. TARGET is HOST/REPOSITORY:TAG. A push
+    that broke off leaves no tag, and is finished by another one.
+
+    \b
+    $ everpath bundle push bundles/searchkeeper/0.3.1 quay.io/me/searchkeeper-bundle:v0.3.1
+    $ everpath bundle push oci-archive:bundle.oci.tar quay.io/me/searchkeeper-bundle:v0.3.1 --print-digest
+
+    \b
+    Exit codes:
+      0  the tag is there        3  an image that cannot be read
+      1  what OLM would refuse   4  a registry that does not answer, or refuses
+      2  a wrong command line
+    """
+    return _push("bundle", source, target, options)
+
+
+def _push(kind: str, source: str, target: str, options: dict[str, Any]) -> int:
+    from everpath.images.remote import push  # noqa: PLC0415 - brings HTTP and TLS along
+
+    reference = _target(target)
+    mounts = [*(_repository(name, reference) for name in options["mount_from"]), *_home(source, reference)]
+    chosen = Wishes.of(options).options(mount_from=tuple(mounts))
+    with tempfile.TemporaryDirectory(prefix="everpath-") as aside:
+        image = _image(kind, source, chosen, Path(aside, "image"), no_check=options["no_check"])
+        if image is None:
+            return ExitCode.FINDINGS
+        with Transfer(quiet=options["quiet"]) as told:
+            root = push(image, reference, chosen, told)
+    named = str(reference) if reference.tag or reference.digest else f"{reference}:latest"
+    said = root.digest if options["print_digest"] else f"{named} is {reference.name}@{root.digest}"
+    write([f"{said}\n"], None, machine=False)
+    return ExitCode.CLEAN
+
+
+def _home(source: str, target: Reference) -> Iterator[str]:
+    """The repository that an image of the same registry comes from: it has all the blobs."""
+    located = parse_located(source) if is_image(source) else None
+    if (
+        located is not None
+        and located.reference is not None
+        and located.reference.registry == target.registry
+    ):
+        yield located.reference.repository
+
+
+def _target(text: str) -> Reference:
+    """Where the image goes. Raises UsageError for a place on disk."""
+    located = parse_located(text)
+    if located.reference is None:
+        hint = "everpath catalog build and bundle build write it there with --output"
+        raise UsageError(f"{text} is not in a registry", hint=hint)
+    return located.reference
+
+
+def _repository(name: str, reference: Reference) -> str:
+    """A repository of the target's registry, with or without its host. Raises UsageError for another's."""
+    whole = parse_reference(
+        name if name.startswith(f"{reference.registry}/") else f"{reference.registry}/{name}"
+    )
+    if whole.tag or whole.digest:
+        raise UsageError(f"--mount-from {name} names an image", hint="name the repository, without a tag")
+    return whole.repository
+
+
+def _image(kind: str, source: str, options: Options, aside: Path, *, no_check: bool) -> Image | None:
+    """What is to be sent; None for a folder that is not worth it, which has been told."""
+    if not is_image(source):
+        return _built(kind, source, str(aside), no_check=no_check)
+    from everpath.images.opening import open_image  # noqa: PLC0415
+    from everpath.images.operators import payload_of  # noqa: PLC0415
+
+    located = parse_located(source)
+    image = open_image(located, options)
+    found = payload_of(image, str(located)).kind
+    if found != kind:
+        raise UsageError(f"{located} is a {found}, not a {kind}", hint=f"everpath {found} push")
+    return image
+
+
+def _built(kind: str, source: str, aside: str, *, no_check: bool) -> Image | None:
+    """The image of a folder, built aside by the command for that: the digest is the one it would print."""
+    from everpath.images.layouts import open_layout  # noqa: PLC0415
+
+    command: click.Command = import_module(f"everpath.cli.{kind}_build").build
+    arguments = [source, "--output", f"oci:{aside}", "--print-digest", *(["--no-check"] if no_check else [])]
+    with redirect_stdout(StringIO()), command.make_context("build", arguments) as context:
+        code = command.invoke(context)
+    return open_layout(aside) if code == ExitCode.CLEAN else None

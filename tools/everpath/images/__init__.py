@@ -1,0 +1,1 @@
+"""Container images as data: made, kept, sent and unpacked without a container engine."""
