@@ -7,7 +7,7 @@ __all__ = ["why"]
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
@@ -44,6 +44,9 @@ from everpath.policies.extensions import Source
 from everpath.simulation import Asked, Terms, released
 from everpath.why import Question, explain
 
+if TYPE_CHECKING:
+    from everpath.cli.live import Live
+
 FORMATS: Final = ("text", "json")
 
 
@@ -68,6 +71,10 @@ class Request(NamedTuple):
     no_config: bool
     quiet: bool
     no_progress: bool
+    live: bool
+    namespace: str | None
+    kubeconfig: str | None
+    context: str | None
 
 
 @click.command("why", short_help="Why does this version move, or not?")
@@ -85,6 +92,10 @@ class Request(NamedTuple):
 @click.option("--installed", metavar="NAME|VERSION", help="What runs on the cluster: a CSV or its version.")
 @click.option("--fresh", is_flag=True, help="Nothing is installed yet.")
 @click.option("--starting-csv", metavar="NAME", help="The same for a Subscription with this startingCSV.")
+@click.option("--live", is_flag=True, help="Ask a cluster what its Subscription follows and has installed.")
+@click.option("-n", "--namespace", metavar="NAME", callback=one_name, help="With --live: its namespace.")
+@click.option("--kubeconfig", metavar="FILE", help="With --live: the configuration of kubectl.")
+@click.option("--context", metavar="NAME", help="With --live: the context in it.")
 @click.option("--policy", type=click.Choice(POLICIES), help="Whose decision.  [default: both]")
 @extension_options
 @click.option("-o", "--output", type=click.Choice(FORMATS), default="text", show_default=True)
@@ -105,6 +116,7 @@ def why(**options: Any) -> int:
     $ everpath why catalog/ -p searchkeeper --installed 0.1.1
     $ everpath why catalog/ -p searchkeeper -c candidate --installed searchkeeper.v0.1.1 --policy v0
     $ everpath why catalog/ -p searchkeeper --fresh
+    $ everpath why catalog/ -p searchkeeper --live -n search
     $ everpath why redhat=a/@100 community=b/ -p searchkeeper --installed 0.1.1 -o json
 
     \b
@@ -118,6 +130,9 @@ def why(**options: Any) -> int:
 
 def _why(request: Request) -> int:
     _refuse_contradictions(request)
+    now = _live(request) if request.live else None
+    if now is not None:
+        request = _asked_by(request, now)
     config = load(request.config_file, wanted=not request.no_config)
     refuse_foreign_options(request, request.policy or config.policy)
     warnings = range_warnings(request.version_range)
@@ -133,7 +148,9 @@ def _why(request: Request) -> int:
         explanation = explain(sources, _question(request, config, sources), _by_name(names, read))
     colour = request.output_file is None and wants_colour(sys.stdout, os.environ)
     view = _view(request.output)
-    told = Told(explanation, inputs.locate, colour, warnings, brief=request.quiet)
+    told = Told(explanation, inputs.locate, colour, warnings, brief=request.quiet or request.live)
+    if now is not None:
+        view = _with_status(view, now, colour=colour, is_json=request.output == "json")
     write(view(told), request.output_file, machine=request.output == "json")
     return _exit_code(market, is_content=explanation.is_content)
 
@@ -146,7 +163,8 @@ def _refuse_contradictions(request: Request) -> None:
         "--starting-csv": request.starting_csv is not None,
     }
     given = [way for way, is_given in ways.items() if is_given]
-    if not given:
+    _refuse_deaf_options(request, given)
+    if not given and not request.live:
         hint = "--installed NAME or --installed VERSION; --fresh if nothing is"
         raise UsageError("say what is installed", hint=hint)
     if len(given) > 1:
@@ -154,6 +172,55 @@ def _refuse_contradictions(request: Request) -> None:
         raise UsageError(f"{given[0]} and {given[1]} exclude each other", hint=hint)
     if any(name is not None and not name.strip() for name in (request.installed, request.starting_csv)):
         raise UsageError("an empty name is nothing to ask about", hint="give the name of a CSV, or a version")
+
+
+def _refuse_deaf_options(request: Request, given: Sequence[str]) -> None:
+    """Raise UsageError for what a cluster answers, or what only asking one has a use for."""
+    if not request.live:
+        for option in ("namespace", "kubeconfig", "context"):
+            if getattr(request, option) is not None:
+                raise UsageError(f"--{option} goes with --live", hint="add --live, or leave it out")
+        return
+    for option in (*given, *(["-c"] if request.channel else []), *(["--policy"] if request.policy else [])):
+        raise UsageError(
+            f"{option} and --live exclude each other", hint="the Subscription says what is asked"
+        )
+
+
+def _live(request: Request) -> Live:
+    from everpath.cli.live import live  # noqa: PLC0415 - only who asks a cluster pays for it
+
+    return live(request.package, request.namespace, request.kubeconfig, request.context)
+
+
+def _asked_by(request: Request, now: Live) -> Request:
+    """The question that a Subscription is."""
+    return request._replace(
+        package=now.package,
+        channel=now.channel,
+        installed=now.installed,
+        starting_csv=now.starting,
+        fresh=now.installed is None and now.starting is None,
+        policy="v0",
+    )
+
+
+def _with_status(
+    view: Callable[[Told], Iterator[str]], now: Live, *, colour: bool, is_json: bool
+) -> Callable[[Told], Iterator[str]]:
+    """What the cluster says, and then what the catalog does."""
+    from everpath.cluster.views import chain_data, status_text  # noqa: PLC0415
+    from everpath.outputs.colour import Paint  # noqa: PLC0415
+
+    def shown(told: Told) -> Iterator[str]:
+        if is_json:
+            yield from view(told._replace(live=chain_data(now.chain)))
+            return
+        yield from status_text(now.chain, Paint(colour))
+        yield "\n"
+        yield from view(told)
+
+    return shown
 
 
 def _by_name(names: Sequence[Served], read: Sequence[Catalog]) -> dict[str, Catalog]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["VERSION", "Told", "document"]
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from everpath.formats.location import Location
@@ -21,7 +21,7 @@ class Told(NamedTuple):
     """An explanation, the way to find lines again, and whether the reader is a terminal.
 
     `warnings`: what it does not show, for programs; people are told on standard error.
-    `brief`: without what to ask the cluster.
+    `brief`: without what to ask the cluster. `live`: what a cluster said, as the contract has it.
     """
 
     explanation: Explanation
@@ -29,6 +29,7 @@ class Told(NamedTuple):
     colour: bool = False
     warnings: tuple[str, ...] = ()
     brief: bool = False
+    live: Mapping[str, Any] | None = None
 
 
 def document(told: Told) -> Iterator[str]:
@@ -50,6 +51,7 @@ def document(told: Told) -> Iterator[str]:
             ),
             "answers": [_answer(story, told) for story in told.explanation.stories],
             "checks": [check._asdict() for check in told.explanation.checks],
+            **({"live": told.live} if told.live is not None else {}),
         },
         ensure_ascii=False,
         indent=1,

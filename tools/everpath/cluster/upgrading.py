@@ -1,0 +1,111 @@
+"""Moving an installed operator on: one approved InstallPlan after another."""
+
+from __future__ import annotations
+
+__all__ = ["Step", "Target", "next_step", "passes", "pursuit_judge", "stage_judge", "stated_version"]
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from everpath.cluster.asking import planned, unapproved
+from everpath.cluster.chain import Chain
+from everpath.cluster.following import PATIENCE, Outcome
+from everpath.cluster.objects import Object, text
+from everpath.cluster.observation import Observed
+from everpath.versions import maybe
+
+
+class Step(NamedTuple):
+    """An InstallPlan that waits for a yes: where it leads to, and what else it installs."""
+
+    plan: Object
+    source: str
+    target: str
+    others: tuple[str, ...]
+
+
+class Target(NamedTuple):
+    """Where to stop, as it was typed: the name of a CSV, or its version."""
+
+    text: str
+
+    def is_met(self, csv: str, package: str) -> bool:
+        version = self.text.removeprefix("v")
+        return csv in (self.text, f"{package}.v{version}") or stated_version(csv) == version
+
+
+def next_step(observed: Observed) -> Step | None:
+    """The plan that the Subscription waits with, if it does."""
+    plan = observed.plan
+    if plan is None or not unapproved(plan):
+        return None
+    names = planned(plan)
+    target = observed.current if observed.current in names else next(iter(names), "")
+    installed = observed.installed if observed.installed != target else ""
+    return Step(plan, installed, target, tuple(name for name in names if name != target))
+
+
+def stated_version(csv: str) -> str:
+    """The version in a CSV's name, by the custom `PACKAGE.vVERSION`; empty if it does not keep to it."""
+    _, found, version = csv.partition(".v")
+    return version if found and maybe(version) is not None else ""
+
+
+def passes(step: Step, target: Target, package: str, road: Sequence[str]) -> str:
+    """Why a step is not to be taken to get to the target; empty if it is.
+
+    By the road ahead if a catalog told it, else by the versions that names state.
+    """
+    if target.is_met(step.target, package):
+        return ""
+    if road:
+        ahead = road[road.index(step.target) + 1 :] if step.target in road else ()
+        if any(target.is_met(name, package) for name in ahead):
+            return ""
+        return f"the road leads {' → '.join(road)}, and not over {target.text} after {step.target}"
+    here = maybe(stated_version(step.target))
+    there = maybe(stated_version(target.text) or target.text.removeprefix("v"))
+    if here is None or there is None:
+        return f"nobody can tell whether {step.target} comes before {target.text}; --catalog PATH tells"
+    return "" if here < there else f"the next step, to {step.target}, goes past {target.text}"
+
+
+def stage_judge(goal: str | None) -> Callable[[Observed, Chain], Outcome | None]:
+    """Done when the goal runs; without one, when nothing newer is on its way.
+
+    A plan that waits for approval ends the stage too.
+    """
+
+    def judge(observed: Observed, seen: Chain) -> Outcome | None:
+        if goal is not None:
+            return Outcome.DONE if seen.running == goal else None
+        if seen.pending:
+            return Outcome.APPROVAL
+        is_done = seen.is_settled and _is_known(observed) and not seen.is_stuck
+        return Outcome.DONE if is_done else None
+
+    return judge
+
+
+def pursuit_judge(
+    target: Target, package: str, now: Callable[[], float]
+) -> Callable[[Observed, Chain], Outcome | None]:
+    """Done when the target runs, or when OLM was given time and offers no further step."""
+    settled: list[float] = []
+
+    def judge(observed: Observed, seen: Chain) -> Outcome | None:
+        if target.is_met(seen.running, package):
+            return Outcome.DONE
+        if seen.pending:
+            return Outcome.APPROVAL
+        if not (seen.is_settled and _is_known(observed)):
+            settled.clear()
+            return None
+        settled.append(now())
+        return Outcome.DONE if settled[-1] - settled[0] >= PATIENCE else None
+
+    return judge
+
+
+def _is_known(observed: Observed) -> bool:
+    return text(observed.subscription, "status", "state") == "AtLatestKnown"
