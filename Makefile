@@ -36,14 +36,17 @@ lint: $(READY) ## ruff, mypy --strict, the layers, that generated files are up t
 	$(BIN)/python -m mypy
 	$(BIN)/lint-imports --cache-dir .cache/import-linter
 	$(BIN)/everpath generate --check
+	$(BIN)/python scripts/stubs.py
+	$(BIN)/python scripts/release_table.py
 	@$(MAKE) --no-print-directory docs-check
 
 format: $(READY) ## let ruff rewrite the code
 	$(BIN)/python -m ruff check --fix
 	$(BIN)/python -m ruff format
 
-generate: $(READY) ## write searchkeeper's bundles/ and catalog/ from catalog/releases.yaml and operator/config
+generate: $(READY) ## write searchkeeper's bundles/, catalog/ and table of releases from catalog/releases.yaml
 	$(BIN)/everpath generate
+	$(BIN)/python scripts/release_table.py --write
 
 docs-check: $(READY) ## check that the docs name every command, option and rule, and that links lead somewhere
 	$(BIN)/python scripts/check_docs.py
@@ -58,13 +61,13 @@ bench: $(READY) ## measure speed and memory, beside opm where there is one
 
 conformance: $(READY) ## ask the real opm and OLM code the same questions (needs Go)
 	@command -v go >/dev/null || { echo 'make conformance builds the real opm and OLM: it needs go' >&2; exit 1; }
-	oracle=$$(tests/oracle/build.sh) && oracle_v1=$$(tests/oracle_v1/build.sh) && \
-	EVERPATH_ORACLE=$$oracle EVERPATH_ORACLE_V1=$$oracle_v1 $(BIN)/python -m pytest $(PYTEST) tests/conformance
+	oracle=$$(tests/oracle/build.sh) && oracle_v1=$$(tests/oracle_v1/build.sh) && opm=$$(tests/peers/build.sh opm) && \
+	EVERPATH_ORACLE=$$oracle EVERPATH_ORACLE_V1=$$oracle_v1 EVERPATH_OPM=$$opm $(BIN)/python -m pytest $(PYTEST) tests/conformance
 
-e2e: $(READY) ## ask the real operator-controller, beside a real kube-apiserver (needs Go and etcd)
-	@command -v go >/dev/null || { echo 'make e2e builds kube-apiserver and operator-controller: it needs go' >&2; exit 1; }
+e2e: $(READY) ## real OLM, v0 and v1, follows our catalog beside a real API server (needs Go and etcd)
+	@command -v go >/dev/null || { echo 'make e2e builds Kubernetes, OLM and opm: it needs go' >&2; exit 1; }
 	@command -v etcd >/dev/null || { echo 'make e2e starts an API server: it needs etcd (scripts/real-parts installs it)' >&2; exit 1; }
-	parts=$$(tests/real/build.sh) && EVERPATH_REAL=$$parts $(BIN)/python -m pytest -n 0 tests/e2e
+	parts=$$(tests/e2e/stand/build.sh) && EVERPATH_REAL=$$parts $(BIN)/python -m pytest -n 0 tests/e2e
 
 mutation: $(READY) ## put small faults into the rules and see whether a test notices (half an hour)
 	$(BIN)/python tests/mutation/run.py

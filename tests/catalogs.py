@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["fbc", "write_fbc"]
+__all__ = ["fbc", "large_catalog", "write_fbc"]
 
 import json
 from collections.abc import Iterator
@@ -28,6 +28,28 @@ def write_fbc(folder: Path, drawing: str, package: str = "p") -> Path:
     catalog.mkdir(exist_ok=True)
     (catalog / f"{package}.yaml").write_text(fbc(drawing, package))
     return catalog
+
+
+def large_catalog(folder: Path, bundles: int) -> Path:
+    """A catalog `folder`/p.json of one chain, each bundle of which takes ten kilobytes to list."""
+    names = [f"p.v1.0.{number}" for number in range(bundles)]
+    entries = [{"name": name, "replaces": below} for below, name in zip(["", *names], names, strict=False)]
+    documents: list[dict[str, Any]] = [
+        {"schema": "olm.package", "name": "p", "defaultChannel": "stable"},
+        {"schema": "olm.channel", "package": "p", "name": "stable", "entries": entries},
+    ]
+    for name in names:
+        identity = {"packageName": "p", "version": name.removeprefix("p.v")}
+        properties = [
+            {"type": "olm.package", "value": identity},
+            {"type": "com.example.text", "value": "x" * 10_000},
+        ]
+        image = f"registry.example/p:{identity['version']}"
+        bundle = {"schema": "olm.bundle", "package": "p", "name": name, "image": image}
+        documents.append({**bundle, "properties": properties})
+    folder.mkdir(exist_ok=True)
+    (folder / "p.json").write_text("".join(f"{json.dumps(document)}\n" for document in documents))
+    return folder
 
 
 def _yaml(document: dict[str, Any]) -> str:

@@ -40,6 +40,7 @@ func newOracle() *oracle {
 		"definition":      put(upgradeDefinition),
 		"olmDefinitions":  put(olmDefinitions),
 		"packageManifest": put(validatePackageManifest),
+		"registry":        put(askRegistry),
 		"types":           put(goTypes),
 	}}
 }

@@ -1,4 +1,5 @@
-// The OLM v1 oracle answers everpath's questions with operator-controller's resolver and its semver library.
+// The OLM v1 oracle answers everpath's questions with operator-controller's resolver, its semver library, and
+// catalogd's storage.
 //
 // It speaks as tests/oracle does: one JSON object a line in, one out, in the same order. A question that
 // cannot be put to their code is answered {"refused": why}; a panic of theirs is an answer.
@@ -17,6 +18,7 @@ import (
 
 var kinds = map[string]func(question []byte) (any, error){
 	"about":      put(about),
+	"catalogd":   put(serveCatalog),
 	"constraint": put(checkConstraint),
 	"definition": put(upgradeDefinition),
 	"extension":  put(resolveExtension),

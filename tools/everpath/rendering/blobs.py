@@ -6,7 +6,7 @@ that of the struct. Unlike opm, this keeps what the struct has no field for, beh
 
 from __future__ import annotations
 
-__all__ = ["Document", "blob_of", "in_order", "package_of"]
+__all__ = ["Document", "blob_of", "in_order", "package_of", "root_fields"]
 
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Mapping
@@ -89,22 +89,32 @@ def blob_of(document: Document) -> Blob:
     return _struct(_in_floats(body), _FIELDS[schema])
 
 
-def _schema(document: Document) -> str:
-    """The schema, once what opm asks of every document is seen to."""
+def root_fields(document: Document) -> dict[str, str]:
+    """The document's schema, package and name, as far as it has them, whatever the case of their keys.
+
+    Raises `Refusal` for what opm asks of every document and does not find.
+    """
     body: Mapping[str, Any] = document.body
     folded: dict[str, str] = {}
     for key in sorted(body):
         if (other := folded.setdefault(key.casefold(), key)) != key:
             message = f"{other} and {key} are one key to opm"
             raise Refusal(message, document.place.at(key), "keep one of them")
-    for name in ("schema", "package", "name"):
-        if name in folded and not isinstance(body[folded[name]], str):
+    names = ("schema", "package", "name")
+    found: dict[str, Any] = {name: body[folded[name]] for name in names if name in folded}
+    for name, value in found.items():
+        if not isinstance(value, str):
             message = f"{folded[name]} is not a string"
             raise Refusal(message, document.place.at(folded[name]), "put it in quotes")
-    schema = body[folded["schema"]] if "schema" in folded else ""
+    return found
+
+
+def _schema(document: Document) -> str:
+    """The schema, once what opm asks of every document is seen to."""
+    schema = root_fields(document).get("schema")
     if not schema:
         raise Refusal("the document has no schema", document.place, "add schema: olm.package, or what it is")
-    return str(schema)
+    return schema
 
 
 def _check_bytes(document: Document, schema: str) -> None:

@@ -6,9 +6,9 @@ get them from anywhere else.
 
 from __future__ import annotations
 
-__all__ = ["csv_metadata", "migrated"]
+__all__ = ["csv_metadata", "csv_of_metadata", "migrated"]
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, NamedTuple
 
@@ -151,3 +151,57 @@ _AFTER_LABELS: Final = (
     _Field("nativeAPIs", partial(_structs, fields=_NATIVE)),
     _Field("provider", partial(_struct, fields=_LINK), is_optional=False),
 )
+
+_NAMED_TEXTS: Final = (_Field("name", _text, is_optional=False), _Field("image", _text, is_optional=False))
+_ICON: Final = (_Field("base64data", _text, is_optional=False), _Field("mediatype", _text, is_optional=False))
+
+# In the order of a CSV's own struct, read under the names that the property has for them.
+_FIRST: Final = (
+    _Field("maturity", _text),
+    _Field("customresourcedefinitions", partial(_definitions, fields=_CRD), False, "crdDescriptions"),
+    _Field("apiservicedefinitions", partial(_definitions, fields=_SERVICE), False, "apiServiceDefinitions"),
+    _Field("nativeAPIs", partial(_structs, fields=_NATIVE)),
+    _Field("minKubeVersion", _text),
+    _Field("displayName", _text, is_optional=False),
+)
+_SECOND: Final = (
+    _Field("keywords", _texts),
+    _Field("maintainers", partial(_structs, fields=_MAINTAINER)),
+    _Field("provider", partial(_struct, fields=_LINK), is_optional=False),
+    _Field("links", partial(_structs, fields=_LINK)),
+)
+_MODES: Final = (_Field("installModes", partial(_structs, fields=_MODE)),)
+
+
+def csv_of_metadata(
+    name: str,
+    metadata: Any,
+    version: str,
+    *,
+    icon: Mapping[str, Any] | None = None,
+    description: str = "",
+    images: Sequence[Mapping[str, Any]] = (),
+) -> dict[str, Any]:
+    """The CSV that a registry makes of a bundle's metadata for those who ask for one, fields in Go's order.
+
+    Icon and description are the package's: the one is never in the metadata, the other may be missing there.
+    """
+    description = _text(field(metadata, "description")) or description
+    spec = {
+        "install": {"strategy": "deployment", "spec": {"deployments": None}},
+        "version": version,
+        **_struct(metadata, _FIRST),
+        **({"description": description} if description else {}),
+        **_struct(metadata, _SECOND),
+        **({"icon": [_struct(icon, _ICON)]} if icon is not None else {}),
+        **_struct(metadata, _MODES),
+        "cleanup": {"enabled": False},
+        **({"relatedImages": _structs(list(images), _NAMED_TEXTS)} if images else {}),
+    }
+    return {
+        "kind": "ClusterServiceVersion",
+        "apiVersion": "operators.coreos.com/v1alpha1",
+        "metadata": {"name": name, **_struct(metadata, _LABELS), **_struct(metadata, _ANNOTATIONS)},
+        "spec": spec,
+        "status": {"cleanup": {}},
+    }

@@ -5,7 +5,7 @@ The rules that mirror opm know it; of channels' graphs `policies.opm` has opm's 
 
 from __future__ import annotations
 
-__all__ = ["LAWS", "Refusal", "refusals"]
+__all__ = ["LAWS", "Refusal", "refusals", "unreadable_ranges"]
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -14,6 +14,7 @@ from everpath.graph import PackageGraph
 from everpath.model import Catalog, Package, Place
 from everpath.policies import opm
 from everpath.policies.quoting import quoted
+from everpath.ranges import Range
 from everpath.rules.check import Selection, check
 from everpath.rules.findings import Finding, Severity
 
@@ -23,6 +24,9 @@ LAWS: Final = frozenset(
     for numbers in (range(101, 111), range(401, 409), range(421, 424), range(501, 504))
     for number in numbers
 )
+
+#: A range that does not parse.
+_RANGE: Final = "EP301"
 
 #: A channel without entries, of which `policies.opm` has the words.
 _EMPTY: Final = "EP110"
@@ -55,7 +59,12 @@ def refusals(package: Package) -> tuple[Refusal, ...]:
     """
     findings = check(Catalog("", (package,)), Selection(rules=LAWS - {_EMPTY})).findings
     found: dict[tuple[str | None, str], Refusal] = {}
-    for refusal in [*_broken_laws(package, findings), *_nameless(package), *_broken_graphs(package)]:
+    for refusal in [
+        *_broken_laws(package, findings),
+        *_nameless(package),
+        *_broken_graphs(package),
+        *unreadable_ranges(package),
+    ]:
         key = (refusal.channel, refusal.rule or refusal.text)
         first = found.setdefault(key, refusal)
         if first is not refusal and refusal.rule is not None:
@@ -89,6 +98,17 @@ def _own_words(package: Package, finding: Finding) -> str | None:
         case "EP502":
             return f"expected a maximum of one deprecation per package: {quoted(package.name)}"
     return None
+
+
+def unreadable_ranges(package: Package) -> Iterator[Refusal]:
+    """Ranges that OLM would ignore (EP301), those of nothing but blanks (EP308) among them."""
+    for channel in package.channels:
+        for entry in channel.entries:
+            if entry.skip_range and Range.maybe(entry.skip_range) is None:
+                words = f"invalid skipRange {quoted(entry.skip_range)} of {entry.name}"
+                place = entry.place.at("skipRange")
+                fix = "`everpath range explain` says what is wrong with it"
+                yield Refusal(package.name, channel.name, words, place, _RANGE, fix)
 
 
 def _broken_graphs(package: Package) -> Iterator[Refusal]:

@@ -16,7 +16,7 @@ from everpath.policies import opm
 from everpath.rendering.bundles import BUNDLE, Blob
 from everpath.rules.check import Selection, check
 from everpath.rules.findings import Severity
-from everpath.rules.refusals import LAWS
+from everpath.rules.refusals import LAWS, unreadable_ranges
 
 
 def why_refused(blobs: Sequence[Blob]) -> str | None:
@@ -31,6 +31,8 @@ def why_refused(blobs: Sequence[Blob]) -> str | None:
         for graph in PackageGraph(package).channels:
             if (words := opm.verdict(graph).words) is not None:
                 return f"channel {graph.name}: {words}"
+        for refusal in unreadable_ranges(package):
+            return f"channel {refusal.channel}: {refusal.text}"
     return None
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["carried_csv", "checked_blob", "read_blobs", "read_documents"]
+__all__ = ["carried_csv", "checked_blob", "documents_of", "read_blobs", "read_documents"]
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -30,16 +30,22 @@ def read_documents(path: str, sources: Sources) -> list[Document]:
 
     Raises `UnreadableInput` where there is nothing to read, and `Refusal` at the first thing opm cannot.
     """
+    documents = documents_of(_files(path, sources), sources)
+    if not documents:
+        hint = "give the folder or file that opm renders"
+        raise UnreadableInput(f"{named(path)} holds no catalog", hint=hint, file=path)
+    return documents
+
+
+def documents_of(files: Iterable[str], sources: Sources) -> list[Document]:
+    """Every document of some files, in their order. Raises `Refusal` at the first thing opm cannot read."""
     taker = _Taker()
     reader = FileReader(taker, sources, thorough=True)
-    for file in _files(path, sources):
+    for file in files:
         outcome = reader.read(file)
         for problem in outcome.report.problems:
             if problem.kind not in _ACCEPTED:
                 raise Refusal(problem.message, problem.place, problem.fix)
-    if not taker.documents:
-        hint = "give the folder or file that opm renders"
-        raise UnreadableInput(f"{named(path)} holds no catalog", hint=hint, file=path)
     return taker.documents
 
 

@@ -1,0 +1,62 @@
+"""`everpath catalog serve --http`, as a user runs it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from urllib.request import ProxyHandler, build_opener
+
+import pytest
+
+from commandline import ROOT
+
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT / "tools"), "EVERPATH_CACHE": ""}
+
+
+@contextmanager
+def started(*arguments: str) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "everpath", "catalog", "serve", *arguments]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=ENVIRONMENT
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_the_catalog_is_there_until_the_server_is_told_to_end() -> None:
+    options = ("--address", "127.0.0.1", "--port", "0", "--http", "127.0.0.1:0", "--name", "ours")
+    with started(str(ROOT / "catalog"), *options) as process:
+        assert process.stderr is not None
+        assert process.stdout is not None
+        found = re.search(r"http://127\.0\.0\.1:\d+/catalogs/ours/api/v1/all", process.stderr.readline())
+        assert found is not None
+        process.stdout.readline()
+        base = found[0].removesuffix("all")
+        directly = build_opener(ProxyHandler({}))
+        with directly.open(f"{base}metas?schema=olm.package", timeout=20) as response:
+            assert response.read().startswith(b'{"defaultChannel":"stable"')
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--http", "0", "--name", "Not A Name"), "'Not A Name' is no name for a catalog"),
+        (("--http", "nowhere"), "'nowhere' is no address to listen on"),
+        (("--http", "127.0.0.1:70000"), "'127.0.0.1:70000' is no address to listen on"),
+    ],
+)
+def test_a_wrong_command_line_is_said_before_anything_is_read(options: tuple[str, ...], words: str) -> None:
+    with started("does-not-exist", "--port", "0", *options) as process:
+        _, said = process.communicate(timeout=30)
+    assert words in said
+    assert process.returncode == 2

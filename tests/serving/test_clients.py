@@ -1,0 +1,89 @@
+"""Clients that behave badly, and many at once."""
+
+from __future__ import annotations
+
+import resource
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from catalogs import large_catalog
+from registries import Ask, asked, reachable
+from serving_here import Running, serving
+
+_ENTRIES = 300
+
+
+@pytest.fixture(scope="module")
+def big(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A catalog whose stream is larger than any buffer between two processes."""
+    return large_catalog(tmp_path_factory.mktemp("big"), _ENTRIES)
+
+
+def _megabytes() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+def _listed(running: Running) -> Any:
+    stream: Any = running.channel.unary_stream("/api.Registry/ListBundles")
+    return stream(b"", timeout=60)
+
+
+def test_who_never_reads_its_stream_costs_nothing_and_hinders_nobody(big: Path) -> None:
+    with serving(big, grace=0.2) as running:
+        assert sum(1 for _ in _listed(running)) == _ENTRIES
+        before = _megabytes()
+        sleepers = []
+        # Else gRPC's own client takes in all there is, whether anybody wants it or not.
+        taking_little = (("grpc.http2.bdp_probe", 0), ("grpc.http2.lookahead_bytes", 65_536))
+        with reachable(str(running.address), *taking_little) as other:
+            stream: Any = other.unary_stream("/api.Registry/ListBundles")
+            sleepers = [stream(b"") for _ in range(50)]
+            for sleeper in sleepers:
+                next(sleeper)
+            start = time.monotonic()
+            assert len(asked(running.channel, Ask("ListPackages"))) == 1
+            assert sum(1 for _ in _listed(running)) == _ENTRIES
+            assert time.monotonic() - start < 20
+            # Both sides of fifty streams are in this process; all they would send is fifty times 3 MB.
+            assert _megabytes() - before < 60
+            for sleeper in sleepers:
+                sleeper.cancel()
+
+
+def test_who_goes_away_in_the_middle_is_forgotten(big: Path) -> None:
+    with serving(big) as running:
+        for _ in range(20):
+            call = _listed(running)
+            next(call)
+            call.cancel()
+        assert sum(1 for _ in _listed(running)) == _ENTRIES
+
+
+def test_many_at_once_get_all_of_it(big: Path) -> None:
+    with serving(big) as running, ThreadPoolExecutor(16) as pool:
+        counts = set(pool.map(lambda _: sum(1 for _ in _listed(running)), range(16)))
+    assert counts == {_ENTRIES}
+
+
+def test_streams_under_way_end_well_when_the_server_ends(big: Path) -> None:
+    with serving(big, grace=30.0) as running:
+        call = _listed(running)
+        first = next(call)
+        running.end()
+        time.sleep(0.3)
+        assert len([first, *call]) == _ENTRIES
+    assert running.said[-1].startswith("ending")
+
+
+def test_who_does_not_end_is_ended_after_the_grace(big: Path) -> None:
+    start = time.monotonic()
+    with serving(big, grace=0.3) as running:
+        call = _listed(running)
+        next(call)
+        running.end()
+        time.sleep(1.0)
+    assert time.monotonic() - start < 20

@@ -1,0 +1,93 @@
+"""Whatever everpath reads as a catalog can be served."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from catalogs import fbc
+from everpath.errors import EverpathError, UnreadableInput
+from everpath.serving import registry_pb2 as api
+from everpath.serving.snapshots import Snapshot, take
+
+
+def taken(path: Path | str) -> Snapshot:
+    return take(str(path), {"EVERPATH_CACHE": "off"})
+
+
+def listed(snapshot: Snapshot) -> list[api.Bundle]:
+    return [api.Bundle.FromString(message) for message in snapshot.answers.bundles()]
+
+
+def test_a_single_file(tmp_path: Path) -> None:
+    (tmp_path / "catalog.yaml").write_text(fbc("b: a\na"))
+    assert [b.csvName for b in listed(taken(tmp_path / "catalog.yaml"))] == ["a", "b"]
+
+
+def test_what_indexignore_leaves_out_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "catalog.yaml").write_text(fbc("a"))
+    (tmp_path / "README.md").write_text("# no catalog")
+    with pytest.raises(EverpathError, match=r"README\.md"):
+        taken(tmp_path)
+    (tmp_path / ".indexignore").write_text("README.md\n")
+    snapshot = taken(tmp_path)
+    assert len(listed(snapshot)) == 1
+    assert [Path(file).name for file in snapshot.files] == ["catalog.yaml"]
+
+
+def test_an_empty_folder_is_no_catalog(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableInput, match="holds no catalog"):
+        taken(tmp_path)
+
+
+@pytest.mark.parametrize("form", ["repository", "package", "bundle"])
+def test_bundles_are_served_with_their_manifests(form: str) -> None:
+    """As `everpath migrate` would write them: without images, so that OLM needs no unpacking."""
+    root = Path(__file__).parents[2] / "bundles"
+    package = next(path for path in sorted(root.iterdir()) if path.is_dir())
+    bundle = next(path for path in sorted(package.iterdir()) if (path / "manifests").is_dir())
+    snapshot = taken({"repository": root, "package": package, "bundle": bundle}[form])
+    bundles = listed(snapshot)
+    assert bundles
+    for message in bundles:
+        assert message.bundlePath == ""
+        assert json.loads(message.csvJson)["metadata"]["name"] == message.csvName
+        assert len(message.object) > 1
+
+
+def test_documents_that_share_a_line_are_told_apart(tmp_path: Path) -> None:
+    documents = [
+        {"schema": "olm.package", "name": "p", "defaultChannel": "c"},
+        {"schema": "olm.channel", "package": "p", "name": "c", "entries": [{"name": "a"}]},
+        {
+            "schema": "olm.bundle",
+            "package": "p",
+            "name": "a",
+            "image": "r.example/p:1",
+            "properties": [
+                {"type": "olm.package", "value": {"packageName": "p", "version": "1.0.0"}},
+                {"type": "olm.csv.metadata", "value": {"displayName": "A"}},
+            ],
+        },
+        {"schema": "com.example", "name": "last"},
+    ]
+    (tmp_path / "catalog.json").write_text(" ".join(map(json.dumps, documents)))
+    snapshot = taken(tmp_path)
+    csv = json.loads(snapshot.answers.bundle("p", "c", "a").csvJson)
+    assert csv["spec"]["displayName"] == "A"
+    (custom,) = snapshot.answers.customs("com.example", "")
+    assert snapshot.document(custom.where) == {"name": "last", "schema": "com.example"}
+
+
+def test_yaml_that_starts_like_json_is_yaml(tmp_path: Path) -> None:
+    (tmp_path / "catalog.yaml").write_text(
+        "{schema: olm.package, name: p, defaultChannel: c}\n---\n"
+        "{schema: olm.channel, package: p, name: c, entries: [{name: a}]}\n---\n"
+        "{schema: olm.bundle, package: p, name: a, image: r.example/p, properties: ["
+        "{type: olm.package, value: {packageName: p, version: 1.0.0}},"
+        "{type: olm.csv.metadata, value: {displayName: A}}]}\n"
+    )
+    csv = json.loads(taken(tmp_path).answers.bundle("p", "c", "a").csvJson)
+    assert csv["spec"]["displayName"] == "A"

@@ -1,0 +1,50 @@
+"""What Prometheus is told."""
+
+from __future__ import annotations
+
+import re
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from catalogs import write_fbc
+from everpath.serving.binding import Address
+from everpath.serving.metrics import Metrics
+from registries import Ask, asked
+from serving_here import serving
+
+_LINE = re.compile(r'[a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? [0-9.e+-]+')
+
+
+def test_every_line_is_one_that_prometheus_reads() -> None:
+    metrics = Metrics()
+    metrics.answered("GetPackage", "OK", 0.003)
+    metrics.answered("GetPackage", "UNKNOWN", 3.0)
+    metrics.reloaded(is_done=False)
+    lines = metrics.text().splitlines()
+    assert all(line.startswith("# ") or _LINE.fullmatch(line) for line in lines), lines
+    assert 'everpath_request_seconds_bucket{method="GetPackage",le="0.005"} 1' in lines
+    assert 'everpath_request_seconds_bucket{method="GetPackage",le="10.0"} 2' in lines
+    assert 'everpath_request_seconds_count{method="GetPackage"} 2' in lines
+    assert 'everpath_requests_total{method="GetPackage",code="UNKNOWN"} 1' in lines
+    assert 'everpath_reloads_total{result="failed"} 1' in lines
+    assert "everpath_catalog_current 0" in lines
+
+
+def test_calls_and_the_catalog_are_counted(tmp_path: Path) -> None:
+    with serving(write_fbc(tmp_path, "b: a\na"), metrics=Address("127.0.0.1", 0)) as running:
+        asked(running.channel, Ask("ListBundles"))
+        asked(running.channel, Ask("GetPackage", {"name": "no"}))
+        url = running.said[0].removeprefix("metrics on ")
+        with urllib.request.urlopen(url, timeout=10) as answer:
+            assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
+            text = answer.read().decode()
+        with pytest.raises(urllib.error.HTTPError, match="404") as raised:
+            urllib.request.urlopen(url.replace("/metrics", "/other"), timeout=10)
+        raised.value.close()
+    assert 'everpath_requests_total{method="ListBundles",code="OK"} 1\n' in text
+    assert 'everpath_requests_total{method="GetPackage",code="UNKNOWN"} 1\n' in text
+    assert "everpath_catalog_bundles 2\n" in text
+    assert "everpath_catalog_current 1\n" in text

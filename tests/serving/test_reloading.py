@@ -1,0 +1,120 @@
+"""Catalogs that change while they are served."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from catalogs import fbc, large_catalog, write_fbc
+from registries import Ask, asked
+from serving_here import Running, serving
+
+_SERVING = health_pb2.HealthCheckResponse.SERVING
+_NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
+
+
+def _until(happened: Callable[[], object], seconds: float = 20) -> None:
+    deadline = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < deadline, "it does not happen"
+        time.sleep(0.02)
+
+
+def _heads(running: Running) -> list[str]:
+    answer = asked(running.channel, Ask("GetPackage", {"name": "p"}))
+    assert isinstance(answer, list), answer
+    return [channel.csvName for channel in answer[0].channels]
+
+
+def _health(running: Running, service: str) -> int:
+    stub: Any = health_pb2_grpc.HealthStub(running.channel)
+    answer: int = stub.Check(health_pb2.HealthCheckRequest(service=service), timeout=10).status
+    return answer
+
+
+def test_a_changed_catalog_is_served(tmp_path: Path) -> None:
+    with serving(write_fbc(tmp_path, "a"), watch=True) as running:
+        assert _heads(running) == ["a"]
+        write_fbc(tmp_path, "b: a\na")
+        _until(lambda: _heads(running) == ["b"])
+        (tmp_path / "catalog/q.yaml").write_text(fbc("c", "q"))
+        _until(lambda: len(asked(running.channel, Ask("ListPackages"))) == 2)
+    assert [text.partition(": ")[2] for text in running.said if "has changed" in text] == [
+        "serving 1 package, 2 bundles",
+        "serving 2 packages, 3 bundles",
+    ]
+
+
+def test_without_watch_nothing_changes(tmp_path: Path) -> None:
+    """Not even the manifests, which are parsed when they are asked for."""
+    catalog = write_fbc(tmp_path, "a")
+    with serving(catalog) as running:
+        (catalog / "p.yaml").write_text("nothing of the kind")
+        assert _heads(running) == ["a"]
+        where = {"pkgName": "p", "channelName": "stable", "csvName": "a"}
+        answer = asked(running.channel, Ask("GetBundle", where))
+        assert isinstance(answer, list), answer
+        assert answer[0].csvName == "a"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (fbc("b: a\nc: a\na"), "multiple channel heads found in graph: b, c"),
+        ("schema: [", "does not parse"),
+        ("", "holds no catalog"),
+    ],
+    ids=["refused by opm", "torn", "empty"],
+)
+def test_a_catalog_that_becomes_invalid_is_told_of_and_the_old_one_served(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    catalog = write_fbc(tmp_path, "a")
+    with serving(catalog, watch=True) as running:
+        (catalog / "p.yaml").write_text(text)
+        _until(lambda: _health(running, "everpath.catalog") == _NOT_SERVING)
+        assert words in running.said[-1]
+        assert "the catalog before it still is" in running.said[-1]
+        assert _health(running, "") == _SERVING
+        assert _heads(running) == ["a"]
+        write_fbc(tmp_path, "b: a\na")
+        _until(lambda: _health(running, "everpath.catalog") == _SERVING)
+        assert _heads(running) == ["b"]
+
+
+def test_a_catalog_that_goes_away_is_still_served(tmp_path: Path) -> None:
+    catalog = write_fbc(tmp_path, "a")
+    with serving(catalog, watch=True) as running:
+        (catalog / "p.yaml").unlink()
+        catalog.rmdir()
+        _until(lambda: _health(running, "everpath.catalog") == _NOT_SERVING)
+        assert _heads(running) == ["a"]
+
+
+def test_a_stream_goes_on_with_the_catalog_it_began_with(tmp_path: Path) -> None:
+    """Far more than what fits into buffers, so that it cannot have been sent at once."""
+    catalog = large_catalog(tmp_path / "catalog", 300)
+    with serving(catalog, watch=True) as running:
+        stream: Any = running.channel.unary_stream("/api.Registry/ListBundles")
+        call = stream(b"", timeout=60)
+        first = next(call)
+        (catalog / "p.json").unlink()
+        write_fbc(tmp_path, "b")
+        _until(lambda: _heads(running) == ["b"])
+        assert len([first, *call]) == 300
+
+
+def test_who_watches_health_is_told_of_a_change(tmp_path: Path) -> None:
+    catalog = write_fbc(tmp_path, "a")
+    with serving(catalog, watch=True) as running:
+        stub: Any = health_pb2_grpc.HealthStub(running.channel)
+        call = stub.Watch(health_pb2.HealthCheckRequest(service="everpath.catalog"), timeout=30)
+        assert next(call).status == _SERVING
+        (catalog / "p.yaml").write_text("schema: [")
+        assert next(call).status == _NOT_SERVING
+        call.cancel()

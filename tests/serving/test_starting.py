@@ -1,0 +1,243 @@
+"""`everpath catalog serve`: how it starts, ends, and fails."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from catalogs import fbc, write_fbc
+from everpath.cli import catalog_serve
+from everpath.cli.app import run
+from everpath.serving import server
+from registries import Ask, asked, reachable
+
+
+@contextmanager
+def program(*arguments: object, **environment: str) -> Iterator[subprocess.Popen[str]]:
+    command = [sys.executable, "-m", "everpath", "catalog", "serve", *map(str, arguments)]
+    around = {**os.environ, "EVERPATH_CACHE": "off", **environment}
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=around) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def address_of(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    found = re.fullmatch(r"serving \d+ packages?, \d+ bundles? of .* on (127\.0\.0\.1:\d+)\n", line)
+    assert found is not None, (line, process.stderr.read() if process.stderr else "")
+    return found[1]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_serves_until_it_is_told_to_end(tmp_path: Path, number: signal.Signals) -> None:
+    catalog = write_fbc(tmp_path, "a")
+    ready = tmp_path / "ready"
+    with program(catalog, "--address", "127.0.0.1", "--port", 0, "--ready-file", ready) as process:
+        address = address_of(process)
+        assert ready.read_text() == f"{address}\n"
+        with reachable(address) as channel:
+            assert len(asked(channel, Ask("ListBundles"))) == 1
+        process.send_signal(number)
+        assert process.wait(30) == 0
+        assert process.stderr is not None
+        assert process.stderr.read() == "everpath: ending: no further calls, streams go on for a while\n"
+
+
+def test_standard_input_can_be_served(tmp_path: Path) -> None:
+    (tmp_path / "catalog.yaml").write_text(fbc("b: a\na"))
+    command = [sys.executable, "-m", "everpath", "catalog", "serve", "-", "--address", "127.0.0.1", "-p", "0"]
+    with (
+        (tmp_path / "catalog.yaml").open() as catalog,
+        subprocess.Popen(command, stdin=catalog, stdout=subprocess.PIPE, text=True) as process,
+    ):
+        with reachable(address_of(process)) as channel:
+            assert len(asked(channel, Ask("ListBundles"))) == 2
+        process.terminate()
+
+
+def test_a_large_catalog_is_looked_at_closely_while_it_is_served(tmp_path: Path) -> None:
+    """A value that no list of bundles needs: opm refuses the catalog for it, and whoever asks is told."""
+    catalog = write_fbc(tmp_path, "a")
+    padding = "".join(f"---\nschema: com.example\nname: n{i}\ntext: {'x' * 5000}\n" for i in range(1000))
+    text = (catalog / "p.yaml").read_text()
+    wrong = "- type: olm.csv.metadata\n  value:\n    keywords: none\n"
+    (catalog / "p.yaml").write_text(text.replace("properties:\n", f"properties:\n{wrong}") + padding)
+    with program(catalog, "--address", "127.0.0.1", "--port", 0) as process:
+        with reachable(address_of(process)) as channel:
+            assert len(asked(channel, Ask("ListBundles"))) == 1
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        assert said.startswith("everpath: a closer look found what is served all the same: opm would not")
+        assert "keywords" in said
+        process.terminate()
+
+
+def test_check_says_whether_it_could_be_served(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    catalog = write_fbc(tmp_path, "b: a\na")
+    assert run(["catalog", "serve", str(catalog), "--check"]) == 0
+    assert capfd.readouterr().out == f"{catalog} can be served: 1 package, 2 bundles\n"
+
+
+def _failed(capfd: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, str]:
+    code = run(["catalog", "serve", "--termination-log", os.devnull, *map(str, arguments)])
+    return code, capfd.readouterr().err
+
+
+def test_a_catalog_that_opm_refuses_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    code, said = _failed(capfd, write_fbc(tmp_path, "b: a\nc: a\na"))
+    assert code == 1
+    assert "opm would not serve this catalog" in said
+    assert "multiple channel heads found in graph: b, c" in said
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ("schema: a/b\nname: x\n", "'a/b' is no schema that opm serves"),
+        ("schema: com.example\npackage: a b\n", "'a b' is no package that opm serves"),
+    ],
+)
+def test_what_only_the_server_of_opm_refuses_is_refused(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], document: str, words: str
+) -> None:
+    catalog = write_fbc(tmp_path, "a")
+    (catalog / "other.yaml").write_text(document)
+    code, said = _failed(capfd, catalog)
+    assert (code, words in said) == (1, True), said
+
+
+def test_two_metadata_properties_are_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    catalog = write_fbc(tmp_path, "a")
+    text = (catalog / "p.yaml").read_text()
+    twice = "- type: olm.csv.metadata\n  value: {}\n" * 2
+    (catalog / "p.yaml").write_text(text.replace("properties:\n", f"properties:\n{twice}"))
+    code, said = _failed(capfd, catalog)
+    assert (code, "more than one olm.csv.metadata" in said) == (1, True), said
+
+
+def test_what_is_not_there_cannot_be_read(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    code, said = _failed(capfd, tmp_path / "no")
+    assert code == 3
+    assert "cannot read" in said
+
+
+def test_a_port_in_use_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code, said = _failed(capfd, write_fbc(tmp_path, "a"), "--address", "127.0.0.1", "--port", port)
+    assert code == 2
+    assert said.startswith(f"error: port {port} is in use\nhint: ")
+
+
+def test_two_servers_do_not_share_a_port(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    catalog = write_fbc(tmp_path, "a")
+    with program(catalog, "--address", "127.0.0.1", "--port", 0) as process:
+        port = address_of(process).rpartition(":")[2]
+        code, said = _failed(capfd, catalog, "--address", "127.0.0.1", "--port", port)
+    assert (code, f"port {port} is in use" in said) == (2, True)
+
+
+def test_an_address_of_another_machine_is_told(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    code, said = _failed(capfd, write_fbc(tmp_path, "a"), "--address", "192.0.2.1", "--port", 0)
+    assert code == 2
+    assert "cannot listen on 192.0.2.1:0" in said
+
+
+@pytest.mark.parametrize("text", ["no", "127.0.0.1:", "127.0.0.1:99999", "-1"])
+def test_a_metrics_address_that_is_none_is_told(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], text: str
+) -> None:
+    code, said = _failed(capfd, write_fbc(tmp_path, "a"), f"--metrics={text}", "--port", 0)
+    assert (code, "is no address to listen on" in said) == (2, True), said
+
+
+def test_standard_input_cannot_be_watched(capfd: pytest.CaptureFixture[str]) -> None:
+    assert _failed(capfd, "-", "--watch")[0] == 2
+
+
+def test_the_last_words_are_left_where_kubernetes_looks(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    words = tmp_path / "termination-log"
+    code = run(["catalog", "serve", str(tmp_path / "no"), "--termination-log", str(words)])
+    assert code == 3
+    assert words.read_text().startswith(f"cannot read {tmp_path / 'no'}: ")
+    assert "cannot read" in capfd.readouterr().err
+
+
+def test_last_words_that_cannot_be_written_end_nothing(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    nowhere = tmp_path / "no" / "folder"
+    assert run(["catalog", "serve", str(tmp_path / "no"), "--termination-log", str(nowhere)]) == 3
+    assert f"everpath: cannot write {nowhere}" in capfd.readouterr().err
+
+
+def test_a_missing_extra_is_named(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, server.__name__)
+    monkeypatch.setitem(sys.modules, "grpc_health.v1", None)
+    code, said = _failed(capfd, write_fbc(tmp_path, "a"))
+    assert code == 2
+    assert "serving needs a library that is not installed: grpc_health" in said
+    assert "pip install 'everpath[serve]'" in said
+
+
+def test_any_other_missing_module_is_a_fault_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ImportError, match="no such"):
+        catalog_serve._missing(ImportError("no such", name="everpath.nothing"))
+
+
+def test_help_is_there_without_the_extra() -> None:
+    code = (
+        "import sys; sys.modules['grpc'] = None\n"
+        "from everpath.cli.app import run; sys.exit(run(sys.argv[1:]))\n"
+    )
+    command = [sys.executable, "-c", code, "catalog", "serve", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, "--termination-log" in done.stdout) == (0, True), done.stderr
+
+
+def test_a_read_only_machine_can_serve(tmp_path: Path) -> None:
+    """Where no folder may be written the copy is kept in memory."""
+    catalog = write_fbc(tmp_path, "a")
+    nowhere = str(tmp_path / "nowhere")
+    code = (
+        "import sys, tempfile\n"
+        "def refuse(*_, **__): raise OSError(30, 'Read-only file system')\n"
+        "tempfile.TemporaryFile = refuse\n"
+        "from everpath.serving.snapshots import take\n"
+        "print(len(list(take(sys.argv[1]).answers.bundles())))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(catalog)],
+        env={**os.environ, "EVERPATH_CACHE": nowhere, "TMPDIR": nowhere},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.returncode) == ("1\n", 0), done.stderr
+
+
+def test_it_is_ready_soon(tmp_path: Path) -> None:
+    """No figure for a benchmark: only that nobody waits for what is done behind the scenes."""
+    start = time.monotonic()
+    with program(write_fbc(tmp_path, "a"), "--address", "127.0.0.1", "--port", 0) as process:
+        address_of(process)
+        assert time.monotonic() - start < 15
+        process.terminate()
