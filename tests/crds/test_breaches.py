@@ -43,7 +43,24 @@ def test_the_same_definitions_break_nothing() -> None:
 
 def test_a_definition_that_is_gone_leaves_its_objects_alone() -> None:
     [found] = breaches([definition(crd(version()))], [], {})
-    assert found.kind == "definition-removed"
+    assert (found.kind, found.version) == ("definition-removed", "")
+
+
+def test_what_is_dropped_is_pointed_at_where_versions_are_listed() -> None:
+    old, new = crd(version("v1beta1"), version("v1alpha1", storage=False)), crd(version("v1"))
+    found = list(breaches([definition(old)], [definition(new)], {"widgets.acme.io": frozenset({"v1beta1"})}))
+    assert [(breach.kind, breach.version) for breach in found] == [
+        ("served-removed", "v1alpha1"),
+        ("stored-removed", "v1beta1"),
+    ]
+    assert {breach.place.pointer for breach in found} == {("spec", "versions")}
+
+
+def test_a_conversion_that_is_lost_is_of_no_version() -> None:
+    both = version("v1"), version("v2", storage=False)
+    old, new = crd(*both, conversion={"strategy": "Webhook"}), crd(*both)
+    [found] = breaches([definition(old)], [definition(new)], {})
+    assert (found.kind, found.version, found.place.pointer) == ("conversion-lost", "", ("spec",))
 
 
 def test_a_scope_cannot_change() -> None:
@@ -187,3 +204,93 @@ def test_a_path_names_lists_and_maps_on_the_way() -> None:
 
     [found] = narrowed(nested("string"), nested("integer"))
     assert "size[].*.leaf was of type string and is of type integer" in found
+
+
+#: Every keyword that limits values of one type, with a limit.
+LIMITS: dict[str, dict[str, Any]] = {
+    "integer": {"maximum": 3, "minimum": 3, "multipleOf": 2},
+    "string": {"maxLength": 3, "minLength": 3, "pattern": "^a"},
+    "array": {"maxItems": 3, "minItems": 3, "uniqueItems": True},
+    "object": {"maxProperties": 3, "minProperties": 3, "required": ["a"]},
+}
+LIMITED = [(kind, key, limit) for kind, limits in LIMITS.items() for key, limit in limits.items()]
+
+
+@pytest.mark.parametrize(("kind", "key", "limit"), LIMITED)
+def test_a_limit_narrows_values_of_its_type_and_no_others(kind: str, key: str, limit: Any) -> None:
+    assert len(narrowed({"type": kind}, {"type": kind, key: limit})) == 1
+    for other in LIMITS.keys() - {kind}:
+        assert narrowed({"type": other}, {"type": other, key: limit}) == []
+
+
+@pytest.mark.parametrize("key", ["exclusiveMaximum", "exclusiveMinimum"])
+def test_a_text_has_no_bound_that_could_become_exclusive(key: str) -> None:
+    bounds = {"type": "string", "maximum": 3, "minimum": 3}
+    assert narrowed(bounds, {**bounds, key: True}) == []
+
+
+FORMATS = (
+    "bsonobjectid uri email hostname ipv4 ipv6 cidr mac uuid uuid3 uuid4 uuid5 isbn isbn10 isbn13 creditcard "
+    "ssn hexcolor rgbcolor byte date duration date-time k8s-short-name k8s-long-name"
+)
+
+
+@pytest.mark.parametrize("form", FORMATS.split())
+def test_a_format_that_the_api_server_checks_narrows(form: str) -> None:
+    assert len(narrowed({"type": "string"}, {"type": "string", "format": form})) == 1
+
+
+@pytest.mark.parametrize(("key", "old", "new"), [("pattern", "^a", "^b"), ("format", "uuid", "uri")])
+def test_what_a_text_had_to_match_before_is_told(key: str, old: str, new: str) -> None:
+    [found] = narrowed({"type": "string", key: old}, {"type": "string", key: new})
+    assert found.endswith(f"must match the {key} {new} (before: {old})")
+
+
+def test_null_that_stays_allowed_is_not_told() -> None:
+    assert narrowed({"nullable": True, "title": "a"}, {"nullable": True}) == []
+
+
+def test_an_integer_or_string_may_be_narrowed_by_any_of() -> None:
+    either = {"x-kubernetes-int-or-string": True}
+    assert len(narrowed(either, {**either, "anyOf": [{"type": "integer"}]})) == 1
+
+
+def test_a_map_of_other_keys_may_hold_an_item_twice() -> None:
+    def keyed(key: str) -> dict[str, Any]:
+        return {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [key]}
+
+    assert len(narrowed(keyed("a"), keyed("b"))) == 1
+    assert narrowed({**keyed("a"), "title": "t"}, keyed("a")) == []
+
+
+def test_fields_are_told_in_order_of_name_and_none_is_left_out() -> None:
+    gone = narrowed({"properties": {"b": {}, "a": {}}}, {"properties": {}})
+    assert [line.split("the field ")[1].split()[0] for line in gone] == ["size.a", "size.b"]
+    limited = {"properties": {name: {"maximum": 1} for name in "ba"}}
+    narrower = narrowed({"additionalProperties": {}}, {**limited, "additionalProperties": {}})
+    assert [line.split()[1].rstrip(":") for line in narrower] == ["widgets.acme.io"] * 2
+    assert [line.split()[3] for line in narrower] == ["size.a", "size.b"]
+
+
+def test_the_entries_of_a_map_that_keeps_what_it_does_not_know_are_not_lost() -> None:
+    kept = {"x-kubernetes-preserve-unknown-fields": True}
+    assert narrowed({"additionalProperties": {"type": "string"}}, kept) == []
+
+
+def test_a_map_that_names_its_entries_is_compared_by_them() -> None:
+    old = {"additionalProperties": {"maximum": 3}, "x-kubernetes-preserve-unknown-fields": True}
+    assert narrowed(old, {"additionalProperties": {"maximum": 3}, "title": "t"}) == []
+
+
+def test_a_default_is_told_with_what_it_is() -> None:
+    [other] = narrowed({"default": 1}, {"default": 2})
+    assert other.endswith("size was 1 where nobody wrote it; that default is 2")
+    [gone] = narrowed({"default": 1}, {})
+    assert gone.endswith("size was 1 where nobody wrote it; that default is gone")
+
+
+def test_a_change_of_the_whole_is_told_of_the_object() -> None:
+    tighter = version()
+    tighter["schema"]["openAPIV3Schema"]["maxProperties"] = 3
+    [found] = told(crd(version()), crd(tighter))
+    assert "v1: the object must have maxProperties at most 3" in found

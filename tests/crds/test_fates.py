@@ -107,6 +107,8 @@ def test_a_definition_that_serves_nothing_makes_the_preflight_panic() -> None:
     body["spec"]["versions"][0]["served"] = False
     [told] = found(body, body)
     assert told.sentence == "widgets.acme.io serves no version at all"
+    assert (told.kind, told.version) == ("served-versions-refused", "")
+    assert told.place.pointer == ("spec", "versions")
 
 
 def test_a_version_nobody_is_served_may_change_as_it_likes_but_for_v1() -> None:
@@ -125,6 +127,72 @@ def test_v0_trusts_a_webhook_and_does_not_ask_versions_that_are_not_served_any_m
         new["spec"]["versions"][0].update({k: v for k, v in change.items() if k == "served"})
         [told] = [breach for breach in found(old, new) if breach.kind == "field-retyped"]
         assert told.fates == ("carries it out", "refuses it")
+
+
+LIST = {"type": "array", "items": {"type": "object", "properties": {"b": {"type": "string"}}}}
+MAP = {"type": "object", "additionalProperties": LIST["items"]}
+NESTED = {"type": "object", "properties": {"b": LIST, "c": {"type": "string"}}}
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"type": "string"}, {"type": "integer"}),
+        (LIST, {"type": "array", "items": {"type": "string"}}),
+        (MAP, {"type": "object", "additionalProperties": {"type": "string"}}),
+        (LIST, {"type": "array", "items": {"type": "object"}}),
+        (MAP, {"type": "object", "additionalProperties": {"type": "object"}}),
+        (NESTED, {"type": "object", "properties": {"c": {"type": "string"}}}),
+    ],
+)
+def test_what_breaks_objects_is_not_told_again_as_merely_refused(
+    old: dict[str, Any], new: dict[str, Any]
+) -> None:
+    told = found(definition_with(old), definition_with(new))
+    assert {breach.fates.v1 for breach in told} == {"refuses it"}
+    assert "change-refused" not in {breach.kind for breach in told}
+
+
+@pytest.mark.parametrize("gone", [NESTED, LIST, MAP])
+def test_a_field_that_is_gone_is_told_once_with_all_that_was_in_it(gone: dict[str, Any]) -> None:
+    new = definition_with({})
+    del new["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["a"]
+    [told] = found(definition_with(gone), new)
+    assert (told.kind, told.fates.v1) == ("field-removed", "refuses it")
+    assert told.sentence.startswith("widgets.acme.io v1: the field spec.a is gone")
+
+
+def test_a_field_of_nearly_the_same_name_is_none_that_is_gone() -> None:
+    """spec.a goes, and of spec.ab only the description changes: v1 refuses both, objects lose one."""
+    old, new = definition_with(NESTED), definition_with(NESTED)
+    before, after = (
+        body["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]
+        for body in (old, new)
+    )
+    before["ab"], after["ab"] = {"type": "string"}, {"type": "string", "description": "d"}
+    del after["a"]
+    assert [told.kind for told in found(old, new)] == ["field-removed", "change-refused"]
+
+
+def test_every_change_of_a_version_is_told() -> None:
+    def both(kind: str) -> dict[str, Any]:
+        return definition_with({"type": "object", "properties": {name: {"type": kind} for name in "bc"}})
+
+    sentences = [told.sentence for told in found(both("integer"), both("string"))]
+    assert [sentence.split()[2] for sentence in sentences] == ["spec.a.b", "spec.a.c"]
+
+
+def test_what_v1_refuses_of_one_version_it_does_not_refuse_of_another() -> None:
+    either = {"type": "string", "anyOf": [{"maxLength": 3}]}
+    webhook = {"conversion": {"strategy": "Webhook"}}
+    old, new = two_versions({"type": "string"}, **webhook), two_versions({"type": "integer"}, **webhook)
+    for body, schema in ((old, either), (new, {**either, "minLength": 2})):
+        [first, _] = body["spec"]["versions"]
+        first["schema"]["openAPIV3Schema"]["properties"]["spec"]["properties"]["a"] = schema
+    assert {told.version: told.fates.v1 for told in found(old, new)} == {
+        "v1": "carries it out",
+        "v2": "refuses it",
+    }
 
 
 def test_many_fields_are_one_finding_that_names_the_first() -> None:

@@ -179,6 +179,19 @@ def test_another_api_or_none_is_no_repetition(other: object) -> None:
     assert olm_v0.prohibited(providing(API, other, "A", ["A"])) == {}
 
 
+def test_an_api_that_is_required_as_well_is_provided_once() -> None:
+    graph = providing(API)
+    required = Property("olm.gvk.required", API, Place("f"))
+    bundles = tuple(b._replace(properties=(*b.properties, required)) for b in graph.package.bundles)
+    assert olm_v0.prohibited(ChannelGraph(graph.channel, replace(graph.package, bundles=bundles))) == {}
+
+
+def test_v1_takes_either_of_two_builds_of_one_version_afresh() -> None:
+    graph = channel_graph("c@2.0.0+2\nb@2.0.0+1\na@1.0.0")
+    assert olm_v1.fresh_install(graph) == "c"
+    assert olm_v1.fresh_installs(graph) == ("c", "b")
+
+
 def test_what_go_refuses_to_read_hides_no_repetition_behind_it() -> None:
     assert "b" in olm_v0.prohibited(providing("A", API, API))
 

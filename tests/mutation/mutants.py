@@ -21,7 +21,7 @@ from mutation.mutators import replacements
 #: The way from the module down to a node: a field, and the place in it if it is a list.
 Way: TypeAlias = tuple[tuple[str, int | None], ...]
 
-_CONTAINERS: Final = {"list", "set", "dict", "tuple", "frozenset", "type"}
+_CONTAINERS: Final = {"list", "set", "dict", "tuple", "frozenset", "type", "Literal"}
 _DECLARING: Final = {"dataclass", "lru_cache", "cache", "cached_property", "property", "TypeVar"}
 
 

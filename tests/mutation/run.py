@@ -89,7 +89,7 @@ def _chosen(options: argparse.Namespace, module: str) -> list[Mutant]:
 
 
 def _is_wanted(options: argparse.Namespace, module: str) -> bool:
-    return not options.module or module.rpartition(".")[2] in options.module
+    return not options.module or module in options.module or module.rpartition(".")[2] in options.module
 
 
 def _rows(options: argparse.Namespace) -> Iterator[Row]:
@@ -144,7 +144,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--module", action="append", help="the last part of a module's name; may be repeated")
+    parser.add_argument(
+        "--module",
+        action="append",
+        help="a module (rules.heads), or the last part of its name; may be repeated",
+    )
     parser.add_argument("--sample", type=int, help="so many mutants of each module, taken by chance")
     parser.add_argument("--seed", type=int, default=1, help="which chance")
     parser.add_argument("--again", action="store_true", help="try only what survived the last run")

@@ -25,6 +25,7 @@ GROUPS: Final = (
     Group(
         (
             "graph",
+            "lines",
             "policies.olm_v0",
             "policies.olm_v1",
             "policies.opm",
@@ -32,6 +33,9 @@ GROUPS: Final = (
             "policies.walks",
             "policies.subscriptions",
             "policies.extensions",
+            "policies.admission",
+            "policies.arrivals",
+            "policies.offers",
             "rules.heads",
             "rules.stranding",
             "rules.successors",
@@ -83,6 +87,31 @@ GROUPS: Final = (
             "tests/rules_opm",
             "tests/rules_check",
         ),
+    ),
+    Group(
+        (
+            "crds.breaches",
+            "crds.constraints",
+            "crds.definitions",
+            "crds.preflight",
+            "crds.schemas",
+            "crds.upgrades",
+        ),
+        ("tests/crds", "tests/laws/test_crds.py"),
+    ),
+    Group(
+        (
+            "packaging.base",
+            "packaging.bundle",
+            "packaging.csv",
+            "packaging.descriptors",
+            "packaging.images",
+            "packaging.operator",
+            "packaging.permissions",
+            "packaging.release_facts",
+            "packaging.webhooks",
+        ),
+        ("tests/packaging",),
     ),
 )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from documents import bundle, catalog, channel, package
@@ -37,3 +39,18 @@ def test_of_one_kind_the_first_is_told_and_the_others_are_counted() -> None:
     strays = [bundle(f"op.v1.{n}.0", f"1.{n}.0") for n in (2, 3, 4)]
     [found] = refusals(catalog(*_PLAIN, *strays).packages[0])
     assert found.words == "op.v1.2.0 is in no channel (and 2 others of this kind)"
+
+
+@pytest.mark.parametrize("text", ["*", " ", "x", ">=v1.0.0"])
+def test_a_range_that_does_not_parse_is_refused(text: str) -> None:
+    drawn = package_graph("a").package
+    entry = drawn.channels[0].entries[0]._replace(skip_range=text)
+    [found] = refusals(replace(drawn, channels=(replace(drawn.channels[0], entries=(entry,)),)))
+    assert (found.channel, found.words) == ("stable", f'invalid skipRange "{text}" of a')
+
+
+@pytest.mark.parametrize("text", [None, "", "<1.0.0", "<1.0.0 || || >2.0.0"])
+def test_a_range_that_opm_takes_is_not(text: str | None) -> None:
+    drawn = package_graph("a").package
+    entry = drawn.channels[0].entries[0]._replace(skip_range=text)
+    assert not refusals(replace(drawn, channels=(replace(drawn.channels[0], entries=(entry,)),)))

@@ -206,24 +206,36 @@ class ChannelGraph:
 
         Entries that nobody of `rank` accepts are absent.
         """
-        chosen = self.coverage.chooser(rank)
-        best = {name: by for name, version in self.versions.items() if (by := chosen(version)) is not None}
-        for installed in self.entries:
-            for edge in self.named_edges(installed):
-                if edge.successor in rank:
-                    rival = best.get(installed)
-                    if rival is None or rank[edge.successor] < rank[rival]:
-                        best[installed] = edge.successor
+        best: dict[str, str] = {}
+        if self.ranges:
+            chosen = self.coverage.chooser(rank)
+            best = {n: by for n, version in self.versions.items() if (by := chosen(version)) is not None}
+        for installed, successor in self._named_pairs():
+            if successor in rank:
+                rival = best.get(installed)
+                if rival is None or rank[successor] < rank[rival]:
+                    best[installed] = successor
         return best
+
+    def _named_pairs(self) -> Iterator[tuple[str, str]]:
+        """Every entry with everyone who replaces or skips it: `named_edges` of all, without making them."""
+        entries = self.entries
+        for accepting in (self.replacers, self.skippers):
+            for installed, successors in accepting.items():
+                if installed in entries:
+                    for successor in successors:
+                        yield installed, successor
 
     @cached_property
     def successor_counts(self) -> Mapping[str, int]:
         """How many *other* entries accept each entry, by any edge. O((edges + ranges) · log n)."""
-        counts = {name: self.coverage.count(version) for name, version in self.versions.items()}
-        for installed in self.entries:
-            total = counts.get(installed, 0) - self._covers(installed, installed)
-            named = {e.successor for e in self.named_edges(installed)} - {installed}
-            counts[installed] = total + sum(not self._covers(s, installed) for s in named)
+        counts = dict.fromkeys(self.entries, 0)
+        if self.ranges:
+            for name, version in self.versions.items():
+                counts[name] = self.coverage.count(version) - self._covers(name, name)
+        for installed, successor in dict.fromkeys(self._named_pairs()):
+            if successor != installed and not self._covers(successor, installed):
+                counts[installed] += 1
         return counts
 
     def unrelated(self, rivals: Iterable[str]) -> tuple[str, ...]:

@@ -133,7 +133,7 @@ def prohibited(graph: ChannelGraph) -> Mapping[str, str]:
 
 
 def _obstacle(bundle: Bundle) -> str | None:
-    if any(bundle.properties_of("olm.deprecated")):
+    if "olm.deprecated" in {stated.type for stated in bundle.properties}:
         return DEPRECATED
     return next((f"provides {'{}/{} {}'.format(*api)} twice" for api, _ in provided_twice(bundle)), None)
 
@@ -141,7 +141,7 @@ def _obstacle(bundle: Bundle) -> str | None:
 def provided_twice(bundle: Bundle) -> Iterator[tuple[Gvk, Property]]:
     """Repeated olm.gvk properties. An API may have one provider, and OLM counts this bundle twice."""
     provided = [stated for stated in bundle.properties if stated.type == "olm.gvk"]
-    if _are_plainly_distinct([stated.value for stated in provided]):
+    if len(provided) < 2 or _are_plainly_distinct([stated.value for stated in provided]):
         return
     seen: set[Gvk] = set()
     for stated in provided:

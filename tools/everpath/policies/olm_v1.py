@@ -23,19 +23,22 @@ from everpath.versions import Version, maybe
 def ranking(graph: ChannelGraph) -> Mapping[str, int]:
     """Entries that have a bundle, best first: not deprecated before deprecated, then version and release."""
     deprecated = graph.package.deprecated("olm.bundle")
-    names = [name for name in graph.entries if graph.bundle(name) is not None]
+    names = list(_heights(graph))
     # Two stable sorts, because the version order is descending and names break no tie.
-    names.sort(key=lambda n: _height(graph, n), reverse=True)
-    names.sort(key=lambda n: n in deprecated)
+    names.sort(key=_heights(graph).__getitem__, reverse=True)
+    if deprecated:
+        names.sort(key=lambda n: n in deprecated)
     return {name: i for i, name in enumerate(names)}
 
 
-def _height(graph: ChannelGraph, name: str) -> tuple[bool, object, object]:
-    """Orders by version, then by release; an unreadable version is lowest."""
-    version = _version(graph, name)
-    if version is None:
-        return (False, (), ())
-    return (True, version.key, release_key(version))
+@lru_cache(maxsize=MEMORY)
+def _heights(graph: ChannelGraph) -> Mapping[str, tuple[bool, object, object]]:
+    """Orders entries that have a bundle by version, then by release; an unreadable version is lowest."""
+    return {name: _height(_version(graph, name)) for name in graph.entries if graph.bundle(name) is not None}
+
+
+def _height(version: Version | None) -> tuple[bool, object, object]:
+    return (False, (), ()) if version is None else (True, version.key, release_key(version))
 
 
 def _version(graph: ChannelGraph, name: str) -> Version | None:
@@ -47,6 +50,8 @@ def _version(graph: ChannelGraph, name: str) -> Version | None:
 
 def release_key(version: Version) -> tuple[object, ...]:
     """Build metadata read as a release: none is lowest, then identifier by identifier as in a pre-release."""
+    if not version.build:
+        return ()
     return tuple((0, int(p), "") if p.isdecimal() else (1, 0, p) for p in version.build)
 
 
@@ -66,7 +71,8 @@ def fresh_installs(graph: ChannelGraph) -> tuple[str, ...]:
 def standings(graph: ChannelGraph) -> Mapping[str, tuple[bool, bool, object]]:
     """What the ranks depend on but for what only breaks ties, best first. Of equal ones v1 takes either."""
     deprecated = graph.package.deprecated("olm.bundle")
-    return {name: (name not in deprecated, *_height(graph, name)[:2]) for name in ranking(graph)}
+    heights = _heights(graph)
+    return {name: (name not in deprecated, *heights[name][:2]) for name in ranking(graph)}
 
 
 def candidates(graph: ChannelGraph, installed: str, version: Version | None = None) -> Iterator[Edge]:

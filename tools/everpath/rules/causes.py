@@ -11,14 +11,16 @@ from __future__ import annotations
 __all__ = ["Judged", "traced"]
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from everpath.graph import ChannelGraph
 from everpath.rules._edits import Edit, joined, next_release
-from everpath.rules._trials import Trials
 from everpath.rules._words import listed
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import Rule
+
+if TYPE_CHECKING:
+    from everpath.rules._trials import Trials
 
 #: A channel with more findings than this is broken as a whole, and judging it again and again costs too much.
 _MOST_FOUND: Final = 100
@@ -71,6 +73,8 @@ def traced(graph: ChannelGraph, found: Sequence[Judged]) -> list[Judged]:
     serious = [j for j in found if j.severity > Severity.NOTE]
     if not edits or max(len(edits), len(serious)) > _MOST_FOUND:
         return list(found)
+    from everpath.rules._trials import Trials  # noqa: PLC0415 - a channel without edits to try needs no policies
+
     trials = Trials(graph)
     proven = _Proof(graph, trials, edits).proven
     found = [proven.get(id(j.flaw), j) for j in found]

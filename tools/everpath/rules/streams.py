@@ -31,13 +31,10 @@ def zstream(graph: ChannelGraph) -> Iterator[Flaw]:
     the latest patch anyway, nobody is stuck and it is only noted.
     Cost: each minor's entries and edges once; ranges are asked only about patches not reached yet.
     """
-    hops = olm_v0.hops(graph).next
-    ends = destinations(hops, graph.head, graph.entries)
-    for latest, patches in _minors(graph):
-        reaching = _reaching(graph, latest, patches)
-        missed = [p for p in patches if p not in reaching]
-        if not missed:
-            continue
+    minors = ((latest, _missed(graph, latest, patches)) for latest, patches in _minors(graph))
+    failing = [(latest, missed) for latest, missed in minors if missed]
+    ends = destinations(olm_v0.hops(graph).next, graph.head, graph.entries) if failing else {}
+    for latest, missed in failing:
         passes = all(_is_past(graph, ends[p].name, latest) for p in missed if p in ends)
         yield Flaw(
             graph.entries[latest].place.at("name"),
@@ -68,17 +65,19 @@ def _minors(graph: ChannelGraph) -> Iterator[tuple[str, list[str]]]:
             yield standing[-1], [n for n in names if n != standing[-1]]
 
 
-def _reaching(graph: ChannelGraph, latest: str, patches: list[str]) -> set[str]:
-    """The patches from which some road inside the minor leads to the latest one."""
+def _missed(graph: ChannelGraph, latest: str, patches: list[str]) -> list[str]:
+    """The patches from which no road inside the minor leads to the latest one."""
     left, reached, waiting = _Left(graph, patches), set[str](), [latest]
     while waiting:
         accepted = left.take(graph.entries[waiting.pop()])
         reached.update(accepted)
         waiting += accepted
-    # What is newer than the latest standing patch was withdrawn, and what accepts it comes after it.
-    return reached | {
-        n for n in patches if graph.versions[n] > graph.versions[latest] or any(graph.accepts(n, latest))
-    }
+    return [n for n in patches if n not in reached and not _comes_after(graph, n, latest)]
+
+
+def _comes_after(graph: ChannelGraph, name: str, latest: str) -> bool:
+    """What is newer than the latest standing patch was withdrawn, and what accepts it comes after it."""
+    return graph.versions[name] > graph.versions[latest] or any(graph.accepts(name, latest))
 
 
 class _Left:
