@@ -7,10 +7,16 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
-from real.control_plane import ControlPlane, control_plane
-from real.olm_v1 import OlmV1, olm_v1
-from real.parts import AbsentError, Parts
-from real.processes import Workshop, log_end, workshop
+from commandline import ROOT
+from e2e.stand.containers import Feigned
+from e2e.stand.control_plane import ControlPlane, control_plane
+from e2e.stand.controllers import kube_controller_manager
+from e2e.stand.node_agent import NodeAgent, node_agent
+from e2e.stand.olm_v0 import OlmV0
+from e2e.stand.olm_v0 import olm_v0 as real_olm_v0
+from e2e.stand.olm_v1 import OlmV1, olm_v1
+from e2e.stand.parts import AbsentError, Parts
+from e2e.stand.processes import Workshop, log_end, workshop
 
 LOGS = pytest.StashKey[Workshop]()
 
@@ -44,6 +50,24 @@ def plane(parts: Parts, place: Workshop) -> Iterator[ControlPlane]:
 @pytest.fixture(scope="session")
 def olm(parts: Parts, place: Workshop, plane: ControlPlane) -> Iterator[OlmV1]:
     with olm_v1(parts, place, plane) as started:
+        yield started
+
+
+@pytest.fixture(scope="session")
+def agent(parts: Parts, place: Workshop, plane: ControlPlane) -> Iterator[NodeAgent]:
+    """A node that takes every pod, and the controllers that make pods out of Deployments and Jobs."""
+    with kube_controller_manager(parts, place, plane), node_agent(plane, place) as started:
+        yield started
+        started.must_run()
+
+
+@pytest.fixture(scope="session")
+def olm_v0(parts: Parts, place: Workshop, plane: ControlPlane, agent: NodeAgent) -> Iterator[OlmV0]:
+    """OLM v0, and everything that searchkeeper's bundles need: their content, and pods that pretend."""
+    with real_olm_v0(parts, place, plane, agent) as started:
+        for folder in sorted((ROOT / "bundles" / "searchkeeper").glob("*/manifests")):
+            started.offer_bundle(f"*/searchkeeper-bundle:v{folder.parent.name}", folder.parent)
+        agent.images.offer("*/searchkeeper:v*", Feigned())
         yield started
 
 

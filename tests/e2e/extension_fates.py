@@ -12,11 +12,11 @@ from typing import Final, NamedTuple
 
 from conformance.v1_questions import PACKAGE, Installation, Question, Shelf
 from documents import Document, catalog
+from e2e.stand.olm_v1 import Answer, Ask
 from everpath.graph import PackageGraph
 from everpath.policies.decisions import Decision, FailureKind, Installed
 from everpath.policies.extensions import Extension, Source, resolve
 from everpath.versions import maybe, parse
-from real.olm_v1 import Answer, Ask
 
 _RESOLVED: Final = re.compile(
     r'^terminal error: error parsing image reference "(?P<catalog>[^"]+)": .* '

@@ -12,20 +12,20 @@ from pathlib import Path
 
 import pytest
 
-from real.processes import ProcessError, Workshop, running, workshop
-from real.waiting import NotInTimeError, until
+from e2e.stand.processes import ProcessError, Workshop, running, workshop
+from e2e.stand.waiting import NotInTimeError, until
 
 pytestmark = pytest.mark.skipif(
     shutil.which("setpriv") is None, reason="there is no setpriv (util-linux) here"
 )
 
-TESTS = Path(__file__).parents[1]
+TESTS = Path(__file__).parents[2]
 
 # A run of the harness that waits for its end: it prints the folder and the process id of what it has started.
 A_RUN = """
 import signal, sys
 from pathlib import Path
-from real.processes import running, workshop
+from e2e.stand.processes import running, workshop
 signal.signal(signal.SIGTERM, signal.default_int_handler)
 with workshop(Path(sys.argv[1])) as place:
     command = ["sh", "-c", "touch up; exec sleep 60"]

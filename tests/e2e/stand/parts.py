@@ -1,4 +1,4 @@
-"""Where the real programs are: what `tests/real/build.sh` built, and what the distribution brings."""
+"""Where the real programs are: what `tests/e2e/stand/build.sh` built, and what the distribution brings."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["AbsentError", "Parts"]
 
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final
 
@@ -19,11 +19,21 @@ class AbsentError(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The programs, and the custom resource definitions of OLM v1."""
+    """The programs, and the custom resource definitions of OLM v0 and v1.
+
+    What build.sh built has the name of its field, with hyphens.
+    """
 
     etcd: Path
     kube_apiserver: Path
+    kube_controller_manager: Path
+    catalog: Path
+    olm: Path
+    copy_content: Path
     operator_controller: Path
+    catalogd: Path
+    opm: Path
+    olm_v0_crds: Path
     olm_v1_crds: Path
 
     @classmethod
@@ -41,14 +51,14 @@ class Parts:
         etcd = shutil.which("etcd")
         if etcd is None:
             raise AbsentError("there is no etcd on the PATH; `scripts/real-parts` installs it")
-        built = ("kube-apiserver", "operator-controller", "olm-v1-crds")
-        return cls(Path(etcd), *(_built(Path(folder), name) for name in built))
+        built = (field.name for field in fields(cls) if field.name != "etcd")
+        return cls(Path(etcd), *(_built(Path(folder), name.replace("_", "-")) for name in built))
 
 
 def _built(folder: Path, name: str) -> Path:
     path = folder / name
     if not path.exists():
         raise FileNotFoundError(
-            f"{_VARIABLE} names {folder}, which lacks {name}; tests/real/build.sh builds it"
+            f"{_VARIABLE} names {folder}, which lacks {name}; tests/e2e/stand/build.sh builds it"
         )
     return path

@@ -6,7 +6,7 @@ ready, is an error that shows the end of its log. If the interpreter is killed, 
 
 from __future__ import annotations
 
-__all__ = ["Process", "ProcessError", "Workshop", "log_end", "running", "workshop"]
+__all__ = ["Process", "ProcessError", "Workshop", "log_end", "running", "started", "workshop"]
 
 import os
 import shutil
@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from real.waiting import NotInTimeError, until
+from e2e.stand.waiting import NotInTimeError, until
 
 _SHOWN_LINES: Final = 40
 _ROOM: Final = 2 * 2**30
@@ -69,8 +69,12 @@ class Process:
     def pid(self) -> int:
         return self._process.pid
 
+    @property
+    def exit_code(self) -> int | None:
+        return self._process.poll()
+
     def must_run(self) -> None:
-        if (code := self._process.poll()) is not None:
+        if (code := self.exit_code) is not None:
             raise self.failure(f"ended with exit code {code}")
 
     def failure(self, what: str) -> ProcessError:
@@ -104,13 +108,10 @@ def running(
     within: float = 60.0,
     grace: float = 1.0,
 ) -> Iterator[Process]:
-    """The program, from when it is ready. It inherits no variable but PATH: a proxy or a kubeconfig of
-    whoever runs the tests must not reach it. `grace` is how long it may take to end: little where
-    everything that it could still save is deleted anyway.
+    """The program, from when it is ready. `grace` is how long it may take to end: little where everything
+    that it could still save is deleted anyway.
     """
-    home = place.home(name)
-    own = {"PATH": os.environ["PATH"], "HOME": str(home), "TMPDIR": str(home / "tmp"), **(environment or {})}
-    process = _started(name, place.logs / f"{name}.log", command, home, own)
+    process = started(name, place.logs / f"{name}.log", command, place.home(name), environment)
     try:
         _await(process, ready, within)
         yield process
@@ -118,9 +119,18 @@ def running(
         process.end(grace)
 
 
-def _started(
-    name: str, log: Path, command: Sequence[str | Path], home: Path, environment: Mapping[str, str]
+def started(
+    name: str,
+    log: Path,
+    command: Sequence[str | Path],
+    home: Path,
+    environment: Mapping[str, str] | None = None,
 ) -> Process:
+    """The program, which dies with the *thread* that has started it.
+
+    It inherits no variable but PATH: a proxy or a kubeconfig of whoever runs the tests must not reach it.
+    """
+    own = {"PATH": os.environ["PATH"], "HOME": str(home), "TMPDIR": str(home / "tmp"), **(environment or {})}
     with log.open("ab") as output:
         process = subprocess.Popen(
             [*_dying_with_us(), *map(str, command)],
@@ -128,7 +138,7 @@ def _started(
             stdout=output,
             stderr=subprocess.STDOUT,
             cwd=home,
-            env=environment,
+            env=own,
             # Ctrl-C is for us alone: we end them in the reverse order of their start.
             start_new_session=True,
         )

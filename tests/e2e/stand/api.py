@@ -5,7 +5,10 @@ from __future__ import annotations
 __all__ = ["Api", "Object", "RefusedError", "conditions"]
 
 import json
+import socket
 import ssl
+from collections.abc import Iterator
+from contextlib import suppress
 from http.client import HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -37,6 +40,10 @@ class Api:
         self._authority = authority
         self._connection: HTTPSConnection | None = None
 
+    def another(self) -> Api:
+        """A connection to the same server, for another thread."""
+        return Api(*self._address, self._token, self._authority)
+
     def is_ready(self) -> bool:
         try:
             return self._answer("GET", "/readyz")[0] == 200
@@ -59,8 +66,26 @@ class Api:
     def merge(self, path: str, changes: Object) -> Object:
         return self._call("PATCH", path, changes, "application/merge-patch+json")
 
-    def delete(self, path: str) -> Object:
-        return self._call("DELETE", path)
+    def delete(self, path: str, options: Object | None = None) -> Object:
+        return self._call("DELETE", path, options)
+
+    def events(self, path: str, version: str) -> Iterator[Object]:
+        """Every change since that version, from the server as long as it likes, or until `interrupt`."""
+        query = f"{path}?watch=1&allowWatchBookmarks=true&resourceVersion={version}"
+        self.close()
+        self._connection = HTTPSConnection(*self._address, context=self._trust())
+        self._connection.request("GET", query, headers={"Authorization": f"Bearer {self._token}"})
+        with self._connection.getresponse() as response:
+            if response.status >= 400:
+                raise RefusedError(response.status, json.loads(response.read()))
+            for line in response:
+                yield json.loads(line)
+
+    def interrupt(self) -> None:
+        """Ends, from another thread, what `events` waits for."""
+        if self._connection is not None and self._connection.sock is not None:
+            with suppress(OSError):
+                self._connection.sock.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         if self._connection is not None:
@@ -77,13 +102,30 @@ class Api:
     def _answer(
         self, method: str, path: str, body: Object | None = None, kind: str = "application/json"
     ) -> tuple[int, bytes]:
-        if self._connection is None:
-            self._connection = HTTPSConnection(*self._address, context=self._trust(), timeout=30)
         headers = {"Authorization": f"Bearer {self._token}", "Content-Type": kind}
         sent = None if body is None else json.dumps(body).encode()
-        self._connection.request(method, path, sent, headers)
-        response = self._connection.getresponse()
-        return response.status, response.read()
+        is_used = self._connection is not None
+        try:
+            return self._exchange(method, path, sent, headers)
+        except (ConnectionError, ssl.SSLEOFError):
+            # The server ends connections that are idle for long, and has not seen what came too late.
+            if not is_used:
+                raise
+            return self._exchange(method, path, sent, headers)
+
+    def _exchange(
+        self, method: str, path: str, sent: bytes | None, headers: dict[str, str]
+    ) -> tuple[int, bytes]:
+        if self._connection is None:
+            self._connection = HTTPSConnection(*self._address, context=self._trust(), timeout=30)
+        try:
+            self._connection.request(method, path, sent, headers)
+            response = self._connection.getresponse()
+            return response.status, response.read()
+        except BaseException:
+            # Whatever is half said would be taken for the answer to the next call.
+            self.close()
+            raise
 
     def _trust(self) -> ssl.SSLContext:
         context = ssl.create_default_context(cafile=str(self._authority))

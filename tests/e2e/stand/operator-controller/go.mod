@@ -1,9 +1,12 @@
 // operator-controller, of OLM v1.
-module everpath.dev/tests/real/operator-controller
+module everpath.dev/tests/e2e/stand/operator-controller
 
 go 1.23.4
 
-tool github.com/operator-framework/operator-controller/cmd/operator-controller
+tool (
+	github.com/operator-framework/operator-controller/cmd/catalogd
+	github.com/operator-framework/operator-controller/cmd/operator-controller
+)
 
 require github.com/operator-framework/operator-controller v1.2.0
 
@@ -91,6 +94,7 @@ require (
 	github.com/google/gofuzz v1.2.0 // indirect
 	github.com/google/shlex v0.0.0-20191202100458-e7afc7fbc510 // indirect
 	github.com/google/uuid v1.6.0 // indirect
+	github.com/gorilla/handlers v1.5.2 // indirect
 	github.com/gorilla/mux v1.8.1 // indirect
 	github.com/gorilla/websocket v1.5.0 // indirect
 	github.com/gosuri/uitable v0.0.4 // indirect

@@ -8,14 +8,15 @@ from shutil import which
 
 import pytest
 
-SCRIPT = Path(__file__).parents[2] / "scripts" / "real-parts"
+SCRIPT = Path(__file__).parents[3] / "scripts" / "real-parts"
 
 
 @pytest.fixture
 def programs(tmp_path: Path) -> Path:
-    """A folder that is the whole PATH; so far it has a shell, and setpriv."""
+    """A folder that is the whole PATH; so far it has a shell, and what is wanted but etcd."""
     (tmp_path / "sh").symlink_to(which("sh") or pytest.skip("there is no sh here"))
-    add(tmp_path, "setpriv", "")
+    for name in ("setpriv", "docker-registry", "skopeo", "umoci"):
+        add(tmp_path, name, "")
     return tmp_path
 
 

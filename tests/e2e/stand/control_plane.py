@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from real.api import Api
-from real.loopback import HOST, free_ports
-from real.parts import Parts
-from real.probes import answered
-from real.processes import Workshop, running
+from e2e.stand.api import Api
+from e2e.stand.loopback import HOST, free_ports
+from e2e.stand.parts import Parts
+from e2e.stand.probes import answered
+from e2e.stand.processes import Workshop, running
 
 # RFC 5915: an elliptic curve key is its number and the name of the curve, here P-256; the rest is optional.
 _KEY_BEGINNING: Final = bytes.fromhex("30310201010420")
@@ -30,6 +30,12 @@ class ControlPlane:
 
     api: Api
     kubeconfig: Path
+    port: int
+    authority: Path
+
+    def kubeconfig_for(self, token: str) -> str:
+        """The way in for whoever has that token."""
+        return json.dumps(_kubeconfig(self.port, token, self.authority))
 
 
 @contextmanager
@@ -71,6 +77,8 @@ def _kube_apiserver(parts: Parts, place: Workshop, etcd: str) -> Iterator[Contro
         parts.kube_apiserver,
         f"--etcd-servers={etcd}",
         f"--bind-address={HOST}",
+        # Where nobody is: it must not be the loopback address, and a network without a route offers no other.
+        "--advertise-address=192.0.2.1",
         f"--secure-port={port}",
         f"--cert-dir={home}",
         f"--token-auth-file={home / 'tokens.csv'}",
@@ -82,11 +90,12 @@ def _kube_apiserver(parts: Parts, place: Workshop, etcd: str) -> Iterator[Contro
         # Nobody makes a `default` account in new namespaces: that is kube-controller-manager's work.
         "--disable-admission-plugins=ServiceAccount",
     )
-    with running(place, "kube-apiserver", command, ready=api.is_ready):
+    # A quarter of its time went into collecting garbage, and it lives for minutes.
+    with running(place, "kube-apiserver", command, ready=api.is_ready, environment={"GOGC": "400"}):
         kubeconfig = place.folder / "kubeconfig"
         kubeconfig.write_text(json.dumps(_kubeconfig(port, token, home / "apiserver.crt")))
         try:
-            yield ControlPlane(api, kubeconfig)
+            yield ControlPlane(api, kubeconfig, port, home / "apiserver.crt")
         finally:
             api.close()
 

@@ -16,17 +16,16 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Final, NamedTuple
 
-import yaml
-
-from real.api import Api, Object, RefusedError, conditions
-from real.catalog_server import CatalogServer, catalog_server
-from real.control_plane import ControlPlane
-from real.helm_releases import installed_release, release_name
-from real.loopback import HOST, free_ports
-from real.parts import Parts
-from real.probes import answered
-from real.processes import Process, Workshop, running
-from real.waiting import until
+from e2e.stand.api import Api, Object, RefusedError, conditions
+from e2e.stand.catalog_server import CatalogServer, catalog_server
+from e2e.stand.control_plane import ControlPlane
+from e2e.stand.definitions import define
+from e2e.stand.helm_releases import installed_release, release_name
+from e2e.stand.loopback import HOST, free_ports
+from e2e.stand.parts import Parts
+from e2e.stand.probes import answered
+from e2e.stand.processes import Process, Workshop, running
+from e2e.stand.waiting import until
 
 _NAMESPACE: Final = "olmv1-system"
 _ACCOUNT: Final = "installer"
@@ -34,7 +33,6 @@ _GROUP: Final = "/apis/olm.operatorframework.io/v1"
 _CATALOGS: Final = f"{_GROUP}/clustercatalogs"
 _EXTENSIONS: Final = f"{_GROUP}/clusterextensions"
 _SECRETS: Final = f"/api/v1/namespaces/{_NAMESPACE}/secrets"
-_CRDS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _SHELF: Final = "everpath.dev/shelf"
 _REFERENCE: Final = f"localhost/catalog@sha256:{'0' * 64}"
 # With them from the beginning, operator-controller need not spend a first reconciliation on adding them.
@@ -93,14 +91,21 @@ class OlmV1:
 
     def serve(self, name: str, text: str, *, shelf: str, priority: int = 0) -> None:
         """Adds a ClusterCatalog to a shelf; its status says that it serves."""
+        self.point(name, self._catalogs.offer(name, text), shelf=shelf, priority=priority)
+
+    def point(self, name: str, base: str, *, shelf: str, priority: int = 0) -> None:
+        """Adds a ClusterCatalog that somebody else serves; `await_catalogs` would wait for it in vain."""
         spec = {
             "priority": priority,
             "source": {"type": "Image", "image": {"ref": "localhost/catalog:1"}},
         }
         made = _object("ClusterCatalog", name, {_SHELF: shelf}, spec)
-        made["status"] = _serving(self._catalogs.offer(name, text))
+        made["status"] = _serving(base)
         created = self._api.create(_CATALOGS, made)
         self._api.replace(f"{_CATALOGS}/{name}/status", {**created, "status": made["status"]})
+
+    def withdraw(self, name: str) -> None:
+        self._api.delete(f"{_CATALOGS}/{name}")
 
     def await_catalogs(self) -> None:
         """Until operator-controller has fetched every catalog: one that it has not seen does not count."""
@@ -198,16 +203,10 @@ def olm_v1(parts: Parts, place: Workshop, plane: ControlPlane) -> Iterator[OlmV1
 
 
 def _define(parts: Parts, api: Api) -> None:
-    for file in sorted(parts.olm_v1_crds.glob("*.yaml")):
-        api.create(_CRDS, yaml.safe_load(file.read_text(encoding="utf-8")))
+    define(api, parts.olm_v1_crds)
     api.create("/api/v1/namespaces", {"metadata": {"name": _NAMESPACE}})
     accounts = f"/api/v1/namespaces/{_NAMESPACE}/serviceaccounts"
     api.create(accounts, {"metadata": {"name": _ACCOUNT}})
-    until("OLM v1's resources are established", lambda: all(map(_is_established, api.items(_CRDS))))
-
-
-def _is_established(definition: Object) -> bool:
-    return any(c["type"] == "Established" and c["status"] == "True" for c in conditions(definition))
 
 
 def _object(kind: str, name: str, labels: Mapping[str, str], spec: Object) -> Object:

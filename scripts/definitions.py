@@ -1,0 +1,52 @@
+"""Writes operator/config/crd from the operator's own types.
+
+python scripts/definitions.py           compare; exit code 1 when a file is out of date
+python scripts/definitions.py --write   write them
+"""
+
+from __future__ import annotations
+
+__all__ = ["FOLDER", "ROOT", "files", "main"]
+
+import sys
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from searchkeeper.resources.definitions import definitions
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+FOLDER: Final = ROOT / "operator/config/crd"
+_HEAD: Final = "# Made from operator/searchkeeper/resources by `make generate`.\n"
+
+
+class _Plain(yaml.SafeDumper):
+    """Without anchors: nobody reads a definition that refers back to itself."""
+
+    def ignore_aliases(self, data: object) -> bool:
+        return True
+
+
+def files() -> dict[Path, str]:
+    """Each file with what it should say."""
+    return {
+        FOLDER / f"{plural}.yaml": _HEAD + yaml.dump(definition, Dumper=_Plain, sort_keys=False, width=110)
+        for plural, definition in definitions().items()
+    }
+
+
+def main(arguments: list[str]) -> int:
+    """0 when every file is what it should be, or has been made so."""
+    stale = [file for file, text in files().items() if not file.exists() or file.read_text("utf-8") != text]
+    if "--write" in arguments:
+        for file in stale:
+            file.write_text(files()[file], encoding="utf-8")
+        return 0
+    for file in stale:
+        print(f"{file.relative_to(ROOT)} is out of date: make generate", file=sys.stderr)
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

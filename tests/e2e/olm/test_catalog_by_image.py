@@ -1,0 +1,76 @@
+"""From our folders to a running operator by images alone: what everpath pushes, OLM installs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+import everpath
+from commandline import ROOT
+from e2e.images.registries import DockerRegistry, docker_registry
+from e2e.olm.convoy import Convoy
+from e2e.olm.journal import journal
+from e2e.olm.journeys import CATALOG, PACKAGE, Journey, Roads
+from e2e.stand.olm_v0 import OlmV0
+from e2e.stand.processes import Workshop
+from e2e.stand.pulled_images import Pulled
+from everpath.formats.reading import read
+
+pytestmark = pytest.mark.e2e
+
+PUBLISHED: Final = "registry.example.com"
+# The channel with the fewest releases: each of them is an image to build, push and pull.
+CHANNEL: Final = min(
+    read(str(CATALOG)).catalog.by_name[PACKAGE].channels, key=lambda channel: len(channel.entries)
+)
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Iterator[DockerRegistry]:
+    folder = tmp_path / "registry"
+    folder.mkdir()
+    with docker_registry(folder) as started:
+        yield started
+
+
+def push(*arguments: str | Path) -> None:
+    command = [sys.executable, "-m", "everpath", *map(str, arguments), "--insecure", "--quiet"]
+    environment = {"PYTHONPATH": str(Path(everpath.__file__).parents[1]), "HOME": "/nonexistent"}
+    subprocess.run(command, check=True, env=environment, timeout=300)
+
+
+def published(registry: DockerRegistry, folder: Path) -> str:
+    """Our catalog and the bundles of the channel, in a registry of ours; the image of the catalog."""
+    folder.mkdir()
+    for file in CATALOG.glob("**/catalog.yaml"):
+        text = file.read_text(encoding="utf-8").replace(
+            f"{PUBLISHED}/everpath/", f"{registry.host}/everpath/"
+        )
+        (folder / file.name).write_text(text, encoding="utf-8")
+    for entry in CHANNEL.entries:
+        version = entry.name.removeprefix(f"{PACKAGE}.v")
+        image = f"{registry.host}/everpath/{PACKAGE}-bundle:v{version}"
+        push("bundle", "push", ROOT / "bundles" / PACKAGE / version, image)
+    image = f"{registry.host}/everpath/catalog:v1"
+    push("catalog", "push", folder, image)
+    return image
+
+
+def test_a_catalog_image_of_ours_brings_the_operator_in(
+    olm_v0: OlmV0, place: Workshop, registry: DockerRegistry, tmp_path: Path
+) -> None:
+    image = published(registry, tmp_path / "catalog")
+    olm_v0.agent.images.offer(f"{registry.host}/*", Pulled(tmp_path / "pulled"))
+    by_image = {"image": image, "grpcPodConfig": {"extractContent": {"catalogDir": "/configs"}}}
+    journey = Journey("by-image", CHANNEL.name, CHANNEL.entries[0].name)
+    with (
+        olm_v0.source("by-image", by_image),
+        journal(olm_v0, place.logs / "journal-by-image.log") as book,
+    ):
+        convoy = Convoy(olm_v0, book, Roads(), [journey])
+        assert convoy.arrive(journey).road == [entry.name for entry in CHANNEL.entries]

