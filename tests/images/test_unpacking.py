@@ -172,11 +172,12 @@ def test_gzip_in_several_members_is_read(target: Path) -> None:
     ("layer", "words"),
     [
         (b"\x28\xb5\x2f\xfd" + bytes(100), "zstd"),
-        (gzip.compress(tar_of({"a": b"1"}))[:-10], "ends too early"),
+        (gzip.compress(tar_of({"a": b"1"}), mtime=0)[:-10], "ends too early"),
         (b"\x1f\x8b" + b"nonsense" * 10, "not gzip"),
         (b"no archive at all" * 100, "no tar archive"),
         (tar_of({"a": b"1" * 2000})[:1000], "no tar archive"),
     ],
+    ids=["zstd", "truncated gzip", "no gzip", "no tar", "truncated tar"],
 )
 def test_a_layer_that_cannot_be_read_is_told(layer: bytes, words: str, target: Path) -> None:
     with pytest.raises(UnreadableInput, match=words):
