@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from bundle_folders import good_bundle, lay_out
 from catalogs import write_fbc
 from commandline import Everpath
 from everpath.cli import completers
+from everpath.images import kept
 from everpath.images.references import Reference
 from everpath.images.remote import Options, push
 from registry_server import Registry, registry
@@ -102,6 +104,20 @@ def test_what_is_there_wins_over_an_image_of_that_name(everpath: Everpath, here:
     assert everpath("validate-graph", "quay.io/me/catalog:v1").code == 0
 
 
+@pytest.mark.parametrize("name", ["localhost:5000/catalog", "quay.io/me/catalog", "quay.io/me/Catalog:v1"])
+def test_what_is_nearly_an_image_is_told_how_one_is_written(everpath: Everpath, name: str) -> None:
+    done = everpath("validate-graph", name)
+    assert done.code == 3
+    assert "if it is an image: HOST/REPOSITORY:TAG in lower case" in done.err
+
+
+@pytest.mark.parametrize("name", ["./nothere", "../nothere/x", "nothere/a.yaml"])
+def test_a_mistyped_path_is_not_taken_for_an_image(everpath: Everpath, name: str) -> None:
+    done = everpath("validate-graph", name)
+    assert done.code == 3
+    assert "image" not in done.err
+
+
 def test_a_tag_is_asked_for_each_time_and_its_blobs_once(
     everpath: Everpath, server: Registry, image: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,6 +148,50 @@ def test_a_tag_that_moved_is_noticed(
     write_fbc(here, "b: a\na")
     everpath("catalog", "push", "catalog", image)
     assert everpath("validate-graph", image).code == 0
+
+
+def test_a_finding_is_known_again_wherever_the_image_is_kept(
+    everpath: Everpath, image: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reports = []
+    for cache in (str(here / "one"), str(here / "two"), "off"):
+        monkeypatch.setenv("EVERPATH_CACHE", cache)
+        reports.append(everpath("validate-graph", image, "-o", "sarif").out)
+    assert "partialFingerprints" in reports[0]
+    assert len(set(reports)) == 1
+
+
+def test_a_cache_that_was_tampered_with_is_not_believed(
+    everpath: Everpath, image: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVERPATH_CACHE", str(here / "cache"))
+    before = everpath("validate-graph", image)
+    for file in (here / "cache" / "images").rglob("*.yaml"):
+        file.write_text("")
+    after = everpath("validate-graph", image)
+    assert (after.code, after.out) == (before.code, before.out)
+    assert before.code == 1
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(
+    everpath: Everpath, image: str, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVERPATH_CACHE", str(here / "cache"))
+    monkeypatch.setattr(kept, "_sum_of", _failing_once())
+    assert everpath("validate-graph", image).code == 1
+    assert list((here / "cache" / "images").iterdir()) == []
+
+
+def _failing_once() -> Callable[[Path], str]:
+    """A disk that is full where the cache is, and not where temporary files are."""
+    real, left = kept._sum_of, [OSError(errno.ENOSPC, "No space left on device")]
+
+    def sum_of(folder: Path) -> str:
+        if left:
+            raise left.pop()
+        return real(folder)
+
+    return sum_of
 
 
 def test_without_a_cache_nothing_stays(

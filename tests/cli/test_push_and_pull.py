@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import signal
 from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ from bundle_folders import good_bundle, lay_out
 from catalogs import write_fbc
 from commandline import Everpath
 from everpath.images.remote.retries import Patience
-from registry_server import Registry, Reply, registry
+from registry_server import Asked, Registry, Reply, registry
 
 _REGISTRY_VARIABLES = ("REGISTRY_AUTH_FILE", "DOCKER_CONFIG", "XDG_RUNTIME_DIR", "EVERPATH_INSECURE")
 
@@ -145,6 +146,21 @@ def test_a_password_comes_by_standard_input(
     assert "--username and --password-stdin go together" in alone.err
 
 
+def test_the_password_for_the_target_does_not_go_to_the_registry_of_the_source(
+    everpath: Everpath, server: Registry, host: str, catalog: Path
+) -> None:
+    with registry() as other:
+        there = other.address.removeprefix("http://")
+        everpath("catalog", "push", "catalog", f"{there}/me/catalog:v1", "--insecure")
+        other.scheme, server.scheme, server.users = "basic", "basic", {"me": "secret"}
+        given = ("--insecure", "--username", "me", "--password-stdin")
+        args = ("catalog", "push", f"{there}/me/catalog:v1", f"{host}/me/c:v1", *given)
+        assert everpath(*args, stdin="secret").code == 4
+        assert all("authorization" not in asked.headers for asked in other.asked)
+        other.scheme = None
+        assert everpath(*args, stdin="secret").code == 0
+
+
 def test_an_auth_file_is_named(
     everpath: Everpath, server: Registry, host: str, catalog: Path, here: Path
 ) -> None:
@@ -198,6 +214,25 @@ def test_a_pull_that_fails_leaves_nothing(
     assert [path.name for path in here.iterdir()] == ["catalog"]
 
 
+def test_a_pull_that_is_told_to_end_leaves_nothing(
+    everpath: Everpath, server: Registry, host: str, catalog: Path, here: Path
+) -> None:
+    everpath("catalog", "push", "catalog", f"{host}/me/catalog:v1", "--insecure")
+
+    def ending(asked: Asked) -> Reply | None:
+        if asked.method == "GET" and "/blobs/" in asked.path and not list(here.glob(".everpath.*")):
+            return None
+        if asked.method == "GET" and "/blobs/" in asked.path:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return None
+
+    server.faults.append(ending)
+    done = everpath("catalog", "pull", f"{host}/me/catalog:v1", "-o", "back", "--insecure")
+    assert (done.code, done.err.splitlines()[-1]) == (130, "everpath: interrupted")
+    assert sorted(path.name for path in here.iterdir()) == ["catalog"]
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
 def test_no_space_is_told_and_leaves_nothing(
     everpath: Everpath, host: str, catalog: Path, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -208,6 +243,21 @@ def test_no_space_is_told_and_leaves_nothing(
 
     monkeypatch.setattr("everpath.images.layouts.copy_blob", full)
     answer = everpath("catalog", "pull", f"{host}/a:v1", "-o", "oci:back", "--insecure")
+    assert answer.code == 2
+    assert "cannot write back: No space left on device" in answer.err
+    assert [path.name for path in here.iterdir()] == ["catalog"]
+
+
+def test_what_cannot_be_written_is_called_as_the_user_called_it(
+    everpath: Everpath, host: str, catalog: Path, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everpath("catalog", "push", "catalog", f"{host}/a:v1", "--insecure")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("everpath.images.unpacking._place", full)
+    answer = everpath("catalog", "pull", f"{host}/a:v1", "-o", "back", "--insecure")
     assert answer.code == 2
     assert "cannot write back: No space left on device" in answer.err
     assert [path.name for path in here.iterdir()] == ["catalog"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import tarfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
@@ -95,6 +96,48 @@ def test_a_blob_that_was_cut_short_is_put_right(tmp_path: Path) -> None:
     broken.write_bytes(b"{")
     write_layout(image, str(tmp_path / "x"))
     assert len(broken.read_bytes()) == image.root.size
+
+
+def test_a_blob_that_was_changed_is_put_right(tmp_path: Path) -> None:
+    image = image_of("a")
+    write_layout(image, str(tmp_path / "x"), "v1")
+    blob = max((tmp_path / "x/blobs/sha256").iterdir(), key=lambda path: path.name)
+    blob.write_bytes(bytes(blob.stat().st_size))
+    write_layout(image, str(tmp_path / "x"), "v2")
+    again = open_layout(str(tmp_path / "x"), "v1")
+    assert all(read_blob(again.content, each) for each in in_push_order(again))
+
+
+def test_builds_at_once_into_one_layout_lose_nobodys_tag(tmp_path: Path) -> None:
+    tags = [f"v{number}" for number in range(12)]
+    threads = [
+        threading.Thread(target=write_layout, args=(image_of(tag), str(tmp_path / "x"), tag)) for tag in tags
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for tag in tags:
+        image = open_layout(str(tmp_path / "x"), tag)
+        assert labels_of(image, manifest_for(image)) == {"label": tag}
+
+
+def test_a_layout_that_another_build_makes_meanwhile_is_added_to(tmp_path: Path) -> None:
+    late = image_of("late")
+
+    class Overtaken:
+        is_first = True
+
+        def open(self, descriptor: Descriptor) -> BinaryIO:
+            if self.is_first:
+                self.is_first = False
+                write_layout(image_of("early"), str(tmp_path / "x"), "early")
+            return late.content.open(descriptor)
+
+    write_layout(Image(late.root, Overtaken()), str(tmp_path / "x"), "late")
+    for tag in ("early", "late"):
+        image = open_layout(str(tmp_path / "x"), tag)
+        assert labels_of(image, manifest_for(image)) == {"label": tag}
 
 
 def test_what_is_no_layout_is_left_alone(tmp_path: Path) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pytest
 
-from everpath.errors import UnreadableInput, UsageError
+from everpath.errors import UnreadableInput
 from everpath.images.building import Recipe, build
 from everpath.images.content import Descriptor, Image, Platform
 from everpath.images.kept import Kept, Store
@@ -98,11 +98,43 @@ def test_what_somebody_else_put_there_is_not_believed(
 
 def test_a_link_in_the_store_is_not_believed(tmp_path: Path) -> None:
     made, store = catalog(), Store(tmp_path / "images")
-    (tmp_path / "elsewhere").mkdir()
+
     (tmp_path / "images").mkdir()
-    name = f"{made.root.digest.removeprefix('sha256:')}.catalog.configs"
-    (tmp_path / "images" / name).symlink_to(tmp_path / "elsewhere")
+    kept = Path(Store(tmp_path / "other").keep(made, "x").folder)
+    (tmp_path / "images" / kept.name).symlink_to(kept)
     assert store.find(made.root.digest) is None
+
+
+@pytest.mark.parametrize("change", ["edit", "remove", "add", "link"])
+def test_what_was_changed_in_the_store_is_fetched_anew(tmp_path: Path, change: str) -> None:
+    made, store = catalog(), Store(tmp_path / "images")
+    kept = store.keep(made, "x")
+    file = Path(kept.folder, "p/a.yaml")
+    if change == "edit":
+        file.write_bytes(file.read_bytes().upper())
+    elif change == "add":
+        Path(kept.folder, "more.yaml").write_text("schema: olm.package")
+    else:
+        file.unlink()
+    if change == "link":
+        file.symlink_to("/etc/passwd")
+    assert store.find(made.root.digest) is None
+    assert store.keep(made, "x") == kept
+    assert [path.name for path in Path(kept.folder).rglob("*")] == ["p", "a.yaml"]
+    assert file.read_bytes() == b"configs/p/a.yaml"
+
+
+def test_a_label_too_long_for_any_file_is_refused(tmp_path: Path) -> None:
+    made = catalog("/" + "/".join("configs" * 10))
+    with pytest.raises(UnreadableInput, match="a label points to"):
+        Store(tmp_path / "images").keep(made, "x")
+
+
+def test_a_file_where_the_label_names_a_folder_is_told(tmp_path: Path) -> None:
+    made = image({CONFIGS: "/configs"}, "configs")
+    with pytest.raises(UnreadableInput, match="a file in the place of the folder /configs"):
+        extract(made, payload_of(made, "x"), str(tmp_path / "out"), "x")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_who_comes_second_takes_what_the_first_has_put_there(
@@ -110,10 +142,10 @@ def test_who_comes_second_takes_what_the_first_has_put_there(
 ) -> None:
     made, store = catalog(), Store(tmp_path / "images")
 
-    def overtaken(*_: object) -> None:
+    def overtaken(*given: Any) -> None:
         monkeypatch.undo()
         store.keep(made, "x")
-        raise UsageError("there is something")
+        extract(*given)
 
     monkeypatch.setattr("everpath.images.kept.extract", overtaken)
     assert isinstance(store.keep(made, "x"), Kept)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -14,14 +15,15 @@ from hypothesis import strategies as st
 
 from bundles import write
 from everpath.errors import UnreadableInput
-from everpath.images.archives import open_archive
+from everpath.images.archives import open_archive, write_archive
 from everpath.images.blobs import Blobs
 from everpath.images.content import Descriptor, Image, children, in_push_order
-from everpath.images.docker_archives import open_docker_archive
+from everpath.images.docker_archives import open_docker_archive, write_docker_archive
 from everpath.images.layouts import open_layout
 from everpath.images.manifests import INDEX, MANIFEST, index_bytes
 from everpath.images.platforms import config_of, labels_of, manifest_for
 from images_made import layered
+from small_images import index
 
 _DIGEST = f"sha256:{'0' * 64}"
 _GOOD = {"mediaType": MANIFEST, "digest": _DIGEST, "size": 1}
@@ -103,6 +105,12 @@ def test_indexes_that_nest_beyond_sense_are_refused() -> None:
         root = blobs.put(INDEX, index_bytes([root]))
     with pytest.raises(UnreadableInput, match="nest more than"):
         list(in_push_order(Image(root, blobs)))
+
+
+def test_an_image_of_more_blobs_than_any_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("everpath.images.content._MOST_BLOBS", 5)
+    with pytest.raises(UnreadableInput, match="more than 5 blobs"):
+        list(in_push_order(index("amd64", "arm64", "s390x")))
 
 
 def test_a_config_that_is_none_is_refused() -> None:
@@ -216,3 +224,21 @@ def test_what_is_longer_than_any_of_its_kind_is_not_even_read(
     monkeypatch.setattr("everpath.images.archives._MOST_MEMBERS", 2)
     with pytest.raises(UnreadableInput, match="more than 2 members"):
         open_archive(archive)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "index.json")
+    (tmp_path / "oci-layout").write_text("{}")
+    with pytest.raises(UnreadableInput, match="is a pipe, not a file"):
+        open_archive(str(tmp_path / "index.json"))
+    with pytest.raises(UnreadableInput, match="is a pipe, not a file"):
+        open_layout(str(tmp_path))
+
+
+def test_an_archive_of_the_other_kind_is_told(tmp_path: Path) -> None:
+    write_archive(index("amd64"), str(tmp_path / "oci.tar"))
+    write_docker_archive(index("amd64"), str(tmp_path / "docker.tar"))
+    with pytest.raises(UnreadableInput, match="is an OCI archive, not a docker-archive"):
+        open_docker_archive(str(tmp_path / "oci.tar"))
+    with pytest.raises(UnreadableInput, match="is a docker-archive, not an OCI archive"):
+        open_archive(str(tmp_path / "docker.tar"))

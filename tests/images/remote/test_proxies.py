@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from everpath.errors import Unreachable
+from everpath.errors import Unreachable, UsageError
 from everpath.images.references import Reference
 from everpath.images.remote import Options, resolve
 from everpath.images.remote.retries import Patience
@@ -47,3 +47,21 @@ def test_some_hosts_are_reached_directly(
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     with pytest.raises(Unreachable, match="404"):
         resolve(reference, options())
+
+
+@pytest.mark.parametrize(
+    "proxy",
+    ["http://proxy:abc", "http://[bad", "socks5://127.0.0.1:1", "https://127.0.0.1:1", "x y", "http://"],
+)
+def test_a_proxy_that_is_none_is_told_without_its_password(
+    options: Made, monkeypatch: pytest.MonkeyPatch, proxy: str
+) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", proxy)
+    with pytest.raises(UsageError, match="HTTPS_PROXY names no proxy that can be used"):
+        resolve(Reference("registry.test", "me/catalog", "v1"), options(insecure=False))
+
+
+def test_a_proxy_that_nobody_serves_is_named(options: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://me:secret@127.0.0.1:1")
+    with pytest.raises(Unreachable, match=r"refused, through the proxy 127\.0\.0\.1:1$"):
+        resolve(Reference("registry.test", "me/catalog", "v1"), options(insecure=False))

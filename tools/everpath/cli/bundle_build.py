@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["build"]
+__all__ = ["build", "recipe_of"]
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 import click
@@ -27,6 +27,7 @@ from everpath.formats.bundles.bundle_folders import Surroundings, read_folder
 from everpath.formats.bundles.contents import read_contents
 from everpath.formats.sources import Sources
 from everpath.images.building import Recipe
+from everpath.images.content import Platform
 from everpath.images.folders import bundle_files
 from everpath.model import Place
 from everpath.rendering.bundles import render_bundle
@@ -64,10 +65,27 @@ def build(folder: str, **options: Any) -> int:
 
 
 def _build(folder: str, request: Request) -> int:
-    epoch = created(os.environ)
     contents = read_contents(folder)
     where = place(request, folder, contents.csv.name if contents.csv else "")
-    wanted = platforms(request, where)
+    recipe = _recipe(folder, contents, request, platforms(request, where))
+    if not isinstance(recipe, Recipe):
+        return recipe
+    write(request, recipe, where)
+    return ExitCode.CLEAN
+
+
+def recipe_of(folder: str, request: Request) -> Recipe | ExitCode:
+    """What the image of a bundle is made of; an exit code where OLM would refuse it, which has been told.
+
+    Raises UsageError and UnreadableInput.
+    """
+    return _recipe(folder, read_contents(folder), request, ())
+
+
+def _recipe(
+    folder: str, contents: Contents, request: Request, wanted: Sequence[Platform]
+) -> Recipe | ExitCode:
+    epoch = created(os.environ)
     sources = Sources()
     refusals = [] if request.no_check else list(_refusals(folder, contents))
     if tell_refusals(refusals, sources, "OLM could not use the bundle"):
@@ -77,7 +95,7 @@ def _build(folder: str, request: Request) -> int:
     files = bundle_files(folder)
     for stray in files.left_out:
         warn(f"{stray} is left out: OLM does not read it", Place(""), None, sources)
-    recipe = Recipe(
+    return Recipe(
         files.members,
         {**labels, **pairs("--label", request.labels, labels)},
         pairs("--annotation", request.annotations),
@@ -86,8 +104,6 @@ def _build(folder: str, request: Request) -> int:
         epoch,
         "everpath bundle build",
     )
-    write(request, recipe, where)
-    return ExitCode.CLEAN
 
 
 def _refusals(folder: str, contents: Contents) -> Iterator[Refusal]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["build"]
+__all__ = ["build", "recipe_of"]
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -30,7 +30,7 @@ from everpath.formats.bundles.visits import folder_name
 from everpath.formats.reading import Reading, read
 from everpath.formats.sources import STANDARD_INPUT
 from everpath.images.building import Recipe
-from everpath.images.content import Image
+from everpath.images.content import Image, Platform
 from everpath.images.folders import CONFIGS, CONFIGS_LABEL, catalog_members, on_base
 from everpath.images.references import parse_located
 from everpath.model import Catalog
@@ -91,17 +91,30 @@ def _opened(base: str, wishes: Wishes) -> Image:
 
 
 def _build(path: str, request: Request, base: Callable[[], Image | None]) -> int:
+    where = place(request, path, "catalog" if Path(path).is_file() else folder_name(path))
+    recipe = recipe_of(path, request, platforms(request, where))
+    if not isinstance(recipe, Recipe):
+        return recipe
+    if (below := base()) is not None:
+        recipe = _on(recipe, below)
+    write(request, recipe, where)
+    return ExitCode.CLEAN
+
+
+def recipe_of(path: str, request: Request, wanted: Sequence[Platform] = ()) -> Recipe | ExitCode:
+    """What the image of a catalog is made of; an exit code where opm would refuse it, which has been told.
+
+    Raises UsageError and UnreadableInput.
+    """
     epoch = created(os.environ)
     _require_catalog(path)
-    where = place(request, path, "catalog" if Path(path).is_file() else folder_name(path))
-    wanted = platforms(request, where)
     fixed = {CONFIGS_LABEL: f"/{CONFIGS}"}
     labels = {**fixed, **pairs("--label", request.labels, fixed)}
     if not request.no_check:
         reading = read(path)
         if tell_refusals(list(_refusals(reading)), reading.sources, "opm would refuse the catalog"):
             return ExitCode.UNREADABLE if unreadable_parts(reading.catalog) else ExitCode.FINDINGS
-    recipe = Recipe(
+    return Recipe(
         catalog_members(path),
         labels,
         pairs("--annotation", request.annotations),
@@ -110,10 +123,6 @@ def _build(path: str, request: Request, base: Callable[[], Image | None]) -> int
         epoch,
         "everpath catalog build",
     )
-    if (below := base()) is not None:
-        recipe = _on(recipe, below)
-    write(request, recipe, where)
-    return ExitCode.CLEAN
 
 
 def _on(recipe: Recipe, base: Image) -> Recipe:

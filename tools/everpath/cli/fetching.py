@@ -14,8 +14,9 @@ from pathlib import Path
 
 import click
 
+from everpath.cli.ending import ended_tidily
 from everpath.cli.image_inputs import forget
-from everpath.errors import Unreachable
+from everpath.errors import Unreachable, UsageError
 from everpath.formats.bundles.index_cache import IndexCache
 from everpath.images.kept import Kept, Store
 from everpath.images.opening import open_image
@@ -35,7 +36,8 @@ def fetch(text: str, progress: Progress | None) -> tuple[str, str]:
     located = parse_located(text)
     store = _store()
     digest = located.reference.digest if located.reference else None
-    kept = (store.find(digest) if digest else None) or _fetched(text, located, store, progress)
+    with ended_tidily():
+        kept = (store.find(digest) if digest else None) or _fetched(text, located, store, progress)
     return kept.folder, f"{located}:{kept.root}"
 
 
@@ -45,7 +47,12 @@ def _fetched(text: str, located: Located, store: Store, progress: Progress | Non
             progress(step.done, step.size, f"bytes of {step.digest[:19]} fetched")
 
     try:
-        return store.keep(heard(open_image(located, Options()), hear), str(located))
+        image = heard(open_image(located, Options()), hear)
+        try:
+            return store.keep(image, str(located))
+        except UsageError:
+            # A cache that is full, or may not be written, is no reason to give no answer.
+            return _aside().keep(image, str(located))
     except Unreachable as error:
         if "://" in text:
             raise
@@ -62,7 +69,13 @@ def _store() -> Store:
         if cache is not None:
             kept = cache.folder / "images"
             kept.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return Store(kept)
+            # Whose folder it is can give what is in it other names.
+            if kept.stat().st_uid == os.geteuid():
+                return Store(kept)
+    return _aside()
+
+
+def _aside() -> Store:
     folder = tempfile.mkdtemp(prefix="everpath-")
     _at_the_end(lambda: shutil.rmtree(folder, ignore_errors=True))
     return Store(Path(folder))

@@ -20,6 +20,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 
+from everpath.cli.ending import ended_tidily
 from everpath.cli.options import comma_list
 from everpath.cli.telling import tell
 from everpath.cli.writing import write as write_text
@@ -44,15 +45,15 @@ _NAMED_TAG: Final = re.compile(r"[a-z0-9][a-z0-9._:/-]*:[A-Za-z0-9_][A-Za-z0-9_.
 class Request(NamedTuple):
     """The options of both commands."""
 
-    output: str | None
-    tag: str | None
-    labels: tuple[str, ...]
-    annotations: tuple[str, ...]
-    platforms: tuple[str, ...]
-    compression: Compression
-    print_digest: bool
-    dry_run: bool
-    no_check: bool
+    output: str | None = None
+    tag: str | None = None
+    labels: tuple[str, ...] = ()
+    annotations: tuple[str, ...] = ()
+    platforms: tuple[str, ...] = ()
+    compression: Compression = "gzip"
+    print_digest: bool = False
+    dry_run: bool = False
+    no_check: bool = False
 
 
 def build_options(command: F) -> F:
@@ -192,7 +193,8 @@ def write(request: Request, recipe: Recipe, where: Located) -> None:
     image = build(recipe)
     digest = _digest(image, where)
     if not request.dry_run:
-        _write(image, where)
+        with ended_tidily():
+            _write(image, where)
     if request.print_digest:
         write_text([f"{digest}\n"], None, machine=True)
         return

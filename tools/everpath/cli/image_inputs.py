@@ -30,6 +30,7 @@ def local(path: str, progress: Callable[[int, int, str], None] | None = None) ->
     Raises Unreachable, UnreadableInput and UsageError.
     """
     if not is_image(path):
+        _require_no_host(path)
         return path
     if path not in _FOLDERS:
         from everpath.cli.fetching import fetch  # noqa: PLC0415 - brings HTTP and TLS along
@@ -38,6 +39,20 @@ def local(path: str, progress: Callable[[int, int, str], None] | None = None) ->
         _FOLDERS[path] = folder
         _FETCHED[folder] = name
     return _FOLDERS[path]
+
+
+def _require_no_host(path: str) -> None:
+    """Raises UnreadableInput for what is no path and starts as an image does, but for a tag or a capital."""
+    host, slash, _ = path.partition("/")
+    if not slash or not host.strip(".") or not ("." in host or ":" in host) or os.path.lexists(path):
+        return
+    from everpath.errors import UnreadableInput  # noqa: PLC0415
+
+    raise UnreadableInput(
+        f"cannot read {path}: there is no such file or folder",
+        hint="if it is an image: HOST/REPOSITORY:TAG in lower case; docker://HOST/REPOSITORY is its latest",
+        file=path,
+    )
 
 
 def forget() -> None:

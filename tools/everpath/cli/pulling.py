@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from everpath.cli.ending import ended_tidily
 from everpath.cli.registries import Transfer, Wishes, registry_options, told_options
 from everpath.cli.writing import write
 from everpath.errors import UsageError
@@ -79,7 +80,7 @@ def _pull(kind: str, text: str, options: dict[str, Any]) -> None:
     located = parse_located(text)
     out = options["output"] or _usual(located)
     target = _target(out)
-    with Transfer(quiet=options["quiet"]) as told:
+    with ended_tidily(), Transfer(quiet=options["quiet"]) as told:
         image = open_image(located, Wishes.of(options).options())
         if target is None:
             _extract(kind, heard(image, told), out, str(located))

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 __all__ = ["push_bundle", "push_catalog"]
 
-import tempfile
+import os
 from collections.abc import Iterator
-from contextlib import redirect_stdout
-from importlib import import_module
-from io import StringIO
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -97,12 +94,11 @@ def _push(kind: str, source: str, target: str, options: dict[str, Any]) -> int:
     reference = _target(target)
     mounts = [*(_repository(name, reference) for name in options["mount_from"]), *_home(source, reference)]
     chosen = Wishes.of(options).options(mount_from=tuple(mounts))
-    with tempfile.TemporaryDirectory(prefix="everpath-") as aside:
-        image = _image(kind, source, chosen, Path(aside, "image"), no_check=options["no_check"])
-        if image is None:
-            return ExitCode.FINDINGS
-        with Transfer(quiet=options["quiet"]) as told:
-            root = push(image, reference, chosen, told)
+    image = _image(kind, source, _for_source(source, reference, chosen), no_check=options["no_check"])
+    if isinstance(image, ExitCode):
+        return image
+    with Transfer(quiet=options["quiet"]) as told:
+        root = push(image, reference, chosen, told)
     named = str(reference) if reference.tag or reference.digest else f"{reference}:latest"
     said = root.digest if options["print_digest"] else f"{named} is {reference.name}@{root.digest}"
     write([f"{said}\n"], None, machine=False)
@@ -112,12 +108,20 @@ def _push(kind: str, source: str, target: str, options: dict[str, Any]) -> int:
 def _home(source: str, target: Reference) -> Iterator[str]:
     """The repository that an image of the same registry comes from: it has all the blobs."""
     located = parse_located(source) if is_image(source) else None
-    if (
-        located is not None
-        and located.reference is not None
-        and located.reference.registry == target.registry
-    ):
+    if located is not None and located.reference is not None and _are_neighbours(located.reference, target):
         yield located.reference.repository
+
+
+def _are_neighbours(one: Reference, other: Reference) -> bool:
+    return one.registry == other.registry
+
+
+def _for_source(source: str, target: Reference, options: Options) -> Options:
+    """The name and password of the command line are for the target: another registry does not get them."""
+    located = parse_located(source) if is_image(source) else None
+    if located is None or located.reference is None or _are_neighbours(located.reference, target):
+        return options
+    return replace(options, credential=None)
 
 
 def _target(text: str) -> Reference:
@@ -139,10 +143,10 @@ def _repository(name: str, reference: Reference) -> str:
     return whole.repository
 
 
-def _image(kind: str, source: str, options: Options, aside: Path, *, no_check: bool) -> Image | None:
-    """What is to be sent; None for a folder that is not worth it, which has been told."""
+def _image(kind: str, source: str, options: Options, *, no_check: bool) -> Image | ExitCode:
+    """What is to be sent; an exit code for a folder that is not worth it, which has been told."""
     if not is_image(source):
-        return _built(kind, source, str(aside), no_check=no_check)
+        return _built(kind, source.rstrip(os.sep) or source, no_check=no_check)
     from everpath.images.opening import open_image  # noqa: PLC0415
     from everpath.images.operators import payload_of  # noqa: PLC0415
 
@@ -154,12 +158,12 @@ def _image(kind: str, source: str, options: Options, aside: Path, *, no_check: b
     return image
 
 
-def _built(kind: str, source: str, aside: str, *, no_check: bool) -> Image | None:
-    """The image of a folder, built aside by the command for that: the digest is the one it would print."""
-    from everpath.images.layouts import open_layout  # noqa: PLC0415
+def _built(kind: str, folder: str, *, no_check: bool) -> Image | ExitCode:
+    """The image of a folder, in memory, as the command for that builds it without options."""
+    from everpath.cli import bundle_build, catalog_build  # noqa: PLC0415 - they bring all readers along
+    from everpath.cli.image_building import Request  # noqa: PLC0415
+    from everpath.images.building import Recipe, build  # noqa: PLC0415
 
-    command: click.Command = import_module(f"everpath.cli.{kind}_build").build
-    arguments = [source, "--output", f"oci:{aside}", "--print-digest", *(["--no-check"] if no_check else [])]
-    with redirect_stdout(StringIO()), command.make_context("build", arguments) as context:
-        code = command.invoke(context)
-    return open_layout(aside) if code == ExitCode.CLEAN else None
+    request = Request(no_check=no_check)
+    recipe = (bundle_build if kind == "bundle" else catalog_build).recipe_of(folder, request)
+    return build(recipe) if isinstance(recipe, Recipe) else recipe

@@ -5,7 +5,7 @@ from __future__ import annotations
 __all__ = ["TarMembers", "open_archive", "write_archive"]
 
 import io
-import tarfile
+import os
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -15,7 +15,8 @@ from everpath.images.checked import checked_pieces
 from everpath.images.content import Descriptor, Image, in_push_order, named_by
 from everpath.images.drafts import draft_file
 from everpath.images.layers import file_pieces, folder_pieces, tar_end
-from everpath.images.layouts import LAYOUT, layout_index, pick
+from everpath.images.layouts import LAYOUT, layout_index, pick, require_no_pipe
+from everpath.images.tar_reading import NotTar, TarReader
 
 _BLOBS: Final = "blobs/sha256"
 _LONGEST_INDEX: Final = 4 * 1024 * 1024
@@ -41,9 +42,14 @@ def open_archive(path: str, tag: str | None = None) -> Image:
     """An image of an archive: that of a tag, else the only one there is. Raises UnreadableInput."""
     members = TarMembers(path)
     if "oci-layout" not in members:
-        kind = "a docker-archive" if "manifest.json" in members else "no archive of an image"
-        hint = f"try docker-archive:{path}" if "manifest.json" in members else "an archive holds oci-layout"
-        raise UnreadableInput(f"{path} is {kind}, not an OCI archive", hint=hint, file=path)
+        if "manifest.json" in members:
+            hint = f"try docker-archive:{path}"
+            raise UnreadableInput(f"{path} is a docker-archive, not an OCI archive", hint=hint, file=path)
+        raise UnreadableInput(
+            f"{path} is no archive of an image: it has no oci-layout",
+            hint="export the image again",
+            file=path,
+        )
     named = named_by(members.read("index.json", _LONGEST_INDEX), f"index.json of {path}", is_index=True)
     return Image(pick(named, tag, path), _Archive(members))
 
@@ -57,16 +63,15 @@ class TarMembers:
     def __init__(self, path: str) -> None:
         self.path = path
         self._spans: dict[str, tuple[int, int]] = {}
+        require_no_pipe(Path(path))
         try:
-            with tarfile.open(path, "r:") as archive:
-                for number, member in enumerate(archive):
+            with Path(path).open("rb") as stream:
+                for number, member in enumerate(TarReader(_Seekable(stream))):
                     if number >= _MOST_MEMBERS:
                         raise UnreadableInput(f"{path} has more than {_MOST_MEMBERS:,} members", file=path)
-                    if member.isreg() and not member.issparse():
-                        name = member.name.removeprefix("./")
-                        self._spans[name] = (member.offset_data, member.size)
-                    archive.members = []  # type: ignore[attr-defined]
-        except tarfile.TarError as error:
+                    if member.kind == "file":
+                        self._spans[member.name.removeprefix("./")] = (member.offset, member.size)
+        except NotTar as error:
             raise UnreadableInput(f"{path} is no tar archive: {error}", hint=_HINT, file=path) from error
         except OSError as error:
             raise unreadable(path, error) from error
@@ -106,6 +111,23 @@ class TarMembers:
 
 
 _HINT: Final = "an archive of an image is not compressed: gunzip it first if it is"
+
+
+class _Seekable:
+    """A file as the source of an archive: what is not read is passed over, up to the end that it has."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._end = stream.seek(0, os.SEEK_END)
+        stream.seek(0)
+
+    def read(self, count: int, /) -> bytes:
+        return self._stream.read(count)
+
+    def skip(self, count: int, /) -> None:
+        if self._stream.tell() + count > self._end:
+            raise NotTar("it ends in the middle of a file")
+        self._stream.seek(count, os.SEEK_CUR)
 
 
 class _Part(io.RawIOBase):

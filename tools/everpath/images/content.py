@@ -40,6 +40,8 @@ _DEEPEST: Final = 8
 # Runtimes take 127 layers; an index of all there is, a few hundred manifests.
 _MOST_NAMED: Final = 4096
 _LARGEST: Final = 1 << 50
+# Blobs of one image with all its platforms: indexes of indexes could name billions.
+_MOST_BLOBS: Final = 65_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +142,7 @@ def misshapen(name: str, reason: str) -> UnreadableInput:
 def in_push_order(image: Image) -> Iterator[Descriptor]:
     """Every blob once, each after all that it names: a tag never points at what is not there.
 
-    Raises UnreadableInput for indexes in indexes beyond all sense.
+    Raises UnreadableInput for indexes in indexes, or blobs, beyond all sense.
     """
     seen: set[str] = set()
 
@@ -150,6 +152,8 @@ def in_push_order(image: Image) -> Iterator[Descriptor]:
         if depth > _DEEPEST:
             raise misshapen(descriptor.digest, f"indexes nest more than {_DEEPEST} deep")
         seen.add(descriptor.digest)
+        if len(seen) > _MOST_BLOBS:
+            raise misshapen(image.root.digest, f"it has more than {_MOST_BLOBS:,} blobs")
         for child in children(image.content, descriptor):
             yield from below(child, depth + 1)
         yield descriptor

@@ -79,6 +79,9 @@ def open_docker_archive(path: str, tag: str | None = None) -> Image:
     Cost: every layer is hashed once, for the manifest that the archive does not have.
     """
     members = TarMembers(path)
+    if "manifest.json" not in members and "oci-layout" in members:
+        hint = f"try oci-archive:{path}"
+        raise UnreadableInput(f"{path} is an OCI archive, not a docker-archive", hint=hint, file=path)
     listed = _picked(_json(members, "manifest.json"), tag, path)
     content = _Members(members)
     config = content.add(CONFIG, _text(listed.get("Config"), path))

@@ -9,6 +9,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from secrets import token_hex
 from typing import BinaryIO
 
 from everpath.errors import UsageError
@@ -60,4 +61,4 @@ def refused(path: Path, error: OSError) -> UsageError:
 
 def _beside(path: Path) -> Path:
     # The name may be as long as the file system takes: the draft's must not be longer.
-    return path.with_name(f".everpath.{os.getpid()}.{abs(hash(path.name)) % 10**8}")
+    return path.with_name(f".everpath.{os.getpid()}.{token_hex(4)}")

@@ -6,18 +6,29 @@ layout that others read is never half an image.
 
 from __future__ import annotations
 
-__all__ = ["LAYOUT", "REF_NAME", "blob_path", "layout_index", "open_layout", "pick", "write_layout"]
+__all__ = [
+    "LAYOUT",
+    "REF_NAME",
+    "blob_path",
+    "layout_index",
+    "open_layout",
+    "pick",
+    "require_no_pipe",
+    "write_layout",
+]
 
+import fcntl
 import json
-from collections.abc import Sequence
-from contextlib import suppress
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from everpath.errors import UnreadableInput, UsageError
 from everpath.formats.sources import unreadable
-from everpath.images.checked import copy_blob
+from everpath.images.checked import checked_pieces, copy_blob
 from everpath.images.content import Descriptor, Image, in_push_order, named_by
 from everpath.images.drafts import draft_file, draft_folder, refused
 from everpath.images.manifests import descriptor_json, index_bytes, json_bytes
@@ -63,13 +74,32 @@ def write_layout(image: Image, path: str, tag: str | None = None) -> None:
     Raises UsageError where the folder is something else or cannot be written: it is then as it was.
     """
     folder = Path(path)
-    if (folder / "oci-layout").is_file():
+    if not _is_layout(folder):
+        try:
+            _require_free(folder)
+            _make(image, folder, tag)
+        except UsageError:
+            # Another build may have made one meanwhile.
+            if not _is_layout(folder):
+                raise
+        else:
+            return
+    with _alone_in(folder):
         _add(image, folder, tag)
-        return
+
+
+def _is_layout(folder: Path) -> bool:
+    return (folder / "oci-layout").is_file()
+
+
+def _require_free(folder: Path) -> None:
     if folder.is_symlink() or (folder.exists() and (not folder.is_dir() or any(folder.iterdir()))):
         raise UsageError(
-            f"{path} is there, and no OCI layout", hint="name another folder, or take that one away"
+            f"{folder} is there, and no OCI layout", hint="name another folder, or take that one away"
         )
+
+
+def _make(image: Image, folder: Path, tag: str | None) -> None:
     with draft_folder(folder) as draft:
         (draft / "blobs" / "sha256").mkdir(parents=True)
         for descriptor in in_push_order(image):
@@ -105,6 +135,24 @@ def blob_path(folder: Path, descriptor: Descriptor) -> Path:
     return folder / "blobs" / "sha256" / descriptor.digest.removeprefix("sha256:")
 
 
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """While nobody else adds to a layout: of two who do, the last would write an index without the other's.
+
+    File systems that know no locks hold nobody off.
+    """
+    try:
+        held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError as error:
+        raise refused(folder, error) from error
+    try:
+        with suppress(OSError):
+            fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)
+
+
 def _add(image: Image, folder: Path, tag: str | None) -> None:
     """Blobs that are missing first, then the index, in one step. What fails leaves no blob behind."""
     index = _with(_index(folder), str(folder / "index.json"), image.root, tag)
@@ -113,7 +161,7 @@ def _add(image: Image, folder: Path, tag: str | None) -> None:
         (folder / "blobs" / "sha256").mkdir(parents=True, exist_ok=True)
         for descriptor in in_push_order(image):
             target = blob_path(folder, descriptor)
-            if not _is_there(target, descriptor):
+            if not _is_there(folder, descriptor):
                 with draft_file(target) as stream:
                     copy_blob(image.content, descriptor, stream)
                 made.append(target)
@@ -128,17 +176,26 @@ def _add(image: Image, folder: Path, tag: str | None) -> None:
         raise
 
 
-def _is_there(target: Path, descriptor: Descriptor) -> bool:
-    """A blob of the right size is taken for whole: nobody but a damaged disk puts another in its place."""
+def _is_there(folder: Path, descriptor: Descriptor) -> bool:
+    """Whether a blob is there and whole: who was told to build a damaged image again is helped by it."""
     try:
-        return target.stat().st_size == descriptor.size
-    except FileNotFoundError:
+        for _ in checked_pieces(_Folder(folder), descriptor):
+            pass
+    except UnreadableInput:
         return False
+    return True
+
+
+def require_no_pipe(path: Path) -> None:
+    """Raises UnreadableInput for what would be waited for without end."""
+    if path.is_fifo():
+        raise UnreadableInput(f"{path} is a pipe, not a file", hint="write it to a file", file=str(path))
 
 
 def _index(folder: Path) -> bytes:
     """The bytes of index.json."""
     file = folder / "index.json"
+    require_no_pipe(file)
     try:
         with file.open("rb") as stream:
             data = stream.read(_LONGEST_INDEX + 1)
@@ -157,6 +214,7 @@ class _Folder:
 
     def open(self, descriptor: Descriptor) -> BinaryIO:
         path = blob_path(self._folder, descriptor)
+        require_no_pipe(path)
         try:
             return path.open("rb")
         except FileNotFoundError as error:

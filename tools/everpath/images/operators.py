@@ -13,7 +13,7 @@ from everpath.errors import UnreadableInput
 from everpath.images.content import Image, Platform
 from everpath.images.drafts import draft_folder
 from everpath.images.platforms import labels_of, manifest_for
-from everpath.images.unpacking import unpack
+from everpath.images.unpacking import fill
 
 #: The label that says where the file-based catalog of an image is.
 CONFIGS: Final = "operators.operatorframework.io.index.configs.v1"
@@ -64,10 +64,14 @@ def extract(image: Image, payload: Payload, folder: str, name: str, platform: Pl
         draft_folder(target) as draft,
         tempfile.TemporaryDirectory(dir=draft.parent, prefix=".everpath.") as aside,
     ):
-        whole = Path(aside, "image")
-        if not unpack(image, str(whole), prefixes=payload.folders, platform=platform):
+        whole, spool = Path(aside, "image"), Path(aside, "spool")
+        whole.mkdir()
+        spool.mkdir()
+        if not fill(image, whole, spool, prefixes=payload.folders, platform=platform):
             where = ", ".join(f"/{each}" for each in payload.folders)
             raise UnreadableInput(f"{name} holds nothing in {where}, where its labels point")
+        if not (whole / payload.root).is_dir():
+            raise UnreadableInput(f"{name} has a file in the place of the folder /{payload.root}")
         for each in sorted((whole / payload.root).iterdir()):
             each.rename(draft / each.name)
 

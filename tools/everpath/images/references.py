@@ -88,7 +88,7 @@ def parse_reference(text: str) -> Reference:
 def parse_located(text: str) -> Located:
     """An image in a registry (`docker://` may be left out), a layout folder or an archive. Raises UsageError.
 
-    What follows the last colon of a path is a tag, unless it has a slash; docker-archive takes a whole
+    What follows the first colon of a path is a tag, as with other tools; docker-archive takes a whole
     reference there.
     """
     for transport in _PATHS:

@@ -6,30 +6,33 @@ of the finished picture gets a name on disk. No link is ever made: one to a file
 
 from __future__ import annotations
 
-__all__ = ["LIMIT", "unpack"]
+__all__ = ["LIMIT", "fill", "unpack"]
 
-import io
-import tarfile
+import errno
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from shutil import copyfile, copyfileobj
+from shutil import copyfile
 from tempfile import TemporaryDirectory
-from typing import BinaryIO, Final, NamedTuple, cast
+from typing import Final, NamedTuple
 
 from everpath.errors import UnreadableInput, UsageError
 from everpath.images.content import Descriptor, Image, Platform
 from everpath.images.drafts import draft_folder
 from everpath.images.inflating import Allowance, layer_pieces
 from everpath.images.platforms import manifest_for, parts_of
+from everpath.images.tar_reading import NotTar, Pieces, TarEntry, TarReader
 
 #: How many bytes all layers may unpack to, also those of a base that are read only to get past them.
 LIMIT: Final = 4 << 30
 
 _MOST_MEMBERS: Final = 1_000_000
+# What Linux takes for a path, far more folders than anybody nests, and what all names may take in memory.
+_LONGEST_NAME: Final = 4096
+_DEEPEST: Final = 128
+_MOST_NAMES: Final = 256 << 20
 _WHITEOUT: Final = ".wh."
 _OPAQUE: Final = ".wh..wh..opq"
-_PIECE: Final = 1 << 20
 _MOST_LINKS: Final = 16
 
 
@@ -50,14 +53,30 @@ def unpack(
     target = Path(folder)
     if target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir()))):
         raise UsageError(f"{folder} is not empty", hint="name a folder that is not there yet")
+    with draft_folder(target) as draft, TemporaryDirectory(dir=target.parent, prefix=".everpath.") as spool:
+        return fill(image, draft, Path(spool), prefixes=prefixes, platform=platform, limit=limit)
+
+
+def fill(
+    image: Image,
+    folder: Path,
+    spool: Path,
+    *,
+    prefixes: Iterable[str] = (),
+    platform: Platform | None = None,
+    limit: int = LIMIT,
+) -> tuple[str, ...]:
+    """The same into an empty folder, by way of another one on the same file system. Raises OSError, too.
+
+    Where that fails, both are worth nothing.
+    """
     _, layers = parts_of(image, manifest_for(image, platform))
     wanted = tuple(prefix.strip("/") for prefix in prefixes if prefix.strip("/"))
     allowance = Allowance(limit)
-    with draft_folder(target) as draft, TemporaryDirectory(dir=target.parent, prefix=".everpath.") as spool:
-        picture = _Picture(Path(spool), wanted)
-        for layer in layers:
-            picture.lay(layer, layer_pieces(image.content, layer, allowance))
-        return picture.develop(draft, allowance)
+    picture = _Picture(spool, wanted)
+    for layer in layers:
+        picture.lay(layer, layer_pieces(image.content, layer, allowance))
+    return picture.develop(folder, allowance)
 
 
 class _Kept(NamedTuple):
@@ -73,9 +92,26 @@ _Entries = dict[str, _Kept | None]
 
 
 @dataclass(slots=True)
+class _Census:
+    """How much was seen. Raises UnreadableInput for more than any image has."""
+
+    members: int = 0
+    length: int = 0
+
+    def add(self, name: str) -> None:
+        self.members += 1
+        self.length += len(name)
+        if self.members > _MOST_MEMBERS:
+            raise UnreadableInput(f"the image has more than {_MOST_MEMBERS:,} files")
+        if self.length > _MOST_NAMES:
+            raise UnreadableInput(f"the names of the image's files take more than {_MOST_NAMES >> 20} MiB")
+
+
+@dataclass(slots=True)
 class _Layer:
     """What one layer brings, and what it takes away from those below it."""
 
+    census: _Census
     entries: _Entries = field(default_factory=dict)
     implied: set[str] = field(default_factory=set)
     gone: set[str] = field(default_factory=set)
@@ -83,8 +119,11 @@ class _Layer:
 
     def put(self, name: str, kept: _Kept | None) -> None:
         """Raises UnreadableInput for a name that is a folder and something else, or leads through such."""
+        if len(name) > _LONGEST_NAME or name.count("/") >= _DEEPEST:
+            raise _refused(f"{name[:60]}…", "its path is longer than any")
         for above in filter(None, _above(name)):
             if above not in self.entries:
+                self.census.add(above)
                 self.implied.add(above)
                 self.entries[above] = None
             elif self.entries[above] is not None:
@@ -115,28 +154,25 @@ class _Picture:
     spools: Path
     wanted: tuple[str, ...]
     entries: _Entries = field(default_factory=dict)
-    seen: int = 0
+    census: _Census = field(default_factory=_Census)
 
     def lay(self, layer: Descriptor, pieces: Iterator[bytes]) -> None:
         """Put a layer on top: what it takes away first, wherever in the archive that stands."""
-        stream = _Stream(pieces)
-        fresh = _Layer()
+        source = Pieces(pieces)
+        archive = TarReader(source)
+        fresh = _Layer(self.census)
         try:
-            with tarfile.open(fileobj=cast(BinaryIO, stream), mode="r|", errors="surrogateescape") as archive:
-                while (member := archive.next()) is not None:
-                    self._take(archive, member, fresh)
-                    archive.members = []  # type: ignore[attr-defined]
-        except (tarfile.TarError, ValueError, OverflowError, EOFError) as error:
+            for member in archive:
+                self._take(archive, member, fresh)
+        except NotTar as error:
             raise UnreadableInput(
                 f"the layer {layer.digest} is no tar archive: {error}", hint=_HINT
             ) from error
-        stream.drain()
+        source.drain()
         self.entries = fresh.over(self.entries)
 
-    def _take(self, archive: tarfile.TarFile, member: tarfile.TarInfo, fresh: _Layer) -> None:
-        self.seen += 1
-        if self.seen > _MOST_MEMBERS:
-            raise UnreadableInput(f"the image has more than {_MOST_MEMBERS:,} files")
+    def _take(self, archive: TarReader, member: TarEntry, fresh: _Layer) -> None:
+        self.census.add(member.name)
         name = _safe(member.name)
         parent, _, last = name.rpartition("/")
         if last == _OPAQUE:
@@ -149,29 +185,27 @@ class _Picture:
     def _is_wanted(self, name: str) -> bool:
         return not self.wanted or any(name == each or name.startswith(f"{each}/") for each in self.wanted)
 
-    def _kept(self, archive: tarfile.TarFile, member: tarfile.TarInfo, fresh: _Layer) -> _Kept | None:
-        if member.isdir():
+    def _kept(self, archive: TarReader, member: TarEntry, fresh: _Layer) -> _Kept | None:
+        if member.kind == "folder":
             return None
-        if member.issym():
-            return _Kept(target=member.linkname)
-        if member.islnk():
-            original = _safe(member.linkname)
+        if member.kind == "symlink":
+            return _Kept(target=member.link)
+        if member.kind == "hardlink":
+            original = _safe(member.link)
             kept = fresh.entries.get(original) or self.entries.get(original)
             if kept is None:
                 raise _refused(
                     member.name, f"it is a hard link to {original}, which is no file unpacked here"
                 )
             return kept
-        if not member.isreg() or member.issparse():
+        if member.kind == "other":
             raise _refused(member.name, "it is neither a file nor a folder")
-        return _Kept(self._spool(archive, member), is_executable=bool(member.mode & 0o100))
+        return _Kept(self._spool(archive), is_executable=bool(member.mode & 0o100))
 
-    def _spool(self, archive: tarfile.TarFile, member: tarfile.TarInfo) -> Path:
-        path = self.spools / str(self.seen)
-        content = archive.extractfile(member)
-        assert content is not None
+    def _spool(self, archive: TarReader) -> Path:
+        path = self.spools / str(self.census.members)
         with path.open("xb") as stream:
-            copyfileobj(content, stream, _PIECE)
+            stream.writelines(archive.content())
         return path
 
     def develop(self, root: Path, allowance: Allowance) -> tuple[str, ...]:
@@ -179,18 +213,15 @@ class _Picture:
         placed: dict[Path, Path] = {}
         files = []
         for name, entry in sorted(self.entries.items()):
-            path = root / name
-            if entry is None:
-                path.mkdir(exist_ok=True)
-                continue
-            kept = self._followed(name)
-            assert kept.spool is not None
-            if (twin := placed.get(kept.spool)) is not None:
-                allowance.spend(twin.stat().st_size)
-                copyfile(twin, path)
-            else:
-                placed[kept.spool] = kept.spool.rename(path)
-            path.chmod(0o755 if kept.is_executable else 0o644)
+            try:
+                if entry is None:
+                    (root / name).mkdir(exist_ok=True)
+                    continue
+                _place(self._followed(name), root / name, placed, allowance)
+            except OSError as error:
+                if error.errno == errno.ENAMETOOLONG:
+                    raise _refused(f"{name[:60]}…", "no file here can have so long a name") from error
+                raise
             files.append(name)
         return tuple(files)
 
@@ -208,6 +239,17 @@ class _Picture:
 
 
 _HINT: Final = "pull or build the image again"
+
+
+def _place(kept: _Kept, path: Path, placed: dict[Path, Path], allowance: Allowance) -> None:
+    """A file under its name; the second of one content is a copy of the first."""
+    assert kept.spool is not None
+    if (twin := placed.get(kept.spool)) is not None:
+        allowance.spend(twin.stat().st_size)
+        copyfile(twin, path)
+    else:
+        placed[kept.spool] = kept.spool.rename(path)
+    path.chmod(0o755 if kept.is_executable else 0o644)
 
 
 def _safe(name: str) -> str:
@@ -242,22 +284,3 @@ def _refused(name: str, reason: str) -> UnreadableInput:
         f"the image holds {name!r}, and {reason}",
         hint="nothing was unpacked; whoever built the image should know why that is in it",
     )
-
-
-class _Stream(io.RawIOBase):
-    """Pieces as the stream that tarfile reads."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
-        self._held = b""
-
-    def read(self, size: int = -1) -> bytes:
-        while len(self._held) < size and (piece := next(self._pieces, None)) is not None:
-            self._held += piece
-        found, self._held = self._held[:size], self._held[size:]
-        return found
-
-    def drain(self) -> None:
-        """Read what is behind the archive: only a whole blob can be told from a damaged one."""
-        for _ in self._pieces:
-            pass

@@ -73,7 +73,7 @@ def _results(outcome: Outcome, ids: list[str]) -> Iterator[dict[str, Any]]:
     seen: Counter[str] = Counter()
     for sighting in outcome.sightings(outcome.report.findings):
         finding = sighting.finding
-        identity = _identity(finding, outcome.workspace)
+        identity = _identity(sighting, outcome.workspace)
         seen[identity] += 1
         yield {
             "ruleId": finding.rule,
@@ -85,11 +85,15 @@ def _results(outcome: Outcome, ids: list[str]) -> Iterator[dict[str, Any]]:
         }
 
 
-def _identity(finding: Finding, workspace: Workspace) -> str:
-    """What stays the same when lines move: a dashboard must not call an old finding new."""
+def _identity(sighting: Sighting, workspace: Workspace) -> str:
+    """What stays the same when lines move: a dashboard must not call an old finding new.
+
+    A file of an image goes by the image's name, wherever it is kept.
+    """
+    finding = sighting.finding
     parts = (
         finding.rule,
-        workspace.relative(finding.place.file),
+        workspace.relative(sighting.location.file),
         finding.package,
         finding.channel,
         finding.entry,

@@ -90,7 +90,7 @@ class Authority:
     def _token(self, parameters: Mapping[str, str], scopes: tuple[Scope, ...]) -> _Token:
         realm = parameters.get("realm", "")
         kinds = ("https", "http") if self._insecure else ("https",)
-        if urlsplit(realm).scheme not in kinds:
+        if _scheme(realm) not in kinds:
             raise Unreachable(
                 f"{self._host} sends us to {realm or 'nowhere'} for a token, and secrets do not go there",
                 hint="a token server has an https:// address; --insecure allows http://",
@@ -133,13 +133,27 @@ class Authority:
     def _read(self, answer: Answer, realm: str) -> _Token:
         try:
             document: Any = json.loads(answer.text(_LONGEST_ANSWER))
-            token = str(document.get("token") or document["access_token"])
+            token = _plain(document.get("token") or document["access_token"])
             life = max(int(document.get("expires_in") or 0), _SHORTEST_LIFE)
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        except (ValueError, OverflowError, LookupError, TypeError, AttributeError, RecursionError) as error:
             where = urlsplit(realm).netloc
             hint = "is it the token server of that registry?"
             raise Unreachable(f"{where} answers without a token for {self._host}", hint=hint) from error
         return _Token(f"Bearer {token}", self._now() + life - _MARGIN)
+
+
+def _scheme(url: str) -> str:
+    try:
+        return urlsplit(url).scheme
+    except ValueError:
+        return ""
+
+
+def _plain(token: object) -> str:
+    """A token that a header can carry. Raises ValueError."""
+    if not isinstance(token, str) or not token.isascii() or not token.isprintable():
+        raise ValueError(token)
+    return token
 
 
 def _wanted(parameters: Mapping[str, str], scopes: tuple[Scope, ...]) -> list[str]:

@@ -38,7 +38,10 @@ class Connections:
         weakref.finalize(self, _hang_up, self._idle)
 
     def send(self, request: Request) -> Answer:
-        url = urlsplit(request.url)
+        try:
+            url = urlsplit(request.url)
+        except ValueError as error:
+            raise Absent(f"{request.url[:200]!r} is no address") from error
         origin = (url.scheme, url.netloc)
         kept = self._resumed(origin)
         connection = kept or self._opened(url)
@@ -49,7 +52,14 @@ class Connections:
             # A server may hang up at the very moment; only what changes nothing is asked again unseen.
             if kept is not None and request.method in ("GET", "HEAD"):
                 return self.send(request)
-            raise _told(error) from error
+            raise _through(_told(error), _proxy(url)) from error
+        except ValueError as error:
+            # A host that no name can be (`a..b`), or a header that none may be.
+            connection.close()
+            raise Absent(f"{url.netloc[:200]} cannot be asked: {error}") from error
+        except BaseException:
+            connection.close()
+            raise
 
     def _resumed(self, origin: _Origin) -> http.client.HTTPConnection | None:
         """A connection that idles and was not hung up: one that has something to say has been."""
@@ -185,7 +195,25 @@ def _proxy(url: SplitResult) -> SplitResult | None:
     named = getproxies_environment().get(url.scheme)
     if not named or proxy_bypass(url.netloc):
         return None
-    return urlsplit(named if "//" in named else f"//{named}")
+    try:
+        proxy = urlsplit(named if "//" in named else f"//{named}")
+        is_one = bool(proxy.hostname) and proxy.scheme in ("", "http") and (proxy.port or 1) > 0
+    except ValueError:
+        is_one = False
+    if not is_one or any(map(str.isspace, named)):
+        # It may hold a password, which is nothing to show.
+        raise UsageError(
+            f"{url.scheme.upper()}_PROXY names no proxy that can be used",
+            hint="write it like http://HOST:PORT",
+        )
+    return proxy
+
+
+def _through(error: Broken, proxy: SplitResult | None) -> Broken:
+    """The same, with the proxy that may be to blame."""
+    if proxy is None:
+        return error
+    return type(error)(f"{error}, through the proxy {proxy.netloc.rpartition('@')[2]}")
 
 
 def _proxy_headers(proxy: SplitResult) -> Mapping[str, str]:

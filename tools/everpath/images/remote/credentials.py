@@ -20,6 +20,7 @@ _HUB_KEYS: Final = ("https://index.docker.io/v1/", "index.docker.io", _DOCKER_HU
 #: The user name under which helpers and auth files keep an identity token.
 _TOKEN_USER: Final = "<token>"
 _HELPER_TIME: Final = 60
+_LONGEST_FILE: Final = 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,21 +88,26 @@ def run_helper(helper: str, server: str) -> Credential | None:
     try:
         answer = json.loads(done.stdout)
         user, secret = str(answer["Username"]), str(answer["Secret"])
-    except (ValueError, LookupError, TypeError) as error:
+    except (ValueError, LookupError, TypeError, RecursionError) as error:
         raise UsageError(f"{program} answers no credential for {server}") from error
     return Credential("", identity_token=secret) if user == _TOKEN_USER else Credential(user, secret)
 
 
 def _settings(file: Path, *, required: bool) -> Mapping[str, Any]:
     try:
-        content = json.loads(file.read_bytes() or b"{}")
-    except FileNotFoundError as error:
+        with file.open("rb") as stream:
+            data = stream.read(_LONGEST_FILE + 1)
+        if len(data) > _LONGEST_FILE:
+            raise _misshapen(file, f"it has more than {_LONGEST_FILE >> 20} MiB")
+        content = json.loads(data or b"{}")
+    except (FileNotFoundError, NotADirectoryError) as error:
+        # A home that is no folder (HOME=/dev/null) has no file either.
         if required:
             raise UsageError(f"cannot read {file}: {error.strerror}", hint="--authfile names it") from error
         return {}
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise _misshapen(file, "it is no JSON") from error
     if not isinstance(content, dict):
         raise _misshapen(file, "it is no JSON object")

@@ -6,7 +6,7 @@ __all__ = ["Session"]
 
 from collections.abc import Mapping
 from typing import BinaryIO, Final
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import quote, urljoin, urlsplit
 
 from everpath import __version__
 from everpath.errors import Unreachable, UnreadableInput
@@ -23,6 +23,8 @@ from everpath.images.remote.transport import Absent, Answer, Broken, Lasting, No
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _MOST_REDIRECTS: Final = 5
 _HUB: Final = {"docker.io": "registry-1.docker.io"}
+# What an address is written with; all else, as raw bytes in a Location header, is escaped.
+_WRITTEN: Final = "!#$%&'()*+,/:;=?@[]~"
 
 
 class Session:
@@ -188,21 +190,40 @@ class Session:
             if answer.status not in _REDIRECTS or not where:
                 return answer, request.url
             answer.body.close()
-            request = self._sent_on(request, first, urljoin(request.url, where))
+            request = self._sent_on(request, first, self.joined(request.url, where))
         raise Unreachable(
             f"{self.host} sends us on and on, last to {_origin(request.url)}",
             hint="is there a proxy between that redirects to itself?",
         )
 
     def _sent_on(self, request: Request, first: str, url: str) -> Request:
-        self.require_safe(url)
         headers = request.headers
         if _origin(url) != first:
+            if request.method == "POST" and request.body:
+                # An identity token: uploads are started without a body.
+                raise Unreachable(
+                    f"{first} sends us on to {_origin(url)}, and secrets do not go there",
+                    hint="is there something between that redirects requests for tokens?",
+                )
             headers = {name: value for name, value in headers.items() if name != "Authorization"}
         return Request(request.method, url, headers, request.body)
 
-    def require_safe(self, url: str) -> None:
-        """Raises Unreachable for an address that gives up TLS where it was wanted."""
+    def joined(self, url: str, where: str) -> str:
+        """Where the registry sends us on to from an address.
+
+        Raises Unreachable for what is no address, and for one that gives up TLS where it was wanted.
+        """
+        try:
+            found = urljoin(url, quote(where, safe=_WRITTEN, encoding="latin-1", errors="replace"))
+            self._require_safe(found)
+        except ValueError as error:
+            raise Unreachable(
+                f"{self.host} sends us on to {where[:200]!r}, which is no address",
+                hint="is it a registry that speaks the OCI distribution API (/v2/)?",
+            ) from error
+        return found
+
+    def _require_safe(self, url: str) -> None:
         scheme = urlsplit(url).scheme
         if scheme == "https" or (scheme == "http" and self._is_trusted):
             return

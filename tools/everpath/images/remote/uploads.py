@@ -8,7 +8,6 @@ import hashlib
 import re
 from collections.abc import Callable
 from typing import BinaryIO, Final
-from urllib.parse import urljoin
 
 from everpath.errors import Unreachable, UnreadableInput
 from everpath.images.content import Content, Descriptor
@@ -106,8 +105,7 @@ class Upload:
                 f"{self._session.host} starts an upload and does not say where to",
                 hint="is it a registry that speaks the OCI distribution API (/v2/)?",
             )
-        self._location = urljoin(self._location or self._session.base, where)
-        self._session.require_safe(self._location)
+        self._location = self._session.joined(self._location or self._session.base, where)
         least = answer.headers.get("oci-chunk-min-length", "")
         if least.isascii() and least.isdigit():
             self._chunk = max(self._chunk, int(least[:18]))
@@ -140,13 +138,15 @@ class Upload:
     def _went_on(self, answer: Answer) -> None:
         """After a chunk, or after a refusal that can be lived with. Raises Unreachable for any other."""
         if answer.status == 202 and not self._is_last:
-            sent = self._source.position
+            before, sent = self._offset, self._source.position
             self._moved(answer)
             self._offset = self._held(answer, sent)
             if self._offset > self._best:
                 # Whoever gets further may fail again: only failing at the same place is given up.
                 self._best = self._offset
                 self._pauses = self._session.options.patience.pauses()
+            elif self._offset <= before:
+                self._recover(self._forgetful(), may_pass=True)
             return
         if not self._is_whole and self._offset == 0 and answer.status in _NO_CHUNKS:
             answer.body.close()
@@ -157,6 +157,12 @@ class Upload:
         name = self._session.reference.repository
         error = refused(answer, self._session.host, name, "take a blob for", authenticated=True)
         self._recover(error, may_pass=may_pass, asked=asked)
+
+    def _forgetful(self) -> Unreachable:
+        return Unreachable(
+            f"{self._session.host} takes chunks of {self._blob.digest} and does not keep them",
+            hint="this is the registry's own trouble: its log says more; try again later",
+        )
 
     def _recover(self, error: Unreachable, *, may_pass: bool, asked: float | None = None) -> None:
         """Wait, then ask how far the registry got, and go on from there or from the start."""
