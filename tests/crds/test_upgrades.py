@@ -49,7 +49,9 @@ def test_upgrades_come_in_order_of_name() -> None:
     assert found == [("a", "b"), ("a", "c"), ("b", "c")]
 
 
-@pytest.mark.parametrize("way", ["a>b b>c c>z", "a>c b>c c>z", "a>x a>b x>z b>z", "z>y y>a a>b b>z"])
+@pytest.mark.parametrize(
+    "way", ["a>b b>c c>z", "a>c b>c c>z", "a>x a>b x>z b>z", "z>y y>a a>b b>z", "a>b a>c c>z", "a>? ?>z"]
+)
 def test_what_was_stored_anywhere_on_the_way_is_remembered_to_its_end(way: str) -> None:
     old, new = definition("v1alpha1", "v1"), definition("v1", "v1alpha1")
     known = {**dict.fromkeys("bcxyz", new), "a": old, "end": definition("v1")}

@@ -26,3 +26,12 @@ def test_what_a_lower_version_replaces_or_skips_was_withdrawn(edge: str) -> None
 def test_what_only_a_deprecated_one_replaces_was_not_withdrawn() -> None:
     """v1 installs b because c is deprecated, not because c were lower."""
     assert arrivals(channel_graph("c@2.0.0: b\nb@1.0.0\n%deprecated c: old"), "v1") == ("c", "b")
+
+
+def test_who_replaces_or_skips_itself_has_not_withdrawn_itself() -> None:
+    assert arrivals(channel_graph("a@1.0.0: - / a"), "v1") == ("a",)
+    assert arrivals(channel_graph("a@1.0.0: a"), "v1") == ("a",)
+
+
+def test_what_only_an_entry_without_a_bundle_replaces_was_not_withdrawn() -> None:
+    assert arrivals(channel_graph("b?: a\na@1.0.0"), "v1") == ("b", "a")

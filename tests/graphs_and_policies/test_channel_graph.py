@@ -143,6 +143,11 @@ def test_an_entry_without_a_version_is_accepted_by_name_alone() -> None:
     assert graph.successor_counts == {"b3": 0, "b2": 1, "x": 2, "y": 0}
 
 
+def test_who_accepts_itself_is_not_counted() -> None:
+    graph = channel_graph("b2: b2 / b1\nb1: - / b1")
+    assert graph.successor_counts == {"b2": 0, "b1": 1}
+
+
 def test_one_entry_accepts_another_by_each_edge_it_has() -> None:
     graph = channel_graph("b2: b1 / b1 / <2.0.0\nb1\nb0?")
     assert [edge.kind for edge in graph.accepts("b2", "b1")] == list(EdgeKind)

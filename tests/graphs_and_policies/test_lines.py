@@ -23,6 +23,21 @@ def test_an_entry_that_leads_to_itself_is_in_no_other_s_line() -> None:
     assert Lines({"a": "a", "b": "b"}).unrelated("ba") == ("b", "a")
 
 
+def test_a_line_goes_on_through_an_entry_that_also_leads_straight_to_the_bottom() -> None:
+    below = {"top": ["fork"], "fork": ["low", "x"], "low": "c", "c": "b", "b": "a", "a": "", "x": ""}
+    assert Lines(below).unrelated(["top", "low"]) == ("top",)
+
+
+def test_without_rivals_none_is_unrelated() -> None:
+    assert Lines({"a": ""}).unrelated("") == ()
+
+
+def test_what_many_ways_lead_to_is_looked_at_once() -> None:
+    """A ladder of forks that join again has twice as many ways with each rung."""
+    ladder = {f"{side}{i}": [f"l{i - 1}", f"r{i - 1}"] if i else ["end"] for i in range(50) for side in "lr"}
+    assert Lines({**ladder, "end": []}).unrelated(["l49", "r49", "end"]) == ("l49", "r49")
+
+
 def _chain(length: int, bottom: str) -> dict[str, list[str]]:
     below = {f"b{i}": [f"b{i - 1}" if i else bottom] for i in range(length)}
     return {**below, bottom: [bottom], "one": [f"b{length - 1}"], "two": [f"b{length - 1}"]}

@@ -172,6 +172,18 @@ def test_v0_installs_no_entry_that_provides_an_api_twice(again: dict[str, object
 def test_what_go_reads_as_nothing_is_an_api_too() -> None:
     assert "b" in olm_v0.prohibited(providing({}, None))
     assert "b" in olm_v0.prohibited(providing({"kind": "A"}, {"kind": "A", "group": None}))
+    assert "b" in olm_v0.prohibited(providing({**API, "group": ""}, {**API, "group": None}))
+
+
+def test_a_second_spelling_of_a_key_may_make_one_api_of_two() -> None:
+    """To Go the sign of Kelvin is a k, and the last key of a name counts."""
+    others = [{**API, "kind": kind, "\u212aind": "A"} for kind in "BC"]
+    assert "b" in olm_v0.prohibited(providing(API, others[0]))
+    assert "b" in olm_v0.prohibited(providing(*others))
+
+
+def test_apis_that_differ_are_no_repetition() -> None:
+    assert olm_v0.prohibited(providing(API, {**API, "kind": "B"}, {**API, "group": "b.io"})) == {}
 
 
 @pytest.mark.parametrize("other", [{**API, "version": "v2"}, {**API, "kind": 0}, "A", ["A"]])

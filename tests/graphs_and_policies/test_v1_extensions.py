@@ -234,6 +234,11 @@ def test_whoever_runs_a_deprecated_bundle_moves_to_another_of_that_version_witho
     assert olm_v1.hops(channel_graph(linked))["b1"] == "b2"
 
 
+def test_a_standing_says_first_whether_a_bundle_is_not_deprecated() -> None:
+    found = olm_v1.standings(channel_graph("b2\nb1\n%deprecated b2: old"))
+    assert [(name, standing[0]) for name, standing in found.items()] == [("b1", True), ("b2", False)]
+
+
 def test_v1_reads_versions_strictly_in_bulk_too() -> None:
     assert olm_v1.fresh_install(channel_graph("x@v9.0.0\nb1")) == "b1"
     unreadable = channel_graph("x@v9.0.0\ny@one\n%deprecated x: old")
@@ -311,6 +316,22 @@ def test_what_is_passed_over_has_its_reason() -> None:
         "passed over b2 of c: is deprecated, and b3 is not",
         "taken b3 of c: ranks first",
     ]
+
+
+def test_a_pre_release_outside_a_range_that_names_some_is_told_to_be_outside() -> None:
+    said = heard([source("b2-rc@2.0.0-rc.1: b1\nb1\nb3: b1")], asking("b1", within=">=3.0.0-rc.1"))
+    assert "refused b2-rc of c: is outside the version range '>=3.0.0-rc.1'" in said
+
+
+def test_among_deprecated_ones_it_is_the_version_that_is_told() -> None:
+    drawing = "b3: b1\nb2: b1\nb1\n%deprecated b3: old\n%deprecated b2: old\n%deprecated b1: old"
+    said = heard([source(drawing)], asking("b1"))
+    assert said[0] == "passed over b2 of c: is lower than b3: 2.0.0 and 3.0.0"
+
+
+def test_edges_of_every_channel_are_heard_of() -> None:
+    said = heard([source("[x]\nb1\n[y]\nb2: b1")], asking("b1"))
+    assert said[-1] == "taken b2 of c: ranks first"
 
 
 def test_whoever_stays_hears_so() -> None:

@@ -113,6 +113,26 @@ GROUPS: Final = (
         ),
         ("tests/packaging",),
     ),
+    Group(
+        (
+            "releases.bundle_edges",
+            "releases.checks",
+            "releases.cutting",
+            "releases.edges",
+            "releases.reconstruction",
+            "releases.source",
+        ),
+        (
+            "tests/releases/test_bundle_edges.py",
+            "tests/releases/test_checks.py",
+            "tests/releases/test_cutting.py",
+            "tests/releases/test_edges.py",
+            "tests/releases/test_reading.py",
+            "tests/releases/test_reconstruction.py",
+            "tests/releases/test_source.py",
+            "tests/laws/test_releases.py",
+        ),
+    ),
 )
 
 ALL: Final = tuple(module for group in GROUPS for module in group.modules)

@@ -107,8 +107,9 @@ def test_an_operator_without_a_base_is_told_how_to_get_one() -> None:
 
 def test_two_bases_are_refused_by_file() -> None:
     other = manifest("ClusterServiceVersion", "other", file="other.yaml")
-    with pytest.raises(UnreadableInput, match=r"2 ClusterServiceVersions: .*other\.yaml"):
+    with pytest.raises(UnreadableInput, match=r"2 ClusterServiceVersions: .*other\.yaml") as refused:
         sorted_out([base(), other])
+    assert refused.value.hint is not None
 
 
 def test_a_patch_beside_what_it_patches_is_refused_by_file() -> None:
@@ -170,13 +171,37 @@ def test_no_object_of_a_bundle_is_in_a_namespace() -> None:
 
 def test_two_objects_without_a_name_are_told_to_have_none() -> None:
     twins = [manifest("Service", "", file="a.yaml"), manifest("Service", "", file="b.yaml")]
-    with pytest.raises(UnreadableInput, match=r"a\.yaml: the Service has no name"):
-        operator(*twins)
+    for order in (twins, twins[::-1]):
+        with pytest.raises(UnreadableInput, match=r"a\.yaml: the Service has no name") as refused:
+            operator(*order)
+        assert refused.value.file == "a.yaml"
 
 
-def test_kustomizations_are_not_twins() -> None:
-    twins = [manifest("Kustomization", "", file=f"{letter}.yaml") for letter in "ab"]
+@pytest.mark.parametrize("kind", ["Kustomization", "Component", ""])
+def test_kustomizations_and_what_has_no_kind_are_no_part_of_a_bundle(kind: str) -> None:
+    found = operator(manifest(kind, "", file="a.yaml"), deployment())
+    assert found.others == ()
+
+
+@pytest.mark.parametrize("kind", ["Kustomization", "Component"])
+def test_kustomizations_are_not_twins(kind: str) -> None:
+    twins = [manifest(kind, "", file=f"{letter}.yaml") for letter in "ab"]
     assert operator(*twins, deployment()).others == ()
+
+
+def test_a_group_that_no_definition_extends_has_no_samples() -> None:
+    service = manifest("APIService", "v1.policy", spec={"group": "policy"})
+    budget = manifest("PodDisruptionBudget", "acme", "policy/v1")
+    found = operator(service, budget)
+    assert found.samples == ()
+    assert found.others == (service, budget)
+
+
+def test_an_object_of_no_group_is_no_sample_of_a_definition_without_one() -> None:
+    broken = crd()
+    del broken.body["spec"]["group"]
+    found = operator(broken, manifest("ConfigMap", "settings", ""))
+    assert found.samples == ()
 
 
 def test_objects_of_one_kind_and_name_in_two_groups_are_both_shipped() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -95,12 +96,12 @@ def test_without_the_service_it_is_the_only_deployment_or_the_service_s_namesake
     assert "targetPort" not in found
 
 
-def converted(kind: str) -> Manifest:
+def converted(kind: str, versions: Sequence[str] = ("v1",), path: str = "/convert") -> Manifest:
     made = crd(kind)
-    client = {"service": {"name": "webhook-service", "namespace": "system", "path": "/convert"}}
+    client = {"service": {"name": "webhook-service", "namespace": "system", "path": path}}
     made.body["spec"]["conversion"] = {
         "strategy": "Webhook",
-        "webhook": {"clientConfig": client, "conversionReviewVersions": ["v1"]},
+        "webhook": {"clientConfig": client, "conversionReviewVersions": list(versions)},
     }
     return made
 
@@ -139,3 +140,73 @@ def test_a_webhook_that_is_called_by_url_is_refused() -> None:
     with pytest.raises(UnreadableInput, match="is called by no Service") as caught:
         csv(configuration(clientConfig=client), deployment())
     assert "leave others out" in (caught.value.hint or "")
+    assert caught.value.file == "ValidatingWebhookConfiguration-validating-webhook-configuration.yaml"
+
+
+def test_whatever_olm_has_a_word_for_is_kept_and_nothing_else() -> None:
+    said: dict[str, Any] = {
+        "matchPolicy": "Exact",
+        "objectSelector": {"matchLabels": {"a": "b"}},
+        "timeoutSeconds": 7,
+    }
+    unsaid: dict[str, Any] = {"namespaceSelector": {}, "matchConditions": []}
+    found = csv(configuration(**said, **unsaid), deployment())["spec"]["webhookdefinitions"][0]
+    assert found.items() >= said.items()
+    assert found.keys().isdisjoint(unsaid)
+
+
+def test_every_webhook_of_every_configuration_is_stated_in_order_of_type_and_name() -> None:
+    several = configuration()
+    webhook = several.body["webhooks"][0]
+    several.body["webhooks"][:] = [{**webhook, "name": name} for name in ("z.io", "b.io")]
+    kept = {"type": "ValidatingAdmissionWebhook", "generateName": "m.io", "deploymentName": "acme"}
+    made = csv(
+        base(webhookdefinitions=[kept]),
+        several,
+        configuration("Mutating"),
+        converted("Widget"),
+        converted("Gadget", path="/convert-gadget"),
+        deployment(),
+    )
+    assert [(w["type"], w["generateName"]) for w in made["spec"]["webhookdefinitions"]] == [
+        ("ConversionWebhook", "cgadgets.kb.io"),
+        ("ConversionWebhook", "cwidgets.kb.io"),
+        ("MutatingAdmissionWebhook", "mwidget.kb.io"),
+        ("ValidatingAdmissionWebhook", "b.io"),
+        ("ValidatingAdmissionWebhook", "m.io"),
+        ("ValidatingAdmissionWebhook", "z.io"),
+    ]
+
+
+def test_the_service_of_a_conversion_is_not_in_the_bundle() -> None:
+    made = files(converted("Widget"), service(), deployment())
+    assert "manifests/webhook-service_service.yaml" not in made
+
+
+@pytest.mark.parametrize("conversion", [{"strategy": "Webhook"}, {"strategy": "None"}])
+def test_a_definition_that_no_webhook_converts_states_none(conversion: dict[str, str]) -> None:
+    plain = crd("Widget")
+    left = {} if conversion["strategy"] == "Webhook" else converted("Widget").spec["conversion"]
+    plain.body["spec"]["conversion"] = {**left, **conversion}
+    assert "webhookdefinitions" not in csv(plain, deployment())["spec"]
+
+
+def test_a_conversion_is_asked_in_the_versions_of_the_first_definition_or_in_v1() -> None:
+    made = csv(converted("Widget", ["v1"]), converted("Gadget", ["v1beta1", "v1"]), deployment())
+    assert made["spec"]["webhookdefinitions"][0]["admissionReviewVersions"] == ["v1beta1", "v1"]
+    made = csv(converted("Widget", []), deployment())
+    assert made["spec"]["webhookdefinitions"][0]["admissionReviewVersions"] == ["v1"]
+
+
+def test_the_service_that_is_called_is_told_from_others_by_kind_and_name() -> None:
+    others = (manifest("ConfigMap", "webhook-service"), service("a-service", "proxy", 8443))
+    made = csv(configuration(), *others, service(), labelled("proxy", "proxy"), labelled("zoe", "acme"))
+    found = made["spec"]["webhookdefinitions"][0]
+    assert (found["deploymentName"], found["targetPort"]) == ("zoe", 9443)
+
+
+def test_a_deployment_must_have_all_labels_that_are_selected() -> None:
+    called = service()
+    called.body["spec"]["selector"]["more"] = "x"
+    made = csv(configuration(), called, labelled("a", "proxy"), labelled("z", "acme"))
+    assert made["spec"]["webhookdefinitions"][0]["deploymentName"] == "z"

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from everpath.errors import UsageError
-from everpath.releases.cutting import SetField, Wish, cut
+from everpath.releases.cutting import AddRelease, Edit, SetChannels, SetField, SetPins, Wish, applied, cut
 from everpath.releases.source import ChannelNote, Membership, Origin, Release, Source
 from histories import drawn, source
 
@@ -210,3 +210,171 @@ def test_channels_that_are_described_may_be_given_their_first_release() -> None:
     assert cut(known, Wish("0.1.0", ("fast", "stable", "fast"))).source.channel_names == ("fast", "stable")
     with pytest.raises(UsageError, match="no release is in the default channel 'stable'"):
         cut(known, Wish("0.1.0", ("fast",)))
+
+
+def test_a_range_alone_says_from_where_a_release_is_reached() -> None:
+    made = cut(source(LINE), Wish("0.4.0", skip_range=">=0.1.0 <0.4.0")).source.releases[-1]
+    assert made.origin == Origin(skip_range=">=0.1.0 <0.4.0")
+
+
+def test_stated_edges_may_be_those_of_a_z_stream() -> None:
+    made = cut(source(LINE), Wish("0.4.0", replaces="0.3.0", zstream=True)).source.releases[-1]
+    assert made.origin == Origin("0.3.0", zstream=True)
+
+
+def test_what_is_replaced_or_skipped_already_is_not_skipped_again_when_it_is_withdrawn() -> None:
+    made = cut(source(LINE), Wish("0.3.1", replaces="0.3.0", withdraw=("acme.v0.3.0",))).source.releases[-1]
+    assert made.origin == Origin("0.3.0")
+    wish = Wish("0.3.1", replaces="0.2.0", skips=("0.3.0", "0.3.0"), withdraw=("0.3.0",))
+    assert cut(source(LINE), wish).source.releases[-1].origin == Origin("0.2.0", ("0.3.0",))
+    only = Wish("0.3.1", skips=("0.3.0", "acme.v0.3.0"))
+    assert cut(source(LINE), only).source.releases[-1].origin == Origin(None, ("0.3.0", "acme.v0.3.0"))
+
+
+def test_the_file_of_digests_is_written_down_unless_it_is_there_already() -> None:
+    done = cut(source(LINE), Wish("0.4.0", pins="pins.txt"))
+    assert done.source.pins == "pins.txt"
+    assert SetPins("pins.txt") in done.edits
+    again = cut(done.source, Wish("0.5.0", pins="pins.txt"))
+    assert [type(edit) for edit in again.edits] == [AddRelease]
+    assert cut(done.source, Wish("0.5.0")).source.pins == "pins.txt"
+
+
+def test_edits_are_applied_each_to_its_own_release() -> None:
+    known, frozen = source(LINE), "sha256:" + "a" * 64
+    edits: list[Edit] = [
+        SetField(0, "bundle", frozen),
+        SetField(1, "withdrawn", value=True),
+        SetField(2, "withdrawn", "bad"),
+        SetChannels(2, (Membership("fast"),)),
+        AddRelease(Release("0.4.0")),
+    ]
+    first, second, third, fourth = applied(known, edits).releases
+    assert first == replace(known.releases[0], bundle=frozen)
+    assert second == replace(known.releases[1], withdrawn="")
+    assert third == replace(known.releases[2], withdrawn="bad", channels=(Membership("fast"),))
+    assert fourth == Release("0.4.0")
+
+
+def test_a_withdrawn_head_must_be_succeeded_in_every_channel() -> None:
+    with pytest.raises(UsageError, match=r"0\.2\.0 is also the head of the channel 'stable'") as raised:
+        cut(source(LINE), Wish("0.3.1", ("candidate",), withdraw=("0.2.0",)))
+    assert (raised.value.hint or "").endswith("--channel candidate,stable")
+    done = cut(source(LINE), Wish("0.3.1", ("candidate", "stable"), withdraw=("0.2.0",)))
+    assert done.source.releases[1].withdrawn == ""
+
+
+def test_a_z_stream_may_withdraw_the_head_of_its_own_stream() -> None:
+    done = cut(source(LINE), Wish("0.3.1", zstream=True, withdraw=("0.3.0",)))
+    assert drawn(done.source)["candidate"][-1] == "0.3.1: 0.2.0 / 0.3.0 / >=0.3.0 <0.3.1"
+
+
+def test_what_is_out_can_be_neither_withdrawn_by_itself_nor_given_other_options() -> None:
+    with pytest.raises(UsageError, match="can only be added to channels") as raised:
+        cut(source(LINE), Wish("0.3.0", ("stable",), withdraw=("0.3.0",)))
+    assert raised.value.hint == "leave out the other options"
+    known = cut(source(LINE), Wish("0.3.1", withdraw=("0.3.0",))).source
+    with pytest.raises(UsageError) as raised:
+        cut(known, Wish("0.3.0", ("stable",)))
+    assert raised.value.hint == "cut a higher version"
+
+
+def test_a_refusal_always_has_a_remedy() -> None:
+    known = cut(source(LINE), Wish("0.3.1", withdraw=("0.3.0",))).source
+    with pytest.raises(UsageError) as raised:
+        cut(known, Wish("0.3.2", withdraw=("0.3.0",)))
+    assert raised.value.hint == "leave out --withdraw"
+    with pytest.raises(UsageError) as raised:
+        cut(Source("acme", "stable"), Wish("0.1.0", withdraw=("x",)))
+    assert raised.value.message == "--withdraw x: there is no such release"
+    assert (raised.value.hint or "").startswith("there are none yet")
+
+
+def test_only_bundles_that_are_released_are_frozen() -> None:
+    digest = "sha256:" + "b" * 64
+    done = cut(source(LINE), Wish("0.4.0"), {"acme.v0.2.0": digest})
+    assert done.edits[0] == SetField(1, "bundle", digest)
+    assert [release.bundle for release in done.source.releases] == [None, digest, None, None]
+
+
+def test_a_release_in_no_channel_decides_nothing() -> None:
+    known = source(LINE + "    - {version: 0.3.5, channels: []}\n")
+    made = cut(known, Wish("0.4.0")).source.releases[-1]
+    assert made == Release("0.4.0", (Membership("candidate"),), Origin("0.3.0"))
+
+
+def test_the_release_before_is_the_highest_below_and_not_the_last_in_the_file() -> None:
+    known = source("""
+        - {version: 0.5.0, channels: [fast]}
+        - {version: 0.2.0, channels: [stable]}
+        - {version: 0.1.0, channels: [candidate]}
+    """)
+    assert cut(known, Wish("0.3.0")).source.releases[-1].channels == (Membership("stable"),)
+
+
+def test_withdrawing_the_only_release_leaves_nothing_to_replace() -> None:
+    known = source("- {version: 0.1.0, channels: [stable], from: {range: '<0.1.0'}}")
+    made = cut(known, Wish("0.1.1", withdraw=("0.1.0",))).source.releases[-1]
+    assert made.origin == Origin(None, ("0.1.0",), "<0.1.0")
+
+
+def test_a_head_whose_version_another_has_is_replaced_by_name() -> None:
+    known = source("""
+        - {version: 0.1.0, channels: [fast], name: a}
+        - {version: 0.1.0, channels: [stable], name: b}
+    """)
+    assert cut(known, Wish("0.2.0", ("stable",))).source.releases[-1].origin == Origin("b")
+
+
+def test_the_lowest_version_of_kubernetes_is_written_down() -> None:
+    made = cut(source(LINE), Wish("0.4.0", min_kube_version="1.29.0")).source.releases[-1]
+    assert made.min_kube_version == "1.29.0"
+    assert cut(source(LINE), Wish("0.4.0", min_kube_version="")).source.releases[-1].min_kube_version is None
+
+
+def test_what_would_be_wrong_with_the_file_is_refused_with_the_first_remedy_there_is() -> None:
+    known = Source("acme", "stable", channels=(ChannelNote("fast"), ChannelNote("fast")))
+    with pytest.raises(UsageError) as raised:
+        cut(known, Wish("0.1.0", ("fast",)))
+    assert raised.value.message == (
+        "no release is in the default channel 'stable'\nthe channel 'fast' is described twice"
+    )
+    assert raised.value.hint == "there are fast"
+    twice = Release("0.1.0", (Membership("stable"), Membership("stable")))
+    with pytest.raises(UsageError, match="is named twice") as raised:
+        cut(Source("acme", "stable", (twice,)), Wish("0.2.0", ("stable",)))
+    assert raised.value.hint is None
+
+
+def test_each_head_that_a_z_stream_withdraws_must_be_of_its_stream() -> None:
+    with pytest.raises(UsageError, match=r"does not stand in for 0\.3"):
+        cut(source(LINE), Wish("0.4.0", zstream=True, withdraw=("0.1.0", "0.3.0")))
+
+
+def test_a_version_that_is_out_is_told_as_it_is_written() -> None:
+    with pytest.raises(UsageError) as raised:
+        cut(source(LINE), Wish("0.2.0"))
+    assert raised.value.message == "acme 0.2.0 is released already"
+    with pytest.raises(UsageError, match=r"0\.3\.0 is released already, which OLM takes for the same"):
+        cut(source(LINE), Wish("0.3.0+5", ("stable",)))
+
+
+def test_several_releases_may_be_withdrawn_at_once() -> None:
+    done = cut(source(LINE), Wish("0.3.1", ("candidate", "stable"), withdraw=("0.2.0", "0.3.0")))
+    assert [release.withdrawn for release in done.source.releases] == [None, "", "", None]
+
+
+def test_every_channel_that_is_wished_for_must_be_known() -> None:
+    with pytest.raises(UsageError, match="there is no channel 'next'"):
+        cut(source(LINE), Wish("0.4.0", ("stable", "next")))
+
+
+def test_what_is_out_takes_over_in_a_new_channel_from_the_release_below_it() -> None:
+    known = source(LINE, "package: acme\ndefaultChannel: stable\nchannels: [{name: fast}]")
+    assert drawn(cut(known, Wish("0.3.0", ("fast",))).source)["fast"] == ["0.3.0: 0.2.0"]
+
+
+def test_a_release_is_above_every_head() -> None:
+    known = source("- {version: 0.1.0, channels: [stable]}\n- {version: 0.5.0, channels: [stable]}")
+    with pytest.raises(UsageError, match=r"0\.3\.0 is lower than 0\.5\.0"):
+        cut(known, Wish("0.3.0", ("stable",), replaces="0.1.0"))

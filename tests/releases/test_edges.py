@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from everpath.graph import PackageGraph
+from everpath.model import Property
 from everpath.policies import olm_v0, olm_v1
 from everpath.policies.walks import walk
-from everpath.releases.edges import package
-from everpath.releases.source import Source, Variant
+from everpath.releases.edges import Reach, joined, package
+from everpath.releases.source import Membership, Origin, Release, Source, Variant
 from histories import drawn, source
 
 
@@ -39,6 +44,45 @@ def test_a_version_means_the_release_and_any_other_name_itself() -> None:
     assert [(e.replaces, e.skips) for e in entries] == [("acme-beta.v7", ()), ("old-name", ("old-name-2",))]
 
 
+def test_an_empty_name_replaces_nothing() -> None:
+    made = Source("acme", "stable", (Release("0.1.0", (Membership("stable"),), Origin("")),))
+    assert package(made).channels[0].entries[0].replaces is None
+
+
+def test_who_stands_in_for_what_it_replaces_goes_on_below_it() -> None:
+    assert Reach("b", ("a",)).over("b", Reach("a", ("x",))) == Reach("a", ("b", "x"))
+    assert Reach().over("b", Reach("a")) == Reach("a", ("b",))
+
+
+def test_who_stands_in_for_another_keeps_its_own_line_and_skips_what_the_other_replaced() -> None:
+    assert Reach("c", ("y",)).over("b", Reach("a", ("x",))) == Reach("c", ("y", "b", "x", "a"))
+    assert Reach("c").over("b", Reach()) == Reach("c", ("b",))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "both"),
+    [
+        ("<1.0.0 || >2.0.0", "<0.5.0", "<1.0.0 || >2.0.0"),
+        ("<0.5.0", "<1.0.0 || >2.0.0", "<1.0.0 || >2.0.0"),
+        ("1.x", ">=1.2.0 <1.3.0", "1.x"),
+        (">=1.2.0 <1.3.0", "1.x", "1.x"),
+        ("<1.0.0", ">2.0.0", "<1.0.0 || >2.0.0"),
+        ("<1.0.0", ">=0.5.0 <2.0.0", "<2.0.0"),
+        (">1.0.0 <=2.0.0", ">=1.5.0 <=3.0.0", ">1.0.0 <=3.0.0"),
+        (">=1.0.0 <2.0.0", ">1.5.0", ">=1.0.0"),
+    ],
+)
+def test_a_joined_range_is_as_short_as_it_can_be_said(one: str, other: str, both: str) -> None:
+    assert joined(one, other) == both
+
+
+@pytest.mark.parametrize("bad", ["nonsense", ">=1.0.0 || || <0.5.0"])
+def test_a_range_that_olm_cannot_read_spoils_no_other(bad: str) -> None:
+    assert joined("<1.0.0", bad) == "<1.0.0"
+    assert joined(bad, "<1.0.0") == "<1.0.0"
+    assert joined(bad, None) == bad
+
+
 def test_a_z_stream_release_stands_in_for_all_of_its_stream() -> None:
     made = source("""
         - {version: 0.2.0, channels: [stable]}
@@ -49,12 +93,41 @@ def test_a_z_stream_release_stands_in_for_all_of_its_stream() -> None:
     assert drawn(made)["stable"][-1] == "0.3.2: 0.2.0 / 0.3.1, 0.3.0 / >=0.3.0 <0.3.2"
 
 
+def test_the_order_of_the_file_is_not_the_order_of_a_z_stream() -> None:
+    made = source("""
+        - {version: 0.2.0, channels: [stable]}
+        - {version: 0.3.0, channels: [stable], from: {replaces: 0.2.0}}
+        - {version: 0.2.1, channels: [stable], from: {replaces: 0.2.0}}
+        - {version: 0.3.1, channels: [stable], from: {zstream: true}}
+    """)
+    assert drawn(made)["stable"][-1] == "0.3.1: 0.2.0 / 0.3.0 / >=0.3.0 <0.3.1"
+
+
 def test_the_first_z_stream_release_of_a_stream_replaces_the_head_below() -> None:
     made = source("""
         - {version: 0.2.0, channels: [stable]}
         - {version: 0.3.4, channels: [stable], from: {zstream: true}}
     """)
     assert drawn(made)["stable"][-1] == "0.3.4: 0.2.0 / - / >=0.3.0 <0.3.4"
+
+
+def test_the_first_z_stream_release_of_a_stream_passes_over_what_is_withdrawn_below() -> None:
+    made = source("""
+        - {version: 0.2.0, channels: [stable]}
+        - {version: 0.2.1, channels: [stable], from: {replaces: 0.2.0}, withdrawn: true}
+        - {version: 0.4.0, channels: [stable], from: {replaces: 0.2.1}}
+        - {version: 0.3.1, channels: [stable], from: {zstream: true}}
+    """)
+    assert drawn(made)["stable"][-1] == "0.3.1: 0.2.0 / - / >=0.3.0 <0.3.1"
+
+
+def test_a_z_stream_release_may_say_itself_what_it_replaces() -> None:
+    made = source("""
+        - {version: 0.1.0, channels: [stable]}
+        - {version: 0.2.0, channels: [stable], from: {replaces: 0.1.0}}
+        - {version: 0.3.4, channels: [stable], from: {zstream: true, replaces: 0.1.0}}
+    """)
+    assert drawn(made)["stable"][-1] == "0.3.4: 0.1.0 / - / >=0.3.0 <0.3.4"
 
 
 def test_a_z_stream_covers_pre_releases_of_its_first_release_where_there_are_any() -> None:
@@ -99,6 +172,36 @@ def test_a_z_stream_never_skips_what_stands_in_its_own_line() -> None:
     """)
     assert drawn(made)["stable"][-1] == "0.3.2: 0.2.5 / 0.3.1, 0.3.0 / >=0.3.0 <0.3.2"
     assert _ends(made) == {"acme.v0.3.2"}
+
+
+def test_a_z_stream_still_skips_what_its_line_comes_through_of_its_own_stream() -> None:
+    made = source("""
+        - {version: 0.3.0, channels: [stable]}
+        - {version: 0.2.5, channels: [stable], from: {replaces: 0.3.0}}
+        - {version: 0.3.1, channels: [stable], from: {replaces: 0.2.5}}
+        - {version: 0.3.2, channels: [stable], from: {zstream: true}}
+    """)
+    assert drawn(made)["stable"][-1] == "0.3.2: 0.2.5 / 0.3.1, 0.3.0 / >=0.3.0 <0.3.2"
+
+
+def test_a_z_stream_still_skips_what_its_stream_skipped_of_the_line() -> None:
+    made = source("""
+        - {version: 0.2.4, channels: [stable]}
+        - {version: 0.2.5, channels: [stable], from: {replaces: 0.2.4}}
+        - {version: 0.3.1, channels: [stable], from: {replaces: 0.2.5, skips: [0.2.4]}}
+        - {version: 0.3.2, channels: [stable], from: {zstream: true}}
+    """)
+    assert drawn(made)["stable"][-1] == "0.3.2: 0.2.5 / 0.3.1, 0.2.4 / >=0.3.0 <0.3.2"
+
+
+def test_a_z_stream_above_a_circle_comes_to_an_end() -> None:
+    made = source("""
+        - {version: 0.1.0, channels: [stable], from: {replaces: 0.2.0}}
+        - {version: 0.2.0, channels: [stable], from: {replaces: 0.1.0}}
+        - {version: 0.3.0, channels: [stable], from: {replaces: 0.2.0}}
+        - {version: 0.3.1, channels: [stable], from: {zstream: true}}
+    """)
+    assert drawn(made)["stable"][-1] == "0.3.1: 0.2.0 / 0.3.0 / >=0.3.0 <0.3.1"
 
 
 def test_the_release_after_a_withdrawn_one_takes_its_place() -> None:
@@ -151,6 +254,41 @@ def test_packages_and_channels_may_be_deprecated() -> None:
     assert entries == [("olm.package", "", "use other"), ("olm.channel", "stable", "use fast")]
 
 
+def test_what_nobody_deprecated_is_not_told_to_be() -> None:
+    top = (
+        "package: acme\ndefaultChannel: stable\n"
+        "channels: [{name: fast}, {name: gone, deprecated: x}, {name: stable, deprecated: use fast}]"
+    )
+    rows = "- {version: 0.1.0, channels: [stable, fast]}"
+    assert package(source(rows)).deprecations == ()
+    [told] = package(source(rows, top)).deprecations
+    assert [(e.schema, e.name, e.message) for e in told.entries] == [("olm.channel", "stable", "use fast")]
+
+
+def test_a_deprecation_is_found_where_it_is_written() -> None:
+    top = "package: acme\ndefaultChannel: stable\ndeprecated: x\nchannels: [{name: stable, deprecated: x}]"
+    made = source(
+        """
+        - {version: 0.1.0, channels: [stable], withdrawn: x, deprecated: old}
+        - {version: 0.2.0, channels: [stable], from: {replaces: 0.1.0}, withdrawn: x}
+        - {version: 0.3.0, channels: [stable], from: {replaces: 0.2.0}, deprecated: old}
+        """,
+        top,
+    )
+    first, second, third = (release.place for release in made.releases)
+    [told] = package(made).deprecations
+    assert [entry.place for entry in told.entries] == [
+        made.place.at("deprecated"),
+        made.channels[0].place,
+        first.at("deprecated"),
+        second.at("withdrawn"),
+        third.at("deprecated"),
+    ]
+    assert [entry.message for entry in told.entries[2:]] == ["old", "withdrawn: x", "old"]
+    [told] = package(made, Variant("x", ">=0.2.0")).deprecations
+    assert [entry.name for entry in told.entries[2:]] == ["acme.v0.2.0", "acme.v0.3.0"]
+
+
 SEVERAL = """
     - {version: 0.1.0, channels: [stable]}
     - {version: 0.2.0, channels: [stable, fast], from: {replaces: 0.1.0}}
@@ -174,6 +312,40 @@ def test_a_variant_without_the_default_channel_has_another() -> None:
     assert package(made).default_channel == "stable"
 
 
+def test_without_the_default_channel_it_is_the_last_by_name() -> None:
+    made = source(SEVERAL, "package: acme\ndefaultChannel: stable")
+    gone = replace(made, default_channel="gone")
+    assert package(gone).default_channel == "stable"
+
+
+def test_a_bundle_says_of_itself_what_olm_needs_and_whether_its_manifests_come_with_the_catalog() -> None:
+    rows = "- {version: 0.1.0, channels: [stable]}\n- {version: 0.2.0, channels: [stable], image: x@y}"
+    made = source(rows)
+    own, pulled = package(made).bundles
+    assert own.properties == (
+        Property("olm.package", {"packageName": "acme", "version": "0.1.0"}, made.releases[0].place),
+    )
+    assert (own.has_objects, own.place) == (True, made.releases[0].place)
+    assert (pulled.has_objects, pulled.image) == (False, "x@y")
+
+
+def test_the_default_channel_need_not_be_the_last_by_name() -> None:
+    assert package(source(SEVERAL, "package: acme\ndefaultChannel: fast")).default_channel == "fast"
+
+
+def test_a_variant_has_the_bundles_of_its_entries_and_no_other() -> None:
+    made = package(source(SEVERAL), Variant("old", "<0.3.0"))
+    assert [bundle.name for bundle in made.bundles] == ["acme.v0.1.0", "acme.v0.2.0"]
+
+
+def test_a_channel_is_found_where_it_is_described_or_in_the_file() -> None:
+    described = "package: acme\ndefaultChannel: stable\nchannels: [{name: next}, {name: fast}]"
+    made = source(SEVERAL, described)
+    places = {channel.name: channel.place for channel in package(made).channels}
+    assert places == {"fast": made.channels[1].place, "stable": made.place}
+    assert len({made.place, *(note.place for note in made.channels)}) == 3
+
+
 def test_a_release_left_out_amid_a_line_is_stood_in_for() -> None:
     made = source(SEVERAL)
     assert drawn(made, Variant("x", "!=0.2.0 !=0.3.0"))["stable"] == ["0.1.0", "0.4.0: 0.1.0 / 0.3.0, 0.2.0"]
@@ -194,6 +366,16 @@ def test_what_a_release_that_is_left_out_had_skipped_is_skipped_in_its_stead() -
 def test_a_catalog_that_begins_later_keeps_the_name_of_what_came_before() -> None:
     made = source(SEVERAL)
     assert drawn(made, Variant("x", ">=0.3.0"))["stable"] == ["0.3.0: 0.2.0", "0.4.0: 0.3.0"]
+
+
+def test_a_name_stays_where_standing_in_accepts_nothing_more_than_what_is_skipped_already() -> None:
+    made = source("""
+        - {version: 0.1.0, channels: [stable]}
+        - {version: 0.2.0, channels: [stable], from: {replaces: 0.1.0}}
+        - {version: 0.3.0, channels: [stable], from: {replaces: 0.2.0}}
+        - {version: 0.4.0, channels: [stable], from: {replaces: 0.2.0, skips: [0.3.0]}}
+    """)
+    assert drawn(made, Variant("x", ">=0.3.0"))["stable"][-1] == "0.4.0: 0.2.0 / 0.3.0"
 
 
 def test_a_channel_without_a_release_is_in_no_catalog() -> None:
@@ -220,14 +402,22 @@ def test_a_circle_of_withdrawn_releases_comes_to_an_end() -> None:
     """)
     assert drawn(circle)["stable"][-1] == "0.3.0: 0.2.0 / 0.1.0"
     assert package(made).channels == ()
+    within = source("""
+        - {version: 0.1.0, channels: [stable], from: {replaces: 0.2.0}, withdrawn: true}
+        - {version: 0.2.0, channels: [stable], from: {replaces: 0.1.0}, withdrawn: true}
+        - {version: 0.3.0, channels: [stable], from: {replaces: 0.2.0}}
+    """)
+    assert drawn(within)["stable"][-1] == "0.3.0: 0.2.0 / 0.1.0"
 
 
-def test_thousands_of_patches_are_no_deeper_than_one() -> None:
+def test_hundreds_of_patches_are_no_deeper_than_one() -> None:
     lines = "\n".join(
-        f"- {{version: 0.1.{n}, channels: [stable], from: {{zstream: true}}}}" for n in range(1200)
+        f"- {{version: 0.1.{n}, channels: [stable], from: {{zstream: true}}}}" for n in range(600)
     )
-    head = package(source(lines)).channels[0].entries[-1]
-    assert (head.replaces, len(head.skips), head.skip_range) == (None, 1199, ">=0.1.0 <0.1.1199")
+    made = source(lines)
+    for each in (made, replace(made, releases=made.releases[::-1])):
+        head = package(each).channels[0].by_name["acme.v0.1.599"]
+        assert (head.replaces, len(head.skips), head.skip_range) == (None, 599, ">=0.1.0 <0.1.599")
 
 
 def _ends(made: Source) -> set[str]:

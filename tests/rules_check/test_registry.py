@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -121,6 +122,23 @@ def test_a_misspelled_rule_is_answered_with_the_one_that_was_meant(word: str, me
         find_rules([word])
     assert caught.value.message == f"no rule is called {word!r}"
     assert caught.value.hint == f"did you mean {meant!r}?"
+
+
+@pytest.mark.parametrize("word", ["stranded", "STRANDED"])
+def test_a_word_of_several_names_is_answered_with_all_of_them(word: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        find_rules([word])
+    assert caught.value.hint == "did you mean 'stranded-v0' or 'stranded-v1' or 'stranded-opm'?"
+
+
+def test_a_word_of_more_than_five_names_says_too_little() -> None:
+    names = [rule.name for rule in all_rules()]
+    counts = Counter(word for name in names for word in set(name.split("-")) if word not in names)
+    assert min(counts.values()) <= 5 < max(counts.values())
+    for word, count in counts.items():
+        with pytest.raises(UsageError) as caught:
+            find_rules([word])
+        assert (caught.value.hint or "").startswith("did you mean") == (count <= 5)
 
 
 @pytest.mark.parametrize("word", ["EP299", "ep2999"])

@@ -277,3 +277,7 @@ def test_versions_between_two_that_are_served_are_counted_alone() -> None:
 def test_the_head_is_given_a_range_if_it_can_hold_one(stable: str, fix: str) -> None:
     [finding] = parse_report(f"[stable]\n{stable}\n[old]\nb1", "EP233")[:1]
     assert (finding.channel, finding.fix) == ("stable", fix)
+
+
+def test_a_minor_that_is_withdrawn_as_a_whole_has_no_latest_patch_to_reach() -> None:
+    assert findings("op.v2.0.0: - / op.v1.0.0, op.v1.0.1\nop.v1.0.1\nop.v1.0.0", "EP231") == []

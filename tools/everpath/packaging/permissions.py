@@ -1,14 +1,15 @@
 """The RBAC of the operator's manifests as a ClusterServiceVersion states it: by service account.
 
 OLM makes the service accounts, roles and bindings itself, from `spec.install.spec`. A role that is bound to
-nobody the operator runs as (the usual viewer and editor roles) is none of OLM's: it stays a manifest.
+nobody the operator runs as (the usual viewer and editor roles) is none of OLM's: it stays a manifest. So does
+a binding to a role that the manifests do not have (`system:auth-delegator`): there are no rules to state.
 """
 
 from __future__ import annotations
 
 __all__ = ["Grants", "account_of", "grants"]
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from everpath.contents import Manifest
@@ -31,16 +32,14 @@ def grants(operator: Operator) -> Grants:
     accounts = sorted({account_of(deployment.body) for deployment in operator.deployments})
     roles = {("Role", role.name): role for role in operator.roles}
     roles |= {("ClusterRole", role.name): role for role in operator.cluster_roles}
-    inside, seen = _stated(accounts, operator.role_bindings, roles)
-    everywhere, seen_everywhere = _stated(accounts, operator.cluster_role_bindings, roles)
-    claimed = seen | seen_everywhere
-    all_rbac = (
-        *operator.roles,
-        *operator.cluster_roles,
-        *operator.role_bindings,
-        *operator.cluster_role_bindings,
+    bindings = (*operator.role_bindings, *operator.cluster_role_bindings)
+    left = [b for b in bindings if _role_of(b) not in roles or not _is_theirs(b, accounts)]
+    claimed = {_role_of(b) for b in bindings} - {_role_of(b) for b in left}
+    return Grants(
+        _stated(accounts, operator.role_bindings, roles),
+        _stated(accounts, operator.cluster_role_bindings, roles),
+        (*(role for key, role in roles.items() if key not in claimed), *left),
     )
-    return Grants(inside, everywhere, tuple(m for m in all_rbac if (m.kind, m.name) not in claimed))
 
 
 def account_of(deployment: Mapping[str, Any]) -> str:
@@ -50,25 +49,26 @@ def account_of(deployment: Mapping[str, Any]) -> str:
 
 def _stated(
     accounts: Iterable[str], bindings: Iterable[Manifest], roles: Mapping[tuple[str, str], Manifest]
-) -> tuple[list[dict[str, Any]], set[tuple[str, str]]]:
-    bindings = tuple(bindings)
-    stated, claimed = [], set()
+) -> list[dict[str, Any]]:
+    stated = []
     for account in accounts:
-        rules: list[Rule] = []
-        for binding in bindings:
-            if account in _bound(binding):
-                role = roles.get(_role_of(binding))
-                rules.extend(mappings(role.body, "rules") if role else ())
-                claimed |= {(binding.kind, binding.name), _role_of(binding)}
+        bound = [_role_of(binding) for binding in bindings if account in _subjects(binding)]
+        rules = [rule for key in bound if key in roles for rule in mappings(roles[key].body, "rules")]
         if rules:
             stated.append({"serviceAccountName": account, "rules": _distinct(rules)})
-    return stated, claimed
+    return stated
 
 
-def _bound(binding: Manifest) -> Iterator[str]:
-    for subject in mappings(binding.body, "subjects"):
-        if subject.get("kind") == "ServiceAccount":
-            yield text(subject, "name")
+def _is_theirs(binding: Manifest, accounts: Iterable[str]) -> bool:
+    """Whether the service accounts are all that is bound: for anybody else the binding must stay."""
+    subjects = _subjects(binding)
+    return bool(subjects) and subjects <= {*accounts}
+
+
+def _subjects(binding: Manifest) -> set[str]:
+    """The service accounts that are bound; an empty name for anybody else."""
+    subjects = mappings(binding.body, "subjects")
+    return {text(each, "name") if each.get("kind") == "ServiceAccount" else "" for each in subjects}
 
 
 def _role_of(binding: Manifest) -> tuple[str, str]:

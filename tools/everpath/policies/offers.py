@@ -46,8 +46,8 @@ class Offer(NamedTuple):
     bundle: Bundle
     version: Version | None
     is_deprecated: bool
-    edge: Edge | None = None
-    is_installed: bool = False
+    edge: Edge | None
+    is_installed: bool
 
     @property
     def height(self) -> tuple[object, ...]:
@@ -153,8 +153,6 @@ class _Stock:
         return [channel.coverage.chooser(ranks) for channel in self.channels]
 
     def _is_eligible(self, name: str) -> bool:
-        if self.members is not None and name not in self.members:
-            return False
         return self._constraint is None or _why_outside(self._constraint, self.versions[name]) is None
 
     def _height(self, name: str) -> tuple[object, ...]:

@@ -80,7 +80,7 @@ def _one_run(intervals: IntervalSet) -> str | None:
     ends = [f">{'=' * runs[0].low_inclusive}{low}"] if low is not None else []
     ends += [f"<{'=' * runs[0].high_inclusive}{high}"] if high is not None else []
     found = Range.maybe(" ".join(ends))
-    return found.text if found is not None and found.intervals == intervals else None
+    return found.text if found is not None else None
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ class _Stream:
             reach = reach.over(below, self.reach(below))
             if is_withdrawn or self._gains(kept, reach):
                 kept = reach
-        return kept if len(passed) == 1 else self._without_line(kept, passed)
+        return kept
 
     def _gains(self, one: Reach, other: Reach) -> bool:
         """Whether the other accepts an entry of this catalog that the one does not."""

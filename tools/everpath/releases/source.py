@@ -40,10 +40,6 @@ class Origin:
     zstream: bool = False
     place: Place = field(default=_NOWHERE, compare=False, repr=False)
 
-    @property
-    def is_empty(self) -> bool:
-        return not (self.replaces or self.skips or self.skip_range or self.zstream)
-
 
 @dataclass(frozen=True, slots=True)
 class Membership:

@@ -1,0 +1,90 @@
+"""What operator-controller keeps of a package, and what of it is on offer."""
+
+from __future__ import annotations
+
+import pytest
+
+from documents import Document, bundle, catalog, channel, deprecations
+from documents import package as declared
+from everpath.graph import Edge, EdgeKind, PackageGraph
+from everpath.policies.decisions import Failure, Installed
+from everpath.policies.offers import Offer, Source, Wish, as_served, best_offer, layers
+from everpath.versions import maybe
+from graphs import package_graph
+
+PLAIN = (declared(), channel("op.v1.0.0", "op.v2.0.0"), bundle("op.v1.0.0"), bundle("op.v2.0.0"))
+
+
+def _graph(*documents: Document) -> PackageGraph:
+    return PackageGraph(catalog(*PLAIN, *documents).by_name["op"])
+
+
+def _told(graph: PackageGraph) -> list[list[str]]:
+    return [[entry.name for entry in each.entries] for each in graph.package.deprecations]
+
+
+def test_a_package_that_says_nothing_twice_is_served_as_it_is() -> None:
+    for graph in (_graph(), _graph(deprecations(("olm.bundle", "op.v1.0.0", "old")))):
+        assert as_served(graph) is graph
+
+
+def test_of_two_channels_with_one_name_the_last_is_served() -> None:
+    served = as_served(_graph(channel("op.v2.0.0"), channel("op.v1.0.0", name="fast")))
+    assert [(c.name, [*c.by_name]) for c in served.package.channels] == [
+        ("stable", ["op.v2.0.0"]),
+        ("fast", ["op.v1.0.0"]),
+    ]
+    assert len(served.package.bundles) == 2
+
+
+def test_of_two_bundles_with_one_name_the_last_is_served() -> None:
+    served = as_served(_graph(bundle("op.v2.0.0", "2.0.0+1")))
+    assert [b.version for b in served.package.bundles] == ["1.0.0", "2.0.0+1"]
+    assert len(served.channels) == 1
+
+
+def test_of_several_deprecations_the_last_is_served() -> None:
+    said = [deprecations(("olm.bundle", name, "old")) for name in ("a", "b", "c")]
+    assert _told(as_served(_graph(*said[:2]))) == [["b"]]
+    assert _told(as_served(_graph(*said))) == [["c"]]
+    assert _told(as_served(_graph(said[0], channel("op.v1.0.0")))) == [["a"]]
+
+
+@pytest.mark.parametrize("only", [declared(), channel("op.v1.0.0"), bundle("op.v1.0.0"), deprecations()])
+def test_a_catalog_knows_a_package_of_which_it_has_any_document(only: Document) -> None:
+    """What is installed is read then, and stops everything if it has no version that parses."""
+    package = PackageGraph(catalog(only).by_name["op"])
+    assert isinstance(best_offer(Source("c", 0, package), Wish(installed=Installed("x", None))), Failure)
+
+
+def test_a_bundle_in_no_channel_is_on_offer_unless_channels_are_asked_for() -> None:
+    source = Source("c", 0, _graph(bundle("op.v3.0.0")))
+    for channels, name in (((), "op.v3.0.0"), (("stable",), "op.v2.0.0")):
+        found = best_offer(source, Wish(channels))
+        assert isinstance(found, Offer)
+        assert found.bundle.name == name
+
+
+@pytest.mark.parametrize("drawing", ["b3@2.0.0+1{}\nb2@2.0.0+2{}", "b2@2.0.0+2{}\nb3@2.0.0+1{}"])
+def test_of_two_ranges_the_one_of_the_higher_release_is_the_edge(drawing: str) -> None:
+    span = ": - / - / <2.0.0"
+    source = Source("c", 0, package_graph(drawing.format(span, span)))
+    found = best_offer(source, Wish(installed=Installed("b1", maybe("1.0.0"))))
+    assert isinstance(found, Offer)
+    assert found.edge == Edge("b2", "b1", EdgeKind.RANGE)
+    assert not found.is_installed
+
+
+def test_an_edge_to_an_entry_without_a_bundle_leads_to_no_offer() -> None:
+    source = Source("c", 0, package_graph("b9?: b1\nb2: b1\nb1"))
+    found = best_offer(source, Wish(installed=Installed("b1", maybe("1.0.0"))))
+    assert isinstance(found, Offer)
+    assert found.bundle.name == "b2"
+
+
+def test_a_channel_is_its_only_layer_unless_it_has_an_entry_twice() -> None:
+    [graph] = _graph().channels
+    assert [*layers(graph)] == [graph]
+    names = ("b", "a", "b", "a", "c", "b")
+    [doubled] = PackageGraph(catalog(channel(*({"name": n} for n in names))).by_name["op"]).channels
+    assert [[*layer.entries] for layer in layers(doubled)] == [["b", "a", "c"], ["b", "a"], ["b"]]

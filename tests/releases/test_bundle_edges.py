@@ -1,0 +1,215 @@
+"""A CSV has one set of edges: what it states of a release that has several, one a channel."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from textwrap import dedent
+
+from everpath.formats.notation import parse
+from everpath.releases.bundle_edges import stated_edges
+from everpath.releases.edges import Reach
+
+
+def _stated(drawing: str, name: str = "e", default: str = "stable") -> Reach:
+    return stated_edges(parse(dedent(drawing)).packages[0], name, default)
+
+
+def test_a_release_in_no_channel_states_no_edges() -> None:
+    assert _stated("e: d", "x") == Reach()
+
+
+def test_where_one_channel_has_it_its_edges_are_stated_as_they_are() -> None:
+    drawing = """
+        [stable]
+        d
+        [fast]
+        e: d / c, b / <5.0.0
+        d: c
+    """
+    assert _stated(drawing) == Reach("d", ("c", "b"), "<5.0.0")
+
+
+def test_where_channels_agree_below_differing_lines_theirs_are_stated() -> None:
+    drawing = """
+        [stable]
+        e: d / c / <5.0.0
+        d: a
+        [fast]
+        e: d / c / <5.0.0
+        d: b
+    """
+    assert _stated(drawing) == Reach("d", ("c",), "<5.0.0")
+
+
+def test_an_empty_text_is_no_edge() -> None:
+    whole = parse("e").packages[0]
+    [channel] = whole.channels
+    blank = replace(channel, entries=(channel.entries[0]._replace(replaces="", skip_range=""),))
+    assert stated_edges(replace(whole, channels=(blank,)), "e", "stable") == Reach()
+
+
+def test_where_lines_differ_they_go_on_from_where_they_meet_and_skip_what_is_above() -> None:
+    drawing = """
+        [fast]
+        e: d / x
+        d: c / y
+        c: b / z
+        b: a
+        [stable]
+        e: b / w
+        b: a
+    """
+    assert _stated(drawing) == Reach("b", ("w", "x", "d", "y", "c", "z"))
+
+
+def test_the_default_channel_speaks_first() -> None:
+    drawing = """
+        [a]
+        e: d / one
+        d: c
+        [b]
+        e: c / two
+    """
+    assert _stated(drawing, default="a").skips == ("one", "d", "two")
+    assert _stated(drawing, default="b").skips == ("two", "one", "d")
+
+
+def test_lines_that_never_meet_are_skipped_down_to_names_from_elsewhere() -> None:
+    drawing = """
+        [stable]
+        e: old
+        [fast]
+        e: d
+        d: c
+    """
+    assert _stated(drawing) == Reach(None, ("old", "d", "c"))
+
+
+def test_three_lines_meet_only_where_all_of_them_do() -> None:
+    drawing = """
+        [stable]
+        e: d
+        d: c
+        c: b
+        [fast]
+        e: d
+        d: b
+        [slow]
+        e: b
+    """
+    assert _stated(drawing) == Reach("b", ("d", "c"))
+
+
+def test_a_channel_that_begins_with_the_release_leaves_the_line_to_the_others() -> None:
+    drawing = """
+        [stable]
+        e: - / - / <5.0.0
+        [fast]
+        e: d
+        d: c
+    """
+    assert _stated(drawing) == Reach("d", (), "<5.0.0")
+
+
+def test_channels_that_both_begin_with_it_may_differ_in_what_they_cover() -> None:
+    drawing = """
+        [stable]
+        e: - / - / <3.0.0
+        [fast]
+        e: - / x / >=2.0.0 <5.0.0
+    """
+    assert _stated(drawing) == Reach(None, ("x",), "<5.0.0")
+
+
+def test_nothing_below_the_release_is_skipped_by_one_of_its_channels() -> None:
+    below = """
+        [stable]
+        e: c / b
+        c: b
+        b: a
+        [fast]
+        e: d
+        d: c
+        c: b
+        b: a
+    """
+    assert _stated(below) == Reach("a", ("b", "c", "d"))
+    at_the_meeting = """
+        [stable]
+        e: c
+        c: b
+        b: a
+        [fast]
+        e: d / c
+        d: c
+        c: b
+    """
+    assert _stated(at_the_meeting) == Reach("b", ("c", "d"))
+
+
+def test_of_several_skipped_ones_the_line_goes_on_below_the_lowest() -> None:
+    drawing = """
+        [stable]
+        e: d / d, b
+        d: c
+        c: b
+        b: a
+        [fast]
+        e: d
+        d: c
+        c: b
+        b: a
+    """
+    assert _stated(drawing) == Reach("a", ("d", "b", "c"))
+
+
+def test_what_is_skipped_above_the_meeting_changes_nothing_below_it() -> None:
+    drawing = """
+        [stable]
+        e: d
+        d: c
+        c: b
+        b: a
+        [fast]
+        e: b / d
+        b: a
+    """
+    assert _stated(drawing) == Reach("b", ("d", "c"))
+
+
+def test_a_release_never_skips_itself() -> None:
+    drawing = """
+        [stable]
+        e: d / e
+        [fast]
+        e: d
+    """
+    assert _stated(drawing) == Reach("d")
+
+
+def test_what_the_line_goes_on_with_is_not_skipped() -> None:
+    drawing = """
+        [stable]
+        e: c
+        c: b
+        b: a
+        [fast]
+        e: d
+        d: c / b
+        c: b
+        b: a
+    """
+    assert _stated(drawing) == Reach("c", ("d",))
+
+
+def test_a_line_that_comes_back_to_itself_ends() -> None:
+    drawing = """
+        [stable]
+        e: d
+        d: c
+        c: d
+        [fast]
+        e: b
+        b: e
+    """
+    assert _stated(drawing) == Reach(None, ("d", "c", "b"))

@@ -1,0 +1,208 @@
+"""What is wrong with a source: each complaint where it belongs, and with a remedy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from everpath.model import Place
+from everpath.releases.checks import Complaint, complaints, is_folder_name
+from everpath.releases.source import ChannelNote, Membership, Origin, Release, Source, Variant
+
+FILE, ROW, FROM, NOTE = Place("file"), Place("row"), Place("from"), Place("note")
+STABLE = (Membership("stable"),)
+GOOD = Source("acme", "stable", (Release("0.1.0", STABLE, place=ROW),), place=FILE)
+
+
+def _released(*releases: Release) -> Source:
+    return replace(GOOD, releases=releases)
+
+
+def _one(source: Source) -> Complaint:
+    [found] = complaints(source)
+    return found
+
+
+def test_a_complaint_is_followed_by_its_remedy_if_it_has_one() -> None:
+    assert str(Complaint(FILE, "wrong", "mend it")) == "wrong; mend it"
+    assert str(Complaint(FILE, "wrong")) == "wrong"
+
+
+def test_nothing_is_wrong_with_what_is_right() -> None:
+    assert complaints(GOOD) == []
+    assert complaints(Source("acme", "stable")) == []
+
+
+def test_what_is_empty_has_been_told_of_elsewhere() -> None:
+    assert complaints(Source("", "", (Release("", STABLE),))) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("a", True),
+        ("A.b_c-9", True),
+        ("", False),
+        (".a", False),
+        ("-a", False),
+        ("a/b", False),
+        ("a b", False),
+    ],
+)
+def test_a_folder_may_have_a_name_that_any_system_takes(text: str, answer: bool) -> None:
+    assert is_folder_name(text) is answer
+
+
+@pytest.mark.parametrize(
+    ("fields", "key"),
+    [
+        ({"package": "a/b"}, "package"),
+        ({"image": "quay.io/acme:v1"}, "image"),
+        ({"image": "quay.io/acme@sha256:0"}, "image"),
+        ({"default_channel": "fast"}, "defaultChannel"),
+    ],
+)
+def test_what_is_wrong_with_the_file_is_found_at_its_key(fields: dict[str, str], key: str) -> None:
+    found = _one(replace(GOOD, **fields))  # type: ignore[arg-type]
+    assert found.place == FILE.at(key)
+    assert found.remedy
+
+
+def test_the_default_channel_that_was_meant_is_named_or_all_there_are() -> None:
+    assert _one(replace(GOOD, default_channel="stabel")).remedy == "did you mean stable?"
+    assert _one(replace(GOOD, default_channel="x")).remedy == "there are stable"
+    assert _one(_released(Release("0.1.0"))).remedy == "there is none yet"
+
+
+def test_each_repetition_is_told_at_its_own_place() -> None:
+    notes = tuple(ChannelNote(name, place=NOTE.at(i)) for i, name in enumerate(("a", "b", "a", "a")))
+    found = complaints(replace(GOOD, channels=notes))
+    assert [c.place for c in found] == [NOTE.at(2), NOTE.at(3)]
+    assert all(c.remedy for c in found)
+
+
+def test_a_release_is_not_repeated() -> None:
+    found = _one(_released(Release("0.1.0", STABLE), Release("0.1.0", STABLE, place=ROW)))
+    assert found.place == ROW.at("version")
+    assert found.remedy
+
+
+@pytest.mark.parametrize(
+    ("variant", "place"),
+    [
+        (Variant("a/b", place=NOTE), NOTE.at("name")),
+        (Variant("a", "<1", place=NOTE), NOTE.at("releases")),
+        (Variant("a", channels=("stable", "x"), place=NOTE), NOTE.at("channels", 1)),
+    ],
+)
+def test_what_is_wrong_with_a_catalog_is_found_at_its_key(variant: Variant, place: Place) -> None:
+    found = _one(replace(GOOD, catalogs=(variant,)))
+    assert found.place == place
+    assert found.remedy
+
+
+def test_two_catalogs_need_two_names() -> None:
+    found = _one(replace(GOOD, catalogs=(Variant("a"), Variant("b"), Variant("a", place=NOTE))))
+    assert found.place == NOTE
+    assert found.remedy
+
+
+@pytest.mark.parametrize(
+    ("fields", "key"),
+    [
+        ({"version": "0.1"}, "version"),
+        ({"min_kube_version": "1.29"}, "minKubeVersion"),
+        ({"name": "a/b"}, "name"),
+        ({"bundle": "md5:0"}, "bundle"),
+        ({"bundle": ""}, "bundle"),
+        ({"bundle": f"sha256:{'0' * 65}"}, "bundle"),
+        ({"bundle": f"sha256:{'g' * 64}"}, "bundle"),
+    ],
+)
+def test_what_is_wrong_with_a_release_is_found_at_its_key(fields: dict[str, str], key: str) -> None:
+    found = _one(_released(replace(GOOD.releases[0], **fields)))  # type: ignore[arg-type]
+    assert found.place == ROW.at(key)
+    assert found.remedy
+
+
+@pytest.mark.parametrize("bundle", ["published", f"sha256:{'0' * 64}", None])
+def test_a_bundle_is_published_or_has_a_digest_or_is_to_be_made(bundle: str | None) -> None:
+    assert complaints(_released(Release("0.1.0", STABLE, bundle=bundle))) == []
+
+
+def test_a_channel_is_named_once_by_a_release() -> None:
+    twice = Release("0.1.0", (*STABLE, Membership("stable", place=NOTE)))
+    assert _one(_released(twice)).place == NOTE
+
+
+@pytest.mark.parametrize(
+    ("origin", "place"),
+    [
+        (Origin(skip_range="<1", place=FROM), FROM.at("range")),
+        (Origin(skip_range="<1.0.0 || || <2.0.0", place=FROM), FROM.at("range")),
+        (Origin("0.2.0", place=FROM), FROM.at("replaces")),
+        (Origin("0.9.0", place=FROM), FROM.at("replaces")),
+        (Origin(skips=("0.1.0", "0.9.0"), place=FROM), FROM.at("skips", 1)),
+    ],
+)
+def test_what_is_wrong_with_an_edge_is_found_there_whoever_states_it(origin: Origin, place: Place) -> None:
+    first = GOOD.releases[0]
+    assert _one(_released(first, Release("0.2.0", STABLE, origin))).place == place
+    own = (Membership("fast"), Membership("stable", origin))
+    assert _one(_released(first, Release("0.2.0", own))).place == place
+
+
+def test_a_range_that_cannot_be_read_or_crashes_has_a_remedy() -> None:
+    for span in ("<1", "nonsense", "<1.0.0 || || <2.0.0"):
+        assert _one(_released(Release("0.2.0", STABLE, Origin(skip_range=span)))).remedy
+
+
+def test_of_a_version_that_is_not_released_the_one_that_was_meant_is_named() -> None:
+    first = Release("0.1.0", STABLE)
+    found = _one(_released(first, Release("0.2.0", STABLE, Origin("0.1.1"))))
+    assert found.remedy == (
+        "did you mean 0.1.0?; of one that is published elsewhere write the name: acme.v0.1.1"
+    )
+    found = _one(_released(first, Release("0.2.0", STABLE, Origin("7.7.7"))))
+    assert found.remedy == "of one that is published elsewhere write the name: acme.v7.7.7"
+    # The release itself was not meant, however like it is.
+    found = _one(_released(Release("5.5.5", STABLE), Release("0.2.0", STABLE, Origin("0.2.9"))))
+    assert found.remedy.startswith("of one that is published")
+
+
+def test_a_name_from_elsewhere_is_taken_as_it_is() -> None:
+    assert complaints(_released(Release("0.2.0", STABLE, Origin("other.v1", ("more",))))) == []
+
+
+def test_a_version_of_several_releases_must_be_named() -> None:
+    twins = [Release("0.1.0", STABLE, name=name) for name in "ab"]
+    found = _one(_released(*twins, Release("0.2.0", STABLE, Origin("0.1.0", ("a", "b")))))
+    assert found.remedy == "name one: a or b"
+
+
+def test_complaints_come_in_the_order_of_the_file() -> None:
+    rows = (Release("0.1", STABLE, place=ROW), Release("0.2", STABLE, place=ROW))
+    made = replace(_released(*rows), package="a/b", catalogs=(Variant("c/d", place=NOTE),))
+    places = [FILE.at("package"), NOTE.at("name"), ROW.at("version"), ROW.at("version")]
+    assert [c.place for c in complaints(made)] == places
+
+
+def test_a_withdrawn_head_is_told_of_in_every_channel_and_catalog_once_all_else_is_right() -> None:
+    rows = (
+        Release("0.1.0", (*STABLE, Membership("fast")), withdrawn="", place=ROW),
+        Release("0.2.0", STABLE, Origin("0.1.0")),
+        Release("0.3.0", STABLE, Origin("0.2.0"), withdrawn="bad", place=ROW.at(3)),
+    )
+    made = _released(*rows)
+    found = complaints(made)
+    assert [c.place for c in found] == [ROW.at("withdrawn"), ROW.at(3).at("withdrawn")]
+    assert [c.message.partition(": ")[0].rpartition(" ")[2] for c in found] == ["'fast'", "'stable'"]
+    assert all(c.remedy for c in found)
+    both = replace(made, catalogs=(Variant("old", "<0.2.0"), Variant("new", ">=0.3.0")))
+    assert [c.message.partition(": ")[0].rpartition(" ")[2] for c in complaints(both)] == [
+        "old",
+        "old",
+        "new",
+    ]
+    assert [c.place for c in complaints(replace(made, package="a/b"))] == [FILE.at("package")]

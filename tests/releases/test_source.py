@@ -1,0 +1,116 @@
+"""What a source says of its releases, once it is read."""
+
+from __future__ import annotations
+
+import pytest
+
+from everpath.releases.source import (
+    Additions,
+    ChannelNote,
+    Membership,
+    Origin,
+    Release,
+    Source,
+    Variant,
+    is_tagged,
+    usual_name,
+)
+from histories import source
+
+STABLE = (Membership("stable"),)
+
+
+def test_a_channel_s_own_from_comes_before_the_release_s() -> None:
+    own, shared = Origin("0.1.0"), Origin("0.2.0")
+    release = Release("0.3.0", (Membership("fast", own), Membership("stable")), shared)
+    assert [release.origin_in(name) for name in ("fast", "stable", "next")] == [own, shared, None]
+
+
+def test_a_bundle_that_only_a_catalog_has_is_called_published() -> None:
+    made = source("- {version: 0.1.0, channels: [stable], bundle: published}")
+    assert made.releases[0].bundle == "published"
+
+
+def test_a_release_is_named_after_package_and_version_unless_it_has_a_name() -> None:
+    made = Source("acme", "stable")
+    assert made.name_of(Release("1.0.0")) == "acme.v1.0.0"
+    assert made.name_of(Release("1.0.0", name="old")) == "old"
+    assert usual_name("acme", "1.0.0-RC.1+B") == "acme.v1.0.0-rc.1-b"
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer"),
+    [
+        ("quay.io/acme/op", False),
+        ("localhost:5000/op", False),
+        ("op", False),
+        ("op:v1", True),
+        ("localhost:5000/op:v1", True),
+        ("quay.io/op@sha256:00", True),
+        ("op@digest", True),
+    ],
+)
+def test_the_port_of_a_registry_is_no_tag(reference: str, answer: bool) -> None:
+    assert is_tagged(reference) is answer
+
+
+def test_an_image_is_that_of_the_release_or_the_file_s_with_the_version_or_none() -> None:
+    release = Release("1.0.0+b")
+    made = Source("acme", "stable", image="quay.io/acme", images={"op": "quay.io/op", "db": "db:5"})
+    assert made.image_of(release) == "quay.io/acme:v1.0.0-b"
+    assert made.image_of(Release("1.0.0", image="x")) == "x"
+    assert Source("acme", "stable").image_of(release) == ""
+    assert made.images_of(Release("1.0.0", images={"op": "mine"})) == {"op": "mine", "db": "db:5"}
+
+
+def test_additions_of_a_release_stand_in_for_the_file_s_one_kind_at_a_time() -> None:
+    theirs = Additions(({"type": "a"},), ({"type": "b"},), {"x": "1", "y": "1"})
+    made = Source("acme", "stable", additions=theirs)
+    assert made.additions_of(Release("1.0.0")) == theirs
+    own = Additions((), None, {"y": "2", "z": "2"})
+    assert made.additions_of(Release("1.0.0", additions=own)) == Additions(
+        (), ({"type": "b"},), {"x": "1", "y": "2", "z": "2"}
+    )
+    none = Additions(None, ())
+    assert made.additions_of(Release("1.0.0", additions=none)) == Additions(
+        ({"type": "a"},), (), {"x": "1", "y": "1"}
+    )
+
+
+def test_a_reference_is_a_name_before_it_is_a_version() -> None:
+    first, second = Release("1.0.0", name="2.0.0"), Release("2.0.0")
+    made = Source("acme", "stable", (first, second))
+    assert made.referred("2.0.0") is first
+    assert made.referred("acme.v2.0.0") is second
+    assert made.referred("1.0.0") is first
+    assert made.referred("3.0.0") is None
+    assert (made.literal("1.0.0"), made.literal("elsewhere.v1")) == ("2.0.0", "elsewhere.v1")
+
+
+def test_a_version_that_two_releases_have_stands_for_neither() -> None:
+    twins = (Release("1.0.0", name="a"), Release("1.0.0", name="b"), Release("1.0.0", name="b"))
+    made = Source("acme", "stable", twins)
+    assert made.referred("1.0.0") is None
+    assert made.referred("b") is twins[1]
+    assert made.by_version == {"1.0.0": twins}
+
+
+def test_channels_are_known_by_their_releases_or_because_somebody_speaks_of_them() -> None:
+    first = tuple(map(Membership, ("stable", "fast", "z", "alpha", "candidate")))
+    rows = (Release("1.0.0", first), Release("2.0.0", STABLE))
+    made = Source("acme", "main", rows, channels=(ChannelNote("next"),))
+    assert made.channel_names == ("alpha", "candidate", "fast", "stable", "z")
+    assert made.known_channels == ("alpha", "candidate", "fast", "main", "next", "stable", "z")
+    assert [release.version for release, _ in made.in_channel("stable")] == ["1.0.0", "2.0.0"]
+    assert [release.version for release, _ in made.in_channel("fast")] == ["1.0.0"]
+
+
+def test_a_stream_is_early_once_a_pre_release_of_its_first_release_is_out() -> None:
+    rows = tuple(map(Release, ("1.0.0-rc.1", "1.1.0", "1.2.1-rc.1", "1.3.0-alpha")))
+    assert Source("acme", "stable", rows).early_streams == {(1, 0), (1, 3)}
+
+
+def test_a_source_without_catalogs_makes_one_with_everything_in_it() -> None:
+    assert Source("acme", "stable").variants == (Variant(""),)
+    some = (Variant("old", "<1.0.0"), Variant("new"))
+    assert Source("acme", "stable", catalogs=some).variants == some
