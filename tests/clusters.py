@@ -39,21 +39,28 @@ from everpath.cluster.objects import (
     Kind,
     Object,
     Ref,
+    Refused,
     labels,
     ref_of,
     text,
 )
 from everpath.cluster.observation import Observed, observe
+from everpath.errors import Unreachable
 
 PKG, NS = "op", "ns"
 
 
 class Kept:
-    """A cluster that keeps what it is given. `served` False: it has no OLM. `log` is what was done to it."""
+    """A cluster that keeps what it is given. `served` False: it has no OLM. `log` is what was done to it.
+
+    While it `is_silent` nobody is told what it keeps; kinds that are `forbidden` nobody may apply.
+    """
 
     def __init__(self, *things: tuple[Kind, Object], namespace: str = "default", served: bool = True) -> None:
         self.namespace = namespace
         self.served = served
+        self.is_silent = False
+        self.forbidden: set[Kind] = set()
         self.things: dict[Ref, Object] = {}
         self.log: list[str] = []
         self._numbers = 0
@@ -71,13 +78,19 @@ class Kept:
     def close(self) -> None:
         """There is nothing to end."""
 
+    def _answers(self) -> None:
+        if self.is_silent:
+            raise Unreachable("it does not answer")
+
     def get(self, ref: Ref) -> Object | None:
+        self._answers()
         return copy.deepcopy(self.things.get(ref))
 
     def serves(self, kind: Kind) -> bool:  # noqa: ARG002 - the port's signature
         return self.served
 
     def find(self, kind: Kind, namespace: str = "", selector: str = "") -> list[Object]:
+        self._answers()
         key, _, value = selector.partition("=")
         return [
             copy.deepcopy(thing)
@@ -87,8 +100,12 @@ class Kept:
             and (not key or labels(thing).get(key) == value)
         ]
 
-    def apply(self, kind: Kind, thing: Object, *, force: bool = False) -> Object:  # noqa: ARG002
+    def apply(self, kind: Kind, thing: Object, *, force: bool = False, rehearsed: bool = False) -> Object:  # noqa: ARG002
         ref = ref_of(thing, kind)
+        if kind in self.forbidden:
+            raise Refused(f"may not patch {ref}", code=403)
+        if rehearsed:
+            return thing
         there = self.things.get(ref, {"metadata": {}})
         self.log.append(f"apply {ref}")
         self.put(kind, _merged(there, thing))

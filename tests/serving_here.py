@@ -6,7 +6,7 @@ __all__ = ["Running", "serving"]
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any
 import grpc
 
 from everpath.serving.binding import Address
-from everpath.serving.server import Settings, serve
+from everpath.serving.server import Front, Settings, serve
 from everpath.serving.snapshots import take
 from registries import reachable
 
@@ -33,7 +33,7 @@ class Running:
 
 
 @contextmanager
-def serving(path: Path, **settings: Any) -> Iterator[Running]:
+def serving(path: Path, fronts: Sequence[Front] = (), **settings: Any) -> Iterator[Running]:
     """Serve a catalog until the block is left; nothing is remembered between two of them."""
     running = Running()
     ready = threading.Event()
@@ -49,7 +49,8 @@ def serving(path: Path, **settings: Any) -> Iterator[Running]:
         running.end = lambda: loop.call_soon_threadsafe(stop.set)
         chosen = Settings(_ANYWHERE, **{"interval": 0.05, "grace": 5.0, **settings})
         snapshot = take(str(path), {"EVERPATH_CACHE": "off"})
-        await serve(snapshot, chosen, say=running.said.append, ready=listening, end=stop)
+        say = running.said.append
+        await serve(snapshot, chosen, say=say, ready=listening, fronts=fronts, end=stop)
 
     def run() -> None:
         try:

@@ -236,6 +236,16 @@ TABLE: dict[str, tuple[Any, list[str], bool]] = {
         ["the bundle to be unpacked: job ns/x running"],
         False,
     ),
+    "the bundle is unpacked, and OLM forgot to say so": (
+        fresh(
+            subscription=subscription(
+                "", "op.v1.0.0", condition("BundleUnpacking"), state="UpgradePending", plan="install-1"
+            ),
+            plan=plan("RequiresApproval", "op.v1.0.0", approved=False),
+        ),
+        ["InstallPlan install-1 to be approved: it installs op.v1.0.0"],
+        False,
+    ),
     "the bundle cannot be unpacked": (
         fresh(subscription=subscription("", "", condition("BundleUnpackFailed", message="DeadlineExceeded"))),
         ["the bundle's image to be unpacked, which failed: DeadlineExceeded"],

@@ -99,6 +99,87 @@ def test_an_approval_that_is_not_spoken_of_stays(everpath: Call) -> None:
     assert kept.log == []
 
 
+def test_what_is_changed_is_followed_although_the_old_release_runs(everpath: Call) -> None:
+    """OLM notices another channel a moment later: until then it says that all is well."""
+    kept = installed(everpath)
+    steps = (
+        lambda: None,
+        lambda: None,
+        plans(kept, "install-2", "op.v2.0.0"),
+        installs(kept, "install-2", "op.v2.0.0", "op.v1.0.0"),
+        succeeds(kept, "op.v2.0.0", "op.v1.0.0"),
+    )
+    answer = everpath(kept, *ASKED, "--channel", "fast", "--force", steps=steps)
+    assert answer.out.splitlines()[-1] == 'OLM has successfully installed "op.v2.0.0"'
+    assert answer.code == 0
+
+
+def test_whoever_begins_with_an_old_release_is_followed_to_the_newest(everpath: Call) -> None:
+    """Between two steps OLM says that it knows of nothing newer."""
+    kept = empty()
+    steps = (
+        connects(kept),
+        plans(kept, "install-1", "op.v1.0.0"),
+        installs(kept, "install-1", "op.v1.0.0"),
+        succeeds(kept, "op.v1.0.0"),
+        *(lambda: None,) * 4,
+        plans(kept, "install-2", "op.v1.1.0"),
+        installs(kept, "install-2", "op.v1.1.0", "op.v1.0.0"),
+        succeeds(kept, "op.v1.1.0", "op.v1.0.0"),
+    )
+    answer = everpath(kept, *ASKED, "--starting-csv", "1.0.0", steps=steps)
+    assert answer.out.splitlines()[-1] == 'OLM has successfully installed "op.v1.1.0"'
+    assert answer.code == 0
+
+
+def test_a_release_whose_successor_is_being_unpacked_is_not_the_end(everpath: Call) -> None:
+    kept = empty()
+
+    def unpacks(status: str) -> None:
+        asked = kept.get(Ref(SUBSCRIPTION, "ns", "op"))
+        assert asked is not None
+        asked["status"]["conditions"] = [{"type": "BundleUnpacking", "status": status}]
+        kept.put(SUBSCRIPTION, asked)
+
+    steps = (
+        connects(kept),
+        plans(kept, "install-1", "op.v1.0.0"),
+        installs(kept, "install-1", "op.v1.0.0"),
+        lambda: unpacks("True"),
+        succeeds(kept, "op.v1.0.0"),
+        *(lambda: None,) * 20,
+        plans(kept, "install-2", "op.v1.1.0"),
+        installs(kept, "install-2", "op.v1.1.0", "op.v1.0.0"),
+        lambda: unpacks("False"),
+        succeeds(kept, "op.v1.1.0", "op.v1.0.0"),
+    )
+    answer = everpath(kept, *ASKED, "--starting-csv", "1.0.0", steps=steps)
+    assert answer.out.splitlines()[-1] == 'OLM has successfully installed "op.v1.1.0"'
+    assert answer.code == 0
+
+
+def test_a_change_that_olm_finds_no_answer_to_is_no_success(everpath: Call) -> None:
+    kept = installed(everpath)
+    failed = {
+        "type": "ResolutionFailed",
+        "status": "True",
+        "reason": "ConstraintsNotSatisfiable",
+        "message": "no operators found in channel nowhere",
+    }
+
+    def refuses() -> None:
+        asked = kept.get(Ref(SUBSCRIPTION, "ns", "op"))
+        assert asked is not None
+        asked["status"]["conditions"] = [failed]
+        kept.put(SUBSCRIPTION, asked)
+
+    steps = (lambda: None, lambda: None, refuses)
+    answer = everpath(kept, *ASKED, "--channel", "nowhere", "--force", steps=steps)
+    assert "no operators found in channel nowhere" in answer.out
+    assert "to go on: everpath why CATALOG -p op --live -n ns explains" in answer.out
+    assert answer.code == 1
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
@@ -216,6 +297,15 @@ def test_a_catalog_source_that_is_there_can_be_named(everpath: Call) -> None:
     answer = everpath(world(catalog=catalog()), "install", "op", "--catalog-name", "op-catalg", "-n", "ns")
     assert answer.code == 2
     assert "did you mean 'op-catalog'?" in answer.err
+
+
+def test_whoever_may_not_do_all_of_it_does_nothing(everpath: Call) -> None:
+    kept = empty()
+    kept.put(NAMESPACE, {"metadata": {"name": "ns"}})
+    kept.forbidden = {SUBSCRIPTION}
+    answer = everpath(kept, *ASKED)
+    assert (answer.code, kept.log, answer.out) == (4, [], "")
+    assert "may not patch Subscription op" in answer.err
 
 
 def test_a_namespace_on_its_way_out_is_refused(everpath: Call) -> None:

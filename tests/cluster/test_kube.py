@@ -7,12 +7,14 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 from kubernetes.config import incluster_config
 
 from api_servers import ApiServer, kubeconfig
@@ -105,6 +107,13 @@ def test_what_is_applied_is_ours_and_takes_nothing_over(server: ApiServer, clust
     assert careful.body == made
 
 
+def test_what_is_rehearsed_is_not_kept(server: ApiServer, cluster: KubeCluster) -> None:
+    thing = {"kind": "Subscription", "metadata": {"name": "op", "namespace": "ns"}}
+    server.answers["PATCH", f"{SUBSCRIPTIONS}/op"] = 200, thing
+    cluster.apply(SUBSCRIPTION, thing, rehearsed=True)
+    assert server.requests[0].query["dryRun"] == "All"
+
+
 def test_a_merge_sends_only_the_changes(server: ApiServer, cluster: KubeCluster) -> None:
     server.answers["PATCH", f"{SUBSCRIPTIONS}/op"] = 200, {}
     cluster.merge(OP, {"spec": {"approved": True}})
@@ -191,6 +200,49 @@ def test_kubeconfig_names_several_files_and_the_first_context_is_current(
     second.get(OP)
     assert server.requests[-1].headers["authorization"] == "Bearer token-of-two"
     assert connect(two).namespace == "second"
+
+
+def test_an_empty_file_among_several_is_passed_over(
+    server: ApiServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty").touch()
+    one = kubeconfig(tmp_path / "one", server.url, "one", "first")
+    monkeypatch.setenv("KUBECONFIG", os.pathsep.join([str(tmp_path / "empty"), one]))
+    assert connect().namespace == "first"
+
+
+@pytest.mark.parametrize("command", ["false", "no-such-program-anywhere"])
+def test_a_program_that_gives_no_credentials_is_blamed_and_not_the_cluster(
+    server: ApiServer, tmp_path: Path, capfd: pytest.CaptureFixture[str], command: str
+) -> None:
+    file = Path(kubeconfig(tmp_path / "config", server.url))
+    program = {
+        "apiVersion": "client.authentication.k8s.io/v1",
+        "command": command,
+        "interactiveMode": "Never",
+    }
+    made = yaml.safe_load(file.read_text())
+    made["users"][0]["user"] = {"exec": program}
+    file.write_text(yaml.safe_dump(made))
+    assert run(["status", "-n", "ns", "--kubeconfig", str(file)]) == 4
+    said = capfd.readouterr().err
+    assert said.startswith("error: no credentials for the cluster of")
+    assert server.requests == []
+
+
+def test_a_connection_that_breaks_off_is_told_in_words(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        cluster = connect(kubeconfig(tmp_path / "config", url))
+
+        def hang_up() -> None:
+            listening.accept()[0].close()
+
+        threading.Thread(target=hang_up, daemon=True).start()
+        with pytest.raises(Unreachable) as caught:
+            cluster.get(OP)
+    said = caught.value.message.removeprefix(f"the cluster at {url} does not answer: ")
+    assert said in ("Remote end closed connection without response", "[Errno 104] Connection reset by peer")
 
 
 def test_in_a_pod_its_own_account_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,6 +116,23 @@ def test_watching_looks_again_until_it_is_interrupted(everpath: Call) -> None:
     assert everpath(running(), "status", "op", "-n", "ns", "--watch", "-o", "json").code == 2
 
 
+def test_who_watches_a_cluster_that_is_silent_for_a_while_watches_on(everpath: Call) -> None:
+    kept = running()
+
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    steps = (
+        lambda: setattr(kept, "is_silent", True),
+        lambda: setattr(kept, "is_silent", False),
+        interrupted,
+    )
+    answer = everpath(kept, "status", "op", "-n", "ns", "--watch", steps=steps)
+    assert answer.out == RUNS * 2
+    assert "it does not answer; asking again" in answer.err
+    assert answer.code == 130
+
+
 def test_colour_changes_no_letter(everpath: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
     out = everpath(running(), "status", "op", "-n", "ns").out

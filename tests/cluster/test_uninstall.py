@@ -9,7 +9,17 @@ import pytest
 
 from clusters import Kept, catalog, crd, csv, deployment, group, plan, subscription, world
 from commandline import Answer
-from everpath.cluster.objects import CATALOG_SOURCE, CSV, SUBSCRIPTION, VOLUME_CLAIM, Kind, Object, Ref
+from everpath.cluster.objects import (
+    CATALOG_SOURCE,
+    CRD,
+    CSV,
+    OPERATOR_GROUP,
+    SUBSCRIPTION,
+    VOLUME_CLAIM,
+    Kind,
+    Object,
+    Ref,
+)
 from olm_moves import removes
 from schemas import conforms
 
@@ -70,6 +80,21 @@ def test_the_operator_stays_until_finalizers_are_released(everpath: Call) -> Non
     assert still == [True]
     assert "Waiting for Op slow to be gone" in answer.out
     assert answer.code == 0
+
+
+@pytest.mark.parametrize(("silence", "code"), [(3, 0), (400, 4)])
+def test_a_cluster_that_is_silent_for_a_while_is_asked_again(everpath: Call, silence: int, code: int) -> None:
+    kept = running()
+    kept.put(OP, resource("slow", "ns", "example.com/backup"))
+
+    def speaks(is_silent: bool) -> Callable[[], None]:
+        return lambda: setattr(kept, "is_silent", is_silent)
+
+    nothing = (lambda: None,) * silence
+    steps = (speaks(True), *nothing, speaks(False), removes(kept, Ref(OP, "ns", "slow")))
+    answer = everpath(kept, *ASKED, steps=steps)
+    assert answer.out.count("it does not answer; asking again") == 1
+    assert answer.code == code
 
 
 def test_what_does_not_go_keeps_the_operator_and_is_told(everpath: Call) -> None:
@@ -215,3 +240,58 @@ def test_csvs_of_other_packages_stay(everpath: Call) -> None:
     everpath(kept, *ASKED)
     assert Ref(CSV, "ns", "other.v1") in kept.things
     assert "delete OperatorGroup og" not in kept.log
+
+
+def test_definitions_go_also_after_the_operator_has_gone(everpath: Call) -> None:
+    """OLM's mark is all that is left to know them by."""
+    kept = running("ns")
+    marked = crd()
+    marked["metadata"]["labels"] = {"operators.coreos.com/op.ns": ""}
+    kept.put(CRD, marked)
+    for kind, name in ((SUBSCRIPTION, "op"), (CSV, "op.v1.0.0")):
+        del kept.things[Ref(kind, "ns", name)]
+    assert "delete CustomResourceDefinition ops.example.com" not in kept.log
+    answer = everpath(kept, *ASKED, "--delete-crds")
+    assert kept.log[-1] == "delete CustomResourceDefinition ops.example.com"
+    assert answer.code == 0
+
+
+def test_what_goes_with_its_definition_is_told_wherever_it_is(everpath: Call) -> None:
+    kept = running("ns")
+    answer = everpath(kept, *ASKED, "--delete-crds")
+    assert "Goes: Op far in namespace other" in answer.out
+    assert kept.log[:2] == ["delete Op first", "delete Op far"]
+    assert "Deleted Op far in namespace other" in answer.out
+
+
+@pytest.mark.parametrize("names", [(), ("one", "two")])
+def test_where_no_group_says_what_is_watched_only_its_own_namespace_is(
+    everpath: Call, names: tuple[str, ...]
+) -> None:
+    kept = running()
+    del kept.things[Ref(OPERATOR_GROUP, "ns", "og")]
+    for name in names:
+        kept.put(OPERATOR_GROUP, group(name))
+    everpath(kept, *ASKED)
+    assert Ref(OP, "other", "far") in kept.things
+    assert Ref(OP, "ns", "first") not in kept.things
+
+
+@pytest.mark.parametrize(("noted", "is_kept"), [("ns", True), ("ns,other", False), ("", False)])
+def test_what_olm_noted_on_the_release_is_what_it_watches(everpath: Call, noted: str, is_kept: bool) -> None:
+    kept = running("ns")
+    one = csv("op.v1.0.0")
+    one["metadata"]["annotations"] = {"olm.targetNamespaces": noted}
+    kept.put(CSV, one)
+    everpath(kept, *ASKED)
+    assert (Ref(OP, "other", "far") in kept.things) == is_kept
+
+
+def test_a_long_mark_is_cut_as_olm_cuts_it(everpath: Call) -> None:
+    kept = running()
+    long = "n" * 63
+    marked = csv("op.v1.0.0")
+    marked["metadata"] |= {"namespace": long, "labels": {f"operators.coreos.com/op.{'n' * 60}": ""}}
+    kept.put(CSV, marked)
+    everpath(kept, "uninstall", "op", "-n", long, "--yes", "--keep-custom-resources")
+    assert Ref(CSV, long, "op.v1.0.0") not in kept.things

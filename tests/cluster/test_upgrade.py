@@ -151,7 +151,7 @@ def test_a_target_that_olm_offers_no_step_to_is_given_up_in_time(everpath: Call)
     answer = everpath(kept, *ASKED, "--yes", "--to", "1.9.0", "--timeout", "1h", steps=to_110(kept))
     assert answer.out.splitlines()[-2:] == [
         '"op.v1.1.0" runs, and OLM offers no step to 1.9.0',
-        "everpath why CATALOG -p op --installed op.v1.1.0 tells why",
+        "everpath why CATALOG -p op --live -n ns tells why",
     ]
     assert answer.code == 1
 
@@ -162,6 +162,89 @@ def test_with_nothing_newer_there_is_nothing_to_do(everpath: Call) -> None:
     answer = everpath(kept, *ASKED)
     assert answer.out.splitlines()[-1] == '"op.v1.0.0" runs, and OLM knows of nothing newer'
     assert (answer.code, kept.log) == (0, [])
+
+
+def resting() -> Kept:
+    """op.v1.0.0 runs, and OLM has not looked for what is next."""
+    kept = waiting()
+    kept.put(
+        SUBSCRIPTION,
+        subscription(
+            "op.v1.0.0",
+            "op.v1.0.0",
+            state="AtLatestKnown",
+            plan="install-1",
+            approval="Manual",
+            channel="stable",
+        ),
+    )
+    return kept
+
+
+def test_olm_is_given_a_moment_to_plan_the_next_step(everpath: Call) -> None:
+    kept = resting()
+    steps = (
+        *(lambda: None,) * 6,
+        plans(kept, "install-2", "op.v1.1.0", manual=True),
+        *to_110(kept),
+    )
+    answer = everpath(kept, *ASKED, "--yes", steps=steps)
+    assert answer.out.splitlines()[-1] == '"op.v1.1.0" runs'
+    assert answer.code == 0
+
+
+def test_a_step_that_the_catalog_has_and_olm_does_not_offer_is_told(everpath: Call, tmp_path: Path) -> None:
+    write_fbc(tmp_path, f"[stable]\n{ROAD}", "op")
+    answer = everpath(resting(), *ASKED, "--yes", "--catalog", str(tmp_path))
+    assert answer.out.splitlines()[-3:] == [
+        '"op.v1.0.0" runs, and OLM offers no step to op.v1.1.0',
+        f"Does the cluster have the catalog {tmp_path} as it is here?",
+        f"everpath why {tmp_path} -p op --live -n ns tells why",
+    ]
+    assert answer.code == 1
+
+
+def test_at_the_head_nobody_is_waited_for(everpath: Call, tmp_path: Path) -> None:
+    write_fbc(tmp_path, "[stable]\nop.v1.0.0", "op")
+    slept: list[None] = []
+    answer = everpath(resting(), *ASKED, "--catalog", str(tmp_path), steps=(lambda: slept.append(None),) * 3)
+    assert answer.out.splitlines()[-1] == '"op.v1.0.0" runs, and OLM knows of nothing newer'
+    assert (answer.code, slept) == (0, [])
+
+
+def overtaken(kept: Kept) -> Callable[[], None]:
+    """OLM holds to what it said while the old release was there."""
+
+    def step() -> None:
+        asked = kept.get(Ref(SUBSCRIPTION, NS, "op"))
+        assert asked is not None
+        message = (
+            "constraints not satisfiable: @existing/ns//op.v1.0.0 and @existing/ns//op.v1.1.0 provide Op"
+        )
+        failed = {
+            "type": "ResolutionFailed",
+            "status": "True",
+            "reason": "ConstraintsNotSatisfiable",
+            "message": message,
+        }
+        asked["status"]["conditions"] = [failed]
+        kept.put(SUBSCRIPTION, asked)
+
+    return step
+
+
+def test_an_upgrade_does_not_leave_olm_with_an_answer_that_is_overtaken(everpath: Call) -> None:
+    kept = waiting()
+    first, second = to_110(kept)
+
+    def succeed() -> None:
+        second()
+        overtaken(kept)()
+
+    answer = everpath(kept, *ASKED, "--yes", steps=(first, succeed))
+    assert "Asked OLM to decide again: it keeps an answer until something changes" in answer.out
+    assert answer.out.splitlines()[-1] == '"op.v1.1.0" runs'
+    assert answer.code == 0
 
 
 def test_an_upgrade_that_hangs_is_told_at_the_deadline(everpath: Call) -> None:

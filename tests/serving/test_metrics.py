@@ -11,6 +11,7 @@ import pytest
 
 from catalogs import write_fbc
 from everpath.serving.binding import Address
+from everpath.serving.http_front import content_front
 from everpath.serving.metrics import Metrics
 from registries import Ask, asked
 from serving_here import serving
@@ -22,6 +23,7 @@ def test_every_line_is_one_that_prometheus_reads() -> None:
     metrics = Metrics()
     metrics.answered("GetPackage", "OK", 0.003)
     metrics.answered("GetPackage", "UNKNOWN", 3.0)
+    metrics.fetched(304)
     metrics.reloaded(is_done=False)
     lines = metrics.text().splitlines()
     assert all(line.startswith("# ") or _LINE.fullmatch(line) for line in lines), lines
@@ -48,3 +50,18 @@ def test_calls_and_the_catalog_are_counted(tmp_path: Path) -> None:
     assert 'everpath_requests_total{method="GetPackage",code="UNKNOWN"} 1\n' in text
     assert "everpath_catalog_bundles 2\n" in text
     assert "everpath_catalog_current 1\n" in text
+
+
+def test_requests_over_http_are_counted_by_their_answers(tmp_path: Path) -> None:
+    front = content_front(Address("127.0.0.1", 0), "op", 5)
+    with serving(write_fbc(tmp_path, "a"), fronts=[front], metrics=Address("127.0.0.1", 0)) as running:
+        metrics, content = (said.rpartition(" ")[2] for said in running.said[:2])
+        for _ in range(2):
+            urllib.request.urlopen(content, timeout=10).close()
+        with pytest.raises(urllib.error.HTTPError, match="404") as raised:
+            urllib.request.urlopen(f"{content}/no", timeout=10)
+        raised.value.close()
+        with urllib.request.urlopen(metrics, timeout=10) as answer:
+            text = answer.read().decode()
+    assert 'everpath_http_requests_total{code="200"} 2\n' in text
+    assert 'everpath_http_requests_total{code="404"} 1\n' in text

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +14,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from catalogs import fbc, large_catalog, write_fbc
+from everpath.serving import following, snapshots
 from registries import Ask, asked
 from serving_here import Running, serving
 
@@ -85,6 +89,69 @@ def test_a_catalog_that_becomes_invalid_is_told_of_and_the_old_one_served(
         write_fbc(tmp_path, "b: a\na")
         _until(lambda: _health(running, "everpath.catalog") == _SERVING)
         assert _heads(running) == ["b"]
+
+
+def test_whatever_goes_wrong_with_a_change_the_next_one_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No space left, no memory, a fault of ours: none of it may end the watch in silence."""
+
+    def fails(_: str) -> bytes:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    catalog = write_fbc(tmp_path, "a")
+    with serving(catalog, watch=True) as running:
+        monkeypatch.setattr(snapshots, "stamps", fails)
+        write_fbc(tmp_path, "b: a\na")
+        _until(lambda: _health(running, "everpath.catalog") == _NOT_SERVING)
+        assert "No space left on device" in running.said[-1]
+        assert _heads(running) == ["a"]
+        monkeypatch.undo()
+        write_fbc(tmp_path, "c: b\nb: a\na")
+        _until(lambda: _heads(running) == ["c"])
+
+
+@pytest.fixture
+def at_a_glance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every catalog is admitted as large ones are: it is looked at closely while it is served."""
+    monkeypatch.setattr(snapshots, "_SMALL", 0)
+
+
+@pytest.mark.usefixtures("at_a_glance")
+def test_a_closer_look_that_does_not_end_says_nothing_of_the_catalog(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where memory is short the process that looks is the first to be killed."""
+    killed = tmp_path / "killed"
+    killed.write_text("#!/bin/sh\nkill -9 $$\n")
+    killed.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(killed))
+    with serving(write_fbc(tmp_path, "a")) as running:
+        _until(lambda: running.said)
+        assert running.said == [
+            f"{tmp_path / 'catalog'} could not be looked at closely, and is served: it ended with -9"
+        ]
+        assert _health(running, "everpath.catalog") == _SERVING
+
+
+@pytest.mark.usefixtures("at_a_glance")
+def test_a_closer_look_at_what_is_no_longer_there_says_nothing_of_what_is_served(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog = write_fbc(tmp_path, "a")
+    looked = threading.Event()
+
+    async def look(_: str) -> str:
+        (catalog / "p.yaml").write_text("schema: [")
+        looked.set()
+        return "it does not parse"
+
+    monkeypatch.setattr(following, "closer_look", look)
+    with serving(catalog) as running:
+        assert looked.wait(10)
+        assert _heads(running) == ["a"]
+        assert _health(running, "everpath.catalog") == _SERVING
+    assert [text for text in running.said if "parse" in text] == []
 
 
 def test_a_catalog_that_goes_away_is_still_served(tmp_path: Path) -> None:

@@ -69,6 +69,23 @@ def test_standard_input_can_be_served(tmp_path: Path) -> None:
         process.terminate()
 
 
+def test_a_closed_standard_input_cannot_be_read(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    code, said = _failed(capfd, "-")
+    assert code == 3
+    assert said == "error: standard input is closed\nhint: give a folder or a file\n"
+
+
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="the machine has no IPv6")
+def test_an_address_may_be_written_in_brackets(tmp_path: Path) -> None:
+    with program(write_fbc(tmp_path, "a"), "--address", "[::1]", "--port", 0) as process:
+        assert process.stdout is not None
+        assert re.search(r" on \[::1\]:\d+\n", process.stdout.readline())
+        process.terminate()
+
+
 def test_a_large_catalog_is_looked_at_closely_while_it_is_served(tmp_path: Path) -> None:
     """A value that no list of bundles needs: opm refuses the catalog for it, and whoever asks is told."""
     catalog = write_fbc(tmp_path, "a")

@@ -52,7 +52,7 @@ def test_a_snapshot_is_served_without_what_is_ignored(tmp_path: Path) -> None:
 def test_a_new_snapshot_is_served_from_when_it_is_there(tmp_path: Path) -> None:
     async def story() -> tuple[str, bytes, bytes]:
         served = Served(catalog(tmp_path / "c", "1.0.0"))
-        async with content_front(Address("127.0.0.1", 0), "op", 5)(served) as address:
+        async with content_front(Address("127.0.0.1", 0), "op", 5)(served, print) as address:
             before = await asyncio.to_thread(fetched, address)
             served.snapshot = catalog(tmp_path / "c", "1.0.0", "1.1.0")
             return address, before, await asyncio.to_thread(fetched, address)
@@ -66,7 +66,7 @@ def test_a_new_snapshot_is_served_from_when_it_is_there(tmp_path: Path) -> None:
 def test_a_snapshot_that_turns_out_to_be_none_leaves_the_one_before(tmp_path: Path) -> None:
     async def story() -> tuple[bytes, bytes]:
         served = Served(catalog(tmp_path / "c", "1.0.0"))
-        async with content_front(Address("127.0.0.1", 0), "op", 5)(served) as address:
+        async with content_front(Address("127.0.0.1", 0), "op", 5)(served, print) as address:
             before = await asyncio.to_thread(fetched, address)
             served.snapshot = broken(tmp_path)
             return before, await asyncio.to_thread(fetched, address)
@@ -82,7 +82,7 @@ def test_a_catalog_that_turns_out_to_be_none_is_not_served(tmp_path: Path) -> No
 
 def test_nor_does_a_server_start_with_it(tmp_path: Path) -> None:
     async def story() -> None:
-        async with content_front(Address("127.0.0.1", 0), "op", 5)(Served(broken(tmp_path))):
+        async with content_front(Address("127.0.0.1", 0), "op", 5)(Served(broken(tmp_path)), print):
             pass
 
     with pytest.raises(Refused, match="catalogd would not serve this catalog"):
@@ -99,7 +99,7 @@ def broken(tmp_path: Path) -> Snapshot:
 def test_a_port_in_use_is_said_so(tmp_path: Path) -> None:
     async def story(port: int) -> None:
         async with content_front(Address("127.0.0.1", port), "op", 5)(
-            Served(catalog(tmp_path / "c", "1.0.0"))
+            Served(catalog(tmp_path / "c", "1.0.0")), print
         ):
             pass
 

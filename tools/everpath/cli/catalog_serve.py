@@ -124,7 +124,7 @@ def _start(path: str, request: _Request) -> None:
         raise _missing(error) from error
     fronts = _fronts(request)
     settings = Settings(
-        Address(request.address, request.port),
+        Address(request.address.strip("[]"), request.port),
         Address.parse(request.metrics) if request.metrics else None,
         watch=request.watch,
         grace=request.grace,

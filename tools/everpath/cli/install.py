@@ -22,7 +22,7 @@ from everpath.cli.clusters import (
 from everpath.cli.options import comma_list, one_name
 from everpath.cli.writing import write
 from everpath.cluster.changes import Did
-from everpath.cluster.following import Followed, Outcome
+from everpath.cluster.following import Followed, Outcome, Rest
 from everpath.cluster.installing import carry_out, install_judge, prepare
 from everpath.cluster.resources import (
     Approval,
@@ -164,11 +164,22 @@ def _install(request: Request) -> int:
     if request.no_wait:
         answer.end("not-followed", None)
         return ExitCode.CLEAN
-    judge = install_judge(cluster, request.approve, teller.note)
-    done = followed(cluster, wish.package, wish.namespace, judge, clock(request.timeout), teller)
+    timer = clock(request.timeout)
+    rest = Rest(timer.now)
+    judge = install_judge(
+        cluster, request.approve, teller.note, rest, more_may_come=_may_move_on(wish, teller)
+    )
+    done = followed(cluster, wish.package, wish.namespace, judge, timer, teller)
     _conclude(done, teller)
     answer.end(done.outcome.value, done.chain)
     return exit_code(done.outcome)
+
+
+def _may_move_on(wish: Wish, teller: Teller) -> bool:
+    """Whether OLM has reason to go on from what runs: something was changed, or it begins with the old."""
+    did = {change.did for change in teller.changes}
+    begins = wish.starting_csv is not None and wish.approval != "Manual"
+    return Did.UPDATED in did or (Did.CREATED in did and begins)
 
 
 def _conclude(done: Followed, teller: Teller) -> None:

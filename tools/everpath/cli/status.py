@@ -14,7 +14,7 @@ from everpath.cli.clusters import Teller, clock, cluster_options, connect
 from everpath.cli.options import one_name
 from everpath.cli.writing import write
 from everpath.cluster.chain import Chain, chain
-from everpath.cluster.objects import SUBSCRIPTION, Cluster, text
+from everpath.cluster.objects import SUBSCRIPTION, Cluster, Refused, text
 from everpath.cluster.observation import observe
 from everpath.cluster.views import chain_data, status_text
 from everpath.errors import ExitCode, Unreachable, UsageError
@@ -68,11 +68,22 @@ def _status(request: Request) -> int:
     if not request.watch:
         return _shown(request, list(_chains(cluster, request.package, namespace)))
     while True:
-        seen = list(_chains(cluster, request.package, namespace))
-        if sys.stdout.isatty():
-            click.echo(_CLEAR, nl=False)
-        _shown(request, seen)
+        _look(request, cluster, namespace)
         clock(0).sleep(_PAUSE)
+
+
+def _look(request: Request, cluster: Cluster, namespace: str) -> None:
+    """One look of many: a cluster that does not answer is told, and asked again."""
+    try:
+        seen = list(_chains(cluster, request.package, namespace))
+    except Refused:
+        raise
+    except Unreachable as error:
+        click.echo(f"{error.message}; asking again", err=True)
+        return
+    if sys.stdout.isatty():
+        click.echo(_CLEAR, nl=False)
+    _shown(request, seen)
 
 
 def _chains(cluster: Cluster, package: str | None, namespace: str) -> Iterable[Chain]:

@@ -11,10 +11,11 @@ import click
 
 from everpath.cli.clusters import Teller, ask, clock, cluster_options, connect, following_options
 from everpath.cli.options import one_name
-from everpath.cluster import uninstalling
+from everpath.cluster import removing
 from everpath.cluster.objects import Kind, Object, ref_of
 from everpath.cluster.observation import observe
-from everpath.cluster.uninstalling import Removal, Uninstalled, Wanted, survey
+from everpath.cluster.removing import Uninstalled
+from everpath.cluster.uninstalling import Removal, Wanted, survey
 from everpath.cluster.views import changes_data
 from everpath.errors import ExitCode, UsageError
 
@@ -83,7 +84,7 @@ def _uninstall(request: Request) -> int:
     if not (removal.is_empty or request.dry_run):
         if not ask("Delete it?", yes=request.yes):
             raise click.Abort
-        done = uninstalling.uninstall(cluster, removal, clock(request.timeout), teller.say)
+        done = removing.uninstall(cluster, removal, clock(request.timeout), teller.say)
     _conclude(request, removal, done, teller)
     teller.document(_document(request, namespace, removal, done))
     return ExitCode.FINDINGS if done.left else ExitCode.CLEAN
@@ -94,7 +95,7 @@ def _plan(request: Request, namespace: str, removal: Removal) -> Iterator[str]:
         yield f"Nothing to uninstall: {request.package} is not in namespace {namespace}"
         return
     for kind, thing in _going(removal):
-        yield f"Goes: {ref_of(thing, kind)}"
+        yield f"Goes: {removal.told(ref_of(thing, kind))}"
     for kept in removal.stays:
         yield f"Stays: {kept}"
     if removal.custom_resources and not removal.is_running:
@@ -108,7 +109,7 @@ def _going(removal: Removal) -> Iterator[tuple[Kind, Object]]:
 def _conclude(request: Request, removal: Removal, done: Uninstalled, teller: Teller) -> None:
     if done.left:
         for ref, why in done.left:
-            teller.say(f"Still there: {ref}, {why}")
+            teller.say(f"Still there: {removal.told(ref)}, {why}")
         teller.say("The time is up; the same command goes on from here")
     elif done.changes:
         teller.say(f"Operator {request.package} uninstalled")

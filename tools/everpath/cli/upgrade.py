@@ -24,11 +24,19 @@ from everpath.cli.config import Config
 from everpath.cli.inputs import Inputs
 from everpath.cli.options import one_name
 from everpath.cluster.chain import Chain
-from everpath.cluster.following import Clock, Followed, Outcome
+from everpath.cluster.following import PATIENCE, Clock, Followed, Outcome
 from everpath.cluster.installing import approve
 from everpath.cluster.objects import Cluster, text
 from everpath.cluster.observation import Observed, observe
-from everpath.cluster.upgrading import Step, Target, next_step, passes, pursuit_judge, stage_judge
+from everpath.cluster.upgrading import (
+    Step,
+    Target,
+    next_step,
+    offer_judge,
+    passes,
+    pursuit_judge,
+    stage_judge,
+)
 from everpath.errors import ExitCode, UsageError
 from everpath.graph import PackageGraph
 from everpath.policies.extensions import Source
@@ -83,7 +91,8 @@ def upgrade(**options: Any) -> int:
       0  the release runs, or there is        2  a wrong command line, or a step that goes past --to
          nothing newer                        4  a cluster that does not answer, or refuses
       1  it does not run when the time is up,
-         or no step leads to --to
+         or OLM offers no step to --to, or
+         none where --catalog has one
     """
     return _upgrade(Request(**options))
 
@@ -104,10 +113,19 @@ def _upgrade(request: Request) -> int:
         teller.say(_told_road(start, ahead))
     target = Target(request.to) if request.to is not None else None
     done = _climb(request, _Stage(cluster, namespace, teller, road), target)
-    is_met = target is None or target.is_met(done.chain.running, request.package)
-    _conclude(request, done, teller, is_met)
+    is_met = _is_met(request, target, done, teller, road)
+    _conclude(request, done, teller, is_met, road)
     answer.end(done.outcome.value, done.chain)
     return exit_code(done.outcome) if is_met else ExitCode.FINDINGS
+
+
+def _is_met(
+    request: Request, target: Target | None, done: Followed, teller: Teller, road: Sequence[str]
+) -> bool:
+    """Whether it got where it was to go: to the target, or a step on where the catalog has one."""
+    if target is not None:
+        return target.is_met(done.chain.running, request.package)
+    return bool(teller.changes) or not road or done.chain.running in road
 
 
 class _Stage(NamedTuple):
@@ -127,21 +145,26 @@ def _climb(request: Request, stage: _Stage, target: Target | None) -> Followed:
         return followed(stage.cluster, request.package, stage.namespace, judge, timer, stage.teller)
 
     while True:
-        done = go(_until(request, timer, target))
+        done = go(_until(request, stage, timer, target))
         step = next_step(done.observed)
         if done.outcome is not Outcome.APPROVAL or step is None:
             return done
         _agree(request, stage, step, target)
         stage.teller.note(approve(stage.cluster, step.plan))
-        done = go(stage_judge(step.target))
+        done = go(stage_judge(step.target, timer.now))
         if target is None or done.outcome is not Outcome.DONE:
             return done
 
 
 def _until(
-    request: Request, timer: Clock, target: Target | None
+    request: Request, stage: _Stage, timer: Clock, target: Target | None
 ) -> Callable[[Observed, Chain], Outcome | None]:
-    return stage_judge(None) if target is None else pursuit_judge(target, request.package, timer.now)
+    """What ends the wait for a step: OLM is given time to plan one, and more if there ought to be one."""
+    if target is not None:
+        return pursuit_judge(target, request.package, timer.now)
+    if request.catalog is None:
+        return offer_judge(PATIENCE / 2, timer.now)
+    return offer_judge(PATIENCE if stage.road else 0, timer.now)
 
 
 def _agree(request: Request, stage: _Stage, step: Step, target: Target | None) -> None:
@@ -157,14 +180,17 @@ def _agree(request: Request, stage: _Stage, step: Step, target: Target | None) -
         raise click.Abort
 
 
-def _conclude(request: Request, done: Followed, teller: Teller, is_met: bool) -> None:
+def _conclude(request: Request, done: Followed, teller: Teller, is_met: bool, road: Sequence[str]) -> None:
     seen = done.chain
     if done.outcome is Outcome.DONE and is_met:
         said = "runs" if teller.changes else "runs, and OLM knows of nothing newer"
         teller.say(f'"{seen.running}" {said}')
     elif done.outcome is Outcome.DONE:
-        teller.say(f'"{seen.running}" runs, and OLM offers no step to {request.to}')
-        teller.say(f"everpath why CATALOG -p {request.package} --installed {seen.running} tells why")
+        teller.say(f'"{seen.running}" runs, and OLM offers no step to {request.to or road[0]}')
+        if request.to is None:
+            teller.say(f"Does the cluster have the catalog {request.catalog} as it is here?")
+        tells = f"everpath why {request.catalog or 'CATALOG'} -p {request.package}"
+        teller.say(f"{tells} --live -n {seen.namespace} tells why")
     else:
         if done.outcome is Outcome.DEADLINE:
             teller.say(f"The time is up: {seen.headline}")

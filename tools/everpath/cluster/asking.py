@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["plan_link", "planned", "subscription_link", "unapproved"]
+__all__ = ["plan_link", "planned", "subscription_link", "unapproved", "unpacks"]
 
 import re
 from collections.abc import Iterator
@@ -82,22 +82,30 @@ def _subscription_waits(observed: Observed, asked: Object) -> Iterator[Wait]:
     failed = condition(asked, "ResolutionFailed")
     unhealthy = condition(asked, "CatalogSourcesUnhealthy")
     unpacked = condition(asked, "BundleUnpackFailed")
-    unpacking = condition(asked, "BundleUnpacking")
     if _is_true(unpacked):
         yield _unpack_failed(observed, text(unpacked, "message"))
     elif _is_true(failed):
         yield _resolution(observed, asked, failed or {})
     elif _is_true(unhealthy):
         yield _unhealthy(asked, unhealthy or {})
-    elif _is_true(unpacking):
-        yield Wait(
-            f"the bundle to be unpacked: {_one_line(text(unpacking, 'message')) or 'a Job reads its image'}"
-        )
+    elif unpacks(observed):
+        said = _one_line(text(condition(asked, "BundleUnpacking"), "message"))
+        yield Wait(f"the bundle to be unpacked: {said or 'a Job reads its image'}")
     elif not text(asked, "status", "state") and observed.plan is None:
         yield Wait(
             "OLM to look at the Subscription",
             "kubectl get pods -A -l app=catalog-operator shows whether OLM runs",
         )
+
+
+def unpacks(observed: Observed) -> bool:
+    """Whether OLM reads the image of what it goes to next, as it says.
+
+    It does so before there is a plan, and forgets to say that it has: a plan that is to be approved or
+    carried out tells otherwise.
+    """
+    is_planned = text(observed.plan, "status", "phase") not in ("", "Complete", "Failed")
+    return _is_true(condition(observed.subscription, "BundleUnpacking")) and not is_planned
 
 
 def _unpack_failed(observed: Observed, message: str) -> Wait:
@@ -126,7 +134,8 @@ def _resolution(observed: Observed, asked: Object, failed: Object) -> Wait:
         return Wait(said, again, is_final=True, is_stale=True)
     return Wait(
         f"an answer that OLM did not find{_staleness(observed, failed)}: {message}",
-        f"everpath why CATALOG -p {observed.package} explains; OLM asks again if something changes: {again}",
+        f"everpath why CATALOG -p {observed.package} --live -n {observed.namespace} explains; "
+        f"OLM asks again if something changes: {again}",
         is_final=True,
     )
 

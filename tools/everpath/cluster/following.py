@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["PATIENCE", "PAUSE", "Clock", "Followed", "Outcome", "follow", "news"]
+__all__ = ["PATIENCE", "PAUSE", "UNPACKING", "Clock", "Followed", "Outcome", "Rest", "follow", "news"]
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -21,6 +21,9 @@ PAUSE: Final = 1.0
 #: How long something that seems final is given to prove it: OLM takes a moment to notice a change.
 PATIENCE: Final = 20.0
 
+
+#: How long OLM may say that it reads the image of a bundle, with all else at rest.
+UNPACKING: Final = 60.0
 
 #: How long OLM is given to notice by itself that what it said is overtaken.
 _A_MOMENT: Final = 3.0
@@ -45,6 +48,23 @@ class Clock:
 
     def deadline(self) -> float:
         return self.now() + self.timeout
+
+
+class Rest:
+    """Since when things are as they are: OLM takes a moment to notice a change, and is silent until then."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._since: float | None = None
+
+    def lasts(self, seconds: float, is_at_rest: bool) -> bool:
+        """Whether it has been so for that long; to be told at each look."""
+        if not is_at_rest:
+            self._since = None
+            return False
+        if self._since is None:
+            self._since = self._now()
+        return self._now() - self._since >= seconds
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Final, NamedTuple
 
-from everpath.cluster.asking import planned, unapproved
+from everpath.cluster.asking import planned, unapproved, unpacks
 from everpath.cluster.chain import Chain
 from everpath.cluster.changes import Change, Did
 from everpath.cluster.differences import Difference, differences, told
-from everpath.cluster.following import Outcome
+from everpath.cluster.following import PATIENCE, UNPACKING, Outcome, Rest
 from everpath.cluster.objects import (
     CATALOG_SOURCE,
     INSTALL_PLAN,
@@ -70,7 +70,14 @@ def prepare(cluster: Cluster, wish: Wish, *, force: bool = False) -> list[Intent
 
 
 def carry_out(cluster: Cluster, intents: Sequence[Intent], *, force: bool = False) -> Iterator[Change]:
-    """Do it, and tell of each as it is done."""
+    """Do it, and tell of each as it is done. What the cluster would refuse is refused with nothing done.
+
+    Only in a namespace that is yet to be made nothing can be tried beforehand.
+    """
+    new = {ref.name for did, ref, _ in intents if ref.kind is NAMESPACE and did is Did.CREATED}
+    for _, ref, thing in intents:
+        if thing is not None and ref.namespace not in new:
+            cluster.apply(KINDS[thing["kind"]], thing, force=force, rehearsed=True)
     for did, ref, thing in intents:
         if thing is not None:
             cluster.apply(KINDS[thing["kind"]], thing, force=force)
@@ -195,27 +202,34 @@ def _listed(other: Sequence[Difference]) -> str:
 
 
 def install_judge(
-    cluster: Cluster, approving: bool, note: Callable[[Change], None]
+    cluster: Cluster, approving: bool, note: Callable[[Change], None], rest: Rest, *, more_may_come: bool
 ) -> Callable[[Observed, Chain], Outcome | None]:
     """Done when an operator runs and, unless steps are approved by hand, nothing newer is on its way.
 
-    Approves the plan of the first install where that is wanted.
+    Approves the plan of the first install where that is wanted. `more_may_come`: OLM has reason to go on from
+    what runs, and says that all is well until it had a moment to look.
     """
 
-    def judge(observed: Observed, seen: Chain) -> Outcome | None:
-        is_manual = text(observed.subscription, "spec", "installPlanApproval") == "Manual"
-        if seen.running and (is_manual or (seen.is_settled and not seen.is_stale)):
+    def is_by_hand(observed: Observed) -> bool:
+        return text(observed.subscription, "spec", "installPlanApproval") == "Manual"
+
+    def verdict(observed: Observed, seen: Chain) -> Outcome | None:
+        if seen.running and (is_by_hand(observed) or (seen.is_settled and not seen.is_stale)):
             return Outcome.DONE
-        plan = observed.plan
-        if plan is None or not seen.pending:
+        # What was approved is on its way: the next step is nothing that was asked for.
+        is_moving = bool(observed.installed) and not seen.running
+        return Outcome.APPROVAL if seen.pending and not is_moving else None
+
+    def judge(observed: Observed, seen: Chain) -> Outcome | None:
+        found = verdict(observed, seen)
+        is_next = unpacks(observed) and not is_by_hand(observed)
+        wanted = UNPACKING if is_next else PATIENCE / 2 if more_may_come else 0
+        if wanted and not rest.lasts(wanted, found is not None and not seen.is_stuck):
             return None
-        if observed.installed and not seen.running:
-            # What was approved is on its way; the next step is nothing that was asked for.
+        if found is Outcome.APPROVAL and observed.plan is not None and approving and not seen.running:
+            note(approve(cluster, observed.plan))
             return None
-        if not approving or seen.running:
-            return Outcome.APPROVAL
-        note(approve(cluster, plan))
-        return None
+        return found
 
     return judge
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 __all__ = ["FIELD_MANAGER", "KubeCluster", "connect"]
 
 import json
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -40,7 +41,7 @@ _PAGE: Final = 500
 
 def connect(kubeconfig: str | None = None, context: str | None = None) -> KubeCluster:
     """The cluster that kubectl would speak to: by file, KUBECONFIG, the usual file, or from inside a pod."""
-    files = kubeconfig or os.environ.get("KUBECONFIG") or _USUAL
+    files = kubeconfig or _filled(os.environ.get("KUBECONFIG", "")) or _USUAL
     settings = Configuration()
     # The client would try three times at a server that is not there; whoever waits is told and asks again.
     settings.retries = False
@@ -49,9 +50,10 @@ def connect(kubeconfig: str | None = None, context: str | None = None) -> KubeCl
             config.load_incluster_config(client_configuration=settings)  # type: ignore[no-untyped-call]
             return KubeCluster(ApiClient(settings), _NAMESPACE_FILE.read_text(encoding="utf-8").strip())
         chosen = context or _current(files)
-        config.load_kube_config(  # type: ignore[no-untyped-call]
-            files, chosen, client_configuration=settings, persist_config=False
-        )
+        with _signed_in(files):
+            config.load_kube_config(  # type: ignore[no-untyped-call]
+                files, chosen, client_configuration=settings, persist_config=False
+            )
         return KubeCluster(ApiClient(settings), _namespace(files, chosen))
     except (ConfigException, yaml.YAMLError) as error:
         raise _unconfigured(files, str(error)) from error
@@ -60,6 +62,38 @@ def connect(kubeconfig: str | None = None, context: str | None = None) -> KubeCl
         raise _unconfigured(files, "it is no configuration of kubectl") from error
     except OSError as error:
         raise UsageError(f"cannot read {error.filename}: {error.strerror}") from error
+
+
+def _filled(files: str) -> str:
+    """Of several files those with something in them, as kubectl has it; of one, that one."""
+    names = [name for name in files.split(os.pathsep) if name]
+    there = [name for name in names if _size(name)]
+    return os.pathsep.join(there or names[:1])
+
+
+def _size(name: str) -> int:
+    file = Path(name).expanduser()
+    return file.stat().st_size if file.exists() else 0
+
+
+@contextmanager
+def _signed_in(files: str) -> Iterator[None]:
+    """Raises Refused where a program that is to give credentials fails.
+
+    The client only logs that, and goes on as nobody: the cluster would be blamed for what it then refuses.
+    """
+    said: list[str] = []
+    heard = logging.Handler(logging.ERROR)
+    heard.emit = lambda record: said.append(record.getMessage())  # type: ignore[method-assign]
+    log = logging.getLogger()
+    log.addHandler(heard)
+    try:
+        yield
+    finally:
+        log.removeHandler(heard)
+    if said:
+        hint = "sign in again, or choose another context; `kubectl auth whoami` runs the same program"
+        raise Refused(f"no credentials for the cluster of {files}: {' '.join(said[0].split())}", hint=hint)
 
 
 def _is_inside() -> bool:
@@ -129,8 +163,9 @@ class KubeCluster:
             if not more:
                 return found
 
-    def apply(self, kind: Kind, thing: Object, *, force: bool = False) -> Object:
+    def apply(self, kind: Kind, thing: Object, *, force: bool = False, rehearsed: bool = False) -> Object:
         query = [("fieldManager", FIELD_MANAGER), ("force", "true" if force else "false")]
+        query += [("dryRun", "All")] if rehearsed else []
         made = self._call("patch", _path(ref_of(thing, kind)), thing, _APPLY, query)
         return made or {}
 
@@ -232,4 +267,7 @@ def _message(error: ApiException) -> str:
 
 def _reason(error: Exception) -> str:
     cause = getattr(error, "reason", None) or error
+    # Of a connection that broke off the client has the words only beside the exception that has them, too.
+    if len(cause.args) > 1 and isinstance(cause.args[-1], Exception):
+        cause = cause.args[-1]
     return str(cause).rpartition(": ")[2] or type(cause).__name__

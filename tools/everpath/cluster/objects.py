@@ -114,8 +114,11 @@ class Cluster(Protocol):
     def find(self, kind: Kind, namespace: str = "", selector: str = "") -> list[Object]:
         """The objects of a kind, in a namespace or in all; none if there is no such kind."""
 
-    def apply(self, kind: Kind, thing: Object, *, force: bool = False) -> Object:
-        """Make it be as it is said to be; what is not said stays. Raises ConflictError unless forced."""
+    def apply(self, kind: Kind, thing: Object, *, force: bool = False, rehearsed: bool = False) -> Object:
+        """Make it be as it is said to be; what is not said stays. Raises ConflictError unless forced.
+
+        If `rehearsed`, the server does all of that but keep it.
+        """
 
     def merge(self, ref: Ref, changes: Object) -> Object:
         """Change some fields. Raises ConflictError if the changes name another resourceVersion."""

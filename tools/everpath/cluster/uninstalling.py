@@ -1,15 +1,13 @@
-"""Taking an operator away: what people made with it first, while it still runs and can clean up after it."""
+"""What uninstalling an operator takes away, in which order, and what it leaves. Changes nothing by itself."""
 
 from __future__ import annotations
 
-__all__ = ["Removal", "Uninstalled", "Wanted", "survey", "uninstall"]
+__all__ = ["Removal", "Wanted", "survey"]
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
-from everpath.cluster.changes import Change, Did
-from everpath.cluster.following import PAUSE, Clock
 from everpath.cluster.objects import (
     CATALOG_SOURCE,
     CRD,
@@ -33,6 +31,8 @@ from everpath.cluster.observation import Observed
 from everpath.cluster.resources import MANAGED_BY, MANAGER, default_catalog
 from everpath.errors import UsageError
 
+_LONGEST_LABEL: Final = 63
+
 
 class Wanted(NamedTuple):
     """What is to go beyond the Subscription and the operator itself."""
@@ -44,7 +44,10 @@ class Wanted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What goes, in its order, and what stays. `is_running`: somebody is there to see to finalizers."""
+    """What goes, in its order, and what stays. `is_running`: somebody is there to see to finalizers.
+
+    `home` is the operator's namespace: only of what is elsewhere it is told where.
+    """
 
     custom_resources: tuple[tuple[Kind, Object], ...] = ()
     subscriptions: tuple[Object, ...] = ()
@@ -54,6 +57,10 @@ class Removal:
     crds: tuple[Object, ...] = ()
     stays: tuple[str, ...] = ()
     is_running: bool = False
+    home: str = ""
+
+    def told(self, ref: Ref) -> str:
+        return _told(ref, self.home)
 
     @property
     def is_empty(self) -> bool:
@@ -71,14 +78,6 @@ class Removal:
         )
 
 
-@dataclass(slots=True)
-class Uninstalled:
-    """What was done, and what is still there: each with what keeps it."""
-
-    changes: list[Change] = field(default_factory=list)
-    left: list[tuple[Ref, str]] = field(default_factory=list)
-
-
 def _of(kind: Kind, things: Iterable[Object]) -> tuple[tuple[Kind, Object], ...]:
     return tuple((kind, thing) for thing in things)
 
@@ -87,7 +86,11 @@ def survey(cluster: Cluster, observed: Observed, wanted: Wanted) -> Removal:
     """What uninstalling would take away. Nothing is changed. Raises UsageError for what must not go."""
     csvs = _own_csvs(observed)
     crds = [crd for name in _owned(csvs) if (crd := _crd(cluster, name)) is not None]
-    resources = tuple(_custom_resources(cluster, observed, crds))
+    if wanted.crds:
+        crds += _marked_crds(cluster, observed, {name_of(crd) for crd in crds})
+    # With a definition goes whatever is made with it, wherever that is: all of it is told, and waited for.
+    watched = set() if wanted.crds else _watched(observed, csvs)
+    resources = tuple(_custom_resources(cluster, watched, crds))
     elsewhere = _other_owners(cluster, observed, csvs, crds) if wanted.crds else []
     if elsewhere:
         hint = "leave out --delete-crds"
@@ -102,12 +105,13 @@ def survey(cluster: Cluster, observed: Observed, wanted: Wanted) -> Removal:
         catalogs=catalogs,
         crds=tuple(crds) if wanted.crds else (),
         stays=(
-            *([] if wanted.custom_resources else _named(resources)),
-            *([] if wanted.crds else _named(_of(CRD, crds))),
+            *([] if wanted.custom_resources else _named(resources, observed.namespace)),
+            *([] if wanted.crds else _named(_of(CRD, crds), observed.namespace)),
             *kept_catalog,
             *_volumes(cluster, observed.namespace),
         ),
         is_running=any(text(csv, "status", "phase") in ("Succeeded", "Replacing") for csv in csvs),
+        home=observed.namespace,
     )
 
 
@@ -118,8 +122,19 @@ def _own_csvs(observed: Observed) -> list[Object]:
     """
     names = {observed.installed, observed.current} - {""}
     names |= {text(observed.csv(name), "spec", "replaces") for name in names}
-    mark = f"operators.coreos.com/{observed.package}.{observed.namespace}"
+    mark = _mark(observed)
     return [csv for csv in observed.csvs if name_of(csv) in names or mark in labels(csv)]
+
+
+def _mark(observed: Observed) -> str:
+    """The label by which OLM knows what belongs to a package in a namespace, cut to what a label may be."""
+    name = f"{observed.package}.{observed.namespace}"[:_LONGEST_LABEL].rstrip("._-")
+    return f"operators.coreos.com/{name}"
+
+
+def _marked_crds(cluster: Cluster, observed: Observed, known: set[str]) -> list[Object]:
+    """Definitions that OLM brought in for the package, also where no CSV is left to name them."""
+    return [crd for crd in cluster.find(CRD, selector=_mark(observed)) if name_of(crd) not in known]
 
 
 def _owned(csvs: Iterable[Object]) -> list[str]:
@@ -137,10 +152,9 @@ def _crd(cluster: Cluster, name: str) -> Object | None:
 
 
 def _custom_resources(
-    cluster: Cluster, observed: Observed, crds: Iterable[Object]
+    cluster: Cluster, watched: set[str], crds: Iterable[Object]
 ) -> Iterator[tuple[Kind, Object]]:
-    """Those that this operator watches: another's in another namespace are not ours."""
-    watched = _watched(observed)
+    """Those in the namespaces that are watched, or in all if none is named."""
     for crd in crds:
         kind = _served(crd)
         if kind is None:
@@ -150,11 +164,25 @@ def _custom_resources(
                 yield kind, one
 
 
-def _watched(observed: Observed) -> set[str]:
-    """Empty: all namespaces."""
-    group = observed.groups[0] if len(observed.groups) == 1 else None
+def _watched(observed: Observed, csvs: Iterable[Object]) -> set[str]:
+    """What the operator watches: what another has in another namespace is not ours. Empty: all namespaces.
+
+    As OLM noted it on the CSV, else as the OperatorGroup says. Where neither tells, its own namespace alone.
+    """
+    noted = [_annotation(csv, "olm.targetNamespaces") for csv in csvs]
+    if noted and None not in noted:
+        named = [set(filter(None, (one or "").split(","))) for one in noted]
+        return set() if not all(named) else set().union(*named)
+    if len(observed.groups) != 1:
+        return {observed.namespace}
+    (group,) = observed.groups
     told = items(group, "status", "namespaces") or items(group, "spec", "targetNamespaces")
     return {name for name in told if name}
+
+
+def _annotation(thing: Object, key: str) -> str | None:
+    found = (dig(thing, "metadata", "annotations") or {}).get(key)
+    return found if isinstance(found, str) else None
 
 
 def _served(crd: Object) -> Kind | None:
@@ -201,7 +229,7 @@ def _catalogs(cluster: Cluster, observed: Observed, wanted: Wanted) -> tuple[tup
         return (), []
     name, where = name_of(catalog), text(catalog, "metadata", "namespace")
     if not wanted.catalog:
-        return (), [f"CatalogSource {name}"]
+        return (), _named([(CATALOG_SOURCE, catalog)], observed.namespace)
     own = {text(one, "metadata", "uid") for one in observed.subscriptions}
     users = [
         f"{text(one, 'metadata', 'namespace')}/{name_of(one)}"
@@ -228,8 +256,12 @@ def _is_ours(thing: Object) -> bool:
     return labels(thing).get(MANAGED_BY) == MANAGER
 
 
-def _named(resources: Iterable[tuple[Kind, Object]]) -> list[str]:
-    return [f"{kind.name} {name_of(one)}" for kind, one in resources]
+def _named(resources: Iterable[tuple[Kind, Object]], home: str) -> list[str]:
+    return [_told(ref_of(one, kind), home) for kind, one in resources]
+
+
+def _told(ref: Ref, home: str) -> str:
+    return str(ref) if ref.namespace in ("", home) else f"{ref} in namespace {ref.namespace}"
 
 
 def _volumes(cluster: Cluster, namespace: str) -> list[str]:
@@ -239,62 +271,3 @@ def _volumes(cluster: Cluster, namespace: str) -> list[str]:
     except Refused:
         return []
     return [f"PersistentVolumeClaim {name_of(claim)}" for claim in claims]
-
-
-def uninstall(cluster: Cluster, removal: Removal, clock: Clock, say: Callable[[str], None]) -> Uninstalled:
-    """Stage by stage, each waited for: an operator must not go before what it has to clean up.
-
-    Stops at the deadline with what is still there; run again, it goes on from there.
-    """
-    done = Uninstalled()
-    deadline = clock.deadline()
-    for stage in removal.stages:
-        for kind, thing in stage:
-            cluster.delete(kind, thing)
-            change = Change(Did.DELETED, ref_of(thing, kind))
-            done.changes.append(change)
-            say(str(change))
-        left = _await_gone(cluster, stage, clock, deadline, say)
-        if left:
-            done.left = left
-            return done
-    return done
-
-
-def _await_gone(
-    cluster: Cluster,
-    stage: Iterable[tuple[Kind, Object]],
-    clock: Clock,
-    deadline: float,
-    say: Callable[[str], None],
-) -> list[tuple[Ref, str]]:
-    """What is still there at the deadline, and why."""
-    remaining = list(stage)
-    told = False
-    while True:
-        found = [(kind, thing, _same(cluster, kind, thing)) for kind, thing in remaining]
-        left = [(kind, now) for kind, _, now in found if now is not None]
-        if not left:
-            return []
-        if clock.now() >= deadline:
-            return [(ref_of(now, kind), _kept_by(now)) for kind, now in left]
-        if not told:
-            names = ", ".join(str(ref_of(now, kind)) for kind, now in left)
-            say(f"Waiting for {names} to be gone")
-            told = True
-        remaining = left
-        clock.sleep(PAUSE)
-
-
-def _same(cluster: Cluster, kind: Kind, thing: Object) -> Object | None:
-    """The object if it is still that one, and not another that took its name."""
-    now = cluster.get(ref_of(thing, kind))
-    is_same = text(now, "metadata", "uid") == text(thing, "metadata", "uid")
-    return now if now is not None and is_same else None
-
-
-def _kept_by(thing: Object) -> str:
-    finalizers = items(thing, "metadata", "finalizers")
-    if finalizers:
-        return f"kept by its finalizers {', '.join(map(str, finalizers))}"
-    return "not gone yet"

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-__all__ = ["Step", "Target", "next_step", "passes", "pursuit_judge", "stage_judge", "stated_version"]
+__all__ = [
+    "Step",
+    "Target",
+    "next_step",
+    "offer_judge",
+    "passes",
+    "pursuit_judge",
+    "stage_judge",
+    "stated_version",
+]
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from everpath.cluster.asking import planned, unapproved
+from everpath.cluster.asking import planned, unapproved, unpacks
 from everpath.cluster.chain import Chain
-from everpath.cluster.following import PATIENCE, Outcome
+from everpath.cluster.following import PATIENCE, UNPACKING, Outcome, Rest
 from everpath.cluster.objects import Object, text
 from everpath.cluster.observation import Observed
 from everpath.versions import maybe
@@ -70,19 +79,30 @@ def passes(step: Step, target: Target, package: str, road: Sequence[str]) -> str
     return "" if here < there else f"the next step, to {step.target}, goes past {target.text}"
 
 
-def stage_judge(goal: str | None) -> Callable[[Observed, Chain], Outcome | None]:
-    """Done when the goal runs; without one, when nothing newer is on its way.
+def stage_judge(goal: str, now: Callable[[], float]) -> Callable[[Observed, Chain], Outcome | None]:
+    """Done when the goal runs, and OLM does not hold to an answer about the one before it.
 
-    A plan that waits for approval ends the stage too.
+    It is left so after a while: the goal runs all the same.
     """
+    rest = Rest(now)
+
+    def judge(_: Observed, seen: Chain) -> Outcome | None:
+        if seen.running != goal:
+            return None
+        return Outcome.DONE if not seen.is_stale or rest.lasts(PATIENCE / 2, is_at_rest=True) else None
+
+    return judge
+
+
+def offer_judge(moment: float, now: Callable[[], float]) -> Callable[[Observed, Chain], Outcome | None]:
+    """Ends with the plan that waits for approval, or is done when OLM had a moment and offers none."""
+    rest = Rest(now)
 
     def judge(observed: Observed, seen: Chain) -> Outcome | None:
-        if goal is not None:
-            return Outcome.DONE if seen.running == goal else None
         if seen.pending:
             return Outcome.APPROVAL
-        is_done = seen.is_settled and _is_known(observed) and not seen.is_stuck
-        return Outcome.DONE if is_done else None
+        wanted = UNPACKING if unpacks(observed) else moment
+        return Outcome.DONE if rest.lasts(wanted, _is_at_rest(observed, seen)) else None
 
     return judge
 
@@ -91,20 +111,23 @@ def pursuit_judge(
     target: Target, package: str, now: Callable[[], float]
 ) -> Callable[[Observed, Chain], Outcome | None]:
     """Done when the target runs, or when OLM was given time and offers no further step."""
-    settled: list[float] = []
+    rest = Rest(now)
 
     def judge(observed: Observed, seen: Chain) -> Outcome | None:
         if target.is_met(seen.running, package):
             return Outcome.DONE
         if seen.pending:
             return Outcome.APPROVAL
-        if not (seen.is_settled and _is_known(observed)):
-            settled.clear()
-            return None
-        settled.append(now())
-        return Outcome.DONE if settled[-1] - settled[0] >= PATIENCE else None
+        is_settled = seen.is_settled and _is_known(observed)
+        wanted = UNPACKING if unpacks(observed) else PATIENCE
+        return Outcome.DONE if rest.lasts(wanted, is_settled) else None
 
     return judge
+
+
+def _is_at_rest(observed: Observed, seen: Chain) -> bool:
+    """An operator runs, and nothing says that OLM is about to move it, or cannot."""
+    return seen.is_settled and _is_known(observed) and not seen.is_stuck
 
 
 def _is_known(observed: Observed) -> bool:

@@ -13,7 +13,7 @@ from everpath.serving.health import Health
 from everpath.serving.metrics import Metrics
 from everpath.serving.registry import Served
 from everpath.serving.snapshots import Snapshot
-from everpath.serving.watching import changes
+from everpath.serving.watching import changes, stamps
 
 
 class Following:
@@ -33,9 +33,9 @@ class Following:
         async for _ in changes(path, interval, self._served.snapshot.stamps):
             try:
                 snapshot = await asyncio.to_thread(self._served.snapshot.again)
-            except EverpathError as error:
+            except Exception as error:  # noqa: BLE001 - whatever it is, it must not end the watch
                 what = f"{path} has changed and cannot be served, the catalog before it still is"
-                await self._bad(f"{what}: {error.message}")
+                await self._bad(f"{what}: {_reason(error)}")
             else:
                 self._served.snapshot = snapshot
                 self._metrics.serving(snapshot.index)
@@ -59,7 +59,14 @@ class Following:
 
     async def _closely(self) -> None:
         snapshot = self._served.snapshot
-        words = await closer_look(snapshot.path)
+        try:
+            words = await closer_look(snapshot.path)
+        except OSError as error:
+            self._say(f"{snapshot.path} could not be looked at closely, and is served: {error}")
+            return
+        if await asyncio.to_thread(stamps, snapshot.path) != snapshot.stamps:
+            # What was looked at may be another catalog than the one that is served.
+            return
         if words is None:
             snapshot.checked()
         elif self._served.snapshot is snapshot:
@@ -69,6 +76,10 @@ class Following:
         self._metrics.reloaded(is_done=False)
         await self._health.catalog(is_current=False)
         self._say(words)
+
+
+def _reason(error: Exception) -> str:
+    return error.message if isinstance(error, EverpathError) else f"{type(error).__name__}: {error}"
 
 
 def described(snapshot: Snapshot) -> str:

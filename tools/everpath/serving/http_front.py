@@ -32,19 +32,19 @@ def content_of(snapshot: Snapshot, modified: int) -> Content:
 
 def content_front(
     address: Address, name: str, grace: float
-) -> Callable[[Served], AbstractAsyncContextManager[str]]:
+) -> Callable[[Served, Callable[[int], None]], AbstractAsyncContextManager[str]]:
     """A front that serves the catalog under a name, there; it gives the address of the whole catalog.
 
     Raises `UsageError` where the address cannot be had, `Refused` for a catalog that cannot be served so.
     """
 
     @asynccontextmanager
-    async def front(served: Served) -> AsyncIterator[str]:
+    async def front(served: Served, heard: Callable[[int], None]) -> AsyncIterator[str]:
         shelf = _Shelf(name, served)
         await asyncio.to_thread(shelf.catalogs)
         socket = listening(address)
         here = Address(*socket.getsockname()[:2])
-        server = ContentServer(socket, shelf.catalogs)
+        server = ContentServer(socket, shelf.catalogs, heard=heard)
         try:
             yield f"http://{here}/catalogs/{name}/api/v1/all"
         finally:

@@ -31,7 +31,7 @@ _BUSY: Final = (
 class ContentServer:
     """Serves the catalogs that `catalogs` gives at the moment of each request, by name, until it is closed.
 
-    `listening` is a socket that listens; it is closed with the server.
+    `listening` is a socket that listens; it is closed with the server. `heard` is told each answer's code.
     """
 
     def __init__(
@@ -40,8 +40,9 @@ class ContentServer:
         catalogs: Callable[[], Mapping[str, Content]],
         *,
         connections: int = _CONNECTIONS,
+        heard: Callable[[int], None] = lambda _: None,
     ) -> None:
-        self._listener = _Listener(listening, catalogs, connections)
+        self._listener = _Listener(listening, catalogs, connections, heard)
         self._thread = Thread(target=self._listener.serve_forever, args=(0.05,), name="http", daemon=True)
         self._thread.start()
 
@@ -59,13 +60,18 @@ class _Listener(ThreadingHTTPServer):
     block_on_close = False
 
     def __init__(
-        self, listening: socket.socket, catalogs: Callable[[], Mapping[str, Content]], connections: int
+        self,
+        listening: socket.socket,
+        catalogs: Callable[[], Mapping[str, Content]],
+        connections: int,
+        heard: Callable[[int], None],
     ) -> None:
         super().__init__(listening.getsockname(), _Conversation, bind_and_activate=False)
         # The base class has made one of its own.
         self.socket.close()
         self.socket = listening
         self.catalogs = catalogs
+        self.heard = heard
         self.is_closing = False
         self._places = BoundedSemaphore(connections)
         self._size = connections
@@ -74,6 +80,7 @@ class _Listener(ThreadingHTTPServer):
 
     def process_request(self, request: Any, client_address: Any) -> None:
         if not self._places.acquire(blocking=False):
+            self.heard(HTTPStatus.SERVICE_UNAVAILABLE)
             request.settimeout(1)
             request.sendall(_BUSY)
             self.shutdown_request(request)
@@ -151,6 +158,7 @@ class _Conversation(BaseHTTPRequestHandler):
         # Not `path`, which has lost the slashes in front; and bytes, which were taken for Latin-1.
         target = self.requestline.split()[1].encode("latin-1").decode(errors="surrogateescape")
         found = answer(Request(self.command, target, headers), self.server.catalogs())
+        self.server.heard(found.status)
         # What follows the head of a request that has a body is not the next request.
         is_last = self.server.is_closing or "content-length" in headers or "transfer-encoding" in headers
         self.close_connection = self.close_connection or is_last

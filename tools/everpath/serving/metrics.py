@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, suppress
+from threading import Lock
 from typing import Final
 
 from everpath.serving.binding import Address, listening
@@ -26,6 +27,8 @@ class Metrics:
         self._calls: Counter[tuple[str, str]] = Counter()
         self._within: Counter[tuple[str, float]] = Counter()
         self._seconds: Counter[str] = Counter()
+        self._fetches: Counter[int] = Counter()
+        self._fetching = Lock()
         self._reloads = Counter({"done": 0, "failed": 0})
         self._is_current = True
         self._packages = self._bundles = 0
@@ -38,6 +41,11 @@ class Metrics:
         for bound in _BOUNDS:
             if seconds <= bound:
                 self._within[method, bound] += 1
+
+    def fetched(self, code: int) -> None:
+        """A request over HTTP has an answer. Any thread may say so."""
+        with self._fetching:
+            self._fetches[code] += 1
 
     def serving(self, index: Index) -> None:
         """A catalog is served from here on."""
@@ -61,6 +69,11 @@ class Metrics:
         yield from _head("everpath_request_seconds", "histogram", "How long they took.")
         for method, seconds in sorted(self._seconds.items()):
             yield from self._histogram(method, float(seconds))
+        with self._fetching:
+            fetches = sorted(self._fetches.items())
+        yield from _head("everpath_http_requests_total", "counter", "Requests over HTTP, by their answers.")
+        for status, count in fetches:
+            yield f'everpath_http_requests_total{{code="{status}"}} {count}'
         yield from _head("everpath_reloads_total", "counter", "Changes of the catalog on disk, by result.")
         for result, count in sorted(self._reloads.items()):
             yield f'everpath_reloads_total{{result="{result}"}} {count}'

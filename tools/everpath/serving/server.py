@@ -24,8 +24,9 @@ from everpath.serving.metrics import Metrics, metrics_page
 from everpath.serving.registry import Served, registry_handlers
 from everpath.serving.snapshots import Snapshot
 
-#: Something else that serves the same catalog while it is open; gives where it does.
-Front: TypeAlias = Callable[[Served], AbstractAsyncContextManager[str]]
+#: Something else that serves the same catalog while it is open; gives where it does. It tells the code of
+#: each answer, from any thread.
+Front: TypeAlias = Callable[[Served, Callable[[int], None]], AbstractAsyncContextManager[str]]
 
 _OPTIONS: Final = (
     # Else two servers would share a port, and each client would meet one of them.
@@ -72,7 +73,7 @@ async def serve(
         if settings.metrics is not None:
             say(f"metrics on {await stack.enter_async_context(metrics_page(metrics, settings.metrics))}")
         for front in fronts:
-            say(f"serving on {await stack.enter_async_context(front(served))}")
+            say(f"serving on {await stack.enter_async_context(front(served, metrics.fetched))}")
         following.look_closer()
         stack.push_async_callback(following.end)
         if settings.watch:

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import msgspec
 
+from everpath.errors import UnreadableInput
 from everpath.formats.bundles import shape
 from everpath.formats.fbc.documents import is_json
 from everpath.formats.fbc.tree import Found, catalog_files
@@ -140,6 +141,8 @@ def take(path: str, environment: Mapping[str, str] = os.environ, *, thorough: bo
 def _filled(path: str, spool: Spool) -> str | list[str]:
     """Put a catalog into a spool; what to read of it then."""
     if path == STANDARD_INPUT:
+        if sys.stdin is None:
+            raise UnreadableInput("standard input is closed", hint="give a folder or a file")
         spool.keep_stream(path, sys.stdin.buffer)
     elif not Path(path).is_dir():
         spool.open(path).close()
