@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from searchkeeper.embedded.kubelet import Fault
 from searchkeeper.embedded.world import State, World
 from searchkeeper.engine.calls import Call
+from searchkeeper.engine.driver import CallFailed
 from searchkeeper.engine.embedded import created
 from searchkeeper.engine.view import EngineView, Unreachable
-from searchkeeper.loop import cycle
+from searchkeeper.images import engine_image
+from searchkeeper.kube import KubeError
+from searchkeeper.loop import Cycle, cycle
+from searchkeeper.proof.faults import Crashed, Disturbance, Disturbed
+from searchkeeper.proof.fingerprints import Fingerprint, fingerprint
+from searchkeeper.proof.properties import unrest
+from searchkeeper.proof.recording import Recording
+from searchkeeper.proof.steps import Step
 from searchkeeper.releases import release
 from searchkeeper.writes import Delete, Event, Key, Manifest, Patch
 
@@ -27,7 +36,7 @@ class CutOff(Exception):
 class Ports:
     """Both ports, counting every write, and cutting the operator off after the last one it may make."""
 
-    world: World
+    world: World | Recording
     allowed: int | None = None
     writes: int = 0
 
@@ -109,7 +118,7 @@ def settled(world: World, version: str, *, allowed: int | None = None) -> int:
 
     Raises CutOff after the allowed number, AssertionError when it does not come to an end.
     """
-    ports = Ports(world, allowed)
+    ports = Ports(Recording(world, CLUSTER, release(version)), allowed)
     idle = 0
     while idle < _PATIENCE:
         done = cycle(ports, ports, CLUSTER, release(version), world.state.now)
@@ -119,6 +128,161 @@ def settled(world: World, version: str, *, allowed: int | None = None) -> int:
         if not done.wrote:
             world.tick()
     raise AssertionError(f"{version} is stuck: {told(world)}")
+
+
+def worked(world: World, version: str, *, ticks: int = 40) -> World:
+    """Lets a release work for as long as these ticks take, whether it comes to an end or not."""
+    ports = Recording(world, CLUSTER, release(version))
+    for _ in range(ticks):
+        while cycle(ports, ports, CLUSTER, release(version), world.state.now).wrote:
+            pass
+        world.tick()
+    return world
+
+
+def worked_until(world: World, version: str, reached: Callable[[World], bool]) -> World:
+    """Lets a release work, cycle by cycle, until something is the case. Raises AssertionError if never."""
+    for _ in range(10 * _PATIENCE):
+        if reached(world):
+            return world
+        if not cycle(world, world, CLUSTER, release(version), world.state.now).wrote:
+            world.tick()
+    raise AssertionError(f"it never came to that: {told(world)}")
+
+
+def with_faults(world: World, **faults: Fault) -> World:
+    """Images that fail, by engine version (`v3_4_0`), or pods, by name (`logs_data_0`); none mends all."""
+    named = {
+        engine_image(name[1:].replace("_", ".")) if name[1].isdecimal() else name.replace("_", "-"): fault
+        for name, fault in faults.items()
+    }
+    world.state = replace(world.state, faults=tuple(sorted(named.items())))
+    return world
+
+
+def annotated(world: World, **annotations: str) -> World:
+    named = {f"search.everpath.dev/{name}": text for name, text in annotations.items()}
+    world.patch(Patch(CLUSTER, {"metadata": {"annotations": named}}, ""))
+    return world
+
+
+def running(world: World) -> dict[str, str]:
+    """The version of every node that has joined, by the name of its pod without the cluster's."""
+    nodes = world.state.engine.nodes
+    return {node.name.removeprefix("logs-"): node.version for node in sorted(nodes, key=lambda n: n.name)}
+
+
+def claims(world: World) -> dict[str, str]:
+    """The UID of every volume claim."""
+    found = world.list("v1", "PersistentVolumeClaim", CLUSTER.namespace, {})
+    return {each["metadata"]["name"]: each["metadata"]["uid"] for each in found}
+
+
+def condition(world: World, name: str) -> str:
+    """`True Open: back to 2.19.4`."""
+    found = next(each for each in status(world)["conditions"] if each["type"] == name)
+    return f"{found['status']} {found['reason']}: {found['message']}"
+
+
+@dataclass
+class Known:
+    """States of which it is known that the operator comes from them to one and the same end."""
+
+    end: tuple[Any, ...] | None = None
+    states: set[Fingerprint] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class Beat:
+    """The world as a cycle finds it, and how many writes were made before."""
+
+    state: State
+    writes: int
+
+
+@dataclass(frozen=True)
+class Score:
+    """A whole run that nothing disturbed: every beat of it, every write, and how it ends."""
+
+    version: str
+    beats: tuple[Beat, ...]
+    steps: tuple[Step, ...]
+    known: Known
+
+    def beat_of(self, write: int) -> Beat:
+        """The cycle in which this write is made."""
+        return next(beat for beat in reversed(self.beats) if beat.writes <= write)
+
+
+def score(world: World, version: str, known: Known | None = None) -> Score:
+    """How a release does its work when nobody disturbs it."""
+    known = known or Known()
+    ports, beats, idle = Recording(world, CLUSTER, release(version)), [Beat(world.state, 0)], 0
+    while True:
+        known.states.add(fingerprint(world.state))
+        done = cycle(ports, ports, CLUSTER, release(version), world.state.now)
+        if done.converged:
+            break
+        idle = 0 if done.wrote else idle + 1
+        if not done.wrote:
+            world.tick()
+        beats.append(Beat(world.state, len(ports.steps)))
+        assert max(idle, len(beats) // 10) < _PATIENCE, f"{version} is stuck: {told(world)}"
+    _same_end(world, known, version)
+    return Score(version, tuple(beats), tuple(ports.steps), known)
+
+
+def disturbed(this: Score, *disturbances: Disturbance) -> int:
+    """The same run with disturbances: it ends as the other did. How many cycles it took to be sure."""
+    beat = this.beat_of(min(each.at for each in disturbances))
+    world = World(beat.state)
+    past = [step.before.state for step in this.steps[: beat.writes]]
+    ports: Any = Recording(world, CLUSTER, release(this.version))
+    for each in disturbances:
+        ports = Disturbed(ports, lambda: world.state, each, beat.writes, list(past))
+    return followed(world, this.version, this.known, ports)
+
+
+def followed(world: World, version: str, known: Known, ports: Any = None, *, limit: int = 4000) -> int:
+    """Lets a release work until it is done, or where it is known how that ends; how many cycles it took.
+
+    Whatever raises on the way is looked at again in the next cycle, as the operator does. Raises
+    AssertionError when another end is reached, or none.
+    """
+    ports = ports or Recording(world, CLUSTER, release(version))
+    seen, idle = [fingerprint(world.state)], 0
+    for _ in range(limit):
+        done = _one_cycle(ports, world, version)
+        if done is not None and done.converged:
+            _same_end(world, known, version)
+            break
+        idle = 0 if done is None or done.wrote else idle + 1
+        if done is None or not done.wrote:
+            world.tick()
+        assert idle < _PATIENCE, f"{version} is stuck: {told(world)}"
+        state = fingerprint(world.state)
+        if state in known.states and getattr(ports, "is_over", True):
+            break
+        seen.append(state)
+    else:
+        raise AssertionError(f"{version} comes to no end: {told(world)}")
+    known.states.update(seen)
+    return len(seen)
+
+
+def _one_cycle(ports: Any, world: World, version: str) -> Cycle | None:
+    try:
+        return cycle(ports, ports, CLUSTER, release(version), world.state.now)
+    except (Crashed, KubeError, CallFailed):
+        return None
+
+
+def _same_end(world: World, known: Known, version: str) -> None:
+    left = unrest(world.state, CLUSTER)
+    assert left is None, left
+    end = summary(world.state)
+    known.end = known.end or end
+    assert end == known.end, f"{version} ends elsewhere"
 
 
 def status(world: World) -> Mapping[str, Any]:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-__all__ = ["Cycle", "cycle"]
+__all__ = ["Cycle", "Step", "cycle", "steps"]
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from searchkeeper.configuration import names
+from searchkeeper.configuration.deleting import DELETION
 from searchkeeper.configuration.pools import PoolScene
 from searchkeeper.configuration.procedures import CLUSTER, POOL, deployed_version, shipped
 from searchkeeper.configuration.scene import Scene
+from searchkeeper.configuration.statuses import cluster_status, deletion_status, pool_status, refusal_status
+from searchkeeper.configuration.unfit import REFUSAL
 from searchkeeper.engine.driver import Driver
-from searchkeeper.engine.view import EngineView
+from searchkeeper.holding import held, why_not_now
 from searchkeeper.kernel import Plan, Procedure, Unfit, Write, choose, plan
 from searchkeeper.kube import Kube
 from searchkeeper.observed import Observed, PoolView
 from searchkeeper.observing import observe
-from searchkeeper.resources.codec import conditions_json, ledger_json
 from searchkeeper.versions import Release
 from searchkeeper.writes import Create, Delete, Event, Key, Patch, Tell
 
@@ -33,7 +35,7 @@ class Cycle:
 
 
 @dataclass(frozen=True, slots=True)
-class _Step:
+class Step:
     """One resource's plan, and the status that follows from it."""
 
     key: Key
@@ -43,122 +45,115 @@ class _Step:
     plan: Plan
 
 
-def cycle(kube: Kube, driver: Driver, key: Key, release: Release, now: int) -> Cycle:
+def cycle(
+    kube: Kube,
+    driver: Driver,
+    key: Key,
+    release: Release,
+    now: int,
+    *,
+    operator_condition: Key | None = None,
+) -> Cycle:
     """At most one destructive write. Raises KubeError, CallFailed: look again, nothing is lost.
 
     The status is stored before any write of the same plan: what is about to be done is known to whoever
-    comes after a crash.
+    comes after a crash. The operator condition, where OLM has made one, is told in between.
     """
     seen = observe(kube, driver, key, release, now)
     if seen is None:
         return Cycle(wrote=False, converged=True)
     wake_at: list[int] = []
     converged = True
-    for step in _steps(kube, seen):
-        if _carried_out(kube, driver, step):
+    for step in steps(seen):
+        stored = _stored(kube, step)
+        held_back = operator_condition is not None and _held(kube, operator_condition, seen, step)
+        for write in step.plan.writes:
+            _execute(kube, driver, _on(write, step.key, step.resource_version, stored))
+        if stored != step.resource_version or held_back or step.plan.writes:
             return Cycle(wrote=True, converged=False)
         converged &= step.plan.converged
         wake_at += [step.plan.wake_at] if step.plan.wake_at is not None else []
     return Cycle(False, converged, min(wake_at, default=None))
 
 
-def _steps(kube: Kube, seen: Observed) -> Iterator[_Step]:
-    """The parent first, then each pool by the parent's version."""
-    chosen = choose(shipped(CLUSTER, seen.release), deployed_version(seen))
-    if isinstance(chosen, Unfit):
-        return
-    scene = Scene(seen, chosen.version)
-    cluster = seen.cluster
-    made = plan(chosen, scene, cluster.records, now=seen.now, generation=cluster.generation)
-    before = (kube.get(cluster.key) or {}).get("status") or {}
-    yield _Step(cluster.key, cluster.resource_version, before, _cluster_status(scene, made, before), made)
-    children = choose(shipped(POOL, seen.release), deployed_version(seen))
-    if isinstance(children, Unfit):
-        return
+def steps(seen: Observed) -> Iterator[Step]:
+    """The parent first, then each pool by the parent's version. Pure: also for those who only ask.
+
+    A cluster that is being deleted has no other goal; one that no procedure takes has none at all.
+    """
+    cluster, before = seen.cluster, seen.objects[seen.cluster.key].get("status") or {}
+    deployed = deployed_version(seen)
+    chosen = choose(shipped(CLUSTER, seen.release), deployed)
+    children = choose(shipped(POOL, seen.release), deployed)
+    if cluster.is_deleting:
+        made = plan(DELETION, Scene(seen, 0), cluster.records, now=seen.now, generation=cluster.generation)
+        status = deletion_status(seen, made, before)
+        yield Step(cluster.key, cluster.resource_version, before, status, made)
+    elif isinstance(chosen, Unfit) or isinstance(children, Unfit):
+        unfit = chosen if isinstance(chosen, Unfit) else children
+        assert isinstance(unfit, Unfit)
+        made = plan(REFUSAL, unfit, cluster.records, now=seen.now, generation=cluster.generation)
+        status = refusal_status(seen, made, before)
+        yield Step(cluster.key, cluster.resource_version, before, status, made)
+    else:
+        yield from _ordinary(Scene(seen, chosen.version), chosen, children, before)
+
+
+def _ordinary(
+    scene: Scene, procedure: Procedure[Scene], children: Procedure[PoolScene], before: Mapping[str, Any]
+) -> Iterator[Step]:
+    seen, cluster = scene.seen, scene.seen.cluster
+    made = plan(procedure, scene, cluster.records, now=seen.now, generation=cluster.generation)
+    status = cluster_status(scene, made, before)
+    yield Step(cluster.key, cluster.resource_version, before, status, made)
     for pool in sorted(scene.pools, key=lambda pool: pool.spec.name):
         if pool.uid is not None:
             yield _pool_step(scene, pool, children)
 
 
-def _pool_step(scene: Scene, pool: PoolView, procedure: Procedure[PoolScene]) -> _Step:
+def _pool_step(scene: Scene, pool: PoolView, procedure: Procedure[PoolScene]) -> Step:
+    seen = scene.seen
     key = scene.key(
         f"{names.GROUP}/v1alpha1", "SearchPool", names.pool_name(scene.deployed.name, pool.spec.name)
     )
-    made = plan(
-        procedure, PoolScene(scene, pool), pool.records, now=scene.seen.now, generation=pool.generation
-    )
-    before = scene.seen.objects[key].get("status") or {}
-    status = {
-        **before,
-        "conditions": conditions_json(made.conditions),
-        "ledger": ledger_json(made.ledger),
-        "observedGeneration": pool.generation,
-        "replicas": len(pool.pods),
-        "readyReplicas": sum(pod.is_ready for pod in pool.pods),
-    }
-    if made.converged:
-        status["currentVersion"] = procedure.version
-    return _Step(key, pool.resource_version, before, status, made)
+    made = plan(procedure, PoolScene(scene, pool), pool.records, now=seen.now, generation=pool.generation)
+    before = seen.objects[key].get("status") or {}
+    status = pool_status(seen, pool, made, procedure.version, before)
+    return Step(key, pool.resource_version, before, status, made)
 
 
-def _cluster_status(scene: Scene, made: Plan, before: Mapping[str, Any]) -> dict[str, Any]:
-    seen = scene.seen
-    pods = seen.pods
-    status = {
-        **before,
-        "conditions": conditions_json(made.conditions),
-        "ledger": ledger_json(made.ledger),
-        "observedGeneration": seen.cluster.generation,
-        "ready": f"{sum(pod.is_ready for pod in pods)}/{sum(pool.spec.replicas for pool in scene.pools)}",
-        "phase": _phase(scene, made),
-    }
-    if _has_arrived(scene):
-        status["engineVersion"] = scene.target
-    if made.converged and all(_has_converged(pool, scene.version) for pool in scene.pools):
-        status["currentVersion"] = scene.version
-    return status
+def _stored(kube: Kube, step: Step) -> str:
+    """Stores the status if it has changed. The resource's version after that."""
+    if step.status == step.before:
+        return step.resource_version
+    patch = Patch(step.key, {"status": _difference(step.before, step.status)}, step.resource_version)
+    return str(kube.patch_status(patch)["metadata"]["resourceVersion"])
 
 
-def _phase(scene: Scene, made: Plan) -> str:
-    if made.stalls:
-        return "Stalled"
-    if scene.journal.returns_to is not None:
-        return "RollingBack"
-    if scene.journal.under_way is not None:
-        return "Upgrading"
-    return "Running" if scene.seen.cluster.current_version is not None else "Pending"
+def _difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """The merge patch from one to the other."""
+    changes: dict[str, Any] = {name: None for name in before if name not in after}
+    for name, new in after.items():
+        old = before.get(name)
+        if isinstance(new, Mapping) and isinstance(old, Mapping):
+            inner = _difference(old, new)
+            changes |= {name: inner} if inner else {}
+        elif name not in before or new != old:
+            changes[name] = new
+    return changes
 
 
-def _has_arrived(scene: Scene) -> bool:
-    """Every pod runs the target, and so says the engine."""
-    engine = scene.seen.engine
-    if scene.turn is not None or not isinstance(engine, EngineView):
+def _held(kube: Kube, condition: Key, seen: Observed, step: Step) -> bool:
+    """Tells OLM whether it may replace this operator now. Whether that was news."""
+    found, cluster = kube.get(condition), seen.cluster
+    if found is None:
         return False
-    nodes = [engine.node(pod.name) for pod in scene.seen.pods]
-    return all(node is not None and node.version == scene.target for node in nodes)
-
-
-def _has_converged(pool: PoolView, version: int) -> bool:
-    return pool.current_version == version and pool.observed_generation == pool.generation
-
-
-def _carried_out(kube: Kube, driver: Driver, step: _Step) -> bool:
-    """Stores the status if it changed, then carries out the writes. Whether there was anything to do."""
-    changed = step.status != step.before
-    resource_version = step.resource_version
-    if changed:
-        patch = Patch(step.key, {"status": _replacing(step.before, step.status)}, resource_version)
-        stored = kube.patch_status(patch)
-        resource_version = stored["metadata"]["resourceVersion"]
-    for write in step.plan.writes:
-        _execute(kube, driver, _on(write, step.key, step.resource_version, resource_version))
-    return changed or bool(step.plan.writes)
-
-
-def _replacing(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """A merge patch that leaves nothing of the old ledger behind."""
-    ledger = {**dict.fromkeys(before.get("ledger") or ()), **after["ledger"]}
-    return {**after, "ledger": ledger}
+    ledger = step.plan.ledger if step.key == cluster.key else cluster.records.ledger
+    why = None if cluster.is_deleting else why_not_now(seen, ledger, step.plan.writes)
+    patch = held(found, cluster.key, why, exists=lambda key: kube.get(key) is not None, now=seen.now)
+    if patch is not None:
+        kube.patch(patch)
+    return patch is not None
 
 
 def _on(write: Write, key: Key, seen: str, stored: str) -> Write:

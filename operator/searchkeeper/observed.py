@@ -19,6 +19,7 @@ class Pod:
     """One pod of a pool. `template` is the digest of the template it was made from: old or current.
 
     `problem` is what the kubelet or the scheduler complains of, in one word, when the pod is not ready.
+    `has_started` is whether its process ran at least for a moment: long enough to write to its volume.
     """
 
     name: str
@@ -29,6 +30,11 @@ class Pod:
     is_ready: bool
     is_terminating: bool = False
     problem: str | None = None
+    has_started: bool = False
+
+    @property
+    def ordinal(self) -> int:
+        return int(self.name.rpartition("-")[2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +54,8 @@ class SetView:
 class PoolView:
     """One pool: what is wanted of it, its SearchPool, its StatefulSet and its pods, by ordinal.
 
-    `permitted` is the engine version that the parent allows it to run at this moment.
+    `permitted` is the engine version that the parent allows it to run at this moment, `allotted` how many
+    nodes it may have. A pool that is not wanted any more is there until its last node has left.
     """
 
     spec: PoolSpec
@@ -62,19 +69,35 @@ class PoolView:
     records: Records
     stateful_set: SetView | None
     pods: tuple[Pod, ...]
+    allotted: int | None = None
+
+    @property
+    def replicas(self) -> int:
+        """How many nodes it is to have in the end."""
+        return self.spec.replicas if self.is_wanted else 0
+
+    @property
+    def departing(self) -> tuple[Pod, ...]:
+        """Those that are one too many: the highest ordinals, which is where a StatefulSet shrinks."""
+        return tuple(pod for pod in self.pods if pod.ordinal >= self.replicas)
+
+    @property
+    def staying(self) -> tuple[Pod, ...]:
+        return tuple(pod for pod in self.pods if pod.ordinal < self.replicas)
 
     @property
     def stale_pods(self) -> tuple[Pod, ...]:
-        """Made from another template than the StatefulSet has."""
+        """Made from another template than the StatefulSet has, and to stay: nobody is replaced who leaves."""
         wanted = self.stateful_set
-        return tuple(pod for pod in self.pods if wanted is not None and pod.template != wanted.template)
+        return tuple(pod for pod in self.staying if wanted is not None and pod.template != wanted.template)
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterView:
     """The SearchCluster itself. `engine_version` is what every node ran when last all was well.
 
-    `written` is its spec as canonical JSON, so that it can be kept word for word while it is locked.
+    `spec` is the one in force: while an upgrade is under way what was deployed at its beginning, but for the
+    version and the upgrade's own policy. `written` is what stands there, as canonical JSON.
     """
 
     key: Key

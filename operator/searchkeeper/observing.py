@@ -6,6 +6,9 @@ __all__ = ["observe"]
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from itertools import chain
 from typing import Any, Final
 
 from searchkeeper.configuration import names
@@ -13,8 +16,10 @@ from searchkeeper.engine.driver import Driver
 from searchkeeper.images import version_in
 from searchkeeper.kube import Kube
 from searchkeeper.observed import ClusterView, Observed, Pod, PoolView, SetView
+from searchkeeper.remembering import of_the_same
 from searchkeeper.resources.codec import cluster_spec, pool_spec, records
-from searchkeeper.resources.specs import PoolSpec
+from searchkeeper.resources.specs import ClusterSpec, PoolSpec
+from searchkeeper.upgrade.journal import Journal
 from searchkeeper.versions import Release
 from searchkeeper.writes import Key, Manifest
 
@@ -26,7 +31,6 @@ _OWNED: Final = (
     ("apps/v1", "Deployment"),
     ("v1", "Service"),
     ("v1", "ConfigMap"),
-    ("v1", "Secret"),
     ("policy/v1", "PodDisruptionBudget"),
 )
 # Pods and claims have no owner of ours; they have the labels of the version that made them.
@@ -37,43 +41,65 @@ _LABEL_SCHEMES: Final = (1, 4)
 def observe(kube: Kube, driver: Driver, key: Key, release: Release, now: int) -> Observed | None:
     """Everything about one SearchCluster, or None when it is gone. Raises KubeError.
 
-    Cost: one list a kind, whatever the number of pools and pods.
+    Cost: one list a kind, whatever the number of pools and pods, and a get for each Secret.
     """
     raw = kube.get(key)
     if raw is None:
         return None
     cluster = _cluster(key, raw)
-    objects = {Key.of(each): each for each in (*_owned(kube, cluster), *_labelled(kube, cluster))}
+    objects: dict[Key, Manifest] = {key: raw}
+    objects |= {Key.of(each): each for each in (*_owned(kube, cluster), *_labelled(kube, cluster))}
     credentials = _referenced(kube, cluster)
     if credentials is not None:
         objects[Key.of(credentials)] = credentials
     return Observed(cluster, tuple(_pools(cluster, objects)), objects, driver.look(), release, now)
 
 
+@of_the_same(4096)
 def _cluster(key: Key, raw: Manifest) -> ClusterView:
     metadata, status = raw["metadata"], raw.get("status") or {}
+    remembered = records(status)
     return ClusterView(
         key,
         metadata["uid"],
         metadata["resourceVersion"],
         int(metadata.get("generation", 1)),
-        cluster_spec(raw["spec"]),
+        _in_force(cluster_spec(raw["spec"]), Journal(remembered.ledger).lock),
         json.dumps(raw["spec"], sort_keys=True, separators=(",", ":")),
         "deletionTimestamp" in metadata,
         tuple(metadata.get("finalizers") or ()),
         tuple(sorted((metadata.get("annotations") or {}).items())),
         status.get("currentVersion"),
         status.get("engineVersion"),
-        records(status),
+        remembered,
     )
 
 
+def _in_force(written: ClusterSpec, lock: str | None) -> ClusterSpec:
+    return (
+        written if lock is None else replace(_locked(lock), version=written.version, upgrade=written.upgrade)
+    )
+
+
+@lru_cache(maxsize=64)
+def _locked(text: str) -> ClusterSpec:
+    return cluster_spec(json.loads(text))
+
+
 def _owned(kube: Kube, cluster: ClusterView) -> Iterator[Manifest]:
-    for api, kind in _OWNED:
-        for each in kube.list(api, kind, cluster.key.namespace, _OURS):
-            owners = each["metadata"].get("ownerReferences") or ()
-            if any(owner["uid"] == cluster.uid for owner in owners):
-                yield each
+    lists = (kube.list(api, kind, cluster.key.namespace, _OURS) for api, kind in _OWNED)
+    for each in (*chain.from_iterable(lists), *_secrets(kube, cluster)):
+        owners = each["metadata"].get("ownerReferences") or ()
+        if any(owner["uid"] == cluster.uid for owner in owners):
+            yield each
+
+
+def _secrets(kube: Kube, cluster: ClusterView) -> Iterator[Manifest]:
+    """By name: whoever may list Secrets may read all of a namespace, and this operator need not."""
+    for name in (names.old_config_secret(cluster.key.name), names.credentials_secret(cluster.key.name)):
+        found = kube.get(Key("v1", "Secret", cluster.key.namespace, name))
+        if found is not None:
+            yield found
 
 
 def _labelled(kube: Kube, cluster: ClusterView) -> Iterator[Manifest]:
@@ -123,9 +149,11 @@ def _pool(
         records=records(status),
         stateful_set=None if found is None else _stateful_set(found),
         pods=tuple(_pods(name, objects)),
+        allotted=(child.get("spec") or {}).get("replicas"),
     )
 
 
+@of_the_same(4096)
 def _stateful_set(found: Manifest) -> SetView:
     metadata, spec = found["metadata"], found["spec"]
     annotations = metadata.get("annotations") or {}
@@ -152,6 +180,7 @@ def _ordinal(pod: str, pool: str) -> int | None:
     return int(tail) if head == pool and tail.isdecimal() else None
 
 
+@of_the_same(4096)
 def _pod(pod: Manifest) -> Pod:
     metadata = pod["metadata"]
     status = pod.get("status") or {}
@@ -164,7 +193,15 @@ def _pod(pod: Manifest) -> Pod:
         any(each["type"] == "Ready" and each["status"] == "True" for each in status.get("conditions") or ()),
         "deletionTimestamp" in metadata,
         _problem(status),
+        any(map(_has_run, status.get("containerStatuses") or ())),
     )
+
+
+def _has_run(container: Mapping[str, Any]) -> bool:
+    """Now, or before: a container that crashes has been running in between."""
+    state = container.get("state") or {}
+    crashes = (state.get("waiting") or {}).get("reason") == "CrashLoopBackOff"
+    return crashes or bool(container.get("restartCount")) or "running" in state or "terminated" in state
 
 
 def _problem(status: Mapping[str, Any]) -> str | None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["Refusal", "Release", "parse", "refusal"]
+__all__ = ["Refusal", "Release", "is_newer", "parse", "refusal"]
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from semver import Version
@@ -32,6 +33,7 @@ class Refusal:
     sentence: str
 
 
+@lru_cache(maxsize=256)
 def parse(text: str) -> Version | None:
     """A plain version, or None: nobody upgrades production to a guess."""
     try:
@@ -39,6 +41,12 @@ def parse(text: str) -> Version | None:
     except (TypeError, ValueError):
         return None
     return version if version.prerelease is None and version.build is None else None
+
+
+@lru_cache(maxsize=1024)
+def is_newer(version: str, other: str) -> bool:
+    """Of two versions that run. Raises ValueError where one of them is none."""
+    return Version.parse(version) > Version.parse(other)
 
 
 def refusal(running: str | None, target: str, release: Release) -> Refusal | None:

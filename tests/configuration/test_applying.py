@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from searchkeeper.configuration.applying import apply
 from searchkeeper.embedded.cluster import Cluster, create, patch, replaced
-from searchkeeper.embedded.manifests import merged
+from searchkeeper.embedded.manifests import merged, placed
 from searchkeeper.writes import Create, Manifest, Patch
 
 
@@ -70,6 +70,13 @@ def test_a_change_is_decided_on_the_state_that_was_seen() -> None:
     write = apply(service(type="NodePort"), live)
     assert isinstance(write, Patch)
     assert write.resource_version == live["metadata"]["resourceVersion"]
+
+
+def test_an_empty_mapping_that_the_server_does_not_keep_is_asked_for_once() -> None:
+    _, live = applied(service(selector={}))
+    without = placed(live, "spec", "selector", to=None)
+    assert apply(service(selector={}), without) is None
+    assert apply(service(selector={"app": "logs"}), without) is not None
 
 
 VALUES = st.recursive(

@@ -97,6 +97,16 @@ def test_a_replica_with_nowhere_to_go_keeps_the_cluster_yellow() -> None:
     assert unassigned.deciders == {"same_shard"}
 
 
+def test_a_primary_whose_node_is_away_has_no_excuse() -> None:
+    """Other nodes are refused nothing, having nothing to begin with: tests/e2e sees it of a real one."""
+    engine = told(started("m0 m1 m2 d0 d1", ("logs", 0)), Exclude(frozenset({"d1"})))
+    engine = after(engine, processes("m0 m1 m2 d0 d1"))
+    assert places(engine, "logs") == {"d0"}
+    lost = seen(after(engine, processes("m0 m1 m2 d1")))
+    assert lost.color is Color.RED
+    assert [copy.deciders for copy in lost.shards] == [frozenset()]
+
+
 def test_a_replica_takes_over_from_a_lost_primary() -> None:
     engine = started("b0 b1 b2", ("logs", 1))
     primary = next(copy.node for copy in seen(engine).shards if copy.is_primary)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from searchkeeper.engine.view import Allocation, Unreachable
+from searchkeeper.kernel import Ledger, Records
 from searchkeeper.observed import Observed
 from searchkeeper.upgrade.gates import Candidate, first_closed, verdicts
 from worlds import engine, pod, pool, world
@@ -135,6 +138,30 @@ def test_yellow_because_our_own_setting_holds_replicas_back_is_waited_for() -> N
         "Healthy",
         "the cluster is yellow while allocation is primaries",
     )
+
+
+def noted(seen: Observed, **lines: str) -> Observed:
+    ledger = Ledger.of({name.replace("_", "/"): text for name, text in lines.items()})
+    return replace(seen, cluster=replace(seen.cluster, records=Records(ledger)))
+
+
+def test_yellow_that_is_excused_stays_so_when_we_hold_replicas_back_for_this_pod() -> None:
+    """S21: else the setting would be made and taken back for ever."""
+    shards = ["logs: data-0* data-1 ?node_version+enable"]
+    held = world(DATA, seen=engine([DATA], shards, allocation=Allocation.PRIMARIES))
+    assert closed(noted(held, engine_allocation="all"), "data-2") is None
+
+
+def test_yellow_for_no_other_reason_than_our_setting_is_waited_for() -> None:
+    held = world(DATA, seen=engine([DATA], ["logs: data-0* ?enable"], allocation=Allocation.PRIMARIES))
+    assert closed(noted(held, engine_allocation="all"), "data-2") is not None
+
+
+def test_whoever_leaves_for_good_is_not_waited_for() -> None:
+    """S18: neither to get ready nor to join."""
+    members = [pod("data-0"), pod("data-1"), pod("data-2", is_ready=False)]
+    shrinking = pool("data", 2, pods=members)
+    assert closed(world(shrinking, shards=["logs: data-0* data-1"]), "data-0") is None
 
 
 def test_shards_on_the_move_in_a_yellow_cluster_are_waited_for() -> None:

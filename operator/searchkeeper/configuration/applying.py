@@ -8,12 +8,14 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
+from searchkeeper.remembering import of_the_same
 from searchkeeper.writes import Create, Key, Manifest, Patch
 
 # What we last asked for: whatever is in it and no longer wanted is ours to take away.
 APPLIED: Final = "search.everpath.dev/applied"
 
 
+@of_the_same(4096)
 def apply(wanted: Manifest, live: Manifest | None) -> Create | Patch | None:
     """The write that makes `live` what is wanted; None when it is already.
 
@@ -55,7 +57,8 @@ def _changes(before: Mapping[str, Any], wanted: Mapping[str, Any], live: Mapping
                 new,
                 old if isinstance(old, Mapping) else {},
             )
-            if inner or old is None:
+            # An API server may not keep what is empty: to ask for it a second time would never end.
+            if inner or (old is None and (new or name not in before)):
                 changes[name] = inner
         elif not _holds(new, old):
             changes[name] = new

@@ -18,6 +18,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 from searchkeeper.configuration import names
@@ -28,6 +29,8 @@ from searchkeeper.writes import Manifest
 _HTTP: Final = 9200
 _TRANSPORT: Final = 9300
 _SPLIT_IN: Final = 2
+# Manifests are values: for the same spec the very same ones are handed out again.
+_made_once: Final = lru_cache(maxsize=1024)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +59,10 @@ class Deployed:
         return {"apiVersion": api, "kind": kind, "metadata": metadata, **parts}
 
 
+@_made_once
 def configuration(deployed: Deployed) -> tuple[Manifest, ...]:
     """What nodes read at their start: one Secret in version 1, settings and credentials apart since 2."""
-    settings = {"opensearch.yml": _settings(deployed)}
+    settings = {names.SETTINGS_FILE: _settings(deployed)}
     credentials = dict(deployed.credentials)
     if deployed.version < _SPLIT_IN:
         return (_secret(deployed, names.old_config_secret(deployed.name), {**settings, **credentials}),)
@@ -84,6 +88,7 @@ def _settings(deployed: Deployed) -> str:
     return "".join(f"{name}: {text}\n" for name, text in sorted(lines.items()))
 
 
+@_made_once
 def discovery(deployed: Deployed, version: int | None = None) -> Manifest:
     """The headless Service by which nodes find each other; also before they are ready."""
     spec = {
@@ -96,12 +101,14 @@ def discovery(deployed: Deployed, version: int | None = None) -> Manifest:
     return deployed.manifest("v1", "Service", name, spec=spec)
 
 
+@_made_once
 def client_service(deployed: Deployed) -> Manifest:
     """Where clients go."""
     spec = {"selector": deployed.labels(), "ports": [{"name": "http", "port": _HTTP}]}
     return deployed.manifest("v1", "Service", deployed.name, spec=spec)
 
 
+@_made_once
 def budgets(deployed: Deployed) -> tuple[Manifest, ...]:
     """One for each pool: the last of them, or the majority of its voters, is not for anybody to evict."""
     return tuple(_budget(deployed, pool) for pool in deployed.spec.pools)
@@ -113,6 +120,7 @@ def _budget(deployed: Deployed, pool: PoolSpec) -> Manifest:
     return deployed.manifest("policy/v1", "PodDisruptionBudget", name, spec=spec)
 
 
+@_made_once
 def dashboards(deployed: Deployed, engine_version: str) -> Manifest:
     """OpenSearch Dashboards of the engine's version."""
     labels = {
@@ -134,6 +142,7 @@ def dashboards(deployed: Deployed, engine_version: str) -> Manifest:
     return deployed.manifest("apps/v1", "Deployment", f"{deployed.name}-dashboards", spec=spec)
 
 
+@_made_once
 def search_pool(deployed: Deployed, pool: PoolSpec, permitted: str) -> Manifest:
     """The child of a pool, which tells how far it is; `permitted` is the engine version it may run."""
     storage = pool.storage
@@ -153,6 +162,7 @@ def search_pool(deployed: Deployed, pool: PoolSpec, permitted: str) -> Manifest:
     )
 
 
+@_made_once
 def stateful_set(deployed: Deployed, pool: PoolSpec, engine_version: str, partition: int | None) -> Manifest:
     """The nodes of a pool. Those that hold data or vote are replaced only when they are deleted.
 

@@ -7,6 +7,7 @@ __all__ = [
     "FINALIZER",
     "GROUP",
     "SETTINGS",
+    "SETTINGS_FILE",
     "TEMPLATE",
     "credentials_secret",
     "discovery_service",
@@ -24,6 +25,8 @@ FINALIZER: Final = f"{GROUP}/searchkeeper"
 CONFIGURATION: Final = f"{GROUP}/configuration"
 TEMPLATE: Final = f"{GROUP}/template"
 SETTINGS: Final = f"{GROUP}/settings"
+# What the engine reads its settings from.
+SETTINGS_FILE: Final = "opensearch.yml"
 
 _RENAMED_IN: Final = 2
 _RELABELLED_IN: Final = 4

@@ -43,7 +43,7 @@ def gone(scene: Scene, keys: Iterable[Key]) -> Answer:
         if found is not None:
             metadata = found["metadata"]
             delete = Delete(key, metadata["uid"], metadata["resourceVersion"])
-            return working("Removing", f"{key} of an earlier version goes", delete)
+            return working("Removing", f"{key} is not wanted any more", delete)
     return done()
 
 
@@ -84,5 +84,19 @@ def dashboards_are_current(scene: Scene) -> Answer:
     if not scene.spec.dashboards.enabled:
         name = f"{scene.deployed.name}-dashboards"
         return gone(scene, [scene.key("apps/v1", "Deployment", name)])
-    version = scene.seen.cluster.engine_version or scene.target
-    return applied(scene, [dashboards(scene.deployed, version)], "ApplyingDashboards")
+    version, patience = scene.seen.cluster.engine_version, scene.spec.upgrade.health_deadline
+    if version is None:
+        return waiting("EngineFirst", "not every node of the engine has arrived", patience=patience)
+    wanted = dashboards(scene.deployed, version)
+    changing = applied(scene, [wanted], "ApplyingDashboards")
+    if not changing.is_true or _is_available(scene.live(wanted) or {}):
+        return changing
+    return waiting("NotReady", f"{Key.of(wanted)} is not ready", patience=patience)
+
+
+def _is_available(deployment: Manifest) -> bool:
+    """Its controller has seen the newest template, and every pod there is is made from it and ready."""
+    status, wanted = deployment.get("status") or {}, deployment["spec"]["replicas"]
+    counts = [status.get(name, 0) for name in ("replicas", "updatedReplicas", "readyReplicas")]
+    has_seen = status.get("observedGeneration", 0) >= deployment["metadata"]["generation"]
+    return has_seen and all(count == wanted for count in counts)

@@ -7,7 +7,8 @@ __all__ = ["CLUSTER", "POOL", "deployed_version", "shipped"]
 from collections.abc import Mapping
 from typing import Final, TypeVar
 
-from searchkeeper.configuration import names, objects, pools, upgrades
+from searchkeeper.configuration import names, objects, pools, rollbacks, upgrades
+from searchkeeper.configuration.leaving import exclusions_are_undone, nodes_have_left
 from searchkeeper.configuration.migrations import (
     both_labels_are_set,
     old_configuration_is_gone,
@@ -24,9 +25,12 @@ W = TypeVar("W")
 _ENGINE: Final = (
     upgrades.version_is_accepted,
     upgrades.upgrade_is_begun,
+    rollbacks.rollback_is_possible,
     pools.pools_exist,
     pools.pods_are_current,
     pools.pools_are_settled,
+    exclusions_are_undone,
+    nodes_have_left,
     upgrades.engine_is_healthy,
     upgrades.upgrade_is_finished,
     objects.dashboards_are_current,

@@ -11,6 +11,7 @@ __all__ = ["Cluster", "create", "delete", "get", "listed", "patch", "removed", "
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Final
 
 from searchkeeper.embedded.manifests import has_labels, is_terminating, merged, placed, value
@@ -142,5 +143,6 @@ def _intent(manifest: Manifest) -> dict[str, Any]:
     return {name: part for name, part in manifest.items() if name not in ("metadata", "status")}
 
 
+@lru_cache(maxsize=4096)
 def _moment(now: int) -> str:
     return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

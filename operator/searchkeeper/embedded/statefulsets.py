@@ -3,6 +3,7 @@
 - A pod that is missing comes back from the newest template under OnDelete, and from the current one under
   RollingUpdate while its ordinal is below the partition.
 - Under OrderedReady a pod that is not ready stops everything above it, its own replacement included.
+- A pod whose volume claim is on its way out is not created before that is gone.
 - After a complete OnDelete roll `status.currentRevision` stays what it was.
 """
 
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from searchkeeper.embedded.cluster import Cluster, create, delete, get, listed, replaced
+from searchkeeper.embedded.garbage import CLAIM_IN_USE
 from searchkeeper.embedded.manifests import (
     controller_of,
     has_labels,
@@ -27,6 +29,7 @@ from searchkeeper.embedded.manifests import (
     placed,
     value,
 )
+from searchkeeper.remembering import of_the_same
 from searchkeeper.writes import Delete, Key, Manifest
 
 
@@ -75,8 +78,12 @@ class _Set:
 
 def revision_of(stateful_set: Manifest) -> str:
     """The name of the revision that its template is."""
-    text = json.dumps(stateful_set["spec"]["template"], sort_keys=True)
-    return f"{stateful_set['metadata']['name']}-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
+    return f"{stateful_set['metadata']['name']}-{_digest(stateful_set['spec']['template'])}"
+
+
+@of_the_same(1024)
+def _digest(template: Manifest) -> str:
+    return hashlib.sha256(json.dumps(template, sort_keys=True).encode()).hexdigest()[:10]
 
 
 def reconcile(cluster: Cluster, key: Key, *, now: int) -> Cluster:
@@ -178,6 +185,9 @@ def _created(cluster: Cluster, owner: _Set, ordinal: int, now: int) -> Cluster:
     """Its volume claims first; they outlive the pod and are taken up again."""
     name = f"{owner.name}-{ordinal}"
     for claim in value(owner.manifest, "spec", "volumeClaimTemplates", default=()):
+        found = get(cluster, _claim_key(owner, claim, name))
+        if found is not None and is_terminating(found):
+            return cluster
         cluster = _claimed(cluster, owner, claim, name, now)
     revision, template = _template_for(cluster, owner, ordinal)
     labels = {"controller-revision-hash": revision, "statefulset.kubernetes.io/pod-name": name}
@@ -205,14 +215,18 @@ def _volumes(owner: _Set, template: Manifest, pod: str) -> list[dict[str, Any]] 
 
 
 def _claimed(cluster: Cluster, owner: _Set, claim: Manifest, pod: str, now: int) -> Cluster:
-    name = f"{claim['metadata']['name']}-{pod}"
-    key = Key("v1", "PersistentVolumeClaim", owner.namespace, name)
+    key = _claim_key(owner, claim, pod)
     if get(cluster, key) is not None:
         return cluster
     labels = value(owner.manifest, "spec", "selector", "matchLabels", default={})
-    metadata = merged(claim["metadata"], {"name": name, "namespace": owner.namespace, "labels": labels})
+    metadata = merged(claim["metadata"], {"name": key.name, "namespace": owner.namespace, "labels": labels})
+    metadata["finalizers"] = [CLAIM_IN_USE]
     made = {"apiVersion": "v1", "kind": key.kind, "metadata": metadata, "spec": claim["spec"]}
     return create(cluster, made, now=now)[0]
+
+
+def _claim_key(owner: _Set, claim: Manifest, pod: str) -> Key:
+    return Key("v1", "PersistentVolumeClaim", owner.namespace, f"{claim['metadata']['name']}-{pod}")
 
 
 def _template_for(cluster: Cluster, owner: _Set, ordinal: int) -> tuple[str, Manifest]:

@@ -26,23 +26,28 @@ _PATIENT: Final = frozenset({"no cluster manager", "no cluster to join"})
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Everything there is: objects, the engine that runs in their pods, the time, and what goes wrong."""
+    """Everything there is: objects, the engine that runs in their pods, the time, and what goes wrong.
+
+    `volumes` are the claims that nodes were last seen with, by name: another one means another, empty disk.
+    """
 
     cluster: Cluster = field(default_factory=Cluster)
     engine: Engine = field(default_factory=Engine)
     now: int = 0
     faults: tuple[tuple[str, Fault], ...] = ()
+    volumes: tuple[tuple[str, str], ...] = ()
     events: tuple[Event, ...] = ()
 
 
 def ticked(state: State, seconds: int = 10) -> State:
     """One tick later: controllers come to rest, pods take a step, the engine notices."""
     cluster = settled(state.cluster, now=state.now)
-    engine = _without_lost_volumes(state.engine, cluster)
+    volumes = _volumes(cluster)
+    engine = _without_lost_volumes(state.engine, dict(state.volumes), dict(volumes))
     cluster = tick(cluster, dict(state.faults), lambda pod: _answers(pod, engine))
     engine = advance(engine, processes(cluster))
     cluster = settled(cluster, now=state.now + seconds)
-    return replace(state, cluster=cluster, engine=engine, now=state.now + seconds)
+    return replace(state, cluster=cluster, engine=engine, now=state.now + seconds, volumes=volumes)
 
 
 def processes(cluster: Cluster) -> tuple[Process, ...]:
@@ -77,10 +82,15 @@ def _answers(pod: Manifest, engine: Engine) -> bool:
     )
 
 
-def _without_lost_volumes(engine: Engine, cluster: Cluster) -> Engine:
-    claims = {key.name for key in cluster.objects if key.kind == "PersistentVolumeClaim"}
+def _volumes(cluster: Cluster) -> tuple[tuple[str, str], ...]:
+    claims = (key for key in cluster.objects if key.kind == "PersistentVolumeClaim")
+    return tuple(sorted((key.name, str(cluster.objects[key]["metadata"]["uid"])) for key in claims))
+
+
+def _without_lost_volumes(engine: Engine, before: Mapping[str, str], after: Mapping[str, str]) -> Engine:
     for name, _ in engine.disks:
-        if f"data-{name}" not in claims:
+        claim = f"data-{name}"
+        if claim not in after or before.get(claim, after[claim]) != after[claim]:
             engine = wiped(engine, name)
     return engine
 

@@ -22,6 +22,7 @@ __all__ = [
     "choose",
     "done",
     "plan",
+    "waited",
     "waiting",
     "working",
 ]
@@ -30,5 +31,5 @@ from searchkeeper.kernel.actions import Action, action
 from searchkeeper.kernel.answers import Answer, Note, Status, Write, done, waiting, working
 from searchkeeper.kernel.conditions import Condition
 from searchkeeper.kernel.ledger import Ledger
-from searchkeeper.kernel.planning import Plan, Records, plan
+from searchkeeper.kernel.planning import Plan, Records, plan, waited
 from searchkeeper.kernel.procedures import Procedure, Unfit, choose

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Plan", "Records", "plan"]
+__all__ = ["Plan", "Records", "plan", "waited"]
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -82,6 +82,15 @@ def plan(
         tuple(stalls.items()),
         min((wait.deadline for wait in waits.values() if wait.deadline > now), default=None),
     )
+
+
+def waited(ledger: Ledger, name: str, now: int) -> tuple[str, int] | None:
+    """For what an action has been waiting when the ledger was stored, and for how many seconds by now."""
+    match ledger.get(_WAIT + name):
+        case (str(reason), int(since)):
+            return reason, now - since
+        case _:
+            return None
 
 
 def _one_destruction(given: Mapping[str, Answer]) -> dict[str, Answer]:

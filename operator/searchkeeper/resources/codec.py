@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-__all__ = ["cluster_spec", "conditions_json", "ledger_json", "pool_spec", "records"]
+__all__ = ["cluster_spec", "conditions_json", "ledger_json", "moment", "pool_spec", "pools_json", "records"]
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from searchkeeper.kernel import Condition, Ledger, Records, Status
 from searchkeeper.kernel.ledger import Entry
+from searchkeeper.remembering import of_the_same
 from searchkeeper.resources.specs import (
     ClusterSpec,
     Dashboards,
@@ -22,6 +24,7 @@ from searchkeeper.resources.specs import (
 )
 
 
+@of_the_same(512)
 def cluster_spec(raw: Mapping[str, Any]) -> ClusterSpec:
     """The spec of a SearchCluster, with the defaults that its schema has."""
     return ClusterSpec(
@@ -48,6 +51,23 @@ def pool_spec(name: str, raw: Mapping[str, Any]) -> PoolSpec:
     )
 
 
+def pools_json(pools: Iterable[PoolSpec]) -> list[dict[str, Any]]:
+    """Pools as a SearchCluster has them: the way back of `pool_spec`."""
+    return [
+        {
+            "name": pool.name,
+            "roles": sorted(pool.roles),
+            "replicas": pool.replicas,
+            "storage": {
+                "size": pool.storage.size,
+                "ephemeral": pool.storage.ephemeral,
+                "storageClass": pool.storage.storage_class,
+            },
+        }
+        for pool in pools
+    ]
+
+
 def _dashboards(raw: Mapping[str, Any]) -> Dashboards:
     return Dashboards(bool(raw.get("enabled", False)), int(raw.get("replicas", 1)))
 
@@ -67,6 +87,7 @@ def _security(raw: Mapping[str, Any]) -> Security:
     return Security(raw.get("tlsSecret"), raw.get("credentialsSecret"))
 
 
+@of_the_same(4096)
 def records(status: Mapping[str, Any]) -> Records:
     """What a status remembers. A ledger that nobody of ours wrote is as good as none."""
     ledger = status.get("ledger") or {}
@@ -94,6 +115,12 @@ def _condition(raw: Mapping[str, Any]) -> Condition:
     )
 
 
+@lru_cache(maxsize=4096)
+def moment(seconds: int) -> str:
+    """As Kubernetes writes it."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def ledger_json(ledger: Ledger) -> dict[str, str]:
     """Every entry as JSON text: one flat mapping, which a merge patch changes line by line."""
     return {key: json.dumps(entry, separators=(",", ":")) for key, entry in ledger.entries}
@@ -106,9 +133,7 @@ def conditions_json(conditions: Sequence[Condition]) -> list[dict[str, Any]]:
             "status": str(each.status),
             "reason": each.reason,
             "message": each.message,
-            "lastTransitionTime": datetime.fromtimestamp(each.last_transition, UTC).strftime(
-                "%Y-%m-%dT%H:%M:%SZ"
-            ),
+            "lastTransitionTime": moment(each.last_transition),
             "observedGeneration": each.observed_generation,
         }
         for each in conditions

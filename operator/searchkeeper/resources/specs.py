@@ -2,10 +2,37 @@
 
 from __future__ import annotations
 
-__all__ = ["ClusterSpec", "Dashboards", "PoolSpec", "Rollback", "Security", "Storage", "UpgradePolicy"]
+__all__ = [
+    "ROLES",
+    "ClusterSpec",
+    "Dashboards",
+    "PoolSpec",
+    "Rollback",
+    "SearchPoolSpec",
+    "Security",
+    "Storage",
+    "UpgradePolicy",
+]
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Annotated, Final
+
+from searchkeeper.resources.schema import Facts, Rule
+
+ROLES: Final = ("cluster_manager", "data", "ingest", "ml", "coordinating")
+
+_VERSION: Final = r"^\d+\.\d+\.\d+$"
+# A StatefulSet's claims are settled when it is created.
+_STAYS: Final = Rule(
+    "self == oldSelf",
+    "a pool's storage cannot be changed: add a pool with the storage you want, then remove this one",
+)
+# With none of them nobody can be elected, and a cluster that is scaled to that has lost its state.
+_HAS_VOTERS: Final = Rule(
+    "self.exists(pool, 'cluster_manager' in pool.roles && pool.replicas > 0)",
+    "some pool with the role cluster_manager must have a node, or nobody can be elected",
+)
 
 
 class Rollback(StrEnum):
@@ -20,19 +47,41 @@ class Rollback(StrEnum):
 class Storage:
     """Where the nodes of a pool keep their data. Ephemeral data lives and dies with the pod."""
 
-    size: str = "10Gi"
-    storage_class: str | None = None
-    ephemeral: bool = False
+    size: Annotated[
+        str,
+        Facts(
+            "Of each node's volume.",
+            max_length=32,
+            pattern=r"^[1-9][0-9]*(\.[0-9]+)?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$",
+        ),
+    ] = "10Gi"
+    storage_class: Annotated[
+        str | None, Facts("The cluster's default when absent.", min_length=1, max_length=253)
+    ] = None
+    ephemeral: Annotated[
+        bool, Facts("Data lives and dies with the pod, so a node is drained before it restarts.")
+    ] = False
+
+
+_Roles = Annotated[frozenset[str], Facts("What its nodes do.", one_of=ROLES, min_items=1, max_items=5)]
+_Storage = Annotated[Storage, Facts("Where its nodes keep their data.", rules=(_STAYS,))]
 
 
 @dataclass(frozen=True, slots=True)
 class PoolSpec:
     """Nodes that share roles, storage and size."""
 
-    name: str
-    roles: frozenset[str]
-    replicas: int
-    storage: Storage = field(default_factory=Storage)
+    name: Annotated[
+        str,
+        Facts(
+            "Unique in the cluster; part of the names of its pods.",
+            pattern="^[a-z]([-a-z0-9]*[a-z0-9])?$",
+            max_length=24,
+        ),
+    ]
+    roles: _Roles
+    replicas: Annotated[int, Facts("How many nodes.", minimum=0, maximum=200)]
+    storage: _Storage = field(default_factory=Storage)
 
     @property
     def votes(self) -> bool:
@@ -47,35 +96,76 @@ class PoolSpec:
 class Dashboards:
     """OpenSearch Dashboards, upgraded after the engine."""
 
-    enabled: bool = False
-    replicas: int = 1
+    enabled: Annotated[bool, Facts("Whether there are any.")] = False
+    replicas: Annotated[int, Facts("How many.", minimum=0)] = 1
 
 
 @dataclass(frozen=True, slots=True)
 class UpgradePolicy:
     """How an upgrade goes about it."""
 
-    max_batch: int = 1
-    health_deadline: int = 900
-    paused: bool = False
-    rollback: Rollback = Rollback.MANUAL
-    accept_single_copy_loss: bool = False
+    max_batch: Annotated[int, Facts("The most nodes without a vote that restart together.", minimum=1)] = 1
+    health_deadline: Annotated[
+        int,
+        Facts(
+            "How long one step may wait for health before it counts as failed.",
+            name="healthDeadlineSeconds",
+            minimum=30,
+        ),
+    ] = 900
+    paused: Annotated[bool, Facts("Start no further step.")] = False
+    rollback: Annotated[Rollback, Facts("What happens when a step fails and the way back is still open.")] = (
+        Rollback.MANUAL
+    )
+    accept_single_copy_loss: Annotated[
+        bool, Facts("Restart a node although it holds the only copy of a shard.")
+    ] = False
 
 
 @dataclass(frozen=True, slots=True)
 class Security:
     """The Secrets that hold certificates and credentials."""
 
-    tls_secret: str | None = None
-    credentials_secret: str | None = None
+    tls_secret: Annotated[
+        str | None, Facts("Holds tls.crt and tls.key and ca.crt.", min_length=1, max_length=253)
+    ] = None
+    credentials_secret: Annotated[
+        str | None, Facts("Holds username and password.", min_length=1, max_length=253)
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterSpec:
     """What a cluster should be."""
 
-    version: str
-    pools: tuple[PoolSpec, ...]
-    dashboards: Dashboards = field(default_factory=Dashboards)
-    upgrade: UpgradePolicy = field(default_factory=UpgradePolicy)
-    security: Security = field(default_factory=Security)
+    version: Annotated[
+        str, Facts("The OpenSearch version to run. Raising it starts an upgrade.", pattern=_VERSION)
+    ]
+    pools: Annotated[
+        tuple[PoolSpec, ...],
+        Facts(
+            "Groups of nodes that share roles, storage and size.",
+            key="name",
+            min_items=1,
+            max_items=32,
+            rules=(_HAS_VOTERS,),
+        ),
+    ]
+    dashboards: Annotated[Dashboards, Facts("OpenSearch Dashboards, upgraded after the engine.")] = field(
+        default_factory=Dashboards
+    )
+    upgrade: Annotated[UpgradePolicy, Facts("How an upgrade goes about it.")] = field(
+        default_factory=UpgradePolicy
+    )
+    security: Annotated[Security, Facts("Where secrets are.")] = field(default_factory=Security)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchPoolSpec:
+    """What a cluster wants of one of its pools, as the operator writes it into a SearchPool."""
+
+    cluster: Annotated[str, Facts("The SearchCluster it belongs to.")]
+    roles: _Roles
+    replicas: Annotated[int, Facts("How many nodes.", minimum=0)]
+    engine_version: Annotated[str | None, Facts("The version its nodes should run by now.")] = None
+    storage: Annotated[Storage, Facts("Where its nodes keep their data.")] = field(default_factory=Storage)

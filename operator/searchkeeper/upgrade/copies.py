@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-__all__ = ["only_here", "shared_shards"]
+__all__ = ["is_empty", "only_here", "shared_shards", "why_nobody_takes"]
 
 from collections.abc import Iterable
 from typing import Final
 
-from searchkeeper.engine.view import EngineView, ShardCopy, ShardState
+from semver import Version
+
+from searchkeeper.engine.view import EngineView, Node, ShardCopy, ShardState, Unreachable
 
 _USABLE: Final = (ShardState.STARTED, ShardState.RELOCATING)
 
@@ -23,6 +25,41 @@ def shared_shards(engine: EngineView, node: str, others: Iterable[str]) -> froze
     """The shards of which this node and one of the others both have a copy, or are getting one."""
     theirs = {copy.id for other in others for copy in engine.copies_on(other)}
     return frozenset(copy.id for copy in engine.copies_on(node) if copy.id in theirs)
+
+
+def is_empty(engine: EngineView | Unreachable, nodes: Iterable[str]) -> bool:
+    """Whether these nodes have neither a copy of a shard nor a vote. Of an engine that is silent: no."""
+    names = frozenset(nodes)
+    if not names:
+        return True
+    if isinstance(engine, Unreachable):
+        return False
+    return not (names & engine.voters or any(engine.copies_on(name) for name in names))
+
+
+def why_nobody_takes(engine: EngineView, node: str, leaving: frozenset[str]) -> str | None:
+    """Of a node that is to be emptied: the first copy that no other node may ever have; None if all can go.
+
+    The engine goes on trying without a word, so whoever drains has to know.
+    """
+    others = [each for each in engine.nodes if "data" in each.roles and each.name not in leaving]
+    for copy in engine.copies_on(node):
+        against = [_objection(engine, copy, other) for other in others]
+        if copy.node == node and copy.to is None and None not in against:
+            reasons = ", ".join(sorted({each for each in against if each})) or "there is no other data node"
+            return f"no node may take {copy.index}[{copy.shard}] from {node}: {reasons}"
+    return None
+
+
+def _objection(engine: EngineView, copy: ShardCopy, other: Node) -> str | None:
+    if other.name in engine.excluded:
+        return f"{other.name} is excluded"
+    if any(each.id == copy.id for each in engine.copies_on(other.name)):
+        return f"{other.name} has a copy already"
+    here = engine.node(copy.node or "")
+    if here is not None and Version.parse(other.version) < Version.parse(here.version):
+        return f"{other.name} is older"
+    return None
 
 
 def _is_usable(copy: ShardCopy, engine: EngineView) -> bool:

@@ -5,7 +5,7 @@ Every gate looks at one candidate. All of them are shown to people; the first cl
 
 from __future__ import annotations
 
-__all__ = ["FOR_EVER", "Candidate", "Verdict", "first_closed", "is_lost_already", "verdicts"]
+__all__ = ["FATAL", "FOR_EVER", "Candidate", "Verdict", "first_closed", "is_lost_already", "verdicts"]
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -14,13 +14,14 @@ from typing import Final
 from searchkeeper.engine.view import Allocation, Color, EngineView, ShardCopy, ShardState, Unreachable
 from searchkeeper.observed import Observed, Pod, PoolView
 from searchkeeper.upgrade.copies import only_here, shared_shards
+from searchkeeper.upgrade.journal import Journal
 
 # A person decides when this ends: no deadline would hurry them.
 FOR_EVER: Final = 2**31
 # Why a copy may stay unassigned for as long as this roll lasts, whatever anybody does.
 _EXCUSES: Final = frozenset({"node_version", "same_shard", "awareness", "filter", "disk_threshold"})
 # The pod has failed for good; another look at it would show the same.
-_FATAL: Final = frozenset({"CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "Unschedulable", "Failed"})
+FATAL: Final = frozenset({"CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "Unschedulable", "Failed"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ def is_lost_already(candidate: Candidate, seen: Observed) -> bool:
     if pod.is_ready:
         return False
     if isinstance(seen.engine, Unreachable):
-        return pod.problem in _FATAL
+        return pod.problem in FATAL
     return seen.engine.node(pod.name) is None
 
 
@@ -98,20 +99,24 @@ def _verdict(gate: str, objection: str | None, patience: int) -> Verdict:
 
 
 def _pods_are_ready(look: _Look) -> str | None:
-    """All others, and as many as are wanted; those of the same batch are away on purpose."""
+    """All others, and as many as are wanted; those of the same batch are away on purpose.
+
+    Whoever leaves for good is not waited for.
+    """
     for pool in look.seen.pools:
-        here = [pod for pod in pool.pods if pod.name not in look.away]
+        here = [pod for pod in pool.staying if pod.name not in look.away]
         unready = [pod.name for pod in here if pod.is_terminating or not pod.is_ready]
         if unready:
             return f"{', '.join(unready)} of pool {pool.spec.name} not ready"
-        expected = pool.spec.replicas - (len(look.away) if pool is look.candidate.pool else 0)
+        expected = pool.replicas - (len(look.away) if pool is look.candidate.pool else 0)
         if len(here) < expected:
-            return f"pool {pool.spec.name} has {len(pool.pods)} of {pool.spec.replicas} pods"
+            return f"pool {pool.spec.name} has {len(pool.staying)} of {pool.replicas} pods"
     return None
 
 
 def _nodes_have_joined(look: _Look) -> str | None:
-    here = (pod.name for pod in look.seen.pods if pod.name not in look.away)
+    staying = (pod for pool in look.seen.pools for pod in pool.staying)
+    here = (pod.name for pod in staying if pod.name not in look.away)
     absent = [name for name in here if look.engine.node(name) is None]
     return f"{', '.join(absent)} has not joined the cluster" if absent else None
 
@@ -128,7 +133,8 @@ def _health_allows_it(look: _Look) -> str | None:
         return _moves_from_or_to(look.candidate.pod.name, engine)
     if look.candidate.batch or _data_nodes(engine) == 1:
         return None
-    return _reason_to_wait_for_green(engine)
+    is_ours = Journal(look.seen.cluster.records.ledger).allocation_before is not None
+    return _reason_to_wait_for_green(engine, is_ours)
 
 
 def _moves_from_or_to(node: str, engine: EngineView) -> str | None:
@@ -136,20 +142,23 @@ def _moves_from_or_to(node: str, engine: EngineView) -> str | None:
     return f"{len(moving)} shards are moving from or to {node}" if moving else None
 
 
-def _reason_to_wait_for_green(engine: EngineView) -> str | None:
+def _reason_to_wait_for_green(engine: EngineView, is_ours: bool) -> str | None:
+    """What we hold back ourselves for this pod is no reason: else every step would be taken back for ever."""
     if engine.is_moving:
         return "the cluster is yellow, and shards are on their way"
-    if engine.allocation is not Allocation.ALL:
+    if engine.allocation is not Allocation.ALL and not is_ours:
         return f"the cluster is yellow while allocation is {engine.allocation}"
-    return next(map(_complaint, filter(_is_unexcused, engine.shards)), None)
+    ours = frozenset({"enable"}) if is_ours else frozenset()
+    unexcused = (copy for copy in engine.shards if _is_unexcused(copy, copy.deciders - ours))
+    return next(map(_complaint, unexcused), None)
 
 
 def _data_nodes(engine: EngineView) -> int:
     return sum("data" in node.roles for node in engine.nodes)
 
 
-def _is_unexcused(copy: ShardCopy) -> bool:
-    return copy.state is ShardState.UNASSIGNED and not (copy.deciders and copy.deciders <= _EXCUSES)
+def _is_unexcused(copy: ShardCopy, deciders: frozenset[str]) -> bool:
+    return copy.state is ShardState.UNASSIGNED and not (deciders and deciders <= _EXCUSES)
 
 
 def _complaint(copy: ShardCopy) -> str:

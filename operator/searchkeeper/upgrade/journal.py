@@ -5,17 +5,26 @@ from __future__ import annotations
 __all__ = [
     "ALLOCATION",
     "AWAY",
+    "CROSSED",
+    "DELETING",
     "EXCLUDED",
     "FLUSHED",
+    "GIVEN_UP",
+    "LEAVING",
+    "LEAVING_VOTES",
     "LOCK",
+    "PARTITION",
     "REFUSED",
     "RETURN",
     "SIZE",
+    "TROUBLE",
     "UNDER_WAY",
     "VOTING",
+    "WIPED",
     "Journal",
 ]
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,16 +36,30 @@ UNDER_WAY: Final = "upgrade"
 LOCK: Final = "upgrade/lock"
 # The version that nodes are taken back to.
 RETURN: Final = "upgrade/return"
+# The nodes that have run the newer version, as (pod, UID of its volume claim).
+CROSSED: Final = "upgrade/crossed"
+# The version that was given up, and the generation that asked for it: not again by itself.
+GIVEN_UP: Final = "upgrade/given-up"
 # The generation whose version was refused, so that it is said once.
 REFUSED: Final = "refused"
 # What the engine was told, and is to be undone: the value that was there before.
 ALLOCATION: Final = "engine/allocation"
 EXCLUDED: Final = "engine/excluded"
 VOTING: Final = "engine/voting"
-# The roll: pods that were taken away, as (name, uid); how many may be; the pod that was flushed for.
+# The same for nodes that leave for good, so that neither undoes what the other has set.
+LEAVING: Final = "engine/leaving"
+LEAVING_VOTES: Final = "engine/leaving-votes"
+# Since when the engine is being tidied before the cluster is deleted.
+DELETING: Final = "deleting"
+# The roll: pods that were taken away, as (name, uid); how many of a pool may be; the pod that was flushed
+# for; whether somebody of this batch failed; the volume claim that was taken away, as (name, uid).
 AWAY: Final = "roll/away"
 SIZE: Final = "roll/size"
 FLUSHED: Final = "roll/flushed"
+TROUBLE: Final = "roll/trouble"
+# How far down Kubernetes may replace pods by itself: (pool, the template it is for, ordinal).
+PARTITION: Final = "roll/partition"
+WIPED: Final = "roll/wiped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,26 +108,72 @@ class Journal:
         return _text(self.ledger.get(VOTING))
 
     @property
-    def away(self) -> dict[str, str]:
-        """The UID that each pod had when it was taken away, by name."""
-        match self.ledger.get(AWAY):
-            case tuple(pairs):
-                return {pair[0]: pair[1] for pair in pairs if isinstance(pair, tuple)}  # type: ignore[misc]
-            case _:
-                return {}
+    def leaving(self) -> frozenset[str]:
+        """The nodes that we keep shards away from because they leave for good."""
+        return frozenset(_texts(self.ledger.get(LEAVING)))
 
     @property
-    def size(self) -> int:
-        """How many pods of a batch may be away together."""
+    def leaving_votes(self) -> frozenset[str]:
+        """The managers that we took the vote from because they leave for good."""
+        return frozenset(_texts(self.ledger.get(LEAVING_VOTES)))
+
+    @property
+    def deleting_since(self) -> int | None:
+        match self.ledger.get(DELETING):
+            case int(since):
+                return since
+            case _:
+                return None
+
+    @property
+    def away(self) -> dict[str, str]:
+        """The UID that each pod had when it was taken away, by name."""
+        return dict(_pairs(self.ledger.get(AWAY)))
+
+    @property
+    def crossed(self) -> dict[str, str]:
+        """Which claim each node had when it ran the newer version, by pod; "" for none."""
+        return dict(_pairs(self.ledger.get(CROSSED)))
+
+    @property
+    def given_up(self) -> tuple[str, int] | None:
+        """The version that failed, and the generation that asked for it."""
+        match self.ledger.get(GIVEN_UP):
+            case (str(version), int(generation)):
+                return version, generation
+            case _:
+                return None
+
+    def size(self, pool: str) -> int:
+        """How many pods of a pool may be away together: each pool begins with one."""
         match self.ledger.get(SIZE):
-            case int(size):
+            case (str(name), int(size)) if name == pool:
                 return size
             case _:
                 return 1
 
+    def partition(self, pool: str, template: str) -> int | None:
+        """The lowest ordinal that is to be made from this template, where that has been decided."""
+        match self.ledger.get(PARTITION):
+            case (str(name), str(digest), int(ordinal)) if (name, digest) == (pool, template):
+                return ordinal
+            case _:
+                return None
+
+    @property
+    def has_trouble(self) -> bool:
+        return self.ledger.get(TROUBLE) is True
+
     @property
     def flushed_for(self) -> str | None:
         return _text(self.ledger.get(FLUSHED))
+
+
+def _pairs(entry: Entry | None) -> Iterator[tuple[str, str]]:
+    for pair in entry if isinstance(entry, tuple) else ():
+        match pair:
+            case (str(name), str(uid)):
+                yield name, uid
 
 
 def _text(entry: Entry | None) -> str | None:

@@ -25,11 +25,15 @@ def _tier(pool: PoolSpec, leaves_major: bool) -> tuple[bool, bool, bool]:
     return (leaves_major and votes, not data, votes)
 
 
-def candidates(pool: PoolView, engine: EngineView | Unreachable) -> tuple[Pod, ...]:
+def candidates(
+    pool: PoolView, engine: EngineView | Unreachable, *, backwards: bool = False
+) -> tuple[Pod, ...]:
     """The stale pods of a pool in the order they go: broken ones first, the elected manager last.
 
-    Broken ones first, because replacing them costs nobody anything, and may be the cure.
+    Broken ones first, because replacing them costs nobody anything, and may be the cure. On the way back
+    those that came last go first.
     """
     elected = engine.elected if isinstance(engine, EngineView) else None
     last = None if elected is None else elected.name
-    return tuple(sorted(pool.stale_pods, key=lambda pod: (pod.name == last, pod.is_ready)))
+    stale = reversed(pool.stale_pods) if backwards else pool.stale_pods
+    return tuple(sorted(stale, key=lambda pod: (pod.name == last, pod.is_ready)))

@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
-__all__ = ["closed_by", "closes_with"]
+__all__ = ["closed_by", "closing_pod", "crossed", "obstacles"]
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from semver import Version
+from searchkeeper.engine.view import EngineView, ShardState, Unreachable
+from searchkeeper.observed import Observed
+from searchkeeper.upgrade.journal import Journal
+from searchkeeper.upgrade.volumes import claim_of
+from searchkeeper.versions import is_newer
 
-from searchkeeper.engine.view import EngineView, ShardState
+
+def obstacles(seen: Observed, journal: Journal, before: str) -> tuple[str, ...]:
+    """What stands against going back, in sentences; nothing while the way is open.
+
+    As long as no node has run the newer version, nobody needs to be asked. A node that is on its way out is
+    none to go back to.
+    """
+    if not crossed(seen, journal, before):
+        return ()
+    if isinstance(seen.engine, Unreachable):
+        return (f"the engine does not answer: {seen.engine.cause}",)
+    here = {pod.name for pod in seen.pods if not pod.is_terminating}
+    return tuple(_objections(seen.engine, before, _old_nodes(seen.engine, before) & here))
+
+
+def crossed(seen: Observed, journal: Journal, before: str) -> dict[str, str]:
+    """The nodes that have run a newer version, with the UID of the claim they had; "" for none."""
+    started = (pod for pod in seen.pods if pod.has_started and is_newer(pod.engine_version, before))
+    claims = {pod.name: claim_of(seen, pod.name) for pod in started}
+    return journal.crossed | {name: claim.uid if claim else "" for name, claim in claims.items()}
 
 
 def closed_by(engine: EngineView, before: str) -> tuple[str, ...]:
@@ -21,16 +44,19 @@ def closed_by(engine: EngineView, before: str) -> tuple[str, ...]:
     return tuple(_objections(engine, before, _old_nodes(engine, before)))
 
 
-def closes_with(engine: EngineView, node: str, before: str) -> tuple[str, ...]:
-    """What would close the way when this node is replaced; nothing where it is closed already."""
-    if closed_by(engine, before):
-        return ()
-    return tuple(_objections(engine, before, _old_nodes(engine, before) - {node}))
+def closing_pod(engine: EngineView, pods: Iterable[str], before: str) -> tuple[str, str] | None:
+    """The first of these pods, which go in this order, that closes the way when it goes, and why."""
+    old = _old_nodes(engine, before)
+    for pod in pods:
+        old -= {pod}
+        objection = next(_objections(engine, before, old), None)
+        if objection is not None:
+            return pod, objection
+    return None
 
 
 def _old_nodes(engine: EngineView, before: str) -> frozenset[str]:
-    newest = Version.parse(before)
-    return frozenset(node.name for node in engine.nodes if Version.parse(node.version) <= newest)
+    return frozenset(node.name for node in engine.nodes if not is_newer(node.version, before))
 
 
 def _objections(engine: EngineView, before: str, old: frozenset[str]) -> Iterator[str]:
@@ -52,7 +78,7 @@ def _shards_without_old_copy(engine: EngineView, old: frozenset[str]) -> Iterato
 
 def _new_indices(engine: EngineView, before: str) -> Iterator[str]:
     for index in engine.indices:
-        if Version.parse(index.created_by) > Version.parse(before):
+        if is_newer(index.created_by, before):
             yield f"index {index.name} was created by {index.created_by}"
 
 

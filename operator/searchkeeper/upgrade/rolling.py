@@ -10,17 +10,37 @@ __all__ = ["Roll", "roll"]
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from searchkeeper.engine.calls import Exclude, ExcludeFromVoting, Flush, SetAllocation
 from searchkeeper.engine.view import Allocation, EngineView, Unreachable
 from searchkeeper.kernel import Answer, Note, done, waiting, working
 from searchkeeper.observed import Observed, Pod, PoolView
 from searchkeeper.upgrade.copies import only_here
+from searchkeeper.upgrade.emptying import emptied, is_as_empty_as_can_be, must_be_emptied, on_empty_disk
+from searchkeeper.upgrade.failing import failure
 from searchkeeper.upgrade.gates import Candidate, first_closed, is_lost_already
-from searchkeeper.upgrade.journal import ALLOCATION, AWAY, EXCLUDED, FLUSHED, SIZE, VOTING, Journal
+from searchkeeper.upgrade.handing import handed_over
+from searchkeeper.upgrade.journal import (
+    ALLOCATION,
+    AWAY,
+    EXCLUDED,
+    FLUSHED,
+    PARTITION,
+    SIZE,
+    TROUBLE,
+    VOTING,
+    WIPED,
+    Journal,
+)
 from searchkeeper.upgrade.order import candidates
+from searchkeeper.upgrade.returning import obstacles
 from searchkeeper.upgrade.settings import restored
+from searchkeeper.upgrade.volumes import claim_of, needs_empty_disk
 from searchkeeper.writes import Delete, Key, Tell
+
+# What is of no use to anybody when no pod is stale and nobody is away.
+_OF_THE_ROLL: Final = (SIZE, PARTITION, FLUSHED, TROUBLE, WIPED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,29 +60,90 @@ class Roll:
         """The first pool that has anything to replace, or somebody away."""
         return next((pool for pool in self.pools if pool.stale_pods or self._misses(pool)), None)
 
+    @property
+    def goes_back(self) -> bool:
+        return self.journal.returns_to is not None
+
+    def candidates(self, pool: PoolView) -> tuple[Pod, ...]:
+        return candidates(pool, self.seen.engine, backwards=self.goes_back)
+
     def _misses(self, pool: PoolView) -> bool:
         return any(pod.name in self.journal.away for pod in pool.pods)
 
 
 def roll(this: Roll) -> Answer:
     """True when no pod is stale, nobody is away, and nothing that was set for it is left."""
-    stayed = _stayed(this)
-    if stayed:
-        return _forgotten(this, stayed)
+    mending = _forgotten(this) or _emptied(this) or _mended(this)
+    if mending is not None:
+        return mending
     missing = _missing(this)
     pool = this.pool
     if missing:
-        more = None if pool is None else _next_of_batch(this, pool)
-        return more or waiting("PodsComeBack", f"{', '.join(missing)} not back yet", patience=this.patience)
+        return (None if pool is None else _next_of_batch(this, pool)) or _patient(this, pool, missing)
     if this.journal.away:
         return _welcome(this)
     if pool is None:
-        return restored(this.seen, this.journal) or done("every pod is of the newest template")
+        over = tuple(Note(line, None) for line in _OF_THE_ROLL if line in this.journal.ledger)
+        return restored(this.seen, this.journal) or done("every pod is of the newest template", notes=over)
     if not (pool.spec.holds_data or pool.spec.votes):
-        return waiting(
-            "KubernetesReplaces", f"pool {pool.spec.name} is being replaced", patience=this.patience
-        )
-    return _take(this, Candidate(candidates(pool, this.seen.engine)[0], pool))
+        return handed_over(this.seen, this.journal, pool)
+    return _take(this, Candidate(this.candidates(pool)[0], pool))
+
+
+def _emptied(this: Roll) -> Answer | None:
+    """On the way back: whoever cannot start on what a newer version has written begins anew.
+
+    Only when waiting did not help; a node that neither holds data nor votes has nothing to lose by it.
+    """
+    if not this.goes_back or this.seen.cluster.spec.upgrade.paused:
+        return None
+    has_failed = failure(this.seen, this.journal) is not None
+    for pool in this.pools:
+        for pod in pool.pods:
+            claim = claim_of(this.seen, pod.name)
+            is_due = has_failed or not (pool.spec.holds_data or pool.spec.votes)
+            if claim is None or not needs_empty_disk(this.seen, this.journal, pod):
+                continue
+            if claim.is_leaving:
+                return _deleted(this, Candidate(pod, pool))
+            if is_due:
+                return emptied(claim, pod)
+    return None
+
+
+def _mended(this: Roll) -> Answer | None:
+    """A pod that nobody would miss, of a template that is not wanted any more, waits for nobody else.
+
+    Otherwise the pod that did not come back would be waited for until the end of days.
+    """
+    if not this.journal.away:
+        return None
+    for pool in this.pools:
+        for pod in this.candidates(pool):
+            candidate = Candidate(pod, pool, frozenset(this.journal.away) - {pod.name})
+            lost = is_lost_already(candidate, this.seen) and not pod.is_terminating
+            if lost and first_closed(candidate, this.seen) is None:
+                return _deleted(this, candidate, *_trouble(this, pool))
+    return None
+
+
+def _patient(this: Roll, pool: PoolView | None, missing: list[str]) -> Answer:
+    """Whoever takes too long makes the next batch smaller."""
+    message = f"{', '.join(missing)} not back yet"
+    has_failed = pool is not None and failure(this.seen, this.journal) is not None
+    notes = _trouble(this, pool) if has_failed and pool is not None else ()
+    return waiting("PodsComeBack", message, patience=this.patience, notes=notes)
+
+
+def _trouble(this: Roll, pool: PoolView) -> tuple[Note, ...]:
+    if this.journal.has_trouble:
+        return ()
+    return Note(TROUBLE, True), *_halved(this, pool.spec.name)
+
+
+def _halved(this: Roll, pool: str) -> tuple[Note, ...]:
+    size = this.journal.size(pool) // 2
+    return (Note(SIZE, (pool, size) if size > 1 else None),)
 
 
 def _stayed(this: Roll) -> set[str]:
@@ -71,16 +152,33 @@ def _stayed(this: Roll) -> set[str]:
     return {name for name, uid in this.journal.away.items() if (name, uid) in present}
 
 
-def _forgotten(this: Roll, stayed: set[str]) -> Answer:
+def _forgotten(this: Roll) -> Answer | None:
     """Whether they may go is decided anew: the world may be another one by now."""
+    stayed = _stayed(this)
+    if not stayed:
+        return None
     left = tuple(sorted((name, uid) for name, uid in this.journal.away.items() if name not in stayed))
     return working("NotTaken", f"{', '.join(sorted(stayed))} still there", notes=(Note(AWAY, left or None),))
 
 
 def _missing(this: Roll) -> list[str]:
-    """Those who are away and not back: another pod, ready, joined, of the newest template."""
+    """Those who are away and not back: another pod, ready, joined, of the newest template.
+
+    Nobody waits for a pod of a template that is not wanted any more.
+    """
     pods = {pod.name: (pod, pool) for pool in this.pools for pod in pool.pods}
-    return [name for name, uid in this.journal.away.items() if not _is_back(pods.get(name), uid, this.seen)]
+    outdated = _outdated(this)
+    return [
+        name
+        for name, uid in this.journal.away.items()
+        if name not in outdated and not _is_back(pods.get(name), uid, this.seen)
+    ]
+
+
+def _outdated(this: Roll) -> set[str]:
+    """Those who came back, and are to go again."""
+    stale = (pod for pool in this.pools for pod in pool.stale_pods if not pod.is_terminating)
+    return {pod.name for pod in stale if this.journal.away.get(pod.name, pod.uid) != pod.uid}
 
 
 def _is_back(found: tuple[Pod, PoolView] | None, uid: str, seen: Observed) -> bool:
@@ -96,9 +194,10 @@ def _is_back(found: tuple[Pod, PoolView] | None, uid: str, seen: Observed) -> bo
 def _next_of_batch(this: Roll, pool: PoolView) -> Answer | None:
     """Another pod for the batch, if it may be larger and nothing stands against this one."""
     batch = frozenset(this.journal.away)
-    if pool.spec.votes or len(batch) >= min(this.journal.size, this.seen.cluster.spec.upgrade.max_batch):
+    size = min(this.journal.size(pool.spec.name), this.seen.cluster.spec.upgrade.max_batch)
+    if pool.spec.votes or this.goes_back or len(batch) >= size:
         return None
-    left = [pod for pod in candidates(pool, this.seen.engine) if pod.name not in batch]
+    left = [pod for pod in this.candidates(pool) if pod.name not in batch and not pod.is_terminating]
     for pod in left:
         candidate = Candidate(pod, pool, batch)
         if first_closed(candidate, this.seen) is None and not _preparation(this, candidate):
@@ -107,17 +206,32 @@ def _next_of_batch(this: Roll, pool: PoolView) -> Answer | None:
 
 
 def _welcome(this: Roll) -> Answer:
-    """Everybody is back: what was set for them is undone, then the next batch may be twice as large."""
+    """Everybody is back: what was set for them is undone, then the next batch may be twice as large.
+
+    After a failure it stays as small as that has made it.
+    """
     undoing = restored(this.seen, this.journal)
     if undoing is not None:
         return undoing
-    larger = min(this.journal.size * 2, this.seen.cluster.spec.upgrade.max_batch)
-    notes = (Note(AWAY, None), Note(FLUSHED, None), Note(SIZE, larger if larger > 1 else None))
-    return working("PodsAreBack", f"{', '.join(this.journal.away)} back", notes=notes)
+    over = tuple(Note(each, None) for each in (AWAY, FLUSHED, TROUBLE, WIPED))
+    return working("PodsAreBack", f"{', '.join(this.journal.away)} back", notes=(*over, *_next_size(this)))
+
+
+def _next_size(this: Roll) -> tuple[Note, ...]:
+    names = {pod.name: pool.spec.name for pool in this.pools for pod in pool.pods}
+    pool = next((names[name] for name in this.journal.away if name in names), None)
+    if pool is None or this.journal.has_trouble:
+        return ()
+    if _outdated(this):
+        return _halved(this, pool)
+    larger = min(this.journal.size(pool) * 2, this.seen.cluster.spec.upgrade.max_batch)
+    return (Note(SIZE, (pool, larger) if larger > 1 else None),)
 
 
 def _take(this: Roll, candidate: Candidate) -> Answer:
     """The next step towards taking this pod away. While a gate is closed, nothing of ours stays set."""
+    if candidate.pod.is_terminating:
+        return _on_its_way_out(this, candidate.pod)
     draining = _drain(this, candidate)
     if draining is not None:
         return draining
@@ -125,7 +239,29 @@ def _take(this: Roll, candidate: Candidate) -> Answer:
     if closed is not None:
         undoing = restored(this.seen, this.journal)
         return undoing or waiting(closed.gate, closed.sentence, patience=closed.patience)
-    return next(_preparations(this, candidate), None) or _deleted(this, candidate)
+    return (
+        _dead_end(this, candidate)
+        or next(_preparations(this, candidate), None)
+        or on_empty_disk(this.seen, this.journal, candidate.pod)
+        or _deleted(this, candidate)
+    )
+
+
+def _on_its_way_out(this: Roll, pod: Pod) -> Answer:
+    """Whoever sent it away, it is waited for like any other, and not sent away twice."""
+    away = tuple(sorted({**this.journal.away, pod.name: pod.uid}.items()))
+    return working("PodLeaves", f"{pod.name} is on its way out", notes=(Note(AWAY, away),))
+
+
+def _dead_end(this: Roll, candidate: Candidate) -> Answer | None:
+    """No step back is taken where the way back has closed meanwhile; broken pods are no loss."""
+    back = this.journal.returns_to
+    if back is None or is_lost_already(candidate, this.seen):
+        return None
+    objections = obstacles(this.seen, this.journal, back)
+    if not objections:
+        return None
+    return waiting("NoWayBack", f"cannot go back to {back}: {objections[0]}", patience=this.patience)
 
 
 def _drain(this: Roll, candidate: Candidate) -> Answer | None:
@@ -155,7 +291,10 @@ def _preparations(this: Roll, candidate: Candidate) -> Iterator[Answer]:
     yield from _vote_moved(this, candidate, engine)
     if not candidate.pool.spec.holds_data:
         return
-    if candidate.pool.spec.storage.ephemeral or _may_be_emptied(candidate, engine):
+    leaves_nothing = candidate.pool.spec.storage.ephemeral or must_be_emptied(
+        this.seen, this.journal, candidate.pod
+    )
+    if leaves_nothing or _may_be_emptied(candidate, engine):
         yield from _drained(this, candidate, engine)
     else:
         yield from _held(this, candidate, engine)
@@ -187,19 +326,19 @@ def _drained(this: Roll, candidate: Candidate, engine: EngineView) -> Iterator[A
         ours = this.journal.excluded | {name}
         call = Tell(Exclude(engine.excluded | ours))
         yield working("Draining", f"shards leave {name}", call, notes=(Note(EXCLUDED, tuple(sorted(ours))),))
-    elif engine.copies_on(name):
+    elif engine.copies_on(name) and not is_as_empty_as_can_be(this.seen, this.journal, candidate.pod, engine):
         left = len(engine.copies_on(name))
         yield waiting("Drains", f"{left} shards are still on {name}", patience=this.patience)
 
 
 def _held(this: Roll, candidate: Candidate, engine: EngineView) -> Iterator[Answer]:
-    """Replicas are not built elsewhere for a node that will be back in a minute."""
+    """Replicas are not built elsewhere for a node that will be back in a minute. A batch is flushed once."""
     if this.journal.allocation_before is None:
         notes = (Note(ALLOCATION, str(engine.allocation)),)
         yield _holding(candidate, notes)
     elif engine.allocation is not Allocation.PRIMARIES:
         yield _holding(candidate, ())
-    elif this.journal.flushed_for != candidate.pod.uid:
+    elif this.journal.flushed_for not in (candidate.pod.uid, *this.journal.away.values()):
         notes = (Note(FLUSHED, candidate.pod.uid),)
         yield working("Flushing", "what is in memory goes to disk", Tell(Flush()), notes=notes)
 
@@ -209,8 +348,8 @@ def _holding(candidate: Candidate, notes: tuple[Note, ...]) -> Answer:
     return working("HoldingShards", f"no shard moves while {candidate.pod.name} is away", call, notes=notes)
 
 
-def _deleted(this: Roll, candidate: Candidate) -> Answer:
+def _deleted(this: Roll, candidate: Candidate, *others: Note) -> Answer:
     pod, namespace = candidate.pod, this.seen.cluster.key.namespace
     away = tuple(sorted({**this.journal.away, pod.name: pod.uid}.items()))
     delete = Delete(Key("v1", "Pod", namespace, pod.name), pod.uid, pod.resource_version)
-    return working("ReplacingPod", f"{pod.name} is replaced", delete, notes=(Note(AWAY, away),))
+    return working("ReplacingPod", f"{pod.name} is replaced", delete, notes=(Note(AWAY, away), *others))

@@ -1,15 +1,57 @@
-"""What the engine was told for a roll, and how it is taken back, by whoever finds it in the journal."""
+"""What the engine was told, and how it is taken back, by whoever finds it in the journal."""
 
 from __future__ import annotations
 
-__all__ = ["restored"]
+__all__ = ["SETTINGS", "forgiven", "restored", "undone"]
+
+from collections.abc import Collection
+from typing import Final
 
 from searchkeeper.engine.calls import ClearVotingExclusions, Exclude, SetAllocation
 from searchkeeper.engine.view import Allocation, EngineView, Unreachable
 from searchkeeper.kernel import Answer, Note, waiting, working
 from searchkeeper.observed import Observed
-from searchkeeper.upgrade.journal import ALLOCATION, EXCLUDED, VOTING, Journal
+from searchkeeper.upgrade.journal import ALLOCATION, EXCLUDED, LEAVING, LEAVING_VOTES, VOTING, Journal
 from searchkeeper.writes import Tell
+
+# The lines of the journal that stand for something the engine was told.
+SETTINGS: Final = (ALLOCATION, EXCLUDED, VOTING, LEAVING, LEAVING_VOTES)
+
+
+def undone(seen: Observed, journal: Journal) -> Answer | None:
+    """The next step towards an engine that remembers nothing of us; None when there is no such line left."""
+    return restored(seen, journal) or forgiven(seen, journal, ())
+
+
+def forgiven(seen: Observed, journal: Journal, departing: Collection[str]) -> Answer | None:
+    """Takes back what was set for nodes that have left, or may stay after all; None when nothing is left."""
+    shards, votes = journal.leaving.difference(departing), journal.leaving_votes.difference(departing)
+    if not (shards or votes):
+        return None
+    if isinstance(seen.engine, Unreachable):
+        patience = seen.cluster.spec.upgrade.health_deadline
+        return waiting("EngineReachable", f"cannot be undone yet: {seen.engine.cause}", patience=patience)
+    return _shards_forgiven(seen.engine, journal, shards) or _votes_forgiven(seen.engine, journal, votes)
+
+
+def _shards_forgiven(engine: EngineView, journal: Journal, names: frozenset[str]) -> Answer | None:
+    if not names:
+        return None
+    if names & engine.excluded:
+        call = Tell(Exclude(engine.excluded - names))
+        return working("RestoringShards", f"shards may be on {', '.join(sorted(names))} again", call)
+    left = tuple(sorted(journal.leaving - names))
+    return working("Restored", "nobody who has left is excluded", notes=(Note(LEAVING, left or None),))
+
+
+def _votes_forgiven(engine: EngineView, journal: Journal, names: frozenset[str]) -> Answer | None:
+    """The engine forgets all exclusions or none: those that are still needed are told again."""
+    if not names:
+        return None
+    if names & engine.voting_exclusions:
+        return working("RestoringVotes", "every manager may vote again", Tell(ClearVotingExclusions()))
+    left = tuple(sorted(journal.leaving_votes - names))
+    return working("Restored", "nobody who has left is excluded", notes=(Note(LEAVING_VOTES, left or None),))
 
 
 def restored(seen: Observed, journal: Journal) -> Answer | None:

@@ -51,8 +51,15 @@ def _shown(copy: Copy, engine: Engine) -> ShardCopy:
 
 
 def _why_nowhere(copy: Copy, engine: Engine) -> frozenset[str]:
-    """The deciders that keep a copy from every node; none where one of them would have it."""
-    against = [deciders_against(engine, copy, node) for node in data_nodes(engine)]
+    """The deciders that keep a copy from every node; none where one of them would have it.
+
+    Of a lost primary they are asked only about the node that has its data: no other could begin with it.
+    """
+    is_lost = copy.is_primary and copy.has_data
+    against = [
+        frozenset() if is_lost and node.name != copy.left_on else deciders_against(engine, copy, node)
+        for node in data_nodes(engine)
+    ]
     return frozenset[str]().union(*against) if all(against) else frozenset()
 
 

@@ -1,0 +1,5 @@
+"""`python -m searchkeeper`."""
+
+from searchkeeper.cli import main
+
+main()

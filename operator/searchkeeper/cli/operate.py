@@ -1,0 +1,153 @@
+"""The operator as a process: signals, endpoints, identity."""
+
+from __future__ import annotations
+
+__all__ = ["Operation", "operate"]
+
+import asyncio
+import os
+import secrets
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import click
+import kopf
+from kubernetes.config import ConfigException
+
+from searchkeeper.cli.sources import NoAnswer, Unreadable, clusters_in
+from searchkeeper.holding import OPERATOR_CONDITION
+from searchkeeper.kube import KubeError
+from searchkeeper.loop import cycle
+from searchkeeper.shell import logs
+from searchkeeper.shell.client import Client, connect, settings_of
+from searchkeeper.shell.endpoint import endpoint
+from searchkeeper.shell.engines import drivers
+from searchkeeper.shell.lease import Fenced, FencedDriver, Lease
+from searchkeeper.shell.login import connection
+from searchkeeper.shell.operator import Operator, Pace, Ports
+from searchkeeper.versions import Release
+from searchkeeper.writes import Key
+
+
+@dataclass(frozen=True)
+class Operation:
+    """What an operator is started with."""
+
+    release: Release
+    namespaces: tuple[str, ...]
+    kubeconfig: str | None
+    engine: str | None
+    lease_namespace: str
+    identity: str | None
+    addresses: tuple[tuple[str, int], ...]
+    resync: float
+    condition_name: str | None = None
+
+    @property
+    def operator_condition(self) -> Key | None:
+        """What OLM has made for us, if we were installed by it."""
+        return (
+            Key(*OPERATOR_CONDITION, self.lease_namespace, self.condition_name)
+            if self.condition_name
+            else None
+        )
+
+    def named(self) -> str:
+        """Never the same twice: a lease of an earlier life is somebody else's."""
+        return f"{self.identity or socket.gethostname()}_{secrets.token_hex(4)}"
+
+
+def operate(this: Operation, *, once: bool) -> None:
+    """Ends with a signal, or with an error when watching fails for good. Raises ClickException."""
+    logs.set_up()
+    try:
+        client = connect(settings_of(this.kubeconfig))
+    except (ConfigException, OSError) as error:
+        raise Unreadable(f"no cluster is configured: {' '.join(str(error).split())}") from error
+    lease = Lease(client, Lease.named(this.lease_namespace), this.named())
+    if once:
+        _work_off(this, client, lease)
+    else:
+        _serve(this, client, lease)
+
+
+def _serve(this: Operation, client: Client, lease: Lease) -> None:
+    login = partial(_login, this.kubeconfig)
+    ports = Ports(client, drivers(client, this.engine), login, this.operator_condition)
+    plain = Pace()
+    pace = replace(plain, resync=this.resync, busy=min(plain.busy, this.resync), lease=lease.duration)
+    operator = Operator(ports, this.release, lease, namespaces=this.namespaces, pace=pace)
+    with ExitStack() as stack:
+        for address in dict.fromkeys(this.addresses):
+            stack.enter_context(endpoint(address, operator.health, operator.metrics))
+        stack.enter_context(_stopped_by_signals(operator))
+        failures = _in_thread(operator)
+    if failures:
+        raise click.ClickException(f"the operator ended: {failures[0]}")
+
+
+def _login(kubeconfig: str | None) -> kopf.ConnectionInfo:
+    """Read afresh whenever the watches are turned away: tokens are rotated."""
+    return connection(settings_of(kubeconfig))
+
+
+def _in_thread(operator: Operator) -> list[BaseException]:
+    """Not in the main thread: kopf would take the signals, and let writes go on while it winds down."""
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            asyncio.run(operator.run())
+        except Exception as error:  # noqa: BLE001 - told by whoever started it
+            failures.append(error)
+
+    thread = threading.Thread(target=work, name="operator")
+    thread.start()
+    thread.join()
+    return failures
+
+
+@contextmanager
+def _stopped_by_signals(operator: Operator) -> Iterator[None]:
+    """The first asks for an end between two writes; the second does not ask."""
+
+    def stop(number: int, _: Any) -> None:
+        if operator.is_stopping:
+            os._exit(128 + number)
+        operator.stop()
+
+    before = {each: signal.signal(each, stop) for each in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def _work_off(this: Operation, client: Client, lease: Lease) -> None:
+    """One pass over every cluster, each until it has nothing to write."""
+    engine = drivers(client, this.engine)
+    try:
+        if not lease.keep():
+            raise NoAnswer("another operator has the lease")
+        kube = Fenced(client, lease.confirm)
+        for namespace in this.namespaces or ("",):
+            for key in clusters_in(client, namespace):
+                driver = FencedDriver(engine(key), lease.confirm)
+                while (done := cycle(kube, driver, key, this.release, _now())).wrote:
+                    lease.keep()
+                click.echo(f"{key.namespace}/{key.name}: {'done' if done.converged else 'waits'}")
+        lease.release()
+    except KubeError as error:
+        raise NoAnswer(str(error)) from error
+
+
+def _now() -> int:
+    return int(time.time())

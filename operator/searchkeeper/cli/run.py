@@ -1,0 +1,136 @@
+"""`searchkeeper run`: the operator itself, or the operator at work in memory."""
+
+from __future__ import annotations
+
+__all__ = ["run"]
+
+import os
+from pathlib import Path
+
+import click
+
+from searchkeeper.cli.sources import chosen_release
+
+
+@click.command()
+@click.option(
+    "--embedded", is_flag=True, help="Show an upgrade of a sample cluster in memory; needs no cluster."
+)
+@click.option("--release", "version", metavar="VERSION", help="Work as this release (default: the newest).")
+@click.option(
+    "--to",
+    "target",
+    metavar="VERSION",
+    help="With --embedded: the engine version to upgrade to (default: the newest that the release knows).",
+)
+@click.option(
+    "--from",
+    "start",
+    metavar="VERSION",
+    default="2.19.4",
+    show_default=True,
+    help="With --embedded: the engine version to start from.",
+)
+@click.option(
+    "-n",
+    "--namespace",
+    "namespaces",
+    multiple=True,
+    envvar="WATCH_NAMESPACE",
+    help="Keep the clusters of this namespace only; repeatable, or with commas (default: of all).",
+)
+@click.option(
+    "--kubeconfig", type=click.Path(dir_okay=False), help="As kubectl's (default: the pod's own account)."
+)
+@click.option(
+    "--engine",
+    metavar="URL",
+    help="Where the engine answers, or `embedded` for one in memory behind "
+    "the pods there are (default: each cluster's Service).",
+)
+@click.option(
+    "--resync",
+    type=click.FloatRange(min=0.1),
+    default=30,
+    show_default=True,
+    metavar="SECONDS",
+    help="How often a cluster is looked at when nothing happens.",
+)
+@click.option("--once", is_flag=True, help="Work until there is nothing to write, then end; no watching.")
+@click.option(
+    "--lease-namespace",
+    envvar="POD_NAMESPACE",
+    help="Where the Lease is that lets one operator write at a time (default: the pod's own namespace).",
+)
+@click.option("--identity", envvar="POD_NAME", help="Who holds the Lease (default: the host, and a number).")
+@click.option(
+    "--health-address",
+    default="0.0.0.0:8080",
+    show_default=True,
+    metavar="HOST:PORT",
+    help="/healthz and /readyz.",
+)
+@click.option(
+    "--metrics-address", default="0.0.0.0:9090", show_default=True, metavar="HOST:PORT", help="/metrics."
+)
+def run(  # noqa: PLR0913 - one argument an option
+    *,
+    embedded: bool,
+    version: str | None,
+    target: str | None,
+    start: str,
+    namespaces: tuple[str, ...],
+    kubeconfig: str | None,
+    engine: str | None,
+    resync: float,
+    once: bool,
+    lease_namespace: str | None,
+    identity: str | None,
+    health_address: str,
+    metrics_address: str,
+) -> None:
+    """Run the operator, or show it at work in memory.
+
+    \b
+    searchkeeper run --embedded                      an upgrade before your eyes
+    searchkeeper run --embedded --release 0.3.1 --to 3.2.0
+    searchkeeper run -n search --kubeconfig ~/.kube/config
+    """
+    release = chosen_release(version)
+    if embedded:
+        from searchkeeper.cli.show import show  # noqa: PLC0415 - neither needs what the other imports
+
+        show(release, start, target or release.newest_engine)
+        return
+    from searchkeeper.cli.operate import Operation, operate  # noqa: PLC0415
+
+    chosen = tuple(name for text in namespaces for name in text.split(",") if name)
+    addresses = tuple(map(_address, (health_address, metrics_address)))
+    operate(
+        Operation(
+            release,
+            chosen,
+            kubeconfig,
+            engine,
+            lease_namespace or _own_namespace(),
+            identity,
+            addresses,
+            resync,
+            # OLM says so itself, in every pod that it deploys.
+            os.environ.get("OPERATOR_CONDITION_NAME"),
+        ),
+        once=once,
+    )
+
+
+def _own_namespace() -> str:
+    """Of the pod that this runs in, if it does."""
+    file = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
+    return file.read_text(encoding="utf-8").strip() if file.is_file() else "default"
+
+
+def _address(text: str) -> tuple[str, int]:
+    host, _, port = text.rpartition(":")
+    if not port.isdecimal():
+        raise click.UsageError(f"{text!r} is not HOST:PORT")
+    return host or "0.0.0.0", int(port)

@@ -1,0 +1,109 @@
+"""An upgrade before one's eyes: redrawn on a terminal, a line each in a log."""
+
+from __future__ import annotations
+
+__all__ = ["show"]
+
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from typing import Final
+
+import click
+
+from searchkeeper.cli.status import upgrade_text
+from searchkeeper.demo import Frame, stage, upgrade
+from searchkeeper.embedded.world import World
+from searchkeeper.engine.view import Color, EngineView
+from searchkeeper.explaining import Explanation, StepState
+from searchkeeper.versions import Release, refusal
+
+# Of one turn on a terminal; a hundred or so make an upgrade.
+_SECONDS: Final = 0.15
+_UP: Final = "\x1b[{}A\x1b[J"
+# Told at every turn, and of no interest in between.
+_QUIET: Final = frozenset({"PrerequisiteNotMet", "Done", "NoUpgrade"})
+
+
+def show(release: Release, start: str, target: str) -> None:
+    """Raises ClickException where there is no way from the one version to the other."""
+    for before, after in ((None, start), (start, target)):
+        found = refusal(before, after, release)
+        if found is not None:
+            raise click.UsageError(found.sentence)
+    world = stage(release, start)
+    click.echo(f"A cluster of OpenSearch {start} in memory, kept by searchkeeper {release.version}.")
+    click.echo(f"Somebody changes spec.version to {target}.\n")
+    began = world.state.now
+    witness = _Witness(world)
+    frames = witness.seeing(upgrade(world, release, target))
+    last = _drawn(frames) if _is_terminal() else _logged(frames, began)
+    if last is None or last.engine != target:
+        raise click.ClickException(f"the cluster has not arrived at {target}")
+    click.echo(f"\n{witness.sentence(target, world.state.now - began)}")
+
+
+def _is_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+class _Witness:
+    """Remembers in which order nodes went, and how the engine was meanwhile."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._taken: list[tuple[str, bool]] = []
+        self._was_red = False
+
+    def seeing(self, frames: Iterator[Frame]) -> Iterator[Frame]:
+        elected = self._elected
+        for frame in frames:
+            away = {step.name for step in frame.explanation.steps if step.state is StepState.CURRENT}
+            known = {name for name, _ in self._taken}
+            self._taken += [(name, name == elected) for name in sorted(away - known)]
+            seen = self._world.look()
+            self._was_red |= isinstance(seen, EngineView) and seen.color is Color.RED
+            elected = self._elected
+            yield frame
+
+    @property
+    def _elected(self) -> str | None:
+        found = self._world.state.engine.elected
+        return None if found is None else found.name
+
+    def sentence(self, target: str, seconds: int) -> str:
+        """Only what was seen."""
+        parts = [f"{len(self._taken)} nodes run {target} after {seconds // 60} minutes of the cluster's time"]
+        if not self._was_red:
+            parts.append("no shard was without a copy at any moment")
+        if self._taken and self._taken[-1][1]:
+            parts.append("the elected manager went last")
+        return "; ".join(parts) + "."
+
+
+def _drawn(frames: Iterator[Frame]) -> Explanation | None:
+    """Over the last one each. No line is longer than the terminal is wide, or it would count as two."""
+    height, last = 0, None
+    for frame in frames:
+        last = frame.explanation
+        width = shutil.get_terminal_size().columns - 1
+        lines = [line[:width] for part in upgrade_text(last) for line in part.splitlines()]
+        click.echo((_UP.format(height) if height else "") + "\n".join(lines), color=True)
+        height = len(lines)
+        time.sleep(_SECONDS)
+    return last
+
+
+def _logged(frames: Iterator[Frame], began: int) -> Explanation | None:
+    """What changed in the answers of the actions, with the world's own time in front."""
+    last, said = None, dict[tuple[str, str], str]()
+    for frame in frames:
+        last = frame.explanation
+        for each in last.actions:
+            place = (each.resource, each.action)
+            if each.message and said.get(place) != each.message and each.reason not in _QUIET:
+                minutes, seconds = divmod(last.now - began, 60)
+                click.echo(f"{minutes:02}:{seconds:02}  {each.action:<20}  {each.message}")
+            said[place] = each.message
+    return last

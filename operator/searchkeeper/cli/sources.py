@@ -1,0 +1,226 @@
+"""Where commands look: at a cluster, at manifests in files, or at the world in memory."""
+
+from __future__ import annotations
+
+__all__ = [
+    "NoAnswer",
+    "Source",
+    "Unreadable",
+    "chosen_release",
+    "clusters_in",
+    "from_cluster",
+    "from_files",
+    "from_memory",
+    "of_world",
+    "source_options",
+    "sources",
+]
+
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+import click
+import yaml
+
+from searchkeeper.configuration.names import GROUP
+from searchkeeper.demo import stage, upgrade
+from searchkeeper.embedded.cluster import Cluster
+from searchkeeper.embedded.world import State, World, processes
+from searchkeeper.engine.driver import Driver
+from searchkeeper.engine.embedded import Engine, advance
+from searchkeeper.explaining import Explanation, explain
+from searchkeeper.kube import Kube, KubeError
+from searchkeeper.observing import observe
+from searchkeeper.releases import UnknownRelease, newest, release
+from searchkeeper.versions import Release
+from searchkeeper.writes import Key, Manifest
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_API: Final = f"{GROUP}/v1alpha1"
+
+
+class Unreadable(click.ClickException):
+    exit_code = 3
+
+
+class NoAnswer(click.ClickException):
+    exit_code = 4
+
+
+@dataclass(frozen=True)
+class Source:
+    """Both ports, a clock, and the release that is to do the thinking. `found`: clusters by namespace."""
+
+    kube: Kube
+    driver: Callable[[Key], Driver]
+    release: Release
+    clock: Callable[[], int]
+    found: Callable[[str], Sequence[Key]]
+
+    def clusters(self, namespace: str, name: str | None) -> list[Key]:
+        """Those there are, or the one that was named. Raises ClickException."""
+        try:
+            found = self.found(namespace)
+        except KubeError as error:
+            raise NoAnswer(str(error)) from error
+        chosen = [key for key in found if name in (None, key.name)]
+        if not chosen:
+            where = f" in namespace {namespace}" if namespace else ""
+            which = "no SearchCluster" if name is None else f"no SearchCluster {name}"
+            there = f"; there are {', '.join(key.name for key in found)}" if found and name else ""
+            raise Unreadable(f"there is {which}{where}{there}")
+        return chosen
+
+    def explained(self, key: Key) -> Explanation:
+        """Raises ClickException."""
+        try:
+            seen = observe(self.kube, self.driver(key), key, self.release, self.clock())
+        except KubeError as error:
+            raise NoAnswer(str(error)) from error
+        if seen is None:
+            raise Unreadable(f"there is no {key} any more")
+        return explain(seen)
+
+
+def source_options(command: F) -> F:
+    """Which cluster, and which of its SearchClusters."""
+    options = (
+        click.argument("cluster", required=False),
+        click.option("-n", "--namespace", default="", help="Only of this namespace (default: of all)."),
+        click.option(
+            "--kubeconfig",
+            type=click.Path(dir_okay=False),
+            help="As kubectl's (default: KUBECONFIG, ~/.kube/config, or the pod's own account).",
+        ),
+        click.option(
+            "-f",
+            "--filename",
+            "files",
+            multiple=True,
+            type=click.Path(exists=True, allow_dash=True),
+            help="Manifests instead of a cluster, as `kubectl get -o yaml` gives them; repeatable.",
+        ),
+        click.option(
+            "--embedded", is_flag=True, help="A sample cluster in memory, in the middle of an upgrade."
+        ),
+        click.option(
+            "--engine", metavar="URL", help="Where the engine answers (default: the cluster's Service)."
+        ),
+        click.option(
+            "--release",
+            "version",
+            metavar="VERSION",
+            help="Think as this release of the operator (default: the newest).",
+        ),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def sources(
+    *, kubeconfig: str | None, files: Sequence[str], embedded: bool, engine: str | None, version: str | None
+) -> Source:
+    """The one that was asked for. Raises ClickException."""
+    chosen = chosen_release(version)
+    if sum(map(bool, (embedded, files, kubeconfig))) > 1:
+        raise click.UsageError("--embedded, --filename and --kubeconfig exclude each other")
+    if embedded:
+        return from_memory(chosen)
+    if files:
+        return from_files(files, chosen)
+    return from_cluster(kubeconfig, engine, chosen)
+
+
+def chosen_release(version: str | None) -> Release:
+    try:
+        return newest() if version is None else release(version)
+    except UnknownRelease as error:
+        raise click.UsageError(str(error)) from error
+
+
+def from_memory(release: Release) -> Source:
+    """A sample whose upgrade has come as far as its second pod, with which the way back would close."""
+    world = stage(release, "2.19.4")
+    target = release.newest_engine
+    for frame in upgrade(world, release, target):
+        done = sum(step.state == "done" for step in frame.explanation.steps)
+        if done == 1 and frame.explanation.next is not None and frame.explanation.next.is_free:
+            break
+    return of_world(world, release)
+
+
+def from_files(files: Iterable[str], release: Release) -> Source:
+    """A world that has just these objects; its engine is what their pods make it. Raises ClickException."""
+    objects = {Key.of(each): each for file in files for each in _manifests(file)}
+    cluster = Cluster(dict(sorted(objects.items())), len(objects), len(objects))
+    engine = Engine()
+    for _ in range(2):
+        engine = advance(engine, processes(cluster))
+    world = World(replace(State(), cluster=cluster, engine=engine, now=int(time.time())))
+    return of_world(world, release)
+
+
+def of_world(world: World, release: Release) -> Source:
+    """Whatever is in a world in memory."""
+
+    def found(namespace: str) -> list[Key]:
+        keys = sorted(world.state.cluster.objects)
+        return [key for key in keys if key.kind == "SearchCluster" and namespace in ("", key.namespace)]
+
+    return Source(world, lambda _: world, release, lambda: world.state.now, found)
+
+
+def from_cluster(kubeconfig: str | None, engine: str | None, release: Release) -> Source:
+    """Raises ClickException where no cluster is configured."""
+    from kubernetes.config import ConfigException  # noqa: PLC0415 - half a second, for who has a cluster
+
+    from searchkeeper.shell.client import connect, settings_of  # noqa: PLC0415
+    from searchkeeper.shell.engines import drivers  # noqa: PLC0415
+
+    try:
+        kube = connect(settings_of(kubeconfig))
+    except (ConfigException, OSError) as error:
+        raise Unreadable(
+            f"no cluster is configured: {' '.join(str(error).split())}\n"
+            "  --kubeconfig FILE says which; --embedded and --filename need none"
+        ) from error
+    return Source(
+        kube, drivers(kube, engine), release, lambda: int(time.time()), lambda place: clusters_in(kube, place)
+    )
+
+
+def clusters_in(kube: Kube, namespace: str) -> list[Key]:
+    """Raises KubeError."""
+    return [Key.of(each) for each in kube.list(_API, "SearchCluster", namespace, {})]
+
+
+def _manifests(file: str) -> Iterable[Manifest]:
+    try:
+        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+        documents = [each for each in yaml.safe_load_all(text) if each]
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise Unreadable(f"{file}: {error}") from error
+    for document in documents:
+        items = document.get("items", [document]) if isinstance(document, dict) else [document]
+        yield from (_whole(each, file) for each in items)
+
+
+def _whole(manifest: Any, file: str) -> Mapping[str, Any]:
+    """As if an API server had it: with a UID, versions and a namespace, whatever a person has left out."""
+    try:
+        metadata = {
+            "namespace": "default",
+            "uid": f"{manifest['kind']}/{manifest['metadata']['name']}",
+            "resourceVersion": "1",
+            "generation": 1,
+            **manifest["metadata"],
+        }
+        return {**manifest, "apiVersion": manifest["apiVersion"], "metadata": metadata}
+    except (KeyError, TypeError) as error:
+        raise Unreadable(f"{file}: this is no Kubernetes object ({error})") from error

@@ -1,0 +1,83 @@
+"""A cluster in memory that is upgraded before one's eyes, by the operator itself."""
+
+from __future__ import annotations
+
+__all__ = ["CLUSTER", "SAMPLE", "Frame", "seen_in", "stage", "upgrade"]
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from searchkeeper.embedded.world import State, World
+from searchkeeper.engine.embedded import created
+from searchkeeper.explaining import Explanation, explain
+from searchkeeper.loop import cycle
+from searchkeeper.observing import observe
+from searchkeeper.versions import Release
+from searchkeeper.writes import Key, Patch
+
+CLUSTER: Final = Key("search.everpath.dev/v1alpha1", "SearchCluster", "search", "logs")
+SAMPLE: Final[Mapping[str, Any]] = {
+    "pools": [
+        {"name": "managers", "roles": ["cluster_manager"], "replicas": 3},
+        {"name": "data", "roles": ["data", "ingest"], "replicas": 4},
+    ],
+    "dashboards": {"enabled": True},
+}
+# The first of January 2026: the same in every run.
+_BEGINNING: Final = 1_767_225_600
+# Far more turns than any of this takes: past them, it is stuck.
+_TURNS: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One moment: what the operator makes of it, and whether it has just done something."""
+
+    explanation: Explanation
+    wrote: bool
+
+
+def stage(release: Release, version: str) -> World:
+    """A world in which somebody has asked for a cluster, and got it, with an index on it."""
+    world = World(State(now=_BEGINNING))
+    metadata = {"name": CLUSTER.name, "namespace": CLUSTER.namespace}
+    spec = {"version": version, **SAMPLE}
+    world.create({"apiVersion": CLUSTER.api, "kind": CLUSTER.kind, "metadata": metadata, "spec": spec})
+    for _ in _turns(world, release):
+        pass
+    world.state = _with_documents(world.state)
+    for _ in range(5):
+        world.tick()
+    return world
+
+
+def upgrade(world: World, release: Release, version: str) -> Iterator[Frame]:
+    """Asks for another version, and shows every turn until it is there, or the operator has nothing to do."""
+    world.patch(Patch(CLUSTER, {"spec": {"version": version}}, ""))
+    for wrote in _turns(world, release):
+        yield Frame(seen_in(world, release), wrote)
+
+
+def seen_in(world: World, release: Release) -> Explanation:
+    """What the operator makes of the cluster at this moment."""
+    seen = observe(world, world, CLUSTER, release, world.state.now)
+    if seen is None:
+        raise LookupError(f"there is no {CLUSTER}")
+    return explain(seen)
+
+
+def _turns(world: World, release: Release) -> Iterator[bool]:
+    """A cycle each; time passes only when there was nothing to write. Whether there was something."""
+    for _ in range(_TURNS):
+        done = cycle(world, world, CLUSTER, release, world.state.now)
+        if done.converged:
+            return
+        yield done.wrote
+        if not done.wrote:
+            world.tick()
+    raise RuntimeError(f"{CLUSTER} does not come to rest")
+
+
+def _with_documents(state: State) -> State:
+    return replace(state, engine=created(state.engine, "books", shards=2, replicas=1))

@@ -1,0 +1,327 @@
+"""What the operator would do at this moment, and why: a cycle that is told instead of carried out."""
+
+from __future__ import annotations
+
+__all__ = [
+    "ActionLine",
+    "Component",
+    "Explanation",
+    "GateLine",
+    "Next",
+    "PoolLine",
+    "Step",
+    "StepState",
+    "explain",
+    "spoken",
+]
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Any
+
+from searchkeeper.configuration.procedures import CLUSTER, deployed_version, shipped
+from searchkeeper.configuration.scene import Scene
+from searchkeeper.engine.calls import (
+    Call,
+    ClearVotingExclusions,
+    Exclude,
+    ExcludeFromVoting,
+    Flush,
+    SetAllocation,
+)
+from searchkeeper.engine.view import EngineView
+from searchkeeper.images import version_in
+from searchkeeper.kernel import Plan, Unfit, choose, waited
+from searchkeeper.kernel import Write as AnyWrite
+from searchkeeper.loop import Step as LoopStep
+from searchkeeper.loop import steps
+from searchkeeper.observed import Observed, Pod, PoolView
+from searchkeeper.upgrade.gates import FOR_EVER, Candidate, verdicts
+from searchkeeper.upgrade.rolling import Roll
+from searchkeeper.writes import Create, Delete, Event, Patch, Tell
+
+
+class StepState(StrEnum):
+    DONE = "done"
+    CURRENT = "current"
+    NEXT = "next"
+
+
+@dataclass(frozen=True, slots=True)
+class ActionLine:
+    """One action's answer. `waits` is for how many seconds it has been waiting for the same thing."""
+
+    resource: str
+    action: str
+    status: str
+    reason: str
+    message: str
+    waits: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GateLine:
+    """One gate's verdict about the pod that is next."""
+
+    gate: str
+    is_open: bool
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class PoolLine:
+    """A pool in the order of the roll: its roles, what it may run, what its pods run."""
+
+    name: str
+    roles: tuple[str, ...]
+    permitted: str | None
+    pods: tuple[tuple[str, str, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of an upgrade: a pod of the engine, or what comes after the last of them."""
+
+    name: str
+    state: StepState
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """Something that has a version: which it has, and which it is to have."""
+
+    name: str
+    version: str
+    wanted: str
+
+    @property
+    def is_done(self) -> bool:
+        return self.version == self.wanted
+
+
+@dataclass(frozen=True, slots=True)
+class Next:
+    """The pod that is taken next, and what every gate says to that."""
+
+    pod: str
+    pool: str
+    gates: tuple[GateLine, ...]
+
+    @property
+    def is_free(self) -> bool:
+        return all(gate.is_open for gate in self.gates)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Everything people ask about one cluster.
+
+    `deadline` is the moment, in seconds since the epoch, when the first of the waits counts as a stall.
+    """
+
+    cluster: str
+    release: str
+    phase: str
+    ready: str
+    engine: str | None
+    target: str
+    configuration: int | None
+    follows: int | None
+    unfit: str | None
+    under_way: tuple[str, str] | None
+    pools: tuple[PoolLine, ...]
+    actions: tuple[ActionLine, ...]
+    writes: tuple[str, ...]
+    next: Next | None
+    way_back: str
+    steps: tuple[Step, ...]
+    components: tuple[Component, ...]
+    history: tuple[str, ...]
+    deadline: int | None
+    now: int
+
+    @property
+    def share_done(self) -> float:
+        done = sum(step.state is StepState.DONE for step in self.steps)
+        return done / len(self.steps) if self.steps else 1.0
+
+
+def explain(seen: Observed) -> Explanation:
+    """Pure. The writes are those of the first resource that has any: a cycle carries out no others."""
+    chosen = choose(shipped(CLUSTER, seen.release), deployed_version(seen))
+    unfit = isinstance(chosen, Unfit)
+    version = max(seen.release.procedures) if isinstance(chosen, Unfit) else chosen.version
+    return _explanation(Scene(seen, version), tuple(steps(seen)), is_unfit=unfit)
+
+
+def _lines(step: LoopStep, now: int) -> Iterator[ActionLine]:
+    for each in step.plan.conditions:
+        waits = waited(step.plan.ledger, each.type, now)
+        seconds = None if waits is None else waits[1]
+        yield ActionLine(str(step.key), each.type, str(each.status), each.reason, each.message, seconds)
+
+
+def _explanation(scene: Scene, cycle: Sequence[LoopStep], *, is_unfit: bool) -> Explanation:
+    seen, cluster = scene.seen, scene.seen.cluster
+    status = cycle[0].before
+    actions = tuple(line for step in cycle for line in _lines(step, seen.now))
+    back = next((each for each in actions if each.action == "RollbackIsPossible"), None)
+    ready = sum(pod.is_ready for pod in seen.pods)
+    return Explanation(
+        cluster=f"{cluster.key.namespace}/{cluster.key.name}",
+        release=seen.release.version,
+        phase=str(status.get("phase") or "Pending"),
+        ready=f"{ready}/{sum(pool.replicas for pool in seen.pools)}",
+        engine=cluster.engine_version,
+        target=_target(scene),
+        configuration=cluster.current_version,
+        follows=None if is_unfit else scene.version,
+        unfit=actions[0].message if is_unfit else None,
+        under_way=scene.journal.under_way,
+        pools=tuple(map(_pool_line, scene.pools)),
+        actions=actions,
+        writes=next((writes for step in cycle if (writes := tuple(_writes(step)))), ()),
+        next=None if cluster.is_deleting else _next(scene),
+        way_back="" if back is None else back.message,
+        steps=tuple(_steps(scene)),
+        components=tuple(_components(scene)),
+        history=tuple(_history(status.get("upgrade") or {})),
+        deadline=_deadline([step.plan for step in cycle], seen.now),
+        now=seen.now,
+    )
+
+
+def _writes(step: LoopStep) -> Iterator[str]:
+    """In the order they are carried out: what is about to be done is stored first."""
+    if step.status != step.before:
+        yield f"store the status of {step.key}"
+    yield from map(_sentence, step.plan.writes)
+
+
+def _history(upgrade: Mapping[str, Any]) -> Iterator[str]:
+    """Upgrades that are over, oldest first."""
+    for each in upgrade.get("history") or ():
+        yield f"{each.get('from')} → {each.get('target')}: {each.get('result')} at {each.get('finishedAt')}"
+
+
+def _deadline(plans: Sequence[Plan], now: int) -> int | None:
+    """Of the waits that have an end at all."""
+    moments = (made.wake_at for made in plans if made.wake_at is not None)
+    return min((moment for moment in moments if moment - now < FOR_EVER // 2), default=None)
+
+
+def _target(scene: Scene) -> str:
+    """Where the engine goes: also before the upgrade that was asked for has begun."""
+    if scene.journal.under_way is None and scene.refusal is None:
+        return scene.seen.cluster.spec.version
+    return scene.target
+
+
+def _pool_line(pool: PoolView) -> PoolLine:
+    pods = tuple((pod.name, pod.engine_version, pod.is_ready) for pod in pool.pods)
+    return PoolLine(pool.spec.name, tuple(sorted(pool.spec.roles)), pool.permitted, pods)
+
+
+def _next(scene: Scene) -> Next | None:
+    """The pod that the roll takes next; before it has begun, the one that it would begin with."""
+    for pool in _pools_to_roll(scene):
+        order = Roll(scene.seen, scene.journal, scene.pools).candidates(pool)
+        left = [pod for pod in order if pod.name not in scene.journal.away]
+        if left:
+            itself = next(each for each in scene.pools if each.spec.name == pool.spec.name)
+            candidate = Candidate(left[0], itself, frozenset(scene.journal.away))
+            gates = tuple(GateLine(v.gate, v.is_open, v.sentence) for v in verdicts(candidate, scene.seen))
+            return Next(left[0].name, pool.spec.name, gates)
+    return None
+
+
+def _pools_to_roll(scene: Scene) -> Iterator[PoolView]:
+    """As they will be when their turn has come: with a template that is not the one of their old pods."""
+    target = _target(scene)
+    for pool in scene.pools:
+        found = pool.stateful_set
+        behind = [pod for pod in pool.pods if pod.engine_version != target]
+        if found is not None and behind and not pool.stale_pods:
+            fresh = replace(found, template=f"{found.template} of {target}")
+            yield replace(pool, stateful_set=fresh, pods=tuple(behind))
+        else:
+            yield pool
+
+
+def _steps(scene: Scene) -> Iterator[Step]:
+    """Every pod in the order it goes, then Dashboards. Nothing while there is nothing to upgrade."""
+    target = _target(scene)
+    is_new, is_done = scene.seen.cluster.engine_version is None, all(c.is_done for c in _components(scene))
+    if scene.journal.under_way is None and (is_new or is_done):
+        return
+    for pool in scene.pools:
+        for pod in _in_order(pool.pods, scene):
+            yield Step(pod.name, _state(pod, target, scene), pod.engine_version)
+    for each in _dashboards(scene, target):
+        yield Step(each.name, StepState.DONE if each.is_done else StepState.NEXT, each.version)
+
+
+def _in_order(pods: tuple[Pod, ...], scene: Scene) -> list[Pod]:
+    elected = scene.seen.engine.elected if isinstance(scene.seen.engine, EngineView) else None
+    last = None if elected is None else elected.name
+    target = _target(scene)
+    return sorted(pods, key=lambda pod: (pod.engine_version != target, pod.name == last))
+
+
+def _state(pod: Pod, target: str, scene: Scene) -> StepState:
+    if pod.name in scene.journal.away or pod.is_terminating:
+        return StepState.CURRENT
+    return StepState.DONE if pod.engine_version == target and pod.is_ready else StepState.NEXT
+
+
+def _components(scene: Scene) -> Iterator[Component]:
+    target = _target(scene)
+    for pool in scene.pools:
+        for pod in pool.pods:
+            yield Component(pod.name, pod.engine_version, target)
+    yield from _dashboards(scene, target)
+
+
+def _dashboards(scene: Scene, target: str) -> Iterator[Component]:
+    for key, manifest in sorted(scene.seen.objects.items()):
+        if key.kind == "Deployment":
+            image = manifest["spec"]["template"]["spec"]["containers"][0]["image"]
+            yield Component(key.name, version_in(image), target)
+
+
+def _sentence(write: AnyWrite) -> str:
+    match write:
+        case Create():
+            return f"create {write.key}"
+        case Patch():
+            return f"patch {write.key}: {', '.join(sorted(_paths(write)))}"
+        case Delete():
+            return f"delete {write.key}" + (", leaving what it owns" if write.orphan else "")
+        case Tell(call):
+            return f"tell the engine: {spoken(call)}"
+        case Event():
+            return f"tell people: {write.reason}: {write.message}"
+        case _:
+            return str(write)
+
+
+def spoken(call: Call) -> str:
+    """A call in the engine's own words, as far as it has any."""
+    match call:
+        case SetAllocation(value):
+            return f"cluster.routing.allocation.enable = {'its default' if value is None else value}"
+        case Exclude(nodes):
+            return f"cluster.routing.allocation.exclude._name = {','.join(sorted(nodes)) or 'nobody'}"
+        case Flush():
+            return "flush"
+        case ExcludeFromVoting(node):
+            return f"{node} gives its vote away"
+        case ClearVotingExclusions():
+            return "every manager may vote"
+
+
+def _paths(patch: Patch) -> Iterator[str]:
+    for name, part in patch.changes.items():
+        yield from (f"{name}.{key}" for key in part) if isinstance(part, dict) else [name]

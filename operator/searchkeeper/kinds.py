@@ -1,0 +1,66 @@
+"""The kinds of objects that the operator meets, and where an API server keeps them."""
+
+from __future__ import annotations
+
+__all__ = ["KINDS", "Kind", "kind_of", "path"]
+
+from typing import Final, NamedTuple
+
+_GROUP: Final = "search.everpath.dev/v1alpha1"
+
+
+class Kind(NamedTuple):
+    """One kind: `apps/v1`, `StatefulSet`, `statefulsets`."""
+
+    api: str
+    name: str
+    plural: str
+    is_namespaced: bool = True
+    has_status: bool = True
+    short_names: tuple[str, ...] = ()
+
+    @property
+    def root(self) -> str:
+        """The path of its group and version: the core group has a place of its own."""
+        return f"/apis/{self.api}" if "/" in self.api else f"/api/{self.api}"
+
+
+KINDS: Final = (
+    Kind("v1", "Namespace", "namespaces", is_namespaced=False),
+    Kind("v1", "Pod", "pods"),
+    Kind("v1", "Service", "services"),
+    Kind("v1", "ConfigMap", "configmaps", has_status=False),
+    Kind("v1", "Secret", "secrets", has_status=False),
+    Kind("v1", "PersistentVolumeClaim", "persistentvolumeclaims"),
+    Kind("v1", "Event", "events", has_status=False),
+    Kind("apps/v1", "StatefulSet", "statefulsets"),
+    Kind("apps/v1", "Deployment", "deployments"),
+    Kind("apps/v1", "ReplicaSet", "replicasets"),
+    Kind("apps/v1", "ControllerRevision", "controllerrevisions", has_status=False),
+    Kind("policy/v1", "PodDisruptionBudget", "poddisruptionbudgets"),
+    Kind("coordination.k8s.io/v1", "Lease", "leases", has_status=False),
+    Kind(
+        "apiextensions.k8s.io/v1",
+        "CustomResourceDefinition",
+        "customresourcedefinitions",
+        is_namespaced=False,
+    ),
+    Kind("operators.coreos.com/v2", "OperatorCondition", "operatorconditions"),
+    Kind(_GROUP, "SearchCluster", "searchclusters", short_names=("search",)),
+    Kind(_GROUP, "SearchPool", "searchpools", short_names=("spool",)),
+)
+_BY_NAME: Final = {(kind.api, kind.name): kind for kind in KINDS}
+
+
+def kind_of(api: str, name: str) -> Kind:
+    """Raises LookupError for a kind that the operator has no business with."""
+    try:
+        return _BY_NAME[api, name]
+    except KeyError:
+        raise LookupError(f"{api} {name} is none of the kinds that this operator knows") from None
+
+
+def path(kind: Kind, namespace: str = "", name: str = "") -> str:
+    """Of one object, or of all; without a namespace of those in every one."""
+    where = f"/namespaces/{namespace}" if kind.is_namespaced and namespace else ""
+    return f"{kind.root}{where}/{kind.plural}" + (f"/{name}" if name else "")

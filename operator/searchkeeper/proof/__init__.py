@@ -1,0 +1,1 @@
+"""What an operator must never do, as functions of what it did, and all that may go wrong meanwhile."""

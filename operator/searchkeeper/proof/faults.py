@@ -1,0 +1,156 @@
+"""Everything that may go wrong between an operator and its world, one at a time, at a chosen write."""
+
+from __future__ import annotations
+
+__all__ = [
+    "Crashed",
+    "Disturbance",
+    "Disturbed",
+    "Fault",
+    "killed",
+    "without_volume",
+]
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Final, Protocol, TypeVar
+
+from searchkeeper.embedded import cluster as verbs
+from searchkeeper.embedded.world import State
+from searchkeeper.engine.calls import Call
+from searchkeeper.engine.driver import CallFailed, Driver
+from searchkeeper.engine.view import EngineView, Unreachable
+from searchkeeper.kube import Conflict, Kube, Refused, Unavailable
+from searchkeeper.writes import Delete, Event, Key, Manifest, Patch
+
+T = TypeVar("T")
+
+
+class Crashed(Exception):
+    """The operator is gone; another one begins with nothing but what is written down."""
+
+
+class Fault(StrEnum):
+    """What happens at a write, or to what is read after it."""
+
+    CRASH_BEFORE = "crash before"
+    CRASH_AFTER = "crash after"
+    LOST_RESPONSE = "lost response"
+    UNAVAILABLE = "unavailable"
+    CONFLICT = "conflict"
+    REFUSED = "refused"
+    STALE_READS = "stale reads"
+    ENGINE_SILENT = "engine silent"
+
+
+_ON_WRITES: Final = frozenset(Fault) - {Fault.STALE_READS, Fault.ENGINE_SILENT}
+
+
+@dataclass(frozen=True, slots=True)
+class Disturbance:
+    """One fault at the write of this number, counted from 0.
+
+    Stale reads are of one kind of object, as it was `back` writes before, for one look at the cluster.
+    """
+
+    at: int
+    fault: Fault
+    kind: str = ""
+    back: int = 1
+
+
+class Ports(Kube, Driver, Protocol):
+    """Both ports, as one object has them."""
+
+
+@dataclass
+class Disturbed:
+    """Both ports with one disturbance. `past` are the states before each write, for reads that are stale."""
+
+    ports: Ports
+    state: Callable[[], State]
+    disturbance: Disturbance
+    writes: int = 0
+    past: list[State] = field(default_factory=list)
+    _looks: int = 0
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has happened, and nothing of it is left; also of a disturbance underneath."""
+        is_past = self.writes > self.disturbance.at and self._looks > 0
+        return is_past and (not isinstance(self.ports, Disturbed) or self.ports.is_over)
+
+    def get(self, key: Key) -> Manifest | None:
+        if self._is_now(Fault.STALE_READS) and key.kind == self.disturbance.kind:
+            return verbs.get(self._then.cluster, key)
+        return self.ports.get(key)
+
+    def list(self, api: str, kind: str, namespace: str, labels: Mapping[str, str]) -> Sequence[Manifest]:
+        if self._is_now(Fault.STALE_READS) and kind == self.disturbance.kind:
+            return verbs.listed(self._then.cluster, api, kind, namespace, labels)
+        return self.ports.list(api, kind, namespace, labels)
+
+    def look(self) -> EngineView | Unreachable:
+        """The last that is read in a cycle."""
+        is_silent = self._is_now(Fault.ENGINE_SILENT)
+        self._looks += self.writes > self.disturbance.at
+        seen = self.ports.look()
+        return Unreachable("timed out") if is_silent else seen
+
+    def create(self, manifest: Manifest) -> Manifest:
+        return self._written(lambda: self.ports.create(manifest), Unavailable)
+
+    def patch(self, patch: Patch) -> Manifest:
+        return self._written(lambda: self.ports.patch(patch), Unavailable)
+
+    def patch_status(self, patch: Patch) -> Manifest:
+        return self._written(lambda: self.ports.patch_status(patch), Unavailable)
+
+    def delete(self, delete: Delete) -> None:
+        self._written(lambda: self.ports.delete(delete), Unavailable)
+
+    def record(self, event: Event) -> None:
+        self._written(lambda: self.ports.record(event), Unavailable)
+
+    def tell(self, call: Call) -> None:
+        self._written(lambda: self.ports.tell(call), CallFailed)
+
+    @property
+    def _then(self) -> State:
+        return self.past[max(0, len(self.past) - self.disturbance.back)]
+
+    def _is_now(self, fault: Fault) -> bool:
+        """For all that the first cycle after the write reads."""
+        happening = self.disturbance.fault is fault and self.writes > self.disturbance.at
+        return happening and self._looks == 0
+
+    def _written(self, carry_out: Callable[[], T], silence: type[Exception]) -> T:
+        number, fault = self.writes, self.disturbance.fault
+        self.writes += 1
+        self.past.append(self.state())
+        if number != self.disturbance.at or fault not in _ON_WRITES:
+            return carry_out()
+        if fault in (Fault.CRASH_AFTER, Fault.LOST_RESPONSE):
+            carry_out()
+        raise {
+            Fault.CRASH_BEFORE: Crashed,
+            Fault.CRASH_AFTER: Crashed,
+            Fault.CONFLICT: silence if silence is CallFailed else Conflict,
+            Fault.REFUSED: silence if silence is CallFailed else Refused,
+        }.get(fault, silence)(f"{fault} at write {number}")
+
+
+def killed(state: State, pod: Key) -> State:
+    """The machine under a pod is gone, and no budget was asked: another one takes its place."""
+    found = state.cluster.objects.get(pod)
+    if found is None:
+        return state
+    gone = verbs.delete(state.cluster, Delete(pod, found["metadata"]["uid"], ""), now=state.now)
+    return replace(state, cluster=gone)
+
+
+def without_volume(state: State, pod: Key) -> State:
+    """The same, and its disk with it."""
+    claim = Key("v1", "PersistentVolumeClaim", pod.namespace, f"data-{pod.name}")
+    return replace(killed(state, pod), cluster=verbs.removed(killed(state, pod).cluster, claim))

@@ -1,0 +1,96 @@
+"""States told apart by what matters: not by when, nor by numbers that count births and changes.
+
+The operator remembers nothing from one cycle to the next, so two states with one fingerprint have one future,
+but for the moments at which patience ends.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Fingerprint", "fingerprint"]
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final, TypeAlias
+
+from searchkeeper.embedded.world import State
+from searchkeeper.remembering import of_the_same
+from searchkeeper.upgrade.journal import AWAY, CROSSED, FLUSHED, GIVEN_UP, REFUSED, WIPED
+from searchkeeper.writes import Manifest
+
+Fingerprint: TypeAlias = int
+
+# What counts changes, names births, or is a moment.
+_COUNTED: Final = frozenset(
+    {
+        "uid",
+        "resourceVersion",
+        "generation",
+        "observedGeneration",
+        "creationTimestamp",
+        "lastTransitionTime",
+        "ledger",
+    }
+)
+_GENERATIONS: Final = frozenset({REFUSED, GIVEN_UP})
+_NAMED_BY_UID: Final = frozenset({AWAY, CROSSED, FLUSHED, WIPED})
+
+
+def fingerprint(state: State) -> Fingerprint:
+    """Equal for states between which the operator makes no difference."""
+    objects = frozenset((key, _content(each)) for key, each in state.cluster.objects.items())
+    engine = state.engine
+    return hash(
+        (
+            objects,
+            tuple(sorted(_ledgers(state))),
+            frozenset(engine.nodes),
+            engine.indices,
+            tuple(sorted(map(repr, engine.copies))),
+            engine.disks,
+            engine.voters,
+            engine.voting_exclusions,
+            engine.allocation,
+            engine.excluded,
+            state.faults,
+        )
+    )
+
+
+@of_the_same(65536)
+def _content(manifest: Manifest) -> int:
+    return hash(json.dumps(_uncounted(manifest), sort_keys=True))
+
+
+def _uncounted(part: Any) -> Any:
+    if isinstance(part, Mapping):
+        kept = {name: _uncounted(each) for name, each in part.items() if name not in _COUNTED}
+        return kept | {"deletionTimestamp": ""} if "deletionTimestamp" in kept else kept
+    if isinstance(part, list | tuple):
+        return [_uncounted(each) for each in part]
+    return part
+
+
+def _ledgers(state: State) -> list[tuple[str, str, str]]:
+    """Every line of every ledger. Of a UID it matters only whether its object is still there."""
+    found = [
+        (key.name, line, text)
+        for key, each in state.cluster.objects.items()
+        if key.kind in ("SearchCluster", "SearchPool")
+        for line, text in ((each.get("status") or {}).get("ledger") or {}).items()
+    ]
+    alive = {str(each["metadata"]["uid"]) for each in state.cluster.objects.values()} if found else set()
+    return [(name, line, _line(line, text, alive)) for name, line, text in found]
+
+
+def _line(line: str, text: str, alive: set[str]) -> str:
+    if line.startswith("wait/"):
+        return str(json.loads(text)[0])
+    if line in _GENERATIONS:
+        return ""
+    return json.dumps(_known(json.loads(text), alive)) if line in _NAMED_BY_UID else text
+
+
+def _known(entry: Any, alive: set[str]) -> Any:
+    if isinstance(entry, list):
+        return [_known(each, alive) for each in entry]
+    return entry in alive if str(entry).startswith("uid-") else entry

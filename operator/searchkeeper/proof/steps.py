@@ -1,0 +1,109 @@
+"""One write and the two states around it, read as what laws are about: pods, votes, copies, the ledger."""
+
+from __future__ import annotations
+
+__all__ = ["Moment", "Step", "Stored", "image_version"]
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from searchkeeper.embedded.manifests import is_ready, is_terminating
+from searchkeeper.embedded.world import State
+from searchkeeper.engine.embedded.state import Copy, Engine
+from searchkeeper.engine.view import Node, ShardState
+from searchkeeper.images import version_in
+from searchkeeper.kernel import Ledger, Write
+from searchkeeper.resources.codec import cluster_spec, records
+from searchkeeper.resources.specs import ClusterSpec
+from searchkeeper.upgrade.journal import Journal
+from searchkeeper.versions import Release
+from searchkeeper.writes import Key, Manifest, Patch
+
+_USABLE: Final = (ShardState.STARTED, ShardState.RELOCATING)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A patch that went through the status subresource."""
+
+    patch: Patch
+    is_destructive: bool = False
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One state of the world with one SearchCluster in it."""
+
+    state: State
+    key: Key
+
+    @cached_property
+    def resource(self) -> Manifest | None:
+        return self.state.cluster.objects.get(self.key)
+
+    @cached_property
+    def status(self) -> Mapping[str, Any]:
+        return (self.resource or {}).get("status") or {}
+
+    @cached_property
+    def spec(self) -> ClusterSpec:
+        return cluster_spec((self.resource or {}).get("spec") or {})
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        return records(self.status).ledger
+
+    @cached_property
+    def journal(self) -> Journal:
+        return Journal(self.ledger)
+
+    @property
+    def engine(self) -> Engine:
+        return self.state.engine
+
+    def all_of(self, kind: str) -> dict[str, Manifest]:
+        """Every object of a kind, by name."""
+        return {key.name: each for key, each in self.state.cluster.objects.items() if key.kind == kind}
+
+    def pod(self, name: str) -> Manifest | None:
+        return self.state.cluster.objects.get(Key("v1", "Pod", self.key.namespace, name))
+
+    def is_here(self, name: str) -> bool:
+        """A ready pod that nobody has sent away, whose node has joined."""
+        pod = self.pod(name)
+        joined = name in self.engine.names
+        return joined and pod is not None and is_ready(pod) and not is_terminating(pod)
+
+    def node(self, name: str) -> Node | None:
+        return self.engine.node(name)
+
+    def usable(self, copy: Copy) -> bool:
+        return copy.state in _USABLE and copy.node is not None and self.is_here(copy.node)
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a release wrote, as it found the world and as it left it."""
+
+    before: Moment
+    write: Write
+    after: Moment
+    release: Release
+
+    @property
+    def key(self) -> Key | None:
+        """The object that was written, if it was one."""
+        write = self.write.patch if isinstance(self.write, Stored) else self.write
+        found = getattr(write, "key", None)
+        return found if isinstance(found, Key) else None
+
+    @property
+    def written(self) -> Manifest | None:
+        return None if self.key is None else self.after.state.cluster.objects.get(self.key)
+
+
+def image_version(workload: Manifest) -> str:
+    """The engine version of a StatefulSet's template."""
+    return version_in(workload["spec"]["template"]["spec"]["containers"][0]["image"])

@@ -1,0 +1,139 @@
+"""The CustomResourceDefinitions, made from the types: operator/config/crd is written from here."""
+
+from __future__ import annotations
+
+__all__ = ["CLUSTERS", "POOLS", "Definition", "definitions"]
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from searchkeeper.resources.schema import Rule, Schema, rules_of, schema_of
+from searchkeeper.resources.specs import ClusterSpec, SearchPoolSpec
+from searchkeeper.resources.statuses import ClusterStatus, PoolStatus
+
+_GROUP: Final = "search.everpath.dev"
+# A Service's name begins with a letter; and a label has to hold the StatefulSet's name with a hash after it.
+_NAMES: Final = (
+    Rule(
+        "self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
+        "the name begins with a letter and has only small letters, digits and hyphens: Services have it, too",
+    ),
+    Rule(
+        "self.spec.pools.all(pool, size(self.metadata.name) + size(pool.name) <= 51)",
+        "the names of the cluster and of each pool have at most 51 characters together: pods have both",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A kind of resource: what it is called, what it holds, and what `kubectl get` shows of it."""
+
+    kind: str
+    short_name: str
+    description: str
+    wanted: str
+    found: str
+    spec: type[Any]
+    status: type[Any]
+    columns: tuple[tuple[str, str, str], ...]
+    categories: tuple[str, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    is_scalable: bool = False
+
+    @property
+    def plural(self) -> str:
+        return f"{self.kind.lower()}s"
+
+    @property
+    def name(self) -> str:
+        return f"{self.plural}.{_GROUP}"
+
+
+CLUSTERS: Final = Definition(
+    kind="SearchCluster",
+    short_name="search",
+    description="An OpenSearch cluster whose nodes are kept in pools and upgraded pool by pool.",
+    wanted="What the cluster should be.",
+    found="What the cluster is.",
+    spec=ClusterSpec,
+    status=ClusterStatus,
+    columns=(
+        ("Version", "string", ".status.engineVersion"),
+        ("Target", "string", ".spec.version"),
+        ("Phase", "string", ".status.phase"),
+        ("Ready", "string", ".status.ready"),
+        ("Age", "date", ".metadata.creationTimestamp"),
+    ),
+    categories=("all",),
+    rules=_NAMES,
+)
+POOLS: Final = Definition(
+    kind="SearchPool",
+    short_name="spool",
+    description="One pool of a SearchCluster. The operator writes it; people read how far the pool is.",
+    wanted="What the cluster wants of the pool.",
+    found="What the pool is.",
+    spec=SearchPoolSpec,
+    status=PoolStatus,
+    columns=(
+        ("Cluster", "string", ".spec.cluster"),
+        ("Version", "string", ".status.engineVersion"),
+        ("Target", "string", ".spec.engineVersion"),
+        ("Replicas", "integer", ".spec.replicas"),
+        ("Ready", "integer", ".status.readyReplicas"),
+        ("Age", "date", ".metadata.creationTimestamp"),
+    ),
+    is_scalable=True,
+)
+
+
+def definitions() -> dict[str, Schema]:
+    """Every definition, by the plural of its kind."""
+    return {each.plural: _definition(each) for each in (CLUSTERS, POOLS)}
+
+
+def _definition(of: Definition) -> Schema:
+    names = {
+        "kind": of.kind,
+        "listKind": f"{of.kind}List",
+        "plural": of.plural,
+        "singular": of.kind.lower(),
+        "shortNames": [of.short_name],
+        **({"categories": [*of.categories]} if of.categories else {}),
+    }
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": of.name},
+        "spec": {"group": _GROUP, "names": names, "scope": "Namespaced", "versions": [_version(of)]},
+    }
+
+
+def _version(of: Definition) -> Schema:
+    columns = [{"name": name, "type": kind, "jsonPath": path} for name, kind, path in of.columns]
+    scale = {"scale": {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}}
+    return {
+        "name": "v1alpha1",
+        "served": True,
+        "storage": True,
+        "subresources": {"status": {}, **(scale if of.is_scalable else {})},
+        "additionalPrinterColumns": columns,
+        "schema": {"openAPIV3Schema": _schema(of)},
+    }
+
+
+def _schema(of: Definition) -> Schema:
+    return {
+        "description": of.description,
+        "type": "object",
+        "required": ["spec"],
+        "properties": {
+            "apiVersion": {"type": "string"},
+            "kind": {"type": "string"},
+            "metadata": {"type": "object"},
+            "spec": {"description": of.wanted, **schema_of(of.spec)},
+            "status": {"description": of.found, **schema_of(of.status)},
+        },
+        **rules_of(of.rules),
+    }

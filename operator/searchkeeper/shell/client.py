@@ -1,0 +1,220 @@
+"""A real API server behind the port `Kube`, through the client of the Kubernetes project.
+
+Objects go by their paths, as JSON: the operator knows its dozen kinds, and need not discover any.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Client", "connect", "settings_of"]
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import urllib3
+from kubernetes import config
+from kubernetes.client import ApiClient, Configuration
+from kubernetes.client.exceptions import ApiException
+from kubernetes.dynamic import DynamicClient
+
+from searchkeeper.kinds import kind_of, path
+from searchkeeper.kube import Conflict, Gone, KubeError, Refused, Unavailable
+from searchkeeper.writes import Delete, Event, Key, Manifest, Patch
+
+# Of one answer, in seconds: to connect, and to read on.
+_PATIENCE: Final = (5, 15)
+_PAGE: Final = 500
+_MERGE: Final = "application/merge-patch+json"
+_COMPONENT: Final = "searchkeeper"
+
+
+def settings_of(kubeconfig: str | None) -> Configuration:
+    """How to reach the cluster: by a file, or as a pod of it. Raises ConfigException."""
+    settings = Configuration()
+    # A request that was sent twice unseen may have been carried out twice; the next cycle looks again.
+    settings.retries = False
+    if kubeconfig is None:
+        try:
+            config.load_incluster_config(client_configuration=settings)  # type: ignore[no-untyped-call]
+            return settings
+        except config.ConfigException:
+            pass
+    config.load_kube_config(  # type: ignore[no-untyped-call]
+        kubeconfig, client_configuration=settings, persist_config=False
+    )
+    return settings
+
+
+def connect(settings: Configuration, *, identity: str = _COMPONENT) -> Client:
+    return Client(ApiClient(settings), identity=identity)
+
+
+class Client:
+    """Implements `Kube`. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        client: ApiClient,
+        *,
+        identity: str = _COMPONENT,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._identity = identity
+        self._clock = clock
+        # Discovery would ask for every group of the cluster first.
+        self._client = DynamicClient(client, discoverer=lambda *_: None)  # type: ignore[no-untyped-call]
+
+    def close(self) -> None:
+        """Ends the connections that are kept for the next request."""
+        self._client.client.rest_client.close()
+
+    def get(self, key: Key) -> Manifest | None:
+        try:
+            found: Manifest = self._call("get", _path(key))
+        except Gone:
+            return None
+        return found
+
+    def list(self, api: str, kind: str, namespace: str, labels: Mapping[str, str]) -> Sequence[Manifest]:
+        """Without a namespace: those of all. Page by page; a list that changes meanwhile is begun again."""
+        selector = ",".join(f"{name}={text}" for name, text in labels.items())
+        query = [("limit", str(_PAGE)), *([("labelSelector", selector)] if selector else [])]
+        found: list[Manifest] = []
+        more = ""
+        while True:
+            page = self._call(
+                "get",
+                path(kind_of(api, kind), namespace),
+                query=[*query, *([("continue", more)] if more else [])],
+            )
+            # The items of a list do not say what they are.
+            found += [{**each, "apiVersion": api, "kind": kind} for each in page["items"]]
+            more = (page.get("metadata") or {}).get("continue") or ""
+            if not more:
+                return sorted(found, key=lambda each: Key.of(each)[2:])
+
+    def create(self, manifest: Manifest) -> Manifest:
+        key = Key.of(manifest)
+        made: Manifest = self._call("post", path(kind_of(key.api, key.kind), key.namespace), manifest)
+        return made
+
+    def patch(self, patch: Patch) -> Manifest:
+        return self._patch(_path(patch.key), patch)
+
+    def patch_status(self, patch: Patch) -> Manifest:
+        return self._patch(f"{_path(patch.key)}/status", patch)
+
+    def delete(self, delete: Delete) -> None:
+        preconditions = {"uid": delete.uid, "resourceVersion": delete.resource_version}
+        options = {
+            "apiVersion": "v1",
+            "kind": "DeleteOptions",
+            "propagationPolicy": "Orphan" if delete.orphan else "Background",
+            "preconditions": {name: text for name, text in preconditions.items() if text},
+        }
+        self._call("delete", _path(delete.key), options)
+
+    def record(self, event: Event) -> None:
+        """The same event again only counts: a cluster that is refused a thousand times has one line of it."""
+        about = self.get(event.about)
+        manifest = _event(event, about or {}, self._identity, _moment(self._clock()))
+        try:
+            self.create(manifest)
+        except Conflict:
+            key = Key.of(manifest)
+            before = self.get(key) or {}
+            changes = {"count": int(before.get("count", 1)) + 1, "lastTimestamp": manifest["lastTimestamp"]}
+            self.patch(Patch(key, changes, ""))
+
+    def _patch(self, where: str, patch: Patch) -> Manifest:
+        """A merge patch that names a resource version is refused where the object has another one."""
+        changes: Manifest = patch.changes
+        if patch.resource_version:
+            metadata = {**(changes.get("metadata") or {}), "resourceVersion": patch.resource_version}
+            changes = {**changes, "metadata": metadata}
+        changed: Manifest = self._call("patch", where, changes, _MERGE)
+        return changed
+
+    def _call(
+        self,
+        method: str,
+        where: str,
+        body: Any = None,
+        content_type: str = "application/json",
+        query: Sequence[tuple[str, str]] = (),
+    ) -> Any:
+        try:
+            answer = self._client.request(
+                method,
+                where,
+                body=body,
+                query_params=[*query],
+                content_type=content_type,
+                serialize=False,
+                _request_timeout=_PATIENCE,
+            )
+            return json.loads(answer.data)
+        except ApiException as error:
+            raise _refusal(error, f"{method.upper()} {where}") from error
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            raise Unavailable(f"{method.upper()} {where}: {error}") from error
+        except ValueError as error:
+            raise Unavailable(f"{method.upper()} {where}: what answers is no API server") from error
+
+
+def _path(key: Key) -> str:
+    return path(kind_of(key.api, key.kind), key.namespace, key.name)
+
+
+def _refusal(error: ApiException, request: str) -> KubeError:
+    said = f"{request}: {error.status} {_message(error)}"
+    match error.status:
+        case 409:
+            return Conflict(said)
+        case 404 | 410:
+            return Gone(said)
+        case 400 | 401 | 403 | 405 | 413 | 415 | 422:
+            return Refused(said)
+        case _:
+            return Unavailable(said)
+
+
+def _message(error: ApiException) -> str:
+    try:
+        return str(json.loads(error.body or "")["message"])
+    except (KeyError, TypeError, ValueError):
+        return " ".join(str(error.reason).split())
+
+
+def _event(event: Event, about: Manifest, identity: str, moment: str) -> dict[str, Any]:
+    """Its name follows from what it says, so that saying it twice is a conflict."""
+    key, uid = event.about, (about.get("metadata") or {}).get("uid", "")
+    words = "\n".join((*key, uid, event.reason, event.message))
+    digest = hashlib.sha256(words.encode()).hexdigest()[:16]
+    return {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": f"{key.name}.{digest}", "namespace": key.namespace},
+        "involvedObject": {
+            "apiVersion": key.api,
+            "kind": key.kind,
+            "namespace": key.namespace,
+            "name": key.name,
+            **({"uid": uid} if uid else {}),
+        },
+        "type": str(event.type),
+        "reason": event.reason,
+        "message": event.message[:1024],
+        "count": 1,
+        "firstTimestamp": moment,
+        "lastTimestamp": moment,
+        "source": {"component": _COMPONENT},
+        "reportingComponent": _COMPONENT,
+        "reportingInstance": identity,
+    }
+
+
+def _moment(now: datetime) -> str:
+    return now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,104 @@
+"""Upgrades that fail: how that is known, and which way they turn."""
+
+from __future__ import annotations
+
+__all__ = ["ORDER", "course", "failure", "how_to_turn_back", "order_in", "was_given_up"]
+
+from typing import Final
+
+from searchkeeper.kernel import Answer, Note, done, waited, waiting, working
+from searchkeeper.observed import Observed
+from searchkeeper.resources.specs import Rollback
+from searchkeeper.upgrade.gates import FATAL, FOR_EVER
+from searchkeeper.upgrade.journal import GIVEN_UP, RETURN, UNDER_WAY, Journal
+from searchkeeper.upgrade.returning import crossed, obstacles
+from searchkeeper.versions import refusal
+
+# The annotation by which a person orders the way back: its value is the version to go back to.
+ORDER: Final = "search.everpath.dev/rollback"
+# The actions that wait for nodes, and nothing else.
+_WAITERS: Final = ("PodsAreCurrent", "PoolsAreSettled", "EngineIsHealthy", "UpgradeIsFinished")
+
+
+def failure(seen: Observed, journal: Journal) -> str | None:
+    """Why the roll counts as failed: somebody was waited for longer than the policy allows.
+
+    While it is paused nobody is waited for.
+    """
+    policy = seen.cluster.spec.upgrade
+    for name in () if policy.paused else _WAITERS:
+        found = waited(journal.ledger, name, seen.now)
+        if found is not None and found[1] >= policy.health_deadline:
+            return f"{name} has been waiting for {policy.health_deadline} seconds ({found[0]})"
+    return None
+
+
+def order_in(seen: Observed) -> str | None:
+    """The version that a person wants to go back to."""
+    return dict(seen.cluster.annotations).get(ORDER)
+
+
+def how_to_turn_back(seen: Observed, journal: Journal, before: str) -> str | None:
+    """What a person can do about a failed upgrade that does not turn back by itself."""
+    if seen.cluster.spec.upgrade.rollback is not Rollback.MANUAL or failure(seen, journal) is None:
+        return None
+    return f"to go back, annotate the SearchCluster with {ORDER}={before}"
+
+
+def was_given_up(seen: Observed, journal: Journal) -> bool:
+    """The version that the spec wants has failed, and nobody has changed the spec since."""
+    return journal.given_up == (seen.cluster.spec.version, seen.cluster.generation)
+
+
+def course(seen: Observed, journal: Journal) -> Answer:
+    """Where an upgrade under way goes: on, to another version, or back. A way back is gone to its end.
+
+    Where there is none the upgrade goes on: half of one would hold the lock for ever.
+    """
+    assert journal.under_way is not None
+    before, target = journal.under_way
+    if journal.returns_to is not None:
+        return done(f"on the way back to {before}")
+    cause = _reason_to_turn(seen, journal)
+    if cause is None:
+        return done() if seen.cluster.spec.version == target else _another_target(seen, journal)
+    if obstacles(seen, journal, before):
+        return done(f"{target} goes on, for there is no way back", reason="NoWayBack")
+    return _turning(seen, before, target, cause)
+
+
+def _reason_to_turn(seen: Observed, journal: Journal) -> str | None:
+    before, _ = journal.under_way or ("", "")
+    policy = seen.cluster.spec.upgrade.rollback
+    if seen.cluster.spec.version == before:
+        return "spec.version asks for it"
+    if policy is not Rollback.OFF and order_in(seen) == before:
+        return "an annotation asks for it"
+    return failure(seen, journal) if policy is Rollback.AUTOMATIC else None
+
+
+def _turning(seen: Observed, before: str, target: str, cause: str) -> Answer:
+    notes = [Note(RETURN, before)]
+    if seen.cluster.spec.version == target:
+        notes.append(Note(GIVEN_UP, (target, seen.cluster.generation)))
+    return working("TurningBack", f"back to {before}: {cause}", notes=tuple(notes))
+
+
+def _another_target(seen: Observed, journal: Journal) -> Answer:
+    """A newer wish waits for an upgrade that goes well, and takes the place of one that does not."""
+    before, target = journal.under_way or ("", "")
+    wanted, has_crossed = seen.cluster.spec.version, bool(crossed(seen, journal, before))
+    if has_crossed and not _is_failing(seen, journal, target):
+        return waiting("Later", f"{wanted} has to wait until {target} is reached", patience=FOR_EVER)
+    if not has_crossed or refusal(target, wanted, seen.release) is None:
+        message = f"{wanted} takes the place of {target}"
+        return working("Retargeting", message, notes=(Note(UNDER_WAY, (before, wanted)),))
+    objections = obstacles(seen, journal, before)
+    if objections:
+        return waiting("NoWayBack", f"cannot go to {wanted}: {objections[0]}", patience=FOR_EVER)
+    return _turning(seen, before, target, f"{wanted} cannot be reached from {target}")
+
+
+def _is_failing(seen: Observed, journal: Journal, target: str) -> bool:
+    broken = (pod for pod in seen.pods if pod.engine_version == target and not pod.is_ready)
+    return failure(seen, journal) is not None or any(pod.problem in FATAL for pod in broken)

@@ -1,0 +1,432 @@
+"""Every guard is taken away once, and something breaks: none is there for decoration.
+
+The table is that of docs/operator/guards.md.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import operators_at_work
+from searchkeeper import loop, observing, writes
+from searchkeeper.configuration import deleting, leaving, objects, pools, rollbacks, scene, statuses, upgrades
+from searchkeeper.embedded import kubelet
+from searchkeeper.engine.view import Color
+from searchkeeper.kernel import answers, done, planning, procedures
+from searchkeeper.proof.faults import Fault
+from searchkeeper.proof.properties import LAWS
+from searchkeeper.upgrade import emptying, failing, gates, handing, order, rolling, volumes
+
+TESTS = Path(__file__).resolve().parents[1]
+GUARDS = TESTS.parent / "docs/operator/guards.md"
+
+Patch = pytest.MonkeyPatch
+
+
+@dataclass(frozen=True)
+class Guard:
+    """How it is taken away, and the test that fails then, with its arguments."""
+
+    name: str
+    taken_away: Callable[[Patch], None]
+    test: str
+    arguments: tuple[Any, ...] = ()
+
+
+def gone(module: Any, function: str, answer: Any = None) -> Callable[[Patch], None]:
+    """A function that has nothing to say any more."""
+    return lambda patch: patch.setattr(module, function, lambda *_, **__: answer)
+
+
+def gate(name: str) -> Callable[[Patch], None]:
+    """A gate that is always open."""
+    plain = gates._verdict
+
+    def verdict(each: str, objection: str | None, patience: int) -> gates.Verdict:
+        return plain(each, None if each == name else objection, patience)
+
+    return lambda patch: patch.setattr(gates, "_verdict", verdict)
+
+
+def without_notes(module: Any, function: str) -> Callable[[Patch], None]:
+    """Deeds that nobody writes down first."""
+    plain = getattr(module, function)
+
+    def answer(*given: Any, **named: Any) -> Any:
+        found = plain(*given, **named)
+        return found and replace(found, notes=())
+
+    return lambda patch: patch.setattr(module, function, answer)
+
+
+def careless(key: writes.Key, _uid: str, _version: str) -> writes.Delete:
+    return writes.Delete(key, "", "")
+
+
+def in_any_order(patch: Patch) -> None:
+    """What is written down is written down afterwards."""
+
+    def cycle(kube: Any, driver: Any, key: Any, release: Any, now: int) -> loop.Cycle:
+        seen = observing.observe(kube, driver, key, release, now)
+        assert seen is not None
+        converged = True
+        for step in loop.steps(seen):
+            converged &= step.plan.converged
+            for write in step.plan.writes:
+                loop._execute(kube, driver, write)
+            fresh = kube.get(step.key)["metadata"]["resourceVersion"]
+            if loop._stored(kube, replace(step, resource_version=fresh)) != fresh or step.plan.writes:
+                return loop.Cycle(wrote=True, converged=False)
+        return loop.Cycle(wrote=False, converged=converged)
+
+    patch.setattr(operators_at_work, "cycle", cycle)
+
+
+def everybodys_turn(patch: Patch) -> None:
+    class Anybody(str):
+        __slots__ = ()
+
+        def __eq__(self, _: object) -> bool:
+            return True
+
+        __hash__ = str.__hash__
+
+    patch.setattr(scene.Scene, "turn", property(lambda _: Anybody("anybody")))
+
+
+def any_colour(patch: Patch) -> None:
+    plain = volumes.needs_empty_disk
+
+    def needs(seen: Any, journal: Any, pod: Any) -> bool:
+        return plain(replace(seen, engine=replace(seen.engine, color=Color.GREEN)), journal, pod)
+
+    patch.setattr(rolling, "needs_empty_disk", needs)
+
+
+def always_open(patch: Patch) -> None:
+    for module in (failing, rollbacks):
+        patch.setattr(module, "obstacles", lambda *_: ())
+
+
+def patched_without_version(patch: Patch) -> None:
+    def stored(kube: Any, step: loop.Step) -> str:
+        if step.status == step.before:
+            return step.resource_version
+        changes = {"status": loop._difference(step.before, step.status)}
+        return str(kube.patch_status(writes.Patch(step.key, changes, ""))["metadata"]["resourceVersion"])
+
+    patch.setattr(loop, "_stored", stored)
+
+
+def locked_as_written(patch: Patch) -> None:
+    patch.setattr(scene.Scene, "spec_to_lock", property(lambda this: this.seen.cluster.written))
+
+
+def orphans_forgotten(patch: Patch) -> None:
+    tidied = deleting.engine_is_tidied
+    actions = (tidied, deleting.finalizer_is_removed.after(tidied))
+    patch.setattr(loop, "DELETION", procedures.Procedure(0, 0, actions))
+
+
+UPGRADE, BACK = "2.19.4 → 3.4.0", "3.4.0 → 2.19.4"
+RUN = "faults/test_single_faults.py::test_every_write_of_the_run_is_one_that_can_be_disturbed"
+FAULTS = "faults/test_single_faults.py::test_a_fault_at_any_write_changes_nothing_about_the_end"
+TURNING = "rollback/test_turning_back.py::"
+STUCK = "rollback/test_stuck_pods.py::"
+GATES = "upgrade/test_gates.py::"
+SCALING, DELETION = "stories/test_scaling.py::", "stories/test_deletion.py::"
+UPGRADES = "stories/test_upgrades.py::"
+
+
+TABLE = (
+    Guard("NotPaused", gate("NotPaused"), GATES + "test_a_paused_upgrade_takes_no_pod"),
+    Guard(
+        "EngineReachable",
+        gate("EngineReachable"),
+        GATES + "test_an_engine_that_does_not_answer_is_waited_for",
+    ),
+    Guard("PodsReady", gate("PodsReady"), GATES + "test_one_pod_that_is_not_ready_stops_every_other"),
+    Guard(
+        "NodesJoined",
+        gate("NodesJoined"),
+        GATES + "test_a_ready_pod_whose_node_has_not_joined_stops_every_other",
+    ),
+    Guard("Healthy", gate("Healthy"), GATES + "test_a_red_cluster_loses_no_further_pod"),
+    Guard("QuorumSafe", gate("QuorumSafe"), GATES + "test_with_one_voter_away_no_other_goes"),
+    Guard("LastCopySafe", gate("LastCopySafe"), GATES + "test_the_last_copy_of_a_shard_is_not_taken_away"),
+    Guard("BatchSafe", gate("BatchSafe"), GATES + "test_pods_that_share_a_shard_do_not_go_together"),
+    Guard(
+        "a broken pod needs no gate",
+        gone(gates, "is_lost_already", False),
+        GATES + "test_a_broken_pod_may_always_be_replaced",
+    ),
+    Guard(
+        "a slow pod is not a broken one",
+        gone(gates, "is_lost_already", True),
+        GATES + "test_a_pod_that_is_not_ready_but_serves_shards_is_not_broken",
+    ),
+    Guard(
+        "one destruction a cycle",
+        lambda patch: patch.setattr(planning, "_one_destruction", dict),
+        "kernel/test_planning.py::test_only_one_action_takes_something_away_in_a_cycle",
+    ),
+    Guard(
+        "an action that writes is not done",
+        lambda patch: patch.setattr(answers.Answer, "__post_init__", lambda _: None),
+        "kernel/test_actions.py::test_whoever_writes_is_not_done_in_the_same_cycle",
+    ),
+    Guard(
+        "never downwards",
+        lambda patch: patch.setattr(procedures.Procedure, "takes", lambda _, __: True),
+        "kernel/test_procedures.py::test_what_is_deployed_is_never_taken_downwards",
+    ),
+    Guard(
+        "version acceptance",
+        gone(scene, "refusal"),
+        "stories/test_refusals.py::test_an_illegal_version_is_one_warning_and_no_change",
+        ("2.18.0", "Downgrade"),
+    ),
+    Guard(
+        "children first",
+        gone(statuses, "_has_converged", True),
+        "paths/test_every_catalog_path.py::test_a_cluster_follows_its_operator_to_the_end_of_the_road",
+        (("0.1.1", "0.2.0", "0.3.1", "0.4.0"),),
+    ),
+    Guard("ledger before writes", in_any_order, RUN, (UPGRADE,)),
+    Guard("pods are noted before they go", without_notes(rolling, "_deleted"), RUN, (UPGRADE,)),
+    Guard("settings are noted before they change", without_notes(rolling, "_holding"), RUN, (UPGRADE,)),
+    Guard("volumes are noted before they go", without_notes(emptying, "emptied"), RUN, (BACK,)),
+    Guard("preconditions of a pod", lambda p: p.setattr(rolling, "Delete", careless), RUN, (UPGRADE,)),
+    Guard("preconditions of a volume", lambda p: p.setattr(volumes, "Delete", careless), RUN, (BACK,)),
+    Guard(
+        "resourceVersion of a status",
+        patched_without_version,
+        "faults/test_single_faults.py::test_reads_that_are_behind_change_nothing_about_the_end",
+        (UPGRADE, "SearchCluster"),
+    ),
+    Guard("settings are restored", gone(rolling, "restored"), RUN, (UPGRADE,)),
+    Guard(
+        "whoever was noted and is still there may stay",
+        gone(rolling, "_stayed", set()),
+        FAULTS,
+        (UPGRADE, Fault.CRASH_BEFORE),
+    ),
+    Guard(
+        "turn",
+        everybodys_turn,
+        "faults/test_pods_fail.py::test_a_pod_of_a_pool_whose_turn_has_not_come_returns_as_it_was",
+        ("logs-managers-0",),
+    ),
+    Guard(
+        "order of pools",
+        lambda patch: patch.setattr(scene, "pools_in_order", lambda pools, **_: tuple(reversed(pools))),
+        RUN,
+        (UPGRADE,),
+    ),
+    Guard(
+        "the elected manager last",
+        lambda patch: patch.setattr(order, "sorted", lambda found, **_: list(found), raising=False),
+        "upgrade/test_order.py::test_the_elected_manager_goes_last_of_all",
+    ),
+    Guard(
+        "lock",
+        lambda patch: patch.setattr(observing, "_in_force", lambda written, _: written),
+        TURNING + "test_an_edit_during_the_way_back_is_applied_after_it",
+    ),
+    Guard(
+        "the way back is open",
+        always_open,
+        TURNING + "test_past_the_point_of_no_return_nothing_goes_back",
+        ("Automatic",),
+    ),
+    Guard(
+        "the way back is still open",
+        gone(rolling, "_dead_end"),
+        TURNING + "test_no_step_back_is_taken_when_the_way_closes_meanwhile",
+    ),
+    Guard(
+        "no step while the course changes",
+        gone(pools, "course", done()),
+        TURNING + "test_whoever_reverts_at_any_moment_comes_back_or_hears_that_it_is_too_late",
+    ),
+    Guard(
+        "no step towards another version",
+        gone(pools, "_deploys_target", True),
+        TURNING + "test_whoever_reverts_at_any_moment_comes_back_or_hears_that_it_is_too_late",
+    ),
+    Guard(
+        "a volume that cannot be read goes",
+        gone(rolling, "on_empty_disk"),
+        RUN,
+        (BACK,),
+    ),
+    Guard(
+        "shards leave before the volume",
+        gone(rolling, "is_as_empty_as_can_be", True),
+        TURNING + "test_its_shards_live_elsewhere_before_its_volume_goes",
+    ),
+    Guard(
+        "a volume stays where it may be all there is",
+        any_colour,
+        STUCK + "test_it_keeps_its_disk_where_that_may_be_all_there_is",
+    ),
+    Guard(
+        "whoever cannot start begins anew",
+        gone(rolling, "_emptied"),
+        STUCK + "test_a_node_that_cannot_start_on_what_it_wrote_begins_anew_when_waiting_has_not_helped",
+    ),
+    Guard(
+        "nobody waits for an outdated pod",
+        gone(rolling, "_outdated", set()),
+        TURNING + "test_an_upgrade_that_fails_turns_back_by_itself_where_that_is_wanted",
+        (kubelet.Fault.NEVER_READY,),
+    ),
+    Guard(
+        "a broken pod waits for nobody",
+        gone(rolling, "_mended"),
+        STUCK + "test_a_cluster_that_never_started_starts_when_its_version_is_corrected",
+        (kubelet.Fault.IMAGE,),
+    ),
+    Guard(
+        "what has failed is remembered",
+        gone(upgrades, "was_given_up", False),
+        TURNING + "test_what_has_failed_does_not_begin_again_by_itself",
+    ),
+    Guard(
+        "an order counts once",
+        gone(upgrades, "order_in"),
+        TURNING + "test_an_order_from_earlier_days_does_not_turn_the_next_upgrade",
+    ),
+    Guard(
+        "what is noted of a roll ends with it",
+        lambda patch: patch.setattr(rolling, "_OF_THE_ROLL", ()),
+        "faults/test_single_faults.py::test_what_is_noted_of_a_volume_does_not_outlive_the_roll",
+    ),
+    Guard(
+        "batches shrink after a failure",
+        gone(rolling, "_trouble", ()),
+        STUCK + "test_a_batch_that_fails_makes_the_next_one_smaller",
+    ),
+    Guard(
+        "whoever leaves is emptied first",
+        gone(leaving, "_drained"),
+        SCALING + "test_a_node_that_leaves_is_emptied_first",
+    ),
+    Guard(
+        "a drain that cannot end is told",
+        gone(leaving, "why_nobody_takes"),
+        SCALING + "test_a_drain_that_can_never_finish_stalls_and_says_why",
+    ),
+    Guard(
+        "whoever leaves has no vote",
+        gone(leaving, "_vote_given"),
+        SCALING + "test_managers_leave_one_at_a_time_and_without_a_vote",
+        (1,),
+    ),
+    Guard(
+        "nobody leaves a red cluster",
+        gone(leaving, "_objection"),
+        SCALING + "test_nobody_leaves_a_red_cluster",
+    ),
+    Guard(
+        "the gates of a leave",
+        gone(leaving, "first_closed"),
+        SCALING + "test_nobody_leaves_a_cluster_that_is_still_getting_green",
+    ),
+    Guard(
+        "fewer nodes only of those that have nothing",
+        gone(pools, "is_empty", True),
+        SCALING + "test_a_stateful_set_shrinks_only_when_whoever_goes_has_nothing",
+    ),
+    Guard(
+        "an upgrade before fewer nodes",
+        gone(leaving, "_after_upgrade"),
+        SCALING + "test_an_upgrade_and_fewer_nodes_in_one_edit_come_one_after_the_other",
+    ),
+    Guard(
+        "the lock has what stands",
+        locked_as_written,
+        SCALING + "test_an_upgrade_and_fewer_nodes_in_one_edit_come_one_after_the_other",
+    ),
+    Guard(
+        "whoever stays gets shards again",
+        gone(leaving, "forgiven"),
+        SCALING + "test_whoever_may_stay_after_all_gets_shards_again",
+    ),
+    Guard(
+        "a deletion undoes what was set",
+        gone(deleting, "undone"),
+        DELETION + "test_what_was_set_for_nodes_that_leave_is_undone_too",
+    ),
+    Guard(
+        "a deletion takes orphans along",
+        orphans_forgotten,
+        DELETION + "test_pods_between_two_stateful_sets_go_as_well",
+    ),
+    Guard(
+        "a healthy beginning",
+        gone(upgrades, "_illness"),
+        UPGRADES + "test_no_upgrade_begins_in_a_cluster_that_is_not_well",
+    ),
+    Guard(
+        "Kubernetes waits for its turn",
+        gone(pools, "partition", 0),
+        UPGRADES + "test_kubernetes_takes_nobody_before_it_is_told_to",
+    ),
+    Guard(
+        "the gates of Kubernetes",
+        gone(handing, "first_closed"),
+        UPGRADES + "test_kubernetes_takes_nobody_before_it_is_told_to",
+    ),
+    Guard(
+        "Dashboards are waited for",
+        gone(objects, "_is_available", True),
+        "stories/test_dashboards.py::test_they_are_waited_for_until_they_are_ready",
+    ),
+    Guard(
+        "OLM is held",
+        gone(loop, "held"),
+        "stories/test_holding_olm.py::test_while_somebody_is_away_olm_has_to_wait",
+    ),
+)
+
+
+def test_named(guard: Guard) -> Callable[..., None]:
+    """A fresh copy of the test: what others of its module remember was seen with the guard in place."""
+    path, _, name = guard.test.partition("::")
+    spec = importlib.util.spec_from_file_location(f"killer_{Path(path).stem}", TESTS / path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found: Callable[..., None] = getattr(module, name)
+    return found
+
+
+test_named.__test__ = False  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("guard", TABLE, ids=lambda guard: guard.name)
+def test_without_it_a_test_fails(guard: Guard, monkeypatch: Patch) -> None:
+    test = test_named(guard)
+    guard.taken_away(monkeypatch)
+    with pytest.raises((AssertionError, pytest.fail.Exception)):
+        test(*guard.arguments)
+
+
+def test_every_law_is_in_the_docs() -> None:
+    text = GUARDS.read_text(encoding="utf-8")
+    assert not [law.__name__ for law in LAWS if f"`{law.__name__}`" not in text]
+
+
+def test_every_guard_is_in_the_docs_with_its_test() -> None:
+    text = GUARDS.read_text(encoding="utf-8").partition("## The laws")[0]
+    rows = [line.split("|") for line in text.splitlines() if line.startswith("| ")]
+    told = {row[1].strip(): row[3].strip().strip("`") for row in rows[1:]}
+    assert told == {guard.name: guard.test for guard in TABLE}

@@ -1,0 +1,284 @@
+"""Every law sees the write that breaks it, and lets the writes of an ordinary upgrade pass."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+from operators_at_work import (
+    CLUSTER,
+    Score,
+    asked_for,
+    copied,
+    edited,
+    score,
+    settled,
+    with_index,
+    worked_until,
+)
+from searchkeeper.embedded.world import World
+from searchkeeper.engine.calls import Flush, SetAllocation
+from searchkeeper.engine.view import Allocation
+from searchkeeper.images import engine_image
+from searchkeeper.proof.faults import killed, without_volume
+from searchkeeper.proof.fingerprints import fingerprint
+from searchkeeper.proof.properties import LAWS, unrest
+from searchkeeper.proof.recording import LawBroken, Recording
+from searchkeeper.releases import release
+from searchkeeper.writes import Delete, Event, Key, Patch
+
+RELEASE = "0.4.0"
+
+
+@cache
+def _deployed() -> World:
+    world = asked_for()
+    settled(world, RELEASE)
+    settled(with_index(world), RELEASE)
+    return world
+
+
+def deployed() -> World:
+    return copied(_deployed())
+
+
+@cache
+def upgrade() -> Score:
+    return score(edited(deployed(), version="3.4.0"), RELEASE)
+
+
+def key(kind: str, name: str) -> Key:
+    api = {"Pod": "v1", "PersistentVolumeClaim": "v1", "Service": "v1", "StatefulSet": "apps/v1"}
+    return Key(api.get(kind, CLUSTER.api), kind, CLUSTER.namespace, name)
+
+
+def pod(number: str) -> Key:
+    return key("Pod", f"logs-{number}")
+
+
+def deleted(ports: Recording, what: Key, **differences: str) -> None:
+    found = ports.get(what)
+    assert found is not None
+    metadata = {"uid": found["metadata"]["uid"], "resource_version": found["metadata"]["resourceVersion"]}
+    ports.delete(Delete(what, **(metadata | differences)))
+
+
+def with_ledger(world: World, **lines: Any) -> World:
+    """`roll__away=[...]` is the line roll/away."""
+    ledger = {name.replace("__", "/").replace("_", "-"): json.dumps(entry) for name, entry in lines.items()}
+    world.patch_status(Patch(CLUSTER, {"status": {"ledger": ledger}}, ""))
+    return world
+
+
+def with_engine(world: World, **differences: Any) -> World:
+    world.state = replace(world.state, engine=replace(world.state.engine, **differences))
+    return world
+
+
+def after(world: World, what: Callable[[Any, Key], Any], which: Key) -> World:
+    """Some time after something happened to a pod."""
+    world.state = what(world.state, which)
+    world.tick()
+    return world
+
+
+def a_second_manager_goes(ports: Recording) -> None:
+    after(ports.world, killed, pod("managers-1"))
+    deleted(ports, pod("managers-0"))
+
+
+def a_voter_goes_while_another_is_away(ports: Recording) -> None:
+    with_ledger(ports.world, roll__away=[["logs-managers-1", "uid-of-old"]])
+    deleted(ports, pod("managers-0"))
+
+
+def managers_before_data(ports: Recording) -> None:
+    nodes = ports.world.state.engine.nodes
+    newer = (replace(n, version="3.4.0") if "cluster_manager" in n.roles else n for n in nodes)
+    with_engine(ports.world, nodes=tuple(newer))
+    ports.tell(Flush())
+
+
+def a_configuration_goes_down(ports: Recording) -> None:
+    ports.patch_status(Patch(CLUSTER, {"status": {"currentVersion": 3}}, ""))
+
+
+def an_engine_version_is_told_early(ports: Recording) -> None:
+    ports.patch_status(Patch(CLUSTER, {"status": {"engineVersion": "3.4.0"}}, ""))
+
+
+def a_pool_is_permitted_what_nobody_wants(ports: Recording) -> None:
+    ports.patch(Patch(key("SearchPool", "logs-data"), {"spec": {"engineVersion": "3.1.0"}}, ""))
+
+
+def a_set_deploys_what_is_not_permitted(ports: Recording) -> None:
+    containers = [{"name": "opensearch", "image": engine_image("3.4.0")}]
+    template = {"spec": {"template": {"spec": {"containers": containers}}}}
+    ports.patch(Patch(key("StatefulSet", "logs-data"), template, ""))
+
+
+def a_configuration_that_is_not_shipped(ports: Recording) -> None:
+    mark = {"metadata": {"annotations": {"search.everpath.dev/configuration": "2"}}}
+    ports.patch(Patch(key("Service", "logs"), mark, ""))
+
+
+def the_last_copy_goes(ports: Recording) -> None:
+    copies = ports.world.state.engine.copies
+    with_engine(ports.world, copies=tuple(each for each in copies if each.node == "logs-data-0"))
+    deleted(ports, pod("data-0"))
+
+
+def the_last_volume_goes(ports: Recording) -> None:
+    after(ports.world, without_volume, pod("data-1"))
+    deleted(ports, key("PersistentVolumeClaim", "data-logs-data-0"))
+
+
+def whoever_is_there_goes(ports: Recording) -> None:
+    deleted(ports, pod("data-0"), uid="")
+
+
+def a_current_pod_goes(ports: Recording) -> None:
+    deleted(ports, pod("data-0"))
+
+
+def a_setting_that_nobody_noted(ports: Recording) -> None:
+    ports.tell(SetAllocation(Allocation.PRIMARIES))
+
+
+def a_warning_that_nobody_noted(ports: Recording) -> None:
+    ports.record(Event(CLUSTER, "Downgrade", "2.18.0 is older"))
+
+
+def a_refused_version_is_deployed(ports: Recording) -> None:
+    edited(ports.world, version="1.0.0")
+    containers = [{"name": "opensearch", "image": engine_image("1.0.0")}]
+    template = {"spec": {"template": {"spec": {"containers": containers}}}}
+    ports.patch(Patch(key("StatefulSet", "logs-data"), template, ""))
+
+
+def a_locked_pool_grows(ports: Recording) -> None:
+    lock = {"pools": [{"name": "data", "replicas": 2, "roles": ["data"]}]}
+    with_ledger(ports.world, upgrade__lock=json.dumps(lock))
+    ports.patch(Patch(key("SearchPool", "logs-data"), {"spec": {"replicas": 3}}, ""))
+
+
+def a_batch_is_larger_than_allowed(ports: Recording) -> None:
+    with_ledger(ports.world, roll__away=[["logs-data-1", "uid-of-old"]])
+    after(ports.world, killed, pod("data-1"))
+    deleted(ports, pod("data-0"))
+
+
+def a_way_back_that_is_closed(ports: Recording) -> None:
+    edited(ports.world, version="3.4.0")
+    worked_until(
+        ports.world,
+        RELEASE,
+        lambda w: all(n.version == "3.4.0" for n in w.state.engine.nodes if "data" in n.roles),
+    )
+    ledger = {"ledger": {"upgrade/return": '"2.19.4"'}}
+    ports.patch_status(Patch(CLUSTER, {"status": ledger}, ""))
+
+
+def a_condition_without_its_prerequisites(ports: Recording) -> None:
+    found = ports.get(CLUSTER)
+    assert found is not None
+    conditions = [
+        {**each, "status": "False"} if each["type"] == "PodsAreCurrent" else each
+        for each in found["status"]["conditions"]
+    ]
+    ports.patch_status(Patch(CLUSTER, {"status": {"conditions": conditions}}, ""))
+
+
+def two_things_go_at_once(ports: Recording) -> None:
+    for name in ("data-0", "managers-0"):
+        try:
+            deleted(ports, pod(name))
+        except LawBroken as found:
+            broken = found
+    raise broken
+
+
+BREACHES = {
+    "quorum_is_kept": [a_second_manager_goes],
+    "one_voter_is_away": [a_voter_goes_while_another_is_away],
+    "versions_can_coexist": [managers_before_data],
+    "versions_only_rise": [a_configuration_goes_down, an_engine_version_is_told_early],
+    "pools_run_what_is_permitted": [
+        a_pool_is_permitted_what_nobody_wants,
+        a_set_deploys_what_is_not_permitted,
+    ],
+    "configuration_can_start_from_what_is_there": [a_configuration_that_is_not_shipped],
+    "last_copies_stay": [the_last_copy_goes, the_last_volume_goes],
+    "deletions_name_what_was_seen": [whoever_is_there_goes, a_current_pod_goes],
+    "deletions_are_written_down_first": [a_current_pod_goes, the_last_volume_goes],
+    "settings_are_written_down_first": [a_setting_that_nobody_noted],
+    "refused_versions_touch_nothing": [a_warning_that_nobody_noted, a_refused_version_is_deployed],
+    "locked_specs_wait": [a_locked_pool_grows],
+    "batches_grow_slowly": [a_batch_is_larger_than_allowed],
+    "no_way_back_is_gone_that_is_closed": [a_way_back_that_is_closed],
+    "conditions_follow_their_prerequisites": [a_condition_without_its_prerequisites],
+    "one_destruction_between_looks": [two_things_go_at_once],
+}
+CASES = [(law, breach) for law, breaches in BREACHES.items() for breach in breaches]
+
+
+@pytest.mark.parametrize(("law", "breach"), CASES, ids=[breach.__name__ for _, breach in CASES])
+def test_a_law_sees_what_breaks_it(law: str, breach: Callable[[Recording], None]) -> None:
+    with pytest.raises(LawBroken) as found:
+        breach(Recording(deployed(), CLUSTER, release(RELEASE)))
+    assert law in {each.law for each in found.value.breaches}
+
+
+def test_every_law_is_broken_by_something() -> None:
+    assert {law.__name__ for law in LAWS} < set(BREACHES)
+
+
+def test_an_ordinary_upgrade_breaks_none() -> None:
+    assert len(upgrade().steps) > 50
+
+
+def test_what_is_left_over_is_no_rest() -> None:
+    world = deployed()
+    assert unrest(world.state, CLUSTER) is None
+    assert unrest(with_ledger(world, roll__away=[]).state, CLUSTER) == "the ledger still has roll/away"
+    left = with_engine(deployed(), allocation=Allocation.PRIMARIES)
+    assert unrest(left.state, CLUSTER) == "the engine still has settings of ours"
+    locked = with_ledger(deployed(), upgrade__lock="{}")
+    assert unrest(locked.state, CLUSTER) == "the lock is held"
+
+
+def test_a_fingerprint_forgets_counters_and_moments() -> None:
+    world = deployed()
+    before = fingerprint(world.state)
+    found = world.get(CLUSTER)
+    assert found is not None
+    for text in ("a", None):
+        world.patch(Patch(CLUSTER, {"metadata": {"annotations": {"note": text}}}, ""))
+    world.patch(Patch(CLUSTER, {"metadata": {"annotations": found["metadata"].get("annotations")}}, ""))
+    world.state = replace(world.state, now=world.state.now + 1000)
+    assert fingerprint(world.state) == before
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda w: edited(w, version="3.4.0"),
+        lambda w: with_engine(w, allocation=Allocation.NONE),
+        lambda w: with_ledger(w, roll__away=[["logs-data-0", "uid-1"]]),
+        lambda w: after(w, killed, pod("data-0")),
+    ],
+    ids=["spec", "engine", "ledger", "pods"],
+)
+def test_a_fingerprint_tells_all_else_apart(change: Callable[[World], World]) -> None:
+    assert fingerprint(change(deployed()).state) != fingerprint(deployed().state)
+
+
+def test_no_two_moments_of_an_upgrade_have_one_fingerprint() -> None:
+    """But those in which nothing happens but time."""
+    seen = [fingerprint(beat.state) for beat in upgrade().beats]
+    assert len(set(seen)) >= len(seen) - 3

@@ -1,0 +1,183 @@
+"""A pod that is stuck never stands in the way of its own repair."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from operators_at_work import (
+    SMALL,
+    asked_for,
+    claims,
+    condition,
+    edited,
+    pool,
+    running,
+    settled,
+    status,
+    told,
+    with_faults,
+    with_index,
+    worked,
+    worked_until,
+)
+from searchkeeper.embedded.kubelet import Fault
+from searchkeeper.embedded.world import World
+from searchkeeper.engine.view import ShardState
+
+RELEASE = "0.4.0"
+OLD, BAD, NEW = "2.19.4", "3.3.2", "3.4.0"
+FAULTS = (Fault.CRASH, Fault.IMAGE, Fault.PENDING)
+ALL_IN_ONE = (pool("all", 1, "cluster_manager", "data"),)
+
+
+def deployed(*pools: dict[str, Any], **upgrade: Any) -> World:
+    world = asked_for(*(pools or SMALL), upgrade={"healthDeadlineSeconds": 60, **upgrade})
+    settled(world, RELEASE)
+    settled(with_index(world), RELEASE)
+    return world
+
+
+def stuck_at(world: World, version: str, fault: Fault) -> World:
+    """In an upgrade to a version whose image is no good."""
+    broken = {f"v{version.replace('.', '_')}": fault}
+    return worked(with_faults(edited(world, version=version), **broken), RELEASE, ticks=15)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_better_version_takes_the_place_of_one_that_does_not_start(fault: Fault) -> None:
+    """S17, S18: whoever waits for the broken pod before it mends it waits for ever."""
+    world = stuck_at(deployed(), BAD, fault)
+    settled(edited(world, version=NEW), RELEASE)
+    assert set(running(world).values()) == {NEW}
+
+
+def test_it_need_not_even_have_failed_for_long() -> None:
+    world = with_faults(edited(deployed(), version=BAD), v3_3_2=Fault.IMAGE)
+    worked_until(world, RELEASE, lambda w: "roll/away" in status(w)["ledger"])
+    worked(world, RELEASE, ticks=3)
+    settled(edited(world, version=NEW), RELEASE)
+    assert set(running(world).values()) == {NEW}
+
+
+def test_a_newer_wish_waits_for_an_upgrade_that_goes_well() -> None:
+    world = edited(deployed(), version=BAD)
+    worked_until(world, RELEASE, lambda w: BAD in running(w).values())
+    worked(edited(world, version=NEW), RELEASE, ticks=1)
+    assert condition(world, "UpgradeIsBegun") == "False Later: 3.4.0 has to wait until 3.3.2 is reached"
+    settled(world, RELEASE)
+    assert set(running(world).values()) == {NEW}
+
+
+def test_an_older_wish_than_nodes_run_already_goes_back_first() -> None:
+    world = edited(deployed(), version=NEW)
+    worked_until(world, RELEASE, lambda w: NEW in running(w).values())
+    worked(with_faults(world, logs_data_0=Fault.NEVER_READY), RELEASE, ticks=15)
+    settled(edited(with_faults(world), version=BAD), RELEASE)
+    assert set(running(world).values()) == {BAD}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_the_only_node_of_a_cluster_comes_back_when_its_upgrade_is_taken_back(fault: Fault) -> None:
+    """Nobody can be asked whether the way is open; but no node has run the newer version."""
+    world = stuck_at(deployed(*ALL_IN_ONE), NEW, fault)
+    before = claims(world)
+    if fault is Fault.CRASH:
+        assert condition(world, "RollbackIsPossible").startswith("False Closed: ")
+        return
+    settled(edited(world, version=OLD), RELEASE)
+    assert set(running(world).values()) == {OLD}
+    assert claims(world) == before
+
+
+def test_the_only_node_of_a_cluster_is_mended_forwards_where_it_cannot_go_back() -> None:
+    world = stuck_at(deployed(*ALL_IN_ONE), BAD, Fault.CRASH)
+    settled(edited(world, version=NEW), RELEASE)
+    assert running(world) == {"all-0": NEW}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_cluster_that_never_started_starts_when_its_version_is_corrected(fault: Fault) -> None:
+    world = with_faults(asked_for(version="2.19.3"), v2_19_3=fault)
+    worked(world, RELEASE, ticks=5)
+    settled(edited(world, version=OLD), RELEASE)
+    assert set(running(world).values()) == {OLD}
+
+
+def test_an_upgrade_may_be_the_cure_of_a_broken_pod() -> None:
+    world = worked(with_faults(deployed(), logs_data_1=Fault.CRASH), RELEASE, ticks=5)
+    worked(edited(world, version=NEW), RELEASE, ticks=5)
+    assert "upgrade" in status(world)["ledger"]
+
+
+def test_a_node_that_cannot_start_on_what_it_wrote_begins_anew_when_waiting_has_not_helped() -> None:
+    """It started on the newer version, and crashed before it joined: only its disk knows."""
+    world = stuck_at(deployed(), NEW, Fault.CRASH)
+    engine = world.state.engine
+    disks = {**dict(engine.disks), "logs-data-0": NEW}
+    world.state = replace(world.state, engine=replace(engine, disks=tuple(sorted(disks.items()))))
+    before = claims(world)
+    settled(edited(world, version=OLD), RELEASE)
+    after = claims(world)
+    assert set(running(world).values()) == {OLD}
+    assert [name for name in before if before[name] != after[name]] == ["data-logs-data-0"]
+
+
+def test_it_keeps_its_disk_where_that_may_be_all_there_is() -> None:
+    world = edited(stuck_at(deployed(), NEW, Fault.CRASH), version=OLD)
+    worked_until(world, RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
+    engine = world.state.engine
+    disks = {**dict(engine.disks), "logs-data-0": NEW}
+    missing = [
+        replace(each, state=ShardState.UNASSIGNED, node=None, left_on="logs-data-0") for each in engine.copies
+    ]
+    world.state = replace(
+        world.state, engine=replace(engine, disks=tuple(sorted(disks.items())), copies=tuple(missing))
+    )
+    before = claims(world)
+    worked(world, RELEASE, ticks=40)
+    assert claims(world) == before
+
+
+def test_nodes_without_data_or_vote_begin_anew_at_once_on_the_way_back() -> None:
+    """Kubernetes replaces them by itself, on volumes that the older version cannot read."""
+    world = asked_for(*SMALL, pool("routers", 2, "coordinating"), upgrade={"healthDeadlineSeconds": 3600})
+    settled(world, RELEASE)
+    edited(world, version=NEW)
+    worked_until(world, RELEASE, lambda w: running(w).get("routers-0") == NEW)
+    settled(edited(world, version=OLD), RELEASE)
+    assert set(running(world).values()) == {OLD}
+    assert not status(world)["ledger"]
+
+
+def away(world: World) -> list[str]:
+    """The pods that were taken away by us, and are not back."""
+    return [each for each, _ in json.loads(status(world)["ledger"].get("roll/away", "[]"))]
+
+
+def test_batches_double_up_to_the_cap() -> None:
+    world = edited(deployed(pool("data", 8, "data"), SMALL[1], maxBatch=4), version=NEW)
+    sizes: list[int] = []
+
+    def is_over(now: World) -> bool:
+        sizes.append(len(away(now)))
+        return running(now).get("data-7") == NEW
+
+    worked_until(world, RELEASE, is_over)
+    grown = [size for size, before in pairwise([*sizes, 0]) if before < size]
+    assert grown == [1, 2, 4, 1]
+
+
+def test_a_batch_that_fails_makes_the_next_one_smaller() -> None:
+    world = edited(deployed(pool("data", 8, "data"), SMALL[1], maxBatch=4), version=NEW)
+    worked_until(world, RELEASE, lambda w: len(away(w)) == 4)
+    fault = {away(world)[0].replace("-", "_"): Fault.NEVER_READY}
+    worked(with_faults(world, **fault), RELEASE, ticks=12)
+    assert status(world)["ledger"]["roll/size"] == '["data",2]', told(world)
+    settled(with_faults(world), RELEASE)
+    assert set(running(world).values()) == {NEW}
+    assert not status(world)["ledger"]

@@ -1,0 +1,252 @@
+"""What becomes of an upgrade that fails, or that nobody wants any more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+from operators_at_work import (
+    CLUSTER,
+    SMALL,
+    annotated,
+    asked_for,
+    claims,
+    condition,
+    copied,
+    edited,
+    pool,
+    running,
+    score,
+    settled,
+    status,
+    summary,
+    told,
+    with_faults,
+    with_index,
+    worked,
+    worked_until,
+)
+from searchkeeper.embedded.kubelet import Fault
+from searchkeeper.embedded.world import World
+from searchkeeper.engine.view import Index
+from searchkeeper.loop import cycle
+from searchkeeper.releases import release
+from searchkeeper.writes import Delete
+
+RELEASE = "0.4.0"
+OLD, NEW = "2.19.4", "3.4.0"
+THREE = (pool("data", 3, "data"), pool("managers", 3, "cluster_manager"))
+
+
+@cache
+def _deployed(rollback: str, names: tuple[str, ...]) -> World:
+    pools = {"small": SMALL, "three": THREE}[names[0]]
+    world = asked_for(*pools, upgrade={"rollback": rollback, "healthDeadlineSeconds": 60})
+    settled(world, RELEASE)
+    with_index(world)
+    settled(world, RELEASE)
+    return world
+
+
+def deployed(rollback: str = "Manual", pools: str = "small") -> World:
+    """A cluster with documents, which gives its nodes a minute."""
+    return copied(_deployed(rollback, (pools,)))
+
+
+def upgrading(world: World, **faults: Fault) -> World:
+    return with_faults(edited(world, version=NEW), **faults)
+
+
+def has_crossed(world: World) -> bool:
+    return NEW in running(world).values()
+
+
+def writes_of_a_quiet_hour(world: World) -> int:
+    """Steady state does nothing at all."""
+    wrote = 0
+    for _ in range(360):
+        wrote += cycle(world, world, CLUSTER, release(RELEASE), world.state.now).wrote
+        world.tick()
+    return wrote
+
+
+@pytest.mark.parametrize("fault", [Fault.CRASH, Fault.IMAGE, Fault.PENDING, Fault.NEVER_READY])
+def test_an_upgrade_that_fails_turns_back_by_itself_where_that_is_wanted(fault: Fault) -> None:
+    world = deployed("Automatic")
+    before = summary(world.state)
+    worked(upgrading(world, v3_4_0=fault), RELEASE)
+    assert summary(world.state) == before
+    assert set(running(world).values()) == {OLD}
+    assert status(world)["engineVersion"] == OLD
+    assert "upgrade" not in status(world)["ledger"]
+    assert "upgrade/lock" not in status(world)["ledger"]
+
+
+def test_what_has_failed_does_not_begin_again_by_itself() -> None:
+    world = worked(upgrading(deployed("Automatic"), v3_4_0=Fault.CRASH), RELEASE)
+    assert condition(world, "UpgradeIsBegun") == (
+        "False GivenUp: 3.4.0 has failed; change the spec to try again"
+    )
+    assert writes_of_a_quiet_hour(with_faults(world)) == 0
+
+
+def test_a_change_of_the_spec_is_another_try() -> None:
+    world = worked(upgrading(deployed("Automatic"), v3_4_0=Fault.CRASH), RELEASE)
+    settled(edited(with_faults(world), upgrade={"maxBatch": 2}), RELEASE)
+    assert set(running(world).values()) == {NEW}
+    assert not status(world)["ledger"]
+
+
+def test_an_upgrade_that_fails_waits_for_an_order_and_says_which() -> None:
+    world = worked(upgrading(deployed("Manual"), v3_4_0=Fault.CRASH), RELEASE)
+    assert status(world)["phase"] == "Stalled"
+    assert condition(world, "RollbackIsPossible") == (
+        "True Open: back to 2.19.4 until logs-data-1 is replaced: "
+        "then books[0] has no copy on a node of the older version; "
+        "to go back, annotate the SearchCluster with search.everpath.dev/rollback=2.19.4"
+    )
+    assert writes_of_a_quiet_hour(world) == 0
+
+
+def test_the_order_is_carried_out_and_forgotten() -> None:
+    world = worked(upgrading(deployed("Manual"), v3_4_0=Fault.CRASH), RELEASE)
+    worked(annotated(world, rollback=OLD), RELEASE)
+    assert set(running(world).values()) == {OLD}
+    found = world.get(CLUSTER)
+    assert found is not None
+    assert not found["metadata"]["annotations"]
+
+
+def test_an_order_from_earlier_days_does_not_turn_the_next_upgrade() -> None:
+    world = annotated(deployed("Manual"), rollback=OLD)
+    settled(upgrading(world), RELEASE)
+    assert set(running(world).values()) == {NEW}
+
+
+def test_an_order_for_another_version_is_none() -> None:
+    world = worked(upgrading(deployed("Manual"), v3_4_0=Fault.CRASH), RELEASE)
+    worked(annotated(world, rollback="2.19.3"), RELEASE)
+    assert status(world)["phase"] == "Stalled"
+
+
+def test_where_rollback_is_off_nothing_turns_it_but_the_spec() -> None:
+    world = worked(upgrading(deployed("Off"), v3_4_0=Fault.CRASH), RELEASE)
+    worked(annotated(world, rollback=OLD), RELEASE)
+    assert status(world)["phase"] == "Stalled"
+    settled(edited(world, version=OLD), RELEASE)
+    assert set(running(world).values()) == {OLD}
+
+
+def test_a_paused_upgrade_has_not_failed() -> None:
+    world = worked_until(upgrading(deployed("Automatic")), RELEASE, has_crossed)
+    worked(edited(world, upgrade={"paused": True}), RELEASE)
+    assert "upgrade/return" not in status(world)["ledger"]
+
+
+def test_a_node_that_ran_the_newer_version_gets_an_empty_volume_and_no_other_does() -> None:
+    world = worked_until(upgrading(deployed()), RELEASE, has_crossed)
+    before = claims(world)
+    settled(edited(world, version=OLD), RELEASE)
+    after = claims(world)
+    assert [name for name in before if before[name] != after[name]] == ["data-logs-data-0"]
+    assert not told(world).splitlines()[:-1]
+
+
+def test_its_volume_goes_before_its_pod_and_both_are_written_down_first() -> None:
+    """The laws of the recording see to the second part."""
+    world = edited(worked_until(upgrading(deployed()), RELEASE, has_crossed), version=OLD)
+    steps = score(world, RELEASE).steps
+    gone = [step.write.key.name for step in steps if isinstance(step.write, Delete)]
+    assert gone == ["data-logs-data-0", "logs-data-0"]
+
+
+def test_its_shards_live_elsewhere_before_its_volume_goes() -> None:
+    world = worked_until(upgrading(deployed(pools="three")), RELEASE, has_crossed)
+    worked_until(world, RELEASE, lambda w: "roll/away" not in status(w)["ledger"])
+    steps = score(edited(world, version=OLD), RELEASE).steps
+    wiped = next(step for step in steps if isinstance(step.write, Delete))
+    assert wiped.key is not None
+    assert wiped.key.kind == "PersistentVolumeClaim"
+    assert all("logs-data-0" not in (copy.node, copy.to) for copy in wiped.before.engine.copies)
+
+
+def test_nodes_go_back_in_the_order_opposite_to_that_in_which_they_came() -> None:
+    pools = (pool("data", 4, "data"), pool("managers", 3, "cluster_manager"))
+    world = asked_for(*pools, upgrade={"healthDeadlineSeconds": 600})
+    settled(world, RELEASE)
+    edited(world, version=NEW)
+    came = worked_until(world, RELEASE, lambda w: list(running(w).values()).count(NEW) == 2)
+    assert [name for name, version in running(came).items() if version == NEW] == ["data-0", "data-1"]
+    steps = score(edited(came, version=OLD), RELEASE).steps
+    gone = [step.write.key for step in steps if isinstance(step.write, Delete)]
+    assert [key.name for key in gone if key.kind == "Pod"] == ["logs-data-1", "logs-data-0"]
+
+
+@pytest.mark.parametrize("rollback", ["Automatic", "Manual"])
+def test_past_the_point_of_no_return_nothing_goes_back(rollback: str) -> None:
+    world = upgrading(deployed(rollback))
+    worked_until(world, RELEASE, lambda w: running(w).get("data-1") == NEW)
+    worked(with_faults(world, logs_managers_2=Fault.CRASH), RELEASE)
+    annotated(world, rollback=OLD)
+    worked(world, RELEASE)
+    assert status(world)["phase"] == "Stalled"
+    assert "upgrade/return" not in status(world)["ledger"]
+    assert condition(world, "RollbackIsPossible") == (
+        "False Closed: no way back to 2.19.4: books[0] has no copy on a node of the older version"
+    )
+
+
+def test_no_step_back_is_taken_when_the_way_closes_meanwhile() -> None:
+    world = worked_until(upgrading(deployed(pools="three")), RELEASE, has_crossed)
+    worked_until(edited(world, version=OLD), RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
+    engine = world.state.engine
+    world.state = replace(
+        world.state, engine=replace(engine, indices=(*engine.indices, Index("maps", 1, NEW)))
+    )
+    before = claims(world)
+    worked(world, RELEASE)
+    assert condition(world, "PodsAreCurrent") == (
+        "False NoWayBack: stalled: cannot go back to 2.19.4: index maps was created by 3.4.0"
+    )
+    assert claims(world) == before
+    assert running(world)["data-0"] == NEW
+
+
+def test_the_pod_with_which_the_way_closes_is_named_before_it_goes() -> None:
+    steps = score(upgrading(deployed()), RELEASE).steps
+    told_before, closed_with = "", ""
+    for step in steps:
+        if isinstance(step.write, Delete):
+            closed_with = step.write.key.name
+        conditions = {each["type"]: each for each in step.after.status.get("conditions", ())}
+        found: dict[str, Any] = conditions.get("RollbackIsPossible", {})
+        if found.get("status") == "False":
+            break
+        told_before = found.get("message", "")
+    assert closed_with == "logs-data-1"
+    assert told_before.startswith("back to 2.19.4 until logs-data-1 is replaced")
+
+
+def test_whoever_reverts_at_any_moment_comes_back_or_hears_that_it_is_too_late() -> None:
+    whole = score(upgrading(deployed()), RELEASE)
+    ends = set()
+    for beat in whole.beats[::3]:
+        world = edited(World(beat.state), version=OLD)
+        worked(world, RELEASE, ticks=30)
+        [version] = set(running(world).values())
+        assert "upgrade/lock" not in status(world)["ledger"]
+        assert version == OLD or condition(world, "VersionIsAccepted").startswith("False Downgrade")
+        ends.add(version)
+    assert ends == {OLD, NEW}
+
+
+def test_an_edit_during_the_way_back_is_applied_after_it() -> None:
+    world = edited(worked_until(upgrading(deployed()), RELEASE, has_crossed), version=OLD)
+    more = [pool("data", 3, "data"), pool("managers", 3, "cluster_manager")]
+    settled(edited(world, pools=more), RELEASE)
+    assert running(world) == dict.fromkeys(
+        ["data-0", "data-1", "data-2", "managers-0", "managers-1", "managers-2"], OLD
+    )

@@ -1,0 +1,59 @@
+"""Dashboards come after the engine, and go when they are not wanted."""
+
+from __future__ import annotations
+
+from operators_at_work import asked_for, condition, edited, settled, status
+from searchkeeper.embedded.kubelet import Fault
+from searchkeeper.embedded.world import World
+from searchkeeper.images import dashboards_image, version_in
+from searchkeeper.writes import Key
+from tales import at_work, broken, running, unfolding
+
+DASHBOARDS = Key("apps/v1", "Deployment", "search", "logs-dashboards")
+WANTED = {"enabled": True, "replicas": 2}
+
+
+def wanted_version(world: World) -> str | None:
+    found = world.get(DASHBOARDS)
+    return None if found is None else version_in(found["spec"]["template"]["spec"]["containers"][0]["image"])
+
+
+def test_they_come_when_every_node_of_the_engine_has_arrived() -> None:
+    for moment in unfolding(asked_for(dashboards=WANTED)):
+        if moment.get(DASHBOARDS) is not None:
+            assert len(moment.state.engine.nodes) == 5
+    assert wanted_version(moment) == "2.19.4"
+
+
+def test_they_are_upgraded_after_the_engine() -> None:
+    world = edited(running(dashboards=WANTED), version="3.4.0")
+    for moment in unfolding(world):
+        if {node.version for node in moment.state.engine.nodes} != {"3.4.0"}:
+            assert wanted_version(moment) == "2.19.4"
+    assert wanted_version(world) == "3.4.0"
+
+
+def test_they_are_waited_for_until_they_are_ready() -> None:
+    world = broken(running(), dashboards_image("2.19.4"), Fault.IMAGE)
+    at_work(edited(world, dashboards=WANTED), ticks=10)
+    assert condition(world, "DashboardsAreCurrent") == (
+        "False NotReady: Deployment logs-dashboards is not ready"
+    )
+    at_work(world, ticks=100)
+    assert status(world)["phase"] == "Stalled"
+
+
+def test_those_that_fail_hold_no_lock() -> None:
+    """L4: the engine has arrived; other edits are not to wait for them."""
+    world = broken(running(dashboards=WANTED), dashboards_image("3.4.0"), Fault.CRASH)
+    at_work(edited(world, version="3.4.0"), ticks=60)
+    assert status(world)["engineVersion"] == "3.4.0"
+    assert "upgrade/lock" not in status(world)["ledger"]
+
+
+def test_they_go_when_they_are_not_wanted_any_more() -> None:
+    world = edited(running(dashboards=WANTED), dashboards={"enabled": False})
+    settled(world, "0.4.0")
+    world.tick()
+    world.tick()
+    assert not [key for key in world.state.cluster.objects if "dashboards" in key.name]

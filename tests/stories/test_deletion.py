@@ -1,0 +1,106 @@
+"""A cluster that is deleted leaves nothing behind but its volumes, in whatever it was doing."""
+
+from __future__ import annotations
+
+import pytest
+
+from operators_at_work import CLUSTER, CutOff, Ports, copied, edited, pool, settled, status
+from searchkeeper.embedded.world import World
+from searchkeeper.engine.calls import Exclude
+from searchkeeper.writes import Patch
+from tales import Silent, at_work, deleted, kinds, pods, running, unfolding, until
+
+LEFT = {"PersistentVolumeClaim"}
+
+
+def gone(world: World, version: str = "0.4.0") -> World:
+    """The laws are for clusters that stay: here every pod goes, and with it the last copy of everything."""
+    return at_work(deleted(world), Ports(world), version, ticks=12)
+
+
+def interrupted(start: World, version: str) -> list[World]:
+    """The world after every write that this release makes."""
+    found = []
+    for cut in range(settled(copied(start), version)):
+        world = copied(start)
+        with pytest.raises(CutOff):
+            settled(world, version, allowed=cut)
+        found.append(world)
+    return found
+
+
+@pytest.mark.parametrize("version", ["0.1.0", "0.2.2", "0.3.1", "0.4.0"])
+def test_nothing_stays_but_the_volumes(version: str) -> None:
+    world = running(version=version, dashboards={"enabled": True})
+    volumes = {key for key in world.state.cluster.objects if key.kind == "PersistentVolumeClaim"}
+    gone(world, version)
+    assert set(world.state.cluster.objects) == volumes
+
+
+def test_until_then_its_phase_is_deleting_and_nothing_else_is_done() -> None:
+    world = edited(running(), version="3.4.0")
+    world.patch(Patch(CLUSTER, {"metadata": {"finalizers": ["search.everpath.dev/searchkeeper", "x/y"]}}, ""))
+    before = pods(world)
+    at_work(deleted(world), ticks=5)
+    assert status(world)["phase"] == "Deleting"
+    assert pods(world) == before
+    found = world.get(CLUSTER)
+    assert found is not None
+    assert found["metadata"]["finalizers"] == ["x/y"]
+
+
+def test_whatever_an_upgrade_has_set_in_the_engine_is_undone() -> None:
+    start = edited(running(upgrade={"maxBatch": 2}), version="3.4.0")
+    for world in interrupted(start, "0.4.0"):
+        world.tell(Exclude(world.state.engine.excluded | {"a-users-own"}))
+        ledger = status(world).get("ledger", {})
+        engine = None
+        deleted(world)
+        for _ in range(12):
+            at_work(world, ticks=1)
+            engine = world.state.engine if CLUSTER in world.state.cluster.objects else engine
+        assert kinds(world) <= LEFT, ledger
+        last = engine or world.state.engine
+        assert not last.voting_exclusions
+        assert last.allocation is None
+        assert last.excluded == {"a-users-own"}
+
+
+def test_pods_between_two_stateful_sets_go_as_well() -> None:
+    """They have no owner whom they could follow. Their revisions are Kubernetes' own affair."""
+    start = running(version="0.3.1")
+    for world in interrupted(start, "0.4.0"):
+        gone(world)
+        assert kinds(world) <= {*LEFT, "ControllerRevision"}
+
+
+def upgrading() -> World:
+    """In the middle of it, with something set in the engine."""
+    world = edited(running(), version="3.4.0")
+    return until(lambda world: world.state.engine.allocation is not None, world)
+
+
+def test_an_engine_that_does_not_answer_is_waited_for() -> None:
+    world = deleted(upgrading())
+    at_work(world, Silent(world), ticks=20)
+    assert world.get(CLUSTER) is not None
+    at_work(world, ticks=10)
+    assert kinds(world) <= LEFT
+
+
+def test_an_engine_that_never_answers_does_not_hold_the_cluster_for_ever() -> None:
+    world = deleted(upgrading())
+    at_work(world, Silent(world), ticks=100)
+    assert kinds(world) <= LEFT
+    [event] = [each for each in world.state.events if each.reason == "EngineNotTidied"]
+    assert "engine/allocation could not be undone (cannot be undone yet: timed out)" in event.message
+
+
+def test_what_was_set_for_nodes_that_leave_is_undone_too() -> None:
+    world = edited(running(), pools=[pool("data", 1, "data"), pool("managers", 3, "cluster_manager")])
+    until(lambda world: bool(world.state.engine.excluded), world)
+    deleted(world)
+    for _ in unfolding(world, ports=Ports(world)):
+        if CLUSTER not in world.state.cluster.objects:
+            break
+    assert not world.state.engine.excluded

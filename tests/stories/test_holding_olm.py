@@ -1,0 +1,171 @@
+"""OLM is asked not to replace the operator while a step must not be interrupted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from operators_at_work import CLUSTER, Ports, edited, settled, status
+from searchkeeper.embedded.cluster import Cluster
+from searchkeeper.embedded.manifests import annotation
+from searchkeeper.embedded.world import World
+from searchkeeper.holding import HOLDERS, OPERATOR_CONDITION
+from searchkeeper.loop import cycle
+from searchkeeper.releases import release
+from searchkeeper.writes import Key, Manifest, Patch
+from tales import Telling, away, deleted, running, unfolding
+
+CONDITION = Key(*OPERATOR_CONDITION, "operators", "searchkeeper.v0.4.0")
+EVERYBODY = {"data-0", "data-1", "managers-0", "managers-1", "managers-2"}
+
+
+def installed(world: World) -> World:
+    """With the object that OLM makes for the operator."""
+    metadata = {"name": CONDITION.name, "namespace": CONDITION.namespace}
+    world.create({"apiVersion": CONDITION.api, "kind": CONDITION.kind, "metadata": metadata, "spec": {}})
+    return world
+
+
+def found(world: World) -> Manifest:
+    object_ = world.get(CONDITION)
+    assert object_ is not None
+    return object_
+
+
+def upgradeable(world: World) -> str | None:
+    conditions = found(world)["spec"].get("conditions", ())
+    return next((each["status"] for each in conditions if each["type"] == "Upgradeable"), None)
+
+
+def moments(world: World, version: str = "0.4.0") -> Iterator[World]:
+    return unfolding(world, version, operator_condition=CONDITION)
+
+
+def test_a_cluster_at_rest_holds_nobody() -> None:
+    world = installed(running())
+    assert [upgradeable(each) for each in moments(world)][-1] == "True"
+
+
+def test_while_somebody_is_away_olm_has_to_wait() -> None:
+    world = edited(installed(running()), version="3.4.0")
+    seen = set()
+    for moment in moments(world):
+        seen.add(upgradeable(moment))
+        if away(moment, EVERYBODY):
+            assert upgradeable(moment) == "False"
+    assert seen == {"True", "False"}
+    assert upgradeable(world) == "True"
+
+
+def orphans(cluster: Cluster) -> list[str]:
+    return [
+        key.name
+        for key, each in cluster.objects.items()
+        if key.kind == "Pod" and not each["metadata"].get("ownerReferences")
+    ]
+
+
+def test_while_pods_belong_to_nobody_olm_has_to_wait() -> None:
+    world = installed(running(version="0.3.1"))
+    seen = 0
+    for moment in moments(world):
+        if orphans(moment.state.cluster):
+            seen += 1
+            assert upgradeable(moment) == "False"
+    assert seen
+    assert upgradeable(world) == "True"
+
+
+def test_it_is_said_before_the_pod_goes() -> None:
+    """OLM must not come in between."""
+    world = edited(installed(running()), version="3.4.0")
+
+    class Watching(Telling):
+        def delete(self, delete: object) -> None:
+            assert upgradeable(world) == "False"
+            super().delete(delete)  # type: ignore[arg-type]
+
+    ports = Watching(world)
+    for _ in unfolding(world, ports=ports, operator_condition=CONDITION):
+        pass
+    assert len(ports.deleted) == 5
+
+
+def test_the_moment_changes_only_with_the_status() -> None:
+    world = edited(installed(running()), version="3.4.0")
+    last = None
+    for moment in moments(world):
+        for each in found(moment)["spec"].get("conditions", ()):
+            if last is not None and last["status"] == each["status"]:
+                assert last["lastTransitionTime"] == each["lastTransitionTime"]
+            last = each
+
+
+def test_where_olm_is_not_nothing_is_written() -> None:
+    world = running()
+    ports = Ports(world)
+    cycle(ports, ports, CLUSTER, release("0.4.0"), world.state.now, operator_condition=CONDITION)
+    assert ports.writes == 0
+
+
+def test_at_rest_nothing_is_written_either() -> None:
+    world = installed(running())
+    for _ in moments(world):
+        pass
+    ports = Ports(world)
+    cycle(ports, ports, CLUSTER, release("0.4.0"), world.state.now, operator_condition=CONDITION)
+    assert ports.writes == 0
+
+
+def holders(world: World, text: str) -> World:
+    conditions = [
+        {"type": "Upgradeable", "status": "False", "reason": "x", "message": "", "lastTransitionTime": "t"}
+    ]
+    changes = {"metadata": {"annotations": {HOLDERS: text}}, "spec": {"conditions": conditions}}
+    world.patch(Patch(CONDITION, changes, ""))
+    return world
+
+
+def test_as_long_as_another_cluster_holds_it_it_is_held() -> None:
+    world = holders(installed(running()), '{"search/other": "other-0 is being replaced"}')
+    metadata = {"name": "other", "namespace": "search"}
+    world.create({"apiVersion": CLUSTER.api, "kind": CLUSTER.kind, "metadata": metadata, "spec": {}})
+    for _ in moments(world):
+        pass
+    assert upgradeable(world) == "False"
+
+
+def test_a_cluster_that_is_gone_holds_nothing() -> None:
+    world = holders(installed(running()), '{"search/gone": "gone-0 is being replaced"}')
+    for _ in moments(world):
+        pass
+    assert upgradeable(world) == "True"
+    assert annotation(found(world), HOLDERS) is None
+
+
+def test_conditions_of_others_stay() -> None:
+    world = installed(running())
+    other = {"type": "Other", "status": "True", "reason": "x", "message": "", "lastTransitionTime": "t"}
+    world.patch(Patch(CONDITION, {"spec": {"conditions": [other]}}, ""))
+    for _ in moments(world):
+        pass
+    assert other in found(world)["spec"]["conditions"]
+
+
+def test_a_cluster_that_is_deleted_holds_nothing() -> None:
+    world = edited(installed(running()), version="3.4.0")
+    next(each for each in moments(world) if upgradeable(each) == "False")
+    deleted(world)
+    for _ in moments(world):
+        if CLUSTER not in world.state.cluster.objects:
+            break
+    assert upgradeable(world) == "True"
+
+
+def test_whoever_is_replaced_all_the_same_loses_nothing() -> None:
+    world = edited(installed(running()), version="3.4.0")
+    next(each for each in moments(world) if upgradeable(each) == "False")
+    settled(world, "0.4.0")
+    assert status(world)["engineVersion"] == "3.4.0"
+    for _ in moments(world):
+        pass
+    assert upgradeable(world) == "True"

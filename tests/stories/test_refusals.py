@@ -1,0 +1,142 @@
+"""What the operator will not do, it says once, and leaves everything as it is."""
+
+from __future__ import annotations
+
+import pytest
+
+from operators_at_work import CLUSTER, Ports, asked_for, condition, edited, settled, status
+from searchkeeper.embedded.kubelet import Fault
+from searchkeeper.images import engine_image
+from searchkeeper.loop import cycle
+from searchkeeper.releases import release
+from searchkeeper.writes import EventType, Patch
+from tales import Telling, at_work, broken, deleted, running, templates, until, versions
+
+ILLEGAL = {
+    "2.17.0": "Downgrade",
+    "4.0.0": "SkipsMajor",
+    "3.9.0": "NewerThanOperator",
+    "latest": "UnparsableVersion",
+}
+
+
+@pytest.mark.parametrize(("version", "reason"), ILLEGAL.items())
+def test_an_illegal_version_is_one_warning_and_no_change(version: str, reason: str) -> None:
+    """I10: no pod template is touched."""
+    world = running()
+    before = templates(world), versions(world)
+    at_work(edited(world, version=version), ticks=20)
+    assert [(each.type, each.reason) for each in world.state.events] == [(EventType.WARNING, reason)]
+    assert (templates(world), versions(world)) == before
+    assert status(world)["phase"] == "Refused"
+    assert status(world)["engineVersion"] == "2.19.4"
+
+
+def test_below_the_floor_of_the_next_major_is_illegal_too() -> None:
+    world = running(version="0.2.2")
+    world.patch_status(Patch(CLUSTER, {"status": {"engineVersion": "2.18.0"}}, ""))
+    at_work(edited(world, version="3.4.0"), ticks=5)
+    assert [each.reason for each in world.state.events] == ["BelowFloor"]
+
+
+def test_another_edit_that_is_as_wrong_is_another_warning() -> None:
+    world = at_work(edited(running(), version="9.0.0"), ticks=5)
+    at_work(edited(world, version="8.0.0"), ticks=5)
+    assert [each.reason for each in world.state.events] == ["SkipsMajor", "SkipsMajor"]
+
+
+def test_a_refusal_ends_with_the_next_edit() -> None:
+    world = at_work(edited(running(), version="9.0.0"), ticks=5)
+    settled(edited(world, version="2.19.4"), "0.4.0")
+    assert status(world)["phase"] == "Running"
+    assert not status(world)["ledger"]
+
+
+def test_while_a_version_is_refused_nothing_is_written() -> None:
+    """L2: no hot loop."""
+    world = at_work(edited(running(), version="9.0.0"), ticks=5)
+    ports = Telling(world)
+    at_work(world, ports, ticks=100)
+    assert ports.writes == 0
+
+
+def test_a_new_cluster_of_an_illegal_version_is_not_begun() -> None:
+    world = asked_for(version="9.9.9")
+    at_work(world, ticks=5)
+    assert not versions(world)
+    assert not templates(world)
+    assert [each.reason for each in world.state.events] == ["NewerThanOperator"]
+
+
+def test_a_new_cluster_whose_first_image_is_wrong_may_be_given_an_older_one() -> None:
+    """S17: nobody has written anything that the older one could not read."""
+    world = broken(asked_for(version="2.19.9"), engine_image("2.19.9"), Fault.IMAGE)
+    at_work(world, ticks=5)
+    settled(edited(world, version="2.19.4"), "0.4.0")
+    assert set(versions(world).values()) == {"2.19.4"}
+
+
+def test_a_new_cluster_whose_nodes_have_joined_goes_not_back() -> None:
+    world = asked_for(version="3.4.0")
+    until(lambda world: len(world.state.engine.nodes) > 3, world)
+    at_work(edited(world, version="2.19.4"), ticks=20)
+    assert [each.reason for each in world.state.events] == ["Downgrade"]
+    assert set(versions(world).values()) == {"3.4.0"}
+
+
+def test_managers_that_would_forget_the_cluster_are_not_upgraded() -> None:
+    managers = {
+        "name": "managers",
+        "roles": ["cluster_manager"],
+        "replicas": 3,
+        "storage": {"ephemeral": True},
+    }
+    world = running({"name": "data", "roles": ["data"], "replicas": 2}, managers)
+    before = templates(world)
+    at_work(edited(world, version="3.4.0"), ticks=10)
+    assert [each.reason for each in world.state.events] == ["MetadataNotPersistent"]
+    assert templates(world) == before
+
+
+@pytest.mark.parametrize(
+    ("older", "known", "who"),
+    [
+        ("0.3.1", "1 to 3", "0.4.0-rc.1, 0.4.0"),
+        ("0.2.2", "0 to 1, 1 to 2", "0.4.0-rc.1, 0.4.0"),
+    ],
+)
+def test_an_operator_that_was_itself_downgraded_touches_nothing(older: str, known: str, who: str) -> None:
+    """I6: never downwards; who can take it is said."""
+    world = running()
+    objects = {key: each for key, each in world.state.cluster.objects.items() if key != CLUSTER}
+    ports = Telling(world)
+    at_work(edited(world, version="3.4.0"), ports, version=older, ticks=10)
+    assert {key: each for key, each in world.state.cluster.objects.items() if key != CLUSTER} == objects
+    assert status(world)["phase"] == "Refused"
+    assert condition(world, "ConfigurationIsKnown") == (
+        f"False NoProcedureFits: configuration 4 is deployed; this operator knows the ways {known}; "
+        f"these releases of the operator can take it: {who}"
+    )
+    assert ports.writes == 1
+    settled(world, "0.4.0")
+    assert status(world)["phase"] == "Running"
+    assert status(world)["engineVersion"] == "3.4.0"
+
+
+def test_a_configuration_that_no_release_knows_is_left_alone() -> None:
+    world = running()
+    world.patch_status(Patch(CLUSTER, {"status": {"currentVersion": 9}}, ""))
+    at_work(world, ticks=3)
+    assert condition(world, "ConfigurationIsKnown").endswith(
+        "no release of the operator that this one knows of can take it"
+    )
+
+
+def test_an_operator_that_cannot_take_it_can_still_undo_what_was_set() -> None:
+    """What is in the journal is for every release."""
+    world = edited(running(), version="3.4.0")
+    until(lambda world: world.state.engine.allocation is not None, world)
+    ports = Ports(deleted(world))
+    while CLUSTER in world.state.cluster.objects:
+        assert cycle(ports, ports, CLUSTER, release("0.1.0"), world.state.now).wrote
+    assert world.state.engine.allocation is None

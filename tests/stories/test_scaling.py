@@ -1,0 +1,280 @@
+"""More nodes come at once; fewer nodes give away what they have before they go."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from operators_at_work import (
+    CutOff,
+    condition,
+    copied,
+    edited,
+    pool,
+    settled,
+    status,
+    with_index,
+)
+from searchkeeper.embedded.kubelet import Fault
+from searchkeeper.embedded.world import World
+from searchkeeper.engine.calls import Exclude, SetAllocation
+from searchkeeper.engine.embedded import created
+from searchkeeper.engine.view import Allocation
+from searchkeeper.writes import Key, Patch
+from tales import Silent, at_work, away, broken, pods, running, stateful_set, unfolding, until, versions
+
+MANAGERS = pool("managers", 3, "cluster_manager")
+
+
+def data(replicas: int) -> list[dict[str, object]]:
+    return [pool("data", replicas, "data"), MANAGERS]
+
+
+def copies(world: World, node: str) -> int:
+    return sum(f"logs-{node}" in (copy.node, copy.to) for copy in world.state.engine.copies)
+
+
+def names(world: World, start: str) -> list[str]:
+    return [name for name in pods(world) if name.startswith(start)]
+
+
+def test_more_nodes_come_at_once() -> None:
+    world = edited(running(), pools=data(4))
+    settled(world, "0.4.0")
+    assert names(world, "data") == ["data-0", "data-1", "data-2", "data-3"]
+    assert status(world)["ready"] == "7/7"
+
+
+def test_more_nodes_restart_no_other() -> None:
+    world = running()
+    before = {name: each["metadata"]["uid"] for name, each in pods(world).items()}
+    settled(edited(world, pools=data(3)), "0.4.0")
+    after = {name: each["metadata"]["uid"] for name, each in pods(world).items()}
+    assert before.items() <= after.items()
+
+
+def test_a_pool_may_be_added() -> None:
+    world = edited(running(), pools=[*data(2), pool("routers", 2, "coordinating")])
+    settled(world, "0.4.0")
+    assert names(world, "routers") == ["routers-0", "routers-1"]
+
+
+def shrinking() -> World:
+    """Three data nodes with copies on all of them, of which the last is not wanted any more."""
+    world = running(*data(3))
+    with_index(with_index(world, "films"), "songs")
+    return edited(world, pools=data(2))
+
+
+def test_a_node_that_leaves_is_emptied_first() -> None:
+    world = shrinking()
+    assert copies(world, "data-2")
+    for moment in unfolding(world):
+        if "data-2" in away(moment, {"data-2"}):
+            assert not copies(moment, "data-2")
+    assert names(world, "data") == ["data-0", "data-1"]
+    assert status(world)["ready"] == "5/5"
+    assert not status(world)["ledger"]
+
+
+def test_its_volume_stays() -> None:
+    world = shrinking()
+    settled(world, "0.4.0")
+    assert Key("v1", "PersistentVolumeClaim", "search", "data-logs-data-2") in world.state.cluster.objects
+
+
+def test_every_copy_is_there_all_the_while() -> None:
+    for moment in unfolding(shrinking()):
+        assert not any(copy.node is None for copy in moment.state.engine.copies)
+
+
+def test_exclusions_of_others_stay_and_ours_do_not() -> None:
+    world = shrinking()
+    world.tell(Exclude(frozenset({"somebody"})))
+    seen = {moment.state.engine.excluded for moment in unfolding(world)}
+    assert frozenset({"somebody", "logs-data-2"}) in seen
+    assert world.state.engine.excluded == {"somebody"}
+
+
+def test_an_exclusion_that_was_there_before_is_not_taken_back() -> None:
+    world = shrinking()
+    world.tell(Exclude(frozenset({"logs-data-2"})))
+    settled(world, "0.4.0")
+    assert world.state.engine.excluded == {"logs-data-2"}
+
+
+def test_a_drain_that_can_never_finish_stalls_and_says_why() -> None:
+    """S09: the other node has a copy of everything."""
+    world = at_work(edited(running(), pools=data(1)), ticks=100)
+    assert status(world)["phase"] == "Stalled"
+    assert condition(world, "NodesHaveLeft") == (
+        "False NobodyTakesShards: stalled: no node may take books[0] from logs-data-1: "
+        "logs-data-0 has a copy already"
+    )
+    assert names(world, "data") == ["data-0", "data-1"]
+
+
+def test_whoever_may_stay_after_all_gets_shards_again() -> None:
+    world = edited(running(), pools=data(1))
+    until(lambda world: bool(world.state.engine.excluded), world)
+    settled(edited(world, pools=data(2)), "0.4.0")
+    assert not world.state.engine.excluded
+    assert names(world, "data") == ["data-0", "data-1"]
+
+
+def test_nobody_leaves_a_red_cluster() -> None:
+    """Nor one of which nothing is known."""
+    world = shrinking()
+    lost = replace(created(world.state.engine, "lost", replicas=0), allocation=None)
+    primary = replace(lost.copies[-1], has_data=True, left_on="nowhere")
+    world.state = replace(world.state, engine=replace(lost, copies=(*lost.copies[:-1], primary)))
+    at_work(world, ticks=10)
+    assert condition(world, "NodesHaveLeft") == "False Healthy: the cluster is red: a primary is missing"
+    assert not world.state.engine.excluded
+
+
+def test_nobody_leaves_an_engine_that_does_not_answer() -> None:
+    world = shrinking()
+    at_work(world, Silent(world), ticks=10)
+    assert len(names(world, "data")) == 3
+
+
+def test_nobody_leaves_a_cluster_that_is_still_getting_green() -> None:
+    """The gates of a roll are those of a leave."""
+    world = running(*data(2), pool("routers", 1, "coordinating"))
+    world.tell(SetAllocation(Allocation.PRIMARIES))
+    with_index(world, "films")
+    at_work(edited(world, pools=[*data(2), pool("routers", 0, "coordinating")]), ticks=20)
+    assert names(world, "routers") == ["routers-0"]
+    assert condition(world, "NodesHaveLeft").startswith("False Healthy: the cluster is yellow")
+
+
+def test_nobody_leaves_while_it_is_paused() -> None:
+    world = edited(shrinking(), upgrade={"paused": True})
+    at_work(world, ticks=20)
+    assert condition(world, "NodesHaveLeft") == "False NotPaused: spec.upgrade.paused is set"
+    assert len(names(world, "data")) == 3
+
+
+def has_quorum(world: World) -> bool:
+    engine = world.state.engine
+    return len(engine.voters & engine.names) >= len(engine.voters) // 2 + 1
+
+
+@pytest.mark.parametrize("left", [3, 1])
+def test_managers_leave_one_at_a_time_and_without_a_vote(left: int) -> None:
+    world = running(pool("data", 2, "data"), pool("managers", 5, "cluster_manager"))
+    edited(world, pools=[pool("data", 2, "data"), pool("managers", left, "cluster_manager")])
+    everybody = {f"managers-{n}" for n in range(5)}
+    for moment in unfolding(world):
+        gone = [each for each in pods(moment).values() if "deletionTimestamp" in each["metadata"]]
+        assert len(gone) <= 1
+        assert not {each["metadata"]["name"] for each in gone} & moment.state.engine.voters
+        assert has_quorum(moment)
+    assert away(world, everybody) == {f"managers-{n}" for n in range(left, 5)}
+    assert not world.state.engine.voting_exclusions
+    assert world.state.engine.voters == {f"logs-managers-{n}" for n in range(left)}
+
+
+def test_the_last_manager_has_nobody_to_leave_the_cluster_to() -> None:
+    world = edited(running(), pools=[pool("data", 2, "data"), pool("managers", 0, "cluster_manager")])
+    at_work(world, ticks=30)
+    assert condition(world, "NodesHaveLeft") == (
+        "False LastManager: logs-managers-2 has no manager to leave the cluster to"
+    )
+    assert len(names(world, "managers")) == 3
+
+
+def test_of_a_pool_that_is_removed_nothing_stays_but_its_volumes() -> None:
+    world = running(*data(2), pool("more", 2, "data"))
+    with_index(with_index(world, "films"), "songs")
+    settled(edited(world, pools=data(2)), "0.4.0")
+    left = {key.kind for key in world.state.cluster.objects if key.name.startswith("logs-more")}
+    assert left <= {"ControllerRevision"}
+    assert Key("v1", "PersistentVolumeClaim", "search", "data-logs-more-1") in world.state.cluster.objects
+    assert status(world)["ready"] == "5/5"
+    assert not status(world)["ledger"]
+
+
+def test_a_pool_of_managers_is_replaced_by_another() -> None:
+    world = running()
+    edited(world, pools=[pool("data", 2, "data"), MANAGERS, pool("leaders", 3, "cluster_manager")])
+    settled(world, "0.4.0")
+    edited(world, pools=[pool("data", 2, "data"), pool("leaders", 3, "cluster_manager")])
+    for moment in unfolding(world):
+        assert has_quorum(moment)
+    assert sorted(world.state.engine.voters) == [f"logs-leaders-{n}" for n in range(3)]
+    assert not names(world, "managers")
+
+
+def test_a_search_pool_that_somebody_shrinks_by_hand_loses_no_node() -> None:
+    world = running()
+    child = Key("search.everpath.dev/v1alpha1", "SearchPool", "search", "logs-data")
+    world.patch(Patch(child, {"spec": {"replicas": 1}}, ""))
+    for moment in unfolding(world):
+        assert not away(moment, {"data-0", "data-1"})
+
+
+def test_a_stateful_set_shrinks_only_when_whoever_goes_has_nothing() -> None:
+    """Also where somebody has allotted fewer nodes while they were still being emptied."""
+    world = edited(running(), pools=data(1))
+    at_work(world, ticks=5)
+    child = Key("search.everpath.dev/v1alpha1", "SearchPool", "search", "logs-data")
+    world.patch(Patch(child, {"spec": {"replicas": 1}}, ""))
+    at_work(world, ticks=20)
+    assert not away(world, {"data-0", "data-1"})
+
+
+def test_an_upgrade_and_fewer_nodes_in_one_edit_come_one_after_the_other() -> None:
+    """S19: the upgrade is made with the nodes that there are."""
+    world = running(*data(3))
+    with_index(with_index(world, "films"), "songs")
+    edited(world, version="3.4.0", pools=data(2))
+    for moment in unfolding(world):
+        found = stateful_set(moment, "data")
+        if set(versions(moment).values()) != {"3.4.0"}:
+            assert found is not None
+            assert found["spec"]["replicas"] == 3
+            assert not moment.state.engine.excluded
+    assert names(world, "data") == ["data-0", "data-1"]
+    assert status(world)["engineVersion"] == "3.4.0"
+
+
+def test_an_upgrade_and_a_pool_less_in_one_edit_come_one_after_the_other() -> None:
+    world = running(*data(2), pool("more", 2, "data"))
+    edited(world, version="3.4.0", pools=data(2))
+    settled(world, "0.4.0")
+    assert set(versions(world).values()) == {"3.4.0"}
+    assert not names(world, "more")
+
+
+def test_a_drain_that_never_finishes_does_not_keep_an_upgrade_from_beginning() -> None:
+    """S19: whoever was on the way out stays until the upgrade is over."""
+    world = at_work(edited(running(), pools=data(1)), ticks=10)
+    edited(world, version="3.4.0")
+    at_work(world, ticks=60)
+    assert status(world)["engineVersion"] == "3.4.0"
+    assert names(world, "data") == ["data-0", "data-1"]
+
+
+def test_an_operator_may_crash_between_any_two_writes_of_a_scaling() -> None:
+    start = edited(shrinking(), pools=[pool("data", 2, "data"), pool("managers", 1, "cluster_manager")])
+    for cut in range(settled(copied(start), "0.4.0")):
+        world = copied(start)
+        with pytest.raises(CutOff):
+            settled(world, "0.4.0", allowed=cut)
+        settled(world, "0.4.0")
+        assert sorted(pods(world)) == ["data-0", "data-1", "managers-0"]
+        assert not status(world)["ledger"]
+        assert not world.state.engine.excluded
+        assert not world.state.engine.voting_exclusions
+
+
+def test_a_broken_node_may_leave() -> None:
+    """S18: nobody is waited for who is not wanted any more, whatever else is to be done."""
+    world = broken(running(*data(3)), "logs-data-2", Fault.CRASH)
+    at_work(world, ticks=10)
+    edited(world, pools=[pool("data", 2, "data"), pool("leaders", 3, "cluster_manager"), MANAGERS])
+    settled(world, "0.4.0")
+    assert names(world, "data") == ["data-0", "data-1"]

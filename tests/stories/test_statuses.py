@@ -1,0 +1,130 @@
+"""What a status says, and that it is silent when there is nothing new."""
+
+from __future__ import annotations
+
+import pytest
+
+from operators_at_work import CLUSTER, asked_for, edited, pool, settled, status
+from searchkeeper.embedded.kubelet import Fault
+from searchkeeper.images import engine_image
+from searchkeeper.writes import Key, Patch
+from tales import Telling, at_work, broken, running, unfolding, until
+
+
+@pytest.mark.parametrize("version", ["0.1.1", "0.2.2", "0.3.1", "0.4.0"])
+def test_a_cluster_at_rest_is_never_written_to(version: str) -> None:
+    world = running(version=version, dashboards={"enabled": True})
+    ports = Telling(world)
+    at_work(world, ports, version=version, ticks=400)
+    assert ports.writes == 0
+
+
+def test_a_cluster_that_waits_for_a_person_is_not_written_to_either() -> None:
+    world = edited(running(), version="3.4.0", upgrade={"paused": True})
+    at_work(world, ticks=20)
+    ports = Telling(world)
+    at_work(world, ports, ticks=400)
+    assert ports.writes == 0
+
+
+def phases(world: object, **options: object) -> list[str]:
+    found: list[str] = []
+    for moment in unfolding(world, **options):  # type: ignore[arg-type]
+        phase = status(moment).get("phase")
+        if phase is not None and (not found or found[-1] != phase):
+            found.append(phase)
+    return found
+
+
+def test_a_new_cluster_is_pending_until_it_has_converged() -> None:
+    assert phases(asked_for()) == ["Pending", "Running"]
+
+
+def test_an_upgrade_is_seen_in_the_phase() -> None:
+    assert phases(edited(running(), version="3.4.0")) == ["Upgrading", "Running"]
+
+
+def test_an_upgrade_that_waits_too_long_is_stalled() -> None:
+    world = broken(edited(running(), version="3.4.0"), engine_image("3.4.0"), Fault.IMAGE)
+    at_work(world, ticks=120)
+    assert status(world)["phase"] == "Stalled"
+
+
+def test_the_steps_of_an_upgrade_are_its_pools_in_their_order() -> None:
+    world = edited(running(), version="3.4.0")
+    seen: list[tuple[str, ...]] = []
+    for moment in unfolding(world):
+        steps = tuple(
+            f"{each['name']} {each['state']}" for each in status(moment)["upgrade"].get("steps", ())
+        )
+        if steps and (not seen or seen[-1] != steps):
+            seen.append(steps)
+    assert seen == [
+        ("data Pending", "managers Pending"),
+        ("data Running", "managers Pending"),
+        ("data Done", "managers Running"),
+        ("data Done", "managers Done"),
+    ]
+
+
+def test_a_step_tells_since_when_it_is_in_its_state() -> None:
+    world = edited(running(), version="3.4.0")
+    at = set()
+    for moment in unfolding(world):
+        at |= {(s["name"], s["state"], s["at"]) for s in status(moment)["upgrade"].get("steps", ())}
+    assert len({(name, state) for name, state, _ in at}) == len(at)
+
+
+def test_an_upgrade_tells_from_where_to_where_and_at_which_pool_it_is() -> None:
+    world = edited(running(), version="3.4.0")
+    until(lambda world: "pool" in status(world)["upgrade"], world)
+    told = status(world)["upgrade"]
+    assert (told["from"], told["target"], told["pool"]) == ("2.19.4", "3.4.0", "data")
+    began = told["startedAt"]
+    until(lambda world: status(world)["upgrade"].get("pool") == "managers", world)
+    assert status(world)["upgrade"]["startedAt"] == began
+
+
+def test_an_upgrade_that_is_over_is_history() -> None:
+    world = edited(running(), version="3.4.0")
+    settled(world, "0.4.0")
+    [past] = status(world)["upgrade"]["history"]
+    assert (past["from"], past["target"], past["result"]) == ("2.19.4", "3.4.0", "Finished")
+    assert past["startedAt"] < past["finishedAt"]
+    assert set(status(world)["upgrade"]) == {"history"}
+
+
+def test_history_does_not_grow_for_ever() -> None:
+    world = edited(running(), version="3.4.0")
+    old = [{"from": "1", "target": "2", "startedAt": str(n), "result": "Finished"} for n in range(10)]
+    world.patch_status(Patch(CLUSTER, {"status": {"upgrade": {"history": old}}}, ""))
+    settled(world, "0.4.0")
+    history = status(world)["upgrade"]["history"]
+    assert len(history) == 10
+    assert history[-1]["target"] == "3.4.0"
+
+
+def test_a_pool_tells_the_lowest_version_that_any_of_its_nodes_runs() -> None:
+    world = edited(running(), version="3.4.0")
+    child = Key("search.everpath.dev/v1alpha1", "SearchPool", "search", "logs-data")
+    for moment in unfolding(world):
+        lowest = min(n.version for n in moment.state.engine.nodes if n.name.startswith("logs-data"))
+        told = (moment.get(child) or {})["status"]["engineVersion"]
+        assert told <= lowest
+    assert told == "3.4.0"
+
+
+def test_the_version_of_a_cluster_is_never_told_early() -> None:
+    """S05, S06: every node has arrived, and then it is told."""
+    world = edited(running(), version="3.4.0")
+    for moment in unfolding(world):
+        if status(moment)["engineVersion"] == "3.4.0":
+            assert {node.version for node in moment.state.engine.nodes} == {"3.4.0"}
+            assert len(moment.state.engine.nodes) == 5
+    assert status(world)["engineVersion"] == "3.4.0"
+
+
+def test_ready_counts_those_that_are_to_stay() -> None:
+    world = running(pool("data", 3, "data"), pool("managers", 3, "cluster_manager"))
+    edited(world, pools=[pool("data", 2, "data"), pool("managers", 3, "cluster_manager")])
+    assert {status(moment)["ready"] for moment in unfolding(world)} <= {"6/6", "5/5"}

@@ -1,0 +1,307 @@
+"""The order of an engine upgrade, its lock, and what people do to it meanwhile."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from operators_at_work import CLUSTER, condition, edited, pool, settled, status, with_index
+from searchkeeper.embedded.world import World
+from searchkeeper.writes import Delete, Key, Patch
+from tales import at_work, away, pods, running, stateful_set, templates, unfolding, until, versions
+
+POOLS = (
+    pool("managers", 3, "cluster_manager"),
+    pool("routers", 2, "coordinating"),
+    pool("both", 3, "data", "cluster_manager"),
+    pool("data", 2, "data"),
+)
+
+
+def arrivals(world: World, target: str) -> list[str]:
+    """The pods in the order in which they first run the target."""
+    found: list[str] = []
+    for moment in unfolding(world):
+        found += [name for name, each in versions(moment).items() if each == target and name not in found]
+    return found
+
+
+def pools_of(names: list[str]) -> list[str]:
+    return list(dict.fromkeys(name.rpartition("-")[0] for name in names))
+
+
+def test_data_goes_first_then_data_that_votes_then_the_rest_with_its_managers_last() -> None:
+    world = edited(running(*POOLS, engine="2.19.0"), version="2.19.4")
+    assert pools_of(arrivals(world, "2.19.4")) == ["data", "both", "routers", "managers"]
+
+
+def test_to_the_next_major_whoever_votes_goes_last() -> None:
+    """A node of the old major cannot join a cluster whose managers are all of the new one."""
+    world = edited(running(*POOLS), version="3.4.0")
+    assert pools_of(arrivals(world, "3.4.0")) == ["data", "routers", "both", "managers"]
+
+
+def test_the_elected_manager_goes_last_of_all() -> None:
+    world = edited(running(), version="3.4.0")
+    elected = world.state.engine.elected
+    assert elected is not None
+    assert f"logs-{arrivals(world, '3.4.0')[-1]}" == elected.name
+
+
+def test_one_pool_is_done_before_the_next_one_begins() -> None:
+    order = [name.rpartition("-")[0] for name in arrivals(edited(running(*POOLS), version="3.4.0"), "3.4.0")]
+    assert order == sorted(order, key=pools_of([f"{each}-0" for each in order]).index)
+
+
+@pytest.mark.parametrize("turn", ["data", "managers"])
+def test_a_pod_of_a_later_pool_that_is_evicted_comes_back_as_it_was(turn: str) -> None:
+    """S15: nobody runs the new version before its turn."""
+    world = edited(running(*POOLS[:1], POOLS[3], POOLS[1]), version="3.4.0")
+    until(lambda world: status(world)["upgrade"].get("pool") == "data", world)
+    later = "managers-1" if turn == "data" else "routers-1"
+    world.delete(Delete(Key("v1", "Pod", "search", f"logs-{later}"), "", ""))
+    world.tick()
+    world.tick()
+    world.tick()
+    assert versions(world)[later] == "2.19.4"
+    settled(world, "0.4.0")
+    assert set(versions(world).values()) == {"3.4.0"}
+
+
+def upgrading(**spec: Any) -> World:
+    """In the middle of it: the data nodes are done."""
+    world = edited(running(**spec), version="3.4.0")
+    return until(lambda world: status(world)["upgrade"].get("pool") == "managers", world)
+
+
+EDITS: dict[str, dict[str, Any]] = {
+    "more nodes": {"pools": [pool("data", 3, "data"), pool("managers", 3, "cluster_manager")]},
+    "fewer nodes": {"pools": [pool("data", 2, "data"), pool("managers", 1, "cluster_manager")]},
+    "another pool": {
+        "pools": [
+            pool("data", 2, "data"),
+            pool("managers", 3, "cluster_manager"),
+            pool("routers", 1, "coordinating"),
+        ]
+    },
+    "other roles": {"pools": [pool("data", 2, "data", "ingest"), pool("managers", 3, "cluster_manager")]},
+    "dashboards": {"dashboards": {"enabled": True}},
+}
+
+
+def deployed(world: World) -> tuple[dict[str, Any], set[str]]:
+    sizes = {
+        key.name: each["spec"].get("replicas")
+        for key, each in world.state.cluster.objects.items()
+        if key.kind in ("StatefulSet", "SearchPool", "Deployment")
+    }
+    roles = {str(each["spec"]["containers"][0]["env"]) for each in templates(world).values()}
+    return sizes, roles
+
+
+@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
+def test_every_other_edit_waits_for_the_end_of_an_upgrade_and_is_made_then(edit: dict[str, Any]) -> None:
+    """I11: none reaches the workload, and none is lost."""
+    world = upgrading()
+    before = deployed(world)
+    edited(world, **edit)
+    for moment in unfolding(world):
+        if "upgrade/lock" in status(moment)["ledger"]:
+            assert deployed(moment) == before
+    assert deployed(world) != before
+    assert status(world)["engineVersion"] == "3.4.0"
+    assert status(world)["phase"] == "Running"
+
+
+def test_the_policy_of_an_upgrade_is_not_locked() -> None:
+    """Else nobody could pause it."""
+    world = edited(upgrading(), upgrade={"paused": True})
+    before = versions(world)
+    at_work(world, ticks=40)
+    assert versions(world) == before
+    assert condition(world, "PodsAreCurrent") == "False NotPaused: spec.upgrade.paused is set"
+    settled(edited(world, upgrade={"paused": False}), "0.4.0")
+    assert set(versions(world).values()) == {"3.4.0"}
+
+
+def test_a_pause_leaves_nothing_set_in_the_engine() -> None:
+    world = edited(running(), version="3.4.0")
+    until(lambda world: world.state.engine.allocation is not None, world)
+    at_work(edited(world, upgrade={"paused": True}), ticks=10)
+    assert world.state.engine.allocation is None
+
+
+def test_a_pod_that_is_away_when_it_is_paused_still_comes_back() -> None:
+    world = edited(running(), version="3.4.0")
+    until(lambda world: bool(away(world, {"data-0", "data-1"})), world)
+    at_work(edited(world, upgrade={"paused": True}), ticks=20)
+    assert not away(world, {"data-0", "data-1"})
+    assert sorted(versions(world).values()) == ["2.19.4"] * 4 + ["3.4.0"]
+
+
+def test_another_target_waits_until_the_first_is_reached() -> None:
+    world = edited(running(engine="2.19.0"), version="2.19.4")
+    until(lambda world: status(world)["upgrade"].get("pool") == "managers", world)
+    edited(world, version="3.4.0")
+    for moment in unfolding(world):
+        if status(moment)["engineVersion"] == "2.19.0":
+            assert "3.4.0" not in versions(moment).values()
+    told = [(each["from"], each["target"]) for each in status(world)["upgrade"]["history"]]
+    assert told == [("2.19.0", "2.19.4"), ("2.19.4", "3.4.0")]
+
+
+def test_an_illegal_target_in_the_middle_holds_no_lock() -> None:
+    """L4: the upgrade is finished, and the wish is refused, once."""
+    world = edited(upgrading(), version="nonsense")
+    at_work(world, ticks=60)
+    assert status(world)["engineVersion"] == "3.4.0"
+    assert "upgrade/lock" not in status(world)["ledger"]
+    assert [each.reason for each in world.state.events] == ["UnparsableVersion"]
+    assert set(versions(world).values()) == {"3.4.0"}
+
+
+def test_whoever_changes_course_at_the_last_moment_finishes_nothing() -> None:
+    """One line of the ledger is not struck out and written in one cycle."""
+    world = edited(running(engine="2.19.0"), version="2.19.4")
+    until(lambda world: status(world)["engineVersion"] == "2.19.4", world)
+    ledger = {"wait/EngineIsHealthy": '["Red",0]'}
+    world.patch_status(Patch(CLUSTER, {"status": {"ledger": ledger}}, ""))
+    settled(edited(world, version="3.4.0"), "0.4.0")
+    assert set(versions(world).values()) == {"3.4.0"}
+
+
+def test_what_only_the_target_makes_legal_is_not_refused_for_ever() -> None:
+    world = edited(running(engine="2.19.0"), version="2.19.4")
+    until(lambda world: status(world)["upgrade"].get("pool") == "managers", world)
+    settled(edited(world, version="3.4.0"), "0.4.0")
+    assert status(world)["engineVersion"] == "3.4.0"
+
+
+def test_no_upgrade_begins_in_a_cluster_that_is_not_well() -> None:
+    world = running()
+    world.delete(Delete(Key("v1", "Pod", "search", "logs-data-1"), "", ""))
+    edited(world, version="3.4.0")
+    for moment in unfolding(world):
+        if "upgrade" not in status(moment)["ledger"]:
+            continue
+        assert not away(moment, {"data-0", "data-1", "managers-0", "managers-1", "managers-2"})
+        break
+
+
+def fleet(**policy: Any) -> World:
+    """Eight data nodes, of which two share a shard."""
+    world = running(pool("data", 8, "data"), pool("managers", 3, "cluster_manager"), upgrade=policy)
+    return edited(world, version="3.4.0")
+
+
+def batches(world: World, start: str) -> list[int]:
+    """How many pods were away together, each time that somebody was."""
+    everybody = {name for name in pods(world) if name.startswith(start)}
+    found, most = [], 0
+    for moment in unfolding(world):
+        now = len(away(moment, everybody))
+        if not now and most:
+            found.append(most)
+            most = 0
+        most = max(most, now)
+    return found
+
+
+def test_batches_of_data_nodes_double_up_to_the_cap() -> None:
+    """I12: 1, 2, 4."""
+    assert batches(fleet(maxBatch=4), "data") == [1, 2, 4, 1]
+
+
+def test_batches_never_pass_the_cap() -> None:
+    assert max(batches(fleet(maxBatch=2), "data")) == 2
+
+
+def test_without_a_word_one_goes_at_a_time() -> None:
+    assert set(batches(fleet(), "data")) == {1}
+
+
+def test_voters_go_one_at_a_time_whatever_the_cap() -> None:
+    assert batches(fleet(maxBatch=4), "managers") == [1, 1, 1]
+
+
+def test_nodes_that_share_a_shard_do_not_go_together() -> None:
+    world = fleet(maxBatch=8)
+    for n in range(4):
+        with_index(world, f"more{n}")
+    for moment in unfolding(world):
+        gone = {f"logs-{each}" for each in away(moment, {f"data-{n}" for n in range(8)})}
+        shards = [copy.id for copy in moment.state.engine.copies if copy.node is None or copy.node in gone]
+        assert len(shards) == len(set(shards))
+
+
+def test_the_size_of_a_batch_survives_the_operator() -> None:
+    world = fleet(maxBatch=4)
+    until(lambda world: status(world)["ledger"].get("roll/size") == '["data",2]', world)
+    assert batches(world, "data") == [2, 4, 1]
+
+
+def test_the_next_pool_begins_with_one_again() -> None:
+    world = running(
+        pool("hot", 4, "data"),
+        pool("cold", 4, "data"),
+        pool("managers", 1, "cluster_manager"),
+        upgrade={"maxBatch": 4},
+    )
+    assert batches(edited(world, version="3.4.0"), "cold")[0] == 1
+
+
+def test_nothing_of_a_roll_stays_in_the_ledger() -> None:
+    world = fleet(maxBatch=4)
+    settled(world, "0.4.0")
+    assert not status(world)["ledger"]
+
+
+def test_the_template_of_a_later_pool_is_not_touched_before_its_turn() -> None:
+    world = edited(running(), version="3.4.0")
+    found = stateful_set(world, "managers")
+    assert found is not None
+    before = found["spec"]["template"]
+    for moment in unfolding(world):
+        if status(moment)["upgrade"].get("pool") == "data":
+            later = stateful_set(moment, "managers")
+            assert later is not None
+            assert later["spec"]["template"] == before
+
+
+def routed(routers: int = 7, **policy: Any) -> World:
+    """A pool that neither votes nor holds data, which Kubernetes replaces."""
+    others = (pool("data", 2, "data"), pool("managers", 3, "cluster_manager"))
+    return running(*others, pool("routers", routers, "coordinating"), upgrade=policy)
+
+
+def handed(world: World) -> list[int]:
+    """How many pods of the pool Kubernetes was given to replace, each time."""
+    found: list[int] = []
+    for moment in unfolding(world):
+        spec = (stateful_set(moment, "routers") or {})["spec"]
+        partition = spec["updateStrategy"]["rollingUpdate"]["partition"]
+        image = spec["template"]["spec"]["containers"][0]["image"]
+        if image.endswith(":3.4.0") and [partition] != found[-1:]:
+            found.append(partition)
+    return [before - after for before, after in pairwise(found)]
+
+
+def test_kubernetes_is_given_batches_that_double_up_to_the_cap() -> None:
+    assert handed(edited(routed(maxBatch=4), version="3.4.0")) == [1, 2, 4]
+
+
+def test_kubernetes_is_given_one_at_a_time_without_a_word() -> None:
+    assert handed(edited(routed(), version="3.4.0")) == [1] * 7
+
+
+def test_kubernetes_takes_nobody_before_it_is_told_to() -> None:
+    """Nor while the engine is not well: what it is given passes the gates first."""
+    world = edited(routed(3), version="3.4.0")
+    until(lambda world: status(world)["upgrade"].get("pool") == "routers", world)
+    at_work(edited(world, upgrade={"paused": True}), ticks=30)
+    assert {versions(world)[f"routers-{n}"] for n in range(3)} == {"2.19.4"}
+    settled(edited(world, upgrade={"paused": False}), "0.4.0")
+    assert set(versions(world).values()) == {"3.4.0"}
+    assert not status(world)["ledger"]

@@ -1,0 +1,148 @@
+"""Stories about the operator: what it does from one moment to the next, and what people do meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from operators_at_work import CLUSTER, Ports, asked_for, settled, told, with_index
+from searchkeeper.embedded.kubelet import Fault
+from searchkeeper.embedded.manifests import is_ready, is_terminating
+from searchkeeper.embedded.world import World
+from searchkeeper.engine.calls import Call
+from searchkeeper.engine.driver import CallFailed
+from searchkeeper.engine.view import Unreachable
+from searchkeeper.images import version_in
+from searchkeeper.loop import cycle
+from searchkeeper.proof.recording import Recording
+from searchkeeper.releases import release
+from searchkeeper.writes import Delete, Key, Manifest, Patch
+
+NEWEST: Final = "0.4.0"
+_LIMIT: Final = 3000
+# More writes than any work takes in one moment: past them, the operator fights with itself.
+_BUSY: Final = 300
+
+
+@dataclass
+class Silent(Ports):
+    """Ports behind which the engine does not answer."""
+
+    def look(self) -> Unreachable:
+        return Unreachable("timed out")
+
+    def tell(self, call: Call) -> None:
+        raise CallFailed(f"timed out: {call}")
+
+
+@dataclass
+class Telling(Ports):
+    """Ports that remember what was deleted and patched."""
+
+    deleted: list[Key] = field(default_factory=list)
+    patched: list[Patch] = field(default_factory=list)
+
+    def delete(self, delete: Delete) -> None:
+        super().delete(delete)
+        self.deleted.append(delete.key)
+
+    def patch(self, patch: Patch) -> Manifest:
+        self.patched.append(patch)
+        return super().patch(patch)
+
+
+def running(*pools: dict[str, Any], version: str = NEWEST, engine: str = "2.19.4", **spec: Any) -> World:
+    """A cluster at rest with documents in it, as this release of the operator leaves it."""
+    world = asked_for(*pools, version=engine, **spec)
+    settled(world, version)
+    with_index(world)
+    settled(world, version)
+    return world
+
+
+def judged(world: World, version: str = NEWEST) -> Ports:
+    """Ports with every write held against every law."""
+    return Ports(Recording(world, CLUSTER, release(version)))
+
+
+def unfolding(
+    world: World, version: str = NEWEST, *, ports: Ports | None = None, **options: Any
+) -> Iterator[World]:
+    """Every moment until the operator is done: after each cycle, and after each tick that it waits."""
+    ports = ports or judged(world, version)
+    for _ in range(_LIMIT):
+        done = cycle(ports, ports, CLUSTER, release(version), world.state.now, **options)
+        yield world
+        if done.converged:
+            return
+        if not done.wrote:
+            world.tick()
+            yield world
+    raise AssertionError("there is no end to it")
+
+
+def until(condition: Callable[[World], bool], world: World, version: str = NEWEST) -> World:
+    """The first moment at which this holds."""
+    return next(each for each in unfolding(world, version) if condition(each))
+
+
+def at_work(world: World, ports: Ports | None = None, version: str = NEWEST, *, ticks: int = 30) -> World:
+    """For as long as these ticks take, whether it comes to an end or not."""
+    ports = ports or judged(world, version)
+    for _ in range(ticks):
+        for _ in range(_BUSY):
+            if not cycle(ports, ports, CLUSTER, release(version), world.state.now).wrote:
+                break
+        else:
+            raise AssertionError(f"it does not come to rest: {told(world)}")
+        world.tick()
+    return world
+
+
+def broken(world: World, name: str, fault: Fault) -> World:
+    """A pod, or every pod of an image, fails from now on."""
+    world.state = replace(world.state, faults=(*world.state.faults, (name, fault)))
+    return world
+
+
+def deleted(world: World) -> World:
+    """Somebody deletes the cluster."""
+    world.delete(Delete(CLUSTER, "", ""))
+    return world
+
+
+def kinds(world: World) -> set[str]:
+    return {key.kind for key in world.state.cluster.objects}
+
+
+def pods(world: World) -> dict[str, Manifest]:
+    """The engine's pods by their short names: `data-0`."""
+    prefix = f"{CLUSTER.name}-"
+    found = (each for key, each in sorted(world.state.cluster.objects.items()) if key.kind == "Pod")
+    named = {each["metadata"]["name"].removeprefix(prefix): each for each in found}
+    return {name: each for name, each in named.items() if not name.startswith("dashboards")}
+
+
+def versions(world: World) -> dict[str, str]:
+    return {name: version_in(each["spec"]["containers"][0]["image"]) for name, each in pods(world).items()}
+
+
+def away(world: World, wanted: set[str]) -> set[str]:
+    """Those of these pods that are not ready, or on their way out."""
+    found = pods(world)
+    here = {name for name, each in found.items() if is_ready(each) and not is_terminating(each)}
+    return wanted - here
+
+
+def stateful_set(world: World, pool: str) -> Manifest | None:
+    return world.get(Key("apps/v1", "StatefulSet", CLUSTER.namespace, f"{CLUSTER.name}-{pool}"))
+
+
+def templates(world: World) -> dict[str, Any]:
+    """The pod template of every workload."""
+    return {
+        key.name: each["spec"]["template"]
+        for key, each in world.state.cluster.objects.items()
+        if key.kind in ("StatefulSet", "Deployment")
+    }
