@@ -24,8 +24,9 @@ endif
 $(READY): pyproject.toml
 	@scripts/setup
 
-run: $(READY) ## see a finding, its fix, and the mended catalog (examples/01-first-finding)
+run: $(READY) ## see a finding with its fix (examples/01-first-finding), then an engine upgraded live, in memory
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/01-first-finding/run.sh
+	@printf '\n$$ searchkeeper run --embedded\n'; $(BIN)/searchkeeper run --embedded
 
 test: $(READY) ## run the test suite (PYTEST='-k fork -x' narrows it)
 	$(BIN)/python -m pytest $(PYTEST)
@@ -35,6 +36,7 @@ lint: $(READY) ## ruff, mypy --strict, the layers, that generated files are up t
 	$(BIN)/python -m ruff format --check
 	$(BIN)/python -m mypy
 	$(BIN)/lint-imports --cache-dir .cache/import-linter
+	$(BIN)/python scripts/definitions.py
 	$(BIN)/everpath generate --check
 	$(BIN)/python scripts/stubs.py
 	$(BIN)/python scripts/release_table.py
@@ -44,7 +46,8 @@ format: $(READY) ## let ruff rewrite the code
 	$(BIN)/python -m ruff check --fix
 	$(BIN)/python -m ruff format
 
-generate: $(READY) ## write searchkeeper's bundles/, catalog/ and table of releases from catalog/releases.yaml
+generate: $(READY) ## write searchkeeper's resource definitions, bundles/, catalog/ and table of releases
+	$(BIN)/python scripts/definitions.py --write
 	$(BIN)/everpath generate
 	$(BIN)/python scripts/release_table.py --write
 
@@ -64,7 +67,7 @@ conformance: $(READY) ## ask the real opm and OLM code the same questions (needs
 	oracle=$$(tests/oracle/build.sh) && oracle_v1=$$(tests/oracle_v1/build.sh) && opm=$$(tests/peers/build.sh opm) && \
 	EVERPATH_ORACLE=$$oracle EVERPATH_ORACLE_V1=$$oracle_v1 EVERPATH_OPM=$$opm $(BIN)/python -m pytest $(PYTEST) tests/conformance
 
-e2e: $(READY) ## real OLM, v0 and v1, follows our catalog beside a real API server (needs Go and etcd)
+e2e: $(READY) ## real OLM, our operator and OpenSearch beside a real API server (needs Go, etcd; Maven for OpenSearch)
 	@command -v go >/dev/null || { echo 'make e2e builds Kubernetes, OLM and opm: it needs go' >&2; exit 1; }
 	@command -v etcd >/dev/null || { echo 'make e2e starts an API server: it needs etcd (scripts/real-parts installs it)' >&2; exit 1; }
 	parts=$$(tests/e2e/stand/build.sh) && EVERPATH_REAL=$$parts $(BIN)/python -m pytest -n 0 tests/e2e

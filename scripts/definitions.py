@@ -24,7 +24,7 @@ _HEAD: Final = "# Made from operator/searchkeeper/resources by `make generate`.\
 class _Plain(yaml.SafeDumper):
     """Without anchors: nobody reads a definition that refers back to itself."""
 
-    def ignore_aliases(self, data: object) -> bool:
+    def ignore_aliases(self, _: object) -> bool:
         return True
 
 

@@ -61,11 +61,16 @@ class Nodes:
         home = self.place.home(f"{self.place.folder.name}-{name}")
         configuration = _configured(home, node, self.members, self.tools / f"opensearch-{version}")
         log = self.place.logs / f"opensearch-{name}.log"
-        command = (*_unprivileged(), self.tools / f"opensearch-{version}" / "bin" / "opensearch")
+        program = self.tools / f"opensearch-{version}" / "bin" / "opensearch"
+        command: list[str | Path] = [*_unprivileged(), program]
         self._running[name] = started(name, log, command, home, _environment(self.tools, configuration, home))
 
     def stop(self, name: str) -> None:
         self._running.pop(name).end(20)
+
+    def has_ended(self, name: str) -> bool:
+        """By itself."""
+        return self._running[name].exit_code is not None
 
     def stop_all(self) -> None:
         for name in list(self._running):

@@ -1,0 +1,261 @@
+"""One story, lived through by real OpenSearch nodes and by the engine in memory, told in the same words."""
+
+from __future__ import annotations
+
+__all__ = ["STEPS", "Embedded", "Real", "Stage", "Told", "lived"]
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+from urllib.request import ProxyHandler, Request, build_opener
+
+from e2e.stand.opensearch import Nodes
+from e2e.stand.waiting import until
+from searchkeeper.engine.calls import (
+    Call,
+    ClearVotingExclusions,
+    Exclude,
+    ExcludeFromVoting,
+    Flush,
+    SetAllocation,
+)
+from searchkeeper.engine.embedded import Engine, Process, advance, created, look, told
+from searchkeeper.engine.http import Access
+from searchkeeper.engine.opensearch import OpenSearch
+from searchkeeper.engine.view import Allocation, EngineView, ShardState, Unreachable
+
+OLD, NEW = "2.19.4", "3.4.0"
+ROLES = ("cluster_manager", "data")
+NAMES = ("logs-data-0", "logs-data-1", "logs-data-2")
+
+# What both must agree on. Where a copy lies is up to the engine, unless a step leaves it no choice.
+Told: TypeAlias = dict[str, Any]
+
+
+class Stage(Protocol):
+    """Where the story is lived through."""
+
+    def start(self, name: str, version: str) -> None: ...
+
+    def stop(self, name: str) -> None: ...
+
+    def create(self, index: str, replicas: int) -> None: ...
+
+    def tell(self, call: Call) -> None: ...
+
+    def rested(self, nodes: int) -> EngineView:
+        """A look, when so many nodes are there and nothing moves."""
+
+
+@dataclass
+class Embedded:
+    engine: Engine = field(default_factory=Engine)
+    running: dict[str, Process] = field(default_factory=dict)
+
+    def start(self, name: str, version: str) -> None:
+        self.running[name] = Process(name, version, frozenset(ROLES))
+
+    def stop(self, name: str) -> None:
+        del self.running[name]
+
+    def create(self, index: str, replicas: int) -> None:
+        self.engine = created(self.engine, index, replicas=replicas)
+
+    def tell(self, call: Call) -> None:
+        self.engine = told(self.engine, call)
+
+    def rested(self, nodes: int) -> EngineView:
+        for _ in range(20):
+            self.engine = advance(self.engine, tuple(self.running.values()))
+        view = look(self.engine)
+        assert isinstance(view, EngineView), view
+        assert len(view.nodes) == nodes
+        return view
+
+
+@dataclass
+class Real:
+    nodes: Nodes
+
+    def start(self, name: str, version: str) -> None:
+        self.nodes.start(name, version)
+
+    def stop(self, name: str) -> None:
+        self.nodes.stop(name)
+
+    def create(self, index: str, replicas: int) -> None:
+        """Copies of a node that left are given up at once: nobody here comes back within the minute."""
+        settings = {
+            "number_of_shards": 1,
+            "number_of_replicas": replicas,
+            "unassigned.node_left.delayed_timeout": "0s",
+        }
+        body = json.dumps({"settings": {"index": settings}}).encode()
+        headers = {"Content-Type": "application/json"}
+        request = Request(f"{self.nodes.url}/{index}", body, headers, method="PUT")
+        build_opener(ProxyHandler({})).open(request, timeout=60).close()
+
+    def tell(self, call: Call) -> None:
+        OpenSearch(Access(self.nodes.url)).tell(call)
+
+    def rested(self, nodes: int) -> EngineView:
+        found = until(f"{nodes} nodes at rest", lambda: self._at_rest(nodes), 180)
+        assert found is not None
+        return found
+
+    def _at_rest(self, nodes: int) -> EngineView | None:
+        view = OpenSearch(Access(self.nodes.url)).look()
+        if isinstance(view, Unreachable) or len(view.nodes) != nodes or view.is_moving:
+            return None
+        # Somebody would take it: it is about to move. A primary may only wait for the node that has it.
+        lost = [c for c in view.shards if c.state is ShardState.UNASSIGNED and not c.is_primary]
+        return view if all(copy.deciders for copy in lost) else None
+
+
+def _start(stage: Stage) -> int:
+    for name in NAMES:
+        stage.start(name, OLD)
+    stage.rested(3)
+    stage.create("books", replicas=2)
+    return 3
+
+
+def _primaries_only(stage: Stage) -> int:
+    stage.tell(SetAllocation(Allocation.PRIMARIES))
+    stage.tell(Flush())
+    return 3
+
+
+def _leaves(stage: Stage) -> int:
+    stage.stop(NAMES[2])
+    return 2
+
+
+def _comes_back(stage: Stage) -> int:
+    stage.start(NAMES[2], OLD)
+    return 3
+
+
+def _all_again(stage: Stage) -> int:
+    stage.tell(SetAllocation(None))
+    return 3
+
+
+def _drained(stage: Stage) -> int:
+    """The first node is the only one that may have the new index; then it may not have it any more."""
+    stage.tell(Exclude(frozenset(NAMES[1:])))
+    stage.rested(3)
+    stage.create("lone", replicas=0)
+    before = stage.rested(3)
+    assert [copy.node for copy in before.shards if copy.index == "lone"] == [NAMES[0]]
+    stage.tell(Exclude(frozenset(NAMES[:1])))
+    after = stage.rested(3)
+    assert [copy.index for copy in after.copies_on(NAMES[0])] == ["books"]
+    return 3
+
+
+def _welcome_again(stage: Stage) -> int:
+    stage.tell(Exclude(frozenset()))
+    return 3
+
+
+def _only_copy_away(stage: Stage) -> int:
+    stage.tell(Exclude(frozenset(NAMES[1:])))
+    before = stage.rested(3)
+    assert [copy.node for copy in before.shards if copy.index == "lone"] == [NAMES[0]]
+    stage.stop(NAMES[0])
+    return 2
+
+
+def _only_copy_back(stage: Stage) -> int:
+    stage.start(NAMES[0], OLD)
+    stage.rested(3)
+    return _welcome_again(stage)
+
+
+def _without_vote(stage: Stage) -> int:
+    stage.tell(ExcludeFromVoting(NAMES[2]))
+    return 3
+
+
+def _with_vote(stage: Stage) -> int:
+    stage.tell(ClearVotingExclusions())
+    return 3
+
+
+def _upgraded(name: str) -> Callable[[Stage], int]:
+    def upgrade(stage: Stage) -> int:
+        stage.stop(name)
+        stage.rested(2)
+        stage.start(name, NEW)
+        return 3
+
+    return upgrade
+
+
+def _ahead(stage: Stage) -> int:
+    """Its primary is on the only new node, and no older one can follow what that writes."""
+    stage.tell(Exclude(frozenset(NAMES[:2])))
+    stage.rested(3)
+    stage.create("ahead", replicas=1)
+    return 3
+
+
+def _one_more_index(name: str) -> Callable[[Stage], int]:
+    def create(stage: Stage) -> int:
+        stage.create(name, replicas=0)
+        return 3
+
+    return create
+
+
+STEPS: dict[str, Callable[[Stage], int]] = {
+    "three nodes and an index with a copy on each": _start,
+    "allocation of primaries only": _primaries_only,
+    "a node leaves": _leaves,
+    "it comes back, and no replica with it": _comes_back,
+    "allocation of all": _all_again,
+    "a node is drained": _drained,
+    "it is welcome again": _welcome_again,
+    "the node with the only copy leaves": _only_copy_away,
+    "the only copy comes back": _only_copy_back,
+    "a manager loses its vote": _without_vote,
+    "every manager votes": _with_vote,
+    "the first node is upgraded": _upgraded(NAMES[2]),
+    "an index is created among old and new": _one_more_index("mixed"),
+    "an index is created on the new node alone": _ahead,
+    "no older node may have a replica of it": _welcome_again,
+    "the second node is upgraded": _upgraded(NAMES[1]),
+    "the last node is upgraded": _upgraded(NAMES[0]),
+    "an index is created among new ones": _one_more_index("new"),
+}
+
+
+def lived(stage: Stage) -> dict[str, Told]:
+    """What is to be told after each step."""
+    return {name: _told(stage.rested(step(stage))) for name, step in STEPS.items()}
+
+
+def _told(view: EngineView) -> Told:
+    books = [copy for copy in view.shards if copy.index == "books"]
+    return {
+        "color": str(view.color),
+        "nodes": {node.name: node.version for node in sorted(view.nodes, key=lambda node: node.name)},
+        "votes": len(view.voters),
+        "allocation": str(view.allocation),
+        "excluded": sorted(view.excluded),
+        "without a vote": sorted(view.voting_exclusions),
+        "books on": sorted(copy.node for copy in books if copy.node is not None),
+        "nowhere": [
+            (copy.index, copy.is_primary, sorted(copy.deciders))
+            for copy in view.shards
+            if copy.state is ShardState.UNASSIGNED
+        ],
+        "indices": {index.name: (index.created_by, index.replicas) for index in _by_name(view)},
+        "is led": view.elected is not None,
+    }
+
+
+def _by_name(view: EngineView) -> list[Any]:
+    return sorted(view.indices, key=lambda index: index.name)

@@ -1,0 +1,78 @@
+"""Real OpenSearch: the driver sees and says what it should, and the engine in memory tells the same story."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from e2e.opensearch_story import NAMES, NEW, OLD, ROLES, STEPS, Embedded, Real, Told, lived
+from e2e.stand.opensearch import Nodes, opensearch_folder, opensearch_nodes
+from e2e.stand.parts import AbsentError
+from e2e.stand.processes import Workshop, log_end, workshop
+from e2e.stand.waiting import until
+from searchkeeper.engine.embedded.membership import objection_to
+from searchkeeper.engine.embedded.state import Process
+from searchkeeper.engine.http import Access
+from searchkeeper.engine.opensearch import OpenSearch
+from searchkeeper.engine.view import Unreachable
+
+pytestmark = pytest.mark.xdist_group("opensearch")
+
+
+@dataclass
+class Lived:
+    """Both stories, and the nodes of the real one, which are still there."""
+
+    nodes: Nodes
+    place: Workshop
+    real: dict[str, Told]
+    stage: Embedded
+    embedded: dict[str, Told]
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lived]:
+    try:
+        tools = opensearch_folder(OLD, NEW)
+    except AbsentError as absent:
+        pytest.skip(str(absent))
+    stage = Embedded()
+    embedded = lived(stage)
+    with workshop(tmp_path_factory.mktemp("logs")) as place:
+        members = [(name, ROLES) for name in NAMES]
+        with opensearch_nodes(place, tools, members) as nodes:
+            yield Lived(nodes, place, lived(Real(nodes)), stage, embedded)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_the_engine_in_memory_tells_what_the_real_one_tells(story: Lived, step: str) -> None:
+    assert story.embedded[step] == story.real[step]
+
+
+def test_a_node_that_ran_the_new_version_never_runs_the_old_one_again(story: Lived) -> None:
+    """The real one fails even before it reads which version was there: the files are of a later kind."""
+    name = NAMES[2]
+    story.nodes.stop(name)
+    log = story.place.logs / f"opensearch-{name}.log"
+    length = log.stat().st_size
+    story.nodes.start(name, OLD)
+    until(f"{name} gives up", lambda: story.nodes.has_ended(name), 120)
+    said = objection_to(story.stage.engine, Process(name, OLD, frozenset(ROLES)))
+    assert said == f"cannot downgrade a node from version [{NEW}] to version [{OLD}]"
+    assert "indexCreatedVersionMajor is in the future" in log.read_text()[length:], log_end(log)
+
+
+def test_without_a_majority_nothing_is_known_and_nothing_is_told(story: Lived) -> None:
+    """The last test: from here on there is no cluster."""
+    for name in NAMES[1:]:
+        story.nodes.stop(name)
+    view = until("it is noticed", lambda: _unreachable(story.nodes), 60)
+    assert view is not None
+    assert "503" in view.cause
+
+
+def _unreachable(nodes: Nodes) -> Unreachable | None:
+    view = OpenSearch(Access(nodes.url)).look()
+    return view if isinstance(view, Unreachable) else None

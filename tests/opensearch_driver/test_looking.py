@@ -1,0 +1,245 @@
+"""The driver's look at an OpenSearch that answers as a real one of 2.19.4 did."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from opensearch_replayed import Replayed, recording, replaying
+from searchkeeper.engine.answers import deciders_in
+from searchkeeper.engine.http import Access
+from searchkeeper.engine.opensearch import OpenSearch
+from searchkeeper.engine.view import Allocation, Color, EngineView, ShardState, Unreachable
+
+STATE = "/_cluster/state/nodes,metadata,routing_table,cluster_manager_node"
+BOTH = frozenset({"cluster_manager", "data"})
+
+
+@pytest.fixture
+def healthy() -> Iterator[Replayed]:
+    with replaying(recording("healthy")) as replayed:
+        yield replayed
+
+
+def looked(replayed: Replayed) -> EngineView:
+    view = OpenSearch(Access(replayed.url)).look()
+    assert isinstance(view, EngineView), view
+    return view
+
+
+def recorded(replayed: Replayed, path: str) -> Any:
+    return replayed.answer("GET", path, None)["answer"]
+
+
+def at(name: str) -> EngineView | Unreachable:
+    with replaying(recording(name)) as replayed:
+        return OpenSearch(Access(replayed.url)).look()
+
+
+def test_nodes_have_the_names_of_pods_and_the_versions_they_say_themselves(
+    healthy: Replayed,
+) -> None:
+    view = looked(healthy)
+    assert [(node.name, node.version, node.roles) for node in view.nodes] == [
+        (f"logs-data-{number}", "2.19.4", BOTH) for number in range(3)
+    ]
+    assert view.elected is not None
+    assert view.voters == {"logs-data-0", "logs-data-1", "logs-data-2"}
+    assert "/" not in [path for _, path, _, _ in healthy.questions]
+
+
+def test_a_replica_too_many_is_explained_and_the_cluster_yellow(healthy: Replayed) -> None:
+    view = looked(healthy)
+    lost = [copy for copy in view.shards if copy.state is ShardState.UNASSIGNED]
+    assert view.color is Color.YELLOW
+    assert [(copy.index, copy.deciders) for copy in lost] == [("wide", frozenset({"same_shard"}))] * 2
+    assert not view.is_moving
+
+
+def test_every_replica_of_a_shard_is_explained_by_one_question(healthy: Replayed) -> None:
+    looked(healthy)
+    assert [path for _, path, _, _ in healthy.questions].count("/_cluster/allocation/explain") == 1
+
+
+def test_indices_tell_who_created_them(healthy: Replayed) -> None:
+    state = recorded(healthy, STATE)
+    state["metadata"]["indices"]["books"]["settings"]["index"]["version"]["created"] = "7100299"
+    state["metadata"]["indices"]["wide"]["settings"]["index"]["replication"] = {"type": "SEGMENT"}
+    found = {index.name: index for index in looked(healthy).indices}
+    assert (found["wide"].created_by, found["wide"].replicas) == ("2.19.4", 4)
+    assert found["wide"].segment_replication
+    assert not found["books"].segment_replication
+    assert found["books"].created_by == "0.7.10"
+
+
+def test_a_moving_copy_is_where_it_leaves_and_where_it_goes(healthy: Replayed) -> None:
+    state = recorded(healthy, STATE)
+    ids = {each["name"]: node for node, each in state["nodes"].items()}
+    state["routing_table"]["indices"]["books"]["shards"]["0"][0].update(
+        state="RELOCATING", node=ids["logs-data-0"], relocating_node=ids["logs-data-2"]
+    )
+    view = looked(healthy)
+    moving = [copy for copy in view.shards if copy.state is ShardState.RELOCATING]
+    assert [(copy.node, copy.to) for copy in moving] == [("logs-data-0", "logs-data-2")]
+    assert moving[0] in view.copies_on("logs-data-0")
+    assert moving[0] in view.copies_on("logs-data-2")
+    assert view.is_moving
+
+
+def test_after_a_drain_nothing_that_could_go_is_left_on_the_node() -> None:
+    view = at("drained")
+    assert isinstance(view, EngineView)
+    assert view.excluded == {"logs-data-2"}
+    assert view.allocation is Allocation.ALL
+    assert view.voting_exclusions == {"logs-data-2"}
+    assert [copy.index for copy in view.copies_on("logs-data-2")] == ["wide"]
+    assert {copy.deciders for copy in view.shards if copy.state is ShardState.UNASSIGNED} == {
+        frozenset({"same_shard", "filter"})
+    }
+
+
+def test_a_voter_that_is_away_still_counts(healthy: Replayed) -> None:
+    state = recorded(healthy, STATE)
+    gone = next(node for node, each in state["nodes"].items() if each["name"] == "logs-data-2")
+    del state["nodes"][gone]
+    view = looked(healthy)
+    assert len(view.voters) == 3
+    assert "logs-data-2" not in view.voters
+    assert [node.name for node in view.nodes] == ["logs-data-0", "logs-data-1"]
+
+
+def test_a_node_that_left_leaves_copies_that_are_waited_for() -> None:
+    view = at("one-away")
+    assert isinstance(view, EngineView)
+    assert len(view.nodes) == 2
+    assert view.delayed == 1
+    assert view.is_moving
+    assert view.color is Color.YELLOW
+
+
+def test_without_a_cluster_manager_nothing_is_known() -> None:
+    view = at("no-manager")
+    assert isinstance(view, Unreachable)
+    assert "503" in view.cause
+    assert "cluster_manager_not_discovered" in view.cause
+
+
+def test_a_health_that_timed_out_is_no_colour(healthy: Replayed) -> None:
+    health = {**recorded(healthy, "/_cluster/health"), "timed_out": True}
+    healthy.amend("GET", "/_cluster/health", health)
+    view = OpenSearch(Access(healthy.url)).look()
+    assert view == Unreachable("the cluster manager did not answer in time")
+
+
+def test_a_node_that_does_not_speak_for_itself_makes_the_look_worthless(healthy: Replayed) -> None:
+    healthy.amend("GET", "/_nodes", {**recorded(healthy, "/_nodes"), "_nodes": {"failed": 1}})
+    assert OpenSearch(Access(healthy.url)).look() == Unreachable("1 nodes did not say what they are")
+
+
+def test_the_colour_is_the_worse_of_what_was_said_and_what_is_seen(healthy: Replayed) -> None:
+    health = {**recorded(healthy, "/_cluster/health"), "status": "green"}
+    healthy.amend("GET", "/_cluster/health", health)
+    assert looked(healthy).color is Color.YELLOW
+    primary = recorded(healthy, STATE)["routing_table"]["indices"]["books"]["shards"]["0"]
+    for copy in primary:
+        copy.update(state="UNASSIGNED", node=None)
+    assert looked(healthy).color is Color.RED
+
+
+def test_a_red_that_was_said_is_not_painted_over(healthy: Replayed) -> None:
+    healthy.amend("GET", "/_cluster/health", {**recorded(healthy, "/_cluster/health"), "status": "red"})
+    assert looked(healthy).color is Color.RED
+
+
+@pytest.mark.parametrize("status", [401, 403, 408, 429, 500, 503])
+def test_whatever_is_refused_is_not_known(healthy: Replayed, status: int) -> None:
+    healthy.amend(
+        "GET", "/_cluster/settings", {"error": {"type": "security_exception", "reason": None}}, status
+    )
+    view = OpenSearch(Access(healthy.url)).look()
+    assert view == Unreachable(f"{status} GET /_cluster/settings: security_exception")
+
+
+@pytest.mark.parametrize("answer", ["<html>", [], {}, {"status": "purple", "timed_out": False}, None])
+def test_what_is_no_answer_of_an_engine_is_not_believed(healthy: Replayed, answer: Any) -> None:
+    healthy.amend("GET", "/_cluster/health", answer)
+    assert isinstance(OpenSearch(Access(healthy.url)).look(), Unreachable)
+
+
+def test_nobody_listens() -> None:
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        view = OpenSearch(Access(f"http://127.0.0.1:{held.getsockname()[1]}")).look()
+    assert isinstance(view, Unreachable)
+    assert "refused" in view.cause
+
+
+def test_silence_ends_after_the_patience() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        view = OpenSearch(Access(f"http://127.0.0.1:{mute.getsockname()[1]}"), patience=0.1).look()
+    assert isinstance(view, Unreachable)
+    assert "timed out" in view.cause
+
+
+def test_a_transient_setting_is_the_one_in_force(healthy: Replayed) -> None:
+    enable, exclude = "cluster.routing.allocation.enable", "cluster.routing.allocation.exclude._name"
+    settings = {
+        "persistent": {enable: "all", exclude: "kept"},
+        "transient": {enable: "NONE", exclude: " a , ,b,"},
+    }
+    healthy.amend("GET", "/_cluster/settings", settings)
+    view = looked(healthy)
+    assert view.allocation is Allocation.NONE
+    assert view.excluded == {"a", "b"}
+
+
+def test_a_copy_that_found_a_place_meanwhile_needs_no_excuse(healthy: Replayed) -> None:
+    healthy.amend("POST", "/_cluster/allocation/explain", {"error": {"reason": "unable to find any"}}, 400)
+    lost = [copy for copy in looked(healthy).shards if copy.state is ShardState.UNASSIGNED]
+    assert {copy.deciders for copy in lost} == {frozenset()}
+
+
+def test_an_explanation_that_fails_makes_the_look_worthless(healthy: Replayed) -> None:
+    healthy.amend("POST", "/_cluster/allocation/explain", {"error": "busy"}, 503)
+    assert isinstance(OpenSearch(Access(healthy.url)).look(), Unreachable)
+
+
+def against(decision: str, *deciders: str) -> dict[str, Any]:
+    return {"node_decision": decision, "deciders": [{"decider": each, "decision": "NO"} for each in deciders]}
+
+
+@pytest.mark.parametrize(
+    ("nodes", "expected"),
+    [
+        (
+            [against("no", "same_shard"), against("no", "node_version", "filter")],
+            "filter node_version same_shard",
+        ),
+        ([against("no", "same_shard"), against("yes")], ""),
+        ([against("no", "same_shard"), against("throttled", "throttling")], ""),
+        ([against("no", "same_shard"), against("awaiting_info")], ""),
+        ([against("no", "same_shard"), against("no")], ""),
+        ([], ""),
+    ],
+)
+def test_only_deciders_against_every_node_keep_a_copy_away(nodes: list[Any], expected: str) -> None:
+    assert deciders_in({"node_allocation_decisions": nodes}) == frozenset(expected.split())
+
+
+def test_who_enters_says_so_and_is_not_shown() -> None:
+    with replaying(recording("healthy")) as replayed:
+        access = Access(replayed.url, "keeper", "s3cret")
+        OpenSearch(access).look()
+        assert {each["Authorization"] for each in replayed.headers} == {"Basic a2VlcGVyOnMzY3JldA=="}
+    assert "s3cret" not in repr(access)
+
+
+def test_a_look_without_shards_is_a_look(healthy: Replayed) -> None:
+    state = recorded(healthy, STATE)
+    del state["routing_table"], state["metadata"]["indices"]
+    view = looked(healthy)
+    assert view.shards == ()
+    assert view.indices == ()
