@@ -78,7 +78,8 @@ def test_odd_texts_are_stored_alike(
 def test_random_documents_are_stored_alike(
     oracle_v1: Oracle, tmp_path: Path, language: str, record_property: Callable[[str, object], None]
 ) -> None:
-    random, written = Random(1), {"json": json.dumps, "yaml": yaml.safe_dump}[language]
+    writers: dict[str, Callable[[object], str]] = {"json": json.dumps, "yaml": yaml.safe_dump}
+    random, written = Random(1), writers[language]
     folder = tmp_path / "catalog"
     folder.mkdir()
     for number in range(2_000):
