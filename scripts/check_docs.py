@@ -5,7 +5,15 @@ Prints `page: what is missing`, a line each; the exit code is 1 if there is any.
 
 from __future__ import annotations
 
-__all__ = ["commands", "main", "missing_commands", "missing_keys", "missing_links", "missing_rules"]
+__all__ = [
+    "commands",
+    "main",
+    "missing_commands",
+    "missing_keys",
+    "missing_links",
+    "missing_operator_commands",
+    "missing_rules",
+]
 
 import re
 import sys
@@ -20,8 +28,10 @@ from everpath.cli import config
 from everpath.cli.app import cli
 from everpath.rules.registry import all_rules
 from rule_index import indexed
+from searchkeeper.cli.app import cli as operator
 
 COMMANDS: Final = ROOT / "docs" / "commands"
+OPERATOR: Final = ROOT / "docs" / "operator" / "commands.md"
 CONFIGURATION: Final = ROOT / "docs" / "configuration.md"
 RULES: Final = ROOT / "docs" / "rules"
 _LINK: Final = re.compile(r"\]\((?P<target>[^)\s]+)\)")
@@ -57,6 +67,18 @@ def missing_commands(folder: Path = COMMANDS) -> Iterator[str]:
             flag = max(option.opts, key=len)
             if flag not in text:
                 yield f"docs/commands/{page.name}: does not name {flag} of `everpath {words}`"
+
+
+def missing_operator_commands(page: Path = OPERATOR) -> Iterator[str]:
+    """Commands and options of searchkeeper that its page does not name."""
+    text = page.read_text(encoding="utf-8")
+    for words, command in _below(operator, click.Context(operator, info_name="searchkeeper"), ""):
+        if f"searchkeeper {words}" not in text:
+            yield f"{_named(page)}: does not say what `searchkeeper {words}` does"
+        for option in (p for p in command.params if isinstance(p, click.Option) and not p.hidden):
+            flag = max(option.opts, key=len)
+            if flag not in text:
+                yield f"{_named(page)}: does not name {flag} of `searchkeeper {words}`"
 
 
 def missing_rules(folder: Path = RULES) -> Iterator[str]:
@@ -109,7 +131,8 @@ def _anchors(page: Path) -> set[str]:
 
 def main() -> int:
     """0 when nothing is missing."""
-    missing = [*missing_commands(), *missing_keys(), *missing_rules(), *missing_links()]
+    missing = [*missing_commands(), *missing_operator_commands(), *missing_keys(), *missing_rules()]
+    missing += missing_links()
     for line in missing:
         print(line)
     print(f"docs: {len(missing)} things missing" if missing else "docs: nothing missing", file=sys.stderr)

@@ -29,9 +29,10 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 
 _BLOCK: Final = re.compile(r"^```console\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 _MARK: Final = "\x1e"
-_ENTRY: Final = "import sys; sys.argv[0] = 'everpath'; from everpath.cli import main; main()"
+_ENTRY: Final = "import sys; sys.argv[0] = '{0}'; from {0}.cli import main; main()"
 # Whatever the machine sets for itself must not show in a page.
 _PRIVATE: Final = ("EVERPATH_", "GITHUB_", "FORCE_COLOR", "CI")
+_SOURCES: Final = (str(ROOT / "tools"), str(ROOT / "operator"))
 _WRITABLE: Final = ("bundles", "catalog", "examples", "operator")
 
 
@@ -79,7 +80,7 @@ def play(session: Session) -> tuple[Step, ...]:
     """The same commands, with what they print now: both streams, as a terminal would show them."""
     script = "".join(f"{s.command}\n__code=$?; printf '{_MARK}'; (exit $__code)\n" for s in session.steps)
     with tempfile.TemporaryDirectory() as folder:
-        _install_everpath(Path(folder))
+        _install_commands(Path(folder))
         stage = _stage(Path(folder))
         done = subprocess.run(
             ["sh", "-c", script],
@@ -108,18 +109,19 @@ def _stage(folder: Path) -> Path:
     return stage
 
 
-def _install_everpath(folder: Path) -> None:
-    """An `everpath` on the PATH that is this checkout, run by this Python, installed or not."""
-    tool = folder / "everpath"
-    tool.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c {shlex.quote(_ENTRY)} "$@"\n')
-    tool.chmod(0o755)
+def _install_commands(folder: Path) -> None:
+    """Both commands on the PATH: those of this checkout, run by this Python, installed or not."""
+    for name in ("everpath", "searchkeeper"):
+        tool, entry = folder / name, _ENTRY.format(name)
+        tool.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -c {shlex.quote(entry)} "$@"\n')
+        tool.chmod(0o755)
 
 
 def _environment(folder: str) -> dict[str, str]:
     kept = {k: v for k, v in os.environ.items() if not k.startswith(_PRIVATE)}
     return kept | {
         "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": os.pathsep.join([str(ROOT / "tools"), *filter(None, [os.environ.get("PYTHONPATH")])]),
+        "PYTHONPATH": os.pathsep.join([*_SOURCES, *filter(None, [os.environ.get("PYTHONPATH")])]),
         "EVERPATH_CACHE": "off",
         "NO_COLOR": "1",
         "COLUMNS": "100",

@@ -9,12 +9,20 @@ from shutil import copy, copytree
 import pytest
 
 import check_docs
-from check_docs import missing_commands, missing_keys, missing_links, missing_rules
+from check_docs import (
+    missing_commands,
+    missing_keys,
+    missing_links,
+    missing_operator_commands,
+    missing_rules,
+)
 from console import ROOT
 from rule_index import indexed
 
 
-@pytest.mark.parametrize("missing", [missing_commands, missing_keys, missing_rules, missing_links])
+@pytest.mark.parametrize(
+    "missing", [missing_commands, missing_operator_commands, missing_keys, missing_rules, missing_links]
+)
 def test_the_docs_miss_nothing(missing: object) -> None:
     assert callable(missing)
     assert list(missing()) == []
@@ -54,6 +62,14 @@ def test_an_option_without_a_word_is_named(docs: Path) -> None:
     edit(docs / "commands" / "validate-graph.md", "--thorough", "--diligent")
     assert news(missing_commands(docs / "commands"), missing_commands()) == [
         "docs/commands/validate-graph.md: does not name --thorough of `everpath validate-graph`"
+    ]
+
+
+def test_an_option_of_the_operator_without_a_word_is_named(docs: Path) -> None:
+    page = docs / "operator" / "commands.md"
+    edit(page, "--lease-namespace", "--lease-place")
+    assert list(missing_operator_commands(page)) == [
+        "commands.md: does not name --lease-namespace of `searchkeeper run`"
     ]
 
 

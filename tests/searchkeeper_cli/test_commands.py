@@ -1,0 +1,336 @@
+"""`searchkeeper`: what its commands say about the sample in memory, about files, and about a cluster."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from commandline import ROOT
+from operators_at_work import asked_for, edited, settled, status
+from schemas import conforms
+from searchkeeper.cli.app import cli
+from searchkeeper.cli.output import bar, table
+from searchkeeper.cli.sources import of_world
+from searchkeeper.embedded.world import World
+from searchkeeper.releases import newest
+from shells import facing, kubeconfig_of, until
+
+
+def said(*arguments: str, stdin: str = "") -> Result:
+    return CliRunner().invoke(cli, arguments, input=stdin)
+
+
+def data(*arguments: str, stdin: str = "") -> Any:
+    answer = said(*arguments, "-o", "json", stdin=stdin)
+    assert answer.exit_code == 0, answer.output
+    return json.loads(answer.stdout)
+
+
+def upgraded_halfway() -> World:
+    world = asked_for()
+    settled(world, newest().version)
+    return edited(world, version="3.4.0")
+
+
+def manifests(world: World) -> str:
+    return yaml.safe_dump_all(json.loads(json.dumps(list(world.state.cluster.objects.values()))))
+
+
+def test_help_imports_neither_kopf_nor_the_client() -> None:
+    script = "import sys; from searchkeeper.cli.app import cli; cli(['--help'], standalone_mode=False)"
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-c", script],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+
+    assert "click" in imported
+    assert not imported & {"kopf", "kubernetes", "asyncio", "yaml", "semver", "searchkeeper.loop"}
+
+
+@pytest.mark.parametrize("command", ["run", "plan", "status", "versions"])
+def test_every_command_has_examples_in_its_help(command: str) -> None:
+    answer = said(command, "--help")
+
+    assert answer.exit_code == 0
+    assert f"  searchkeeper {command}" in answer.output
+
+
+def test_a_plan_names_the_next_pod_and_every_gate() -> None:
+    [cluster] = data("plan", "--embedded")["clusters"]
+
+    gates = {gate["gate"]: gate["open"] for gate in cluster["next"]["gates"]}
+    assert cluster["next"]["pod"] == "logs-data-1"
+    assert {"NotPaused", "EngineReachable", "PodsReady", "QuorumSafe", "LastCopySafe", "BatchSafe"} <= set(
+        gates
+    )
+    assert [each["pool"] for each in cluster["order"]] == ["data", "managers"]
+    assert "until logs-data-1 is replaced" in cluster["wayBack"]
+    assert cluster["writes"]
+
+
+def test_a_plan_for_people_says_the_same() -> None:
+    text = said("plan", "--embedded").output
+
+    assert "Next pod: logs-data-1 of pool data: every gate is open" in text
+    assert re.search(r"✓ +QuorumSafe +nothing stands against it", text)
+    assert "Rollback: back to 2.19.4 until logs-data-1 is replaced" in text
+    assert "others are true" in text
+    assert "others are true" not in said("plan", "--embedded", "--all").output
+
+
+def test_versions_name_every_component_and_who_is_done() -> None:
+    found = data("versions", "--embedded")
+
+    done = {each["name"]: each["done"] for each in found["clusters"][0]["components"]}
+    assert found["operator"] == newest().version
+    assert (done["logs-data-0"], done["logs-data-1"], done["logs-dashboards"]) == (True, False, False)
+    assert len(done) == 8
+    assert "7 still to go" in said("versions", "--embedded").output
+
+
+def test_status_tells_the_steps_of_an_upgrade_and_its_point_of_no_return() -> None:
+    [cluster] = data("status", "--embedded", "--upgrade")["clusters"]
+
+    states = [step["state"] for step in cluster["upgrade"]["steps"]]
+    assert states == ["done", *["next"] * 7]
+    assert cluster["upgrade"]["wayBack"].startswith("back to 2.19.4 until")
+    assert cluster["phase"] == "Upgrading"
+
+
+def test_yaml_says_what_json_says() -> None:
+    assert yaml.safe_load(said("status", "--embedded", "-o", "yaml").output) == data("status", "--embedded")
+
+
+@pytest.mark.parametrize("command", ["plan", "status", "versions"])
+def test_machine_output_is_what_its_schema_says(command: str) -> None:
+    conforms(f"searchkeeper-{command}", data(command, "--embedded"))
+    conforms(f"searchkeeper-{command}", data(command, "-f", "-", stdin=manifests(asked_for())))
+
+
+def test_a_file_of_manifests_does_instead_of_a_cluster(tmp_path: Path) -> None:
+    file = tmp_path / "objects.yaml"
+    file.write_text(manifests(upgraded_halfway()), encoding="utf-8")
+
+    [cluster] = data("plan", "-f", str(file))["clusters"]
+
+    assert cluster["engine"] == {"running": "2.19.4", "target": "3.4.0"}
+    assert cluster["next"]["pod"] == "logs-data-0"
+    assert all(gate["open"] for gate in cluster["next"]["gates"])
+
+
+def test_what_kubectl_prints_can_be_piped_in() -> None:
+    objects = list(upgraded_halfway().state.cluster.objects.values())
+    listed = yaml.safe_dump(json.loads(json.dumps({"kind": "List", "items": objects})))
+
+    assert data("status", "-f", "-", stdin=listed)["clusters"][0]["ready"] == "5/5"
+
+
+def test_a_manifest_as_somebody_writes_it_is_enough() -> None:
+    sample = """
+apiVersion: search.everpath.dev/v1alpha1
+kind: SearchCluster
+metadata: {name: logs}
+spec: {version: 2.19.4, pools: [{name: all, roles: [data, cluster_manager], replicas: 3}]}
+"""
+    [cluster] = data("plan", "-f", "-", stdin=sample)["clusters"]
+
+    assert cluster["cluster"] == "default/logs"
+    assert any(write.startswith("create ") for write in cluster["writes"])
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("a: [", "expected"),
+        ("kind: Pod", "no Kubernetes object"),
+        ("- 1", "no Kubernetes object"),
+        ("", "no SearchCluster"),
+    ],
+)
+def test_what_cannot_be_read_is_told(text: str, complaint: str) -> None:
+    answer = said("plan", "-f", "-", stdin=text)
+
+    assert answer.exit_code == 3
+    assert complaint in answer.output
+
+
+def test_a_cluster_that_is_not_there_is_told_with_those_that_are() -> None:
+    answer = said("status", "shop", "--embedded")
+
+    assert answer.exit_code == 3
+    assert "there is no SearchCluster shop; there are logs" in answer.output
+
+
+def test_one_place_to_look_at_is_enough(tmp_path: Path) -> None:
+    answer = said("plan", "--embedded", "--kubeconfig", str(tmp_path / "config"))
+
+    assert answer.exit_code == 2
+    assert "exclude each other" in answer.output
+
+
+def test_a_release_that_is_none_is_told_with_those_that_are() -> None:
+    answer = said("plan", "--embedded", "--release", "9.9.9")
+
+    assert answer.exit_code == 2
+    assert "there is no release 9.9.9; there are 0.1.0" in answer.output
+
+
+def test_an_operator_that_is_too_old_says_who_can() -> None:
+    world = upgraded_halfway()
+    answer = said("plan", "-f", "-", "--release", "0.1.0", stdin=manifests(world))
+
+    assert answer.exit_code == 1
+    assert "operator 0.1.0 cannot take it: configuration 4 is deployed" in answer.output
+
+
+def test_a_stalled_cluster_is_exit_code_1() -> None:
+    world = upgraded_halfway()
+    text = manifests(world).replace("phase: Running\n", "phase: Stalled\n")
+
+    assert said("status", "-f", "-", stdin=text).exit_code == 1
+
+
+def test_a_cluster_is_asked_through_its_api_server(tmp_path: Path) -> None:
+    with facing(upgraded_halfway()) as face:
+        file = kubeconfig_of(face, tmp_path)
+        where = ("--kubeconfig", str(file), "--engine", "embedded")
+
+        [cluster] = data("plan", *where)["clusters"]
+
+    assert cluster["cluster"] == "search/logs"
+    assert cluster["next"]["pod"] == "logs-data-0"
+
+
+def test_an_api_server_that_does_not_answer_is_exit_code_4(tmp_path: Path) -> None:
+    file = tmp_path / "config"
+    file.write_text(
+        "{apiVersion: v1, kind: Config, current-context: a, users: [],"
+        " contexts: [{name: a, context: {cluster: a, user: a}}],"
+        ' clusters: [{name: a, cluster: {server: "http://127.0.0.1:9"}}]}',
+        encoding="utf-8",
+    )
+    assert said("status", "--kubeconfig", str(file)).exit_code == 4
+
+
+def test_no_cluster_at_all_is_told_with_the_remedy(tmp_path: Path) -> None:
+    answer = said("status", "--kubeconfig", str(tmp_path / "nothing"))
+
+    assert answer.exit_code == 3
+    assert "--embedded and --filename need none" in answer.output
+
+
+def test_run_embedded_ends_with_what_was_seen() -> None:
+    answer = said("run", "--embedded")
+
+    last = answer.output.splitlines()[-1]
+    assert answer.exit_code == 0
+    assert last.startswith("7 nodes run 3.4.0 after ")
+    assert "no shard was without a copy at any moment" in last
+    assert "the elected manager went last" in last
+
+
+def test_run_embedded_works_as_any_release() -> None:
+    answer = said("run", "--embedded", "--release", "0.3.1", "--to", "3.2.0")
+
+    assert answer.exit_code == 0
+    assert "nodes run 3.2.0" in answer.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("--to", "2.17.0"), "is older than"),
+        (("--to", "9.0.0"), "leaves out a major version"),
+        (("--release", "0.2.0", "--to", "3.0.0"), "newer than 2.19.4"),
+    ],
+)
+def test_run_embedded_refuses_what_the_operator_would(arguments: tuple[str, ...], complaint: str) -> None:
+    answer = said("run", "--embedded", *arguments)
+
+    assert answer.exit_code == 2
+    assert complaint in answer.output
+
+
+def test_an_address_without_a_port_is_told() -> None:
+    assert "is not HOST:PORT" in said("run", "--health-address", "localhost").output
+
+
+def test_a_bar_is_as_full_as_its_share() -> None:
+    assert [bar(share, 4) for share in (0, 0.5, 1)] == ["░░░░", "██░░", "████"]
+
+
+def test_a_table_pads_all_but_the_last_column() -> None:
+    assert table([("a", "b"), ("long", "c")]) == "a     b\nlong  c"
+
+
+def test_an_upgrade_is_drawn_anew_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("searchkeeper.cli.show._SECONDS", 0)
+    monkeypatch.setattr("searchkeeper.cli.show._is_terminal", lambda: True)
+
+    text = said("run", "--embedded").output
+
+    assert re.search(r"\x1b\[\d+A\x1b\[J", text)
+    assert "█████████████████████░░░ 7 of 8 steps" in text
+    assert "no upgrade is under way, every node runs 3.4.0" in text
+
+
+def test_watching_ends_when_nothing_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[float] = []
+    world = upgraded_halfway()
+
+    def sleep(seconds: float) -> None:
+        looks.append(seconds)
+        settled(world, newest().version)
+
+    monkeypatch.setattr("searchkeeper.cli.status.time.sleep", sleep)
+    monkeypatch.setattr("searchkeeper.cli.status.sources", lambda **_: of_world(world, newest()))
+    answer = said("status", "--upgrade", "--watch")
+
+    assert answer.exit_code == 0
+    assert len(looks) == 1
+    assert "no upgrade is under way, every node runs 3.4.0" in answer.output
+    assert "2.19.4 → 3.4.0: Finished at" in answer.output
+
+
+def test_once_works_off_what_can_be_done_and_ends(tmp_path: Path) -> None:
+    with facing(asked_for()) as face:
+        where = ("--kubeconfig", str(kubeconfig_of(face, tmp_path)), "--engine", "embedded", "-n", "search")
+        answer = said("run", "--once", *where)
+        again = said("run", "--once", *where)
+        kinds = {key.kind for key in face.api.world.state.cluster.objects}
+
+    assert (answer.exit_code, again.exit_code) == (0, 0), answer.output
+    assert answer.output == "search/logs: waits\n"
+    assert {"SearchPool", "StatefulSet", "Service", "Lease"} <= kinds
+
+
+def test_the_operator_as_a_process_ends_with_a_signal(tmp_path: Path) -> None:
+    with facing(asked_for()) as face:
+        command = [
+            *(sys.executable, "-m", "searchkeeper", "run", "--engine", "embedded", "--namespace", "search"),
+            *("--kubeconfig", str(kubeconfig_of(face, tmp_path)), "--lease-namespace", "search"),
+            *("--health-address", "127.0.0.1:0", "--metrics-address", "127.0.0.1:0", "--resync", "0.2"),
+        ]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT / "operator") as process:
+            until(
+                face.api, lambda: status(face.api.world).get("phase") == "Running", what="a running cluster"
+            )
+            process.terminate()
+            _, logged = process.communicate(timeout=30)
+
+    lines = [json.loads(line) for line in logged.splitlines()]
+    assert process.returncode == 0
+    assert (lines[0]["message"], lines[-1]["message"]) == ("started", "stopped")
+    assert [line["resource"] for line in lines if line.get("write") == "create"][-1].startswith("StatefulSet")

@@ -1,0 +1,103 @@
+"""Which engine the operator speaks to, and with which credentials."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from operators_at_work import CLUSTER, asked_for, settled, status
+from searchkeeper.embedded.cluster import removed
+from searchkeeper.embedded.world import World
+from searchkeeper.engine.calls import SetAllocation
+from searchkeeper.engine.http import Access
+from searchkeeper.engine.view import Allocation, EngineView, Unreachable
+from searchkeeper.kube import Unavailable
+from searchkeeper.shell.engines import StandIn, _access, drivers
+from searchkeeper.writes import Delete, Key
+
+
+def secret(world: World, name: str, **data: str) -> None:
+    encoded = {key.replace("_", "."): base64.b64encode(text.encode()).decode() for key, text in data.items()}
+    metadata = {"name": name, "namespace": CLUSTER.namespace}
+    world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": encoded})
+
+
+def test_a_plain_cluster_answers_at_its_service() -> None:
+    assert _access(asked_for(), CLUSTER, None) == Access("http://logs.search.svc:9200")
+
+
+def test_certificates_and_credentials_come_from_the_secrets_that_the_spec_names() -> None:
+    world = asked_for(security={"tlsSecret": "tls", "credentialsSecret": "admin"})
+    secret(world, "tls", ca_crt="PEM")
+    secret(world, "admin", username="root", password="12345")
+
+    assert _access(world, CLUSTER, None) == Access("https://logs.search.svc:9200", "root", "12345", "PEM")
+
+
+def test_an_address_that_was_given_serves_for_all() -> None:
+    assert _access(asked_for(), CLUSTER, "http://localhost:9200").url == "http://localhost:9200"
+
+
+@pytest.fixture
+def running() -> World:
+    """A cluster whose pods run."""
+    world = asked_for()
+    settled(world, "0.4.0")
+    assert status(world)["phase"] == "Running"
+    return world
+
+
+def looked(engine: StandIn) -> EngineView:
+    seen = engine.look()
+    assert isinstance(seen, EngineView)
+    return seen
+
+
+def test_a_stand_in_has_the_nodes_that_run(running: World) -> None:
+    engine = StandIn(running, CLUSTER)
+    engine.look()
+
+    assert {node.name for node in looked(engine).nodes} == {
+        *("logs-data-0", "logs-data-1"),
+        *("logs-managers-0", "logs-managers-1", "logs-managers-2"),
+    }
+
+
+def test_a_stand_in_keeps_what_it_was_told(running: World) -> None:
+    drive = drivers(running, "embedded")
+    drive(CLUSTER).look()
+    drive(CLUSTER).tell(SetAllocation(Allocation.PRIMARIES))
+
+    seen = drive(CLUSTER).look()
+    assert isinstance(seen, EngineView)
+    assert seen.allocation is Allocation.PRIMARIES
+
+
+def test_a_stand_in_forgets_a_volume_that_is_another_one(running: World) -> None:
+    engine = StandIn(running, CLUSTER)
+    engine.look()
+    engine.look()
+    assert dict(engine._engine.disks)["logs-data-0"] == "2.19.4"
+    running.delete(Delete(Key("v1", "Pod", "search", "logs-data-0"), "", ""))
+    claim = Key("v1", "PersistentVolumeClaim", "search", "data-logs-data-0")
+    before = running.get(claim)
+    assert before is not None
+    running.state = replace(running.state, cluster=removed(running.state.cluster, claim))
+    running.create(before)
+
+    engine.look()
+    assert "logs-data-0" not in dict(engine._engine.disks)
+
+
+def test_pods_that_cannot_be_asked_for_are_an_engine_that_does_not_answer(
+    running: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def silent(*_: Any) -> Any:
+        raise Unavailable("no answer")
+
+    monkeypatch.setattr(running, "list", silent)
+
+    assert StandIn(running, CLUSTER).look() == Unreachable("no answer")

@@ -1,0 +1,197 @@
+"""Who may write: one at a time, and nobody whose time has run out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from searchkeeper.embedded.world import World
+from searchkeeper.engine.calls import Flush
+from searchkeeper.engine.driver import CallFailed
+from searchkeeper.kube import Unavailable
+from searchkeeper.shell.lease import Fenced, FencedDriver, Lease, NotOurs
+from searchkeeper.writes import Delete, Event, Key, Patch
+
+KEY = Lease.named("search")
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def lease(world: Any, clock: Clock, name: str) -> Lease:
+    return Lease(world, KEY, name, duration=15, clock=clock)
+
+
+def test_the_first_to_ask_has_it(world: World, clock: Clock) -> None:
+    one, two = lease(world, clock, "one"), lease(world, clock, "two")
+
+    assert (one.keep(), two.keep()) == (True, False)
+    assert (one.epoch, two.epoch) == (0, None)
+
+
+def test_whoever_renews_keeps_it(world: World, clock: Clock) -> None:
+    one, two = lease(world, clock, "one"), lease(world, clock, "two")
+    for clock.now in range(0, 60, 5):
+        assert (one.keep(), two.keep()) == (True, False)
+
+
+def test_the_silent_lose_it_after_its_duration_and_not_before(world: World, clock: Clock) -> None:
+    one, two = lease(world, clock, "one"), lease(world, clock, "two")
+    one.keep()
+    two.keep()
+
+    clock.now = 14.9
+    assert not two.keep()
+    clock.now = 15
+    assert two.keep()
+    assert two.epoch == 1
+
+
+def test_the_silent_stop_before_anybody_else_may_begin(world: World, clock: Clock) -> None:
+    one = lease(world, clock, "one")
+    one.keep()
+
+    clock.now = 9.9
+    one.confirm()
+    clock.now = 10
+    with pytest.raises(NotOurs):
+        one.confirm()
+
+
+def test_a_clock_that_stood_still_does_not_help(world: World, clock: Clock) -> None:
+    """Asleep for a minute by everybody's clock but its own: the API server knows better."""
+    asleep = Clock()
+    one, two = lease(world, asleep, "one"), lease(world, clock, "two")
+    one.keep()
+    two.keep()
+    clock.now = 60
+    two.keep()
+
+    with pytest.raises(NotOurs, match="two has the lease"):
+        one.confirm()
+    assert one.epoch is None
+
+
+def test_a_lease_that_was_lost_and_taken_by_the_same_name_is_another(world: World, clock: Clock) -> None:
+    """A second process that calls itself the same."""
+    one, same = lease(world, clock, "one"), lease(world, clock, "one")
+    one.keep()
+    same.keep()
+
+    with pytest.raises(NotOurs):
+        one.confirm()
+    same.confirm()
+
+
+def test_given_back_it_is_free_at_once(world: World, clock: Clock) -> None:
+    one, two = lease(world, clock, "one"), lease(world, clock, "two")
+    one.keep()
+    two.keep()
+    one.release()
+
+    assert not one.is_ours
+    assert two.keep()
+
+
+def test_whoever_has_lost_it_gives_nothing_back(world: World, clock: Clock) -> None:
+    one, two = lease(world, clock, "one"), lease(world, clock, "two")
+    one.keep()
+    two.keep()
+    clock.now = 15
+    two.keep()
+    one.release()
+
+    two.confirm()
+
+
+def test_two_who_reach_for_it_together_do_not_both_get_it(world: World, clock: Clock) -> None:
+    one, two = lease(world, clock, "one"), lease(world, clock, "two")
+    one.keep()
+    two.keep()
+    clock.now = 30
+    found = world.get(KEY)
+
+    class Late:
+        """Sees what was there before the other one took it."""
+
+        def __getattr__(self, name: str) -> Any:
+            return (lambda _: found) if name == "get" else getattr(world, name)
+
+    third = lease(Late(), clock, "three")
+    third.keep()
+    clock.now = 60
+    assert two.keep()
+    assert not third.keep()
+
+
+def test_without_an_answer_it_runs_out(world: World, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = lease(world, clock, "one")
+    one.keep()
+
+    def silent(_: Any) -> Any:
+        raise Unavailable("no answer")
+
+    monkeypatch.setattr(world, "get", silent)
+    clock.now = 5
+    with pytest.raises(Unavailable):
+        one.keep()
+    assert one.is_ours
+    clock.now = 10
+    assert not one.is_ours
+
+
+MAP: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "a", "namespace": "search"},
+}
+WRITES: dict[str, Callable[[Any], Any]] = {
+    "create": lambda kube: kube.create(MAP),
+    "patch": lambda kube: kube.patch(Patch(Key.of(MAP), {}, "")),
+    "patch_status": lambda kube: kube.patch_status(Patch(Key.of(MAP), {}, "")),
+    "delete": lambda kube: kube.delete(Delete(Key.of(MAP), "", "")),
+    "record": lambda kube: kube.record(Event(Key.of(MAP), "Reason", "message")),
+}
+
+
+def refuse() -> None:
+    raise NotOurs("two has the lease")
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_every_write_is_fenced(world: World, write: str) -> None:
+    world.create(MAP)
+    before = world.state
+
+    with pytest.raises(NotOurs):
+        WRITES[write](Fenced(world, refuse))
+    assert world.state is before
+
+
+def test_reading_is_not_fenced(world: World) -> None:
+    world.create(MAP)
+
+    assert Fenced(world, refuse).get(Key.of(MAP)) is not None
+    assert Fenced(world, refuse).list("v1", "ConfigMap", "search", {})
+    assert FencedDriver(world, refuse).look() is not None
+
+
+def test_the_engine_is_fenced_too(world: World) -> None:
+    with pytest.raises(CallFailed, match="two has the lease"):
+        FencedDriver(world, refuse).tell(Flush())

@@ -1,0 +1,118 @@
+"""What an operator tells: a line for each answer that changed and each write, figures, and no more."""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from operators_at_work import CLUSTER, asked_for, edited
+from searchkeeper.loop import cycle
+from searchkeeper.releases import newest
+from searchkeeper.shell import logs
+from searchkeeper.shell.logs import Log
+from searchkeeper.shell.metrics import Metrics
+from searchkeeper.shell.telling import Telling, TellingDriver
+
+
+@pytest.fixture
+def heard() -> Iterator[io.StringIO]:
+    """Everything that is logged; whoever logged before gets their handlers back."""
+    root, stream = logging.getLogger(), io.StringIO()
+    before, level = root.handlers[:], root.level
+    logs.set_up(stream)
+    yield stream
+    root.handlers[:] = before
+    root.setLevel(level)
+
+
+def lines(heard: io.StringIO) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in heard.getvalue().splitlines()]
+
+
+def told(cycles: int) -> Metrics:
+    world, metrics = asked_for(), Metrics()
+    telling = Telling(world, Log(), metrics, "search/logs")
+    driver = TellingDriver(world, telling)
+    while telling.cycle < cycles:
+        telling.cycle += 1
+        if not cycle(telling, driver, CLUSTER, newest(), world.state.now).wrote:
+            world.tick()
+        if telling.cycle == cycles // 2:
+            edited(world, version="3.4.0")
+    return metrics
+
+
+def test_the_sequence_of_actions_can_be_read(heard: io.StringIO) -> None:
+    told(120)
+
+    found = lines(heard)
+    roll = [each["reason"] for each in found if each.get("action") == "PodsAreCurrent"]
+    start = roll.index("HoldingShards")
+    assert roll[start : start + 4] == ["HoldingShards", "Flushing", "ReplacingPod", "PodsComeBack"]
+    deletes = [each["resource"] for each in found if each.get("write") == "delete"]
+    assert deletes[:2] == ["Pod logs-data-0", "Pod logs-data-1"]
+    assert {each["cluster"] for each in found} == {"search/logs"}
+    assert [each["cycle"] for each in found] == sorted(each["cycle"] for each in found)
+
+
+def test_the_same_answer_is_not_told_twice(heard: io.StringIO) -> None:
+    told(30)
+
+    answers = [(each["resource"], each["action"]) for each in lines(heard) if "action" in each]
+    found = [(each["status"], each["reason"]) for each in lines(heard) if "action" in each]
+    last: dict[Any, Any] = {}
+    for place, answer in zip(answers, found, strict=True):
+        assert last.get(place) != answer
+        last[place] = answer
+    assert "PrerequisiteNotMet" not in {reason for _, reason in found}
+
+
+def test_writes_are_counted_by_kind(heard: io.StringIO) -> None:
+    metrics = told(40)
+
+    writes = [each for each in lines(heard) if each.get("write") == "create"]
+    assert metrics.value("searchkeeper_writes_total", write="create") == len(writes)
+    assert metrics.value("searchkeeper_writes_total", write="create", kind="SearchPool") == 2
+
+
+def test_an_error_is_one_line_with_its_trace(heard: io.StringIO) -> None:
+    try:
+        raise ValueError("out of\nthe blue")
+    except ValueError:
+        Log(cluster="search/logs").error("a fault", trace=True)
+
+    [line] = lines(heard)
+    assert (line["level"], line["message"], line["cluster"]) == ("error", "a fault", "search/logs")
+    assert "ValueError" in line["error"]
+
+
+def test_libraries_are_heard_only_when_something_is_wrong(heard: io.StringIO) -> None:
+    logging.getLogger("kopf.something").info("fine")
+    logging.getLogger("kopf.something").warning("not fine")
+
+    assert [(each["logger"], each["message"]) for each in lines(heard)] == [("kopf.something", "not fine")]
+
+
+def test_a_phase_is_one_at_a_time() -> None:
+    metrics = Metrics()
+    metrics.set_only("searchkeeper_phase", 1, "phase", "Running", cluster="a")
+    metrics.set_only("searchkeeper_phase", 1, "phase", "Running", cluster="b")
+    metrics.set_only("searchkeeper_phase", 1, "phase", "Upgrading", cluster="a")
+
+    assert metrics.value("searchkeeper_phase", cluster="a") == 1
+    assert metrics.value("searchkeeper_phase", phase="Running") == 1
+
+
+def test_of_a_cluster_that_is_gone_only_counters_stay() -> None:
+    metrics = Metrics()
+    metrics.set("searchkeeper_waits", 2, cluster="a", resource="x")
+    metrics.add("searchkeeper_cycles_total", cluster="a")
+    metrics.forget(cluster="a")
+
+    assert metrics.value("searchkeeper_waits") == 0
+    assert metrics.value("searchkeeper_cycles_total") == 1
