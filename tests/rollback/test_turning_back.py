@@ -147,6 +147,7 @@ def test_a_paused_upgrade_has_not_failed() -> None:
 
 
 def test_a_node_that_ran_the_newer_version_gets_an_empty_volume_and_no_other_does() -> None:
+    """S24: no older version starts on what a newer one has written."""
     world = worked_until(upgrading(deployed()), RELEASE, has_crossed)
     before = claims(world)
     settled(edited(world, version=OLD), RELEASE)

@@ -1,0 +1,69 @@
+"""S30: a release that is missing from a catalog strands nobody without a word."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from commandline import ROOT
+from comparisons import outcomes
+from everpath.compare import compare
+from everpath.formats.reading import read
+from everpath.graph import PackageGraph
+from everpath.model import Catalog
+from everpath.policies import olm_v0, olm_v1
+from everpath.policies.walks import walk
+
+
+def ours() -> Catalog:
+    return read(str(ROOT / "catalog")).catalog
+
+
+def without(catalog: Catalog, name: str) -> Catalog:
+    """The catalog as if this release had been forgotten: no entry in any channel, and no bundle."""
+    [package] = catalog.packages
+    channels = tuple(
+        replace(channel, entries=tuple(each for each in channel.entries if each.name != name))
+        for channel in package.channels
+    )
+    bundles = tuple(each for each in package.bundles if each.name != name)
+    return replace(catalog, packages=(replace(package, channels=channels, bundles=bundles),))
+
+
+def cut_off(old: Catalog, new: Catalog) -> set[str]:
+    """Whoever could go on before and cannot any more, by what they have installed."""
+    return {row.installed for row in compare(old, new).rows if row.outcome.hurts}
+
+
+def ends_elsewhere(catalog: Catalog) -> set[str]:
+    """The releases from which OLM of either generation does not come to the head of their channel."""
+    [package] = catalog.packages
+    return {
+        name
+        for graph in PackageGraph(package).channels
+        for hops in (olm_v0.hops(graph).next, olm_v1.hops(graph))
+        for name in graph.entries
+        if [name, *walk(hops, name)][-1] != graph.head
+    }
+
+
+def test_a_release_that_a_catalog_has_lost_is_named_with_all_whom_that_cuts_off() -> None:
+    """S30: the road over it is gone for those before it, and found to be so before anybody ships it."""
+    whole, rest = "c: b\nb: a\na", "c: b\na"
+    assert outcomes(whole, rest, "v1") == {"a": "stranded", "b": "same", "c": "same"}
+    assert set(outcomes(whole, rest, "v0").values()) == {"failing"}
+
+
+def test_from_every_release_of_ours_there_is_a_road_to_the_head() -> None:
+    """S30: none was lost from our own catalog."""
+    assert not ends_elsewhere(ours())
+
+
+def test_of_our_own_releases_none_could_be_forgotten_unnoticed() -> None:
+    """S30: whoever is left without a road in what remains is somebody that the comparison names."""
+    whole = ours()
+    [package] = whole.packages
+    names = {each.name for channel in package.channels for each in channel.entries}
+    hurt = {name: cut_off(whole, without(whole, name)) for name in sorted(names)}
+    for name, stranded in hurt.items():
+        assert ends_elsewhere(without(whole, name)) <= stranded, name
+    assert any(hurt.values())

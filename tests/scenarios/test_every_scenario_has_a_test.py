@@ -1,0 +1,55 @@
+"""The scenarios that other operators failed are tests by name, and on one page."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from commandline import ROOT
+
+PAGE = ROOT / "docs/operator/scenarios.md"
+SCENARIOS = [f"S{number:02}" for number in range(1, 34)]
+_ROW = re.compile(r"^\| (?P<number>S\d\d) \|.*\| (?P<tests>[^|]+) \|$", re.MULTILINE)
+_TEST = re.compile(r"`(?P<file>[\w/]+\.py)::(?P<name>test_\w+)`")
+
+
+def docstrings() -> Iterator[tuple[str, str]]:
+    """Every test that has a docstring, as `folder/file.py::name`, and what it says."""
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        text = path.read_text()
+        if not re.search(r"\bS\d\d\b", text):
+            continue
+        file = path.relative_to(ROOT / "tests").as_posix()
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                yield f"{file}::{node.name}", ast.get_docstring(node) or ""
+
+
+def named() -> dict[str, set[str]]:
+    """The tests that name each scenario."""
+    found: dict[str, set[str]] = {}
+    for test, says in docstrings():
+        for number in re.findall(r"\bS\d\d\b", says):
+            found.setdefault(number, set()).add(test)
+    return found
+
+
+def listed() -> dict[str, set[str]]:
+    """The tests that the page has for each scenario."""
+    return {
+        row["number"]: {f"{test['file']}::{test['name']}" for test in _TEST.finditer(row["tests"])}
+        for row in _ROW.finditer(PAGE.read_text())
+    }
+
+
+def test_every_scenario_is_named_by_a_test() -> None:
+    assert sorted(named()) == SCENARIOS
+
+
+def test_every_scenario_has_a_row_on_its_page_with_tests_that_name_it() -> None:
+    tests, rows = named(), listed()
+    assert list(rows) == SCENARIOS
+    for number, found in rows.items():
+        assert found, f"{number} has no test on the page"
+        assert found <= tests[number], f"{number}: {sorted(found - tests[number])} do not name it"

@@ -1,0 +1,144 @@
+"""S28, S31, S33: what stops an upgrade is said, each time; success is said only of what has succeeded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from operators_at_work import CLUSTER, Ports, edited, settled, status, with_faults, worked
+from searchkeeper.embedded.kubelet import Fault
+from searchkeeper.embedded.world import World
+from searchkeeper.engine.calls import SetAllocation
+from searchkeeper.engine.embedded import created
+from searchkeeper.engine.view import Allocation, EngineView, Unreachable
+from searchkeeper.proof.recording import Recording
+from searchkeeper.releases import release
+from tales import NEWEST, Silent, at_work, broken, running, unfolding, versions
+
+OLD, NEW = "2.19.4", "3.4.0"
+
+
+def impatient(**upgrade: object) -> World:
+    return running(upgrade={"healthDeadlineSeconds": 60, **upgrade})
+
+
+def red(world: World) -> World:
+    lost = created(world.state.engine, "lost", replicas=0)
+    primary = replace(lost.copies[-1], has_data=True, left_on="nowhere")
+    world.state = replace(world.state, engine=replace(lost, copies=(*lost.copies[:-1], primary)))
+    return world
+
+
+def yellow(world: World) -> World:
+    world.tell(SetAllocation(Allocation.PRIMARIES))
+    world.state = replace(world.state, engine=created(world.state.engine, "films", replicas=1))
+    return world
+
+
+def paused(world: World) -> World:
+    return edited(world, upgrade={"paused": True})
+
+
+def with_a_slow_pod(world: World) -> World:
+    return broken(world, "logs-managers-2", Fault.NEVER_READY)
+
+
+def with_a_bad_image(world: World) -> World:
+    return with_faults(world, v3_4_0=Fault.IMAGE)
+
+
+OBSTACLES: dict[str, tuple[Callable[[World], World], str]] = {
+    "spec.upgrade.paused is set": (paused, "Upgrading"),
+    "a primary is missing": (red, "Stalled"),
+    "the cluster is yellow while allocation is primaries": (yellow, "Stalled"),
+    "logs-managers-2 of pool managers not ready": (with_a_slow_pod, "Stalled"),
+    "logs-data-0 not back yet": (with_a_bad_image, "Stalled"),
+}
+
+
+def open_ends(world: World) -> list[str]:
+    """What the conditions that are False say."""
+    return [each["message"] for each in status(world)["conditions"] if each["status"] == "False"]
+
+
+@pytest.mark.parametrize(("words", "obstacle"), OBSTACLES.items())
+def test_whatever_stops_an_upgrade_is_said_and_for_how_long_is_seen(
+    words: str, obstacle: tuple[Callable[[World], World], str]
+) -> None:
+    """S28: nobody has to read a log to learn why nothing happens."""
+    hinder, phase = obstacle
+    world = at_work(hinder(edited(impatient(), version=NEW)), ticks=30)
+    assert any(words in each for each in open_ends(world)), open_ends(world)
+    assert status(world)["phase"] == phase
+
+
+def test_an_engine_that_is_silent_is_what_an_upgrade_waits_for() -> None:
+    """S28: nor where there is nobody to ask."""
+    world = edited(impatient(), version=NEW)
+    at_work(world, Silent(world), ticks=30)
+    assert any("timed out" in each for each in open_ends(world))
+    assert status(world)["phase"] == "Stalled"
+
+
+def test_there_is_no_moment_of_an_upgrade_without_a_word_about_it() -> None:
+    """S28: until every node runs what is wanted, some condition says what is missing."""
+    world = edited(running(), version=NEW)
+    for moment in unfolding(world):
+        if set(versions(moment).values()) != {NEW}:
+            said = [each for each in status(moment)["conditions"] if each["status"] != "True"]
+            assert said
+            assert all(each["reason"] and each["message"] for each in said)
+
+
+def test_the_same_refusal_after_another_edit_is_another_warning() -> None:
+    """S31: word for word the same, and said again."""
+    # Guard: a refusal is noted with its generation.
+    world = at_work(edited(running(), version="9.0.0"), ticks=5)
+    at_work(edited(world, version=OLD), ticks=5)
+    at_work(edited(world, version="9.0.0"), ticks=5)
+    first, second = world.state.events
+    assert first == second
+
+
+def test_an_upgrade_that_fails_again_is_told_of_again() -> None:
+    """S31: the second failure is not taken for the first."""
+    world = impatient(rollback="Automatic")
+    for batch in (1, 2):
+        edited(world, version=NEW, upgrade={"maxBatch": batch})
+        worked(with_faults(world, v3_4_0=Fault.IMAGE), NEWEST)
+        assert f"{NEW} has failed; change the spec to try again" in open_ends(world)
+    first, second = status(world)["upgrade"]["history"]
+    assert first["result"] == second["result"] == "RolledBack"
+    assert first["finishedAt"] < second["startedAt"]
+
+
+class Behind(Ports):
+    """Ports to an engine one of whose nodes runs what it ran before, whatever its pod was made from."""
+
+    node = "logs-data-1"
+
+    def look(self) -> EngineView | Unreachable:
+        seen = super().look()
+        if isinstance(seen, Unreachable):
+            return seen
+        return replace(
+            seen, nodes=tuple(replace(n, version=OLD) if n.name == self.node else n for n in seen.nodes)
+        )
+
+
+@pytest.mark.parametrize("node", ["logs-data-1", "logs-managers-1"])
+def test_an_upgrade_that_one_node_has_not_made_is_no_success(node: str) -> None:
+    """S33: every node is asked for its own version; what its pod was made from does not count."""
+    # Guards: a pod is back when its node says that it runs the new version; a version is told by nodes (I4).
+    world = edited(impatient(), version=NEW)
+    ports = Behind(Recording(world, CLUSTER, release(NEWEST)))
+    ports.node = node
+    at_work(world, ports, ticks=60)
+    assert status(world)["engineVersion"] == OLD
+    assert status(world)["phase"] == "Stalled"
+    assert not status(world)["upgrade"].get("history")
+    settled(world, NEWEST)
+    assert status(world)["engineVersion"] == NEW
+    assert [each["result"] for each in status(world)["upgrade"]["history"]] == ["Finished"]
