@@ -29,7 +29,7 @@ from searchkeeper.writes import Delete, Event, Key, Manifest, Patch
 _PACE = Pace(resync=0.5, busy=0.05, least_backoff=0.02, most_backoff=0.5)
 # A lease that another operator can wait for.
 SHORT = 1.5
-_DEADLINE = 40
+_DEADLINE = 120
 
 
 @dataclass

@@ -46,7 +46,7 @@ def test_a_cluster_that_is_asked_for_comes_up() -> None:
         assert (
             shell.operator.metrics.value("searchkeeper_writes_total", kind="StatefulSet", write="create") == 2
         )
-        assert shell.operator.metrics.value("searchkeeper_phase", phase="Running") == 1
+        until(face.api, lambda: shell.operator.metrics.value("searchkeeper_phase", phase="Running") == 1)
 
 
 def test_nothing_of_kopf_is_left_on_our_resources() -> None:
@@ -87,7 +87,7 @@ def test_an_upgrade_goes_through() -> None:
 
         until(face.api, lambda: is_done(face.api, "3.4.0"), what="3.4.0")
 
-        assert progress.value("searchkeeper_upgrade_progress") == 1
+        until(face.api, lambda: progress.value("searchkeeper_upgrade_progress") == 1, what="the whole")
         assert {node.version for node in face.api.world.state.engine.nodes} == {"3.4.0"}
         assert face.api.world.state.engine.allocation is None
 
@@ -249,7 +249,7 @@ def test_writes_without_an_end_are_slowed_down_and_told(
             world.state = asked_for().state
         until(face.api, lambda: "writes without an end" in caplog.text, what="a warning")
 
-        assert shell.operator.metrics.value("searchkeeper_cycles_total") == 10
+        until(face.api, lambda: shell.operator.metrics.value("searchkeeper_cycles_total") == 10)
 
 
 def test_a_loop_that_hangs_fails_the_liveness_probe(monkeypatch: pytest.MonkeyPatch) -> None:
