@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from certificates import self_signed
 from opensearch_replayed import recording, replaying
 from searchkeeper.engine.http import Access
 from searchkeeper.engine.opensearch import OpenSearch
@@ -16,20 +15,7 @@ from searchkeeper.engine.view import EngineView, Unreachable
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
-    if shutil.which("openssl") is None:
-        pytest.skip("openssl makes the certificate, and is not there")
-    folder = tmp_path_factory.mktemp("tls")
-    files = (str(folder / "cert.pem"), str(folder / "key.pem"))
-    subprocess.run(
-        [
-            *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"),
-            *("-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"),
-            *("-out", files[0], "-keyout", files[1]),
-        ],
-        check=True,
-        capture_output=True,
-    )
-    return files
+    return self_signed(tmp_path_factory.mktemp("tls"))
 
 
 def test_the_authority_of_the_secret_is_trusted(certificate: tuple[str, str]) -> None:

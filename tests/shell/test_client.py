@@ -14,7 +14,7 @@ from searchkeeper.embedded.world import World
 from searchkeeper.kube import Conflict, Gone, Refused, Unavailable
 from searchkeeper.shell.client import Client, settings_of
 from searchkeeper.writes import Delete, Event, Key, Patch
-from shells import Facing, client_of, facing
+from shells import Facing, client_of, facing, kubeconfig_of
 
 SETTINGS = Key("v1", "ConfigMap", "search", "settings")
 
@@ -167,18 +167,7 @@ def test_a_list_of_many_pages_is_one_list() -> None:
 
 
 def test_settings_come_from_a_kubeconfig(tmp_path: Any, face: Facing) -> None:
-    file = tmp_path / "config"
-    file.write_text(
-        f"""\
-apiVersion: v1
-kind: Config
-current-context: here
-contexts: [{{name: here, context: {{cluster: here, user: me}}}}]
-clusters: [{{name: here, cluster: {{server: "{face.server.url}"}}}}]
-users: [{{name: me, user: {{token: secret}}}}]
-""",
-        encoding="utf-8",
-    )
+    file = kubeconfig_of(face, tmp_path)
     client = Client(ApiClient(settings_of(str(file))))
 
     assert client.get(SETTINGS) is None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from certificates import self_signed
 from everpath.errors import Unreachable, UsageError
 from everpath.images.references import Reference
 from everpath.images.remote import Options, push, resolve
@@ -20,20 +19,7 @@ Made = Callable[..., Options]
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
-    if shutil.which("openssl") is None:
-        pytest.skip("openssl makes the certificate, and is not there")
-    folder = tmp_path_factory.mktemp("tls")
-    files = (str(folder / "cert.pem"), str(folder / "key.pem"))
-    subprocess.run(
-        [
-            *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"),
-            *("-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"),
-            *("-out", files[0], "-keyout", files[1]),
-        ],
-        check=True,
-        capture_output=True,
-    )
-    return files
+    return self_signed(tmp_path_factory.mktemp("tls"))
 
 
 @pytest.fixture

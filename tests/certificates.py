@@ -1,0 +1,28 @@
+"""A certificate of 127.0.0.1 that nobody has signed but itself."""
+
+from __future__ import annotations
+
+__all__ = ["self_signed"]
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+
+def self_signed(folder: Path) -> tuple[str, str]:
+    """The files of a certificate and its key. Skips the test where nothing can make them."""
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl makes the certificate, and is not there")
+    files = (str(folder / "cert.pem"), str(folder / "key.pem"))
+    subprocess.run(
+        [
+            *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"),
+            *("-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"),
+            *("-out", files[0], "-keyout", files[1]),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    return files
