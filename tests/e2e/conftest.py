@@ -74,6 +74,7 @@ def olm_v0(parts: Parts, place: Workshop, plane: ControlPlane, agent: NodeAgent)
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    if report.failed and (made := item.config.stash.get(LOGS, None)) is not None:
+    made = item.config.stash.get(LOGS, None)
+    if report.failed and made is not None and "place" in getattr(item, "fixturenames", ()):
         report.sections += [(f"{log.stem}", log_end(log)) for log in sorted(made.logs.glob("*.log"))]
     return report

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from e2e.opensearch_story import NAMES, NEW, OLD, ROLES, STEPS, Embedded, Real, Told, lived
+from e2e.opensearch_story import NAMES, NEW, OLD, ROLES, STEPS, Embedded, Real, Told, lived, lived_alike
 from e2e.stand.opensearch import Nodes, opensearch_folder, opensearch_nodes
 from e2e.stand.parts import AbsentError
 from e2e.stand.processes import Workshop, log_end, workshop
@@ -43,7 +43,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lived]:
     with workshop(tmp_path_factory.mktemp("logs")) as place:
         members = [(name, ROLES) for name in NAMES]
         with opensearch_nodes(place, tools, members) as nodes:
-            yield Lived(nodes, place, lived(Real(nodes)), stage, embedded)
+            yield Lived(nodes, place, lived_alike(Real(nodes), embedded), stage, embedded)
 
 
 @pytest.mark.parametrize("step", STEPS)
