@@ -40,16 +40,18 @@ lint: $(READY) ## ruff, mypy --strict, the layers, that generated files are up t
 	$(BIN)/everpath generate --check
 	$(BIN)/python scripts/stubs.py
 	$(BIN)/python scripts/release_table.py
+	$(BIN)/python scripts/frozen_procedures.py
 	@$(MAKE) --no-print-directory docs-check
 
 format: $(READY) ## let ruff rewrite the code
 	$(BIN)/python -m ruff check --fix
 	$(BIN)/python -m ruff format
 
-generate: $(READY) ## write searchkeeper's resource definitions, bundles/, catalog/ and table of releases
+generate: $(READY) ## write searchkeeper's resource definitions, bundles/, catalog/ and table of releases; freeze what new ones ship
 	$(BIN)/python scripts/definitions.py --write
 	$(BIN)/everpath generate
 	$(BIN)/python scripts/release_table.py --write
+	$(BIN)/python scripts/frozen_procedures.py --write
 
 docs-check: $(READY) ## check that the docs name every command, option and rule, and that links lead somewhere
 	$(BIN)/python scripts/check_docs.py

@@ -34,6 +34,8 @@ _ENTRY: Final = "import sys; sys.argv[0] = '{0}'; from {0}.cli import main; main
 _PRIVATE: Final = ("EVERPATH_", "GITHUB_", "FORCE_COLOR", "CI")
 _SOURCES: Final = (str(ROOT / "tools"), str(ROOT / "operator"))
 _WRITABLE: Final = ("bundles", "catalog", "examples", "operator")
+# Other processes write bytecode there, and a file that is listed may be gone when it is copied.
+_PASSING: Final = shutil.ignore_patterns("__pycache__")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,7 @@ def play(session: Session) -> tuple[Step, ...]:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             encoding="utf-8",
-            timeout=120,
+            timeout=300,
             check=False,
         )
     outputs = done.stdout.split(_MARK)
@@ -103,7 +105,7 @@ def _stage(folder: Path) -> Path:
     stage.mkdir()
     for entry in ROOT.iterdir():
         if entry.name in _WRITABLE:
-            shutil.copytree(entry, stage / entry.name, symlinks=True)
+            shutil.copytree(entry, stage / entry.name, symlinks=True, ignore=_PASSING)
         else:
             (stage / entry.name).symlink_to(entry)
     return stage

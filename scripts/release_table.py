@@ -11,22 +11,35 @@ __all__ = ["ROOT", "TABLE", "main", "table"]
 import json
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import yaml
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 TABLE: Final = ROOT / "operator/searchkeeper/releases.json"
+# Of a release, what says what it can do; everpath keeps these and does not interpret them.
+_OURS: Final = ("procedures", "engines")
 
 
 def table() -> str:
     """One line a release, oldest first, with what decides what it can do."""
     source = yaml.safe_load((ROOT / "catalog/releases.yaml").read_text(encoding="utf-8"))
     lines = [
-        json.dumps({key: each[key] for key in ("version", "procedures", "engines")})
-        for each in source["releases"]
+        json.dumps({key: each[key] for key in ("version", *_OURS)}) for each in _whole(source["releases"])
     ]
     return "[\n  " + ",\n  ".join(lines) + "\n]\n"
+
+
+def _whole(releases: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Releases that say what they ship. Raises SystemExit: `everpath release` cannot know it."""
+    for each in releases:
+        missing = [key for key in _OURS if key not in each]
+        if missing:
+            raise SystemExit(
+                f"{each['version']} has no {' and no '.join(missing)}: add to catalog/releases.yaml which "
+                "configuration versions it ships, and the oldest and the newest engine it runs"
+            )
+    return releases
 
 
 def main(arguments: list[str]) -> int:

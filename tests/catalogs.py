@@ -23,10 +23,15 @@ def fbc(drawing: str, package: str = "p") -> str:
 
 
 def write_fbc(folder: Path, drawing: str, package: str = "p") -> Path:
-    """The same as a file `catalog/PACKAGE.yaml` in a folder; the folder `catalog` is returned."""
+    """The same as a file `catalog/PACKAGE.yaml` in a folder; the folder `catalog` is returned.
+
+    Moved into place: whoever watches the catalog never sees half of it.
+    """
     catalog = folder / "catalog"
     catalog.mkdir(exist_ok=True)
-    (catalog / f"{package}.yaml").write_text(fbc(drawing, package))
+    aside = folder / f".{package}.yaml"
+    aside.write_text(fbc(drawing, package))
+    aside.replace(catalog / f"{package}.yaml")
     return catalog
 
 

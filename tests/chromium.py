@@ -11,16 +11,23 @@ import shutil
 import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+# Longer than any machine that is merely busy takes.
+_PATIENCE = 60.0
 _KEYS = {"Enter": 13, "Escape": 27, "Home": 36, "End": 35, "ArrowLeft": 37, "ArrowRight": 39, "Tab": 9}
 
 
 def program() -> str | None:
     """Where this machine has a Chromium, if it has one."""
     return next(filter(None, map(shutil.which, _NAMES)), None)
+
+
+class RefusedError(RuntimeError):
+    """The browser does not carry out a command."""
 
 
 class Browser:
@@ -36,6 +43,10 @@ class Browser:
             "--disable-gpu",
             "--hide-scrollbars",
             "--remote-debugging-pipe",
+            # Else a click before the first frame is dropped, and that frame takes its time on a busy machine.
+            "--allow-pre-commit-input",
+            # Containers have little of it, and a page that finds none left crashes.
+            "--disable-dev-shm-usage",
         ]
         actions: list[tuple[Any, ...]] = [
             (os.POSIX_SPAWN_DUP2, theirs_in, 3),
@@ -50,14 +61,23 @@ class Browser:
         self._number, self._rest = 0, b""
         self.events: list[dict[str, Any]] = []
         self._session: str | None = None
-        [target] = [t for t in self.ask("Target.getTargets")["targetInfos"] if t["type"] == "page"]
-        attached = self.ask("Target.attachToTarget", targetId=target["targetId"], flatten=True)
+        attached = self.ask("Target.attachToTarget", targetId=self._page(), flatten=True)
         self._session = attached["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.ask(f"{domain}.enable")
 
+    def _page(self) -> str:
+        """The window, which a browser that has just started may not have yet."""
+        deadline = time.monotonic() + _PATIENCE
+        while True:
+            targets = self.ask("Target.getTargets")["targetInfos"]
+            if found := [str(target["targetId"]) for target in targets if target["type"] == "page"]:
+                return found[0]
+            assert time.monotonic() < deadline, "the browser opens no window"
+            time.sleep(0.01)
+
     def ask(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """The answer to one command; events that come first are kept."""
+        """The answer to one command; events that come first are kept. Raises RefusedError."""
         self._number += 1
         message = {"id": self._number, "method": method, "params": parameters}
         if self._session:
@@ -66,7 +86,8 @@ class Browser:
         while True:
             heard = self._hear()
             if heard.get("id") == self._number:
-                assert "error" not in heard, heard["error"]
+                if "error" in heard:
+                    raise RefusedError(heard["error"])
                 result: dict[str, Any] = heard["result"]
                 return result
             self.events.append(heard)
@@ -98,9 +119,16 @@ class Window:
         """Go there, and wait until its script has run. The page writes its own fragment."""
         self._browser.events.clear()
         self._browser.ask("Page.navigate", url=url)
-        wanted = f"{url.partition('#')[0]} complete"
-        while self.js("`${location.href.split('#')[0]} ${document.readyState}`") != wanted:
+        wanted, deadline = f"{url.partition('#')[0]} complete", time.monotonic() + _PATIENCE
+        while self._shown() != wanted:
+            assert time.monotonic() < deadline, f"never: {wanted}"
             time.sleep(0.01)
+
+    def _shown(self) -> str:
+        """Where it is and how far; nowhere, while one page goes and the next comes."""
+        with suppress(RefusedError):
+            return str(self.js("`${location.href.split('#')[0]} ${document.readyState}`"))
+        return ""
 
     def js(self, expression: str) -> Any:
         """The value of an expression in the page."""
@@ -110,7 +138,7 @@ class Window:
 
     def wait(self, expression: str) -> None:
         """Until an expression holds: scrolling and opening take a frame."""
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + _PATIENCE
         while not self.js(expression):
             assert time.monotonic() < deadline, f"never: {expression}"
             time.sleep(0.01)

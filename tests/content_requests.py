@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["NAME", "Asked", "Told", "requests", "serving", "tell"]
+__all__ = ["NAME", "Asked", "Told", "answering", "requests", "serving", "tell"]
 
 import gzip
 import http.client
@@ -242,9 +242,18 @@ _BOUNDARY = re.compile(r"boundary=(.+)")
 def serving(catalogs: Mapping[str, Content], *, connections: int = 16, grace: float = 5.0) -> Iterator[int]:
     """Our server on the loopback address; gives its port."""
     listening = socket.create_server(("127.0.0.1", 0))
+    with answering(listening, catalogs, connections=connections, grace=grace):
+        yield listening.getsockname()[1]
+
+
+@contextmanager
+def answering(
+    listening: socket.socket, catalogs: Mapping[str, Content], *, connections: int = 16, grace: float = 5.0
+) -> Iterator[None]:
+    """Our server behind a socket, also for those who have already spoken to it."""
     server = ContentServer(listening, lambda: catalogs, connections=connections)
     try:
-        yield listening.getsockname()[1]
+        yield
     finally:
         server.close(grace)
 

@@ -1,8 +1,8 @@
-"""An engine that answers as one did: recorded exchanges, over real HTTP."""
+"""An engine over real HTTP: one that answers as a real one did, in recorded exchanges, or any other."""
 
 from __future__ import annotations
 
-__all__ = ["ANSWERS", "Exchange", "Replayed", "recording", "replaying"]
+__all__ = ["ANSWERS", "Answering", "Exchange", "Question", "Replayed", "recording", "replaying", "serving"]
 
 import json
 import ssl
@@ -12,10 +12,26 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Final, TypedDict
+from typing import Any, Final, NamedTuple, Protocol, TypedDict
 from urllib.parse import parse_qsl, urlsplit
 
 ANSWERS: Final = Path(__file__).parent / "opensearch_driver" / "answers"
+
+
+class Question(NamedTuple):
+    """What was asked for; `body` is None where there was none."""
+
+    method: str
+    path: str
+    query: dict[str, str]
+    body: Any
+
+
+class Answering(Protocol):
+    """Whoever answers for an engine."""
+
+    def answered(self, question: Question, headers: dict[str, str], /) -> tuple[int, Any]:
+        """A status, and what is sent as JSON; nothing for None, and text as it is."""
 
 
 class Exchange(TypedDict):
@@ -34,8 +50,14 @@ class Replayed:
 
     exchanges: list[Exchange]
     url: str = ""
-    questions: list[tuple[str, str, dict[str, str], Any]] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+
+    def answered(self, question: Question, headers: dict[str, str]) -> tuple[int, Any]:
+        self.questions.append(question)
+        self.headers.append(headers)
+        found = self.answer(question.method, question.path, question.body)
+        return found["status"], found["answer"]
 
     def answer(self, method: str, path: str, asked: Any) -> Exchange:
         """The answer to that very body where there is one, else to any."""
@@ -62,7 +84,7 @@ class Replayed:
         kept = [each for each in self.exchanges if (each["method"], each["path"]) != (method, path)]
         self.exchanges = [amended, *kept]
 
-    def changes(self) -> list[tuple[str, str, dict[str, str], Any]]:
+    def changes(self) -> list[Question]:
         """Every question that was not only one."""
         return [each for each in self.questions if each[0] != "GET" and "explain" not in each[1]]
 
@@ -78,7 +100,14 @@ def replaying(
 ) -> Iterator[Replayed]:
     """Over TLS with a certificate and its key."""
     replayed = Replayed([*exchanges])
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(replayed))
+    with serving(replayed, certificate) as replayed.url:
+        yield replayed
+
+
+@contextmanager
+def serving(engine: Answering, certificate: tuple[str, str] | None = None) -> Iterator[str]:
+    """Where it answers."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(engine))
     server.daemon_threads = True
     if certificate is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -87,16 +116,15 @@ def replaying(
         server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
-    replayed.url = f"{'https' if certificate else 'http'}://127.0.0.1:{server.server_address[1]}"
     try:
-        yield replayed
+        yield f"{'https' if certificate else 'http'}://127.0.0.1:{server.server_address[1]}"
     finally:
         server.shutdown()
         server.server_close()
         thread.join()
 
 
-def _handler(replayed: Replayed) -> type[BaseHTTPRequestHandler]:
+def _handler(engine: Answering) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         # An answer leaves in one piece: in two, the second would wait for the first to be acknowledged.
@@ -109,14 +137,13 @@ def _handler(replayed: Replayed) -> type[BaseHTTPRequestHandler]:
         def _serve(self) -> None:
             parts = urlsplit(self.path)
             length = int(self.headers.get("Content-Length") or 0)
-            asked = json.loads(self.rfile.read(length)) if length else None
-            replayed.questions.append((self.command, parts.path, dict(parse_qsl(parts.query)), asked))
-            replayed.headers.append(dict(self.headers))
-            found = replayed.answer(self.command, parts.path, asked)
-            text = b"" if found["answer"] is None else json.dumps(found["answer"]).encode()
-            if isinstance(found["answer"], str):
-                text = found["answer"].encode()
-            self.send_response(found["status"])
+            body = json.loads(self.rfile.read(length)) if length else None
+            question = Question(self.command, parts.path, dict(parse_qsl(parts.query)), body)
+            status, answer = engine.answered(question, dict(self.headers))
+            text = b"" if answer is None else json.dumps(answer).encode()
+            if isinstance(answer, str):
+                text = answer.encode()
+            self.send_response(status)
             self.send_header("Content-Length", str(len(text)))
             self.end_headers()
             self.wfile.write(text)

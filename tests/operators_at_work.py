@@ -252,8 +252,8 @@ def followed(world: World, version: str, known: Known, ports: Any = None, *, lim
     ports = ports or Recording(world, CLUSTER, release(version))
     seen, idle = [fingerprint(world.state)], 0
     for _ in range(limit):
-        done = _one_cycle(ports, world, version)
-        if done is not None and done.converged:
+        done = looked(ports, world, version)
+        if done is not None and done.converged and _stays_so(ports, world, version):
             _same_end(world, known, version)
             break
         idle = 0 if done is None or done.wrote else idle + 1
@@ -270,7 +270,15 @@ def followed(world: World, version: str, known: Known, ports: Any = None, *, lim
     return len(seen)
 
 
-def _one_cycle(ports: Any, world: World, version: str) -> Cycle | None:
+def _stays_so(ports: Any, world: World, version: str) -> bool:
+    """Also when everybody else has seen what was done."""
+    world.tick()
+    done = looked(ports, world, version)
+    return done is not None and done.converged
+
+
+def looked(ports: Any, world: World, version: str) -> Cycle | None:
+    """One cycle; None where something went wrong in it, and there is nothing for it but to look again."""
     try:
         return cycle(ports, ports, CLUSTER, release(version), world.state.now)
     except (Crashed, KubeError, CallFailed):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-__all__ = ["Ask", "Failed", "asked", "free_port", "opm_serving", "reachable"]
+__all__ = ["Ask", "Failed", "asked", "opm_serving", "reachable"]
 
-import socket
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -16,6 +15,7 @@ import grpc
 from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct
 
+from e2e.stand.loopback import free_ports
 from everpath.serving import registry_pb2 as api
 
 
@@ -67,13 +67,6 @@ def asked(channel: grpc.Channel, ask: Ask, timeout: float = 60) -> list[Any] | F
         return Failed(error.code().name, error.details() or "")
 
 
-def free_port() -> int:
-    """A port that was free a moment ago."""
-    with socket.create_server(("127.0.0.1", 0)) as found:
-        port: int = found.getsockname()[1]
-        return port
-
-
 @contextmanager
 def reachable(address: str, *options: tuple[str, Any]) -> Iterator[grpc.Channel]:
     """A channel to a server, which is there."""
@@ -88,7 +81,7 @@ def opm_serving(
     opm: str, catalog: Path, folder: Path, arguments: Sequence[str] = ()
 ) -> Iterator[tuple[str, grpc.Channel]]:
     """Real `opm serve` of a catalog: its address, and a channel to it."""
-    port = free_port()
+    (port,) = free_ports(1)
     log = folder / f"opm-{port}.log"
     command = [opm, "serve", str(catalog), "-p", str(port), "--pprof-addr", "", "-t", str(folder / "words")]
     with log.open("wb") as out, subprocess.Popen([*command, *arguments], stdout=out, stderr=out) as process:
@@ -100,7 +93,7 @@ def opm_serving(
             process.terminate()
 
 
-def _wait_for(log: Path, process: subprocess.Popen[bytes], seconds: float = 90) -> None:
+def _wait_for(log: Path, process: subprocess.Popen[bytes], seconds: float = 300) -> None:
     deadline = time.monotonic() + seconds
     while "serving registry" not in log.read_text():
         if process.poll() is not None or time.monotonic() > deadline:

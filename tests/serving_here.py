@@ -20,6 +20,8 @@ from everpath.serving.snapshots import take
 from registries import reachable
 
 _ANYWHERE = Address("127.0.0.1", 0)
+# Longer than any machine that is merely busy takes.
+_PATIENCE = 60
 
 
 @dataclass
@@ -30,6 +32,7 @@ class Running:
     address: Address = _ANYWHERE
     channel: grpc.Channel = None  # type: ignore[assignment]
     end: Any = None
+    has_ended: threading.Event = field(default_factory=threading.Event)
 
 
 @contextmanager
@@ -58,11 +61,12 @@ def serving(path: Path, fronts: Sequence[Front] = (), **settings: Any) -> Iterat
         except BaseException as error:  # noqa: BLE001 - raised again where the test is
             end.append(error)
             ready.set()
+        running.has_ended.set()
 
     thread = threading.Thread(target=run)
     thread.start()
     try:
-        assert ready.wait(30), "the server does not start"
+        assert ready.wait(_PATIENCE), "the server does not start"
         if end:
             raise end[0]
         with reachable(str(running.address)) as running.channel:
@@ -72,7 +76,7 @@ def serving(path: Path, fronts: Sequence[Front] = (), **settings: Any) -> Iterat
             # It may have ended by itself.
             with suppress(RuntimeError):
                 running.end()
-        thread.join(30)
+        thread.join(_PATIENCE)
     assert not thread.is_alive()
     if end:
         raise end[0]

@@ -90,7 +90,7 @@ class Shell:
 
     def stop(self) -> None:
         self.operator.stop()
-        self.thread.join(30)
+        self.thread.join(_DEADLINE)
         assert not self.thread.is_alive(), "the operator does not end"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CLUSTER", "SAMPLE", "Frame", "seen_in", "stage", "upgrade"]
+__all__ = ["CLUSTER", "SAMPLE", "Frame", "seen_in", "stage", "start_towards", "upgrade"]
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -24,6 +24,8 @@ SAMPLE: Final[Mapping[str, Any]] = {
     ],
     "dashboards": {"enabled": True},
 }
+# What is upgraded, wherever a release knows anything newer.
+_START: Final = "2.19.4"
 # The first of January 2026: the same in every run.
 _BEGINNING: Final = 1_767_225_600
 # Far more turns than any of this takes: past them, it is stuck.
@@ -36,6 +38,11 @@ class Frame:
 
     explanation: Explanation
     wrote: bool
+
+
+def start_towards(target: str, release: Release) -> str:
+    """The version that a sample has before it is upgraded to the target."""
+    return _START if target != _START else release.oldest_engine
 
 
 def stage(release: Release, version: str) -> World:

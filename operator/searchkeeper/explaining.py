@@ -12,34 +12,29 @@ __all__ = [
     "Step",
     "StepState",
     "explain",
-    "spoken",
+    "recalled",
 ]
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from searchkeeper.configuration.procedures import CLUSTER, deployed_version, shipped
 from searchkeeper.configuration.scene import Scene
-from searchkeeper.engine.calls import (
-    Call,
-    ClearVotingExclusions,
-    Exclude,
-    ExcludeFromVoting,
-    Flush,
-    SetAllocation,
-)
 from searchkeeper.engine.view import EngineView
 from searchkeeper.images import version_in
-from searchkeeper.kernel import Plan, Unfit, choose, waited
-from searchkeeper.kernel import Write as AnyWrite
+from searchkeeper.kernel import STALLED, Condition, Ledger, Plan, Unfit, choose, waited
 from searchkeeper.loop import Step as LoopStep
 from searchkeeper.loop import steps
 from searchkeeper.observed import Observed, Pod, PoolView
 from searchkeeper.upgrade.gates import FOR_EVER, Candidate, verdicts
 from searchkeeper.upgrade.rolling import Roll
-from searchkeeper.writes import Create, Delete, Event, Patch, Tell
+from searchkeeper.wording import sentence
+
+# Who knows best what a cluster waits for: the actions that tell first, and those that only follow others.
+_TELLING: Final = ("VersionIsAccepted", "PodsAreCurrent", "UpgradeIsBegun")
+_FOLLOWING: Final = ("EngineIsHealthy", "DashboardsAreCurrent")
 
 
 class StepState(StrEnum):
@@ -81,11 +76,15 @@ class PoolLine:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of an upgrade: a pod of the engine, or what comes after the last of them."""
+    """One step of an upgrade: a pod of the engine, or what comes after the last of them.
+
+    `problem` is what the kubelet or the scheduler complains of, in one word.
+    """
 
     name: str
     state: StepState
     version: str
+    problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +146,19 @@ class Explanation:
         done = sum(step.state is StepState.DONE for step in self.steps)
         return done / len(self.steps) if self.steps else 1.0
 
+    @property
+    def cause(self) -> str | None:
+        """What is waited for, in the words of the action that knows best; what has stalled comes first."""
+        waits = [a for a in self.actions if a.status == "False" and a.action != "RollbackIsPossible"]
+        return min(waits, key=_rank).message if waits else None
+
+    @property
+    def is_in_trouble(self) -> bool:
+        """Stalled or refused, by what the status says or by what the next one would."""
+        refused = any(a.action == "VersionIsAccepted" and a.status == "False" for a in self.actions)
+        stalled = any(a.message.startswith(STALLED) for a in self.actions)
+        return refused or stalled or self.unfit is not None or self.phase in ("Stalled", "Refused")
+
 
 def explain(seen: Observed) -> Explanation:
     """Pure. The writes are those of the first resource that has any: a cycle carries out no others."""
@@ -156,11 +168,29 @@ def explain(seen: Observed) -> Explanation:
     return _explanation(Scene(seen, version), tuple(steps(seen)), is_unfit=unfit)
 
 
+def recalled(seen: Observed) -> Explanation:
+    """As the operator itself told it last: for whoever cannot reach the engine that it reaches."""
+    records, name = seen.cluster.records, str(seen.cluster.key)
+    actions = tuple(_line(each, name, records.ledger, seen.now) for each in records.conditions)
+    back = next((each.message for each in actions if each.action == "RollbackIsPossible"), "")
+    return replace(explain(seen), actions=actions, way_back=back, deadline=None)
+
+
+def _rank(line: ActionLine) -> tuple[bool, int]:
+    order = (*_TELLING, "", *_FOLLOWING)
+    place = order.index(line.action if line.action in order else "")
+    return not line.message.startswith(STALLED), place
+
+
 def _lines(step: LoopStep, now: int) -> Iterator[ActionLine]:
     for each in step.plan.conditions:
-        waits = waited(step.plan.ledger, each.type, now)
-        seconds = None if waits is None else waits[1]
-        yield ActionLine(str(step.key), each.type, str(each.status), each.reason, each.message, seconds)
+        yield _line(each, str(step.key), step.plan.ledger, now)
+
+
+def _line(told: Condition, resource: str, ledger: Ledger, now: int) -> ActionLine:
+    waits = waited(ledger, told.type, now)
+    seconds = None if waits is None else waits[1]
+    return ActionLine(resource, told.type, str(told.status), told.reason, told.message, seconds)
 
 
 def _explanation(scene: Scene, cycle: Sequence[LoopStep], *, is_unfit: bool) -> Explanation:
@@ -197,7 +227,7 @@ def _writes(step: LoopStep) -> Iterator[str]:
     """In the order they are carried out: what is about to be done is stored first."""
     if step.status != step.before:
         yield f"store the status of {step.key}"
-    yield from map(_sentence, step.plan.writes)
+    yield from map(sentence, step.plan.writes)
 
 
 def _history(upgrade: Mapping[str, Any]) -> Iterator[str]:
@@ -258,7 +288,7 @@ def _steps(scene: Scene) -> Iterator[Step]:
         return
     for pool in scene.pools:
         for pod in _in_order(pool.pods, scene):
-            yield Step(pod.name, _state(pod, target, scene), pod.engine_version)
+            yield Step(pod.name, _state(pod, target, scene), pod.engine_version, pod.problem)
     for each in _dashboards(scene, target):
         yield Step(each.name, StepState.DONE if each.is_done else StepState.NEXT, each.version)
 
@@ -289,39 +319,3 @@ def _dashboards(scene: Scene, target: str) -> Iterator[Component]:
         if key.kind == "Deployment":
             image = manifest["spec"]["template"]["spec"]["containers"][0]["image"]
             yield Component(key.name, version_in(image), target)
-
-
-def _sentence(write: AnyWrite) -> str:
-    match write:
-        case Create():
-            return f"create {write.key}"
-        case Patch():
-            return f"patch {write.key}: {', '.join(sorted(_paths(write)))}"
-        case Delete():
-            return f"delete {write.key}" + (", leaving what it owns" if write.orphan else "")
-        case Tell(call):
-            return f"tell the engine: {spoken(call)}"
-        case Event():
-            return f"tell people: {write.reason}: {write.message}"
-        case _:
-            return str(write)
-
-
-def spoken(call: Call) -> str:
-    """A call in the engine's own words, as far as it has any."""
-    match call:
-        case SetAllocation(value):
-            return f"cluster.routing.allocation.enable = {'its default' if value is None else value}"
-        case Exclude(nodes):
-            return f"cluster.routing.allocation.exclude._name = {','.join(sorted(nodes)) or 'nobody'}"
-        case Flush():
-            return "flush"
-        case ExcludeFromVoting(node):
-            return f"{node} gives its vote away"
-        case ClearVotingExclusions():
-            return "every manager may vote"
-
-
-def _paths(patch: Patch) -> Iterator[str]:
-    for name, part in patch.changes.items():
-        yield from (f"{name}.{key}" for key in part) if isinstance(part, dict) else [name]

@@ -70,8 +70,12 @@ def held(
 
 
 def _holders(annotations: Mapping[str, str]) -> dict[str, str]:
-    found = json.loads(annotations.get(HOLDERS) or "{}")
-    return {str(place): str(why) for place, why in found.items()}
+    """Of a note that nobody of ours wrote, nobody."""
+    try:
+        found = json.loads(annotations.get(HOLDERS) or "{}")
+    except ValueError:
+        return {}
+    return {str(place): str(why) for place, why in found.items()} if isinstance(found, dict) else {}
 
 
 def _key(like: Key, place: str) -> Key:

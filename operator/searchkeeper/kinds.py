@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["KINDS", "Kind", "kind_of", "path"]
+__all__ = ["KINDS", "Kind", "is_name", "kind_of", "path"]
 
 from typing import Final, NamedTuple
+from urllib.parse import quote
 
 _GROUP: Final = "search.everpath.dev/v1alpha1"
 
@@ -60,7 +61,12 @@ def kind_of(api: str, name: str) -> Kind:
         raise LookupError(f"{api} {name} is none of the kinds that this operator knows") from None
 
 
+def is_name(text: str) -> bool:
+    """Whether an object may have it. Whatever else stands in a path leads to another object than is meant."""
+    return quote(text, safe="") == text and text.strip(".") != ""
+
+
 def path(kind: Kind, namespace: str = "", name: str = "") -> str:
     """Of one object, or of all; without a namespace of those in every one."""
-    where = f"/namespaces/{namespace}" if kind.is_namespaced and namespace else ""
-    return f"{kind.root}{where}/{kind.plural}" + (f"/{name}" if name else "")
+    where = f"/namespaces/{quote(namespace, safe='')}" if kind.is_namespaced and namespace else ""
+    return f"{kind.root}{where}/{kind.plural}" + (f"/{quote(name, safe='')}" if name else "")

@@ -5,10 +5,11 @@ from __future__ import annotations
 __all__ = ["Cycle", "Step", "cycle", "steps"]
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from searchkeeper.configuration import names
+from searchkeeper.configuration.applying import difference
 from searchkeeper.configuration.deleting import DELETION
 from searchkeeper.configuration.pools import PoolScene
 from searchkeeper.configuration.procedures import CLUSTER, POOL, deployed_version, shipped
@@ -20,7 +21,8 @@ from searchkeeper.holding import held, why_not_now
 from searchkeeper.kernel import Plan, Procedure, Unfit, Write, choose, plan
 from searchkeeper.kube import Kube
 from searchkeeper.observed import Observed, PoolView
-from searchkeeper.observing import observe
+from searchkeeper.observing import observe, with_namesakes
+from searchkeeper.upgrade.journal import Journal
 from searchkeeper.versions import Release
 from searchkeeper.writes import Create, Delete, Event, Key, Patch, Tell
 
@@ -52,22 +54,26 @@ def cycle(
     release: Release,
     now: int,
     *,
+    looking_since: int = 0,
     operator_condition: Key | None = None,
 ) -> Cycle:
     """At most one destructive write. Raises KubeError, CallFailed: look again, nothing is lost.
 
     The status is stored before any write of the same plan: what is about to be done is known to whoever
-    comes after a crash. The operator condition, where OLM has made one, is told in between.
+    comes after a crash. The operator condition, where OLM has made one, is told in between. Nobody's patience
+    ends before this operator has been looking for as long.
     """
     seen = observe(kube, driver, key, release, now)
     if seen is None:
         return Cycle(wrote=False, converged=True)
     wake_at: list[int] = []
     converged = True
-    for step in steps(seen):
+    for step in _told_of_namesakes(kube, replace(seen, looking_since=looking_since)):
         stored = _stored(kube, step)
         held_back = operator_condition is not None and _held(kube, operator_condition, seen, step)
         for write in step.plan.writes:
+            if isinstance(write, Tell):
+                _confirm(kube, step.key, stored)
             _execute(kube, driver, _on(write, step.key, step.resource_version, stored))
         if stored != step.resource_version or held_back or step.plan.writes:
             return Cycle(wrote=True, converged=False)
@@ -99,16 +105,42 @@ def steps(seen: Observed) -> Iterator[Step]:
         yield from _ordinary(Scene(seen, chosen.version), chosen, children, before)
 
 
+def _told_of_namesakes(kube: Kube, seen: Observed) -> Iterator[Step]:
+    """Begins anew where somebody has a name already that something would be created under."""
+    for step in steps(seen):
+        names_to_take = [write.key for write in step.plan.writes if isinstance(write, Create)]
+        whole = with_namesakes(kube, seen, names_to_take)
+        if whole is not seen:
+            yield from _told_of_namesakes(kube, whole)
+            return
+        yield step
+
+
 def _ordinary(
     scene: Scene, procedure: Procedure[Scene], children: Procedure[PoolScene], before: Mapping[str, Any]
 ) -> Iterator[Step]:
     seen, cluster = scene.seen, scene.seen.cluster
     made = plan(procedure, scene, cluster.records, now=seen.now, generation=cluster.generation)
+    made = _on_one_course(made, scene.journal)
     status = cluster_status(scene, made, before)
     yield Step(cluster.key, cluster.resource_version, before, status, made)
     for pool in sorted(scene.pools, key=lambda pool: pool.spec.name):
         if pool.uid is not None:
             yield _pool_step(scene, pool, children)
+
+
+def _on_one_course(made: Plan, journal: Journal) -> Plan:
+    """Whatever was decided before an upgrade took the lock, or before it turned, is decided anew after that.
+
+    Events are of the past, and told.
+    """
+    if _course(Journal(made.ledger)) == _course(journal):
+        return made
+    return replace(made, writes=tuple(each for each in made.writes if isinstance(each, Event)))
+
+
+def _course(journal: Journal) -> tuple[Any, ...]:
+    return journal.lock, journal.under_way, journal.returns_to
 
 
 def _pool_step(scene: Scene, pool: PoolView, procedure: Procedure[PoolScene]) -> Step:
@@ -126,21 +158,8 @@ def _stored(kube: Kube, step: Step) -> str:
     """Stores the status if it has changed. The resource's version after that."""
     if step.status == step.before:
         return step.resource_version
-    patch = Patch(step.key, {"status": _difference(step.before, step.status)}, step.resource_version)
+    patch = Patch(step.key, {"status": difference(step.before, step.status)}, step.resource_version)
     return str(kube.patch_status(patch)["metadata"]["resourceVersion"])
-
-
-def _difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """The merge patch from one to the other."""
-    changes: dict[str, Any] = {name: None for name in before if name not in after}
-    for name, new in after.items():
-        old = before.get(name)
-        if isinstance(new, Mapping) and isinstance(old, Mapping):
-            inner = _difference(old, new)
-            changes |= {name: inner} if inner else {}
-        elif name not in before or new != old:
-            changes[name] = new
-    return changes
 
 
 def _held(kube: Kube, condition: Key, seen: Observed, step: Step) -> bool:
@@ -161,6 +180,14 @@ def _on(write: Write, key: Key, seen: str, stored: str) -> Write:
     if isinstance(write, Patch) and write.key == key and write.resource_version == seen:
         return Patch(write.key, write.changes, stored)
     return write
+
+
+def _confirm(kube: Kube, key: Key, stored: str) -> None:
+    """The engine takes no preconditions: the API server is asked once more whether this ledger still counts.
+
+    By a patch that changes nothing, under the resource version: what is read may be behind. Raises Conflict.
+    """
+    kube.patch_status(Patch(key, {"status": {}}, stored))
 
 
 def _execute(kube: Kube, driver: Driver, write: Write) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 __all__ = ["ClusterView", "Observed", "Pod", "PoolView", "SetView"]
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from searchkeeper.engine.view import EngineView, Unreachable
 from searchkeeper.kernel import Records
 from searchkeeper.resources.specs import ClusterSpec, PoolSpec
-from searchkeeper.versions import Release
+from searchkeeper.versions import Release, parse
 from searchkeeper.writes import Key, Manifest
 
 
@@ -39,7 +39,7 @@ class Pod:
 
 @dataclass(frozen=True, slots=True)
 class SetView:
-    """The StatefulSet of a pool."""
+    """The StatefulSet of a pool. `bootstrapper` is the manager that its nodes would begin a cluster with."""
 
     uid: str
     resource_version: str
@@ -48,6 +48,7 @@ class SetView:
     configuration: int
     replicas: int
     partition: int | None
+    bootstrapper: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,19 @@ class PoolView:
     def stale_pods(self) -> tuple[Pod, ...]:
         """Made from another template than the StatefulSet has, and to stay: nobody is replaced who leaves."""
         wanted = self.stateful_set
-        return tuple(pod for pod in self.staying if wanted is not None and pod.template != wanted.template)
+        return tuple(pod for pod in self.staying if wanted is not None and _is_stale(pod, wanted))
+
+
+def _is_stale(pod: Pod, wanted: SetView) -> bool:
+    """The mark of a template outlives an edit of the image in it: a pod of that is of another one, too.
+
+    But whoever has run a newer version stays: it could not start again on its disk.
+    """
+    if pod.template != wanted.template:
+        return True
+    made, newest = parse(pod.engine_version), parse(wanted.engine_version)
+    has_crossed = pod.has_started and made is not None and newest is not None and made > newest
+    return pod.engine_version != wanted.engine_version and not has_crossed
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +129,11 @@ class ClusterView:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """Everything a cycle may decide on. `objects` are the manifests as they were read, by key."""
+    """Everything a cycle may decide on. `objects` are the manifests as they were read, by key.
+
+    `looking_since` is when this operator began to look, by the clock that also says what `now` is.
+    `strangers` have a name that something of this cluster should have, and are not its own.
+    """
 
     cluster: ClusterView
     pools: tuple[PoolView, ...]
@@ -124,6 +141,8 @@ class Observed:
     engine: EngineView | Unreachable
     release: Release
     now: int
+    looking_since: int = 0
+    strangers: Mapping[Key, Manifest] = field(default_factory=dict)
 
     def pool(self, name: str) -> PoolView | None:
         return next((pool for pool in self.pools if pool.spec.name == name), None)

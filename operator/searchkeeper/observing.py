@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-__all__ = ["observe"]
+__all__ = ["observe", "with_namesakes"]
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 from typing import Any, Final
 
 from searchkeeper.configuration import names
+from searchkeeper.configuration.applying import wanted_in
 from searchkeeper.engine.driver import Driver
 from searchkeeper.images import version_in
 from searchkeeper.kube import Kube
 from searchkeeper.observed import ClusterView, Observed, Pod, PoolView, SetView
 from searchkeeper.remembering import of_the_same
 from searchkeeper.resources.codec import cluster_spec, pool_spec, records
-from searchkeeper.resources.specs import ClusterSpec, PoolSpec
+from searchkeeper.resources.specs import ClusterSpec, PoolSpec, Storage
 from searchkeeper.upgrade.journal import Journal
 from searchkeeper.versions import Release
 from searchkeeper.writes import Key, Manifest
@@ -55,6 +56,21 @@ def observe(kube: Kube, driver: Driver, key: Key, release: Release, now: int) ->
     return Observed(cluster, tuple(_pools(cluster, objects)), objects, driver.look(), release, now)
 
 
+def with_namesakes(kube: Kube, seen: Observed, keys: Iterable[Key]) -> Observed:
+    """With whoever is there under these names, which nobody of ours was seen to have. Raises KubeError.
+
+    One of ours may have lost the label that it is listed by; anybody else is a stranger.
+    """
+    asked = ((key, kube.get(key)) for key in keys)
+    found = {key: each for key, each in asked if each is not None}
+    if not found:
+        return seen
+    objects = {**seen.objects, **{key: each for key, each in found.items() if _is_of(seen.cluster, each)}}
+    strangers = {**seen.strangers, **{key: each for key, each in found.items() if key not in objects}}
+    pools = tuple(_pools(seen.cluster, objects))
+    return replace(seen, pools=pools, objects=objects, strangers=strangers)
+
+
 @of_the_same(4096)
 def _cluster(key: Key, raw: Manifest) -> ClusterView:
     metadata, status = raw["metadata"], raw.get("status") or {}
@@ -76,43 +92,61 @@ def _cluster(key: Key, raw: Manifest) -> ClusterView:
 
 
 def _in_force(written: ClusterSpec, lock: str | None) -> ClusterSpec:
-    return (
-        written if lock is None else replace(_locked(lock), version=written.version, upgrade=written.upgrade)
-    )
+    """What is written, unless an upgrade holds the lock. One that nobody of ours wrote is as good as none."""
+    locked = None if lock is None else _locked(lock)
+    return written if locked is None else replace(locked, version=written.version, upgrade=written.upgrade)
 
 
 @lru_cache(maxsize=64)
-def _locked(text: str) -> ClusterSpec:
-    return cluster_spec(json.loads(text))
+def _locked(text: str) -> ClusterSpec | None:
+    """None for what is no cluster: without a pool everybody would be one too many."""
+    try:
+        spec = cluster_spec(json.loads(text))
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
+    return spec if spec.pools else None
 
 
 def _owned(kube: Kube, cluster: ClusterView) -> Iterator[Manifest]:
     lists = (kube.list(api, kind, cluster.key.namespace, _OURS) for api, kind in _OWNED)
     for each in (*chain.from_iterable(lists), *_secrets(kube, cluster)):
-        owners = each["metadata"].get("ownerReferences") or ()
-        if any(owner["uid"] == cluster.uid for owner in owners):
+        if _is_of(cluster, each):
             yield each
+
+
+def _is_of(cluster: ClusterView, found: Manifest) -> bool:
+    owners = found["metadata"].get("ownerReferences") or ()
+    return any(owner["uid"] == cluster.uid for owner in owners)
 
 
 def _secrets(kube: Kube, cluster: ClusterView) -> Iterator[Manifest]:
     """By name: whoever may list Secrets may read all of a namespace, and this operator need not."""
-    for name in (names.old_config_secret(cluster.key.name), names.credentials_secret(cluster.key.name)):
+    for name in _own_secrets(cluster):
         found = kube.get(Key("v1", "Secret", cluster.key.namespace, name))
         if found is not None:
             yield found
 
 
+def _own_secrets(cluster: ClusterView) -> tuple[str, str]:
+    return names.old_config_secret(cluster.key.name), names.credentials_secret(cluster.key.name)
+
+
 def _labelled(kube: Kube, cluster: ClusterView) -> Iterator[Manifest]:
+    name, namespace = cluster.key.name, cluster.key.namespace
     for api, kind in _LABELLED:
         for scheme in _LABEL_SCHEMES:
-            yield from kube.list(
-                api, kind, cluster.key.namespace, names.labels(cluster.key.name, None, scheme)
-            )
+            yield from kube.list(api, kind, namespace, names.labels(name, None, scheme))
+    oldest, newest = _LABEL_SCHEMES
+    if (cluster.current_version or 0) < newest:
+        yield from kube.list("apps/v1", "ControllerRevision", namespace, names.labels(name, None, oldest))
 
 
 def _referenced(kube: Kube, cluster: ClusterView) -> Manifest | None:
+    """A Secret of one of our own names is not taken for one of ours, and neither changed nor removed."""
     name = cluster.spec.security.credentials_secret
-    return None if name is None else kube.get(Key("v1", "Secret", cluster.key.namespace, name))
+    if name is None or name in _own_secrets(cluster):
+        return None
+    return kube.get(Key("v1", "Secret", cluster.key.namespace, name))
 
 
 def _pools(cluster: ClusterView, objects: Mapping[Key, Manifest]) -> Iterator[PoolView]:
@@ -137,8 +171,9 @@ def _pool(
     child: Manifest = objects.get(Key(_API, "SearchPool", namespace, name)) or {}
     metadata, status = child.get("metadata") or {}, child.get("status") or {}
     found = objects.get(Key("apps/v1", "StatefulSet", namespace, name))
+    pods = tuple(_pods(name, objects))
     return PoolView(
-        spec=pool,
+        spec=replace(pool, storage=_storage(pool, found, child if pods else {})),
         is_wanted=is_wanted,
         uid=metadata.get("uid"),
         resource_version=str(metadata.get("resourceVersion", "")),
@@ -148,9 +183,30 @@ def _pool(
         observed_generation=status.get("observedGeneration"),
         records=records(status),
         stateful_set=None if found is None else _stateful_set(found),
-        pods=tuple(_pods(name, objects)),
+        pods=pods,
         allotted=(child.get("spec") or {}).get("replicas"),
     )
+
+
+def _storage(pool: PoolSpec, found: Manifest | None, child: Manifest) -> Storage:
+    """What its nodes were made with: the claims of a StatefulSet cannot be changed.
+
+    Between two StatefulSets its SearchPool knows; a pool without nodes is made with what is asked for.
+    """
+    if found is None:
+        return pool_spec(pool.name, child["spec"]).storage if child else pool.storage
+    real = _claimed(found)
+    # As it was asked for: an API server writes sizes its own way.
+    return replace(pool.storage, ephemeral=True) if real is None else _claimed(wanted_in(found)) or real
+
+
+def _claimed(stateful_set: Mapping[str, Any]) -> Storage | None:
+    """What the nodes of a StatefulSet claim; None where they claim nothing."""
+    match stateful_set.get("spec"):
+        case {"volumeClaimTemplates": [{"spec": {"resources": {"requests": {"storage": size}}, **claim}}, *_]}:
+            return Storage(str(size), claim.get("storageClassName"))
+        case _:
+            return None
 
 
 @of_the_same(4096)
@@ -163,10 +219,21 @@ def _stateful_set(found: Manifest) -> SetView:
         metadata["resourceVersion"],
         version_in(spec["template"]["spec"]["containers"][0]["image"]),
         annotations.get(names.TEMPLATE, ""),
-        int(annotations.get(names.CONFIGURATION, 0)),
+        _number(annotations.get(names.CONFIGURATION, "")),
         int(spec.get("replicas", 1)),
         (strategy.get("rollingUpdate") or {}).get("partition"),
+        _bootstrapper(spec["template"]["spec"]["containers"][0]),
     )
+
+
+def _number(text: str) -> int:
+    """0, which no version has, for what somebody else has written there."""
+    return int(text) if text.isascii() and text.isdecimal() else 0
+
+
+def _bootstrapper(container: Mapping[str, Any]) -> str | None:
+    environment = container.get("env") or ()
+    return next((each.get("value") for each in environment if each["name"] == names.BOOTSTRAPPER), None)
 
 
 def _pods(pool: str, objects: Mapping[Key, Manifest]) -> Iterator[Pod]:

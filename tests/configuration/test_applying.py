@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from searchkeeper.configuration.applying import apply
+from searchkeeper.configuration.applying import APPLIED, apply, wanted_in
 from searchkeeper.embedded.cluster import Cluster, create, patch, replaced
 from searchkeeper.embedded.manifests import merged, placed
 from searchkeeper.writes import Create, Manifest, Patch
@@ -79,12 +79,54 @@ def test_an_empty_mapping_that_the_server_does_not_keep_is_asked_for_once() -> N
     assert apply(service(selector={"app": "logs"}), without) is not None
 
 
+def ports(**named: int) -> list[dict[str, Any]]:
+    return [{"name": name, "port": number} for name, number in named.items()]
+
+
+def test_items_with_a_name_that_others_added_to_a_list_stay() -> None:
+    cluster, live = applied(service(ports=ports(http=9200)))
+    cluster, live = replaced(cluster, merged(live, {"spec": {"ports": ports(debug=1, http=9200)}}))
+    assert apply(service(ports=ports(http=9200)), live) is None
+    assert after(cluster, live, service(ports=ports(http=9201)))["spec"]["ports"] == ports(http=9201, debug=1)
+
+
+def test_items_that_we_do_not_want_any_more_go() -> None:
+    cluster, live = applied(service(ports=ports(http=9200, transport=9300)))
+    assert after(cluster, live, service(ports=ports(http=9200)))["spec"]["ports"] == ports(http=9200)
+
+
+def test_an_item_that_was_doubled_is_there_once() -> None:
+    cluster, live = applied(service(ports=ports(http=9200)))
+    doubled = [*ports(http=9200), *ports(http=1)]
+    cluster, live = replaced(cluster, merged(live, {"spec": {"ports": doubled}}))
+    assert after(cluster, live, service(ports=ports(http=9200)))["spec"]["ports"] == ports(http=9200)
+
+
+def test_what_is_either_this_or_that_is_not_made_both() -> None:
+    """An API server would refuse it, and go on to do so."""
+    cluster, live = applied(service(updateStrategy={"type": "OnDelete"}))
+    rolling = {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}
+    cluster, live = replaced(cluster, merged(live, {"spec": {"updateStrategy": rolling}}))
+    mended = after(cluster, live, service(updateStrategy={"type": "OnDelete"}))
+    assert mended["spec"]["updateStrategy"] == {"type": "OnDelete"}
+
+
+def test_a_note_that_cannot_be_read_is_written_anew() -> None:
+    cluster, live = applied(service(type="ClusterIP"))
+    cluster, live = replaced(cluster, placed(live, "metadata", "annotations", APPLIED, to="{"))
+    assert wanted_in(live) == {}
+    assert wanted_in(after(cluster, live, service(type="ClusterIP")))["spec"] == {"type": "ClusterIP"}
+
+
+NAMED = st.dictionaries(st.sampled_from("abc"), st.integers(0, 2), max_size=3).map(
+    lambda named: ports(**named)
+)
 VALUES = st.recursive(
-    st.sampled_from(["a", "b", 1, True]),
+    st.sampled_from(["a", "b", 1, True]) | NAMED,
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("xyz"), inner, max_size=3),
     max_leaves=6,
 )
-SPECS = st.dictionaries(st.sampled_from("pqr"), VALUES, max_size=3)
+SPECS = st.dictionaries(st.sampled_from(["p", "q", "containers", "updateStrategy"]), VALUES, max_size=3)
 
 
 @given(SPECS, SPECS)

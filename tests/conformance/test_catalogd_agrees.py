@@ -136,14 +136,14 @@ def stored(oracle: Oracle, folder: Path, tmp_path: Path) -> Iterator[HTTPConnect
     answer = oracle.ask(
         {"ask": "catalogd", "name": NAME, "folder": str(folder), "storage": str(tmp_path / "stored")}
     )
-    with closing(HTTPConnection("127.0.0.1", answer["port"], timeout=20)) as connection:
+    with closing(HTTPConnection("127.0.0.1", answer["port"], timeout=60)) as connection:
         yield connection
 
 
 @contextmanager
 def served(folder: Path, modified: int) -> Iterator[HTTPConnection]:
     found = content(folder, modified)
-    with serving({NAME: found}) as port, closing(HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
+    with serving({NAME: found}) as port, closing(HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
         yield connection
 
 

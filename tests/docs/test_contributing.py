@@ -1,4 +1,4 @@
-"""The worked example of CONTRIBUTING.md is the code of the repository, and its tests pass."""
+"""The worked examples of CONTRIBUTING.md are the code of the repository, and their tests pass."""
 
 from __future__ import annotations
 
@@ -10,19 +10,28 @@ from typing import Any
 from console import ROOT
 from everpath.rules import edges
 from graphs import findings
+from searchkeeper.configuration import migrations, names, procedures
 
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-RULE, TESTS = re.findall(r"^```python\n(.*?)^```$", GUIDE, flags=re.MULTILINE | re.DOTALL)
+RULE, TESTS, NAME, ACTION, TALE = re.findall(r"^```python\n(.*?)^```$", GUIDE, flags=re.MULTILINE | re.DOTALL)
 
 
 def test_the_rule_it_shows_is_the_rule_there_is() -> None:
     assert inspect.getsource(edges.replaces_and_skips) == RULE
 
 
+def test_the_configuration_version_it_shows_is_the_one_there_is() -> None:
+    assert inspect.getsource(names.discovery_service) == NAME
+    assert inspect.getsource(migrations.old_configuration_is_gone.run) == ACTION
+    assert TALE in (ROOT / "tests/configuration/test_migrations.py").read_text(encoding="utf-8")
+    [line] = re.findall(r"^```text\n(2: .*)\n```$", GUIDE, flags=re.MULTILINE)
+    assert line in inspect.getsource(procedures)
+
+
 def test_the_tests_it_shows_pass() -> None:
-    names: dict[str, Any] = {"findings": findings}
-    exec(TESTS, names)
-    shown: list[Callable[[], None]] = [test for name, test in names.items() if name.startswith("test_")]
+    scope: dict[str, Any] = {"findings": findings}
+    exec(TESTS, scope)
+    shown: list[Callable[[], None]] = [test for name, test in scope.items() if name.startswith("test_")]
     assert len(shown) == 2
     for test in shown:
         test()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
-from shutil import copy, copytree, which
+from shutil import copy, copytree, ignore_patterns, which
 
 import pytest
 
@@ -17,7 +17,8 @@ TOOLS = ("sh", "cat", "dirname", "rm", "make", "awk", "touch", "mkdir", "chmod")
 def checkout(tmp_path: Path) -> Path:
     """A fresh clone as far as make can tell, and beside it a `bin` folder that is the whole PATH."""
     folder = tmp_path / "checkout"
-    copytree(ROOT / "scripts", folder / "scripts")
+    # Bytecode comes and goes while other tests import these scripts.
+    copytree(ROOT / "scripts", folder / "scripts", ignore=ignore_patterns("__pycache__"))
     for name in ("Makefile", "pyproject.toml"):
         copy(ROOT / name, folder / name)
     (tmp_path / "bin").mkdir()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import deepcopy
 from functools import partial
+from http import HTTPStatus
 from typing import Any
 
 import pytest
@@ -31,24 +32,44 @@ DATA = {"name": "data", "roles": ["data"], "replicas": 2, "storage": {"size": "5
 def api(plane: ControlPlane) -> Iterator[Api]:
     """With our definitions, unless a release of the operator has brought them already."""
     own = plane.api.another()
+    own.create("/api/v1/namespaces", {"metadata": {"name": "definitions"}})
     for plural, definition in definitions().items():
         try:
-            own.create(CRDS, deepcopy(definition))
+            own.create(CRDS, marked(definition))
         except RefusedError as refused:
             if refused.reason != "AlreadyExists":
                 raise
-            own.merge(f"{CRDS}/{plural}.search.everpath.dev", definition)
-    for kind in (CLUSTERS, POOLS):
-        until(f"{kind.name} is served", partial(is_established, own, kind.name))
-    own.create("/api/v1/namespaces", {"metadata": {"name": "definitions"}})
+            own.merge(f"{CRDS}/{plural}.search.everpath.dev", marked(definition))
+        until(f"{plural} with a mark are served", partial(is_marked, own, plural))
+        own.merge(f"{CRDS}/{plural}.search.everpath.dev", definition)
+        until(f"{plural} without one are served", partial(is_plain, own, plural))
     yield own
     own.delete("/api/v1/namespaces/definitions")
     own.close()
 
 
-def is_established(api: Api, name: str) -> bool:
-    found = {each["type"]: each["status"] for each in conditions(api.get(f"{CRDS}/{name}"))}
-    return found.get("Established") == "True"
+def marked(definition: Object) -> Object:
+    """One that shows in every object that it is in force: the server takes its time with a new one."""
+    made = deepcopy(definition)
+    for version in made["spec"]["versions"]:
+        version["schema"]["openAPIV3Schema"]["properties"]["mark"] = {"type": "string", "default": "here"}
+    return made
+
+
+def is_marked(api: Api, plural: str) -> bool | None:
+    """Whether an object would be marked if it were made now; None where none can be made yet."""
+    sample = next(deepcopy(each) for each in SAMPLES if f"{each['kind'].lower()}s" == plural)
+    sample["metadata"]["name"] = "tried"
+    try:
+        return "mark" in api.create(f"{GROUP}/{plural}?dryRun=All", sample)
+    except RefusedError as refused:
+        if refused.code in (HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY):
+            return None
+        raise
+
+
+def is_plain(api: Api, plural: str) -> bool:
+    return is_marked(api, plural) is False
 
 
 def cluster(name: str = "logs", **spec: Any) -> Object:
@@ -130,6 +151,15 @@ def with_pool(**changes: Any) -> Object:
         (cluster("bad", upgrade={"healthDeadlineSeconds": 5}), "greater than or equal to 30"),
         (cluster("bad", upgrade={"rollback": "Sometimes"}), "Unsupported value"),
         (cluster("bad", security={"tlsSecret": ""}), "should be at least 1 chars"),
+        (
+            cluster("bad", security={"tlsSecret": "../../vault/secrets/keys"}),
+            "tlsSecret in body should match",
+        ),
+        (cluster("bad", security={"credentialsSecret": "a/b"}), "credentialsSecret in body should match"),
+        (cluster("bad", security={"credentialsSecret": "bad-config"}), "are the operator's own"),
+        (cluster("bad", security={"credentialsSecret": "bad-credentials"}), "are the operator's own"),
+        (cluster("bad", dashboards={"enabled": True, "replicas": 201}), "less than or equal to 200"),
+        (cluster("bad", version=f"{'1' * 40}.0.0"), "may not be more than 32"),
     ],
 )
 def test_what_cannot_work_is_refused_with_a_sentence(api: Api, wanted: Object, said: str) -> None:
@@ -151,6 +181,29 @@ def test_the_storage_of_a_pool_stays_as_it_is_and_all_else_may_change(api: Api) 
     api.merge(path, {"spec": {"pools": [MANAGERS, {**DATA, "name": "cold", "storage": {"size": "1Ti"}}]}})
     with pytest.raises(RefusedError, match="some pool with the role cluster_manager"):
         api.merge(path, {"spec": {"pools": [DATA]}})
+
+
+def test_neither_shards_nor_votes_are_taken_from_a_pool_by_its_roles(api: Api) -> None:
+    """Its nodes would not have given them away."""
+    path = f"{GROUP}/searchclusters/roles"
+    mixed = {"name": "mixed", "roles": ["cluster_manager", "data"], "replicas": 1}
+    api.create(f"{GROUP}/searchclusters", cluster("roles", pools=[MANAGERS, DATA, mixed]))
+
+    def changed(pool: Object, *roles: str) -> Object:
+        others = [each for each in (MANAGERS, DATA, mixed) if each is not pool]
+        return {"spec": {"pools": [*others, {**pool, "roles": [*roles]}]}}
+
+    for edit in (
+        changed(DATA, "ingest"),
+        changed(MANAGERS, "data"),
+        changed(mixed, "cluster_manager"),
+        changed(mixed, "data", "ingest"),
+    ):
+        with pytest.raises(RefusedError, match="the roles data and cluster_manager cannot be taken"):
+            api.merge(path, edit)
+    api.merge(path, changed(DATA, "data", "ingest"))
+    api.merge(path, changed(DATA, "data", "cluster_manager"))
+    api.merge(path, {"spec": {"pools": [MANAGERS]}})
 
 
 def test_a_status_is_stored_whole_and_by_itself(api: Api) -> None:
@@ -202,9 +255,12 @@ def test_a_pool_can_be_asked_for_its_scale(api: Api) -> None:
 
 
 def test_people_see_version_target_phase_readiness_and_age(api: Api) -> None:
-    columns = {each.kind: [name for name, _, _ in each.columns] for each in (CLUSTERS, POOLS)}
-    assert columns["SearchCluster"] == ["Version", "Target", "Phase", "Ready", "Age"]
-    assert columns["SearchPool"] == ["Cluster", "Version", "Target", "Replicas", "Ready", "Age"]
+    shown = {
+        plural: [each["name"] for each in definition["spec"]["versions"][0]["additionalPrinterColumns"]]
+        for plural, definition in definitions().items()
+    }
+    assert shown["searchclusters"] == ["Version", "Target", "Phase", "Ready", "Age"]
+    assert shown["searchpools"] == ["Cluster", "Version", "Target", "Replicas", "Ready", "Age"]
     served = api.get("/apis/search.everpath.dev/v1alpha1")["resources"]
     short = {each["name"]: each.get("shortNames") for each in served if "/" not in each["name"]}
     assert short == {"searchclusters": ["search"], "searchpools": ["spool"]}

@@ -65,6 +65,13 @@ def test_a_majority_is_enough_and_less_is_not() -> None:
     assert look(after(engine, processes("m2"))) == Unreachable("no cluster manager")
 
 
+def test_a_voter_that_is_no_manager_any_more_cannot_vote() -> None:
+    """It is there, by the same name, and two managers of three are not: nobody can be elected."""
+    former = [Process(name, OLD, frozenset({"data"})) for name in ("m0", "m1")]
+    engine = after(started("m0 m1 m2"), [former[0], *processes("m1 m2")])
+    assert look(after(engine, [*former, *processes("m2")])) == Unreachable("no cluster manager")
+
+
 def test_voters_that_all_went_away_find_each_other_again() -> None:
     engine = after(started("m0 m1 m2"), [])
     assert look(engine) == Unreachable("no node answers")

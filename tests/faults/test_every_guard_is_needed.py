@@ -6,22 +6,51 @@ The table is that of docs/operator/guards.md.
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import operators_at_work
-from searchkeeper import loop, observing, writes
-from searchkeeper.configuration import deleting, leaving, objects, pools, rollbacks, scene, statuses, upgrades
+import runs
+import tales
+from searchkeeper import loop, observed, observing, writes
+from searchkeeper.configuration import (
+    budgets,
+    deleting,
+    leaving,
+    manifests,
+    migrations,
+    names,
+    objects,
+    pools,
+    rollbacks,
+    scene,
+    statuses,
+    upgrades,
+)
+from searchkeeper.configuration.applying import apply, difference
 from searchkeeper.embedded import kubelet
 from searchkeeper.engine.view import Color
 from searchkeeper.kernel import answers, done, planning, procedures
 from searchkeeper.proof.faults import Fault
 from searchkeeper.proof.properties import LAWS
-from searchkeeper.upgrade import emptying, failing, gates, handing, order, rolling, volumes
+from searchkeeper.upgrade import (
+    emptying,
+    failing,
+    gates,
+    handing,
+    journal,
+    mending,
+    order,
+    rolling,
+    settings,
+    sparing,
+    volumes,
+)
 
 TESTS = Path(__file__).resolve().parents[1]
 GUARDS = TESTS.parent / "docs/operator/guards.md"
@@ -109,6 +138,15 @@ def any_colour(patch: Patch) -> None:
     patch.setattr(rolling, "needs_empty_disk", needs)
 
 
+def held_by_whoever_is_down(patch: Patch) -> None:
+    for module in (mending, scene):
+        patch.setattr(module, "is_none_of_ours", lambda *_: False)
+
+
+def nobody_is_ahead(patch: Patch) -> None:
+    patch.setattr(scene.Scene, "ahead", frozenset())
+
+
 def always_open(patch: Patch) -> None:
     for module in (failing, rollbacks):
         patch.setattr(module, "obstacles", lambda *_: ())
@@ -118,7 +156,7 @@ def patched_without_version(patch: Patch) -> None:
     def stored(kube: Any, step: loop.Step) -> str:
         if step.status == step.before:
             return step.resource_version
-        changes = {"status": loop._difference(step.before, step.status)}
+        changes = {"status": difference(step.before, step.status)}
         return str(kube.patch_status(writes.Patch(step.key, changes, ""))["metadata"]["resourceVersion"])
 
     patch.setattr(loop, "_stored", stored)
@@ -128,20 +166,78 @@ def locked_as_written(patch: Patch) -> None:
     patch.setattr(scene.Scene, "spec_to_lock", property(lambda this: this.seen.cluster.written))
 
 
+def moments_of_any_clock(patch: Patch) -> None:
+    def since(entry: Any, reason: str, now: int) -> int:
+        return int(entry[1]) if entry is not None and entry[0] == reason else now
+
+    patch.setattr(planning, "_since", since)
+
+
 def orphans_forgotten(patch: Patch) -> None:
     tidied = deleting.engine_is_tidied
     actions = (tidied, deleting.finalizer_is_removed.after(tidied))
     patch.setattr(loop, "DELETION", procedures.Procedure(0, 0, actions))
 
 
+def budgets_apart(patch: Patch) -> None:
+    def made(deployed: manifests.Deployed, specs: tuple[Any, ...], _: int | None) -> Any:
+        return [
+            manifests._budget(
+                deployed, f"{deployed.name}-{pool.name}", {"matchLabels": deployed.labels(pool.name)}
+            )
+            for pool in specs
+        ]
+
+    patch.setattr(budgets, "budgets", made)
+
+
+def voters_uncounted(patch: Patch) -> None:
+    patch.setattr(budgets, "_uncounted", lambda _: None)
+    patch.setattr(migrations, "_voters_are_counted", lambda _: True)
+
+
+def edits_unnoticed(patch: Patch) -> None:
+    def mark(made: writes.Manifest) -> str | None:
+        found: str | None = made["metadata"]["annotations"].get(names.TEMPLATE)
+        return found
+
+    def unless_marked(wanted: writes.Manifest, live: writes.Manifest | None) -> Any:
+        return None if live is not None and mark(live) == mark(wanted) else apply(wanted, live)
+
+    patch.setattr(pools, "apply", unless_marked)
+
+
+def shorter_grace(live: dict[str, Any]) -> None:
+    live["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 1
+
+
+def by_mark(pod: observed.Pod, wanted: observed.SetView) -> bool:
+    return pod.template != wanted.template
+
+
+def by_image(pod: observed.Pod, wanted: observed.SetView) -> bool:
+    return (pod.template, pod.engine_version) != (wanted.template, wanted.engine_version)
+
+
+def nothing_remembered(patch: Patch) -> None:
+    patch.setattr(journal.Journal, "told", property(lambda _: frozenset()))
+
+
 UPGRADE, BACK = "2.19.4 → 3.4.0", "3.4.0 → 2.19.4"
 RUN = "faults/test_single_faults.py::test_every_write_of_the_run_is_one_that_can_be_disturbed"
 FAULTS = "faults/test_single_faults.py::test_a_fault_at_any_write_changes_nothing_about_the_end"
+TWO = "faults/test_two_operators.py::"
+SINGLE = "faults/test_single_faults.py::"
+PEOPLE = "faults/test_people_meddle.py::"
+CLOCKS = "faults/test_clocks.py::"
 TURNING = "rollback/test_turning_back.py::"
 STUCK = "rollback/test_stuck_pods.py::"
 GATES = "upgrade/test_gates.py::"
 SCALING, DELETION = "stories/test_scaling.py::", "stories/test_deletion.py::"
 UPGRADES = "stories/test_upgrades.py::"
+PODS = "scenarios/test_pods_and_images.py::"
+QUORUM = "scenarios/test_quorum_and_restarts.py::"
+EDITS = "configuration/test_hand_edits.py::"
 
 
 TABLE = (
@@ -213,7 +309,7 @@ TABLE = (
     Guard("settings are restored", gone(rolling, "restored"), RUN, (UPGRADE,)),
     Guard(
         "whoever was noted and is still there may stay",
-        gone(rolling, "_stayed", set()),
+        gone(sparing, "stayed", ()),
         FAULTS,
         (UPGRADE, Fault.CRASH_BEFORE),
     ),
@@ -310,8 +406,67 @@ TABLE = (
     ),
     Guard(
         "batches shrink after a failure",
-        gone(rolling, "_trouble", ()),
+        gone(rolling, "trouble", ()),
         STUCK + "test_a_batch_that_fails_makes_the_next_one_smaller",
+    ),
+    Guard(
+        "those of Kubernetes do too",
+        gone(handing, "trouble", ()),
+        STUCK + "test_a_batch_of_kubernetes_that_fails_makes_the_next_one_smaller",
+    ),
+    Guard(
+        "who is down does not wait for its turn",
+        gone(scene, "awaits_cure", False),
+        PODS + "test_a_manager_that_cannot_join_is_mended_by_a_version_that_can",
+        (kubelet.Fault.CRASH,),
+    ),
+    Guard(
+        "nobody else goes before its turn",
+        nobody_is_ahead,
+        PODS + "test_what_mends_one_pod_of_a_later_pool_is_not_its_turn",
+    ),
+    Guard(
+        "a turn is kept while there is a way back",
+        gone(mending, "obstacles", ("none",)),
+        PODS + "test_where_there_is_a_way_back_the_turn_of_a_pool_is_kept",
+    ),
+    Guard(
+        "who is down for other reasons holds no lock",
+        held_by_whoever_is_down,
+        PODS + "test_whoever_reverts_gets_the_lock_back_although_a_pod_is_down",
+        (kubelet.Fault.CRASH,),
+    ),
+    Guard(
+        "the lock lets go of who is given up",
+        lambda patch: patch.setattr(scene.Scene, "lighter_lock", None),
+        PODS + "test_a_node_that_does_not_come_back_may_be_given_up_while_an_upgrade_is_under_way",
+        ("3.4.0",),
+    ),
+    Guard(
+        "only who has nothing is given up",
+        gone(mending, "is_empty", True),
+        PODS + "test_a_manager_that_is_down_and_votes_is_not_given_up",
+    ),
+    Guard(
+        "nobody is given up in a red cluster",
+        lambda patch: patch.setattr(mending, "Color", SimpleNamespace(RED=None)),
+        PODS + "test_who_is_down_is_not_given_up_while_a_primary_is_missing",
+    ),
+    Guard(
+        "who is down leaves before an upgrade",
+        gone(leaving, "is_lost_for_good", False),
+        PODS + "test_of_a_pool_that_loses_nodes_those_that_are_well_go_before_an_upgrade_where_one_is_down",
+    ),
+    Guard(
+        "the only vote moves before its owner goes",
+        gone(handing, "vote_moved"),
+        SCALING + "test_a_pool_that_loses_its_vote_leaves_it_to_another_manager",
+        (["cluster_manager"], ["ingest"]),
+    ),
+    Guard(
+        "who begins a cluster is settled once",
+        lambda patch: patch.setattr(scene.Scene, "_bootstrapper", None),
+        SCALING + "test_another_first_pool_of_managers_restarts_nobody",
     ),
     Guard(
         "whoever leaves is emptied first",
@@ -347,7 +502,7 @@ TABLE = (
     Guard(
         "an upgrade before fewer nodes",
         gone(leaving, "_after_upgrade"),
-        SCALING + "test_an_upgrade_and_fewer_nodes_in_one_edit_come_one_after_the_other",
+        SCALING + "test_nobody_leaves_before_an_upgrade_that_is_about_to_begin",
     ),
     Guard(
         "the lock has what stands",
@@ -394,6 +549,92 @@ TABLE = (
         gone(loop, "held"),
         "stories/test_holding_olm.py::test_while_somebody_is_away_olm_has_to_wait",
     ),
+    Guard(
+        "one budget over all voters",
+        budgets_apart,
+        QUORUM + "test_voters_have_one_budget_whatever_their_pools",
+    ),
+    Guard(
+        "one budget over a pod",
+        gone(budgets, "gone", done()),
+        QUORUM + "test_no_pod_has_two_budgets_for_longer_than_a_cycle",
+    ),
+    Guard(
+        "voters are counted between two sets",
+        voters_uncounted,
+        QUORUM + "test_pods_that_no_stateful_set_counts_do_not_make_room_for_others",
+    ),
+    Guard(
+        "old histories go",
+        gone(migrations, "orphaned_revisions", []),
+        "configuration/test_migrations.py::test_no_history_of_the_old_labels_stays",
+    ),
+    Guard(
+        "hand edits are taken back",
+        edits_unnoticed,
+        EDITS + "test_what_is_ours_is_put_back_and_no_pod_is_touched",
+        (shorter_grace,),
+    ),
+    Guard(
+        "a pod of an edited image is outdated",
+        lambda patch: patch.setattr(observed, "_is_stale", by_mark),
+        EDITS + "test_a_pod_that_was_made_from_an_edited_image_is_replaced",
+    ),
+    Guard(
+        "nobody is sent back to a disk it cannot read",
+        lambda patch: patch.setattr(observed, "_is_stale", by_image),
+        EDITS + "test_a_node_that_has_run_an_edited_newer_version_is_not_sent_back_to_a_disk_it_cannot_read",
+    ),
+    Guard(
+        "what was told is remembered",
+        nothing_remembered,
+        "scenarios/test_people_are_told.py::test_an_upgrade_that_is_stuck_is_one_warning_however_long",
+        ("Off", ""),
+    ),
+    Guard(
+        "late deletions miss",
+        lambda patch: patch.setattr(journal.Journal, "aimed_at", None),
+        TWO + "test_who_is_only_late_takes_nobody_without_anybodys_knowing",
+    ),
+    Guard(
+        "the ledger is confirmed before a call",
+        gone(loop, "_confirm"),
+        TWO + "test_the_engine_is_not_told_what_has_long_been_undone",
+    ),
+    Guard(
+        "settings are taken back before they are forgotten",
+        gone(settings, "_is_taken_back", True),
+        SINGLE + "test_an_engine_that_answers_from_the_past_changes_nothing_about_the_end",
+        (runs.UPGRADE,),
+    ),
+    Guard(
+        "what was decided without the lock is decided anew",
+        lambda patch: patch.setattr(loop, "_on_one_course", lambda made, _: made),
+        PEOPLE + "test_what_is_asked_for_together_with_an_upgrade_comes_after_it",
+    ),
+    Guard(
+        "a wish that is refused stops nothing",
+        gone(failing, "refusal"),
+        PEOPLE + "test_another_version_at_any_moment_is_gone_to_or_refused",
+        ("1.3.0",),
+    ),
+    Guard(
+        "a whole beginning",
+        gone(upgrades, "_is_half_gone", False),
+        PEOPLE + "test_no_upgrade_begins_without_a_part_of_a_pool",
+    ),
+    Guard(
+        "patience begins with whoever looks",
+        gone(failing, "_is_new_here", False),
+        CLOCKS + "test_no_upgrade_turns_back_because_a_clock_leaps",
+        (3600,),
+    ),
+    Guard(
+        "moments to come are not waited for",
+        moments_of_any_clock,
+        CLOCKS + "test_whoever_does_not_come_back_is_waited_for_as_long_by_any_clock",
+        (-3600,),
+    ),
 )
 
 
@@ -415,9 +656,19 @@ test_named.__test__ = False  # type: ignore[attr-defined]
 @pytest.mark.parametrize("guard", TABLE, ids=lambda guard: guard.name)
 def test_without_it_a_test_fails(guard: Guard, monkeypatch: Patch) -> None:
     test = test_named(guard)
+    # Stories that go on for ever without it need not be heard for that long.
+    monkeypatch.setattr(tales, "_LIMIT", 600)
     guard.taken_away(monkeypatch)
     with pytest.raises((AssertionError, pytest.fail.Exception)):
         test(*guard.arguments)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_remembered() -> Iterator[None]:
+    """Runs that were seen with a guard in place say nothing about those without it, nor they about others."""
+    runs.forgotten()
+    yield
+    runs.forgotten()
 
 
 def test_every_law_is_in_the_docs() -> None:

@@ -146,6 +146,11 @@ def a_current_pod_goes(ports: Recording) -> None:
     deleted(ports, pod("data-0"))
 
 
+def a_pod_goes_before_its_set_in_a_deleted_cluster(ports: Recording) -> None:
+    ports.world.delete(Delete(CLUSTER, "", ""))
+    deleted(ports, pod("data-0"))
+
+
 def a_setting_that_nobody_noted(ports: Recording) -> None:
     ports.tell(SetAllocation(Allocation.PRIMARIES))
 
@@ -215,7 +220,11 @@ BREACHES = {
     "configuration_can_start_from_what_is_there": [a_configuration_that_is_not_shipped],
     "last_copies_stay": [the_last_copy_goes, the_last_volume_goes],
     "deletions_name_what_was_seen": [whoever_is_there_goes, a_current_pod_goes],
-    "deletions_are_written_down_first": [a_current_pod_goes, the_last_volume_goes],
+    "deletions_are_written_down_first": [
+        a_current_pod_goes,
+        the_last_volume_goes,
+        a_pod_goes_before_its_set_in_a_deleted_cluster,
+    ],
     "settings_are_written_down_first": [a_setting_that_nobody_noted],
     "refused_versions_touch_nothing": [a_warning_that_nobody_noted, a_refused_version_is_deployed],
     "locked_specs_wait": [a_locked_pool_grows],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from itertools import product
 
 import pytest
@@ -10,17 +9,13 @@ import pytest
 from operators_at_work import (
     CLUSTER,
     Score,
-    asked_for,
     copied,
-    edited,
     followed,
     running,
-    score,
-    settled,
     with_faults,
-    with_index,
     worked,
 )
+from runs import PODS, RELEASE, UPGRADE, run
 from searchkeeper.embedded.kubelet import Fault
 from searchkeeper.embedded.world import State, World
 from searchkeeper.engine.embedded import look
@@ -29,16 +24,9 @@ from searchkeeper.images import version_in
 from searchkeeper.proof.faults import killed, without_volume
 from searchkeeper.writes import Key
 
-RELEASE = "0.4.0"
-PODS = tuple(f"logs-{name}" for name in ("data-0", "data-1", "managers-0", "managers-1", "managers-2"))
 
-
-@cache
 def upgrade() -> Score:
-    world = asked_for(upgrade={"healthDeadlineSeconds": 3600})
-    settled(world, RELEASE)
-    settled(with_index(world), RELEASE)
-    return score(edited(world, version="3.4.0"), RELEASE)
+    return run(UPGRADE)
 
 
 def key(pod: str) -> Key:

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from catalog_texts import Style, documents, dumped, styles
 from everpath.formats.text import yaml11
-from everpath.formats.text.descent import descend_json, descend_yaml
+from everpath.formats.text.json_descent import descend_json
 from everpath.formats.text.parsed import byte_offset
 from everpath.formats.text.spans import json_spans, yaml_spans
+from everpath.formats.text.yaml_descent import descend_yaml
 
 
 @settings(max_examples=200)

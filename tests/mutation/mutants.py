@@ -1,8 +1,8 @@
 """The mutants of a module: each is the module with one small fault in it.
 
 Left alone are what no test should fix in place: docstrings, `__all__`, annotations and type aliases,
-assertions (they are there for the type checker), the texts of messages, and how a dataclass or a cache
-is declared. That a message has a `because` and a `fix` is a law; how they are worded is not.
+assertions and imports that are there for the type checker, the texts of messages, and how a dataclass or a
+cache is declared. That a message has a `because` and a `fix` is a law; how they are worded is not.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def _is_left_alone(parent: ast.AST, name: str, child: ast.AST, spot: _Spot) -> b
             return True
         case ast.Assign([ast.Name("__all__")]) | ast.Assign(_, ast.Subscript()) if not spot.in_function:
             return True
-        case ast.AnnAssign(_, ast.Name("TypeAlias")):
+        case ast.AnnAssign(_, ast.Name("TypeAlias")) | ast.If(ast.Name("TYPE_CHECKING")):
             return True
         case ast.Call(ast.Name(function)) | ast.Name(function) if function in _DECLARING:
             return True

@@ -42,13 +42,9 @@ GROUPS: Final = (
             "rules.edges",
             "rules.streams",
             "rules.ranges",
-            "rules._edits",
             "rules._trials",
             "rules._words",
-            "rules.causes",
-            "rules.check",
             "rules.findings",
-            "rules.registry",
             "rules.waivers",
             "rules.exemptions",
         ),
@@ -61,6 +57,8 @@ GROUPS: Final = (
             "tests/laws/test_opm_edits.py",
         ),
     ),
+    Group(("rules._edits", "rules.causes"), ("tests/rules_graph", "tests/rules_check/test_causes.py")),
+    Group(("rules.check", "rules.registry"), ("tests/rules_check",)),
     Group(
         (
             "rules.documents",

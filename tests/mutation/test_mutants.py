@@ -67,6 +67,7 @@ def test_a_small_fault_is_made_of_each_construct(source: str, expected: set[str]
         "x = list[str]()",
         "x = f(a, a)",
         "assert a is not None",
+        "if TYPE_CHECKING:\n    from a import b",
         "x = 'a sentence'",
         "x = f'text {a!r}'",
         "@dataclass(frozen=True)\nclass A:\n    x: int = field(repr=False)",

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import socket
+import threading
+import time
 from collections.abc import Iterator
+from contextlib import closing, suppress
 from typing import Any
 
 import pytest
 
 from opensearch_replayed import Replayed, recording, replaying
 from searchkeeper.engine.answers import deciders_in
-from searchkeeper.engine.http import Access
-from searchkeeper.engine.opensearch import OpenSearch
+from searchkeeper.engine.http import Access, Http
+from searchkeeper.engine.opensearch import OpenSearch, _looked
 from searchkeeper.engine.view import Allocation, Color, EngineView, ShardState, Unreachable
 
 STATE = "/_cluster/state/nodes,metadata,routing_table,cluster_manager_node"
@@ -182,6 +185,77 @@ def test_silence_ends_after_the_patience() -> None:
         view = OpenSearch(Access(f"http://127.0.0.1:{mute.getsockname()[1]}"), patience=0.1).look()
     assert isinstance(view, Unreachable)
     assert "timed out" in view.cause
+
+
+@pytest.mark.parametrize("beginning", [b"", b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n"])
+def test_an_answer_that_never_ends_is_none(beginning: bytes) -> None:
+    """A little now and then would otherwise hold a loop for ever."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=trickling, args=(server, beginning), daemon=True)
+        thread.start()
+        view = OpenSearch(Access(f"http://127.0.0.1:{server.getsockname()[1]}"), patience=0.3).look()
+    assert view == Unreachable("GET /_cluster/health: timed out")
+    thread.join()
+
+
+def test_an_answer_may_be_the_last_of_its_connection() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=parting, args=(server,), daemon=True)
+        thread.start()
+        with closing(Http(Access(f"http://127.0.0.1:{server.getsockname()[1]}"))) as http:
+            assert http.get("/") == {"a": 1}
+        thread.join()
+
+
+def parting(server: socket.socket) -> None:
+    """Says one thing, in two pieces, and goes."""
+    connection, _ = server.accept()
+    with connection:
+        connection.recv(4096)
+        connection.sendall(b"HTTP/1.0 200 OK\r\n\r\n")
+        time.sleep(0.05)
+        connection.sendall(b'{"a": 1}')
+
+
+def trickling(server: socket.socket, beginning: bytes) -> None:
+    """A byte in a moment, to whoever asks, until nobody listens any more."""
+    with suppress(OSError):
+        while True:
+            connection, _ = server.accept()
+            with connection, suppress(OSError):
+                connection.sendall(beginning)
+                while True:
+                    connection.sendall(b"X")
+                    time.sleep(0.05)
+
+
+def test_a_look_asks_for_no_explanation_that_it_cannot_wait_for(healthy: Replayed) -> None:
+    """Beyond its time a copy stays unexplained, which is no excuse for it."""
+    with closing(Http(Access(healthy.url), patience=15, lasting=15)) as http:
+        lost = [copy for copy in _looked(http).shards if copy.state is ShardState.UNASSIGNED]
+    assert [copy.deciders for copy in lost] == [frozenset()] * 2
+
+
+@pytest.mark.parametrize("answer", [[], "x", None, 7, {"node_allocation_decisions": 7}, "[" * 100_000])
+def test_an_explanation_that_is_none_makes_the_look_worthless(healthy: Replayed, answer: Any) -> None:
+    healthy.amend("POST", "/_cluster/allocation/explain", answer)
+    assert isinstance(OpenSearch(Access(healthy.url)).look(), Unreachable)
+
+
+@pytest.mark.parametrize("version", ["", "unknown", None])
+def test_a_node_without_a_version_makes_the_look_worthless(healthy: Replayed, version: str | None) -> None:
+    nodes = recorded(healthy, "/_nodes")
+    next(iter(nodes["nodes"].values()))["version"] = version
+    healthy.amend("GET", "/_nodes", nodes)
+    assert isinstance(OpenSearch(Access(healthy.url)).look(), Unreachable)
+
+
+def test_credentials_that_somebody_quotes_are_not_passed_on(healthy: Replayed) -> None:
+    access = Access(healthy.url, "root", "hunter2")
+    quoted = f"who is hunter2 of {access.authorization}?"
+    healthy.amend("GET", "/_cluster/health", {"error": {"reason": quoted}}, 401)
+    view = OpenSearch(access).look()
+    assert view == Unreachable("401 GET /_cluster/health: who is … of Basic …?")
 
 
 def test_a_transient_setting_is_the_one_in_force(healthy: Replayed) -> None:

@@ -120,6 +120,14 @@ def test_what_is_refused_has_failed_with_the_engines_own_words(engine: Replayed,
         told(engine, call)
 
 
+@pytest.mark.parametrize("answer", [[], "7", None])
+@pytest.mark.parametrize("method", ["GET", "PUT"])
+def test_what_is_answered_with_nonsense_has_failed(engine: Replayed, method: str, answer: object) -> None:
+    engine.amend(method, "/_cluster/settings", answer)
+    with pytest.raises(CallFailed):
+        told(engine, SetAllocation(None))
+
+
 @pytest.mark.parametrize("question", ["flush", "look"])
 def test_only_a_question_is_asked_again_when_the_connection_breaks(question: str) -> None:
     heard: list[bytes] = []
@@ -143,5 +151,5 @@ def test_only_a_question_is_asked_again_when_the_connection_breaks(question: str
             with pytest.raises(CallFailed):
                 engine.tell(Flush())
         server.shutdown(socket.SHUT_RDWR)
-    thread.join(5)
+    thread.join(60)
     assert len(heard) == (2 if question == "look" else 1)

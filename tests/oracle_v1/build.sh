@@ -20,7 +20,7 @@ if ! command -v go >/dev/null 2>&1; then
 elif [ ! -x "$tools/$name" ]; then
     trap 'rm -rf "$copy"' EXIT
     trap 'exit 130' INT TERM
-    module=$(cd "$here" && go mod download "$upstream" >&2 && go list -m -f '{{.Dir}}' "$upstream")
+    module=$(cd "$here" && "$here/../peers/patiently.sh" go mod download "$upstream" >&2 && go list -m -f '{{.Dir}}' "$upstream")
     mkdir -p "$tools"
     cp -R "$module" "$copy"
     chmod -R u+w "$copy"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 from everpath.model import Place
@@ -88,7 +87,7 @@ def test_a_rule_that_hurts_one_generation_of_olm_is_tagged_with_it() -> None:
         return found
 
     assert tags(RULE) == ["olm", "channel"]
-    assert tags(replace(RULE, policy="v0")) == ["olm", "channel", "v0"]
+    assert tags(RULE._replace(policy="v0")) == ["olm", "channel", "v0"]
 
 
 def fingerprints(*findings: Any) -> list[str]:

@@ -8,6 +8,7 @@
 # else. Two builds at once are safe: each has its own temporary file and the last rename wins.
 set -eu
 
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 name=$1
 module=$2
 package=$3
@@ -36,6 +37,8 @@ trap 'rm -f "$temporary"' EXIT
 trap 'exit 130' INT TERM
 
 say "building from $module with $(go env GOVERSION); the first build takes some minutes"
+# What it is made of is fetched first, by itself: that may be tried again, and a build that fails need not be.
+(cd "$module" && "$here/patiently.sh" go list -mod=readonly -deps "$@" "$package" >/dev/null)
 (cd "$module" && go build -mod=readonly -o "$temporary" "$@" "$package")
 chmod 755 "$temporary"
 mv "$temporary" "$program"

@@ -7,8 +7,9 @@ import pytest
 from everpath.formats.positions import locate
 from everpath.formats.sources import Sources
 from everpath.formats.text import spans
-from everpath.formats.text.descent import descend_json, descend_yaml
+from everpath.formats.text.json_descent import descend_json
 from everpath.formats.text.spans import json_spans, yaml_spans
+from everpath.formats.text.yaml_descent import descend_yaml
 from everpath.model import Place
 
 YAML = b"""---

@@ -97,6 +97,14 @@ def test_the_samples_show_every_field_of_a_cluster() -> None:
     assert names(schema_for("SearchCluster")["properties"]["spec"]) <= set().union(*shown)
 
 
+@pytest.mark.parametrize("name", ["../../vault/secrets/keys", "..", "A", "a b", "a?b", "-a"])
+@pytest.mark.parametrize("field", ["tlsSecret", "credentialsSecret"])
+def test_a_secret_is_called_by_a_name_and_by_no_way_to_another_one(field: str, name: str) -> None:
+    schema = schema_for("SearchCluster")["properties"]["spec"]["properties"]["security"]
+    assert list(refused(schema, {field: "some.secret-1"})) == []
+    assert list(refused(schema, {field: name})) == [f".{field}"]
+
+
 def changed(schema: dict[str, Any]) -> Any:
     """Some value that is not the default."""
     if "enum" in schema:

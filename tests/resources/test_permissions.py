@@ -34,6 +34,7 @@ USED: Mapping[str, str] = {
     "search.everpath.dev/searchpools": "create delete list patch watch",
     "search.everpath.dev/searchpools/status": "patch",
     "apps/statefulsets": "create delete list patch watch",
+    "apps/controllerrevisions": "delete list",
     "apps/deployments": "create delete list patch",
     "/services": "create delete list patch",
     "/configmaps": "create list patch",

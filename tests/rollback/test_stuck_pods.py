@@ -181,3 +181,14 @@ def test_a_batch_that_fails_makes_the_next_one_smaller() -> None:
     settled(with_faults(world), RELEASE)
     assert set(running(world).values()) == {NEW}
     assert not status(world)["ledger"]
+
+
+def test_a_batch_of_kubernetes_that_fails_makes_the_next_one_smaller() -> None:
+    """I12: whoever replaces them."""
+    world = edited(deployed(*SMALL, pool("routers", 11, "coordinating"), maxBatch=4), version=NEW)
+    worked_until(world, RELEASE, lambda w: status(w)["ledger"].get("roll/size") == '["routers",4]')
+    worked(with_faults(world, logs_routers_5=Fault.NEVER_READY), RELEASE, ticks=20)
+    assert status(world)["ledger"]["roll/size"] == '["routers",2]', told(world)
+    settled(with_faults(world), RELEASE)
+    assert set(running(world).values()) == {NEW}
+    assert not status(world)["ledger"]

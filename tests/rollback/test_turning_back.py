@@ -88,7 +88,7 @@ def test_an_upgrade_that_fails_turns_back_by_itself_where_that_is_wanted(fault: 
 def test_what_has_failed_does_not_begin_again_by_itself() -> None:
     world = worked(upgrading(deployed("Automatic"), v3_4_0=Fault.CRASH), RELEASE)
     assert condition(world, "UpgradeIsBegun") == (
-        "False GivenUp: 3.4.0 has failed; change the spec to try again"
+        "False GivenUp: 3.4.0 was given up; change the spec to try again"
     )
     assert writes_of_a_quiet_hour(with_faults(world)) == 0
 

@@ -10,7 +10,7 @@ from documents import catalog, channel, package
 from everpath.formats.notation import draw
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Csv, Entry, Place
-from everpath.rules._edits import Edit, bounded, edited, unreplacing, widening
+from everpath.rules._edits import Edit, bounded, edited, joined, skipping, unreplacing, widening
 from everpath.rules.causes import Judged, traced
 from everpath.rules.registry import all_rules
 from graphs import channel_graph
@@ -129,3 +129,16 @@ def test_a_range_is_bounded_run_by_run(span: str, left: str) -> None:
     edit = bounded(graph, "b2")
     assert edit is not None
     assert edit.text == f"give b2 the skipRange '{left}'"
+
+
+def test_edits_of_different_entries_can_be_made_together() -> None:
+    graph = channel_graph("b2: b1\nb1")
+    both = joined(skipping(graph, "b2", ["x"]), skipping(graph, "b1", ["y"]))
+    assert both is not None
+    assert both.text == "add x to the skips of b2 and add y to the skips of b1"
+    assert draw(edited(graph, both).channel) == "b2: b1 / x\nb1: - / y"
+
+
+def test_two_edits_of_one_entry_cannot() -> None:
+    graph = channel_graph("b2: b1\nb1")
+    assert joined(skipping(graph, "b2", ["x"]), skipping(graph, "b2", ["y"])) is None

@@ -111,9 +111,14 @@ def test_several_successors_of_which_none_is_taken_by_an_edge_have_a_whole_sente
             "b2: b1\nb1: b2",
             "publish a release above 2.0.0 that replaces b2, with a skipRange from 1.0.0",
         ),
+        (
+            "b3: b2\nb2: b1\nb1: b3",
+            "publish a release above 3.0.0 that replaces b3, with a skipRange from 1.0.0",
+        ),
         ("b2: b1\nb1@-", "publish a release above 2.0.0 that replaces b2 and skips b1"),
+        ("b1@-", "publish a release that replaces b1"),
     ],
-    ids=["a head", "two heads", "no head", "no version"],
+    ids=["a head", "two heads", "no head", "no head of three", "no version", "a head without a version"],
 )
 def test_the_release_that_is_advised_takes_up_every_head(drawing: str, release: str) -> None:
     assert next_release(channel_graph(drawing), "b1") == release

@@ -213,6 +213,14 @@ def test_a_patch_equal_to_the_latest_needs_a_patch_above_both() -> None:
     assert finding.fix == "publish a patch above 1.0.0 that skips a and b"
 
 
+def test_a_patch_equal_to_the_latest_needs_a_patch_above_both_where_no_edit_is_tried() -> None:
+    minors = (f"c{n}@1.{n}.0\nb{n}@1.{n}.0\na{n}@1.{n}.0-rc.1" for n in range(101))
+    found = parse_report("\n".join(minors), "EP231")
+    assert {f.fix for f in found} == {
+        f"publish a patch above 1.{n}.0 that skips a{n} and b{n}" for n in range(101)
+    }
+
+
 def test_only_what_stands_takes_users_over_from_a_withdrawn_release() -> None:
     [finding] = parse_report("b5: b3\nb3: b1\nb1: - / b5, b3", "EP232")[:1]
     assert finding.entry == "b3"

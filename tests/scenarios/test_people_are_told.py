@@ -7,7 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from operators_at_work import CLUSTER, Ports, edited, settled, status, with_faults, worked
+from operators_at_work import (
+    CLUSTER,
+    Ports,
+    annotated,
+    asked_for,
+    edited,
+    settled,
+    status,
+    with_faults,
+    worked,
+)
 from searchkeeper.embedded.kubelet import Fault
 from searchkeeper.embedded.world import World
 from searchkeeper.engine.calls import SetAllocation
@@ -15,7 +25,7 @@ from searchkeeper.engine.embedded import created
 from searchkeeper.engine.view import Allocation, EngineView, Unreachable
 from searchkeeper.proof.recording import Recording
 from searchkeeper.releases import release
-from tales import NEWEST, Silent, at_work, broken, running, unfolding, versions
+from tales import NEWEST, Silent, at_work, broken, running, unfolding, until, versions
 
 OLD, NEW = "2.19.4", "3.4.0"
 
@@ -102,16 +112,70 @@ def test_the_same_refusal_after_another_edit_is_another_warning() -> None:
     assert first == second
 
 
+FAILED = "PodsAreCurrent has been waiting for 60 seconds (PodsComeBack)"
+TURNED = f"Warning RollingBack: {NEW} has failed: back to {OLD}: {FAILED}"
+ENDED = f"Normal RolledBack: every node runs {OLD}"
+
+
+def told(world: World) -> list[str]:
+    """Every event, in the order in which they were sent."""
+    return [f"{each.type} {each.reason}: {each.message}" for each in world.state.events]
+
+
+def failing(**upgrade: object) -> World:
+    """An upgrade that has been waiting for an image that nobody has, for far longer than it may."""
+    world = edited(impatient(**upgrade), version=NEW)
+    return worked(with_faults(world, v3_4_0=Fault.IMAGE), NEWEST, ticks=60)
+
+
 def test_an_upgrade_that_fails_again_is_told_of_again() -> None:
     """S31: the second failure is not taken for the first."""
-    world = impatient(rollback="Automatic")
-    for batch in (1, 2):
-        edited(world, version=NEW, upgrade={"maxBatch": batch})
-        worked(with_faults(world, v3_4_0=Fault.IMAGE), NEWEST)
-        assert f"{NEW} has failed; change the spec to try again" in open_ends(world)
+    # Guard: what was told is forgotten when it is over.
+    world = failing(rollback="Automatic")
+    assert told(world) == [TURNED, ENDED]
+    worked(edited(world, upgrade={"maxBatch": 2}), NEWEST, ticks=60)
+    assert told(world) == [TURNED, ENDED] * 2
+    assert f"{NEW} was given up; change the spec to try again" in open_ends(world)
     first, second = status(world)["upgrade"]["history"]
     assert first["result"] == second["result"] == "RolledBack"
     assert first["finishedAt"] < second["startedAt"]
+
+
+ADVICE = f"; to go back, annotate the SearchCluster with search.everpath.dev/rollback={OLD}"
+
+
+@pytest.mark.parametrize(("policy", "advice"), [("Manual", ADVICE), ("Off", "")])
+def test_an_upgrade_that_is_stuck_is_one_warning_however_long(policy: str, advice: str) -> None:
+    """S31: and says what can be done about it."""
+    # Guard: what was told is noted.
+    assert told(failing(rollback=policy)) == [
+        f"Warning Stalled: PodsAreCurrent: logs-data-0 not back yet{advice}"
+    ]
+
+
+def test_a_way_back_that_somebody_asked_for_is_no_warning() -> None:
+    world = annotated(failing(rollback="Manual"), rollback=OLD)
+    worked(world, NEWEST)
+    assert told(world)[1:] == [f"Normal RollingBack: back to {OLD}: an annotation asks for it", ENDED]
+
+
+def test_a_stall_that_comes_again_is_told_again() -> None:
+    """S31: also of one and the same upgrade."""
+    world = worked(red(edited(impatient(), version=NEW)), NEWEST, ticks=20)
+    healthy = world.state.engine.copies[:-1]
+    assert len(told(world)) == 1
+    world.state = replace(world.state, engine=replace(world.state.engine, copies=healthy))
+    until(lambda world: status(world)["upgrade"].get("pool") == "data", world)
+    worked(red(world), NEWEST, ticks=20)
+    assert [each.partition(":")[0] for each in told(world)] == ["Warning Stalled"] * 2
+
+
+def test_a_cluster_that_never_comes_up_is_told_of() -> None:
+    world = with_faults(asked_for(upgrade={"healthDeadlineSeconds": 60}), v2_19_4=Fault.IMAGE)
+    worked(world, NEWEST, ticks=60)
+    [only] = told(world)
+    assert only.startswith("Warning Stalled: ")
+    assert "PoolsAreSettled" in only
 
 
 class Behind(Ports):

@@ -1,4 +1,4 @@
-"""S14, S16, S22, S25, S32: pods that do not start, and what they must not cost anybody else."""
+"""S14, S16, S17, S22, S25, S32: pods that do not start, and what they must not cost anybody else."""
 
 from __future__ import annotations
 
@@ -14,21 +14,24 @@ from operators_at_work import (
     claims,
     condition,
     edited,
+    pool,
     settled,
     status,
     with_faults,
+    with_index,
     worked,
 )
 from searchkeeper.embedded.kubelet import Fault
 from searchkeeper.embedded.manifests import placed
 from searchkeeper.embedded.world import World
 from searchkeeper.engine.view import ShardState
+from searchkeeper.images import version_in
 from searchkeeper.proof.recording import Recording
 from searchkeeper.releases import release
 from searchkeeper.writes import Delete, Key, Manifest
 from tales import NEWEST, at_work, away, broken, running, stateful_set, unfolding, until, versions
 
-OLD, NEW = "2.19.4", "3.4.0"
+OLD, BAD, NEW = "2.19.4", "3.3.2", "3.4.0"
 STUCK = (Fault.CRASH, Fault.IMAGE, Fault.PENDING, Fault.NEVER_READY)
 MANAGERS = {f"managers-{n}" for n in range(3)}
 
@@ -41,9 +44,13 @@ def pod(name: str) -> Key:
     return Key("v1", "Pod", CLUSTER.namespace, f"logs-{name}")
 
 
-def first_manager_fails(fault: Fault) -> tuple[World, str]:
+def data(count: int) -> list[dict[str, Any]]:
+    return [pool("data", count, "data"), pool("managers", 3, "cluster_manager")]
+
+
+def first_manager_fails(fault: Fault, version: str = NEW) -> tuple[World, str]:
     """In an upgrade whose data nodes have arrived, the first manager does not start again."""
-    world = edited(impatient(), version=NEW)
+    world = edited(impatient(), version=version)
     until(lambda world: bool(away(world, MANAGERS)), world)
     [name] = away(world, MANAGERS)
     return at_work(broken(world, f"logs-{name}", fault), ticks=20), name
@@ -71,6 +78,92 @@ def test_deleting_the_pod_of_a_manager_that_cannot_join_makes_nothing_worse() ->
         assert away(world, MANAGERS) == {name}
     settled(with_faults(world), NEWEST)
     assert set(versions(world).values()) == {NEW}
+
+
+def mended_by(world: World, name: str, version: str) -> None:
+    """The pod is well as soon as it has this version; until then no other manager goes."""
+    for moment in unfolding(edited(world, version=version)):
+        if moment.state.faults:
+            assert away(moment, MANAGERS) == {name}
+            assert {versions(moment)[each] for each in MANAGERS - {name}} == {OLD}
+        if versions(moment).get(name) == version:
+            with_faults(moment)
+    assert set(versions(world).values()) == {version}
+    assert not status(world)["ledger"]
+
+
+@pytest.mark.parametrize("fault", STUCK)
+def test_a_manager_that_cannot_join_is_mended_by_a_version_that_can(fault: Fault) -> None:
+    """S14, S17: past the point of no return the way out is forwards, whatever pool's turn it is."""
+    # Guard: a pod that is down does not wait for the turn of its pool.
+    world, name = first_manager_fails(fault, BAD)
+    assert condition(world, "RollbackIsPossible").startswith("False Closed")
+    mended_by(world, name, NEW)
+
+
+def deployed(world: World, name: str) -> str:
+    """The version in the template of a pool."""
+    found = stateful_set(world, name)
+    assert found is not None
+    return version_in(found["spec"]["template"]["spec"]["containers"][0]["image"])
+
+
+def test_what_mends_one_pod_of_a_later_pool_is_not_its_turn() -> None:
+    """S14, I3: also where it is well again before the first pool has its new template."""
+    # Guard: of a pool that is ahead only who is down is replaced.
+    world = running(pool("store", 2, "data"), *data(0)[1:], upgrade={"healthDeadlineSeconds": 60})
+    until(lambda world: bool(away(world, MANAGERS)), edited(world, version=BAD))
+    [name] = away(world, MANAGERS)
+    at_work(broken(world, f"logs-{name}", Fault.CRASH), ticks=20)
+    until(lambda world: deployed(world, "managers") == NEW, edited(world, version=NEW))
+    assert deployed(world, "store") == BAD
+    for _ in range(3):
+        with_faults(world).tick()
+    for moment in unfolding(world):
+        found = versions(moment)
+        if {found.get("store-0"), found.get("store-1")} != {NEW}:
+            assert NEW not in {found.get(each) for each in MANAGERS}
+    assert set(versions(world).values()) == {NEW}
+
+
+@pytest.mark.parametrize("fault", [Fault.PENDING, Fault.IMAGE])
+def test_a_manager_that_comes_back_after_all_is_noticed_when_another_version_is_wanted(fault: Fault) -> None:
+    """S14: it is back on a version that nobody wants any more, which is no reason to wait for it for ever."""
+    world, name = first_manager_fails(fault, BAD)
+    edited(world, version=NEW)
+    at_work(world, ticks=1)
+    settled(with_faults(world), NEWEST)
+    assert set(versions(world).values()) == {NEW}
+    assert name in MANAGERS
+
+
+def test_a_manager_that_cannot_start_any_more_on_the_old_version_gets_the_new_one_as_a_last_resort() -> None:
+    """S22: its turn has not come; but nobody's ever would, and there is no way back."""
+    # Guard: only when waiting has not helped.
+    world = edited(running(*data(3), upgrade={"healthDeadlineSeconds": 60}), version=NEW)
+    until(lambda world: versions(world).get("data-1") == NEW, world)
+    world.delete(Delete(pod("managers-1"), "", ""))
+    broken(world, "logs-managers-1", Fault.IMAGE)
+    at_work(world, ticks=5)
+    assert versions(world)["managers-1"] == OLD
+    assert condition(world, "RollbackIsPossible").startswith("False Closed")
+    for moment in unfolding(world):
+        found = versions(moment)
+        if found.get("managers-1") == NEW:
+            with_faults(moment)
+        elif moment.state.faults:
+            assert {found["managers-0"], found["managers-2"]} == {OLD}
+    assert set(versions(world).values()) == {NEW}
+
+
+def test_where_there_is_a_way_back_the_turn_of_a_pool_is_kept() -> None:
+    """S15, S22: who is evicted would come back on the new version; a person may still revert."""
+    world = edited(impatient(), version=NEW)
+    until(lambda world: versions(world).get("data-0") == NEW, world)
+    world.delete(Delete(pod("managers-1"), "", ""))
+    at_work(broken(world, "logs-managers-1", Fault.IMAGE), ticks=60)
+    assert {versions(world)[each] for each in MANAGERS} == {OLD}
+    assert condition(world, "RollbackIsPossible").startswith("True Open")
 
 
 @pytest.mark.parametrize("fault", STUCK)
@@ -105,6 +198,124 @@ def test_a_pod_that_is_down_is_the_first_to_get_the_version_that_mends_it(fault:
         elif moment.state.faults:
             assert away(moment, {*MANAGERS, "data-0", "data-1"}) == {"data-1"}
     assert set(versions(world).values()) == {NEW}
+
+
+def test_a_pod_that_kubernetes_is_to_replace_may_be_down_meanwhile() -> None:
+    """S22: Kubernetes goes from the highest ordinal down; the one that is down is mended on the way."""
+    world = running(*data(2), pool("routers", 3, "coordinating"), upgrade={"healthDeadlineSeconds": 60})
+    until(lambda world: status(world)["upgrade"].get("pool") == "routers", edited(world, version=NEW))
+    broken(world, "logs-routers-0", Fault.CRASH)
+    for moment in unfolding(world):
+        if versions(moment).get("routers-0") == NEW:
+            with_faults(moment)
+    assert set(versions(world).values()) == {NEW}
+
+
+def test_a_manager_that_is_down_and_votes_is_not_given_up() -> None:
+    """S22, I1: a cluster that forgets it would count its vote for ever."""
+    # Guard: only those that have nothing are given up.
+    world = at_work(broken(impatient(), "logs-managers-2", Fault.PENDING), ticks=5)
+    at_work(edited(world, pools=[pool("data", 2, "data"), pool("managers", 2, "cluster_manager")]), ticks=20)
+    assert "still has a vote" in condition(world, "NodesHaveLeft")
+    child = world.get(Key(CLUSTER.api, "SearchPool", CLUSTER.namespace, "logs-managers"))
+    assert child is not None
+    assert child["spec"]["replicas"] == 3
+
+
+@pytest.mark.parametrize("fault", STUCK)
+def test_no_upgrade_begins_while_a_pod_of_a_later_pool_is_down(fault: Fault) -> None:
+    """S22: it would keep the first pool waiting, and the first pool's turn would keep it."""
+    # Guard: a healthy beginning.
+    world = at_work(broken(impatient(), "logs-managers-1", fault), ticks=5)
+    at_work(edited(world, version=NEW), ticks=40)
+    assert condition(world, "UpgradeIsBegun").endswith(
+        "an upgrade begins in a healthy cluster: logs-managers-1 is not ready"
+    )
+    assert set(versions(world).values()) == {OLD}
+    assert "upgrade/lock" not in status(world)["ledger"]
+    settled(with_faults(world), NEWEST)
+    assert set(versions(world).values()) == {NEW}
+
+
+@pytest.mark.parametrize("fault", [Fault.CRASH, Fault.IMAGE, Fault.PENDING])
+def test_whoever_reverts_gets_the_lock_back_although_a_pod_is_down(fault: Fault) -> None:
+    """S22, L4: what is down has nothing to do with the upgrade, and other edits are made."""
+    # Guard: the lock does not wait for who is down for other reasons.
+    world = edited(impatient(), version=NEW)
+    until(lambda world: versions(world).get("data-0") == NEW, world)
+    at_work(broken(world, "logs-managers-2", fault), ticks=20)
+    assert status(world)["phase"] == "Stalled"
+    at_work(edited(world, version=OLD), ticks=60)
+    assert set(versions(world).values()) == {OLD}
+    assert not [line for line in status(world)["ledger"] if line.startswith("upgrade")]
+    assert status(world)["upgrade"]["history"][-1]["result"] == "RolledBack"
+    assert away(world, MANAGERS) == {"managers-2"}
+    settled(with_faults(world), NEWEST)
+
+
+def down_for_good(count: int = 3, fault: Fault = Fault.PENDING) -> World:
+    """The last of these data nodes is never going to start."""
+    world = running(*data(count), upgrade={"healthDeadlineSeconds": 60})
+    return at_work(broken(world, f"logs-data-{count - 1}", fault), ticks=5)
+
+
+@pytest.mark.parametrize("fault", [Fault.CRASH, Fault.IMAGE, Fault.PENDING])
+def test_what_mends_a_pod_does_not_wait_behind_an_upgrade_that_has_not_begun(fault: Fault) -> None:
+    """S22, L4: a node that is down for good may be given up, whatever version is wanted."""
+    # Guard: whoever is given up goes first.
+    world = edited(down_for_good(fault=fault), version=NEW, pools=data(2))
+    settled(world, NEWEST)
+    assert set(versions(world)) == {*MANAGERS, "data-0", "data-1"}
+    assert set(versions(world).values()) == {NEW}
+
+
+@pytest.mark.parametrize("version", [OLD, NEW])
+def test_a_node_that_does_not_come_back_may_be_given_up_while_an_upgrade_is_under_way(version: str) -> None:
+    """S22, L4: forwards and on the way back; nobody waits for it, and the lock goes with the upgrade."""
+    # Guard: the lock lets go of who is given up.
+    world = at_work(edited(down_for_good(), version=NEW), ticks=40)
+    assert status(world)["phase"] == "Stalled"
+    settled(edited(world, version=version, pools=data(2)), NEWEST)
+    assert set(versions(world)) == {*MANAGERS, "data-0", "data-1"}
+    assert set(versions(world).values()) == {version}
+    assert not status(world)["ledger"]
+
+
+def test_who_is_well_is_not_given_up_while_an_upgrade_is_under_way() -> None:
+    """I11: with it every other edit waits; also one that asks for two nodes less of which one is down."""
+    world = at_work(edited(down_for_good(4), version=NEW), ticks=40)
+    at_work(edited(world, pools=data(2)), ticks=10)
+    found = stateful_set(world, "data")
+    assert found is not None
+    assert found["spec"]["replicas"] == 3
+    for moment in unfolding(world):
+        if set(versions(moment).values()) != {NEW}:
+            assert "data-2" in versions(moment)
+    assert set(versions(world)) == {*MANAGERS, "data-0", "data-1"}
+
+
+def test_of_a_pool_that_loses_nodes_those_that_are_well_go_before_an_upgrade_where_one_is_down() -> None:
+    """S19, S22: it can only leave when those behind it have left, and no upgrade begins with it."""
+    world = running(*data(4), upgrade={"healthDeadlineSeconds": 60})
+    at_work(broken(world, "logs-data-2", Fault.PENDING), ticks=2)
+    world.delete(Delete(pod("data-2"), "", ""))
+    at_work(world, ticks=3)
+    settled(edited(world, version=NEW, pools=data(2)), NEWEST)
+    assert set(versions(world)) == {*MANAGERS, "data-0", "data-1"}
+    assert set(versions(world).values()) == {NEW}
+
+
+def test_who_is_down_is_not_given_up_while_a_primary_is_missing() -> None:
+    """S22: it may be on that volume."""
+    # Guard: nobody is given up in a red cluster.
+    world = running(*data(3), upgrade={"healthDeadlineSeconds": 60})
+    with_index(world, "lonely", replicas=0)
+    [home] = [each.node for each in world.state.engine.copies if each.index == "lonely"]
+    assert home is not None
+    ordinal = int(home.rpartition("-")[2])
+    at_work(broken(world, home, Fault.CRASH), ticks=5)
+    at_work(edited(world, pools=data(ordinal)), ticks=20)
+    assert home.removeprefix("logs-") in versions(world)
 
 
 def belongings(world: World) -> dict[Key, str]:

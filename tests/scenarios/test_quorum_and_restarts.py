@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from itertools import combinations
+from typing import Any
 
 import pytest
 
 from operators_at_work import CLUSTER, CutOff, copied, edited, pool, score, settled, status
 from searchkeeper.embedded.budgets import evict
-from searchkeeper.embedded.manifests import value
+from searchkeeper.embedded.cluster import Cluster
+from searchkeeper.embedded.controllers import settled as controllers_at_rest
+from searchkeeper.embedded.kubelet import Fault
+from searchkeeper.embedded.manifests import is_terminating, owner_uids, selects, value
 from searchkeeper.embedded.world import World
 from searchkeeper.engine.view import ShardState
 from searchkeeper.kube import Unavailable
-from searchkeeper.writes import Key, Tell
-from tales import NEWEST, away, running, unfolding, until, versions
+from searchkeeper.writes import Key, Manifest, Tell
+from tales import NEWEST, at_work, away, broken, pods, running, unfolding, until, versions
 
 OLD, NEW = "2.19.4", "3.4.0"
 DATA = pool("data", 2, "data")
@@ -55,23 +61,128 @@ def test_an_operator_that_ends_while_votes_move_forgets_no_voter() -> None:
         assert not status(world)["ledger"]
 
 
-def budget(world: World, name: str) -> int:
-    found = world.get(Key("policy/v1", "PodDisruptionBudget", CLUSTER.namespace, f"logs-{name}"))
-    return int(value(found or {}, "status", "disruptionsAllowed", default=-1))
+def budgets(world: World) -> dict[str, int]:
+    """How many each budget lets go."""
+    found = world.list("policy/v1", "PodDisruptionBudget", CLUSTER.namespace, {})
+    return {each["metadata"]["name"]: value(each, "status", "disruptionsAllowed") for each in found}
+
+
+def budgets_over(world: World, pod: Manifest) -> list[str]:
+    found = world.list("policy/v1", "PodDisruptionBudget", CLUSTER.namespace, {})
+    return [each["metadata"]["name"] for each in found if selects(each["spec"]["selector"], pod)]
 
 
 def key(name: str) -> Key:
     return Key("v1", "Pod", CLUSTER.namespace, f"logs-{name}")
 
 
+def drained(world: World, *names: str) -> World:
+    """Somebody evicts these pods, one right after the other."""
+    cluster = world.state.cluster
+    for name in names:
+        cluster = evict(cluster, key(name), now=world.state.now)
+    world.state = replace(world.state, cluster=cluster)
+    return world
+
+
 @pytest.mark.parametrize("replicas", [1, 2, 3])
 def test_a_budget_never_blocks_the_drain_of_a_machine_for_ever(replicas: int) -> None:
-    """S26: at rest one of each pool may go, also of a pool of one, before an upgrade and after it."""
+    """S26: at rest one of each budget may go, also of a pool of one, before an upgrade and after it."""
     world = running(DATA, pool("managers", replicas, "cluster_manager"))
     for version in (OLD, NEW):
         settled(edited(world, version=version), NEWEST)
         world.tick()
-        assert [budget(world, "data"), budget(world, "managers")] == [1, 1]
+        assert budgets(world) == {"logs-data": 1, "logs.voters": 1}
+
+
+def test_a_pod_that_serves_nobody_may_always_be_evicted() -> None:
+    """S26: nor does a pool whose only pod is broken block a drain."""
+    world = at_work(broken(running(pool("all", 1, "data", "cluster_manager")), "logs-all-0", Fault.CRASH))
+    assert budgets(world) == {"logs.voters": 0}
+    assert is_terminating(pods(drained(world, "all-0"))["all-0"])
+
+
+ZONES = [pool(f"zone-{n}", 1, "cluster_manager") for n in range(3)]
+VOTERS = [f"zone-{n}-0" for n in range(3)]
+
+
+def test_voters_have_one_budget_whatever_their_pools() -> None:
+    """S26: three pools of one manager each do not lose their quorum to who drains three machines."""
+    world = drained(running(DATA, *ZONES), "zone-0-0")
+    for other in ("zone-1-0", "zone-2-0"):
+        with pytest.raises(Unavailable, match=r"logs.voters allows no disruption"):
+            drained(world, other)
+
+
+def watched(world: World, version: str = NEWEST) -> Iterator[dict[str, list[str]]]:
+    """The budgets over each pod, at every moment until the operator is done."""
+    for moment in unfolding(world, version):
+        if budgets(moment):
+            yield {name: budgets_over(moment, pod) for name, pod in pods(moment).items()}
+
+
+def managers(world: World) -> set[str]:
+    nodes = world.state.engine.nodes
+    return {node.name.removeprefix("logs-") for node in nodes if "cluster_manager" in node.roles}
+
+
+ROLES = {
+    "a pool gets a vote": [pool("edge", 2, "ingest", "cluster_manager"), ZONES[0]],
+    "a pool loses its vote": [pool("edge", 2, "ingest"), pool("zone-0", 1, "ingest"), ZONES[1]],
+    "a pool comes": [pool("edge", 2, "ingest"), *ZONES],
+    "a pool goes": [ZONES[0]],
+}
+
+
+@pytest.mark.parametrize("pools", ROLES.values(), ids=ROLES)
+def test_every_pod_has_a_budget_and_in_the_end_just_one(pools: list[dict[str, Any]]) -> None:
+    """S26: of two budgets over one pod Kubernetes makes that it is never evicted."""
+    world = running(DATA, pool("edge", 2, "ingest"), *ZONES[:2])
+    last = None
+    for last in watched(edited(world, pools=[DATA, *pools])):
+        assert all(last.values()), last
+        voters = managers(world)
+        assert all("logs.voters" in last[name] for name in voters & last.keys()), last
+    assert last is not None
+    assert {len(found) for found in last.values()} == {1}
+    assert {name for name, found in last.items() if found == ["logs.voters"]} == voters
+
+
+def test_no_pod_has_two_budgets_for_longer_than_a_cycle() -> None:
+    """S26: the budget that takes a pod over is there first, and the one that had it goes next."""
+    world = running(DATA, pool("edge", 1, "ingest"), ZONES[0])
+    both = [
+        each["edge-0"]
+        for each in watched(
+            edited(world, pools=[DATA, pool("edge", 1, "ingest", "cluster_manager"), ZONES[0]])
+        )
+        if len(each.get("edge-0", ())) > 1
+    ]
+    assert both == [["logs-edge", "logs.voters"]]
+
+
+def test_pods_that_no_stateful_set_counts_do_not_make_room_for_others() -> None:
+    """S26: while one pool of voters is between two StatefulSets, no two of all of them may be evicted."""
+    # Guard: voters are counted by the operator before a StatefulSet lets its pods go.
+    world = running(DATA, *ZONES, version="0.3.1")
+    orphaned = 0
+    for moment in unfolding(world, NEWEST):
+        cluster = controllers_at_rest(moment.state.cluster, now=moment.state.now)
+        if any(not owner_uids(cluster.objects[key(name)]) for name in VOTERS):
+            orphaned += 1
+            assert not [pair for pair in combinations(VOTERS, 2) if may_go(cluster, *pair)]
+    assert orphaned
+    world.tick()
+    assert budgets(world) == {"logs-data": 1, "logs.voters": 1}
+
+
+def may_go(cluster: Cluster, *names: str) -> bool:
+    try:
+        for name in names:
+            cluster = evict(cluster, key(name), now=0)
+    except Unavailable:
+        return False
+    return True
 
 
 def test_nobody_is_evicted_beside_the_pod_that_is_away() -> None:
@@ -90,9 +201,7 @@ def test_no_pod_is_replaced_beside_one_that_was_evicted() -> None:
     world = edited(running(), version=NEW)
     until(lambda world: status(world)["upgrade"].get("pool") == "data", world)
     until(lambda world: not away(world, {"data-0", "data-1"}), world)
-    evicted = evict(world.state.cluster, key("managers-1"), now=world.state.now)
-    world.state = replace(world.state, cluster=evicted)
-    for moment in unfolding(world):
+    for moment in unfolding(drained(world, "managers-1")):
         if "managers-1" not in away(moment, MANAGERS):
             break
         assert not away(moment, {"data-0", "data-1", "managers-0", "managers-2"})

@@ -8,10 +8,11 @@ from typing import Any
 from operators_at_work import CLUSTER, asked_for, edited, settled, with_index
 from searchkeeper.embedded.world import World
 from searchkeeper.engine.calls import Call
-from searchkeeper.explaining import Explanation, StepState, explain, spoken
+from searchkeeper.explaining import Explanation, StepState, explain
 from searchkeeper.loop import cycle
 from searchkeeper.observing import observe
 from searchkeeper.releases import newest
+from searchkeeper.wording import spoken
 from searchkeeper.writes import Delete, Event, Key, Manifest, Patch
 
 RELEASE = newest()
@@ -46,7 +47,8 @@ class Recording:
         self.world.delete(delete)
 
     def patch_status(self, patch: Patch) -> Manifest:
-        self.done.append(f"store the status of {patch.key}")
+        if patch.changes["status"]:  # One that changes nothing only asks whether the ledger still counts.
+            self.done.append(f"store the status of {patch.key}")
         return self.world.patch_status(patch)
 
     def record(self, event: Event) -> None:

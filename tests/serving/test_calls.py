@@ -220,7 +220,7 @@ def test_custom_documents_want_a_schema(registry: Running) -> None:
 @pytest.mark.parametrize("service", ["", "Registry", "api.Registry", "anything", "everpath.catalog"])
 def test_whoever_asks_is_told_that_it_serves(registry: Running, service: str) -> None:
     health: Any = health_pb2_grpc.HealthStub(registry.channel)
-    answer = health.Check(health_pb2.HealthCheckRequest(service=service), timeout=10)
+    answer = health.Check(health_pb2.HealthCheckRequest(service=service), timeout=60)
     assert answer.status == health_pb2.HealthCheckResponse.SERVING
 
 
@@ -230,7 +230,7 @@ def test_it_says_what_it_has_to_whoever_reflects(registry: Running) -> None:
         reflection_pb2.ServerReflectionRequest(list_services=""),
         reflection_pb2.ServerReflectionRequest(file_containing_symbol="api.Registry"),
     ]
-    listed, described = stub.ServerReflectionInfo(iter(questions), timeout=10)
+    listed, described = stub.ServerReflectionInfo(iter(questions), timeout=60)
     assert {service.name for service in listed.list_services_response.service} >= {
         "api.Registry",
         "api.ExperimentalRegistry",
@@ -246,12 +246,12 @@ def test_newer_clients_reflect_under_the_newer_name(registry: Running) -> None:
         request_serializer=reflection_pb2.ServerReflectionRequest.SerializeToString,
         response_deserializer=reflection_pb2.ServerReflectionResponse.FromString,
     )
-    (answer,) = call(iter([reflection_pb2.ServerReflectionRequest(list_services="")]), timeout=10)
+    (answer,) = call(iter([reflection_pb2.ServerReflectionRequest(list_services="")]), timeout=60)
     assert answer.list_services_response.service
 
 
 def test_what_is_no_message_is_refused(registry: Running) -> None:
     call: Any = registry.channel.unary_unary("/api.Registry/GetPackage")
     with pytest.raises(grpc.RpcError):
-        call(b"\xff\xff\xff", timeout=10)
+        call(b"\xff\xff\xff", timeout=60)
     assert one(registry, "GetPackage", name="op").name == "op"

@@ -22,7 +22,7 @@ _SERVING = health_pb2.HealthCheckResponse.SERVING
 _NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 
 
-def _until(happened: Callable[[], object], seconds: float = 20) -> None:
+def _until(happened: Callable[[], object], seconds: float = 60) -> None:
     deadline = time.monotonic() + seconds
     while not happened():
         assert time.monotonic() < deadline, "it does not happen"
@@ -37,7 +37,7 @@ def _heads(running: Running) -> list[str]:
 
 def _health(running: Running, service: str) -> int:
     stub: Any = health_pb2_grpc.HealthStub(running.channel)
-    answer: int = stub.Check(health_pb2.HealthCheckRequest(service=service), timeout=10).status
+    answer: int = stub.Check(health_pb2.HealthCheckRequest(service=service), timeout=60).status
     return answer
 
 
@@ -46,12 +46,19 @@ def test_a_changed_catalog_is_served(tmp_path: Path) -> None:
         assert _heads(running) == ["a"]
         write_fbc(tmp_path, "b: a\na")
         _until(lambda: _heads(running) == ["b"])
-        (tmp_path / "catalog/q.yaml").write_text(fbc("c", "q"))
+        write_fbc(tmp_path, "c", "q")
         _until(lambda: len(asked(running.channel, Ask("ListPackages"))) == 2)
-    assert [text.partition(": ")[2] for text in running.said if "has changed" in text] == [
-        "serving 1 package, 2 bundles",
-        "serving 2 packages, 3 bundles",
-    ]
+        _until(lambda: len(_changes(running)) == 2)
+    assert _changes(running) == ["serving 1 package, 2 bundles", "serving 2 packages, 3 bundles"]
+
+
+def _changes(running: Running) -> list[str]:
+    return [text.partition(": ")[2] for text in running.said if "has changed" in text]
+
+
+def _said(running: Running) -> str:
+    """The last thing that was said, if anything was."""
+    return running.said[-1] if running.said else ""
 
 
 def test_without_watch_nothing_changes(tmp_path: Path) -> None:
@@ -81,9 +88,9 @@ def test_a_catalog_that_becomes_invalid_is_told_of_and_the_old_one_served(
     catalog = write_fbc(tmp_path, "a")
     with serving(catalog, watch=True) as running:
         (catalog / "p.yaml").write_text(text)
+        _until(lambda: words in _said(running))
+        assert "the catalog before it still is" in _said(running)
         _until(lambda: _health(running, "everpath.catalog") == _NOT_SERVING)
-        assert words in running.said[-1]
-        assert "the catalog before it still is" in running.said[-1]
         assert _health(running, "") == _SERVING
         assert _heads(running) == ["a"]
         write_fbc(tmp_path, "b: a\na")
@@ -103,8 +110,8 @@ def test_whatever_goes_wrong_with_a_change_the_next_one_is_seen(
     with serving(catalog, watch=True) as running:
         monkeypatch.setattr(snapshots, "stamps", fails)
         write_fbc(tmp_path, "b: a\na")
+        _until(lambda: "No space left on device" in _said(running))
         _until(lambda: _health(running, "everpath.catalog") == _NOT_SERVING)
-        assert "No space left on device" in running.said[-1]
         assert _heads(running) == ["a"]
         monkeypatch.undo()
         write_fbc(tmp_path, "c: b\nb: a\na")
@@ -148,7 +155,7 @@ def test_a_closer_look_at_what_is_no_longer_there_says_nothing_of_what_is_served
 
     monkeypatch.setattr(following, "closer_look", look)
     with serving(catalog) as running:
-        assert looked.wait(10)
+        assert looked.wait(60)
         assert _heads(running) == ["a"]
         assert _health(running, "everpath.catalog") == _SERVING
     assert [text for text in running.said if "parse" in text] == []
@@ -180,7 +187,7 @@ def test_who_watches_health_is_told_of_a_change(tmp_path: Path) -> None:
     catalog = write_fbc(tmp_path, "a")
     with serving(catalog, watch=True) as running:
         stub: Any = health_pb2_grpc.HealthStub(running.channel)
-        call = stub.Watch(health_pb2.HealthCheckRequest(service="everpath.catalog"), timeout=30)
+        call = stub.Watch(health_pb2.HealthCheckRequest(service="everpath.catalog"), timeout=60)
         assert next(call).status == _SERVING
         (catalog / "p.yaml").write_text("schema: [")
         assert next(call).status == _NOT_SERVING

@@ -47,6 +47,15 @@ def test_what_is_not_there_is_none_or_gone(face: Facing) -> None:
         face.kube.patch(Patch(SETTINGS, {"data": {"a": "2"}}, ""))
 
 
+@pytest.mark.parametrize("name", ["../../vault/secrets/keys", "..", ".", "%2e%2e", "keys?x", "a/b", ""])
+def test_a_name_that_somebody_wrote_leads_to_nobody_elses_object(face: Facing, name: str) -> None:
+    metadata = {"name": "keys", "namespace": "vault"}
+    face.kube.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": {}})
+
+    assert face.kube.get(Key("v1", "Secret", "vault", "keys")) is not None
+    assert face.kube.get(Key("v1", "Secret", "search", name)) is None
+
+
 def test_a_second_one_of_a_name_is_a_conflict(face: Facing) -> None:
     face.kube.create(config_map())
 

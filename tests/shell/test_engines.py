@@ -80,7 +80,7 @@ def test_a_stand_in_forgets_a_volume_that_is_another_one(running: World) -> None
     engine = StandIn(running, CLUSTER)
     engine.look()
     engine.look()
-    assert dict(engine._engine.disks)["logs-data-0"] == "2.19.4"
+    assert dict(engine.engine.disks)["logs-data-0"] == "2.19.4"
     running.delete(Delete(Key("v1", "Pod", "search", "logs-data-0"), "", ""))
     claim = Key("v1", "PersistentVolumeClaim", "search", "data-logs-data-0")
     before = running.get(claim)
@@ -89,7 +89,7 @@ def test_a_stand_in_forgets_a_volume_that_is_another_one(running: World) -> None
     running.create(before)
 
     engine.look()
-    assert "logs-data-0" not in dict(engine._engine.disks)
+    assert "logs-data-0" not in dict(engine.engine.disks)
 
 
 def test_pods_that_cannot_be_asked_for_are_an_engine_that_does_not_answer(

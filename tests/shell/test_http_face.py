@@ -45,7 +45,7 @@ def asked(api: Api, method: str, path: str, body: Any = None, content_type: str 
 def watched(face: Facing, **query: str) -> Iterator[tuple[str, str, str]]:
     """Type, name and resource version of every line of a watch."""
     words = "&".join(f"{name}={text}" for name, text in {"watch": "1", **query}.items())
-    with urlopen(f"{face.server.url}{MAPS}?{words}", timeout=10) as answer:
+    with urlopen(f"{face.server.url}{MAPS}?{words}", timeout=60) as answer:
         for line in answer:
             event = json.loads(line)
             metadata = event["object"].get("metadata", {})
@@ -135,7 +135,7 @@ def test_a_watch_that_fell_behind_is_told_to_list_again(face: Facing) -> None:
     for n in range(10):
         made(face.api, f"map-{n}")
 
-    with urlopen(f"{face.server.url}{MAPS}?watch=1&resourceVersion=1", timeout=10) as answer:
+    with urlopen(f"{face.server.url}{MAPS}?watch=1&resourceVersion=1", timeout=60) as answer:
         event = json.loads(answer.readline())
 
     assert (event["type"], event["object"]["code"]) == ("ERROR", 410)
@@ -156,8 +156,8 @@ def test_closing_ends_those_who_watch() -> None:
 
         thread = threading.Thread(target=watch)
         thread.start()
-        assert begun.wait(10)
-    thread.join(10)
+        assert begun.wait(60)
+    thread.join(60)
 
     assert not thread.is_alive()
 

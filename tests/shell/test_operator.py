@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 import urllib.error
 import urllib.request
 from dataclasses import replace
@@ -12,7 +11,8 @@ from typing import Any
 import pytest
 
 from operators_at_work import CLUSTER, asked_for, edited, status
-from searchkeeper.embedded.http_api import Api
+from searchkeeper.embedded.http_api import Api, expired_line
+from searchkeeper.embedded.http_history import Compacted
 from searchkeeper.embedded.world import World
 from searchkeeper.loop import Cycle
 from searchkeeper.shell.endpoint import endpoint
@@ -133,9 +133,7 @@ def test_another_operator_takes_over_when_one_ends() -> None:
         first, second = (one, two) if one.operator.lease.is_ours else (two, one)
         first.stop()
 
-        until(face.api, lambda: second.operator.lease.is_ours and runs(face.api))
-
-        assert (second.operator.lease.epoch or 0) > 0
+        until(face.api, lambda: (second.operator.lease.epoch or 0) > 0 and runs(face.api))
 
 
 @pytest.mark.parametrize("writes", [3, 17, 31])
@@ -168,8 +166,13 @@ def test_an_operator_that_is_stopped_writes_nothing_more_and_gives_the_lease_bac
         assert lease["spec"]["holderIdentity"] == ""
 
 
+def is_of_a_cycle(_: str, kind: str, *__: Any) -> bool:
+    """Whether a list is asked for by a cycle; clusters are also counted beside them, whenever it is time."""
+    return kind != "SearchCluster"
+
+
 class Hanging:
-    """Holds up whoever lists anything, until it is let go."""
+    """Holds up whoever lists anything for a cycle, until it is let go."""
 
     def __init__(self, cable: CutCable, monkeypatch: pytest.MonkeyPatch) -> None:
         self.has_hung, self.let_go = threading.Event(), threading.Event()
@@ -177,8 +180,9 @@ class Hanging:
 
         def hang(*arguments: Any) -> Any:
             found = plain(*arguments)
-            self.has_hung.set()
-            assert self.let_go.wait(30)
+            if is_of_a_cycle(*arguments):
+                self.has_hung.set()
+                assert self.let_go.wait(120)
             return found
 
         monkeypatch.setattr(cable, "list", hang)
@@ -224,7 +228,7 @@ def test_a_fault_in_a_cycle_costs_no_other_cycle(monkeypatch: pytest.MonkeyPatch
         good = broken.list
 
         def flawed(*args: Any) -> Any:
-            fault = next(faults, None)
+            fault = next(faults, None) if is_of_a_cycle(*args) else None
             if fault is not None:
                 raise fault
             return good(*args)
@@ -239,7 +243,7 @@ def test_a_fault_in_a_cycle_costs_no_other_cycle(monkeypatch: pytest.MonkeyPatch
 def test_writes_without_an_end_are_slowed_down_and_told(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("searchkeeper.shell.operator._SUSPICIOUS", 10)
+    monkeypatch.setattr("searchkeeper.shell.looping._SUSPICIOUS", 10)
     busy = Cycle(wrote=True, converged=False)
     monkeypatch.setattr("searchkeeper.shell.operator.cycle", lambda *_, **__: busy)
     caplog.set_level("WARNING", "searchkeeper")
@@ -283,9 +287,12 @@ def test_the_endpoint_answers_probes_and_prometheus() -> None:
         assert _asked(f"{url}/readyz")[0] == 503
 
 
+_DIRECTLY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
 def _asked(url: str) -> tuple[int, str]:
     try:
-        with urllib.request.urlopen(url, timeout=5) as answer:
+        with _DIRECTLY.open(url, timeout=60) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         with error:
@@ -330,12 +337,18 @@ def _upgradeable(face: Facing, key: Key) -> str | None:
     return next((each["status"] for each in found if each["type"] == "Upgradeable"), None)
 
 
-def test_a_watch_that_is_too_old_is_begun_again() -> None:
-    """The log is so short that watches fall behind it all the time."""
-    with facing(asked_for(), remembers=3) as face, started(face):
-        until(face.api, lambda: runs(face.api))
-        upgraded(face)
-        started_at = time.monotonic()
-        until(face.api, lambda: is_done(face.api, "3.4.0"))
+def test_a_watch_that_is_too_old_is_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The log is so short that watches fall behind it; nothing else wakes a cluster at rest."""
+    told: list[bytes] = []
 
-        assert time.monotonic() - started_at < 40
+    def too_old(error: Compacted) -> bytes:
+        told.append(expired_line(error))
+        return told[-1]
+
+    monkeypatch.setattr("searchkeeper.embedded.http.expired_line", too_old)
+    with facing(asked_for(), remembers=3) as face, started(face) as shell:
+        shell.operator.pace = replace(shell.operator.pace, resync=3600)
+        until(face.api, lambda: runs(face.api) and _converged(shell) > 0)
+        upgraded(face)
+        until(face.api, lambda: is_done(face.api, "3.4.0"), what="3.4.0")
+    assert told

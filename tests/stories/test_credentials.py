@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import base64
+from contextlib import suppress
 
 import pytest
 
-from operators_at_work import asked_for, edited, settled, status
+from operators_at_work import CLUSTER, asked_for, edited, settled, status
 from searchkeeper.embedded.world import World
+from searchkeeper.kube import Conflict
+from searchkeeper.loop import cycle
+from searchkeeper.releases import release
 from searchkeeper.writes import Delete, Key, Patch
 from tales import at_work, pods, unfolding, until
 
@@ -74,3 +78,18 @@ def test_a_secret_that_changes_during_an_upgrade_waits_for_its_end() -> None:
         if status(moment)["engineVersion"] != "3.4.0":
             assert deployed(moment, "logs-credentials") == "one"
     assert deployed(world, "logs-credentials") == "two"
+
+
+@pytest.mark.parametrize("version", ["0.1.0", "0.2.2", "0.3.1", "0.4.0"])
+@pytest.mark.parametrize("name", ["logs-config", "logs-credentials"])
+def test_a_secret_of_somebody_else_is_neither_changed_nor_removed(version: str, name: str) -> None:
+    """Whatever it is called: what was there before, and is not ours, does not become ours."""
+    world = asked_for(security={"credentialsSecret": name})
+    key = Key("v1", "Secret", "search", name)
+    metadata = {"name": name, "namespace": "search"}
+    made = world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": encoded("one")})
+    for _ in range(20):
+        with suppress(Conflict):
+            cycle(world, world, CLUSTER, release(version), world.state.now)
+        world.tick()
+    assert world.get(key) == made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from operators_at_work import CLUSTER, CutOff, Ports, copied, edited, pool, settled, status
+from operators_at_work import CLUSTER, CutOff, copied, edited, pool, settled, status
 from searchkeeper.embedded.world import World
 from searchkeeper.engine.calls import Exclude
 from searchkeeper.writes import Patch
@@ -14,8 +14,7 @@ LEFT = {"PersistentVolumeClaim"}
 
 
 def gone(world: World, version: str = "0.4.0") -> World:
-    """The laws are for clusters that stay: here every pod goes, and with it the last copy of everything."""
-    return at_work(deleted(world), Ports(world), version, ticks=12)
+    return at_work(deleted(world), version=version, ticks=12)
 
 
 def interrupted(start: World, version: str) -> list[World]:
@@ -100,7 +99,7 @@ def test_what_was_set_for_nodes_that_leave_is_undone_too() -> None:
     world = edited(running(), pools=[pool("data", 1, "data"), pool("managers", 3, "cluster_manager")])
     until(lambda world: bool(world.state.engine.excluded), world)
     deleted(world)
-    for _ in unfolding(world, ports=Ports(world)):
+    for _ in unfolding(world):
         if CLUSTER not in world.state.cluster.objects:
             break
     assert not world.state.engine.excluded

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pytest
+
 from operators_at_work import CLUSTER, Ports, edited, settled, status
 from searchkeeper.embedded.cluster import Cluster
 from searchkeeper.embedded.manifests import annotation
@@ -169,3 +171,10 @@ def test_whoever_is_replaced_all_the_same_loses_nothing() -> None:
     for _ in moments(world):
         pass
     assert upgradeable(world) == "True"
+
+
+@pytest.mark.parametrize("note", ["{", "[]", "null", "7"])
+def test_a_note_that_nobody_of_ours_wrote_holds_nobody(note: str) -> None:
+    world = installed(running())
+    world.patch(Patch(CONDITION, {"metadata": {"annotations": {HOLDERS: note}}}, ""))
+    assert [upgradeable(each) for each in moments(world)][-1] == "True"

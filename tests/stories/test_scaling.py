@@ -8,14 +8,18 @@ import pytest
 
 from operators_at_work import (
     CutOff,
+    annotated,
+    asked_for,
     condition,
     copied,
     edited,
     pool,
     settled,
     status,
+    with_faults,
     with_index,
 )
+from searchkeeper.configuration.names import BOOTSTRAPPER
 from searchkeeper.embedded.kubelet import Fault
 from searchkeeper.embedded.world import World
 from searchkeeper.engine.calls import Exclude, SetAllocation
@@ -241,6 +245,15 @@ def test_an_upgrade_and_fewer_nodes_in_one_edit_come_one_after_the_other() -> No
     assert status(world)["engineVersion"] == "3.4.0"
 
 
+def test_nobody_leaves_before_an_upgrade_that_is_about_to_begin() -> None:
+    """S19: also where something has to be done before it does, like forgetting an order of earlier days."""
+    world = annotated(running(*data(3)), rollback="2.19.4")
+    for moment in unfolding(edited(world, version="3.4.0", pools=data(2))):
+        if set(versions(moment).values()) != {"3.4.0"}:
+            assert not moment.state.engine.excluded
+    assert names(world, "data") == ["data-0", "data-1"]
+
+
 def test_an_upgrade_and_a_pool_less_in_one_edit_come_one_after_the_other() -> None:
     world = running(*data(2), pool("more", 2, "data"))
     edited(world, version="3.4.0", pools=data(2))
@@ -278,3 +291,59 @@ def test_a_broken_node_may_leave() -> None:
     edited(world, pools=[pool("data", 2, "data"), pool("leaders", 3, "cluster_manager"), MANAGERS])
     settled(world, "0.4.0")
     assert names(world, "data") == ["data-0", "data-1"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [(["cluster_manager"], ["ingest"]), (["data", "cluster_manager"], ["data"])]
+)
+def test_a_pool_that_loses_its_vote_leaves_it_to_another_manager(before: list[str], after: list[str]) -> None:
+    """I1: whoever has the only vote would come back without one, and nobody could be elected any more."""
+    # Guard: the only vote moves before its owner goes.
+    others = [pool("data", 2, "data"), pool("zone-1", 1, "cluster_manager")]
+    world = running(pool("zone-0", 1, *before), *others)
+    assert world.state.engine.voters == {"logs-zone-0-0"}
+    settled(edited(world, pools=[pool("zone-0", 1, *after), *others]), "0.4.0")
+    assert world.state.engine.voters == {"logs-zone-1-0"}
+    assert not world.state.engine.voting_exclusions
+    assert not status(world)["ledger"]
+
+
+def test_a_manager_without_an_heir_keeps_its_vote() -> None:
+    """I1: a pool that loses its vote waits for somebody to leave it to."""
+    # Guard: QuorumSafe.
+    zone = pool("zone-0", 1, "cluster_manager")
+    world = running(*data(2)[:1], zone)
+    broken(world, "logs-leaders-0", Fault.PENDING)
+    leaders = pool("leaders", 1, "cluster_manager")
+    at_work(edited(world, pools=[*data(2)[:1], {**zone, "roles": ["ingest"]}, leaders]), ticks=20)
+    assert world.state.engine.elected is not None
+    settled(with_faults(world), "0.4.0")
+    assert world.state.engine.voters == {"logs-leaders-0"}
+
+
+def told_to_begin_with(world: World) -> set[str]:
+    """The managers that nodes are told to begin a cluster with."""
+    wanted = (each["spec"]["containers"][0]["env"] for each in pods(world).values())
+    return {each["value"] for env in wanted for each in env if each["name"] == BOOTSTRAPPER}
+
+
+def test_another_first_pool_of_managers_restarts_nobody() -> None:
+    """A cluster that has begun need not be told how, and no new manager is told to begin one with itself."""
+    world = running()
+    before = {name: each["metadata"]["uid"] for name, each in pods(world).items() if "data" in name}
+    leaders = pool("leaders", 3, "cluster_manager")
+    for wanted in ([leaders, MANAGERS, pool("data", 2, "data")], [leaders, pool("data", 2, "data")]):
+        for moment in unfolding(edited(world, pools=wanted)):
+            assert has_quorum(moment)
+            assert told_to_begin_with(moment) == {"logs-managers-0"}
+    assert sorted(world.state.engine.voters) == [f"logs-leaders-{n}" for n in range(3)]
+    after = {name: each["metadata"]["uid"] for name, each in pods(world).items() if "data" in name}
+    assert after == before
+
+
+def test_a_cluster_that_has_never_been_complete_begins_with_whom_its_spec_names_first() -> None:
+    world = broken(asked_for(), "logs-managers-0", Fault.PENDING)
+    at_work(world, ticks=5)
+    edited(world, pools=[pool("data", 2, "data"), pool("leaders", 1, "cluster_manager"), MANAGERS])
+    at_work(world, ticks=10)
+    assert {"logs-leaders-0"} <= told_to_begin_with(world)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from searchkeeper.kernel import Answer, Ledger
+from searchkeeper.kernel.ledger import Entry
 from searchkeeper.observed import Observed, Pod, PoolView
 from searchkeeper.upgrade.handing import handed_over, partition
-from searchkeeper.upgrade.journal import PARTITION, Journal
+from searchkeeper.upgrade.journal import PARTITION, SIZE, TROUBLE, Journal
 from worlds import NEW, engine, pod, pool, world
 
 MANAGER = pool("managers", 1, roles="cluster_manager")
@@ -21,9 +24,15 @@ def routers(*members: Pod) -> PoolView:
     return pool("routers", len(members), roles="coordinating", pods=members)
 
 
-def answer(seen: Observed, home: PoolView, lowest: int | None = None) -> Answer:
-    ledger = {} if lowest is None else {PARTITION: ("routers", "new", lowest)}
+def answer(seen: Observed, home: PoolView, lowest: int | None = None, **lines: Entry) -> Answer:
+    """`roll__size` is the line `roll/size`."""
+    ledger: dict[str, Entry] = {} if lowest is None else {PARTITION: ("routers", "new", lowest)}
+    ledger |= {name.replace("__", "/"): entry for name, entry in lines.items()}
     return handed_over(seen, Journal(Ledger.of(ledger)), home)
+
+
+def notes(found: Answer) -> dict[str, Entry | None]:
+    return {note.key: note.value for note in found.notes}
 
 
 def test_nobody_is_given_away_before_it_is_decided() -> None:
@@ -42,8 +51,7 @@ def test_what_was_decided_for_another_template_does_not_count() -> None:
 
 def test_the_highest_goes_first() -> None:
     home = routers(pod("routers-0"), pod("routers-1"))
-    notes = {note.key: note.value for note in answer(world(home, MANAGER), home).notes}
-    assert notes[PARTITION] == ("routers", "new", 1)
+    assert notes(answer(world(home, MANAGER), home))[PARTITION] == ("routers", "new", 1)
 
 
 def test_a_batch_is_waited_for_until_it_is_of_the_newest_template() -> None:
@@ -66,3 +74,66 @@ def test_the_gates_are_asked_before_each_batch() -> None:
     home = routers(pod("routers-0"), current("routers-1"))
     assert answer(world(home, MANAGER, paused=True), home, 1).reason == "NotPaused"
     assert answer(world(home, MANAGER), home, 1).reason == "HandingOver"
+
+
+def seven() -> tuple[PoolView, Observed]:
+    """Of seven pods the last four are of the newest template, and one of them is not ready."""
+    old = [pod(f"routers-{n}") for n in range(3)]
+    home = routers(*old, current("routers-3", is_ready=False), *(current(f"routers-{n}") for n in (4, 5, 6)))
+    return home, world(home, MANAGER, max_batch=4)
+
+
+def test_a_batch_that_takes_too_long_makes_the_next_one_smaller() -> None:
+    """I12: once, however long it takes."""
+    home, seen = seven()
+    waits: Entry = ("KubernetesReplaces", seen.now - seen.cluster.spec.upgrade.health_deadline)
+    late = answer(seen, home, 3, roll__size=("routers", 4), wait__PodsAreCurrent=waits)
+    assert notes(late) == {TROUBLE: True, SIZE: ("routers", 2)}
+    again = answer(seen, home, 3, roll__size=("routers", 2), roll__trouble=True, wait__PodsAreCurrent=waits)
+    assert notes(again) == {}
+
+
+def test_a_batch_that_is_only_slow_makes_nothing_smaller() -> None:
+    home, seen = seven()
+    assert notes(answer(seen, home, 3, roll__size=("routers", 4))) == {}
+
+
+@pytest.mark.parametrize(("trouble", "size"), [(False, 4), (True, 2)])
+def test_after_a_failure_the_next_batch_is_no_larger(trouble: bool, size: int) -> None:
+    members = [pod(f"routers-{n}") for n in range(5)]
+    home = routers(*members, current("routers-5"), current("routers-6"))
+    lines: dict[str, Entry] = {"roll__size": ("routers", 2), **({"roll__trouble": True} if trouble else {})}
+    found = notes(answer(world(home, MANAGER, max_batch=8), home, 5, **lines))
+    assert found[PARTITION] == ("routers", "new", 5 - size)
+    assert found[SIZE] == ("routers", size)
+    assert found.get(TROUBLE, "not told") is (None if trouble else "not told")
+
+
+def test_whoever_is_down_keeps_kubernetes_from_nobody() -> None:
+    """S22: it goes from the highest ordinal down, and comes to that one in the end."""
+    home = routers(pod("routers-0", is_ready=False, problem="CrashLoopBackOff"), pod("routers-1"))
+    assert answer(world(home, MANAGER), home).reason == "HandingOver"
+
+
+def former(*votes: str) -> tuple[PoolView, Observed]:
+    """Routers that were managers, of which these still vote, beside one that stays."""
+    home = routers(*(pod(f"routers-{n}") for n in range(3)))
+    view = engine([home, MANAGER], voters=frozenset(votes))
+    return home, world(home, MANAGER, seen=view, max_batch=4)
+
+
+def test_whoever_has_the_only_vote_leaves_it_to_another_manager_first() -> None:
+    home, seen = former("routers-2")
+    assert answer(seen, home).reason == "MovingVote"
+
+
+def test_whoever_still_votes_goes_alone() -> None:
+    """I2: Kubernetes would replace the next voter as soon as the first is back."""
+    home, seen = former("routers-0", "routers-1", "managers-0")
+    assert notes(answer(seen, home, 3, roll__size=("routers", 2)))[PARTITION] == ("routers", "new", 2)
+
+
+def test_the_only_vote_does_not_go_where_nobody_could_have_it() -> None:
+    home = routers(pod("routers-0"))
+    view = engine([home], voters=frozenset({"routers-0"}))
+    assert answer(world(home, seen=view), home).reason == "QuorumSafe"

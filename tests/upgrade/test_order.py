@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from searchkeeper.upgrade.order import candidates, pools_in_order
-from worlds import engine, pod, pool
+from worlds import NEW, engine, pod, pool
 
 MANAGERS = pool("managers", 3, roles="cluster_manager")
 ROUTERS = pool("routers", 2, roles="coordinating")
@@ -32,7 +32,7 @@ def test_pools_of_one_kind_keep_the_order_their_owner_gave_them() -> None:
 
 
 def test_only_stale_pods_are_candidates() -> None:
-    mixed = pool("data", 2, pods=[pod("data-0", template="new"), pod("data-1")])
+    mixed = pool("data", 2, pods=[pod("data-0", template="new", engine_version=NEW), pod("data-1")])
     assert [each.name for each in candidates(mixed, engine([mixed]))] == ["data-1"]
 
 

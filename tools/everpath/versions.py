@@ -160,6 +160,8 @@ def parse_tolerant(text: str) -> Version:
     forgiven; a short version with a pre-release or build is not, nor is a zero-led pre-release number.
     Raises VersionError, which points into the text as it was given.
     """
+    if _USUAL.fullmatch(text):
+        return parse(text)
     segments = _tolerated(text)
     try:
         return parse(".".join(segment.mended for segment in segments))

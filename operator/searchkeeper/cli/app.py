@@ -18,6 +18,11 @@ _COMMANDS: Final = {
     "status": ("searchkeeper.cli.status", "How clusters are, and how far an upgrade is."),
     "versions": ("searchkeeper.cli.versions", "Every version there is, and who is done."),
 }
+# As click calls it, so that completion works as it is documented.
+_COMPLETION: Final = "_SEARCHKEEPER_COMPLETE"
+_UNREADABLE: Final = 3
+# As shells count who was ended by SIGINT.
+_INTERRUPTED: Final = 130
 
 
 class _Commands(click.Group):
@@ -41,7 +46,15 @@ class _Commands(click.Group):
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 done, 1 a cluster is stalled or refused (status, plan), 2 wrong usage, "
-    "3 what was to be read could not be, 4 the API server does not answer.",
+    "3 what was to be read or written could not be, 4 the API server does not answer, 130 interrupted.",
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=lambda ctx, _, asked: _show_version(ctx) if asked else None,
+    help="Show which release this is, and exit.",
 )
 def cli() -> None:
     """Keeps OpenSearch clusters on Kubernetes, and upgrades them without losing a document.
@@ -53,10 +66,49 @@ def cli() -> None:
     """
 
 
+def _show_version(ctx: click.Context) -> None:
+    from searchkeeper.releases import newest  # noqa: PLC0415 - help needs no table of releases
+
+    click.echo(f"searchkeeper {newest().version}")
+    ctx.exit()
+
+
 def main() -> None:
+    sys.exit(run())
+
+
+def run() -> int:
+    """The exit code of one call. click's own `main` would end with 1 what somebody has interrupted."""
     try:
-        cli.main(prog_name="searchkeeper")
+        code = _called()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
     except BrokenPipeError:
-        # Whoever reads has seen enough; without this the interpreter would complain at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        # Whoever reads has seen enough.
+        return _without_output(0)
+    except OSError as error:
+        click.echo(f"Error: {error}", err=True)
+        return _without_output(_UNREADABLE)
+    except (click.Abort, KeyboardInterrupt):
+        return _INTERRUPTED
+    return code
+
+
+def _called() -> int:
+    if _COMPLETION in os.environ:
+        cli.main(prog_name="searchkeeper", complete_var=_COMPLETION)
+    try:
+        with cli.make_context("searchkeeper", sys.argv[1:]) as ctx:
+            cli.invoke(ctx)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    return 0
+
+
+def _without_output(code: int) -> int:
+    """What is left would be written at the interpreter's end, which would complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return code

@@ -86,11 +86,20 @@ def _serve(this: Operation, client: Client, lease: Lease) -> None:
     operator = Operator(ports, this.release, lease, namespaces=this.namespaces, pace=pace)
     with ExitStack() as stack:
         for address in dict.fromkeys(this.addresses):
-            stack.enter_context(endpoint(address, operator.health, operator.metrics))
+            _listen(stack, address, operator)
         stack.enter_context(_stopped_by_signals(operator))
         failures = _in_thread(operator)
     if failures:
         raise click.ClickException(f"the operator ended: {failures[0]}")
+
+
+def _listen(stack: ExitStack, address: tuple[str, int], operator: Operator) -> None:
+    """Raises UsageError where nobody can."""
+    try:
+        stack.enter_context(endpoint(address, operator.health, operator.metrics))
+    except OSError as error:
+        host, port = address
+        raise click.UsageError(f"nobody can listen at {host}:{port}: {error.strerror}") from error
 
 
 def _login(kubeconfig: str | None) -> kopf.ConnectionInfo:

@@ -29,7 +29,8 @@ def plan(cluster: str | None, namespace: str, form: str, everything: bool, **whe
     \b
     searchkeeper plan --embedded
     searchkeeper plan logs -n search
-    kubectl get searchclusters,searchpools,statefulsets,pods -n search -o yaml | searchkeeper plan -f -
+    kubectl get searchclusters,searchpools,sts,deploy,po,svc,cm,secret,pdb,pvc -n search -o yaml | \\
+      searchkeeper plan -f -
     """
     source = sources(**where)
     found = [source.explained(key) for key in source.clusters(namespace, cluster)]
@@ -38,11 +39,7 @@ def plan(cluster: str | None, namespace: str, form: str, everything: bool, **whe
         form,
         lambda: "\n\n".join("\n".join(_text(each, everything)) for each in found),
     )
-    click.get_current_context().exit(1 if any(each.unfit or _is_stalled(each) for each in found) else 0)
-
-
-def _is_stalled(each: Explanation) -> bool:
-    return any(line.message.startswith("stalled:") for line in each.actions)
+    click.get_current_context().exit(1 if any(each.is_in_trouble for each in found) else 0)
 
 
 def as_data(each: Explanation) -> dict[str, Any]:
@@ -93,7 +90,9 @@ def _text(each: Explanation, everything: bool) -> Iterator[str]:
     if each.unfit:
         yield f"  operator {each.release} cannot take it: {each.unfit}"
         return
-    yield f"  operator {each.release}, configuration {each.configuration or 'none yet'} → {each.follows}"
+    yield f"  operator {each.release}, configuration {each.configuration or 'not there yet'}" + (
+        f" → {each.follows}" if each.configuration != each.follows else ""
+    )
     yield ""
     yield "The next cycle would"
     yield from (f"  {write}" for write in each.writes or ("write nothing",))
@@ -116,7 +115,13 @@ def _roll(each: Explanation) -> Iterator[str]:
     yield ""
     yield "Order of pools"
     rows = (
-        (f"{n}.", p.name, ", ".join(p.roles), f"may run {p.permitted}", _pods(p.pods, each.target))
+        (
+            f"{n}.",
+            p.name,
+            ", ".join(p.roles),
+            f"may run {p.permitted or each.target}",
+            _pods(p.pods, each.target),
+        )
         for n, p in enumerate(each.pools, 1)
     )
     yield table(rows, indent="  ")

@@ -6,10 +6,13 @@ __all__ = ["run"]
 
 import os
 from pathlib import Path
+from typing import Final
 
 import click
 
-from searchkeeper.cli.sources import chosen_release
+from searchkeeper.cli.sources import chosen_release, what_is_installed
+
+_LAST_PORT: Final = 65535
 
 
 @click.command()
@@ -27,9 +30,7 @@ from searchkeeper.cli.sources import chosen_release
     "--from",
     "start",
     metavar="VERSION",
-    default="2.19.4",
-    show_default=True,
-    help="With --embedded: the engine version to start from.",
+    help="With --embedded: the engine version to start from (default: 2.19.4, or the oldest of the release).",
 )
 @click.option(
     "-n",
@@ -78,7 +79,7 @@ def run(  # noqa: PLR0913 - one argument an option
     embedded: bool,
     version: str | None,
     target: str | None,
-    start: str,
+    start: str | None,
     namespaces: tuple[str, ...],
     kubeconfig: str | None,
     engine: str | None,
@@ -100,9 +101,12 @@ def run(  # noqa: PLR0913 - one argument an option
     if embedded:
         from searchkeeper.cli.show import show  # noqa: PLC0415 - neither needs what the other imports
 
-        show(release, start, target or release.newest_engine)
+        show(release, start, target)
         return
-    from searchkeeper.cli.operate import Operation, operate  # noqa: PLC0415
+    if target is not None or start is not None:
+        raise click.UsageError("--from and --to go with --embedded; elsewhere spec.version says it")
+    with what_is_installed():
+        from searchkeeper.cli.operate import Operation, operate  # noqa: PLC0415
 
     chosen = tuple(name for text in namespaces for name in text.split(",") if name)
     addresses = tuple(map(_address, (health_address, metrics_address)))
@@ -131,6 +135,6 @@ def _own_namespace() -> str:
 
 def _address(text: str) -> tuple[str, int]:
     host, _, port = text.rpartition(":")
-    if not port.isdecimal():
+    if not port.isdecimal() or int(port) > _LAST_PORT:
         raise click.UsageError(f"{text!r} is not HOST:PORT")
     return host or "0.0.0.0", int(port)

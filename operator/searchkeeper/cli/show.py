@@ -13,7 +13,7 @@ from typing import Final
 import click
 
 from searchkeeper.cli.status import upgrade_text
-from searchkeeper.demo import Frame, stage, upgrade
+from searchkeeper.demo import Frame, stage, start_towards, upgrade
 from searchkeeper.embedded.world import World
 from searchkeeper.engine.view import Color, EngineView
 from searchkeeper.explaining import Explanation, StepState
@@ -26,8 +26,12 @@ _UP: Final = "\x1b[{}A\x1b[J"
 _QUIET: Final = frozenset({"PrerequisiteNotMet", "Done", "NoUpgrade"})
 
 
-def show(release: Release, start: str, target: str) -> None:
+def show(release: Release, start: str | None, target: str | None) -> None:
     """Raises ClickException where there is no way from the one version to the other."""
+    target = target or release.newest_engine
+    start = start or start_towards(target, release)
+    if start == target:
+        raise click.UsageError(f"there is nothing to upgrade from {start} to {target}")
     for before, after in ((None, start), (start, target)):
         found = refusal(before, after, release)
         if found is not None:
@@ -45,7 +49,7 @@ def show(release: Release, start: str, target: str) -> None:
 
 
 def _is_terminal() -> bool:
-    return sys.stdout.isatty()
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 class _Witness:

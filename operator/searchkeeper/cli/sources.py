@@ -14,12 +14,15 @@ __all__ = [
     "of_world",
     "source_options",
     "sources",
+    "what_is_installed",
 ]
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -27,13 +30,15 @@ import click
 import yaml
 
 from searchkeeper.configuration.names import GROUP
-from searchkeeper.demo import stage, upgrade
+from searchkeeper.demo import stage, start_towards, upgrade
 from searchkeeper.embedded.cluster import Cluster
 from searchkeeper.embedded.world import State, World, processes
 from searchkeeper.engine.driver import Driver
 from searchkeeper.engine.embedded import Engine, advance
-from searchkeeper.explaining import Explanation, explain
+from searchkeeper.engine.view import Unreachable
+from searchkeeper.explaining import Explanation, explain, recalled
 from searchkeeper.kube import Kube, KubeError
+from searchkeeper.observed import Observed
 from searchkeeper.observing import observe
 from searchkeeper.releases import UnknownRelease, newest, release
 from searchkeeper.versions import Release
@@ -54,13 +59,17 @@ class NoAnswer(click.ClickException):
 
 @dataclass(frozen=True)
 class Source:
-    """Both ports, a clock, and the release that is to do the thinking. `found`: clusters by namespace."""
+    """Both ports, a clock, and the release that is to do the thinking. `found`: clusters by namespace.
+
+    `is_outside`: the engine was looked for where the operator has it, which may be out of reach from here.
+    """
 
     kube: Kube
     driver: Callable[[Key], Driver]
     release: Release
     clock: Callable[[], int]
     found: Callable[[str], Sequence[Key]]
+    is_outside: bool = False
 
     def clusters(self, namespace: str, name: str | None) -> list[Key]:
         """Those there are, or the one that was named. Raises ClickException."""
@@ -78,13 +87,39 @@ class Source:
 
     def explained(self, key: Key) -> Explanation:
         """Raises ClickException."""
+        seen = self._seen(key)
+        if self._is_out_of_reach(seen):
+            click.echo(_out_of_reach(seen, "the verdicts are those without it"), err=True)
+        return explain(seen)
+
+    def told(self, key: Key) -> Explanation:
+        """The same, but where only the operator reaches the engine, what it said itself counts."""
+        seen = self._seen(key)
+        if not self._is_out_of_reach(seen):
+            return explain(seen)
+        click.echo(_out_of_reach(seen, "this is what the operator said last"), err=True)
+        return recalled(seen)
+
+    def _is_out_of_reach(self, seen: Observed) -> bool:
+        return self.is_outside and isinstance(seen.engine, Unreachable) and any(p.is_ready for p in seen.pods)
+
+    def _seen(self, key: Key) -> Observed:
         try:
             seen = observe(self.kube, self.driver(key), key, self.release, self.clock())
         except KubeError as error:
             raise NoAnswer(str(error)) from error
         if seen is None:
             raise Unreadable(f"there is no {key} any more")
-        return explain(seen)
+        return seen
+
+
+def _out_of_reach(seen: Observed, consequence: str) -> str:
+    name, namespace = seen.cluster.key.name, seen.cluster.key.namespace
+    scheme = "https" if seen.cluster.spec.security.tls_secret else "http"
+    return (
+        f"note: the engine of {namespace}/{name} does not answer from here; {consequence}\n"
+        f"  kubectl port-forward -n {namespace} service/{name} 9200, and --engine {scheme}://localhost:9200"
+    )
 
 
 def source_options(command: F) -> F:
@@ -109,7 +144,9 @@ def source_options(command: F) -> F:
             "--embedded", is_flag=True, help="A sample cluster in memory, in the middle of an upgrade."
         ),
         click.option(
-            "--engine", metavar="URL", help="Where the engine answers (default: the cluster's Service)."
+            "--engine",
+            metavar="URL",
+            help="Where the engine answers, seen from here (default: the cluster's Service).",
         ),
         click.option(
             "--release",
@@ -146,8 +183,8 @@ def chosen_release(version: str | None) -> Release:
 
 def from_memory(release: Release) -> Source:
     """A sample whose upgrade has come as far as its second pod, with which the way back would close."""
-    world = stage(release, "2.19.4")
     target = release.newest_engine
+    world = stage(release, start_towards(target, release))
     for frame in upgrade(world, release, target):
         done = sum(step.state == "done" for step in frame.explanation.steps)
         if done == 1 and frame.explanation.next is not None and frame.explanation.next.is_free:
@@ -159,29 +196,42 @@ def from_files(files: Iterable[str], release: Release) -> Source:
     """A world that has just these objects; its engine is what their pods make it. Raises ClickException."""
     objects = {Key.of(each): each for file in files for each in _manifests(file)}
     cluster = Cluster(dict(sorted(objects.items())), len(objects), len(objects))
+    try:
+        return of_world(_read(cluster, release), release)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise Unreadable(
+            f"{', '.join(files)}: this is nothing that an API server would have stored ({error!r})"
+        ) from error
+
+
+def _read(cluster: Cluster, release: Release) -> World:
+    """Whatever is wrong with an object is found when it is looked at: so everything is, once."""
     engine = Engine()
     for _ in range(2):
         engine = advance(engine, processes(cluster))
     world = World(replace(State(), cluster=cluster, engine=engine, now=int(time.time())))
-    return of_world(world, release)
+    for key in _clusters_of(world, ""):
+        observe(world, world, key, release, world.state.now)
+    return world
 
 
 def of_world(world: World, release: Release) -> Source:
     """Whatever is in a world in memory."""
+    return Source(world, lambda _: world, release, lambda: world.state.now, partial(_clusters_of, world))
 
-    def found(namespace: str) -> list[Key]:
-        keys = sorted(world.state.cluster.objects)
-        return [key for key in keys if key.kind == "SearchCluster" and namespace in ("", key.namespace)]
 
-    return Source(world, lambda _: world, release, lambda: world.state.now, found)
+def _clusters_of(world: World, namespace: str) -> list[Key]:
+    keys = sorted(world.state.cluster.objects)
+    return [key for key in keys if key.kind == "SearchCluster" and namespace in ("", key.namespace)]
 
 
 def from_cluster(kubeconfig: str | None, engine: str | None, release: Release) -> Source:
     """Raises ClickException where no cluster is configured."""
-    from kubernetes.config import ConfigException  # noqa: PLC0415 - half a second, for who has a cluster
+    with what_is_installed():
+        from kubernetes.config import ConfigException  # noqa: PLC0415 - half a second, for who has a cluster
 
-    from searchkeeper.shell.client import connect, settings_of  # noqa: PLC0415
-    from searchkeeper.shell.engines import drivers  # noqa: PLC0415
+        from searchkeeper.shell.client import connect, settings_of  # noqa: PLC0415
+        from searchkeeper.shell.engines import drivers  # noqa: PLC0415
 
     try:
         kube = connect(settings_of(kubeconfig))
@@ -191,8 +241,28 @@ def from_cluster(kubeconfig: str | None, engine: str | None, release: Release) -
             "  --kubeconfig FILE says which; --embedded and --filename need none"
         ) from error
     return Source(
-        kube, drivers(kube, engine), release, lambda: int(time.time()), lambda place: clusters_in(kube, place)
+        kube,
+        drivers(kube, engine),
+        release,
+        lambda: int(time.time()),
+        lambda place: clusters_in(kube, place),
+        is_outside=engine is None,
     )
+
+
+@contextmanager
+def what_is_installed() -> Iterator[None]:
+    """Imports of what only the extra `operator` brings. Raises UsageError where it is not there."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        name = (error.name or "").partition(".")[0]
+        if name not in ("kopf", "kubernetes"):
+            raise
+        raise click.UsageError(
+            f"this needs the Python package {name}, which is not installed: "
+            "pip install 'everpath[operator]', or '.[operator]' in a clone"
+        ) from error
 
 
 def clusters_in(kube: Kube, namespace: str) -> list[Key]:
@@ -208,7 +278,7 @@ def _manifests(file: str) -> Iterable[Manifest]:
         raise Unreadable(f"{file}: {error}") from error
     for document in documents:
         items = document.get("items", [document]) if isinstance(document, dict) else [document]
-        yield from (_whole(each, file) for each in items)
+        yield from (_whole(each, file) for each in (items if isinstance(items, list) else [items]))
 
 
 def _whole(manifest: Any, file: str) -> Mapping[str, Any]:

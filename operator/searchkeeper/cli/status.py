@@ -13,11 +13,10 @@ import click
 
 from searchkeeper.cli.output import bar, echo, moment, output_option, table
 from searchkeeper.cli.sources import Source, source_options, sources
-from searchkeeper.explaining import Explanation, StepState
+from searchkeeper.explaining import Explanation, Step, StepState
 from searchkeeper.writes import Key
 
 _MARKS = {StepState.DONE: "✓", StepState.CURRENT: "▶", StepState.NEXT: "·"}
-_TROUBLE = ("Stalled", "Refused")
 
 
 @click.command()
@@ -33,19 +32,29 @@ def status(cluster: str | None, namespace: str, form: str, upgrade: bool, watch:
     searchkeeper status --upgrade --embedded
     searchkeeper status logs -n search --upgrade --watch
     """
+    if watch and (where["embedded"] or where["files"]):
+        raise click.UsageError("--watch needs a cluster; `searchkeeper run --embedded` shows a sample live")
     source = sources(**where)
     keys = source.clusters(namespace, cluster)
     found = _shown(source, keys, form, upgrade)
-    while watch and any(each.under_way or each.engine != each.target for each in found):
+    while watch and any(map(_goes_on, found)):
         time.sleep(2)
-        if sys.stdout.isatty():
+        if sys.stdout is not None and sys.stdout.isatty():
             click.clear()
+        elif form == "yaml":
+            click.echo("---")
         found = _shown(source, keys, form, upgrade)
-    click.get_current_context().exit(1 if any(each.phase in _TROUBLE for each in found) else 0)
+    click.get_current_context().exit(1 if any(each.is_in_trouble for each in found) else 0)
+
+
+def _goes_on(each: Explanation) -> bool:
+    """Something is under way, or about to be. What was given up is not, until somebody edits the spec."""
+    given_up = any(a.reason == "GivenUp" for a in each.actions)
+    return bool(each.under_way) or (each.engine != each.target and not given_up)
 
 
 def _shown(source: Source, keys: list[Key], form: str, upgrade: bool) -> list[Explanation]:
-    found = [source.explained(key) for key in keys]
+    found = [source.told(key) for key in keys]
 
     def text() -> str:
         if upgrade:
@@ -68,7 +77,10 @@ def as_data(each: Explanation) -> dict[str, Any]:
             "from": each.under_way[0] if each.under_way else None,
             "target": each.under_way[1] if each.under_way else None,
             "share": round(each.share_done, 3),
-            "steps": [{"name": s.name, "state": str(s.state), "version": s.version} for s in each.steps],
+            "steps": [
+                {"name": s.name, "state": str(s.state), "version": s.version, "problem": s.problem}
+                for s in each.steps
+            ],
             "deadline": moment(each.deadline),
             "wayBack": each.way_back,
             "history": list(each.history),
@@ -90,7 +102,6 @@ def as_data(each: Explanation) -> dict[str, Any]:
 def _rows(found: list[Explanation]) -> Iterator[tuple[str, ...]]:
     yield "CLUSTER", "PHASE", "READY", "ENGINE", "TARGET", "CONFIGURATION", "WAITS FOR"
     for each in found:
-        waits = [a.message for a in each.actions if a.status == "False" and a.action != "RollbackIsPossible"]
         yield (
             each.cluster,
             each.phase,
@@ -98,25 +109,35 @@ def _rows(found: list[Explanation]) -> Iterator[tuple[str, ...]]:
             each.engine or "-",
             each.target,
             str(each.configuration or "-"),
-            waits[0] if waits else "-",
+            each.cause or "-",
         )
 
 
 def upgrade_text(each: Explanation) -> Iterator[str]:
     """For a terminal and for a log alike."""
-    if each.under_way is None and not each.steps:
-        yield f"SearchCluster {each.cluster}: no upgrade is under way, every node runs {each.engine or '-'}"
-        yield from (f"  {line}" for line in each.history)
-        return
-    before, target = each.under_way or (each.engine or "-", each.target)
-    done = sum(step.state is StepState.DONE for step in each.steps)
-    yield f"SearchCluster {each.cluster}: {each.phase}, {before} → {target}, {each.ready} ready"
-    yield f"  {bar(each.share_done)} {done} of {len(each.steps)} steps"
-    yield table(((_MARKS[s.state], s.name, s.version, str(s.state)) for s in each.steps), indent="  ")
-    current = next((a for a in each.actions if a.action == "PodsAreCurrent"), None)
-    if current is not None and current.message:
-        yield f"  {current.message}"
+    yield f"SearchCluster {each.cluster}: {each.phase}, {_way(each)}, {each.ready} ready"
+    if each.steps:
+        done = sum(step.state is StepState.DONE for step in each.steps)
+        yield f"  {bar(each.share_done)} {done} of {len(each.steps)} steps"
+        yield table(map(_step, each.steps), indent="  ")
+    if each.cause:
+        yield f"  {each.cause}"
     if each.deadline is not None:
         yield f"  deadline: {moment(each.deadline)}, then it counts as stalled"
-    if each.way_back:
+    if each.under_way and each.way_back:
         yield f"  rollback: {each.way_back}"
+    if not each.under_way:
+        yield from (f"  {line}" for line in each.history)
+
+
+def _step(this: Step) -> tuple[str, ...]:
+    state = f"{this.state}: {this.problem}" if this.problem else str(this.state)
+    return _MARKS[this.state], this.name, this.version, state
+
+
+def _way(each: Explanation) -> str:
+    if each.under_way:
+        return " → ".join(each.under_way)
+    if each.engine == each.target:
+        return f"every node runs {each.engine}"
+    return f"{each.engine} → {each.target} not begun" if each.engine else f"{each.target} not there yet"

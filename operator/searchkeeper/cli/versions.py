@@ -55,7 +55,7 @@ def _is_done(each: Explanation) -> bool:
 def _text(each: Explanation) -> Iterator[str]:
     yield f"SearchCluster {each.cluster}"
     yield table(_rows(each), indent="  ")
-    left = sum(not c.is_done for c in each.components)
+    left = sum(not c.is_done for c in each.components) + (each.configuration != each.follows)
     yield "  everything is where it should be" if _is_done(each) else f"  {left} still to go"
 
 

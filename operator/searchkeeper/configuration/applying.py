@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["APPLIED", "apply", "wanted_in"]
+__all__ = ["APPLIED", "apply", "difference", "wanted_in"]
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from searchkeeper.remembering import of_the_same
@@ -13,6 +13,15 @@ from searchkeeper.writes import Create, Key, Manifest, Patch
 
 # What we last asked for: whatever is in it and no longer wanted is ours to take away.
 APPLIED: Final = "search.everpath.dev/applied"
+# By what the items of a list are told apart. Lists of anything else are one value.
+_KEYS: Final = ("mountPath", "uid", "name")
+# Lists whose items others add to: limits, for example, are not ours. Of all other items the fields belong
+# together: a variable with a value and a source would be refused.
+_SHARED: Final = frozenset({"containers"})
+# Either one kind of it or another: both together would be refused.
+_EITHER: Final = frozenset({"readinessProbe", "updateStrategy"})
+# Settled when an object is born; an API server writes sizes its own way, and refuses to change them back.
+_SETTLED: Final = frozenset({"volumeClaimTemplates"})
 
 
 @of_the_same(4096)
@@ -23,17 +32,34 @@ def apply(wanted: Manifest, live: Manifest | None) -> Create | Patch | None:
     """
     if live is None:
         return Create(_marked(wanted))
-    changes = _changes(wanted_in(live), _marked(wanted), live)
+    changes = difference(live, _fields(wanted_in(live), _marked(wanted), live))
     if not changes:
         return None
     return Patch(Key.of(live), changes, live["metadata"]["resourceVersion"])
 
 
+@of_the_same(4096)
 def wanted_in(live: Manifest) -> Mapping[str, Any]:
-    """What was last asked for."""
+    """What was last asked for; nothing where that cannot be read any more."""
     text = (live["metadata"].get("annotations") or {}).get(APPLIED)
-    found = json.loads(text) if text else {}
+    try:
+        found = json.loads(text or "{}")
+    except ValueError:
+        return {}
     return found if isinstance(found, dict) else {}
+
+
+def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
+    """The merge patch from one to the other."""
+    changes: dict[str, Any] = {name: None for name in before if name not in after}
+    for name, new in after.items():
+        old = before.get(name)
+        if isinstance(new, Mapping) and isinstance(old, Mapping):
+            inner = difference(old, new)
+            changes |= {name: inner} if inner else {}
+        elif name not in before or new != old:
+            changes[name] = new
+    return changes
 
 
 def _marked(wanted: Manifest) -> dict[str, Any]:
@@ -43,26 +69,57 @@ def _marked(wanted: Manifest) -> dict[str, Any]:
     return {**wanted, "metadata": {**metadata, "annotations": annotations}}
 
 
-def _changes(before: Mapping[str, Any], wanted: Mapping[str, Any], live: Mapping[str, Any]) -> dict[str, Any]:
-    """A merge patch: what differs from what is wanted, and null for what was wanted and is not any more."""
-    changes: dict[str, Any] = {
-        name: None for name in before if name not in wanted and name in live and name != "status"
-    }
+def _fields(before: Any, wanted: Mapping[str, Any], live: Mapping[str, Any]) -> dict[str, Any]:
+    """What is there, with all that is wanted, and without what was wanted and is not any more."""
+    earlier = before if isinstance(before, Mapping) else {}
+    made = {name: old for name, old in live.items() if name in wanted or name not in earlier}
     for name, new in wanted.items():
-        old = live.get(name)
-        if isinstance(new, Mapping):
-            earlier = before.get(name)
-            inner = _changes(
-                earlier if isinstance(earlier, Mapping) else {},
-                new,
-                old if isinstance(old, Mapping) else {},
-            )
-            # An API server may not keep what is empty: to ask for it a second time would never end.
-            if inner or (old is None and (new or name not in before)):
-                changes[name] = inner
-        elif not _holds(new, old):
-            changes[name] = new
-    return changes
+        # An API server may not keep what is empty: to ask for it a second time would never end.
+        if new == {} and name in earlier and name not in live:
+            continue
+        made[name] = _field(name, earlier.get(name), new, live.get(name))
+    return made
+
+
+def _field(name: str, before: Any, wanted: Any, live: Any) -> Any:
+    if name in _SETTLED and live is not None:
+        return live
+    if isinstance(wanted, Mapping) and isinstance(live, Mapping) and name not in _EITHER:
+        return _fields(before, wanted, live)
+    key = _key(wanted, live)
+    if key is not None:
+        return _items(name, key, before, wanted, live)
+    return live if _holds(wanted, live) else wanted
+
+
+def _key(wanted: Any, live: Any) -> str | None:
+    """What every item of two lists has, and is called by."""
+    if not isinstance(wanted, list | tuple) or not isinstance(live, list | tuple):
+        return None
+    items = [*wanted, *live]
+    if not wanted or not all(isinstance(item, Mapping) for item in items):
+        return None
+    return next((key for key in _KEYS if all(key in item for item in items)), None)
+
+
+def _items(name: str, key: str, before: Any, wanted: Sequence[Any], live: Sequence[Any]) -> Sequence[Any]:
+    """The same for a list: whose items we have never asked for stay, in whatever order they are."""
+    there, asked = _by(key, live), _by(key, before)
+    made = [_item(name, asked.get(item[key]), item, there.get(item[key])) for item in wanted]
+    ours = {item[key] for item in wanted} | set(asked)
+    made += [item for item in live if item[key] not in ours]
+    return live if len(live) == len(made) and all(item in live for item in made) else made
+
+
+def _by(key: str, items: Any) -> dict[Any, Any]:
+    found = items if isinstance(items, list | tuple) else ()
+    return {item[key]: item for item in found if isinstance(item, Mapping) and key in item}
+
+
+def _item(name: str, before: Any, wanted: Mapping[str, Any], live: Any) -> Any:
+    if name in _SHARED and live is not None:
+        return _fields(before, wanted, live)
+    return live if _holds(wanted, live) else wanted
 
 
 def _holds(wanted: Any, live: Any) -> bool:

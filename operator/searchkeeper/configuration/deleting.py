@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from searchkeeper.configuration import names
+from searchkeeper.configuration.migrations import orphaned_revisions
+from searchkeeper.configuration.objects import gone
 from searchkeeper.configuration.scene import Scene
 from searchkeeper.kernel import Answer, Note, Procedure, action, done, waiting, working
 from searchkeeper.upgrade.journal import DELETING
@@ -24,9 +26,9 @@ def engine_is_tidied(scene: Scene) -> Answer:
     if undoing is None:
         return done()
     since, now = scene.journal.deleting_since, scene.seen.now
-    if since is None:
+    if since is None or since > now:
         return working("Tidying", "what was set in the engine is undone", notes=(Note(DELETING, now),))
-    if now - since < scene.spec.upgrade.health_deadline:
+    if now - max(since, scene.seen.looking_since) < scene.spec.upgrade.health_deadline:
         return undoing
     lines = [line for line in SETTINGS if line in scene.journal.ledger]
     message = f"the engine is left as it is: {', '.join(lines)} could not be undone ({undoing.message})"
@@ -36,7 +38,7 @@ def engine_is_tidied(scene: Scene) -> Answer:
 
 @action()
 def orphans_are_gone(scene: Scene) -> Answer:
-    """Pods between two StatefulSets belong to nobody, and nobody else would take them along."""
+    """Pods between two StatefulSets belong to nobody, nor do histories, and nobody else takes them along."""
     for each in _stateful_sets(scene):
         if "deletionTimestamp" in each["metadata"]:
             return waiting("Orphaning", f"{each['metadata']['name']} lets its pods go", patience=_PATIENCE)
@@ -45,7 +47,7 @@ def orphans_are_gone(scene: Scene) -> Answer:
         if not pod.is_terminating and not scene.seen.objects[key]["metadata"].get("ownerReferences"):
             delete = Delete(key, pod.uid, pod.resource_version)
             return working("Removing", f"{pod.name} belongs to nobody", delete)
-    return done()
+    return gone(scene, orphaned_revisions(scene))
 
 
 def _stateful_sets(scene: Scene) -> Iterator[Manifest]:

@@ -14,13 +14,13 @@ from searchkeeper.configuration.pools import pools_are_settled
 from searchkeeper.configuration.scene import Scene
 from searchkeeper.engine.calls import Exclude, ExcludeFromVoting
 from searchkeeper.engine.view import Color, EngineView, Unreachable
-from searchkeeper.kernel import Answer, Note, action, done, waiting, working
+from searchkeeper.kernel import Answer, action, done, waiting, working
 from searchkeeper.observed import Pod, PoolView
 from searchkeeper.upgrade.copies import why_nobody_takes
 from searchkeeper.upgrade.failing import was_given_up
-from searchkeeper.upgrade.gates import FOR_EVER, Candidate, first_closed
+from searchkeeper.upgrade.gates import FOR_EVER, Candidate, first_closed, is_lost_for_good
 from searchkeeper.upgrade.journal import LEAVING, LEAVING_VOTES
-from searchkeeper.upgrade.settings import forgiven
+from searchkeeper.upgrade.settings import forgiven, to_be_undone
 from searchkeeper.writes import Patch, Tell
 
 
@@ -53,18 +53,23 @@ def nodes_have_left(scene: Scene) -> Answer:
     """True when no pool has more nodes than it should."""
     departing = tuple((pod, pool) for pool in scene.pools for pod in reversed(pool.departing))
     if departing:
-        return _after_upgrade(scene) or _parting(scene, departing)
+        return _after_upgrade(scene, departing) or _parting(scene, departing)
     for pool in scene.pools:
         if pool.allotted is not None and pool.allotted > pool.replicas:
             return _allotted(scene, pool, pool.replicas)
     return _removed(scene)
 
 
-def _after_upgrade(scene: Scene) -> Answer | None:
-    """An upgrade that was asked for together with fewer nodes begins with the nodes that there are."""
+def _after_upgrade(scene: Scene, departing: tuple[tuple[Pod, PoolView], ...]) -> Answer | None:
+    """An upgrade that was asked for together with fewer nodes begins with the nodes that there are.
+
+    Where one of those is down for good it does not begin before they have left.
+    """
     cluster = scene.seen.cluster
     is_wanted = cluster.engine_version is not None and cluster.engine_version != cluster.spec.version
     if not is_wanted or scene.refusal is not None or was_given_up(scene.seen, scene.journal):
+        return None
+    if any(is_lost_for_good(Candidate(pod, pool), scene.seen) for pod, pool in departing):
         return None
     return waiting("UpgradeFirst", f"the upgrade to {cluster.spec.version} comes first", patience=FOR_EVER)
 
@@ -98,7 +103,7 @@ def _drained(this: _Leave) -> Answer | None:
     if not holders <= excluded:
         ours |= holders - excluded
         message = f"shards leave {', '.join(sorted(holders))}"
-        notes = (Note(LEAVING, tuple(sorted(ours))),)
+        notes = to_be_undone(LEAVING, tuple(sorted(ours)))
         return working("Draining", message, Tell(Exclude(excluded | ours)), notes=notes)
     for name in sorted(holders):
         cause = why_nobody_takes(this.engine, name, this.names)
@@ -117,7 +122,7 @@ def _vote_given(this: _Leave, pod: Pod) -> Answer | None:
     if not heirs:
         return waiting("LastManager", f"{pod.name} has no manager to leave the cluster to", patience=FOR_EVER)
     if this.engine.node(pod.name) is not None and pod.name not in this.engine.voting_exclusions:
-        notes = (Note(LEAVING_VOTES, tuple(sorted(this.scene.journal.leaving_votes | {pod.name}))),)
+        notes = to_be_undone(LEAVING_VOTES, tuple(sorted(this.scene.journal.leaving_votes | {pod.name})))
         call = Tell(ExcludeFromVoting(pod.name))
         return working("MovingVote", f"{pod.name} gives its vote away", call, notes=notes)
     if pod.name in this.engine.voters:
@@ -155,11 +160,7 @@ def _removed(scene: Scene) -> Answer:
         if found is not None and found.replicas:
             return waiting("Leaves", f"pool {pool.spec.name} shrinks", patience=300)
         name = names.pool_name(scene.deployed.name, pool.spec.name)
-        kinds = (
-            ("apps/v1", "StatefulSet"),
-            ("policy/v1", "PodDisruptionBudget"),
-            (f"{names.GROUP}/v1alpha1", "SearchPool"),
-        )
+        kinds = (("apps/v1", "StatefulSet"), (f"{names.GROUP}/v1alpha1", "SearchPool"))
         removing = gone(scene, [scene.key(api, kind, name) for api, kind in kinds])
         if not removing.is_true:
             return removing

@@ -35,7 +35,11 @@ _made_once: Final = lru_cache(maxsize=1024)
 
 @dataclass(frozen=True, slots=True)
 class Deployed:
-    """Whom the manifests are for: a cluster, its spec, the configuration version, and its owner's UID."""
+    """Whom the manifests are for: a cluster, its spec, the configuration version, and its owner's UID.
+
+    `credentials` are as a Secret has them, in base64: they need not be text. `bootstrapper` is the manager that
+    a cluster began with which has begun already.
+    """
 
     name: str
     namespace: str
@@ -43,6 +47,7 @@ class Deployed:
     spec: ClusterSpec
     version: int
     credentials: tuple[tuple[str, str], ...] = ()
+    bootstrapper: str | None = None
 
     def labels(self, pool: str | None = None) -> dict[str, str]:
         return names.labels(self.name, pool, self.version)
@@ -65,7 +70,8 @@ def configuration(deployed: Deployed) -> tuple[Manifest, ...]:
     settings = {names.SETTINGS_FILE: _settings(deployed)}
     credentials = dict(deployed.credentials)
     if deployed.version < _SPLIT_IN:
-        return (_secret(deployed, names.old_config_secret(deployed.name), {**settings, **credentials}),)
+        encoded = {key: base64.b64encode(text.encode()).decode() for key, text in settings.items()}
+        return (_secret(deployed, names.old_config_secret(deployed.name), {**encoded, **credentials}),)
     return (
         deployed.manifest("v1", "ConfigMap", names.settings_map(deployed.name), data=settings),
         _secret(deployed, names.credentials_secret(deployed.name), credentials),
@@ -73,8 +79,7 @@ def configuration(deployed: Deployed) -> tuple[Manifest, ...]:
 
 
 def _secret(deployed: Deployed, name: str, content: Mapping[str, str]) -> Manifest:
-    data = {key: base64.b64encode(text.encode()).decode() for key, text in sorted(content.items())}
-    return deployed.manifest("v1", "Secret", name, type="Opaque", data=data)
+    return deployed.manifest("v1", "Secret", name, type="Opaque", data=dict(sorted(content.items())))
 
 
 def _settings(deployed: Deployed) -> str:
@@ -109,14 +114,38 @@ def client_service(deployed: Deployed) -> Manifest:
 
 
 @_made_once
-def budgets(deployed: Deployed) -> tuple[Manifest, ...]:
-    """One for each pool: the last of them, or the majority of its voters, is not for anybody to evict."""
-    return tuple(_budget(deployed, pool) for pool in deployed.spec.pools)
+def budgets(
+    deployed: Deployed, pools: tuple[PoolSpec, ...], uncounted: int | None = None
+) -> tuple[Manifest, ...]:
+    """Exactly one over each pod, for none is evicted that has two: over all voters, and over each other pool.
+
+    Each lets one go, or no machine with the only pod of a pool could ever be drained. `uncounted` is how many
+    voters there are while Kubernetes cannot count them, because some are between two StatefulSets.
+    """
+    voting = [pool.name for pool in pools if pool.votes]
+    others = [
+        _budget(
+            deployed, names.pool_name(deployed.name, pool.name), {"matchLabels": deployed.labels(pool.name)}
+        )
+        for pool in pools
+        if not pool.votes
+    ]
+    if not voting:
+        return tuple(others)
+    one_of = {"key": names.pool_label(deployed.version), "operator": "In", "values": voting}
+    selector = {"matchLabels": deployed.labels(), "matchExpressions": [one_of]}
+    return *others, _budget(deployed, names.voters_budget(deployed.name), selector, uncounted)
 
 
-def _budget(deployed: Deployed, pool: PoolSpec) -> Manifest:
-    spec = {"maxUnavailable": 1, "selector": {"matchLabels": deployed.labels(pool.name)}}
-    name = names.pool_name(deployed.name, pool.name)
+def _budget(
+    deployed: Deployed, name: str, selector: Mapping[str, Any], uncounted: int | None = None
+) -> Manifest:
+    spec = {
+        **({"maxUnavailable": 1} if uncounted is None else {"minAvailable": max(0, uncounted - 1)}),
+        "selector": selector,
+        # A pod that serves nobody keeps nobody's machine: it would wait for a health that does not come.
+        "unhealthyPodEvictionPolicy": "AlwaysAllow",
+    }
     return deployed.manifest("policy/v1", "PodDisruptionBudget", name, spec=spec)
 
 
@@ -257,11 +286,12 @@ def _environment(deployed: Deployed, pool: PoolSpec) -> list[dict[str, Any]]:
     """Nothing that a scaling would change: a changed template means that every node restarts."""
     roles = sorted(pool.roles - {"coordinating"})
     first = next((each.name for each in deployed.spec.pools if each.votes), pool.name)
+    begins = deployed.bootstrapper or f"{names.pool_name(deployed.name, first)}-0"
     plain = {
         "cluster.name": deployed.name,
-        "node.roles": ",".join(roles),
+        names.ROLES: ",".join(roles),
         "discovery.seed_hosts": names.discovery_service(deployed.name, deployed.version),
-        "cluster.initial_cluster_manager_nodes": f"{names.pool_name(deployed.name, first)}-0",
+        names.BOOTSTRAPPER: begins,
     }
     own_name = {"name": "node.name", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}
     return [own_name, *({"name": name, "value": text} for name, text in plain.items())]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 __all__ = [
+    "BOOTSTRAPPER",
     "CONFIGURATION",
     "FINALIZER",
     "GROUP",
+    "ROLES",
     "SETTINGS",
     "SETTINGS_FILE",
     "TEMPLATE",
@@ -13,8 +15,10 @@ __all__ = [
     "discovery_service",
     "labels",
     "old_config_secret",
+    "pool_label",
     "pool_name",
     "settings_map",
+    "voters_budget",
 ]
 
 from typing import Final
@@ -27,6 +31,9 @@ TEMPLATE: Final = f"{GROUP}/template"
 SETTINGS: Final = f"{GROUP}/settings"
 # What the engine reads its settings from.
 SETTINGS_FILE: Final = "opensearch.yml"
+# By which a node learns what it does, and who begins a cluster.
+ROLES: Final = "node.roles"
+BOOTSTRAPPER: Final = "cluster.initial_cluster_manager_nodes"
 
 _RENAMED_IN: Final = 2
 _RELABELLED_IN: Final = 4
@@ -55,9 +62,20 @@ def pool_name(cluster: str, pool: str) -> str:
     return f"{cluster}-{pool}"
 
 
+def voters_budget(cluster: str) -> str:
+    """With a dot, which the name of neither a pool nor a cluster has: no pool's own budget is called so."""
+    return f"{cluster}.voters"
+
+
 def labels(cluster: str, pool: str | None, version: int) -> dict[str, str]:
     """What selects a cluster's objects, or a pool's. Version 4 takes the names that everybody else uses."""
     if version >= _RELABELLED_IN:
         common = {"app.kubernetes.io/name": "opensearch", "app.kubernetes.io/instance": cluster}
-        return common if pool is None else {**common, "app.kubernetes.io/component": pool}
-    return {"app": cluster} if pool is None else {"app": cluster, "pool": pool}
+    else:
+        common = {"app": cluster}
+    return common if pool is None else {**common, pool_label(version): pool}
+
+
+def pool_label(version: int) -> str:
+    """The label that has the name of a pod's pool."""
+    return "app.kubernetes.io/component" if version >= _RELABELLED_IN else "pool"

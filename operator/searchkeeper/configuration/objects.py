@@ -4,34 +4,50 @@ from __future__ import annotations
 
 __all__ = [
     "applied",
-    "budgets_stand",
     "client_service_exists",
     "configuration_is_applied",
     "dashboards_are_current",
     "discovery_exists",
     "finalizer_is_set",
     "gone",
+    "name_taken",
 ]
 
 from collections.abc import Iterable
 
 from searchkeeper.configuration import names
 from searchkeeper.configuration.applying import apply
-from searchkeeper.configuration.manifests import budgets, client_service, configuration, dashboards, discovery
+from searchkeeper.configuration.manifests import client_service, configuration, dashboards, discovery
 from searchkeeper.configuration.scene import Scene
 from searchkeeper.kernel import Answer, action, done, waiting, working
 from searchkeeper.writes import Delete, Key, Manifest, Patch
 
 _OBJECT_PATIENCE = 300
+# For what only a person can mend; what an earlier cluster of the same name left is gone by then.
+_PERSONS_PATIENCE = 60
 
 
 def applied(scene: Scene, wanted: Iterable[Manifest], reason: str) -> Answer:
     """True when all of these are as they should be; otherwise the first that is not is written."""
+    taken = None
     for manifest in wanted:
-        write = apply(manifest, scene.live(manifest))
+        obstacle = name_taken(scene, Key.of(manifest))
+        write = apply(manifest, scene.live(manifest)) if obstacle is None else None
         if write is not None:
-            return working(reason, f"{Key.of(manifest)} is brought to version {scene.version}", write)
-    return done()
+            return working(reason, f"{Key.of(manifest)} is brought to configuration {scene.version}", write)
+        taken = taken or obstacle
+    return taken or done()
+
+
+def name_taken(scene: Scene, key: Key) -> Answer | None:
+    """What is somebody else's is neither changed nor removed, whatever it is called."""
+    found = scene.seen.strangers.get(key)
+    if found is None:
+        return None
+    owners = found["metadata"].get("ownerReferences") or ()
+    whose = ", ".join(f"{each['kind']} {each['name']}" for each in owners) or "somebody else"
+    message = f"{key} belongs to {whose}: remove it, or call this cluster or its pool something else"
+    return waiting("NameTaken", message, patience=_PERSONS_PATIENCE)
 
 
 def gone(scene: Scene, keys: Iterable[Key]) -> Answer:
@@ -60,7 +76,19 @@ def finalizer_is_set(scene: Scene) -> Answer:
 
 @action()
 def configuration_is_applied(scene: Scene) -> Answer:
-    return applied(scene, configuration(scene.deployed), "ApplyingConfiguration")
+    """What nodes read is there. While credentials are missing they keep those that they have.
+
+    A cluster that never had any is not made without: every node would restart when they come.
+    """
+    missing = scene.missing_secret
+    if missing is None or scene.has_credentials:
+        applying = applied(scene, configuration(scene.deployed), "ApplyingConfiguration")
+        if missing is None or not applying.is_true:
+            return applying
+    is_reserved = missing in scene.own_secrets
+    why = "is the operator's own: call yours something else" if is_reserved else "does not exist: create it"
+    message = f"{missing}, which spec.security names, {why}"
+    return waiting("CredentialsMissing", message, patience=_PERSONS_PATIENCE)
 
 
 @action()
@@ -71,11 +99,6 @@ def discovery_exists(scene: Scene) -> Answer:
 @action()
 def client_service_exists(scene: Scene) -> Answer:
     return applied(scene, [client_service(scene.deployed)], "ApplyingService")
-
-
-@action()
-def budgets_stand(scene: Scene) -> Answer:
-    return applied(scene, budgets(scene.deployed), "ApplyingBudgets")
 
 
 @action()

@@ -8,24 +8,34 @@ __all__ = [
     "pods_are_ready",
     "pools_are_settled",
     "pools_exist",
+    "standing",
     "stateful_set_is_applied",
+    "storage_is_unchanged",
 ]
 
 from dataclasses import dataclass, replace
+from typing import Final
 
-from searchkeeper.configuration.applying import apply
+from searchkeeper.configuration import names
+from searchkeeper.configuration.applying import apply, wanted_in
 from searchkeeper.configuration.manifests import search_pool, stateful_set
-from searchkeeper.configuration.objects import applied
+from searchkeeper.configuration.objects import applied, name_taken
 from searchkeeper.configuration.scene import Scene
 from searchkeeper.kernel import Answer, action, done, waiting, working
 from searchkeeper.observed import PoolView
+from searchkeeper.remembering import of_the_same
 from searchkeeper.resources.specs import PoolSpec
 from searchkeeper.upgrade.copies import is_empty
 from searchkeeper.upgrade.failing import course
 from searchkeeper.upgrade.gates import FOR_EVER
 from searchkeeper.upgrade.handing import partition
+from searchkeeper.upgrade.mending import survivors
 from searchkeeper.upgrade.rolling import Roll, roll
-from searchkeeper.writes import Key, Patch
+from searchkeeper.writes import Key, Manifest, Patch
+
+
+# Waiting changes nothing: a person has to.
+_STORAGE_PATIENCE: Final = 60
 
 
 @dataclass(frozen=True)
@@ -44,16 +54,23 @@ def pools_exist(scene: Scene) -> Answer:
     """
     if scene.refusal is not None and scene.seen.cluster.engine_version is None:
         return waiting("VersionRefused", scene.refusal.sentence, patience=FOR_EVER)
-    wanted = [search_pool(scene.deployed, _allotted(pool), _permitted(scene, pool)) for pool in scene.pools]
+    if scene.missing_secret is not None and not scene.has_credentials:
+        return waiting("CredentialsMissing", f"{scene.missing_secret} comes first", patience=FOR_EVER)
+    pools = [(_allotted(scene, pool), _permitted(scene, pool)) for pool in scene.pools]
+    wanted = [search_pool(scene.deployed, spec, permitted) for spec, permitted in pools]
     return applied(scene, wanted, "PermittingPool")
 
 
-def _allotted(pool: PoolView) -> PoolSpec:
-    return replace(pool.spec, replicas=max(pool.replicas, pool.allotted or 0))
+def _allotted(scene: Scene, pool: PoolView) -> PoolSpec:
+    """Nobody sees those off who are down for good, once nobody expects them back."""
+    left = survivors(scene.seen, pool, pool.allotted or 0, pool.replicas)
+    expected = {pod.name for pod in pool.departing if pod.ordinal >= left} & scene.journal.away.keys()
+    count = (pool.allotted or 0) if expected else left
+    return replace(pool.spec, replicas=max(pool.replicas, count))
 
 
 def _permitted(scene: Scene, pool: PoolView) -> str:
-    if pool.permitted is None or scene.turn == pool.spec.name:
+    if pool.permitted is None or scene.is_due(pool):
         return scene.target
     return pool.permitted
 
@@ -64,7 +81,8 @@ def pods_are_current(scene: Scene) -> Answer:
     if scene.journal.under_way is not None and course(scene.seen, scene.journal).notes:
         patience = scene.spec.upgrade.health_deadline
         return waiting("CourseChanges", "no step before it is known where to", patience=patience)
-    return roll(Roll(scene.seen, scene.journal, tuple(p for p in scene.pools if _deploys_target(scene, p))))
+    deploying = tuple(pool for pool in scene.pools if _deploys_target(scene, pool))
+    return roll(Roll(scene.seen, scene.journal, deploying, scene.ahead))
 
 
 def _deploys_target(scene: Scene, pool: PoolView) -> bool:
@@ -77,42 +95,81 @@ def pools_are_settled(scene: Scene) -> Answer:
     """Every pool has what its version and its engine version want, and all its pods are made from that."""
     if scene.turn is None:
         return done()
-    return waiting("InTurn", f"{scene.turn} is not there yet", patience=scene.spec.upgrade.health_deadline)
+    waits = waiting("InTurn", f"{scene.turn} is not there yet", patience=scene.spec.upgrade.health_deadline)
+    name = names.pool_name(scene.deployed.name, scene.turn)
+    return name_taken(scene, scene.key("apps/v1", "StatefulSet", name)) or waits
+
+
+@action()
+def storage_is_unchanged(scene: Scene) -> Answer:
+    """Whoever takes a pool away and puts it back before its nodes have left gets the same nodes again.
+
+    The claims of a StatefulSet cannot be changed, and what nodes keep on ephemeral storage would be lost.
+    """
+    asked = {pool.name: pool.storage for pool in scene.spec.pools}
+    for pool in scene.pools:
+        name, storage = pool.spec.name, pool.spec.storage
+        if pool.is_wanted and asked[name] != storage:
+            made = "ephemeral storage" if storage.ephemeral else f"volumes of {storage.size}"
+            kind = f" of class {storage.storage_class}" if storage.storage_class else ""
+            message = (
+                f"the nodes of {name} were made with {made}{kind} and keep it:"
+                " ask for that again, or for another pool, and take this one away"
+            )
+            return waiting("StorageIsSettled", message, patience=_STORAGE_PATIENCE)
+    return done()
 
 
 @action()
 def stateful_set_is_applied(this: PoolScene) -> Answer:
     """The pool's StatefulSet is what its version wants. Its template waits for the pool's turn.
 
-    How many nodes it has does not: new ones are made from the template that it has.
+    How many nodes it has does not: new ones are made from the template that it has. Until then it is kept as
+    it was last asked for, whoever edits it.
     """
     scene, pool = this.scene, this.pool
     if pool.permitted is None or pool.allotted is None:
         return waiting("NotPermitted", "its SearchPool does not exist yet", patience=300)
-    found = pool.stateful_set
-    if found is None and not pool.is_wanted:
+    if pool.stateful_set is None and not pool.is_wanted:
         return done()
-    replicas = pool.allotted if found is None or _may_shrink(this) else max(pool.allotted, found.replicas)
     lowest = partition(pool, scene.template(pool), scene.journal)
-    wanted = stateful_set(scene.deployed, replace(pool.spec, replicas=replicas), pool.permitted, lowest)
-    if found is not None and scene.turn != pool.spec.name:
-        return _scaled(this, Key.of(wanted), replicas)
-    write = apply(wanted, scene.live(wanted))
+    spec = replace(pool.spec, replicas=_replicas(this))
+    wanted = stateful_set(scene.deployed, spec, pool.permitted, lowest)
+    live = scene.live(wanted)
+    if live is not None and not scene.is_due(pool):
+        wanted = _as_it_stands(live, spec.replicas) or wanted
+    return name_taken(scene, Key.of(wanted)) or _changed(this, wanted, live)
+
+
+def standing(this: PoolScene, live: Manifest) -> Answer:
+    """The StatefulSet that is there is as it was last asked for, and has as many nodes as it may."""
+    wanted = None if this.pool.allotted is None else _as_it_stands(live, _replicas(this))
+    return done() if wanted is None else _changed(this, wanted, live)
+
+
+def _changed(this: PoolScene, wanted: Manifest, live: Manifest | None) -> Answer:
+    found, write = this.pool.stateful_set, apply(wanted, live)
+    if isinstance(write, Patch) and found is not None and wanted["spec"]["replicas"] < found.replicas:
+        write = replace(write, is_destructive=True)
     return done() if write is None else working("ApplyingStatefulSet", f"{Key.of(wanted)} changes", write)
+
+
+def _replicas(this: PoolScene) -> int:
+    found, allotted = this.pool.stateful_set, this.pool.allotted or 0
+    return allotted if found is None or _may_shrink(this) else max(allotted, found.replicas)
+
+
+@of_the_same(4096)
+def _as_it_stands(live: Manifest, replicas: int) -> Manifest | None:
+    """What was last asked for, but for how many nodes; None where nobody knows any more."""
+    last = wanted_in(live)
+    return {**last, "spec": {**last["spec"], "replicas": replicas}} if "spec" in last else None
 
 
 def _may_shrink(this: PoolScene) -> bool:
     """Whoever would go has neither shards nor a vote: seen now, whatever anybody has written."""
     left = this.pool.allotted or 0
     return is_empty(this.scene.seen.engine, [pod.name for pod in this.pool.pods if pod.ordinal >= left])
-
-
-def _scaled(this: PoolScene, key: Key, replicas: int) -> Answer:
-    found = this.pool.stateful_set
-    if found is None or found.replicas == replicas:
-        return done()
-    patch = Patch(key, {"spec": {"replicas": replicas}}, found.resource_version, replicas < found.replicas)
-    return working("Scaling", f"{key} gets {replicas} nodes", patch)
 
 
 @action(requires=[stateful_set_is_applied])

@@ -8,12 +8,15 @@ from collections.abc import Mapping
 from typing import Final, TypeVar
 
 from searchkeeper.configuration import names, objects, pools, rollbacks, upgrades
+from searchkeeper.configuration.budgets import budgets_stand
 from searchkeeper.configuration.leaving import exclusions_are_undone, nodes_have_left
 from searchkeeper.configuration.migrations import (
     both_labels_are_set,
     old_configuration_is_gone,
+    old_revisions_are_gone,
     stateful_set_is_relabelled,
 )
+from searchkeeper.configuration.news import people_are_told
 from searchkeeper.configuration.pools import PoolScene
 from searchkeeper.configuration.scene import Scene
 from searchkeeper.kernel import Procedure
@@ -27,6 +30,7 @@ _ENGINE: Final = (
     upgrades.upgrade_is_begun,
     rollbacks.rollback_is_possible,
     pools.pools_exist,
+    pools.storage_is_unchanged,
     pools.pods_are_current,
     pools.pools_are_settled,
     exclusions_are_undone,
@@ -34,6 +38,7 @@ _ENGINE: Final = (
     upgrades.engine_is_healthy,
     upgrades.upgrade_is_finished,
     objects.dashboards_are_current,
+    people_are_told,
 )
 _SERVICES: Final = (objects.discovery_exists, objects.client_service_exists)
 _FIRST: Final = (objects.finalizer_is_set, objects.configuration_is_applied, *_SERVICES, *_ENGINE)
@@ -42,7 +47,7 @@ CLUSTER: Final[Mapping[int, Procedure[Scene]]] = {
     1: Procedure(0, 1, _FIRST),
     2: Procedure(1, 2, (*_FIRST, old_configuration_is_gone)),
     # 2, edited in place: whatever could take over from 1 still can.
-    3: Procedure(1, 3, (*_FIRST, old_configuration_is_gone, objects.budgets_stand)),
+    3: Procedure(1, 3, (*_FIRST, old_configuration_is_gone, budgets_stand)),
     # Beside 3: a StatefulSet that is between two selectors needs the budgets that 3 has set up.
     4: Procedure(
         3,
@@ -51,8 +56,9 @@ CLUSTER: Final[Mapping[int, Procedure[Scene]]] = {
             objects.finalizer_is_set,
             objects.configuration_is_applied,
             both_labels_are_set,
-            *(each.after(both_labels_are_set) for each in (*_SERVICES, objects.budgets_stand)),
+            *(each.after(both_labels_are_set) for each in (*_SERVICES, budgets_stand)),
             *_ENGINE,
+            old_revisions_are_gone,
         ),
     ),
 }

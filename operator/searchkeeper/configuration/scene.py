@@ -4,7 +4,6 @@ from __future__ import annotations
 
 __all__ = ["Scene"]
 
-import base64
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -14,9 +13,11 @@ from searchkeeper.configuration import names
 from searchkeeper.configuration.manifests import Deployed, stateful_set
 from searchkeeper.engine.view import EngineView
 from searchkeeper.observed import Observed, PoolView
-from searchkeeper.resources.codec import pool_spec, pools_json
+from searchkeeper.resources.codec import cluster_spec, pool_spec, pools_json
 from searchkeeper.resources.specs import ClusterSpec, PoolSpec
+from searchkeeper.upgrade.gates import Candidate
 from searchkeeper.upgrade.journal import Journal
+from searchkeeper.upgrade.mending import awaits_cure, is_none_of_ours, survivors
 from searchkeeper.upgrade.order import pools_in_order
 from searchkeeper.versions import Refusal, parse, refusal
 from searchkeeper.writes import Key, Manifest
@@ -47,6 +48,26 @@ class Scene:
         written = {**json.loads(self.seen.cluster.written), "pools": pools}
         return json.dumps(written, sort_keys=True, separators=(",", ":"))
 
+    @property
+    def lighter_lock(self) -> str | None:
+        """The lock without nodes that are down for good and not asked for any more; None without such nodes.
+
+        An upgrade would wait for them for ever, and whoever gives them up would wait for its end.
+        """
+        if self.journal.lock is None or all(pod.is_ready for pod in self.seen.pods):
+            return None
+        written = cluster_spec(json.loads(self.seen.cluster.written))
+        asked = {pool.name: pool.replicas for pool in written.pools}
+        left = {
+            pool.spec.name: survivors(self.seen, pool, pool.replicas, asked.get(pool.spec.name, 0))
+            for pool in self.seen.pools
+        }
+        if left == {pool.spec.name: pool.replicas for pool in self.seen.pools}:
+            return None
+        lock = json.loads(self.journal.lock)
+        pools = [{**each, "replicas": left.get(each["name"], each["replicas"])} for each in lock["pools"]]
+        return json.dumps({**lock, "pools": pools}, sort_keys=True, separators=(",", ":"))
+
     @cached_property
     def deployed(self) -> Deployed:
         cluster = self.seen.cluster
@@ -57,6 +78,7 @@ class Scene:
             self.spec,
             self.version,
             tuple(sorted(self._credentials().items())),
+            self._bootstrapper,
         )
 
     @cached_property
@@ -80,8 +102,21 @@ class Scene:
 
     @cached_property
     def turn(self) -> str | None:
-        """The one pool whose template may change: the first that is not what it should be, or not at rest."""
+        """The pool whose template may change: the first that is not what it should be, or not at rest."""
         return next((pool.spec.name for pool in self.pools if not self._is_settled(pool)), None)
+
+    @property
+    def ahead(self) -> frozenset[str]:
+        """The pools whose turn has not come."""
+        names = [pool.spec.name for pool in self.pools]
+        return frozenset() if self.turn is None else frozenset(names[names.index(self.turn) + 1 :])
+
+    def is_due(self, pool: PoolView) -> bool:
+        """Whether its template may change: it is its turn, or somebody of it is down whom that may mend."""
+        return self.turn == pool.spec.name or any(
+            pod.template != self.template(pool) and awaits_cure(self.seen, self.journal, Candidate(pod, pool))
+            for pod in pool.staying
+        )
 
     @cached_property
     def refusal(self) -> Refusal | None:
@@ -89,6 +124,24 @@ class Scene:
         cluster, under_way = self.seen.cluster, self.journal.under_way
         running = self._newest_running if under_way is None else under_way[0]
         return refusal(running, cluster.spec.version, self.seen.release) or self._without_memory(running)
+
+    @property
+    def missing_secret(self) -> Key | None:
+        """The Secret with the credentials that the spec names, while there is none."""
+        asked = self._asked_secret
+        return None if asked in self.seen.objects else asked
+
+    @property
+    def has_credentials(self) -> bool:
+        """Whether nodes were ever given any, be it none at all."""
+        return any(each in self.seen.objects for each in self.own_secrets)
+
+    @property
+    def own_secrets(self) -> tuple[Key, ...]:
+        """Where nodes have their credentials: of this version, and of the first."""
+        cluster = self.seen.cluster.key.name
+        own = (names.credentials_secret(cluster), names.old_config_secret(cluster))
+        return tuple(self.key("v1", "Secret", each) for each in own)
 
     def template(self, pool: PoolView) -> str:
         """The digest of the template that the pool's pods are to be made from in the end."""
@@ -104,9 +157,9 @@ class Scene:
 
     @property
     def _leaves_major(self) -> bool:
-        if self.journal.under_way is None:
-            return False
-        before, after = map(parse, self.journal.under_way)
+        cluster = self.seen.cluster
+        under_way = self.journal.under_way or (cluster.engine_version or "", cluster.spec.version)
+        before, after = map(parse, under_way)
         return before is not None and after is not None and before.major < after.major
 
     @property
@@ -138,29 +191,47 @@ class Scene:
 
     def _is_settled(self, pool: PoolView) -> bool:
         found = pool.stateful_set
-        if found is None and not pool.is_wanted:
-            return True
+        if found is None:
+            return not pool.is_wanted
         return (
             pool.permitted == self.target
-            and found is not None
             and found.configuration == self.version
             and found.template == self.template(pool)
             and not pool.stale_pods
             and len(pool.staying) >= min(found.replicas, pool.replicas)
-            and all(pod.is_ready and not pod.is_terminating for pod in pool.staying)
+            and all(self._is_well(Candidate(pod, pool)) for pod in pool.staying)
         )
+
+    def _is_well(self, candidate: Candidate) -> bool:
+        pod = candidate.pod
+        is_ready = pod.is_ready and not pod.is_terminating
+        return is_ready or is_none_of_ours(self.seen, self.journal, candidate)
+
+    @property
+    def _bootstrapper(self) -> str | None:
+        """The manager that nodes were told to begin the cluster with; None while it has not been complete.
+
+        A cluster that has begun needs none, so another first pool is no reason to restart every node. And a
+        manager on an empty disk that is told to begin with itself would, where it finds nobody.
+        """
+        sets = (pool.stateful_set for pool in self.seen.pools)
+        told = (found.bootstrapper for found in sets if found is not None)
+        return None if self.seen.cluster.engine_version is None else next(filter(None, told), None)
 
     def _credentials(self) -> Mapping[str, str]:
         """Those of the Secret that the spec names; while it is missing, those that nodes have already.
 
         While an upgrade is under way nodes keep those that they have.
         """
-        name, cluster = self.spec.security.credentials_secret, self.seen.cluster.key.name
-        if name is None:
+        asked = self._asked_secret
+        if asked is None:
             return {}
-        ours = (names.credentials_secret(cluster), names.old_config_secret(cluster))
-        order = (name, *ours) if self.journal.lock is None else (*ours, name)
-        found = (self.seen.objects.get(self.key("v1", "Secret", each)) for each in order)
+        order = (asked, *self.own_secrets) if self.journal.lock is None else (*self.own_secrets, asked)
+        found = (self.seen.objects.get(each) for each in order)
         data: Mapping[str, str] = next((each for each in found if each is not None), {}).get("data") or {}
-        texts = {key: base64.b64decode(text).decode() for key, text in data.items()}
-        return {key: text for key, text in texts.items() if key != names.SETTINGS_FILE}
+        return {key: text for key, text in data.items() if key != names.SETTINGS_FILE}
+
+    @property
+    def _asked_secret(self) -> Key | None:
+        name = self.spec.security.credentials_secret
+        return None if name is None else self.key("v1", "Secret", name)

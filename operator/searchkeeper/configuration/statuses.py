@@ -132,7 +132,8 @@ def _upgrade(scene: Scene, made: Plan, before: Mapping[str, Any]) -> dict[str, A
 def _past(scene: Scene, before: Mapping[str, Any], now: str) -> dict[str, Any]:
     result = "Finished" if scene.journal.returns_to is None else "RolledBack"
     kept = {name: before[name] for name in ("from", "target", "startedAt") if name in before}
-    return {**kept, "finishedAt": now, "result": result}
+    # Not before it began, whatever has become of the clock.
+    return {**kept, "finishedAt": max(now, kept.get("startedAt", now)), "result": result}
 
 
 def _steps(scene: Scene, before: Mapping[str, Any], now: str) -> Iterator[dict[str, Any]]:

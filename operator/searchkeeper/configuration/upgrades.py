@@ -8,6 +8,7 @@ from searchkeeper.configuration.pools import pools_are_settled
 from searchkeeper.configuration.scene import Scene
 from searchkeeper.engine.view import Color, Unreachable
 from searchkeeper.kernel import Answer, Note, action, done, waiting, working
+from searchkeeper.observed import PoolView
 from searchkeeper.upgrade.failing import ORDER, course, order_in, was_given_up
 from searchkeeper.upgrade.gates import FATAL, FOR_EVER
 from searchkeeper.upgrade.journal import CROSSED, GIVEN_UP, LOCK, REFUSED, RETURN, UNDER_WAY
@@ -37,18 +38,23 @@ def engine_is_healthy(scene: Scene) -> Answer:
     return done()
 
 
-@action(requires=[version_is_accepted])
+@action()
 def upgrade_is_begun(scene: Scene) -> Answer:
-    """An upgrade that is wanted is under way; one that is not wanted any more is on its way back."""
+    """An upgrade that is wanted is under way; one that is not wanted any more is on its way back.
+
+    A version that is refused meanwhile is no reason to stop half-way: it goes to its end, forward or back.
+    """
     cluster, under_way = scene.seen.cluster, scene.journal.under_way
     if under_way is not None:
-        return course(scene.seen, scene.journal)
+        return _lightened(scene) or course(scene.seen, scene.journal)
+    if scene.refusal is not None:
+        return waiting("Refused", f"{cluster.spec.version} is refused", patience=FOR_EVER)
     given_up = was_given_up(scene.seen, scene.journal)
     forgotten = () if given_up or scene.journal.given_up is None else (Note(GIVEN_UP, None),)
     if cluster.engine_version is None or cluster.engine_version == cluster.spec.version:
         return done(notes=forgotten)
     if given_up:
-        message = f"{cluster.spec.version} has failed; change the spec to try again"
+        message = f"{cluster.spec.version} was given up; change the spec to try again"
         return waiting("GivenUp", message, patience=FOR_EVER)
     if order_in(scene.seen) is not None:
         return working("ForgettingOrder", "it was meant for an earlier upgrade", _without_order(scene))
@@ -64,8 +70,21 @@ def upgrade_is_begun(scene: Scene) -> Answer:
     return working("Beginning", f"{cluster.engine_version} to {cluster.spec.version}", notes=notes)
 
 
+def _lightened(scene: Scene) -> Answer | None:
+    """Who is down for good may be given up by an edit while an upgrade is under way."""
+    lock = scene.lighter_lock
+    if lock is None:
+        return None
+    return working(
+        "GivingUp", "who is down and not wanted any more is not waited for", notes=(Note(LOCK, lock),)
+    )
+
+
 def _illness(scene: Scene) -> str | None:
-    """Pods that have failed for good are none: another version may be their cure."""
+    """Pods that have failed for good are none in the pool that goes first: the other version may mend them.
+
+    Whoever is down in a later pool would keep that one waiting, and whoever is given up goes before.
+    """
     engine = scene.seen.engine
     if isinstance(engine, Unreachable):
         return engine.cause
@@ -75,17 +94,29 @@ def _illness(scene: Scene) -> str | None:
         found = pool.stateful_set
         if found is not None and len(pool.pods) < found.replicas:
             return f"pool {pool.spec.name} has {len(pool.pods)} of {found.replicas} pods"
+        if _is_half_gone(pool):
+            return f"somebody has taken a part of pool {pool.spec.name} away"
         for pod in pool.pods:
-            if pod.is_terminating or (not pod.is_ready and pod.problem not in FATAL):
+            is_mended = pool is scene.pools[0] and pod in pool.staying and pod.problem in FATAL
+            if pod.is_terminating or not (pod.is_ready or is_mended):
                 return f"{pod.name} is not ready"
     return None
+
+
+def _is_half_gone(pool: PoolView) -> bool:
+    """The lock is made of what stands: whoever is not part of it would be left behind by the upgrade."""
+    found = pool.stateful_set
+    if pool.allotted is None:
+        return found is not None or bool(pool.pods)
+    return found is not None and found.replicas < pool.allotted
 
 
 @action(requires=[pools_are_settled, engine_is_healthy])
 def upgrade_is_finished(scene: Scene) -> Answer:
     """Every node has arrived, and the lock is gone: what was edited meanwhile is applied from now on.
 
-    Whatever else is wanted by then: a wish that can only be looked at afterwards must not hold the lock.
+    Whatever else is wanted by then: a wish that can only be looked at afterwards must not hold the lock. Nor
+    does a node that is down for another reason, when an upgrade was taken back.
     """
     if scene.journal.under_way is None:
         return done()
@@ -95,7 +126,9 @@ def upgrade_is_finished(scene: Scene) -> Answer:
     if order_in(scene.seen) is not None:
         return working("ForgettingOrder", "it has been carried out", _without_order(scene))
     notes = tuple(Note(each, None) for each in (UNDER_WAY, LOCK, RETURN, CROSSED))
-    return working("Finishing", f"every node runs {scene.target}", notes=notes)
+    down = [pod.name for pool in scene.pools for pod in pool.staying if not pod.is_ready]
+    but = f", but for {', '.join(down)}: down for another reason" if down else ""
+    return working("Finishing", f"every node runs {scene.target}{but}", notes=notes)
 
 
 def _without_order(scene: Scene) -> Patch:

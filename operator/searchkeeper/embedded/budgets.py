@@ -1,13 +1,24 @@
-"""Disruption budgets: what an eviction asks first. Controllers and plain deletions do not ask."""
+"""Disruption budgets: what an eviction asks first. Controllers and plain deletions do not ask.
+
+- Of `maxUnavailable` the whole is what the pods' controllers want: a pod that is missing counts as away, and
+  one without a controller does not count into the whole, although it does among the healthy.
+- A pod under two budgets is not evicted at all.
+- Nobody is asked about a pod that has not started, has ended, or is on its way out.
+"""
 
 from __future__ import annotations
 
 __all__ = ["evict", "reconcile"]
 
+from collections.abc import Sequence
+from typing import Final
+
 from searchkeeper.embedded.cluster import Cluster, delete, get, listed, replaced
-from searchkeeper.embedded.manifests import has_labels, is_ready, is_terminating, placed, value
+from searchkeeper.embedded.manifests import controller_of, is_ready, is_terminating, placed, selects, value
 from searchkeeper.kube import Gone, Unavailable
 from searchkeeper.writes import Delete, Key, Manifest
+
+_UNASKED: Final = frozenset({"Pending", "Succeeded", "Failed"})
 
 
 def reconcile(cluster: Cluster, key: Key) -> Cluster:
@@ -15,38 +26,64 @@ def reconcile(cluster: Cluster, key: Key) -> Cluster:
     budget = get(cluster, key)
     if budget is None:
         return cluster
-    pods = _guarded(cluster, budget)
+    pods = [pod for pod in listed(cluster, "v1", "Pod", key.namespace) if _is_over(budget, pod)]
     healthy = sum(is_ready(pod) and not is_terminating(pod) for pod in pods)
-    desired = _desired(budget, len(pods))
+    whole, desired = _counts(cluster, budget, pods)
     status = {
         "observedGeneration": budget["metadata"]["generation"],
-        "expectedPods": len(pods),
+        "expectedPods": whole,
         "currentHealthy": healthy,
         "desiredHealthy": desired,
-        "disruptionsAllowed": max(0, healthy - desired),
+        "disruptionsAllowed": max(0, healthy - desired) if whole else 0,
     }
     return replaced(cluster, placed(budget, "status", to=status))[0]
 
 
 def evict(cluster: Cluster, key: Key, *, now: int) -> Cluster:
-    """Deletes a pod if every budget over it allows that. Raises Unavailable (429) otherwise, and Gone."""
+    """Deletes a pod if the budget over it allows that. Raises Unavailable otherwise, and Gone."""
     pod = get(cluster, key)
     if pod is None:
         raise Gone(f"there is no {key}")
-    for budget in listed(cluster, "policy/v1", "PodDisruptionBudget", key.namespace):
-        over_it = has_labels(pod, value(budget, "spec", "selector", "matchLabels", default={}))
-        if over_it and not value(budget, "status", "disruptionsAllowed", default=0):
-            raise Unavailable(f"{budget['metadata']['name']} allows no disruption of {key.name}")
+    if value(pod, "status", "phase") not in _UNASKED and not is_terminating(pod):
+        cluster = _allowed(cluster, pod)
     return delete(cluster, Delete(key, pod["metadata"]["uid"], ""), now=now)
 
 
-def _guarded(cluster: Cluster, budget: Manifest) -> tuple[Manifest, ...]:
-    selector = value(budget, "spec", "selector", "matchLabels", default={})
-    return listed(cluster, "v1", "Pod", budget["metadata"]["namespace"], selector)
+def _allowed(cluster: Cluster, pod: Manifest) -> Cluster:
+    """One disruption less is left: whoever evicts next need not wait for a controller to count again."""
+    name, namespace = pod["metadata"]["name"], pod["metadata"]["namespace"]
+    found = listed(cluster, "policy/v1", "PodDisruptionBudget", namespace)
+    budgets = [budget for budget in found if _is_over(budget, pod)]
+    if len(budgets) > 1:
+        raise Unavailable(f"{name} has {len(budgets)} disruption budgets, and an eviction knows but one")
+    if not budgets or (not is_ready(pod) and _leaves_unready(budgets[0])):
+        return cluster
+    [budget] = budgets
+    left = value(budget, "status", "disruptionsAllowed", default=0)
+    is_counted = value(budget, "status", "observedGeneration", default=0) >= budget["metadata"]["generation"]
+    if not left or not is_counted:
+        raise Unavailable(f"{budget['metadata']['name']} allows no disruption of {name}")
+    return replaced(cluster, placed(budget, "status", "disruptionsAllowed", to=left - 1))[0]
 
 
-def _desired(budget: Manifest, pods: int) -> int:
+def _leaves_unready(budget: Manifest) -> bool:
+    """Whether a pod that serves nobody may go without being counted."""
+    if value(budget, "spec", "unhealthyPodEvictionPolicy") == "AlwaysAllow":
+        return True
+    status = value(budget, "status", default={})
+    return bool(status.get("currentHealthy", 0) >= status.get("desiredHealthy", 0) > 0)
+
+
+def _is_over(budget: Manifest, pod: Manifest) -> bool:
+    return selects(value(budget, "spec", "selector"), pod)
+
+
+def _counts(cluster: Cluster, budget: Manifest, pods: Sequence[Manifest]) -> tuple[int, int]:
+    """How many pods there should be, and how many of them have to be healthy."""
     spec = budget["spec"]
     if "minAvailable" in spec:
-        return int(spec["minAvailable"])
-    return max(0, pods - int(spec.get("maxUnavailable", 1)))
+        return len(pods), int(spec["minAvailable"])
+    controllers = {controller_of(pod) for pod in pods} - {None}
+    wanted = [each for each in cluster.objects.values() if each["metadata"]["uid"] in controllers]
+    whole = sum(int(value(each, "spec", "replicas", default=1)) for each in wanted)
+    return whole, max(0, whole - int(spec.get("maxUnavailable", 1)))

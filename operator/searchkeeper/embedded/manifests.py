@@ -13,6 +13,7 @@ __all__ = [
     "owner_reference",
     "owner_uids",
     "placed",
+    "selects",
     "value",
 ]
 
@@ -71,6 +72,32 @@ def annotation(manifest: Manifest, name: str) -> str | None:
 def has_labels(manifest: Manifest, wanted: Mapping[str, str]) -> bool:
     present = labels(manifest)
     return all(present.get(name) == text for name, text in wanted.items())
+
+
+def selects(selector: Manifest | None, manifest: Manifest) -> bool:
+    """Whether a selector is of this object: every label and every expression has to hold.
+
+    One that asks for nothing is of no object here: that is how evictions and controllers take it.
+    """
+    asked = [*value(selector or {}, "matchExpressions", default=())]
+    exact = value(selector or {}, "matchLabels", default={})
+    return bool(asked or exact) and has_labels(manifest, exact) and all(_holds(e, manifest) for e in asked)
+
+
+def _holds(expression: Manifest, manifest: Manifest) -> bool:
+    """`NotIn` holds of an object without the label, as `DoesNotExist` does."""
+    found, values = labels(manifest).get(expression["key"]), expression.get("values") or ()
+    match expression["operator"]:
+        case "In":
+            return found in values
+        case "NotIn":
+            return found not in values
+        case "Exists":
+            return found is not None
+        case "DoesNotExist":
+            return found is None
+        case other:
+            raise ValueError(f"{other} is no operator of a selector")
 
 
 def owner_uids(manifest: Manifest) -> tuple[str, ...]:

@@ -21,12 +21,12 @@ from searchkeeper.embedded.cluster import Cluster, create, delete, get, listed, 
 from searchkeeper.embedded.garbage import CLAIM_IN_USE
 from searchkeeper.embedded.manifests import (
     controller_of,
-    has_labels,
     is_ready,
     is_terminating,
     merged,
     owner_reference,
     placed,
+    selects,
     value,
 )
 from searchkeeper.remembering import of_the_same
@@ -105,17 +105,27 @@ def _pods(cluster: Cluster, owner: _Set) -> dict[int, Manifest]:
 
 def _adopted(cluster: Cluster, owner: _Set) -> Cluster:
     """Pods without a controller that its selector matches become its own."""
-    selector = value(owner.manifest, "spec", "selector", "matchLabels", default={})
     for pod in listed(cluster, "v1", "Pod", owner.namespace):
-        free = controller_of(pod) is None and not is_terminating(pod)
-        if free and has_labels(pod, selector) and owner.ordinal(pod) is not None:
-            mine = placed(pod, "metadata", "ownerReferences", to=[owner_reference(owner.manifest)])
-            cluster, _ = replaced(cluster, mine)
+        if owner.ordinal(pod) is not None:
+            cluster = _taken(cluster, owner, pod)
     return cluster
 
 
+def _taken(cluster: Cluster, owner: _Set, found: Manifest) -> Cluster:
+    is_free = controller_of(found) is None and not is_terminating(found)
+    if not is_free or not selects(owner.manifest["spec"]["selector"], found):
+        return cluster
+    mine = placed(found, "metadata", "ownerReferences", to=[owner_reference(owner.manifest)])
+    return replaced(cluster, mine)[0]
+
+
 def _revised(cluster: Cluster, owner: _Set, now: int) -> Cluster:
-    """Templates are kept as ControllerRevisions, so that an older one can be made pods of again."""
+    """Templates are kept as ControllerRevisions, so that an older one can be made pods of again.
+
+    They have the labels of their template: without an owner only a set that selects by those takes them up.
+    """
+    for found in listed(cluster, "apps/v1", "ControllerRevision", owner.namespace):
+        cluster = _taken(cluster, owner, found)
     name = revision_of(owner.manifest)
     key = Key("apps/v1", "ControllerRevision", owner.namespace, name)
     if get(cluster, key) is not None:
@@ -126,6 +136,7 @@ def _revised(cluster: Cluster, owner: _Set, now: int) -> Cluster:
         "metadata": {
             "name": name,
             "namespace": owner.namespace,
+            "labels": value(owner.template, "metadata", "labels", default={}),
             "ownerReferences": [owner_reference(owner.manifest)],
         },
         "data": {"spec": {"template": owner.template}},

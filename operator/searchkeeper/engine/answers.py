@@ -9,6 +9,7 @@ __all__ = [
     "Unclear",
     "allocation_in",
     "archived_in",
+    "as_object",
     "deciders_in",
     "excluded_in",
     "view_of",
@@ -16,6 +17,8 @@ __all__ = [
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
+
+from semver import Version
 
 from searchkeeper.engine.view import Allocation, Color, EngineView, Index, Node, ShardCopy, ShardState
 
@@ -43,6 +46,13 @@ _WORSE: Final = (Color.GREEN, Color.YELLOW, Color.RED)
 
 class Unclear(Exception):
     """An answer that says too little to decide anything on."""
+
+
+def as_object(answer: Any) -> Answer:
+    """Raises Unclear for anything else: every answer of an engine is one."""
+    if not isinstance(answer, dict):
+        raise Unclear(f"an answer is {type(answer).__name__} instead of an object")
+    return answer
 
 
 def view_of(health: Answer, nodes: Answer, state: Answer, settings: Answer) -> EngineView:
@@ -88,7 +98,9 @@ def _nodes(nodes: Answer, names: Mapping[str, str], elected: str | None) -> Iter
     """Those that are in the state and spoke for themselves; by name."""
     found = [(names[node], node, each) for node, each in nodes["nodes"].items() if node in names]
     for name, node, each in sorted(found, key=lambda one: one[:2]):
-        yield Node(name, str(each["version"]), frozenset(each["roles"]), node == elected)
+        # What cannot be compared with any other version decides nothing.
+        version = str(Version.parse(str(each["version"])))
+        yield Node(name, version, frozenset(each["roles"]), node == elected)
 
 
 def _shards(state: Answer, names: Mapping[str, str]) -> Iterator[ShardCopy]:
@@ -166,9 +178,15 @@ def archived_in(settings: Answer, scope: str) -> list[str]:
     return sorted(name for name in settings.get(scope) or {} if name.startswith("archived."))
 
 
-def deciders_in(explanation: Answer) -> frozenset[str]:
-    """The deciders that keep a copy from every node; none where a node would take it, or might."""
-    against = [_against(node) for node in explanation.get("node_allocation_decisions") or ()]
+def deciders_in(explanation: Any) -> frozenset[str]:
+    """The deciders that keep a copy from every node; none where a node would take it, or might.
+
+    Raises Unclear.
+    """
+    try:
+        against = [_against(node) for node in explanation.get("node_allocation_decisions") or ()]
+    except (AttributeError, KeyError, TypeError) as error:
+        raise Unclear(f"the explanation cannot be read: {error!r}") from error
     return frozenset[str]().union(*against) if against and all(against) else frozenset()
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 __all__ = ["Access", "Http", "NoAnswer", "Turned"]
 
 import base64
+import io
 import json
+import socket
 import ssl
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from functools import partial
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
@@ -41,14 +45,37 @@ class Access:
     def __repr__(self) -> str:
         return f"Access({self.url!r})"
 
+    @property
+    def authorization(self) -> str | None:
+        """The header's value; None for whoever needs no name."""
+        pair = f"{self.username}:{self.password}".encode()
+        return f"Basic {base64.b64encode(pair).decode()}" if self.username else None
+
+    def without_secrets(self, text: str) -> str:
+        """What an engine, or whatever stands before it, quotes of a question is not for everybody."""
+        secrets = (self.password, (self.authorization or "").removeprefix("Basic "))
+        for each in filter(None, secrets):
+            text = text.replace(each, "…")
+        return text
+
 
 class Http:
-    """A connection that is opened by the first question, and closed by whoever asked the last one."""
+    """A connection that is opened by the first question, and closed by whoever asked the last one.
 
-    def __init__(self, access: Access, *, patience: float = 15) -> None:
+    No answer takes longer than the patience, and all together not longer than `lasting`: however slowly it
+    comes, byte by byte, nobody waits for more.
+    """
+
+    def __init__(self, access: Access, *, patience: float = 15, lasting: float = 60) -> None:
         self._access = access
         self._patience = patience
+        self._end = time.monotonic() + lasting
         self._connection: HTTPConnection | None = None
+
+    @property
+    def is_late(self) -> bool:
+        """Whether one more question might not be answered any more."""
+        return time.monotonic() + self._patience > self._end
 
     def get(self, path: str, **query: str) -> Any:
         """Asked twice where the connection breaks: a kept one may have been closed by the other side."""
@@ -69,24 +96,26 @@ class Http:
     ) -> Any:
         """Once. Raises NoAnswer, Turned."""
         where = f"{path}?{urlencode(query)}" if query else path
+        until = min(time.monotonic() + (patience or self._patience), self._end)
         try:
-            status, text = self._exchange(method, where, body, patience or self._patience)
+            status, text = self._exchange(method, where, body, until)
         except (OSError, HTTPException, ValueError) as error:
             self.close()
             raise NoAnswer(f"{method} {path}: {error or type(error).__name__}") from error
-        return _understood(method, path, status, text)
+        return self._understood(f"{method} {path}", status, text)
 
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
-    def _exchange(self, method: str, where: str, body: Any, patience: float) -> tuple[int, bytes]:
+    def _exchange(self, method: str, where: str, body: Any, until: float) -> tuple[int, bytes]:
         connection = self._connection or self._connect()
         self._connection = connection
-        connection.timeout = patience
+        connection.timeout = _left(until)
         if connection.sock is not None:
-            connection.sock.settimeout(patience)
+            connection.sock.settimeout(connection.timeout)
+        connection.response_class = partial(_Answer, until=until)  # type: ignore[assignment]
         text = None if body is None else json.dumps(body).encode()
         connection.request(method, where, text, self._headers())
         answer = connection.getresponse()
@@ -104,24 +133,70 @@ class Http:
 
     def _headers(self) -> dict[str, str]:
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
-        if self._access.username:
-            pair = f"{self._access.username}:{self._access.password}".encode()
-            headers["Authorization"] = f"Basic {base64.b64encode(pair).decode()}"
-        return headers
+        authorization = self._access.authorization
+        return headers if authorization is None else {**headers, "Authorization": authorization}
+
+    def _understood(self, question: str, status: int, text: bytes) -> Any:
+        """Raises NoAnswer, Turned."""
+        try:
+            # Voting exclusions are answered with nothing at all.
+            answer = json.loads(text) if text else None
+        except (ValueError, RecursionError) as error:
+            if status < 300:
+                raise NoAnswer(f"{question}: {status}, and no JSON") from error
+            answer = None
+        if status >= 300:
+            raise Turned(status, f"{question}: {self._access.without_secrets(_reason(answer))}")
+        return answer
 
 
-def _understood(method: str, path: str, status: int, text: bytes) -> Any:
-    """Raises NoAnswer, Turned."""
-    try:
-        # Voting exclusions are answered with nothing at all.
-        answer = json.loads(text) if text else None
-    except ValueError as error:
-        if status < 300:
-            raise NoAnswer(f"{method} {path}: {status}, and no JSON") from error
-        answer = None
-    if status >= 300:
-        raise Turned(status, f"{method} {path}: {_reason(answer)}")
-    return answer
+class _Answer(HTTPResponse):
+    """One that is read until a moment, not for as long as something comes now and then."""
+
+    def __init__(self, sock: socket.socket, *arguments: Any, until: float, **others: Any) -> None:
+        super().__init__(_Timed(sock, until), *arguments, **others)  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class _Timed:
+    """As much of a socket as an answer wants of it."""
+
+    sock: socket.socket
+    until: float
+
+    def makefile(self, _: str) -> io.BufferedReader:
+        return io.BufferedReader(_Bytes(self.sock, self.until))
+
+
+class _Bytes(io.RawIOBase):
+    """What comes in until a moment. Raises TimeoutError after it.
+
+    The stream keeps the socket open: http.client closes it beforehand where the answer is the last one.
+    """
+
+    def __init__(self, sock: socket.socket, until: float) -> None:
+        self._sock = sock
+        self._until = until
+        self._stream = sock.makefile("rb", buffering=0)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        self._sock.settimeout(_left(self._until))
+        return self._stream.readinto(buffer)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+def _left(until: float) -> float:
+    """The seconds until then. Raises TimeoutError when there are none."""
+    left = until - time.monotonic()
+    if left <= 0:
+        raise TimeoutError("timed out")
+    return left
 
 
 def _reason(answer: Any) -> str:

@@ -16,6 +16,7 @@ from searchkeeper.engine.answers import (
     Answer,
     Unclear,
     archived_in,
+    as_object,
     deciders_in,
     view_of,
 )
@@ -33,7 +34,8 @@ from searchkeeper.engine.view import EngineView, ShardCopy, ShardState, Unreacha
 
 # How long the elected manager may take to answer; without one there is none.
 _MANAGER: Final = {"cluster_manager_timeout": "5s"}
-# An explanation costs the manager a round of all deciders. Beyond these a copy stays unexplained, safely.
+# An explanation costs the manager a round of all deciders. Beyond these, or when the manager takes long for
+# them, a copy stays unexplained, safely.
 _EXPLAINED: Final = 256
 # Moving a vote, or writing to disk what is in memory, is allowed to take a while.
 _LONG: Final = 45
@@ -59,7 +61,7 @@ class OpenSearch:
         http = Http(self._access, patience=self._patience)
         try:
             _told(http, call)
-        except (NoAnswer, Turned) as error:
+        except (NoAnswer, Turned, Unclear) as error:
             raise CallFailed(str(error)) from error
         finally:
             http.close()
@@ -77,15 +79,14 @@ def _looked(http: Http) -> EngineView:
 
 
 def _settings(http: Http) -> Answer:
-    settings: Answer = http.get("/_cluster/settings", flat_settings="true", **_MANAGER)
-    return settings
+    return as_object(http.get("/_cluster/settings", flat_settings="true", **_MANAGER))
 
 
 def _explained(http: Http, view: EngineView) -> tuple[ShardCopy, ...]:
     """Unassigned copies with the deciders against them. All replicas of a shard have the same."""
     lost = [copy for copy in view.shards if copy.state is ShardState.UNASSIGNED]
     asked = list(dict.fromkeys((copy.index, copy.shard, copy.is_primary) for copy in lost))
-    why = {each: _deciders(http, *each) for each in asked[:_EXPLAINED]}
+    why = {each: _deciders(http, *each) for each in asked[:_EXPLAINED] if not http.is_late}
     return tuple(
         replace(copy, deciders=why.get((copy.index, copy.shard, copy.is_primary), frozenset()))
         if copy.state is ShardState.UNASSIGNED
@@ -143,7 +144,7 @@ def _set(http: Http, name: str, value: str | None) -> None:
     answer = http.call(
         "PUT", "/_cluster/settings", _MANAGER, {key: part for key, part in body.items() if part}
     )
-    if not answer.get("acknowledged"):
+    if not as_object(answer).get("acknowledged"):
         raise NoAnswer(f"PUT /_cluster/settings: {name} was not acknowledged by every node")
 
 

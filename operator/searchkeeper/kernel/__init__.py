@@ -7,6 +7,7 @@ writes come out. Whoever calls it reads, writes and waits.
 from __future__ import annotations
 
 __all__ = [
+    "STALLED",
     "Action",
     "Answer",
     "Condition",
@@ -31,5 +32,5 @@ from searchkeeper.kernel.actions import Action, action
 from searchkeeper.kernel.answers import Answer, Note, Status, Write, done, waiting, working
 from searchkeeper.kernel.conditions import Condition
 from searchkeeper.kernel.ledger import Ledger
-from searchkeeper.kernel.planning import Plan, Records, plan, waited
+from searchkeeper.kernel.planning import STALLED, Plan, Records, plan, waited
 from searchkeeper.kernel.procedures import Procedure, Unfit, choose

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Plan", "Records", "plan", "waited"]
+__all__ = ["STALLED", "Plan", "Records", "plan", "waited"]
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +16,8 @@ from searchkeeper.kernel.procedures import Procedure
 
 W = TypeVar("W")
 
+# How the message of an action begins that has waited longer than it would.
+STALLED: Final = "stalled: "
 _WAIT: Final = "wait/"
 # Another action destroys first; how long that may take is its own affair, and it has a deadline of its own.
 _TURN: Final = 24 * 3600
@@ -117,7 +119,8 @@ def _waits(given: Mapping[str, Answer], ledger: Ledger, now: int) -> dict[str, _
 
 def _since(entry: Entry | None, reason: str, now: int) -> int:
     match entry:
-        case (str(noted), int(since)) if noted == reason:
+        # A moment that is still to come was noted by another clock.
+        case (str(noted), int(since)) if noted == reason and since <= now:
             return since
         case _:
             return now
@@ -125,7 +128,7 @@ def _since(entry: Entry | None, reason: str, now: int) -> int:
 
 def _with_stalls(given: Mapping[str, Answer], stalls: Mapping[str, str]) -> dict[str, Answer]:
     return {
-        name: replace(answer, message=f"stalled: {answer.message}") if name in stalls else answer
+        name: replace(answer, message=STALLED + answer.message) if name in stalls else answer
         for name, answer in given.items()
     }
 

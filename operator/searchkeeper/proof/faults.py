@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 __all__ = [
+    "ENGINE",
+    "EVERYTHING",
     "Crashed",
     "Disturbance",
     "Disturbed",
@@ -20,6 +22,7 @@ from searchkeeper.embedded import cluster as verbs
 from searchkeeper.embedded.world import State
 from searchkeeper.engine.calls import Call
 from searchkeeper.engine.driver import CallFailed, Driver
+from searchkeeper.engine.embedded import look
 from searchkeeper.engine.view import EngineView, Unreachable
 from searchkeeper.kube import Conflict, Kube, Refused, Unavailable
 from searchkeeper.writes import Delete, Event, Key, Manifest, Patch
@@ -40,18 +43,28 @@ class Fault(StrEnum):
     UNAVAILABLE = "unavailable"
     CONFLICT = "conflict"
     REFUSED = "refused"
+    CONFLICT_STORM = "conflict storm"
+    TOLD_TWICE = "told twice"
+    TOLD_LATE = "told late"
     STALE_READS = "stale reads"
     ENGINE_SILENT = "engine silent"
 
 
-_ON_WRITES: Final = frozenset(Fault) - {Fault.STALE_READS, Fault.ENGINE_SILENT}
+_ON_READS: Final = frozenset({Fault.STALE_READS, Fault.ENGINE_SILENT})
+_ON_CALLS: Final = frozenset({Fault.TOLD_TWICE, Fault.TOLD_LATE})
+# How many writes in a row somebody else is quicker.
+_STORM: Final = 10
+# What may be stale besides a kind of object.
+ENGINE: Final = "engine"
+EVERYTHING: Final = "everything"
 
 
 @dataclass(frozen=True, slots=True)
 class Disturbance:
     """One fault at the write of this number, counted from 0.
 
-    Stale reads are of one kind of object, as it was `back` writes before, for one look at the cluster.
+    Stale reads are of one kind of object, or of the engine, or of all there is, as it was `back` writes
+    before, for one look at the cluster.
     """
 
     at: int
@@ -74,28 +87,37 @@ class Disturbed:
     writes: int = 0
     past: list[State] = field(default_factory=list)
     _looks: int = 0
+    _late: list[Call] = field(default_factory=list)
 
     @property
     def is_over(self) -> bool:
         """Whether it has happened, and nothing of it is left; also of a disturbance underneath."""
-        is_past = self.writes > self.disturbance.at and self._looks > 0
-        return is_past and (not isinstance(self.ports, Disturbed) or self.ports.is_over)
+        is_past = self.writes > self.disturbance.at and self._looks > 0 and not self._late
+        return (
+            is_past
+            and not self._hits(self.writes)
+            and (not isinstance(self.ports, Disturbed) or self.ports.is_over)
+        )
 
     def get(self, key: Key) -> Manifest | None:
-        if self._is_now(Fault.STALE_READS) and key.kind == self.disturbance.kind:
+        if self._is_behind(key.kind):
             return verbs.get(self._then.cluster, key)
         return self.ports.get(key)
 
     def list(self, api: str, kind: str, namespace: str, labels: Mapping[str, str]) -> Sequence[Manifest]:
-        if self._is_now(Fault.STALE_READS) and kind == self.disturbance.kind:
+        if self._is_behind(kind):
             return verbs.listed(self._then.cluster, api, kind, namespace, labels)
         return self.ports.list(api, kind, namespace, labels)
 
     def look(self) -> EngineView | Unreachable:
         """The last that is read in a cycle."""
-        is_silent = self._is_now(Fault.ENGINE_SILENT)
+        is_silent, is_behind = self._is_now(Fault.ENGINE_SILENT), self._is_behind(ENGINE)
         self._looks += self.writes > self.disturbance.at
         seen = self.ports.look()
+        if self._looks > 1:
+            self._arrive()
+        if is_behind:
+            return look(self._then.engine)
         return Unreachable("timed out") if is_silent else seen
 
     def create(self, manifest: Manifest) -> Manifest:
@@ -114,11 +136,29 @@ class Disturbed:
         self._written(lambda: self.ports.record(event), Unavailable)
 
     def tell(self, call: Call) -> None:
-        self._written(lambda: self.ports.tell(call), CallFailed)
+        """A call that is late stands in the engine's queue: it is carried out before any other."""
+        is_now, fault = self.writes == self.disturbance.at, self.disturbance.fault
+        self._arrive()
+        self._written(lambda: self._told(call, is_late=is_now and fault is Fault.TOLD_LATE), CallFailed)
+        if is_now and fault is Fault.TOLD_TWICE:
+            self.ports.tell(call)
+
+    def _told(self, call: Call, *, is_late: bool) -> None:
+        if is_late:
+            self._late.append(call)
+            raise CallFailed("timed out, and is carried out later")
+        self.ports.tell(call)
+
+    def _arrive(self) -> None:
+        while self._late:
+            self.ports.tell(self._late.pop(0))
 
     @property
     def _then(self) -> State:
         return self.past[max(0, len(self.past) - self.disturbance.back)]
+
+    def _is_behind(self, what: str) -> bool:
+        return self._is_now(Fault.STALE_READS) and self.disturbance.kind in (what, EVERYTHING)
 
     def _is_now(self, fault: Fault) -> bool:
         """For all that the first cycle after the write reads."""
@@ -129,7 +169,7 @@ class Disturbed:
         number, fault = self.writes, self.disturbance.fault
         self.writes += 1
         self.past.append(self.state())
-        if number != self.disturbance.at or fault not in _ON_WRITES:
+        if not self._hits(number) or fault in _ON_READS | _ON_CALLS:
             return carry_out()
         if fault in (Fault.CRASH_AFTER, Fault.LOST_RESPONSE):
             carry_out()
@@ -137,8 +177,13 @@ class Disturbed:
             Fault.CRASH_BEFORE: Crashed,
             Fault.CRASH_AFTER: Crashed,
             Fault.CONFLICT: silence if silence is CallFailed else Conflict,
+            Fault.CONFLICT_STORM: silence if silence is CallFailed else Conflict,
             Fault.REFUSED: silence if silence is CallFailed else Refused,
         }.get(fault, silence)(f"{fault} at write {number}")
+
+    def _hits(self, number: int) -> bool:
+        length = _STORM if self.disturbance.fault is Fault.CONFLICT_STORM else 1
+        return 0 <= number - self.disturbance.at < length
 
 
 def killed(state: State, pod: Key) -> State:

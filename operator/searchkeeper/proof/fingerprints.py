@@ -6,20 +6,19 @@ but for the moments at which patience ends.
 
 from __future__ import annotations
 
-__all__ = ["Fingerprint", "fingerprint"]
+__all__ = ["Fingerprint", "fingerprint", "uncounted"]
 
 import json
-from collections.abc import Mapping
 from typing import Any, Final, TypeAlias
 
 from searchkeeper.embedded.world import State
 from searchkeeper.remembering import of_the_same
-from searchkeeper.upgrade.journal import AWAY, CROSSED, FLUSHED, GIVEN_UP, REFUSED, WIPED
+from searchkeeper.upgrade.journal import AIMED, AWAY, CROSSED, FLUSHED, GIVEN_UP, REFUSED, WIPED
+from searchkeeper.upgrade.sparing import SPARED
 from searchkeeper.writes import Manifest
 
 Fingerprint: TypeAlias = int
 
-# What counts changes, names births, or is a moment.
 _COUNTED: Final = frozenset(
     {
         "uid",
@@ -29,6 +28,7 @@ _COUNTED: Final = frozenset(
         "creationTimestamp",
         "lastTransitionTime",
         "ledger",
+        SPARED,
     }
 )
 _GENERATIONS: Final = frozenset({REFUSED, GIVEN_UP})
@@ -58,15 +58,16 @@ def fingerprint(state: State) -> Fingerprint:
 
 @of_the_same(65536)
 def _content(manifest: Manifest) -> int:
-    return hash(json.dumps(_uncounted(manifest), sort_keys=True))
+    return hash(json.dumps(uncounted(manifest), sort_keys=True))
 
 
-def _uncounted(part: Any) -> Any:
-    if isinstance(part, Mapping):
-        kept = {name: _uncounted(each) for name, each in part.items() if name not in _COUNTED}
+def uncounted(part: Any) -> Any:
+    """A manifest without what counts changes, names births, or is a moment."""
+    if isinstance(part, dict):
+        kept = {name: uncounted(each) for name, each in part.items() if name not in _COUNTED}
         return kept | {"deletionTimestamp": ""} if "deletionTimestamp" in kept else kept
     if isinstance(part, list | tuple):
-        return [_uncounted(each) for each in part]
+        return [uncounted(each) for each in part]
     return part
 
 
@@ -78,7 +79,8 @@ def _ledgers(state: State) -> list[tuple[str, str, str]]:
         if key.kind in ("SearchCluster", "SearchPool")
         for line, text in ((each.get("status") or {}).get("ledger") or {}).items()
     ]
-    alive = {str(each["metadata"]["uid"]) for each in state.cluster.objects.values()} if found else set()
+    there = [each["metadata"] for each in state.cluster.objects.values()] if found else []
+    alive = {str(each["uid"]) for each in there} | {str(each["resourceVersion"]) for each in there}
     return [(name, line, _line(line, text, alive)) for name, line, text in found]
 
 
@@ -87,6 +89,8 @@ def _line(line: str, text: str, alive: set[str]) -> str:
         return str(json.loads(text)[0])
     if line in _GENERATIONS:
         return ""
+    if line == AIMED:
+        return str(json.loads(text) in alive)
     return json.dumps(_known(json.loads(text), alive)) if line in _NAMED_BY_UID else text
 
 

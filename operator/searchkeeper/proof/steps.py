@@ -19,7 +19,7 @@ from searchkeeper.resources.codec import cluster_spec, records
 from searchkeeper.resources.specs import ClusterSpec
 from searchkeeper.upgrade.journal import Journal
 from searchkeeper.versions import Release
-from searchkeeper.writes import Key, Manifest, Patch
+from searchkeeper.writes import Delete, Key, Manifest, Patch
 
 _USABLE: Final = (ShardState.STARTED, ShardState.RELOCATING)
 
@@ -58,6 +58,11 @@ class Moment:
     @cached_property
     def journal(self) -> Journal:
         return Journal(self.ledger)
+
+    @cached_property
+    def is_deleting(self) -> bool:
+        """Somebody has asked for its end: whatever happens now, it does not come back."""
+        return self.resource is not None and is_terminating(self.resource)
 
     @property
     def engine(self) -> Engine:
@@ -102,6 +107,29 @@ class Step:
     @property
     def written(self) -> Manifest | None:
         return None if self.key is None else self.after.state.cluster.objects.get(self.key)
+
+    @property
+    def deleted_pod(self) -> str | None:
+        """The pod of a StatefulSet that is taken away."""
+        return self._deleted("Pod")
+
+    @property
+    def departing(self) -> str | None:
+        """The same, where the cluster stays, and has to do without it for a while."""
+        return None if self.before.is_deleting else self.deleted_pod
+
+    @property
+    def deleted_claim(self) -> str | None:
+        """The pod whose volume claim is taken away."""
+        name = self._deleted("PersistentVolumeClaim")
+        return None if name is None else name.removeprefix("data-")
+
+    def _deleted(self, kind: str) -> str | None:
+        match self.write:
+            case Delete(key) if key.kind == kind:
+                return key.name
+            case _:
+                return None
 
 
 def image_version(workload: Manifest) -> str:

@@ -89,12 +89,19 @@ def _security(raw: Mapping[str, Any]) -> Security:
 
 @of_the_same(4096)
 def records(status: Mapping[str, Any]) -> Records:
-    """What a status remembers. A ledger that nobody of ours wrote is as good as none."""
-    ledger = status.get("ledger") or {}
+    """What a status remembers. A line of the ledger that nobody of ours wrote is as good as none."""
+    read = {str(key): _line(text) for key, text in (status.get("ledger") or {}).items()}
     return Records(
-        Ledger.of({str(key): _entry(json.loads(text)) for key, text in ledger.items()}),
+        Ledger.of({key: entry for key, entry in read.items() if entry is not None}),
         tuple(_condition(each) for each in status.get("conditions") or ()),
     )
+
+
+def _line(text: str) -> Entry | None:
+    try:
+        return _entry(json.loads(text))
+    except (TypeError, ValueError, RecursionError):
+        return None
 
 
 def _entry(found: Any) -> Entry:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = ["CLUSTERS", "POOLS", "Definition", "definitions"]
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -22,12 +23,29 @@ _NAMES: Final = (
         "self.spec.pools.all(pool, size(self.metadata.name) + size(pool.name) <= 51)",
         "the names of the cluster and of each pool have at most 51 characters together: pods have both",
     ),
+    Rule(
+        "!has(self.spec.security) || !has(self.spec.security.credentialsSecret) || "
+        "!(self.spec.security.credentialsSecret in "
+        "[self.metadata.name + '-config', self.metadata.name + '-credentials'])",
+        "the Secrets of the cluster's name with -config or -credentials after it are the operator's own: "
+        "call yours something else",
+    ),
 )
+# What `kubectl get` shows: each column with its type and place, in a SearchCluster and in a SearchPool.
+_COLUMNS: Final = {
+    "Cluster": (None, "string .spec.cluster"),
+    "Version": ("string .status.engineVersion", "string .status.engineVersion"),
+    "Target": ("string .spec.version", "string .spec.engineVersion"),
+    "Phase": ("string .status.phase", None),
+    "Replicas": (None, "integer .spec.replicas"),
+    "Ready": ("string .status.ready", "integer .status.readyReplicas"),
+    "Age": ("date .metadata.creationTimestamp", "date .metadata.creationTimestamp"),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A kind of resource: what it is called, what it holds, and what `kubectl get` shows of it."""
+    """A kind of resource: what it is called, and what it holds."""
 
     kind: str
     short_name: str
@@ -36,7 +54,6 @@ class Definition:
     found: str
     spec: type[Any]
     status: type[Any]
-    columns: tuple[tuple[str, str, str], ...]
     categories: tuple[str, ...] = ()
     rules: tuple[Rule, ...] = ()
     is_scalable: bool = False
@@ -58,13 +75,6 @@ CLUSTERS: Final = Definition(
     found="What the cluster is.",
     spec=ClusterSpec,
     status=ClusterStatus,
-    columns=(
-        ("Version", "string", ".status.engineVersion"),
-        ("Target", "string", ".spec.version"),
-        ("Phase", "string", ".status.phase"),
-        ("Ready", "string", ".status.ready"),
-        ("Age", "date", ".metadata.creationTimestamp"),
-    ),
     categories=("all",),
     rules=_NAMES,
 )
@@ -76,14 +86,6 @@ POOLS: Final = Definition(
     found="What the pool is.",
     spec=SearchPoolSpec,
     status=PoolStatus,
-    columns=(
-        ("Cluster", "string", ".spec.cluster"),
-        ("Version", "string", ".status.engineVersion"),
-        ("Target", "string", ".spec.engineVersion"),
-        ("Replicas", "integer", ".spec.replicas"),
-        ("Ready", "integer", ".status.readyReplicas"),
-        ("Age", "date", ".metadata.creationTimestamp"),
-    ),
     is_scalable=True,
 )
 
@@ -111,16 +113,23 @@ def _definition(of: Definition) -> Schema:
 
 
 def _version(of: Definition) -> Schema:
-    columns = [{"name": name, "type": kind, "jsonPath": path} for name, kind, path in of.columns]
     scale = {"scale": {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}}
     return {
         "name": "v1alpha1",
         "served": True,
         "storage": True,
         "subresources": {"status": {}, **(scale if of.is_scalable else {})},
-        "additionalPrinterColumns": columns,
+        "additionalPrinterColumns": [*_columns(of)],
         "schema": {"openAPIV3Schema": _schema(of)},
     }
+
+
+def _columns(of: Definition) -> Iterator[Schema]:
+    for name, (in_cluster, in_pool) in _COLUMNS.items():
+        place = in_cluster if of is CLUSTERS else in_pool
+        if place is not None:
+            kind, _, path = place.partition(" ")
+            yield {"name": name, "type": kind, "jsonPath": path}
 
 
 def _schema(of: Definition) -> Schema:

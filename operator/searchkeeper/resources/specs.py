@@ -23,10 +23,19 @@ from searchkeeper.resources.schema import Facts, Rule
 ROLES: Final = ("cluster_manager", "data", "ingest", "ml", "coordinating")
 
 _VERSION: Final = r"^\d+\.\d+\.\d+$"
+# Of another object that the spec refers to: without a slash in it, which would lead elsewhere.
+_NAME: Final = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"
 # A StatefulSet's claims are settled when it is created.
 _STAYS: Final = Rule(
     "self == oldSelf",
     "a pool's storage cannot be changed: add a pool with the storage you want, then remove this one",
+)
+# Nodes that change their roles have given nothing away: neither shards, with which they refuse to start, nor
+# votes, which nobody could cast any more.
+_KEEP_ROLES: Final = Rule(
+    "oldSelf.all(role, role in self || !(role in ['data', 'cluster_manager']))",
+    "the roles data and cluster_manager cannot be taken from a pool: add a pool without them, then remove "
+    "this one, and its shards and votes leave first",
 )
 # With none of them nobody can be elected, and a cluster that is scaled to that has lost its state.
 _HAS_VOTERS: Final = Rule(
@@ -56,7 +65,7 @@ class Storage:
         ),
     ] = "10Gi"
     storage_class: Annotated[
-        str | None, Facts("The cluster's default when absent.", min_length=1, max_length=253)
+        str | None, Facts("The cluster's default when absent.", min_length=1, max_length=253, pattern=_NAME)
     ] = None
     ephemeral: Annotated[
         bool, Facts("Data lives and dies with the pod, so a node is drained before it restarts.")
@@ -64,6 +73,10 @@ class Storage:
 
 
 _Roles = Annotated[frozenset[str], Facts("What its nodes do.", one_of=ROLES, min_items=1, max_items=5)]
+_KeptRoles = Annotated[
+    frozenset[str],
+    Facts("What its nodes do.", one_of=ROLES, min_items=1, max_items=5, rules=(_KEEP_ROLES,)),
+]
 _Storage = Annotated[Storage, Facts("Where its nodes keep their data.", rules=(_STAYS,))]
 
 
@@ -79,7 +92,7 @@ class PoolSpec:
             max_length=24,
         ),
     ]
-    roles: _Roles
+    roles: _KeptRoles
     replicas: Annotated[int, Facts("How many nodes.", minimum=0, maximum=200)]
     storage: _Storage = field(default_factory=Storage)
 
@@ -97,7 +110,7 @@ class Dashboards:
     """OpenSearch Dashboards, upgraded after the engine."""
 
     enabled: Annotated[bool, Facts("Whether there are any.")] = False
-    replicas: Annotated[int, Facts("How many.", minimum=0)] = 1
+    replicas: Annotated[int, Facts("How many.", minimum=0, maximum=200)] = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +140,12 @@ class Security:
     """The Secrets that hold certificates and credentials."""
 
     tls_secret: Annotated[
-        str | None, Facts("Holds tls.crt and tls.key and ca.crt.", min_length=1, max_length=253)
+        str | None,
+        Facts("Holds tls.crt and tls.key and ca.crt.", min_length=1, max_length=253, pattern=_NAME),
     ] = None
     credentials_secret: Annotated[
-        str | None, Facts("Holds username and password.", min_length=1, max_length=253)
+        str | None,
+        Facts("Holds username and password.", min_length=1, max_length=253, pattern=_NAME),
     ] = None
 
 
@@ -139,7 +154,10 @@ class ClusterSpec:
     """What a cluster should be."""
 
     version: Annotated[
-        str, Facts("The OpenSearch version to run. Raising it starts an upgrade.", pattern=_VERSION)
+        str,
+        Facts(
+            "The OpenSearch version to run. Raising it starts an upgrade.", pattern=_VERSION, max_length=32
+        ),
     ]
     pools: Annotated[
         tuple[PoolSpec, ...],

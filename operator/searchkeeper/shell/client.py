@@ -14,12 +14,13 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 import urllib3
+import yaml
 from kubernetes import config
 from kubernetes.client import ApiClient, Configuration
 from kubernetes.client.exceptions import ApiException
 from kubernetes.dynamic import DynamicClient
 
-from searchkeeper.kinds import kind_of, path
+from searchkeeper.kinds import is_name, kind_of, path
 from searchkeeper.kube import Conflict, Gone, KubeError, Refused, Unavailable
 from searchkeeper.writes import Delete, Event, Key, Manifest, Patch
 
@@ -41,9 +42,13 @@ def settings_of(kubeconfig: str | None) -> Configuration:
             return settings
         except config.ConfigException:
             pass
-    config.load_kube_config(  # type: ignore[no-untyped-call]
-        kubeconfig, client_configuration=settings, persist_config=False
-    )
+    try:
+        config.load_kube_config(  # type: ignore[no-untyped-call]
+            kubeconfig, client_configuration=settings, persist_config=False
+        )
+    except (AttributeError, TypeError, ValueError, yaml.YAMLError) as error:
+        # What is no kubeconfig at all is read as far as it goes.
+        raise config.ConfigException(f"Invalid kube-config file. {error}") from error
     return settings
 
 
@@ -71,6 +76,9 @@ class Client:
         self._client.client.rest_client.close()
 
     def get(self, key: Key) -> Manifest | None:
+        """People write some names: one that no object can have must not lead to what is another's."""
+        if not is_name(key.name):
+            return None
         try:
             found: Manifest = self._call("get", _path(key))
         except Gone:

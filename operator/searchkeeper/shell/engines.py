@@ -73,7 +73,7 @@ class StandIn:
     def __init__(self, kube: Kube, key: Key) -> None:
         self._kube = kube
         self._key = key
-        self._engine = Engine()
+        self.engine = Engine()
         self._claims: dict[str, str] = {}
         self._lock = Lock()
 
@@ -85,18 +85,18 @@ class StandIn:
             except KubeError as error:
                 return Unreachable(str(error))
             self._lose_volumes({key.name: each["metadata"]["uid"] for key, each in claims.items()})
-            self._engine = advance(self._engine, processes(Cluster(pods)))
-            return look(self._engine)
+            self.engine = advance(self.engine, processes(Cluster(pods)))
+            return look(self.engine)
 
     def tell(self, call: Call) -> None:
         with self._lock:
-            self._engine = told(self._engine, call)
+            self.engine = told(self.engine, call)
 
     def _lose_volumes(self, claims: dict[str, str]) -> None:
         """A claim of another UID is another volume, and an empty one."""
-        for node, _ in self._engine.disks:
+        for node, _ in self.engine.disks:
             if claims.get(f"data-{node}") != self._claims.get(f"data-{node}"):
-                self._engine = wiped(self._engine, node)
+                self.engine = wiped(self.engine, node)
         self._claims = claims
 
     def _listed(self, kind: str) -> dict[Key, Manifest]:

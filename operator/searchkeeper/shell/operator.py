@@ -13,21 +13,23 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 import kopf
 
-from searchkeeper.configuration.names import FINALIZER, GROUP
-from searchkeeper.engine.driver import CallFailed, Driver
-from searchkeeper.kube import Conflict, Gone, Kube, KubeError
+from searchkeeper.configuration.names import GROUP
+from searchkeeper.engine.driver import Driver
+from searchkeeper.kube import Kube, KubeError
 from searchkeeper.loop import Cycle, cycle
+from searchkeeper.shell.clock import SteadyClock
 from searchkeeper.shell.health import Health
-from searchkeeper.shell.lease import Fenced, FencedDriver, Lease, NotOurs
+from searchkeeper.shell.lease import FencedDriver, Lease
 from searchkeeper.shell.logs import Log
+from searchkeeper.shell.looping import Loop, Pace, Stopping
 from searchkeeper.shell.metrics import Metrics
 from searchkeeper.shell.telling import Telling, TellingDriver
+from searchkeeper.shell.watching import watched
 from searchkeeper.versions import Release
 from searchkeeper.writes import Key
 
@@ -42,31 +44,8 @@ WATCHED: Final = (
 )
 # A pod names its cluster by the label of the configuration version that made it.
 _INSTANCE: Final = ("app.kubernetes.io/instance", "app")
-# Cycles that wrote, one after the other: no cluster has that much to be done without waiting for anything.
-_SUSPICIOUS: Final = 200
 # Longer than any request takes to fail.
 _LAST_WRITE: Final = 25
-
-
-class _Stopping(KubeError):
-    """The operator is asked to end: no further write."""
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """Seconds. `resync` between two looks at a cluster that is done, `busy` at one that waits for something.
-
-    The engine sends no events: a cluster that waits for it is looked at more often.
-    """
-
-    resync: float = 30
-    busy: float = 5
-    least_backoff: float = 0.2
-    most_backoff: float = 60
-    lease: float = 15
-
-    def after_failures(self, count: int) -> float:
-        return float(min(self.least_backoff * 2 ** (count - 1), self.most_backoff))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +59,7 @@ class Ports:
 
 
 class Operator:
-    """One process's share of the work. `run` ends when `stop` is called, or when watching fails for good."""
+    """One process's share of the work. `run` ends when `stop` is called."""
 
     def __init__(
         self,
@@ -90,19 +69,19 @@ class Operator:
         *,
         namespaces: Sequence[str] = (),
         pace: Pace | None = None,
-        clock: Callable[[], int] = lambda: int(time.time()),
+        clock: Callable[[], int] | None = None,
     ) -> None:
         self.ports = ports
         self.release = release
         self.lease = lease
         self.namespaces = tuple(namespaces)
         self.pace = pace or Pace()
-        self.clock = clock
+        self.clock: Callable[[], int] = clock or SteadyClock()
         self.health = Health()
         self.metrics = Metrics()
         self.log = Log(operator=release.version, identity=lease.identity)
         self._stop = threading.Event()
-        self._loops: dict[Key, _Loop] = {}
+        self._loops: dict[Key, Loop] = {}
         # The lease has a thread to itself: cycles that hang must not cost us the lease unnoticed.
         self._cycles = ThreadPoolExecutor(16, thread_name_prefix="cycle")
         self._leases = ThreadPoolExecutor(1, thread_name_prefix="lease")
@@ -115,43 +94,45 @@ class Operator:
     def is_stopping(self) -> bool:
         return self._stop.is_set()
 
+    @property
+    def kube(self) -> Kube:
+        return self.ports.kube
+
     def allowed(self) -> None:
         """Asked before every write. Raises KubeError."""
         if self._stop.is_set():
-            raise _Stopping("the operator is ending")
+            raise Stopping("the operator is ending")
         self.lease.confirm()
 
     async def run(self) -> None:
         self.log.info("started", namespaces=self.namespaces or "all")
         keeping = asyncio.create_task(self._keep_lease())
-        ready = asyncio.Event()
-        watching = asyncio.create_task(self._watch(ready))
-        noting = asyncio.create_task(self._note_ready(ready))
+        counting = asyncio.create_task(self._count())
         try:
-            await watching
+            await self._watch()
         finally:
             self.stop()
-            noting.cancel()
+            counting.cancel()
             has_ended = await self._end_loops()
-            await asyncio.gather(keeping, noting, return_exceptions=True)
+            await asyncio.gather(keeping, counting, return_exceptions=True)
             if has_ended:
                 await self._release()
             self._leases.shutdown(wait=False)
             self.log.info("stopped")
 
-    async def _watch(self, ready: asyncio.Event) -> None:
-        await kopf.operator(
-            registry=self._registry(),
-            settings=_settings(),
-            standalone=True,
-            clusterwide=not self.namespaces,
-            namespaces=self.namespaces,
-            ready_flag=ready,
-            stop_flag=self._stop,
-        )
+    async def _watch(self) -> None:
+        """What cannot be read ends a watch for good, and kopf with it: then all of them are begun again."""
+        failures = 0
+        while not self._stop.is_set():
+            try:
+                await watched(self._registry(), self.namespaces, self._stop, self._note_ready)
+            except Exception as error:  # noqa: BLE001 - the loops go on meanwhile: they look without being told
+                failures += 1
+                self.health.is_watching = False
+                self.log.error("watching has failed: beginning again", error=str(error))
+                await self._sleep(self.pace.after_failures(failures))
 
-    async def _note_ready(self, ready: asyncio.Event) -> None:
-        await ready.wait()
+    def _note_ready(self) -> None:
         self.health.is_watching = True
 
     def _registry(self) -> kopf.OperatorRegistry:
@@ -172,8 +153,8 @@ class Operator:
             if name is not None:
                 self._wake(Key(_API, "SearchCluster", namespace or "", name))
 
-        for watched in WATCHED:
-            kopf.on.event(*watched, registry=registry)(part_changed)
+        for kind in WATCHED:
+            kopf.on.event(*kind, registry=registry)(part_changed)
         return registry
 
     def _cluster_changed(self, key: Key, *, gone: bool) -> None:
@@ -183,12 +164,31 @@ class Operator:
                 found.end()
             return
         if key not in self._loops and not self._stop.is_set():
-            self._loops[key] = _Loop(self, key)
+            self._loops[key] = Loop(self, key)
         self._wake(key)
 
     def _wake(self, key: Key) -> None:
         if key in self._loops:
             self._loops[key].wake()
+
+    async def _count(self) -> None:
+        """Watches are for haste alone: who was not told of a cluster, or of its end, finds out by a list."""
+        while not self._stop.is_set():
+            await self._sleep(self.pace.resync)
+            known = set(self._loops)
+            try:
+                there = await self._in(self._cycles, self._listed)
+            except KubeError as error:
+                self.log.warning("the clusters cannot be counted", error=str(error))
+                continue
+            for key in sorted(there - known):
+                self._cluster_changed(key, gone=False)
+            for key in sorted(known - there):
+                self._cluster_changed(key, gone=True)
+
+    def _listed(self) -> set[Key]:
+        lists = (self.kube.list(_API, "SearchCluster", each, {}) for each in self.namespaces or ("",))
+        return {Key.of(each) for found in lists for each in found}
 
     async def _keep_lease(self) -> None:
         """Renews it in a third of its time, and tells the loops when it came or went."""
@@ -233,125 +233,23 @@ class Operator:
         except KubeError as error:
             self.log.warning("the lease is left to run out", error=str(error))
 
-    async def cycle_of(self, key: Key, telling: Telling) -> Cycle:
-        return await self._in(self._cycles, lambda: self._cycle(key, telling))
+    async def cycle_of(self, key: Key, telling: Telling, looking_since: int) -> Cycle:
+        return await self._in(self._cycles, lambda: self._cycle(key, telling, looking_since))
 
-    def _cycle(self, key: Key, telling: Telling) -> Cycle:
+    def _cycle(self, key: Key, telling: Telling, looking_since: int) -> Cycle:
         driver = TellingDriver(FencedDriver(self.ports.driver(key), self.allowed), telling)
-        condition = self.ports.operator_condition
-        return cycle(telling, driver, key, self.release, self.clock(), operator_condition=condition)
+        return cycle(
+            telling,
+            driver,
+            key,
+            self.release,
+            self.clock(),
+            looking_since=looking_since,
+            operator_condition=self.ports.operator_condition,
+        )
 
     async def _in(self, executor: ThreadPoolExecutor, call: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(executor, call)
-
-
-class _Loop:
-    """One cluster's loop: look, act, wait until there is a reason to look again. Never ends by an error."""
-
-    def __init__(self, operator: Operator, key: Key) -> None:
-        self._operator = operator
-        self._key = key
-        self._name = f"{key.namespace}/{key.name}"
-        self._wake = asyncio.Event()
-        self._is_over = False
-        self._failures = 0
-        self._writes_in_a_row = 0
-        fenced = Fenced(operator.ports.kube, operator.allowed)
-        self._telling = Telling(fenced, operator.log, operator.metrics, self._name)
-        self.task = asyncio.create_task(self._run())
-
-    def wake(self) -> None:
-        self._wake.set()
-
-    def end(self) -> None:
-        self._is_over = True
-        self._wake.set()
-
-    async def _run(self) -> None:
-        while not (self._is_over or self._operator.is_stopping):
-            self._operator.health.beat(self._name)
-            self._wake.clear()
-            delay = await self._turn() if self._operator.lease.is_ours else self._operator.pace.resync
-            if delay:
-                await self._wait(delay)
-        self._operator.health.forget(self._name)
-        self._operator.metrics.forget(cluster=self._name)
-
-    async def _wait(self, delay: float) -> None:
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._wake.wait(), delay)
-
-    async def _turn(self) -> float:
-        """One cycle; how long to wait after it. One that was told to end does not wait."""
-        started = time.monotonic()
-        self._telling.cycle += 1
-        try:
-            done = await self._operator.cycle_of(self._key, self._telling)
-        except Exception as error:  # noqa: BLE001 - whatever it was, the next cycle looks again
-            outcome, delay = "failed", self._failed(error)
-        else:
-            self._failures = 0
-            outcome, delay = self._outcome(done)
-        self._count(outcome, time.monotonic() - started)
-        return delay
-
-    def _outcome(self, done: Cycle) -> tuple[str, float]:
-        pace = self._operator.pace
-        self._writes_in_a_row = self._writes_in_a_row + 1 if done.wrote else 0
-        if done.wrote:
-            return "wrote", 0 if self._writes_in_a_row < _SUSPICIOUS else self._fought_over()
-        if done.converged:
-            return "converged", pace.resync
-        left = pace.busy if done.wake_at is None else done.wake_at - self._operator.clock()
-        return "waits", min(max(left, pace.least_backoff), pace.busy)
-
-    def _fought_over(self) -> float:
-        """Somebody undoes what is written, or an API server does not keep it: no reason to hurry."""
-        told = self._telling
-        if self._writes_in_a_row % _SUSPICIOUS == 0:
-            self._operator.log.warning("writes without an end", cluster=self._name, cycle=told.cycle)
-        return self._operator.pace.busy
-
-    def _failed(self, error: Exception) -> float:
-        """Others were quicker: that is no fault. Anything unforeseen is told with its trace."""
-        operator = self._operator
-        fields: dict[str, Any] = {"cluster": self._name, "cycle": self._telling.cycle, "error": str(error)}
-        operator.metrics.add("searchkeeper_failures_total", error=type(error).__name__, cluster=self._name)
-        if isinstance(error, _Stopping | NotOurs):
-            operator.log.info("not written", **fields)
-            return 0 if operator.is_stopping else operator.pace.busy
-        self._failures += 1
-        if isinstance(error, Conflict | Gone):
-            operator.log.info("somebody was quicker: looking again", **fields)
-        elif isinstance(error, KubeError | CallFailed):
-            operator.log.warning("no cycle: looking again", **fields)
-        else:
-            operator.log.error("a fault of the operator: looking again", trace=True, **fields)
-        return operator.pace.after_failures(self._failures)
-
-    def _count(self, outcome: str, seconds: float) -> None:
-        metrics = self._operator.metrics
-        metrics.add("searchkeeper_cycles_total", cluster=self._name, outcome=outcome)
-        metrics.add("searchkeeper_cycle_seconds_sum", seconds, cluster=self._name)
-        metrics.add("searchkeeper_cycle_seconds_count", cluster=self._name)
-        metrics.set("searchkeeper_last_cycle_timestamp_seconds", time.time(), cluster=self._name)
-
-
-def _settings() -> kopf.OperatorSettings:
-    settings = kopf.OperatorSettings()
-    # Events are ours to post, once each; and a watch that has gone quiet is begun again.
-    settings.posting.enabled = False
-    # Our definitions are there before us, and namespaces are named: no need to be allowed to look at either.
-    settings.scanning.disabled = True
-    settings.watching.server_timeout = 60
-    settings.watching.client_timeout = 70
-    settings.watching.connect_timeout = 10
-    settings.networking.request_timeout = 30
-    settings.queueing.exit_timeout = 0.5
-    settings.queueing.idle_timeout = 0.5
-    # Never used, since nothing here asks for one; if it were, it would be told apart from ours.
-    settings.persistence.finalizer = f"{FINALIZER}-watch"
-    return settings
 
 
 def _cluster_of(meta: Mapping[str, Any]) -> str | None:

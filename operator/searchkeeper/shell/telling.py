@@ -12,17 +12,17 @@ from typing import Any, Final, TypeVar
 from searchkeeper.engine.calls import Call
 from searchkeeper.engine.driver import Driver
 from searchkeeper.engine.view import EngineView, Unreachable
-from searchkeeper.explaining import spoken
 from searchkeeper.images import version_in
+from searchkeeper.kernel import STALLED
 from searchkeeper.kube import Kube
 from searchkeeper.shell.logs import Log
 from searchkeeper.shell.metrics import Metrics
 from searchkeeper.upgrade.journal import UNDER_WAY
+from searchkeeper.wording import spoken
 from searchkeeper.writes import Delete, Event, Key, Manifest, Patch
 
 T = TypeVar("T")
 
-_STALLED: Final = "stalled:"
 # Met on the way to any goal, for every action behind it: to tell of each would drown the one that matters.
 _UNREMARKABLE: Final = "PrerequisiteNotMet"
 
@@ -73,9 +73,9 @@ class Telling:
         self._answers[key] = answers
         for action, (state, reason, message) in answers.items():
             if before.get(action, ("", "", ""))[:2] != (state, reason) and reason != _UNREMARKABLE:
-                self._tell(message or reason, action=action, resource=str(key), status=state, reason=reason)
+                self._tell(message or action, action=action, resource=str(key), status=state, reason=reason)
         waits = [each for each in answers.values() if each[0] == "False"]
-        stalls = [each for each in waits if each[2].startswith(_STALLED)]
+        stalls = [each for each in waits if each[2].startswith(STALLED)]
         labels = {"cluster": self.cluster, "resource": str(key)}
         self.metrics.set("searchkeeper_waits", len(waits), **labels)
         self.metrics.set("searchkeeper_stalls", len(stalls), **labels)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["is_empty", "only_here", "shared_shards", "why_nobody_takes"]
+__all__ = ["has_other_manager", "is_empty", "only_here", "shared_shards", "why_nobody_takes"]
 
 from collections.abc import Iterable
 from typing import Final
@@ -35,6 +35,11 @@ def is_empty(engine: EngineView | Unreachable, nodes: Iterable[str]) -> bool:
     if isinstance(engine, Unreachable):
         return False
     return not (names & engine.voters or any(engine.copies_on(name) for name in names))
+
+
+def has_other_manager(engine: EngineView, node: str) -> bool:
+    """Whether somebody else could have its vote."""
+    return any("cluster_manager" in each.roles for each in engine.nodes if each.name != node)
 
 
 def why_nobody_takes(engine: EngineView, node: str, leaving: frozenset[str]) -> str | None:

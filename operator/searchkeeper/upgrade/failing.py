@@ -23,14 +23,19 @@ _WAITERS: Final = ("PodsAreCurrent", "PoolsAreSettled", "EngineIsHealthy", "Upgr
 def failure(seen: Observed, journal: Journal) -> str | None:
     """Why the roll counts as failed: somebody was waited for longer than the policy allows.
 
-    While it is paused nobody is waited for.
+    While it is paused nobody is waited for. Whoever has just begun to look waits for as long itself: the
+    moments in the ledger may be those of another clock.
     """
     policy = seen.cluster.spec.upgrade
-    for name in () if policy.paused else _WAITERS:
+    for name in () if policy.paused or _is_new_here(seen) else _WAITERS:
         found = waited(journal.ledger, name, seen.now)
         if found is not None and found[1] >= policy.health_deadline:
             return f"{name} has been waiting for {policy.health_deadline} seconds ({found[0]})"
     return None
+
+
+def _is_new_here(seen: Observed) -> bool:
+    return seen.now - seen.looking_since < seen.cluster.spec.upgrade.health_deadline
 
 
 def order_in(seen: Observed) -> str | None:
@@ -85,9 +90,14 @@ def _turning(seen: Observed, before: str, target: str, cause: str) -> Answer:
 
 
 def _another_target(seen: Observed, journal: Journal) -> Answer:
-    """A newer wish waits for an upgrade that goes well, and takes the place of one that does not."""
+    """A newer wish waits for an upgrade that goes well, and takes the place of one that does not.
+
+    One that is refused changes nothing: who waited for another would hold the lock for ever.
+    """
     before, target = journal.under_way or ("", "")
     wanted, has_crossed = seen.cluster.spec.version, bool(crossed(seen, journal, before))
+    if refusal(before, wanted, seen.release) is not None:
+        return done(f"{target} goes on, for {wanted} is refused")
     if has_crossed and not _is_failing(seen, journal, target):
         return waiting("Later", f"{wanted} has to wait until {target} is reached", patience=FOR_EVER)
     if not has_crossed or refusal(target, wanted, seen.release) is None:

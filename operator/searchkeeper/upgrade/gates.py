@@ -5,7 +5,16 @@ Every gate looks at one candidate. All of them are shown to people; the first cl
 
 from __future__ import annotations
 
-__all__ = ["FATAL", "FOR_EVER", "Candidate", "Verdict", "first_closed", "is_lost_already", "verdicts"]
+__all__ = [
+    "FATAL",
+    "FOR_EVER",
+    "Candidate",
+    "Verdict",
+    "first_closed",
+    "is_lost_already",
+    "is_lost_for_good",
+    "verdicts",
+]
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,7 +22,7 @@ from typing import Final
 
 from searchkeeper.engine.view import Allocation, Color, EngineView, ShardCopy, ShardState, Unreachable
 from searchkeeper.observed import Observed, Pod, PoolView
-from searchkeeper.upgrade.copies import only_here, shared_shards
+from searchkeeper.upgrade.copies import has_other_manager, only_here, shared_shards
 from searchkeeper.upgrade.journal import Journal
 
 # A person decides when this ends: no deadline would hurry them.
@@ -56,6 +65,13 @@ class _Look:
         """The pods that are gone, or will be when all gates are open."""
         return self.candidate.batch | {self.candidate.pod.name}
 
+    def excused(self) -> frozenset[str]:
+        """Who need not be there: on the way back nobody who is down for good, or it would never end."""
+        if Journal(self.seen.cluster.records.ledger).returns_to is None:
+            return frozenset()
+        pods = (Candidate(pod, pool) for pool in self.seen.pools for pod in pool.staying)
+        return frozenset(each.pod.name for each in pods if is_lost_for_good(each, self.seen)) - self.away
+
 
 _Gate = Callable[[_Look], str | None]
 
@@ -71,6 +87,12 @@ def is_lost_already(candidate: Candidate, seen: Observed) -> bool:
     if isinstance(seen.engine, Unreachable):
         return pod.problem in FATAL
     return seen.engine.node(pod.name) is None
+
+
+def is_lost_for_good(candidate: Candidate, seen: Observed) -> bool:
+    """It is lost, and neither just beginning nor just ending."""
+    pod = candidate.pod
+    return pod.problem in FATAL and not pod.is_terminating and is_lost_already(candidate, seen)
 
 
 def first_closed(candidate: Candidate, seen: Observed) -> Verdict | None:
@@ -103,22 +125,25 @@ def _pods_are_ready(look: _Look) -> str | None:
 
     Whoever leaves for good is not waited for.
     """
+    excused = look.excused()
     for pool in look.seen.pools:
-        here = [pod for pod in pool.staying if pod.name not in look.away]
+        here = [pod for pod in pool.staying if pod.name not in look.away | excused]
         unready = [pod.name for pod in here if pod.is_terminating or not pod.is_ready]
         if unready:
             return f"{', '.join(unready)} of pool {pool.spec.name} not ready"
-        expected = pool.replicas - (len(look.away) if pool is look.candidate.pool else 0)
-        if len(here) < expected:
+        gone = len(look.away) if pool is look.candidate.pool else 0
+        down = sum(pod.name in excused for pod in pool.staying)
+        if len(here) < pool.replicas - gone - down:
             return f"pool {pool.spec.name} has {len(pool.staying)} of {pool.replicas} pods"
     return None
 
 
 def _nodes_have_joined(look: _Look) -> str | None:
-    staying = (pod for pool in look.seen.pools for pod in pool.staying)
-    here = (pod.name for pod in staying if pod.name not in look.away)
+    staying, missing = (pod for pool in look.seen.pools for pod in pool.staying), look.away | look.excused()
+    here = (pod.name for pod in staying if pod.name not in missing)
     absent = [name for name in here if look.engine.node(name) is None]
-    return f"{', '.join(absent)} has not joined the cluster" if absent else None
+    verb = "has" if len(absent) == 1 else "have"
+    return f"{', '.join(absent)} {verb} not joined the cluster" if absent else None
 
 
 def _health_allows_it(look: _Look) -> str | None:
@@ -167,10 +192,16 @@ def _complaint(copy: ShardCopy) -> str:
 
 
 def _quorum_survives(look: _Look) -> str | None:
-    """A majority of the committed voters stays without this one. A lone voter has no majority to lose."""
+    """A majority of the committed voters stays without this one. A lone voter has no majority to lose.
+
+    But it has to come back as one, where it cannot leave its vote to another manager before.
+    """
     voters, name = look.engine.voters, look.candidate.pod.name
-    if name not in voters or len(voters) == 1:
+    if name not in voters:
         return None
+    if len(voters) == 1:
+        can_go = look.candidate.pool.spec.votes or has_other_manager(look.engine, name)
+        return None if can_go else f"{name} has the only vote, and nobody to leave it to"
     ready = {pod.name for pod in look.seen.pods if pod.is_ready and not pod.is_terminating}
     left = [voter for voter in voters - {name} if voter in ready and look.engine.node(voter)]
     needed = len(voters) // 2 + 1

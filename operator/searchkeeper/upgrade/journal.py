@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "AIMED",
     "ALLOCATION",
     "AWAY",
     "CROSSED",
@@ -17,6 +18,7 @@ __all__ = [
     "REFUSED",
     "RETURN",
     "SIZE",
+    "TOLD",
     "TROUBLE",
     "UNDER_WAY",
     "VOTING",
@@ -42,6 +44,8 @@ CROSSED: Final = "upgrade/crossed"
 GIVEN_UP: Final = "upgrade/given-up"
 # The generation whose version was refused, so that it is said once.
 REFUSED: Final = "refused"
+# What people were told of, as long as it lasts, so that it is told once.
+TOLD: Final = "told"
 # What the engine was told, and is to be undone: the value that was there before.
 ALLOCATION: Final = "engine/allocation"
 EXCLUDED: Final = "engine/excluded"
@@ -54,6 +58,8 @@ DELETING: Final = "deleting"
 # The roll: pods that were taken away, as (name, uid); how many of a pool may be; the pod that was flushed
 # for; whether somebody of this batch failed; the volume claim that was taken away, as (name, uid).
 AWAY: Final = "roll/away"
+# The resource version of the pod that was noted last: its deletion names it, and may still be on its way.
+AIMED: Final = "roll/aimed"
 SIZE: Final = "roll/size"
 FLUSHED: Final = "roll/flushed"
 TROUBLE: Final = "roll/trouble"
@@ -94,6 +100,11 @@ class Journal:
                 return None
 
     @property
+    def told(self) -> frozenset[str]:
+        """What people know of: the reasons of events."""
+        return frozenset(_texts(self.ledger.get(TOLD)))
+
+    @property
     def allocation_before(self) -> str | None:
         """What allocation was before we changed it; `all` also where there was no setting."""
         return _text(self.ledger.get(ALLOCATION))
@@ -129,6 +140,11 @@ class Journal:
     def away(self) -> dict[str, str]:
         """The UID that each pod had when it was taken away, by name."""
         return dict(_pairs(self.ledger.get(AWAY)))
+
+    @property
+    def aimed_at(self) -> str | None:
+        """The state in which a pod was last seen that was to go."""
+        return _text(self.ledger.get(AIMED))
 
     @property
     def crossed(self) -> dict[str, str]:

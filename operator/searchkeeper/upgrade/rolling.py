@@ -10,18 +10,21 @@ __all__ = ["Roll", "roll"]
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
-from searchkeeper.engine.calls import Exclude, ExcludeFromVoting, Flush, SetAllocation
+from searchkeeper.engine.calls import Exclude, Flush, SetAllocation
 from searchkeeper.engine.view import Allocation, EngineView, Unreachable
 from searchkeeper.kernel import Answer, Note, done, waiting, working
 from searchkeeper.observed import Observed, Pod, PoolView
+from searchkeeper.upgrade.batches import allowed, doubled, halved, sized, trouble
 from searchkeeper.upgrade.copies import only_here
 from searchkeeper.upgrade.emptying import emptied, is_as_empty_as_can_be, must_be_emptied, on_empty_disk
 from searchkeeper.upgrade.failing import failure
 from searchkeeper.upgrade.gates import Candidate, first_closed, is_lost_already
-from searchkeeper.upgrade.handing import handed_over
+from searchkeeper.upgrade.handing import handed_over, is_handed
 from searchkeeper.upgrade.journal import (
+    AIMED,
     ALLOCATION,
     AWAY,
     EXCLUDED,
@@ -29,27 +32,33 @@ from searchkeeper.upgrade.journal import (
     PARTITION,
     SIZE,
     TROUBLE,
-    VOTING,
     WIPED,
     Journal,
 )
+from searchkeeper.upgrade.mending import awaits_cure, given_up
 from searchkeeper.upgrade.order import candidates
 from searchkeeper.upgrade.returning import obstacles
-from searchkeeper.upgrade.settings import restored
+from searchkeeper.upgrade.settings import restored, to_be_undone
+from searchkeeper.upgrade.sparing import spared
 from searchkeeper.upgrade.volumes import claim_of, needs_empty_disk
+from searchkeeper.upgrade.voting import vote_moved
 from searchkeeper.writes import Delete, Key, Tell
 
 # What is of no use to anybody when no pod is stale and nobody is away.
-_OF_THE_ROLL: Final = (SIZE, PARTITION, FLUSHED, TROUBLE, WIPED)
+_OF_THE_ROLL: Final = (SIZE, PARTITION, FLUSHED, TROUBLE, WIPED, AIMED)
 
 
 @dataclass(frozen=True, slots=True)
 class Roll:
-    """What a roll works on: the world, its journal, and the pools in the order they go."""
+    """What a roll works on: the world, its journal, and the pools in the order they go.
+
+    `ahead` are those whose turn has not come: of them only whoever cannot wait for it is replaced.
+    """
 
     seen: Observed
     journal: Journal
     pools: tuple[PoolView, ...]
+    ahead: frozenset[str] = frozenset()
 
     @property
     def patience(self) -> int:
@@ -57,23 +66,32 @@ class Roll:
 
     @property
     def pool(self) -> PoolView | None:
-        """The first pool that has anything to replace, or somebody away."""
-        return next((pool for pool in self.pools if pool.stale_pods or self._misses(pool)), None)
+        """The first pool that has anything to replace, or somebody away.
+
+        Before all others one that is ahead, with somebody who awaits a cure: everybody would wait for it.
+        """
+        ailing = (pool for pool in self.pools if pool.spec.name in self.ahead and self.candidates(pool))
+        due = (pool for pool in self.pools if pool.spec.name not in self.ahead and self._is_left(pool))
+        return next(chain(ailing, due), None)
 
     @property
     def goes_back(self) -> bool:
         return self.journal.returns_to is not None
 
     def candidates(self, pool: PoolView) -> tuple[Pod, ...]:
-        return candidates(pool, self.seen.engine, backwards=self.goes_back)
+        found = candidates(pool, self.seen.engine, backwards=self.goes_back)
+        if pool.spec.name not in self.ahead:
+            return found
+        return tuple(pod for pod in found if awaits_cure(self.seen, self.journal, Candidate(pod, pool)))
 
-    def _misses(self, pool: PoolView) -> bool:
-        return any(pod.name in self.journal.away for pod in pool.pods)
+    def _is_left(self, pool: PoolView) -> bool:
+        return bool(pool.stale_pods) or any(pod.name in self.journal.away for pod in pool.pods)
 
 
 def roll(this: Roll) -> Answer:
     """True when no pod is stale, nobody is away, and nothing that was set for it is left."""
-    mending = _forgotten(this) or _emptied(this) or _mended(this)
+    rethought = spared(this.seen, this.journal) or given_up(this.seen, this.journal)
+    mending = rethought or _emptied(this) or _mended(this)
     if mending is not None:
         return mending
     missing = _missing(this)
@@ -85,7 +103,7 @@ def roll(this: Roll) -> Answer:
     if pool is None:
         over = tuple(Note(line, None) for line in _OF_THE_ROLL if line in this.journal.ledger)
         return restored(this.seen, this.journal) or done("every pod is of the newest template", notes=over)
-    if not (pool.spec.holds_data or pool.spec.votes):
+    if is_handed(pool):
         return handed_over(this.seen, this.journal, pool)
     return _take(this, Candidate(this.candidates(pool)[0], pool))
 
@@ -101,7 +119,7 @@ def _emptied(this: Roll) -> Answer | None:
     for pool in this.pools:
         for pod in pool.pods:
             claim = claim_of(this.seen, pod.name)
-            is_due = has_failed or not (pool.spec.holds_data or pool.spec.votes)
+            is_due = has_failed or is_handed(pool)
             if claim is None or not needs_empty_disk(this.seen, this.journal, pod):
                 continue
             if claim.is_leaving:
@@ -119,46 +137,20 @@ def _mended(this: Roll) -> Answer | None:
     if not this.journal.away:
         return None
     for pool in this.pools:
-        for pod in this.candidates(pool):
+        for pod in () if is_handed(pool) else this.candidates(pool):
             candidate = Candidate(pod, pool, frozenset(this.journal.away) - {pod.name})
             lost = is_lost_already(candidate, this.seen) and not pod.is_terminating
             if lost and first_closed(candidate, this.seen) is None:
-                return _deleted(this, candidate, *_trouble(this, pool))
+                return _deleted(this, candidate, *trouble(this.journal, pool.spec.name))
     return None
 
 
 def _patient(this: Roll, pool: PoolView | None, missing: list[str]) -> Answer:
     """Whoever takes too long makes the next batch smaller."""
+    has_failed = failure(this.seen, this.journal) is not None
+    notes = trouble(this.journal, pool.spec.name) if has_failed and pool is not None else ()
     message = f"{', '.join(missing)} not back yet"
-    has_failed = pool is not None and failure(this.seen, this.journal) is not None
-    notes = _trouble(this, pool) if has_failed and pool is not None else ()
     return waiting("PodsComeBack", message, patience=this.patience, notes=notes)
-
-
-def _trouble(this: Roll, pool: PoolView) -> tuple[Note, ...]:
-    if this.journal.has_trouble:
-        return ()
-    return Note(TROUBLE, True), *_halved(this, pool.spec.name)
-
-
-def _halved(this: Roll, pool: str) -> tuple[Note, ...]:
-    size = this.journal.size(pool) // 2
-    return (Note(SIZE, (pool, size) if size > 1 else None),)
-
-
-def _stayed(this: Roll) -> set[str]:
-    """Those who were to go and never did: the one who noted it was stopped before the deed."""
-    present = {(pod.name, pod.uid) for pod in this.seen.pods if not pod.is_terminating}
-    return {name for name, uid in this.journal.away.items() if (name, uid) in present}
-
-
-def _forgotten(this: Roll) -> Answer | None:
-    """Whether they may go is decided anew: the world may be another one by now."""
-    stayed = _stayed(this)
-    if not stayed:
-        return None
-    left = tuple(sorted((name, uid) for name, uid in this.journal.away.items() if name not in stayed))
-    return working("NotTaken", f"{', '.join(sorted(stayed))} still there", notes=(Note(AWAY, left or None),))
 
 
 def _missing(this: Roll) -> list[str]:
@@ -166,7 +158,7 @@ def _missing(this: Roll) -> list[str]:
 
     Nobody waits for a pod of a template that is not wanted any more.
     """
-    pods = {pod.name: (pod, pool) for pool in this.pools for pod in pool.pods}
+    pods = {pod.name: (pod, pool) for pool in this.seen.pools for pod in pool.pods}
     outdated = _outdated(this)
     return [
         name
@@ -194,8 +186,8 @@ def _is_back(found: tuple[Pod, PoolView] | None, uid: str, seen: Observed) -> bo
 def _next_of_batch(this: Roll, pool: PoolView) -> Answer | None:
     """Another pod for the batch, if it may be larger and nothing stands against this one."""
     batch = frozenset(this.journal.away)
-    size = min(this.journal.size(pool.spec.name), this.seen.cluster.spec.upgrade.max_batch)
-    if pool.spec.votes or this.goes_back or len(batch) >= size:
+    is_full = len(batch) >= allowed(this.seen, this.journal, pool.spec.name)
+    if pool.spec.votes or this.goes_back or is_full:
         return None
     left = [pod for pod in this.candidates(pool) if pod.name not in batch and not pod.is_terminating]
     for pod in left:
@@ -213,7 +205,7 @@ def _welcome(this: Roll) -> Answer:
     undoing = restored(this.seen, this.journal)
     if undoing is not None:
         return undoing
-    over = tuple(Note(each, None) for each in (AWAY, FLUSHED, TROUBLE, WIPED))
+    over = tuple(Note(each, None) for each in (AWAY, AIMED, FLUSHED, TROUBLE, WIPED))
     return working("PodsAreBack", f"{', '.join(this.journal.away)} back", notes=(*over, *_next_size(this)))
 
 
@@ -223,9 +215,8 @@ def _next_size(this: Roll) -> tuple[Note, ...]:
     if pool is None or this.journal.has_trouble:
         return ()
     if _outdated(this):
-        return _halved(this, pool)
-    larger = min(this.journal.size(pool) * 2, this.seen.cluster.spec.upgrade.max_batch)
-    return (Note(SIZE, (pool, larger) if larger > 1 else None),)
+        return halved(this.journal, pool)
+    return (sized(pool, doubled(this.seen, this.journal, pool)),)
 
 
 def _take(this: Roll, candidate: Candidate) -> Answer:
@@ -288,7 +279,9 @@ def _preparations(this: Roll, candidate: Candidate) -> Iterator[Answer]:
     engine = this.seen.engine
     if isinstance(engine, Unreachable) or is_lost_already(candidate, this.seen):
         return
-    yield from _vote_moved(this, candidate, engine)
+    moving = vote_moved(this.seen, this.journal, candidate.pod.name)
+    if moving is not None:
+        yield moving
     if not candidate.pool.spec.holds_data:
         return
     leaves_nothing = candidate.pool.spec.storage.ephemeral or must_be_emptied(
@@ -307,25 +300,15 @@ def _may_be_emptied(candidate: Candidate, engine: EngineView) -> bool:
     return bool(others) and any(copy.index in single for copy in only_here(engine, candidate.pod.name))
 
 
-def _vote_moved(this: Roll, candidate: Candidate, engine: EngineView) -> Iterator[Answer]:
-    """The only voter gives its vote to another manager first, where there is one."""
-    name = candidate.pod.name
-    heirs = [n for n in engine.nodes if "cluster_manager" in n.roles and n.name != name]
-    if engine.voters != {name} or not heirs:
-        return
-    if this.journal.moved_vote != name or name not in engine.voting_exclusions:
-        notes = (Note(VOTING, name),)
-        yield working("MovingVote", f"{name} gives its vote away", Tell(ExcludeFromVoting(name)), notes=notes)
-    else:
-        yield waiting("VoteMoves", f"{name} still has the only vote", patience=this.patience)
-
-
 def _drained(this: Roll, candidate: Candidate, engine: EngineView) -> Iterator[Answer]:
+    """Whom somebody else has excluded is not in the journal: that is not for us to undo."""
     name = candidate.pod.name
-    if name not in engine.excluded or name not in this.journal.excluded:
+    if name not in engine.excluded:
         ours = this.journal.excluded | {name}
         call = Tell(Exclude(engine.excluded | ours))
-        yield working("Draining", f"shards leave {name}", call, notes=(Note(EXCLUDED, tuple(sorted(ours))),))
+        yield working(
+            "Draining", f"shards leave {name}", call, notes=to_be_undone(EXCLUDED, tuple(sorted(ours)))
+        )
     elif engine.copies_on(name) and not is_as_empty_as_can_be(this.seen, this.journal, candidate.pod, engine):
         left = len(engine.copies_on(name))
         yield waiting("Drains", f"{left} shards are still on {name}", patience=this.patience)
@@ -333,18 +316,16 @@ def _drained(this: Roll, candidate: Candidate, engine: EngineView) -> Iterator[A
 
 def _held(this: Roll, candidate: Candidate, engine: EngineView) -> Iterator[Answer]:
     """Replicas are not built elsewhere for a node that will be back in a minute. A batch is flushed once."""
-    if this.journal.allocation_before is None:
-        notes = (Note(ALLOCATION, str(engine.allocation)),)
-        yield _holding(candidate, notes)
-    elif engine.allocation is not Allocation.PRIMARIES:
-        yield _holding(candidate, ())
+    before = this.journal.allocation_before
+    if before is None or engine.allocation is not Allocation.PRIMARIES:
+        yield _holding(candidate, before or str(engine.allocation))
     elif this.journal.flushed_for not in (candidate.pod.uid, *this.journal.away.values()):
         notes = (Note(FLUSHED, candidate.pod.uid),)
         yield working("Flushing", "what is in memory goes to disk", Tell(Flush()), notes=notes)
 
 
-def _holding(candidate: Candidate, notes: tuple[Note, ...]) -> Answer:
-    call = Tell(SetAllocation(Allocation.PRIMARIES))
+def _holding(candidate: Candidate, before: str) -> Answer:
+    call, notes = Tell(SetAllocation(Allocation.PRIMARIES)), to_be_undone(ALLOCATION, before)
     return working("HoldingShards", f"no shard moves while {candidate.pod.name} is away", call, notes=notes)
 
 
@@ -352,4 +333,5 @@ def _deleted(this: Roll, candidate: Candidate, *others: Note) -> Answer:
     pod, namespace = candidate.pod, this.seen.cluster.key.namespace
     away = tuple(sorted({**this.journal.away, pod.name: pod.uid}.items()))
     delete = Delete(Key("v1", "Pod", namespace, pod.name), pod.uid, pod.resource_version)
-    return working("ReplacingPod", f"{pod.name} is replaced", delete, notes=(Note(AWAY, away), *others))
+    notes = (Note(AWAY, away), Note(AIMED, pod.resource_version), *others)
+    return working("ReplacingPod", f"{pod.name} is replaced", delete, notes=notes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["SETTINGS", "forgiven", "restored", "undone"]
+__all__ = ["SETTINGS", "forgiven", "restored", "to_be_undone", "undone"]
 
 from collections.abc import Collection
 from typing import Final
@@ -10,12 +10,33 @@ from typing import Final
 from searchkeeper.engine.calls import ClearVotingExclusions, Exclude, SetAllocation
 from searchkeeper.engine.view import Allocation, EngineView, Unreachable
 from searchkeeper.kernel import Answer, Note, waiting, working
+from searchkeeper.kernel.ledger import Entry
 from searchkeeper.observed import Observed
 from searchkeeper.upgrade.journal import ALLOCATION, EXCLUDED, LEAVING, LEAVING_VOTES, VOTING, Journal
 from searchkeeper.writes import Tell
 
 # The lines of the journal that stand for something the engine was told.
 SETTINGS: Final = (ALLOCATION, EXCLUDED, VOTING, LEAVING, LEAVING_VOTES)
+# Beside such a line: the engine was told to take it back.
+_TAKEN_BACK: Final = "/taken-back"
+
+
+def to_be_undone(line: str, value: Entry) -> tuple[Note, ...]:
+    """What is noted before the engine is told something that is to be taken back."""
+    return Note(line, value), Note(line + _TAKEN_BACK, None)
+
+
+def _is_taken_back(journal: Journal, line: str) -> bool:
+    """An engine that looks as before is not enough: a call that was lost may only be late."""
+    return journal.ledger.get(line + _TAKEN_BACK) is True
+
+
+def _taking_back(line: str) -> tuple[Note, ...]:
+    return (Note(line + _TAKEN_BACK, True),)
+
+
+def _over(line: str, left: tuple[str, ...] = ()) -> tuple[Note, ...]:
+    return Note(line, left or None), Note(line + _TAKEN_BACK, None)
 
 
 def undone(seen: Observed, journal: Journal) -> Answer | None:
@@ -37,27 +58,29 @@ def forgiven(seen: Observed, journal: Journal, departing: Collection[str]) -> An
 def _shards_forgiven(engine: EngineView, journal: Journal, names: frozenset[str]) -> Answer | None:
     if not names:
         return None
-    if names & engine.excluded:
-        call = Tell(Exclude(engine.excluded - names))
-        return working("RestoringShards", f"shards may be on {', '.join(sorted(names))} again", call)
+    if names & engine.excluded or not _is_taken_back(journal, LEAVING):
+        call, notes = Tell(Exclude(engine.excluded - names)), _taking_back(LEAVING)
+        message = f"shards may be on {', '.join(sorted(names))} again"
+        return working("RestoringShards", message, call, notes=notes)
     left = tuple(sorted(journal.leaving - names))
-    return working("Restored", "nobody who has left is excluded", notes=(Note(LEAVING, left or None),))
+    return working("Restored", "nobody who has left is excluded", notes=_over(LEAVING, left))
 
 
 def _votes_forgiven(engine: EngineView, journal: Journal, names: frozenset[str]) -> Answer | None:
     """The engine forgets all exclusions or none: those that are still needed are told again."""
     if not names:
         return None
-    if names & engine.voting_exclusions:
-        return working("RestoringVotes", "every manager may vote again", Tell(ClearVotingExclusions()))
+    if names & engine.voting_exclusions or not _is_taken_back(journal, LEAVING_VOTES):
+        call, notes = Tell(ClearVotingExclusions()), _taking_back(LEAVING_VOTES)
+        return working("RestoringVotes", "every manager may vote again", call, notes=notes)
     left = tuple(sorted(journal.leaving_votes - names))
-    return working("Restored", "nobody who has left is excluded", notes=(Note(LEAVING_VOTES, left or None),))
+    return working("Restored", "nobody who has left is excluded", notes=_over(LEAVING_VOTES, left))
 
 
 def restored(seen: Observed, journal: Journal) -> Answer | None:
     """The next step towards the settings as they were; None when nothing of ours is left.
 
-    A line leaves the journal only when the engine shows that it is undone.
+    A line leaves the journal only when the engine was told to undo it, and shows that it is undone.
     """
     if not (journal.allocation_before or journal.excluded or journal.moved_vote):
         return None
@@ -73,24 +96,27 @@ def _allocation(engine: EngineView, journal: Journal) -> Answer | None:
     before = journal.allocation_before
     if before is None:
         return None
-    if str(engine.allocation) == before:
-        return working("Restored", f"allocation is {before} again", notes=(Note(ALLOCATION, None),))
-    value = None if before == Allocation.ALL else Allocation(before)
-    return working("RestoringAllocation", f"allocation becomes {before}", Tell(SetAllocation(value)))
+    if str(engine.allocation) == before and _is_taken_back(journal, ALLOCATION):
+        return working("Restored", f"allocation is {before} again", notes=_over(ALLOCATION))
+    call = Tell(SetAllocation(None if before == Allocation.ALL else Allocation(before)))
+    message = f"allocation becomes {before}"
+    return working("RestoringAllocation", message, call, notes=_taking_back(ALLOCATION))
 
 
 def _exclusions(engine: EngineView, journal: Journal) -> Answer | None:
     ours = journal.excluded
     if not ours:
         return None
-    if not ours & engine.excluded:
-        return working("Restored", "no node of ours is excluded", notes=(Note(EXCLUDED, None),))
-    return working("RestoringShards", "shards may come back", Tell(Exclude(engine.excluded - ours)))
+    if not ours & engine.excluded and _is_taken_back(journal, EXCLUDED):
+        return working("Restored", "no node of ours is excluded", notes=_over(EXCLUDED))
+    call = Tell(Exclude(engine.excluded - ours))
+    return working("RestoringShards", "shards may come back", call, notes=_taking_back(EXCLUDED))
 
 
 def _vote(engine: EngineView, journal: Journal) -> Answer | None:
     if journal.moved_vote is None:
         return None
-    if not engine.voting_exclusions:
-        return working("Restored", "every manager may vote", notes=(Note(VOTING, None),))
-    return working("RestoringVotes", "every manager may vote again", Tell(ClearVotingExclusions()))
+    if not engine.voting_exclusions and _is_taken_back(journal, VOTING):
+        return working("Restored", "every manager may vote", notes=_over(VOTING))
+    call = Tell(ClearVotingExclusions())
+    return working("RestoringVotes", "every manager may vote again", call, notes=_taking_back(VOTING))

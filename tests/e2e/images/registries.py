@@ -47,7 +47,7 @@ class DockerRegistry:
     def start(self) -> None:
         command = (program("docker-registry"), "serve", self.folder / "config.yml")
         self._process = started("docker-registry", self._log, command, self.folder)
-        until("docker-registry listens", self._listens, 30)
+        until("docker-registry listens", self._listens)
 
     def _listens(self) -> bool:
         address, _, port = self.host.partition(":")

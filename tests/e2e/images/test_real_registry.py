@@ -67,7 +67,7 @@ def ran(
         env=environment,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         **options,
     )
     assert not check or done.returncode == 0, done.stderr
@@ -220,7 +220,8 @@ def test_a_damaged_blob_is_refused(registry: DockerRegistry, tmp_path: Path, cha
 DATA = os.urandom(4 << 20)
 
 
-def choice(attempts: int = 20) -> Options:
+def choice(attempts: int = 240) -> Options:
+    """Two minutes of patience: as long as a registry may take to come back on a busy machine."""
     patience = Patience(attempts=attempts, first=0.1, longest=0.5)
     return Options(insecure=True, chunk=256 << 10, patience=patience, environment={})
 
@@ -243,11 +244,11 @@ def test_a_push_survives_a_registry_that_is_killed_and_comes_back(registry: Dock
 
     thread = threading.Thread(target=pushing)
     thread.start()
-    assert was_killed.wait(30)
+    assert was_killed.wait(60)
     time.sleep(0.5)
     # By this thread and not by the other: the program dies with the thread that starts it.
     registry.start()
-    thread.join(30)
+    thread.join(180)
     assert done == [image.root]
     assert registry.blob(layer_of(image).digest).read_bytes() == DATA
     patches = [path for method, path in registry.asked() if method == "PATCH"]

@@ -5,9 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import socket
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -16,7 +14,10 @@ from bundles import write
 from commandline import ROOT
 from e2e.images.registries import docker_registry
 from e2e.images.trusted import inspected, program, ran
+from e2e.stand.catalog_sources import answers
+from e2e.stand.loopback import free_ports
 from e2e.stand.parts import Parts
+from e2e.stand.waiting import until
 from everpath.cli.app import run
 from everpath.images.archives import open_archive
 from everpath.images.building import Recipe, build
@@ -166,7 +167,7 @@ def test_opm_starts_with_what_the_image_says_as_a_user_without_rights(on_opm: Pa
     process = inspected(f"oci:{on_opm}/x:v1", "--config")["config"]
     words = [*process["Entrypoint"], *process["Cmd"]]
     command = [f"{root}{word}" if word.startswith("/") else word for word in words]
-    port = _free_port()
+    (port,) = free_ports(1)
     _let_nobody_pass(root)
     is_root = os.geteuid() == 0
     with subprocess.Popen(
@@ -178,7 +179,8 @@ def test_opm_starts_with_what_the_image_says_as_a_user_without_rights(on_opm: Pa
         extra_groups=[] if is_root else None,
     ) as server:
         try:
-            assert _answers(port, server), server.communicate()[1]
+            until("opm answers or has ended", lambda: answers(port) or server.poll() is not None)
+            assert server.poll() is None, server.communicate()[1]
         finally:
             server.terminate()
             server.communicate()
@@ -191,7 +193,7 @@ def test_opm_refuses_a_cache_folder_without_a_cache(on_opm: Path, parts: Parts) 
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=180,
     )
     assert done.returncode == 1
     assert "integrity check failed" in done.stderr
@@ -223,23 +225,6 @@ def _let_nobody_pass(folder: Path) -> None:
         if above.name == "tmp" or above.stat().st_uid != os.geteuid():
             return
         above.chmod(0o755)
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port
-
-
-def _answers(port: int, server: subprocess.Popen[str]) -> bool:
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and server.poll() is None:
-        with socket.socket() as asked:
-            if asked.connect_ex(("127.0.0.1", port)) == 0:
-                return True
-        time.sleep(0.1)
-    return False
 
 
 def test_our_own_catalog_and_bundles_are_built(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

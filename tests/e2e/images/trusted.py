@@ -26,7 +26,7 @@ def program(name: str) -> str:
 def ran(name: str, *arguments: str) -> str:
     """What a program prints, which has to succeed."""
     done = subprocess.run(
-        [program(name), *arguments], capture_output=True, text=True, check=False, timeout=120
+        [program(name), *arguments], capture_output=True, text=True, check=False, timeout=180
     )
     assert done.returncode == 0, f"{name} {' '.join(arguments)}: {done.stderr}"
     return done.stdout

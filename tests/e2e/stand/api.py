@@ -77,7 +77,7 @@ class Api:
         self._connection.request("GET", query, headers={"Authorization": f"Bearer {self._token}"})
         with self._connection.getresponse() as response:
             if response.status >= 400:
-                raise RefusedError(response.status, json.loads(response.read()))
+                raise _refused(response.status, response.read())
             for line in response:
                 yield json.loads(line)
 
@@ -94,9 +94,9 @@ class Api:
 
     def _call(self, method: str, path: str, body: Object | None = None, kind: str = "") -> Object:
         code, text = self._answer(method, path, body, kind or "application/json")
-        answer: Object = json.loads(text)
         if code >= 400:
-            raise RefusedError(code, answer)
+            raise _refused(code, text)
+        answer: Object = json.loads(text)
         return answer
 
     def _answer(
@@ -117,7 +117,7 @@ class Api:
         self, method: str, path: str, sent: bytes | None, headers: dict[str, str]
     ) -> tuple[int, bytes]:
         if self._connection is None:
-            self._connection = HTTPSConnection(*self._address, context=self._trust(), timeout=30)
+            self._connection = HTTPSConnection(*self._address, context=self._trust(), timeout=120)
         try:
             self._connection.request(method, path, sent, headers)
             response = self._connection.getresponse()
@@ -132,3 +132,11 @@ class Api:
         # The certificate that kube-apiserver makes for itself does not name its issuer's key.
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
         return context
+
+
+def _refused(code: int, text: bytes) -> RefusedError:
+    """What is not served, or comes while the server is busy, is refused in plain words."""
+    try:
+        return RefusedError(code, json.loads(text))
+    except ValueError:
+        return RefusedError(code, {"message": text.decode(errors="replace")})

@@ -16,7 +16,8 @@ digest() { if command -v sha256sum >/dev/null 2>&1; then sha256sum; else shasum 
 
 version_of() { sed -n "s|^[[:space:]]*\(require \)\{0,1\}$2 v\([^ ]*\).*|\2|p" "$here/$1/go.mod"; }
 
-folder_of() { (cd "$here/$1" && go list -m -f '{{.Dir}}' "$2"); }
+# A module that was never fetched has no folder.
+folder_of() { (cd "$here/$1" && "$peers/patiently.sh" go mod download "$2" >&2 && go list -m -f '{{.Dir}}' "$2"); }
 
 # No part of them needs C, so neither does whoever builds them. They take minutes on every core: be polite.
 build() { CGO_ENABLED=0 nice -n 10 "$peers/go-tool.sh" "$@"; }
@@ -98,7 +99,10 @@ if ! is_complete; then
         mkdir "$temporary/$part"
         definition "$part" "$temporary/$part"
     done
-    rm -rf "$folder"
-    mv "$temporary" "$folder"
+    # Whoever was quicker may already be running what is there.
+    if ! is_complete; then
+        rm -rf "$folder"
+        mv "$temporary" "$folder"
+    fi
 fi
 echo "$folder"

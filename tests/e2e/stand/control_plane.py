@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ControlPlane", "control_plane"]
+__all__ = ["AUDITED", "ControlPlane", "control_plane"]
 
 import base64
 import json
@@ -19,6 +19,8 @@ from e2e.stand.parts import Parts
 from e2e.stand.probes import answered
 from e2e.stand.processes import Workshop, running
 
+# The one account whose deeds are written down.
+AUDITED: Final = "system:serviceaccount:searchkeeper:searchkeeper"
 # RFC 5915: an elliptic curve key is its number and the name of the curve, here P-256; the rest is optional.
 _KEY_BEGINNING: Final = bytes.fromhex("30310201010420")
 _KEY_CURVE: Final = bytes.fromhex("a00a06082a8648ce3d030107")
@@ -32,6 +34,8 @@ class ControlPlane:
     kubeconfig: Path
     port: int
     authority: Path
+    audit: Path
+    """What AUDITED asked for, a JSON object a line: changes with all that was sent and answered."""
 
     def kubeconfig_for(self, token: str) -> str:
         """The way in for whoever has that token."""
@@ -72,6 +76,7 @@ def _kube_apiserver(parts: Parts, place: Workshop, etcd: str) -> Iterator[Contro
     home, (port,), token = place.home("kube-apiserver"), free_ports(1), secrets.token_urlsafe()
     (home / "tokens.csv").write_text(f"{token},admin,admin,system:masters\n")
     (home / "accounts.key").write_text(_signing_key())
+    (home / "audit.json").write_text(json.dumps(_audit_policy()))
     api = Api(HOST, port, token, home / "apiserver.crt")
     command = (
         parts.kube_apiserver,
@@ -87,6 +92,10 @@ def _kube_apiserver(parts: Parts, place: Workshop, etcd: str) -> Iterator[Contro
         f"--service-account-key-file={home / 'accounts.key'}",
         f"--service-account-signing-key-file={home / 'accounts.key'}",
         "--service-cluster-ip-range=10.0.0.0/24",
+        f"--audit-policy-file={home / 'audit.json'}",
+        f"--audit-log-path={home / 'audit.log'}",
+        # Nothing waits in memory for somebody to write it down.
+        "--audit-log-mode=blocking",
         # Nobody makes a `default` account in new namespaces: that is kube-controller-manager's work.
         "--disable-admission-plugins=ServiceAccount",
     )
@@ -95,9 +104,24 @@ def _kube_apiserver(parts: Parts, place: Workshop, etcd: str) -> Iterator[Contro
         kubeconfig = place.folder / "kubeconfig"
         kubeconfig.write_text(json.dumps(_kubeconfig(port, token, home / "apiserver.crt")))
         try:
-            yield ControlPlane(api, kubeconfig, port, home / "apiserver.crt")
+            yield ControlPlane(api, kubeconfig, port, home / "apiserver.crt", home / "audit.log")
         finally:
             api.close()
+
+
+def _audit_policy() -> object:
+    account: dict[str, object] = {"users": [AUDITED]}
+    return {
+        "apiVersion": "audit.k8s.io/v1",
+        "kind": "Policy",
+        "omitStages": ["RequestReceived", "ResponseStarted"],
+        "omitManagedFields": True,
+        "rules": [
+            {"level": "Metadata", "verbs": ["get", "list", "watch"], **account},
+            {"level": "RequestResponse", **account},
+            {"level": "None"},
+        ],
+    }
 
 
 def _signing_key() -> str:

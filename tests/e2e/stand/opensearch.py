@@ -27,7 +27,7 @@ _SCRIPT: Final = Path(__file__).with_name("opensearch.sh")
 
 def opensearch_folder(*versions: str) -> Path:
     """Where these versions are, fetched if they were not. Raises AbsentError where they cannot be."""
-    done = subprocess.run([_SCRIPT, *versions], capture_output=True, text=True, check=False, timeout=600)
+    done = subprocess.run([_SCRIPT, *versions], capture_output=True, text=True, check=False, timeout=1800)
     if done.returncode != 0:
         raise AbsentError(f"OpenSearch cannot be fetched: {done.stderr.strip()[-300:]}")
     return Path(done.stdout.strip())

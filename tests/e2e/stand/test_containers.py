@@ -16,6 +16,8 @@ from e2e.stand.containers import Behaviour, Container, Ended, Fate, Feigned, Ima
 from e2e.stand.pods import PodLife
 from e2e.stand.waiting import until
 
+# Longer than any pod takes to end.
+_PATIENCE: Final = 60.0
 _NOTHING: Final[Object] = {"phase": "", "conditions": [], "containerStatuses": [{"restartCount": 0}]}
 
 
@@ -50,11 +52,7 @@ class Place:
 
     @property
     def last(self) -> Object:
-        return (
-            self.reports[-1]
-            if self.reports
-            else {"phase": "", "conditions": [], "containerStatuses": [{"restartCount": 0}]}
-        )
+        return self.reports[-1] if self.reports else _NOTHING
 
     def is_ready(self) -> bool:
         return {"type": "Ready", "status": "True"} in self.last["conditions"]
@@ -80,7 +78,7 @@ def living(node: Place, pod: Object) -> Iterator[PodLife]:
         yield life
     finally:
         life.leave()
-        life.join(10)
+        life.join(_PATIENCE)
     assert life.trouble is None
     assert node.released == ["p"]
 
@@ -129,7 +127,7 @@ def test_a_job_ends_as_its_program_does(tmp_path: Path, code: int, phase: str) -
 def test_what_crashes_is_started_again_with_pauses_and_counted(tmp_path: Path) -> None:
     node = Place(tmp_path, web=Ended(1))
     with living(node, a_pod(of("web"))):
-        until("it has crashed twice", lambda: node.last["containerStatuses"][0]["restartCount"] == 2)
+        until("it has crashed twice", lambda: node.last["containerStatuses"][0]["restartCount"] >= 2)
     [status] = node.last["containerStatuses"]
     assert status["state"] == {"waiting": {"reason": "CrashLoopBackOff"}}
     assert status["lastState"]["terminated"]["exitCode"] == 1
@@ -170,7 +168,7 @@ def test_a_program_ends_with_its_pod_and_what_a_claim_holds_stays(tmp_path: Path
     with living(node, pod):
         until("it runs", lambda: held.is_file() and held.read_text())
     pid = int(held.read_text())
-    until("it has ended", lambda: not Path(f"/proc/{pid}").exists(), within=5)
+    until("it has ended", lambda: not Path(f"/proc/{pid}").exists())
 
 
 def test_trouble_of_ours_is_kept_for_whoever_asks(tmp_path: Path) -> None:
@@ -179,7 +177,7 @@ def test_trouble_of_ours_is_kept_for_whoever_asks(tmp_path: Path) -> None:
 
     life = PodLife(Place(tmp_path, web=broken), a_pod(of("web")))
     life.start()
-    life.join(10)
+    life.join(_PATIENCE)
     assert isinstance(life.trouble, KeyError)
 
 

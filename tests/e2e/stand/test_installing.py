@@ -1,4 +1,4 @@
-"""scripts/real-parts installs what is missing where it may, and says what to do where it may not."""
+"""What is missing is installed or fetched where it may be, patiently; else it is said what to do."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from shutil import which
 import pytest
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "real-parts"
+PATIENTLY = Path(__file__).parents[2] / "peers" / "patiently.sh"
 
 
 @pytest.fixture
@@ -62,5 +63,21 @@ def test_root_installs_after_an_update_if_the_lists_of_packages_are_not_there_ye
     add(programs, "systemctl", "")
     done = run(programs)
     assert done.returncode == 0, done.stderr
-    install = "apt-get install -y --no-install-recommends etcd-server"
-    assert done.stderr.splitlines() == [install, "apt-get update", install]
+    patience = "-o Acquire::Retries=5 -o DPkg::Lock::Timeout=300"
+    install = f"apt-get install -y --no-install-recommends etcd-server {patience}"
+    assert done.stderr.splitlines() == [install, f"apt-get update {patience}", install]
+
+
+@pytest.mark.parametrize(("failures", "attempts"), [(0, 1), (3, 4), (9, 5)])
+def test_what_cannot_be_fetched_is_tried_again_a_few_times(
+    programs: Path, failures: int, attempts: int
+) -> None:
+    add(programs, "sleep", 'echo "$1" >> "${0%/*}/pauses"')
+    add(programs, "fetch", f'echo x >> "$1/tried"; [ "$(wc -l < "$1/tried")" -gt {failures} ]')
+    (programs / "wc").symlink_to(which("wc") or pytest.skip("there is no wc here"))
+    command = ["sh", str(PATIENTLY), "fetch", str(programs)]
+    done = subprocess.run(command, env={"PATH": str(programs)}, capture_output=True, text=True, check=False)
+    assert (done.returncode == 0) == (failures < 5), done.stderr
+    assert (programs / "tried").read_text().count("x") == attempts
+    pauses = (programs / "pauses").read_text().split() if attempts > 1 else []
+    assert pauses == ["2", "4", "8", "16"][: attempts - 1]

@@ -62,13 +62,20 @@ def test_one_that_ends_before_it_is_ready_is_an_error_with_its_log(place: Worksh
 
 
 def test_one_that_does_not_get_ready_is_an_error_with_its_log_and_ended(place: Workshop) -> None:
-    script = "echo $$ > pid; echo still loading; exec sleep 60"
+    pid = place.home("server") / "pid"
+    script = "echo still loading; echo $$ > pid; exec sleep 60"
+
+    def never() -> bool:
+        """Looked at from when the program has said what it says."""
+        until("it is loading", lambda: pid.is_file() and pid.read_text())
+        return False
+
     with (
         pytest.raises(ProcessError, match=r"(?s)did not get ready within 1 s\n.*still loading"),
-        running(place, "server", shell(script), ready=lambda: False, within=1),
+        running(place, "server", shell(script), ready=never, within=1),
     ):
         pytest.fail("it is not ready")
-    assert not is_alive(int((place.folder / "server" / "pid").read_text()))
+    assert not is_alive(int(pid.read_text()))
 
 
 def test_one_that_ends_later_is_noticed_by_whoever_waits_for_it(place: Workshop) -> None:
@@ -86,7 +93,7 @@ def test_what_a_process_has_started_ends_with_it(place: Workshop) -> None:
     ):
         child = int(children.read_text())
         assert is_alive(child)
-    until("the child has ended", lambda: not is_alive(child), within=5)
+    until("the child has ended", lambda: not is_alive(child))
 
 
 def test_one_that_does_not_want_to_end_is_killed(place: Workshop) -> None:
@@ -122,7 +129,7 @@ def test_a_run_that_is_interrupted_leaves_no_process_and_one_that_can_clean_up_n
         assert is_alive(int(pid))
         run.send_signal(how)
         run.wait()
-    until("the process has ended", lambda: not is_alive(int(pid)), within=5)
+    until("the process has ended", lambda: not is_alive(int(pid)))
     assert Path(folder).exists() == (how == signal.SIGKILL)
     shutil.rmtree(folder, ignore_errors=True)
 

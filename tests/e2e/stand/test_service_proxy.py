@@ -32,12 +32,12 @@ def echo() -> Iterator[int]:
         thread = Thread(target=serve, daemon=True)
         thread.start()
         yield listener.getsockname()[1]
-        thread.join(5)
+        thread.join(60)
 
 
 @contextmanager
 def asked(proxy: int, request: bytes) -> Iterator[tuple[socket.socket, int]]:
-    with socket.create_connection((HOST, proxy), timeout=5) as talk:
+    with socket.create_connection((HOST, proxy), timeout=60) as talk:
         talk.sendall(GREETING)
         assert talk.recv(2) == bytes((5, 0))
         talk.sendall(request)

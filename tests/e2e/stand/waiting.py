@@ -10,6 +10,8 @@ from typing import Final, TypeVar
 
 T = TypeVar("T")
 
+# Longer than anything takes that will come at all, also where others keep the machine busy.
+_PATIENCE: Final = 180.0
 _LOOK_AGAIN: Final = 0.05
 
 
@@ -17,7 +19,7 @@ class NotInTimeError(TimeoutError):
     """What was waited for did not come."""
 
 
-def until(what: str, look: Callable[[], T], within: float = 60.0) -> T:
+def until(what: str, look: Callable[[], T], within: float = _PATIENCE) -> T:
     """What `look` returns as soon as that is true. `what` is the sentence that did not become so."""
     deadline = time.monotonic() + within
     while not (found := look()):

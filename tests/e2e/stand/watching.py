@@ -6,12 +6,14 @@ __all__ = ["Watch", "watch"]
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from http.client import HTTPException
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from e2e.stand.api import Api, Object, RefusedError
+
+_PAUSE: Final = 0.05
 
 Hear: TypeAlias = Callable[[str, Object], None]
 
@@ -24,11 +26,15 @@ class Watch:
         self._path = path
         self._hear = hear
         self._over = threading.Event()
+        self._has_begun = threading.Event()
         self._trouble: Exception | None = None
         self._thread = threading.Thread(target=self._follow, name=f"watch of {path}", daemon=True)
 
     def start(self) -> None:
+        """Returns when it follows: from then on it hears of every single change."""
         self._thread.start()
+        while not self._has_begun.wait(0.05):
+            self.must_run()
 
     def must_run(self) -> None:
         """Raises what stopped it, if something did."""
@@ -46,7 +52,10 @@ class Watch:
     def _follow(self) -> None:
         try:
             while not self._over.is_set():
-                self._follow_from(self._listed())
+                # A server that is busy may break off here too.
+                with suppress(OSError, HTTPException):
+                    self._follow_from(self._listed())
+                self._over.wait(_PAUSE)
         except Exception as trouble:  # noqa: BLE001 (a thread has nobody to raise to; must_run does)
             if not self._over.is_set():
                 self._trouble = trouble
@@ -55,6 +64,7 @@ class Watch:
         found = self._api.get(self._path)
         for item in found["items"]:
             self._hear("ADDED", item)
+        self._has_begun.set()
         return str(found["metadata"]["resourceVersion"])
 
     def _follow_from(self, version: str) -> None:
@@ -68,7 +78,7 @@ class Watch:
                     if event["type"] != "BOOKMARK":
                         self._hear(event["type"], event["object"])
             except (OSError, HTTPException):
-                continue
+                self._over.wait(_PAUSE)
             except RefusedError as refused:
                 if refused.code != HTTPStatus.GONE:
                     raise

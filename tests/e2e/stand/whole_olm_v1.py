@@ -55,7 +55,7 @@ class WholeOlmV1:
         context = ssl.create_default_context(cafile=str(self._authority))
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
         assert found.hostname is not None
-        return HTTPSConnection(found.hostname, found.port, context=context, timeout=30)
+        return HTTPSConnection(found.hostname, found.port, context=context, timeout=120)
 
     def install(self, package: str, version: str, *, catalog: str, namespace: str) -> Object:
         """A ClusterExtension, from when it is installed."""
@@ -89,7 +89,7 @@ class WholeOlmV1:
             return thing if is_so and (not version or installed == version) else None
 
         try:
-            thing = until(f"{path} is {condition}", found, within=30)
+            thing = until(f"{path} is {condition}", found)
         except TimeoutError as error:
             raise TimeoutError(f"{error}: {conditions(self._api.get(path))}") from error
         assert thing is not None

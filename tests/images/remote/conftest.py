@@ -34,7 +34,7 @@ def options(slept: list[float]) -> Callable[..., Options]:
         given: dict[str, Any] = {
             "insecure": True,
             "environment": {},
-            "timeout": 10.0,
+            "timeout": 60.0,
             "patience": Patience(sleep=slept.append, now=lambda: 1_000_000.0),
         }
         return Options(**{**given, **chosen})

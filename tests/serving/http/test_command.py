@@ -41,10 +41,10 @@ def test_the_catalog_is_there_until_the_server_is_told_to_end() -> None:
         process.stdout.readline()
         base = found[0].removesuffix("all")
         directly = build_opener(ProxyHandler({}))
-        with directly.open(f"{base}metas?schema=olm.package", timeout=20) as response:
+        with directly.open(f"{base}metas?schema=olm.package", timeout=60) as response:
             assert response.read().startswith(b'{"defaultChannel":"stable"')
         process.send_signal(signal.SIGTERM)
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
 
 
 @pytest.mark.parametrize(
@@ -57,6 +57,6 @@ def test_the_catalog_is_there_until_the_server_is_told_to_end() -> None:
 )
 def test_a_wrong_command_line_is_said_before_anything_is_read(options: tuple[str, ...], words: str) -> None:
     with started("does-not-exist", "--port", "0", *options) as process:
-        _, said = process.communicate(timeout=30)
+        _, said = process.communicate(timeout=60)
     assert words in said
     assert process.returncode == 2

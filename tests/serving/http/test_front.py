@@ -34,7 +34,7 @@ def fetched(address: str) -> bytes:
     """By hand: the loop that serves must not be waited for by the thread it runs in."""
     host, _, path = address.removeprefix("http://").partition("/")
     name, _, port = host.rpartition(":")
-    with socket.create_connection((name, int(port)), timeout=10) as line:
+    with socket.create_connection((name, int(port)), timeout=60) as line:
         line.sendall(f"GET /{path} HTTP/1.0\r\n\r\n".encode())
         said = b"".join(iter(lambda: line.recv(65536), b""))
     return said.partition(b"\r\n\r\n")[2]

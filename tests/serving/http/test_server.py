@@ -7,17 +7,19 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 
 import pytest
 
-from content_requests import serving
+from content_requests import answering, serving
 from everpath.serving import http_server
 from everpath.serving.http_content import Content, Meta
 
 SMALL = Content([Meta("s", "", "n", b'{"name":"n","schema":"s"}\n')], 1_700_000_000)
 # More than the buffers between two sockets hold.
 LARGE = Content([Meta("s", "", "n", b"x" * 50_000_000)], 1_700_000_000)
+# Longer than any machine that is merely busy takes.
+PATIENCE = 60.0
 ALL, METAS = "/catalogs/op/api/v1/all", "/catalogs/op/api/v1/metas"
 
 
@@ -27,22 +29,38 @@ def port() -> Iterator[int]:
         yield port
 
 
-def spoken(port: int, request: bytes, within: float = 10.0) -> bytes:
+def spoken(port: int, request: bytes) -> bytes:
     """Everything that comes back until the server hangs up."""
-    with socket.create_connection(("127.0.0.1", port), timeout=within) as line:
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as line:
         line.sendall(request)
-        return b"".join(iter(lambda: line.recv(65536), b""))
+        return heard(line)
+
+
+def heard(line: socket.socket) -> bytes:
+    return b"".join(iter(lambda: line.recv(65536), b""))
 
 
 def begin(port: int, target: str = ALL) -> socket.socket:
     """A client that asks and does not listen."""
-    line = socket.create_connection(("127.0.0.1", port), timeout=10)
+    line = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
     line.sendall(f"GET {target} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
     return line
 
 
+@contextmanager
+def answered(request: bytes, catalog: Content) -> Iterator[socket.socket]:
+    """A client that has spoken before the server looks: no limit of the server's is too short for it."""
+    with (
+        socket.create_server(("127.0.0.1", 0)) as listening,
+        socket.create_connection(listening.getsockname(), timeout=PATIENCE) as line,
+    ):
+        line.sendall(request)
+        with answering(listening, {"op": catalog}):
+            yield line
+
+
 def test_one_connection_serves_many_requests(port: int) -> None:
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)) as connection:
         for method, target, body in (
             ("GET", ALL, SMALL.text),
             ("HEAD", ALL, b""),
@@ -57,7 +75,7 @@ def test_one_connection_serves_many_requests(port: int) -> None:
 
 
 def test_a_not_modified_has_no_body(port: int) -> None:
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)) as connection:
         for _ in range(2):
             connection.request("GET", ALL, headers={"If-None-Match": "*"})
             response = connection.getresponse()
@@ -101,22 +119,21 @@ def test_bytes_in_a_path_are_what_they_are() -> None:
         assert said.startswith(b"HTTP/1.1 404 Not Found\r\n")
 
 
-def test_who_says_nothing_is_hung_up_on(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_says_nothing_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server._Conversation, "timeout", 0.2)
-    assert spoken(port, b"GET /") == b""
+    with answered(b"GET /", SMALL) as line:
+        assert heard(line) == b""
 
 
-def test_who_has_been_answered_and_says_no_more_is_hung_up_on(
-    port: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_has_been_answered_and_says_no_more_is_hung_up_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server._Conversation, "timeout", 0.2)
-    request = f"HEAD {ALL} HTTP/1.1\r\nHost: x\r\n\r\n".encode()
-    assert spoken(port, request).startswith(b"HTTP/1.1 200 OK\r\n")
+    with answered(f"HEAD {ALL} HTTP/1.1\r\nHost: x\r\n\r\n".encode(), SMALL) as line:
+        assert heard(line).startswith(b"HTTP/1.1 200 OK\r\n")
 
 
 def test_who_listens_later_has_more_time_than_who_speaks_late(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http_server._Conversation, "timeout", 0.2)
-    with serving({"op": LARGE}) as port, begin(port) as line:
+    with answered(f"GET {ALL} HTTP/1.1\r\nHost: x\r\n\r\n".encode(), LARGE) as line:
         time.sleep(0.6)
         got = sum(map(len, iter(lambda: line.recv(1 << 20), b"")))
     assert got > len(LARGE.text)
@@ -132,7 +149,7 @@ def test_a_client_that_does_not_listen_is_given_up(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(http_server, "_TAKING", 0.2)
     with serving({"op": LARGE}, connections=1) as port, begin(port):
         request = f"HEAD {ALL} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n".encode()
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + PATIENCE
         while not spoken(port, request).startswith(b"HTTP/1.1 200"):
             assert time.monotonic() < deadline
             time.sleep(0.05)
@@ -188,7 +205,7 @@ def test_closing_waits_for_the_answer_under_way() -> None:
     assert got.endswith(b"x" * 1000)
     assert len(got) > len(LARGE.text)
     with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", port), timeout=5)
+        socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
 
 
 def test_who_is_answered_while_it_closes_is_told_that_this_was_all(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,7 +215,7 @@ def test_who_is_answered_while_it_closes_is_told_that_this_was_all(monkeypatch: 
     class Slow(dict[str, Content]):
         def get(self, *_: object) -> Content:
             asked.set()
-            refusing.wait(10)
+            refusing.wait(PATIENCE)
             return SMALL
 
     def draining(listener: http_server._Listener, grace: float) -> None:
@@ -209,20 +226,21 @@ def test_who_is_answered_while_it_closes_is_told_that_this_was_all(monkeypatch: 
     monkeypatch.setattr(http_server._Listener, "drain", draining)
     with serving(Slow(), connections=1, grace=20) as port:
         line = begin(port)
-        asked.wait(10)
-    said = b"".join(iter(lambda: line.recv(65536), b""))
+        asked.wait(PATIENCE)
+    said = heard(line)
     line.close()
     assert b"\r\nConnection: close\r\n" in said
     assert said.endswith(SMALL.text)
 
 
-def test_closing_does_not_wait_for_who_says_nothing() -> None:
+def test_closing_does_not_wait_for_who_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_server._Conversation, "timeout", 2 * PATIENCE)
     start = time.monotonic()
-    with serving({"op": SMALL}, grace=20) as port, socket.create_connection(("127.0.0.1", port)):
+    with serving({"op": SMALL}, grace=2 * PATIENCE) as port, socket.create_connection(("127.0.0.1", port)):
         line = begin(port)
         line.recv(65536)
     line.close()
-    assert time.monotonic() - start < 4
+    assert time.monotonic() - start < PATIENCE
 
 
 def test_closing_does_not_wait_for_ever() -> None:
@@ -231,7 +249,7 @@ def test_closing_does_not_wait_for_ever() -> None:
         line = begin(port)
         line.recv(1)
     line.close()
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < PATIENCE < http_server._TAKING
 
 
 def test_connections_that_are_over_are_forgotten() -> None:

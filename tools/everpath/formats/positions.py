@@ -9,14 +9,13 @@ from __future__ import annotations
 __all__ = ["Location", "locate"]
 
 import re
-from array import array
 from functools import cached_property, lru_cache
 from json import JSONDecodeError, JSONDecoder
 from typing import TYPE_CHECKING, Final
 
 from everpath.formats.location import Location
 from everpath.formats.sources import MAX_DOCUMENT, MEBIBYTE, Sources
-from everpath.formats.text.descent import descend_json, descend_yaml
+from everpath.formats.text.json_descent import descend_json
 from everpath.formats.text.parsed import Pointer
 from everpath.formats.text.ruler import Ruler
 from everpath.model import Place
@@ -33,7 +32,8 @@ _PAYS_FROM: Final = 6
 # A finding shows its line; a minified catalog is one line of megabytes, which nobody wants to see.
 _LONGEST_LINE: Final = 2000
 
-# Files up to this size are held while findings about them are placed; of others, what was read last.
+# The beginning of a file is held while findings about it are placed, up to this size; behind that, what was
+# read last.
 _SMALL_FILE: Final = 4 * MEBIBYTE
 _KEPT_BEHIND: Final = MEBIBYTE // 2
 
@@ -103,6 +103,8 @@ class _Document:
 
     def _descend(self, pointer: Pointer) -> Span | None:
         if not self._is_json:
+            from everpath.formats.text.yaml_descent import descend_yaml  # noqa: PLC0415 - JSON needs none of it
+
             return descend_yaml(self._text, pointer)
         return self._in_bytes(descend_json(self._text.decode("utf-8", "surrogateescape"), pointer))
 
@@ -160,31 +162,29 @@ def _json_text(content: bytes) -> bytes | None:
 
 
 class _File:
-    """The lines of one file: newlines counted once, a block at a time."""
+    """The lines of one file: newlines counted once, a block at a time, up to the last place asked for."""
 
     def __init__(self, sources: Sources, file: str) -> None:
         self._sources = sources
         self._file = file
         self._line: _Line | None = None
-        self._before = array("Q", [0])
-        self._size = 0
-        self._kept, self._kept_from = b"", 0
-        with sources.reading(file) as stream:
-            while block := stream.read(_BLOCK):
-                self._before.append(self._before[-1] + block.count(b"\n"))
-                self._size += len(block)
-                self._kept += block if self._size < _SMALL_FILE else b""
+        self._before = [0]
+        self._kept, self._kept_from, self._is_end_kept = b"", 0, False
 
     def read(self, offset: int, size: int) -> bytes:
         """Some bytes. What stands around them is kept, because the next finding is probably near this one."""
-        end = min(offset + size, self._size)
-        if offset < self._kept_from or end > self._kept_from + len(self._kept):
-            with self._sources.reading(self._file) as stream:
-                self._kept_from = max(0, offset - _BLOCK)
-                stream.seek(self._kept_from)
-                self._kept = stream.read(end - self._kept_from + _KEPT_BEHIND)
         start = offset - self._kept_from
+        if start < 0 or (start + size > len(self._kept) and not self._is_end_kept):
+            self._keep(offset, offset + size + _KEPT_BEHIND)
+            start = offset - self._kept_from
         return self._kept[start : start + size]
+
+    def _keep(self, offset: int, end: int) -> None:
+        self._kept_from = 0 if end <= _SMALL_FILE else max(0, offset - _BLOCK)
+        with self._sources.reading(self._file) as stream:
+            stream.seek(self._kept_from)
+            self._kept = stream.read(end - self._kept_from)
+        self._is_end_kept = self._kept_from + len(self._kept) < end
 
     def location(self, start: int, end: int) -> Location:
         line = self._line_at(start)
@@ -217,9 +217,10 @@ class _File:
         return offset
 
     def _number(self, offset: int) -> int:
-        block = min(offset // _BLOCK, len(self._before) - 1)
-        rest = self.read(block * _BLOCK, offset - block * _BLOCK)
-        return self._before[block] + rest.count(b"\n") + 1
+        block, rest = divmod(offset, _BLOCK)
+        for counted in range(len(self._before) - 1, block):
+            self._before.append(self._before[-1] + self.read(counted * _BLOCK, _BLOCK).count(b"\n"))
+        return self._before[block] + self.read(block * _BLOCK, rest).count(b"\n") + 1
 
 
 class _Line:

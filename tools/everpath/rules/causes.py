@@ -79,7 +79,7 @@ def traced(graph: ChannelGraph, found: Sequence[Judged]) -> list[Judged]:
     proven = _Proof(graph, trials, edits).proven
     found = [proven.get(id(j.flaw), j) for j in found]
     serious = [j for j in found if j.severity > Severity.NOTE]
-    if len(serious) < 2 or all(j.severity < Severity.ERROR for j in serious):
+    if all(j.severity < Severity.ERROR for j in serious):
         return found
     causes: dict[tuple[str, str | None], _Cure] = {}
     for cure in sorted(_cures(trials, serious), key=lambda c: (-len(c.mended), -c.by.severity, c.by.rule.id)):
@@ -94,7 +94,7 @@ class _Proof:
     def __init__(self, graph: ChannelGraph, trials: Trials, edits: Sequence[Judged]) -> None:
         self._graph = graph
         self._trials = trials
-        most = max(_MOST_TRIED, _MOST_COPIED // max(1, len(graph.entries)))
+        most = max(_MOST_TRIED, _MOST_COPIED // len(graph.entries))
         self._tried = sorted(edits, key=lambda j: -j.severity)[:most]
         self._good: dict[str, tuple[Judged, Edit]] = {}
         first = {id(j.flaw): (j, self._alone(j)) for j in self._tried}

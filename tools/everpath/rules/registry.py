@@ -22,9 +22,8 @@ __all__ = [
 ]
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from inspect import cleandoc
-from typing import TYPE_CHECKING, Final, Literal, TypeVar
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
 
 from everpath.errors import UsageError
 from everpath.graph import ChannelGraph, PackageGraph
@@ -48,8 +47,7 @@ FOLDER_SUBJECTS: Final[tuple[Subject, ...]] = ("upgrade", "bundle folder", "pack
 DEFAULT_VALIDATORS: Final = frozenset({"csv", "crd", "bundle", "opm"})
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """One law a catalog should keep.
 
     `policy` is set when only users of that OLM generation are hurt. `unreadable` marks what leaves part
@@ -63,10 +61,10 @@ class Rule:
     severity: Severity
     subject: Subject
     law: str
+    check: Callable[..., Iterator[Flaw]]
     policy: PolicyName | None = None
     unreadable: bool = False
     validators: tuple[str, ...] = ()
-    check: Callable[..., Iterator[Flaw]] = field(repr=False, compare=False, kw_only=True)
 
     @property
     def summary(self) -> str:
@@ -105,7 +103,7 @@ def _decorator(  # noqa: PLR0913 - what a rule is made of
 ) -> Callable[[Check[S]], Check[S]]:
     def register(check: Check[S]) -> Check[S]:
         law = cleandoc(check.__doc__ or "")
-        _register(Rule(id, name, severity, subject, law, policy, unreadable, validators, check=check))
+        _register(Rule(id, name, severity, subject, law, check, policy, unreadable, validators))
         return check
 
     return register

@@ -22,13 +22,13 @@ _SAFE: Final = 3
 
 def left(engine: Engine, running: Collection[Process]) -> Engine:
     """Without the nodes whose process is gone, or is another one by now."""
-    alive = {(process.name, process.version) for process in running}
-    return replace(engine, nodes=tuple(n for n in engine.nodes if (n.name, n.version) in alive))
+    alive = {(process.name, process.version, process.roles) for process in running}
+    return replace(engine, nodes=tuple(n for n in engine.nodes if (n.name, n.version, n.roles) in alive))
 
 
 def reelected(engine: Engine) -> Engine:
     """With an elected manager if a majority of the voters is there, and without one otherwise."""
-    voters = sorted(engine.voters & engine.names)
+    voters = sorted(engine.voters & {n.name for n in engine.nodes if _MANAGER in n.roles})
     has_quorum = len(voters) >= len(engine.voters) // 2 + 1
     elected = engine.elected
     if not has_quorum:

@@ -12,7 +12,6 @@ __all__ = ["TICK_NS", "Listing", "Stamp", "Visit", "folder_name", "is_unchanged"
 import os
 import stat
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from everpath.errors import UnreadableInput
@@ -35,7 +34,6 @@ class Listing(NamedTuple):
     files: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
 class Visit:
     """Lists and reads below one root, by paths relative to it. Raises `UnreadableInput`.
 
@@ -43,10 +41,11 @@ class Visit:
     A thorough one is asked to parse every text, also where a glance would do.
     """
 
-    root: str
-    is_thorough: bool = False
-    stamps: dict[str, Stamp] = field(default_factory=dict)
-    is_whole: bool = True
+    def __init__(self, root: str, is_thorough: bool = False) -> None:
+        self.root = root
+        self.is_thorough = is_thorough
+        self.stamps: dict[str, Stamp] = {}
+        self.is_whole = True
 
     def listing(self, folder: str, *, hidden: bool = False) -> Listing:
         """What stands in a folder. Links count as what they lead to, broken ones as nothing."""

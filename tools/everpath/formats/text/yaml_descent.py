@@ -1,18 +1,17 @@
-"""The way down to one value, without reading the rest of its document.
+"""The way down to one value of a YAML document, without reading the rest of it.
 
 To index a whole document for one finding costs a millisecond, and a large catalog has thousands of both.
-Here the lines (of YAML) or brackets (of JSON) on the way are followed, and nothing else is looked at. What
-is not laid out as tools lay it out is declined (None), and `formats.text.spans` does it the slow way.
+Here the lines on the way are followed, and nothing else is looked at. What is not laid out as tools lay it
+out is declined (None), and `formats.text.spans` does it the slow way. JSON has its own: `json_descent`.
 """
 
 from __future__ import annotations
 
-__all__ = ["descend_json", "descend_yaml"]
+__all__ = ["descend_yaml"]
 
 import re
 from collections.abc import Iterator
 from itertools import islice
-from json import JSONDecodeError, JSONDecoder
 from typing import Final, NamedTuple
 
 from everpath.formats.text.parsed import Pointer
@@ -29,7 +28,6 @@ _SCALAR: Final = re.compile(
     rb"|[\w./<>=~(^*+](?:[^\s#:]|(?<=\S)#|:(?=\S)| +(?=[^\s#]))*"
 )
 _SIMPLE: Final = re.compile(r"[A-Za-z_][\w./-]*", re.ASCII)
-_DECODER: Final = JSONDecoder()
 
 
 class _Part(NamedTuple):
@@ -133,39 +131,3 @@ def _span(part: _Part, spot: _Spot) -> Span | None:
 def _end_of_line(text: bytes, start: int) -> int:
     end = text.find(b"\n", start)
     return end if end >= 0 else len(text)
-
-
-def descend_json(text: str, pointer: Pointer) -> Span | None:
-    """The characters of the value at a pointer; of a key given twice, the last, as a decoder has it."""
-    try:
-        index: int | None = _behind_blanks(text, 0)
-        for step in pointer:
-            index = _child(text, index, step) if index is not None else None
-        return (index, _DECODER.raw_decode(text, index)[1]) if index is not None else None
-    except (JSONDecodeError, IndexError, RecursionError):
-        return None
-
-
-def _child(text: str, index: int, step: str | int) -> int | None:
-    """Where the value at one step starts, in the mapping or list that starts at an index."""
-    is_mapping = isinstance(step, str)
-    if text[index] != ("{" if is_mapping else "["):
-        return None
-    position, count, found = _behind_blanks(text, index + 1), 0, None
-    while text[position] not in "}]":
-        key: str | int = count
-        if is_mapping:
-            key, position = _DECODER.raw_decode(text, position)
-            position = _behind_blanks(text, _behind_blanks(text, position) + 1)
-        if key == step:
-            found = position
-        position = _behind_blanks(text, _DECODER.raw_decode(text, position)[1])
-        position = _behind_blanks(text, position + 1) if text[position] == "," else position
-        count += 1
-    return found
-
-
-def _behind_blanks(text: str, index: int) -> int:
-    while text[index] in " \t\r\n":
-        index += 1
-    return index

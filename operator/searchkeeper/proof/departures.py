@@ -1,0 +1,130 @@
+"""The laws of taking away: I1, I2, I7, I8 and I12. Who may go, when, and what is written down before.
+
+A cluster that is being deleted keeps neither a quorum nor its last copies, and nobody is to come back: there
+only the laws about naming and about volumes hold, and that no pod is taken that somebody else takes along.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "batches_grow_slowly",
+    "deletions_are_written_down_first",
+    "deletions_name_what_was_seen",
+    "last_copies_stay",
+    "one_voter_is_away",
+    "quorum_is_kept",
+]
+
+from searchkeeper.configuration import names
+from searchkeeper.embedded.manifests import annotation, is_terminating, owner_uids
+from searchkeeper.proof.steps import Moment, Step
+from searchkeeper.upgrade.journal import AWAY, WIPED
+from searchkeeper.writes import Delete, Manifest
+
+
+def quorum_is_kept(step: Step) -> str | None:
+    """I1: whoever is sent away leaves a majority of the committed voters; a lone voter has none to leave."""
+    name = step.departing
+    voters = step.before.engine.voters
+    if name is None or name not in voters or len(voters) == 1 or name not in step.before.engine.names:
+        return None
+    left = sum(step.before.is_here(voter) for voter in voters if voter != name)
+    needed = len(voters) // 2 + 1
+    return f"{left} of {len(voters)} voters are left without {name}" if left < needed else None
+
+
+def one_voter_is_away(step: Step) -> str | None:
+    """I2: of those that vote, at most one is away by our doing."""
+    name, voters = step.departing, step.before.engine.voters
+    if name is None or name not in voters or name not in step.before.engine.names:
+        return None
+    others = [each for each in step.before.journal.away if each != name and each in voters]
+    return f"{name} goes while {', '.join(others)} is away" if others else None
+
+
+def last_copies_stay(step: Step) -> str | None:
+    """I7: no pod goes with the last usable copy of a shard, no volume with the last copy at all.
+
+    A pod may where its owner has accepted that, and where it is the only data node and its volume stays.
+    """
+    claim = step.deleted_claim
+    if claim is not None:
+        lost = _only_on(step.before, claim)
+        return f"the volume of {claim} has the only copy of {', '.join(lost)}" if lost else None
+    name = step.departing
+    if name is None or step.before.spec.upgrade.accept_single_copy_loss or not step.before.node(name):
+        return None
+    data = [node for node in step.before.engine.nodes if "data" in node.roles]
+    if len(data) == 1 and name in dict(step.before.engine.disks):
+        return None
+    lost = _only_on(step.before, name)
+    return f"{name} has the only copy of {', '.join(lost)}" if lost else None
+
+
+def _only_on(moment: Moment, node: str) -> list[str]:
+    here = {c.id for c in moment.engine.copies if node in (c.node, c.left_on)}
+    elsewhere = {c.id for c in moment.engine.copies if c.node != node and moment.usable(c)}
+    return [f"{index}[{shard}]" for index, shard in sorted(here - elsewhere)]
+
+
+def deletions_name_what_was_seen(step: Step) -> str | None:
+    """I8: a deletion names the UID and the state it was decided on; a pod is out of date, and still there."""
+    if not isinstance(step.write, Delete):
+        return None
+    found = step.before.state.cluster.objects.get(step.write.key)
+    if not step.write.uid or not step.write.resource_version:
+        return f"{step.write.key} may be another one by now"
+    if found is None or is_terminating(found):
+        return f"{step.write.key} is going already"
+    name = step.deleted_pod
+    return _out_of_date(step, name) if name is not None else None
+
+
+def _out_of_date(step: Step, name: str) -> str | None:
+    """Also a pod whose volume is on its way out: it cannot start on it."""
+    pod, owner = step.before.pod(name), step.before.all_of("StatefulSet").get(name.rpartition("-")[0])
+    claim = step.before.all_of("PersistentVolumeClaim").get(f"data-{name}")
+    if pod is None or owner is None or (claim is not None and is_terminating(claim)):
+        return None
+    is_marked = annotation(pod, names.TEMPLATE) == annotation(owner, names.TEMPLATE)
+    is_current = is_marked and _image(pod) == _image(owner["spec"]["template"])
+    return f"{name} is of the newest template" if is_current else None
+
+
+def _image(made: Manifest) -> str:
+    return str(made["spec"]["containers"][0]["image"])
+
+
+def deletions_are_written_down_first(step: Step) -> str | None:
+    """I8: the ledger knows of a pod or a volume before it is taken away.
+
+    A cluster that is being deleted has nobody to wait for, and so no such line. Its pods go with their
+    StatefulSets: only one that belongs to nobody is left to be taken away.
+    """
+    if not isinstance(step.write, Delete):
+        return None
+    name, claim = step.deleted_pod, step.deleted_claim
+    if name is not None and step.before.is_deleting:
+        pod = step.before.pod(name)
+        return f"{name} goes with its StatefulSet" if pod is not None and owner_uids(pod) else None
+    if name is not None and step.before.journal.away.get(name) != step.write.uid:
+        return f"{AWAY} does not know of {name}"
+    if claim is not None and step.before.ledger.get(WIPED) != (f"data-{claim}", step.write.uid):
+        return f"{WIPED} does not know of the volume of {claim}"
+    return None
+
+
+def batches_grow_slowly(step: Step) -> str | None:
+    """I12: no more pods are away than the policy and the ramp allow; each pool begins with one."""
+    name = step.departing
+    if name is None or name not in step.before.engine.names:
+        return None
+    others = [each for each in step.before.journal.away if each != name and not _is_back(step.before, each)]
+    pool = name.rpartition("-")[0].removeprefix(f"{step.before.key.name}-")
+    allowed = min(step.before.spec.upgrade.max_batch, step.before.journal.size(pool))
+    return f"{len(others) + 1} pods away, {allowed} may be" if len(others) + 1 > max(1, allowed) else None
+
+
+def _is_back(moment: Moment, name: str) -> bool:
+    pod = moment.pod(name)
+    return pod is not None and pod["metadata"]["uid"] != moment.journal.away[name] and moment.is_here(name)

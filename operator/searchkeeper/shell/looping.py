@@ -1,0 +1,175 @@
+"""One cluster's loop: look, act, and wait until there is a reason to look again."""
+
+from __future__ import annotations
+
+__all__ = ["Loop", "Operating", "Pace", "Stopping"]
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from searchkeeper.engine.driver import CallFailed
+from searchkeeper.kube import Conflict, Gone, Kube, KubeError
+from searchkeeper.loop import Cycle
+from searchkeeper.shell.health import Health
+from searchkeeper.shell.lease import Fenced, Lease, NotOurs
+from searchkeeper.shell.logs import Log
+from searchkeeper.shell.metrics import Metrics
+from searchkeeper.shell.telling import Telling
+from searchkeeper.writes import Key
+
+# Cycles that wrote, one after the other: no cluster has that much to be done without waiting for anything.
+_SUSPICIOUS: Final = 200
+# Seconds without a look at a cluster after which what was known of it counts for nothing.
+_BLIND: Final = 120
+
+
+class Stopping(KubeError):
+    """The operator is asked to end: no further write."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Seconds. `resync` between two looks at a cluster that is done, `busy` at one that waits for something.
+
+    The engine sends no events: a cluster that waits for it is looked at more often.
+    """
+
+    resync: float = 30
+    busy: float = 5
+    least_backoff: float = 0.2
+    most_backoff: float = 60
+    lease: float = 15
+
+    def after_failures(self, count: int) -> float:
+        return float(min(self.least_backoff * 2 ** (count - 1), self.most_backoff))
+
+
+class Operating(Protocol):
+    """The process that a loop belongs to."""
+
+    pace: Pace
+    health: Health
+    metrics: Metrics
+    log: Log
+    lease: Lease
+    clock: Callable[[], int]
+
+    @property
+    def kube(self) -> Kube: ...
+
+    @property
+    def is_stopping(self) -> bool: ...
+
+    def allowed(self) -> None:
+        """Asked before every write. Raises KubeError."""
+
+    async def cycle_of(self, key: Key, telling: Telling, looking_since: int) -> Cycle: ...
+
+
+class Loop:
+    """Never ends by an error."""
+
+    def __init__(self, operator: Operating, key: Key) -> None:
+        self._operator = operator
+        self._key = key
+        self._name = f"{key.namespace}/{key.name}"
+        self._wake = asyncio.Event()
+        self._is_over = False
+        self._failures = 0
+        self._writes_in_a_row = 0
+        self._epoch: int | None = None
+        self._looking_since = self._last_look = 0
+        fenced = Fenced(operator.kube, operator.allowed)
+        self._telling = Telling(fenced, operator.log, operator.metrics, self._name)
+        self.task = asyncio.create_task(self._run())
+
+    def wake(self) -> None:
+        self._wake.set()
+
+    def end(self) -> None:
+        self._is_over = True
+        self._wake.set()
+
+    async def _run(self) -> None:
+        while not (self._is_over or self._operator.is_stopping):
+            self._operator.health.beat(self._name)
+            self._wake.clear()
+            delay = await self._turn() if self._operator.lease.is_ours else self._operator.pace.resync
+            if delay:
+                await self._wait(delay)
+        self._operator.health.forget(self._name)
+        self._operator.metrics.forget(cluster=self._name)
+
+    async def _wait(self, delay: float) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._wake.wait(), delay)
+
+    async def _turn(self) -> float:
+        """One cycle; how long to wait after it. One that was told to end does not wait."""
+        started = time.monotonic()
+        self._telling.cycle += 1
+        began = self._begin_to_look()
+        try:
+            done = await self._operator.cycle_of(self._key, self._telling, self._looking_since)
+        except Exception as error:  # noqa: BLE001 - whatever it was, the next cycle looks again
+            outcome, delay = "failed", self._failed(error)
+        else:
+            self._failures, self._last_look = 0, began
+            outcome, delay = self._outcome(done)
+        self._count(outcome, time.monotonic() - started)
+        return delay
+
+    def _begin_to_look(self) -> int:
+        """This moment. Patience begins anew with whoever has just begun to lead, or was blind for a while.
+
+        What others have noted is by their clocks, and what was noted before may long be over.
+        """
+        epoch, now = self._operator.lease.epoch, self._operator.clock()
+        if epoch != self._epoch or now - self._last_look > _BLIND:
+            self._epoch, self._looking_since, self._last_look = epoch, now, now
+        return now
+
+    def _outcome(self, done: Cycle) -> tuple[str, float]:
+        pace = self._operator.pace
+        self._writes_in_a_row = self._writes_in_a_row + 1 if done.wrote else 0
+        if done.wrote:
+            return "wrote", 0 if self._writes_in_a_row < _SUSPICIOUS else self._fought_over()
+        if done.converged:
+            return "converged", pace.resync
+        left = pace.busy if done.wake_at is None else done.wake_at - self._operator.clock()
+        return "waits", min(max(left, pace.least_backoff), pace.busy)
+
+    def _fought_over(self) -> float:
+        """Somebody undoes what is written, or an API server does not keep it: no reason to hurry."""
+        told = self._telling
+        if self._writes_in_a_row % _SUSPICIOUS == 0:
+            self._operator.log.warning("writes without an end", cluster=self._name, cycle=told.cycle)
+        return self._operator.pace.busy
+
+    def _failed(self, error: Exception) -> float:
+        """Others were quicker: that is no fault. Anything unforeseen is told with its trace."""
+        operator = self._operator
+        fields: dict[str, Any] = {"cluster": self._name, "cycle": self._telling.cycle, "error": str(error)}
+        operator.metrics.add("searchkeeper_failures_total", error=type(error).__name__, cluster=self._name)
+        if isinstance(error, Stopping | NotOurs):
+            operator.log.info("not written", **fields)
+            return 0 if operator.is_stopping else operator.pace.busy
+        self._failures += 1
+        if isinstance(error, Conflict | Gone):
+            operator.log.info("somebody was quicker: looking again", **fields)
+        elif isinstance(error, KubeError | CallFailed):
+            operator.log.warning("no cycle: looking again", **fields)
+        else:
+            operator.log.error("a fault of the operator: looking again", trace=True, **fields)
+        return operator.pace.after_failures(self._failures)
+
+    def _count(self, outcome: str, seconds: float) -> None:
+        metrics = self._operator.metrics
+        metrics.add("searchkeeper_cycles_total", cluster=self._name, outcome=outcome)
+        metrics.add("searchkeeper_cycle_seconds_sum", seconds, cluster=self._name)
+        metrics.add("searchkeeper_cycle_seconds_count", cluster=self._name)
+        metrics.set("searchkeeper_last_cycle_timestamp_seconds", time.time(), cluster=self._name)

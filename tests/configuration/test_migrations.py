@@ -1,0 +1,89 @@
+"""What a later configuration version takes over, and what it leaves nothing of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from operators_at_work import CLUSTER, Ports, settled
+from searchkeeper.embedded.manifests import owner_uids
+from searchkeeper.embedded.world import World
+from searchkeeper.loop import cycle
+from searchkeeper.releases import release
+from searchkeeper.writes import Manifest
+from tales import NEWEST, deleted, kinds, running, unfolding, until
+
+BEFORE = "0.3.1"
+
+
+def histories(world: World) -> dict[str, Manifest]:
+    found = world.list("apps/v1", "ControllerRevision", CLUSTER.namespace, {})
+    return {each["metadata"]["name"]: each for each in found}
+
+
+def strangers_history(name: str) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": CLUSTER.namespace, "labels": {"app": "logs", "pool": "data"}}
+    return {"apiVersion": "apps/v1", "kind": "ControllerRevision", "metadata": metadata, "data": {}}
+
+
+def test_nothing_of_version_1_stays_when_nobody_reads_it_any_more() -> None:
+    world = running(version="0.1.1")
+    settled(world, "0.2.0")
+    assert not {"logs-discovery", "logs-config"} & {key.name for key in world.state.cluster.objects}
+
+
+def test_a_stateful_set_that_is_let_go_leaves_its_history_behind() -> None:
+    """Without an owner, and with labels that no later StatefulSet selects."""
+    world = running(version=BEFORE)
+    orphaned = set()
+    for moment in unfolding(world):
+        orphaned |= {name for name, each in histories(moment).items() if not owner_uids(each)}
+    assert {name.rpartition("-")[0] for name in orphaned} == {"logs-data", "logs-managers"}
+
+
+def test_no_history_of_the_old_labels_stays() -> None:
+    # Guard: orphaned histories are deleted.
+    world = running(version=BEFORE)
+    before = set(histories(world))
+    settled(world, NEWEST)
+    assert before
+    assert not before & set(histories(world))
+    assert all(map(owner_uids, histories(world).values()))
+
+
+def test_histories_of_others_stay_whatever_their_labels() -> None:
+    # Guard: they are known by the names of our StatefulSets.
+    world = running(version=BEFORE)
+    world.create(strangers_history("logs-shipper-5d8f"))
+    settled(world, NEWEST)
+    assert "logs-shipper-5d8f" in histories(world)
+
+
+def test_a_cluster_that_is_deleted_in_between_leaves_no_history() -> None:
+    world = running(version=BEFORE)
+    until(lambda world: not all(map(owner_uids, histories(world).values())), world)
+    for _ in unfolding(deleted(world)):
+        pass
+    world.tick()
+    assert kinds(world) == {"PersistentVolumeClaim"}
+
+
+class Ear(Ports):
+    """Hears which kinds are listed."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__(world)
+        self.listed: list[str] = []
+
+    def list(self, api: str, kind: str, namespace: str, labels: Mapping[str, str]) -> Sequence[Manifest]:
+        self.listed.append(kind)
+        return super().list(api, kind, namespace, labels)
+
+
+def test_at_the_newest_labels_nobody_asks_for_histories() -> None:
+    """To list them costs a call in every cycle, and there are none to look for."""
+    world = running()
+    ear = Ear(world)
+    cycle(ear, ear, CLUSTER, release(NEWEST), world.state.now)
+    assert "Pod" in ear.listed
+    assert "ControllerRevision" not in ear.listed

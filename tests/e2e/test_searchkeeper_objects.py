@@ -1,0 +1,93 @@
+"""What the operator makes, in the hands of real controllers and of people: budgets, histories, hand edits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import deepcopy
+from typing import Final
+
+import pytest
+
+from e2e.searchkeeper_stage import LONG, POOLS, Stage, set_up, staged
+from e2e.stand.api import Object, RefusedError
+from e2e.stand.containers import Feigned
+from e2e.stand.control_plane import ControlPlane
+from e2e.stand.node_agent import NodeAgent
+from e2e.stand.processes import Workshop
+from e2e.stand.waiting import until
+
+pytestmark = pytest.mark.e2e
+
+ZONES: Final = [{"name": f"zone-{n}", "roles": ["cluster_manager"], "replicas": 1} for n in range(3)]
+
+
+@pytest.fixture
+def stage(
+    request: pytest.FixtureRequest, plane: ControlPlane, agent: NodeAgent, place: Workshop
+) -> Iterator[Stage]:
+    set_up(plane)
+    agent.images.offer("docker.io/opensearchproject/*", Feigned())
+    with staged(plane, place, request.node.name.replace("_", "-")[-50:].strip("-")) as made:
+        yield made
+
+
+def histories(stage: Stage) -> dict[str, Object]:
+    found = stage.api.items(f"/apis/apps/v1/namespaces/{stage.namespace}/controllerrevisions")
+    return {each["metadata"]["name"]: each for each in found}
+
+
+def budgets(stage: Stage) -> dict[str, int]:
+    """How many each lets go."""
+    found = stage.api.items(f"/apis/policy/v1/namespaces/{stage.namespace}/poddisruptionbudgets")
+    return {
+        each["metadata"]["name"]: (each.get("status") or {}).get("disruptionsAllowed", 0) for each in found
+    }
+
+
+def evict(stage: Stage, pod: str) -> None:
+    eviction = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod}}
+    stage.api.create(f"{stage.core}/pods/{pod}/eviction", eviction)
+
+
+def is_at(stage: Stage, version: int) -> bool:
+    return stage.status.get("currentVersion") == version and stage.runs("2.19.4")
+
+
+def test_a_quorum_outlasts_new_labels_and_drains(stage: Stage) -> None:
+    stage.ask_for(pools=[POOLS[0], *ZONES])
+    with stage.operator("--release", "0.3.1"):
+        until("the old labels are complete", lambda: is_at(stage, 3), LONG)
+    before = set(histories(stage))
+    with stage.operator():
+        until("the new labels are complete", lambda: is_at(stage, 4), LONG)
+        assert before
+        assert not before & set(histories(stage))
+        assert all(each["metadata"].get("ownerReferences") for each in histories(stage).values())
+        until("all is counted", lambda: budgets(stage) == {"logs-data": 1, "logs.voters": 1}, LONG)
+        evict(stage, "logs-zone-0-0")
+        with pytest.raises(RefusedError, match="disruption budget"):
+            evict(stage, "logs-zone-1-0")
+        stage.until_it_runs("2.19.4")
+
+
+def test_hand_edits_of_what_is_ours_are_taken_back(stage: Stage) -> None:
+    stage.ask_for()
+    where = f"/apis/apps/v1/namespaces/{stage.namespace}/statefulsets/logs-data"
+    with stage.operator():
+        stage.until_it_runs("2.19.4")
+        before = stage.api.get(where)["spec"]["template"]
+        edited = deepcopy(before)
+        [container] = edited["spec"]["containers"]
+        container |= {"image": "docker.io/opensearchproject/opensearch:0.0.1", "env": container["env"][1:]}
+        container["resources"] = {"limits": {"memory": "4Gi"}}
+        stage.api.merge(where, {"spec": {"template": edited}})
+
+        [container] = before["spec"]["containers"]
+        container["resources"] = {"limits": {"memory": "4Gi"}}
+        until("it is as it was", lambda: stage.api.get(where)["spec"]["template"] == before, LONG)
+        stage.until_it_runs("2.19.4")
+        pods, settled = stage.pods(), stage.api.get(where)["metadata"]["generation"]
+        moment = stage.lease["renewTime"]
+        until("a few looks have passed", lambda: stage.lease["renewTime"] != moment)
+        assert stage.pods() == pods
+        assert stage.api.get(where)["metadata"]["generation"] == settled

@@ -1,0 +1,166 @@
+"""Whoever hears of everything in a namespace, and can tell afterwards what no operator should have done.
+
+Three sources, in one order: watches of every kind that the operator writes, the API server's audit log of
+what it asked for, and the engine itself, which is here: in memory, behind the pods there are, and behind
+HTTP, so that it lives on when the operator dies.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Witness", "witness"]
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+from typing import Any, Final
+
+from e2e.stand.api import Object
+from e2e.stand.control_plane import ControlPlane
+from e2e.stand.waiting import NotInTimeError, until
+from e2e.stand.watching import watch
+from engine_over_http import Face
+from opensearch_replayed import serving
+from searchkeeper.embedded.manifests import is_terminating
+from searchkeeper.engine.calls import Call
+from searchkeeper.engine.embedded import Engine, created
+from searchkeeper.images import version_in
+from searchkeeper.kinds import KINDS, Kind, path
+from searchkeeper.proof.audits import requests, unwarranted
+from searchkeeper.proof.histories import Beat, Change, History
+from searchkeeper.proof.properties import unrest
+from searchkeeper.releases import newest
+from searchkeeper.shell.client import connect, settings_of
+from searchkeeper.shell.engines import StandIn
+from searchkeeper.versions import Release
+from searchkeeper.writes import Key
+
+_UNHEARD: Final = frozenset(
+    {"Namespace", "Event", "CustomResourceDefinition", "OperatorCondition", "ReplicaSet"}
+)
+_KINDS: Final = tuple(kind for kind in KINDS if kind.name not in _UNHEARD)
+# What gives the operator its rights in a test.
+_ROLES: Final = frozenset({"searchkeeper", "leader"})
+
+
+class Witness:
+    """Of one SearchCluster. `engine_url` is where its engine answers.
+
+    `releases` are those of operators that do not work as the newest, by their tokens, as the log names them.
+    """
+
+    def __init__(self, plane: ControlPlane, key: Key) -> None:
+        self.key = key
+        self.engine_url = ""
+        self.releases: dict[str, Release] = {}
+        self._plane = plane
+        self._api = plane.api.another()
+        # For the thread that answers for the engine.
+        self._clock = plane.api.another()
+        self._changes: list[Change] = []
+        self._heard: dict[tuple[str, str], str] = {}
+        self._beats: list[Beat] = []
+        self._wanted: list[str] = []
+        self._lock = threading.Lock()
+        self._client = connect(settings_of(str(plane.kubeconfig)))
+        self._engine = StandIn(self._client, key)
+
+    @property
+    def engine(self) -> Engine:
+        return self._engine.engine
+
+    def close(self) -> None:
+        self._api.close()
+        self._clock.close()
+        self._client.close()
+
+    def hear(self, kind: Kind, what: str, thing: Object) -> None:
+        manifest = {**thing, "apiVersion": kind.api, "kind": kind.name}
+        revision, name = thing["metadata"]["resourceVersion"], thing["metadata"]["name"]
+        with self._lock:
+            self._changes.append(Change(int(revision), manifest, is_gone=what == "DELETED"))
+            self._heard[kind.name, name] = "" if what == "DELETED" else revision
+
+    def pass_time(self) -> None:
+        while self._wanted:
+            self._engine.engine = created(self.engine, self._wanted.pop())
+        self._engine.look()
+        self._beats.append(Beat(self._revision(), self.engine))
+
+    def tell(self, call: Call) -> None:
+        """Raises CallFailed."""
+        self._engine.tell(call)
+        self._beats.append(Beat(self._revision(), self.engine, call))
+
+    def index(self, name: str) -> None:
+        """Documents in the engine, with a copy, from when it is next looked at."""
+        self._wanted.append(name)
+
+    @property
+    def order(self) -> list[str]:
+        """Every node that came up, as its pod's name and version, where that is another one than before."""
+        with self._lock:
+            pods = [each.manifest for each in self._changes if each.key.kind == "Pod" and not each.is_gone]
+        versions: dict[str, str] = {}
+        found = []
+        for pod in pods:
+            name, version = pod["metadata"]["name"], version_in(pod["spec"]["containers"][0]["image"])
+            if versions.get(name) != version and not is_terminating(pod):
+                versions[name] = version
+                found.append(f"{name} {version}")
+        return found
+
+    def history(self) -> History:
+        """When all of it is heard, and the log has all of it."""
+        until("every change is heard", self._has_heard_all, 120)
+        with suppress(NotInTimeError):
+            until("the log is whole", lambda: not self._told().untold(), 30)
+        return self._told()
+
+    def judge(self) -> None:
+        """Raises AssertionError with whatever the operator should not have done."""
+        history = self.history()
+        left = unrest(history.end, self.key)
+        wrongs = [*history.breaches(), *unwarranted(self._log(), _ROLES), *([left] if left else [])]
+        if wrongs:
+            raise AssertionError("\n".join(wrongs))
+
+    def _told(self) -> History:
+        with self._lock:
+            changes = tuple(self._changes)
+        log = tuple(requests(self._log()))
+        return History(self.key, newest(), changes, tuple(self._beats), log, self.releases)
+
+    def _log(self) -> list[Any]:
+        """Of this namespace, or of none. A line without an end is still being written."""
+        lines = self._plane.audit.read_text(encoding="utf-8").rpartition("\n")[0].splitlines()
+        events = [json.loads(line) for line in lines]
+        own = self.key.namespace
+        return [each for each in events if each.get("objectRef", {}).get("namespace", own) == own]
+
+    def _has_heard_all(self) -> bool:
+        there = {
+            (kind.name, each["metadata"]["name"]): each["metadata"]["resourceVersion"]
+            for kind in _KINDS
+            for each in self._api.items(path(kind, self.key.namespace))
+        }
+        with self._lock:
+            return there == {name: revision for name, revision in self._heard.items() if revision}
+
+    def _revision(self) -> int:
+        """The newest one: whoever asks the engine has done what it did before, and nothing that follows."""
+        found = self._clock.get(f"/api/v1/namespaces/{self.key.namespace}/pods?limit=1")
+        return int(found["metadata"]["resourceVersion"])
+
+
+@contextmanager
+def witness(plane: ControlPlane, key: Key) -> Iterator[Witness]:
+    """From now on everything is heard."""
+    made = Witness(plane, key)
+    with ExitStack() as stack:
+        stack.callback(made.close)
+        for kind in _KINDS:
+            stack.enter_context(watch(plane.api, path(kind, key.namespace), partial(made.hear, kind)))
+        made.engine_url = stack.enter_context(serving(Face(made)))
+        yield made

@@ -1,0 +1,171 @@
+"""The engine in memory with OpenSearch's own HTTP API, as far as the operator's driver asks.
+
+It lives on when the operator dies, and is met by the driver that meets real ones.
+"""
+
+from __future__ import annotations
+
+__all__ = ["Face", "Kept"]
+
+from collections.abc import Callable, Mapping
+from threading import Lock
+from typing import Any, Final, Protocol
+
+from opensearch_replayed import Question
+from searchkeeper.engine.answers import ENABLE, EXCLUDE, allocation_in, excluded_in
+from searchkeeper.engine.calls import (
+    Call,
+    ClearVotingExclusions,
+    Exclude,
+    ExcludeFromVoting,
+    Flush,
+    SetAllocation,
+)
+from searchkeeper.engine.embedded import Engine, look
+from searchkeeper.engine.opensearch import exclusion
+from searchkeeper.engine.view import EngineView, Index, ShardCopy, Unreachable
+from searchkeeper.versions import parse
+
+_HEALTH: Final = "/_cluster/health"
+_STATE: Final = "/_cluster/state/nodes,metadata,routing_table,cluster_manager_node"
+_SETTINGS: Final = "/_cluster/settings"
+_VOTING: Final = "/_cluster/voting_config_exclusions"
+_OPENSEARCH: Final = 0x08000000
+
+
+class Kept(Protocol):
+    """Whoever keeps the engine: lets its time pass, and carries out what it is told."""
+
+    @property
+    def engine(self) -> Engine: ...
+
+    def pass_time(self) -> None: ...
+
+    def tell(self, call: Call) -> None:
+        """Raises CallFailed."""
+
+
+class Face:
+    """Answers for an engine, one question after the other. Its time passes when its health is asked for."""
+
+    def __init__(self, kept: Kept) -> None:
+        self._kept = kept
+        self._lock = Lock()
+
+    def answered(self, question: Question, _: Mapping[str, str]) -> tuple[int, Any]:
+        with self._lock:
+            if question.path == _HEALTH:
+                self._kept.pass_time()
+            view = look(self._kept.engine)
+            if isinstance(view, Unreachable):
+                return 503, {"error": {"reason": view.cause}}
+            if question.method == "GET":
+                return 200, _ANSWERS[question.path](view)
+            if "explain" in question.path:
+                return 200, _explanation(view, **question.body)
+            for call in _calls(question):
+                self._kept.tell(call)
+            return 200, {"acknowledged": True}
+
+
+def _calls(question: Question) -> list[Call]:
+    match question.method, question.path:
+        case "POST", "/_flush":
+            return [Flush()]
+        case "POST", path if path == _VOTING:
+            return [ExcludeFromVoting(question.query["node_names"])]
+        case "DELETE", path if path == _VOTING:
+            return [ClearVotingExclusions()]
+        case "PUT", path if path == _SETTINGS:
+            return _settings(question.body["persistent"])
+        case method, path:
+            raise LookupError(f"no engine is asked to {method} {path}")
+
+
+def _settings(persistent: Mapping[str, Any]) -> list[Call]:
+    """A setting that is null is taken away."""
+    calls: list[Call] = []
+    if ENABLE in persistent:
+        is_set = persistent[ENABLE] is not None
+        calls.append(SetAllocation(allocation_in({"persistent": persistent}) if is_set else None))
+    if EXCLUDE in persistent:
+        calls.append(Exclude(excluded_in({"persistent": persistent})))
+    return calls
+
+
+def _explanation(view: EngineView, index: str, shard: int, primary: bool) -> Any:
+    wanted = (index, shard, primary)
+    found = next(copy for copy in view.shards if (copy.index, copy.shard, copy.is_primary) == wanted)
+    deciders = [{"decider": each, "decision": "NO"} for each in sorted(found.deciders)]
+    decision = {"node_decision": "no" if deciders else "yes", "deciders": deciders}
+    return {"node_allocation_decisions": [decision]}
+
+
+def _health(view: EngineView) -> Any:
+    return {
+        "status": str(view.color),
+        "timed_out": False,
+        "delayed_unassigned_shards": view.delayed,
+        "number_of_in_flight_fetch": view.fetching,
+    }
+
+
+def _nodes(view: EngineView) -> Any:
+    """The id of a node is its name: names of real ones are found out by theirs, and lost with them."""
+    nodes = {
+        each.name: {"name": each.name, "version": each.version, "roles": sorted(each.roles)}
+        for each in view.nodes
+    }
+    return {"_nodes": {"failed": 0}, "nodes": nodes}
+
+
+def _state(view: EngineView) -> Any:
+    elected = view.elected
+    coordination = {
+        "last_committed_config": sorted(view.voters),
+        "voting_config_exclusions": [{"node_name": name} for name in sorted(view.voting_exclusions)],
+    }
+    tables: dict[str, Any] = {each.name: {"shards": {}} for each in view.indices}
+    for copy in view.shards:
+        tables[copy.index]["shards"].setdefault(str(copy.shard), []).append(_copy(copy))
+    return {
+        "cluster_manager_node": None if elected is None else elected.name,
+        "nodes": {each.name: {"name": each.name} for each in view.nodes},
+        "metadata": {
+            "cluster_coordination": coordination,
+            "indices": {each.name: {"settings": {"index": _index(each)}} for each in view.indices},
+        },
+        "routing_table": {"indices": tables},
+    }
+
+
+def _copy(copy: ShardCopy) -> Any:
+    return {
+        "index": copy.index,
+        "shard": copy.shard,
+        "primary": copy.is_primary,
+        "state": str(copy.state),
+        "node": copy.node,
+        "relocating_node": copy.to,
+    }
+
+
+def _index(index: Index) -> Any:
+    made = parse(index.created_by)
+    assert made is not None
+    number = _OPENSEARCH | made.major * 1_000_000 + made.minor * 10_000 + made.patch * 100 + 99
+    replication = {"replication": {"type": "SEGMENT"}} if index.segment_replication else {}
+    return {"number_of_replicas": str(index.replicas), "version": {"created": str(number)}, **replication}
+
+
+def _stored(view: EngineView) -> Any:
+    persistent = {ENABLE: str(view.allocation), EXCLUDE: exclusion(view.excluded)}
+    return {"persistent": {name: text for name, text in persistent.items() if text}, "transient": {}}
+
+
+_ANSWERS: Final[Mapping[str, Callable[[EngineView], Any]]] = {
+    _HEALTH: _health,
+    "/_nodes": _nodes,
+    _STATE: _state,
+    _SETTINGS: _stored,
+}

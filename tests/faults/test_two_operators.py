@@ -1,0 +1,155 @@
+"""Two operators that no Lease keeps apart: every single write is safe by itself, whenever it arrives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from random import Random
+
+import pytest
+
+from operators_at_work import CLUSTER, Score, followed, looked, summary, told
+from runs import RELEASE, RUNS, UPGRADE, WAY_BACK, run
+from searchkeeper.embedded.world import State, World
+from searchkeeper.loop import Cycle
+from searchkeeper.proof.properties import unrest
+from searchkeeper.proof.recording import Recording
+from searchkeeper.proof.turns import Paused, Player
+from searchkeeper.releases import release
+from searchkeeper.writes import Tell
+
+# How many cycles the other one has made when a write arrives.
+DELAYS = (1, 3, 9)
+
+
+class Asleep(Exception):
+    """The operator stands still before a write."""
+
+
+def recording(world: World, version: str) -> Recording:
+    return Recording(world, CLUSTER, release(version))
+
+
+def interrupted(world: World, version: str, at: int, meanwhile: Callable[[], None]) -> None:
+    """One cycle, before whose write of this number something else happens."""
+    pauses = iter(range(10**6))
+    paused = Paused(recording(world, version), lambda: meanwhile() if next(pauses) == at else None)
+    looked(paused, world, version)
+
+
+def waking(this: Score) -> Iterator[tuple[State, int, State]]:
+    """Every write before which it may fall asleep: the world as its cycle began, which one, and the world."""
+    for beat in this.beats:
+        for at in range(100):
+            world = World(beat.state)
+
+            def asleep() -> None:
+                raise Asleep
+
+            try:
+                interrupted(world, this.version, at, asleep)
+            except Asleep:
+                yield beat.state, at, world.state
+            else:
+                break
+
+
+def taken_over(state: State, version: str) -> Iterator[State]:
+    """How the other operator goes on, cycle by cycle."""
+    world = World(state)
+    ports = recording(world, version)
+    for _ in range(max(DELAYS)):
+        done = looked(ports, world, version)
+        if done is None or not done.wrote:
+            world.tick()
+        yield world.state
+
+
+@pytest.mark.parametrize("name", ["0.3.1 → 0.4.0", UPGRADE, WAY_BACK])
+def test_a_write_that_comes_late_is_refused_or_changes_nothing_about_the_end(name: str) -> None:
+    this, carried_out = run(name), 0
+    for began, at, then in waking(this):
+        for delay, later in enumerate(taken_over(then, this.version), 1):
+            if delay not in DELAYS:
+                continue
+            world = World(began)
+            interrupted(world, this.version, at, lambda: setattr(world, "state", later))  # noqa: B023
+            if world.state is not later:
+                carried_out += 1
+                followed(world, this.version, this.known)
+    assert carried_out
+
+
+def playing(world: World, version: str, done: list[Cycle | None]) -> Player:
+    """An operator that never stops looking; what its cycles came to is in `done`."""
+
+    def play(pause: Callable[[], None]) -> None:
+        ports = Paused(recording(world, version), pause)
+        while True:
+            pause()
+            done.append(looked(ports, world, version))
+
+    return Player(play)
+
+
+def duet(state: State, version: str, dice: Random) -> World:
+    """Two operators take turns, write by write, until both find nothing to do."""
+    world = World(state)
+    both: tuple[list[Cycle | None], ...] = ([], [])
+    players = [playing(world, version, done) for done in both]
+    try:
+        for _ in range(4000):
+            turns = dice.choice((1, 1, 1, 2, 5))
+            player = dice.choice(players)
+            for _ in range(turns):
+                player.turn()
+            if dice.random() < 0.25:
+                world.tick()
+            if all(len(done) > 3 and all(each and each.converged for each in done[-3:]) for done in both):
+                return world
+    finally:
+        for player in players:
+            player.end()
+    raise AssertionError(f"they come to no end: {told(world)}")
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", RUNS)
+def test_two_who_write_at_the_same_time_come_to_the_same_end(name: str, seed: int) -> None:
+    this, dice = run(name), Random(f"{name} {seed}")
+    world = duet(dice.choice(this.beats).state, this.version, dice)
+    assert unrest(world.state, CLUSTER) is None
+    assert summary(world.state) == this.known.end
+
+
+def test_the_engine_is_not_told_what_has_long_been_undone() -> None:
+    """The other one has finished the whole upgrade meanwhile."""
+    this = run(UPGRADE)
+    number = next(n for n, step in enumerate(this.steps) if isinstance(step.write, Tell))
+    beat, finished = this.beat_of(number), this.beats[-1].state
+    for at in range(number - beat.writes + 1):
+        world = World(beat.state)
+        interrupted(world, RELEASE, at, lambda: setattr(world, "state", finished))  # noqa: B023
+        has_slept = world.state.now == finished.now
+        assert not has_slept or world.state.engine.allocation is None
+
+
+def test_who_is_only_late_takes_nobody_without_anybodys_knowing() -> None:
+    """The other one has found the pod still there, and does not expect it to go any more."""
+    this = run(UPGRADE)
+    beat, at = next(
+        (this.beat_of(number), number - this.beat_of(number).writes)
+        for number, step in enumerate(this.steps)
+        if step.deleted_pod is not None
+    )
+    world = World(beat.state)
+
+    def spares() -> None:
+        ports = recording(world, RELEASE)
+        while "roll/away" in str(world.get(CLUSTER)):
+            looked(ports, world, RELEASE)
+
+    interrupted(world, RELEASE, at, spares)
+
+    assert not [
+        key for key, each in world.state.cluster.objects.items() if "deletionTimestamp" in each["metadata"]
+    ]

@@ -1,0 +1,118 @@
+"""How commands end when what they were given is of no use, or nobody reads what they say."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from searchkeeper.cli import app
+from searchkeeper.cli.app import cli
+
+CLUSTER = "{apiVersion: search.everpath.dev/v1alpha1, kind: SearchCluster, metadata: {name: logs}%s}"
+
+
+def said(*arguments: str, stdin: str = "") -> Result:
+    return CliRunner().invoke(cli, arguments, input=stdin)
+
+
+@pytest.mark.parametrize("text", [b"{", b"hello", b"\xff\xfe", b"", b"[]", b"{}"])
+@pytest.mark.parametrize("command", [("status",), ("run", "--once")])
+def test_what_is_no_kubeconfig_is_told(tmp_path: Path, text: bytes, command: tuple[str, ...]) -> None:
+    file = tmp_path / "config"
+    file.write_bytes(text)
+
+    answer = said(*command, "--kubeconfig", str(file))
+
+    assert answer.exit_code == 3
+    assert "no cluster is configured: Invalid kube-config" in answer.output
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        CLUSTER % "",
+        CLUSTER % ", spec: {pools: [{roles: [data]}]}",
+        CLUSTER % ", spec: {pools: hello}",
+        CLUSTER % ", spec: {pools: [{name: a, roles: [data], replicas: many}]}",
+        CLUSTER % ", spec: {upgrade: {rollback: Never}}",
+        CLUSTER % ", spec: {}, status: {conditions: [{}]}",
+        "{items: 5}",
+        "{apiVersion: v1, kind: Pod, metadata: {name: logs-data-0}}",
+    ],
+)
+@pytest.mark.parametrize("command", ["plan", "status", "versions"])
+def test_what_no_api_server_would_have_stored_is_told(command: str, text: str) -> None:
+    answer = said(command, "-f", "-", stdin=text)
+
+    assert answer.exit_code == 3
+    assert answer.output.startswith("Error: -: this is no")
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1"])
+def test_an_address_that_is_none_is_told(address: str) -> None:
+    answer = said("run", "--health-address", address)
+
+    assert answer.exit_code == 2
+    assert f"{address!r} is not HOST:PORT" in answer.output
+
+
+def test_a_port_that_somebody_else_has_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "config"
+    file.write_text(
+        "{current-context: x, contexts: [{name: x, context: {cluster: x, user: x}}],"
+        " clusters: [{name: x, cluster: {server: 'http://127.0.0.1:1'}}], users: [{name: x, user: {}}]}"
+    )
+    with socket.create_server(("127.0.0.1", 0)) as held:
+        port = held.getsockname()[1]
+        answer = said("run", "--kubeconfig", str(file), "--health-address", f"127.0.0.1:{port}")
+
+    assert answer.exit_code == 2
+    assert f"nobody can listen at 127.0.0.1:{port}: Address already in use" in answer.output
+
+
+def test_a_release_that_knows_nothing_newer_upgrades_from_its_oldest() -> None:
+    answer = said("run", "--embedded", "--release", "0.1.0")
+
+    assert answer.exit_code == 0
+    assert "OpenSearch 2.17.0 in memory" in answer.output
+    assert "7 nodes run 2.19.4" in answer.output
+
+
+def test_where_nothing_is_to_be_upgraded_nothing_is_shown() -> None:
+    answer = said("run", "--embedded", "--from", "3.4.0", "--to", "3.4.0")
+
+    assert answer.exit_code == 2
+    assert "nothing to upgrade from 3.4.0 to 3.4.0" in answer.output
+
+
+def ended(arguments: str, redirection: str) -> subprocess.CompletedProcess[str]:
+    """In a shell that says what the command itself ended with."""
+    line = f"set -o pipefail; {sys.executable} -m searchkeeper {arguments} {redirection}"
+    return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("redirection", "code"),
+    [("| head -c 1", 0), (">&-", 0), ("> /dev/full", 3)],
+    ids=["pipe", "none", "full"],
+)
+def test_nobody_who_reads_is_no_reason_to_fall(redirection: str, code: int) -> None:
+    done = ended("run --embedded", redirection)
+
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+
+
+def test_who_is_interrupted_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "argv", ["searchkeeper", "status"])
+    monkeypatch.setattr(app.cli, "invoke", interrupted)
+
+    assert app.run() == 130

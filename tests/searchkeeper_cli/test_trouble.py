@@ -1,0 +1,155 @@
+"""What `status` and `plan` say when something is in the way, and what a page shows of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner, Result
+
+from commandline import ROOT
+from operators_at_work import annotated, asked_for, edited, settled, status, with_faults, worked, worked_until
+from searchkeeper.cli.app import cli
+from searchkeeper.cli.sources import of_world
+from searchkeeper.demo import stage
+from searchkeeper.embedded.kubelet import Fault
+from searchkeeper.embedded.world import World
+from searchkeeper.releases import newest
+from tales import Silent, at_work
+
+OLD, NEW = "2.19.4", "3.4.0"
+NEWEST = newest().version
+Told = Callable[..., Result]
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> Told:
+    """A command, asked of a world in memory; from `outside` only we cannot reach its engine."""
+
+    def ask(world: World, *arguments: str, silent: bool = False, outside: bool = False) -> Result:
+        source = of_world(world, newest())
+        if silent or outside:
+            source = replace(source, driver=lambda _: Silent(world), is_outside=outside)
+        for command in ("plan", "status", "versions"):
+            monkeypatch.setattr(f"searchkeeper.cli.{command}.sources", lambda **_: source)
+        return CliRunner().invoke(cli, arguments)
+
+    return ask
+
+
+def stalled(**upgrade: object) -> World:
+    """The sample, upgraded to a version whose image nobody can pull."""
+    world = edited(stage(newest(), OLD), upgrade={"rollback": "Manual", **upgrade})
+    settled(world, NEWEST)
+    edited(with_faults(world, v3_4_0=Fault.IMAGE), version=NEW)
+    return worked_until(world, NEWEST, lambda it: status(it).get("phase") == "Stalled")
+
+
+def given_up() -> World:
+    return worked(annotated(stalled(), rollback=OLD), NEWEST)
+
+
+def test_a_stall_looks_as_the_page_shows_it(told: Told) -> None:
+    answer = told(stalled(), "status", "--upgrade")
+
+    page = (ROOT / "docs/operator/using.md").read_text(encoding="utf-8")
+    assert answer.exit_code == 1
+    assert answer.output in page
+
+
+def test_a_version_that_was_given_up_is_said_to_be(told: Told) -> None:
+    answer = told(given_up(), "status", "--upgrade")
+
+    assert f"{OLD} → {NEW} not begun" in answer.output
+    assert "change the spec to try again" in answer.output
+    assert "RolledBack at" in answer.output
+    assert "rollback:" not in answer.output
+
+
+def test_nobody_watches_for_what_was_given_up(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("searchkeeper.cli.status.time.sleep", lambda _: pytest.fail("it looks again"))
+
+    assert told(given_up(), "status", "--watch").exit_code == 0
+
+
+@pytest.mark.parametrize("arguments", [("plan",), ("status",), ("status", "--upgrade")])
+def test_a_refused_version_is_exit_code_1_and_says_why(told: Told, arguments: tuple[str, ...]) -> None:
+    world = worked(edited(stage(newest(), NEW), version=OLD), NEWEST, ticks=2)
+
+    answer = told(world, *arguments)
+
+    assert answer.exit_code == 1
+    assert f"{OLD} is older than {NEW}" in answer.output
+
+
+def test_what_is_waited_for_is_the_cause_and_not_what_follows_from_it(told: Told) -> None:
+    world = asked_for(dashboards={"enabled": True})
+    at_work(world, Silent(world), NEWEST)
+
+    answer = told(world, "status", silent=True)
+
+    assert answer.output.splitlines()[1].endswith("timed out")
+
+
+def test_from_outside_status_says_what_the_operator_said(told: Told) -> None:
+    answer = told(stage(newest(), OLD), "status", outside=True)
+
+    assert answer.exit_code == 0
+    assert answer.stdout.splitlines()[1].split()[-1] == "-"
+    assert "kubectl port-forward -n search service/logs 9200" in answer.stderr
+
+
+def test_from_outside_a_plan_says_that_it_lacks_the_engine(told: Told) -> None:
+    answer = told(edited(stage(newest(), OLD), version=NEW), "plan", outside=True)
+
+    assert "does not answer from here; the verdicts are those without it" in answer.stderr
+    assert "✗  EngineReachable" in answer.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "package"),
+    [(("status",), "kubernetes.config"), (("plan",), "kubernetes.config"), (("run",), "kopf")],
+)
+def test_what_is_not_installed_is_told_with_the_remedy(
+    monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], package: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delitem(sys.modules, "searchkeeper.cli.operate", raising=False)
+
+    answer = CliRunner().invoke(cli, arguments)
+
+    assert answer.exit_code == 2
+    assert "pip install 'everpath[operator]'" in answer.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("status", "--embedded", "--watch"), "--watch needs a cluster"),
+        (("run", "--to", NEW), "go with --embedded"),
+        (("run", "--from", OLD), "go with --embedded"),
+    ],
+)
+def test_options_without_a_use_are_refused(arguments: tuple[str, ...], complaint: str) -> None:
+    answer = CliRunner().invoke(cli, arguments)
+
+    assert answer.exit_code == 2
+    assert complaint in answer.output
+
+
+def test_a_cluster_that_is_not_there_yet_has_something_to_go(told: Told) -> None:
+    sample = ("-f", str(ROOT / "operator/config/samples/searchcluster.yaml"))
+    plan, upgrade, versions = (
+        CliRunner().invoke(cli, (*command, *sample)).output
+        for command in (("plan",), ("status", "--upgrade"), ("versions",))
+    )
+
+    assert "None" not in plan
+    assert "Pending, 2.19.4 not there yet, 0/7 ready" in upgrade
+    assert "1 still to go" in versions
+
+
+def test_the_release_is_told() -> None:
+    assert CliRunner().invoke(cli, ("--version",)).output == f"searchkeeper {NEWEST}\n"

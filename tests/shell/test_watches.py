@@ -1,0 +1,117 @@
+"""Watches that fail in every way they can: they are for haste alone, and nothing depends on them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from operators_at_work import CLUSTER, asked_for, edited, status
+from searchkeeper.embedded import http
+from searchkeeper.embedded.http_api import Api, Watch, bookmark_line, expired_line
+from searchkeeper.embedded.http_history import Compacted
+from searchkeeper.embedded.world import World
+from searchkeeper.writes import Delete, Patch
+from shells import Facing, facing, started, until
+
+Lines = Iterator[bytes]
+
+
+def closed_early(_: Watch, lines: Lines) -> Lines:
+    """Every watch ends after its third line."""
+    return islice(lines, 3)
+
+
+def told_twice(_: Watch, lines: Lines) -> Lines:
+    for line in lines:
+        yield line
+        yield line
+
+
+def told_nothing(_: Watch, lines: Lines) -> Lines:
+    """Whoever watches hears that time passes, and never what happens."""
+    return (line for line in lines if b'"BOOKMARK"' in line)
+
+
+def told_every_other(_: Watch, lines: Lines) -> Lines:
+    events = 0
+    for line in lines:
+        events += b'"BOOKMARK"' not in line
+        if b'"BOOKMARK"' in line or events % 2:
+            yield line
+
+
+def gone_again_and_again(watch: Watch, lines: Lines) -> Lines:
+    """410 in the middle of a watch, each time."""
+    yield from islice(lines, 2)
+    yield expired_line(Compacted("too old"))
+    yield bookmark_line(watch, 1)
+
+
+def cut_in_the_middle_of_a_line(_: Watch, lines: Lines) -> Lines:
+    yield from islice(lines, 2)
+    for line in islice(lines, 1):
+        yield line[: len(line) // 2]
+
+
+FAULTS = (
+    closed_early,
+    told_twice,
+    told_nothing,
+    told_every_other,
+    gone_again_and_again,
+    cut_in_the_middle_of_a_line,
+)
+
+
+@contextmanager
+def watched_through(fault: Any, world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Facing]:
+    """An API server whose watches all have this fault."""
+    plain = http._Handler._lines
+    monkeypatch.setattr(http._Handler, "_lines", lambda self, watch: fault(watch, plain(self, watch)))
+    with facing(world) as face:
+        yield face
+
+
+def is_at(api: Api, version: str) -> bool:
+    found = status(api.world)
+    at_rest = "upgrade" not in found.get("ledger", {})
+    return found.get("phase") == "Running" and found.get("engineVersion") == version and at_rest
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
+def test_an_upgrade_goes_through_whatever_becomes_of_the_watches(
+    fault: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with watched_through(fault, asked_for(), monkeypatch) as face, started(face):
+        until(face.api, lambda: is_at(face.api, "2.19.4"), what="a cluster")
+        with face.api.alone() as world:
+            edited(world, version="3.4.0")
+
+        until(face.api, lambda: is_at(face.api, "3.4.0"), what="3.4.0")
+
+
+def test_a_cluster_that_nobody_was_told_of_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It comes after the first list, and no watch tells of it."""
+    with watched_through(told_nothing, World(), monkeypatch) as face, started(face) as shell:
+        until(face.api, lambda: shell.operator.health.is_ready)
+        with face.api.alone() as world:
+            world.create(asked_for().get(CLUSTER) or {})
+
+        until(face.api, lambda: is_at(face.api, "2.19.4"), what="a cluster")
+
+
+def test_the_end_of_a_cluster_that_nobody_was_told_of_ends_its_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    with watched_through(told_nothing, asked_for(), monkeypatch) as face, started(face) as shell:
+        until(face.api, lambda: CLUSTER in shell.operator._loops)
+        with face.api.alone() as world:
+            world.patch(Patch(CLUSTER, {"metadata": {"finalizers": None}}, ""))
+            world.delete(Delete(CLUSTER, "", ""))
+            world.patch(Patch(CLUSTER, {"metadata": {"finalizers": None}}, "")) if world.get(
+                CLUSTER
+            ) else None
+
+        until(face.api, lambda: not shell.operator._loops, what="the end of the loop")

@@ -1,0 +1,76 @@
+"""Whom a roll takes, and whom it waits for, as single decisions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from searchkeeper.engine.view import Allocation
+from searchkeeper.kernel import Answer, Ledger, Records
+from searchkeeper.kernel.ledger import Entry
+from searchkeeper.observed import Observed, Pod, PoolView
+from searchkeeper.upgrade.journal import AWAY, Journal
+from searchkeeper.upgrade.rolling import Roll, roll
+from searchkeeper.writes import Delete
+from worlds import NEW, engine, pod, pool, world
+
+DOWN = "CrashLoopBackOff"
+
+
+def managers(*members: Pod) -> PoolView:
+    return pool("managers", len(members), roles="cluster_manager", pods=members)
+
+
+def rolled(seen: Observed, *ahead: str, **lines: Entry) -> Answer:
+    """`roll__size` is the line `roll/size`."""
+    ledger = Ledger.of({name.replace("__", "/"): entry for name, entry in lines.items()})
+    seen = replace(seen, cluster=replace(seen.cluster, records=Records(ledger)))
+    return roll(Roll(seen, Journal(ledger), seen.pools, frozenset(ahead)))
+
+
+def taken(answer: Answer) -> str | None:
+    return next((each.key.name for each in answer.writes if isinstance(each, Delete)), None)
+
+
+def test_nobody_joins_a_batch_of_another_pool() -> None:
+    """I12: a batch of data nodes does not begin while a manager is awaited."""
+    late = pod("managers-2", is_ready=False, template="new", engine_version=NEW)
+    pools = (pool("data", 4), managers(pod("managers-0"), pod("managers-1"), late))
+    seen = world(*pools, seen=engine(pools, allocation=Allocation.PRIMARIES), max_batch=4)
+    prepared: dict[str, Entry] = {"engine__allocation": "all", "roll__flushed": "earlier"}
+    found = rolled(seen, roll__away=(("managers-2", "earlier"),), roll__size=("data", 4), **prepared)
+    assert found.reason == "PodsComeBack"
+    assert not found.writes
+
+
+def test_of_a_pool_that_is_ahead_only_who_awaits_a_cure_is_replaced() -> None:
+    well = [pod(f"managers-{n}") for n in range(3)]
+    assert rolled(world(managers(*well)), "managers").is_true
+    sick = pod("managers-1", is_ready=False, problem=DOWN)
+    assert taken(rolled(world(managers(well[0], sick, well[2])), "managers")) == "managers-1"
+
+
+def test_who_is_down_goes_before_pools_whose_turn_it_is() -> None:
+    """S14, S22: they would wait for it."""
+    sick = pod("managers-1", is_ready=False, problem=DOWN, engine_version="3.3.2")
+    home = managers(pod("managers-0"), sick, pod("managers-2"))
+    assert taken(rolled(world(pool("data", 2), home), "managers")) == "managers-1"
+
+
+def test_who_is_back_in_a_pool_that_the_roll_does_not_work_on_is_seen() -> None:
+    """S14: its version may be wanted no more; it is no less there."""
+    back = pod("managers-1", template="other", engine_version="3.3.2")
+    home = managers(pod("managers-0"), back, pod("managers-2"))
+    seen = world(pool("data", 2), home)
+    ledger = Ledger.of({AWAY: (("managers-1", "earlier"),)})
+    found = roll(Roll(seen, Journal(ledger), (seen.pools[0],)))
+    assert found.reason == "PodsAreBack"
+
+
+def test_who_does_not_come_back_is_not_awaited_when_its_pool_is_to_have_fewer_nodes() -> None:
+    """S22, L4."""
+    members = [pod(f"data-{n}", template="new", engine_version=NEW) for n in range(2)]
+    lost = pod("data-2", is_ready=False, problem="Unschedulable", template="new")
+    home = pool("data", 2, pods=(*members, lost))
+    seen = world(home, seen=engine([home]))
+    found = rolled(seen, roll__away=(("data-2", "earlier"),))
+    assert (found.reason, [(note.key, note.value) for note in found.notes]) == ("GivenUp", [(AWAY, None)])
