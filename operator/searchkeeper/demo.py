@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["CLUSTER", "SAMPLE", "Frame", "seen_in", "stage", "start_towards", "upgrade"]
+__all__ = ["CLUSTER", "SAMPLE", "seen_in", "stage", "start_towards", "upgrade"]
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from searchkeeper.embedded.world import State, World
@@ -32,14 +32,6 @@ _BEGINNING: Final = 1_767_225_600
 _TURNS: Final = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """One moment: what the operator makes of it, and whether it has just done something."""
-
-    explanation: Explanation
-    wrote: bool
-
-
 def start_towards(target: str, release: Release) -> str:
     """The version that a sample has before it is upgraded to the target."""
     return _START if target != _START else release.oldest_engine
@@ -59,11 +51,11 @@ def stage(release: Release, version: str) -> World:
     return world
 
 
-def upgrade(world: World, release: Release, version: str) -> Iterator[Frame]:
-    """Asks for another version, and shows every turn until it is there, or the operator has nothing to do."""
+def upgrade(world: World, release: Release, version: str) -> Iterator[Explanation]:
+    """Asks for another version, and explains every turn, until the operator has nothing left to do."""
     world.patch(Patch(CLUSTER, {"spec": {"version": version}}, ""))
-    for wrote in _turns(world, release):
-        yield Frame(seen_in(world, release), wrote)
+    for _ in _turns(world, release):
+        yield seen_in(world, release)
 
 
 def seen_in(world: World, release: Release) -> Explanation:
@@ -74,13 +66,13 @@ def seen_in(world: World, release: Release) -> Explanation:
     return explain(seen)
 
 
-def _turns(world: World, release: Release) -> Iterator[bool]:
-    """A cycle each; time passes only when there was nothing to write. Whether there was something."""
+def _turns(world: World, release: Release) -> Iterator[None]:
+    """The moment before each cycle; time passes only after one that had nothing to write."""
     for _ in range(_TURNS):
+        yield
         done = cycle(world, world, CLUSTER, release, world.state.now)
         if done.converged:
             return
-        yield done.wrote
         if not done.wrote:
             world.tick()
     raise RuntimeError(f"{CLUSTER} does not come to rest")

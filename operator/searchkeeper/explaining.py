@@ -24,7 +24,7 @@ from searchkeeper.configuration.procedures import CLUSTER, deployed_version, shi
 from searchkeeper.configuration.scene import Scene
 from searchkeeper.engine.view import EngineView
 from searchkeeper.images import version_in
-from searchkeeper.kernel import STALLED, Condition, Ledger, Plan, Unfit, choose, waited
+from searchkeeper.kernel import FAULT, STALLED, Condition, Ledger, Plan, Status, Unfit, choose, waited
 from searchkeeper.loop import Step as LoopStep
 from searchkeeper.loop import steps
 from searchkeeper.observed import Observed, Pod, PoolView
@@ -41,6 +41,7 @@ class StepState(StrEnum):
     DONE = "done"
     CURRENT = "current"
     NEXT = "next"
+    WAITING = "waiting"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,11 @@ class ActionLine:
     reason: str
     message: str
     waits: int | None = None
+
+    @property
+    def holds_up(self) -> bool:
+        """Whether it waits by itself, or has failed, and not just for another action."""
+        return self.status == Status.FALSE or self.reason == FAULT
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +82,7 @@ class PoolLine:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of an upgrade: a pod of the engine, or what comes after the last of them.
+    """One step of an upgrade: a pod of the engine, or what comes after the last of them. One is next at most.
 
     `problem` is what the kubelet or the scheduler complains of, in one word.
     """
@@ -149,13 +155,13 @@ class Explanation:
     @property
     def cause(self) -> str | None:
         """What is waited for, in the words of the action that knows best; what has stalled comes first."""
-        waits = [a for a in self.actions if a.status == "False" and a.action != "RollbackIsPossible"]
+        waits = [a for a in self.actions if a.holds_up and a.action != "RollbackIsPossible"]
         return min(waits, key=_rank).message if waits else None
 
     @property
     def is_in_trouble(self) -> bool:
         """Stalled or refused, by what the status says or by what the next one would."""
-        refused = any(a.action == "VersionIsAccepted" and a.status == "False" for a in self.actions)
+        refused = any(a.action == "VersionIsAccepted" and a.status == Status.FALSE for a in self.actions)
         stalled = any(a.message.startswith(STALLED) for a in self.actions)
         return refused or stalled or self.unfit is not None or self.phase in ("Stalled", "Refused")
 
@@ -199,6 +205,7 @@ def _explanation(scene: Scene, cycle: Sequence[LoopStep], *, is_unfit: bool) -> 
     actions = tuple(line for step in cycle for line in _lines(step, seen.now))
     back = next((each for each in actions if each.action == "RollbackIsPossible"), None)
     ready = sum(pod.is_ready for pod in seen.pods)
+    taken = None if cluster.is_deleting else _next(scene)
     return Explanation(
         cluster=f"{cluster.key.namespace}/{cluster.key.name}",
         release=seen.release.version,
@@ -213,9 +220,9 @@ def _explanation(scene: Scene, cycle: Sequence[LoopStep], *, is_unfit: bool) -> 
         pools=tuple(map(_pool_line, scene.pools)),
         actions=actions,
         writes=next((writes for step in cycle if (writes := tuple(_writes(step)))), ()),
-        next=None if cluster.is_deleting else _next(scene),
+        next=taken,
         way_back="" if back is None else back.message,
-        steps=tuple(_steps(scene)),
+        steps=tuple(_steps(scene, taken)),
         components=tuple(_components(scene)),
         history=tuple(_history(status.get("upgrade") or {})),
         deadline=_deadline([step.plan for step in cycle], seen.now),
@@ -280,17 +287,21 @@ def _pools_to_roll(scene: Scene) -> Iterator[PoolView]:
             yield pool
 
 
-def _steps(scene: Scene) -> Iterator[Step]:
+def _steps(scene: Scene, taken: Next | None) -> Iterator[Step]:
     """Every pod in the order it goes, then Dashboards. Nothing while there is nothing to upgrade."""
     target = _target(scene)
     is_new, is_done = scene.seen.cluster.engine_version is None, all(c.is_done for c in _components(scene))
     if scene.journal.under_way is None and (is_new or is_done):
         return
+    is_left = False
     for pool in scene.pools:
         for pod in _in_order(pool.pods, scene):
-            yield Step(pod.name, _state(pod, target, scene), pod.engine_version, pod.problem)
+            state = _state(pod, target, scene, is_next=taken is not None and taken.pod == pod.name)
+            is_left |= state in (StepState.NEXT, StepState.WAITING)
+            yield Step(pod.name, state, pod.engine_version, pod.problem)
+    ahead = StepState.WAITING if is_left else StepState.NEXT
     for each in _dashboards(scene, target):
-        yield Step(each.name, StepState.DONE if each.is_done else StepState.NEXT, each.version)
+        yield Step(each.name, StepState.DONE if each.is_done else ahead, each.version)
 
 
 def _in_order(pods: tuple[Pod, ...], scene: Scene) -> list[Pod]:
@@ -300,10 +311,12 @@ def _in_order(pods: tuple[Pod, ...], scene: Scene) -> list[Pod]:
     return sorted(pods, key=lambda pod: (pod.engine_version != target, pod.name == last))
 
 
-def _state(pod: Pod, target: str, scene: Scene) -> StepState:
+def _state(pod: Pod, target: str, scene: Scene, *, is_next: bool) -> StepState:
     if pod.name in scene.journal.away or pod.is_terminating:
         return StepState.CURRENT
-    return StepState.DONE if pod.engine_version == target and pod.is_ready else StepState.NEXT
+    if pod.engine_version == target and pod.is_ready:
+        return StepState.DONE
+    return StepState.NEXT if is_next else StepState.WAITING
 
 
 def _components(scene: Scene) -> Iterator[Component]:

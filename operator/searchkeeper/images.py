@@ -2,20 +2,54 @@
 
 from __future__ import annotations
 
-__all__ = ["DASHBOARDS", "ENGINE", "dashboards_image", "engine_image", "version_in"]
+__all__ = [
+    "PUBLISHED",
+    "Images",
+    "chosen_images",
+    "dashboards_image",
+    "engine_image",
+    "repository_of",
+    "version_in",
+]
 
+from dataclasses import dataclass
 from typing import Final
 
-ENGINE: Final = "docker.io/opensearchproject/opensearch"
-DASHBOARDS: Final = "docker.io/opensearchproject/opensearch-dashboards"
+
+@dataclass(frozen=True, slots=True)
+class Images:
+    """The repositories of images. Which image of one: the version says it, as its tag."""
+
+    engine: str = "docker.io/opensearchproject/opensearch"
+    dashboards: str = "docker.io/opensearchproject/opensearch-dashboards"
 
 
-def engine_image(version: str) -> str:
-    return f"{ENGINE}:{version}"
+PUBLISHED: Final = Images()
 
 
-def dashboards_image(version: str) -> str:
-    return f"{DASHBOARDS}:{version}"
+def engine_image(version: str, images: Images = PUBLISHED) -> str:
+    return f"{images.engine}:{version}"
+
+
+def dashboards_image(version: str, images: Images = PUBLISHED) -> str:
+    return f"{images.dashboards}:{version}"
+
+
+def chosen_images(engine: str | None, dashboards: str | None) -> Images:
+    """The repositories of images that whoever installed the operator has named: mirrored ones are elsewhere.
+
+    A tag or a digest in such a name is of one version, and there are others: it does not count.
+    """
+    return Images(
+        repository_of(engine or "") or PUBLISHED.engine,
+        repository_of(dashboards or "") or PUBLISHED.dashboards,
+    )
+
+
+def repository_of(image: str) -> str:
+    """An image's name without its tag and its digest."""
+    plain = image.partition("@")[0]
+    return plain.removesuffix(f":{version_in(plain)}")
 
 
 def version_in(image: str) -> str:

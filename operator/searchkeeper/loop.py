@@ -18,6 +18,7 @@ from searchkeeper.configuration.statuses import cluster_status, deletion_status,
 from searchkeeper.configuration.unfit import REFUSAL
 from searchkeeper.engine.driver import Driver
 from searchkeeper.holding import held, why_not_now
+from searchkeeper.images import PUBLISHED, Images
 from searchkeeper.kernel import Plan, Procedure, Unfit, Write, choose, plan
 from searchkeeper.kube import Kube
 from searchkeeper.observed import Observed, PoolView
@@ -47,7 +48,7 @@ class Step:
     plan: Plan
 
 
-def cycle(
+def cycle(  # noqa: PLR0913 - what an operator knows of itself is told by name
     kube: Kube,
     driver: Driver,
     key: Key,
@@ -56,19 +57,20 @@ def cycle(
     *,
     looking_since: int = 0,
     operator_condition: Key | None = None,
+    images: Images = PUBLISHED,
 ) -> Cycle:
     """At most one destructive write. Raises KubeError, CallFailed: look again, nothing is lost.
 
     The status is stored before any write of the same plan: what is about to be done is known to whoever
     comes after a crash. The operator condition, where OLM has made one, is told in between. Nobody's patience
-    ends before this operator has been looking for as long.
+    ends before this operator has been looking for as long. `images` is where the engine's come from.
     """
     seen = observe(kube, driver, key, release, now)
     if seen is None:
         return Cycle(wrote=False, converged=True)
     wake_at: list[int] = []
     converged = True
-    for step in _told_of_namesakes(kube, replace(seen, looking_since=looking_since)):
+    for step in _beside_namesakes(kube, replace(seen, looking_since=looking_since, images=images)):
         stored = _stored(kube, step)
         held_back = operator_condition is not None and _held(kube, operator_condition, seen, step)
         for write in step.plan.writes:
@@ -105,15 +107,12 @@ def steps(seen: Observed) -> Iterator[Step]:
         yield from _ordinary(Scene(seen, chosen.version), chosen, children, before)
 
 
-def _told_of_namesakes(kube: Kube, seen: Observed) -> Iterator[Step]:
-    """Begins anew where somebody has a name already that something would be created under."""
-    for step in steps(seen):
-        names_to_take = [write.key for write in step.plan.writes if isinstance(write, Create)]
-        whole = with_namesakes(kube, seen, names_to_take)
-        if whole is not seen:
-            yield from _told_of_namesakes(kube, whole)
-            return
-        yield step
+def _beside_namesakes(kube: Kube, seen: Observed) -> tuple[Step, ...]:
+    """The steps. They are decided anew where somebody has a name that something would be created under."""
+    decided = tuple(steps(seen))
+    new = [write.key for step in decided for write in step.plan.writes if isinstance(write, Create)]
+    whole = with_namesakes(kube, seen, new)
+    return decided if whole is seen else _beside_namesakes(kube, whole)
 
 
 def _ordinary(

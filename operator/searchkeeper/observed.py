@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from searchkeeper.engine.view import EngineView, Unreachable
+from searchkeeper.images import PUBLISHED, Images
 from searchkeeper.kernel import Records
 from searchkeeper.resources.specs import ClusterSpec, PoolSpec
 from searchkeeper.versions import Release, parse
@@ -132,7 +133,8 @@ class Observed:
     """Everything a cycle may decide on. `objects` are the manifests as they were read, by key.
 
     `looking_since` is when this operator began to look, by the clock that also says what `now` is.
-    `strangers` have a name that something of this cluster should have, and are not its own.
+    `strangers` have a name that something of this cluster should have, and are not its own. `images` is where
+    this operator was told that the engine's come from.
     """
 
     cluster: ClusterView
@@ -143,6 +145,7 @@ class Observed:
     now: int
     looking_since: int = 0
     strangers: Mapping[Key, Manifest] = field(default_factory=dict)
+    images: Images = PUBLISHED
 
     def pool(self, name: str) -> PoolView | None:
         return next((pool for pool in self.pools if pool.spec.name == name), None)

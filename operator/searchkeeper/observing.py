@@ -203,8 +203,11 @@ def _storage(pool: PoolSpec, found: Manifest | None, child: Manifest) -> Storage
 def _claimed(stateful_set: Mapping[str, Any]) -> Storage | None:
     """What the nodes of a StatefulSet claim; None where they claim nothing."""
     match stateful_set.get("spec"):
-        case {"volumeClaimTemplates": [{"spec": {"resources": {"requests": {"storage": size}}, **claim}}, *_]}:
-            return Storage(str(size), claim.get("storageClassName"))
+        case {
+            "volumeClaimTemplates": [{"spec": {"resources": {"requests": {"storage": size}}, **claim}}, *_]
+        }:
+            kind = claim.get("storageClassName")
+            return Storage(str(size), None if kind is None else str(kind))
         case _:
             return None
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from operators_at_work import CLUSTER, Ports, settled
+import pytest
+
+from operators_at_work import CLUSTER, Ports, edited, pool, settled, status
 from searchkeeper.embedded.manifests import owner_uids
 from searchkeeper.embedded.world import World
 from searchkeeper.loop import cycle
@@ -30,6 +32,16 @@ def test_nothing_of_version_1_stays_when_nobody_reads_it_any_more() -> None:
     world = running(version="0.1.1")
     settled(world, "0.2.0")
     assert not {"logs-discovery", "logs-config"} & {key.name for key in world.state.cluster.objects}
+
+
+@pytest.mark.parametrize("grown", ["data", "managers", "edge"])
+def test_more_nodes_of_any_pool_come_also_while_labels_change(grown: str) -> None:
+    roles = {"data": "data", "edge": "ingest", "managers": "cluster_manager"}
+    world = running(*(pool(name, 3, role) for name, role in roles.items()), version=BEFORE)
+    edited(world, pools=[pool(name, 5 if name == grown else 3, role) for name, role in roles.items()])
+    settled(world, NEWEST)
+    assert status(world)["currentVersion"] == 4
+    assert status(world)["ready"] == "11/11"
 
 
 def test_a_stateful_set_that_is_let_go_leaves_its_history_behind() -> None:

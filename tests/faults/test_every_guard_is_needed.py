@@ -51,6 +51,7 @@ from searchkeeper.upgrade import (
     sparing,
     volumes,
 )
+from searchkeeper.versions import refusal
 
 TESTS = Path(__file__).resolve().parents[1]
 GUARDS = TESTS.parent / "docs/operator/guards.md"
@@ -224,6 +225,20 @@ def nothing_remembered(patch: Patch) -> None:
 
 
 UPGRADE, BACK = "2.19.4 → 3.4.0", "3.4.0 → 2.19.4"
+
+
+def deaf_while_refused(patch: Patch) -> None:
+    """An upgrade that nobody steers while the version in the spec is refused."""
+    plain = failing.course
+
+    def course(seen: Any, its: journal.Journal) -> Any:
+        before, _ = its.under_way or ("", "")
+        is_refused = refusal(before, seen.cluster.spec.version, seen.release) is not None
+        return done() if is_refused else plain(seen, its)
+
+    patch.setattr(upgrades, "course", course)
+
+
 RUN = "faults/test_single_faults.py::test_every_write_of_the_run_is_one_that_can_be_disturbed"
 FAULTS = "faults/test_single_faults.py::test_a_fault_at_any_write_changes_nothing_about_the_end"
 TWO = "faults/test_two_operators.py::"
@@ -349,7 +364,7 @@ TABLE = (
     Guard(
         "no step while the course changes",
         gone(pools, "course", done()),
-        TURNING + "test_whoever_reverts_at_any_moment_comes_back_or_hears_that_it_is_too_late",
+        TURNING + "test_no_pod_goes_forward_in_the_cycle_that_turns_back",
     ),
     Guard(
         "no step towards another version",
@@ -628,6 +643,43 @@ TABLE = (
         gone(failing, "_is_new_here", False),
         CLOCKS + "test_no_upgrade_turns_back_because_a_clock_leaps",
         (3600,),
+    ),
+    Guard(
+        "what was decided for another version is decided anew",
+        lambda patch: patch.setattr(loop, "_course", lambda journal: journal.lock),
+        UPGRADES + "test_no_pool_is_permitted_a_version_that_another_one_has_just_taken_the_place_of",
+    ),
+    Guard(
+        "a refusal keeps nobody from turning back",
+        deaf_while_refused,
+        "stories/test_refusals.py::"
+        "test_an_upgrade_that_fails_turns_back_also_while_another_version_is_refused",
+        ("4.0.0",),
+    ),
+    Guard(
+        "what is not ours is left alone",
+        gone(observing, "_is_of", True),
+        "stories/test_namesakes.py::test_whoever_has_one_of_our_names_is_named_and_left_alone",
+        (writes.Key("v1", "Service", "search", "logs"),),
+    ),
+    Guard(
+        "credentials come first",
+        lambda patch: patch.setattr(scene.Scene, "missing_secret", None),
+        "stories/test_credentials.py::test_a_cluster_whose_credentials_are_missing_is_not_made_without",
+        ("0.4.0",),
+    ),
+    Guard(
+        "storage is settled",
+        lambda patch: patch.setattr(observing, "_storage", lambda pool, *_: pool.storage),
+        "stories/test_storage.py::"
+        "test_a_pool_that_comes_back_with_other_storage_keeps_what_it_has_and_says_so",
+        (None, {"size": "20Gi"}),
+    ),
+    Guard(
+        "more nodes need no turn",
+        gone(migrations, "standing", done()),
+        "configuration/test_migrations.py::test_more_nodes_of_any_pool_come_also_while_labels_change",
+        ("managers",),
     ),
     Guard(
         "moments to come are not waited for",

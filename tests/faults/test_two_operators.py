@@ -13,9 +13,9 @@ from searchkeeper.embedded.world import State, World
 from searchkeeper.loop import Cycle
 from searchkeeper.proof.properties import unrest
 from searchkeeper.proof.recording import Recording
-from searchkeeper.proof.turns import Paused, Player
 from searchkeeper.releases import release
 from searchkeeper.writes import Tell
+from turns import Paused, Player
 
 # How many cycles the other one has made when a write arrives.
 DELAYS = (1, 3, 9)

@@ -143,6 +143,41 @@ def test_a_wait_whose_message_counts_down_is_still_the_same_wait() -> None:
     assert second.wake_at == 1060
 
 
+def faulty(*words: str) -> Action[None]:
+    """Raises in every cycle, each time with the next words."""
+    left = list(words)
+
+    def breaks(_: None) -> Answer:
+        raise ValueError(left.pop(0))
+
+    return Action("Breaks", breaks)
+
+
+def test_an_action_that_raises_in_every_cycle_stalls_by_its_name_and_words() -> None:
+    broken = faulty("entry 1", "entry 2", "entry 3")
+    first = planned(broken, says("A", done()), now=1000)
+    assert (first.conditions[1].status, first.conditions[1].message) == (
+        Status.UNKNOWN,
+        "ValueError: entry 1",
+    )
+    assert (first.stalls, first.converged) == ((), False)
+    assert first.wake_at is not None
+    second = planned(broken, says("A", done()), records=after(first), now=first.wake_at - 1)
+    assert second.stalls == ()
+    third = planned(broken, says("A", done()), records=after(second), now=first.wake_at)
+    assert third.stalls == (("Breaks", "ValueError: entry 3"),)
+    assert third.conditions[1].message == "stalled: ValueError: entry 3"
+
+
+def test_a_fault_that_passes_leaves_no_trace() -> None:
+    first = planned(faulty("entry"))
+    assert planned(says("Breaks", done()), records=after(first)).ledger == Ledger()
+
+
+def test_a_fault_is_told_in_words_that_a_status_can_hold() -> None:
+    assert len(planned(faulty("entry " * 100_000)).conditions[0].message) <= 1000
+
+
 ANSWERS = st.sampled_from(
     [
         done(),

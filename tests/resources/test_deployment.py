@@ -10,6 +10,7 @@ import yaml
 
 from commandline import ROOT
 from searchkeeper.cli.run import run
+from searchkeeper.images import PUBLISHED, Images, chosen_images
 from searchkeeper.shell.endpoint import answer
 from searchkeeper.shell.health import Health
 from searchkeeper.shell.metrics import Metrics
@@ -78,9 +79,21 @@ def test_a_probe_asks_what_is_answered(container: dict[str, Any], probe: str) ->
 
 def test_every_variable_is_one_that_somebody_reads(container: dict[str, Any]) -> None:
     read = {each.envvar for each in options().values()} - {None}
-    given = {each["name"] for each in container["env"] if not each["name"].startswith("RELATED_IMAGE_")}
+    given = {each["name"] for each in container["env"]}
     assert given <= read
     assert {"WATCH_NAMESPACE", "POD_NAMESPACE", "POD_NAME"} <= given
+
+
+def test_the_images_that_it_relates_to_are_those_that_are_deployed(container: dict[str, Any]) -> None:
+    """With another registry in their place they come from there."""
+    given = {each["name"]: each["value"] for each in container["env"] if "value" in each}
+    names = [str(options()[name].envvar) for name in ("engine_image", "dashboards_image")]
+    assert chosen_images(*(given[name] for name in names)) == PUBLISHED
+    mirrored = (given[name].replace("docker.io", "mirror.example.com:5000") for name in names)
+    assert chosen_images(*mirrored) == Images(
+        "mirror.example.com:5000/opensearchproject/opensearch",
+        "mirror.example.com:5000/opensearchproject/opensearch-dashboards",
+    )
 
 
 def test_the_operator_has_time_to_end_between_two_writes(pod: dict[str, Any]) -> None:

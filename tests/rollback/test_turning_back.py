@@ -33,6 +33,7 @@ from searchkeeper.embedded.kubelet import Fault
 from searchkeeper.embedded.world import World
 from searchkeeper.engine.view import Index
 from searchkeeper.loop import cycle
+from searchkeeper.proof.recording import Recording
 from searchkeeper.releases import release
 from searchkeeper.writes import Delete
 
@@ -242,6 +243,21 @@ def test_whoever_reverts_at_any_moment_comes_back_or_hears_that_it_is_too_late()
         assert version == OLD or condition(world, "VersionIsAccepted").startswith("False Downgrade")
         ends.add(version)
     assert ends == {OLD, NEW}
+
+
+def test_no_pod_goes_forward_in_the_cycle_that_turns_back() -> None:
+    """I13: whoever reverts just before a pod is taken has it spared, and nobody notes that it was to go."""
+    whole = score(upgrading(deployed()), RELEASE)
+    taken = [at for at, step in enumerate(whole.steps) if isinstance(step.write, Delete)]
+    assert len(taken) == 5
+    for at in taken:
+        world = edited(World(whole.beat_of(at).state), version=OLD)
+        before = status(world)["ledger"].get("roll/away")
+        ports = Recording(world, CLUSTER, release(RELEASE))
+        cycle(ports, ports, CLUSTER, release(RELEASE), world.state.now)
+        if "upgrade/return" in status(world)["ledger"]:
+            assert status(world)["ledger"].get("roll/away") == before
+            assert not [step for step in ports.steps if isinstance(step.write, Delete)]
 
 
 def test_an_edit_during_the_way_back_is_applied_after_it() -> None:

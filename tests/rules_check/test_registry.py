@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
+from everpath import rules as rule_modules
 from everpath.errors import UsageError
 from everpath.graph import ChannelGraph
 from everpath.rules import CONTENTS_MODULES, registry
@@ -17,9 +18,12 @@ from everpath.rules.registry import (
     bundle_rule,
     catalog_rule,
     channel_rule,
+    contents_rule,
     find_rules,
+    package_file_rule,
     package_rule,
     rules_about,
+    upgrade_rule,
 )
 from everpath.rules.successors import fork
 from rule_index import README, indexed
@@ -77,7 +81,7 @@ def test_a_rule_is_still_the_function_it_was() -> None:
     assert rule.check is fork
 
 
-@pytest.mark.parametrize("decorate", [catalog_rule, package_rule, channel_rule, bundle_rule])
+@pytest.mark.parametrize("decorate", [catalog_rule, package_rule, channel_rule, bundle_rule, upgrade_rule])
 def test_a_rule_of_any_subject_may_hurt_one_generation_only(
     monkeypatch: pytest.MonkeyPatch, decorate: Callable[..., Callable[[object], object]]
 ) -> None:
@@ -87,6 +91,61 @@ def test_a_rule_of_any_subject_may_hurt_one_generation_only(
     assert kept["EP000"].policy == "v1"
     assert kept["EP000"].subject == decorate.__name__.removesuffix("_rule")
     assert kept["EP000"].law == ""
+
+
+@pytest.mark.parametrize(
+    ("decorate", "subject"), [(contents_rule, "bundle folder"), (package_file_rule, "package file")]
+)
+def test_a_rule_about_folders_says_which_validators_check_the_same(
+    monkeypatch: pytest.MonkeyPatch, decorate: Callable[..., Callable[[object], object]], subject: str
+) -> None:
+    kept: dict[str, Rule] = {}
+    monkeypatch.setattr(registry, "_RULES", kept)
+    decorate("EP000", "invented", Severity.NOTE, "csv", "crd")(lambda _: iter(()))
+    assert (kept["EP000"].subject, kept["EP000"].validators) == (subject, ("csv", "crd"))
+
+
+def invented(id: str, name: str = "", **more: Any) -> Rule:  # noqa: A002 - the word users know
+    return Rule(id, name or id, Severity.NOTE, "channel", "A law.", check=lambda _: iter(()), **more)
+
+
+@pytest.mark.parametrize(
+    ("validators", "is_optional"),
+    [
+        ((), False),
+        (("csv",), False),
+        (("crd",), False),
+        (("bundle",), False),
+        (("opm",), False),
+        (("multiarch",), True),
+        (("multiarch", "csv"), False),
+    ],
+)
+def test_a_rule_is_optional_if_all_validators_that_check_the_same_are(
+    validators: tuple[str, ...], is_optional: bool
+) -> None:
+    assert invented("EP000", validators=validators).is_optional is is_optional
+
+
+def test_rules_come_by_id_in_whatever_order_their_modules_are_imported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(rule_modules, "load_rules", lambda **_: None)
+    monkeypatch.setattr(registry, "_RULES", {word: invented(word) for word in ("EP2", "EP1", "EP3")})
+    assert [rule.id for rule in rules_about({"channel"})] == ["EP1", "EP2", "EP3"]
+
+
+@pytest.mark.parametrize(
+    ("subject", "is_imported"),
+    [("channel", False), ("bundle", False), *((subject, True) for subject in registry.FOLDER_SUBJECTS)],
+)
+def test_rules_about_folders_are_imported_only_for_who_asks_about_folders(
+    monkeypatch: pytest.MonkeyPatch, subject: str, is_imported: bool
+) -> None:
+    imported: list[dict[str, bool]] = []
+    monkeypatch.setattr(rule_modules, "load_rules", lambda **what: imported.append(what))
+    rules_about({subject})
+    assert imported == [{"contents": is_imported}]
 
 
 @pytest.mark.parametrize("word", ["fork", "EP203", "ep203"])
@@ -131,14 +190,15 @@ def test_a_word_of_several_names_is_answered_with_all_of_them(word: str) -> None
     assert caught.value.hint == "did you mean 'stranded-v0' or 'stranded-v1' or 'stranded-opm'?"
 
 
-def test_a_word_of_more_than_five_names_says_too_little() -> None:
-    names = [rule.name for rule in all_rules()]
-    counts = Counter(word for name in names for word in set(name.split("-")) if word not in names)
-    assert min(counts.values()) <= 5 < max(counts.values())
-    for word, count in counts.items():
-        with pytest.raises(UsageError) as caught:
-            find_rules([word])
-        assert (caught.value.hint or "").startswith("did you mean") == (count <= 5)
+@pytest.mark.parametrize(("count", "is_enough"), [(5, True), (6, False)])
+def test_a_word_of_more_than_five_names_says_too_little(
+    monkeypatch: pytest.MonkeyPatch, count: int, is_enough: bool
+) -> None:
+    rules = [invented(f"EP{n}", f"shared-{n}") for n in range(count)]
+    monkeypatch.setattr(registry, "all_rules", lambda: rules)
+    with pytest.raises(UsageError) as caught:
+        find_rules(["shared"])
+    assert (caught.value.hint or "").startswith("did you mean 'shared-0' or ") is is_enough
 
 
 @pytest.mark.parametrize("word", ["EP299", "ep2999"])

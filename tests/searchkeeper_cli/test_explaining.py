@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from click.testing import CliRunner
+
 from operators_at_work import CLUSTER, asked_for, edited, settled, with_index
+from searchkeeper.cli.app import cli
 from searchkeeper.embedded.world import World
 from searchkeeper.engine.calls import Call
-from searchkeeper.explaining import Explanation, StepState, explain
+from searchkeeper.explaining import ActionLine, Explanation, StepState, explain
 from searchkeeper.loop import cycle
 from searchkeeper.observing import observe
 from searchkeeper.releases import newest
@@ -113,6 +116,40 @@ def test_a_step_is_next_then_current_then_done() -> None:
         if not cycle(world, world, CLUSTER, RELEASE, world.state.now).wrote:
             world.tick()
     assert states == [StepState.NEXT, StepState.CURRENT, StepState.DONE]
+
+
+def test_one_step_is_next_at_most_and_it_is_the_pod_that_the_gates_are_asked_about() -> None:
+    world = upgrading(dashboards={"enabled": True})
+    seen: list[str] = []
+    for _ in range(300):
+        said = explained(world)
+        ahead = [step for step in said.steps if step.state in (StepState.NEXT, StepState.WAITING)]
+        assert [step.name for step in ahead if step.state is StepState.NEXT] == [
+            each.name for each in ahead[:1]
+        ]
+        if said.steps and said.next is not None:
+            assert ahead[0].name == said.next.pod
+        seen += [each.name for each in ahead[:1] if each.name not in seen]
+        if not cycle(world, world, CLUSTER, RELEASE, world.state.now).wrote:
+            world.tick()
+    assert len(seen) == 6
+
+
+def test_every_pod_that_a_log_shows_as_away_was_told_to_be_replaced() -> None:
+    lines = CliRunner().invoke(cli, ["run", "--embedded"]).output.splitlines()
+    replaced = [line.split()[2] for line in lines if line.endswith(" is replaced")]
+    away = [line.split()[2] for line in lines if line.endswith(" not back yet")]
+    assert replaced == away
+    assert len(replaced) == 7
+
+
+def test_an_action_that_fails_is_what_a_cluster_is_held_up_by() -> None:
+    line = ActionLine("SearchCluster logs", "PoolsExist", "Unknown", "Error", "KeyError: 'spec'")
+    follower = ActionLine(
+        "SearchCluster logs", "PoolsAreSettled", "Unknown", "PrerequisiteNotMet", "waits for"
+    )
+    said = replace(explained(upgrading()), actions=(follower, line))
+    assert said.cause == "KeyError: 'spec'"
 
 
 def test_before_an_upgrade_has_begun_its_first_pod_is_shown() -> None:

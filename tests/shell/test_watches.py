@@ -110,8 +110,5 @@ def test_the_end_of_a_cluster_that_nobody_was_told_of_ends_its_loop(monkeypatch:
         with face.api.alone() as world:
             world.patch(Patch(CLUSTER, {"metadata": {"finalizers": None}}, ""))
             world.delete(Delete(CLUSTER, "", ""))
-            world.patch(Patch(CLUSTER, {"metadata": {"finalizers": None}}, "")) if world.get(
-                CLUSTER
-            ) else None
 
         until(face.api, lambda: not shell.operator._loops, what="the end of the loop")

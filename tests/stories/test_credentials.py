@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import base64
-from contextlib import suppress
 
 import pytest
 
-from operators_at_work import CLUSTER, asked_for, edited, settled, status
+from operators_at_work import asked_for, condition, edited, settled, status
 from searchkeeper.embedded.world import World
-from searchkeeper.kube import Conflict
-from searchkeeper.loop import cycle
-from searchkeeper.releases import release
-from searchkeeper.writes import Delete, Key, Patch
-from tales import at_work, pods, unfolding, until
+from searchkeeper.writes import Delete, Key, Manifest, Patch
+from tales import at_work, pods, templates, unfolding, until
 
 SECRET = Key("v1", "Secret", "search", "admin")
 
@@ -23,11 +19,19 @@ def encoded(text: str) -> dict[str, str]:
 
 
 def secured(version: str) -> World:
-    world = asked_for(security={"credentialsSecret": "admin"})
-    metadata = {"name": SECRET.name, "namespace": SECRET.namespace}
-    world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": encoded("one")})
+    world = given(asked_for(security={"credentialsSecret": "admin"}), encoded("one"))
     settled(world, version)
     return world
+
+
+def given(world: World, data: dict[str, str]) -> World:
+    metadata = {"name": SECRET.name, "namespace": SECRET.namespace}
+    world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data})
+    return world
+
+
+def sets(world: World) -> list[Manifest]:
+    return [each for key, each in world.state.cluster.objects.items() if key.kind == "StatefulSet"]
 
 
 def uids(world: World) -> dict[str, str]:
@@ -88,8 +92,47 @@ def test_a_secret_of_somebody_else_is_neither_changed_nor_removed(version: str, 
     key = Key("v1", "Secret", "search", name)
     metadata = {"name": name, "namespace": "search"}
     made = world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": encoded("one")})
-    for _ in range(20):
-        with suppress(Conflict):
-            cycle(world, world, CLUSTER, release(version), world.state.now)
-        world.tick()
+    at_work(world, version=version, ticks=20)
     assert world.get(key) == made
+    assert condition(world, "ConfigurationIsApplied") == (
+        f"False CredentialsMissing: stalled: Secret {name}, which spec.security names,"
+        " is the operator's own: call yours something else"
+    )
+    assert not pods(world)
+
+
+@pytest.mark.parametrize("version", ["0.1.0", "0.4.0"])
+def test_a_cluster_whose_credentials_are_missing_is_not_made_without(version: str) -> None:
+    world = asked_for(security={"credentialsSecret": "admin"})
+    at_work(world, version=version, ticks=20)
+    assert not templates(world)
+    assert status(world)["phase"] == "Stalled"
+    assert condition(world, "ConfigurationIsApplied") == (
+        "False CredentialsMissing: stalled: Secret admin, which spec.security names,"
+        " does not exist: create it"
+    )
+
+
+def test_when_they_come_every_node_is_made_once() -> None:
+    world = at_work(asked_for(security={"credentialsSecret": "admin"}), ticks=20)
+    given(world, encoded("one"))
+    settled(world, "0.4.0")
+    assert deployed(world, "logs-credentials") == "one"
+    assert {each["metadata"]["generation"] for each in sets(world)} == {1}
+
+
+def test_a_secret_that_is_missing_is_told_of_also_where_nodes_have_a_copy() -> None:
+    world = secured("0.4.0")
+    world.delete(Delete(SECRET, "", ""))
+    at_work(world, ticks=10)
+    assert condition(world, "ConfigurationIsApplied").startswith("False CredentialsMissing: stalled: ")
+
+
+def test_a_secret_may_hold_what_is_no_text() -> None:
+    """A keystore, for example, beside what is read."""
+    keystore = base64.b64encode(b"\xfe\xed\x00").decode()
+    world = given(asked_for(security={"credentialsSecret": "admin"}), {**encoded("one"), "jks": keystore})
+    settled(world, "0.4.0")
+    found = world.get(Key("v1", "Secret", "search", "logs-credentials"))
+    assert found is not None
+    assert found["data"]["jks"] == keystore

@@ -60,6 +60,18 @@ def test_while_a_version_is_refused_nothing_is_written() -> None:
     assert ports.writes == 0
 
 
+@pytest.mark.parametrize("version", ILLEGAL)
+def test_an_upgrade_that_fails_turns_back_also_while_another_version_is_refused(version: str) -> None:
+    world = running(upgrade={"rollback": "Automatic", "healthDeadlineSeconds": 60})
+    broken(world, engine_image("3.4.0"), Fault.IMAGE)
+    until(lambda world: "3.4.0" in versions(world).values(), edited(world, version="3.4.0"))
+    at_work(edited(world, version=version), ticks=60)
+    assert set(versions(world).values()) == {"2.19.4"}
+    assert "upgrade/lock" not in status(world)["ledger"]
+    assert status(world)["phase"] == "Refused"
+    assert world.state.engine.allocation is None
+
+
 def test_a_new_cluster_of_an_illegal_version_is_not_begun() -> None:
     world = asked_for(version="9.9.9")
     at_work(world, ticks=5)

@@ -37,6 +37,14 @@ def test_data_goes_first_then_data_that_votes_then_the_rest_with_its_managers_la
     assert pools_of(arrivals(world, "2.19.4")) == ["data", "both", "routers", "managers"]
 
 
+def test_no_pool_is_permitted_a_version_that_another_one_has_just_taken_the_place_of() -> None:
+    """I5: what was decided in the cycle that retargets was decided for the version before."""
+    world = edited(running(), version="3.2.0")
+    until(lambda world: "upgrade" in status(world)["ledger"], world)
+    settled(edited(world, version="3.4.0"), "0.4.0")
+    assert set(versions(world).values()) == {"3.4.0"}
+
+
 def test_to_the_next_major_whoever_votes_goes_last() -> None:
     """A node of the old major cannot join a cluster whose managers are all of the new one."""
     world = edited(running(*POOLS), version="3.4.0")

@@ -23,6 +23,7 @@ from kubernetes.config import ConfigException
 
 from searchkeeper.cli.sources import NoAnswer, Unreadable, clusters_in
 from searchkeeper.holding import OPERATOR_CONDITION
+from searchkeeper.images import PUBLISHED, Images
 from searchkeeper.kube import KubeError
 from searchkeeper.loop import cycle
 from searchkeeper.shell import logs
@@ -49,6 +50,7 @@ class Operation:
     addresses: tuple[tuple[str, int], ...]
     resync: float
     condition_name: str | None = None
+    images: Images = PUBLISHED
 
     @property
     def operator_condition(self) -> Key | None:
@@ -80,7 +82,7 @@ def operate(this: Operation, *, once: bool) -> None:
 
 def _serve(this: Operation, client: Client, lease: Lease) -> None:
     login = partial(_login, this.kubeconfig)
-    ports = Ports(client, drivers(client, this.engine), login, this.operator_condition)
+    ports = Ports(client, drivers(client, this.engine), login, this.operator_condition, this.images)
     plain = Pace()
     pace = replace(plain, resync=this.resync, busy=min(plain.busy, this.resync), lease=lease.duration)
     operator = Operator(ports, this.release, lease, namespaces=this.namespaces, pace=pace)
@@ -150,7 +152,7 @@ def _work_off(this: Operation, client: Client, lease: Lease) -> None:
         for namespace in this.namespaces or ("",):
             for key in clusters_in(client, namespace):
                 driver = FencedDriver(engine(key), lease.confirm)
-                while (done := cycle(kube, driver, key, this.release, _now())).wrote:
+                while (done := cycle(kube, driver, key, this.release, _now(), images=this.images)).wrote:
                     lease.keep()
                 click.echo(f"{key.namespace}/{key.name}: {'done' if done.converged else 'waits'}")
         lease.release()

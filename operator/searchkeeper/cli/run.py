@@ -11,6 +11,7 @@ from typing import Final
 import click
 
 from searchkeeper.cli.sources import chosen_release, what_is_installed
+from searchkeeper.images import chosen_images
 
 _LAST_PORT: Final = 65535
 
@@ -50,6 +51,18 @@ _LAST_PORT: Final = 65535
     "the pods there are (default: each cluster's Service).",
 )
 @click.option(
+    "--engine-image",
+    envvar="RELATED_IMAGE_OPENSEARCH",
+    metavar="IMAGE",
+    help="Where OpenSearch's images come from; the version is the tag, whatever this one has.",
+)
+@click.option(
+    "--dashboards-image",
+    envvar="RELATED_IMAGE_DASHBOARDS",
+    metavar="IMAGE",
+    help="The same for OpenSearch Dashboards.",
+)
+@click.option(
     "--resync",
     type=click.FloatRange(min=0.1),
     default=30,
@@ -83,6 +96,8 @@ def run(  # noqa: PLR0913 - one argument an option
     namespaces: tuple[str, ...],
     kubeconfig: str | None,
     engine: str | None,
+    engine_image: str | None,
+    dashboards_image: str | None,
     resync: float,
     once: bool,
     lease_namespace: str | None,
@@ -122,6 +137,7 @@ def run(  # noqa: PLR0913 - one argument an option
             resync,
             # OLM says so itself, in every pod that it deploys.
             os.environ.get("OPERATOR_CONDITION_NAME"),
+            chosen_images(engine_image, dashboards_image),
         ),
         once=once,
     )

@@ -13,7 +13,7 @@ from typing import Final
 import click
 
 from searchkeeper.cli.status import upgrade_text
-from searchkeeper.demo import Frame, stage, start_towards, upgrade
+from searchkeeper.demo import stage, start_towards, upgrade
 from searchkeeper.embedded.world import World
 from searchkeeper.engine.view import Color, EngineView
 from searchkeeper.explaining import Explanation, StepState
@@ -41,8 +41,8 @@ def show(release: Release, start: str | None, target: str | None) -> None:
     click.echo(f"Somebody changes spec.version to {target}.\n")
     began = world.state.now
     witness = _Witness(world)
-    frames = witness.seeing(upgrade(world, release, target))
-    last = _drawn(frames) if _is_terminal() else _logged(frames, began)
+    moments = witness.seeing(upgrade(world, release, target))
+    last = _drawn(moments) if _is_terminal() else _logged(moments, began)
     if last is None or last.engine != target:
         raise click.ClickException(f"the cluster has not arrived at {target}")
     click.echo(f"\n{witness.sentence(target, world.state.now - began)}")
@@ -60,16 +60,16 @@ class _Witness:
         self._taken: list[tuple[str, bool]] = []
         self._was_red = False
 
-    def seeing(self, frames: Iterator[Frame]) -> Iterator[Frame]:
+    def seeing(self, moments: Iterator[Explanation]) -> Iterator[Explanation]:
         elected = self._elected
-        for frame in frames:
-            away = {step.name for step in frame.explanation.steps if step.state is StepState.CURRENT}
+        for each in moments:
+            away = {step.name for step in each.steps if step.state is StepState.CURRENT}
             known = {name for name, _ in self._taken}
             self._taken += [(name, name == elected) for name in sorted(away - known)]
             seen = self._world.look()
             self._was_red |= isinstance(seen, EngineView) and seen.color is Color.RED
             elected = self._elected
-            yield frame
+            yield each
 
     @property
     def _elected(self) -> str | None:
@@ -86,11 +86,10 @@ class _Witness:
         return "; ".join(parts) + "."
 
 
-def _drawn(frames: Iterator[Frame]) -> Explanation | None:
+def _drawn(moments: Iterator[Explanation]) -> Explanation | None:
     """Over the last one each. No line is longer than the terminal is wide, or it would count as two."""
     height, last = 0, None
-    for frame in frames:
-        last = frame.explanation
+    for last in moments:
         width = shutil.get_terminal_size().columns - 1
         lines = [line[:width] for part in upgrade_text(last) for line in part.splitlines()]
         click.echo((_UP.format(height) if height else "") + "\n".join(lines), color=True)
@@ -99,11 +98,10 @@ def _drawn(frames: Iterator[Frame]) -> Explanation | None:
     return last
 
 
-def _logged(frames: Iterator[Frame], began: int) -> Explanation | None:
+def _logged(moments: Iterator[Explanation], began: int) -> Explanation | None:
     """What changed in the answers of the actions, with the world's own time in front."""
     last, said = None, dict[tuple[str, str], str]()
-    for frame in frames:
-        last = frame.explanation
+    for last in moments:
         for each in last.actions:
             place = (each.resource, each.action)
             if each.message and said.get(place) != each.message and each.reason not in _QUIET:

@@ -37,6 +37,7 @@ from searchkeeper.engine.driver import Driver
 from searchkeeper.engine.embedded import Engine, advance
 from searchkeeper.engine.view import Unreachable
 from searchkeeper.explaining import Explanation, explain, recalled
+from searchkeeper.images import PUBLISHED, Images, repository_of
 from searchkeeper.kube import Kube, KubeError
 from searchkeeper.observed import Observed
 from searchkeeper.observing import observe
@@ -47,6 +48,8 @@ from searchkeeper.writes import Key, Manifest
 F = TypeVar("F", bound=Callable[..., Any])
 
 _API: Final = f"{GROUP}/v1alpha1"
+# What images are in, and where they come from unless somebody has said otherwise.
+_MADE: Final = {"StatefulSet": PUBLISHED.engine, "Deployment": PUBLISHED.dashboards}
 
 
 class Unreadable(click.ClickException):
@@ -110,7 +113,16 @@ class Source:
             raise NoAnswer(str(error)) from error
         if seen is None:
             raise Unreadable(f"there is no {key} any more")
-        return seen
+        return replace(seen, images=_standing_images(seen))
+
+
+def _standing_images(seen: Observed) -> Images:
+    """Where those come from that are deployed: what the operator was told, nobody else knows."""
+    pods = {
+        key.kind: each["spec"]["template"]["spec"] for key, each in seen.objects.items() if key.kind in _MADE
+    }
+    found = {kind: repository_of(pod["containers"][0]["image"]) for kind, pod in pods.items()}
+    return Images(*(found.get(kind, usual) for kind, usual in _MADE.items()))
 
 
 def _out_of_reach(seen: Observed, consequence: str) -> str:
@@ -185,9 +197,9 @@ def from_memory(release: Release) -> Source:
     """A sample whose upgrade has come as far as its second pod, with which the way back would close."""
     target = release.newest_engine
     world = stage(release, start_towards(target, release))
-    for frame in upgrade(world, release, target):
-        done = sum(step.state == "done" for step in frame.explanation.steps)
-        if done == 1 and frame.explanation.next is not None and frame.explanation.next.is_free:
+    for each in upgrade(world, release, target):
+        done = sum(step.state == "done" for step in each.steps)
+        if done == 1 and each.next is not None and each.next.is_free:
             break
     return of_world(world, release)
 

@@ -16,13 +16,15 @@ from searchkeeper.cli.sources import Source, source_options, sources
 from searchkeeper.explaining import Explanation, Step, StepState
 from searchkeeper.writes import Key
 
-_MARKS = {StepState.DONE: "✓", StepState.CURRENT: "▶", StepState.NEXT: "·"}
+_MARKS = {StepState.DONE: "✓", StepState.CURRENT: "▶", StepState.NEXT: "·", StepState.WAITING: "·"}
 
 
 @click.command()
 @source_options
 @output_option
-@click.option("--upgrade", is_flag=True, help="Steps done, current and next, deadline, point of no return.")
+@click.option(
+    "--upgrade", is_flag=True, help="Steps done, current, next and waiting, deadline, point of no return."
+)
 @click.option("--watch", is_flag=True, help="Look again every two seconds, until nothing is under way.")
 def status(cluster: str | None, namespace: str, form: str, upgrade: bool, watch: bool, **where: Any) -> None:
     """How clusters are, and how far an upgrade is.
@@ -94,7 +96,7 @@ def as_data(each: Explanation) -> dict[str, Any]:
                 "seconds": a.waits,
             }
             for a in each.actions
-            if a.status == "False"
+            if a.holds_up
         ],
     }
 

@@ -64,9 +64,19 @@ def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str,
 
 def _marked(wanted: Manifest) -> dict[str, Any]:
     metadata = wanted["metadata"]
-    note = json.dumps(wanted, sort_keys=True, separators=(",", ":"))
+    note = json.dumps(_public(wanted), sort_keys=True, separators=(",", ":"))
     annotations = {**(metadata.get("annotations") or {}), APPLIED: note}
     return {**wanted, "metadata": {**metadata, "annotations": annotations}}
+
+
+def _public(wanted: Manifest) -> Manifest:
+    """Of a Secret only which entries it has: whoever may not read those may well read annotations.
+
+    To take away what is not wanted any more, their names are enough.
+    """
+    if wanted["kind"] != "Secret":
+        return wanted
+    return {**wanted, "data": dict.fromkeys(wanted.get("data") or (), "")}
 
 
 def _fields(before: Any, wanted: Mapping[str, Any], live: Mapping[str, Any]) -> dict[str, Any]:

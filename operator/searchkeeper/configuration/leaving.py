@@ -20,6 +20,7 @@ from searchkeeper.upgrade.copies import why_nobody_takes
 from searchkeeper.upgrade.failing import was_given_up
 from searchkeeper.upgrade.gates import FOR_EVER, Candidate, first_closed, is_lost_for_good
 from searchkeeper.upgrade.journal import LEAVING, LEAVING_VOTES
+from searchkeeper.upgrade.losing import heirs, is_going_to_lose
 from searchkeeper.upgrade.settings import forgiven, to_be_undone
 from searchkeeper.writes import Patch, Tell
 
@@ -80,7 +81,7 @@ def _parting(scene: Scene, departing: tuple[tuple[Pod, PoolView], ...]) -> Answe
         return waiting("EngineReachable", engine.cause, patience=scene.spec.upgrade.health_deadline)
     this = _Leave(scene, engine, departing)
     pod, pool = departing[0]
-    vote = _vote_given(this, pod) if pool.spec.votes else None
+    vote = _vote_given(this, pod) if pool.spec.votes or pod.name in engine.voters else None
     return _objection(this) or _drained(this) or vote or _let_go(this, pod, pool)
 
 
@@ -98,7 +99,12 @@ def _drained(this: _Leave) -> Answer | None:
 
     Only what we have excluded ourselves is in the journal, and undone.
     """
-    holders = {pod.name for pod, pool in this.departing if pool.spec.holds_data}
+    holders = {pod.name for pod, pool in this.departing if _holds_data(this.engine, pod, pool)}
+    if holders and not heirs("data", this.scene.seen, this.engine):
+        message = (
+            f"{', '.join(sorted(holders))} would leave no data node: put one back, or add a pool of them"
+        )
+        return waiting("LastDataNode", message, patience=this.patience)
     excluded, ours = this.engine.excluded, this.scene.journal.leaving
     if not holders <= excluded:
         ours |= holders - excluded
@@ -106,13 +112,17 @@ def _drained(this: _Leave) -> Answer | None:
         notes = to_be_undone(LEAVING, tuple(sorted(ours)))
         return working("Draining", message, Tell(Exclude(excluded | ours)), notes=notes)
     for name in sorted(holders):
-        cause = why_nobody_takes(this.engine, name, this.names)
+        cause = why_nobody_takes(this.engine, this.engine.copies_on(name), this.names)
         if cause is not None:
             return waiting("NobodyTakesShards", cause, patience=this.patience)
     left = sum(len(this.engine.copies_on(name)) for name in holders)
     if not left:
         return None
     return waiting("Drains", f"{left} shards are still on nodes that leave", patience=this.patience)
+
+
+def _holds_data(engine: EngineView, pod: Pod, pool: PoolView) -> bool:
+    return pool.spec.holds_data or is_going_to_lose("data", engine, pod.name, pool)
 
 
 def _vote_given(this: _Leave, pod: Pod) -> Answer | None:

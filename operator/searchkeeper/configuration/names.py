@@ -5,13 +5,19 @@ from __future__ import annotations
 __all__ = [
     "BOOTSTRAPPER",
     "CONFIGURATION",
+    "CREDENTIALS",
     "FINALIZER",
     "GROUP",
+    "HTTP_PORT",
+    "ROLELESS_FILE",
     "ROLES",
     "SETTINGS",
     "SETTINGS_FILE",
     "TEMPLATE",
+    "TRANSPORT_PORT",
+    "client_url",
     "credentials_secret",
+    "dashboards",
     "discovery_service",
     "labels",
     "old_config_secret",
@@ -29,8 +35,13 @@ FINALIZER: Final = f"{GROUP}/searchkeeper"
 CONFIGURATION: Final = f"{GROUP}/configuration"
 TEMPLATE: Final = f"{GROUP}/template"
 SETTINGS: Final = f"{GROUP}/settings"
-# What the engine reads its settings from.
+# What the engine reads its settings from, and what stands in for it where a node has no role.
 SETTINGS_FILE: Final = "opensearch.yml"
+ROLELESS_FILE: Final = "coordinating.yml"
+# The entries of a Secret with credentials that are read; whatever else it has is nobody's business.
+CREDENTIALS: Final = ("username", "password")
+HTTP_PORT: Final = 9200
+TRANSPORT_PORT: Final = 9300
 # By which a node learns what it does, and who begins a cluster.
 ROLES: Final = "node.roles"
 BOOTSTRAPPER: Final = "cluster.initial_cluster_manager_nodes"
@@ -42,6 +53,15 @@ _RELABELLED_IN: Final = 4
 def discovery_service(cluster: str, version: int) -> str:
     """Where nodes find each other. Renamed in 2: it names nodes, and is not how clients find them."""
     return f"{cluster}-nodes" if version >= _RENAMED_IN else f"{cluster}-discovery"
+
+
+def client_url(cluster: str, namespace: str, *, is_encrypted: bool) -> str:
+    """Where the engine answers, by the one name of it that a certificate must have."""
+    return f"{'https' if is_encrypted else 'http'}://{cluster}.{namespace}.svc:{HTTP_PORT}"
+
+
+def dashboards(cluster: str) -> str:
+    return f"{cluster}-dashboards"
 
 
 def old_config_secret(cluster: str) -> str:

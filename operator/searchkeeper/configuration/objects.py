@@ -17,8 +17,10 @@ from collections.abc import Iterable
 
 from searchkeeper.configuration import names
 from searchkeeper.configuration.applying import apply
-from searchkeeper.configuration.manifests import client_service, configuration, dashboards, discovery
+from searchkeeper.configuration.dashboards import dashboards, dashboards_service
+from searchkeeper.configuration.manifests import client_service, discovery
 from searchkeeper.configuration.scene import Scene
+from searchkeeper.configuration.settings import configuration
 from searchkeeper.kernel import Answer, action, done, waiting, working
 from searchkeeper.writes import Delete, Key, Manifest, Patch
 
@@ -85,10 +87,16 @@ def configuration_is_applied(scene: Scene) -> Answer:
         applying = applied(scene, configuration(scene.deployed), "ApplyingConfiguration")
         if missing is None or not applying.is_true:
             return applying
-    is_reserved = missing in scene.own_secrets
-    why = "is the operator's own: call yours something else" if is_reserved else "does not exist: create it"
-    message = f"{missing}, which spec.security names, {why}"
+    message = f"{missing}, which spec.security names, {_why_missing(scene, missing)}"
     return waiting("CredentialsMissing", message, patience=_PERSONS_PATIENCE)
+
+
+def _why_missing(scene: Scene, secret: Key) -> str:
+    if secret in scene.own_secrets:
+        return "is the operator's own: call yours something else"
+    if scene.missing_entries:
+        return f"has no text in {' and '.join(scene.missing_entries)}: add it"
+    return "does not exist: create it"
 
 
 @action()
@@ -105,13 +113,13 @@ def client_service_exists(scene: Scene) -> Answer:
 def dashboards_are_current(scene: Scene) -> Answer:
     """They follow the engine: their version is the one that every node has arrived at."""
     if not scene.spec.dashboards.enabled:
-        name = f"{scene.deployed.name}-dashboards"
-        return gone(scene, [scene.key("apps/v1", "Deployment", name)])
+        name = names.dashboards(scene.deployed.name)
+        return gone(scene, [scene.key("v1", "Service", name), scene.key("apps/v1", "Deployment", name)])
     version, patience = scene.seen.cluster.engine_version, scene.spec.upgrade.health_deadline
     if version is None:
         return waiting("EngineFirst", "not every node of the engine has arrived", patience=patience)
     wanted = dashboards(scene.deployed, version)
-    changing = applied(scene, [wanted], "ApplyingDashboards")
+    changing = applied(scene, [dashboards_service(scene.deployed), wanted], "ApplyingDashboards")
     if not changing.is_true or _is_available(scene.live(wanted) or {}):
         return changing
     return waiting("NotReady", f"{Key.of(wanted)} is not ready", patience=patience)

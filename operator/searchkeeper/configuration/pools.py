@@ -33,7 +33,6 @@ from searchkeeper.upgrade.mending import survivors
 from searchkeeper.upgrade.rolling import Roll, roll
 from searchkeeper.writes import Key, Manifest, Patch
 
-
 # Waiting changes nothing: a person has to.
 _STORAGE_PATIENCE: Final = 60
 
@@ -110,11 +109,11 @@ def storage_is_unchanged(scene: Scene) -> Answer:
     for pool in scene.pools:
         name, storage = pool.spec.name, pool.spec.storage
         if pool.is_wanted and asked[name] != storage:
-            made = "ephemeral storage" if storage.ephemeral else f"volumes of {storage.size}"
             kind = f" of class {storage.storage_class}" if storage.storage_class else ""
+            made = "ephemeral storage" if storage.ephemeral else f"volumes of {storage.size}{kind}"
             message = (
-                f"the nodes of {name} were made with {made}{kind} and keep it:"
-                " ask for that again, or for another pool, and take this one away"
+                f"the nodes of {name} have {made}, which cannot be changed:"
+                " ask for that again, or add another pool and take this one away"
             )
             return waiting("StorageIsSettled", message, patience=_STORAGE_PATIENCE)
     return done()

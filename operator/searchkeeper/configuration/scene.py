@@ -10,11 +10,13 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from searchkeeper.configuration import names
-from searchkeeper.configuration.manifests import Deployed, stateful_set
+from searchkeeper.configuration.deployed import Deployed
+from searchkeeper.configuration.manifests import stateful_set
 from searchkeeper.engine.view import EngineView
 from searchkeeper.observed import Observed, PoolView
 from searchkeeper.resources.codec import cluster_spec, pool_spec, pools_json
 from searchkeeper.resources.specs import ClusterSpec, PoolSpec
+from searchkeeper.secrets import lacking
 from searchkeeper.upgrade.gates import Candidate
 from searchkeeper.upgrade.journal import Journal
 from searchkeeper.upgrade.mending import awaits_cure, is_none_of_ours, survivors
@@ -79,6 +81,7 @@ class Scene:
             self.version,
             tuple(sorted(self._credentials().items())),
             self._bootstrapper,
+            self.seen.images,
         )
 
     @cached_property
@@ -97,7 +100,7 @@ class Scene:
 
         A pool that is not wanted any more goes along until its last node has left.
         """
-        ordered = pools_in_order(self.seen.pools, leaves_major=self._leaves_major)
+        ordered = pools_in_order(self.seen.pools, self.seen.engine, leaves_major=self._leaves_major)
         return tuple(reversed(ordered)) if self.journal.returns_to else ordered
 
     @cached_property
@@ -127,9 +130,17 @@ class Scene:
 
     @property
     def missing_secret(self) -> Key | None:
-        """The Secret with the credentials that the spec names, while there is none."""
+        """The Secret with the credentials that the spec names, while it is not there, or not whole."""
         asked = self._asked_secret
-        return None if asked in self.seen.objects else asked
+        return None if asked in self.seen.objects and not self.missing_entries else asked
+
+    @property
+    def missing_entries(self) -> tuple[str, ...]:
+        """What the Secret with the credentials lacks, where there is one, and nodes read it."""
+        asked = self._asked_secret
+        found = None if asked is None else self.seen.objects.get(asked)
+        is_read = self.spec.security.tls_secret is not None
+        return () if found is None or not is_read else lacking(found, names.CREDENTIALS)
 
     @property
     def has_credentials(self) -> bool:
@@ -175,7 +186,8 @@ class Scene:
         """Managers on ephemeral storage forget the cluster when they restart: no upgrade begins like that."""
         if running is None or running == self.spec.version:
             return None
-        forgetful = [pool.name for pool in self.spec.pools if pool.votes and pool.storage.ephemeral]
+        standing = (pool.spec for pool in self.seen.pools if pool.is_wanted)
+        forgetful = [pool.name for pool in standing if pool.votes and pool.storage.ephemeral]
         if not forgetful:
             return None
         sentence = f"the managers of {', '.join(forgetful)} keep the cluster's state on ephemeral storage"
@@ -226,10 +238,11 @@ class Scene:
         asked = self._asked_secret
         if asked is None:
             return {}
-        order = (asked, *self.own_secrets) if self.journal.lock is None else (*self.own_secrets, asked)
+        given = () if self.missing_secret is not None else (asked,)
+        order = (*given, *self.own_secrets) if self.journal.lock is None else (*self.own_secrets, *given)
         found = (self.seen.objects.get(each) for each in order)
         data: Mapping[str, str] = next((each for each in found if each is not None), {}).get("data") or {}
-        return {key: text for key, text in data.items() if key != names.SETTINGS_FILE}
+        return {entry: data[entry] for entry in names.CREDENTIALS if entry in data}
 
     @property
     def _asked_secret(self) -> Key | None:

@@ -9,10 +9,10 @@ from searchkeeper.configuration.scene import Scene
 from searchkeeper.engine.view import Color, Unreachable
 from searchkeeper.kernel import Answer, Note, action, done, waiting, working
 from searchkeeper.observed import PoolView
-from searchkeeper.upgrade.failing import ORDER, course, order_in, was_given_up
+from searchkeeper.upgrade.failing import course, order_in, was_given_up, without_order
 from searchkeeper.upgrade.gates import FATAL, FOR_EVER
 from searchkeeper.upgrade.journal import CROSSED, GIVEN_UP, LOCK, REFUSED, RETURN, UNDER_WAY
-from searchkeeper.writes import Event, Patch
+from searchkeeper.writes import Event
 
 
 @action()
@@ -44,11 +44,15 @@ def upgrade_is_begun(scene: Scene) -> Answer:
 
     A version that is refused meanwhile is no reason to stop half-way: it goes to its end, forward or back.
     """
-    cluster, under_way = scene.seen.cluster, scene.journal.under_way
-    if under_way is not None:
+    if scene.journal.under_way is not None:
         return _lightened(scene) or course(scene.seen, scene.journal)
     if scene.refusal is not None:
-        return waiting("Refused", f"{cluster.spec.version} is refused", patience=FOR_EVER)
+        return waiting("Refused", f"{scene.spec.version} is refused", patience=FOR_EVER)
+    return _begun(scene)
+
+
+def _begun(scene: Scene) -> Answer:
+    cluster = scene.seen.cluster
     given_up = was_given_up(scene.seen, scene.journal)
     forgotten = () if given_up or scene.journal.given_up is None else (Note(GIVEN_UP, None),)
     if cluster.engine_version is None or cluster.engine_version == cluster.spec.version:
@@ -57,7 +61,7 @@ def upgrade_is_begun(scene: Scene) -> Answer:
         message = f"{cluster.spec.version} was given up; change the spec to try again"
         return waiting("GivenUp", message, patience=FOR_EVER)
     if order_in(scene.seen) is not None:
-        return working("ForgettingOrder", "it was meant for an earlier upgrade", _without_order(scene))
+        return working("ForgettingOrder", "it was meant for an earlier upgrade", without_order(scene.seen))
     illness = _illness(scene)
     if illness is not None:
         message = f"an upgrade begins in a healthy cluster: {illness}"
@@ -124,14 +128,8 @@ def upgrade_is_finished(scene: Scene) -> Answer:
         patience = scene.spec.upgrade.health_deadline
         return waiting("Arriving", f"not every node has joined as {scene.target}", patience=patience)
     if order_in(scene.seen) is not None:
-        return working("ForgettingOrder", "it has been carried out", _without_order(scene))
+        return working("ForgettingOrder", "it has been carried out", without_order(scene.seen))
     notes = tuple(Note(each, None) for each in (UNDER_WAY, LOCK, RETURN, CROSSED))
     down = [pod.name for pool in scene.pools for pod in pool.staying if not pod.is_ready]
     but = f", but for {', '.join(down)}: down for another reason" if down else ""
     return working("Finishing", f"every node runs {scene.target}{but}", notes=notes)
-
-
-def _without_order(scene: Scene) -> Patch:
-    """The annotation counts for one upgrade: the next one is not to turn back because of it."""
-    cluster = scene.seen.cluster
-    return Patch(cluster.key, {"metadata": {"annotations": {ORDER: None}}}, cluster.resource_version)

@@ -72,7 +72,7 @@ def _process(pod: Manifest) -> Process | None:
 
 def _environment(pod: Manifest) -> Mapping[str, str]:
     variables = pod["spec"]["containers"][0].get("env", ())
-    return {each["name"]: each["value"] for each in variables if "value" in each}
+    return {each["name"]: each.get("value", "") for each in variables if "valueFrom" not in each}
 
 
 def _answers(pod: Manifest, engine: Engine) -> bool:

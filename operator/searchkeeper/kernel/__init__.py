@@ -7,6 +7,7 @@ writes come out. Whoever calls it reads, writes and waits.
 from __future__ import annotations
 
 __all__ = [
+    "FAULT",
     "STALLED",
     "Action",
     "Answer",
@@ -28,7 +29,7 @@ __all__ = [
     "working",
 ]
 
-from searchkeeper.kernel.actions import Action, action
+from searchkeeper.kernel.actions import FAULT, Action, action
 from searchkeeper.kernel.answers import Answer, Note, Status, Write, done, waiting, working
 from searchkeeper.kernel.conditions import Condition
 from searchkeeper.kernel.ledger import Ledger

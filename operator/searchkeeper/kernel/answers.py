@@ -50,9 +50,9 @@ class Answer:
     patience: int | None = None
 
     def __post_init__(self) -> None:
-        if self.status is Status.TRUE and self.writes:
+        if self.writes and self.status is Status.TRUE:
             raise ValueError(f"{self.reason}: an action that writes is not done in the same cycle")
-        if sum(write.is_destructive for write in self.writes) > 1:
+        if len(self.writes) > 1 and sum(write.is_destructive for write in self.writes) > 1:
             raise ValueError(f"{self.reason}: one thing is taken away at a time")
         if self.status is Status.FALSE and not (self.writes or self.notes) and self.patience is None:
             raise ValueError(f"{self.reason}: waiting needs a deadline")
@@ -63,7 +63,7 @@ class Answer:
 
     @property
     def destroys(self) -> bool:
-        return any(write.is_destructive for write in self.writes)
+        return bool(self.writes) and any(write.is_destructive for write in self.writes)
 
 
 def done(message: str = "", *, reason: str = "Done", notes: tuple[Note, ...] = ()) -> Answer:
@@ -81,6 +81,9 @@ def waiting(reason: str, message: str, *, patience: int, notes: tuple[Note, ...]
     return Answer(Status.FALSE, reason, message, notes=notes, patience=patience)
 
 
-def unknown(reason: str, message: str) -> Answer:
-    """Whether the goal holds cannot be told, so nothing is done."""
-    return Answer(Status.UNKNOWN, reason, message)
+def unknown(reason: str, message: str, *, patience: int | None = None) -> Answer:
+    """Whether the goal holds cannot be told, so nothing is done.
+
+    Without a patience it is somebody else's affair, who has one.
+    """
+    return Answer(Status.UNKNOWN, reason, message, patience=patience)

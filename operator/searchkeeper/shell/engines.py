@@ -4,22 +4,23 @@ from __future__ import annotations
 
 __all__ = ["EMBEDDED", "StandIn", "drivers"]
 
-import base64
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Final
+from typing import Final
 
-from searchkeeper.configuration.names import labels
+from searchkeeper.configuration.names import CREDENTIALS, client_url, labels
 from searchkeeper.embedded.cluster import Cluster
 from searchkeeper.embedded.world import processes
 from searchkeeper.engine.calls import Call
-from searchkeeper.engine.driver import Driver
+from searchkeeper.engine.driver import CallFailed, Driver
 from searchkeeper.engine.embedded import Engine, advance, look, told, wiped
 from searchkeeper.engine.http import Access
 from searchkeeper.engine.opensearch import OpenSearch
 from searchkeeper.engine.view import EngineView, Unreachable
 from searchkeeper.kube import Kube, KubeError
 from searchkeeper.resources.codec import cluster_spec
+from searchkeeper.secrets import lacking, text_in
 from searchkeeper.writes import Key, Manifest
 
 # Instead of a URL: an engine in memory, whose nodes are the pods that the API server says are running.
@@ -31,26 +32,64 @@ def drivers(kube: Kube, engine: str | None = None) -> Callable[[Key], Driver]:
     """Of each cluster the engine. `engine` is a URL that serves for all, or `embedded`."""
     if engine == EMBEDDED:
         return _stand_ins(kube)
-    return lambda key: OpenSearch(_access(kube, key, engine))
+    return lambda key: _opensearch(kube, key, engine)
+
+
+class NoEntry(Exception):
+    """What the engine asks for cannot be shown to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shut:
+    """An engine that nobody can enter, and why."""
+
+    why: str
+
+    def look(self) -> Unreachable:
+        return Unreachable(self.why)
+
+    def tell(self, _: Call) -> None:
+        raise CallFailed(self.why)
+
+
+def _opensearch(kube: Kube, key: Key, url: str | None) -> Driver:
+    """Raises KubeError."""
+    try:
+        return OpenSearch(_access(kube, key, url))
+    except NoEntry as error:
+        return Shut(str(error))
 
 
 def _access(kube: Kube, key: Key, url: str | None) -> Access:
-    """Read afresh: whoever rotates a password need not restart the operator. Raises KubeError."""
-    spec = cluster_spec((kube.get(key) or {}).get("spec") or {})
-    credentials = _secret(kube, key.namespace, spec.security.credentials_secret)
-    authority = _secret(kube, key.namespace, spec.security.tls_secret).get("ca.crt")
-    scheme = "https" if spec.security.tls_secret else "http"
-    return Access(
-        url or f"{scheme}://{key.name}.{key.namespace}.svc:9200",
-        credentials.get("username", ""),
-        credentials.get("password", ""),
-        authority,
+    """Read afresh: whoever rotates a password need not restart the operator. Raises KubeError, NoEntry.
+
+    An engine that is not encrypted does not ask who somebody is: it may be that nobody has said.
+    """
+    security = cluster_spec((kube.get(key) or {}).get("spec") or {}).security
+    is_encrypted = security.tls_secret is not None
+    authority = _entries(kube, key.namespace, security.tls_secret, "ca.crt", is_needed=is_encrypted)
+    credentials = _entries(
+        kube, key.namespace, security.credentials_secret, *CREDENTIALS, is_needed=is_encrypted
     )
+    username, password = (each or "" for each in credentials)
+    where = url or client_url(key.name, key.namespace, is_encrypted=is_encrypted)
+    return Access(where, username, password, authority[0])
 
 
-def _secret(kube: Kube, namespace: str, name: str | None) -> dict[str, str]:
-    found: Mapping[str, Any] = (kube.get(Key("v1", "Secret", namespace, name)) if name else None) or {}
-    return {key: base64.b64decode(text).decode() for key, text in (found.get("data") or {}).items()}
+def _entries(
+    kube: Kube, namespace: str, name: str | None, *entries: str, is_needed: bool
+) -> tuple[str | None, ...]:
+    """These of a Secret and no others, for whatever else it has need not be text. Raises KubeError, NoEntry."""
+    if name is None:
+        return (None,) * len(entries)
+    key = Key("v1", "Secret", namespace, name)
+    found = kube.get(key)
+    if found is None and is_needed:
+        raise NoEntry(f"{key}, which spec.security names, does not exist")
+    missing = lacking(found or {}, entries)
+    if missing and is_needed:
+        raise NoEntry(f"{key}, which spec.security names, has no text in {' and '.join(missing)}")
+    return tuple(text_in(found or {}, each) for each in entries)
 
 
 def _stand_ins(kube: Kube) -> Callable[[Key], Driver]:

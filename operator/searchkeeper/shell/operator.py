@@ -20,6 +20,7 @@ import kopf
 
 from searchkeeper.configuration.names import GROUP
 from searchkeeper.engine.driver import Driver
+from searchkeeper.images import PUBLISHED, Images
 from searchkeeper.kube import Kube, KubeError
 from searchkeeper.loop import Cycle, cycle
 from searchkeeper.shell.clock import SteadyClock
@@ -50,12 +51,16 @@ _LAST_WRITE: Final = 25
 
 @dataclass(frozen=True, slots=True)
 class Ports:
-    """How a cluster and its engine are reached, and where OLM reads that it must not replace us now."""
+    """How a cluster and its engine are reached, and where OLM reads that it must not replace us now.
+
+    `images` is where those of the engine come from.
+    """
 
     kube: Kube
     driver: Callable[[Key], Driver]
     login: Callable[[], kopf.ConnectionInfo]
     operator_condition: Key | None = None
+    images: Images = PUBLISHED
 
 
 class Operator:
@@ -246,6 +251,7 @@ class Operator:
             self.clock(),
             looking_since=looking_since,
             operator_condition=self.ports.operator_condition,
+            images=self.ports.images,
         )
 
     async def _in(self, executor: ThreadPoolExecutor, call: Callable[[], T]) -> T:

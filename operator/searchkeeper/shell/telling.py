@@ -13,7 +13,7 @@ from searchkeeper.engine.calls import Call
 from searchkeeper.engine.driver import Driver
 from searchkeeper.engine.view import EngineView, Unreachable
 from searchkeeper.images import version_in
-from searchkeeper.kernel import STALLED
+from searchkeeper.kernel import FAULT, STALLED, Status
 from searchkeeper.kube import Kube
 from searchkeeper.shell.logs import Log
 from searchkeeper.shell.metrics import Metrics
@@ -74,7 +74,7 @@ class Telling:
         for action, (state, reason, message) in answers.items():
             if before.get(action, ("", "", ""))[:2] != (state, reason) and reason != _UNREMARKABLE:
                 self._tell(message or action, action=action, resource=str(key), status=state, reason=reason)
-        waits = [each for each in answers.values() if each[0] == "False"]
+        waits = [each for each in answers.values() if each[0] == Status.FALSE or each[1] == FAULT]
         stalls = [each for each in waits if each[2].startswith(STALLED)]
         labels = {"cluster": self.cluster, "resource": str(key)}
         self.metrics.set("searchkeeper_waits", len(waits), **labels)

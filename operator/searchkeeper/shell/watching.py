@@ -6,7 +6,8 @@ __all__ = ["watched"]
 
 import asyncio
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,12 +39,21 @@ async def watched(
         stop_flag=stop,
     )
     try:
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        over, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        failures = [error for task in over if not task.cancelled() and (error := task.exception())]
         others = [task for task in asyncio.all_tasks() if not _is_kopfs(task)]
-        await asyncio.wait_for(kopf.run_tasks(tasks, ignored=others), _FAREWELL)
+        await asyncio.wait({asyncio.create_task(_ending(tasks, others))}, timeout=_FAREWELL)
     finally:
         noting.cancel()
         await _ended()
+    if failures:
+        raise failures[0]
+
+
+async def _ending(tasks: Collection[asyncio.Task[Any]], others: Collection[asyncio.Task[Any]]) -> None:
+    """As kopf itself would; what it fails with is known by then."""
+    with suppress(Exception):
+        await kopf.run_tasks(tasks, ignored=others)
 
 
 async def _called(ready: Callable[[], None], flag: asyncio.Event) -> None:
@@ -64,7 +74,7 @@ async def _ended() -> None:
 
 def _is_kopfs(task: asyncio.Task[Any]) -> bool:
     code = getattr(task.get_coro(), "cr_code", None)
-    return code is not None and code.co_filename.startswith(_KOPF)
+    return code is not None and (code is _ending.__code__ or code.co_filename.startswith(_KOPF))
 
 
 def _settings() -> kopf.OperatorSettings:

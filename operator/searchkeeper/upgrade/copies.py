@@ -42,17 +42,17 @@ def has_other_manager(engine: EngineView, node: str) -> bool:
     return any("cluster_manager" in each.roles for each in engine.nodes if each.name != node)
 
 
-def why_nobody_takes(engine: EngineView, node: str, leaving: frozenset[str]) -> str | None:
-    """Of a node that is to be emptied: the first copy that no other node may ever have; None if all can go.
+def why_nobody_takes(engine: EngineView, copies: Iterable[ShardCopy], leaving: frozenset[str]) -> str | None:
+    """Of copies on nodes to be emptied: the first that no other node may ever have; None if all can go.
 
     The engine goes on trying without a word, so whoever drains has to know.
     """
     others = [each for each in engine.nodes if "data" in each.roles and each.name not in leaving]
-    for copy in engine.copies_on(node):
+    for copy in copies:
         against = [_objection(engine, copy, other) for other in others]
-        if copy.node == node and copy.to is None and None not in against:
+        if copy.node in leaving and copy.to is None and None not in against:
             reasons = ", ".join(sorted({each for each in against if each})) or "there is no other data node"
-            return f"no node may take {copy.index}[{copy.shard}] from {node}: {reasons}"
+            return f"no node may take {copy.index}[{copy.shard}] from {copy.node}: {reasons}"
     return None
 
 

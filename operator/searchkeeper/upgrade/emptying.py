@@ -6,7 +6,7 @@ __all__ = ["emptied", "is_as_empty_as_can_be", "must_be_emptied", "on_empty_disk
 
 from typing import Final
 
-from searchkeeper.engine.view import EngineView, Unreachable
+from searchkeeper.engine.view import EngineView, ShardState, Unreachable
 from searchkeeper.kernel import Answer, Note, waited, working
 from searchkeeper.observed import Observed, Pod
 from searchkeeper.upgrade.copies import only_here
@@ -41,12 +41,20 @@ def emptied(claim: Claim, pod: Pod) -> Answer:
 
 
 def is_as_empty_as_can_be(seen: Observed, journal: Journal, pod: Pod, engine: EngineView) -> bool:
-    """Nothing moves any more, and nothing is left on it that an older node does not have as well."""
-    back = journal.returns_to
-    if back is None or not must_be_emptied(seen, journal, pod) or engine.is_moving:
+    """Nothing moves from it or to it any more, and nothing is left on it that no other node has as well.
+
+    On the way back that is one of the older version, and the whole cluster is at rest.
+    """
+    moving = [copy for copy in engine.copies_on(pod.name) if copy.state is not ShardState.STARTED]
+    if moving or only_here(engine, pod.name) or not _has_settled(seen, journal):
         return False
+    back = journal.returns_to
+    return back is None or not (engine.is_moving or closed_by(engine, back))
+
+
+def _has_settled(seen: Observed, journal: Journal) -> bool:
     match waited(journal.ledger, "PodsAreCurrent", seen.now):
-        case ("Drains", seconds) if seconds >= _SETTLING:
-            return not only_here(engine, pod.name) and not closed_by(engine, back)
+        case ("Drains", seconds):
+            return seconds >= _SETTLING
         case _:
             return False

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-__all__ = ["ORDER", "course", "failure", "how_to_turn_back", "order_in", "was_given_up"]
+__all__ = [
+    "NO_WAY_BACK",
+    "ORDER",
+    "course",
+    "failure",
+    "how_to_go_on",
+    "how_to_turn_back",
+    "order_in",
+    "was_given_up",
+    "without_order",
+]
 
 from typing import Final
 
-from searchkeeper.kernel import Answer, Note, done, waited, waiting, working
+from searchkeeper.kernel import FAULT, Answer, Note, done, waited, waiting, working
 from searchkeeper.observed import Observed
 from searchkeeper.resources.specs import Rollback
 from searchkeeper.upgrade.gates import FATAL, FOR_EVER
 from searchkeeper.upgrade.journal import GIVEN_UP, RETURN, UNDER_WAY, Journal
 from searchkeeper.upgrade.returning import crossed, obstacles
 from searchkeeper.versions import refusal
+from searchkeeper.writes import Patch
 
 # The annotation by which a person orders the way back: its value is the version to go back to.
 ORDER: Final = "search.everpath.dev/rollback"
+# What the roll waits for when the way that it is on has closed.
+NO_WAY_BACK: Final = "NoWayBack"
 # The actions that wait for nodes, and nothing else.
 _WAITERS: Final = ("PodsAreCurrent", "PoolsAreSettled", "EngineIsHealthy", "UpgradeIsFinished")
 
@@ -29,7 +42,8 @@ def failure(seen: Observed, journal: Journal) -> str | None:
     policy = seen.cluster.spec.upgrade
     for name in () if policy.paused or _is_new_here(seen) else _WAITERS:
         found = waited(journal.ledger, name, seen.now)
-        if found is not None and found[1] >= policy.health_deadline:
+        # Our own faults are no version's: another one would not mend them.
+        if found is not None and found[0] != FAULT and found[1] >= policy.health_deadline:
             return f"{name} has been waiting for {policy.health_deadline} seconds ({found[0]})"
     return None
 
@@ -50,6 +64,19 @@ def how_to_turn_back(seen: Observed, journal: Journal, before: str) -> str | Non
     return f"to go back, annotate the SearchCluster with {ORDER}={before}"
 
 
+def how_to_go_on(seen: Observed, journal: Journal) -> str:
+    """What a person can do about a way back that has closed while it was gone."""
+    before, target = journal.under_way or ("", "")
+    wish = f"set spec.version to {target}" if seen.cluster.spec.version == before else "change the spec"
+    return f"to go on to {target}, {wish}"
+
+
+def without_order(seen: Observed) -> Patch:
+    """The annotation counts for one upgrade: the next one is not to turn back because of it."""
+    cluster = seen.cluster
+    return Patch(cluster.key, {"metadata": {"annotations": {ORDER: None}}}, cluster.resource_version)
+
+
 def was_given_up(seen: Observed, journal: Journal) -> bool:
     """The version that the spec wants has failed, and nobody has changed the spec since."""
     return journal.given_up == (seen.cluster.spec.version, seen.cluster.generation)
@@ -58,18 +85,36 @@ def was_given_up(seen: Observed, journal: Journal) -> bool:
 def course(seen: Observed, journal: Journal) -> Answer:
     """Where an upgrade under way goes: on, to another version, or back. A way back is gone to its end.
 
-    Where there is none the upgrade goes on: half of one would hold the lock for ever.
+    Where there is none the upgrade goes on: half of one would hold the lock for ever. Where it has closed
+    halfway, it goes on when somebody wants it to.
     """
     assert journal.under_way is not None
     before, target = journal.under_way
     if journal.returns_to is not None:
-        return done(f"on the way back to {before}")
+        return _on_again(seen, journal) or done(f"on the way back to {before}")
     cause = _reason_to_turn(seen, journal)
     if cause is None:
         return done() if seen.cluster.spec.version == target else _another_target(seen, journal)
     if obstacles(seen, journal, before):
-        return done(f"{target} goes on, for there is no way back", reason="NoWayBack")
+        if seen.cluster.spec.version not in (before, target):
+            return _another_target(seen, journal)
+        return done(f"{target} goes on, for there is no way back", reason=NO_WAY_BACK)
     return _turning(seen, before, target, cause)
+
+
+def _on_again(seen: Observed, journal: Journal) -> Answer | None:
+    """From a dead end: the roll has found that the way back is closed, and the spec asks for another one."""
+    before, target = journal.under_way or ("", "")
+    wanted = seen.cluster.spec.version
+    is_wanted = wanted != before and refusal(before, wanted, seen.release) is None
+    found = waited(journal.ledger, "PodsAreCurrent", seen.now)
+    is_dead_end = found is not None and found[0] == NO_WAY_BACK and bool(obstacles(seen, journal, before))
+    if not (is_dead_end and is_wanted) or was_given_up(seen, journal):
+        return None
+    if order_in(seen) is not None:
+        return working("ForgettingOrder", "it cannot be carried out", without_order(seen))
+    notes = (Note(RETURN, None), Note(GIVEN_UP, None))
+    return working("GoingOn", f"on to {target}: there is no way back to {before}", notes=notes)
 
 
 def _reason_to_turn(seen: Observed, journal: Journal) -> str | None:
@@ -105,7 +150,7 @@ def _another_target(seen: Observed, journal: Journal) -> Answer:
         return working("Retargeting", message, notes=(Note(UNDER_WAY, (before, wanted)),))
     objections = obstacles(seen, journal, before)
     if objections:
-        return waiting("NoWayBack", f"cannot go to {wanted}: {objections[0]}", patience=FOR_EVER)
+        return waiting(NO_WAY_BACK, f"cannot go to {wanted}: {objections[0]}", patience=FOR_EVER)
     return _turning(seen, before, target, f"{wanted} cannot be reached from {target}")
 
 

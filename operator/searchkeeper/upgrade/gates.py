@@ -22,8 +22,9 @@ from typing import Final
 
 from searchkeeper.engine.view import Allocation, Color, EngineView, ShardCopy, ShardState, Unreachable
 from searchkeeper.observed import Observed, Pod, PoolView
-from searchkeeper.upgrade.copies import has_other_manager, only_here, shared_shards
+from searchkeeper.upgrade.copies import only_here, shared_shards
 from searchkeeper.upgrade.journal import Journal
+from searchkeeper.upgrade.losing import heirs, is_going_to_lose, loses_vote
 
 # A person decides when this ends: no deadline would hurry them.
 FOR_EVER: Final = 2**31
@@ -194,16 +195,20 @@ def _complaint(copy: ShardCopy) -> str:
 def _quorum_survives(look: _Look) -> str | None:
     """A majority of the committed voters stays without this one. A lone voter has no majority to lose.
 
-    But it has to come back as one, where it cannot leave its vote to another manager before.
+    Whoever comes back without the role has to leave its vote to a manager that keeps it. A voter that has
+    come back like that is none to count on.
     """
     voters, name = look.engine.voters, look.candidate.pod.name
     if name not in voters:
         return None
+    is_lost = loses_vote(look.engine, name, look.candidate.pool)
+    if is_lost and not heirs("cluster_manager", look.seen, look.engine):
+        return f"{name} would come back without its vote, and has nobody to leave it to"
     if len(voters) == 1:
-        can_go = look.candidate.pool.spec.votes or has_other_manager(look.engine, name)
-        return None if can_go else f"{name} has the only vote, and nobody to leave it to"
+        return None
     ready = {pod.name for pod in look.seen.pods if pod.is_ready and not pod.is_terminating}
-    left = [voter for voter in voters - {name} if voter in ready and look.engine.node(voter)]
+    managers = {node.name for node in look.engine.nodes if "cluster_manager" in node.roles}
+    left = (voters - {name}) & ready & managers
     needed = len(voters) // 2 + 1
     if len(left) >= needed:
         return None
@@ -213,9 +218,12 @@ def _quorum_survives(look: _Look) -> str | None:
 def _last_copies_are_safe(look: _Look) -> str | None:
     """No shard disappears with the pod, not even for a moment, unless its owner has accepted that.
 
-    The only data node has every last copy; it may go where its volume stays.
+    The only data node has every last copy; it may go where its volume stays. Whoever comes back without the
+    role data, and could not start with a copy of any shard, gives all of them away.
     """
     name = look.candidate.pod.name
+    if is_going_to_lose("data", look.engine, name, look.candidate.pool):
+        return _data_left_behind(look)
     alone = only_here(look.engine, name)
     if not alone or look.seen.cluster.spec.upgrade.accept_single_copy_loss:
         return None
@@ -223,6 +231,14 @@ def _last_copies_are_safe(look: _Look) -> str | None:
         return None
     shards = ", ".join(sorted({f"{copy.index}[{copy.shard}]" for copy in alone}))
     return f"{name} has the only copy of {shards}"
+
+
+def _data_left_behind(look: _Look) -> str | None:
+    name = look.candidate.pod.name
+    if not heirs("data", look.seen, look.engine):
+        return f"{name} would come back without the role data, and no other node keeps it"
+    left = len(look.engine.copies_on(name))
+    return f"{name} would come back without the role data, and has {left} shards" if left else None
 
 
 def _batch_shares_nothing(look: _Look) -> str | None:

@@ -8,10 +8,11 @@ from searchkeeper.engine.view import Unreachable
 from searchkeeper.kernel import Answer, Note, waiting, working
 from searchkeeper.observed import Observed, Pod, PoolView
 from searchkeeper.upgrade.batches import allowed, doubled, sized, trouble
+from searchkeeper.upgrade.draining import drain, stopped
 from searchkeeper.upgrade.failing import failure
 from searchkeeper.upgrade.gates import Candidate, first_closed, is_lost_already
 from searchkeeper.upgrade.journal import PARTITION, TROUBLE, Journal
-from searchkeeper.upgrade.settings import restored
+from searchkeeper.upgrade.losing import is_going_to_lose
 from searchkeeper.upgrade.voting import vote_moved
 
 
@@ -37,11 +38,15 @@ def handed_over(seen: Observed, journal: Journal, pool: PoolView) -> Answer:
     if late is not None:
         return _patient(seen, journal, pool, late)
     following = max(pool.stale_pods, key=lambda pod: pod.ordinal)
-    closed = first_closed(Candidate(following, pool, _lost(seen, pool)), seen)
+    candidate = Candidate(following, pool, _lost(seen, pool))
+    draining = drain(seen, journal, candidate)
+    if draining is not None:
+        return draining
+    closed = first_closed(candidate, seen)
     if closed is not None:
-        undoing = restored(seen, journal)
-        return undoing or waiting(closed.gate, closed.sentence, patience=closed.patience)
-    return vote_moved(seen, journal, following.name) or _given_away(seen, journal, pool, following.ordinal)
+        return stopped(seen, journal, candidate, closed)
+    moving = vote_moved(seen, journal, following.name, pool)
+    return moving or _given_away(seen, journal, pool, following.ordinal)
 
 
 def _given_away(seen: Observed, journal: Journal, pool: PoolView, highest: int) -> Answer:
@@ -76,10 +81,11 @@ def _patient(seen: Observed, journal: Journal, pool: PoolView, late: str) -> Ans
 def _size(seen: Observed, journal: Journal, pool: PoolView, template: str) -> int:
     """Twice that of a batch that came back, and no more than a failure has left of it.
 
-    Whoever still votes, in a pool that is not to vote any more, goes alone.
+    Whoever still votes or holds data, in a pool that is not to do so any more, goes alone.
     """
     voters = frozenset() if isinstance(seen.engine, Unreachable) else seen.engine.voters
-    if any(pod.name in voters for pod in pool.stale_pods):
+    holders = (pod for pod in pool.stale_pods if is_going_to_lose("data", seen.engine, pod.name, pool))
+    if any(pod.name in voters for pod in pool.stale_pods) or any(holders):
         return 1
     is_first = journal.partition(pool.spec.name, template) is None
     return (allowed if is_first or journal.has_trouble else doubled)(seen, journal, pool.spec.name)

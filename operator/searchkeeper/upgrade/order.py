@@ -8,21 +8,31 @@ from collections.abc import Iterable
 
 from searchkeeper.engine.view import EngineView, Unreachable
 from searchkeeper.observed import Pod, PoolView
-from searchkeeper.resources.specs import PoolSpec
+from searchkeeper.upgrade.losing import is_going_to_lose
 
 
-def pools_in_order(pools: Iterable[PoolView], *, leaves_major: bool) -> tuple[PoolView, ...]:
+def pools_in_order(
+    pools: Iterable[PoolView], engine: EngineView | Unreachable, *, leaves_major: bool
+) -> tuple[PoolView, ...]:
     """Pools that hold data, then those that also vote, then the rest, its voters last.
 
     Where a major version is left behind, every pool without a vote goes before those with one: a node of
-    the old major cannot join a cluster whose managers are all of the new one.
+    the old major cannot join a cluster whose managers are all of the new one. Otherwise those that give
+    shards or votes away go after whoever may be about to get them.
     """
-    return tuple(sorted(pools, key=lambda pool: _tier(pool.spec, leaves_major)))
+    return tuple(sorted(pools, key=lambda pool: _tier(pool, engine, leaves_major)))
 
 
-def _tier(pool: PoolSpec, leaves_major: bool) -> tuple[bool, bool, bool]:
-    data, votes = pool.holds_data, pool.votes
-    return (leaves_major and votes, not data, votes)
+def _tier(
+    pool: PoolView, engine: EngineView | Unreachable, leaves_major: bool
+) -> tuple[bool, bool, bool, bool]:
+    data, votes = pool.spec.holds_data, pool.spec.votes
+    gives = not leaves_major and any(
+        is_going_to_lose(role, engine, pod.name, pool)
+        for pod in pool.staying
+        for role in ("data", "cluster_manager")
+    )
+    return (leaves_major and votes, gives, not data, votes)
 
 
 def candidates(

@@ -13,21 +13,20 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Final
 
-from searchkeeper.engine.calls import Exclude, Flush, SetAllocation
+from searchkeeper.engine.calls import Flush, SetAllocation
 from searchkeeper.engine.view import Allocation, EngineView, Unreachable
 from searchkeeper.kernel import Answer, Note, done, waiting, working
 from searchkeeper.observed import Observed, Pod, PoolView
 from searchkeeper.upgrade.batches import allowed, doubled, halved, sized, trouble
-from searchkeeper.upgrade.copies import only_here
-from searchkeeper.upgrade.emptying import emptied, is_as_empty_as_can_be, must_be_emptied, on_empty_disk
-from searchkeeper.upgrade.failing import failure
+from searchkeeper.upgrade.draining import drain, drained, has_single_copies, is_drained_whole, stopped
+from searchkeeper.upgrade.emptying import emptied, on_empty_disk
+from searchkeeper.upgrade.failing import NO_WAY_BACK, failure, how_to_go_on
 from searchkeeper.upgrade.gates import Candidate, first_closed, is_lost_already
 from searchkeeper.upgrade.handing import handed_over, is_handed
 from searchkeeper.upgrade.journal import (
     AIMED,
     ALLOCATION,
     AWAY,
-    EXCLUDED,
     FLUSHED,
     PARTITION,
     SIZE,
@@ -220,19 +219,17 @@ def _next_size(this: Roll) -> tuple[Note, ...]:
 
 
 def _take(this: Roll, candidate: Candidate) -> Answer:
-    """The next step towards taking this pod away. While a gate is closed, nothing of ours stays set."""
+    """The next step towards taking this pod away, as long as there is no reason to stop."""
     if candidate.pod.is_terminating:
         return _on_its_way_out(this, candidate.pod)
-    draining = _drain(this, candidate)
+    draining = _dead_end(this, candidate) or drain(this.seen, this.journal, candidate)
     if draining is not None:
         return draining
     closed = first_closed(candidate, this.seen)
     if closed is not None:
-        undoing = restored(this.seen, this.journal)
-        return undoing or waiting(closed.gate, closed.sentence, patience=closed.patience)
+        return stopped(this.seen, this.journal, candidate, closed)
     return (
-        _dead_end(this, candidate)
-        or next(_preparations(this, candidate), None)
+        next(_preparations(this, candidate), None)
         or on_empty_disk(this.seen, this.journal, candidate.pod)
         or _deleted(this, candidate)
     )
@@ -246,28 +243,15 @@ def _on_its_way_out(this: Roll, pod: Pod) -> Answer:
 
 def _dead_end(this: Roll, candidate: Candidate) -> Answer | None:
     """No step back is taken where the way back has closed meanwhile; broken pods are no loss."""
-    back = this.journal.returns_to
-    if back is None or is_lost_already(candidate, this.seen):
+    back, paused = this.journal.returns_to, this.seen.cluster.spec.upgrade.paused
+    if back is None or paused or is_lost_already(candidate, this.seen):
         return None
     objections = obstacles(this.seen, this.journal, back)
-    if not objections:
+    if not objections or isinstance(this.seen.engine, Unreachable):
         return None
-    return waiting("NoWayBack", f"cannot go back to {back}: {objections[0]}", patience=this.patience)
-
-
-def _drain(this: Roll, candidate: Candidate) -> Answer | None:
-    """Goes on with a drain that has begun, and begins one for whoever has a last copy to give away.
-
-    The shards that move are why other gates are closed meanwhile.
-    """
-    engine = this.seen.engine
-    if isinstance(engine, Unreachable) or is_lost_already(candidate, this.seen):
-        return None
-    closed = first_closed(candidate, this.seen)
-    last_copy = closed is not None and closed.gate == "LastCopySafe" and _may_be_emptied(candidate, engine)
-    if candidate.pod.name in this.journal.excluded or last_copy:
-        return next(_drained(this, candidate, engine), None)
-    return None
+    message = f"cannot go back to {back}: {objections[0]}; {how_to_go_on(this.seen, this.journal)}"
+    undoing = restored(this.seen, this.journal)
+    return undoing or waiting(NO_WAY_BACK, message, patience=this.patience)
 
 
 def _preparation(this: Roll, candidate: Candidate) -> bool:
@@ -279,39 +263,15 @@ def _preparations(this: Roll, candidate: Candidate) -> Iterator[Answer]:
     engine = this.seen.engine
     if isinstance(engine, Unreachable) or is_lost_already(candidate, this.seen):
         return
-    moving = vote_moved(this.seen, this.journal, candidate.pod.name)
+    moving = vote_moved(this.seen, this.journal, candidate.pod.name, candidate.pool)
     if moving is not None:
         yield moving
     if not candidate.pool.spec.holds_data:
         return
-    leaves_nothing = candidate.pool.spec.storage.ephemeral or must_be_emptied(
-        this.seen, this.journal, candidate.pod
-    )
-    if leaves_nothing or _may_be_emptied(candidate, engine):
-        yield from _drained(this, candidate, engine)
+    if is_drained_whole(this.seen, this.journal, candidate) or has_single_copies(candidate, engine):
+        yield from drained(this.seen, this.journal, candidate, engine)
     else:
         yield from _held(this, candidate, engine)
-
-
-def _may_be_emptied(candidate: Candidate, engine: EngineView) -> bool:
-    """It has a copy that is to have no second one, and there is another data node that could take it."""
-    others = [n for n in engine.nodes if "data" in n.roles and n.name != candidate.pod.name]
-    single = {index.name for index in engine.indices if index.replicas == 0}
-    return bool(others) and any(copy.index in single for copy in only_here(engine, candidate.pod.name))
-
-
-def _drained(this: Roll, candidate: Candidate, engine: EngineView) -> Iterator[Answer]:
-    """Whom somebody else has excluded is not in the journal: that is not for us to undo."""
-    name = candidate.pod.name
-    if name not in engine.excluded:
-        ours = this.journal.excluded | {name}
-        call = Tell(Exclude(engine.excluded | ours))
-        yield working(
-            "Draining", f"shards leave {name}", call, notes=to_be_undone(EXCLUDED, tuple(sorted(ours)))
-        )
-    elif engine.copies_on(name) and not is_as_empty_as_can_be(this.seen, this.journal, candidate.pod, engine):
-        left = len(engine.copies_on(name))
-        yield waiting("Drains", f"{left} shards are still on {name}", patience=this.patience)
 
 
 def _held(this: Roll, candidate: Candidate, engine: EngineView) -> Iterator[Answer]:

@@ -77,18 +77,22 @@ def _votes_forgiven(engine: EngineView, journal: Journal, names: frozenset[str])
     return working("Restored", "nobody who has left is excluded", notes=_over(LEAVING_VOTES, left))
 
 
-def restored(seen: Observed, journal: Journal) -> Answer | None:
+def restored(seen: Observed, journal: Journal, keeps: Collection[str] = ()) -> Answer | None:
     """The next step towards the settings as they were; None when nothing of ours is left.
 
-    A line leaves the journal only when the engine was told to undo it, and shows that it is undone.
+    A line leaves the journal only when the engine was told to undo it, and shows that it is undone. Shards
+    stay away from those whom `keeps` names.
     """
-    if not (journal.allocation_before or journal.excluded or journal.moved_vote):
+    shards = journal.excluded.difference(keeps)
+    if not (journal.allocation_before or shards or journal.moved_vote):
         return None
     if isinstance(seen.engine, Unreachable):
         patience = seen.cluster.spec.upgrade.health_deadline
         return waiting("EngineReachable", f"cannot be undone yet: {seen.engine.cause}", patience=patience)
     return (
-        _allocation(seen.engine, journal) or _exclusions(seen.engine, journal) or _vote(seen.engine, journal)
+        _allocation(seen.engine, journal)
+        or _exclusions(seen.engine, journal, shards)
+        or _vote(seen.engine, journal)
     )
 
 
@@ -103,12 +107,12 @@ def _allocation(engine: EngineView, journal: Journal) -> Answer | None:
     return working("RestoringAllocation", message, call, notes=_taking_back(ALLOCATION))
 
 
-def _exclusions(engine: EngineView, journal: Journal) -> Answer | None:
-    ours = journal.excluded
+def _exclusions(engine: EngineView, journal: Journal, ours: frozenset[str]) -> Answer | None:
     if not ours:
         return None
     if not ours & engine.excluded and _is_taken_back(journal, EXCLUDED):
-        return working("Restored", "no node of ours is excluded", notes=_over(EXCLUDED))
+        left = tuple(sorted(journal.excluded - ours))
+        return working("Restored", "no node of ours is excluded", notes=_over(EXCLUDED, left))
     call = Tell(Exclude(engine.excluded - ours))
     return working("RestoringShards", "shards may come back", call, notes=_taking_back(EXCLUDED))
 

@@ -1,4 +1,4 @@
-"""The only vote of a cluster: whoever has it gives it away before it goes."""
+"""Votes that nobody could cast: whoever has the only one, or comes back without, gives it away first."""
 
 from __future__ import annotations
 
@@ -7,20 +7,23 @@ __all__ = ["vote_moved"]
 from searchkeeper.engine.calls import ExcludeFromVoting
 from searchkeeper.engine.view import Unreachable
 from searchkeeper.kernel import Answer, waiting, working
-from searchkeeper.observed import Observed
+from searchkeeper.observed import Observed, PoolView
 from searchkeeper.upgrade.copies import has_other_manager
 from searchkeeper.upgrade.journal import VOTING, Journal
+from searchkeeper.upgrade.losing import loses_vote
 from searchkeeper.upgrade.settings import to_be_undone
 from searchkeeper.writes import Tell
 
 
-def vote_moved(seen: Observed, journal: Journal, name: str) -> Answer | None:
-    """The next step towards another manager with the only vote; None where it is not this one's to give."""
+def vote_moved(seen: Observed, journal: Journal, name: str, pool: PoolView) -> Answer | None:
+    """The next step towards another manager with its vote; None where it need not, or cannot, give it."""
     engine = seen.engine
-    if isinstance(engine, Unreachable) or engine.voters != {name} or not has_other_manager(engine, name):
+    if isinstance(engine, Unreachable) or not has_other_manager(engine, name):
+        return None
+    if engine.voters != {name} and not loses_vote(engine, name, pool):
         return None
     if journal.moved_vote == name and name in engine.voting_exclusions:
         patience = seen.cluster.spec.upgrade.health_deadline
-        return waiting("VoteMoves", f"{name} still has the only vote", patience=patience)
+        return waiting("VoteMoves", f"{name} still has a vote", patience=patience)
     call, notes = Tell(ExcludeFromVoting(name)), to_be_undone(VOTING, name)
     return working("MovingVote", f"{name} gives its vote away", call, notes=notes)

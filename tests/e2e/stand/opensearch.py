@@ -8,11 +8,11 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 from e2e.stand.loopback import HOST, free_ports
 from e2e.stand.parts import AbsentError
@@ -43,6 +43,10 @@ class OpenSearchNode:
     transport: int
 
 
+# What a node of a cluster is told, but for where its data and logs are.
+Settings: TypeAlias = Callable[[OpenSearchNode, Sequence[OpenSearchNode]], Mapping[str, Any]]
+
+
 @dataclass
 class Nodes:
     """One cluster. A node that is started again finds its data, as a pod with a volume does."""
@@ -50,6 +54,7 @@ class Nodes:
     tools: Path
     place: Workshop
     members: tuple[OpenSearchNode, ...]
+    settings: Settings
     _running: dict[str, Process] = field(default_factory=dict)
 
     @property
@@ -59,7 +64,8 @@ class Nodes:
     def start(self, name: str, version: str) -> None:
         node = next(each for each in self.members if each.name == name)
         home = self.place.home(f"{self.place.folder.name}-{name}")
-        configuration = _configured(home, node, self.members, self.tools / f"opensearch-{version}")
+        settings = self.settings(node, self.members)
+        configuration = _configured(home, settings, self.tools / f"opensearch-{version}")
         log = self.place.logs / f"opensearch-{name}.log"
         program = self.tools / f"opensearch-{version}" / "bin" / "opensearch"
         command: list[str | Path] = [*_unprivileged(), program]
@@ -90,7 +96,10 @@ class Nodes:
 
 @contextmanager
 def opensearch_nodes(
-    place: Workshop, tools: Path, members: Sequence[tuple[str, tuple[str, ...]]]
+    place: Workshop,
+    tools: Path,
+    members: Sequence[tuple[str, tuple[str, ...]]],
+    settings: Settings | None = None,
 ) -> Iterator[Nodes]:
     """A cluster of these nodes, by name and roles, none of which is started yet."""
     ports = free_ports(2 * len(members))
@@ -99,21 +108,17 @@ def opensearch_nodes(
         for number, (name, roles) in enumerate(members)
     )
     with ExitStack() as ended:
-        nodes = Nodes(tools, place, made)
+        nodes = Nodes(tools, place, made, settings or _usual)
         ended.callback(nodes.stop_all)
         yield nodes
 
 
-def _configured(home: Path, node: OpenSearchNode, members: Sequence[OpenSearchNode], engine: Path) -> Path:
-    folder = home / "config"
-    folder.mkdir(exist_ok=True)
+def _usual(node: OpenSearchNode, members: Sequence[OpenSearchNode]) -> Mapping[str, Any]:
     managers = [each for each in members if "cluster_manager" in each.roles]
-    settings = {
+    return {
         "cluster.name": "stand",
         "node.name": node.name,
         "node.roles": list(node.roles),
-        "path.data": str(home / "data"),
-        "path.logs": str(home / "logs"),
         "network.host": HOST,
         "http.port": node.http,
         "transport.port": node.transport,
@@ -122,8 +127,14 @@ def _configured(home: Path, node: OpenSearchNode, members: Sequence[OpenSearchNo
         # Nothing here is about disks, and the machine's may be nearly full.
         "cluster.routing.allocation.disk.threshold_enabled": False,
     }
+
+
+def _configured(home: Path, settings: Mapping[str, Any], engine: Path) -> Path:
+    folder = home / "config"
+    folder.mkdir(exist_ok=True)
+    places = {"path.data": str(home / "data"), "path.logs": str(home / "logs")}
     (folder / "opensearch.yml").write_text(
-        "".join(f"{name}: {json.dumps(text)}\n" for name, text in settings.items())
+        "".join(f"{name}: {json.dumps(text)}\n" for name, text in {**settings, **places}.items())
     )
     agent = engine / "agent" / "opensearch-agent.jar"
     options = [f"-Djava.io.tmpdir={home / 'tmp'}", "-Djava.security.manager=allow"]

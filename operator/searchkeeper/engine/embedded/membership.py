@@ -55,7 +55,8 @@ def objection_to(engine: Engine, process: Process) -> str | None:
     own, disk = Version.parse(process.version), dict(engine.disks).get(process.name)
     if disk is not None and Version.parse(disk) > own:
         return f"cannot downgrade a node from version [{disk}] to version [{process.version}]"
-    if engine.voters and engine.elected is None and process.name not in engine.voters:
+    may_elect = process.name in engine.voters and _MANAGER in process.roles
+    if engine.voters and engine.elected is None and not may_elect:
         return "no cluster manager"
     if not engine.voters and _MANAGER not in process.roles:
         return "no cluster to join"

@@ -6,8 +6,6 @@ decides the order, so that a run can be repeated.
 
 from __future__ import annotations
 
-__all__ = ["Paused", "Player"]
-
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,0 +1,140 @@
+"""Whatever has one of our names and is not ours stays as it is, and whoever waits for the name says so."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from operators_at_work import CLUSTER, asked_for, condition, edited, pool, settled, status
+from searchkeeper.embedded.world import World
+from searchkeeper.loop import cycle
+from searchkeeper.releases import release
+from searchkeeper.writes import Delete, EventType, Key, Manifest, Patch
+from tales import NEWEST, Telling, at_work, judged, pods, running
+
+OURS = "app.kubernetes.io/managed-by"
+SERVICE = Key("v1", "Service", "search", "logs")
+# Everything that a cluster is made of, and the condition that waits for its name.
+NAMES = {
+    SERVICE: "ClientServiceExists",
+    Key("v1", "Service", "search", "logs-nodes"): "DiscoveryExists",
+    Key("v1", "ConfigMap", "search", "logs-settings"): "ConfigurationIsApplied",
+    Key("v1", "Secret", "search", "logs-credentials"): "ConfigurationIsApplied",
+    Key(CLUSTER.api, "SearchPool", "search", "logs-data"): "PoolsExist",
+    Key("apps/v1", "StatefulSet", "search", "logs-data"): "PoolsAreSettled",
+    Key("policy/v1", "PodDisruptionBudget", "search", "logs-data"): "BudgetsStand",
+    Key("policy/v1", "PodDisruptionBudget", "search", "logs.voters"): "BudgetsStand",
+    Key("apps/v1", "Deployment", "search", "logs-dashboards"): "DashboardsAreCurrent",
+}
+
+
+def strangers(world: World, key: Key, **metadata: Any) -> Manifest:
+    """Somebody else's object."""
+    named = {"name": key.name, "namespace": key.namespace, **metadata}
+    template = {"metadata": {"labels": {"app": "other"}}, "spec": {"containers": []}}
+    spec = {"selector": {"matchLabels": {"app": "other"}}, "replicas": 0, "template": template}
+    return world.create({"apiVersion": key.api, "kind": key.kind, "metadata": named, "spec": spec})
+
+
+def as_written(found: Manifest | None) -> Any:
+    """All of an object but what controllers tell of it."""
+    assert found is not None
+    metadata = {name: text for name, text in found["metadata"].items() if name != "resourceVersion"}
+    return metadata, found["spec"]
+
+
+@pytest.mark.parametrize("key", NAMES, ids=str)
+def test_whoever_has_one_of_our_names_is_named_and_left_alone(key: Key) -> None:
+    world = asked_for(dashboards={"enabled": True})
+    made = strangers(world, key)
+    at_work(world, ticks=30)
+    assert as_written(world.get(key)) == as_written(made)
+    assert status(world)["phase"] == "Stalled"
+    assert condition(world, NAMES[key]) == (
+        f"False NameTaken: stalled: {key} belongs to somebody else:"
+        " remove it, or call this cluster or its pool something else"
+    )
+    assert [each.type for each in world.state.events] == [EventType.WARNING]
+
+
+@pytest.mark.parametrize("key", NAMES, ids=str)
+def test_a_name_that_becomes_free_is_taken(key: Key) -> None:
+    world = asked_for(dashboards={"enabled": True})
+    strangers(world, key)
+    at_work(world, ticks=30)
+    world.delete(Delete(key, "", ""))
+    settled(world, NEWEST)
+    assert status(world)["phase"] == "Running"
+
+
+def test_whatever_does_not_need_the_name_is_made() -> None:
+    world = asked_for()
+    strangers(world, Key("apps/v1", "StatefulSet", "search", "logs-data"))
+    at_work(world, ticks=30)
+    assert set(pods(world)) == {"managers-0", "managers-1", "managers-2"}
+
+
+def test_while_a_name_is_taken_nothing_is_written() -> None:
+    """L2: no hot loop."""
+    world = asked_for()
+    for key in NAMES:
+        strangers(world, key)
+    at_work(world, ticks=30)
+    ports = Telling(world)
+    at_work(world, ports, ticks=30)
+    assert ports.writes == 0
+
+
+@pytest.mark.parametrize("kind", ["Service", "ConfigMap", "SearchPool", "StatefulSet", "PodDisruptionBudget"])
+def test_one_of_ours_that_has_lost_its_label_gets_it_back(kind: str) -> None:
+    world = running()
+    before = {name: each["metadata"]["uid"] for name, each in pods(world).items()}
+    for key in [key for key in world.state.cluster.objects if key.kind == kind]:
+        world.patch(Patch(key, {"metadata": {"labels": {OURS: None}}}, ""))
+    settled(world, NEWEST)
+    found = [each for key, each in world.state.cluster.objects.items() if key.kind == kind]
+    assert {each["metadata"]["labels"].get(OURS) for each in found} == {"searchkeeper"}
+    assert {name: each["metadata"]["uid"] for name, each in pods(world).items()} == before
+
+
+def another(world: World, name: str, *pools: dict[str, Any]) -> Key:
+    """A second cluster of this name, as far as its operator gets with it."""
+    key = CLUSTER._replace(name=name)
+    metadata = {"name": name, "namespace": key.namespace}
+    spec = {"version": "2.19.4", "pools": list(pools)}
+    world.create({"apiVersion": key.api, "kind": key.kind, "metadata": metadata, "spec": spec})
+    for _ in range(30):
+        if not cycle(world, world, key, release(NEWEST), world.state.now).wrote:
+            world.tick()
+    return key
+
+
+def complaints(world: World, key: Key) -> set[str]:
+    found = world.get(key)
+    assert found is not None
+    return {each["message"] for each in found["status"]["conditions"] if each["reason"] == "NameTaken"}
+
+
+def test_of_two_clusters_with_one_name_for_their_pools_the_second_says_whose_it_is() -> None:
+    world = running(pool("a-data", 2, "data"), pool("managers", 3, "cluster_manager"))
+    key = another(world, "logs-a", pool("data", 2, "data"), pool("managers", 1, "cluster_manager"))
+    whose = "SearchPool logs-a-data belongs to SearchCluster logs"
+    assert any(whose in each for each in complaints(world, key))
+    settled(world, NEWEST)
+
+
+def test_a_cluster_that_is_called_as_a_service_of_another_one_does_not_take_it() -> None:
+    world = running()
+    before = world.get(Key("v1", "Service", "search", "logs-nodes"))
+    key = another(world, "logs-nodes", pool("managers", 1, "cluster_manager"))
+    assert world.get(Key("v1", "Service", "search", "logs-nodes")) == before
+    assert any("Service logs-nodes belongs to SearchCluster logs" in each for each in complaints(world, key))
+
+
+def test_an_upgrade_goes_through_although_a_name_is_taken() -> None:
+    world = running()
+    world.delete(Delete(SERVICE, "", ""))
+    strangers(world, SERVICE)
+    at_work(edited(world, version="3.4.0"), judged(world), ticks=60)
+    assert status(world)["engineVersion"] == "3.4.0"

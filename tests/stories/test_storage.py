@@ -1,0 +1,87 @@
+"""The storage of a pool is settled when its nodes are made: whoever asks for another is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from operators_at_work import condition, edited, pool, settled, status, with_index
+from searchkeeper.embedded.world import World
+from searchkeeper.writes import Key
+from tales import NEWEST, at_work, pods, running, stateful_set, unfolding, versions
+
+REST = [pool("hot", 2, "data"), pool("managers", 3, "cluster_manager")]
+LARGER = {"size": "20Gi"}
+FAST = {"size": "10Gi", "storageClass": "fast"}
+EPHEMERAL = {"ephemeral": True}
+
+
+def data(storage: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {**pool("data", 2, "data"), **({"storage": storage} if storage else {})}
+
+
+def asked_again(before: dict[str, Any] | None, after: dict[str, Any], version: str = NEWEST) -> World:
+    """A pool is taken out of the spec, and comes back with other storage before its nodes have left."""
+    world = running(data(before), *REST, version=version)
+    next(unfolding(edited(world, pools=REST), version))
+    return edited(world, pools=[data(after), *REST])
+
+
+def claims(world: World) -> Any:
+    found = stateful_set(world, "data")
+    assert found is not None
+    return found["spec"].get("volumeClaimTemplates")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [(None, LARGER), (None, FAST), (FAST, None), (None, EPHEMERAL), (EPHEMERAL, LARGER)],
+    ids=["larger", "of a class", "of no class", "ephemeral", "not ephemeral"],
+)
+def test_a_pool_that_comes_back_with_other_storage_keeps_what_it_has_and_says_so(
+    before: dict[str, Any] | None, after: dict[str, Any]
+) -> None:
+    world = asked_again(before, after)
+    kept, uids = claims(world), {each["metadata"]["uid"] for each in pods(world).values()}
+    at_work(world, ticks=30)
+    assert claims(world) == kept
+    assert {each["metadata"]["uid"] for each in pods(world).values()} == uids
+    assert condition(world, "StorageIsUnchanged").startswith(
+        "False StorageIsSettled: stalled: the nodes of data have "
+    )
+    assert status(world)["phase"] == "Stalled"
+
+
+@pytest.mark.parametrize("after", [LARGER, EPHEMERAL], ids=["larger", "ephemeral"])
+def test_an_upgrade_goes_through_all_the_same(after: dict[str, Any]) -> None:
+    world = with_index(asked_again(None, after), "films")
+    at_work(edited(world, version="3.4.0"), ticks=100)
+    assert set(versions(world).values()) == {"3.4.0"}
+    assert status(world)["engineVersion"] == "3.4.0"
+    assert "upgrade/lock" not in status(world)["ledger"]
+
+
+def test_between_two_stateful_sets_its_nodes_keep_it_too() -> None:
+    """Configuration 4 makes another StatefulSet for the same nodes."""
+    world = asked_again(None, EPHEMERAL, version="0.3.1")
+    kept = claims(world)
+    at_work(world, ticks=60)
+    assert claims(world) == kept
+    assert condition(world, "PoolsAreSettled").startswith("True")
+
+
+def test_whoever_asks_for_what_there_is_is_not_kept_waiting() -> None:
+    world = at_work(asked_again(None, LARGER), ticks=30)
+    settled(edited(world, pools=[data(), *REST]), NEWEST)
+    assert status(world)["phase"] == "Running"
+
+
+def test_a_pool_that_comes_back_when_its_nodes_have_left_has_what_is_asked_for() -> None:
+    world = running(data(), *REST)
+    settled(edited(world, pools=REST), NEWEST)
+    settled(edited(world, pools=[data(LARGER), *REST]), NEWEST)
+    assert claims(world)[0]["spec"]["resources"]["requests"]["storage"] == "20Gi"
+    child = world.get(Key("search.everpath.dev/v1alpha1", "SearchPool", "search", "logs-data"))
+    assert child is not None
+    assert child["spec"]["storage"]["size"] == "20Gi"
