@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from hypothesis import given
@@ -116,6 +117,31 @@ def test_a_note_that_cannot_be_read_is_written_anew() -> None:
     cluster, live = replaced(cluster, placed(live, "metadata", "annotations", APPLIED, to="{"))
     assert wanted_in(live) == {}
     assert wanted_in(after(cluster, live, service(type="ClusterIP")))["spec"] == {"type": "ClusterIP"}
+
+
+def secret(**entries: str) -> Manifest:
+    metadata = {"name": "logs", "namespace": "search"}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": entries}
+
+
+def test_what_a_secret_keeps_stands_nowhere_but_in_its_data() -> None:
+    cluster, live = applied(secret(password="c2VjcmV0"))
+    changed = after(cluster, live, secret(password="b3RoZXI="))
+    for each, kept in ((live, "c2VjcmV0"), (changed, "b3RoZXI=")):
+        assert each["data"] == {"password": kept}
+        assert kept not in json.dumps(each["metadata"])
+
+
+def test_an_entry_of_a_secret_that_is_not_wanted_any_more_is_taken_away() -> None:
+    cluster, live = applied(secret(username="YQ==", password="Yg=="))
+    assert after(cluster, live, secret(password="Yg=="))["data"] == {"password": "Yg=="}
+
+
+def test_a_secret_whose_note_tells_too_much_gets_another_one() -> None:
+    cluster, live = applied(secret(password="c2VjcmV0"))
+    talkative = json.dumps(secret(password="c2VjcmV0"))
+    cluster, live = replaced(cluster, placed(live, "metadata", "annotations", APPLIED, to=talkative))
+    assert "c2VjcmV0" not in json.dumps(after(cluster, live, secret(password="c2VjcmV0"))["metadata"])
 
 
 NAMED = st.dictionaries(st.sampled_from("abc"), st.integers(0, 2), max_size=3).map(

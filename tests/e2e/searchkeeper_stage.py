@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["LONG", "OPERATOR", "POOLS", "Stage", "ensured", "set_up", "staged"]
+__all__ = ["LONG", "OPERATOR", "POOLS", "Stage", "ended", "ensured", "set_up", "staged"]
 
 import base64
 import json
@@ -130,8 +130,16 @@ class Stage:
         try:
             yield process
         finally:
-            process.terminate()
-            assert process.wait(60) == 0
+            ended(process)
+
+
+def ended(process: subprocess.Popen[bytes]) -> None:
+    """Told to, and by itself: nobody who hangs is left behind."""
+    process.terminate()
+    try:
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
 
 
 @contextmanager

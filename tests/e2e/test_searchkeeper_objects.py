@@ -15,9 +15,23 @@ from e2e.stand.control_plane import ControlPlane
 from e2e.stand.node_agent import NodeAgent
 from e2e.stand.processes import Workshop
 from e2e.stand.waiting import until
+from searchkeeper.configuration.applying import apply
+from searchkeeper.configuration.dashboards import dashboards, dashboards_service
+from searchkeeper.configuration.deployed import Deployed
+from searchkeeper.configuration.manifests import budgets as disruption_budgets
+from searchkeeper.configuration.manifests import client_service, discovery, stateful_set
+from searchkeeper.configuration.settings import configuration
+from searchkeeper.kinds import kind_of, path
+from searchkeeper.resources.codec import cluster_spec
+from searchkeeper.writes import Create, Manifest
 
 pytestmark = pytest.mark.e2e
 
+SECURITY: Final = {
+    "open": {},
+    "certificates": {"tlsSecret": "tls"},
+    "users": {"tlsSecret": "tls", "credentialsSecret": "admin"},
+}
 ZONES: Final = [{"name": f"zone-{n}", "roles": ["cluster_manager"], "replicas": 1} for n in range(3)]
 
 
@@ -29,6 +43,33 @@ def stage(
     agent.images.offer("docker.io/opensearchproject/*", Feigned())
     with staged(plane, place, request.node.name.replace("_", "-")[-50:].strip("-")) as made:
         yield made
+
+
+@pytest.mark.parametrize("security", SECURITY.values(), ids=SECURITY)
+@pytest.mark.parametrize("version", [1, 2, 3, 4])
+def test_what_is_made_is_taken_as_it_is_asked_for(
+    plane: ControlPlane, version: int, security: dict[str, str]
+) -> None:
+    """Whatever an API server fills in, or does not keep, is no reason to write again."""
+    for wanted in made(version, security):
+        write = apply(wanted, None)
+        assert isinstance(write, Create)
+        kind = kind_of(wanted["apiVersion"], wanted["kind"])
+        live = plane.api.create(f"{path(kind, 'default')}?dryRun=All", dict(write.manifest))
+        assert apply(wanted, live) is None, wanted["kind"]
+
+
+def made(version: int, security: dict[str, str]) -> Iterator[Manifest]:
+    pools = [
+        *ZONES,
+        {"name": "front", "roles": ["coordinating"], "replicas": 1, "storage": {"ephemeral": True}},
+    ]
+    spec = cluster_spec({"version": "3.4.0", "pools": pools, "security": security})
+    this = Deployed("logs", "default", "uid", spec, version, (("password", "Yg=="),))
+    yield from configuration(this)
+    yield from (discovery(this), client_service(this), dashboards_service(this), dashboards(this, "3.4.0"))
+    yield from (stateful_set(this, pool, "3.4.0", None) for pool in spec.pools)
+    yield from disruption_budgets(this, spec.pools)
 
 
 def histories(stage: Stage) -> dict[str, Object]:

@@ -336,7 +336,7 @@ TABLE = (
     ),
     Guard(
         "order of pools",
-        lambda patch: patch.setattr(scene, "pools_in_order", lambda pools, **_: tuple(reversed(pools))),
+        lambda patch: patch.setattr(scene, "pools_in_order", lambda pools, *_, **__: tuple(reversed(pools))),
         RUN,
         (UPGRADE,),
     ),

@@ -12,6 +12,7 @@ from operators_at_work import CLUSTER, asked_for, settled, status
 from searchkeeper.embedded.cluster import removed
 from searchkeeper.embedded.world import World
 from searchkeeper.engine.calls import SetAllocation
+from searchkeeper.engine.driver import CallFailed
 from searchkeeper.engine.http import Access
 from searchkeeper.engine.view import Allocation, EngineView, Unreachable
 from searchkeeper.kube import Unavailable
@@ -19,8 +20,9 @@ from searchkeeper.shell.engines import StandIn, _access, drivers
 from searchkeeper.writes import Delete, Key
 
 
-def secret(world: World, name: str, **data: str) -> None:
-    encoded = {key.replace("_", "."): base64.b64encode(text.encode()).decode() for key, text in data.items()}
+def secret(world: World, name: str, **data: str | bytes) -> None:
+    contents = {key: each.encode() if isinstance(each, str) else each for key, each in data.items()}
+    encoded = {key.replace("_", "."): base64.b64encode(each).decode() for key, each in contents.items()}
     metadata = {"name": name, "namespace": CLUSTER.namespace}
     world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": encoded})
 
@@ -35,6 +37,48 @@ def test_certificates_and_credentials_come_from_the_secrets_that_the_spec_names(
     secret(world, "admin", username="root", password="12345")
 
     assert _access(world, CLUSTER, None) == Access("https://logs.search.svc:9200", "root", "12345", "PEM")
+
+
+def test_of_a_secret_only_what_is_needed_has_to_be_text() -> None:
+    """Others keep keystores beside it."""
+    world = asked_for(security={"tlsSecret": "tls", "credentialsSecret": "admin"})
+    secret(world, "tls", ca_crt="PEM", keystore_jks=b"\xfe\xed\xfe\xed")
+    secret(world, "admin", username="root", password="12345", salt=b"\xff")
+
+    assert _access(world, CLUSTER, None) == Access("https://logs.search.svc:9200", "root", "12345", "PEM")
+
+
+WHOLE = {"ca_crt": "PEM", "username": "root", "password": "12345"}
+
+
+@pytest.mark.parametrize(
+    ("entries", "why"),
+    [
+        (None, "does not exist"),
+        ({**WHOLE, "ca_crt": b"\xff"}, "has no text in ca.crt"),
+        ({**WHOLE, "ca_crt": ""}, "has no text in ca.crt"),
+        ({"ca_crt": "PEM"}, "has no text in username and password"),
+        ({**WHOLE, "password": b"\xff"}, "has no text in password"),
+    ],
+    ids=["no-secret", "binary-authority", "empty-authority", "no-credentials", "binary-password"],
+)
+def test_an_engine_that_cannot_be_entered_says_what_is_missing(
+    entries: dict[str, str | bytes] | None, why: str
+) -> None:
+    world = asked_for(security={"tlsSecret": "both", "credentialsSecret": "both"})
+    if entries is not None:
+        secret(world, "both", **entries)
+    engine = drivers(world)(CLUSTER)
+
+    assert engine.look() == Unreachable(f"Secret both, which spec.security names, {why}")
+    with pytest.raises(CallFailed, match=why):
+        engine.tell(SetAllocation(None))
+
+
+def test_an_engine_without_certificates_asks_nobody_for_credentials() -> None:
+    world = asked_for(security={"credentialsSecret": "admin"})
+
+    assert _access(world, CLUSTER, None) == Access("http://logs.search.svc:9200")
 
 
 def test_an_address_that_was_given_serves_for_all() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import json
+from dataclasses import asdict
 
 import pytest
 
@@ -135,4 +137,37 @@ def test_a_secret_may_hold_what_is_no_text() -> None:
     settled(world, "0.4.0")
     found = world.get(Key("v1", "Secret", "search", "logs-credentials"))
     assert found is not None
-    assert found["data"]["jks"] == keystore
+    assert found["data"] == encoded("one")
+    before = uids(world)
+    world.patch(Patch(SECRET, {"data": {"jks": "AAAA"}}, ""))
+    settled(world, "0.4.0")
+    assert uids(world) == before
+
+
+def test_credentials_that_nodes_read_are_all_there_before_the_nodes_are() -> None:
+    world = asked_for(security={"credentialsSecret": "admin", "tlsSecret": "certificates"})
+    at_work(given(world, encoded("one")), ticks=20)
+    assert not templates(world)
+    assert condition(world, "ConfigurationIsApplied") == (
+        "False CredentialsMissing: stalled: Secret admin, which spec.security names,"
+        " has no text in username: add it"
+    )
+    world.patch(Patch(SECRET, {"data": {"username": "cm9vdA=="}}, ""))
+    settled(world, "0.4.0")
+    world.patch(Patch(SECRET, {"data": {"password": None}}, ""))
+    at_work(world, ticks=10)
+    assert condition(world, "ConfigurationIsApplied").endswith("has no text in password: add it")
+    assert deployed(world, "logs-credentials") == "one"
+
+
+@pytest.mark.parametrize("version", ["0.1.0", "0.4.0"])
+def test_credentials_stand_in_secrets_and_nowhere_else(version: str) -> None:
+    """Neither in annotations, which more people may read, nor in conditions, ledgers or events."""
+    world = secured(version)
+    world.patch(Patch(SECRET, {"data": encoded("swordfish")}, ""))
+    settled(world, version)
+    objects = world.state.cluster.objects.values()
+    told = [{**each, "data": {}} if each["kind"] == "Secret" else each for each in objects]
+    words = json.dumps([told, [asdict(each) for each in world.state.events]])
+    assert "swordfish" not in words
+    assert encoded("swordfish")["password"] not in words

@@ -11,6 +11,7 @@ MANAGERS = pool("managers", 3, roles="cluster_manager")
 ROUTERS = pool("routers", 2, roles="coordinating")
 DATA = pool("data", 2)
 BOTH = pool("both", 3, roles="data cluster_manager")
+FOUR = [MANAGERS, ROUTERS, BOTH, DATA]
 
 
 @pytest.mark.parametrize(
@@ -22,13 +23,13 @@ BOTH = pool("both", 3, roles="data cluster_manager")
     ids=["within a major", "to the next major"],
 )
 def test_data_goes_first_and_managers_last(leaves_major: bool, expected: list[str]) -> None:
-    ordered = pools_in_order([MANAGERS, ROUTERS, BOTH, DATA], leaves_major=leaves_major)
+    ordered = pools_in_order(FOUR, engine(FOUR), leaves_major=leaves_major)
     assert [each.spec.name for each in ordered] == expected
 
 
 def test_pools_of_one_kind_keep_the_order_their_owner_gave_them() -> None:
     hot, cold = pool("hot", 1), pool("cold", 1)
-    assert pools_in_order([hot, cold], leaves_major=False) == (hot, cold)
+    assert pools_in_order([hot, cold], engine([hot, cold]), leaves_major=False) == (hot, cold)
 
 
 def test_only_stale_pods_are_candidates() -> None:

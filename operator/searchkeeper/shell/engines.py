@@ -67,29 +67,25 @@ def _access(kube: Kube, key: Key, url: str | None) -> Access:
     """
     security = cluster_spec((kube.get(key) or {}).get("spec") or {}).security
     is_encrypted = security.tls_secret is not None
-    authority = _entries(kube, key.namespace, security.tls_secret, "ca.crt", is_needed=is_encrypted)
-    credentials = _entries(
-        kube, key.namespace, security.credentials_secret, *CREDENTIALS, is_needed=is_encrypted
-    )
-    username, password = (each or "" for each in credentials)
+
+    def read(name: str | None, *entries: str) -> list[str]:
+        secret = None if name is None else Key("v1", "Secret", key.namespace, name)
+        return _texts(kube, secret, entries, is_needed=is_encrypted)
+
+    (authority,) = read(security.tls_secret, "ca.crt")
+    username, password = read(security.credentials_secret, *CREDENTIALS)
     where = url or client_url(key.name, key.namespace, is_encrypted=is_encrypted)
-    return Access(where, username, password, authority[0])
+    return Access(where, username, password, authority or None)
 
 
-def _entries(
-    kube: Kube, namespace: str, name: str | None, *entries: str, is_needed: bool
-) -> tuple[str | None, ...]:
-    """These of a Secret and no others, for whatever else it has need not be text. Raises KubeError, NoEntry."""
-    if name is None:
-        return (None,) * len(entries)
-    key = Key("v1", "Secret", namespace, name)
-    found = kube.get(key)
-    if found is None and is_needed:
-        raise NoEntry(f"{key}, which spec.security names, does not exist")
+def _texts(kube: Kube, secret: Key | None, entries: tuple[str, ...], *, is_needed: bool) -> list[str]:
+    """Of these entries and no others: what else is there need not be text. Raises KubeError, NoEntry."""
+    found = None if secret is None else kube.get(secret)
     missing = lacking(found or {}, entries)
-    if missing and is_needed:
-        raise NoEntry(f"{key}, which spec.security names, has no text in {' and '.join(missing)}")
-    return tuple(text_in(found or {}, each) for each in entries)
+    if secret is not None and missing and is_needed:
+        why = "does not exist" if found is None else f"has no text in {' and '.join(missing)}"
+        raise NoEntry(f"{secret}, which spec.security names, {why}")
+    return [text_in(found or {}, each) or "" for each in entries]
 
 
 def _stand_ins(kube: Kube) -> Callable[[Key], Driver]:

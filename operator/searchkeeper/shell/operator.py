@@ -183,7 +183,7 @@ class Operator:
             known = set(self._loops)
             try:
                 there = await self._in(self._cycles, self._listed)
-            except KubeError as error:
+            except Exception as error:  # noqa: BLE001 - who ends here would end in silence, and for good
                 self.log.warning("the clusters cannot be counted", error=str(error))
                 continue
             for key in sorted(there - known):
