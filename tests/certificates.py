@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 
 
-def self_signed(folder: Path) -> tuple[str, str]:
-    """The files of a certificate and its key. Skips the test where nothing can make them."""
+def self_signed(folder: Path, name: str = "127.0.0.1") -> tuple[str, str]:
+    """The files of a certificate of this subject, and its key. Skips the test where nothing can make them."""
     if shutil.which("openssl") is None:
         pytest.skip("openssl makes the certificate, and is not there")
     files = (str(folder / "cert.pem"), str(folder / "key.pem"))
     subprocess.run(
         [
             *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"),
-            *("-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"),
+            *("-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"),
             *("-out", files[0], "-keyout", files[1]),
         ],
         check=True,

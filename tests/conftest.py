@@ -22,9 +22,9 @@ settings.register_profile(
 settings.load_profile("everpath")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Corpus tests share one worker, so that the corpus is unpacked and read once."""
-    for item in items:
+    for item in items if config.pluginmanager.hasplugin("xdist") else ():
         if item.get_closest_marker("corpus"):
             item.add_marker(pytest.mark.xdist_group("corpus"))
 

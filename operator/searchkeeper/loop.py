@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Cycle", "Step", "cycle", "steps"]
+__all__ = ["Cycle", "Step", "cycle", "decided", "steps"]
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -70,7 +70,8 @@ def cycle(  # noqa: PLR0913 - what an operator knows of itself is told by name
         return Cycle(wrote=False, converged=True)
     wake_at: list[int] = []
     converged = True
-    for step in _beside_namesakes(kube, replace(seen, looking_since=looking_since, images=images)):
+    seen, found = decided(kube, replace(seen, looking_since=looking_since, images=images))
+    for step in found:
         stored = _stored(kube, step)
         held_back = operator_condition is not None and _held(kube, operator_condition, seen, step)
         for write in step.plan.writes:
@@ -107,12 +108,15 @@ def steps(seen: Observed) -> Iterator[Step]:
         yield from _ordinary(Scene(seen, chosen.version), chosen, children, before)
 
 
-def _beside_namesakes(kube: Kube, seen: Observed) -> tuple[Step, ...]:
-    """The steps. They are decided anew where somebody has a name that something would be created under."""
-    decided = tuple(steps(seen))
-    new = [write.key for step in decided for write in step.plan.writes if isinstance(write, Create)]
+def decided(kube: Kube, seen: Observed) -> tuple[Observed, tuple[Step, ...]]:
+    """The steps, and what they were decided on. Raises KubeError.
+
+    They are decided anew where somebody has a name that something would be created under.
+    """
+    found = tuple(steps(seen))
+    new = [write.key for step in found for write in step.plan.writes if isinstance(write, Create)]
     whole = with_namesakes(kube, seen, new)
-    return decided if whole is seen else _beside_namesakes(kube, whole)
+    return (seen, found) if whole is seen else decided(kube, whole)
 
 
 def _ordinary(

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from certificates import self_signed
 from e2e.stand.loopback import HOST
-from e2e.stand.opensearch import Nodes, OpenSearchNode, opensearch_folder, opensearch_nodes
+from e2e.stand.opensearch import JAVA, Nodes, OpenSearchNode, opensearch_folder, opensearch_nodes
 from e2e.stand.parts import AbsentError
 from e2e.stand.probes import answered
 from e2e.stand.processes import workshop
@@ -19,21 +24,25 @@ from e2e.stand.waiting import until
 from searchkeeper.configuration.deployed import Deployed
 from searchkeeper.configuration.manifests import stateful_set
 from searchkeeper.configuration.settings import configuration
+from searchkeeper.engine.http import Access
+from searchkeeper.engine.opensearch import OpenSearch
+from searchkeeper.engine.view import EngineView, Unreachable
 from searchkeeper.releases import newest
 from searchkeeper.resources.codec import cluster_spec
+from stock_image import HOME as IMAGE_HOME
 from stock_image import settings
 
 pytestmark = pytest.mark.xdist_group("opensearch")
 
-OLD, NEW = "2.19.4", "3.4.0"
+OLD, NEW, SECURED = "2.19.4", "3.4.0", "2.19.4-secured"
 POOLS = {"nodes": ("cluster_manager", "data"), "front": ("coordinating",)}
 # As in the middle of an upgrade: both versions read the same file, and find each other by it.
 NODES = {"logs-nodes-0": OLD, "logs-nodes-1": OLD, "logs-nodes-2": NEW, "logs-front-0": NEW}
 
 
-def deployed(version: str) -> Deployed:
+def deployed(**security: str) -> Deployed:
     pools = [{"name": name, "roles": [*roles], "replicas": 3} for name, roles in POOLS.items()]
-    spec = cluster_spec({"version": version, "pools": pools})
+    spec = cluster_spec({"version": NEW, "pools": pools, "security": security})
     return Deployed("logs", "search", "uid", spec, max(newest().procedures))
 
 
@@ -58,11 +67,8 @@ def told(this: Deployed, node: OpenSearchNode, members: Sequence[OpenSearchNode]
 
 def test_nodes_start_with_what_is_deployed_and_find_each_other(tmp_path: Path) -> None:
     """The first one is a cluster of its own until the others come: a pool of one is told nothing else."""
-    try:
-        tools = opensearch_folder(OLD, NEW)
-    except AbsentError as absent:
-        pytest.skip(str(absent))
-    this = deployed(NEW)
+    tools = fetched(OLD, NEW)
+    this = deployed()
     members = [(name, roles_of(name)) for name in NODES]
     with (
         workshop(tmp_path) as place,
@@ -77,6 +83,64 @@ def test_nodes_start_with_what_is_deployed_and_find_each_other(tmp_path: Path) -
         for name in NODES:
             until(f"{name} is ready", partial(is_ready, nodes, this, name), 60)
         assert roles(nodes) == {name: set(roles_of(name)) - {"coordinating"} for name in NODES}
+
+
+def test_with_certificates_and_credentials_nodes_find_each_other_and_the_operator_enters(
+    tmp_path: Path,
+) -> None:
+    """On the security plugin itself; who gives no password is not let in."""
+    tools = fetched(SECURED)
+    this = deployed(tlsSecret="certificates", credentialsSecret="admin")
+    certificate, key = (Path(each) for each in self_signed(tmp_path, this.name))
+    members = [(name, POOLS["nodes"]) for name in ("logs-nodes-0", "logs-nodes-1")]
+    with (
+        workshop(tmp_path) as place,
+        opensearch_nodes(place, tools, members, partial(told, this)) as nodes,
+    ):
+        for name, _ in members:
+            folder = nodes.home(name) / "config"
+            mount_certificates(folder / "certificates", certificate, key)
+            shutil.copytree(
+                tools / f"opensearch-{SECURED}/config/opensearch-security", folder / "opensearch-security"
+            )
+            write_users(pod_of(this, name), tools, folder / "opensearch-security")
+            nodes.start(name, SECURED)
+        access = Access(nodes.url.replace("http:", "https:"), "keeper", "s3cret", certificate.read_text())
+        until("both have joined", lambda: names_seen(access) == {name for name, _ in members}, 120)
+        stranger = OpenSearch(replace(access, username="", password="")).look()
+        assert isinstance(stranger, Unreachable)
+        assert "401" in stranger.cause
+
+
+def fetched(*versions: str) -> Path:
+    """Skips the test where they cannot be."""
+    try:
+        return opensearch_folder(*versions)
+    except AbsentError as absent:
+        pytest.skip(str(absent))
+
+
+def mount_certificates(folder: Path, certificate: Path, key: Path) -> None:
+    """As a kubelet does, by way of links, so that all change at once."""
+    (folder / "..first").mkdir(parents=True)
+    (folder / "..data").symlink_to("..first")
+    for name, source in {"tls.crt": certificate, "tls.key": key, "ca.crt": certificate}.items():
+        shutil.copy(source, folder / "..first" / name)
+        (folder / name).symlink_to(f"..data/{name}")
+
+
+def write_users(pod: Mapping[str, Any], tools: Path, folder: Path) -> None:
+    """What the container does that comes before the engine's."""
+    [first] = pod["initContainers"]
+    *command, script = first["command"]
+    script = script.replace(IMAGE_HOME, str(tools / f"opensearch-{SECURED}")).replace("/users/", f"{folder}/")
+    given = {"OPENSEARCH_JAVA_HOME": str(tools / JAVA), "USERNAME": "keeper", "PASSWORD": "s3cret"}
+    subprocess.run([*command, script], check=True, env={**os.environ, **given}, timeout=60)
+
+
+def names_seen(access: Access) -> set[str]:
+    view = OpenSearch(access).look()
+    return {each.name for each in view.nodes} if isinstance(view, EngineView) else set()
 
 
 def roles_of(name: str) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ import runs
 import tales
 from searchkeeper import loop, observed, observing, writes
 from searchkeeper.configuration import (
+    applying,
     budgets,
     deleting,
     leaving,
@@ -33,6 +34,7 @@ from searchkeeper.configuration import (
     upgrades,
 )
 from searchkeeper.configuration.applying import apply, difference
+from searchkeeper.configuration.deployed import Deployed
 from searchkeeper.embedded import kubelet
 from searchkeeper.engine.view import Color
 from searchkeeper.kernel import answers, done, planning, procedures
@@ -181,7 +183,7 @@ def orphans_forgotten(patch: Patch) -> None:
 
 
 def budgets_apart(patch: Patch) -> None:
-    def made(deployed: manifests.Deployed, specs: tuple[Any, ...], _: int | None) -> Any:
+    def made(deployed: Deployed, specs: tuple[Any, ...], _: int | None) -> Any:
         return [
             manifests._budget(
                 deployed, f"{deployed.name}-{pool.name}", {"matchLabels": deployed.labels(pool.name)}
@@ -667,6 +669,17 @@ TABLE = (
         lambda patch: patch.setattr(scene.Scene, "missing_secret", None),
         "stories/test_credentials.py::test_a_cluster_whose_credentials_are_missing_is_not_made_without",
         ("0.4.0",),
+    ),
+    Guard(
+        "what is secret stays in Secrets",
+        lambda patch: patch.setattr(applying, "_public", lambda wanted: wanted),
+        "configuration/test_applying.py::test_what_a_secret_keeps_stands_nowhere_but_in_its_data",
+    ),
+    Guard(
+        "a fault of ours is no version's",
+        lambda patch: patch.setattr(failing, "FAULT", "no reason at all"),
+        TURNING + "test_a_fault_of_the_operator_stalls_an_upgrade_and_turns_none_back",
+        (pytest.MonkeyPatch(),),
     ),
     Guard(
         "storage is settled",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -90,6 +91,33 @@ def after(world: World, what: Callable[[Any, Key], Any], which: Key) -> World:
 def a_second_manager_goes(ports: Recording) -> None:
     after(ports.world, killed, pod("managers-1"))
     deleted(ports, pod("managers-0"))
+
+
+def with_roles(ports: Recording, pool: str, roles: str) -> None:
+    """From now on a pool's pods are made with these roles."""
+    found = ports.get(key("StatefulSet", f"logs-{pool}"))
+    assert found is not None
+    template = deepcopy(found["spec"]["template"])
+    variables = template["spec"]["containers"][0]["env"]
+    next(each for each in variables if each["name"] == "node.roles")["value"] = roles
+    ports.world.patch(Patch(key("StatefulSet", f"logs-{pool}"), {"spec": {"template": template}}, ""))
+
+
+def a_voter_comes_back_without_a_vote(ports: Recording) -> None:
+    with_roles(ports, "managers", "ingest")
+    deleted(ports, pod("managers-0"))
+
+
+def a_voter_that_has_no_role_any_more_is_counted_on(ports: Recording) -> None:
+    nodes = ports.world.state.engine.nodes
+    idle = (replace(n, roles=frozenset({"ingest"})) if n.name == "logs-managers-1" else n for n in nodes)
+    with_engine(ports.world, nodes=tuple(idle))
+    deleted(ports, pod("managers-0"))
+
+
+def a_data_node_comes_back_without_data(ports: Recording) -> None:
+    with_roles(ports, "data", "ingest")
+    deleted(ports, pod("data-0"))
 
 
 def a_voter_goes_while_another_is_away(ports: Recording) -> None:
@@ -209,7 +237,11 @@ def two_things_go_at_once(ports: Recording) -> None:
 
 
 BREACHES = {
-    "quorum_is_kept": [a_second_manager_goes],
+    "quorum_is_kept": [
+        a_second_manager_goes,
+        a_voter_comes_back_without_a_vote,
+        a_voter_that_has_no_role_any_more_is_counted_on,
+    ],
     "one_voter_is_away": [a_voter_goes_while_another_is_away],
     "versions_can_coexist": [managers_before_data],
     "versions_only_rise": [a_configuration_goes_down, an_engine_version_is_told_early],
@@ -218,7 +250,7 @@ BREACHES = {
         a_set_deploys_what_is_not_permitted,
     ],
     "configuration_can_start_from_what_is_there": [a_configuration_that_is_not_shipped],
-    "last_copies_stay": [the_last_copy_goes, the_last_volume_goes],
+    "last_copies_stay": [the_last_copy_goes, the_last_volume_goes, a_data_node_comes_back_without_data],
     "deletions_name_what_was_seen": [whoever_is_there_goes, a_current_pod_goes],
     "deletions_are_written_down_first": [
         a_current_pod_goes,

@@ -40,6 +40,10 @@ _PYTEST: Final = (
     *("-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"),
     # That an assertion fails is all that is asked: rewriting them would take most of a child's time.
     "--assert=plain",
+    # Named here, and not loaded by us, for the suite's own configuration is loaded after that.
+    "--hypothesis-profile=mutation",
+    # Real catalogs take minutes; a law that nothing smaller states is not stated.
+    *("-m", "not corpus"),
 )
 #: The same examples in every run, not as many as in the suite, and no time spent on making them smaller.
 settings.register_profile(
@@ -238,7 +242,6 @@ def _forked(work: Callable[[], int]) -> int:
         nowhere = os.open(os.devnull, os.O_RDWR)
         for stream in (0, 1, 2):
             os.dup2(nowhere, stream)
-        settings.load_profile("mutation")
         code = work()
     except BaseException:
         os.write(errors, traceback.format_exc().encode())

@@ -102,6 +102,17 @@ def test_each_account_has_its_own_permissions_in_order_of_name() -> None:
     ]
 
 
+def test_accounts_come_in_order_of_name_however_many_there_are() -> None:
+    accounts = [f"account-{letter}" for letter in "hgfedcba"]
+    made = csv(
+        *(deployment(account, account) for account in accounts),
+        role("Role", "in", RULE),
+        bound("RoleBinding", "in", ("Role", "in"), *accounts),
+    )
+    found = made["spec"]["install"]["spec"]["permissions"]
+    assert [each["serviceAccountName"] for each in found] == sorted(accounts)
+
+
 def test_a_deployment_without_an_account_runs_as_the_default_one() -> None:
     made = csv(
         deployment(account=""),

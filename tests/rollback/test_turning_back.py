@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -63,6 +64,14 @@ def upgrading(world: World, **faults: Fault) -> World:
 
 def has_crossed(world: World) -> bool:
     return NEW in running(world).values()
+
+
+def with_newer_index(world: World) -> World:
+    """Somebody makes an index while a newer node is elected."""
+    engine = world.state.engine
+    newer = replace(engine, indices=(*engine.indices, Index("maps", 1, NEW)))
+    world.state = replace(world.state, engine=newer)
+    return world
 
 
 def writes_of_a_quiet_hour(world: World) -> int:
@@ -147,6 +156,25 @@ def test_a_paused_upgrade_has_not_failed() -> None:
     assert "upgrade/return" not in status(world)["ledger"]
 
 
+def test_a_fault_of_the_operator_stalls_an_upgrade_and_turns_none_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The version has done nothing wrong, and its nodes would be taken away for nothing."""
+    world = worked_until(upgrading(deployed("Automatic")), RELEASE, has_crossed)
+
+    def breaks(_: Any) -> Any:
+        raise KeyError("shard")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("searchkeeper.configuration.pools.roll", breaks)
+        worked(world, RELEASE)
+        assert status(world)["phase"] == "Stalled"
+        assert condition(world, "PodsAreCurrent") == "Unknown Error: stalled: KeyError: 'shard'"
+        assert world.state.events[-1].message.startswith("PodsAreCurrent: KeyError: 'shard'")
+    settled(world, RELEASE)
+    assert set(running(world).values()) == {NEW}
+
+
 def test_a_node_that_ran_the_newer_version_gets_an_empty_volume_and_no_other_does() -> None:
     """S24: no older version starts on what a newer one has written."""
     world = worked_until(upgrading(deployed()), RELEASE, has_crossed)
@@ -204,17 +232,51 @@ def test_past_the_point_of_no_return_nothing_goes_back(rollback: str) -> None:
 def test_no_step_back_is_taken_when_the_way_closes_meanwhile() -> None:
     world = worked_until(upgrading(deployed(pools="three")), RELEASE, has_crossed)
     worked_until(edited(world, version=OLD), RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
-    engine = world.state.engine
-    world.state = replace(
-        world.state, engine=replace(engine, indices=(*engine.indices, Index("maps", 1, NEW)))
-    )
-    before = claims(world)
+    before = claims(with_newer_index(world))
     worked(world, RELEASE)
     assert condition(world, "PodsAreCurrent") == (
-        "False NoWayBack: stalled: cannot go back to 2.19.4: index maps was created by 3.4.0"
+        "False NoWayBack: stalled: cannot go back to 2.19.4: index maps was created by 3.4.0; "
+        "to go on, set spec.version to 3.4.0"
     )
     assert claims(world) == before
     assert running(world)["data-0"] == NEW
+
+
+def at_a_dead_end(turned: Callable[[World], World], rollback: str = "Manual") -> World:
+    """Turned back halfway, and halfway back the way has closed."""
+    world = worked_until(upgrading(deployed(rollback, pools="three")), RELEASE, has_crossed)
+    worked_until(turned(world), RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
+    return worked(with_newer_index(world), RELEASE)
+
+
+def test_where_the_way_back_has_closed_the_upgrade_goes_on_when_it_is_asked_for_again() -> None:
+    """L4: neither back nor forward would hold the lock for ever."""
+    world = at_a_dead_end(lambda w: edited(w, version=OLD))
+    settled(edited(world, version=NEW), RELEASE)
+    assert set(running(world).values()) == {NEW}
+
+
+def test_an_order_that_cannot_be_carried_out_is_forgotten_when_the_spec_changes() -> None:
+    world = at_a_dead_end(lambda w: annotated(w, rollback=OLD))
+    assert condition(world, "PodsAreCurrent").endswith("; to go on, change the spec")
+    settled(edited(world, upgrade={"maxBatch": 2}), RELEASE)
+    assert set(running(world).values()) == {NEW}
+    assert not status(world)["ledger"]
+
+
+def test_nothing_goes_on_by_itself_where_the_way_back_has_closed() -> None:
+    world = at_a_dead_end(lambda w: edited(w, version=OLD))
+    worked(edited(world, version="1.3.0"), RELEASE)
+    assert "upgrade/return" in status(world)["ledger"]
+
+
+def test_a_way_back_that_is_open_is_gone_to_its_end_whatever_is_asked_for_meanwhile() -> None:
+    world = edited(worked_until(upgrading(deployed(pools="three")), RELEASE, has_crossed), version=OLD)
+    worked_until(world, RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
+    worked_until(edited(world, version=NEW), RELEASE, lambda w: "upgrade/return" not in status(w)["ledger"])
+    assert set(running(world).values()) == {OLD}
+    settled(world, RELEASE)
+    assert set(running(world).values()) == {NEW}
 
 
 def test_the_pod_with_which_the_way_closes_is_named_before_it_goes() -> None:

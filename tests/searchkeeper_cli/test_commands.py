@@ -44,6 +44,15 @@ def manifests(world: World) -> str:
     return yaml.safe_dump_all(json.loads(json.dumps(list(world.state.cluster.objects.values()))))
 
 
+def test_whoever_has_a_name_that_is_needed_is_what_a_cluster_is_held_up_by() -> None:
+    world = asked_for()
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "logs", "namespace": "search"}}
+    world.create(service)
+    answer = said("plan", "-f", "-", stdin=manifests(world))
+    assert "Service logs belongs to somebody else" in answer.output
+    assert "create Service logs\n" not in answer.output
+
+
 def test_help_imports_neither_kopf_nor_the_client() -> None:
     script = "import sys; from searchkeeper.cli.app import cli; cli(['--help'], standalone_mode=False)"
     done = subprocess.run(
@@ -316,12 +325,31 @@ def test_once_works_off_what_can_be_done_and_ends(tmp_path: Path) -> None:
     assert {"SearchPool", "StatefulSet", "Service", "Lease"} <= kinds
 
 
+MIRROR = "mirror.example.com:5000/opensearch"
+
+
+def engine_images(world: World) -> set[str]:
+    sets = (each for key, each in world.state.cluster.objects.items() if key.kind == "StatefulSet")
+    return {each["spec"]["template"]["spec"]["containers"][0]["image"] for each in sets}
+
+
+def test_once_takes_images_from_where_the_environment_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RELATED_IMAGE_OPENSEARCH", f"{MIRROR}:3.4.0")
+    with facing(asked_for()) as face:
+        where = ("--kubeconfig", str(kubeconfig_of(face, tmp_path)), "--engine", "embedded", "-n", "search")
+        said("run", "--once", *where)
+        assert engine_images(face.api.world) == {f"{MIRROR}:2.19.4"}
+
+
 def test_the_operator_as_a_process_ends_with_a_signal(tmp_path: Path) -> None:
     with facing(asked_for()) as face:
         command = [
             *(sys.executable, "-m", "searchkeeper", "run", "--engine", "embedded", "--namespace", "search"),
             *("--kubeconfig", str(kubeconfig_of(face, tmp_path)), "--lease-namespace", "search"),
             *("--health-address", "127.0.0.1:0", "--metrics-address", "127.0.0.1:0", "--resync", "0.2"),
+            *("--engine-image", MIRROR),
         ]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT / "operator") as process:
             try:
@@ -339,3 +367,4 @@ def test_the_operator_as_a_process_ends_with_a_signal(tmp_path: Path) -> None:
     assert process.returncode == 0
     assert (lines[0]["message"], lines[-1]["message"]) == ("started", "stopped")
     assert [line["resource"] for line in lines if line.get("write") == "create"][-1].startswith("StatefulSet")
+    assert engine_images(face.api.world) == {f"{MIRROR}:2.19.4"}

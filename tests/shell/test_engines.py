@@ -75,10 +75,18 @@ def test_an_engine_that_cannot_be_entered_says_what_is_missing(
         engine.tell(SetAllocation(None))
 
 
-def test_an_engine_without_certificates_asks_nobody_for_credentials() -> None:
+def test_no_password_goes_where_it_could_be_overheard() -> None:
     world = asked_for(security={"credentialsSecret": "admin"})
+    secret(world, "admin", username="root", password="12345")
 
     assert _access(world, CLUSTER, None) == Access("http://logs.search.svc:9200")
+
+
+def test_an_engine_without_users_is_asked_by_nobody_in_particular() -> None:
+    world = asked_for(security={"tlsSecret": "tls"})
+    secret(world, "tls", ca_crt="PEM")
+
+    assert _access(world, CLUSTER, None) == Access("https://logs.search.svc:9200", authority="PEM")
 
 
 def test_an_address_that_was_given_serves_for_all() -> None:

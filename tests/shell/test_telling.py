@@ -18,6 +18,8 @@ from searchkeeper.shell.logs import Log
 from searchkeeper.shell.metrics import Metrics
 from searchkeeper.shell.telling import Telling, TellingDriver
 
+PASSWORD = "c3dvcmRmaXNo"
+
 
 @pytest.fixture
 def heard() -> Iterator[io.StringIO]:
@@ -34,8 +36,10 @@ def lines(heard: io.StringIO) -> list[dict[str, Any]]:
     return [json.loads(line) for line in heard.getvalue().splitlines()]
 
 
-def told(cycles: int) -> Metrics:
-    world, metrics = asked_for(), Metrics()
+def told(cycles: int, **spec: Any) -> Metrics:
+    world, metrics = asked_for(**spec), Metrics()
+    metadata, data = {"name": "admin", "namespace": "search"}, {"username": "cm9vdA==", "password": PASSWORD}
+    world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data})
     telling = Telling(world, Log(), metrics, "search/logs")
     driver = TellingDriver(world, telling)
     while telling.cycle < cycles:
@@ -70,6 +74,26 @@ def test_the_same_answer_is_not_told_twice(heard: io.StringIO) -> None:
         assert last.get(place) != answer
         last[place] = answer
     assert "PrerequisiteNotMet" not in {reason for _, reason in found}
+
+
+def test_no_line_has_anything_of_the_credentials_in_it(heard: io.StringIO) -> None:
+    told(60, security={"credentialsSecret": "admin"})
+
+    assert "Secret logs-credentials" in {each["resource"] for each in lines(heard) if "write" in each}
+    assert PASSWORD not in heard.getvalue()
+    assert "swordfish" not in heard.getvalue()
+
+
+def test_an_action_that_fails_for_long_is_counted_among_the_stalls(heard: io.StringIO) -> None:
+    metrics = Metrics()
+    broken = {"type": "PoolsExist", "status": "Unknown", "reason": "Error"}
+    for words in ("ValueError: no number", "stalled: ValueError: no number"):
+        Telling(asked_for(), Log(), metrics, "search/logs").hear(
+            CLUSTER, {"conditions": [{**broken, "message": words}]}
+        )
+
+    assert metrics.value("searchkeeper_stalls", cluster="search/logs") == 1
+    assert lines(heard)[0]["message"] == "ValueError: no number"
 
 
 def test_writes_are_counted_by_kind(heard: io.StringIO) -> None:

@@ -181,6 +181,37 @@ def test_managers_leave_one_at_a_time_and_without_a_vote(left: int) -> None:
     assert world.state.engine.voters == {f"logs-managers-{n}" for n in range(left)}
 
 
+@pytest.mark.parametrize("pools", [[MANAGERS], data(0)], ids=["the pool is removed", "it has no nodes"])
+def test_the_last_data_nodes_keep_their_shards_and_it_is_said_why(pools: list[dict[str, object]]) -> None:
+    """S09: with all of them excluded no index could be made any more."""
+    world = edited(running(upgrade={"healthDeadlineSeconds": 60}), pools=pools)
+    at_work(world, ticks=30)
+    assert not world.state.engine.excluded
+    assert condition(world, "NodesHaveLeft") == (
+        "False LastDataNode: stalled: logs-data-0, logs-data-1 would leave no data node: "
+        "put one back, or add a pool of them"
+    )
+    assert status(world)["phase"] == "Stalled"
+    settled(edited(world, pools=data(2)), "0.4.0")
+
+
+def test_the_last_data_nodes_leave_when_there_are_others() -> None:
+    world = edited(running(), pools=[pool("hot", 2, "data"), MANAGERS])
+    settled(world, "0.4.0")
+    assert sorted(pods(world)) == ["hot-0", "hot-1", "managers-0", "managers-1", "managers-2"]
+
+
+def test_a_node_that_leaves_a_pool_without_data_any_more_is_emptied_too() -> None:
+    """I7: what it has is seen in the engine, whatever is wanted of its pool."""
+    hot = pool("hot", 2, "data")
+    world = edited(
+        running(pool("data", 2, "data"), hot, MANAGERS), pools=[pool("data", 1, "ingest"), hot, MANAGERS]
+    )
+    settled(world, "0.4.0")
+    assert sorted(pods(world)) == ["data-0", "hot-0", "hot-1", "managers-0", "managers-1", "managers-2"]
+    assert not copies(world, "data-1")
+
+
 def test_the_last_manager_has_nobody_to_leave_the_cluster_to() -> None:
     world = edited(running(), pools=[pool("data", 2, "data"), pool("managers", 0, "cluster_manager")])
     at_work(world, ticks=30)

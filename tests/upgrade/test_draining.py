@@ -6,18 +6,22 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import edited, pool, status
+from operators_at_work import asked_for, condition, edited, pool, settled, status, with_index
 from searchkeeper.embedded.world import World
 from searchkeeper.engine.calls import Exclude
-from tales import running, unfolding, versions
+from searchkeeper.engine.view import Color
+from searchkeeper.proof.faults import killed
+from searchkeeper.writes import Key
+from tales import at_work, running, unfolding, until, versions
 
 NEW = "3.4.0"
+MANAGERS = pool("managers", 3, "cluster_manager")
 
 
 def brief() -> World:
     """Data nodes whose data goes with them: each is emptied before it restarts."""
     storage: dict[str, Any] = {"storage": {"ephemeral": True}}
-    return running({**pool("data", 4, "data"), **storage}, pool("managers", 3, "cluster_manager"))
+    return running({**pool("data", 4, "data"), **storage}, MANAGERS)
 
 
 def test_a_node_is_emptied_before_it_restarts_and_gets_shards_again() -> None:
@@ -37,3 +41,64 @@ def test_what_somebody_else_has_excluded_stays_so_all_the_while(name: str) -> No
     assert world.state.engine.excluded == {name}
     assert set(versions(world).values()) == {NEW}
     assert not status(world)["ledger"]
+
+
+def crowded(nodes: int, *replicas: int, ephemeral: bool = False) -> World:
+    """Data nodes with an index for each of these numbers of replicas, of which a newer version is wanted."""
+    storage: dict[str, Any] = {"storage": {"ephemeral": ephemeral}}
+    world = asked_for({**pool("data", nodes, "data"), **storage}, MANAGERS)
+    settled(world, "0.4.0")
+    for number, each in enumerate(replicas):
+        with_index(world, f"index{number}", replicas=each)
+    return edited(world, version=NEW)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "replicas", "ephemeral"),
+    [(2, (1, 0), False), (3, (2, 0), False), (2, (1,), True), (2, (1, 0), True)],
+    ids=["two nodes", "three nodes", "ephemeral storage", "the same without a replica"],
+)
+def test_a_copy_that_can_never_leave_is_not_waited_for_where_there_is_another(
+    nodes: int, replicas: tuple[int, ...], ephemeral: bool
+) -> None:
+    """S09: the last copies leave, and with ephemeral storage whatever else can."""
+    world = crowded(nodes, *replicas, ephemeral=ephemeral)
+    for moment in unfolding(world):
+        assert getattr(moment.look(), "color", None) is not Color.RED
+    assert set(versions(world).values()) == {NEW}
+    assert not world.state.engine.excluded
+
+
+def drained(world: World) -> bool:
+    engine = world.state.engine
+    there = {name for copy in engine.copies for name in (copy.node, copy.to)}
+    return bool(engine.excluded) and not engine.excluded & there
+
+
+def test_a_drain_is_not_undone_and_begun_again_while_another_pod_is_not_ready() -> None:
+    """S21: its shards would move back and forth."""
+    world = until(drained, crowded(2, 0))
+    [name] = world.state.engine.excluded
+    world.state = killed(world.state, Key("v1", "Pod", "search", "logs-managers-2"))
+    at_work(world, ticks=1)
+    assert world.state.engine.excluded == {name}
+    settled(world, "0.4.0")
+    assert not world.state.engine.excluded
+
+
+def test_a_drain_is_undone_while_it_is_paused() -> None:
+    world = edited(until(drained, crowded(2, 0)), upgrade={"paused": True})
+    at_work(world)
+    assert not world.state.engine.excluded
+    settled(edited(world, upgrade={"paused": False}), "0.4.0")
+    assert set(versions(world).values()) == {NEW}
+
+
+def test_a_last_copy_that_nobody_may_take_is_named() -> None:
+    """S09."""
+    world = crowded(2, 0)
+    world.tell(Exclude(frozenset({"logs-data-0", "logs-data-1"})))
+    at_work(world)
+    assert condition(world, "PodsAreCurrent").startswith(
+        "False NobodyTakesShards: no node may take index0[0] from logs-data-0: logs-data-1 is excluded"
+    )

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from searchkeeper.engine.view import Allocation, Unreachable
+from searchkeeper.engine.view import Allocation, EngineView, Unreachable
 from searchkeeper.kernel import Ledger, Records
-from searchkeeper.observed import Observed
+from searchkeeper.observed import Observed, PoolView
 from searchkeeper.upgrade.gates import Candidate, first_closed, verdicts
 from worlds import engine, pod, pool, world
 
@@ -201,6 +201,67 @@ def test_a_manager_without_a_vote_is_not_counted() -> None:
     pair = pool("managers", 2, roles="cluster_manager")
     view = engine([pair], voters=frozenset({"managers-0"}))
     assert closed(world(pair, seen=view), "managers-1") is None
+
+
+def without_role(view: EngineView, name: str, role: str) -> EngineView:
+    """With a node that has come back without a role."""
+    nodes = (replace(n, roles=n.roles - {role}) if n.name == name else n for n in view.nodes)
+    return replace(view, nodes=tuple(nodes))
+
+
+def test_a_voter_that_has_come_back_without_the_role_is_none_to_count_on() -> None:
+    view = without_role(engine([MANAGERS]), "managers-1", "cluster_manager")
+    assert closed(world(MANAGERS, seen=view), "managers-0") == (
+        "QuorumSafe",
+        "1 of 3 voters would be left, and 2 are needed",
+    )
+
+
+def changing(before: PoolView, roles: str) -> PoolView:
+    """A pool whose nodes still have the roles that it had."""
+    return replace(before, spec=replace(before.spec, roles=frozenset(roles.split())))
+
+
+def test_whoever_votes_does_not_come_back_without_a_vote_where_nobody_keeps_one() -> None:
+    seen = world(changing(MANAGERS, "ingest"), seen=engine([MANAGERS]))
+    assert closed(seen, "managers-0") == (
+        "QuorumSafe",
+        "managers-0 would come back without its vote, and has nobody to leave it to",
+    )
+
+
+def test_whoever_votes_may_leave_its_vote_to_one_who_keeps_the_role() -> None:
+    others = pool("others", 1, roles="cluster_manager")
+    seen = world(changing(MANAGERS, "ingest"), others, seen=engine([MANAGERS, others]))
+    assert closed(seen, "managers-0") is None
+
+
+@pytest.mark.parametrize("accepted", [False, True])
+def test_the_last_data_nodes_never_lose_the_role(accepted: bool) -> None:
+    view = engine([DATA, MANAGERS], SPREAD)
+    seen = world(changing(DATA, "ingest"), MANAGERS, seen=view, accept_single_copy_loss=accepted)
+    assert closed(seen, "data-0") == (
+        "LastCopySafe",
+        "data-0 would come back without the role data, and no other node keeps it",
+    )
+
+
+def test_nor_does_the_only_data_node_whose_volume_stays() -> None:
+    lone = pool("data", 1)
+    seen = world(changing(lone, "ingest"), seen=engine([lone], ["logs: data-0*"]))
+    assert closed(seen, "data-0") is not None
+
+
+def test_whoever_loses_the_role_data_goes_without_any_shard() -> None:
+    """A node that does not hold data does not start with some."""
+    more = pool("more", 2)
+    view = engine([DATA, more], ["logs: data-0* more-0"])
+    seen = world(changing(DATA, "ingest"), more, seen=view)
+    assert closed(seen, "data-0") == (
+        "LastCopySafe",
+        "data-0 would come back without the role data, and has 1 shards",
+    )
+    assert closed(seen, "data-1") is None
 
 
 def test_the_last_copy_of_a_shard_is_not_taken_away() -> None:

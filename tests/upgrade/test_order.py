@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from searchkeeper.upgrade.order import candidates, pools_in_order
@@ -30,6 +32,14 @@ def test_data_goes_first_and_managers_last(leaves_major: bool, expected: list[st
 def test_pools_of_one_kind_keep_the_order_their_owner_gave_them() -> None:
     hot, cold = pool("hot", 1), pool("cold", 1)
     assert pools_in_order([hot, cold], engine([hot, cold]), leaves_major=False) == (hot, cold)
+
+
+@pytest.mark.parametrize(("lost", "kept"), [("data", "cluster_manager"), ("cluster_manager", "data")])
+def test_whoever_gives_shards_or_votes_away_goes_after_who_may_get_them(lost: str, kept: str) -> None:
+    before, getting = pool("giving", 3, roles=lost), pool("getting", 3, roles="data cluster_manager")
+    giving = replace(before, spec=replace(before.spec, roles=frozenset({kept})))
+    view = engine([before, pool("getting", 3, roles=kept)])
+    assert pools_in_order([giving, getting], view, leaves_major=False) == (getting, giving)
 
 
 def test_only_stale_pods_are_candidates() -> None:

@@ -39,6 +39,7 @@ from searchkeeper.engine.view import Unreachable
 from searchkeeper.explaining import Explanation, explain, recalled
 from searchkeeper.images import PUBLISHED, Images, repository_of
 from searchkeeper.kube import Kube, KubeError
+from searchkeeper.loop import decided
 from searchkeeper.observed import Observed
 from searchkeeper.observing import observe
 from searchkeeper.releases import UnknownRelease, newest, release
@@ -109,11 +110,12 @@ class Source:
     def _seen(self, key: Key) -> Observed:
         try:
             seen = observe(self.kube, self.driver(key), key, self.release, self.clock())
+            if seen is None:
+                raise Unreadable(f"there is no {key} any more")
+            whole, _ = decided(self.kube, replace(seen, images=_standing_images(seen)))
         except KubeError as error:
             raise NoAnswer(str(error)) from error
-        if seen is None:
-            raise Unreadable(f"there is no {key} any more")
-        return replace(seen, images=_standing_images(seen))
+        return whole
 
 
 def _standing_images(seen: Observed) -> Images:

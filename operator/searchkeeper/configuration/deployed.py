@@ -31,7 +31,7 @@ class Deployed:
     uid: str
     spec: ClusterSpec
     version: int
-    credentials: tuple[tuple[str, str], ...] = ()
+    credentials: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     bootstrapper: str | None = None
     images: Images = field(default_factory=Images)
 

@@ -13,6 +13,7 @@ __all__ = [
     "storage_is_unchanged",
 ]
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -21,7 +22,7 @@ from searchkeeper.configuration.applying import apply, wanted_in
 from searchkeeper.configuration.manifests import search_pool, stateful_set
 from searchkeeper.configuration.objects import applied, name_taken
 from searchkeeper.configuration.scene import Scene
-from searchkeeper.kernel import Answer, action, done, waiting, working
+from searchkeeper.kernel import FAULT, FAULT_PATIENCE, STALLED, Answer, action, done, waiting, working
 from searchkeeper.observed import PoolView
 from searchkeeper.remembering import of_the_same
 from searchkeeper.resources.specs import PoolSpec
@@ -85,18 +86,32 @@ def pods_are_current(scene: Scene) -> Answer:
 
 
 def _deploys_target(scene: Scene, pool: PoolView) -> bool:
-    """No pod is replaced by one of a version that is not, or no longer, where this cluster goes."""
-    return pool.stateful_set is None or pool.stateful_set.engine_version == scene.target
+    """No pod is replaced by one of a version, or of roles, that are not, or no longer, what is wanted."""
+    found = pool.stateful_set
+    if found is None:
+        return True
+    return found.engine_version == scene.target and found.template == scene.template(pool)
 
 
 @action(requires=[pools_exist, pods_are_current])
 def pools_are_settled(scene: Scene) -> Answer:
     """Every pool has what its version and its engine version want, and all its pods are made from that."""
+    fault = next(_faults(scene), None)
+    if fault is not None:
+        return waiting(FAULT, fault, patience=FAULT_PATIENCE)
     if scene.turn is None:
         return done()
     waits = waiting("InTurn", f"{scene.turn} is not there yet", patience=scene.spec.upgrade.health_deadline)
     name = names.pool_name(scene.deployed.name, scene.turn)
     return name_taken(scene, scene.key("apps/v1", "StatefulSet", name)) or waits
+
+
+def _faults(scene: Scene) -> Iterator[str]:
+    """What could not be done for a pool in the last cycle: people look at the cluster first."""
+    for pool in scene.pools:
+        for each in pool.records.conditions:
+            if each.reason == FAULT:
+                yield f"{each.type} of {pool.spec.name}: {each.message.removeprefix(STALLED)}"
 
 
 @action()

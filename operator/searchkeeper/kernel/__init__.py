@@ -8,6 +8,7 @@ from __future__ import annotations
 
 __all__ = [
     "FAULT",
+    "FAULT_PATIENCE",
     "STALLED",
     "Action",
     "Answer",
@@ -29,7 +30,7 @@ __all__ = [
     "working",
 ]
 
-from searchkeeper.kernel.actions import FAULT, Action, action
+from searchkeeper.kernel.actions import FAULT, FAULT_PATIENCE, Action, action
 from searchkeeper.kernel.answers import Answer, Note, Status, Write, done, waiting, working
 from searchkeeper.kernel.conditions import Condition
 from searchkeeper.kernel.ledger import Ledger

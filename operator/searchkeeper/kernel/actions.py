@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["FAULT", "Action", "CyclicPrerequisites", "action", "answers", "closure"]
+__all__ = ["FAULT", "FAULT_PATIENCE", "Action", "CyclicPrerequisites", "action", "answers", "closure"]
 
 import graphlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +16,7 @@ W = TypeVar("W")
 # The reason of an action that could not answer at all.
 FAULT: Final = "Error"
 # In seconds. A fault may pass with what it stumbled over; one that stays is for a person to hear of.
-_FAULT_PATIENCE: Final = 300
+FAULT_PATIENCE: Final = 300
 # Characters of what an exception says: it may quote anything, and a status holds only so much.
 _FAULT_WORDS: Final = 1000
 
@@ -100,4 +100,4 @@ def _answer(each: Action[W], world: W, memory: Mapping[str, Answer]) -> Answer:
         return each.run(world)
     except Exception as error:  # noqa: BLE001 - one action's fault costs no other action its answer
         message = f"{type(error).__name__}: {error}"[:_FAULT_WORDS]
-        return unknown(FAULT, message, patience=_FAULT_PATIENCE)
+        return unknown(FAULT, message, patience=FAULT_PATIENCE)

@@ -23,14 +23,36 @@ from searchkeeper.writes import Delete, Manifest
 
 
 def quorum_is_kept(step: Step) -> str | None:
-    """I1: whoever is sent away leaves a majority of the committed voters; a lone voter has none to leave."""
+    """I1: whoever is sent away leaves a majority of the committed voters; a lone voter has none to leave.
+
+    Nobody comes back without the role by which it votes, and whoever has is no voter that is left.
+    """
     name = step.departing
     voters = step.before.engine.voters
-    if name is None or name not in voters or len(voters) == 1 or name not in step.before.engine.names:
+    if name is None or name not in voters or name not in step.before.engine.names:
         return None
-    left = sum(step.before.is_here(voter) for voter in voters if voter != name)
+    if _loses(step, name, "cluster_manager"):
+        return f"{name} votes, and comes back without a vote"
+    if len(voters) == 1:
+        return None
+    left = sum(_may_elect(step.before, voter) for voter in voters if voter != name)
     needed = len(voters) // 2 + 1
     return f"{left} of {len(voters)} voters are left without {name}" if left < needed else None
+
+
+def _may_elect(moment: Moment, name: str) -> bool:
+    node = moment.node(name)
+    return node is not None and "cluster_manager" in node.roles and moment.is_here(name)
+
+
+def _loses(step: Step, name: str, role: str) -> bool:
+    """Whether a node has a role that its StatefulSet makes no pod with any more."""
+    node, owner = step.before.node(name), step.before.all_of("StatefulSet").get(name.rpartition("-")[0])
+    if node is None or owner is None:
+        return False
+    variables = owner["spec"]["template"]["spec"]["containers"][0].get("env", ())
+    given = (each.get("value", "") for each in variables if each["name"] == names.ROLES)
+    return role in node.roles and any(role not in each.split(",") for each in given)
 
 
 def one_voter_is_away(step: Step) -> str | None:
@@ -45,13 +67,16 @@ def one_voter_is_away(step: Step) -> str | None:
 def last_copies_stay(step: Step) -> str | None:
     """I7: no pod goes with the last usable copy of a shard, no volume with the last copy at all.
 
-    A pod may where its owner has accepted that, and where it is the only data node and its volume stays.
+    A pod may where its owner has accepted that, and where it is the only data node and its volume stays. A
+    pod that comes back without the role data goes with no copy at all: it would not start with one.
     """
     claim = step.deleted_claim
     if claim is not None:
         lost = _only_on(step.before, claim)
         return f"the volume of {claim} has the only copy of {', '.join(lost)}" if lost else None
     name = step.departing
+    if name is not None and _loses(step, name, "data") and _copies_on(step.before, name):
+        return f"{name} has shards, and comes back without the role data"
     if name is None or step.before.spec.upgrade.accept_single_copy_loss or not step.before.node(name):
         return None
     data = [node for node in step.before.engine.nodes if "data" in node.roles]
@@ -59,6 +84,10 @@ def last_copies_stay(step: Step) -> str | None:
         return None
     lost = _only_on(step.before, name)
     return f"{name} has the only copy of {', '.join(lost)}" if lost else None
+
+
+def _copies_on(moment: Moment, node: str) -> bool:
+    return any(node in (copy.node, copy.to) for copy in moment.engine.copies)
 
 
 def _only_on(moment: Moment, node: str) -> list[str]:

@@ -63,26 +63,26 @@ def _opensearch(kube: Kube, key: Key, url: str | None) -> Driver:
 def _access(kube: Kube, key: Key, url: str | None) -> Access:
     """Read afresh: whoever rotates a password need not restart the operator. Raises KubeError, NoEntry.
 
-    An engine that is not encrypted does not ask who somebody is: it may be that nobody has said.
+    An engine that is not encrypted does not ask who somebody is, and is not told where anybody may listen.
     """
     security = cluster_spec((kube.get(key) or {}).get("spec") or {}).security
     is_encrypted = security.tls_secret is not None
-
-    def read(name: str | None, *entries: str) -> list[str]:
-        secret = None if name is None else Key("v1", "Secret", key.namespace, name)
-        return _texts(kube, secret, entries, is_needed=is_encrypted)
-
-    (authority,) = read(security.tls_secret, "ca.crt")
-    username, password = read(security.credentials_secret, *CREDENTIALS)
     where = url or client_url(key.name, key.namespace, is_encrypted=is_encrypted)
-    return Access(where, username, password, authority or None)
+    if security.tls_secret is None:
+        return Access(where)
+    (authority,) = _texts(kube, key.namespace, security.tls_secret, "ca.crt")
+    if security.credentials_secret is None:
+        return Access(where, authority=authority)
+    username, password = _texts(kube, key.namespace, security.credentials_secret, *CREDENTIALS)
+    return Access(where, username, password, authority)
 
 
-def _texts(kube: Kube, secret: Key | None, entries: tuple[str, ...], *, is_needed: bool) -> list[str]:
+def _texts(kube: Kube, namespace: str, name: str, *entries: str) -> list[str]:
     """Of these entries and no others: what else is there need not be text. Raises KubeError, NoEntry."""
-    found = None if secret is None else kube.get(secret)
+    secret = Key("v1", "Secret", namespace, name)
+    found = kube.get(secret)
     missing = lacking(found or {}, entries)
-    if secret is not None and missing and is_needed:
+    if missing:
         why = "does not exist" if found is None else f"has no text in {' and '.join(missing)}"
         raise NoEntry(f"{secret}, which spec.security names, {why}")
     return [text_in(found or {}, each) or "" for each in entries]

@@ -68,7 +68,7 @@ def how_to_go_on(seen: Observed, journal: Journal) -> str:
     """What a person can do about a way back that has closed while it was gone."""
     before, target = journal.under_way or ("", "")
     wish = f"set spec.version to {target}" if seen.cluster.spec.version == before else "change the spec"
-    return f"to go on to {target}, {wish}"
+    return f"to go on, {wish}"
 
 
 def without_order(seen: Observed) -> Patch:

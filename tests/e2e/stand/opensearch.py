@@ -61,9 +61,13 @@ class Nodes:
     def url(self) -> str:
         return f"http://{HOST}:{next(each.http for each in self.members if each.name in self._running)}"
 
+    def home(self, name: str) -> Path:
+        """What is below `config` in it, the node reads."""
+        return self.place.home(f"{self.place.folder.name}-{name}")
+
     def start(self, name: str, version: str) -> None:
         node = next(each for each in self.members if each.name == name)
-        home = self.place.home(f"{self.place.folder.name}-{name}")
+        home = self.home(name)
         settings = self.settings(node, self.members)
         configuration = _configured(home, settings, self.tools / f"opensearch-{version}")
         log = self.place.logs / f"opensearch-{name}.log"

@@ -3,8 +3,9 @@
 #
 #   opensearch.sh VERSION...
 #
-# OpenSearch without plugins is on Maven Central, one archive a version; the runtime, which runs 2.x and 3.x, is a
-# wheel. In the folder they are opensearch-VERSION and java-VERSION. Standard output carries the folder and nothing else.
+# OpenSearch without plugins is on Maven Central, one archive a version, and the security plugin, which VERSION-secured has as
+# well; the runtime, which runs 2.x and 3.x, is a wheel. In the folder they are opensearch-VERSION and java-VERSION. Standard
+# output carries the folder and nothing else.
 set -eu
 
 java=21.0.8.2
@@ -21,13 +22,25 @@ place() { [ -d "$tools/$1" ] || mv "$temporary/$1" "$tools/"; }
 
 need() { command -v "$1" >/dev/null 2>&1 || { echo "opensearch.sh: $2 comes by $1, which is not here" >&2; exit 1; }; }
 
+# -U: Maven remembers that something could not be fetched, and would not try again.
+fetch_archive() {
+    need mvn "$1"
+    patiently nice -n 10 mvn -q -B -U "$plugin:copy" -Dartifact="$1" -DoutputDirectory="$temporary" >&2
+}
+
 fetch_engine() {
-    need mvn "OpenSearch $1"
-    # -U: Maven remembers that something could not be fetched, and would not try again.
-    patiently nice -n 10 mvn -q -B -U "$plugin:copy" -Dartifact="org.opensearch.distribution.integ-test-zip:opensearch:$1:zip" \
-        -DoutputDirectory="$temporary" >&2
+    fetch_archive "org.opensearch.distribution.integ-test-zip:opensearch:$1:zip"
     "$python" -m zipfile -e "$temporary/opensearch-$1.zip" "$temporary"
     chmod 755 "$temporary/opensearch-$1"/bin/*
+}
+
+# As in the image: the plugin, and its own configuration beside the engine's.
+fetch_secured() {
+    fetch_engine "$1"
+    fetch_archive "org.opensearch.plugin:opensearch-security:$1.0:zip"
+    mv "$temporary/opensearch-$1" "$temporary/opensearch-$1-secured"
+    "$python" -m zipfile -e "$temporary/opensearch-security-$1.0.zip" "$temporary/opensearch-$1-secured/plugins/opensearch-security"
+    cp -r "$temporary/opensearch-$1-secured/plugins/opensearch-security/config" "$temporary/opensearch-$1-secured/config/opensearch-security"
 }
 
 fetch_java() {
@@ -47,7 +60,10 @@ if ! [ -d "$tools/java-$java" ]; then
 fi
 for version; do
     if ! [ -d "$tools/opensearch-$version" ]; then
-        fetch_engine "$version"
+        case $version in
+            *-secured) fetch_secured "${version%-secured}" ;;
+            *) fetch_engine "$version" ;;
+        esac
         place "opensearch-$version"
     fi
 done

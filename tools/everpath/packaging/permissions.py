@@ -65,10 +65,10 @@ def _is_theirs(binding: Manifest, accounts: Iterable[str]) -> bool:
     return bool(subjects) and subjects <= {*accounts}
 
 
-def _subjects(binding: Manifest) -> set[str]:
-    """The service accounts that are bound; an empty name for anybody else."""
+def _subjects(binding: Manifest) -> set[str | None]:
+    """The service accounts that are bound; None for anybody else."""
     subjects = mappings(binding.body, "subjects")
-    return {text(each, "name") if each.get("kind") == "ServiceAccount" else "" for each in subjects}
+    return {text(each, "name") if each.get("kind") == "ServiceAccount" else None for each in subjects}
 
 
 def _role_of(binding: Manifest) -> tuple[str, str]:

@@ -1,0 +1,43 @@
+"""Images come from where the operator was told; whoever looks on from elsewhere takes them as they are."""
+
+from __future__ import annotations
+
+from operators_at_work import CLUSTER, asked_for, status
+from searchkeeper.cli.sources import of_world
+from searchkeeper.embedded.world import World
+from searchkeeper.images import Images, repository_of, version_in
+from searchkeeper.releases import newest
+from tales import pods, running, unfolding
+
+MIRROR = Images("mirror.example.com:5000/engine", "mirror.example.com:5000/dashboards")
+
+
+def mirrored(world: World) -> World:
+    *_, last = unfolding(world, images=MIRROR)
+    return last
+
+
+def repositories(world: World) -> set[str]:
+    return {repository_of(each["spec"]["containers"][0]["image"]) for each in pods(world).values()}
+
+
+def test_every_pod_comes_from_a_mirror_at_the_wanted_version() -> None:
+    world = mirrored(asked_for(dashboards={"enabled": True}))
+    images = {each["spec"]["containers"][0]["image"] for each in world.list("v1", "Pod", "search", {})}
+    assert {repository_of(each) for each in images} == {MIRROR.engine, MIRROR.dashboards}
+    assert {version_in(each) for each in images} == {"2.19.4"}
+    assert status(world)["engineVersion"] == "2.19.4"
+
+
+def test_a_cluster_moves_to_a_mirror_pod_by_pod() -> None:
+    world = running()
+    for moment in unfolding(world, images=MIRROR):
+        assert len(moment.state.engine.nodes) >= 4
+    assert repositories(world) == {MIRROR.engine}
+
+
+def test_who_was_not_told_of_the_mirror_sees_nothing_left_to_do() -> None:
+    world = mirrored(asked_for())
+    source = of_world(world, newest())
+    waits = [each for each in source.explained(CLUSTER).actions if each.status != "True"]
+    assert waits == []
