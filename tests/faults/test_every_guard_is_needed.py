@@ -41,6 +41,7 @@ from searchkeeper.kernel import answers, done, planning, procedures
 from searchkeeper.proof.faults import Fault
 from searchkeeper.proof.properties import LAWS
 from searchkeeper.upgrade import (
+    draining,
     emptying,
     failing,
     gates,
@@ -52,6 +53,7 @@ from searchkeeper.upgrade import (
     settings,
     sparing,
     volumes,
+    voting,
 )
 from searchkeeper.versions import refusal
 
@@ -176,6 +178,21 @@ def moments_of_any_clock(patch: Patch) -> None:
     patch.setattr(planning, "_since", since)
 
 
+def by_version_alone(patch: Patch) -> None:
+    """Pods are replaced by whatever their StatefulSet makes, if only the version is right."""
+    patch.setattr(
+        pools, "_deploys_target", lambda scene, pool: pool.stateful_set.engine_version == scene.target
+    )
+
+
+def emptied_to_the_last(patch: Patch) -> None:
+    patch.setattr(draining, "_is_over", lambda _, __, each, engine: not engine.copies_on(each.pod.name))
+
+
+def drains_taken_back(patch: Patch) -> None:
+    patch.setattr(draining, "restored", lambda seen, journal, _: settings.restored(seen, journal))
+
+
 def orphans_forgotten(patch: Patch) -> None:
     tidied = deleting.engine_is_tidied
     actions = (tidied, deleting.finalizer_is_removed.after(tidied))
@@ -248,6 +265,8 @@ SINGLE = "faults/test_single_faults.py::"
 PEOPLE = "faults/test_people_meddle.py::"
 CLOCKS = "faults/test_clocks.py::"
 TURNING = "rollback/test_turning_back.py::"
+LOSING = "upgrade/test_losing.py::"
+DRAINING = "upgrade/test_draining.py::"
 STUCK = "rollback/test_stuck_pods.py::"
 GATES = "upgrade/test_gates.py::"
 SCALING, DELETION = "stories/test_scaling.py::", "stories/test_deletion.py::"
@@ -364,6 +383,11 @@ TABLE = (
         TURNING + "test_no_step_back_is_taken_when_the_way_closes_meanwhile",
     ),
     Guard(
+        "a way back that has closed may be left",
+        gone(failing, "_on_again"),
+        TURNING + "test_where_the_way_back_has_closed_the_upgrade_goes_on_when_it_is_asked_for_again",
+    ),
+    Guard(
         "no step while the course changes",
         gone(pools, "course", done()),
         TURNING + "test_no_pod_goes_forward_in_the_cycle_that_turns_back",
@@ -374,6 +398,11 @@ TABLE = (
         TURNING + "test_whoever_reverts_at_any_moment_comes_back_or_hears_that_it_is_too_late",
     ),
     Guard(
+        "no step towards other roles",
+        by_version_alone,
+        LOSING + "test_the_only_data_pool_keeps_its_role_and_all_its_pods",
+    ),
+    Guard(
         "a volume that cannot be read goes",
         gone(rolling, "on_empty_disk"),
         RUN,
@@ -381,8 +410,19 @@ TABLE = (
     ),
     Guard(
         "shards leave before the volume",
-        gone(rolling, "is_as_empty_as_can_be", True),
+        gone(draining, "is_as_empty_as_can_be", True),
         TURNING + "test_its_shards_live_elsewhere_before_its_volume_goes",
+    ),
+    Guard(
+        "what can never leave is not waited for",
+        emptied_to_the_last,
+        DRAINING + "test_a_copy_that_can_never_leave_is_not_waited_for_where_there_is_another",
+        (2, (1, 0), False),
+    ),
+    Guard(
+        "a drain outlasts a gate that is closed",
+        drains_taken_back,
+        DRAINING + "test_a_drain_is_not_undone_and_begun_again_while_another_pod_is_not_ready",
     ),
     Guard(
         "a volume stays where it may be all there is",
@@ -481,6 +521,27 @@ TABLE = (
         (["cluster_manager"], ["ingest"]),
     ),
     Guard(
+        "a vote moves before its owner loses the role",
+        gone(voting, "loses_vote", False),
+        LOSING + "test_votes_may_move_from_one_pool_to_another_in_one_edit",
+    ),
+    Guard(
+        "the last data nodes keep the role",
+        gone(gates, "is_going_to_lose", False),
+        LOSING + "test_the_only_data_pool_keeps_its_role_and_all_its_pods",
+    ),
+    Guard(
+        "shards leave before the role does",
+        gone(draining, "is_going_to_lose", False),
+        LOSING + "test_shards_leave_a_pool_that_loses_the_role_data",
+        ("ingest",),
+    ),
+    Guard(
+        "whoever gives goes after whoever gets",
+        gone(order, "is_going_to_lose", False),
+        LOSING + "test_votes_may_move_from_one_pool_to_another_in_one_edit",
+    ),
+    Guard(
         "who begins a cluster is settled once",
         lambda patch: patch.setattr(scene.Scene, "_bootstrapper", None),
         SCALING + "test_another_first_pool_of_managers_restarts_nobody",
@@ -494,6 +555,12 @@ TABLE = (
         "a drain that cannot end is told",
         gone(leaving, "why_nobody_takes"),
         SCALING + "test_a_drain_that_can_never_finish_stalls_and_says_why",
+    ),
+    Guard(
+        "the last data nodes stay",
+        gone(leaving, "heirs", frozenset({"somebody"})),
+        SCALING + "test_the_last_data_nodes_keep_their_shards_and_it_is_said_why",
+        ([operators_at_work.pool("managers", 3, "cluster_manager")],),
     ),
     Guard(
         "whoever leaves has no vote",

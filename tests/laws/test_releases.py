@@ -94,6 +94,8 @@ def test_every_z_stream_release_moves_straight_to_the_latest_of_its_stream(
     before: Source, data: st.DataObject
 ) -> None:
     wish = data.draw(wishes(before))._replace(zstream=True, replaces=None, skips=())
+    # One that is out already, and only gets more channels, need not be the latest there.
+    assume(wish.version not in before.by_version)
     after = _after(before, wish)
     assume(after is not None)
     assert after is not None

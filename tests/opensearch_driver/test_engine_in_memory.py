@@ -106,7 +106,7 @@ def test_it_sees_nothing_without_a_majority(memory: Memory, driver: OpenSearch) 
         ExcludeFromVoting("a"),
         ClearVotingExclusions(),
     ],
-    ids=repr,
+    ids=["hold", "let go", "exclude two", "exclude nobody", "flush", "exclude a voter", "all vote"],
 )
 def test_what_it_says_is_what_is_heard(memory: Memory, driver: OpenSearch, call: Call) -> None:
     driver.tell(call)

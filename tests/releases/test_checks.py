@@ -82,6 +82,24 @@ def test_each_repetition_is_told_at_its_own_place() -> None:
     assert all(c.remedy for c in found)
 
 
+def test_every_repetition_is_told_of_catalogs_of_releases_and_of_their_channels() -> None:
+    places = [NOTE.at(number) for number in range(3)]
+    catalogs = tuple(Variant("a", place=place) for place in places)
+    assert [c.place for c in complaints(replace(GOOD, catalogs=catalogs))] == places[1:]
+    releases = (Release("0.1.0", STABLE, place=place) for place in places)
+    assert [c.place for c in complaints(_released(*releases))] == [p.at("version") for p in places[1:]]
+    memberships = tuple(Membership("stable", place=place) for place in places)
+    assert [c.place for c in complaints(_released(Release("0.1.0", memberships)))] == places[1:]
+
+
+def test_every_catalog_is_looked_at() -> None:
+    catalogs = tuple(Variant(name, place=NOTE.at(name)) for name in ("a/b", "c", "d/e"))
+    assert [c.place for c in complaints(replace(GOOD, catalogs=catalogs))] == [
+        NOTE.at("a/b").at("name"),
+        NOTE.at("d/e").at("name"),
+    ]
+
+
 def test_a_release_is_not_repeated() -> None:
     found = _one(_released(Release("0.1.0", STABLE), Release("0.1.0", STABLE, place=ROW)))
     assert found.place == ROW.at("version")

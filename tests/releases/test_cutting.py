@@ -378,3 +378,31 @@ def test_a_release_is_above_every_head() -> None:
     known = source("- {version: 0.1.0, channels: [stable]}\n- {version: 0.5.0, channels: [stable]}")
     with pytest.raises(UsageError, match=r"0\.3\.0 is lower than 0\.5\.0"):
         cut(known, Wish("0.3.0", ("stable",), replaces="0.1.0"))
+
+
+def test_who_cuts_below_the_head_is_told_how_a_channel_is_opened() -> None:
+    with pytest.raises(UsageError) as caught:
+        cut(source(LINE), Wish("0.2.5", ("candidate",)))
+    assert (caught.value.hint or "").endswith(
+        "To open a channel, add a line to the file: `channels: [{name: NAME}]`"
+    )
+
+
+def test_an_edge_to_a_release_that_is_not_there_is_told_with_its_options() -> None:
+    with pytest.raises(UsageError) as caught:
+        cut(source(LINE), Wish("0.4.0", replaces="0.9.9"))
+    assert caught.value.message == "--replaces/--skips 0.9.9: there is no such release"
+
+
+def test_of_several_heads_the_last_is_to_be_replaced_and_the_first_skipped() -> None:
+    heads = "\n".join(f"- {{version: 0.{n}.0, channels: [stable]}}" for n in (1, 2, 3))
+    with pytest.raises(UsageError) as caught:
+        cut(source(heads), Wish("0.4.0"))
+    told = caught.value.message.rpartition(": ")[2].split(", ")
+    assert caught.value.hint == f"say what it replaces and skips: --replaces {told[-1]} --skips {told[0]}"
+
+
+def test_what_takes_the_place_of_a_release_keeps_its_edge_to_one_from_elsewhere() -> None:
+    known = source("- {version: 0.1.0, channels: [stable], from: {replaces: acme.v0.0.9}}")
+    done = cut(known, Wish("0.2.0", withdraw=("0.1.0",)))
+    assert done.source.releases[-1].origin == Origin("acme.v0.0.9", ("0.1.0",))

@@ -155,6 +155,7 @@ def test_what_is_required_of_others_is_a_dependency() -> None:
             {"type": "olm.constraint", "value": {"all": {}}},
         ),
     )
+    assert _additions(("mine", span)).dependencies is None
     for broken in ({"packageName": "etcd"}, {"versionRange": ">1.0.0"}, "etcd", None):
         assert _additions(("olm.package.required", broken)) == Additions()
 
@@ -190,6 +191,8 @@ def test_where_no_channel_is_the_default_it_is_the_one_with_the_highest_release(
     assert _back(*both).default_channel == "a"
     assert _back(declared(default="gone"), *both).default_channel == "a"
     assert _back(declared(default="z"), *both).default_channel == "z"
+    three = (channel("op.v1.0.0", "op.v3.0.0", name="a"), channel("op.v2.0.0", name="z"), bundle("op.v3.0.0"))
+    assert _back(*three, ONE, TWO).default_channel == "a"
     even = (channel("op.v1.0.0", name="a"), channel("op.v1.0.0", name="b"), channel(name="c"), ONE)
     assert _back(*even).default_channel == "b"
     assert _back(declared(default="gone"), ONE).default_channel == "gone"
@@ -209,9 +212,9 @@ def test_what_opm_refuses_is_not_made_a_source_of() -> None:
 
 
 def test_of_channels_declared_twice_the_first_by_name_is_told() -> None:
-    names = ("stable", "fast", "beta", "candidate", "next", "old", "z") * 2
-    channels = [channel("op.v1.0.0", name=name) for name in (*names, "alpha")]
-    assert "'beta'" in _refused(declared(), *channels, ONE).message
+    names = tuple(f"c{number}" for number in range(1, 10)) * 2
+    channels = [channel("op.v1.0.0", name=name) for name in (*names, "c0")]
+    assert "'c1'" in _refused(declared(), *channels, ONE).message
 
 
 def test_a_bundle_without_a_version_is_refused() -> None:

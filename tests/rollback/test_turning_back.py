@@ -229,6 +229,20 @@ def test_past_the_point_of_no_return_nothing_goes_back(rollback: str) -> None:
     )
 
 
+@pytest.mark.parametrize("rollback", ["Automatic", "Manual"])
+def test_past_the_point_of_no_return_a_better_version_takes_the_place_of_one_that_fails(
+    rollback: str,
+) -> None:
+    world = edited(deployed(rollback), version="3.2.0")
+    worked_until(world, RELEASE, lambda w: running(w).get("data-1") == "3.2.0")
+    worked(with_faults(world, logs_managers_2=Fault.CRASH), RELEASE)
+    assert status(world)["phase"] == "Stalled"
+    worked(edited(world, version=NEW), RELEASE, ticks=3)
+    assert status(world)["ledger"]["upgrade"] == f'["{OLD}","{NEW}"]'
+    settled(with_faults(world), RELEASE)
+    assert set(running(world).values()) == {NEW}
+
+
 def test_no_step_back_is_taken_when_the_way_closes_meanwhile() -> None:
     world = worked_until(upgrading(deployed(pools="three")), RELEASE, has_crossed)
     worked_until(edited(world, version=OLD), RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])

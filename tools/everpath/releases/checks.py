@@ -200,7 +200,7 @@ def _repeated(things: Iterable[_Thing], name: Callable[[_Thing], str]) -> Iterat
 
 def _meant(word: str, words: Iterable[str], else_: str | None = None) -> str:
     """The word that was probably meant, or all there are."""
-    known = sorted(words)
+    known = list(words)
     near = get_close_matches(word, known, n=1)
     if near:
         return f"did you mean {near[0]}?"

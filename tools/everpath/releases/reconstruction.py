@@ -9,7 +9,6 @@ from __future__ import annotations
 __all__ = ["reconstructed"]
 
 from collections.abc import Iterable, Iterator, Mapping
-from math import isfinite
 from typing import Any, Final
 
 from everpath.errors import UsageError
@@ -134,7 +133,7 @@ def _release(
     origins = {channel: _origin(entry, short) for channel, entry in entries.items()}
     distinct = set(origins.values())
     shared = distinct.pop() if len(distinct) == 1 else None
-    usual = f"{prefix}:v{version.replace('+', '-')}" if prefix else ""
+    usual = f"{prefix}:v{version.replace('+', '-')}" if prefix else None
     return Release(
         version,
         tuple(Membership(channel, None if shared else origin) for channel, origin in origins.items()),
@@ -175,7 +174,7 @@ def _is_exact(value: object) -> bool:
     if isinstance(value, list):
         return all(map(_is_exact, value))
     if isinstance(value, int | float):
-        return isfinite(value) and abs(value) <= _EXACT
+        return abs(value) <= _EXACT
     return value is None or isinstance(value, str)
 
 
