@@ -42,7 +42,6 @@ GROUPS: Final = (
             "rules.edges",
             "rules.streams",
             "rules.ranges",
-            "rules._trials",
             "rules._words",
             "rules.findings",
             "rules.waivers",
@@ -57,7 +56,10 @@ GROUPS: Final = (
             "tests/laws/test_opm_edits.py",
         ),
     ),
-    Group(("rules._edits", "rules.causes"), ("tests/rules_graph", "tests/rules_check/test_causes.py")),
+    Group(
+        ("rules._edits", "rules._trials", "rules.causes"),
+        ("tests/rules_graph", "tests/rules_check/test_causes.py", "tests/rules_check/test_trials.py"),
+    ),
     Group(("rules.check", "rules.registry"), ("tests/rules_check",)),
     Group(
         (

@@ -5,7 +5,7 @@ from __future__ import annotations
 __all__ = ["Trials"]
 
 from collections.abc import Container, Iterator, Mapping
-from enum import IntEnum
+from enum import IntEnum, auto
 from functools import cached_property
 from typing import TypeAlias
 
@@ -21,10 +21,10 @@ from everpath.rules.registry import Rule
 class _Fate(IntEnum):
     """How a walk ends, the best first."""
 
-    ARRIVES = 0
-    STAYS = 1
-    CIRCLES = 2
-    FAILS = 3
+    ARRIVES = auto()
+    STAYS = auto()
+    CIRCLES = auto()
+    FAILS = auto()
 
 
 #: What is said of somebody whom an edit would leave with a fate.
@@ -109,7 +109,7 @@ def _fates(graph: ChannelGraph, policy: PolicyName) -> Mapping[str, _Fate]:
         return dict.fromkeys(graph.entries, _Fate.FAILS)
     hops = v0.next if policy == "v0" else olm_v1.hops(graph)
     failing = v0.failures.keys() if policy == "v0" else _failing_v1(graph)
-    moves = {name: None if name in failing else hop for name, hop in hops.items()} if failing else hops
+    moves = {name: None if name in failing else hop for name, hop in hops.items()}
     good = frozenset(arrivals(graph, policy))
     ends = destinations(moves, graph.head, graph.entries)
     return {name: _fate(end, good, failing) for name, end in ends.items()}
@@ -119,8 +119,7 @@ def _failing_v1(graph: ChannelGraph) -> frozenset[str]:
     """Entries for which OLM v1 chooses a bundle that it then refuses."""
     bundles = ((name, graph.bundle(name)) for name in graph.entries)
     refused = {name for name, bundle in bundles if bundle is not None and extensions.defect(bundle)}
-    hops = olm_v1.hops(graph) if refused else {}
-    return frozenset(name for name, hop in hops.items() if (hop or name) in refused)
+    return frozenset(name for name, hop in olm_v1.hops(graph).items() if (hop or name) in refused)
 
 
 def _fate(end: Destination, good: Container[str], failing: Container[str]) -> _Fate:
@@ -134,5 +133,5 @@ def _fate(end: Destination, good: Container[str], failing: Container[str]) -> _F
 def _forks(graph: ChannelGraph) -> Iterator[str]:
     """Names that several entries replace of which none stands in another's line."""
     for target, replacers in graph.replacers.items():
-        if len(replacers) > 1 and len(graph.unrelated(r for r in replacers if r != target)) > 1:
+        if len(graph.unrelated(replacers)) > 1:
             yield target
