@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from everpath.graph import Abstract, ChannelGraph, Edge, EdgeKind, PackageGraph
-from everpath.model import Bundle, Channel, Entry, Package, Place
+from everpath.model import Bundle, Channel, Csv, Entry, Package, Place
 from everpath.versions import parse
 from graphs import channel_graph, package_graph
 
@@ -262,3 +262,15 @@ def test_some_successors_are_all_by_name_and_a_few_by_range() -> None:
     assert graph.some_successors("a", 2) == ([*named, ranged[0], ranged[2]], 1)
     assert graph.some_successors("a", 3) == graph.some_successors("a", 9) == (named + ranged, 0)
     assert graph.some_successors("gone", 9) == ([], 0)
+
+
+def test_a_stray_is_a_rendered_bundle_in_no_channel() -> None:
+    """A bundle's folder is none: what its CSV asks for puts it into a channel when it is rendered."""
+    place = Place("")
+    channel = Channel("stable", "p", place, (entry("a"),))
+    bundles = (
+        Bundle("a", "p", "1.0.0", place),
+        Bundle("b", "p", "2.0.0", place),
+        Bundle("c", "p", "3.0.0", place, csv=Csv(place)),
+    )
+    assert PackageGraph(Package("p", channels=(channel,), bundles=bundles)).strays == ("b",)
