@@ -11,7 +11,7 @@ from everpath.images.blobs import Blobs
 from everpath.images.content import Descriptor, Image, in_push_order
 from everpath.images.references import Reference
 from everpath.images.remote import Options, Step, push
-from registry_server import Registry, Reply
+from registry_server import Asked, Registry, Reply
 from small_images import index, layer_of, single
 
 Made = Callable[..., Options]
@@ -147,3 +147,95 @@ def test_a_web_page_where_a_blob_should_be_is_no_blob(
     server.faults.append(lambda _: Reply(200, b"<html>", {"Content-Type": "text/html"}))
     with pytest.raises(Unreachable, match="web page"):
         push(single(), reference, options())
+
+
+def test_a_truncated_copy_of_a_blob_is_sent_again(
+    server: Registry, options: Made, reference: Reference
+) -> None:
+    image = single(b"a whole layer")
+    push(image, reference, options())
+    server.blobs["team/catalog"][layer_of(image).digest] = b"a whole"
+    steps: list[Step] = []
+    push(image, reference, options(), steps.append)
+    assert [step.outcome for step in steps] == ["there", "sent", "there"]
+    assert server.blobs["team/catalog"][layer_of(image).digest] == b"a whole layer"
+
+
+def test_a_truncated_copy_is_not_mounted_from_another_repository(
+    server: Registry, options: Made, reference: Reference
+) -> None:
+    image = single(b"a whole layer")
+    for repository in ("team/base", "team/catalog"):
+        push(image, Reference(reference.registry, repository, "v1"), options())
+        server.blobs[repository][layer_of(image).digest] = b"a whole"
+    push(image, reference, options(mount_from=("team/base",)))
+    assert server.blobs["team/catalog"][layer_of(image).digest] == b"a whole layer"
+
+
+def test_a_registry_that_keeps_its_truncated_copy_is_told(
+    server: Registry, options: Made, reference: Reference
+) -> None:
+    image = single(b"a whole layer")
+    name = layer_of(image).digest
+    server.faults.append(
+        lambda asked: Reply(200, b"a whole") if asked.method == "HEAD" and name in asked.path else None
+    )
+    with pytest.raises(Unreachable, match=f"has a damaged copy of {name}"):
+        push(image, reference, options())
+    assert server.tag("team/catalog", "v1") is None
+
+
+def test_a_blob_by_another_digest_is_no_copy(server: Registry, options: Made, reference: Reference) -> None:
+    image = single(b"layer")
+    push(image, reference, options())
+    other = Reply(200, b"layer", {"Docker-Content-Digest": "sha256:" + "1" * 64})
+    server.fail("HEAD", layer_of(image).digest, other)
+    steps: list[Step] = []
+    push(image, reference, options(), steps.append)
+    assert [step.outcome for step in steps] == ["there", "sent", "there"]
+
+
+def test_a_truncated_manifest_is_sent_again(server: Registry, options: Made, reference: Reference) -> None:
+    image = single(b"layer")
+    push(image, reference, options())
+    cut = Reply(200, b"{", {"Docker-Content-Digest": image.root.digest})
+    server.fail("HEAD", "manifests/v1", cut)
+    push(image, reference, options())
+    assert len([path for path in server.said("PUT") if "manifests/v1" in path]) == 2
+
+
+@pytest.mark.parametrize("body", [b"{}", b""])
+def test_a_server_that_says_yes_to_everything_is_no_registry(
+    server: Registry, options: Made, reference: Reference, body: bytes
+) -> None:
+    def yes(asked: Asked) -> Reply:
+        if asked.method == "POST":
+            return Reply(202, b"", {"Location": "/somewhere"})
+        return Reply(201 if asked.path == "/somewhere" else 200, body)
+
+    server.faults.append(yes)
+    with pytest.raises(Unreachable):
+        push(single(b"layer"), reference, options())
+
+
+@pytest.mark.parametrize("status", [200, 202])
+def test_a_manifest_that_is_taken_without_a_receipt_is_asked_for(
+    server: Registry, options: Made, reference: Reference, status: int
+) -> None:
+    server.fail("PUT", "manifests/v1", Reply(status))
+    image = single(b"layer")
+    with pytest.raises(Unreachable, match="give back v1"):
+        push(image, reference, options())
+    push(image, reference, options())
+    server.fail("HEAD", "manifests/v1", Reply(404))
+    server.fail("PUT", "manifests/v1", Reply(status))
+    push(image, reference, options())
+
+
+def test_a_manifest_that_comes_back_as_another_is_told(
+    server: Registry, options: Made, reference: Reference
+) -> None:
+    server.fail("PUT", "manifests/v1", Reply(200))
+    server.fail("GET", "manifests/v1", Reply(200, b"{}"))
+    with pytest.raises(Unreachable, match="gives something else"):
+        push(single(b"layer"), reference, options())

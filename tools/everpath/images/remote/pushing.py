@@ -4,7 +4,6 @@ from __future__ import annotations
 
 __all__ = ["push"]
 
-from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urlencode
 
@@ -13,13 +12,12 @@ from everpath.images.content import Descriptor, Image, in_push_order, read_blob
 from everpath.images.references import Reference
 from everpath.images.remote.authority import Scope
 from everpath.images.remote.options import Options
+from everpath.images.remote.presence import Presence, presence, require_stored
 from everpath.images.remote.progress import Hear, Step, unheard
-from everpath.images.remote.refusals import is_html, misdirected
 from everpath.images.remote.session import Session
 from everpath.images.remote.transport import Answer
 from everpath.images.remote.uploads import Upload
 
-_LOOKED: Final = frozenset({200, 404})
 _STORED: Final = frozenset({200, 201, 202})
 
 
@@ -62,28 +60,32 @@ class _Push:
         return self._image.root
 
     def _blob(self, blob: Descriptor) -> None:
-        if self._found("blobs", blob.digest, {}) is not None:
+        found = presence(self._session, blob, blob.digest, self._scopes)
+        if found is Presence.THERE:
             self._hear(Step("blob", blob.digest, blob.size, "there"))
             return
-        started = self._mounted(blob)
+        # Registries keep the bytes of all repositories once: a mount would bring the damaged ones back.
+        started = self._mounted(blob) if found is Presence.ABSENT else None
         if started is not None and started.status == 201:
             started.body.close()
             self._hear(Step("blob", blob.digest, blob.size, "mounted"))
             return
+        self._send(blob, started)
+        if found is Presence.OTHER:
+            self._require_mended(blob)
+
+    def _send(self, blob: Descriptor, started: Answer | None) -> None:
         upload = Upload(self._session, self._image.content, blob, self._scopes)
         upload.send(started, lambda done: self._hear(Step("blob", blob.digest, blob.size, "sending", done)))
         self._hear(Step("blob", blob.digest, blob.size, "sent", blob.size))
 
-    def _found(self, kind: str, name: str, accept: Mapping[str, str]) -> Answer | None:
-        """What the registry says of something that it has."""
-        url = self._session.path(kind, name)
-        answer = self._session.ask(
-            "HEAD", url, "be pushed to for", hopes=_LOOKED, headers=accept, scopes=self._scopes
-        )
-        answer.body.close()
-        if answer.status == 200 and is_html(answer.headers, b""):
-            raise misdirected(self._session.host, 200)
-        return answer if answer.status == 200 else None
+    def _require_mended(self, blob: Descriptor) -> None:
+        """Some registries take a blob and keep the copy that they had, whatever it is."""
+        if presence(self._session, blob, blob.digest, self._scopes) is not Presence.THERE:
+            raise Unreachable(
+                f"{self._session.host} has a damaged copy of {blob.digest}, and keeps it whatever is sent",
+                hint="let who runs the registry delete that blob from its storage, then push again",
+            )
 
     def _mounted(self, blob: Descriptor) -> Answer | None:
         """What the registry says to taking a blob over from another repository: done (201), or an upload.
@@ -108,24 +110,19 @@ class _Push:
         return None
 
     def _manifest(self, manifest: Descriptor, name: str) -> None:
-        there = self._found("manifests", name, {"Accept": manifest.media_type})
-        if there is not None and there.headers.get("docker-content-digest") == manifest.digest:
+        if presence(self._session, manifest, name, self._scopes) is Presence.THERE:
             self._hear(Step("manifest", manifest.digest, manifest.size, "there"))
             return
+        sent = read_blob(self._image.content, manifest)
         answer = self._session.ask(
             "PUT",
             self._session.path("manifests", name),
             f"take {name} for",
             hopes=_STORED,
             headers={"Content-Type": manifest.media_type},
-            body=read_blob(self._image.content, manifest),
+            body=sent,
             scopes=self._scopes,
         )
         answer.body.close()
-        stored = answer.headers.get("docker-content-digest", manifest.digest)
-        if stored != manifest.digest:
-            raise Unreachable(
-                f"{self._session.host} stored {stored} where {manifest.digest} was sent",
-                hint="is there something between that changes what passes?",
-            )
+        require_stored(self._session, answer, sent, manifest, name)
         self._hear(Step("manifest", manifest.digest, manifest.size, "sent", manifest.size))

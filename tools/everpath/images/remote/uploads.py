@@ -12,6 +12,7 @@ from typing import BinaryIO, Final
 from everpath.errors import Unreachable, UnreadableInput
 from everpath.images.content import Content, Descriptor
 from everpath.images.remote.authority import Scope
+from everpath.images.remote.presence import Presence, presence
 from everpath.images.remote.refusals import refused, unreachable
 from everpath.images.remote.retries import asked_to_wait, is_passing
 from everpath.images.remote.session import Session
@@ -79,13 +80,8 @@ class Upload:
         return self._is_whole or self._offset == self._blob.size
 
     def _is_there(self) -> bool:
-        url = self._session.path("blobs", self._blob.digest)
-        looked = frozenset({200, 404})
-        answer = self._session.ask(
-            "HEAD", url, "say whether it has a blob of", hopes=looked, scopes=self._scopes
-        )
-        answer.body.close()
-        return answer.status == 200
+        found = presence(self._session, self._blob, self._blob.digest, self._scopes)
+        return found is Presence.THERE
 
     def _start(self) -> None:
         url = self._session.path("blobs", "uploads/")
