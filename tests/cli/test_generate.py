@@ -159,6 +159,34 @@ def test_a_released_bundle_stays_as_it_is_when_the_operator_moves_on(
     assert b"many" in tree(project)["bundles/acme/0.3.0/manifests/acme.clusterserviceversion.yaml"]
 
 
+def test_a_release_without_a_digest_that_becomes_another_is_warned_of_with_the_line_that_freezes_it(
+    everpath: Everpath, project: Path
+) -> None:
+    everpath("generate")
+    folder = project / "bundles/acme/0.1.0"
+    frozen = digest(files_below(folder))
+    manifests = project / "operator/manifests.yaml"
+    manifests.write_text(manifests.read_text().replace("Keeps acmes.", "Keeps many acmes."))
+    for arguments, code in ((["--check"], 1), ([], 0)):
+        answer = everpath("generate", *arguments)
+        assert answer.code == code
+        [warning] = [line for line in answer.err.splitlines() if "0.1.0" in line]
+        assert warning.startswith("warning: catalog/releases.yaml:")
+        assert "git restore bundles/acme/0.1.0" in warning
+        assert f"`bundle: {frozen}`" in warning
+        # The newest may still change.
+        assert "0.2.0 is not the newest" not in answer.err
+
+
+def test_a_release_without_a_digest_that_stays_as_it_is_is_nothing_to_tell(
+    everpath: Everpath, project: Path
+) -> None:
+    everpath("generate")
+    (project / "bundles/acme/0.2.0/metadata/annotations.yaml").write_text("")
+    (project / "catalog/acme/catalog.yaml").unlink()
+    assert everpath("generate").err == ""
+
+
 def test_bundles_that_others_made_are_taken_as_they_are(everpath: Everpath, project: Path) -> None:
     everpath("generate")
     text = (project / RELEASES).read_text().replace("operator: ../operator\n", "")

@@ -25,6 +25,12 @@ def test_nobody_has_edited_what_is_generated(file: Path, capsys: pytest.CaptureF
     assert run(["generate", "--check", "--file", str(file)]) == 0, capsys.readouterr().out
 
 
+def test_every_release_but_the_newest_is_frozen() -> None:
+    *earlier, newest = read_releases(str(CATALOG / "releases.yaml")).releases
+    assert [release.version for release in earlier if release.bundle is None] == []
+    assert newest.bundle is None
+
+
 def test_no_rule_warns_of_the_catalog_and_of_any_step_in_it(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["validate-graph", str(CATALOG), "--bundles", str(BUNDLES), "--no-config"]
     assert run([*arguments, "--fail-on", "warning"]) == 0, capsys.readouterr().out

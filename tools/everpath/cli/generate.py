@@ -19,7 +19,7 @@ from everpath.cli.options import config_options
 from everpath.cli.placing import Placement, pending, place
 from everpath.cli.project import file_option, open_project, pin_option, undisturbed
 from everpath.cli.project_files import Project
-from everpath.cli.remarks import tell_remarks
+from everpath.cli.remarks import tell_remarks, tell_rewritten
 from everpath.cli.vetting import objections, refused
 from everpath.cli.writing import write
 from everpath.errors import ExitCode
@@ -47,7 +47,8 @@ def generate(**options: Any) -> int:
 
     The same input gives the same bytes, on any machine and at any time, and a second run changes nothing. All
     files are written or none. What bundle validate or validate-graph would call an error is not written. A
-    bundle that is released is never changed: if its folder has been, generate fails and says so.
+    released bundle with a digest is never changed: if its folder has been, generate fails and says so. One
+    without a digest is made anew; where it is not the newest and becomes another, generate warns.
 
     \b
     $ everpath generate
@@ -88,6 +89,8 @@ def _generate(request: _Request) -> int:
 def _made(request: _Request, project: Project, config: Config) -> int:
     result = made(project, makers(), request.suffix)
     due = list(pending(result.placement))
+    if request.check and not request.quiet:
+        tell_rewritten(project, result)
     if request.output == "json":
         return _as_json(request, project, result, due, config)
     if request.check:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["remarks", "tell_remarks"]
+__all__ = ["remarks", "tell_remarks", "tell_rewritten"]
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,6 +15,7 @@ from everpath.cli.project_files import Project, line_of
 from everpath.compare import compare
 from everpath.contents import CSV, Manifest
 from everpath.formats.reading import read
+from everpath.formats.releases.frozen import digest, files_below
 from everpath.formats.text.first_document import first_document
 from everpath.model import Catalog, Place
 from everpath.outputs.plain import printable
@@ -24,7 +25,16 @@ from everpath.releases.source import Release
 
 def tell_remarks(project: Project, made: Made) -> None:
     """Every remark once, as a warning."""
-    for remark in dict.fromkeys(remarks(project, made)):
+    _tell(remarks(project, made))
+
+
+def tell_rewritten(project: Project, made: Made) -> None:
+    """Also where nothing is written: whoever follows --check's advice should know what it rewrites."""
+    _tell(_of_rewritten(project, made))
+
+
+def _tell(remarks: Iterable[str]) -> None:
+    for remark in dict.fromkeys(remarks):
         click.echo(f"warning: {printable(remark)}", err=True)
 
 
@@ -33,6 +43,7 @@ def remarks(project: Project, made: Made) -> Iterator[str]:
     yield from _of_variants(project)
     if not made.fresh:
         return
+    yield from _of_rewritten(project, made)
     yield from _of_bundle_images(project, made)
     yield from _of_operator_images(project, made)
     yield from _of_edges(project, made)
@@ -47,6 +58,19 @@ def _of_variants(project: Project) -> Iterator[str]:
 
 def _fresh(project: Project, made: Made) -> list[Release]:
     return [r for r in project.source.releases if project.bundle_folder(r) in made.fresh]
+
+
+def _of_rewritten(project: Project, made: Made) -> Iterator[str]:
+    """Only the newest release may still change unnoticed: those before it are out, frozen or not."""
+    for release in project.source.releases[:-1]:
+        folder = project.bundle_folder(release)
+        before = files_below(folder) if folder in made.fresh else {}
+        if before and before != made.bundles[folder]:
+            yield (
+                f"{project.line_of(release, 'version')}: {release.version} is not the newest release, has no "
+                f"`bundle:` digest, and its bundle becomes another: if it is out, git restore {folder}, and "
+                f"give it `bundle: {digest(before)}`"
+            )
 
 
 def _of_bundle_images(project: Project, made: Made) -> Iterator[str]:
