@@ -34,11 +34,13 @@ def test_a_full_disk_leaves_everything_as_it_was(
     before = tree(project)
 
     def full(draft: Path, _: bytes) -> None:
-        raise OSError(28, "No space left on device", str(draft))
+        del draft
+        raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(placing, "_write", full)
     answer = everpath("generate")
     assert answer.code == 2
+    assert "cannot write bundles/acme/0.2.1/" in answer.err
     assert "No space left on device" in answer.err
     assert tree(project) == before
 
@@ -57,6 +59,52 @@ def test_what_a_killed_run_has_left_is_cleared_away_and_freezes_nothing(
     assert everpath("generate").code == 0
     assert not left.exists()
     assert everpath("release", "0.3.0", "-q").code == 0
+
+
+def test_a_bundle_with_drafts_in_the_shelter_is_not_frozen(everpath: Everpath, project: Path) -> None:
+    everpath("generate")
+    left = project / ".catalog.drafts/7/new/bundles/acme/0.2.0/manifests/acme.clusterserviceversion.yaml"
+    left.parent.mkdir(parents=True)
+    left.write_text("half")
+    answer = everpath("release", "0.3.0", "-q")
+    assert answer.code == 2
+    assert "bundles/acme/0.2.0 may be half a bundle" in answer.err
+    assert everpath("generate").code == 0
+    assert not (project / ".catalog.drafts").exists()
+    assert everpath("release", "0.3.0", "-q").code == 0
+
+
+def test_drafts_of_other_files_and_drafts_of_drafts(everpath: Everpath, project: Path) -> None:
+    everpath("generate")
+    others = project / ".catalog.drafts/7/new/catalog/other.yaml"
+    twice = project / ".catalog.drafts/8/old/.catalog.drafts/7/old/catalog/releases.yaml"
+    for path in (others, twice):
+        path.parent.mkdir(parents=True)
+        path.write_text("half")
+    assert everpath("generate").code == 0
+    assert others.exists()
+    assert not twice.exists()
+
+
+def test_where_there_can_be_no_shelter_drafts_stand_beside_the_files(
+    everpath: Everpath, project: Path
+) -> None:
+    (project / ".catalog.drafts").write_text("in the way")
+    assert everpath("generate").code == 0
+    assert not [name for name in tree(project) if name.endswith((".new", ".old"))]
+
+
+def test_a_source_in_the_current_folder_has_its_shelter_beside_that(
+    everpath: Everpath, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project / "catalog")
+    with monkeypatch.context() as patch:
+        patch.setattr("everpath.cli.placing._Work.undo", lambda _: None)
+        _kill_at(patch, 12)
+        everpath("generate")
+    assert (project / ".catalog.drafts").is_dir()
+    assert everpath("generate").code == 0
+    assert not (project / ".catalog.drafts").exists()
 
 
 def test_what_a_killed_run_has_left_beside_the_catalog_is_cleared_away(
@@ -94,8 +142,11 @@ def test_a_release_killed_at_any_step_is_cut_or_not_and_generating_finishes_it(
         with monkeypatch.context() as patch:
             _kill_at(patch, step)
             is_over = everpath("release", "0.3.0", "-q").code == 0
+        drafts = [name for name in tree(project / "catalog") if name.rpartition("/")[2].startswith(".")]
+        assert drafts == [".indexignore"], "opm reads hidden files, too"
         assert everpath("generate").code == 0, step
         assert tree(project) in (before, after), step
+        assert not (project / ".catalog.drafts").exists()
         if is_over:
             return
     pytest.fail("there are no more steps than that")

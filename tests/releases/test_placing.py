@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from everpath.cli import placing
+from everpath.cli.drafts import Shelter
 from everpath.cli.placing import Placement, pending, place
 from everpath.errors import UsageError
 
@@ -122,6 +123,24 @@ def test_where_nothing_can_be_linked_the_old_file_is_copied(
     place(before)
     assert (tmp_path / "changed").read_bytes() == b"new"
     assert not list(tmp_path.glob(".*"))
+
+
+def test_between_file_systems_a_copy_beside_its_place_is_moved_in(
+    tmp_path: Path, before: Placement, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = Path.replace
+
+    def replace(old: Path, new: Path) -> Path:
+        if old.parent != new.parent:
+            raise OSError(18, "Invalid cross-device link")
+        return real(old, new)
+
+    sheltered = before._replace(shelter=Shelter.beside(tmp_path / "changed"))
+    monkeypatch.setattr(Path, "replace", replace)
+    place(sheltered)
+    assert (tmp_path / "changed").read_bytes() == b"new"
+    assert not (tmp_path / "stale").exists()
+    assert not list(tmp_path.rglob(".*"))
 
 
 def _half_a_copy(_: Path, kept: Path) -> None:

@@ -102,7 +102,7 @@ def init(catalog: str | None, package: str | None, channel: str | None, file: st
     content = source_text(start.source, _schema(path), start.remarks).encode()
     sources = Sources()
     project = Project(path, read_text(content, str(path), sources), sources, start.blobs)
-    placement = Placement({path: content, **start.files})
+    placement = Placement({path: content, **start.files}, shelter=project.shelter)
     if start.source.releases and (start.blobs is not None or start.source.bundles):
         all_files = made(project, makers()).placement
         placement = all_files._replace(files={**all_files.files, path: content})

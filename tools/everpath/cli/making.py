@@ -9,6 +9,7 @@ from __future__ import annotations
 __all__ = ["Files", "Made", "Makers", "Packed", "frozen_digests", "made"]
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -113,7 +114,8 @@ def made(project: Project, makers: Makers, suffix: str | None = None) -> Made:
     stale += _stale_catalogs(project, files)
     stale += drafts_below(project.bundles) if source.operator else ()
     stale += drafts_of((project.file, *files))
-    placement = Placement(files, tuple(sorted(set(stale))), project.file)
+    stale += project.shelter.left_of((project.file, *files), project.bundles if source.operator else None)
+    placement = Placement(files, tuple(sorted(set(stale))), project.file, project.shelter)
     return Made(placement, bundles, frozenset(fresh), tuple(catalogs), origins)
 
 
@@ -132,7 +134,7 @@ def frozen_digests(project: Project) -> dict[str, str]:
     for release in project.source.releases:
         folder = project.bundle_folder(release)
         if release.bundle is None and (files := files_below(folder)):
-            _require_finished(folder)
+            _require_finished(project, folder)
             _require_whole(project, release, files)
             found[project.source.name_of(release)] = digest(files)
     return found
@@ -154,11 +156,11 @@ def _released(project: Project, release: Release) -> Files:
     return files
 
 
-def _require_finished(folder: Path) -> None:
+def _require_finished(project: Project, folder: Path) -> None:
     """A bundle that a run was killed over may lack files, and must not be frozen so."""
-    if draft := next(drafts_below(folder), None):
+    if draft := next(chain(drafts_below(folder), project.shelter.left_of((), folder)), None):
         raise ReleasesError(
-            f"{folder} may be half a bundle: a run was killed over it, and left {draft.name}",
+            f"{folder} may be half a bundle: a run was killed over it, and left {draft}",
             hint="everpath generate finishes it; then cut the release",
             file=str(folder),
         )

@@ -1,15 +1,16 @@
 """Puts many files in their places: all of them or none.
 
-First every file is written aside, next to its place; then each is moved over the old one, which has a second
-name until all are in place. Whatever fails on the way, what was done is undone. A run that is killed leaves
-every file old or new, and none missing; the source comes first, so that `everpath generate` finishes what the
-run was about, and removes the drafts that it left.
+First every file is written aside, in a shelter or next to its place; then each is moved over the old one,
+which has a second name until all are in place. Whatever fails on the way, what was done is undone. A run that
+is killed leaves every file old or new, and none missing; the source comes first, so that `everpath generate`
+finishes what the run was about, and removes the drafts that it left.
 """
 
 from __future__ import annotations
 
 __all__ = ["Placement", "pending", "place"]
 
+import errno
 import os
 import shutil
 import stat
@@ -19,15 +20,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from everpath.cli.drafts import Shelter
 from everpath.errors import UsageError
 
 
 class Placement(NamedTuple):
-    """Files by path, and paths that must not be there. All of them follow from `first`, if that is named."""
+    """Files by path, and paths that must not be there. All of them follow from `first`, if that is named.
+
+    Drafts are written into the shelter; without one, next to the files.
+    """
 
     files: Mapping[Path, bytes]
     stale: tuple[Path, ...] = ()
     first: Path | None = None
+    shelter: Shelter | None = None
 
 
 def pending(placement: Placement) -> Iterator[tuple[str, Path]]:
@@ -48,7 +54,7 @@ def place(placement: Placement) -> list[tuple[str, Path]]:
     first = _meant(placement.first) if placement.first else None
     placement = placement._replace(files={_meant(path): c for path, c in placement.files.items()})
     due = list(pending(placement))
-    work = _Work()
+    work = _Work(placement.shelter)
     try:
         for what, path in due:
             if what != "delete":
@@ -94,6 +100,7 @@ def _content(path: Path) -> bytes | None:
 class _Work:
     """What has been done so far, and with it how to undo it."""
 
+    shelter: Shelter | None = None
     # Not the process: in containers that share a folder every run has the same number.
     run: int = field(default_factory=lambda: int.from_bytes(os.urandom(6), "big"))
     folders: list[Path] = field(default_factory=list)
@@ -104,7 +111,12 @@ class _Work:
         self._make_folders(path.parent)
         draft = self._aside(path, "new")
         self.drafts[path] = draft
-        _write(draft, content)
+        try:
+            _write(draft, content)
+        except OSError as error:
+            # A full disk says no name, and that of the draft would tell nobody anything.
+            error.filename = str(path)
+            raise
         with suppress(FileNotFoundError):
             draft.chmod(stat.S_IMODE(path.stat().st_mode))
 
@@ -117,7 +129,8 @@ class _Work:
             self.folders.append(each)
 
     def _aside(self, path: Path, word: str) -> Path:
-        return path.with_name(f".{path.name}.{self.run}.{word}")
+        sheltered = self.shelter and self.shelter.place_for(path, self.run, word)
+        return sheltered or path.with_name(f".{path.name}.{self.run}.{word}")
 
     def put(self, path: Path, *, is_new: bool) -> None:
         """Give the old file a second name, and move the new one over it: at no time is there none."""
@@ -144,12 +157,18 @@ class _Work:
         for folder in reversed(self.folders):
             with suppress(OSError):
                 folder.rmdir()
+        self._sweep()
 
     def finish(self) -> None:
         for _, kept in self.replaced:
             if kept is not None:
                 with suppress(OSError):
                     kept.unlink()
+        self._sweep()
+
+    def _sweep(self) -> None:
+        if self.shelter is not None:
+            self.shelter.sweep()
 
     def _discard(self) -> None:
         for draft in self.drafts.values():
@@ -184,7 +203,24 @@ def _copy(path: Path, kept: Path) -> None:
 
 
 def _rename(old: Path, new: Path) -> None:
-    old.replace(new)
+    try:
+        old.replace(new)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        _carry(old, new)
+
+
+def _carry(old: Path, new: Path) -> None:
+    """Between file systems: a copy beside its place takes the last step, so that the file is never half."""
+    beside = new.with_name(f".{new.name}.{int.from_bytes(os.urandom(6), 'big')}.new")
+    try:
+        _copy(old, beside)
+        beside.replace(new)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
+    old.unlink()
 
 
 def _remove_empty(folder: Path) -> None:

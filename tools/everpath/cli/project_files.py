@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+from everpath.cli.drafts import Shelter
 from everpath.errors import UnreadableInput
 from everpath.formats import positions
 from everpath.formats.fbc.blobs import read_blobs
@@ -42,6 +43,11 @@ class Project:
     def folder(self) -> Path:
         """The folder of the source, which is that of the catalog."""
         return self.file.parent
+
+    @property
+    def shelter(self) -> Shelter:
+        """Where files are written aside."""
+        return Shelter.beside(self.folder)
 
     def beside(self, path: str) -> Path:
         """A path of the file, which counts from the file's folder."""
