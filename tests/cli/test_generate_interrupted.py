@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from commandline import Everpath
 from everpath.cli import placing
+from everpath.cli.ending import ended_tidily
 from projects import tree, write_operator, write_releases
 
 TWO = """
@@ -150,6 +152,49 @@ def test_a_release_killed_at_any_step_is_cut_or_not_and_generating_finishes_it(
         if is_over:
             return
     pytest.fail("there are no more steps than that")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there are no such signals")
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_a_release_told_to_end_at_any_step_is_cut_or_not(
+    everpath: Everpath, project: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    everpath("generate")
+    before = tree(project)
+    for step in (1, 5, 9, 10, 11, 12):
+        with monkeypatch.context() as patch:
+            _signal_at(patch, step, getattr(signal, name))
+            answer = everpath("release", "0.3.0", "-q")
+        assert (answer.code, answer.err.splitlines()[-1]) == (130, "everpath: interrupted"), step
+        assert tree(project) == before, step
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def _signal_at(patch: pytest.MonkeyPatch, number: int, signal_number: int) -> None:
+    """After that step the process gets a signal, and some more while it puts everything back."""
+    steps = iter(range(1, number))
+
+    def counted(step: Callable[..., None]) -> Callable[..., None]:
+        def run(*arguments: object) -> None:
+            step(*arguments)
+            if next(steps, None) is None:
+                os.kill(os.getpid(), signal_number)
+
+        return run
+
+    for name in ("_make", "_write", "_keep", "_rename", "_move"):
+        patch.setattr(placing, name, counted(getattr(placing, name)))
+
+
+def test_what_nohup_set_aside_stays_so() -> None:
+    if not hasattr(signal, "SIGHUP"):
+        pytest.skip("there is no such signal")
+    earlier = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with ended_tidily():
+            assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, earlier)
 
 
 def _kill_at(patch: pytest.MonkeyPatch, number: int) -> None:

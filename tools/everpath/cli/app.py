@@ -13,10 +13,12 @@ from typing import Final, NoReturn
 import click
 
 from everpath import __url__, __version__
+from everpath.cli.ending import ended_tidily
 from everpath.cli.lazy import LazyCommand, LazyGroup
 from everpath.errors import EverpathError, ExitCode, UnreadableInput, UsageError
 
-# What shells report for a process ended by Ctrl-C or by a closed pipe, and sysexits' "internal error".
+# What shells report for a process ended by Ctrl-C (here also by SIGTERM or SIGHUP) or by a closed pipe,
+# and sysexits' "internal error".
 _INTERRUPTED: Final = 130
 _PIPE_CLOSED: Final = 141
 _INTERNAL: Final = 70
@@ -89,6 +91,7 @@ def cli() -> None:
       0  nothing wrong          3  input that cannot be read
       1  findings               4  a cluster or registry that does not answer
       2  a wrong command line   70 a fault of everpath itself
+    130  ended by Ctrl-C, SIGTERM or SIGHUP, with nothing half written
     """
 
 
@@ -111,7 +114,8 @@ def main() -> NoReturn:
 def run(arguments: Sequence[str] | None = None) -> int:  # noqa: PLR0911 - one for each way to end
     """The exit code of one call. Nothing expected ends in a traceback."""
     try:
-        code = _called(sys.argv[1:] if arguments is None else arguments)
+        with ended_tidily():
+            code = _called(sys.argv[1:] if arguments is None else arguments)
         if sys.stdout is not None:
             sys.stdout.flush()
     except EverpathError as error:

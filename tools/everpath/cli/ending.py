@@ -2,26 +2,49 @@
 
 from __future__ import annotations
 
-__all__ = ["ended_tidily"]
+__all__ = ["ended_tidily", "unhurried"]
 
-import signal
-import threading
-from collections.abc import Iterator
+# `signal` is this module with names for numbers, and takes longer to import than a small catalog to judge.
+import _signal as signal  # type: ignore[import-not-found]
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import Any, Final, NoReturn
+
+# SIGTERM is how CI and Kubernetes cancel a job, SIGHUP how a terminal goes. Windows has no such thing.
+_ENDS: Final = tuple(
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
+)
 
 
 @contextmanager
 def ended_tidily() -> Iterator[None]:
-    """Within it SIGTERM, with which CI and Kubernetes cancel a job, does what Ctrl-C does."""
-    if threading.current_thread() is not threading.main_thread():
+    """Within it every signal that asks for the end does what Ctrl-C does; what nohup set aside stays so."""
+    with _answered(_interrupt, [each for each in _ENDS if signal.getsignal(each) == signal.SIG_DFL]):
         yield
-        return
-    before = signal.signal(signal.SIGTERM, _interrupt)
+
+
+@contextmanager
+def unhurried() -> Iterator[None]:
+    """Within it nobody is told to end: for the few steps that leave a mess when they are broken off."""
+    with _answered(signal.SIG_IGN, _ENDS):
+        yield
+
+
+@contextmanager
+def _answered(answer: Any, numbers: Iterable[int]) -> Iterator[None]:
+    before: dict[int, Any] = {}
+    try:
+        for number in numbers:
+            # None is for what was not set from Python, and cannot be set back by it.
+            before[number] = signal.signal(number, answer) or signal.SIG_DFL
+    except ValueError:
+        # Only the main thread may say what becomes of signals, and only it hears them.
+        before = {}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+        for number, earlier in before.items():
+            signal.signal(number, earlier)
 
 
 def _interrupt(_number: int, _frame: object) -> NoReturn:

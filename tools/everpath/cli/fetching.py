@@ -14,7 +14,6 @@ from pathlib import Path
 
 import click
 
-from everpath.cli.ending import ended_tidily
 from everpath.cli.image_inputs import forget
 from everpath.errors import Unreachable, UsageError
 from everpath.formats.bundles.index_cache import IndexCache
@@ -36,8 +35,7 @@ def fetch(text: str, progress: Progress | None) -> tuple[str, str]:
     located = parse_located(text)
     store = _store()
     digest = located.reference.digest if located.reference else None
-    with ended_tidily():
-        kept = (store.find(digest) if digest else None) or _fetched(text, located, store, progress)
+    kept = (store.find(digest) if digest else None) or _fetched(text, located, store, progress)
     return kept.folder, f"{located}:{kept.root}"
 
 

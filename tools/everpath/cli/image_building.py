@@ -20,7 +20,6 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 import click
 
-from everpath.cli.ending import ended_tidily
 from everpath.cli.options import comma_list
 from everpath.cli.telling import tell
 from everpath.cli.writing import write as write_text
@@ -193,8 +192,7 @@ def write(request: Request, recipe: Recipe, where: Located) -> None:
     image = build(recipe)
     digest = _digest(image, where)
     if not request.dry_run:
-        with ended_tidily():
-            _write(image, where)
+        _write(image, where)
     if request.print_digest:
         write_text([f"{digest}\n"], None, machine=True)
         return

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from everpath.cli.drafts import Shelter
+from everpath.cli.ending import unhurried
 from everpath.errors import UsageError
 
 
@@ -62,11 +63,13 @@ def place(placement: Placement) -> list[tuple[str, Path]]:
         for what, path in sorted(due, key=lambda each: each[1] != first):
             work.put(path, is_new=what != "delete")
     except BaseException as error:
-        work.undo()
+        with unhurried():
+            work.undo()
         if isinstance(error, OSError):
             raise _refused(error) from error
         raise
-    work.finish()
+    with unhurried():
+        work.finish()
     for what, path in due:
         if what == "delete":
             _remove_empty(path.parent)
@@ -125,8 +128,9 @@ class _Work:
         while not missing[-1].exists():
             missing.append(missing[-1].parent)
         for each in reversed(missing[:-1]):
-            _make(each)
+            # On record first, here and below: a signal may come between any two lines.
             self.folders.append(each)
+            _make(each)
 
     def _aside(self, path: Path, word: str) -> Path:
         sheltered = self.shelter and self.shelter.place_for(path, self.run, word)
@@ -135,11 +139,11 @@ class _Work:
     def put(self, path: Path, *, is_new: bool) -> None:
         """Give the old file a second name, and move the new one over it: at no time is there none."""
         kept = self._aside(path, "old") if os.path.lexists(path) else None
+        self.replaced.append((path, kept))
         if kept is not None and is_new:
             _keep(path, kept)
         elif kept is not None:
             _rename(path, kept)
-        self.replaced.append((path, kept))
         if is_new:
             _rename(self.drafts[path], path)
 
@@ -148,7 +152,7 @@ class _Work:
         for path, kept in reversed(self.replaced):
             with suppress(OSError):
                 if kept is not None:
-                    kept.replace(path)
+                    _move(kept, path)
                     # Two names of one file are left as they are by that.
                     kept.unlink(missing_ok=True)
                 else:
@@ -203,6 +207,10 @@ def _copy(path: Path, kept: Path) -> None:
 
 
 def _rename(old: Path, new: Path) -> None:
+    _move(old, new)
+
+
+def _move(old: Path, new: Path) -> None:
     try:
         old.replace(new)
     except OSError as error:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from everpath.cli.ending import ended_tidily
 from everpath.cli.registries import Transfer, Wishes, registry_options, told_options
 from everpath.cli.writing import write
 from everpath.errors import UsageError
@@ -80,7 +79,7 @@ def _pull(kind: str, text: str, options: dict[str, Any]) -> None:
     located = parse_located(text)
     out = options["output"] or _usual(located)
     target = _target(out)
-    with ended_tidily(), Transfer(quiet=options["quiet"]) as told:
+    with Transfer(quiet=options["quiet"]) as told:
         image = open_image(located, Wishes.of(options).options())
         if target is None:
             _extract(kind, heard(image, told), out, str(located))
