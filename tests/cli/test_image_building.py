@@ -243,6 +243,17 @@ def test_hidden_metadata_is_read_by_opm_and_goes_in(everpath: Everpath, bundle: 
     assert "metadata/.annotations.yaml" in inside(open_archive("acme.v1.0.0.oci.tar"), here / "out")
 
 
+@pytest.mark.parametrize("options", [(), ("--no-check",)], ids=" ".join)
+def test_annotations_that_only_a_draft_has_make_no_image(
+    everpath: Everpath, bundle: Path, here: Path, options: tuple[str, ...]
+) -> None:
+    (bundle / "metadata/annotations.yaml").rename(bundle / "metadata/.annotations.yaml.5.new")
+    answer = everpath("bundle", "build", "bundle", *options)
+    assert answer.code == 3
+    assert "bundle/metadata/.annotations.yaml.5.new would not be in the image" in answer.err
+    assert not list(here.glob("*.tar"))
+
+
 @pytest.mark.parametrize("prefix", ["bundle/", ""])
 def test_other_layouts_of_a_bundle_become_the_usual_one(everpath: Everpath, here: Path, prefix: str) -> None:
     """`bundle/manifests`, as repositories have it, and manifests in the folder itself."""

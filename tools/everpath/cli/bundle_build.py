@@ -28,7 +28,7 @@ from everpath.formats.bundles.contents import read_contents
 from everpath.formats.sources import Sources
 from everpath.images.building import Recipe
 from everpath.images.content import Platform
-from everpath.images.folders import bundle_files
+from everpath.images.folders import BundleFiles, bundle_files
 from everpath.model import Place
 from everpath.rendering.bundles import render_bundle
 from everpath.rendering.refusals import Refusal
@@ -93,6 +93,7 @@ def _recipe(
         return ExitCode.UNREADABLE if is_broken else ExitCode.FINDINGS
     labels = _labels(contents, folder)
     files = bundle_files(folder)
+    _require_inside(contents, files)
     for stray in files.left_out:
         warn(f"{stray} is left out: OLM does not read it", Place(""), None, sources)
     return Recipe(
@@ -121,6 +122,23 @@ def _refusals(folder: str, contents: Contents) -> Iterator[Refusal]:
     selection = Selection(rules=_RULES, subjects=FOLDERS)
     for finding in judge_folders([read_folder(folder, Surroundings())], selection).findings:
         yield Refusal(finding.message, finding.place, finding.fix)
+
+
+def _require_inside(contents: Contents, files: BundleFiles) -> None:
+    """Whatever the bundle was judged by, and labelled with, must go in: without it, it is another bundle.
+
+    opm's reader tries every file of metadata/, also a hidden draft or a backup that is none of it.
+    """
+    held = {member.source for member in files.members}
+    read = [manifest.place for manifest in contents.manifests]
+    read += (each.place for each in (*contents.dependencies, *contents.properties))
+    for file in (at.file for at in (contents.annotations_place, *read) if at is not None):
+        if file not in held:
+            raise UnreadableInput(
+                f"{file} would not be in the image, and the bundle is nothing without it",
+                hint="is it a draft or a backup? give it its name back, such as metadata/annotations.yaml",
+                file=file,
+            )
 
 
 def _labels(contents: Contents, folder: str) -> dict[str, str]:
