@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import resource
 import time
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from catalogs import large_catalog
+from catalogs import large_catalog, write_fbc
+from everpath.serving.registry import Served
 from registries import Ask, asked, reachable
 from serving_here import Running, serving
 
@@ -85,3 +89,19 @@ def test_who_does_not_end_is_ended_after_the_grace(big: Path) -> None:
         running.end()
         assert running.has_ended.wait(60)
         call.cancel()
+
+
+def test_all_servers_end_at_the_same_time_so_that_the_grace_counts_once(tmp_path: Path) -> None:
+    met = asyncio.Barrier(2)
+    closed = []
+
+    @asynccontextmanager
+    async def front(_served: Served, _heard: Callable[[int], None]) -> AsyncIterator[str]:
+        yield "somewhere"
+        # One that is closed before the other begins to waits for it in vain.
+        await asyncio.wait_for(met.wait(), 10)
+        closed.append(front)
+
+    with serving(write_fbc(tmp_path, "a"), fronts=[front, front]):
+        pass
+    assert len(closed) == 2

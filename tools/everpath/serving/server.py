@@ -9,7 +9,7 @@ import signal
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
@@ -23,6 +23,8 @@ from everpath.serving.health import Health
 from everpath.serving.metrics import Metrics, metrics_page
 from everpath.serving.registry import Served, registry_handlers
 from everpath.serving.snapshots import Snapshot
+
+_T = TypeVar("_T")
 
 #: Something else that serves the same catalog while it is open; gives where it does. It tells the code of
 #: each answer, from any thread.
@@ -68,12 +70,12 @@ async def serve(
     served, metrics, health = Served(snapshot), Metrics(), Health()
     following = Following(served, metrics, health, say)
     end = end or _end_asked_for()
-    async with AsyncExitStack() as stack:
-        address = await stack.enter_async_context(_grpc(served, settings, metrics, health))
+    async with _Together() as servers, AsyncExitStack() as stack:
+        address = await servers.opened(_grpc(served, settings, metrics, health))
         if settings.metrics is not None:
-            say(f"metrics on {await stack.enter_async_context(metrics_page(metrics, settings.metrics))}")
+            say(f"metrics on {await servers.opened(metrics_page(metrics, settings.metrics))}")
         for front in fronts:
-            say(f"serving on {await stack.enter_async_context(front(served, metrics.fetched))}")
+            say(f"serving on {await servers.opened(front(served, metrics.fetched))}")
         following.look_closer()
         stack.push_async_callback(following.end)
         if settings.watch:
@@ -82,6 +84,28 @@ async def serve(
         ready(address)
         await end.wait()
         say("ending: no further calls, streams go on for a while")
+
+
+class _Together:
+    """Servers that close at the same time, so that the grace they all have counts once."""
+
+    def __init__(self) -> None:
+        self._open: list[AsyncExitStack] = []
+
+    async def opened(self, server: AbstractAsyncContextManager[_T]) -> _T:
+        """What the server gives once it is open."""
+        stack = AsyncExitStack()
+        value = await stack.enter_async_context(server)
+        self._open.append(stack)
+        return value
+
+    async def __aenter__(self) -> _Together:
+        return self
+
+    async def __aexit__(self, *_error: object) -> None:
+        ends = await asyncio.gather(*(each.aclose() for each in self._open), return_exceptions=True)
+        for error in filter(None, ends):
+            raise error
 
 
 def _end_asked_for() -> asyncio.Event:
