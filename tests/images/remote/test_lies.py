@@ -50,6 +50,15 @@ def test_an_upload_to_what_is_no_address_is_told(
         push(single(b"layer"), reference, options())
 
 
+def test_a_redirect_to_a_file_is_no_matter_of_encryption(
+    server: Registry, options: Made, reference: Reference
+) -> None:
+    server.fail("GET", "manifests", Reply(307, b"", {"Location": "file:///etc/passwd"}))
+    with pytest.raises(Unreachable, match="passwd', which is no address of a registry") as caught:
+        resolve(reference, options())
+    assert "--insecure" not in (caught.value.hint or "")
+
+
 @pytest.mark.parametrize("host", ["a..b", f"{'x' * 64}.test"])
 def test_a_host_that_no_name_can_be_is_told_at_once(options: Made, slept: list[float], host: str) -> None:
     with pytest.raises(Unreachable, match="cannot be asked"):

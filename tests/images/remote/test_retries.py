@@ -9,7 +9,9 @@ import pytest
 from everpath.errors import Unreachable
 from everpath.images.references import Reference
 from everpath.images.remote import Options, push, resolve
+from everpath.images.remote.connections import Connections
 from everpath.images.remote.retries import Patience, asked_to_wait
+from everpath.images.remote.transport import Answer, Broken, Request
 from registry_server import Registry, Reply
 from small_images import single
 
@@ -63,6 +65,56 @@ def test_nobody_waits_for_an_hour(
     assert "3600 seconds" in (caught.value.hint or "")
 
 
+@pytest.mark.parametrize(
+    ("stated", "words"),
+    [
+        ("Fri, 13 Nov 2099 10:00:00 GMT", "wait (until Fri, 13 Nov 2099 10:00:00 GMT, it says), or"),
+        ("when pigs fly", "wait, or log in"),
+    ],
+)
+def test_a_date_to_wait_for_is_told_as_one(
+    server: Registry, options: Made, reference: Reference, stated: str, words: str
+) -> None:
+    server.faults.append(lambda _: Reply(429, b"", {"Retry-After": stated}))
+    with pytest.raises(Unreachable) as caught:
+        resolve(reference, options())
+    assert words in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("drops", [1, 2, 3, 4, 5])
+def test_connections_dropped_at_first_contact_do_not_decide_for_tls(
+    server: Registry, options: Made, reference: Reference, slept: list[float], drops: int
+) -> None:
+    push(single(), reference, options())
+    wire = _Dropping(drops)
+    assert resolve(reference, options(wire=wire)).root == single().root
+    # Each look is at both: an even number of drops is one look in vain for every two.
+    assert slept == [1, 2, 4][: drops // 2]
+
+
+def test_who_never_answers_is_given_up_without_advice_that_was_followed(
+    options: Made, reference: Reference, slept: list[float]
+) -> None:
+    with pytest.raises(Unreachable, match="hung up") as caught:
+        resolve(reference, options(wire=_Dropping(1000)))
+    assert slept == [1, 2, 4, 8]
+    assert "--insecure" not in (caught.value.hint or "")
+
+
+class _Dropping:
+    """The real thing, but for the first connections, which are dropped."""
+
+    def __init__(self, drops: int) -> None:
+        self._left = drops
+        self._behind = Connections(verify=False, cacert=None, timeout=60.0)
+
+    def send(self, request: Request) -> Answer:
+        self._left -= 1
+        if self._left >= 0:
+            raise Broken("it hung up")
+        return self._behind.send(request)
+
+
 def test_a_dropped_connection_is_made_again(
     server: Registry, options: Made, reference: Reference, slept: list[float]
 ) -> None:
@@ -80,6 +132,8 @@ def test_a_dropped_connection_is_made_again(
         ("0", 0),
         ("120", 120),
         ("Mon, 12 Jan 1970 13:48:20 GMT", 500),
+        ("Mon Jan 12 13:48:20 1970", 500),
+        ("Monday, 12-Jan-70 13:48:20 GMT", 500),
         ("yesterday", None),
         ("-5", None),
         ("", None),

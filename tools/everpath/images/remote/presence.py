@@ -11,7 +11,7 @@ from typing import Final
 from everpath.errors import Unreachable
 from everpath.images.content import Descriptor
 from everpath.images.remote.authority import Scope
-from everpath.images.remote.refusals import is_html, misdirected, unreachable
+from everpath.images.remote.refusals import is_html, misdirected
 from everpath.images.remote.session import Session
 from everpath.images.remote.transport import Answer, Broken
 
@@ -77,7 +77,7 @@ def _require_given_back(session: Session, sent: bytes, manifest: Descriptor, nam
     try:
         given = answer.text(len(sent) + 1)
     except Broken as error:
-        raise unreachable(session.host, error) from error
+        raise session.unreached(error) from error
     if is_html(answer.headers, given):
         raise misdirected(session.host, answer.status)
     if given != sent:

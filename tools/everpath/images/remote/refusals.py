@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from everpath.errors import Unreachable
+from everpath.images.remote.retries import asked_to_wait
 from everpath.images.remote.transport import Answer, Broken, Lasting, NotTls
 
 _LONGEST: Final = 300
+_ELSEWHERE: Final = "check the name and the port, the network, and HTTPS_PROXY"
 
 
 def refused(answer: Answer, host: str, name: str, what: str, *, authenticated: bool = False) -> Unreachable:
@@ -37,9 +39,10 @@ def misdirected(host: str, status: int) -> Unreachable:
     )
 
 
-def unreachable(host: str, error: Broken) -> Unreachable:
-    """For a host that gave no answer at all."""
-    return Unreachable(f"cannot reach the registry {host}: {error}", hint=_way(host, error))
+def unreachable(host: str, error: Broken, *, trusted: bool = False) -> Unreachable:
+    """For a host that gave no answer at all. Who trusts it already need not be told how to."""
+    hint = _way(host, error) if not trusted else _ELSEWHERE
+    return Unreachable(f"cannot reach the registry {host}: {error}", hint=hint)
 
 
 def is_html(headers: Mapping[str, str], body: bytes) -> bool:
@@ -54,7 +57,7 @@ def _way(host: str, error: Broken) -> str:
         return f"if plain HTTP is meant: --insecure, or EVERPATH_INSECURE={host} for commands that only read"
     if isinstance(error, Lasting):
         return f"--cacert FILE trusts its authority; --insecure (or EVERPATH_INSECURE={host}) trusts anybody"
-    return "check the name and the port, the network, and HTTPS_PROXY"
+    return _ELSEWHERE
 
 
 def _status(status: int) -> str:
@@ -76,11 +79,18 @@ def _remedy(answer: Answer, host: str, name: str, *, authenticated: bool) -> str
     if answer.status == 404:
         return "check the repository and the tag; some registries say this of what the user may not see"
     if answer.status == 429:
-        wait = answer.headers.get("retry-after")
-        return f"wait{f' ({wait} seconds, it says)' if wait else ''}, or log in: users have a higher limit"
+        return f"wait{_until(answer)}, or log in: users have a higher limit"
     if answer.status >= 500:
         return "this is the registry's own trouble: its log says more; try again later"
     return "is it a registry that speaks the OCI distribution API (/v2/)?"
+
+
+def _until(answer: Answer) -> str:
+    """What Retry-After says, which is a number of seconds or a date."""
+    text = answer.headers.get("retry-after", "").strip()
+    if asked_to_wait(answer.headers, 0.0) is None:
+        return ""
+    return f" ({text} seconds, it says)" if text.isdigit() else f" (until {text}, it says)"
 
 
 def _said(body: bytes) -> str:

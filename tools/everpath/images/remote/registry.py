@@ -13,7 +13,7 @@ from everpath.errors import Unreachable, UnreadableInput
 from everpath.images.content import Descriptor, Image, digest_of, misshapen, named_by
 from everpath.images.references import Reference
 from everpath.images.remote.options import Options
-from everpath.images.remote.refusals import is_html, misdirected, unreachable
+from everpath.images.remote.refusals import is_html, misdirected
 from everpath.images.remote.session import Session
 from everpath.images.remote.transport import Broken
 
@@ -125,7 +125,7 @@ class _Blob(io.RawIOBase):
             except Broken as error:
                 pause = next(self._pauses, None)
                 if pause is None:
-                    raise unreachable(self._session.host, error) from error
+                    raise self._session.unreached(error) from error
                 self._body = None
                 self._session.options.patience.sleep(pause)
 

@@ -7,6 +7,7 @@ __all__ = ["Patience", "asked_to_wait", "is_passing"]
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Final
 
@@ -41,6 +42,8 @@ def asked_to_wait(headers: Mapping[str, str], now: float) -> float | None:
     if text.isascii() and text.isdigit():
         return float(text[:9])
     try:
-        return max(0.0, parsedate_to_datetime(text).timestamp() - now)
+        date = parsedate_to_datetime(text)
+        # HTTP's dates are in GMT, also the form that does not say so.
+        return max(0.0, (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now)
     except (ValueError, OverflowError):
         return None

@@ -52,11 +52,13 @@ class Session:
 
     @property
     def base(self) -> str:
-        """The registry's origin. In the open only where that was allowed and TLS is not spoken."""
+        """The registry's origin. In the open only where that was allowed and TLS is not spoken.
+
+        Raises Unreachable where it has to be asked which it is, and never answers.
+        """
         if self._base is None:
-            self._base = f"https://{self._api}"
-            if self._is_trusted and not self._speaks_tls():
-                self._base = f"http://{self._api}"
+            scheme = self._spoken() if self._is_trusted else "https"
+            self._base = f"{scheme}://{self._api}"
         return self._base
 
     def ask(  # noqa: PLR0913 - a request has these parts
@@ -91,7 +93,7 @@ class Session:
             except Broken as error:
                 pause = next(pauses, None)
                 if pause is None:
-                    raise unreachable(self.host, error) from error
+                    raise self.unreached(error) from error
                 self.options.patience.sleep(pause)
                 continue
             if len(data) > at_most:
@@ -122,22 +124,39 @@ class Session:
         """Whether a broken connection is worth another attempt."""
         return not isinstance(error, Lasting) and (self._was_met or not isinstance(error, Absent))
 
-    def _speaks_tls(self) -> bool:
+    def unreached(self, error: Broken, host: str | None = None) -> Unreachable:
+        """The error for a host that gave no answer, with advice that was not followed yet."""
+        return unreachable(host or self.host, error, trusted=self._is_trusted)
+
+    def _spoken(self) -> str:
+        """`https` or `http`, whichever is answered. Dropped connections prove neither, and are made again."""
+        pauses = self.options.patience.pauses()
+        while isinstance(found := self._answering(), Broken):
+            pause = next(pauses, None)
+            if pause is None:
+                raise self.unreached(found) from found
+            self.options.patience.sleep(pause)
+        return found
+
+    def _answering(self) -> str | Broken:
         try:
-            self._wire.send(Request("GET", f"https://{self._api}/v2/", self._always(None))).text()
+            self._greet("https")
         except (NotTls, Absent):
-            return False
-        except Broken:
+            return "http"
+        except Broken as error:
             # A server of plain HTTP may also hang up on what it takes for noise.
-            return not self._speaks_openly()
-        return True
+            return "http" if self._speaks_openly() else error
+        return "https"
 
     def _speaks_openly(self) -> bool:
         try:
-            self._wire.send(Request("GET", f"http://{self._api}/v2/", self._always(None))).text()
+            self._greet("http")
         except Broken:
             return False
         return True
+
+    def _greet(self, scheme: str) -> None:
+        self._wire.send(Request("GET", f"{scheme}://{self._api}/v2/", self._always(None))).text()
 
     def _patiently(self, request: Request, scopes: tuple[Scope, ...] | None = None) -> Answer:
         pauses = self.options.patience.pauses()
@@ -147,7 +166,7 @@ class Session:
                 answer = self._sent(request)[0] if scopes is None else self._authorized(request, scopes)
             except Broken as error:
                 if pause is None or not self.may_pass(error):
-                    raise unreachable(urlsplit(request.url).netloc, error) from error
+                    raise self.unreached(error, urlsplit(request.url).netloc) from error
             else:
                 pause = self._pause_after(answer, pause)
                 if pause is None:
@@ -218,7 +237,7 @@ class Session:
             self._require_safe(found)
         except ValueError as error:
             raise Unreachable(
-                f"{self.host} sends us on to {where[:200]!r}, which is no address",
+                f"{self.host} sends us on to {where[:200]!r}, which is no address of a registry",
                 hint="is it a registry that speaks the OCI distribution API (/v2/)?",
             ) from error
         return found
@@ -227,6 +246,8 @@ class Session:
         scheme = urlsplit(url).scheme
         if scheme == "https" or (scheme == "http" and self._is_trusted):
             return
+        if scheme != "http":
+            raise ValueError(scheme)
         raise Unreachable(
             f"{self.host} sends us on to {_origin(url)}, which is not encrypted",
             hint=f"a registry behind a proxy must know its https:// address; --insecure trusts {self.host}",

@@ -13,7 +13,7 @@ from everpath.errors import Unreachable, UnreadableInput
 from everpath.images.content import Content, Descriptor
 from everpath.images.remote.authority import Scope
 from everpath.images.remote.presence import Presence, presence
-from everpath.images.remote.refusals import refused, unreachable
+from everpath.images.remote.refusals import refused
 from everpath.images.remote.retries import asked_to_wait, is_passing
 from everpath.images.remote.session import Session
 from everpath.images.remote.transport import Answer, Broken
@@ -67,7 +67,7 @@ class Upload:
         try:
             answer = self._put() if self._is_last else self._patch()
         except Broken as error:
-            self._recover(unreachable(self._session.host, error), may_pass=self._session.may_pass(error))
+            self._recover(self._session.unreached(error), may_pass=self._session.may_pass(error))
             return False
         if answer.status in _STORED and self._is_last:
             answer.body.close()
