@@ -17,7 +17,7 @@ from bundles import write
 from commandline import ROOT
 from everpath.cli.app import run
 from everpath.images.folders import catalog_members
-from everpath.images.layers import layer_of
+from everpath.images.layers import Member, layer_of
 from images_made import BUNDLE, CATALOG
 
 README = {"README.md": "no part of it\n", ".indexignore": "README.md\n"}
@@ -121,6 +121,20 @@ def test_the_order_of_files_in_their_folder_does_not_matter(
     listed = os.scandir
     monkeypatch.setattr(os, "scandir", lambda path: _Backwards(listed(path)))
     assert digest("catalog", "build", str(one)) == first
+
+
+def test_the_locale_does_not_matter(digest: Digest, tmp_path: Path) -> None:
+    catalog = write(tmp_path / "catalog", {"grün/größe.yaml": CATALOG["acme/catalog.yaml"]})
+    ascii_only = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+    assert elsewhere("catalog", "build", str(catalog), **ascii_only) == digest(
+        "catalog", "build", str(catalog)
+    )
+
+
+def test_a_locale_of_another_alphabet_names_files_by_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = layer_of([Member("größe.yaml", b"")]).diff_id
+    monkeypatch.setattr(os, "fsencode", lambda name: name.encode("latin-1"))
+    assert layer_of([Member("größe.yaml".encode().decode("latin-1"), b"")]).diff_id == first
 
 
 class _Backwards:

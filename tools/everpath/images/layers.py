@@ -128,9 +128,12 @@ def _parts(name: str) -> list[bytes]:
 
 
 def _encoded(name: str) -> bytes:
+    """The bytes that a file is called by on disk: the text they are to Python is the locale's to choose."""
     try:
-        return name.encode()
-    except UnicodeEncodeError as error:
+        encoded = os.fsencode(name)
+        encoded.decode()
+        return encoded
+    except UnicodeError as error:
         raise UnreadableInput(
             f"the name of {name!r} is not UTF-8: no registry could say what it is called",
             hint="rename the file",
@@ -176,7 +179,7 @@ def _headers(name: str, mode: int, size: int, mtime: int) -> bytes:
     split = _split(encoded) if encoded.isascii() else None
     if split is None:
         records += _record(b"path", encoded)
-    prefix, short = split or (b"", name.encode("ascii", "replace")[:100])
+    prefix, short = split or (b"", encoded.decode().encode("ascii", "replace")[:100])
     kind = b"5" if name.endswith("/") else b"0"
     header = _header(prefix, short, mode, size if size <= LATEST else 0, mtime, kind)
     if not records:
