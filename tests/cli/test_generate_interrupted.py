@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 from collections.abc import Callable
@@ -45,6 +46,18 @@ def test_a_full_disk_leaves_everything_as_it_was(
     assert "cannot write bundles/acme/0.2.1/" in answer.err
     assert "No space left on device" in answer.err
     assert tree(project) == before
+
+
+def test_a_full_disk_is_told_by_its_folder_where_only_drafts_are_looked_at(
+    everpath: Everpath, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: Path, __: bytes) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    answer = everpath("generate")
+    assert answer.code == 2
+    assert re.fullmatch(r"error: cannot write to \S*everpath-\S+: No space left on device\n", answer.err)
 
 
 def test_what_a_killed_run_has_left_is_cleared_away_and_freezes_nothing(

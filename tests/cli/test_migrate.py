@@ -171,3 +171,10 @@ def test_a_failure_leaves_nothing_behind(
     answer = everpath("migrate", "m", "new")
     assert answer.code == 2
     assert not (here / "new").exists()
+
+
+def test_a_folder_that_is_not_there_cannot_be_read(everpath: Everpath, here: Path) -> None:
+    answer = everpath("migrate", "nowhere", "out")
+    assert answer.code == 3
+    assert "cannot read nowhere: No such file or directory" in answer.err
+    assert not (here / "out").exists()

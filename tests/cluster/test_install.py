@@ -392,6 +392,16 @@ def test_which_catalog_source_goes_with_what(
     } == expected
 
 
+def test_a_dry_run_prints_json_where_that_is_wanted(everpath: Call) -> None:
+    options = ("--catalog", "q.io/a/c:1", "-n", "ns", "--dry-run")
+    plain = everpath(empty(), "install", "op", *options)
+    answer = everpath(empty(), "install", "op", *options, "-o", "json")
+    assert (answer.code, answer.err) == (0, "")
+    document = json.loads(answer.out)
+    assert (document["apiVersion"], document["kind"]) == ("v1", "List")
+    assert document["items"] == list(yaml.safe_load_all(plain.out))
+
+
 def test_a_dry_run_asks_no_cluster(everpath: Call) -> None:
     kept = Kept(served=False)
     answer = everpath(kept, *ASKED, "--dry-run", "--starting-csv", "v1.0.0", "--watch-namespaces", "a,b")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import tarfile
 from collections.abc import Callable
@@ -211,6 +212,24 @@ def test_bytes_that_are_not_those_of_the_digest_are_refused(
     with pytest.raises(UnreadableInput, match=words):
         unpack(Image(image.root, _Tampered(image, change)), str(target))
     assert nothing_is_left(target)
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_an_archive_that_is_not_the_one_of_the_config_is_refused(target: Path, compress: bool) -> None:
+    lower, upper = tar_of({"a": b"1"}), tar_of({"b": b"2"})
+    true = [f"sha256:{hashlib.sha256(each).hexdigest()}" for each in (lower, upper)]
+    assert unpack(layered(lower, upper, compress=compress, diff_ids=true), str(target)) == ("a", "b")
+    swapped = layered(lower, upper, compress=compress, diff_ids=true[::-1])
+    with pytest.raises(UnreadableInput, match="holds another archive than the image's config says"):
+        unpack(swapped, str(target.with_name("other")))
+    assert not target.with_name("other").exists()
+
+
+@pytest.mark.parametrize("stated", [[], [7], ["sha512:00"], ["sha256:00", "sha256:00"]])
+def test_a_config_that_says_nothing_usable_of_its_layers_is_passed_over(
+    target: Path, stated: list[object]
+) -> None:
+    assert unpack(layered(tar_of({"a": b"1"}), diff_ids=stated), str(target)) == ("a",)
 
 
 def test_the_manifest_of_a_platform_is_taken(target: Path) -> None:

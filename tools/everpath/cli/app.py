@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = ["COMMANDS", "COMPLETION", "cli", "main", "run"]
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -165,6 +166,8 @@ def _refused(error: OSError) -> EverpathError:
     reason = error.strerror or str(error)
     if error.filename is None:
         return UsageError(f"cannot write to standard output: {reason}")
+    if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EROFS):
+        return UsageError(f"cannot write to {os.fsdecode(error.filename)}: {reason}")
     return UnreadableInput(f"cannot read {os.fsdecode(error.filename)}: {reason}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = ["install"]
 
 import re
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 import click
@@ -115,7 +116,7 @@ class Request(NamedTuple):
 @click.option(
     "--olm", type=click.Choice(["v0", "v1"]), default="v0", show_default=True, help="v1: --dry-run only."
 )
-@click.option("--dry-run", is_flag=True, help="Print the objects as YAML, and ask no cluster.")
+@click.option("--dry-run", is_flag=True, help="Print the objects as YAML or JSON, and ask no cluster.")
 @click.option(
     "--force", is_flag=True, help="Change a CatalogSource or Subscription that is there and differs."
 )
@@ -196,20 +197,30 @@ def _conclude(done: Followed, teller: Teller) -> None:
 
 
 def _print(request: Request) -> int:
-    """The objects as YAML. Reads nothing and asks nobody, so it needs the namespace."""
-    from everpath.formats.text.go_yaml import yaml_text  # noqa: PLC0415 - only a dry run writes YAML
-
+    """The objects as YAML, or as a List in JSON. Reads nothing and asks nobody, so it needs the namespace."""
     if request.namespace is None:
         raise UsageError("--dry-run asks no cluster for a namespace", hint="-n NAME")
     wish = _wish(request, request.namespace)
     made = objects(wish) if request.olm == "v0" else extension(wish, _pinned(request))
-    write(["---\n".join(yaml_text(one) for one in made)], None, machine=True)
+    write([_written(made, is_json=request.output == "json")], None, machine=True)
     if request.olm == "v1":
         click.echo(
             f"note: ServiceAccount {wish.package}-installer needs the permissions of what the bundle holds",
             err=True,
         )
     return ExitCode.CLEAN
+
+
+def _written(made: Iterable[Mapping[str, Any]], *, is_json: bool) -> str:
+    """As `kubectl apply -f -` takes either of them."""
+    if is_json:
+        import json  # noqa: PLC0415 - only a dry run writes JSON here
+
+        whole = {"apiVersion": "v1", "kind": "List", "items": list(made)}
+        return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+    from everpath.formats.text.go_yaml import yaml_text  # noqa: PLC0415 - only a dry run writes YAML
+
+    return "---\n".join(yaml_text(one) for one in made)
 
 
 def _pinned(request: Request) -> str | None:

@@ -7,8 +7,8 @@ __all__ = ["makers", "rendered"]
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
+from everpath.cli.aside import folder_aside
 from everpath.cli.making import Files, Makers, Packed
 from everpath.cli.project_files import Project, line_of
 from everpath.contents import CSV, Manifest
@@ -92,7 +92,7 @@ def rendered(folder: str, files: Files, image: str, *, is_out: bool = False) -> 
 
     Of one that `is_out` also what opm rendered once and refuses today.
     """
-    with TemporaryDirectory(prefix="everpath-") as aside:
+    with folder_aside() as aside:
         for name, content in files.items():
             path = Path(aside, name)
             path.parent.mkdir(parents=True, exist_ok=True)

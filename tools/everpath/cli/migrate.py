@@ -4,8 +4,11 @@ from __future__ import annotations
 
 __all__ = ["migrate"]
 
+import errno
+import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
@@ -22,6 +25,7 @@ from everpath.formats.bundles.shape import is_bundle_folder, is_package_manifest
 from everpath.formats.courier.folder import unreadable_file
 from everpath.formats.courier.migration import Migrated, Migration
 from everpath.formats.fbc.writing import OUTPUTS
+from everpath.formats.sources import unreadable as cannot_read
 from everpath.model import Package
 from everpath.rendering.refusals import Refusal
 
@@ -115,6 +119,8 @@ def _migrate(request: _Request) -> int:
 
 
 def _require_bundles(source: str) -> None:
+    if not Path(source).exists():
+        raise cannot_read(source, FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)))
     if not (is_package_manifest(source) or is_bundle_folder(source) or is_repository(source)):
         raise UsageError(
             f"{source} holds no package manifests and no bundles",

@@ -6,10 +6,10 @@ __all__ = ["remarks", "tell_remarks", "tell_rewritten"]
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import click
 
+from everpath.cli.aside import folder_aside
 from everpath.cli.making import Files, Made
 from everpath.cli.project_files import Project, line_of
 from everpath.compare import compare
@@ -123,7 +123,7 @@ def _of_edges(project: Project, made: Made) -> Iterator[str]:
     """The catalog counts; but who reads the bundles themselves should be led as well by them."""
     if not all(made.bundles.values()):
         return
-    with TemporaryDirectory(prefix="everpath-") as folder:
+    with folder_aside() as folder:
         _write_repository(Path(folder, project.source.package), project, made)
         bundles = read(folder).catalog
         comparison = compare(Catalog("catalog", (package(project.source),)), bundles)

@@ -12,11 +12,11 @@ __all__ = ["objections", "refused"]
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
 import click
 
+from everpath.cli.aside import folder_aside
 from everpath.cli.config import Config
 from everpath.cli.inputs import Inputs
 from everpath.cli.making import Files, Made
@@ -66,7 +66,7 @@ def objections(
 
     Cost: the bundles are written once more, aside, and read again.
     """
-    with TemporaryDirectory(prefix="everpath-") as folder:
+    with folder_aside() as folder:
         aside = _Aside(folder, made.origins)
         for path, files in made.bundles.items():
             aside.put_bundle(path, files)

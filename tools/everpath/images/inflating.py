@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = ["Allowance", "inflated", "layer_pieces"]
 
+import hashlib
 import zlib
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -32,18 +33,28 @@ class Allowance:
         if self._left < 0:
             raise UnreadableInput(
                 f"the image unpacks to more than {self._most // MEBIBYTE:,} MiB",
-                hint="no catalog or bundle is that large; allow more if this one is",
+                hint="no catalog or bundle is that large: is it the image that was meant?",
             )
 
 
-def layer_pieces(content: Content, descriptor: Descriptor, allowance: Allowance) -> Iterator[bytes]:
+def layer_pieces(
+    content: Content, descriptor: Descriptor, allowance: Allowance, diff_id: str | None = None
+) -> Iterator[bytes]:
     """The tar archive of a layer. Raises UnreadableInput, at the end for bytes that are not its digest's.
 
-    The first bytes tell how it is compressed: media types are not always right.
+    The first bytes tell how it is compressed: media types are not always right. `diff_id` is what the config
+    says of the archive: a container engine that compares the two would refuse what is let through here.
     """
+    hashed = hashlib.sha256()
     for piece in inflated(checked_pieces(content, descriptor), descriptor.digest):
         allowance.spend(len(piece))
+        hashed.update(piece)
         yield piece
+    if diff_id not in (None, f"sha256:{hashed.hexdigest()}"):
+        raise UnreadableInput(
+            f"the layer {descriptor.digest} holds another archive than the image's config says: {diff_id}",
+            hint="build the image again: whoever made it put two images together",
+        )
 
 
 def inflated(pieces: Iterable[bytes], name: str) -> Iterator[bytes]:

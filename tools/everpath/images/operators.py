@@ -4,14 +4,13 @@ from __future__ import annotations
 
 __all__ = ["CONFIGS", "Payload", "extract", "payload_of"]
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
 from everpath.errors import UnreadableInput
 from everpath.images.content import Image, Platform
-from everpath.images.drafts import draft_folder
+from everpath.images.drafts import draft_folder, folder_aside
 from everpath.images.platforms import labels_of, manifest_for
 from everpath.images.unpacking import fill
 
@@ -60,11 +59,8 @@ def extract(image: Image, payload: Payload, folder: str, name: str, platform: Pl
     Raises UnreadableInput for an image that lacks them, and UsageError where the folder cannot be written.
     """
     target = Path(folder)
-    with (
-        draft_folder(target) as draft,
-        tempfile.TemporaryDirectory(dir=draft.parent, prefix=".everpath.") as aside,
-    ):
-        whole, spool = Path(aside, "image"), Path(aside, "spool")
+    with draft_folder(target) as draft, folder_aside(target) as aside:
+        whole, spool = aside / "image", aside / "spool"
         whole.mkdir()
         spool.mkdir()
         if not fill(image, whole, spool, prefixes=payload.folders, platform=platform):

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-__all__ = ["config_of", "fitting", "labels_of", "manifest_for", "parse_platform", "parts_of", "platforms_of"]
+__all__ = [
+    "config_of",
+    "diff_ids_of",
+    "fitting",
+    "labels_of",
+    "manifest_for",
+    "parse_platform",
+    "parts_of",
+    "platforms_of",
+]
 
 import json
 import re
@@ -85,3 +94,12 @@ def labels_of(image: Image, manifest: Descriptor) -> dict[str, str]:
     process = config_of(image, manifest).get("config")
     labels = process.get("Labels") if isinstance(process, dict) else None
     return {k: v for k, v in labels.items() if isinstance(v, str)} if isinstance(labels, dict) else {}
+
+
+def diff_ids_of(image: Image, manifest: Descriptor, count: int) -> list[str | None]:
+    """What a manifest's config says that each of its layers unpacks to; None where it says nothing usable."""
+    rootfs = config_of(image, manifest).get("rootfs")
+    stated = rootfs.get("diff_ids") if isinstance(rootfs, dict) else None
+    if not isinstance(stated, list) or len(stated) != count:
+        return [None] * count
+    return [each if isinstance(each, str) and each.startswith("sha256:") else None for each in stated]

@@ -13,14 +13,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from shutil import copyfile
-from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
 from everpath.errors import UnreadableInput, UsageError
 from everpath.images.content import Descriptor, Image, Platform
-from everpath.images.drafts import draft_folder
+from everpath.images.drafts import draft_folder, folder_aside
 from everpath.images.inflating import Allowance, layer_pieces
-from everpath.images.platforms import manifest_for, parts_of
+from everpath.images.platforms import diff_ids_of, manifest_for, parts_of
 from everpath.images.tar_reading import NotTar, Pieces, TarEntry, TarReader
 
 #: How many bytes all layers may unpack to, also those of a base that are read only to get past them.
@@ -53,8 +52,8 @@ def unpack(
     target = Path(folder)
     if target.is_symlink() or (target.exists() and (not target.is_dir() or any(target.iterdir()))):
         raise UsageError(f"{folder} is not empty", hint="name a folder that is not there yet")
-    with draft_folder(target) as draft, TemporaryDirectory(dir=target.parent, prefix=".everpath.") as spool:
-        return fill(image, draft, Path(spool), prefixes=prefixes, platform=platform, limit=limit)
+    with draft_folder(target) as draft, folder_aside(target) as spool:
+        return fill(image, draft, spool, prefixes=prefixes, platform=platform, limit=limit)
 
 
 def fill(
@@ -70,12 +69,13 @@ def fill(
 
     Where that fails, both are worth nothing.
     """
-    _, layers = parts_of(image, manifest_for(image, platform))
+    manifest = manifest_for(image, platform)
+    _, layers = parts_of(image, manifest)
     wanted = tuple(prefix.strip("/") for prefix in prefixes if prefix.strip("/"))
     allowance = Allowance(limit)
     picture = _Picture(spool, wanted)
-    for layer in layers:
-        picture.lay(layer, layer_pieces(image.content, layer, allowance))
+    for layer, diff_id in zip(layers, diff_ids_of(image, manifest, len(layers)), strict=True):
+        picture.lay(layer, layer_pieces(image.content, layer, allowance, diff_id))
     return picture.develop(folder, allowance)
 
 

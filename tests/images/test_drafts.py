@@ -1,0 +1,60 @@
+"""What killed runs leave beside their targets: taken away by the next, and nothing that is somebody's."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from everpath.images import drafts
+from everpath.images.drafts import draft_file, draft_folder, folder_aside
+
+
+@pytest.fixture
+def dead() -> int:
+    """The number of a process that was, and is no more."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def test_drafts_of_dead_processes_are_cleared_away(tmp_path: Path, dead: int) -> None:
+    (tmp_path / f".everpath.{dead}.0123abcd").mkdir()
+    (tmp_path / f".everpath.{dead}.0123abcd" / "blob").write_text("half")
+    (tmp_path / f".everpath.{dead}.4567cdef").write_text("half")
+    with draft_file(tmp_path / "new") as stream:
+        stream.write(b"whole")
+    assert [path.name for path in tmp_path.iterdir()] == ["new"]
+
+
+def test_what_lives_or_has_another_name_stays(tmp_path: Path, dead: int) -> None:
+    names = [
+        f".everpath.{os.getppid()}.0123abcd",
+        f".everpath.{dead}.mine",
+        f".everpath.{dead}.0123abcd.old",
+        ".everpath.x.0123abcd",
+        ".everpath.99999999999999999999.0123abcd",
+    ]
+    for name in names:
+        (tmp_path / name).write_text("")
+    (tmp_path / f".everpath.{dead}.89abcdef").symlink_to(tmp_path)
+    with draft_folder(tmp_path / "new"):
+        pass
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        [*names, f".everpath.{dead}.89abcdef", "new"]
+    )
+
+
+def test_a_process_whose_number_means_nothing_here_still_holds_its_drafts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(drafts, "_lives", lambda _: False)
+    with draft_folder(tmp_path / "a") as first, folder_aside(tmp_path / "a") as second:
+        with draft_file(tmp_path / "b") as stream, draft_file(tmp_path / "c"):
+            stream.write(b"b")
+        assert first.exists()
+        assert second.exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "c"]
