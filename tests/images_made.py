@@ -76,12 +76,22 @@ spec:
 OCI_LAYER: Final = "application/vnd.oci.image.layer.v1.tar"
 
 
-def layered(*layers: bytes, compress: bool = False, diff_ids: Sequence[object] = ()) -> Image:
+def layered(
+    *layers: bytes,
+    compress: bool = False,
+    diff_ids: Sequence[object] = (),
+    labels: Mapping[str, str] | None = None,
+) -> Image:
     """An image of tar archives, and of what its config says that they are."""
     blobs = Blobs()
     packed = [gzip.compress(layer, mtime=0) if compress else layer for layer in layers]
     kept = [blobs.put(OCI_LAYER + ("+gzip" if compress else ""), layer) for layer in packed]
-    document = {"os": "linux", "architecture": "amd64", "rootfs": {"type": "layers", "diff_ids": [*diff_ids]}}
+    document = {
+        "os": "linux",
+        "architecture": "amd64",
+        "config": {"Labels": {**(labels or {})}},
+        "rootfs": {"type": "layers", "diff_ids": [*diff_ids]},
+    }
     config = blobs.put(CONFIG, json_bytes(document))
     return Image(blobs.put(MANIFEST, manifest_bytes(config, kept)), blobs)
 

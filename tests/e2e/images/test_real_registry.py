@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -16,9 +14,8 @@ import pytest
 
 from bundle_folders import good_bundle, lay_out
 from catalogs import write_fbc
-from commandline import ROOT
 from e2e.images.registries import DockerRegistry, docker_registry
-from e2e.images.trusted import program
+from e2e.images.running import everpath, ran, skopeo
 from everpath.errors import Unreachable
 from everpath.images.references import Reference
 from everpath.images.remote import Options, Step, push
@@ -51,40 +48,6 @@ def protected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DockerRegist
 @pytest.fixture
 def opm() -> Path:
     return Path(os.environ["EVERPATH_REAL"], "opm")
-
-
-def ran(
-    *command: str | Path, cwd: Path, check: bool = True, **options: Any
-) -> subprocess.CompletedProcess[str]:
-    """A program with a home of its own, and no proxy."""
-    home = cwd / "home"
-    home.mkdir(exist_ok=True)
-    environment = {"PATH": os.environ["PATH"], "HOME": str(home), **options.pop("env", {})}
-    done = subprocess.run(
-        list(map(str, command)),
-        check=False,
-        cwd=cwd,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=180,
-        **options,
-    )
-    assert not check or done.returncode == 0, done.stderr
-    return done
-
-
-def everpath(
-    *arguments: str, cwd: Path, check: bool = True, **options: Any
-) -> subprocess.CompletedProcess[str]:
-    """As a user runs it; the registry is allowed to speak plain HTTP."""
-    host = options.pop("trusted", "")
-    env = {"PYTHONPATH": str(ROOT / "tools"), "EVERPATH_CACHE": "off", "EVERPATH_INSECURE": host}
-    return ran(sys.executable, "-m", "everpath", *arguments, cwd=cwd, check=check, env=env, **options)
-
-
-def skopeo(*arguments: str, cwd: Path) -> str:
-    return ran(program("skopeo"), "--insecure-policy", *arguments, cwd=cwd).stdout
 
 
 def pushed(registry: DockerRegistry, tmp_path: Path) -> str:
