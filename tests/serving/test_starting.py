@@ -42,7 +42,7 @@ def address_of(process: subprocess.Popen[str]) -> str:
     return found[1]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_it_serves_until_it_is_told_to_end(tmp_path: Path, number: signal.Signals) -> None:
     catalog = write_fbc(tmp_path, "a")
     ready = tmp_path / "ready"

@@ -92,7 +92,7 @@ def serve(**options: Any) -> int:
 
     \b
     Exit codes:
-      0  ended by SIGTERM or Ctrl-C        2  a wrong command line, or a port in use
+      0  ended by SIGTERM, SIGHUP, Ctrl-C  2  a wrong command line, or a port in use
       1  a catalog that opm would refuse   3  input that cannot be read
                                            4  an image's registry that does not answer
     """

@@ -62,7 +62,7 @@ async def serve(
     fronts: Sequence[Front] = (),
     end: asyncio.Event | None = None,
 ) -> None:
-    """Serve a snapshot, and what becomes of its path, until `end`, or else SIGTERM or SIGINT.
+    """Serve a snapshot, and what becomes of its path, until `end`, or else SIGTERM, SIGINT or SIGHUP.
 
     `ready` is called once when the first call would be answered; `say` is told what happens. Raises
     UsageError where an address cannot be had.
@@ -111,8 +111,10 @@ class _Together:
 def _end_asked_for() -> asyncio.Event:
     end = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, end.set)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        # What nohup set aside stays so.
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            loop.add_signal_handler(number, end.set)
     return end
 
 
