@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import http.client
+import os
 from collections.abc import Callable
 
 import pytest
@@ -99,6 +102,18 @@ def test_who_never_answers_is_given_up_without_advice_that_was_followed(
         resolve(reference, options(wire=_Dropping(1000)))
     assert slept == [1, 2, 4, 8]
     assert "--insecure" not in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("number", [errno.EBADF, errno.ENOTCONN])
+def test_a_handshake_that_was_hung_up_on_is_told_as_that(
+    options: Made, reference: Reference, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def hung_up(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(http.client.HTTPSConnection, "connect", hung_up)
+    with pytest.raises(Unreachable, match="closed the connection without an answer"):
+        resolve(reference, options(insecure=False))
 
 
 class _Dropping:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = ["Connections"]
 
+import errno
 import http.client
 import io
 import select
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 _NO_TLS: Final = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG")
 _Origin = tuple[str, str]
+# How a handshake fails whose other side is gone before it began.
+_HUNG_UP: Final = frozenset({errno.EBADF, errno.ENOTCONN})
 
 
 class Connections:
@@ -174,7 +177,7 @@ def _told(error: Exception) -> Broken:
         return _tls_told(error)
     if isinstance(error, TimeoutError):
         return Broken("it did not answer in time")
-    if isinstance(error, http.client.RemoteDisconnected):
+    if isinstance(error, http.client.RemoteDisconnected) or getattr(error, "errno", None) in _HUNG_UP:
         return Broken("it closed the connection without an answer")
     if isinstance(error, OSError):
         is_absent = isinstance(error, (ConnectionRefusedError, socket.gaierror))
