@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-__all__ = ["SHORT", "CutCable", "Shell", "client_of", "facing", "kubeconfig_of", "started", "until"]
+__all__ = [
+    "SHORT",
+    "CutCable",
+    "Shell",
+    "SilentEngine",
+    "client_of",
+    "facing",
+    "kubeconfig_of",
+    "started",
+    "until",
+]
 
 import asyncio
 import threading
@@ -18,6 +28,9 @@ from kubernetes.client import Configuration
 from searchkeeper.embedded.http import Server, serving
 from searchkeeper.embedded.http_api import Api
 from searchkeeper.embedded.world import World
+from searchkeeper.engine.calls import Call
+from searchkeeper.engine.driver import Driver
+from searchkeeper.engine.view import EngineView, Unreachable
 from searchkeeper.kube import Kube, Unavailable
 from searchkeeper.releases import release
 from searchkeeper.shell.client import Client, connect
@@ -94,6 +107,22 @@ class Shell:
         assert not self.thread.is_alive(), "the operator does not end"
 
 
+class SilentEngine:
+    """Whoever looks at it waits until it is let go."""
+
+    def __init__(self) -> None:
+        self.let_go = threading.Event()
+        self.looks = 0
+
+    def look(self) -> EngineView | Unreachable:
+        self.looks += 1
+        assert self.let_go.wait(120)
+        return Unreachable("timed out")
+
+    def tell(self, _: Call) -> None:
+        raise AssertionError("nobody is told anything without a look")
+
+
 @dataclass
 class CutCable:
     """The port `Kube` of an operator that dies after some writes: nothing it sends arrives from then on."""
@@ -153,6 +182,7 @@ def started(
     kube: Kube | None = None,
     operator_condition: Key | None = None,
     lease: float = 60,
+    driver: Driver | None = None,
 ) -> Iterator[Shell]:
     """An operator of a release; it is stopped, however the test ends.
 
@@ -162,7 +192,12 @@ def started(
     with ExitStack() as stack:
         shell = Shell(
             Operator(
-                Ports(port, lambda _: face.api, lambda: connection(face.settings), operator_condition),
+                Ports(
+                    port,
+                    lambda _: face.api if driver is None else driver,
+                    lambda: connection(face.settings),
+                    operator_condition,
+                ),
                 release(version),
                 Lease(port, Lease.named("search"), name, duration=lease),
                 pace=replace(_PACE, lease=lease),

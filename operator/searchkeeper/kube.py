@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-__all__ = ["Conflict", "Gone", "Kube", "KubeError", "Refused", "Unavailable"]
+__all__ = [
+    "Conflict",
+    "Forbidden",
+    "Gone",
+    "Kube",
+    "KubeError",
+    "NoSuchKind",
+    "Nobody",
+    "Refused",
+    "Unavailable",
+]
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -22,8 +32,24 @@ class Gone(KubeError):
     """404: it is not there any more."""
 
 
+class NoSuchKind(KubeError):
+    """404 to a list: not even the kind is there, since a list without objects is an answer."""
+
+    def __init__(self, said: str, kind: str) -> None:
+        self.kind = kind
+        super().__init__(said)
+
+
 class Refused(KubeError):
     """400, 403, 422: it would be refused again."""
+
+
+class Nobody(Refused):
+    """401: the API server does not know who asks."""
+
+
+class Forbidden(Refused):
+    """403: whoever asks may not."""
 
 
 class Unavailable(KubeError):
@@ -37,7 +63,7 @@ class Kube(Protocol):
         """The object, or None where there is none. Raises KubeError."""
 
     def list(self, api: str, kind: str, namespace: str, labels: Mapping[str, str]) -> Sequence[Manifest]:
-        """Those that have these labels, by name. Raises KubeError."""
+        """Those that have these labels, by name. Raises NoSuchKind, KubeError."""
 
     def create(self, manifest: Manifest) -> Manifest:
         """Raises Conflict where there is one of that name, and KubeError."""

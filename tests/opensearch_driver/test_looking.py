@@ -198,6 +198,17 @@ def test_an_answer_that_never_ends_is_none(beginning: bytes) -> None:
     thread.join()
 
 
+def test_whoever_was_silent_for_long_is_not_asked_again() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        view = OpenSearch(Access(f"http://127.0.0.1:{server.getsockname()[1]}"), patience=0.3).look()
+        server.settimeout(60)
+        server.accept()[0].close()
+        server.settimeout(0)
+        with pytest.raises(BlockingIOError):
+            server.accept()
+    assert view == Unreachable("GET /_cluster/health: timed out")
+
+
 def test_an_answer_may_be_the_last_of_its_connection() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         thread = threading.Thread(target=parting, args=(server,), daemon=True)

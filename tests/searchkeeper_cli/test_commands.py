@@ -20,7 +20,10 @@ from searchkeeper.cli.app import cli
 from searchkeeper.cli.output import bar, table
 from searchkeeper.cli.sources import of_world
 from searchkeeper.embedded.world import World
+from searchkeeper.engine.driver import CallFailed
 from searchkeeper.releases import newest
+from searchkeeper.shell.engines import StandIn
+from searchkeeper.shell.lease import Lease
 from shells import facing, kubeconfig_of, until
 
 
@@ -323,6 +326,24 @@ def test_once_works_off_what_can_be_done_and_ends(tmp_path: Path) -> None:
     assert (answer.exit_code, again.exit_code) == (0, 0), answer.output
     assert answer.output == "search/logs: waits\n"
     assert {"SearchPool", "StatefulSet", "Service", "Lease"} <= kinds
+
+
+def test_once_tells_what_an_engine_refuses_and_leaves_the_lease_to_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any) -> None:
+        raise CallFailed("PUT /_cluster/settings: 500 nope")
+
+    monkeypatch.setattr(StandIn, "tell", refuse)
+    with facing(upgraded_halfway()) as face:
+        where = ("--kubeconfig", str(kubeconfig_of(face, tmp_path)), "--engine", "embedded")
+        answer = said("run", "--once", "--lease-namespace", "search", *where)
+        lease = face.kube.get(Lease.named("search"))
+
+    assert answer.exit_code == 3
+    assert "Error: search/logs: the engine does not do what it is told: PUT" in answer.output
+    assert lease is not None
+    assert lease["spec"]["holderIdentity"] == ""
 
 
 MIRROR = "mirror.example.com:5000/opensearch"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +12,9 @@ from kubernetes.client import ApiClient
 from api_servers import ApiServer
 from operators_at_work import asked_for
 from searchkeeper.embedded.world import World
-from searchkeeper.kube import Conflict, Gone, Refused, Unavailable
+from searchkeeper.kube import Conflict, Forbidden, Gone, Nobody, NoSuchKind, Refused, Unavailable
 from searchkeeper.shell.client import Client, settings_of
+from searchkeeper.shell.lanes import WIDTH
 from searchkeeper.writes import Delete, Event, Key, Patch
 from shells import Facing, client_of, facing, kubeconfig_of
 
@@ -149,7 +151,16 @@ def test_a_server_that_is_not_there_is_unavailable(face: Facing) -> None:
 
 @pytest.mark.parametrize(
     ("code", "error"),
-    [(200, Unavailable), (403, Refused), (410, Gone), (429, Unavailable), (500, Unavailable)],
+    [
+        (200, Unavailable),
+        (401, Nobody),
+        (403, Forbidden),
+        (404, NoSuchKind),
+        (410, Gone),
+        (422, Refused),
+        (429, Unavailable),
+        (500, Unavailable),
+    ],
 )
 def test_answers_are_told_apart_by_what_to_do_next(code: int, error: type[Exception]) -> None:
     with ApiServer.running() as server:
@@ -159,6 +170,12 @@ def test_answers_are_told_apart_by_what_to_do_next(code: int, error: type[Except
         with pytest.raises(error):
             client.list("v1", "ConfigMap", "search", {})
         client.close()
+
+
+def test_every_thread_that_may_ask_at_once_has_a_connection_to_keep(face: Facing, tmp_path: Path) -> None:
+    settings = settings_of(str(kubeconfig_of(face, tmp_path)))
+
+    assert settings.connection_pool_maxsize > 2 * WIDTH
 
 
 def test_a_list_of_many_pages_is_one_list() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -11,7 +12,8 @@ from searchkeeper.embedded.world import World
 from searchkeeper.engine.calls import Flush
 from searchkeeper.engine.driver import CallFailed
 from searchkeeper.kube import Unavailable
-from searchkeeper.shell.lease import Fenced, FencedDriver, Lease, NotOurs
+from searchkeeper.shell.fence import Fenced, FencedDriver
+from searchkeeper.shell.lease import Lease, NotOurs
 from searchkeeper.writes import Delete, Event, Key, Patch
 
 KEY = Lease.named("search")
@@ -170,8 +172,10 @@ WRITES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def refuse() -> None:
+@contextmanager
+def refuse() -> Iterator[None]:
     raise NotOurs("two has the lease")
+    yield
 
 
 @pytest.mark.parametrize("write", WRITES)

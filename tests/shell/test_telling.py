@@ -5,12 +5,16 @@ from __future__ import annotations
 import io
 import json
 import logging
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from operators_at_work import CLUSTER, asked_for, edited
+from operators_at_work import CLUSTER, asked_for, edited, settled, status, with_faults, worked, worked_until
+from searchkeeper.demo import stage
+from searchkeeper.embedded.kubelet import Fault
+from searchkeeper.embedded.world import World
 from searchkeeper.loop import cycle
 from searchkeeper.releases import newest
 from searchkeeper.shell import logs
@@ -43,7 +47,7 @@ def told(cycles: int, **spec: Any) -> Metrics:
     telling = Telling(world, Log(), metrics, "search/logs")
     driver = TellingDriver(world, telling)
     while telling.cycle < cycles:
-        telling.cycle += 1
+        telling.begin()
         if not cycle(telling, driver, CLUSTER, newest(), world.state.now).wrote:
             world.tick()
         if telling.cycle == cycles // 2:
@@ -88,12 +92,79 @@ def test_an_action_that_fails_for_long_is_counted_among_the_stalls(heard: io.Str
     metrics = Metrics()
     broken = {"type": "PoolsExist", "status": "Unknown", "reason": "Error"}
     for words in ("ValueError: no number", "stalled: ValueError: no number"):
-        Telling(asked_for(), Log(), metrics, "search/logs").hear(
-            CLUSTER, {"conditions": [{**broken, "message": words}]}
-        )
+        telling = Telling(asked_for(), Log(), metrics, "search/logs")
+        telling.hear(CLUSTER, {"conditions": [{**broken, "message": words}]})
+        telling.measure()
 
     assert metrics.value("searchkeeper_stalls", cluster="search/logs") == 1
     assert lines(heard)[0]["message"] == "ValueError: no number"
+
+
+def looked_at(world: World, metrics: Metrics) -> Telling:
+    """One cycle of an operator that has just begun to lead."""
+    telling = Telling(world, Log(), metrics, "search/logs")
+    telling.begin()
+    cycle(telling, TellingDriver(world, telling), CLUSTER, newest(), world.state.now)
+    telling.measure()
+    return telling
+
+
+def test_whoever_has_just_begun_has_all_figures_without_a_write() -> None:
+    world = edited(stage(newest(), "2.19.4"), upgrade={"rollback": "Off", "healthDeadlineSeconds": 30})
+    settled(world, newest().version)
+    edited(with_faults(world, v3_4_0=Fault.IMAGE), version="3.4.0")
+    worked_until(world, newest().version, lambda it: status(it).get("phase") == "Stalled")
+    worked(world, newest().version, ticks=3)
+    metrics = Metrics()
+    looked_at(world, metrics)
+
+    assert metrics.value("searchkeeper_writes_total") == 0
+    assert metrics.value("searchkeeper_phase", phase="Stalled") == 1
+    assert metrics.value("searchkeeper_stalls") > 0
+    assert metrics.value("searchkeeper_waits", resource="SearchCluster logs") > 0
+    assert 0 < metrics.value("searchkeeper_upgrade_progress") < 1
+
+
+def test_figures_are_of_the_pools_that_there_are_and_of_no_other_cluster() -> None:
+    world, metrics = asked_for(), Metrics()
+    settled(world, newest().version)
+    found = world.get(CLUSTER)
+    assert found is not None
+    world.create({**found, "metadata": {"name": "shop", "namespace": "search"}, "status": {}})
+    worked(world, newest().version, ticks=1)
+    metrics.set("searchkeeper_waits", 2, cluster="search/logs", resource="SearchPool logs-gone")
+    metrics.set("searchkeeper_waits", 2, cluster="search/shop", resource="SearchPool shop-data")
+    looked_at(world, metrics)
+
+    names = set(re.findall(r'searchkeeper_waits{cluster="search/logs",resource="(.+?)"}', metrics.text()))
+    assert names == {"SearchCluster logs", "SearchPool logs-data", "SearchPool logs-managers"}
+    assert metrics.value("searchkeeper_waits", cluster="search/shop") == 2
+
+
+def test_nodes_that_have_left_do_not_count_for_how_far_an_upgrade_is() -> None:
+    world, metrics = asked_for(), Metrics()
+    settled(world, newest().version)
+    telling = looked_at(world, metrics)
+    telling._seen.nodes["logs-data-9"] = "1.3.0"
+    edited(world, version="3.4.0")
+    settled(world, newest().version)
+    for _ in range(2):
+        telling.begin()
+        cycle(telling, TellingDriver(world, telling), CLUSTER, newest(), world.state.now)
+        telling.measure()
+
+    assert set(telling._seen.nodes.values()) == {"3.4.0"}
+
+
+def test_a_cycle_beats_with_every_request() -> None:
+    world, beats = asked_for(), list[str]()
+    telling = Telling(world, Log(), Metrics(), "search/logs", lambda: beats.append("alive"))
+    telling.begin()
+    before = len(beats)
+    cycle(telling, TellingDriver(world, telling), CLUSTER, newest(), world.state.now)
+
+    assert before == 1
+    assert len(beats) > 10
 
 
 def test_writes_are_counted_by_kind(heard: io.StringIO) -> None:

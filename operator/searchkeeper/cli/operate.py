@@ -10,8 +10,7 @@ import secrets
 import signal
 import socket
 import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,17 +20,18 @@ import click
 import kopf
 from kubernetes.config import ConfigException
 
-from searchkeeper.cli.sources import NoAnswer, Unreadable, clusters_in
+from searchkeeper.cli.errors import Interrupted, Unreadable, of_kube
 from searchkeeper.holding import OPERATOR_CONDITION
 from searchkeeper.images import PUBLISHED, Images
 from searchkeeper.kube import KubeError
-from searchkeeper.loop import cycle
 from searchkeeper.shell import logs
 from searchkeeper.shell.client import Client, connect, settings_of
 from searchkeeper.shell.endpoint import endpoint
 from searchkeeper.shell.engines import drivers
-from searchkeeper.shell.lease import Fenced, FencedDriver, Lease
+from searchkeeper.shell.fence import Stopping
+from searchkeeper.shell.lease import Lease
 from searchkeeper.shell.login import connection
+from searchkeeper.shell.once import Once, Outcome
 from searchkeeper.shell.operator import Operator, Pace, Ports
 from searchkeeper.versions import Release
 from searchkeeper.writes import Key
@@ -90,7 +90,7 @@ def _serve(this: Operation, client: Client, lease: Lease) -> None:
         for address in dict.fromkeys(this.addresses):
             _listen(stack, address, operator)
         stack.enter_context(_stopped_by_signals(operator))
-        failures = _in_thread(operator)
+        failures = _in_thread(lambda: asyncio.run(operator.run()))
     if failures:
         raise click.ClickException(f"the operator ended: {failures[0]}")
 
@@ -109,24 +109,24 @@ def _login(kubeconfig: str | None) -> kopf.ConnectionInfo:
     return connection(settings_of(kubeconfig))
 
 
-def _in_thread(operator: Operator) -> list[BaseException]:
-    """Not in the main thread: kopf would take the signals, and let writes go on while it winds down."""
-    failures: list[BaseException] = []
+def _in_thread(work: Callable[[], None]) -> list[Exception]:
+    """What it failed with. Not in the main thread: there signals are taken, and kopf would take them."""
+    failures: list[Exception] = []
 
-    def work() -> None:
+    def run() -> None:
         try:
-            asyncio.run(operator.run())
+            work()
         except Exception as error:  # noqa: BLE001 - told by whoever started it
             failures.append(error)
 
-    thread = threading.Thread(target=work, name="operator")
+    thread = threading.Thread(target=run, name="operator")
     thread.start()
     thread.join()
     return failures
 
 
 @contextmanager
-def _stopped_by_signals(operator: Operator) -> Iterator[None]:
+def _stopped_by_signals(operator: Operator | Once) -> Iterator[None]:
     """The first asks for an end between two writes; the second does not ask."""
 
     def stop(number: int, _: Any) -> None:
@@ -143,22 +143,29 @@ def _stopped_by_signals(operator: Operator) -> Iterator[None]:
 
 
 def _work_off(this: Operation, client: Client, lease: Lease) -> None:
-    """One pass over every cluster, each until it has nothing to write."""
-    engine = drivers(client, this.engine)
-    try:
-        if not lease.keep():
-            raise NoAnswer("another operator has the lease")
-        kube = Fenced(client, lease.confirm)
-        for namespace in this.namespaces or ("",):
-            for key in clusters_in(client, namespace):
-                driver = FencedDriver(engine(key), lease.confirm)
-                while (done := cycle(kube, driver, key, this.release, _now(), images=this.images)).wrote:
-                    lease.keep()
-                click.echo(f"{key.namespace}/{key.name}: {'done' if done.converged else 'waits'}")
-        lease.release()
-    except KubeError as error:
-        raise NoAnswer(str(error)) from error
+    """Raises ClickException, also where some cluster has failed: when all have had their turn."""
+    once = Once(client, drivers(client, this.engine), this.release, lease, images=this.images)
+    failures: list[click.ClickException] = []
+    with _stopped_by_signals(once):
+        ended = _in_thread(lambda: once.run(this.namespaces, partial(_tell, failures)))
+    for error in ended:
+        if isinstance(error, Stopping):
+            raise Interrupted(str(error)) from error
+        raise of_kube(error) if isinstance(error, KubeError) else error
+    if failures:
+        # Silence outranks a refusal: to try again later may help.
+        raise max(failures, key=lambda each: each.exit_code)
 
 
-def _now() -> int:
-    return int(time.time())
+def _tell(failures: list[click.ClickException], this: Outcome) -> None:
+    name = f"{this.cluster.namespace}/{this.cluster.name}"
+    match this.error:
+        case None:
+            click.echo(f"{name}: {'done' if this.is_done else 'waits'}")
+            return
+        case KubeError() as error:
+            failure = of_kube(error, f"{name}: ")
+        case error:
+            failure = Unreadable(f"{name}: the engine does not do what it is told: {error}")
+    click.echo(failure.message)
+    failures.append(failure)

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
-    "NoAnswer",
     "Source",
-    "Unreadable",
     "chosen_release",
     "clusters_in",
     "from_cluster",
@@ -29,6 +27,7 @@ from typing import Any, Final, TypeVar
 import click
 import yaml
 
+from searchkeeper.cli.errors import Unreadable, of_kube
 from searchkeeper.configuration.names import GROUP
 from searchkeeper.demo import stage, start_towards, upgrade
 from searchkeeper.embedded.cluster import Cluster
@@ -53,14 +52,6 @@ _API: Final = f"{GROUP}/v1alpha1"
 _MADE: Final = {"StatefulSet": PUBLISHED.engine, "Deployment": PUBLISHED.dashboards}
 
 
-class Unreadable(click.ClickException):
-    exit_code = 3
-
-
-class NoAnswer(click.ClickException):
-    exit_code = 4
-
-
 @dataclass(frozen=True)
 class Source:
     """Both ports, a clock, and the release that is to do the thinking. `found`: clusters by namespace.
@@ -80,7 +71,7 @@ class Source:
         try:
             found = self.found(namespace)
         except KubeError as error:
-            raise NoAnswer(str(error)) from error
+            raise of_kube(error) from error
         chosen = [key for key in found if name in (None, key.name)]
         if not chosen:
             where = f" in namespace {namespace}" if namespace else ""
@@ -114,7 +105,7 @@ class Source:
                 raise Unreadable(f"there is no {key} any more")
             whole, _ = decided(self.kube, replace(seen, images=_standing_images(seen)))
         except KubeError as error:
-            raise NoAnswer(str(error)) from error
+            raise of_kube(error) from error
         return whole
 
 

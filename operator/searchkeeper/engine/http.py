@@ -78,10 +78,15 @@ class Http:
         return time.monotonic() + self._patience > self._end
 
     def get(self, path: str, **query: str) -> Any:
-        """Asked twice where the connection breaks: a kept one may have been closed by the other side."""
+        """Asked twice where the connection breaks: a kept one may have been closed by the other side.
+
+        Whoever has been silent for as long as anybody is waited for is not asked again.
+        """
         try:
             return self.call("GET", path, query)
-        except NoAnswer:
+        except NoAnswer as error:
+            if isinstance(error.__cause__, TimeoutError):
+                raise
             self.close()
             return self.call("GET", path, query)
 

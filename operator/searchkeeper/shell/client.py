@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Any, Final
 
 import urllib3
@@ -20,13 +21,16 @@ from kubernetes.client import ApiClient, Configuration
 from kubernetes.client.exceptions import ApiException
 from kubernetes.dynamic import DynamicClient
 
-from searchkeeper.kinds import is_name, kind_of, path
-from searchkeeper.kube import Conflict, Gone, KubeError, Refused, Unavailable
+from searchkeeper.kinds import Kind, is_name, kind_of, path
+from searchkeeper.kube import Conflict, Forbidden, Gone, KubeError, Nobody, NoSuchKind, Refused, Unavailable
+from searchkeeper.shell.lanes import WIDTH
 from searchkeeper.writes import Delete, Event, Key, Manifest, Patch
 
 # Of one answer, in seconds: to connect, and to read on.
 _PATIENCE: Final = (5, 15)
 _PAGE: Final = 500
+# Those who ask beside the cycles: for the lease, and for who is there.
+_OTHERS: Final = 4
 _MERGE: Final = "application/merge-patch+json"
 _COMPONENT: Final = "searchkeeper"
 
@@ -36,6 +40,8 @@ def settings_of(kubeconfig: str | None) -> Configuration:
     settings = Configuration()
     # A request that was sent twice unseen may have been carried out twice; the next cycle looks again.
     settings.retries = False
+    # As many as ask at once: a connection beyond that is thrown away after its request, with a warning.
+    settings.connection_pool_maxsize = 2 * WIDTH + _OTHERS
     if kubeconfig is None:
         try:
             config.load_incluster_config(client_configuration=settings)  # type: ignore[no-untyped-call]
@@ -92,16 +98,22 @@ class Client:
         found: list[Manifest] = []
         more = ""
         while True:
-            page = self._call(
-                "get",
-                path(kind_of(api, kind), namespace),
-                query=[*query, *([("continue", more)] if more else [])],
-            )
+            page = self._page(kind_of(api, kind), namespace, query, more)
             # The items of a list do not say what they are.
             found += [{**each, "apiVersion": api, "kind": kind} for each in page["items"]]
             more = (page.get("metadata") or {}).get("continue") or ""
             if not more:
                 return sorted(found, key=lambda each: Key.of(each)[2:])
+
+    def _page(self, kind: Kind, namespace: str, query: Sequence[tuple[str, str]], more: str) -> Any:
+        """Raises NoSuchKind, Gone for a page that is asked for too late, KubeError."""
+        pages = [("continue", more)] if more else []
+        try:
+            return self._call("get", path(kind, namespace), query=[*query, *pages])
+        except Gone as error:
+            if getattr(error.__cause__, "status", None) == HTTPStatus.NOT_FOUND:
+                raise NoSuchKind(str(error), kind.name) from error
+            raise
 
     def create(self, manifest: Manifest) -> Manifest:
         key = Key.of(manifest)
@@ -183,7 +195,11 @@ def _refusal(error: ApiException, request: str) -> KubeError:
             return Conflict(said)
         case 404 | 410:
             return Gone(said)
-        case 400 | 401 | 403 | 405 | 413 | 415 | 422:
+        case 401:
+            return Nobody(said)
+        case 403:
+            return Forbidden(said)
+        case 400 | 405 | 413 | 415 | 422:
             return Refused(said)
         case _:
             return Unavailable(said)

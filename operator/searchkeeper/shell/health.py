@@ -14,9 +14,9 @@ _SELF: Final = "the operator itself"
 
 
 class Health:
-    """Every loop beats at each turn. One that is silent for too long is stuck, and so is the operator.
+    """Every loop beats, and says for how long it means to be silent. For much longer, and it is stuck.
 
-    A restart mends that: whatever was under way is in the ledger.
+    So is the operator then, and a restart mends that: whatever was under way is in the ledger.
     """
 
     def __init__(self, *, too_old: float = 180, clock: Callable[[], float] = time.monotonic) -> None:
@@ -26,11 +26,12 @@ class Health:
         self._lock = Lock()
         self.is_watching = False
 
-    def beat(self, loop: str = _SELF) -> None:
+    def beat(self, loop: str = _SELF, *, silent_for: float = 0) -> None:
         with self._lock:
-            self._beats[loop] = self._clock()
+            self._beats[loop] = self._clock() + silent_for
 
     def forget(self, loop: str) -> None:
+        """It is over, or in line for a thread: whoever has that one is asked instead."""
         with self._lock:
             self._beats.pop(loop, None)
 
@@ -40,10 +41,10 @@ class Health:
             return list(self._complaints())
 
     def _complaints(self) -> Iterator[str]:
-        for loop, beat in sorted(self._beats.items()):
-            age = self._clock() - beat
-            if age > self._too_old:
-                yield f"{loop}: silent for {age:.0f} s, and {self._too_old:.0f} are allowed"
+        for loop, due in sorted(self._beats.items()):
+            late = self._clock() - due
+            if late > self._too_old:
+                yield f"{loop}: silent, and overdue by {late:.0f} s; {self._too_old:.0f} are allowed"
 
     @property
     def is_alive(self) -> bool:

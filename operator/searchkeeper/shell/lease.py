@@ -1,4 +1,4 @@
-"""The one who may write: a Lease, and ports that ask for it before every write.
+"""The one who may write: a Lease that is asked for before every write.
 
 A Lease alone stops nobody who was asleep when it ran out. So each write is preceded by a fresh look at it:
 still ours, still of the same epoch, and not about to run out while the request is on its way.
@@ -6,20 +6,17 @@ still ours, still of the same epoch, and not about to run out while the request 
 
 from __future__ import annotations
 
-__all__ = ["Fenced", "FencedDriver", "Lease", "NotOurs"]
+__all__ = ["Lease", "NotOurs"]
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from threading import Lock
 from typing import Any, Final
 
-from searchkeeper.engine.calls import Call
-from searchkeeper.engine.driver import CallFailed, Driver
-from searchkeeper.engine.view import EngineView, Unreachable
 from searchkeeper.kube import Conflict, Gone, Kube, KubeError
-from searchkeeper.writes import Delete, Event, Key, Manifest, Patch
+from searchkeeper.writes import Key, Manifest, Patch
 
 _API: Final = "coordination.k8s.io/v1"
 
@@ -74,6 +71,17 @@ class Lease:
     def epoch(self) -> int | None:
         """The number of this leadership: it changes whenever the holder does."""
         return self._epoch if self.is_ours else None
+
+    @property
+    def holder(self) -> str:
+        """Who had it at the last look; nobody before the first one."""
+        return self._seen.holder if self._seen is not None else ""
+
+    @property
+    def free_in(self) -> float:
+        """Seconds until whoever has it, if they stay silent, have been so for too long."""
+        seen = self._seen
+        return 0.0 if seen is None else max(0.0, seen.at + seen.duration - self._clock())
 
     def keep(self) -> bool:
         """Takes the lease when it is free, renews it when it is ours. Whether it is ours afterwards."""
@@ -162,55 +170,3 @@ def _is(found: Manifest, identity: str, epoch: int) -> bool:
 
 def _state(seen: _Seen) -> tuple[str, int, str]:
     return seen.holder, seen.epoch, seen.renewals
-
-
-@dataclass(frozen=True, slots=True)
-class Fenced:
-    """The port `Kube`: reads pass, writes only while `allowed` raises nothing."""
-
-    kube: Kube
-    allowed: Callable[[], None]
-
-    def get(self, key: Key) -> Manifest | None:
-        return self.kube.get(key)
-
-    def list(self, api: str, kind: str, namespace: str, labels: Mapping[str, str]) -> Sequence[Manifest]:
-        return self.kube.list(api, kind, namespace, labels)
-
-    def create(self, manifest: Manifest) -> Manifest:
-        self.allowed()
-        return self.kube.create(manifest)
-
-    def patch(self, patch: Patch) -> Manifest:
-        self.allowed()
-        return self.kube.patch(patch)
-
-    def patch_status(self, patch: Patch) -> Manifest:
-        self.allowed()
-        return self.kube.patch_status(patch)
-
-    def delete(self, delete: Delete) -> None:
-        self.allowed()
-        self.kube.delete(delete)
-
-    def record(self, event: Event) -> None:
-        self.allowed()
-        self.kube.record(event)
-
-
-@dataclass(frozen=True, slots=True)
-class FencedDriver:
-    """The port `Driver`: looks pass, calls only while `allowed` raises nothing."""
-
-    driver: Driver
-    allowed: Callable[[], None]
-
-    def look(self) -> EngineView | Unreachable:
-        return self.driver.look()
-
-    def tell(self, call: Call) -> None:
-        try:
-            self.allowed()
-        except KubeError as error:
-            raise CallFailed(f"not told: {error}") from error
-        self.driver.tell(call)

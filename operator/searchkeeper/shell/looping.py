@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Loop", "Operating", "Pace", "Stopping"]
+__all__ = ["Loop", "Operating", "Pace"]
 
 import asyncio
 import time
@@ -14,8 +14,9 @@ from typing import Any, Final, Protocol
 from searchkeeper.engine.driver import CallFailed
 from searchkeeper.kube import Conflict, Gone, Kube, KubeError
 from searchkeeper.loop import Cycle
+from searchkeeper.shell.fence import Fence, Fenced, Stopping
 from searchkeeper.shell.health import Health
-from searchkeeper.shell.lease import Fenced, Lease, NotOurs
+from searchkeeper.shell.lease import Lease, NotOurs
 from searchkeeper.shell.logs import Log
 from searchkeeper.shell.metrics import Metrics
 from searchkeeper.shell.telling import Telling
@@ -25,10 +26,6 @@ from searchkeeper.writes import Key
 _SUSPICIOUS: Final = 200
 # Seconds without a look at a cluster after which what was known of it counts for nothing.
 _BLIND: Final = 120
-
-
-class Stopping(KubeError):
-    """The operator is asked to end: no further write."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +53,7 @@ class Operating(Protocol):
     metrics: Metrics
     log: Log
     lease: Lease
+    fence: Fence
     clock: Callable[[], int]
 
     @property
@@ -64,10 +62,8 @@ class Operating(Protocol):
     @property
     def is_stopping(self) -> bool: ...
 
-    def allowed(self) -> None:
-        """Asked before every write. Raises KubeError."""
-
-    async def cycle_of(self, key: Key, telling: Telling, looking_since: int) -> Cycle: ...
+    async def cycle_of(self, key: Key, telling: Telling, looking_since: int) -> Cycle:
+        """In a thread, which may have to be waited for."""
 
 
 class Loop:
@@ -83,8 +79,8 @@ class Loop:
         self._writes_in_a_row = 0
         self._epoch: int | None = None
         self._looking_since = self._last_look = 0
-        fenced = Fenced(operator.kube, operator.allowed)
-        self._telling = Telling(fenced, operator.log, operator.metrics, self._name)
+        fenced = Fenced(operator.kube, operator.fence.passed)
+        self._telling = Telling(fenced, operator.log, operator.metrics, self._name, self._beat)
         self.task = asyncio.create_task(self._run())
 
     def wake(self) -> None:
@@ -96,22 +92,31 @@ class Loop:
 
     async def _run(self) -> None:
         while not (self._is_over or self._operator.is_stopping):
-            self._operator.health.beat(self._name)
             self._wake.clear()
-            delay = await self._turn() if self._operator.lease.is_ours else self._operator.pace.resync
+            # In line for a thread nobody hangs; whoever has one beats with every request.
+            self._operator.health.forget(self._name)
+            delay = await self._turn() if self._operator.lease.is_ours else self._stand_by()
             if delay:
                 await self._wait(delay)
         self._operator.health.forget(self._name)
         self._operator.metrics.forget(cluster=self._name)
 
+    def _beat(self) -> None:
+        self._operator.health.beat(self._name)
+
+    def _stand_by(self) -> float:
+        """Whoever leads has the figures of today; ours are those of the past."""
+        self._operator.metrics.forget(cluster=self._name)
+        return self._operator.pace.resync
+
     async def _wait(self, delay: float) -> None:
+        self._operator.health.beat(self._name, silent_for=delay)
         with suppress(TimeoutError):
             await asyncio.wait_for(self._wake.wait(), delay)
 
     async def _turn(self) -> float:
         """One cycle; how long to wait after it. One that was told to end does not wait."""
         started = time.monotonic()
-        self._telling.cycle += 1
         began = self._begin_to_look()
         try:
             done = await self._operator.cycle_of(self._key, self._telling, self._looking_since)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["Metrics"]
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from threading import Lock
 from typing import Final, NamedTuple
 
@@ -57,12 +57,25 @@ class Metrics:
                 del found[key]
             found[tuple(sorted((*common, (label, chosen))))] = value
 
+    def keep_only(self, label: str, chosen: Collection[str], **labels: str) -> None:
+        """Gauges with these labels go whose value of another label is none of the chosen ones."""
+        wanted = set(labels.items())
+
+        def is_past(key: Labels) -> bool:
+            return wanted <= set(key) and any(name == label and text not in chosen for name, text in key)
+
+        self._drop_gauges(is_past)
+
     def forget(self, **labels: str) -> None:
         """Gauges with these labels: the cluster is gone. Counters stay, as they must."""
+        wanted = set(labels.items())
+        self._drop_gauges(lambda key: wanted <= set(key))
+
+    def _drop_gauges(self, is_past: Callable[[Labels], bool]) -> None:
         with self._lock:
             for name, family in _FAMILIES.items():
                 if family.type == "gauge":
-                    kept = {k: v for k, v in self._values[name].items() if not set(labels.items()) <= set(k)}
+                    kept = {key: value for key, value in self._values[name].items() if not is_past(key)}
                     self._values[name] = kept
 
     def value(self, name: str, **labels: str) -> float:

@@ -9,12 +9,10 @@ from __future__ import annotations
 __all__ = ["Operator", "Pace", "Ports"]
 
 import asyncio
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import kopf
 
@@ -24,17 +22,17 @@ from searchkeeper.images import PUBLISHED, Images
 from searchkeeper.kube import Kube, KubeError
 from searchkeeper.loop import Cycle, cycle
 from searchkeeper.shell.clock import SteadyClock
+from searchkeeper.shell.fence import Fence, FencedDriver
 from searchkeeper.shell.health import Health
-from searchkeeper.shell.lease import FencedDriver, Lease
+from searchkeeper.shell.lanes import Lanes, Threads
+from searchkeeper.shell.lease import Lease
 from searchkeeper.shell.logs import Log
-from searchkeeper.shell.looping import Loop, Pace, Stopping
+from searchkeeper.shell.looping import Loop, Pace
 from searchkeeper.shell.metrics import Metrics
 from searchkeeper.shell.telling import Telling, TellingDriver
 from searchkeeper.shell.watching import watched
 from searchkeeper.versions import Release
 from searchkeeper.writes import Key
-
-T = TypeVar("T")
 
 _API: Final = f"{GROUP}/v1alpha1"
 # What wakes a loop besides its own resource: group, version, plural.
@@ -45,8 +43,12 @@ WATCHED: Final = (
 )
 # A pod names its cluster by the label of the configuration version that made it.
 _INSTANCE: Final = ("app.kubernetes.io/instance", "app")
-# Longer than any request takes to fail.
-_LAST_WRITE: Final = 25
+# Seconds until an end: for the write under way, which may be a flush that an engine has 45 seconds for,
+# and for giving the lease back. Together they are less than a pod is given.
+_LAST_WRITE: Final = 50
+_RELEASE: Final = 5
+# Seconds between two looks at whether the end was asked for: signals wake no event loop.
+_GLANCE: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,44 +87,37 @@ class Operator:
         self.health = Health()
         self.metrics = Metrics()
         self.log = Log(operator=release.version, identity=lease.identity)
-        self._stop = threading.Event()
+        self.fence = Fence(lease)
+        self._stop = self.fence.shutting
         self._loops: dict[Key, Loop] = {}
-        # The lease has a thread to itself: cycles that hang must not cost us the lease unnoticed.
-        self._cycles = ThreadPoolExecutor(16, thread_name_prefix="cycle")
-        self._leases = ThreadPoolExecutor(1, thread_name_prefix="lease")
+        self._lanes = Lanes()
+        # Cycles that hang must cost us neither the lease nor the knowledge of who is there.
+        self._leases, self._lists = Threads(1, "lease"), Threads(1, "list")
 
     def stop(self) -> None:
         """No write is begun from now on. May be called from any thread."""
-        self._stop.set()
+        self.fence.shut()
 
     @property
     def is_stopping(self) -> bool:
-        return self._stop.is_set()
+        return self.fence.is_shut
 
     @property
     def kube(self) -> Kube:
         return self.ports.kube
 
-    def allowed(self) -> None:
-        """Asked before every write. Raises KubeError."""
-        if self._stop.is_set():
-            raise Stopping("the operator is ending")
-        self.lease.confirm()
-
     async def run(self) -> None:
         self.log.info("started", namespaces=self.namespaces or "all")
-        keeping = asyncio.create_task(self._keep_lease())
-        counting = asyncio.create_task(self._count())
+        ending = asyncio.create_task(self._give_back())
+        working = [asyncio.create_task(self._keep_lease()), asyncio.create_task(self._count())]
         try:
             await self._watch()
         finally:
             self.stop()
-            counting.cancel()
-            has_ended = await self._end_loops()
-            await asyncio.gather(keeping, counting, return_exceptions=True)
-            if has_ended:
-                await self._release()
-            self._leases.shutdown(wait=False)
+            await ending
+            await _cancelled([*working, *(each.task for each in self._loops.values())])
+            for threads in (self._lanes, self._leases, self._lists):
+                threads.close()
             self.log.info("stopped")
 
     async def _watch(self) -> None:
@@ -167,6 +162,7 @@ class Operator:
             found = self._loops.pop(key, None)
             if found is not None:
                 found.end()
+                self._lanes.forget(f"{key.namespace}/{key.name}")
             return
         if key not in self._loops and not self._stop.is_set():
             self._loops[key] = Loop(self, key)
@@ -182,7 +178,7 @@ class Operator:
             await self._sleep(self.pace.resync)
             known = set(self._loops)
             try:
-                there = await self._in(self._cycles, self._listed)
+                there = await self._lists.run(self._listed)
             except Exception as error:  # noqa: BLE001 - who ends here would end in silence, and for good
                 self.log.warning("the clusters cannot be counted", error=str(error))
                 continue
@@ -200,7 +196,7 @@ class Operator:
         was_ours = False
         while not self._stop.is_set():
             try:
-                await self._in(self._leases, self.lease.keep)
+                await self._leases.run(self.lease.keep)
             except Exception as error:  # noqa: BLE001 - without an answer the lease runs out by itself
                 self.log.warning("the lease cannot be renewed", error=str(error))
             self.health.beat()
@@ -212,50 +208,56 @@ class Operator:
                     each.wake()
             was_ours = is_ours
             await self._sleep(self.pace.lease / 3)
-        for each in tuple(self._loops.values()):
-            each.end()
 
     async def _sleep(self, seconds: float) -> None:
         """Not longer than until the end."""
         until = time.monotonic() + seconds
         while not self._stop.is_set() and time.monotonic() < until:
-            await asyncio.sleep(min(0.1, seconds))
+            await asyncio.sleep(min(_GLANCE, seconds))
 
-    async def _end_loops(self) -> bool:
-        """Waits for the write that each may be in the middle of. Whether all of them came to an end."""
-        for each in self._loops.values():
-            each.end()
-        ended = asyncio.to_thread(self._cycles.shutdown)
-        try:
-            await asyncio.wait_for(ended, _LAST_WRITE)
-        except TimeoutError:
-            return False
-        return True
+    async def _give_back(self) -> None:
+        """The lease, as soon as no write is under way and none can begin. Looks are not waited for.
 
-    async def _release(self) -> None:
+        An engine may take a minute to be looked at, and whatever is seen then is of no use to anybody.
+        """
+        while not self._stop.is_set():
+            await asyncio.sleep(_GLANCE)
+        until = time.monotonic() + _LAST_WRITE
+        while not self.fence.is_quiet and time.monotonic() < until:
+            await asyncio.sleep(_GLANCE)
+        if not self.fence.is_quiet:
+            self.log.warning("a write is still under way: the lease is left to run out")
+            return
         try:
-            await self._in(self._leases, self.lease.release)
-        except KubeError as error:
-            self.log.warning("the lease is left to run out", error=str(error))
+            await asyncio.wait_for(self._leases.run(self.lease.release), _RELEASE)
+        except (KubeError, TimeoutError) as error:
+            self.log.warning("the lease is left to run out", error=str(error) or "no answer")
 
     async def cycle_of(self, key: Key, telling: Telling, looking_since: int) -> Cycle:
-        return await self._in(self._cycles, lambda: self._cycle(key, telling, looking_since))
+        return await self._lanes.run(telling.cluster, lambda: self._cycle(key, telling, looking_since))
 
     def _cycle(self, key: Key, telling: Telling, looking_since: int) -> Cycle:
-        driver = TellingDriver(FencedDriver(self.ports.driver(key), self.allowed), telling)
-        return cycle(
-            telling,
-            driver,
-            key,
-            self.release,
-            self.clock(),
-            looking_since=looking_since,
-            operator_condition=self.ports.operator_condition,
-            images=self.ports.images,
-        )
+        telling.begin()
+        driver = TellingDriver(FencedDriver(self.ports.driver(key), self.fence.passed), telling)
+        try:
+            return cycle(
+                telling,
+                driver,
+                key,
+                self.release,
+                self.clock(),
+                looking_since=looking_since,
+                operator_condition=self.ports.operator_condition,
+                images=self.ports.images,
+            )
+        finally:
+            telling.measure()
 
-    async def _in(self, executor: ThreadPoolExecutor, call: Callable[[], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(executor, call)
+
+async def _cancelled(tasks: Sequence[asyncio.Task[None]]) -> None:
+    for each in tasks:
+        each.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _cluster_of(meta: Mapping[str, Any]) -> str | None:

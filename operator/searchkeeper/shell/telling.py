@@ -28,6 +28,15 @@ _UNREMARKABLE: Final = "PrerequisiteNotMet"
 
 
 @dataclass
+class _Seen:
+    """Of one cycle: statuses by resource, the versions of nodes, and whether pools were asked for at all."""
+
+    statuses: dict[Key, Mapping[str, Any]] = field(default_factory=dict)
+    nodes: dict[str, str] = field(default_factory=dict)
+    has_pools: bool = False
+
+
+@dataclass
 class Telling:
     """The port `Kube`. An action is told of when its answer changes, a write when it was carried out."""
 
@@ -35,17 +44,34 @@ class Telling:
     log: Log
     metrics: Metrics
     cluster: str
+    # Called with every request: a cycle that asks is not stuck, however slowly it is answered.
+    alive: Callable[[], None] = lambda: None
     cycle: int = 0
     _answers: dict[Key, dict[str, tuple[str, str, str]]] = field(default_factory=dict)
-    _nodes: dict[str, str] = field(default_factory=dict)
+    _seen: _Seen = field(default_factory=_Seen)
+
+    def begin(self) -> None:
+        """A cycle: what was seen before counts no more."""
+        self.alive()
+        self.cycle += 1
+        self._seen = _Seen()
 
     def get(self, key: Key) -> Manifest | None:
-        return self.kube.get(key)
+        self.alive()
+        found = self.kube.get(key)
+        if found is not None and key.kind == "SearchCluster":
+            self._seen.statuses[key] = found.get("status") or {}
+        return found
 
     def list(self, api: str, kind: str, namespace: str, labels: Mapping[str, str]) -> Sequence[Manifest]:
+        self.alive()
         found = self.kube.list(api, kind, namespace, labels)
         if kind == "Pod":
-            self._nodes |= {pod["metadata"]["name"]: _version(pod) for pod in found if _is_node(pod)}
+            self._seen.nodes |= {pod["metadata"]["name"]: _version(pod) for pod in found if _is_node(pod)}
+        if kind == "SearchPool":
+            mine = [pool for pool in found if self._is_mine(pool)]
+            self._seen.statuses |= {Key.of(pool): pool.get("status") or {} for pool in mine}
+            self._seen.has_pools = True
         return found
 
     def create(self, manifest: Manifest) -> Manifest:
@@ -55,6 +81,7 @@ class Telling:
         return self._told("patch", patch.key, lambda: self.kube.patch(patch))
 
     def patch_status(self, patch: Patch) -> Manifest:
+        self.alive()
         stored = self.kube.patch_status(patch)
         self.metrics.add("searchkeeper_writes_total", write="status", kind=patch.key.kind)
         self.hear(patch.key, stored.get("status") or {})
@@ -67,30 +94,53 @@ class Telling:
         self._told("event", event.about, lambda: self.kube.record(event), reason=event.reason)
 
     def hear(self, key: Key, status: Mapping[str, Any]) -> None:
-        """Tells of every action whose answer is another one than before, and keeps the figures."""
+        """Tells of every action whose answer is another one than before."""
         before = self._answers.get(key, {})
         answers = {each["type"]: _answer(each) for each in status.get("conditions") or ()}
         self._answers[key] = answers
         for action, (state, reason, message) in answers.items():
             if before.get(action, ("", "", ""))[:2] != (state, reason) and reason != _UNREMARKABLE:
                 self._tell(message or action, action=action, resource=str(key), status=state, reason=reason)
-        waits = [each for each in answers.values() if each[0] == Status.FALSE or each[1] == FAULT]
+        self._seen.statuses[key] = status
+
+    def measure(self) -> None:
+        """The figures of a cycle: what statuses said when it began, or say since it has stored them.
+
+        So they are there as soon as an operator leads, though nothing has to be written. One that came to no
+        end has seen a part, and leaves the figures of the rest alone.
+        """
+        for key, status in self._seen.statuses.items():
+            self._measure_waits(key, status)
+            if "phase" in status:
+                phase = str(status["phase"])
+                self.metrics.set_only("searchkeeper_phase", 1, "phase", phase, cluster=self.cluster)
+                share = self._share_at(_target(status.get("ledger") or {}))
+                self.metrics.set("searchkeeper_upgrade_progress", share, cluster=self.cluster)
+        if self._seen.has_pools:
+            resources = {str(key) for key in self._seen.statuses}
+            self.metrics.keep_only("resource", resources, cluster=self.cluster)
+
+    def _measure_waits(self, key: Key, status: Mapping[str, Any]) -> None:
+        answers = [_answer(each) for each in status.get("conditions") or ()]
+        waits = [each for each in answers if each[0] == Status.FALSE or each[1] == FAULT]
         stalls = [each for each in waits if each[2].startswith(STALLED)]
         labels = {"cluster": self.cluster, "resource": str(key)}
         self.metrics.set("searchkeeper_waits", len(waits), **labels)
         self.metrics.set("searchkeeper_stalls", len(stalls), **labels)
-        if "phase" in status:
-            phase = str(status["phase"])
-            self.metrics.set_only("searchkeeper_phase", 1, "phase", phase, cluster=self.cluster)
-            share = self._share_at(_target(status.get("ledger") or {}))
-            self.metrics.set("searchkeeper_upgrade_progress", share, cluster=self.cluster)
 
     def _share_at(self, target: str | None) -> float:
-        """Of the nodes that were last seen; all of them when no upgrade is under way."""
-        there = sum(version == target for version in self._nodes.values())
-        return 1.0 if target is None or not self._nodes else there / len(self._nodes)
+        """Of the nodes that were seen; all of them when no upgrade is under way."""
+        nodes = self._seen.nodes
+        there = sum(version == target for version in nodes.values())
+        return 1.0 if target is None or not nodes else there / len(nodes)
+
+    def _is_mine(self, pool: Manifest) -> bool:
+        """A namespace may have several clusters."""
+        namespace, owners = pool["metadata"]["namespace"], pool["metadata"].get("ownerReferences") or ()
+        return any(f"{namespace}/{each['name']}" == self.cluster for each in owners)
 
     def _told(self, write: str, key: Key, carry_out: Callable[[], T], **fields: object) -> T:
+        self.alive()
         done = carry_out()
         self.metrics.add("searchkeeper_writes_total", write=write, kind=key.kind)
         self._tell(f"{write} {key}", write=write, resource=str(key), **fields)
@@ -108,9 +158,11 @@ class TellingDriver:
     told: Telling
 
     def look(self) -> EngineView | Unreachable:
+        self.told.alive()
         return self.driver.look()
 
     def tell(self, call: Call) -> None:
+        self.told.alive()
         self.driver.tell(call)
         self.told.metrics.add("searchkeeper_writes_total", write="tell", kind=type(call).__name__)
         fields = {

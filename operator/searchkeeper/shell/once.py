@@ -1,0 +1,138 @@
+"""`run --once`: every cluster until there is nothing to write, behind the same lease and the same fence."""
+
+from __future__ import annotations
+
+__all__ = ["Once", "Outcome"]
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from searchkeeper.configuration.names import GROUP
+from searchkeeper.engine.driver import CallFailed, Driver
+from searchkeeper.images import PUBLISHED, Images
+from searchkeeper.kube import Conflict, Gone, Kube, KubeError
+from searchkeeper.loop import Cycle, cycle
+from searchkeeper.shell.fence import Fence, Fenced, FencedDriver, Stopping
+from searchkeeper.shell.lease import Lease, NotOurs
+from searchkeeper.shell.logs import Log
+from searchkeeper.versions import Release
+from searchkeeper.writes import Key
+
+# Looks at a cluster that others change at the same time: a person, or Kubernetes' own controllers.
+_LOOKS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What has become of one cluster. An error is that of the last look at it."""
+
+    cluster: Key
+    is_done: bool
+    error: KubeError | CallFailed | None = None
+
+
+class Once:
+    """One pass over all clusters. What fails for one of them keeps no other from its turn."""
+
+    def __init__(
+        self,
+        kube: Kube,
+        driver: Callable[[Key], Driver],
+        release: Release,
+        lease: Lease,
+        *,
+        images: Images = PUBLISHED,
+        clock: Callable[[], int] = lambda: int(time.time()),
+    ) -> None:
+        self._kube = kube
+        self._driver = driver
+        self._release = release
+        self._lease = lease
+        self._images = images
+        self._clock = clock
+        self._fence = Fence(lease)
+        self._log = Log(operator=release.version, identity=lease.identity)
+
+    def stop(self) -> None:
+        """No write is begun from now on, and no further cluster is looked at."""
+        self._fence.shut()
+
+    @property
+    def is_stopping(self) -> bool:
+        return self._fence.is_shut
+
+    def run(self, namespaces: Sequence[str], tell: Callable[[Outcome], None]) -> None:
+        """Raises NotOurs where another operator has the lease and keeps it, Stopping, KubeError."""
+        with self._held():
+            for namespace in namespaces or ("",):
+                found = self._kube.list(f"{GROUP}/v1alpha1", "SearchCluster", namespace, {})
+                for each in found:
+                    tell(self._worked_off(Key.of(each)))
+
+    def _worked_off(self, key: Key) -> Outcome:
+        """Raises NotOurs, Stopping: then nobody else's turn comes either."""
+        looks = 0
+        while True:
+            if self.is_stopping:
+                raise Stopping("stopped before everything was done")
+            try:
+                done = self._cycle(key)
+            except (NotOurs, Stopping):
+                raise
+            except (KubeError, CallFailed) as error:
+                looks += 1
+                if looks == _LOOKS or not isinstance(error, Conflict | Gone):
+                    return Outcome(key, False, error)
+            else:
+                if not done.wrote:
+                    return Outcome(key, done.converged)
+
+    def _cycle(self, key: Key) -> Cycle:
+        kube = Fenced(self._kube, self._fence.passed)
+        driver = FencedDriver(self._driver(key), self._fence.passed)
+        return cycle(kube, driver, key, self._release, self._clock(), images=self._images)
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """With the lease, which is renewed however long a look takes, and given back in any case."""
+        self._obtain()
+        over = threading.Event()
+        renewing = threading.Thread(target=self._renew, args=(over,), name="lease", daemon=True)
+        renewing.start()
+        try:
+            yield
+        finally:
+            over.set()
+            renewing.join()
+            self._release_lease()
+
+    def _obtain(self) -> None:
+        """Whoever ended uncleanly has left it behind: it is waited for as long as it lasts, and no longer."""
+        if self._lease.keep():
+            return
+        until = time.monotonic() + self._lease.free_in
+        while True:
+            is_last = time.monotonic() >= until
+            if self._lease.keep():
+                return
+            if is_last or self.is_stopping:
+                raise NotOurs(f"another operator, {self._lease.holder}, has the lease")
+            self._fence.shutting.wait(self._lease.duration / 15)
+
+    def _renew(self, over: threading.Event) -> None:
+        while not over.wait(self._lease.duration / 3):
+            try:
+                self._lease.keep()
+            except KubeError as error:
+                # Without an answer it runs out by itself, and no write passes any more.
+                self._log.warning("the lease cannot be renewed", error=str(error))
+
+    def _release_lease(self) -> None:
+        try:
+            self._lease.release()
+        except KubeError as error:
+            self._log.warning("the lease is left to run out", error=str(error))

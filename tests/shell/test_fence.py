@@ -1,0 +1,52 @@
+"""The fence around all writes: who passes, and who is still on the other side."""
+
+from __future__ import annotations
+
+import pytest
+
+from searchkeeper.embedded.world import World
+from searchkeeper.shell.fence import Fence, Stopping
+from searchkeeper.shell.lease import Lease, NotOurs
+
+
+def held(world: World) -> Lease:
+    lease = Lease(world, Lease.named("search"), "one")
+    assert lease.keep()
+    return lease
+
+
+def test_it_is_quiet_when_the_last_write_is_over() -> None:
+    fence = Fence(held(World()))
+
+    with fence.passed():
+        fence.shut()
+        assert not fence.is_quiet
+
+    assert fence.is_quiet
+
+
+def test_nobody_passes_once_it_is_shut() -> None:
+    fence = Fence(held(World()))
+    fence.shut()
+
+    with pytest.raises(Stopping), fence.passed():
+        pytest.fail("a write was begun")
+    assert fence.is_quiet
+
+
+def test_nobody_passes_without_the_lease() -> None:
+    lease = held(World())
+    fence = Fence(lease)
+    lease.release()
+
+    with pytest.raises(NotOurs), fence.passed():
+        pytest.fail("a write was begun")
+    assert fence.is_quiet
+
+
+def test_a_write_that_fails_is_over_too() -> None:
+    fence = Fence(held(World()))
+
+    with pytest.raises(ValueError, match="no"), fence.passed():
+        raise ValueError("no")
+    assert fence.is_quiet

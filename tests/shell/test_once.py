@@ -1,0 +1,205 @@
+"""`run --once`: a lease that somebody left behind, engines that fail, looks that take long."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from operators_at_work import CLUSTER, asked_for, edited, settled
+from searchkeeper.embedded.world import World
+from searchkeeper.engine.calls import Call
+from searchkeeper.engine.driver import CallFailed
+from searchkeeper.engine.view import EngineView, Unreachable
+from searchkeeper.kube import Conflict, Unavailable
+from searchkeeper.releases import newest
+from searchkeeper.shell.fence import Stopping
+from searchkeeper.shell.lease import Lease, NotOurs
+from searchkeeper.shell.once import Once, Outcome
+from searchkeeper.writes import Key, Patch
+
+Act = Callable[[], None]
+
+KEY = Lease.named("search")
+_SOON = 60
+
+
+def lease(world: Any, name: str, duration: float = 60) -> Lease:
+    return Lease(world, KEY, name, duration=duration)
+
+
+def holder(world: World) -> str:
+    found = world.get(KEY)
+    assert found is not None
+    return str(found["spec"]["holderIdentity"])
+
+
+class Driver:
+    """The engine of a world, with something in its way."""
+
+    def __init__(self, world: World, *, tell: Act | None = None, look: Act | None = None) -> None:
+        self._world, self._tell = world, tell
+        self.in_the_way = look
+
+    def look(self) -> EngineView | Unreachable:
+        if self.in_the_way is not None:
+            self.in_the_way()
+        return self._world.look()
+
+    def tell(self, call: Call) -> None:
+        if self._tell is not None:
+            self._tell()
+        self._world.tell(call)
+
+
+def once(world: World, driver: Driver | None = None, *, duration: float = 60) -> Once:
+    engine, now = driver or Driver(world), lambda: world.state.now
+    return Once(world, lambda _: engine, newest(), lease(world, "once", duration), clock=now)
+
+
+def outcomes(this: Once) -> list[Outcome]:
+    told: list[Outcome] = []
+    this.run(("search",), told.append)
+    return told
+
+
+def with_another(world: World, name: str) -> World:
+    found = world.get(CLUSTER)
+    assert found is not None
+    world.create({**found, "metadata": {"name": name, "namespace": "search"}, "status": {}})
+    return world
+
+
+def test_a_lease_that_somebody_has_left_behind_is_waited_for() -> None:
+    world = asked_for()
+    assert lease(world, "killed", duration=1).keep()
+
+    assert [each.error for each in outcomes(once(world))] == [None]
+    assert holder(world) == ""
+
+
+def test_one_that_somebody_has_and_keeps_is_not_waited_for_without_an_end() -> None:
+    world, over = asked_for(), threading.Event()
+    alive = lease(world, "alive", duration=1)
+    assert alive.keep()
+
+    def renew() -> None:
+        while not over.wait(0.05):
+            alive.keep()
+
+    renewing = threading.Thread(target=renew, daemon=True)
+    renewing.start()
+    with pytest.raises(NotOurs, match="alive, has the lease"):
+        outcomes(once(world))
+    over.set()
+    renewing.join()
+
+
+def test_whoever_waits_for_a_lease_can_be_stopped() -> None:
+    world = asked_for()
+    assert lease(world, "alive").keep()
+    waiting = once(world)
+    waiting.stop()
+
+    with pytest.raises(NotOurs):
+        outcomes(waiting)
+
+
+def test_an_engine_that_refuses_costs_one_cluster_its_turn_and_nobody_the_lease() -> None:
+    world = asked_for()
+    settled(world, newest().version)
+    with_another(edited(world, version="3.4.0"), "shop")
+
+    def refuse() -> None:
+        raise CallFailed("500 nope")
+
+    told = outcomes(once(world, Driver(world, tell=refuse)))
+
+    assert [(each.cluster.name, str(each.error)) for each in told] == [("logs", "500 nope"), ("shop", "None")]
+    assert holder(world) == ""
+
+
+def test_what_somebody_else_has_changed_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = asked_for()
+    plain, conflicts = world.patch_status, iter(range(3))
+
+    def late(patch: Patch) -> Any:
+        if next(conflicts, None) is not None:
+            raise Conflict("409")
+        return plain(patch)
+
+    monkeypatch.setattr(world, "patch_status", late)
+    assert [each.error for each in outcomes(once(world))] == [None]
+
+
+def test_who_never_stops_changing_it_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = asked_for()
+
+    def late(_: Patch) -> Any:
+        raise Conflict("409")
+
+    monkeypatch.setattr(world, "patch_status", late)
+    [told] = outcomes(once(world))
+
+    assert isinstance(told.error, Conflict)
+    assert holder(world) == ""
+
+
+def test_the_lease_is_renewed_while_a_look_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The look ends when the lease was renewed twice, which happens beside it or never."""
+    world = asked_for()
+    renewals: list[str] = []
+    renewed = threading.Event()
+    plain = world.patch
+
+    def patch(this: Patch) -> Any:
+        if this.key == KEY:
+            renewals.append(str(this.changes["spec"].get("renewTime")))
+            if len(renewals) > 1:
+                renewed.set()
+        return plain(this)
+
+    monkeypatch.setattr(world, "patch", patch)
+
+    def look() -> None:
+        assert renewed.wait(_SOON), "nobody renews the lease"
+
+    [told] = outcomes(once(world, Driver(world, look=look), duration=3))
+    assert told.error is None
+
+
+def test_a_fault_of_ours_gives_the_lease_back_too() -> None:
+    world = asked_for()
+
+    def broken() -> None:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        outcomes(once(world, Driver(world, look=broken)))
+    assert holder(world) == ""
+
+
+def test_whoever_is_stopped_in_the_middle_writes_nothing_more_and_gives_the_lease_back() -> None:
+    world = asked_for()
+    driver = Driver(world)
+    this = once(world, driver)
+    driver.in_the_way = this.stop
+
+    with pytest.raises(Stopping):
+        outcomes(this)
+    assert holder(world) == ""
+    assert Key("v1", "Service", "search", "logs") not in world.state.cluster.objects
+
+
+def test_an_api_server_that_does_not_answer_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = asked_for()
+
+    def silent(*_: Any) -> Any:
+        raise Unavailable("no answer")
+
+    monkeypatch.setattr(world, "list", silent)
+    with pytest.raises(Unavailable):
+        outcomes(once(world))
+    assert holder(world) == ""
