@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "PACE",
     "SHORT",
     "CutCable",
     "Shell",
@@ -39,7 +40,7 @@ from searchkeeper.shell.login import connection
 from searchkeeper.shell.operator import Operator, Pace, Ports
 from searchkeeper.writes import Delete, Event, Key, Manifest, Patch
 
-_PACE = Pace(resync=0.5, busy=0.05, least_backoff=0.02, most_backoff=0.5)
+PACE = Pace(resync=0.5, busy=0.05, least_backoff=0.02, most_backoff=0.5)
 # A lease that another operator can wait for.
 SHORT = 1.5
 _DEADLINE = 120
@@ -200,7 +201,7 @@ def started(
                 ),
                 release(version),
                 Lease(port, Lease.named("search"), name, duration=lease),
-                pace=replace(_PACE, lease=lease),
+                pace=replace(PACE, lease=lease),
                 clock=face.api.now,
             )
         )

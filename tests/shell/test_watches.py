@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 import pytest
 
 from operators_at_work import CLUSTER, asked_for, edited, status
+from searchkeeper.configuration.names import GROUP
 from searchkeeper.embedded import http
-from searchkeeper.embedded.http_api import Api, Watch, bookmark_line, expired_line
+from searchkeeper.embedded.http_api import Answer, Api, Request, Watch, bookmark_line, expired_line
 from searchkeeper.embedded.http_history import Compacted
 from searchkeeper.embedded.world import World
 from searchkeeper.writes import Delete, Patch
-from shells import Facing, facing, started, until
+from shells import PACE, Facing, facing, started, until
 
 Lines = Iterator[bytes]
 
@@ -102,6 +104,58 @@ def test_a_cluster_that_nobody_was_told_of_is_found(monkeypatch: pytest.MonkeyPa
             world.create(asked_for().get(CLUSTER) or {})
 
         until(face.api, lambda: is_at(face.api, "2.19.4"), what="a cluster")
+
+
+class Definitions:
+    """Those of our kinds, at an API server that has them or has not."""
+
+    def __init__(self, api: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.are_there, self.refusals = False, 0
+        self._plain = api.answer
+        monkeypatch.setattr(api, "answer", self._answer)
+
+    def _answer(self, request: Request) -> Answer | Watch:
+        found = self._plain(request)
+        if self.are_there or not request.path.startswith("/apis"):
+            return found
+        if request.path.strip("/") == "apis":
+            assert isinstance(found, Answer)
+            groups = [each for each in found.body["groups"] if each["name"] != GROUP]
+            return Answer(200, {**found.body, "groups": groups})
+        if GROUP not in request.path:
+            return found
+        self.refusals += 1
+        return Answer(404, {"message": "404 page not found"})
+
+
+def test_nobody_is_ready_before_the_definitions_are_there_and_watches_begin_with_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nothing but a watch tells of the cluster: the next count comes in an hour."""
+    monkeypatch.setattr("shells.PACE", replace(PACE, resync=3600))
+    with facing(World()) as face:
+        definitions = Definitions(face.api, monkeypatch)
+        with started(face) as shell:
+            until(face.api, lambda: definitions.refusals > 3, what="a second look for them")
+            assert not shell.operator.health.is_ready
+            definitions.are_there = True
+            until(face.api, lambda: shell.operator.health.is_ready, what="readiness")
+            with face.api.alone() as world:
+                world.create(asked_for().get(CLUSTER) or {})
+
+            until(face.api, lambda: is_at(face.api, "2.19.4"), what="a cluster")
+
+
+def test_definitions_that_go_and_come_back_are_watched_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    with facing(World()) as face:
+        definitions = Definitions(face.api, monkeypatch)
+        definitions.are_there = True
+        with started(face) as shell:
+            until(face.api, lambda: shell.operator.health.is_ready, what="readiness")
+            definitions.are_there = False
+            until(face.api, lambda: not shell.operator.health.is_ready, what="an end of it")
+            definitions.are_there = True
+            until(face.api, lambda: shell.operator.health.is_ready, what="another beginning")
 
 
 def test_the_end_of_a_cluster_that_nobody_was_told_of_ends_its_loop(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ import kopf
 from searchkeeper.configuration.names import GROUP
 from searchkeeper.engine.driver import Driver
 from searchkeeper.images import PUBLISHED, Images
-from searchkeeper.kube import Kube, KubeError
+from searchkeeper.kube import Kube, KubeError, NoSuchKind
 from searchkeeper.loop import Cycle, cycle
 from searchkeeper.shell.clock import SteadyClock
 from searchkeeper.shell.fence import Fence, FencedDriver
@@ -35,6 +35,7 @@ from searchkeeper.versions import Release
 from searchkeeper.writes import Key
 
 _API: Final = f"{GROUP}/v1alpha1"
+_OURS: Final = ("SearchCluster", "SearchPool")
 # What wakes a loop besides its own resource: group, version, plural.
 WATCHED: Final = (
     (GROUP, "v1alpha1", "searchpools"),
@@ -90,6 +91,9 @@ class Operator:
         self.fence = Fence(lease)
         self._stop = self.fence.shutting
         self._loops: dict[Key, Loop] = {}
+        # Ends the watches: with the operator, or where what they watch is not there any more.
+        self._unwatched = asyncio.Event()
+        self._watch_failures = 0
         self._lanes = Lanes()
         # Cycles that hang must cost us neither the lease nor the knowledge of who is there.
         self._leases, self._lists = Threads(1, "lease"), Threads(1, "list")
@@ -122,18 +126,32 @@ class Operator:
 
     async def _watch(self) -> None:
         """What cannot be read ends a watch for good, and kopf with it: then all of them are begun again."""
-        failures = 0
         while not self._stop.is_set():
             try:
-                await watched(self._registry(), self.namespaces, self._stop, self._note_ready)
+                self._unwatched.clear()
+                # kopf looks once which kinds there are, and would never watch one that comes later.
+                await self._lists.run(self._served)
+                await watched(self._registry(), self.namespaces, self._unwatched, self._note_ready)
             except Exception as error:  # noqa: BLE001 - the loops go on meanwhile: they look without being told
-                failures += 1
-                self.health.is_watching = False
+                self._watch_failures += 1
                 self.log.error("watching has failed: beginning again", error=str(error))
-                await self._sleep(self.pace.after_failures(failures))
+                await self._sleep(self._until_next_watch(error))
+            finally:
+                self.health.is_watching = False
+
+    def _served(self) -> None:
+        """Raises NoSuchKind while one of ours is not served, and KubeError."""
+        for kind in _OURS:
+            self.kube.list(_API, kind, (self.namespaces or ("",))[0], {})
+
+    def _until_next_watch(self, error: Exception) -> float:
+        """Definitions come when somebody installs them, and nobody should wait for us then."""
+        is_missing = isinstance(error, NoSuchKind)
+        return self.pace.busy if is_missing else self.pace.after_failures(self._watch_failures)
 
     def _note_ready(self) -> None:
         self.health.is_watching = True
+        self._watch_failures = 0
 
     def _registry(self) -> kopf.OperatorRegistry:
         """Only raw events: they change nothing on the resources, and are never replayed."""
@@ -181,6 +199,8 @@ class Operator:
                 there = await self._lists.run(self._listed)
             except Exception as error:  # noqa: BLE001 - who ends here would end in silence, and for good
                 self.log.warning("the clusters cannot be counted", error=str(error))
+                if isinstance(error, NoSuchKind):
+                    self._unwatched.set()
                 continue
             for key in sorted(there - known):
                 self._cluster_changed(key, gone=False)
@@ -222,6 +242,7 @@ class Operator:
         """
         while not self._stop.is_set():
             await asyncio.sleep(_GLANCE)
+        self._unwatched.set()
         until = time.monotonic() + _LAST_WRITE
         while not self.fence.is_quiet and time.monotonic() < until:
             await asyncio.sleep(_GLANCE)

@@ -5,7 +5,6 @@ from __future__ import annotations
 __all__ = ["watched"]
 
 import asyncio
-import threading
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -23,10 +22,10 @@ _FAREWELL: Final = 3
 async def watched(
     registry: kopf.OperatorRegistry,
     namespaces: Sequence[str],
-    stop: threading.Event,
+    over: asyncio.Event,
     ready: Callable[[], None],
 ) -> None:
-    """Calls the handlers of the registry until `stop` is set. Raises whatever a watch has failed with."""
+    """Calls the handlers of the registry until it is over. Raises whatever a watch has failed with."""
     flag = asyncio.Event()
     noting = asyncio.create_task(_called(ready, flag))
     tasks = await kopf.spawn_tasks(
@@ -36,11 +35,11 @@ async def watched(
         clusterwide=not namespaces,
         namespaces=namespaces,
         ready_flag=flag,
-        stop_flag=stop,
+        stop_flag=over,
     )
     try:
-        over, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        failures = [error for task in over if not task.cancelled() and (error := task.exception())]
+        first, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        failures = [error for task in first if not task.cancelled() and (error := task.exception())]
         others = [task for task in asyncio.all_tasks() if not _is_kopfs(task)]
         await asyncio.wait({asyncio.create_task(_ending(tasks, others))}, timeout=_FAREWELL)
     finally:
@@ -81,7 +80,8 @@ def _settings() -> kopf.OperatorSettings:
     settings = kopf.OperatorSettings()
     # Events are ours to post, once each; and a watch that has gone quiet is begun again.
     settings.posting.enabled = False
-    # Our definitions are there before us, and namespaces are named: no need to be allowed to look at either.
+    # Namespaces are named, and nobody watches before our kinds are served: no need to be allowed to look at
+    # namespaces or definitions, which are everybody's.
     settings.scanning.disabled = True
     settings.watching.server_timeout = 60
     settings.watching.client_timeout = 70
