@@ -4,7 +4,6 @@ from __future__ import annotations
 
 __all__ = [
     "ActionLine",
-    "Component",
     "Explanation",
     "GateLine",
     "Next",
@@ -20,10 +19,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Final
 
+from searchkeeper.components import Component, dashboards, missing, there
 from searchkeeper.configuration.procedures import CLUSTER, deployed_version, shipped
 from searchkeeper.configuration.scene import Scene
 from searchkeeper.engine.view import EngineView
-from searchkeeper.images import version_in
 from searchkeeper.kernel import FAULT, STALLED, Condition, Ledger, Plan, Status, Unfit, choose, waited
 from searchkeeper.loop import Step as LoopStep
 from searchkeeper.loop import steps
@@ -94,19 +93,6 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Component:
-    """Something that has a version: which it has, and which it is to have."""
-
-    name: str
-    version: str
-    wanted: str
-
-    @property
-    def is_done(self) -> bool:
-        return self.version == self.wanted
-
-
-@dataclass(frozen=True, slots=True)
 class Next:
     """The pod that is taken next, and what every gate says to that."""
 
@@ -169,9 +155,23 @@ class Explanation:
 def explain(seen: Observed) -> Explanation:
     """Pure. The writes are those of the first resource that has any: a cycle carries out no others."""
     chosen = choose(shipped(CLUSTER, seen.release), deployed_version(seen))
-    unfit = isinstance(chosen, Unfit)
     version = max(seen.release.procedures) if isinstance(chosen, Unfit) else chosen.version
-    return _explanation(Scene(seen, version), tuple(steps(seen)), is_unfit=unfit)
+    is_flawed = seen.cluster.flaw is not None
+    unfit = (isinstance(chosen, Unfit) or is_flawed) and not seen.cluster.is_deleting
+    told = _explanation(Scene(seen, version), tuple(steps(seen)), is_unfit=unfit)
+    return _without_a_spec(told, seen) if is_flawed else told
+
+
+def _without_a_spec(told: Explanation, seen: Observed) -> Explanation:
+    """Nobody knows what is wanted: only what was said last, and what is asked for in so many words."""
+    raw = seen.objects[seen.cluster.key]
+    match raw.get("spec"):
+        case {"version": str(version)}:
+            target = version
+        case _:
+            target = "-"
+    ready = str((raw.get("status") or {}).get("ready") or "-")
+    return replace(told, target=target, ready=ready, pools=(), next=None, steps=(), components=())
 
 
 def recalled(seen: Observed) -> Explanation:
@@ -223,7 +223,7 @@ def _explanation(scene: Scene, cycle: Sequence[LoopStep], *, is_unfit: bool) -> 
         next=taken,
         way_back="" if back is None else back.message,
         steps=tuple(_steps(scene, taken)),
-        components=tuple(_components(scene)),
+        components=(*there(scene, _target(scene)), *missing(scene, _target(scene))),
         history=tuple(_history(status.get("upgrade") or {})),
         deadline=_deadline([step.plan for step in cycle], seen.now),
         now=seen.now,
@@ -290,7 +290,7 @@ def _pools_to_roll(scene: Scene) -> Iterator[PoolView]:
 def _steps(scene: Scene, taken: Next | None) -> Iterator[Step]:
     """Every pod in the order it goes, then Dashboards. Nothing while there is nothing to upgrade."""
     target = _target(scene)
-    is_new, is_done = scene.seen.cluster.engine_version is None, all(c.is_done for c in _components(scene))
+    is_new, is_done = scene.seen.cluster.engine_version is None, all(c.is_done for c in there(scene, target))
     if scene.journal.under_way is None and (is_new or is_done):
         return
     is_left = False
@@ -300,7 +300,7 @@ def _steps(scene: Scene, taken: Next | None) -> Iterator[Step]:
             is_left |= state in (StepState.NEXT, StepState.WAITING)
             yield Step(pod.name, state, pod.engine_version, pod.problem)
     ahead = StepState.WAITING if is_left else StepState.NEXT
-    for each in _dashboards(scene, target):
+    for each in dashboards(scene, target):
         yield Step(each.name, StepState.DONE if each.is_done else ahead, each.version)
 
 
@@ -317,18 +317,3 @@ def _state(pod: Pod, target: str, scene: Scene, *, is_next: bool) -> StepState:
     if pod.engine_version == target and pod.is_ready:
         return StepState.DONE
     return StepState.NEXT if is_next else StepState.WAITING
-
-
-def _components(scene: Scene) -> Iterator[Component]:
-    target = _target(scene)
-    for pool in scene.pools:
-        for pod in pool.pods:
-            yield Component(pod.name, pod.engine_version, target)
-    yield from _dashboards(scene, target)
-
-
-def _dashboards(scene: Scene, target: str) -> Iterator[Component]:
-    for key, manifest in sorted(scene.seen.objects.items()):
-        if key.kind == "Deployment":
-            image = manifest["spec"]["template"]["spec"]["containers"][0]["image"]
-            yield Component(key.name, version_in(image), target)

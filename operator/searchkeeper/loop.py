@@ -11,6 +11,7 @@ from typing import Any
 from searchkeeper.configuration import names
 from searchkeeper.configuration.applying import difference
 from searchkeeper.configuration.deleting import DELETION
+from searchkeeper.configuration.illegible import ILLEGIBLE
 from searchkeeper.configuration.pools import PoolScene
 from searchkeeper.configuration.procedures import CLUSTER, POOL, deployed_version, shipped
 from searchkeeper.configuration.scene import Scene
@@ -88,7 +89,8 @@ def cycle(  # noqa: PLR0913 - what an operator knows of itself is told by name
 def steps(seen: Observed) -> Iterator[Step]:
     """The parent first, then each pool by the parent's version. Pure: also for those who only ask.
 
-    A cluster that is being deleted has no other goal; one that no procedure takes has none at all.
+    A cluster that is being deleted has no other goal; one whose spec cannot be read, or that no procedure
+    takes, has none at all.
     """
     cluster, before = seen.cluster, seen.objects[seen.cluster.key].get("status") or {}
     deployed = deployed_version(seen)
@@ -98,6 +100,9 @@ def steps(seen: Observed) -> Iterator[Step]:
         made = plan(DELETION, Scene(seen, 0), cluster.records, now=seen.now, generation=cluster.generation)
         status = deletion_status(seen, made, before)
         yield Step(cluster.key, cluster.resource_version, before, status, made)
+    elif cluster.flaw is not None:
+        made = plan(ILLEGIBLE, cluster, cluster.records, now=seen.now, generation=cluster.generation)
+        yield Step(cluster.key, cluster.resource_version, before, refusal_status(seen, made, before), made)
     elif isinstance(chosen, Unfit) or isinstance(children, Unfit):
         unfit = chosen if isinstance(chosen, Unfit) else children
         assert isinstance(unfit, Unfit)

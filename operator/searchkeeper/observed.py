@@ -111,7 +111,8 @@ class ClusterView:
     """The SearchCluster itself. `engine_version` is what every node ran when last all was well.
 
     `spec` is the one in force: while an upgrade is under way what was deployed at its beginning, but for the
-    version and the upgrade's own policy. `written` is what stands there, as canonical JSON.
+    version and the upgrade's own policy. `written` is what stands there, as canonical JSON. `flaw` is what is
+    wrong with a spec that cannot be read, as an older definition may let in; the one in force is empty then.
     """
 
     key: Key
@@ -126,6 +127,7 @@ class ClusterView:
     current_version: int | None
     engine_version: str | None
     records: Records
+    flaw: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from searchkeeper.kube import Kube
 from searchkeeper.observed import ClusterView, Observed, Pod, PoolView, SetView
 from searchkeeper.remembering import of_the_same
 from searchkeeper.resources.codec import cluster_spec, pool_spec, records
+from searchkeeper.resources.conformity import spec_in
 from searchkeeper.resources.specs import ClusterSpec, PoolSpec, Storage
 from searchkeeper.upgrade.journal import Journal
 from searchkeeper.versions import Release
@@ -75,19 +76,21 @@ def with_namesakes(kube: Kube, seen: Observed, keys: Iterable[Key]) -> Observed:
 def _cluster(key: Key, raw: Manifest) -> ClusterView:
     metadata, status = raw["metadata"], raw.get("status") or {}
     remembered = records(status)
+    spec, flaw = spec_in(raw)
     return ClusterView(
         key,
         metadata["uid"],
         metadata["resourceVersion"],
         int(metadata.get("generation", 1)),
-        _in_force(cluster_spec(raw["spec"]), Journal(remembered.ledger).lock),
-        json.dumps(raw["spec"], sort_keys=True, separators=(",", ":")),
+        _in_force(spec, Journal(remembered.ledger).lock),
+        json.dumps(raw.get("spec"), sort_keys=True, separators=(",", ":")),
         "deletionTimestamp" in metadata,
         tuple(metadata.get("finalizers") or ()),
         tuple(sorted((metadata.get("annotations") or {}).items())),
         status.get("currentVersion"),
         status.get("engineVersion"),
         remembered,
+        flaw,
     )
 
 

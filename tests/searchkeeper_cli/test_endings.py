@@ -32,25 +32,54 @@ def test_what_is_no_kubeconfig_is_told(tmp_path: Path, text: bytes, command: tup
     assert "no cluster is configured: Invalid kube-config" in answer.output
 
 
+REFUSED = "an API server would refuse SearchCluster logs:\n  "
+VOTER = "{name: a, roles: [cluster_manager], replicas: 3}"
+NO_OBJECT = "this is no Kubernetes object: "
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("text", "complaint"),
     [
-        CLUSTER % "",
-        CLUSTER % ", spec: {pools: [{roles: [data]}]}",
-        CLUSTER % ", spec: {pools: hello}",
-        CLUSTER % ", spec: {pools: [{name: a, roles: [data], replicas: many}]}",
-        CLUSTER % ", spec: {upgrade: {rollback: Never}}",
-        CLUSTER % ", spec: {}, status: {conditions: [{}]}",
-        "{items: 5}",
-        "{apiVersion: v1, kind: Pod, metadata: {name: logs-data-0}}",
+        (CLUSTER % "", REFUSED + "spec: is missing\n"),
+        (
+            CLUSTER % f", spec: {{version: 3, pools: [{VOTER}]}}",
+            REFUSED + "spec.version: must be text, and is 3\n",
+        ),
+        (
+            CLUSTER % ", spec: {version: 2.19.4, pools: [{roles: [data], replicas: 1}]}",
+            REFUSED + "spec.pools[0].name: is missing\n",
+        ),
+        (
+            CLUSTER % ", spec: {version: 2.19.4, pools: hello}",
+            REFUSED + "spec.pools: must be a list, and is hello\n",
+        ),
+        (
+            CLUSTER % f", spec: {{version: 2.19.4, pools: [{VOTER}], upgrade: {{rollback: Never}}}}",
+            REFUSED + "spec.upgrade.rollback: Never is none of Automatic, Manual, Off\n",
+        ),
+        (
+            CLUSTER % ", spec: {version: 2.19.4, pools: [{name: a, roles: [data], replicas: 1}]}",
+            REFUSED + "spec.pools: some pool with the role cluster_manager must have a node",
+        ),
+        (
+            CLUSTER % f", spec: {{version: 2.19.4, pools: [{VOTER}]}}, status: {{conditions: [{{}}]}}",
+            REFUSED + "status.conditions[0].type: is missing\n",
+        ),
+        ("{items: 5}", NO_OBJECT + "it is text or a number\n"),
+        ("{apiVersion: v1, metadata: {name: a}}", NO_OBJECT + "kind is missing, or no text\n"),
+        ("{apiVersion: v1, kind: Pod, metadata: {}}", NO_OBJECT + "metadata.name is missing, or no text\n"),
+        (
+            "{apiVersion: v1, kind: Pod, metadata: {name: logs-data-0}}",
+            "Pod logs-data-0 is not as an API server would have stored it: spec is missing\n",
+        ),
     ],
 )
 @pytest.mark.parametrize("command", ["plan", "status", "versions"])
-def test_what_no_api_server_would_have_stored_is_told(command: str, text: str) -> None:
+def test_what_no_api_server_would_have_stored_is_told(command: str, text: str, complaint: str) -> None:
     answer = said(command, "-f", "-", stdin=text)
 
     assert answer.exit_code == 3
-    assert answer.output.startswith("Error: -: this is no")
+    assert f"Error: -: {complaint}" in answer.output
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,7 +12,18 @@ import pytest
 from click.testing import CliRunner, Result
 
 from commandline import ROOT
-from operators_at_work import annotated, asked_for, edited, settled, status, with_faults, worked, worked_until
+from operators_at_work import (
+    CLUSTER,
+    annotated,
+    asked_for,
+    edited,
+    settled,
+    status,
+    with_faults,
+    worked,
+    worked_until,
+)
+from schemas import conforms
 from searchkeeper.cli.app import cli
 from searchkeeper.cli.sources import of_world
 from searchkeeper.demo import stage
@@ -148,7 +161,23 @@ def test_a_cluster_that_is_not_there_yet_has_something_to_go(told: Told) -> None
 
     assert "None" not in plan
     assert "Pending, 2.19.4 not there yet, 0/7 ready" in upgrade
-    assert "1 still to go" in versions
+    assert re.search(r"logs-managers-2 +- +2.19.4", versions)
+    assert "9 still to go" in versions
+
+
+def test_a_spec_that_cannot_be_read_is_named_beside_the_others(told: Told) -> None:
+    world = edited(stage(newest(), OLD), upgrade={"rollback": "Sometimes"})
+    found = asked_for().get(CLUSTER) or {}
+    world.create({**found, "metadata": {"name": "shop", "namespace": "search"}})
+    flaw = "spec.upgrade.rollback: Sometimes is none of Automatic, Manual, Off"
+
+    for command in ("plan", "status", "versions"):
+        answer = told(world, command)
+        assert answer.exception is None or isinstance(answer.exception, SystemExit)
+        assert f"the spec cannot be read: {flaw}" in answer.output
+        assert "search/shop" in answer.output
+        assert answer.exit_code == (0 if command == "versions" else 1)
+        conforms(f"searchkeeper-{command}", json.loads(told(world, command, "-o", "json").stdout))
 
 
 def test_the_release_is_told() -> None:

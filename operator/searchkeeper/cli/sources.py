@@ -15,19 +15,17 @@ __all__ = [
     "what_is_installed",
 ]
 
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
-import yaml
 
 from searchkeeper.cli.errors import Unreadable, of_kube
+from searchkeeper.cli.files import MISSHAPEN, manifests, misshapen
 from searchkeeper.configuration.names import GROUP
 from searchkeeper.demo import stage, start_towards, upgrade
 from searchkeeper.embedded.cluster import Cluster
@@ -199,19 +197,29 @@ def from_memory(release: Release) -> Source:
 
 def from_files(files: Iterable[str], release: Release) -> Source:
     """A world that has just these objects; its engine is what their pods make it. Raises ClickException."""
-    objects = {Key.of(each): each for file in files for each in _manifests(file)}
-    cluster = Cluster(dict(sorted(objects.items())), len(objects), len(objects))
+    found = {Key.of(each): each for file in files for each in manifests(file)}
     try:
-        return of_world(_read(cluster, release), release)
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise Unreadable(
-            f"{', '.join(files)}: this is nothing that an API server would have stored ({error!r})"
-        ) from error
+        return of_world(_read(found, release), release)
+    except MISSHAPEN as error:
+        culprit = next((key for key in found if _is_whole(_without(found, key), release)), None)
+        raise Unreadable(misshapen(", ".join(files), culprit, error)) from error
 
 
-def _read(cluster: Cluster, release: Release) -> World:
+def _without(found: Mapping[Key, Manifest], key: Key) -> dict[Key, Manifest]:
+    return {each: manifest for each, manifest in found.items() if each != key}
+
+
+def _is_whole(found: Mapping[Key, Manifest], release: Release) -> bool:
+    try:
+        _read(found, release)
+    except MISSHAPEN:
+        return False
+    return True
+
+
+def _read(found: Mapping[Key, Manifest], release: Release) -> World:
     """Whatever is wrong with an object is found when it is looked at: so everything is, once."""
-    engine = Engine()
+    cluster, engine = Cluster(dict(sorted(found.items())), len(found), len(found)), Engine()
     for _ in range(2):
         engine = advance(engine, processes(cluster))
     world = World(replace(State(), cluster=cluster, engine=engine, now=int(time.time())))
@@ -273,29 +281,3 @@ def what_is_installed() -> Iterator[None]:
 def clusters_in(kube: Kube, namespace: str) -> list[Key]:
     """Raises KubeError."""
     return [Key.of(each) for each in kube.list(_API, "SearchCluster", namespace, {})]
-
-
-def _manifests(file: str) -> Iterable[Manifest]:
-    try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
-        documents = [each for each in yaml.safe_load_all(text) if each]
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise Unreadable(f"{file}: {error}") from error
-    for document in documents:
-        items = document.get("items", [document]) if isinstance(document, dict) else [document]
-        yield from (_whole(each, file) for each in (items if isinstance(items, list) else [items]))
-
-
-def _whole(manifest: Any, file: str) -> Mapping[str, Any]:
-    """As if an API server had it: with a UID, versions and a namespace, whatever a person has left out."""
-    try:
-        metadata = {
-            "namespace": "default",
-            "uid": f"{manifest['kind']}/{manifest['metadata']['name']}",
-            "resourceVersion": "1",
-            "generation": 1,
-            **manifest["metadata"],
-        }
-        return {**manifest, "apiVersion": manifest["apiVersion"], "metadata": metadata}
-    except (KeyError, TypeError) as error:
-        raise Unreadable(f"{file}: this is no Kubernetes object ({error})") from error

@@ -49,12 +49,16 @@ def as_data(each: Explanation) -> dict[str, Any]:
 
 
 def _is_done(each: Explanation) -> bool:
-    return each.configuration == each.follows and all(c.is_done for c in each.components)
+    is_there = each.configuration == each.follows and all(c.is_done for c in each.components)
+    return is_there and each.unfit is None
 
 
 def _text(each: Explanation) -> Iterator[str]:
     yield f"SearchCluster {each.cluster}"
     yield table(_rows(each), indent="  ")
+    if each.unfit:
+        yield f"  {each.unfit}"
+        return
     left = sum(not c.is_done for c in each.components) + (each.configuration != each.follows)
     yield "  everything is where it should be" if _is_done(each) else f"  {left} still to go"
 
@@ -65,4 +69,4 @@ def _rows(each: Explanation) -> Iterator[tuple[str, ...]]:
     deployed, wanted = each.configuration, each.follows
     yield "configuration", str(deployed or "-"), str(wanted or "-"), "✓" if deployed == wanted else "…"
     for c in each.components:
-        yield c.name, c.version, c.wanted, "✓" if c.is_done else "…"
+        yield c.name, c.version or "-", c.wanted, "✓" if c.is_done else "…"

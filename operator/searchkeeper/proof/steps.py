@@ -15,7 +15,8 @@ from searchkeeper.engine.embedded.state import Copy, Engine
 from searchkeeper.engine.view import Node, ShardState
 from searchkeeper.images import version_in
 from searchkeeper.kernel import Ledger, Write
-from searchkeeper.resources.codec import cluster_spec, records
+from searchkeeper.resources.codec import records
+from searchkeeper.resources.conformity import spec_in
 from searchkeeper.resources.specs import ClusterSpec
 from searchkeeper.upgrade.journal import Journal
 from searchkeeper.versions import Release
@@ -49,7 +50,8 @@ class Moment:
 
     @cached_property
     def spec(self) -> ClusterSpec:
-        return cluster_spec((self.resource or {}).get("spec") or {})
+        """Empty for a cluster that is not there, or cannot be read."""
+        return spec_in(self.resource or {})[0]
 
     @cached_property
     def ledger(self) -> Ledger:

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-__all__ = ["cluster_spec", "conditions_json", "ledger_json", "moment", "pool_spec", "pools_json", "records"]
+__all__ = [
+    "cluster_spec",
+    "conditions_json",
+    "ledger_json",
+    "moment",
+    "pool_spec",
+    "pools_json",
+    "records",
+    "security_spec",
+]
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +41,7 @@ def cluster_spec(raw: Mapping[str, Any]) -> ClusterSpec:
         pools=tuple(pool_spec(each["name"], each) for each in raw.get("pools", ())),
         dashboards=_dashboards(raw.get("dashboards") or {}),
         upgrade=_policy(raw.get("upgrade") or {}),
-        security=_security(raw.get("security") or {}),
+        security=security_spec(raw),
     )
 
 
@@ -83,17 +92,21 @@ def _policy(raw: Mapping[str, Any]) -> UpgradePolicy:
     )
 
 
-def _security(raw: Mapping[str, Any]) -> Security:
-    return Security(raw.get("tlsSecret"), raw.get("credentialsSecret"))
+def security_spec(raw: Any) -> Security:
+    """Of a spec only this: an engine is entered the same way whatever else cannot be read."""
+    found = raw.get("security") if isinstance(raw, Mapping) else None
+    named = found if isinstance(found, Mapping) else {}
+    texts = (named.get(name) for name in ("tlsSecret", "credentialsSecret"))
+    return Security(*(each if isinstance(each, str) else None for each in texts))
 
 
 @of_the_same(4096)
 def records(status: Mapping[str, Any]) -> Records:
-    """What a status remembers. A line of the ledger that nobody of ours wrote is as good as none."""
+    """What a status remembers. A line or a condition that nobody of ours wrote is as good as none."""
     read = {str(key): _line(text) for key, text in (status.get("ledger") or {}).items()}
     return Records(
         Ledger.of({key: entry for key, entry in read.items() if entry is not None}),
-        tuple(_condition(each) for each in status.get("conditions") or ()),
+        tuple(each for each in map(_condition, status.get("conditions") or ()) if each is not None),
     )
 
 
@@ -110,16 +123,18 @@ def _entry(found: Any) -> Entry:
     return found if isinstance(found, str | int | bool) else str(found)
 
 
-def _condition(raw: Mapping[str, Any]) -> Condition:
-    moment = datetime.fromisoformat(raw["lastTransitionTime"])
-    return Condition(
-        raw["type"],
-        Status(raw["status"]),
-        raw["reason"],
-        raw["message"],
-        int(moment.timestamp()),
-        int(raw.get("observedGeneration", 0)),
-    )
+def _condition(raw: Mapping[str, Any]) -> Condition | None:
+    try:
+        return Condition(
+            raw["type"],
+            Status(raw["status"]),
+            raw["reason"],
+            raw["message"],
+            int(datetime.fromisoformat(raw["lastTransitionTime"]).timestamp()),
+            int(raw.get("observedGeneration", 0)),
+        )
+    except (AttributeError, KeyError, TypeError, ValueError):
+        return None
 
 
 @lru_cache(maxsize=4096)

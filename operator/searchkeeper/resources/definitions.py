@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["CLUSTERS", "POOLS", "Definition", "definitions"]
+__all__ = [
+    "CLUSTERS",
+    "FITTING_NAMES",
+    "OTHERS_SECRETS",
+    "POOLS",
+    "SERVICE_NAME",
+    "Definition",
+    "definitions",
+]
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,22 +22,20 @@ from searchkeeper.resources.statuses import ClusterStatus, PoolStatus
 
 _GROUP: Final = "search.everpath.dev"
 # A Service's name begins with a letter; and a label has to hold the StatefulSet's name with a hash after it.
-_NAMES: Final = (
-    Rule(
-        "self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
-        "the name begins with a letter and has only small letters, digits and hyphens: Services have it, too",
-    ),
-    Rule(
-        "self.spec.pools.all(pool, size(self.metadata.name) + size(pool.name) <= 51)",
-        "the names of the cluster and of each pool have at most 51 characters together: pods have both",
-    ),
-    Rule(
-        "!has(self.spec.security) || !has(self.spec.security.credentialsSecret) || "
-        "!(self.spec.security.credentialsSecret in "
-        "[self.metadata.name + '-config', self.metadata.name + '-credentials'])",
-        "the Secrets of the cluster's name with -config or -credentials after it are the operator's own: "
-        "call yours something else",
-    ),
+SERVICE_NAME: Final = Rule(
+    "self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",
+    "the name begins with a letter and has only small letters, digits and hyphens: Services have it, too",
+)
+FITTING_NAMES: Final = Rule(
+    "self.spec.pools.all(pool, size(self.metadata.name) + size(pool.name) <= 51)",
+    "the names of the cluster and of each pool have at most 51 characters together: pods have both",
+)
+OTHERS_SECRETS: Final = Rule(
+    "!has(self.spec.security) || !has(self.spec.security.credentialsSecret) || "
+    "!(self.spec.security.credentialsSecret in "
+    "[self.metadata.name + '-config', self.metadata.name + '-credentials'])",
+    "the Secrets of the cluster's name with -config or -credentials after it are the operator's own: "
+    "call yours something else",
 )
 # What `kubectl get` shows: each column with its type and place, in a SearchCluster and in a SearchPool.
 _COLUMNS: Final = {
@@ -76,7 +82,7 @@ CLUSTERS: Final = Definition(
     spec=ClusterSpec,
     status=ClusterStatus,
     categories=("all",),
-    rules=_NAMES,
+    rules=(SERVICE_NAME, FITTING_NAMES, OTHERS_SECRETS),
 )
 POOLS: Final = Definition(
     kind="SearchPool",

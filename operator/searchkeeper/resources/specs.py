@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "HAS_VOTERS",
     "ROLES",
     "ClusterSpec",
     "Dashboards",
@@ -38,7 +39,7 @@ _KEEP_ROLES: Final = Rule(
     "this one, and its shards and votes leave first",
 )
 # With none of them nobody can be elected, and a cluster that is scaled to that has lost its state.
-_HAS_VOTERS: Final = Rule(
+HAS_VOTERS: Final = Rule(
     "self.exists(pool, 'cluster_manager' in pool.roles && pool.replicas > 0)",
     "some pool with the role cluster_manager must have a node, or nobody can be elected",
 )
@@ -166,7 +167,7 @@ class ClusterSpec:
             key="name",
             min_items=1,
             max_items=32,
-            rules=(_HAS_VOTERS,),
+            rules=(HAS_VOTERS,),
         ),
     ]
     dashboards: Annotated[Dashboards, Facts("OpenSearch Dashboards, upgraded after the engine.")] = field(

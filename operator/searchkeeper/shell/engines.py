@@ -19,7 +19,7 @@ from searchkeeper.engine.http import Access
 from searchkeeper.engine.opensearch import OpenSearch
 from searchkeeper.engine.view import EngineView, Unreachable
 from searchkeeper.kube import Kube, KubeError
-from searchkeeper.resources.codec import cluster_spec
+from searchkeeper.resources.codec import security_spec
 from searchkeeper.secrets import lacking, text_in
 from searchkeeper.writes import Key, Manifest
 
@@ -65,7 +65,7 @@ def _access(kube: Kube, key: Key, url: str | None) -> Access:
 
     An engine that is not encrypted does not ask who somebody is, and is not told where anybody may listen.
     """
-    security = cluster_spec((kube.get(key) or {}).get("spec") or {}).security
+    security = security_spec((kube.get(key) or {}).get("spec"))
     is_encrypted = security.tls_secret is not None
     where = url or client_url(key.name, key.namespace, is_encrypted=is_encrypted)
     if security.tls_secret is None:

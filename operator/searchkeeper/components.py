@@ -1,0 +1,51 @@
+"""What has a version: each node of the engine, and Dashboards; what is there of them, and what is missing."""
+
+from __future__ import annotations
+
+__all__ = ["Component", "dashboards", "missing", "there"]
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from searchkeeper.configuration import names
+from searchkeeper.configuration.scene import Scene
+from searchkeeper.images import version_in
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """Something that has a version: which it has, none while it is not there, and which it is to have."""
+
+    name: str
+    version: str
+    wanted: str
+
+    @property
+    def is_done(self) -> bool:
+        return self.version == self.wanted
+
+
+def there(scene: Scene, target: str) -> Iterator[Component]:
+    """Every node of the engine, then Dashboards."""
+    for pool in scene.pools:
+        for pod in pool.pods:
+            yield Component(pod.name, pod.engine_version, target)
+    yield from dashboards(scene, target)
+
+
+def missing(scene: Scene, target: str) -> Iterator[Component]:
+    """What is asked for and not there: it has no version yet."""
+    name = scene.seen.cluster.key.name
+    for pool in scene.pools:
+        known = {pod.name for pod in pool.pods}
+        nodes = (f"{names.pool_name(name, pool.spec.name)}-{number}" for number in range(pool.replicas))
+        yield from (Component(each, "", target) for each in nodes if each not in known)
+    if scene.spec.dashboards.enabled and not any(dashboards(scene, target)):
+        yield Component(names.dashboards(name), "", target)
+
+
+def dashboards(scene: Scene, target: str) -> Iterator[Component]:
+    for key, manifest in sorted(scene.seen.objects.items()):
+        if key.kind == "Deployment":
+            image = manifest["spec"]["template"]["spec"]["containers"][0]["image"]
+            yield Component(key.name, version_in(image), target)

@@ -1,0 +1,183 @@
+"""What an API server refuses of our resources, in words: the schemas of the definitions, and their rules.
+
+Those about changes are an API server's alone: it knows what was there before.
+"""
+
+from __future__ import annotations
+
+__all__ = ["RULES", "objections", "spec_in"]
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from searchkeeper.resources.codec import cluster_spec
+from searchkeeper.resources.definitions import (
+    FITTING_NAMES,
+    OTHERS_SECRETS,
+    SERVICE_NAME,
+    definitions,
+)
+from searchkeeper.resources.schema import Rule, Schema
+from searchkeeper.resources.specs import HAS_VOTERS, ClusterSpec
+
+_TYPES: Final[Mapping[str, tuple[type | tuple[type, ...], str]]] = {
+    "object": (Mapping, "a mapping"),
+    "array": ((list, tuple), "a list"),
+    "string": (str, "text"),
+    "integer": (int, "a whole number"),
+    "boolean": (bool, "true or false"),
+}
+# A label has to hold both names, and a hash after them.
+_NAMES: Final = 51
+
+
+def _has_voters(pools: Any) -> bool:
+    return any("cluster_manager" in each["roles"] and each["replicas"] > 0 for each in pools)
+
+
+def _is_service_name(cluster: Any) -> bool:
+    return re.fullmatch("[a-z]([-a-z0-9]*[a-z0-9])?", cluster["metadata"]["name"]) is not None
+
+
+def _has_fitting_names(cluster: Any) -> bool:
+    longest = max(len(pool["name"]) for pool in cluster["spec"]["pools"])
+    return len(cluster["metadata"]["name"]) + longest <= _NAMES
+
+
+def _has_others_secrets(cluster: Any) -> bool:
+    name, security = cluster["metadata"]["name"], cluster["spec"].get("security") or {}
+    return security.get("credentialsSecret") not in (f"{name}-config", f"{name}-credentials")
+
+
+# What the rules say in CEL, which nobody evaluates here.
+RULES: Final[Mapping[Rule, Callable[[Any], bool]]] = {
+    HAS_VOTERS: _has_voters,
+    SERVICE_NAME: _is_service_name,
+    FITTING_NAMES: _has_fitting_names,
+    OTHERS_SECRETS: _has_others_secrets,
+}
+_BY_TEXT: Final = {rule.holds: holds for rule, holds in RULES.items()}
+
+
+def objections(manifest: Mapping[str, Any]) -> list[str]:
+    """Every reason to refuse a SearchCluster or SearchPool, with its path; none for any other kind.
+
+    Rules are asked, as an API server does, where nothing else is wrong.
+    """
+    schema = _schemas().get((str(manifest.get("apiVersion")), str(manifest.get("kind"))))
+    if schema is None:
+        return []
+    return [*_misshapen(schema, manifest, "")] or [*_broken(schema, manifest, "")]
+
+
+def spec_in(manifest: Mapping[str, Any]) -> tuple[ClusterSpec, str | None]:
+    """Of a SearchCluster; and what is wrong with it where it cannot be read at all, which leaves it empty.
+
+    What can be read is, though today's definition would refuse it: nobody has to edit what works.
+    """
+    try:
+        return cluster_spec(manifest["spec"]), None
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        wrong = "; ".join(objections(manifest)) or str(error)
+        return ClusterSpec("", ()), f"the spec cannot be read: {wrong}"
+
+
+@lru_cache(maxsize=1)
+def _schemas() -> Mapping[tuple[str, str], Schema]:
+    return {
+        (f"{each['spec']['group']}/{version['name']}", each["spec"]["names"]["kind"]): version["schema"][
+            "openAPIV3Schema"
+        ]
+        for each in definitions().values()
+        for version in each["spec"]["versions"]
+    }
+
+
+def _misshapen(schema: Schema, thing: Any, path: str) -> Iterator[str]:
+    expected, name = _TYPES[schema["type"]]
+    if not isinstance(thing, expected) or (isinstance(thing, bool) and schema["type"] != "boolean"):
+        yield f"{path}: must be {name}, and is {_shown(thing)}"
+    elif isinstance(thing, Mapping):
+        yield from _misshapen_object(schema, thing, path)
+    elif isinstance(thing, list | tuple):
+        yield from _misshapen_list(schema, thing, path)
+    else:
+        yield from (f"{path}: {_shown(thing)} {wrong}" for wrong in _out_of_bounds(schema, thing))
+
+
+def _misshapen_object(schema: Schema, thing: Mapping[str, Any], path: str) -> Iterator[str]:
+    """What is null counts as absent, as it does for an API server."""
+    there = {name: each for name, each in thing.items() if each is not None}
+    for name in schema.get("required", ()):
+        if name not in there:
+            yield f"{_inside(path, name)}: is missing"
+    for name, each in there.items():
+        inner = schema.get("properties", {}).get(name, schema.get("additionalProperties"))
+        if inner is not None:
+            yield from _misshapen(inner, each, _inside(path, name))
+        elif "properties" in schema and path.startswith("spec"):
+            yield f"{_inside(path, name)}: there is no such field"
+
+
+def _misshapen_list(schema: Schema, thing: list[Any] | tuple[Any, ...], path: str) -> Iterator[str]:
+    if len(thing) < schema.get("minItems", 0):
+        yield f"{path}: has {len(thing)} items, and must have {schema['minItems']} at least"
+    if len(thing) > schema.get("maxItems", len(thing)):
+        yield f"{path}: has {len(thing)} items, and may have {schema['maxItems']} at most"
+    for number, each in enumerate(thing):
+        yield from _misshapen(schema["items"], each, f"{path}[{number}]")
+    yield from (f"{path}: {each} is there twice" for each in _doubles(schema, thing))
+
+
+def _doubles(schema: Schema, thing: list[Any] | tuple[Any, ...]) -> Iterator[str]:
+    keys = schema.get("x-kubernetes-list-map-keys")
+    if schema.get("x-kubernetes-list-type") == "set":
+        names = [str(each) for each in thing]
+    elif keys:
+        mappings = (each for each in thing if isinstance(each, Mapping))
+        names = [" ".join(str(each.get(key)) for key in keys) for each in mappings]
+    else:
+        return
+    yield from (name for name, count in Counter(names).items() if count > 1)
+
+
+def _out_of_bounds(schema: Schema, thing: Any) -> Iterator[str]:
+    if thing not in schema.get("enum", [thing]):
+        yield f"is none of {', '.join(schema['enum'])}"
+    if isinstance(thing, int):
+        if thing < schema.get("minimum", thing):
+            yield f"is less than {schema['minimum']}"
+        if thing > schema.get("maximum", thing):
+            yield f"is more than {schema['maximum']}"
+        return
+    if not schema.get("minLength", 0) <= len(thing) <= schema.get("maxLength", len(thing)):
+        yield f"has {len(thing)} characters, which is too {'few' if not thing else 'many'}"
+    if not re.search(schema.get("pattern", ""), thing):
+        yield f"does not match {schema['pattern']}"
+
+
+def _broken(schema: Schema, thing: Any, path: str) -> Iterator[str]:
+    for rule in schema.get("x-kubernetes-validations", ()):
+        holds = _BY_TEXT.get(rule["rule"])
+        if holds is not None and not holds(thing):
+            yield f"{path}: {rule['message']}".removeprefix(": ")
+    if isinstance(thing, Mapping):
+        for name, inner in schema.get("properties", {}).items():
+            if thing.get(name) is not None:
+                yield from _broken(inner, thing[name], _inside(path, name))
+
+
+def _inside(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _shown(thing: Any) -> str:
+    """As whoever wrote it would know it again."""
+    if isinstance(thing, Mapping | list | tuple):
+        return "a mapping" if isinstance(thing, Mapping) else "a list"
+    if isinstance(thing, bool):
+        return str(thing).lower()
+    return "empty text" if thing == "" else str(thing)

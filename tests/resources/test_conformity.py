@@ -1,0 +1,105 @@
+"""What an API server would refuse of our resources, said by ourselves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+import yaml
+
+from commandline import ROOT
+from operators_at_work import asked_for, settled
+from searchkeeper.releases import newest
+from searchkeeper.resources.conformity import RULES, objections
+from searchkeeper.resources.definitions import FITTING_NAMES, OTHERS_SECRETS, SERVICE_NAME, definitions
+from searchkeeper.resources.specs import HAS_VOTERS
+
+MANAGERS = {"name": "managers", "roles": ["cluster_manager"], "replicas": 3}
+
+
+def cluster(name: str = "logs", **spec: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "search.everpath.dev/v1alpha1",
+        "kind": "SearchCluster",
+        "metadata": {"name": name},
+        "spec": {"version": "2.19.4", "pools": [MANAGERS], **spec},
+    }
+
+
+def pool(**changes: Any) -> dict[str, Any]:
+    return cluster(pools=[MANAGERS, {"name": "data", "roles": ["data"], "replicas": 2, **changes}])
+
+
+@pytest.mark.parametrize(
+    ("manifest", "objection"),
+    [
+        ({**cluster(), "spec": None}, "spec: is missing"),
+        (cluster(version=None), "spec.version: is missing"),
+        (cluster(version=3), "spec.version: must be text, and is 3"),
+        (cluster(version="3.x"), r"spec.version: 3.x does not match ^\d+\.\d+\.\d+$"),
+        (cluster(pools="x"), "spec.pools: must be a list, and is x"),
+        (cluster(pools={}), "spec.pools: must be a list, and is a mapping"),
+        (cluster(pools=[]), "spec.pools: has 0 items, and must have 1 at least"),
+        (cluster(pools=[MANAGERS] * 2), "spec.pools: managers is there twice"),
+        (pool(roles=["data", "data"]), "spec.pools[1].roles: data is there twice"),
+        (
+            pool(roles=["wizard"]),
+            "spec.pools[1].roles[0]: wizard is none of cluster_manager, data, ingest, ml, coordinating",
+        ),
+        (pool(replicas=-1), "spec.pools[1].replicas: -1 is less than 0"),
+        (pool(replicas=201), "spec.pools[1].replicas: 201 is more than 200"),
+        (pool(replicas=True), "spec.pools[1].replicas: must be a whole number, and is true"),
+        (pool(replicas="two"), "spec.pools[1].replicas: must be a whole number, and is two"),
+        (pool(name="d" * 25), f"spec.pools[1].name: {'d' * 25} has 25 characters, which is too many"),
+        (
+            pool(storage={"storageClass": ""}),
+            "spec.pools[1].storage.storageClass: empty text has 0 characters, which is too few",
+        ),
+        (pool(storag={}), "spec.pools[1].storag: there is no such field"),
+        (cluster(upgrade={"paused": "yes"}), "spec.upgrade.paused: must be true or false, and is yes"),
+        (cluster(pools=[{**MANAGERS, "replicas": 0}]), f"spec.pools: {HAS_VOTERS.message}"),
+        (cluster("1st"), SERVICE_NAME.message),
+        (cluster("l" * 44), FITTING_NAMES.message),
+        (cluster(security={"credentialsSecret": "logs-config"}), OTHERS_SECRETS.message),
+    ],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_what_is_wrong_is_said_with_its_place(manifest: Mapping[str, Any], objection: str) -> None:
+    assert objection in objections(manifest)
+
+
+def test_what_is_not_set_counts_as_absent() -> None:
+    assert objections(cluster(dashboards=None, security=None)) == []
+
+
+def test_names_that_just_fit_are_taken() -> None:
+    assert objections(cluster("l" * 43)) == []
+    assert objections(cluster(security={"credentialsSecret": "logs-admin"})) == []
+
+
+def test_other_kinds_are_not_ours_to_judge() -> None:
+    assert objections({"apiVersion": "v1", "kind": "Pod"}) == []
+
+
+def test_samples_and_whatever_the_operator_writes_are_taken() -> None:
+    world = asked_for()
+    settled(world, newest().version)
+    samples = (ROOT / "operator/config/samples").glob("*.yaml")
+    written = [each for file in samples for each in yaml.safe_load_all(file.read_text(encoding="utf-8"))]
+
+    assert [objections(each) for each in written if objections(each)] == []
+    assert [objections(each) for each in world.state.cluster.objects.values() if objections(each)] == []
+
+
+def rules(schema: Any) -> set[str]:
+    if isinstance(schema, Mapping):
+        here = {each["rule"] for each in schema.get("x-kubernetes-validations", ())}
+        return here.union(*(rules(each) for each in schema.values()))
+    return set().union(*(rules(each) for each in schema)) if isinstance(schema, list) else set()
+
+
+def test_every_rule_that_is_not_about_a_change_is_known_here_too() -> None:
+    about_states = {rule for rule in rules(definitions()) if "oldSelf" not in rule}
+
+    assert {rule.holds for rule in RULES} == about_states
