@@ -19,10 +19,10 @@ from typing import Final, Protocol
 
 import click
 
-from everpath.cli.inputs import unreadable_parts
+from everpath.cli.inputs import missing, unreadable_parts
 from everpath.cli.options import words
 from everpath.cli.served import Served
-from everpath.errors import UsageError
+from everpath.errors import EverpathError, UsageError
 from everpath.graph import PackageGraph
 from everpath.model import Catalog
 from everpath.outputs.plain import count, listed, printable
@@ -52,15 +52,18 @@ class Market:
 
 
 def installed(
-    text: str, chosen: Mapping[str, Sequence[Source]], *, quiet: bool = False
+    text: str, chosen: Mapping[str, Sequence[Source]], *, quiet: bool = False, unread: int = 0
 ) -> dict[str, tuple[Asked, ...]]:
-    """What a name or a version means, by package. What is nowhere is still asked about, of one package."""
+    """What a name or a version means, by package. What is nowhere is still asked about, of one package.
+
+    It may be in one of the `unread` parts of the catalogs: then the error is theirs.
+    """
     found = {
         name: released(_graphs(sources), text, guess=len(chosen) == 1) for name, sources in chosen.items()
     }
     found = {name: meant for name, meant in found.items() if meant}
     if not found:
-        raise _nowhere(text, chosen)
+        raise _nowhere(text, chosen, unread)
     for meant in (one for several in found.values() for one in several if not one.is_known):
         if not quiet:
             say_unknown(text, meant, chosen)
@@ -71,12 +74,13 @@ def _graphs(sources: Sequence[Source]) -> list[PackageGraph]:
     return [source.package for source in sources if source.package is not None]
 
 
-def _nowhere(text: str, chosen: Mapping[str, Sequence[Source]]) -> UsageError:
+def _nowhere(text: str, chosen: Mapping[str, Sequence[Source]], unread: int) -> EverpathError:
     near = _near(text, chosen)
     hint = f"did you mean {near!r}? " if near else ""
-    return UsageError(
+    return missing(
         f"nothing in {count(len(chosen), 'package')} is called {text!r} or has that version",
-        hint=f"{hint}name a package with -p and everpath says what would become of it there",
+        f"{hint}name a package with -p and everpath says what would become of it there",
+        unread,
     )
 
 
@@ -108,17 +112,17 @@ def say_unknown(text: str, meant: Asked, chosen: Mapping[str, Sequence[Source]])
 
 
 def named(packages: Collection[str]) -> str:
-    """`2 packages (a and b)`; of many the first."""
+    """`2 packages (a and b)`; of many the first. There is one at least."""
     shown = sorted(packages)[:_MOST_PACKAGES]
     names = listed(shown) if len(shown) == len(packages) else f"{', '.join(shown)}, …"
-    return count(len(packages), "package") + (f" ({printable(names)})" if packages else "")
+    return f"{count(len(packages), 'package')} ({printable(names)})"
 
 
-def with_entry(name: str, chosen: dict[str, list[Source]]) -> dict[str, list[Source]]:
+def with_entry(name: str, chosen: dict[str, list[Source]], unread: int = 0) -> dict[str, list[Source]]:
     """The packages that have an entry of that name; a single package also without."""
     having = {p: s for p, s in chosen.items() if any(name in graph.memberships for graph in _graphs(s))}
     if not having and len(chosen) != 1:
-        raise _nowhere(name, chosen)
+        raise _nowhere(name, chosen, unread)
     return having or chosen
 
 

@@ -15,7 +15,7 @@ import click
 
 from everpath.cli.asking import installed
 from everpath.cli.config import Config, load
-from everpath.cli.inputs import Inputs, unreadable_parts
+from everpath.cli.inputs import Inputs, missing, say_unread
 from everpath.cli.options import (
     channel_option,
     config_options,
@@ -111,20 +111,20 @@ def _graph(request: _Request) -> int:
     with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
         catalogs = list(inputs.catalogs(progress))
     inputs.verify([request.package] if request.package else (), request.channels)
-    catalog, package = _chosen(catalogs, request.package)
+    catalog, package = _chosen(inputs, catalogs, request.package)
     shown = _scenes(request, config, inputs, catalog, package)
     write(_drawn(request, shown), request.output_file, machine=request.output != "text")
-    return _remarked(request, shown, sum(map(unreadable_parts, catalogs)))
+    return _remarked(request, shown, inputs.unread)
 
 
-def _chosen(catalogs: Sequence[Catalog], wanted: str | None) -> tuple[Catalog, Package]:
+def _chosen(inputs: Inputs, catalogs: Sequence[Catalog], wanted: str | None) -> tuple[Catalog, Package]:
     """The one package to draw."""
     found = [(c, p) for c in catalogs for p in c.packages if wanted in (None, p.name)]
     if len(found) == 1:
         return found[0]
     names = sorted({package.name for _, package in found})
     if not names:
-        raise UsageError("there is no package here", hint="everpath validate-graph says what was read")
+        raise inputs.no_package()
     some = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
     said = f"a picture shows one package, and there are {len(found):,}: {some}"
     raise UsageError(said, hint="-p NAME; `everpath list packages` lists them")
@@ -139,9 +139,8 @@ def _scenes(
     whole = PackageGraph(package)
     graphs = [g for g in whole.channels if not request.channels or g.name in request.channels]
     if not graphs:
-        raise UsageError(
-            f"{package.name} has no channel to draw", hint="everpath list bundles shows what it has"
-        )
+        said, hint = f"{package.name} has no channel to draw", "everpath list bundles shows what it has"
+        raise missing(said, hint, inputs.unread)
     graphs.sort(key=lambda g: (g.name != package.default_channel, g.name))
     found = [_sighted(inputs, finding) for finding in report.findings if finding.package == package.name]
     return scenes(graphs, found, _installed(whole, request))
@@ -181,7 +180,7 @@ def _remarked(request: _Request, shown: Sequence[Scene], unread: int) -> int:
             if (much := excess(scene)) is not None:
                 _warn(f"the flowchart of {scene.picture.channel} has {much}: use -o html or -o svg")
     if unread:
-        _warn(f"{count(unread, 'part')} could not be read; everpath validate-graph says which")
+        say_unread(unread)
     if request.output_file is not None and not request.quiet:
         click.echo(f"{count(len(shown), 'channel')} drawn, written to {request.output_file}.", err=True)
     return ExitCode.UNREADABLE if unread else ExitCode.CLEAN

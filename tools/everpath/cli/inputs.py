@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-__all__ = ["Inputs", "Names", "default_path", "unreadable", "unreadable_parts"]
+__all__ = ["Inputs", "Names", "default_path", "missing", "say_unread", "unreadable", "unreadable_parts"]
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import click
+
 from everpath.cli.config import Config
 from everpath.cli.image_inputs import local, shown
-from everpath.errors import UnreadableInput, UsageError
+from everpath.errors import EverpathError, UnreadableInput, UsageError
 from everpath.formats.location import Location
 from everpath.formats.reading import Progress, read
 from everpath.formats.shares import WHOLE, Share
 from everpath.formats.sources import STANDARD_INPUT, Sources
 from everpath.model import Catalog, Place, Problem, UpdateMode
+from everpath.outputs.plain import count
 from everpath.rules.registry import rules_about
 
 if TYPE_CHECKING:
@@ -40,7 +43,7 @@ class Names(dict[str, set[str]]):
 
 
 class Inputs:
-    """What one run reads. Remembers which packages and channels it met."""
+    """What one run reads. Remembers packages and channels it met, and how many parts it could not read."""
 
     def __init__(
         self, paths: Sequence[str], config: Config, default_mode: str | None = None, thorough: bool = False
@@ -51,6 +54,7 @@ class Inputs:
         self.thorough = thorough
         self.sources = Sources()
         self.names = Names()
+        self.unread = 0
 
     @property
     def chosen(self) -> Sequence[str]:
@@ -65,6 +69,7 @@ class Inputs:
         for path in self.chosen:
             catalog = self.read(path, progress)
             self.note(Names.of(catalog))
+            self.unread += unreadable_parts(catalog)
             yield catalog
 
     @property
@@ -106,13 +111,24 @@ class Inputs:
             self.names.setdefault(package, set()).update(channels)
 
     def verify(self, packages: Iterable[str], channels: Iterable[str]) -> None:
-        """Raise UsageError for a name that nothing was called: a typo must not look like a clean catalog."""
+        """Raise an error for a name that nothing was called: a typo must not look like a clean catalog."""
         wanted = set(packages)
         for name in sorted(wanted - self.names.keys()):
-            raise _unknown("package", name, set(self.names))
+            raise self._unknown("package", name, set(self.names))
         there = {c for p, names in self.names.items() if not wanted or p in wanted for c in names}
         for name in sorted(set(channels) - there):
-            raise _unknown("channel", name, there)
+            raise self._unknown("channel", name, there)
+
+    def _unknown(self, kind: str, name: str, names: set[str]) -> EverpathError:
+        from difflib import get_close_matches  # noqa: PLC0415 - only who mistypes pays for it
+
+        near = get_close_matches(name, sorted(names), n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"`everpath list {kind}s` lists what there is"
+        return missing(f"no {kind} is called {name!r}", hint, self.unread)
+
+    def no_package(self) -> EverpathError:
+        """The error of a question about a package where there is none."""
+        return missing("there is no package here", "everpath validate-graph says what was read", self.unread)
 
     def locate(self, place: Place) -> Location:
         """The line of a place; without a line when the file cannot be read (again)."""
@@ -130,12 +146,18 @@ def default_path() -> str:
     return "catalog" if os.path.isdir("catalog") else "."
 
 
-def _unknown(kind: str, name: str, names: set[str]) -> UsageError:
-    from difflib import get_close_matches  # noqa: PLC0415 - only who mistypes pays for it
+def missing(said: str, hint: str, unread: int) -> EverpathError:
+    """The error over something that is not there, or may be in what could not be read."""
+    if not unread:
+        return UsageError(said, hint=hint)
+    message = f"{said}, and {count(unread, 'part')} could not be read"
+    return UnreadableInput(message, hint="everpath validate-graph says which")
 
-    near = get_close_matches(name, sorted(names), n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"`everpath list {kind}s` lists what there is"
-    return UsageError(f"no {kind} is called {name!r}", hint=hint)
+
+def say_unread(unread: int) -> None:
+    """On standard error: that an answer is about less than the whole."""
+    said = f"warning: {count(unread, 'part')} could not be read; everpath validate-graph says which"
+    click.echo(said, err=True)
 
 
 def unreadable_parts(catalog: Catalog) -> int:

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import click
 
 from everpath.cli.config import load
-from everpath.cli.inputs import Inputs, unreadable_parts
+from everpath.cli.inputs import Inputs, say_unread
 from everpath.cli.options import (
     channel_option,
     config_options,
@@ -26,7 +26,7 @@ from everpath.cli.terminal import ProgressLine
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.graph import ChannelGraph, PackageGraph
-from everpath.outputs.plain import columns, count, one_line
+from everpath.outputs.plain import columns, one_line
 
 #: The version of the JSON; docs/schemas/list.schema.json describes it.
 VERSION: Final = 1
@@ -155,19 +155,16 @@ def _list(kind: str, query: _Query, rows_of: Rows) -> int:
     config = load(query.config_file, wanted=not query.no_config)
     inputs = Inputs([query.path] if query.path else (), config, query.default_update_mode)
     rows: list[Row] = []
-    unread = 0
     with ProgressLine(sys.stderr, wanted=not query.no_progress) as progress:
         for catalog in inputs.catalogs(progress):
-            unread += unreadable_parts(catalog)
             for package in catalog.packages:
                 if not query.packages or package.name in query.packages:
                     rows += _rows(PackageGraph(package), query.channels, rows_of)
     inputs.verify(query.packages, query.channels)
     write(_written(kind, rows, query.output), query.output_file, machine=query.output == "json")
-    if unread:
-        what = count(unread, "part")
-        click.echo(f"warning: {what} could not be read; everpath validate-graph says which", err=True)
-    return ExitCode.UNREADABLE if unread else ExitCode.CLEAN
+    if inputs.unread:
+        say_unread(inputs.unread)
+    return ExitCode.UNREADABLE if inputs.unread else ExitCode.CLEAN
 
 
 def _rows(package: PackageGraph, wanted: tuple[str, ...], rows_of: Rows) -> Iterator[Row]:

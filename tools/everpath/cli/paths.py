@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from everpath.cli.asking import named, say_unknown
 from everpath.cli.config import load
-from everpath.cli.inputs import Inputs, unreadable_parts
+from everpath.cli.inputs import Inputs, say_unread
 from everpath.cli.options import (
     channel_option,
     config_options,
@@ -28,7 +28,7 @@ from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog, Package
-from everpath.outputs.plain import count, listed
+from everpath.outputs.plain import listed
 from everpath.paths.by_name import by_name
 from everpath.paths.demands import Demand, DemandKind
 from everpath.paths.network import POLICIES, Policy
@@ -144,11 +144,11 @@ def _told(request: _Request) -> int:
     with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
         [catalog] = inputs.catalogs(progress)
     inputs.verify([request.package] if request.package else (), ())
-    package = _package(catalog, request.package)
+    package = _package(inputs, catalog, request.package)
     inputs.verify([package.name], request.channels)
     book = roadbook(_question(request, PackageGraph(package)))
     write(_written(book, request, catalog), request.output_file, machine=request.output != "text")
-    return _exit_code(book, unreadable_parts(catalog))
+    return _exit_code(book, inputs.unread)
 
 
 def _verify(request: _Request) -> None:
@@ -175,9 +175,11 @@ def _refuse_roads(request: _Request) -> None:
             raise UsageError(f"{option} means nothing to --mirror", hint=hint)
 
 
-def _package(catalog: Catalog, name: str | None) -> Package:
+def _package(inputs: Inputs, catalog: Catalog, name: str | None) -> Package:
     if name is not None:
         return catalog.by_name[name]
+    if not catalog.packages:
+        raise inputs.no_package()
     if len(catalog.packages) != 1:
         hint = "choose one with -p; `everpath list packages` lists them"
         raise UsageError(f"the catalog has {named(catalog.by_name)}", hint=hint)
@@ -263,7 +265,6 @@ def _by_name(book: Roadbook) -> Roadbook:
 
 def _exit_code(book: Roadbook, unread: int) -> ExitCode:
     if unread:
-        said = f"warning: {count(unread, 'part')} could not be read; everpath validate-graph says which"
-        click.echo(said, err=True)
+        say_unread(unread)
         return ExitCode.UNREADABLE
     return ExitCode.CLEAN if all(verdict.holds for verdict in book.verdicts) else ExitCode.FINDINGS

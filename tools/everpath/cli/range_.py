@@ -13,7 +13,7 @@ import click
 
 from everpath.cli import completers
 from everpath.cli.config import load
-from everpath.cli.inputs import Inputs
+from everpath.cli.inputs import Inputs, say_unread
 from everpath.cli.options import config_options, output_file_option, progress_option, update_mode_option
 from everpath.cli.terminal import ProgressLine
 from everpath.cli.writing import write
@@ -98,14 +98,14 @@ def explain_(**options: Any) -> int:
     \b
     Exit codes:
       0  a range                2  a wrong command line
-      1  not a range            3  a catalog that cannot be read
+      1  not a range            3  a catalog, or part of it, that cannot be read
     """
     return _explain(_Question(**options))
 
 
 def _explain(question: _Question) -> int:
     asked = [_version(text) for text in question.versions]
-    published = _published(question, question.path) if question.path else None
+    published, unread = _published(question, question.path) if question.path else (None, 0)
     try:
         span = Range.parse(question.range_text)
     except RangeError as error:
@@ -114,7 +114,9 @@ def _explain(question: _Question) -> int:
     explanation = explain(span, published)
     chunks = _document if question.output == "json" else _text
     write(chunks(explanation, span, asked), question.output_file, machine=question.output == "json")
-    return ExitCode.CLEAN
+    if unread:
+        say_unread(unread)
+    return ExitCode.UNREADABLE if unread else ExitCode.CLEAN
 
 
 def _version(text: str) -> Version:
@@ -126,13 +128,15 @@ def _version(text: str) -> Version:
         ) from error
 
 
-def _published(question: _Question, path: str) -> list[Version]:
-    """The versions of one package, or of one of its channels."""
+def _published(question: _Question, path: str) -> tuple[list[Version], int]:
+    """The versions of one package, or of one of its channels, and how many parts could not be read."""
     config = load(question.config_file, wanted=not question.no_config)
     inputs = Inputs([path], config, question.default_update_mode)
     with ProgressLine(sys.stderr, wanted=not question.no_progress) as progress:
         [catalog] = inputs.catalogs(progress)
     package = question.package
+    if package is None and not catalog.packages:
+        raise inputs.no_package()
     if package is None:
         if len(catalog.packages) != 1:
             message = f"the catalog has {count(len(catalog.packages), 'package')}"
@@ -141,7 +145,8 @@ def _published(question: _Question, path: str) -> list[Version]:
     inputs.verify([package], [question.channel] if question.channel else [])
     graph = PackageGraph(catalog.by_name[package])
     channels = [c for c in graph.channels if question.channel in (None, c.name)]
-    return list({version.text: version for c in channels for version in c.versions.values()}.values())
+    versions = {version.text: version for c in channels for version in c.versions.values()}
+    return list(versions.values()), inputs.unread
 
 
 def _text(explanation: Explanation, span: Range, asked: Sequence[Version]) -> Iterator[str]:

@@ -23,7 +23,7 @@ from everpath.cli.asking import (
     with_entry,
 )
 from everpath.cli.config import POLICIES, Config, load
-from everpath.cli.inputs import Inputs
+from everpath.cli.inputs import Inputs, say_unread
 from everpath.cli.options import (
     channel_option,
     comma_list,
@@ -39,7 +39,6 @@ from everpath.cli.terminal import ProgressLine, wants_colour
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.model import Package
-from everpath.outputs.plain import count
 from everpath.outputs.simulation import Simulation, csv, document
 from everpath.policies import PolicyName
 from everpath.policies.walks import End
@@ -235,10 +234,12 @@ def _refuse_contradictions(request: Request, policy: str) -> None:
 def _answers(request: Request, scenario: Scenario, market: Market, wanted: Sequence[str]) -> Iterator[Sheet]:
     chosen = market.packages(wanted)
     asked = (
-        installed(request.installed, chosen, quiet=request.quiet) if request.installed is not None else None
+        installed(request.installed, chosen, quiet=request.quiet, unread=market.unread)
+        if request.installed is not None
+        else None
     )
     if request.starting_csv is not None:
-        chosen = with_entry(request.starting_csv, chosen)
+        chosen = with_entry(request.starting_csv, chosen, market.unread)
     for name, sources in chosen.items():
         if asked is None or name in asked:
             only = asked[name] if asked is not None else None
@@ -276,8 +277,7 @@ def _view(output: str) -> Callable[[Simulation], Iterator[str]]:
 
 def _exit_code(request: Request, simulation: Simulation, market: Market) -> int:
     if market.unread:
-        what = count(market.unread, "part")
-        click.echo(f"warning: {what} could not be read; everpath validate-graph says which", err=True)
+        say_unread(market.unread)
         return ExitCode.UNREADABLE
     failing = any(row.end.value in request.fail_on for row in simulation.rows) if request.fail_on else False
     return ExitCode.FINDINGS if failing else ExitCode.CLEAN

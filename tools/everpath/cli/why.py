@@ -21,7 +21,7 @@ from everpath.cli.asking import (
     version_range,
 )
 from everpath.cli.config import POLICIES, Config, load
-from everpath.cli.inputs import Inputs
+from everpath.cli.inputs import Inputs, say_unread
 from everpath.cli.options import (
     config_options,
     extension_options,
@@ -38,7 +38,6 @@ from everpath.errors import ExitCode, UsageError
 from everpath.graph import PackageGraph
 from everpath.model import Catalog
 from everpath.outputs.explanation import Told, document
-from everpath.outputs.plain import count
 from everpath.policies import PolicyName
 from everpath.policies.extensions import Source
 from everpath.simulation import Asked, Terms, released
@@ -144,7 +143,7 @@ def _why(request: Request) -> int:
         names = catalogs or served(inputs.chosen)
         inputs.verify([request.package] if request.package else (), channel_list(request.channel_list) or ())
         market = Market(names, read)
-        sources = _sources(request, config, market)
+        sources = _sources(request, config, market, inputs)
         explanation = explain(sources, _question(request, config, sources), _by_name(names, read))
     colour = request.output_file is None and wants_colour(sys.stdout, os.environ)
     view = _view(request.output)
@@ -227,12 +226,15 @@ def _by_name(names: Sequence[Served], read: Sequence[Catalog]) -> dict[str, Cata
     return {one.name: catalog for one, catalog in zip(names, read, strict=True)}
 
 
-def _sources(request: Request, config: Config, market: Market) -> list[Source]:
+def _sources(request: Request, config: Config, market: Market, inputs: Inputs) -> list[Source]:
     """Who offers the package: the one that is named, the only one, or the only one that has it installed."""
     wanted = [request.package] if request.package else list(config.packages)
     chosen = market.packages(wanted)
     if len(chosen) > 1 and (subject := request.installed or request.starting_csv) is not None:
         chosen = {p: s for p, s in chosen.items() if released(_graphs(s), subject, guess=False)} or chosen
+    if not chosen:
+        inputs.verify(wanted, ())
+        raise inputs.no_package()
     if len(chosen) != 1:
         said = f"say which of {named(chosen)} is meant"
         raise UsageError(said, hint="-p NAME; `everpath list packages` lists them")
@@ -292,7 +294,6 @@ def _view(output: str) -> Callable[[Told], Iterator[str]]:
 
 def _exit_code(market: Market, *, is_content: bool) -> int:
     if market.unread:
-        what = count(market.unread, "part")
-        click.echo(f"warning: {what} could not be read; everpath validate-graph says which", err=True)
+        say_unread(market.unread)
         return ExitCode.UNREADABLE
     return ExitCode.CLEAN if is_content else ExitCode.FINDINGS
