@@ -197,10 +197,10 @@ def test_a_fix_that_one_policy_cannot_live_with_is_not_advised_for_the_other() -
 
 def test_an_edge_that_v1_does_not_follow_is_explained() -> None:
     [deprecated] = changes("b: a\na", "b: a\na\n%deprecated b: no", "stranded", "v1")
-    assert deprecated.because == ("b replaces a, but it is deprecated, and a is not",)
+    assert deprecated.because == ("b replaces a, but b is deprecated and a is not",)
     assert deprecated.now == "a stays where it is, the newest that OLM v1 takes"
     [bundleless] = changes("b: a\na", "b?: a\na", "stranded", "v1")
-    assert bundleless.because[0] == "b replaces a, but it has no bundle"
+    assert bundleless.because[0] == "b replaces a, but the catalog has no bundle b"
 
 
 def test_what_was_the_only_edit_is_taken_back_although_somebody_gained_by_it() -> None:

@@ -8,14 +8,14 @@ from dataclasses import replace
 from random import Random
 from typing import TypeVar
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from everpath.formats.notation import parse
 from everpath.graph import PackageGraph
 from everpath.model import Catalog, Place
 from everpath.paths.network import goals, network
-from everpath.policies import extensions, olm_v1, subscriptions
+from everpath.policies import PolicyName, extensions, olm_v1, subscriptions
 from everpath.policies.arrivals import arrivals
 from everpath.policies.decisions import Decision, Installed, Remark
 from everpath.policies.extensions import Extension, Source
@@ -289,18 +289,29 @@ def test_whoever_listens_changes_no_decision(
 _EIGHT = ("1.0.0-rc.1", "1.0.0", "1.0.1", "1.1.0-alpha", "1.1.0", "1.2.0", "2.0.0", "3.0.0")
 
 
+_FEW = st.sets(st.integers(0, 7), max_size=2)
+
+
 @FEWER
-@given(drawings(), st.permutations(_EIGHT), st.sets(st.integers(0, 7), max_size=2))
-def test_the_rule_about_stranded_users_means_those_whom_a_simulation_strands(
-    drawing: str, versions: Sequence[str], deprecated: set[int]
+@given(drawings(), st.permutations(_EIGHT), _FEW, _FEW, st.booleans())
+@example("b3: b1 / - / <1.0.0 || || >=2.0.0\nb2: b0\nb1\nb0", _EIGHT, set(), set(), False)
+@example("b2: b1\nb1: b0\nb0\nb3", _EIGHT, set(), {1}, False)
+def test_the_rules_about_stranded_users_mean_those_whom_a_simulation_strands(
+    drawing: str, versions: Sequence[str], deprecated: set[int], dependent: set[int], crashes: bool
 ) -> None:
     # Of equal versions v1 may take either: the rule counts on neither, a simulation follows one.
     lines = [
         re.sub(r"^b(\d)@[^:]+", lambda m: f"b{m[1]}@{versions[int(m[1])]}", line)
         for line in drawing.splitlines()
     ]
+    if crashes:
+        lines[0] = lines[0].replace("<", "<0.0.2 || || <")
     marks = [f"%deprecated b{n}: old" for n in deprecated if any(line.startswith(f"b{n}@") for line in lines)]
+    marks += (f"%dependent b{n}" for n in dependent)
     catalog = parse("\n".join((*lines, *marks)))
-    stranded = [row for row in answered(catalog, Scenario(policies=("v1",))) if row.end is End.STRANDED]
-    told = {f.entry for f in check(catalog).findings if f.rule == "EP207"}
-    assert told == {row.path[-1] if row.path else row.installed for row in stranded}
+    found = check(catalog).findings
+    rules: dict[PolicyName, str] = {"v0": "EP206", "v1": "EP207"}
+    for policy, rule in rules.items():
+        rows = answered(catalog, Scenario(policies=(policy,)))
+        ends = {row.path[-1] if row.path else row.installed for row in rows if row.end is End.STRANDED}
+        assert {f.entry for f in found if f.rule == rule} == ends, policy

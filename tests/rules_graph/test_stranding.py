@@ -93,7 +93,7 @@ ROLLED_BACK = "1.0.1: 1.0.0 / 1.1.0\n1.1.0: 1.0.0\n1.0.0"
 def test_v1_strands_whoever_runs_the_highest_version_when_that_was_withdrawn() -> None:
     [finding] = parse_report(ROLLED_BACK, "EP207")
     assert finding.message == "OLM v1 never moves 1.1.0 on; 1.0.0 ends there too"
-    assert finding.because == ("1.0.1 skips 1.1.0, but v1 does not go to a lower version",)
+    assert finding.because == ("1.0.1 skips 1.1.0, but 1.0.1 is no higher version",)
     assert finding.fix == (
         "deprecate 1.1.0 in olm.deprecations: OLM v1 then goes to 1.0.1; "
         "or publish a release above 1.1.0 that replaces 1.0.1 and skips 1.1.0"
@@ -125,7 +125,34 @@ def test_without_an_entry_to_arrive_at_a_release_replaces_the_highest() -> None:
 
 def test_v1_tells_of_the_lower_version_it_does_not_go_to() -> None:
     [finding] = parse_report("b4\nb2: - / b3\nb3: - / b2", "EP207")
-    assert finding.because == ("b2 skips b3, but v1 does not go to a lower version",)
+    assert finding.because == ("b2 skips b3, but b2 is no higher version",)
+
+
+def test_v1_tells_of_the_deprecation_for_which_it_does_not_go_up() -> None:
+    [finding] = parse_report("b3: b2\nb2: b1\nb1\n%deprecated b2", "EP207")
+    assert finding.because == ("b2 replaces b1, but b2 is deprecated and b1 is not",)
+
+
+def test_whom_a_range_crashes_the_resolver_for_is_told_so_and_not_stranded() -> None:
+    drawing = "b3: - / b2 / >=0.1.0 <0.2.0 || || >=3.0.0\nb2: - / b1\nb1"
+    assert findings(drawing, "EP206", "EP207") == []
+    assert findings(drawing, "EP302") != []
+    whole = drawing.replace(" || || >=3.0.0", "")
+    assert findings(whole, "EP206") == ["EP206 b1: OLM v0 never moves b1 on"]
+
+
+def test_who_meets_a_failure_is_not_told_among_those_who_end_at_a_stop() -> None:
+    drawing = """
+        b3: b2
+        b2: b1
+        b1: b0 / - / >=1.0.0 <1.1.0 || || >=9.0.0
+        b0@0.1.0
+        %prohibited b3
+        %prohibited b2
+    """
+    assert findings(drawing, "EP206") == ["EP206 b1: OLM v0 never moves b1 on"]
+    whole = drawing.replace(" || || >=9.0.0", "")
+    assert "EP206 b1: OLM v0 never moves b1 on; b0 ends there too" in findings(whole, "EP206")
 
 
 def test_opm_calls_stranded_what_is_below_a_skipped_entry() -> None:
@@ -154,6 +181,12 @@ def test_a_range_over_newer_versions_makes_v0_go_in_circles() -> None:
     assert finding.message == "OLM v0 goes in a circle: b3 → b2 → b3"
     assert finding.entry == "b2"
     assert finding.fix == "give b2 the skipRange '>=1.0.0 <2.0.0'"
+
+
+def test_a_circle_that_a_crash_keeps_everybody_from_is_none() -> None:
+    drawing = "b2: b1 / - / >=0.1.0 <0.2.0 || || >=9.0.0\nb1: - / - / >=2.0.0 <3.0.0"
+    assert findings(drawing, "EP210") == []
+    assert findings(drawing.replace(">=0.1.0 <0.2.0 || || ", ""), "EP210") != []
 
 
 def test_a_head_that_accepts_itself_is_up_to_date_and_no_loop() -> None:

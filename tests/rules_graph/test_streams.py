@@ -54,6 +54,28 @@ def test_a_patch_that_accepts_the_latest_one_comes_after_it() -> None:
     assert findings("s@1.0.1-1: r\nr@1.0.1", "EP231") == []
 
 
+def test_an_update_to_what_depends_on_others_is_refused_by_v1() -> None:
+    [finding, _] = parse_report("b3: b2\nb2: b1\nb1\n%dependent b3\n%dependent b2", "EP235")
+    assert (finding.entry, finding.severity) == ("b2", Severity.WARNING)
+    assert finding.message == "b2 depends on others, which OLM v1 refuses: whoever runs b1 stays there"
+    assert finding.because == ("b2 has the property olm.package.required", "b2 replaces b1")
+    assert finding.fix == (
+        "leave it, if the package is for OLM v0 alone; else publish a release above 3.0.0 that replaces b3, "
+        "with a skipRange from 1.0.0, without olm.package.required"
+    )
+
+
+def test_where_nobody_can_have_come_that_far_under_v1_it_is_only_noted() -> None:
+    [finding] = parse_report("b2: b1\nb1\n%dependent b2\n%dependent b1", "EP235")
+    assert (finding.entry, finding.severity) == ("b2", Severity.NOTE)
+    assert finding.message == "b2 depends on others, which OLM v1 refuses: a new ClusterExtension fails"
+
+
+def test_a_release_that_v1_passes_by_may_depend_on_others() -> None:
+    assert findings("b3: - / b2, b1\nb2: b1\nb1\n%dependent b2", "EP235") == []
+    assert findings("b3: - / b2?, b1\nb1", "EP235") == []
+
+
 def test_an_entry_that_only_skips_itself_is_not_withdrawn() -> None:
     assert findings("b2: b1 / b2\nb1", "EP232") == []
 

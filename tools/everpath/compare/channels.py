@@ -17,13 +17,12 @@ from everpath.compare.roads import Installations, Road, Roads, installations
 from everpath.compare.trials import Trials
 from everpath.graph import ChannelGraph
 from everpath.model import Place
-from everpath.policies import PolicyName
+from everpath.policies import PolicyName, olm_v1
 from everpath.policies.decisions import Installed, Remark, Verdict
 from everpath.policies.subscriptions import resolve
 from everpath.policies.walks import End
 from everpath.rules._edits import Edit
 from everpath.rules._words import listed, plural
-from everpath.versions import maybe
 
 #: Outcomes for which the edits that did it are looked for.
 TRACED: Final = (Outcome.FAILING, Outcome.STRANDED, Outcome.DOWNGRADED, Outcome.ROAD)
@@ -261,24 +260,12 @@ def _why_stop(meeting: Meeting, stop: str) -> Iterator[str]:
         refused = [f"{r.edge}, but it {r.reason}" for r in heard if r.edge and r.verdict is Verdict.REFUSED]
     else:
         edges = graph.some_successors(stop, _MOST_REASONS)[0] if stop in graph.entries else []
-        refused = [f"{edge}, but {_refusal(graph, stop, edge.successor)}" for edge in edges]
+        refused = [f"{edge}, but {olm_v1.refusal(graph, stop, edge.successor)}" for edge in edges]
     yield from refused[:_MOST_REASONS]
     if not refused:
         covers = f", skips it or covers {version}" if version is not None else " or skips it"
         where = "any channel of the new package" if meeting.new.spans else "the new channel"
         yield f"nothing in {where} replaces {stop}{covers}"
-
-
-def _refusal(graph: ChannelGraph, stop: str, successor: str) -> str:
-    """Why OLM v1 does not take an edge."""
-    bundle, deprecated = graph.bundle(successor), graph.package.deprecated("olm.bundle")
-    if bundle is None:
-        return "it has no bundle"
-    if maybe(bundle.version) is None:
-        return f"OLM v1 cannot read its version {bundle.version}"
-    if successor in deprecated and stop not in deprecated:
-        return f"it is deprecated, and {stop} is not"
-    return "OLM v1 does not go to a lower version"
 
 
 def _fix(trials: Trials, meetings: Sequence[Meeting], wounds: Sequence[Wound]) -> Edit:

@@ -8,6 +8,7 @@
     %default fast                 the default channel (else the first)
     %deprecated a: no longer kept a deprecated bundle and its message
     %prohibited b                 a bundle with the property olm.deprecated
+    %dependent b                  a bundle that requires another package
 
 A version comes from the name: `op.v1.2.3` and `1.2.3` say it, `b3` is 3.0.0, `c` is 3.0.0.
 """
@@ -48,6 +49,7 @@ class _Drawing:
     absent: set[str] = field(default_factory=set)
     deprecated: dict[str, str] = field(default_factory=dict)
     prohibited: set[str] = field(default_factory=set)
+    dependent: set[str] = field(default_factory=set)
     default: str = ""
 
 
@@ -76,10 +78,11 @@ def _directive(drawing: _Drawing, line: str) -> None:
         drawing.deprecated[name.strip()] = message.strip()
     elif word == "prohibited":
         drawing.prohibited.add(rest.strip())
+    elif word == "dependent":
+        drawing.dependent.add(rest.strip())
     else:
-        raise UsageError(
-            f"no directive is called %{word}", hint="there are %default, %deprecated and %prohibited"
-        )
+        hint = "there are %default, %deprecated, %prohibited and %dependent"
+        raise UsageError(f"no directive is called %{word}", hint=hint)
 
 
 def _entry(drawing: _Drawing, channel: str, line: str, number: int) -> None:
@@ -149,15 +152,11 @@ def _bundles(drawing: _Drawing) -> Iterator[Bundle]:
     for name, bundle in drawing.bundles.items():
         if name in drawing.absent:
             continue
-        extra = (Property("olm.deprecated", {}, bundle.place),) if name in drawing.prohibited else ()
-        yield Bundle(
-            bundle.name,
-            bundle.package,
-            bundle.version,
-            bundle.place,
-            image=bundle.image,
-            properties=bundle.properties + extra,
-        )
+        extra = [Property("olm.deprecated", {}, bundle.place)] if name in drawing.prohibited else []
+        if name in drawing.dependent:
+            value = {"packageName": f"{drawing.package}-base", "versionRange": ">=1.0.0"}
+            extra.append(Property("olm.package.required", value, bundle.place))
+        yield bundle._replace(properties=(*bundle.properties, *extra))
 
 
 def draw(channel: Channel) -> str:

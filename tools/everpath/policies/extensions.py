@@ -9,17 +9,15 @@ from __future__ import annotations
 __all__ = ["Extension", "Source", "defect", "resolve"]
 
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from everpath.model import Bundle
 from everpath.policies.decisions import Decision, Failure, FailureKind, Installed, Remark, Reporter, Verdict
 from everpath.policies.offers import Offer, Source, Wish, best_offer
+from everpath.policies.olm_v1 import requirement
 from everpath.policies.quoting import quoted
 from everpath.ranges.masterminds import Constraint, ConstraintError
 from everpath.versions import maybe
-
-#: What operator-controller refuses in a bundle that it has already chosen. It takes no other in its stead.
-_DEPENDENCIES: Final = frozenset(("olm.package.required", "olm.gvk.required", "olm.constraint"))
 
 
 class Extension(NamedTuple):
@@ -124,7 +122,7 @@ def defect(bundle: Bundle) -> Failure | None:
     if maybe(bundle.version) is None:
         words = f"error getting resolved bundle version for bundle {quoted(name)}"
         return Failure(FailureKind.UNREADABLE_VERSION, (name,), words)
-    kind = next((p.type for p in bundle.properties if p.type in _DEPENDENCIES), None)
+    kind = requirement(bundle)
     if kind is None:
         return None
     words = (

@@ -8,15 +8,30 @@ itself may then fail by (dependencies, an empty arm of a range) is for `extensio
 
 from __future__ import annotations
 
-__all__ = ["candidates", "fresh_install", "fresh_installs", "hops", "ranking", "release_key", "standings"]
+__all__ = [
+    "candidates",
+    "fresh_install",
+    "fresh_installs",
+    "hops",
+    "ranking",
+    "refusal",
+    "release_key",
+    "requirement",
+    "standings",
+]
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import takewhile
+from typing import Final
 
 from everpath.graph import ChannelGraph, Edge
+from everpath.model import Bundle
 from everpath.policies import MEMORY
 from everpath.versions import Version, maybe
+
+#: What operator-controller refuses in a bundle that it has already chosen. It takes no other in its stead.
+_DEPENDENCIES: Final = frozenset(("olm.package.required", "olm.gvk.required", "olm.constraint"))
 
 
 @lru_cache(maxsize=MEMORY)
@@ -81,6 +96,23 @@ def candidates(graph: ChannelGraph, installed: str, version: Version | None = No
     limit = rank.get(installed, len(rank))
     edges = [e for e in graph.successors(installed, version) if rank.get(e.successor, limit) < limit]
     yield from sorted(edges, key=lambda e: rank[e.successor])
+
+
+def requirement(bundle: Bundle) -> str | None:
+    """The property for which a bundle is refused after it was chosen, if it has one. O(properties)."""
+    return next((stated.type for stated in bundle.properties if stated.type in _DEPENDENCIES), None)
+
+
+def refusal(graph: ChannelGraph, installed: str, successor: str) -> str:
+    """Why an edge that is there is not followed, in words: the reason that comes first in the ranking."""
+    deprecated, bundle = graph.package.deprecated("olm.bundle"), graph.bundle(successor)
+    if bundle is None:
+        return f"the catalog has no bundle {successor}"
+    if maybe(bundle.version) is None:
+        return f"OLM v1 cannot read the version of {successor}, and takes such last"
+    if successor in deprecated and installed not in deprecated:
+        return f"{successor} is deprecated and {installed} is not"
+    return f"{successor} is no higher version"
 
 
 @lru_cache(maxsize=MEMORY)

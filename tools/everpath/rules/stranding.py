@@ -5,14 +5,14 @@ from __future__ import annotations
 __all__ = ["stranded_opm", "stranded_v0", "stranded_v1", "update_loop"]
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache, partial
 from typing import Final
 
-from everpath.graph import ChannelGraph, EdgeKind
+from everpath.graph import ChannelGraph, EdgeKind, PackageGraph
 from everpath.policies import olm_v0, olm_v1, opm
 from everpath.policies.arrivals import arrivals
-from everpath.policies.walks import Destination, End, destinations, walk
+from everpath.policies.walks import End, destinations, walk
 from everpath.rules._edits import Edit, bounded, edited, safest, skipping, unskipping, widening
 from everpath.rules._words import listed, plural, skip
 from everpath.rules.findings import Flaw, Severity
@@ -32,8 +32,7 @@ def stranded_v0(graph: ChannelGraph) -> Iterator[Flaw]:
     hops = olm_v0.hops(graph)
     if hops.failure is not None:
         return
-    ends = destinations(hops.next, graph.head, graph.entries)
-    stops = dict(_gathered(ends, End.STRANDED))
+    stops = _stops(graph, hops.next, hops.failures)
     target = olm_v0.fresh_install(graph)
     by_range = _ranged_way_out(graph, stops, target)
     refusal = cache(partial(_refusal, graph))
@@ -47,13 +46,25 @@ def stranded_v0(graph: ChannelGraph) -> Iterator[Flaw]:
         )
 
 
-def _gathered(ends: Mapping[str, Destination], end: End) -> Iterator[tuple[str, list[str]]]:
-    """Last stops of one kind, each with the entries that end there after a hop or more."""
-    stops: dict[str, list[str]] = {d.name: [] for d in ends.values() if d.end is end}
-    for name, destination in ends.items():
-        if destination.end is end and name != destination.name:
-            stops[destination.name].append(name)
-    yield from stops.items()
+def _stops(
+    graph: ChannelGraph, hops: Mapping[str, str | None], failures: Collection[str]
+) -> dict[str, list[str]]:
+    """Last stops that are not the head, each with the entries that end there after a hop or more.
+
+    Who meets a failure does not move either; but that is no stop, and a rule of its own tells of the cause.
+    """
+    ends = destinations(_moves(hops, failures), graph.head, graph.entries)
+    stranded = {n: d.name for n, d in ends.items() if d.end is End.STRANDED and d.name not in failures}
+    stops: dict[str, list[str]] = {stop: [] for stop in stranded.values()}
+    for name, stop in stranded.items():
+        if name != stop:
+            stops[stop].append(name)
+    return stops
+
+
+def _moves(hops: Mapping[str, str | None], failures: Collection[str]) -> Mapping[str, str | None]:
+    """The next hop of everybody: who meets a failure stays."""
+    return {name: None if name in failures else hop for name, hop in hops.items()} if failures else hops
 
 
 def _nobody(place: str) -> str:
@@ -143,18 +154,28 @@ def stranded_v1(graph: ChannelGraph) -> Iterator[Flaw]:
     the channel that is connected only to itself keeps its users for ever. So does a newest version that
     was withdrawn, since what replaces or skips it is lower. Cost: O((edges + ranges) · log n).
     """
-    ends = destinations(olm_v1.hops(graph), graph.head, graph.entries)
     good = arrivals(graph, "v1")
-    stops = {p: f for p, f in _gathered(ends, End.STRANDED) if p not in good and p in olm_v1.ranking(graph)}
+    stops = {p: f for p, f in _stops_v1(graph).items() if p not in good and p in olm_v1.ranking(graph)}
     ways = {t: _ranged_way_out(graph, stops, t) for t in good or olm_v1.fresh_installs(graph)}
     for place, followers in stops.items():
         yield Flaw(
             graph.entries[place].place.at("name"),
             f"OLM v1 never moves {place} on{_others(followers)}",
-            because=_reasons(graph, place, lambda _: "v1 does not go to a lower version"),
+            because=_reasons(graph, place, partial(olm_v1.refusal, graph, place)),
             fix=_way_up(graph, place, ways),
             entry=place,
         )
+
+
+def _stops_v1(graph: ChannelGraph) -> dict[str, list[str]]:
+    """Where nothing leads on under OLM v1. A failure strands nobody who would not be without it."""
+    stops = _stops(graph, olm_v1.hops(graph), ())
+    if not stops:
+        return stops
+    from everpath.simulation.bulk import answers_v1  # noqa: PLC0415 - a channel without stops need not ask
+
+    answers = answers_v1(PackageGraph(graph.package), graph)
+    return _stops(graph, answers.next, answers.failures)
 
 
 @channel_rule("EP208", "stranded-opm", Severity.ERROR)
@@ -213,12 +234,13 @@ def update_loop(graph: ChannelGraph) -> Iterator[Flaw]:
     ever. Cost: O((edges + ranges) · log n).
     """
     hops = olm_v0.hops(graph)
-    ends = destinations(hops.next, graph.head, graph.entries)
+    moves = _moves(hops.next, hops.failures)
+    ends = destinations(moves, graph.head, graph.entries)
     seen: set[str] = set()
     for destination in ends.values():
         if destination.end is not End.LOOP or destination.name in seen:
             continue
-        circle = (destination.name, *walk(hops.next, destination.name))
+        circle = (destination.name, *walk(moves, destination.name))
         seen.update(circle)
         yield _loop(graph, circle)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["channel_switch", "drift", "withdrawn_target", "zstream"]
+__all__ = ["channel_switch", "dependent_target", "drift", "withdrawn_target", "zstream"]
 
 from collections.abc import Iterator
 from itertools import islice
@@ -13,7 +13,7 @@ from everpath.model import Entry
 from everpath.policies import olm_v0, olm_v1
 from everpath.policies.walks import destinations
 from everpath.ranges import IntervalSet
-from everpath.rules._edits import Edit, widening
+from everpath.rules._edits import Edit, next_release, widening
 from everpath.rules._words import listed, plural, skip
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule, package_rule
@@ -161,6 +161,43 @@ def _withdrawn(graph: ChannelGraph, entry: Entry, who: list[str], fix: str | Edi
         because=tuple(graph.named_edges(entry.name)),
         fix=fix,
         entry=entry.name,
+    )
+
+
+@channel_rule("EP235", "dependent-target", Severity.WARNING, policy="v1")
+def dependent_target(graph: ChannelGraph) -> Iterator[Flaw]:
+    """No update leads to a release that depends on other packages or APIs.
+
+    OLM v1 resolves no dependencies. It chooses such a release like any other, then refuses it and takes none
+    in its stead, so that whoever would move there stays. Where nobody has come that far, because new installs
+    fail, too, it is only noted: the package is for OLM v0. Cost: one look at each property.
+    """
+    refused = {name: kind for name in graph.entries if (kind := _required(graph, name)) is not None}
+    victims: dict[str, list[str]] = {name: [] for name in olm_v1.fresh_installs(graph)}
+    for name, target in olm_v1.hops(graph).items() if refused else ():
+        if target is not None and name not in refused:
+            victims.setdefault(target, []).append(name)
+    for target, kind in refused.items():
+        if target in victims:
+            yield _dependent(graph, target, kind, victims[target])
+
+
+def _required(graph: ChannelGraph, name: str) -> str | None:
+    bundle = graph.bundle(name)
+    return olm_v1.requirement(bundle) if bundle is not None else None
+
+
+def _dependent(graph: ChannelGraph, target: str, kind: str, who: list[str]) -> Flaw:
+    lowest = next((name for name in graph.by_version if name in who), target)
+    stays = f"whoever runs {listed(who)} stays there" if who else "a new ClusterExtension fails"
+    release = f"{next_release(graph, lowest)}, without {kind}"
+    return Flaw(
+        graph.entries[target].place.at("name"),
+        f"{target} depends on others, which OLM v1 refuses: {stays}",
+        because=(f"{target} has the property {kind}", *graph.accepts(target, lowest)),
+        fix=f"leave it, if the package is for OLM v0 alone; else {release}",
+        entry=target,
+        severity=None if who else Severity.NOTE,
     )
 
 

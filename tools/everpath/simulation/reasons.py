@@ -4,16 +4,15 @@ from __future__ import annotations
 
 __all__ = ["AFRESH", "Reasons", "arriving", "circle", "described", "failing", "installs", "opened"]
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import islice
 from typing import Final
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
-from everpath.model import DeprecationEntry
 from everpath.policies import PolicyName, olm_v0, olm_v1
 from everpath.policies.decisions import Failure, FailureKind, Installed
-from everpath.versions import Version, maybe
+from everpath.versions import Version
 
 #: Edges that are named in a reason; a channel where everything covers everything has n for each of n entries.
 _MOST_EDGES: Final = 3
@@ -142,22 +141,11 @@ class Reasons:
         return f"{successor} is not on the chain of replaces below the head"
 
     def _refused_v1(self, successor: str, stop: str) -> str:
-        bundle = self._graph.bundle(successor)
-        if bundle is None:
-            return f"the catalog has no bundle {successor}"
-        if maybe(bundle.version) is None:
-            return f"OLM v1 cannot read the version of {successor}, and takes such last"
-        if successor in self._deprecated and stop not in self._deprecated:
-            return f"{successor} is deprecated and {stop} is not"
-        return f"{successor} is no higher version"
+        return olm_v1.refusal(self._graph, stop, successor)
 
     @cached_property
     def _chain(self) -> frozenset[str]:
         return frozenset(olm_v0.order(self._graph).chain)
-
-    @cached_property
-    def _deprecated(self) -> Mapping[str, DeprecationEntry]:
-        return self._graph.package.deprecated("olm.bundle")
 
 
 def _shown(name: str) -> str:
