@@ -122,7 +122,52 @@ def test_a_self_edge_is_not_called_a_downgrade_too() -> None:
 
 def test_a_range_on_a_skipped_entry_is_noted_with_its_new_home() -> None:
     [finding] = parse_report("b3: - / b2\nb2: - / - / <2.0.0", "EP221")
-    assert finding.fix == "move the range to b3"
+    assert finding.fix == (
+        "leave it, if it is for users of OLM v1; "
+        "else remove the skipRange of b2 and give b3 the skipRange '<2.0.0'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("drawing", "edit"),
+    [
+        # It would end above its new home, and take OLM v0 down.
+        (
+            "b4: b3\nb3: - / b2\nb2: - / - / <9.0.0",
+            "remove the skipRange of b2 and give b3 the skipRange '<3.0.0'",
+        ),
+        (
+            "b3: - / b2 / >=1.0.0 <3.0.0\nb2: - / - / <1.0.0",
+            "remove the skipRange of b2 and give b3 the skipRange '<3.0.0'",
+        ),
+        ("b3: - / b2 / <3.0.0\nb2: - / - / <1.0.0", "remove the skipRange of b2"),
+    ],
+)
+def test_a_range_is_added_to_that_of_its_new_home_and_ends_below_it(drawing: str, edit: str) -> None:
+    [finding] = parse_report(drawing, "EP221")
+    assert finding.fix == f"leave it, if it is for users of OLM v1; else {edit}"
+
+
+@pytest.mark.parametrize(
+    "drawing",
+    [
+        # Whoever skips it is skipped, too, and its range as little read.
+        "b4: - / b3, b2\nb3: - / b2\nb2: - / - / <2.0.0\nb5: b4 / b4",
+        # Below a version that nobody can read no range can end.
+        "b3@three: - / b2\nb2: - / - / <2.0.0",
+    ],
+)
+def test_a_range_that_has_no_new_home_is_left(drawing: str) -> None:
+    assert parse_report(drawing, "EP221")[0].fix == "leave it, if it is for users of OLM v1"
+
+
+def test_in_a_long_channel_nothing_is_tried_for_a_note() -> None:
+    chain = "\n".join(f"b{n}: b{n - 1}" for n in range(30, 4, -1))
+    [finding] = parse_report(f"{chain}\nb4: - / b3\nb3: - / - / <3.0.0", "EP221")
+    assert str(finding.fix).endswith("give b4 the skipRange '<3.0.0'")
+    chain = "\n".join(f"b{n}: b{n - 1}" for n in range(500, 4, -1))
+    [finding] = parse_report(f"{chain}\nb4: - / b3\nb3: - / - / <3.0.0", "EP221")
+    assert finding.fix == "leave it, if it is for users of OLM v1"
 
 
 def test_each_edge_to_itself_is_reported_where_it_is_written() -> None:
@@ -233,7 +278,7 @@ def test_every_range_of_a_skipped_entry_is_noted_with_all_who_skip_it() -> None:
     assert [(f.entry, f.place.pointer) for f in found] == [("b2", (3, "skipRange")), ("b3", (2, "skipRange"))]
     assert found[1].message.startswith("b3 has a skipRange, but b4 and b5 skip it")
     assert found[1].because == ("b4 skips b3", "b5 skips b3")
-    assert found[1].fix == "move the range to b5"
+    assert str(found[1].fix).endswith("give b5 the skipRange '<3.0.0'")
 
 
 def test_an_entry_that_only_skips_itself_may_have_a_range() -> None:

@@ -12,13 +12,13 @@ from graphs import findings, parse_report
 def test_a_range_that_does_not_parse_shows_where_and_how_to_write_it() -> None:
     [finding] = parse_report("b2: b1 / - / >=1.0.0 <v2.0.0\nb1", "EP301")
     assert finding.message.startswith("the skipRange of b2 does not parse: ")
-    assert finding.fix == "write '>=1.0.0 <2.0.0'"
+    assert str(finding.fix).endswith("the skipRange '>=1.0.0 <2.0.0'")
     assert finding.place.pointer[-1] == "skipRange"
 
 
 def test_an_empty_arm_is_mended_by_removing_it() -> None:
     [finding] = parse_report("b2: b1 / - / <1.0.0 || || >2.0.0\nb1", "EP302")
-    assert finding.fix == "write '<1.0.0 || >2.0.0'"
+    assert str(finding.fix).endswith("the skipRange '<1.0.0 || >2.0.0'")
     assert finding.because == ("asked about b1 and b2, the resolver dereferences nil",)
 
 
@@ -50,7 +50,19 @@ def test_a_range_that_ends_where_it_begins_is_empty() -> None:
 
 def test_a_range_misread_as_empty_is_left_to_the_misreading() -> None:
     [finding] = parse_report("b2: b1 / - / 1.0.0 - 2.0.0\nb1", "EP303", "EP306")
-    assert (finding.rule, finding.fix) == ("EP303", "write '>=1.0.0 <=2.0.0'")
+    assert (finding.rule, finding.fix) == ("EP303", "give b2 the skipRange '>=1.0.0 <=2.0.0'")
+
+
+def test_a_range_as_it_was_meant_is_not_written_where_it_would_take_v0_in_a_circle() -> None:
+    [finding] = parse_report("1.0.3: 1.0.1\n1.0.1: - / - / 1.0.1 - 1.0.3", "EP303")
+    assert finding.fix == "remove the skipRange of 1.0.1"
+    [finding] = parse_report("1.0.3: 1.0.1\n1.0.1: - / - / 0.5.0 - 1.0.3", "EP303")
+    assert finding.fix == "give 1.0.1 the skipRange '>=0.5.0 <1.0.1'"
+
+
+def test_a_range_that_parses_at_last_does_not_take_v0_in_a_circle() -> None:
+    [finding] = parse_report("1.0.3: 1.0.1\n1.0.1: - / - / >=0.5.0 <=v1.0.3", "EP301")
+    assert finding.fix == "give 1.0.1 the skipRange '>=0.5.0 <1.0.1'"
 
 
 def test_a_range_over_nobody_is_noted() -> None:
@@ -104,11 +116,11 @@ def test_a_range_that_is_written_and_blank_is_reported() -> None:
 def test_every_range_that_crashes_is_told_with_its_victims_alone() -> None:
     drawing = "b4: - / - / <2.0.0 || || >9.0.0\nb3: - / - / <3.0.0\nb2: - / - / <9.0.0 || || >9.0.0\nb1"
     assert said(drawing, "EP302") == [
-        ("b2", (), "write '<9.0.0 || >9.0.0'"),
+        ("b2", (), "give b2 the skipRange '<9.0.0 || >9.0.0'"),
         (
             "b4",
             ("asked about b2, b3 and b4, the resolver dereferences nil",),
-            "write '<2.0.0 || >9.0.0'",
+            "give b4 the skipRange '<2.0.0 || >9.0.0'",
         ),
     ]
 
@@ -121,7 +133,11 @@ def test_every_range_that_is_misread_is_told_with_each_misreading() -> None:
             ("the first x is read as 0: 1.x.x is >=1.0.0 <1.1.0",),
             "`everpath range explain 'a 1.x.x'` says what it matches",
         ),
-        ("b3", ("the first x is read as 0: 1.x.x is >=1.0.0 <1.1.0",), "write '!=1.0.0 || 1.x.x'"),
+        (
+            "b3",
+            ("the first x is read as 0: 1.x.x is >=1.0.0 <1.1.0",),
+            "give b3 the skipRange '!=1.0.0 || 1.x'",
+        ),
     ]
     assert "the ! stands alone and is ignored" in findings(drawing, "EP303")[1]
 

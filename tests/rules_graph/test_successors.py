@@ -192,12 +192,21 @@ def test_a_deprecation_that_parts_two_roads_may_go() -> None:
         ),
         (
             "b3: b2 / - / =1.0.0\nb2: b1\nb1",
-            "leave it, if the way to b3 is meant; else start the skipRange of b3 above 1.0.0",
+            "leave it, if the way to b3 is meant; else remove the skipRange of b3",
         ),
+        # No more of the range is taken away than is needed.
         (
-            "b3: b1 / b2\nb2: - / - / =1.0.0\nb1",
-            "leave it, if that is meant; else remove the edges that are not",
+            "b3: b2 / - / >=0.5.0 <2.0.0\nb2: b1\nb1",
+            (
+                "leave it, if the way to b3 is meant; "
+                "else give b3 the skipRange '>=0.5.0 <1.0.0 || >1.0.0 <2.0.0'"
+            ),
         ),
+        ("b3: b1 / b2\nb2: - / - / =1.0.0\nb1", "leave it, if that is meant"),
+        # Without that way OLM v0 would never move b1 on: b2 is skipped.
+        ("b3: - / b2, b1\nb2: - / b1\nb1", "leave it, if the way to b3 is meant"),
+        # One way of three less leaves two.
+        ("b4: b3 / b1\nb3: b2 / b1\nb2: b1\nb1", "leave it, if the way to b4 is meant"),
         ("b3: - / b1, b2\nb2: - / - / =1.0.0\nb1", "leave it: opm refuses the channel unless b3 skips b1"),
     ],
 )
@@ -287,16 +296,16 @@ def test_a_newest_rival_that_the_head_stands_on_skips_the_older() -> None:
         # Only v0 moves on.
         (
             "b4: b1\nb1: b4\nb0: gone / b4",
-            "leave it, if the way to b0 is meant; else remove b4 from the skips of b0",
+            "leave it, if the way to b0 is meant",
         ),
         # Each takes another one: v1's is told.
-        ("b3: b5 / b2\nb5: b2\nb2: - / b5", "leave it, if that is meant; else remove the edges that are not"),
+        ("b3: b5 / b2\nb5: b2\nb2: - / b5", "leave it, if that is meant"),
         # The one that is taken has two edges, neither of which must stay.
         (
             "b3: b2 / b1 / =1.0.0\nb2: b1\nb1",
             (
                 "leave it, if the way to b3 is meant; else remove b1 from the skips of b3 "
-                "and start the skipRange of b3 above 1.0.0"
+                "and remove the skipRange of b3"
             ),
         ),
     ],

@@ -85,7 +85,7 @@ def test_a_range_that_does_not_parse_is_told_although_it_names_nobody() -> None:
         "b3 refused: does not name p.v1.0.0, and its skipRange '>=1.0.0 < v3.0.0' does not parse, "
         "so that OLM ignores it"
     )
-    assert fixes(told)[0] == "EP301 write '>=1.0.0 <3.0.0'"
+    assert fixes(told)[0] == "EP301 give b3 the skipRange '>=1.0.0 <3.0.0'"
 
 
 def test_a_pre_release_that_a_range_just_misses_is_told_apart() -> None:

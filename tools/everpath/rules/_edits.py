@@ -6,15 +6,19 @@ __all__ = [
     "Edit",
     "adding",
     "bounded",
+    "closing",
     "edited",
     "joined",
+    "moving_range",
     "next_release",
+    "ranged",
     "replacing",
     "safest",
     "skipping",
     "unreplacing",
     "unskipping",
     "widening",
+    "worth_trying",
 ]
 
 from collections.abc import Callable, Iterable
@@ -31,6 +35,9 @@ from everpath.rules._words import listed
 #: Names are spelled out in a fix up to this many: who is to write them down must see them.
 _MOST_NAMED = 40
 
+#: Entries of all copies of a channel on which edits are tried that only notes speak of.
+_MOST_NOTED = 100
+
 #: Of more than that so many, to show whom the fix means; the entries of the edit have all.
 _FEW_NAMED = 3
 
@@ -39,6 +46,7 @@ class Edit(NamedTuple):
     """Entries as they would read, and the words for it; `otherwise` says what would do as well.
 
     `instead` is for a channel where this would harm somebody: another edit to try, or advice in words.
+    `lead` stands before the words where to leave all as it is would be as good.
     Where an entry has a list, what makes it stands in its stead: thousands of edits of one long list would
     hold it thousands of times, and most are never tried.
     """
@@ -47,6 +55,7 @@ class Edit(NamedTuple):
     made: tuple[Entry, ...] | Callable[[], tuple[Entry, ...]]
     otherwise: Edit | None = None
     instead: Edit | str | None = None
+    lead: str = ""
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -54,7 +63,8 @@ class Edit(NamedTuple):
         return self.made() if callable(self.made) else self.made
 
     def __str__(self) -> str:
-        return f"{self.text}, or {self.otherwise.text}" if self.otherwise is not None else self.text
+        words = f"{self.lead}{self.text}"
+        return f"{words}, or {self.otherwise.text}" if self.otherwise is not None else words
 
 
 def skipping(graph: ChannelGraph, on: str, names: Iterable[str]) -> Edit:
@@ -120,21 +130,52 @@ def widening(graph: ChannelGraph, on: str, covered: Iterable[str]) -> Edit | Non
     entry = graph.entries[on]
     known, wanted = graph.ranges.get(on), f">={min(lows)} <{high}"
     is_more = known is not None and not known.intervals.is_subset(Range.parse(wanted).intervals)
-    return _ranged(entry, f"{entry.skip_range} || {wanted}" if is_more else wanted)
+    return ranged(entry, f"{entry.skip_range} || {wanted}" if is_more else wanted)
 
 
-def bounded(graph: ChannelGraph, on: str) -> Edit | None:
-    """An entry whose range ends below its own version; None without a version."""
-    entry, version = graph.entries[on], graph.versions.get(on)
+def bounded(graph: ChannelGraph, on: str, span: IntervalSet | None = None) -> Edit | None:
+    """An entry whose range, or another one, ends below its own version; None without a version."""
+    version = graph.versions.get(on)
     if version is None:
         return None
-    left = graph.ranges[on].intervals & IntervalSet.where("<", version)
-    if left.is_empty:
-        return Edit(f"remove the skipRange of {on}", (entry._replace(skip_range=None),))
-    return _ranged(entry, " || ".join(map(_spelled, left)))
+    known = graph.ranges[on].intervals if span is None else span
+    return _limited(graph.entries[on], known & IntervalSet.where("<", version))
 
 
-def _ranged(entry: Entry, span: str) -> Edit:
+def closing(graph: ChannelGraph, on: str, name: str) -> Edit:
+    """An entry that no longer accepts another one by its skips or its range, whatever it replaces."""
+    entry = graph.entries[on]
+    edits = [unskipping(graph, name, [on])] if name in entry.skips else []
+    if on in graph.ranges and graph.ranges[on].intervals.contains(graph.versions[name]):
+        # No more than this version: others below it may be installed and in no catalog any more.
+        left = graph.ranges[on].intervals & ~IntervalSet.where("=", graph.versions[name])
+        edits.append(_limited(entry, left))
+    skips, span = tuple(s for s in entry.skips if s != name), edits[-1].entries[0].skip_range
+    return Edit(listed(e.text for e in edits), (entry._replace(skips=skips, skip_range=span),))
+
+
+def moving_range(graph: ChannelGraph, name: str, to: str) -> Edit | None:
+    """A range that another entry has, as far as it is below that one; None without a version."""
+    own = graph.ranges[to].intervals if to in graph.ranges else IntervalSet()
+    given = bounded(graph, to, graph.ranges[name].intervals | own)
+    bare = _limited(graph.entries[name], IntervalSet())
+    is_needless = graph.ranges[name].intervals.is_subset(own)
+    return bare if is_needless else joined(bare, given) if given is not None else None
+
+
+def worth_trying(count: int, graph: ChannelGraph) -> bool:
+    """Whether so many edits, each of which need not be made, are worth a copy of the channel."""
+    return count * len(graph.entries) <= _MOST_NOTED
+
+
+def _limited(entry: Entry, span: IntervalSet) -> Edit:
+    if span.is_empty:
+        return Edit(f"remove the skipRange of {entry.name}", (entry._replace(skip_range=None),))
+    return ranged(entry, " || ".join(map(_spelled, span)))
+
+
+def ranged(entry: Entry, span: str) -> Edit:
+    """An entry with another range."""
     return Edit(f"give {entry.name} the skipRange '{span}'", (entry._replace(skip_range=span),))
 
 
@@ -143,7 +184,8 @@ def _spelled(run: Interval) -> str:
     if run.low == run.high:
         return f"={run.low}"
     low = f">{'=' * run.low_inclusive}{run.low}" if run.low else ""
-    return f"{low} <{'=' * run.high_inclusive}{run.high}".strip()
+    high = f"<{'=' * run.high_inclusive}{run.high}" if run.high else ""
+    return f"{low} {high}".strip()
 
 
 def safest(graph: ChannelGraph, edits: Iterable[Edit]) -> Edit | None:

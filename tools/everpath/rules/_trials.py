@@ -5,11 +5,12 @@ from __future__ import annotations
 __all__ = ["Trials"]
 
 from collections.abc import Container, Iterator, Mapping
+from dataclasses import replace
 from enum import IntEnum, auto
 from functools import cached_property
 from typing import TypeAlias
 
-from everpath.graph import ChannelGraph
+from everpath.graph import ChannelGraph, PackageGraph
 from everpath.policies import PolicyName, extensions, olm_v0, olm_v1, opm
 from everpath.policies.arrivals import arrivals
 from everpath.policies.walks import Destination, End, destinations
@@ -116,7 +117,12 @@ def _fates(graph: ChannelGraph, policy: PolicyName) -> Mapping[str, _Fate]:
 
 
 def _failing_v1(graph: ChannelGraph) -> frozenset[str]:
-    """Entries for which OLM v1 chooses a bundle that it then refuses."""
+    """Entries for which a range crashes OLM v1, or for which it chooses a bundle that it then refuses."""
+    if graph.panicking:
+        from everpath.simulation.bulk import answers_v1  # noqa: PLC0415 - hardly a range crashes anybody
+
+        alone = PackageGraph(replace(graph.package, channels=(graph.channel,)))
+        return frozenset(answers_v1(alone, graph).failures)
     bundles = ((name, graph.bundle(name)) for name in graph.entries)
     refused = {name for name, bundle in bundles if bundle is not None and extensions.defect(bundle)}
     return frozenset(name for name, hop in olm_v1.hops(graph).items() if (hop or name) in refused)

@@ -49,6 +49,11 @@ class Judged(NamedTuple):
         return self.rule.severity if self.flaw.severity is None else self.flaw.severity
 
     @property
+    def may_be_left(self) -> bool:
+        """Whether to leave all as it is would be as good as the edit that is advised."""
+        return isinstance(self.flaw.fix, Edit) and bool(self.flaw.fix.lead)
+
+    @property
     def key(self) -> tuple[str, str | None]:
         return self.rule.id, self.flaw.entry
 
@@ -71,13 +76,13 @@ def traced(graph: ChannelGraph, found: Sequence[Judged]) -> list[Judged]:
     """
     edits = [j for j in found if isinstance(j.flaw.fix, Edit)]
     serious = [j for j in found if j.severity > Severity.NOTE]
-    if not edits or max(len(edits), len(serious)) > _MOST_FOUND:
-        return list(found)
+    if not edits or max(sum(not j.may_be_left for j in edits), len(serious)) > _MOST_FOUND:
+        return [_left_alone(j) for j in found]
     from everpath.rules._trials import Trials  # noqa: PLC0415 - a channel without edits to try needs no policies
 
     trials = Trials(graph)
     proven = _Proof(graph, trials, edits).proven
-    found = [proven.get(id(j.flaw), j) for j in found]
+    found = [proven.get(id(j.flaw)) or _left_alone(j) for j in found]
     serious = [j for j in found if j.severity > Severity.NOTE]
     if all(j.severity < Severity.ERROR for j in serious):
         return found
@@ -100,7 +105,7 @@ class _Proof:
         first = {id(j.flaw): (j, self._alone(j)) for j in self._tried}
         #: By the identity of the flaw that was found.
         self.proven = {
-            key: j._replace(flaw=j.flaw._replace(fix=fix or self._together(j) or self._advice(j)))
+            key: j._replace(flaw=j.flaw._replace(fix=fix or self._second_best(j)))
             for key, (j, fix) in first.items()
         }
 
@@ -112,9 +117,15 @@ class _Proof:
         good = [e for e in offered if isinstance(e, Edit) and self._is_good(judged, e)]
         if not good:
             return None
-        self._good.setdefault(good[0].text, (judged, good[0]))
+        if not judged.may_be_left:
+            self._good.setdefault(good[0].text, (judged, good[0]))
         is_shown = len(good) > 1 and good[1] is fix.otherwise
         return good[0]._replace(otherwise=good[1] if is_shown else None)
+
+    def _second_best(self, judged: Judged) -> Edit | str:
+        """What is advised where none of a finding's own edits will do."""
+        left = _left_alone(judged).flaw.fix
+        return left if isinstance(left, str) else self._together(judged) or self._advice(judged)
 
     def _is_good(self, judged: Judged, edit: Edit) -> bool:
         """Whether an edit mends a finding and leaves nobody worse off."""
@@ -153,6 +164,14 @@ class _Proof:
         without = f" without harm ({harm})" if harm is not None else ""
         release = next_release(self._graph, judged.flaw.entry or "")
         return f"no single edit of the channel mends it{without}: {release}"
+
+
+def _left_alone(judged: Judged) -> Judged:
+    """A finding whose edit was not tried, without it if it may as well be left."""
+    fix = judged.flaw.fix
+    if not isinstance(fix, Edit) or not judged.may_be_left:
+        return judged
+    return judged._replace(flaw=judged.flaw._replace(fix=fix.instead))
 
 
 def _cures(trials: Trials, serious: Sequence[Judged]) -> list[_Cure]:

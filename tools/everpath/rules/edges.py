@@ -18,7 +18,16 @@ from collections.abc import Iterator
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.model import Place
-from everpath.rules._edits import Edit, replacing, safest, skipping, unreplacing, unskipping
+from everpath.rules._edits import (
+    Edit,
+    moving_range,
+    replacing,
+    safest,
+    skipping,
+    unreplacing,
+    unskipping,
+    worth_trying,
+)
 from everpath.rules._words import Nearby, skip
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
@@ -257,12 +266,22 @@ def range_on_skipped(graph: ChannelGraph) -> Iterator[Flaw]:
 
     OLM v0 never offers a skipped entry and ignores its range; v1 honours it. Cost: one pass.
     """
-    for name in graph.ranges:
-        if skippers := [s for s in graph.skippers.get(name, ()) if s != name]:
-            yield Flaw(
-                graph.entries[name].place.at("skipRange"),
-                f"{name} has a skipRange, but {skip(skippers)} it: OLM v0 ignores the range, v1 honours it",
-                because=tuple(Edge(s, name, EdgeKind.SKIPS) for s in skippers),
-                fix=f"move the range to {skippers[-1]}",
-                entry=name,
-            )
+    others = {name: [s for s in graph.skippers.get(name, ()) if s != name] for name in graph.ranges}
+    found = {name: skippers for name, skippers in others.items() if skippers}
+    is_short = worth_trying(len(found), graph)
+    for name, skippers in found.items():
+        yield Flaw(
+            graph.entries[name].place.at("skipRange"),
+            f"{name} has a skipRange, but {skip(skippers)} it: OLM v0 ignores the range, v1 honours it",
+            because=tuple(Edge(s, name, EdgeKind.SKIPS) for s in skippers),
+            fix=_moved(graph, name, skippers, is_short=is_short),
+            entry=name,
+        )
+
+
+def _moved(graph: ChannelGraph, name: str, skippers: list[str], *, is_short: bool) -> str | Edit:
+    """To move a range to whoever skips its entry; where that cannot be tried, or does harm, to leave it."""
+    leave = "leave it, if it is for users of OLM v1"
+    heirs = [skipper for skipper in skippers if skipper not in graph.skippers]
+    edit = moving_range(graph, name, heirs[-1]) if heirs and is_short else None
+    return edit._replace(lead=f"{leave}; else ", instead=leave) if edit is not None else leave

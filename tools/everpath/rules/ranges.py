@@ -22,11 +22,14 @@ from typing import Final
 from everpath.graph import ChannelGraph
 from everpath.model import Entry
 from everpath.ranges import Hazard, HazardKind, Range, RangeError
-from everpath.rules._edits import bounded
+from everpath.rules._edits import Edit, bounded, ranged
 from everpath.rules._words import listed, plural
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
 from everpath.versions import pointed
+
+#: Misreadings of one range that are mended in turn.
+_MOST_MISREADINGS: Final = 5
 
 #: Victims of a crash that a finding names.
 _MOST_VICTIMS: Final = 8
@@ -58,9 +61,17 @@ def range_unparsable(graph: ChannelGraph) -> Iterator[Flaw]:
                     *pointed(error.text, *error.span, error.reason).splitlines(),
                     "OLM ignores a range it cannot read: nobody is offered this entry by it",
                 ),
-                fix=f"write {error.fix!r}" if error.fix else "write a range such as '>=1.0.0 <1.2.0'",
+                fix=_rewritten(graph, entry, error.fix) or "write a range such as '>=1.0.0 <1.2.0'",
                 entry=entry.name,
             )
+
+
+def _rewritten(graph: ChannelGraph, entry: Entry, text: str | None) -> Edit | None:
+    """A range as it was probably meant; where that does harm, as much of it as is below its own entry."""
+    if not text:
+        return None
+    below = bounded(graph, entry.name, Range.parse(text).intervals)
+    return ranged(entry, text)._replace(instead=below)
 
 
 @channel_rule("EP302", "range-panics", Severity.ERROR)
@@ -80,7 +91,7 @@ def range_panics(graph: ChannelGraph) -> Iterator[Flaw]:
                 entry.place.at("skipRange"),
                 f"the skipRange of {entry.name} crashes OLM: {entry.skip_range!r} has nothing between two ||",
                 because=(f"asked about {victims}, the resolver dereferences nil",) if count else (),
-                fix=f"write {_without_empty_arms(entry.skip_range or '')!r}",
+                fix=_rewritten(graph, entry, _without_empty_arms(entry.skip_range or "")),
                 entry=entry.name,
             )
 
@@ -106,11 +117,22 @@ def range_hazard(graph: ChannelGraph) -> Iterator[Flaw]:
                 entry.place.at("skipRange"),
                 f"the skipRange of {entry.name} does not mean what it says: {hazards[0].message}",
                 because=tuple(h.message for h in hazards[1:]),
-                fix=f"write {hazards[0].fix!r}"
-                if hazards[0].fix
-                else f"`everpath range explain '{entry.skip_range}'` says what it matches",
+                fix=_rewritten(graph, entry, _meant(span))
+                or f"`everpath range explain '{entry.skip_range}'` says what it matches",
                 entry=entry.name,
             )
+
+
+def _meant(span: Range) -> str | None:
+    """A range with the fix of each misreading in turn; None where that leaves one."""
+    for _ in range(_MOST_MISREADINGS):
+        hazards = _misreadings(span)
+        if not hazards:
+            return span.text
+        if hazards[0].fix is None:
+            return None
+        span = Range.parse(hazards[0].fix)
+    return None
 
 
 def _misreadings(span: Range) -> list[Hazard]:

@@ -9,7 +9,17 @@ from itertools import chain, islice, pairwise
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.policies import olm_v0, olm_v1, opm
-from everpath.rules._edits import Edit, bounded, next_release, replacing, safest, skipping, unskipping
+from everpath.rules._edits import (
+    Edit,
+    bounded,
+    closing,
+    next_release,
+    replacing,
+    safest,
+    skipping,
+    unskipping,
+    worth_trying,
+)
 from everpath.rules._words import listed
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
@@ -62,33 +72,33 @@ def several_successors(graph: ChannelGraph) -> Iterator[Flaw]:
     taken: a version may be covered by every range there is. Cost: O((edges + ranges) · log n).
     """
     v0, v1 = olm_v0.hops(graph), olm_v1.hops(graph)
-    for name, count in graph.successor_counts.items():
-        if count < 2:
-            continue
+    several = {name: count for name, count in graph.successor_counts.items() if count > 1}
+    is_short = worth_trying(len(several), graph)
+    for name, count in several.items():
         chosen = (v0.next.get(name), v1.get(name))
         edges = chain(graph.named_edges(name), *(graph.accepts(c, name) for c in chosen if c))
         yield Flaw(
             graph.entries[name].place.at("name"),
             f"{count} entries accept it: OLM v0 {_chosen(v0, name)}, v1 {_takes(v1.get(name))}",
             because=tuple(islice(dict.fromkeys(e for e in edges if e.successor != name), 5)),
-            fix=_kept(graph, name, v1.get(name) or v0.next.get(name)),
+            fix=_kept(graph, name, v1.get(name) or v0.next.get(name), is_short=is_short),
             entry=name,
         )
 
 
-def _kept(graph: ChannelGraph, name: str, chosen: str | None) -> str:
-    """It is no fault, so the first advice is to leave it; the other, how to close the road that is taken."""
+def _kept(graph: ChannelGraph, name: str, chosen: str | None, *, is_short: bool) -> str | Edit:
+    """It is no fault, so the first advice is to leave it; the other, how to close the road that is taken.
+
+    Of a long channel only the first is given: the other one has to be tried.
+    """
     kinds = {edge.kind for edge in graph.accepts(chosen, name)} if chosen else set()
     # OLM v1 needs no edge to another entry of the same version, and there is none to close.
     if chosen is None or not kinds or EdgeKind.REPLACES in kinds:
-        return "leave it, if that is meant; else remove the edges that are not"
-    unskipped = unskipping(graph, name, [chosen])
-    if safest(graph, [unskipped]) is None:
+        return "leave it, if that is meant"
+    if safest(graph, [unskipping(graph, name, [chosen])]) is None:
         return f"leave it: opm refuses the channel unless {chosen} skips {name}"
-    closed = unskipped.text if EdgeKind.SKIPS in kinds else ""
-    if EdgeKind.RANGE in kinds:
-        closed += f"{closed and ' and '}start the skipRange of {chosen} above {graph.versions[name]}"
-    return f"leave it, if the way to {chosen} is meant; else {closed}"
+    leave = f"leave it, if the way to {chosen} is meant"
+    return closing(graph, chosen, name)._replace(lead=f"{leave}; else ", instead=leave) if is_short else leave
 
 
 def _chosen(hops: olm_v0.Hops, name: str) -> str:

@@ -14,7 +14,7 @@ from everpath.model import Bundle, Catalog, Entry
 from everpath.policies import PolicyName, olm_v0, olm_v1
 from everpath.policies.arrivals import arrivals
 from everpath.ranges import Range
-from everpath.rules._edits import Edit, edited, joined, skipping
+from everpath.rules._edits import Edit, edited, joined, ranged, skipping
 from everpath.rules._trials import Trials
 from everpath.rules._words import listed
 from everpath.rules.causes import Judged, traced
@@ -124,14 +124,8 @@ class Mending:
             return None
         known, wanted = self._graph.ranges.get(name), f">={low} <{high}"
         is_more = known is not None and not known.intervals.is_subset(Range.parse(wanted).intervals)
-        return self.ranged(name, f"{self._graph.entries[name].skip_range} || {wanted}" if is_more else wanted)
-
-    def ranged(self, name: str, span: str) -> Edit | None:
-        """An entry with another range; None without the entry."""
-        entry = self._graph.entries.get(name)
-        if entry is None:
-            return None
-        return Edit(f"give {name} the skipRange '{span}'", (entry._replace(skip_range=span),))
+        entry = self._graph.entries[name]
+        return ranged(entry, f"{entry.skip_range} || {wanted}" if is_more else wanted)
 
     def release(self) -> str | None:
         """The release to publish, in words, where that lets it arrive and harms nobody."""

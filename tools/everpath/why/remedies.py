@@ -26,8 +26,6 @@ _WORD: Final = re.compile(r"[\w.+-]*\w")
 
 _MENDED: Final = re.compile(r"same cause as (?P<rule>EP\d+)\b")
 
-_WRITTEN: Final = re.compile(r"write '([^']*)'")
-
 #: Ranges that OLM ignores, or that mean something else than they seem to: whoever stays may be meant by one.
 _RANGES: Final = frozenset(("EP301", "EP302", "EP303", "EP306", "EP308"))
 
@@ -90,19 +88,11 @@ def _told(
     edits = mending.advised(catalog, selection) if mending is not None and found else {}
     for finding in sorted(found, key=lambda finding: _order(account, finding)):
         edit = edits.get((finding.rule, finding.entry, finding.message))
-        if mending is None or edit is not None or finding.rule not in _RANGES:
+        if mending is None or finding.rule not in _RANGES:
             yield _as_remedy(finding, edit)
-        elif (better := _better_range(mending, finding)) is not None and mending.helps(better):
+        elif (better := edit or mending.covering(finding.entry or "")) is not None and mending.helps(better):
+            # What was probably meant; where no rule knows that, what is needed here.
             yield _as_remedy(finding._replace(fix=better.text), better)
-
-
-def _better_range(mending: Mending, finding: Finding) -> Edit | None:
-    """What a range should be that matches nobody: what was probably meant, or what is needed here."""
-    written, name = _WRITTEN.match(finding.fix or ""), finding.entry or ""
-    if written is None:
-        return mending.covering(name)
-    edit = mending.ranged(name, written[1])
-    return edit._replace(text=written[0]) if edit is not None else None
 
 
 def _proven(account: Account, mending: Mending, told: Sequence[Remedy]) -> Iterator[Remedy]:
