@@ -12,7 +12,7 @@ from searchkeeper.embedded.manifests import is_ready, is_terminating
 from searchkeeper.embedded.world import World
 from searchkeeper.engine.calls import Call
 from searchkeeper.engine.driver import CallFailed
-from searchkeeper.engine.view import Unreachable
+from searchkeeper.engine.view import Color, EngineView, Unreachable
 from searchkeeper.images import version_in
 from searchkeeper.loop import cycle
 from searchkeeper.proof.recording import Recording
@@ -133,6 +133,12 @@ def away(world: World, wanted: set[str]) -> set[str]:
     found = pods(world)
     here = {name for name, each in found.items() if is_ready(each) and not is_terminating(each)}
     return wanted - here
+
+
+def color(world: World) -> Color:
+    found = world.look()
+    assert isinstance(found, EngineView)
+    return found.color
 
 
 def stateful_set(world: World, pool: str) -> Manifest | None:

@@ -79,6 +79,15 @@ class PoolView:
         return self.spec.replicas if self.is_wanted else 0
 
     @property
+    def is_over(self) -> bool:
+        """Whether it needs no StatefulSet any more: nobody is wanted, nobody left, and nobody on its way.
+
+        Nodes that have yet to leave need one: whoever of them is evicted comes back with the shards that it
+        has not given away.
+        """
+        return not (self.is_wanted or self.pods or self.allotted)
+
+    @property
     def departing(self) -> tuple[Pod, ...]:
         """Those that are one too many: the highest ordinals, which is where a StatefulSet shrinks."""
         return tuple(pod for pod in self.pods if pod.ordinal >= self.replicas)

@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import CLUSTER, Ports, edited, pool, settled, status
+from operators_at_work import CLUSTER, SMALL, Ports, edited, pool, settled, status, with_index
 from searchkeeper.embedded.manifests import owner_uids
 from searchkeeper.embedded.world import World
+from searchkeeper.engine.view import Color
 from searchkeeper.loop import cycle
+from searchkeeper.proof.faults import killed
 from searchkeeper.releases import release
-from searchkeeper.writes import Manifest
-from tales import NEWEST, deleted, kinds, running, unfolding, until
+from searchkeeper.writes import Key, Manifest
+from tales import NEWEST, at_work, color, deleted, kinds, pods, running, stateful_set, unfolding, until
 
 BEFORE = "0.3.1"
 
@@ -42,6 +44,35 @@ def test_more_nodes_of_any_pool_come_also_while_labels_change(grown: str) -> Non
     settled(world, NEWEST)
     assert status(world)["currentVersion"] == 4
     assert status(world)["ready"] == "11/11"
+
+
+def without_its_last_pool() -> World:
+    """A pool with the only copies of some documents, on its way out when the next operator takes over."""
+    world = running(*SMALL, pool("more", 2, "data"), version=BEFORE)
+    for name in ("films", "songs", "plays", "tales"):
+        with_index(world, name, replicas=0)
+    return edited(world, pools=list(SMALL))
+
+
+def test_nodes_that_leave_while_labels_change_are_of_a_stateful_set_until_the_last_has_left() -> None:
+    world = without_its_last_pool()
+    settled(world, NEWEST)
+    assert sorted(pods(world)) == ["data-0", "data-1", "managers-0", "managers-1", "managers-2"]
+    assert status(world)["currentVersion"] == 4
+    assert color(world) is Color.GREEN
+
+
+@pytest.mark.parametrize("evicted", [["more-1"], ["more-0", "more-1"]], ids=["one", "all of them"])
+def test_who_is_evicted_from_a_pool_that_leaves_while_labels_change_comes_back(evicted: list[str]) -> None:
+    # Guard: whoever leaves needs a StatefulSet.
+    world = without_its_last_pool()
+    until(lambda world: stateful_set(world, "more") is None, world)
+    for name in evicted:
+        world.state = killed(world.state, Key("v1", "Pod", CLUSTER.namespace, f"logs-{name}"))
+    at_work(world, ticks=80)
+    assert color(world) is Color.GREEN
+    assert not status(world)["ledger"]
+    assert stateful_set(world, "more") is None
 
 
 def test_a_stateful_set_that_is_let_go_leaves_its_history_behind() -> None:

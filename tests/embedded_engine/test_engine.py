@@ -161,6 +161,15 @@ def test_an_excluded_node_keeps_what_nobody_else_may_have() -> None:
     assert len(seen(drained).copies_on("d0")) == 1
 
 
+def test_the_only_copy_on_an_excluded_node_comes_back_with_it() -> None:
+    """As the real engine has it: neither exclusions nor a stop keep a primary from where its data is."""
+    engine = started("m0 d0", ("logs", 0))
+    engine = told(engine, Exclude(frozenset({"d0"})))
+    away = after(engine, processes("m0"))
+    assert seen(away).color is Color.RED
+    assert seen(after(away, processes("m0 d0"))).color is Color.GREEN
+
+
 def test_a_replica_does_not_go_to_an_older_node_than_its_primary() -> None:
     """S02: when the primary is on a newer node, its replica waits for another newer node."""
     running = [process("m0"), process("d0", NEW), process("d1")]

@@ -584,6 +584,19 @@ TABLE = (
         SCALING + "test_a_stateful_set_shrinks_only_when_whoever_goes_has_nothing",
     ),
     Guard(
+        "who is away may have what is missing",
+        lambda patch: patch.setattr(pools, "Color", SimpleNamespace(RED=None)),
+        SCALING
+        + "test_nodes_that_leave_come_back_with_what_they_have_where_somebody_takes_their_stateful_set",
+    ),
+    Guard(
+        "whoever leaves needs a StatefulSet",
+        lambda patch: patch.setattr(observed.PoolView, "is_over", property(lambda it: not it.is_wanted)),
+        "configuration/test_migrations.py::"
+        "test_who_is_evicted_from_a_pool_that_leaves_while_labels_change_comes_back",
+        (["more-1"],),
+    ),
+    Guard(
         "an upgrade before fewer nodes",
         gone(leaving, "_after_upgrade"),
         SCALING + "test_nobody_leaves_before_an_upgrade_that_is_about_to_begin",

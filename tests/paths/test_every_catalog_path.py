@@ -16,12 +16,14 @@ from everpath.graph import PackageGraph
 from everpath.policies import olm_v0, olm_v1
 from everpath.policies.walks import walk
 from operators_at_work import (
+    SMALL,
     Known,
     Score,
     asked_for,
     copied,
     edited,
     followed,
+    pool,
     score,
     settled,
     status,
@@ -148,6 +150,29 @@ def test_an_operator_may_crash_between_any_two_writes_of_an_engine_upgrade() -> 
     assert status(world)["engineVersion"] == "3.4.0"
     assert not status(world)["ledger"]
     assert {node.version for node in world.state.engine.nodes} == {"3.4.0"}
+
+
+@cache
+def losing_a_pool(version: str) -> World:
+    """A cluster with documents on every node, one of whose pools was just taken out of the spec."""
+    world = asked_for(*SMALL, pool("more", 1, "data"))
+    settled(world, version)
+    for name in ("books", "films", "songs"):
+        with_index(world, name, replicas=0)
+    settled(world, version)
+    return edited(world, pools=list(SMALL))
+
+
+@pytest.mark.parametrize("hop", [("0.2.2", "0.3.1"), ("0.3.1", "0.4.0")], ids=" → ".join)
+def test_an_operator_may_be_replaced_at_any_write_while_the_nodes_of_a_pool_leave(
+    hop: tuple[str, str],
+) -> None:
+    before, after = hop
+    world = copied(losing_a_pool(before))
+    whole = score(world, after)
+    assert_arrived(world, after)
+    taken_over(whole, after, whole.known)
+    taken_over(score(copied(losing_a_pool(before)), before), after, whole.known)
 
 
 def test_all_roads_to_one_release_lead_to_one_cluster() -> None:

@@ -24,9 +24,21 @@ from searchkeeper.embedded.kubelet import Fault
 from searchkeeper.embedded.world import World
 from searchkeeper.engine.calls import Exclude, SetAllocation
 from searchkeeper.engine.embedded import created
-from searchkeeper.engine.view import Allocation
-from searchkeeper.writes import Key, Patch
-from tales import Silent, at_work, away, broken, pods, running, stateful_set, unfolding, until, versions
+from searchkeeper.engine.view import Allocation, Color
+from searchkeeper.writes import Delete, Key, Patch
+from tales import (
+    Silent,
+    at_work,
+    away,
+    broken,
+    color,
+    pods,
+    running,
+    stateful_set,
+    unfolding,
+    until,
+    versions,
+)
 
 MANAGERS = pool("managers", 3, "cluster_manager")
 
@@ -230,6 +242,20 @@ def test_of_a_pool_that_is_removed_nothing_stays_but_its_volumes() -> None:
     assert Key("v1", "PersistentVolumeClaim", "search", "data-logs-more-1") in world.state.cluster.objects
     assert status(world)["ready"] == "5/5"
     assert not status(world)["ledger"]
+
+
+def test_nodes_that_leave_come_back_with_what_they_have_where_somebody_takes_their_stateful_set() -> None:
+    # Guard: who is away may have what is missing.
+    world = running(*data(2), pool("more", 1, "data"))
+    for name in ("films", "songs", "plays"):
+        with_index(world, name, replicas=0)
+    assert copies(world, "more-0")
+    world.delete(Delete(Key("apps/v1", "StatefulSet", "search", "logs-more"), "", ""))
+    for _ in range(3):
+        world.tick()
+    settled(edited(world, pools=data(2)), "0.4.0")
+    assert color(world) is Color.GREEN
+    assert not names(world, "more")
 
 
 def test_a_pool_of_managers_is_replaced_by_another() -> None:

@@ -22,6 +22,7 @@ from searchkeeper.configuration.applying import apply, wanted_in
 from searchkeeper.configuration.manifests import search_pool, stateful_set
 from searchkeeper.configuration.objects import applied, name_taken
 from searchkeeper.configuration.scene import Scene
+from searchkeeper.engine.view import Color, EngineView
 from searchkeeper.kernel import FAULT, FAULT_PATIENCE, STALLED, Answer, action, done, waiting, working
 from searchkeeper.observed import PoolView
 from searchkeeper.remembering import of_the_same
@@ -144,7 +145,7 @@ def stateful_set_is_applied(this: PoolScene) -> Answer:
     scene, pool = this.scene, this.pool
     if pool.permitted is None or pool.allotted is None:
         return waiting("NotPermitted", "its SearchPool does not exist yet", patience=300)
-    if pool.stateful_set is None and not pool.is_wanted:
+    if pool.stateful_set is None and pool.is_over:
         return done()
     lowest = partition(pool, scene.template(pool), scene.journal)
     spec = replace(pool.spec, replicas=_replicas(this))
@@ -181,9 +182,16 @@ def _as_it_stands(live: Manifest, replicas: int) -> Manifest | None:
 
 
 def _may_shrink(this: PoolScene) -> bool:
-    """Whoever would go has neither shards nor a vote: seen now, whatever anybody has written."""
-    left = this.pool.allotted or 0
-    return is_empty(this.scene.seen.engine, [pod.name for pod in this.pool.pods if pod.ordinal >= left])
+    """Whoever would go has neither shards nor a vote: seen now, whatever anybody has written.
+
+    Of one that is away nobody sees what it has: what is missing may be on its volume.
+    """
+    engine, found, left = this.scene.seen.engine, this.pool.stateful_set, this.pool.allotted or 0
+    here = {pod.name for pod in this.pool.pods if pod.ordinal >= left}
+    name = names.pool_name(this.scene.deployed.name, this.pool.spec.name)
+    asked = {f"{name}-{each}" for each in range(left, 0 if found is None else found.replicas)}
+    is_missed = not asked <= here and isinstance(engine, EngineView) and engine.color is Color.RED
+    return is_empty(engine, asked | here) and not is_missed
 
 
 @action(requires=[stateful_set_is_applied])

@@ -204,7 +204,7 @@ class Scene:
     def _is_settled(self, pool: PoolView) -> bool:
         found = pool.stateful_set
         if found is None:
-            return not pool.is_wanted
+            return pool.is_over
         return (
             pool.permitted == self.target
             and found.configuration == self.version

@@ -78,7 +78,8 @@ def _home(copy: Copy, engine: Engine) -> Node | None:
     """A lost primary can only come back where its data is; a replica prefers to, and may go anywhere."""
     before = [node for node in data_nodes(engine) if node.name == copy.left_on]
     if copy.is_primary and copy.has_data:
-        return _first(engine, copy, before)
+        # Whatever is excluded or held back: the engine forces it there (canForceAllocatePrimary).
+        return next(iter(before), None)
     return _first(engine, copy, [*before, *_by_load(engine)])
 
 
