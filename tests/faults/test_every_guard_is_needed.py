@@ -309,6 +309,11 @@ TABLE = (
         "kernel/test_planning.py::test_only_one_action_takes_something_away_in_a_cycle",
     ),
     Guard(
+        "a line of the ledger has one author",
+        lambda patch: patch.setattr(planning, "_one_author_a_line", lambda _, given: given),
+        "kernel/test_planning.py::test_of_two_actions_that_note_the_same_line_one_is_at_fault_and_says_so",
+    ),
+    Guard(
         "an action that writes is not done",
         lambda patch: patch.setattr(answers.Answer, "__post_init__", lambda _: None),
         "kernel/test_actions.py::test_whoever_writes_is_not_done_in_the_same_cycle",
@@ -498,6 +503,14 @@ TABLE = (
         lambda patch: patch.setattr(scene.Scene, "lighter_lock", None),
         PODS + "test_a_node_that_does_not_come_back_may_be_given_up_while_an_upgrade_is_under_way",
         ("3.4.0",),
+    ),
+    Guard(
+        "a lock is opened when nobody has to be let out of it",
+        lambda patch: (
+            patch.setattr(upgrades, "rollback_is_possible", SimpleNamespace(run=lambda _: done()))
+            or patch.setattr(upgrades, "upgrade_is_begun", SimpleNamespace(run=lambda _: done()))
+        ),
+        PODS + "test_a_node_may_be_given_up_in_the_very_moment_when_an_upgrade_that_was_taken_back_is_over",
     ),
     Guard(
         "only who has nothing is given up",

@@ -109,10 +109,39 @@ def test_a_note_may_be_struck_out() -> None:
     assert dict(made.ledger) == {"other": 1}
 
 
-def test_two_actions_cannot_note_the_same_line() -> None:
-    note = Note("line", "x")
-    with pytest.raises(ValueError, match="B notes line, which is not its own"):
-        planned(says("A", working("One", "", notes=(note,))), says("B", working("Two", "", notes=(note,))))
+def noting(name: str, *requires: Action[None]) -> Action[None]:
+    return says(name, done(notes=(Note("line", name),)), *requires)
+
+
+def test_of_two_actions_that_note_the_same_line_one_is_at_fault_and_says_so() -> None:
+    # Guard: a line of the ledger has one author.
+    made = planned(noting("A"), noting("B"), says("C", working("Adding", "", Put("c"))))
+    assert made.ledger["line"] == "A"
+    assert made.writes == (Put("c"),)
+    assert [(c.type, c.status, c.reason) for c in made.conditions] == [
+        ("A", Status.TRUE, "Done"),
+        ("B", Status.UNKNOWN, "Error"),
+        ("C", Status.FALSE, "Adding"),
+    ]
+    assert made.conditions[1].message == "it notes line, which is not its own"
+
+
+def test_whoever_stands_on_an_action_at_fault_waits_for_it() -> None:
+    b = noting("B")
+    made = planned(noting("A"), b, says("C", working("Adding", "", Put("c")), b))
+    assert made.writes == ()
+    assert [(c.type, c.message) for c in made.conditions][2] == ("C", "waits for B")
+
+
+def test_no_action_notes_a_wait_which_is_the_kernels_own() -> None:
+    made = planned(says("A", working("One", "", notes=(Note("wait/B", ("NotYet", 0)),))))
+    assert "wait/B" not in made.ledger
+
+
+def test_two_that_note_the_same_line_for_ever_stall_by_name_and_cost_nobody_else_a_cycle() -> None:
+    first = planned(noting("A"), noting("B"), now=0)
+    later = planned(noting("A"), noting("B"), records=after(first), now=300)
+    assert [name for name, _ in later.stalls] == ["B"]
 
 
 def test_a_wait_is_counted_from_its_first_cycle_and_stalls_at_its_deadline() -> None:

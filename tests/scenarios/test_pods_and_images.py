@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -23,13 +24,13 @@ from operators_at_work import (
 )
 from searchkeeper.embedded.kubelet import Fault
 from searchkeeper.embedded.manifests import placed
-from searchkeeper.embedded.world import World
-from searchkeeper.engine.view import ShardState
+from searchkeeper.embedded.world import State, World
+from searchkeeper.engine.view import Color, ShardState
 from searchkeeper.images import version_in
 from searchkeeper.proof.recording import Recording
 from searchkeeper.releases import release
 from searchkeeper.writes import Delete, Key, Manifest
-from tales import NEWEST, at_work, away, broken, running, stateful_set, unfolding, until, versions
+from tales import NEWEST, at_work, away, broken, color, running, stateful_set, unfolding, until, versions
 
 OLD, BAD, NEW = "2.19.4", "3.3.2", "3.4.0"
 STUCK = (Fault.CRASH, Fault.IMAGE, Fault.PENDING, Fault.NEVER_READY)
@@ -46,6 +47,20 @@ def pod(name: str) -> Key:
 
 def data(count: int) -> list[dict[str, Any]]:
     return [pool("data", count, "data"), pool("managers", 3, "cluster_manager")]
+
+
+def on_node(state: State, index: str, node: str) -> State:
+    """An index whose copies are all on one node."""
+    copies = (replace(each, node=node) if each.index == index else each for each in state.engine.copies)
+    return replace(state, engine=replace(state.engine, copies=tuple(copies)))
+
+
+def without_index(state: State, name: str) -> State:
+    """Somebody deletes an index."""
+    engine = state.engine
+    indices = tuple(each for each in engine.indices if each.name != name)
+    copies = tuple(each for each in engine.copies if each.index != name)
+    return replace(state, engine=replace(engine, indices=indices, copies=copies))
 
 
 def first_manager_fails(fault: Fault, version: str = NEW) -> tuple[World, str]:
@@ -278,6 +293,24 @@ def test_a_node_that_does_not_come_back_may_be_given_up_while_an_upgrade_is_unde
     settled(edited(world, version=version, pools=data(2)), NEWEST)
     assert set(versions(world)) == {*MANAGERS, "data-0", "data-1"}
     assert set(versions(world).values()) == {version}
+    assert not status(world)["ledger"]
+
+
+def test_a_node_may_be_given_up_in_the_very_moment_when_an_upgrade_that_was_taken_back_is_over() -> None:
+    """S22: both are noted in the lock, one after the other."""
+    # Guard: a lock is opened when nobody has to be let out of it.
+    world = with_index(running(*data(3), upgrade={"healthDeadlineSeconds": 60}), "solo", replicas=0)
+    world.state = on_node(world.state, "solo", "logs-data-2")
+    until(lambda world: status(world)["phase"] == "Upgrading", edited(world, version=NEW))
+    broken(world, "logs-data-2", Fault.CRASH)
+    world.tick()
+    world.tick()
+    at_work(edited(world, version=OLD, pools=data(2)), ticks=10)
+    assert color(world) is Color.RED
+    world.state = without_index(world.state, "solo")
+    for _ in unfolding(world):
+        assert "Error" not in {each["reason"] for each in status(world)["conditions"]}
+    assert set(versions(world)) == {*MANAGERS, "data-0", "data-1"}
     assert not status(world)["ledger"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = ["engine_is_healthy", "upgrade_is_begun", "upgrade_is_finished", "version_is_accepted"]
 
 from searchkeeper.configuration.pools import pools_are_settled
+from searchkeeper.configuration.rollbacks import rollback_is_possible
 from searchkeeper.configuration.scene import Scene
 from searchkeeper.engine.view import Color, Unreachable
 from searchkeeper.kernel import Answer, Note, action, done, waiting, working
@@ -124,11 +125,18 @@ def upgrade_is_finished(scene: Scene) -> Answer:
     """
     if scene.journal.under_way is None:
         return done()
+    patience = scene.spec.upgrade.health_deadline
     if scene.seen.cluster.engine_version != scene.target:
-        patience = scene.spec.upgrade.health_deadline
         return waiting("Arriving", f"not every node has joined as {scene.target}", patience=patience)
     if order_in(scene.seen) is not None:
         return working("ForgettingOrder", "it has been carried out", without_order(scene.seen))
+    if upgrade_is_begun.run(scene).notes or rollback_is_possible.run(scene).notes:
+        # They note the same lines: whoever is given up, say, is first let out of the lock.
+        return waiting("LastNotes", "what is still noted of the upgrade comes first", patience=patience)
+    return _finishing(scene)
+
+
+def _finishing(scene: Scene) -> Answer:
     notes = tuple(Note(each, None) for each in (UNDER_WAY, LOCK, RETURN, CROSSED))
     down = [pod.name for pool in scene.pools for pod in pool.staying if not pod.is_ready]
     but = f", but for {', '.join(down)}: down for another reason" if down else ""

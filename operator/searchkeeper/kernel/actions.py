@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-__all__ = ["FAULT", "FAULT_PATIENCE", "Action", "CyclicPrerequisites", "action", "answers", "closure"]
+__all__ = [
+    "FAULT",
+    "FAULT_PATIENCE",
+    "Action",
+    "CyclicPrerequisites",
+    "action",
+    "answers",
+    "at_fault",
+    "blocked",
+    "closure",
+]
 
 import graphlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -93,11 +103,21 @@ def answers(actions: Iterable[Action[W]], world: W) -> dict[str, Answer]:
 
 
 def _answer(each: Action[W], world: W, memory: Mapping[str, Answer]) -> Answer:
-    closed = [p.name for p in each.requires if not memory[p.name].is_true]
-    if closed:
-        return unknown("PrerequisiteNotMet", f"waits for {', '.join(closed)}")
+    waits = blocked(each, memory)
+    if waits is not None:
+        return waits
     try:
         return each.run(world)
     except Exception as error:  # noqa: BLE001 - one action's fault costs no other action its answer
-        message = f"{type(error).__name__}: {error}"[:_FAULT_WORDS]
-        return unknown(FAULT, message, patience=FAULT_PATIENCE)
+        return at_fault(f"{type(error).__name__}: {error}")
+
+
+def blocked(each: Action[W], given: Mapping[str, Answer]) -> Answer | None:
+    """What an action says whose prerequisites do not all hold; None where they do."""
+    closed = [p.name for p in each.requires if not given[p.name].is_true]
+    return unknown("PrerequisiteNotMet", f"waits for {', '.join(closed)}") if closed else None
+
+
+def at_fault(words: str) -> Answer:
+    """What is said for an action that could not answer, or whose answer cannot be taken."""
+    return unknown(FAULT, words[:_FAULT_WORDS], patience=FAULT_PATIENCE)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
-from searchkeeper.kernel.actions import Action, answers
+from searchkeeper.kernel.actions import Action, answers, at_fault, blocked, closure
 from searchkeeper.kernel.answers import Answer, Write, waiting
 from searchkeeper.kernel.conditions import Condition, merged
 from searchkeeper.kernel.ledger import Entry, Ledger
@@ -73,6 +73,7 @@ def plan(
     """
     asked = answers(order(procedure.actions), world)
     given = _one_destruction({name: asked[name] for name in sorted(asked)})
+    given = _one_author_a_line(procedure.actions, given)
     waits = _waits(given, records.ledger, now)
     stalls = {name: given[name].message for name, wait in waits.items() if wait.deadline <= now}
     ledger = records.ledger.noted(_changes(given, records.ledger, waits))
@@ -108,6 +109,25 @@ def _its_turn_comes(destroyer: str | None) -> Answer:
     return waiting("WaitsForTurn", f"{destroyer} takes something away in this cycle", patience=_TURN)
 
 
+def _one_author_a_line(actions: Sequence[Action[W]], given: dict[str, Answer]) -> dict[str, Answer]:
+    """Whoever comes first by name notes a line. Another one is at fault, and whoever stands on it waits.
+
+    Raising would cost every action its answer, in this cycle and in every one that finds the same.
+    """
+    authors: dict[str, str] = {}
+    faults: dict[str, Answer] = {}
+    for name, answer in given.items():
+        for note in answer.notes:
+            if note.key.startswith(_WAIT) or authors.setdefault(note.key, name) != name:
+                faults[name] = at_fault(f"it notes {note.key}, which is not its own")
+    if not faults:
+        return given
+    taken: dict[str, Answer] = {}
+    for each in closure(actions):
+        taken[each.name] = faults.get(each.name) or blocked(each, taken) or given[each.name]
+    return {name: taken[name] for name in given}
+
+
 def _waits(given: Mapping[str, Answer], ledger: Ledger, now: int) -> dict[str, _Wait]:
     """A wait goes on while its reason stays the same: its message may count down meanwhile."""
     return {
@@ -138,9 +158,5 @@ def _changes(
 ) -> dict[str, Entry | None]:
     changes: dict[str, Entry | None] = {key: None for key in ledger if key.startswith(_WAIT)}
     changes |= {_WAIT + name: (wait.reason, wait.since) for name, wait in waits.items()}
-    for name, answer in given.items():
-        for note in answer.notes:
-            if note.key in changes:
-                raise ValueError(f"{name} notes {note.key}, which is not its own")
-            changes[note.key] = note.value
+    changes |= {note.key: note.value for answer in given.values() for note in answer.notes}
     return changes
