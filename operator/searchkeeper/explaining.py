@@ -195,7 +195,7 @@ def _lines(step: LoopStep, now: int) -> Iterator[ActionLine]:
 
 def _line(told: Condition, resource: str, ledger: Ledger, now: int) -> ActionLine:
     waits = waited(ledger, told.type, now)
-    seconds = None if waits is None else waits[1]
+    seconds = None if waits is None or waits[0] != told.reason else waits[1]
     return ActionLine(resource, told.type, str(told.status), told.reason, told.message, seconds)
 
 

@@ -92,6 +92,29 @@ def test_an_engine_that_is_silent_is_what_an_upgrade_waits_for() -> None:
     assert status(world)["phase"] == "Stalled"
 
 
+class Fitful(Ports):
+    """Ports behind which the engine answers every other tick."""
+
+    def look(self) -> EngineView | Unreachable:
+        assert isinstance(self.world, Recording)
+        return Unreachable("timed out") if self.world.world.state.now // 10 % 2 else super().look()
+
+
+@pytest.mark.parametrize("policy", ["Automatic", "Off"])
+def test_an_engine_that_answers_every_other_time_is_no_excuse_for_waiting_for_ever(policy: str) -> None:
+    """S28, L5: what is said changes with every look, and nothing else does."""
+    # Guard: a change of reasons is no progress.
+    world = edited(impatient(rollback=policy), version=NEW)
+    until(lambda world: versions(world)["data-0"] == NEW and status(world)["ready"] == "5/5", world)
+    ports = Fitful(Recording(with_a_slow_pod(world), CLUSTER, release(NEWEST)))
+    at_work(world, ports, ticks=60)
+    told = [each.reason for each in world.state.events]
+    assert told.count("Stalled") <= 2
+    assert told[:1] == ["Stalled"]
+    assert ("RollingBack" in told) == (policy == "Automatic")
+    assert status(world)["phase"] == "Stalled"
+
+
 def test_there_is_no_moment_of_an_upgrade_without_a_word_about_it() -> None:
     """S28: until every node runs what is wanted, some condition says what is missing."""
     world = edited(running(), version=NEW)

@@ -80,8 +80,8 @@ def _permitted(scene: Scene, pool: PoolView) -> str:
 def pods_are_current(scene: Scene) -> Answer:
     """True when no pod is of an older template, and nothing that was set for its sake is left."""
     if scene.journal.under_way is not None and course(scene.seen, scene.journal).notes:
-        patience = scene.spec.upgrade.health_deadline
-        return waiting("CourseChanges", "no step before it is known where to", patience=patience)
+        # Another course is another wait: nobody is late for the one that was left.
+        return waiting("CourseChanges", "no step before it is known where to", patience=FOR_EVER)
     deploying = tuple(pool for pool in scene.pools if _deploys_target(scene, pool))
     return roll(Roll(scene.seen, scene.journal, deploying, scene.ahead))
 

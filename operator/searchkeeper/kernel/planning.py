@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["STALLED", "Plan", "Records", "plan", "waited"]
+__all__ = ["STALLED", "Plan", "Records", "plan"]
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
@@ -13,12 +13,12 @@ from searchkeeper.kernel.answers import Answer, Write, waiting
 from searchkeeper.kernel.conditions import Condition, merged
 from searchkeeper.kernel.ledger import Entry, Ledger
 from searchkeeper.kernel.procedures import Procedure
+from searchkeeper.kernel.waits import WAIT, Wait, waits
 
 W = TypeVar("W")
 
 # How the message of an action begins that has waited longer than it would.
 STALLED: Final = "stalled: "
-_WAIT: Final = "wait/"
 # Another action destroys first; how long that may take is its own affair, and it has a deadline of its own.
 _TURN: Final = 24 * 3600
 
@@ -46,17 +46,6 @@ class Plan:
     wake_at: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Wait:
-    reason: str
-    since: int
-    patience: int
-
-    @property
-    def deadline(self) -> int:
-        return self.since + self.patience
-
-
 def plan(
     procedure: Procedure[W],
     world: W,
@@ -74,26 +63,18 @@ def plan(
     asked = answers(order(procedure.actions), world)
     given = _one_destruction({name: asked[name] for name in sorted(asked)})
     given = _one_author_a_line(procedure.actions, given)
-    waits = _waits(given, records.ledger, now)
-    stalls = {name: given[name].message for name, wait in waits.items() if wait.deadline <= now}
-    ledger = records.ledger.noted(_changes(given, records.ledger, waits))
+    found = waits(procedure.actions, given, records.ledger, now)
+    late = _stalls(found, records, now)
+    stalls = {name: answer.message for name, answer in given.items() if name in late}
+    ledger = records.ledger.noted(_changes(given, records.ledger, found))
     return Plan(
         merged(records.conditions, _with_stalls(given, stalls), now=now, generation=generation),
         ledger,
         tuple(write for answer in given.values() for write in answer.writes),
         all(answer.is_true for answer in given.values()) and ledger == records.ledger,
         tuple(stalls.items()),
-        min((wait.deadline for wait in waits.values() if wait.deadline > now), default=None),
+        min((each for each in _deadlines(found) if each > now), default=None),
     )
-
-
-def waited(ledger: Ledger, name: str, now: int) -> tuple[str, int] | None:
-    """For what an action has been waiting when the ledger was stored, and for how many seconds by now."""
-    match ledger.get(_WAIT + name):
-        case (str(reason), int(since)):
-            return reason, now - since
-        case _:
-            return None
 
 
 def _one_destruction(given: Mapping[str, Answer]) -> dict[str, Answer]:
@@ -118,7 +99,7 @@ def _one_author_a_line(actions: Sequence[Action[W]], given: dict[str, Answer]) -
     faults: dict[str, Answer] = {}
     for name, answer in given.items():
         for note in answer.notes:
-            if note.key.startswith(_WAIT) or authors.setdefault(note.key, name) != name:
+            if note.key.startswith(WAIT) or authors.setdefault(note.key, name) != name:
                 faults[name] = at_fault(f"it notes {note.key}, which is not its own")
     if not faults:
         return given
@@ -128,22 +109,15 @@ def _one_author_a_line(actions: Sequence[Action[W]], given: dict[str, Answer]) -
     return {name: taken[name] for name in given}
 
 
-def _waits(given: Mapping[str, Answer], ledger: Ledger, now: int) -> dict[str, _Wait]:
-    """A wait goes on while its reason stays the same: its message may count down meanwhile."""
-    return {
-        name: _Wait(answer.reason, _since(ledger.get(_WAIT + name), answer.reason, now), answer.patience)
-        for name, answer in given.items()
-        if answer.patience is not None
-    }
+def _stalls(found: Mapping[str, Wait], records: Records, now: int) -> set[str]:
+    """Who has waited for too long. While reasons take turns, what has stalled by one has by the other."""
+    stalled = {each.type for each in records.conditions if each.message.startswith(STALLED)}
+    late = {name for name, wait in found.items() if wait.deadline is not None and wait.deadline <= now}
+    return late | {name for name, wait in found.items() if wait.is_back and name in stalled}
 
 
-def _since(entry: Entry | None, reason: str, now: int) -> int:
-    match entry:
-        # A moment that is still to come was noted by another clock.
-        case (str(noted), int(since)) if noted == reason and since <= now:
-            return since
-        case _:
-            return now
+def _deadlines(found: Mapping[str, Wait]) -> Iterator[int]:
+    return (wait.deadline for wait in found.values() if wait.deadline is not None)
 
 
 def _with_stalls(given: Mapping[str, Answer], stalls: Mapping[str, str]) -> dict[str, Answer]:
@@ -154,9 +128,9 @@ def _with_stalls(given: Mapping[str, Answer], stalls: Mapping[str, str]) -> dict
 
 
 def _changes(
-    given: Mapping[str, Answer], ledger: Ledger, waits: Mapping[str, _Wait]
+    given: Mapping[str, Answer], ledger: Ledger, found: Mapping[str, Wait]
 ) -> dict[str, Entry | None]:
-    changes: dict[str, Entry | None] = {key: None for key in ledger if key.startswith(_WAIT)}
-    changes |= {_WAIT + name: (wait.reason, wait.since) for name, wait in waits.items()}
+    changes: dict[str, Entry | None] = {key: None for key in ledger if key.startswith(WAIT)}
+    changes |= {WAIT + name: wait.entry for name, wait in found.items()}
     changes |= {note.key: note.value for answer in given.values() for note in answer.notes}
     return changes

@@ -7,7 +7,7 @@ __all__ = ["emptied", "is_as_empty_as_can_be", "must_be_emptied", "on_empty_disk
 from typing import Final
 
 from searchkeeper.engine.view import EngineView, ShardState, Unreachable
-from searchkeeper.kernel import Answer, Note, waited, working
+from searchkeeper.kernel import Answer, Note, unchanged, working
 from searchkeeper.observed import Observed, Pod
 from searchkeeper.upgrade.copies import only_here
 from searchkeeper.upgrade.journal import WIPED, Journal
@@ -53,7 +53,7 @@ def is_as_empty_as_can_be(seen: Observed, journal: Journal, pod: Pod, engine: En
 
 
 def _has_settled(seen: Observed, journal: Journal) -> bool:
-    match waited(journal.ledger, "PodsAreCurrent", seen.now):
+    match unchanged(journal.ledger, "PodsAreCurrent", seen.now):
         case ("Drains", seconds):
             return seconds >= _SETTLING
         case _:

@@ -1,0 +1,121 @@
+"""Waits: since when an action gives which reason. A change of reasons is no progress."""
+
+from __future__ import annotations
+
+__all__ = ["WAIT", "Wait", "unchanged", "waited", "waits"]
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any, Final, TypeAlias
+
+from searchkeeper.kernel.actions import FAULT, Action, closure
+from searchkeeper.kernel.answers import Answer, Status
+from searchkeeper.kernel.ledger import Entry, Ledger
+
+# A reason, and since when it has been given.
+Clock: TypeAlias = tuple[str, int]
+
+WAIT: Final = "wait/"
+# In seconds. Who would wait for a year waits for a person: until then nobody is late.
+_PERSONS: Final = 365 * 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """What an action waits for at present, and what it has waited for before, since it last came further.
+
+    `before` has when each reason was first given, also the present one where it has come back. Without a
+    patience it waits for another action, which has one.
+    """
+
+    present: Clock
+    before: tuple[Clock, ...] = ()
+    patience: int | None = None
+
+    @property
+    def is_back(self) -> bool:
+        return self.present[0] in dict(self.before)
+
+    @property
+    def since(self) -> int:
+        """A reason that comes back has been given since it first was: two in turn would never be late."""
+        reason, moment = self.present
+        return dict(self.before).get(reason, moment)
+
+    @property
+    def deadline(self) -> int | None:
+        return None if self.patience is None else self.since + self.patience
+
+    @property
+    def entry(self) -> Entry:
+        """In the ledger they stand in one row, the present one first."""
+        return tuple(chain(self.present, *self.before))
+
+
+def waits(
+    actions: Iterable[Action[Any]], given: Mapping[str, Answer], ledger: Ledger, now: int
+) -> dict[str, Wait]:
+    """Of every action that waits. It ends when the goal holds or something is done for it, and not before.
+
+    Each reason that is new has its whole patience all the same. Messages may count down meanwhile.
+    """
+    noted = {name: _noted(ledger, name, now) for name in given}
+    found = {name: _going_on(noted[name], answer, now) for name, answer in given.items()}
+    for each in closure(actions) if any(noted.values()) else ():
+        if found[each.name] is None and _is_held_up(each, given):
+            found[each.name] = noted[each.name]
+    return {name: wait for name, wait in found.items() if wait is not None}
+
+
+def waited(ledger: Ledger, name: str, now: int) -> tuple[str, int] | None:
+    """For what an action has been waiting when the ledger was stored, and for how many seconds by now."""
+    found = _noted(ledger, name, now)
+    return None if found is None else (found.present[0], now - found.since)
+
+
+def unchanged(ledger: Ledger, name: str, now: int) -> tuple[str, int] | None:
+    """The same without a break: for how long it has waited for nothing else."""
+    found = _noted(ledger, name, now)
+    return None if found is None else (found.present[0], now - found.present[1])
+
+
+def _going_on(noted: Wait | None, answer: Answer, now: int) -> Wait | None:
+    """Nobody is late for a fault of ours: whatever else was waited for is waited for anew."""
+    if answer.patience is None:
+        return None
+    if noted is None:
+        return Wait((answer.reason, now), patience=answer.patience)
+    if noted.present[0] == answer.reason:
+        return replace(noted, patience=answer.patience)
+    before = {noted.present[0]: noted.present[1], **dict(noted.before)}
+    excused = {reason: now for reason in before if noted.present[0] == FAULT and reason != FAULT}
+    kept = {} if _is_stopped(answer) else before | excused
+    return Wait((answer.reason, now), tuple(kept.items()), answer.patience)
+
+
+def _is_stopped(answer: Answer) -> bool:
+    """Nobody is late for what only a person can let go on."""
+    return (answer.patience or 0) >= _PERSONS
+
+
+def _is_held_up(each: Action[Any], given: Mapping[str, Answer]) -> bool:
+    """Whether whatever this action stands on does not come further either: then its own wait goes on."""
+    answer = given[each.name]
+    if answer.patience is not None:
+        return not _is_stopped(answer) and answer.reason != FAULT
+    closed = [prerequisite for prerequisite in each.requires if not given[prerequisite.name].is_true]
+    return answer.status is Status.UNKNOWN and all(_is_held_up(every, given) for every in closed)
+
+
+def _noted(ledger: Ledger, name: str, now: int) -> Wait | None:
+    """A moment that is still to come was noted by another clock."""
+    entry = ledger.get(WAIT + name)
+    row = entry if isinstance(entry, tuple) else ()
+    clocks = [_clock(*pair) for pair in zip(row[::2], row[1::2], strict=False)]
+    found = [each for each in clocks if each is not None and each[1] <= now]
+    return Wait(found[0], tuple(found[1:])) if found and found[0] == clocks[0] else None
+
+
+def _clock(reason: Entry, since: Entry) -> Clock | None:
+    return (reason, since) if isinstance(reason, str) and isinstance(since, int) else None
