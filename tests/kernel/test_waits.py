@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from searchkeeper.kernel import Action, Answer, Ledger, Plan, Procedure, Records, done, plan, waiting, working
 from searchkeeper.kernel.waits import unchanged, waited
 from writes import Put
@@ -14,7 +16,7 @@ def fails(_: None) -> Answer:
     raise ValueError("entry")
 
 
-def told(answers: list[Answer | None], *, every: int = 10) -> list[Plan]:
+def told(answers: Sequence[Answer | None], *, every: int = 10) -> list[Plan]:
     """One plan after the other for an action that answers so; None where it raises."""
     plans: list[Plan] = []
     records = Records()
@@ -26,7 +28,7 @@ def told(answers: list[Answer | None], *, every: int = 10) -> list[Plan]:
     return plans
 
 
-def late(answers: list[Answer | None], *, every: int = 10) -> list[int]:
+def late(answers: Sequence[Answer | None], *, every: int = 10) -> list[int]:
     """The moments at which it counts as stalled."""
     return [turn * every for turn, made in enumerate(told(answers, every=every)) if made.stalls]
 
