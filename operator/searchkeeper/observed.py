@@ -164,3 +164,8 @@ class Observed:
     @property
     def pods(self) -> tuple[Pod, ...]:
         return tuple(pod for pool in self.pools for pod in pool.pods)
+
+    @property
+    def present(self) -> frozenset[str]:
+        """The pods that are there, and that nobody has sent away: what is on them can be counted on."""
+        return frozenset(pod.name for pod in self.pods if not pod.is_terminating)

@@ -247,6 +247,11 @@ def by_image(pod: observed.Pod, wanted: observed.SetView) -> bool:
     return (pod.template, pod.engine_version) != (wanted.template, wanted.engine_version)
 
 
+def everybody_is_present(patch: Patch) -> None:
+    everybody = property(lambda seen: frozenset(pod.name for pod in seen.pods))
+    patch.setattr(observed.Observed, "present", everybody)
+
+
 def nothing_remembered(patch: Patch) -> None:
     patch.setattr(journal.Journal, "told", property(lambda _: frozenset()))
 
@@ -300,6 +305,11 @@ TABLE = (
     Guard("Healthy", gate("Healthy"), GATES + "test_a_red_cluster_loses_no_further_pod"),
     Guard("QuorumSafe", gate("QuorumSafe"), GATES + "test_with_one_voter_away_no_other_goes"),
     Guard("LastCopySafe", gate("LastCopySafe"), GATES + "test_the_last_copy_of_a_shard_is_not_taken_away"),
+    Guard(
+        "copies on pods that go are none",
+        everybody_is_present,
+        GATES + "test_a_copy_on_a_pod_that_is_on_its_way_out_is_no_copy",
+    ),
     Guard("BatchSafe", gate("BatchSafe"), GATES + "test_pods_that_share_a_shard_do_not_go_together"),
     Guard(
         "a broken pod needs no gate",

@@ -22,6 +22,7 @@ from operators_at_work import (
     with_index,
     worked_until,
 )
+from searchkeeper.embedded.kubelet import Fault as Kubelet
 from searchkeeper.embedded.world import World
 from searchkeeper.engine.calls import Flush, SetAllocation
 from searchkeeper.engine.view import Allocation
@@ -30,8 +31,10 @@ from searchkeeper.proof.faults import killed, without_volume
 from searchkeeper.proof.fingerprints import fingerprint
 from searchkeeper.proof.properties import LAWS, unrest
 from searchkeeper.proof.recording import LawBroken, Recording
+from searchkeeper.proof.steps import Moment
 from searchkeeper.releases import release
 from searchkeeper.writes import Delete, Event, Key, Patch
+from tales import broken
 
 RELEASE = "0.4.0"
 
@@ -273,6 +276,23 @@ def test_a_law_sees_what_breaks_it(law: str, breach: Callable[[Recording], None]
     with pytest.raises(LawBroken) as found:
         breach(Recording(deployed(), CLUSTER, release(RELEASE)))
     assert law in {each.law for each in found.value.breaches}
+
+
+def seen_at(world: World, name: str) -> bool:
+    """Whether the copy on this node counts as one that can be used."""
+    moment = Moment(world.state, CLUSTER)
+    return all(moment.usable(copy) for copy in world.state.engine.copies if copy.node == f"logs-{name}")
+
+
+def test_a_copy_is_usable_where_the_engine_has_it_and_nobody_sends_its_pod_away() -> None:
+    """A node that recovers its log serves what it has, and is not ready for all that."""
+    world = broken(deployed(), "logs-data-0", Kubelet.NEVER_READY)
+    world.tick()
+    assert "logs-data-0" in world.state.engine.names
+    assert seen_at(world, "data-0")
+    world.delete(Delete(pod("data-0"), "", ""))
+    assert not seen_at(world, "data-0")
+    assert seen_at(world, "data-1")
 
 
 def test_every_law_is_broken_by_something() -> None:

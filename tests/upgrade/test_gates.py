@@ -274,6 +274,28 @@ def test_a_copy_on_a_node_that_has_left_is_no_copy() -> None:
     assert closed(world(DATA, shards=shards), "data-0") is not None
 
 
+def evicted(**differences: bool) -> Observed:
+    """One of three data nodes is to leave for good, and somebody else sends it away before that."""
+    members = [pod("data-0"), pod("data-1"), pod("data-2", **differences)]
+    return world(pool("data", 2, pods=members), seen=engine([DATA], ["logs: data-0* data-2"]))
+
+
+def test_a_copy_on_a_pod_that_is_on_its_way_out_is_no_copy() -> None:
+    assert closed(evicted(is_terminating=True), "data-0") == (
+        "LastCopySafe",
+        "data-0 has the only copy of logs[0]",
+    )
+
+
+def test_nor_is_one_on_a_node_whose_pod_is_gone() -> None:
+    seen = world(pool("data", 2), seen=engine([DATA], ["logs: data-0* data-2"]))
+    assert closed(seen, "data-0") is not None
+
+
+def test_a_started_copy_serves_also_while_its_pod_is_not_ready() -> None:
+    assert closed(evicted(is_ready=False), "data-0") is None
+
+
 def test_a_last_copy_goes_when_its_owner_has_accepted_that() -> None:
     assert closed(world(DATA, shards=["logs: data-0*"], accept_single_copy_loss=True), "data-0") is None
 

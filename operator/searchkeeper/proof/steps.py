@@ -87,7 +87,13 @@ class Moment:
         return self.engine.node(name)
 
     def usable(self, copy: Copy) -> bool:
-        return copy.state in _USABLE and copy.node is not None and self.is_here(copy.node)
+        """Started on a node that has joined, whose pod nobody has sent away.
+
+        The engine serves from it and recovers from it, whatever a readiness probe says of its pod.
+        """
+        pod = None if copy.node is None else self.pod(copy.node)
+        is_there = pod is not None and not is_terminating(pod) and copy.node in self.engine.names
+        return copy.state in _USABLE and is_there
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,18 @@ from typing import Final
 from semver import Version
 
 from searchkeeper.engine.view import EngineView, Node, ShardCopy, ShardState, Unreachable
+from searchkeeper.observed import Observed
 
 _USABLE: Final = (ShardState.STARTED, ShardState.RELOCATING)
 
 
-def only_here(engine: EngineView, node: str) -> tuple[ShardCopy, ...]:
-    """The copies on this node that no other joined node has a usable copy of."""
-    elsewhere = {copy.id for copy in engine.shards if _is_usable(copy, engine) and copy.node != node}
+def only_here(seen: Observed, engine: EngineView, node: str) -> tuple[ShardCopy, ...]:
+    """The copies on this node that nobody else has a usable copy of: joined, and not on its way out.
+
+    The engine counts a node for as long as its process runs, whoever has sent its pod away.
+    """
+    others = seen.present & {each.name for each in engine.nodes} - {node}
+    elsewhere = {copy.id for copy in engine.shards if copy.state in _USABLE and copy.node in others}
     here = (copy for copy in engine.copies_on(node) if copy.node == node and copy.state in _USABLE)
     return tuple(copy for copy in here if copy.id not in elsewhere)
 
@@ -65,7 +70,3 @@ def _objection(engine: EngineView, copy: ShardCopy, other: Node) -> str | None:
     if here is not None and Version.parse(other.version) < Version.parse(here.version):
         return f"{other.name} is older"
     return None
-
-
-def _is_usable(copy: ShardCopy, engine: EngineView) -> bool:
-    return copy.state in _USABLE and copy.node is not None and engine.node(copy.node) is not None

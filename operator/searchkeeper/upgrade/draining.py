@@ -44,7 +44,7 @@ def drained(seen: Observed, journal: Journal, candidate: Candidate, engine: Engi
         call, notes = Tell(Exclude(engine.excluded | ours)), to_be_undone(EXCLUDED, tuple(sorted(ours)))
         yield working("Draining", f"shards leave {name}", call, notes=notes)
     elif not _is_over(seen, journal, candidate, engine):
-        cause = why_nobody_takes(engine, _missed(engine, candidate), frozenset({name}))
+        cause = why_nobody_takes(engine, _missed(seen, engine, candidate), frozenset({name}))
         if cause is not None:
             yield waiting("NobodyTakesShards", cause, patience=patience)
         left = len(engine.copies_on(name))
@@ -66,31 +66,31 @@ def is_drained_whole(seen: Observed, journal: Journal, candidate: Candidate) -> 
     return candidate.pool.spec.storage.ephemeral or must_be_emptied(seen, journal, candidate.pod)
 
 
-def has_single_copies(candidate: Candidate, engine: EngineView) -> bool:
+def has_single_copies(seen: Observed, candidate: Candidate, engine: EngineView) -> bool:
     """It has a copy that is to have no second one, and there is another data node that could take it."""
     others = [n for n in engine.nodes if "data" in n.roles and n.name != candidate.pod.name]
     single = {index.name for index in engine.indices if index.replicas == 0}
-    return bool(others) and any(copy.index in single for copy in only_here(engine, candidate.pod.name))
+    return bool(others) and any(copy.index in single for copy in only_here(seen, engine, candidate.pod.name))
 
 
 def _may_be_emptied(seen: Observed, engine: EngineView, candidate: Candidate) -> bool:
     if is_going_to_lose("data", engine, candidate.pod.name, candidate.pool):
         return bool(heirs("data", seen, engine))
-    return has_single_copies(candidate, engine)
+    return has_single_copies(seen, candidate, engine)
 
 
-def _missed(engine: EngineView, candidate: Candidate) -> tuple[ShardCopy, ...]:
+def _missed(seen: Observed, engine: EngineView, candidate: Candidate) -> tuple[ShardCopy, ...]:
     """The copies without which it may go nowhere: a node without the role does not start with any."""
     name = candidate.pod.name
     if is_going_to_lose("data", engine, name, candidate.pool):
         return engine.copies_on(name)
-    return only_here(engine, name)
+    return only_here(seen, engine, name)
 
 
 def _is_over(seen: Observed, journal: Journal, candidate: Candidate, engine: EngineView) -> bool:
     """A copy whose only other home has one already never leaves: nobody waits for it who need not."""
     here = engine.copies_on(candidate.pod.name)
-    if not here or _missed(engine, candidate):
+    if not here or _missed(seen, engine, candidate):
         return not here
     if is_drained_whole(seen, journal, candidate):
         return is_as_empty_as_can_be(seen, journal, candidate.pod, engine)

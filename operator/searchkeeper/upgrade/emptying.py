@@ -46,7 +46,7 @@ def is_as_empty_as_can_be(seen: Observed, journal: Journal, pod: Pod, engine: En
     On the way back that is one of the older version, and the whole cluster is at rest.
     """
     moving = [copy for copy in engine.copies_on(pod.name) if copy.state is not ShardState.STARTED]
-    if moving or only_here(engine, pod.name) or not _has_settled(seen, journal):
+    if moving or only_here(seen, engine, pod.name) or not _has_settled(seen, journal):
         return False
     back = journal.returns_to
     return back is None or not (engine.is_moving or closed_by(engine, back))

@@ -224,7 +224,7 @@ def _last_copies_are_safe(look: _Look) -> str | None:
     name = look.candidate.pod.name
     if is_going_to_lose("data", look.engine, name, look.candidate.pool):
         return _data_left_behind(look)
-    alone = only_here(look.engine, name)
+    alone = only_here(look.seen, look.engine, name)
     if not alone or look.seen.cluster.spec.upgrade.accept_single_copy_loss:
         return None
     if _data_nodes(look.engine) == 1 and not look.candidate.pool.spec.storage.ephemeral:

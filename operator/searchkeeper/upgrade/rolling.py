@@ -268,7 +268,9 @@ def _preparations(this: Roll, candidate: Candidate) -> Iterator[Answer]:
         yield moving
     if not candidate.pool.spec.holds_data:
         return
-    if is_drained_whole(this.seen, this.journal, candidate) or has_single_copies(candidate, engine):
+    if is_drained_whole(this.seen, this.journal, candidate) or has_single_copies(
+        this.seen, candidate, engine
+    ):
         yield from drained(this.seen, this.journal, candidate, engine)
     else:
         yield from _held(this, candidate, engine)
