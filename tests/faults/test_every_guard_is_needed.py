@@ -252,6 +252,13 @@ def everybody_is_present(patch: Patch) -> None:
     patch.setattr(observed.Observed, "present", everybody)
 
 
+def nobody_crosses_late(patch: Patch) -> None:
+    plain = rollbacks._newly_crossed
+    patch.setattr(
+        rollbacks, "_newly_crossed", lambda at, old: () if at.journal.returns_to else plain(at, old)
+    )
+
+
 def nothing_remembered(patch: Patch) -> None:
     patch.setattr(journal.Journal, "told", property(lambda _: frozenset()))
 
@@ -456,6 +463,11 @@ TABLE = (
         "whoever cannot start begins anew",
         gone(rolling, "_emptied"),
         STUCK + "test_a_node_that_cannot_start_on_what_it_wrote_begins_anew_when_waiting_has_not_helped",
+    ),
+    Guard(
+        "who crosses on the way back is noted too",
+        nobody_crosses_late,
+        STUCK + "test_a_node_that_first_runs_the_newer_version_on_the_way_back_begins_anew_as_well",
     ),
     Guard(
         "nobody waits for an outdated pod",

@@ -28,10 +28,13 @@ from operators_at_work import (
 from searchkeeper.embedded.kubelet import Fault
 from searchkeeper.embedded.world import World
 from searchkeeper.engine.view import ShardState
+from searchkeeper.proof.faults import killed
+from searchkeeper.writes import Key
 
 RELEASE = "0.4.0"
 OLD, BAD, NEW = "2.19.4", "3.3.2", "3.4.0"
 FAULTS = (Fault.CRASH, Fault.IMAGE, Fault.PENDING)
+THREE = (pool("data", 3, "data"), pool("managers", 3, "cluster_manager"))
 ALL_IN_ONE = (pool("all", 1, "cluster_manager", "data"),)
 
 
@@ -122,6 +125,20 @@ def test_a_node_that_cannot_start_on_what_it_wrote_begins_anew_when_waiting_has_
     world.state = replace(world.state, engine=replace(engine, disks=tuple(sorted(disks.items()))))
     before = claims(world)
     settled(edited(world, version=OLD), RELEASE)
+    after = claims(world)
+    assert set(running(world).values()) == {OLD}
+    assert [name for name in before if before[name] != after[name]] == ["data-logs-data-0"]
+
+
+def test_a_node_that_first_runs_the_newer_version_on_the_way_back_begins_anew_as_well() -> None:
+    """L4: it had no machine when the upgrade turned; then it starts, writes to its disk, and is evicted."""
+    world = stuck_at(deployed(*THREE), NEW, Fault.PENDING)
+    worked(edited(world, version=OLD, upgrade={"paused": True}), RELEASE, ticks=3)
+    worked(with_faults(world), RELEASE, ticks=5)
+    assert running(world)["data-0"] == NEW
+    before = claims(world)
+    world.state = killed(world.state, Key("v1", "Pod", "search", "logs-data-0"))
+    settled(edited(world, upgrade={"paused": False}), RELEASE)
     after = claims(world)
     assert set(running(world).values()) == {OLD}
     assert [name for name in before if before[name] != after[name]] == ["data-logs-data-0"]

@@ -35,9 +35,12 @@ def rollback_is_possible(scene: Scene) -> Answer:
 
 
 def _newly_crossed(scene: Scene, before: str) -> Iterator[Note]:
-    """Whoever has run the newer version is remembered: its volume cannot be used by the older one."""
+    """Whoever has run the newer version is remembered: its volume cannot be used by the older one.
+
+    Also whoever first does so on the way back: one that had no machine before, and was not waited for.
+    """
     found = crossed(scene.seen, scene.journal, before)
-    if scene.journal.returns_to is None and found != scene.journal.crossed:
+    if found != scene.journal.crossed:
         yield Note(CROSSED, tuple(sorted(found.items())))
 
 
