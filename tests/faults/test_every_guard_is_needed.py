@@ -606,6 +606,23 @@ TABLE = (
         ([operators_at_work.pool("managers", 3, "cluster_manager")],),
     ),
     Guard(
+        "whoever leaves may be needed once more",
+        gone(leaving, "borrowed", frozenset()),
+        DRAINING + "test_whoever_leaves_takes_the_shards_of_the_last_that_stays_while_that_is_replaced",
+        (False,),
+    ),
+    Guard(
+        "somebody may have shards",
+        gone(draining, "takers", frozenset({"somebody"})),
+        DRAINING + "test_where_a_loss_is_accepted_nobody_is_drained_who_has_no_heir",
+        (True,),
+    ),
+    Guard(
+        "an accepted loss is not waited for",
+        gone(draining, "is_taken_by_nobody", False),
+        DRAINING + "test_the_only_data_node_goes_with_its_disk_where_that_is_accepted",
+    ),
+    Guard(
         "whoever leaves has no vote",
         gone(leaving, "_vote_given"),
         SCALING + "test_managers_leave_one_at_a_time_and_without_a_vote",

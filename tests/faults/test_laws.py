@@ -24,7 +24,7 @@ from operators_at_work import (
 )
 from searchkeeper.embedded.kubelet import Fault as Kubelet
 from searchkeeper.embedded.world import World
-from searchkeeper.engine.calls import Flush, SetAllocation
+from searchkeeper.engine.calls import Exclude, Flush, SetAllocation
 from searchkeeper.engine.view import Allocation
 from searchkeeper.images import engine_image
 from searchkeeper.proof.faults import killed, without_volume
@@ -121,6 +121,11 @@ def a_voter_that_has_no_role_any_more_is_counted_on(ports: Recording) -> None:
 def a_data_node_comes_back_without_data(ports: Recording) -> None:
     with_roles(ports, "data", "ingest")
     deleted(ports, pod("data-0"))
+
+
+def shards_have_nowhere_to_go(ports: Recording) -> None:
+    with_engine(ports.world, excluded=frozenset({"logs-data-0"}))
+    ports.tell(Exclude(frozenset({"logs-data-0", "logs-data-1"})))
 
 
 def a_voter_goes_while_another_is_away(ports: Recording) -> None:
@@ -254,6 +259,7 @@ BREACHES = {
     ],
     "configuration_can_start_from_what_is_there": [a_configuration_that_is_not_shipped],
     "last_copies_stay": [the_last_copy_goes, the_last_volume_goes, a_data_node_comes_back_without_data],
+    "shards_have_a_home": [shards_have_nowhere_to_go],
     "deletions_name_what_was_seen": [whoever_is_there_goes, a_current_pod_goes],
     "deletions_are_written_down_first": [
         a_current_pod_goes,

@@ -207,6 +207,17 @@ def test_the_last_data_nodes_keep_their_shards_and_it_is_said_why(pools: list[di
     settled(edited(world, pools=data(2)), "0.4.0")
 
 
+def test_nobody_is_excluded_where_all_who_stay_are_excluded_by_somebody_else() -> None:
+    """S09."""
+    world = running(upgrade={"healthDeadlineSeconds": 60})
+    world.tell(Exclude(frozenset({"logs-data-0"})))
+    at_work(edited(world, pools=data(1)), ticks=30)
+    assert world.state.engine.excluded == {"logs-data-0"}
+    assert condition(world, "NodesHaveLeft") == (
+        "False LastDataNode: stalled: nobody is left for shards: logs-data-0 excluded by somebody else"
+    )
+
+
 def test_the_last_data_nodes_leave_when_there_are_others() -> None:
     world = edited(running(), pools=[pool("hot", 2, "data"), MANAGERS])
     settled(world, "0.4.0")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -94,11 +95,74 @@ def test_a_drain_is_undone_while_it_is_paused() -> None:
     assert set(versions(world).values()) == {NEW}
 
 
-def test_a_last_copy_that_nobody_may_take_is_named() -> None:
+def test_a_last_copy_that_nobody_may_take_is_named_with_a_way_out() -> None:
     """S09."""
     world = crowded(2, 0)
     world.tell(Exclude(frozenset({"logs-data-0", "logs-data-1"})))
     at_work(world)
-    assert condition(world, "PodsAreCurrent").startswith(
-        "False NobodyTakesShards: no node may take index0[0] from logs-data-0: logs-data-1 is excluded"
+    assert condition(world, "PodsAreCurrent") == (
+        "False NobodyTakesShards: no node may take index0[0] from logs-data-0: logs-data-1 is excluded; "
+        "to go on all the same, set spec.upgrade.acceptSingleCopyLoss"
     )
+    edited(world, upgrade={"acceptSingleCopyLoss": True})
+    until(lambda world: versions(world).get("data-0") == NEW, world)
+
+
+def holder(world: World) -> str:
+    """The node that has the first copy of the last index."""
+    found = world.state.engine.copies[-1].node
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("ephemeral", [False, True])
+def test_where_a_loss_is_accepted_nobody_is_drained_who_has_no_heir(ephemeral: bool) -> None:
+    """S09: not even where users have excluded the only other node, and where the disk goes with the pod."""
+    world = crowded(2, 0, ephemeral=ephemeral)
+    others = {"logs-data-0", "logs-data-1"} - {holder(world)}
+    world.tell(Exclude(frozenset(others)))
+    edited(world, upgrade={"acceptSingleCopyLoss": True})
+    until(lambda world: NEW in versions(world).values(), world)
+    assert world.state.engine.excluded == others
+
+
+def test_the_only_data_node_goes_with_its_disk_where_that_is_accepted() -> None:
+    """What is lost makes the cluster red until its owner deletes it; then the others follow."""
+    world = edited(crowded(1, 0, ephemeral=True), upgrade={"acceptSingleCopyLoss": True})
+    at_work(world)
+    assert versions(world)["data-0"] == NEW
+    assert condition(world, "PodsAreCurrent") == "False Healthy: the cluster is red: a primary is missing"
+    world.state = replace(world.state, engine=replace(world.state.engine, indices=(), copies=()))
+    settled(world, "0.4.0")
+    assert set(versions(world).values()) == {NEW}
+
+
+def test_a_drain_is_undone_when_somebody_excludes_the_last_other_node() -> None:
+    """I7: no index could be made any more."""
+    world = until(lambda world: bool(world.state.engine.excluded), crowded(2, 0))
+    ours = world.state.engine.excluded
+    others = {"logs-data-0", "logs-data-1"} - ours
+    world.tell(Exclude(ours | others))
+    at_work(world)
+    assert world.state.engine.excluded == others
+    assert condition(world, "PodsAreCurrent").startswith("False ")
+
+
+@pytest.mark.parametrize("ephemeral", [False, True])
+def test_whoever_leaves_takes_the_shards_of_the_last_that_stays_while_that_is_replaced(
+    ephemeral: bool,
+) -> None:
+    """S09: the roll would wait for shards to go to one that is excluded, and the leave for the roll."""
+    data: dict[str, Any] = {**pool("data", 2, "data"), "storage": {"ephemeral": ephemeral}}
+    world = asked_for(data, MANAGERS)
+    settled(world, "0.4.0")
+    with_index(with_index(world, "alone", replicas=0), "lonely", replicas=0)
+    until(
+        lambda world: bool(world.state.engine.excluded),
+        edited(world, pools=[{**data, "replicas": 1}, MANAGERS]),
+    )
+    roles = {**data, "replicas": 1, "roles": ["data", "ingest"]}
+    for moment in unfolding(edited(world, pools=[roles, MANAGERS])):
+        assert getattr(moment.look(), "color", None) is not Color.RED
+    assert not world.state.engine.excluded
+    assert sorted(versions(world)) == ["data-0", "managers-0", "managers-1", "managers-2"]

@@ -17,6 +17,7 @@ from searchkeeper.engine.view import Color, EngineView, Unreachable
 from searchkeeper.kernel import Answer, action, done, waiting, working
 from searchkeeper.observed import Pod, PoolView
 from searchkeeper.upgrade.copies import why_nobody_takes
+from searchkeeper.upgrade.draining import borrowed
 from searchkeeper.upgrade.failing import was_given_up
 from searchkeeper.upgrade.gates import FOR_EVER, Candidate, first_closed, is_lost_for_good
 from searchkeeper.upgrade.journal import LEAVING, LEAVING_VOTES
@@ -44,9 +45,13 @@ class _Leave:
 
 @action()
 def exclusions_are_undone(scene: Scene) -> Answer:
-    """True when nothing is set in the engine for the sake of nodes that have left, or may stay after all."""
+    """True when nothing is set in the engine for the sake of nodes that have left, or may stay after all.
+
+    Or that have to stay until somebody else is replaced.
+    """
     departing = [pod.name for pool in scene.pools for pod in pool.departing]
-    return forgiven(scene.seen, scene.journal, departing) or done()
+    lent = borrowed(scene.seen, scene.journal)
+    return forgiven(scene.seen, scene.journal, departing, lent) or done()
 
 
 @action(requires=[pools_are_settled, exclusions_are_undone])
@@ -107,6 +112,10 @@ def _drained(this: _Leave) -> Answer | None:
         return waiting("LastDataNode", message, patience=this.patience)
     excluded, ours = this.engine.excluded, this.scene.journal.leaving
     if not holders <= excluded:
+        staying = heirs("data", this.scene.seen, this.engine)
+        if staying <= excluded:
+            message = f"nobody is left for shards: {', '.join(sorted(staying))} excluded by somebody else"
+            return waiting("LastDataNode", message, patience=this.patience)
         ours |= holders - excluded
         message = f"shards leave {', '.join(sorted(holders))}"
         notes = to_be_undone(LEAVING, tuple(sorted(ours)))

@@ -13,13 +13,15 @@ __all__ = [
     "last_copies_stay",
     "one_voter_is_away",
     "quorum_is_kept",
+    "shards_have_a_home",
 ]
 
 from searchkeeper.configuration import names
 from searchkeeper.embedded.manifests import annotation, is_terminating, owner_uids
+from searchkeeper.engine.calls import Exclude
 from searchkeeper.proof.steps import Moment, Step
 from searchkeeper.upgrade.journal import AWAY, WIPED
-from searchkeeper.writes import Delete, Manifest
+from searchkeeper.writes import Delete, Manifest, Tell
 
 
 def quorum_is_kept(step: Step) -> str | None:
@@ -84,6 +86,15 @@ def last_copies_stay(step: Step) -> str | None:
         return None
     lost = _only_on(step.before, name)
     return f"{name} has the only copy of {', '.join(lost)}" if lost else None
+
+
+def shards_have_a_home(step: Step) -> str | None:
+    """I7: no exclusion of ours is that of the last data node that may have shards."""
+    if not isinstance(step.write, Tell) or not isinstance(step.write.call, Exclude):
+        return None
+    data = {node.name for node in step.before.engine.nodes if "data" in node.roles}
+    is_lost = data - step.before.engine.excluded and not data - step.after.engine.excluded
+    return f"none of {', '.join(sorted(data))} may have shards" if is_lost else None
 
 
 def _copies_on(moment: Moment, node: str) -> bool:

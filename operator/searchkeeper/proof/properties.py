@@ -35,6 +35,7 @@ from searchkeeper.proof.departures import (
     last_copies_stay,
     one_voter_is_away,
     quorum_is_kept,
+    shards_have_a_home,
 )
 from searchkeeper.proof.steps import Moment, Step, Stored
 from searchkeeper.upgrade.journal import ALLOCATION, EXCLUDED, LEAVING, LEAVING_VOTES, VOTING
@@ -145,6 +146,7 @@ LAWS: Final[tuple[Law, ...]] = (
     pools_run_what_is_permitted,
     configuration_can_start_from_what_is_there,
     last_copies_stay,
+    shards_have_a_home,
     deletions_name_what_was_seen,
     deletions_are_written_down_first,
     settings_are_written_down_first,

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["has_other_manager", "is_empty", "only_here", "shared_shards", "why_nobody_takes"]
+__all__ = [
+    "has_other_manager",
+    "is_empty",
+    "is_taken_by_nobody",
+    "only_here",
+    "shared_shards",
+    "takers",
+    "why_nobody_takes",
+]
 
 from collections.abc import Iterable
 from typing import Final
@@ -47,18 +55,33 @@ def has_other_manager(engine: EngineView, node: str) -> bool:
     return any("cluster_manager" in each.roles for each in engine.nodes if each.name != node)
 
 
+def takers(seen: Observed, engine: EngineView, node: str) -> frozenset[str]:
+    """The other data nodes that may have shards. With none of them left no index could be made any more."""
+    holders = {each.name for each in engine.nodes if "data" in each.roles}
+    return seen.present & holders - engine.excluded - {node}
+
+
 def why_nobody_takes(engine: EngineView, copies: Iterable[ShardCopy], leaving: frozenset[str]) -> str | None:
     """Of copies on nodes to be emptied: the first that no other node may ever have; None if all can go.
 
     The engine goes on trying without a word, so whoever drains has to know.
     """
-    others = [each for each in engine.nodes if "data" in each.roles and each.name not in leaving]
     for copy in copies:
-        against = [_objection(engine, copy, other) for other in others]
-        if copy.node in leaving and copy.to is None and None not in against:
+        if is_taken_by_nobody(engine, copy, leaving):
+            against = _objections(engine, copy, leaving)
             reasons = ", ".join(sorted({each for each in against if each})) or "there is no other data node"
             return f"no node may take {copy.index}[{copy.shard}] from {copy.node}: {reasons}"
     return None
+
+
+def is_taken_by_nobody(engine: EngineView, copy: ShardCopy, leaving: frozenset[str]) -> bool:
+    """A copy on a node to be emptied that no other one may ever have."""
+    return copy.node in leaving and copy.to is None and None not in _objections(engine, copy, leaving)
+
+
+def _objections(engine: EngineView, copy: ShardCopy, leaving: frozenset[str]) -> list[str | None]:
+    others = [each for each in engine.nodes if "data" in each.roles and each.name not in leaving]
+    return [_objection(engine, copy, other) for other in others]
 
 
 def _objection(engine: EngineView, copy: ShardCopy, other: Node) -> str | None:

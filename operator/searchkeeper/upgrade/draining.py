@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["drain", "drained", "has_single_copies", "is_drained_whole", "stopped"]
+__all__ = ["borrowed", "drain", "drained", "has_single_copies", "is_drained_whole", "stopped"]
 
 from collections.abc import Iterator
 
@@ -10,7 +10,7 @@ from searchkeeper.engine.calls import Exclude
 from searchkeeper.engine.view import EngineView, ShardCopy, ShardState, Unreachable
 from searchkeeper.kernel import Answer, waiting, working
 from searchkeeper.observed import Observed
-from searchkeeper.upgrade.copies import only_here, why_nobody_takes
+from searchkeeper.upgrade.copies import is_taken_by_nobody, only_here, takers, why_nobody_takes
 from searchkeeper.upgrade.emptying import is_as_empty_as_can_be, must_be_emptied
 from searchkeeper.upgrade.gates import Candidate, Verdict, first_closed, is_lost_already
 from searchkeeper.upgrade.journal import EXCLUDED, Journal
@@ -30,21 +30,48 @@ def drain(seen: Observed, journal: Journal, candidate: Candidate) -> Answer | No
     closed = first_closed(candidate, seen)
     if closed is not None and closed.gate == "NotPaused":
         return None
-    is_due = closed is not None and closed.gate == "LastCopySafe" and _may_be_emptied(seen, engine, candidate)
-    if candidate.pod.name in journal.excluded or is_due:
+    is_needed = closed is not None and closed.gate == "LastCopySafe"
+    has_begun = candidate.pod.name in journal.excluded
+    if not takers(seen, engine, candidate.pod.name):
+        undoing = restored(seen, journal) if has_begun else None
+        return undoing or (_told_why(seen, candidate, engine) if is_needed else None)
+    if has_begun or (is_needed and _may_be_emptied(seen, engine, candidate)):
         return next(drained(seen, journal, candidate, engine), None)
     return None
+
+
+def _told_why(seen: Observed, candidate: Candidate, engine: EngineView) -> Answer | None:
+    """Last copies that nobody takes, and the way out where there is one: nothing is set in the engine."""
+    name, patience = candidate.pod.name, seen.cluster.spec.upgrade.health_deadline
+    cause = why_nobody_takes(engine, only_here(seen, engine, name), frozenset({name}))
+    if cause is None or is_going_to_lose("data", engine, name, candidate.pool):
+        return None
+    message = f"{cause}; to go on all the same, set spec.upgrade.acceptSingleCopyLoss"
+    return waiting("NobodyTakesShards", message, patience=patience)
+
+
+def borrowed(seen: Observed, journal: Journal) -> frozenset[str]:
+    """Nodes that leave, and have to take shards once more: a stale one has nobody else to leave its own to.
+
+    Nobody leaves before that one is replaced, and with both of them excluded neither would ever be empty.
+    """
+    engine, policy = seen.engine, seen.cluster.spec.upgrade
+    if isinstance(engine, Unreachable) or policy.paused or policy.accept_single_copy_loss:
+        return frozenset()
+    stale = (pod.name for pool in seen.pools for pod in pool.stale_pods)
+    needy = (name for name in stale if only_here(seen, engine, name) and not takers(seen, engine, name))
+    return journal.leaving if any(needy) else frozenset()
 
 
 def drained(seen: Observed, journal: Journal, candidate: Candidate, engine: EngineView) -> Iterator[Answer]:
     """Whom somebody else has excluded is not in the journal: that is not for us to undo."""
     name, patience = candidate.pod.name, seen.cluster.spec.upgrade.health_deadline
-    if name not in engine.excluded:
+    if name not in engine.excluded and takers(seen, engine, name):
         ours = journal.excluded | {name}
         call, notes = Tell(Exclude(engine.excluded | ours)), to_be_undone(EXCLUDED, tuple(sorted(ours)))
         yield working("Draining", f"shards leave {name}", call, notes=notes)
     elif not _is_over(seen, journal, candidate, engine):
-        cause = why_nobody_takes(engine, _missed(seen, engine, candidate), frozenset({name}))
+        cause = why_nobody_takes(engine, _missed(seen, journal, candidate, engine), frozenset({name}))
         if cause is not None:
             yield waiting("NobodyTakesShards", cause, patience=patience)
         left = len(engine.copies_on(name))
@@ -68,7 +95,7 @@ def is_drained_whole(seen: Observed, journal: Journal, candidate: Candidate) -> 
 
 def has_single_copies(seen: Observed, candidate: Candidate, engine: EngineView) -> bool:
     """It has a copy that is to have no second one, and there is another data node that could take it."""
-    others = [n for n in engine.nodes if "data" in n.roles and n.name != candidate.pod.name]
+    others = takers(seen, engine, candidate.pod.name)
     single = {index.name for index in engine.indices if index.replicas == 0}
     return bool(others) and any(copy.index in single for copy in only_here(seen, engine, candidate.pod.name))
 
@@ -79,18 +106,27 @@ def _may_be_emptied(seen: Observed, engine: EngineView, candidate: Candidate) ->
     return has_single_copies(seen, candidate, engine)
 
 
-def _missed(seen: Observed, engine: EngineView, candidate: Candidate) -> tuple[ShardCopy, ...]:
-    """The copies without which it may go nowhere: a node without the role does not start with any."""
+def _missed(
+    seen: Observed, journal: Journal, candidate: Candidate, engine: EngineView
+) -> tuple[ShardCopy, ...]:
+    """The copies without which it may go nowhere: a node without the role does not start with any.
+
+    Where their loss is accepted nobody waits for those that have nowhere to go, unless the disk goes too.
+    """
     name = candidate.pod.name
     if is_going_to_lose("data", engine, name, candidate.pool):
         return engine.copies_on(name)
-    return only_here(seen, engine, name)
+    alone = only_here(seen, engine, name)
+    accepts = seen.cluster.spec.upgrade.accept_single_copy_loss
+    if not accepts or must_be_emptied(seen, journal, candidate.pod):
+        return alone
+    return tuple(copy for copy in alone if not is_taken_by_nobody(engine, copy, frozenset({name})))
 
 
 def _is_over(seen: Observed, journal: Journal, candidate: Candidate, engine: EngineView) -> bool:
     """A copy whose only other home has one already never leaves: nobody waits for it who need not."""
     here = engine.copies_on(candidate.pod.name)
-    if not here or _missed(seen, engine, candidate):
+    if not here or _missed(seen, journal, candidate, engine):
         return not here
     if is_drained_whole(seen, journal, candidate):
         return is_as_empty_as_can_be(seen, journal, candidate.pod, engine)

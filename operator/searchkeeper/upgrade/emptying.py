@@ -9,7 +9,6 @@ from typing import Final
 from searchkeeper.engine.view import EngineView, ShardState, Unreachable
 from searchkeeper.kernel import Answer, Note, unchanged, working
 from searchkeeper.observed import Observed, Pod
-from searchkeeper.upgrade.copies import only_here
 from searchkeeper.upgrade.journal import WIPED, Journal
 from searchkeeper.upgrade.returning import closed_by
 from searchkeeper.upgrade.volumes import Claim, claim_of, is_writable_by, taken_away
@@ -41,12 +40,11 @@ def emptied(claim: Claim, pod: Pod) -> Answer:
 
 
 def is_as_empty_as_can_be(seen: Observed, journal: Journal, pod: Pod, engine: EngineView) -> bool:
-    """Nothing moves from it or to it any more, and nothing is left on it that no other node has as well.
-
-    On the way back that is one of the older version, and the whole cluster is at rest.
+    """Nothing moves from it or to it any more, nor is about to. Whether it may go with what is left is asked
+    by whoever drains; on the way back every shard has a home of the older version, and all is at rest.
     """
     moving = [copy for copy in engine.copies_on(pod.name) if copy.state is not ShardState.STARTED]
-    if moving or only_here(seen, engine, pod.name) or not _has_settled(seen, journal):
+    if moving or not _has_settled(seen, journal):
         return False
     back = journal.returns_to
     return back is None or not (engine.is_moving or closed_by(engine, back))

@@ -44,9 +44,14 @@ def undone(seen: Observed, journal: Journal) -> Answer | None:
     return restored(seen, journal) or forgiven(seen, journal, ())
 
 
-def forgiven(seen: Observed, journal: Journal, departing: Collection[str]) -> Answer | None:
-    """Takes back what was set for nodes that have left, or may stay after all; None when nothing is left."""
-    shards, votes = journal.leaving.difference(departing), journal.leaving_votes.difference(departing)
+def forgiven(
+    seen: Observed, journal: Journal, departing: Collection[str], lent: frozenset[str] = frozenset()
+) -> Answer | None:
+    """Takes back what was set for nodes that have left, or may stay after all; None when nothing is left.
+
+    Those who are lent may have shards, and leave all the same.
+    """
+    shards, votes = journal.leaving.difference(departing) | lent, journal.leaving_votes.difference(departing)
     if not (shards or votes):
         return None
     if isinstance(seen.engine, Unreachable):
