@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import click
@@ -61,6 +62,17 @@ def test_it_starts_the_command_there_is(container: dict[str, Any]) -> None:
     assert "command" not in container
     assert command == run.name
     run.make_context("run", rest)
+
+
+def test_what_the_image_copies_is_in_its_context_and_nothing_else_is() -> None:
+    image = (ROOT / "operator/Dockerfile").read_text(encoding="utf-8")
+    copies = re.findall(r"^COPY (?!--from)(.+) \S+$", image, re.MULTILINE)
+    wanted = {name for line in copies for name in line.split()}
+    lines = (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
+    kept = {line.removeprefix("!") for line in lines if line.startswith("!")}
+
+    assert "*" in lines
+    assert kept - {"operator"} == wanted
 
 
 @pytest.mark.parametrize("probe", ["startupProbe", "livenessProbe", "readinessProbe"])
