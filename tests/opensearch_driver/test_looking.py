@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import html
+import json
+import re
 import socket
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 import pytest
 
@@ -267,6 +271,58 @@ def test_credentials_that_somebody_quotes_are_not_passed_on(healthy: Replayed) -
     healthy.amend("GET", "/_cluster/health", {"error": {"reason": quoted}}, 401)
     view = OpenSearch(access).look()
     assert view == Unreachable("401 GET /_cluster/health: who is … of Basic …?")
+
+
+PASSWORD = 'S3c r!t"p\\w/&<ü'
+
+
+@pytest.mark.parametrize(
+    "quoted",
+    [
+        PASSWORD,
+        quote(PASSWORD),
+        re.sub("%..", lambda found: found[0].lower(), quote(PASSWORD, safe="")),
+        quote_plus(PASSWORD),
+        json.dumps(PASSWORD),
+        json.dumps(json.dumps(PASSWORD)),
+        json.dumps(PASSWORD, ensure_ascii=False).replace("/", "\\/"),
+        html.escape(PASSWORD),
+        "".join(f"&#{ord(each)};" for each in PASSWORD),
+        "".join(f"&#x{ord(each):x};" for each in PASSWORD),
+    ],
+)
+def test_a_password_is_struck_out_however_it_is_written(healthy: Replayed, quoted: str) -> None:
+    access = Access(healthy.url, "root", PASSWORD)
+    healthy.amend("GET", "/_cluster/health", {"error": {"reason": f"a {quoted} b"}}, 500)
+    view = OpenSearch(access).look()
+    assert isinstance(view, Unreachable)
+    said = view.cause.removeprefix("500 GET /_cluster/health: ")
+    assert re.fullmatch(r'a [\\"]*…[\\"]* b', said), said
+
+
+def test_no_part_of_a_password_is_left_where_a_sentence_is_cut(healthy: Replayed) -> None:
+    access = Access(healthy.url, "root", "hunter2hunter2")
+    healthy.amend("GET", "/_cluster/health", {"error": {"reason": "x" * 495 + "hunter2hunter2"}}, 500)
+    view = OpenSearch(access).look()
+    assert isinstance(view, Unreachable)
+    assert "hun" not in view.cause
+
+
+def test_what_is_no_http_quotes_no_password_either() -> None:
+    def parrot(server: socket.socket) -> None:
+        for _ in range(2):
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(65536)
+                connection.sendall(b"you sent hunter2\r\n\r\n")
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=parrot, args=(server,), daemon=True)
+        thread.start()
+        access = Access(f"http://127.0.0.1:{server.getsockname()[1]}", "root", "hunter2")
+        view = OpenSearch(access, patience=60).look()
+        thread.join()
+    assert view == Unreachable("GET /_cluster/health: you sent …")
 
 
 def test_a_transient_setting_is_the_one_in_force(healthy: Replayed) -> None:

@@ -7,6 +7,7 @@ __all__ = ["Access", "Http", "NoAnswer", "Turned"]
 import base64
 import io
 import json
+import re
 import socket
 import ssl
 import time
@@ -19,6 +20,9 @@ from urllib.parse import urlencode, urlsplit
 
 # Nobody's cluster state is as large as that; what is, is no answer of an engine.
 _MOST: Final = 256 * 2**20
+# Of an engine's own sentence: enough to know what it is about.
+_SENTENCE: Final = 500
+_ENTITIES: Final = {'"': ("quot",), "&": ("amp",), "<": ("lt",), ">": ("gt",), "'": ("apos",)}
 
 
 class NoAnswer(Exception):
@@ -55,8 +59,28 @@ class Access:
         """What an engine, or whatever stands before it, quotes of a question is not for everybody."""
         secrets = (self.password, (self.authorization or "").removeprefix("Basic "))
         for each in filter(None, secrets):
-            text = text.replace(each, "…")
+            text = re.sub(_as_quoted(each), "…", text)
         return text
+
+
+def _as_quoted(secret: str) -> str:
+    """A pattern of it as it is, and as URLs, JSON and HTML write it, or logs of those."""
+    return "".join(map(_character, secret))
+
+
+def _character(one: str) -> str:
+    number = ord(one)
+    units = one.encode("utf-16-be").hex()
+    ways = [
+        rf"\\*{re.escape(one)}",
+        "".join(f"%(?i:{byte:02x})" for byte in one.encode()),
+        "".join(rf"\\+u(?i:{units[place : place + 4]})" for place in range(0, len(units), 4)),
+        f"&#0*{number};",
+        f"&#[xX]0*(?i:{number:x});",
+        *(f"&{name};" for name in _ENTITIES.get(one, ())),
+        *([r"\+"] if one == " " else []),
+    ]
+    return f"(?:{'|'.join(ways)})"
 
 
 class Http:
@@ -106,7 +130,8 @@ class Http:
             status, text = self._exchange(method, where, body, until)
         except (OSError, HTTPException, ValueError) as error:
             self.close()
-            raise NoAnswer(f"{method} {path}: {error or type(error).__name__}") from error
+            said = " ".join(self._access.without_secrets(str(error)).split()) or type(error).__name__
+            raise NoAnswer(f"{method} {path}: {said}") from error
         return self._understood(f"{method} {path}", status, text)
 
     def close(self) -> None:
@@ -151,7 +176,9 @@ class Http:
                 raise NoAnswer(f"{question}: {status}, and no JSON") from error
             answer = None
         if status >= 300:
-            raise Turned(status, f"{question}: {self._access.without_secrets(_reason(answer))}")
+            # Struck out before it is cut: half a password is too much, too.
+            said = self._access.without_secrets(_reason(answer))[:_SENTENCE]
+            raise Turned(status, f"{question}: {said}")
         return answer
 
 
@@ -208,4 +235,4 @@ def _reason(answer: Any) -> str:
     """The engine's own sentence, where it has one."""
     error = answer.get("error") if isinstance(answer, dict) else None
     reason = (error.get("reason") or error.get("type")) if isinstance(error, dict) else error
-    return str(reason or "no reason is given")[:500]
+    return str(reason or "no reason is given")
