@@ -62,6 +62,18 @@ def test_more_nodes_come_at_once() -> None:
     assert status(world)["ready"] == "7/7"
 
 
+@pytest.mark.parametrize("replicas", [0, 1, 5])
+def test_to_scale_a_search_pool_has_no_effect(replicas: int) -> None:
+    """The number is the parent's: nobody comes or goes for another one, and it is put back."""
+    world = running(*data(2))
+    child = Key("search.everpath.dev/v1alpha1", "SearchPool", "search", "logs-data")
+    world.patch(Patch(child, {"spec": {"replicas": replicas}}, ""))
+    for each in unfolding(world):
+        assert (stateful_set(each, "data") or {})["spec"]["replicas"] == 2
+
+    assert (world.get(child) or {})["spec"]["replicas"] == 2
+
+
 def test_more_nodes_restart_no_other() -> None:
     world = running()
     before = {name: each["metadata"]["uid"] for name, each in pods(world).items()}
