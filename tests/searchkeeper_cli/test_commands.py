@@ -17,13 +17,16 @@ from commandline import ROOT
 from operators_at_work import asked_for, edited, settled, status
 from schemas import conforms
 from searchkeeper.cli.app import cli
+from searchkeeper.cli.errors import NoAnswer
 from searchkeeper.cli.output import bar, table
 from searchkeeper.cli.sources import of_world
 from searchkeeper.embedded.world import World
 from searchkeeper.engine.driver import CallFailed
+from searchkeeper.explaining import Explanation
 from searchkeeper.releases import newest
 from searchkeeper.shell.engines import StandIn
 from searchkeeper.shell.lease import Lease
+from searchkeeper.writes import Key
 from shells import facing, kubeconfig_of, until
 
 
@@ -314,6 +317,42 @@ def test_watching_ends_when_nothing_is_under_way(monkeypatch: pytest.MonkeyPatch
     assert len(looks) == 1
     assert "Running, every node runs 3.4.0" in answer.output
     assert "2.19.4 → 3.4.0: Finished at" in answer.output
+
+
+class Hiccups:
+    """A source that is silent for so many looks, after the first one."""
+
+    def __init__(self, world: World, silent: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.left, self._world, self._looks = silent, world, 0
+        self._source = of_world(world, newest())
+        self.clusters = self._source.clusters
+        monkeypatch.setattr("searchkeeper.cli.status.sources", lambda **_: self)
+        monkeypatch.setattr("searchkeeper.cli.status.time.sleep", lambda _: None)
+
+    def told(self, key: Key) -> Explanation:
+        self._looks += 1
+        if self._looks > 1 and self.left:
+            self.left -= 1
+            raise NoAnswer("500 hiccup")
+        if self._looks > 1:
+            settled(self._world, newest().version)
+        return self._source.told(key)
+
+
+def test_whoever_watches_passes_over_a_hiccup(monkeypatch: pytest.MonkeyPatch) -> None:
+    Hiccups(upgraded_halfway(), 5, monkeypatch)
+    answer = said("status", "--watch")
+
+    assert answer.exit_code == 0
+    assert answer.stderr == "note: 500 hiccup; looking again\n" * 5
+
+
+def test_whoever_watches_ends_when_the_silence_lasts(monkeypatch: pytest.MonkeyPatch) -> None:
+    Hiccups(upgraded_halfway(), 6, monkeypatch)
+    answer = said("status", "--watch")
+
+    assert answer.exit_code == 4
+    assert answer.stderr.endswith("Error: 500 hiccup\n")
 
 
 def test_once_works_off_what_can_be_done_and_ends(tmp_path: Path) -> None:

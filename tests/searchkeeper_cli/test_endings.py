@@ -10,8 +10,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from operators_at_work import asked_for
 from searchkeeper.cli import app
 from searchkeeper.cli.app import cli
+from searchkeeper.cli.options import address
+from searchkeeper.embedded.http_api import Answer, Request, Watch
+from shells import facing, kubeconfig_of
 
 CLUSTER = "{apiVersion: search.everpath.dev/v1alpha1, kind: SearchCluster, metadata: {name: logs}%s}"
 
@@ -29,7 +33,15 @@ def test_what_is_no_kubeconfig_is_told(tmp_path: Path, text: bytes, command: tup
     answer = said(*command, "--kubeconfig", str(file))
 
     assert answer.exit_code == 3
-    assert "no cluster is configured: Invalid kube-config" in answer.output
+    assert f"no cluster is configured: {file}: Invalid kube-config" in answer.output
+
+
+@pytest.mark.parametrize("command", [("status",), ("run", "--once"), ("run",)])
+def test_a_kubeconfig_that_is_not_there_is_named(tmp_path: Path, command: tuple[str, ...]) -> None:
+    answer = said(*command, "--kubeconfig", str(tmp_path / "nothing"))
+
+    assert answer.exit_code == 3
+    assert f"{tmp_path / 'nothing'}: there is no such file" in answer.output
 
 
 REFUSED = "an API server would refuse SearchCluster logs:\n  "
@@ -82,12 +94,78 @@ def test_what_no_api_server_would_have_stored_is_told(command: str, text: str, c
     assert f"Error: -: {complaint}" in answer.output
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1"])
-def test_an_address_that_is_none_is_told(address: str) -> None:
-    answer = said("run", "--health-address", address)
+@pytest.mark.parametrize("text", ["127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1", "127.0.0.1:²", "::1:8080"])
+def test_an_address_that_is_none_is_told(text: str) -> None:
+    answer = said("run", "--health-address", text)
 
     assert answer.exit_code == 2
-    assert f"{address!r} is not HOST:PORT" in answer.output
+    assert f"{text!r} is not HOST:PORT" in answer.output
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("127.0.0.1:8080", ("127.0.0.1", 8080)),
+        (":8080", ("0.0.0.0", 8080)),
+        ("[::]:18080", ("::", 18080)),
+        ("[::1]:0", ("::1", 0)),
+    ],
+)
+def test_an_address_is_a_host_and_a_port(text: str, found: tuple[str, int]) -> None:
+    assert address(text) == found
+
+
+@pytest.mark.parametrize(
+    "engine", ["garbage", "ftp://x", "http://", "http://[::1", "http://a:99999", "localhost:9200"]
+)
+@pytest.mark.parametrize("command", ["run", "plan", "status", "versions"])
+def test_an_engine_that_is_no_address_is_told(command: str, engine: str) -> None:
+    answer = said(command, "--engine", engine)
+
+    assert answer.exit_code == 2
+    assert "is neither http://HOST:PORT" in answer.output
+
+
+def test_credentials_in_an_address_are_refused_and_not_repeated() -> None:
+    answer = said("plan", "--engine", "http://root:hunter2@127.0.0.1:9200")
+
+    assert answer.exit_code == 2
+    assert "spec.security" in answer.output
+    assert "hunter2" not in answer.output
+
+
+@pytest.mark.parametrize("seconds", ["nan", "inf", "0"])
+def test_a_time_that_nobody_can_wait_for_is_told(seconds: str) -> None:
+    assert said("run", "--resync", seconds).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("code", "exit_code", "words"),
+    [
+        (401, 3, "does not accept these credentials"),
+        (403, 3, "the account that was used may not do this"),
+        (404, 3, "this API server knows no SearchCluster: the definitions of searchkeeper are not installed"),
+        (409, 3, "somebody else changes the same object"),
+        (429, 4, "the API server does not answer"),
+        (500, 4, "the API server does not answer"),
+    ],
+)
+@pytest.mark.parametrize("command", [("status",), ("plan",), ("versions",), ("run", "--once")])
+def test_whoever_is_turned_away_knows_why(
+    tmp_path: Path, command: tuple[str, ...], code: int, exit_code: int, words: str
+) -> None:
+    with facing(asked_for()) as face:
+        plain = face.api.answer
+
+        def turned_away(request: Request) -> Answer | Watch:
+            is_ours = request.path.endswith("/searchclusters")
+            return Answer(code, {"message": "no"}) if is_ours else plain(request)
+
+        face.api.answer = turned_away  # type: ignore[method-assign]
+        answer = said(*command, "--kubeconfig", str(kubeconfig_of(face, tmp_path)))
+
+    assert answer.exit_code == exit_code
+    assert words in answer.output
 
 
 def test_a_port_that_somebody_else_has_is_told(tmp_path: Path) -> None:

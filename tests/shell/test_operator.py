@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import urllib.error
 import urllib.request
@@ -285,6 +286,16 @@ def test_the_endpoint_answers_probes_and_prometheus() -> None:
         now[0] = 61
         assert _asked(f"{url}/healthz")[0] == 500
         assert _asked(f"{url}/readyz")[0] == 503
+
+
+def test_the_endpoint_answers_at_an_ipv6_address_too() -> None:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("there is no IPv6 here")
+    with endpoint(("::1", 0), Health(), Metrics()) as url:
+        assert url.startswith("http://[::1]:")
+        assert _asked(f"{url}/healthz") == (200, "ok\n")
 
 
 _DIRECTLY = urllib.request.build_opener(urllib.request.ProxyHandler({}))

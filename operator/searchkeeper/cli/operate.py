@@ -101,7 +101,8 @@ def _listen(stack: ExitStack, address: tuple[str, int], operator: Operator) -> N
         stack.enter_context(endpoint(address, operator.health, operator.metrics))
     except OSError as error:
         host, port = address
-        raise click.UsageError(f"nobody can listen at {host}:{port}: {error.strerror}") from error
+        place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        raise click.UsageError(f"nobody can listen at {place}: {error.strerror or error}") from error
 
 
 def _login(kubeconfig: str | None) -> kopf.ConnectionInfo:

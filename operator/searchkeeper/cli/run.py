@@ -6,14 +6,12 @@ __all__ = ["run"]
 
 import os
 from pathlib import Path
-from typing import Final
 
 import click
 
+from searchkeeper.cli.options import EngineAddress, Seconds, address
 from searchkeeper.cli.sources import chosen_release, what_is_installed
 from searchkeeper.images import chosen_images
-
-_LAST_PORT: Final = 65535
 
 
 @click.command()
@@ -46,6 +44,7 @@ _LAST_PORT: Final = 65535
 )
 @click.option(
     "--engine",
+    type=EngineAddress(),
     metavar="URL",
     help="Where the engine answers, or `embedded` for one in memory behind "
     "the pods there are (default: each cluster's Service).",
@@ -64,7 +63,7 @@ _LAST_PORT: Final = 65535
 )
 @click.option(
     "--resync",
-    type=click.FloatRange(min=0.1),
+    type=Seconds(min=0.1),
     default=30,
     show_default=True,
     metavar="SECONDS",
@@ -124,7 +123,7 @@ def run(  # noqa: PLR0913 - one argument an option
         from searchkeeper.cli.operate import Operation, operate  # noqa: PLC0415
 
     chosen = tuple(name for text in namespaces for name in text.split(",") if name)
-    addresses = tuple(map(_address, (health_address, metrics_address)))
+    addresses = tuple(map(address, (health_address, metrics_address)))
     operate(
         Operation(
             release,
@@ -147,10 +146,3 @@ def _own_namespace() -> str:
     """Of the pod that this runs in, if it does."""
     file = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
     return file.read_text(encoding="utf-8").strip() if file.is_file() else "default"
-
-
-def _address(text: str) -> tuple[str, int]:
-    host, _, port = text.rpartition(":")
-    if not port.isdecimal() or int(port) > _LAST_PORT:
-        raise click.UsageError(f"{text!r} is not HOST:PORT")
-    return host or "0.0.0.0", int(port)

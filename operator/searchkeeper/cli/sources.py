@@ -26,6 +26,7 @@ import click
 
 from searchkeeper.cli.errors import Unreadable, of_kube
 from searchkeeper.cli.files import MISSHAPEN, manifests, misshapen
+from searchkeeper.cli.options import EngineAddress
 from searchkeeper.configuration.names import GROUP
 from searchkeeper.demo import stage, start_towards, upgrade
 from searchkeeper.embedded.cluster import Cluster
@@ -148,6 +149,7 @@ def source_options(command: F) -> F:
         ),
         click.option(
             "--engine",
+            type=EngineAddress(),
             metavar="URL",
             help="Where the engine answers, seen from here (default: the cluster's Service).",
         ),

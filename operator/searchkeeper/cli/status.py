@@ -7,15 +7,18 @@ __all__ = ["status", "upgrade_text"]
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 import click
 
+from searchkeeper.cli.errors import NoAnswer
 from searchkeeper.cli.output import bar, echo, moment, output_option, table
 from searchkeeper.cli.sources import Source, source_options, sources
 from searchkeeper.explaining import Explanation, Step, StepState
 from searchkeeper.writes import Key
 
+# Silent looks in a row that are passed over.
+_HICCUPS: Final = 5
 _MARKS = {StepState.DONE: "✓", StepState.CURRENT: "▶", StepState.NEXT: "·", StepState.WAITING: "·"}
 
 
@@ -38,15 +41,27 @@ def status(cluster: str | None, namespace: str, form: str, upgrade: bool, watch:
         raise click.UsageError("--watch needs a cluster; `searchkeeper run --embedded` shows a sample live")
     source = sources(**where)
     keys = source.clusters(namespace, cluster)
-    found = _shown(source, keys, form, upgrade)
+    found = _shown([source.told(key) for key in keys], form, upgrade)
     while watch and any(map(_goes_on, found)):
-        time.sleep(2)
+        looked = _looked_again(source, keys)
         if sys.stdout is not None and sys.stdout.isatty():
             click.clear()
         elif form == "yaml":
             click.echo("---")
-        found = _shown(source, keys, form, upgrade)
+        found = _shown(looked, form, upgrade)
     click.get_current_context().exit(1 if any(each.is_in_trouble for each in found) else 0)
+
+
+def _looked_again(source: Source, keys: list[Key]) -> list[Explanation]:
+    """Whoever watches for an hour meets a hiccup: it is noted, and only a lasting silence is the end."""
+    for _ in range(_HICCUPS):
+        time.sleep(2)
+        try:
+            return [source.told(key) for key in keys]
+        except NoAnswer as error:
+            click.echo(f"note: {error.message}; looking again", err=True)
+    time.sleep(2)
+    return [source.told(key) for key in keys]
 
 
 def _goes_on(each: Explanation) -> bool:
@@ -55,9 +70,7 @@ def _goes_on(each: Explanation) -> bool:
     return bool(each.under_way) or (each.engine != each.target and not given_up)
 
 
-def _shown(source: Source, keys: list[Key], form: str, upgrade: bool) -> list[Explanation]:
-    found = [source.told(key) for key in keys]
-
+def _shown(found: list[Explanation], form: str, upgrade: bool) -> list[Explanation]:
     def text() -> str:
         if upgrade:
             return "\n\n".join("\n".join(upgrade_text(each)) for each in found)

@@ -9,9 +9,11 @@ __all__ = ["Client", "connect", "settings_of"]
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any, Final
 
 import urllib3
@@ -52,10 +54,19 @@ def settings_of(kubeconfig: str | None) -> Configuration:
         config.load_kube_config(  # type: ignore[no-untyped-call]
             kubeconfig, client_configuration=settings, persist_config=False
         )
-    except (AttributeError, TypeError, ValueError, yaml.YAMLError) as error:
+    except (config.ConfigException, AttributeError, TypeError, ValueError, yaml.YAMLError) as error:
         # What is no kubeconfig at all is read as far as it goes.
-        raise config.ConfigException(f"Invalid kube-config file. {error}") from error
+        is_told = isinstance(error, config.ConfigException)
+        words = str(error) if is_told else f"Invalid kube-config file. {error}"
+        raise config.ConfigException(f"{_file(kubeconfig)}: {words}") from error
     return settings
+
+
+def _file(kubeconfig: str | None) -> str:
+    """Which one it was, and whether there is any: the client only says that it found no configuration."""
+    name = kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
+    is_there = any(Path(each).expanduser().exists() for each in name.split(os.pathsep))
+    return name if is_there else f"{name}: there is no such file"
 
 
 def connect(settings: Configuration, *, identity: str = _COMPONENT) -> Client:

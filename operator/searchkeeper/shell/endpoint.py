@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = ["endpoint"]
 
+import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,16 +14,21 @@ from searchkeeper.shell.health import Health
 from searchkeeper.shell.metrics import Metrics
 
 
+class _Server6(ThreadingHTTPServer):
+    """At an IPv6 address; at `::` also for whoever comes by IPv4."""
+
+    address_family = socket.AF_INET6
+
+
 @contextmanager
 def endpoint(address: tuple[str, int], health: Health, metrics: Metrics) -> Iterator[str]:
     """Answers until the block is left; gives its URL."""
-    server = ThreadingHTTPServer(address, _handler(health, metrics))
-    server.daemon_threads = True
+    server = (_Server6 if ":" in address[0] else ThreadingHTTPServer)(address, _handler(health, metrics))
     thread = threading.Thread(target=server.serve_forever, args=(0.05,), name="endpoint", daemon=True)
     thread.start()
     try:
         host, port = server.server_address[:2]
-        yield f"http://{host!s}:{port}"
+        yield f"http://[{host!s}]:{port}" if ":" in address[0] else f"http://{host!s}:{port}"
     finally:
         server.shutdown()
         server.server_close()
