@@ -208,7 +208,7 @@ for path in sys.argv[1:]:
     assembly = Assembly()
     try:
         read_fbc(path, assembly, Sources())
-        print([problem.kind for problem in assembly.build("x").problems])
+        print([(problem.kind, problem.fix) for problem in assembly.build("x").problems])
     except UnreadableInput as error:
         print(error.message.partition(": ")[2], "|", error.hint)
 """
@@ -241,9 +241,11 @@ def test_what_may_not_be_read_is_said(tmp_path: Path) -> None:
         for path in closed:
             path.chmod(0o755)
     hint = "give the user who runs everpath the right to read it"
+    for_folder = "give the user who runs everpath, and opm, the right to read it"
+    kind = "unreadable-document"
     assert run.stdout.splitlines() == [
-        "['unreadable-document']",
+        str([(kind, hint)]),
         f"Permission denied | {hint}",
         f"Permission denied | {hint}",
-        "['unreadable-document', 'unreadable-document']",
+        str([(kind, hint), (kind, for_folder)]),
     ]

@@ -124,7 +124,7 @@ class _Reader:
         except _Unparsable as error:
             if is_expected:
                 at = place._replace(offset=error.offset)
-                self._add("unreadable-document", at, f"not YAML: {error.message}", None)
+                self._add("unreadable-document", at, f"not YAML: {error.message}", error.fix)
         return None
 
     def _note_missing(self, layout: Layout, manifests: tuple[Manifest, ...], metadata: _Metadata) -> None:
@@ -230,12 +230,13 @@ def _valueless(file: _File, key: str) -> Iterator[Place]:
 
 
 class _Unparsable(Exception):
-    """Text that does not parse; `offset` is the byte where it shows."""
+    """Text that does not parse; `offset` is the byte where it shows, `fix` what mends it if not syntax."""
 
-    def __init__(self, message: str, offset: int) -> None:
+    def __init__(self, message: str, offset: int, fix: str | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.offset = offset
+        self.fix = fix
 
 
 def _first_document(data: bytes, place: Place) -> _File:
@@ -255,5 +256,5 @@ def _first_document(data: bytes, place: Place) -> _File:
         parsed = yaml11.parse(document.text if document.text.endswith(b"\n") else document.text + b"\n")
     except TextProblem as problem:
         at = document.offset + min(byte_offset(document.text, problem.index), len(document.text))
-        raise _Unparsable(problem.message, at) from problem
+        raise _Unparsable(problem.message, at, problem.fix) from problem
     return _File(place._replace(offset=document.offset), parsed, is_json=False)

@@ -167,5 +167,6 @@ def _read_metadata_file(visit: Visit, file: str, notes: list[Note]) -> Metadata 
 def unreadable_note(file: str, error: UnreadableInput | Broken) -> Note:
     """What to report of a file that cannot be read."""
     if isinstance(error, Broken):
-        return Note("unreadable-document", f"not YAML: {error.message}", file=file, offset=error.offset)
+        message = f"not YAML: {error.message}"
+        return Note("unreadable-document", message, file=file, offset=error.offset, fix=error.fix)
     return Note("unreadable-document", error.message, file=file, fix=error.hint)

@@ -113,22 +113,28 @@ def _outcome(file: Found | Unusable, reader: FileReader) -> Outcome:
     """What came of one file of a folder; one that does not belong there is a single problem."""
     outcome = Outcome(file.path, Report(reader.sources))
     if isinstance(file, Unusable):
-        outcome.report.add(*_cannot_read(file.path, file.reason))
+        outcome.report.add(*_cannot_read(file.path, file.reason, is_forbidden=file.is_forbidden))
         return outcome
     try:
         outcome = reader.read(file.path)
     except UnreadableInput as error:
         outcome.report.add("unreadable-document", Place(file.path), error.message, error.hint)
     except OSError as error:
-        outcome.report.add(*_cannot_read(file.path, error.strerror or str(error)))
+        is_forbidden = isinstance(error, PermissionError)
+        outcome.report.add(*_cannot_read(file.path, error.strerror or str(error), is_forbidden=is_forbidden))
     else:
         if outcome.report.problems and not outcome.described and _is_foreign(outcome):
             outcome.report.problems[:] = [_not_a_catalog_file(outcome)]
     return outcome
 
 
-def _cannot_read(path: str, reason: str) -> tuple[str, Place, str, str]:
-    fix = f"name it in .indexignore, or take it out of the folder: {os.path.basename(path)}"
+def _cannot_read(path: str, reason: str, *, is_forbidden: bool) -> tuple[str, Place, str, str]:
+    # opm looks into every folder, also into one that .indexignore names.
+    fix = (
+        "give the user who runs everpath, and opm, the right to read it"
+        if is_forbidden
+        else f"name it in .indexignore, or take it out of the folder: {os.path.basename(path)}"
+    )
     return "unreadable-document", Place(path), f"opm cannot read {path}: {reason}", fix
 
 

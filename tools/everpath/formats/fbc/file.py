@@ -13,7 +13,7 @@ from everpath.formats.fbc.documents import Chunk, Document, Flaw, is_json, json_
 from everpath.formats.fbc.fields import Report, described
 from everpath.formats.sources import Sources
 from everpath.formats.text import json_text
-from everpath.formats.text.parsed import Parsed, Remark, TextProblem, byte_offset
+from everpath.formats.text.parsed import UTF_8, Parsed, Remark, TextProblem, byte_offset
 from everpath.model import Place
 
 if TYPE_CHECKING:
@@ -62,9 +62,10 @@ class FileReader:
         """Read one file to its end. Raises `UnreadableInput` or OSError when it cannot be read."""
         outcome = Outcome(file, Report(self.sources))
         with self.sources.open(file) as stream:
-            if (reason := _why_binary(stream)) is not None:
-                fix = "save it as UTF-8; if it is no part of the catalog, name it in .indexignore"
-                outcome.report.add("unreadable-document", Place(file), reason, fix)
+            if (binary := _why_binary(stream)) is not None:
+                reason, offset, fix = binary
+                fix = f"{fix}; if it is no part of the catalog, name it in .indexignore"
+                outcome.report.add("unreadable-document", Place(file, offset), reason, fix)
             elif is_json(stream):
                 self._read_json(stream, outcome)
             else:
@@ -96,9 +97,8 @@ class FileReader:
             parsed = self._completed(skeleton, document)
         except TextProblem as problem:
             outcome.documents += 1
-            _report_unparsable(
-                problem.message, document.offset + _byte(document.text, problem.index), outcome
-            )
+            at = document.offset + _byte(document.text, problem.index)
+            _report_unparsable(problem.message, at, problem.fix, outcome)
         else:
             self._take(parsed, document.offset, outcome, document.text)
 
@@ -131,7 +131,7 @@ class FileReader:
             if outcome.documents <= 1 and self._continues_as_yaml(stopped.behind, outcome):
                 return True
             outcome.documents += 1
-            _report_unparsable(stopped.message, stopped.at, outcome)
+            _report_unparsable(stopped.message, stopped.at, stopped.fix, outcome)
         return False
 
     def _continues_as_yaml(self, start: int, outcome: Outcome) -> bool:
@@ -168,9 +168,10 @@ class FileReader:
 class _Stopped(Exception):
     """An object of a JSON stream that is none: where that shows, and where the one before it ended."""
 
-    def __init__(self, message: str, at: int, behind: int) -> None:
-        super().__init__(message)
-        self.message = message
+    def __init__(self, problem: TextProblem, at: int, behind: int) -> None:
+        super().__init__(problem.message)
+        self.message = problem.message
+        self.fix = problem.fix
         self.at = at
         self.behind = behind
 
@@ -188,7 +189,7 @@ def _json_values(chunk: Chunk) -> Iterator[tuple[Parsed, int]]:
     except json_text.JsonProblem as problem:
         at = chunk.offset + _byte(chunk.text, problem.index)
         gap = _REST_OF_LINE.match(text, end)
-        raise _Stopped(problem.message, at, offset + (_size(text, *gap.span()) if gap else 0)) from problem
+        raise _Stopped(problem, at, offset + (_size(text, *gap.span()) if gap else 0)) from problem
 
 
 def _byte(text: bytes, index: int) -> int:
@@ -213,26 +214,30 @@ def _check_yaml(text: bytes) -> None:
     yaml11.check(text)
 
 
-def _why_binary(stream: BinaryIO) -> str | None:
-    """Why a file cannot be text in UTF-8, from its first bytes."""
+def _why_binary(stream: BinaryIO) -> tuple[str, int, str] | None:
+    """Why a file cannot be text in UTF-8, from its first bytes; where that shows, and what mends it."""
     head = stream.read(_SNIFFED)
     if head.startswith(_UTF16):
-        return "the file is UTF-16, and opm reads UTF-8"
-    return "the file is binary: it holds a null byte" if b"\0" in head else None
+        return "the file is UTF-16, and opm reads UTF-8", 0, UTF_8
+    if (at := head.find(b"\0")) < 0:
+        return None
+    return "the file is binary: it holds a null byte", at, "remove the null bytes"
 
 
 def _report_flaw(flaw: Flaw, outcome: Outcome) -> None:
-    fixes = {"bad-separator": "put --- on a line of its own"}
+    fixes = {
+        "bad-separator": "put --- on a line of its own",
+        "unreadable-document": "no document of a catalog is that large: see what made the file",
+    }
     outcome.documents += flaw.kind == "unreadable-document"
     outcome.report.about(None)
     outcome.report.add(flaw.kind, Place(outcome.file, flaw.offset), flaw.message, fixes.get(flaw.kind))
 
 
-def _report_unparsable(message: str, offset: int, outcome: Outcome) -> None:
+def _report_unparsable(message: str, offset: int, fix: str | None, outcome: Outcome) -> None:
     outcome.report.about(None)
-    outcome.report.add(
-        "unreadable-document", Place(outcome.file, offset), f"the document does not parse: {message}"
-    )
+    said = f"the document does not parse: {message}"
+    outcome.report.add("unreadable-document", Place(outcome.file, offset), said, fix)
 
 
 def _report_remark(remark: Remark, offset: int, text: bytes, outcome: Outcome) -> None:

@@ -35,6 +35,7 @@ class Unusable(NamedTuple):
     path: str
     reason: str
     is_folder: bool = False
+    is_forbidden: bool = False
 
 
 _Item = tuple[tuple[str, ...], Found | Unusable]
@@ -93,7 +94,8 @@ def _walk(entries: list[os.DirEntry[str]]) -> Iterator[_Item]:
         try:
             below = _sorted(entry.path)
         except OSError as error:
-            yield parts, Unusable(entry.path, error.strerror or str(error), is_folder=True)
+            is_forbidden = isinstance(error, PermissionError)
+            yield parts, Unusable(entry.path, error.strerror or str(error), True, is_forbidden)
         else:
             stack.extend(((*parts, child.name), child) for child in reversed(below))
 
@@ -102,7 +104,8 @@ def _examined(entry: os.DirEntry[str]) -> Found | Unusable:
     try:
         status = entry.stat()
     except OSError as error:
-        return Unusable(entry.path, error.strerror or str(error))
+        forbidden = isinstance(error, PermissionError)
+        return Unusable(entry.path, error.strerror or str(error), is_forbidden=forbidden)
     if stat.S_ISREG(status.st_mode):
         return Found(entry.path, status.st_size)
     if stat.S_ISDIR(status.st_mode):

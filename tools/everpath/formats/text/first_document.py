@@ -17,12 +17,13 @@ _MANY_BRACKETS: Final = 5_000
 
 
 class Broken(Exception):
-    """Text that does not parse; `offset` is the byte where it shows."""
+    """Text that does not parse; `offset` is the byte where it shows, `fix` what mends it if not syntax."""
 
-    def __init__(self, message: str, offset: int) -> None:
-        super().__init__(message, offset)
+    def __init__(self, message: str, offset: int, fix: str | None = None) -> None:
+        super().__init__(message, offset, fix)
         self.message = message
         self.offset = offset
+        self.fix = fix
 
 
 class FirstDocument(NamedTuple):
@@ -59,4 +60,4 @@ def check_text(data: bytes) -> None:
 
 
 def _broken(data: bytes, problem: TextProblem) -> Broken:
-    return Broken(problem.message, min(byte_offset(data, problem.index), len(data)))
+    return Broken(problem.message, min(byte_offset(data, problem.index), len(data)), problem.fix)

@@ -13,6 +13,8 @@ from typing import Any, Final, NoReturn
 from everpath.formats.text.parsed import (
     MAX_DEPTH,
     MAX_EXACT,
+    TOO_DEEP,
+    UTF_8,
     Parsed,
     Pointer,
     Remark,
@@ -23,6 +25,11 @@ from everpath.formats.text.parsed import (
 # An escape that is half of a pair of surrogates, or both halves.
 _HALF_PAIR: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _BLANKS: Final = re.compile(r"[ \t\r\n]*")
+
+
+#: What mends text that is not JSON, and text that stops before it ends.
+_SYNTAX: Final = "correct the JSON here: commas between values and none after the last, double quotes"
+_CUT: Final = "the JSON ends too soon: write the file anew, or close what is open"
 
 
 class JsonProblem(TextProblem):
@@ -52,7 +59,7 @@ def characters(text: bytes) -> str:
         return text.decode("utf-8")
     except UnicodeDecodeError as error:
         before = text[: error.start].decode("utf-8")
-        raise _problem(before, len(before), "not UTF-8") from error
+        raise _problem(before, len(before), "not UTF-8", UTF_8) from error
 
 
 def parse_at(text: str, start: int) -> tuple[Parsed, int]:
@@ -61,7 +68,8 @@ def parse_at(text: str, start: int) -> tuple[Parsed, int]:
     try:
         value, end, remarks = _decoded(text, begin)
     except JSONDecodeError as error:
-        raise _problem(text, error.pos, error.msg) from error
+        is_cut = error.pos >= len(text.rstrip()) or error.msg.startswith("Unterminated string")
+        raise _problem(text, error.pos, error.msg, _CUT if is_cut else _SYNTAX) from error
     except _Refused as error:
         raise _problem(text, begin, str(error)) from error
     except RecursionError as error:
@@ -96,13 +104,13 @@ def behind_blanks(text: str, start: int) -> int:
     return found.end() if found else start
 
 
-def _problem(text: str, index: int, message: str) -> JsonProblem:
+def _problem(text: str, index: int, message: str, fix: str | None = None) -> JsonProblem:
     line, column = text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index)
-    return JsonProblem(line, column, message, index)
+    return JsonProblem(line, column, message, index, fix=fix or _SYNTAX)
 
 
 def _too_deep(text: str, index: int) -> JsonProblem:
-    return _problem(text, index, f"nested deeper than {MAX_DEPTH}")
+    return _problem(text, index, f"nested deeper than {MAX_DEPTH}", TOO_DEEP)
 
 
 def _depth(value: Any) -> int:

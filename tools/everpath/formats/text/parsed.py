@@ -5,6 +5,8 @@ from __future__ import annotations
 __all__ = [
     "MAX_DEPTH",
     "MAX_EXACT",
+    "TOO_DEEP",
+    "UTF_8",
     "Parsed",
     "Pointer",
     "Remark",
@@ -25,15 +27,26 @@ MAX_DEPTH: Final = 500
 MAX_EXACT: Final = 2**53
 
 
-class TextProblem(Exception):
-    """Text opm cannot parse. Line and column count from 1, `index` from 0, in characters of that text."""
+#: What mends text that is nested too deep, and text in another encoding.
+TOO_DEEP: Final = "nothing of a catalog nests that deep: see what made the file, and make it anew"
+UTF_8: Final = "save the file as UTF-8"
 
-    def __init__(self, line: int, column: int, message: str, index: int = 0) -> None:
+
+class TextProblem(Exception):
+    """Text opm cannot parse. Line and column count from 1, `index` from 0, in characters of that text.
+
+    `fix` is what mends it, where that is something else than to write YAML as it should be.
+    """
+
+    def __init__(
+        self, line: int, column: int, message: str, index: int = 0, *, fix: str | None = None
+    ) -> None:
         super().__init__(f"line {line}, column {column}: {message}")
         self.line = line
         self.column = column
         self.message = message
         self.index = index
+        self.fix = fix
 
 
 class Remark(NamedTuple):

@@ -19,6 +19,8 @@ import yaml
 from everpath.formats.text.parsed import (
     MAX_DEPTH,
     MAX_EXACT,
+    TOO_DEEP,
+    UTF_8,
     Parsed,
     Pointer,
     Remark,
@@ -30,6 +32,10 @@ from everpath.formats.text.scalars import Tagless, key_text, resolve, resolve_ta
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _NO_KEY: Final = object()
 _MERGE: Final = "<<"
+
+
+#: What mends aliases that nobody can unfold.
+_ALIASES: Final = "write the value out in the place of the alias"
 
 
 class YamlProblem(TextProblem):
@@ -73,7 +79,9 @@ def _problem(error: yaml.YAMLError, text: bytes) -> YamlProblem:
     if isinstance(error, yaml.reader.ReaderError):
         before = text[: error.position].decode("utf-8", "surrogateescape")
         line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
-        return YamlProblem(line, column, str(error.reason), len(before))
+        is_text = "control characters" in str(error.reason)
+        fix = "remove this character, or write it as an escape in double quotes" if is_text else UTF_8
+        return YamlProblem(line, column, str(error.reason), len(before), fix=fix)
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     message = str(getattr(error, "problem", None) or error)
     if mark is None:
@@ -152,17 +160,17 @@ class _Builder:
             raise _at(event, f"unknown anchor {event.anchor!r}")
         known = self.anchors[event.anchor]
         if known is None:
-            raise _at(event, f"anchor {event.anchor!r} contains itself")
+            raise _at(event, f"anchor {event.anchor!r} contains itself", _ALIASES)
         value, size = known
         self.nodes += size
         self.unfolded += size
         if self.unfolded > 100 and self.nodes > 1000 and self.unfolded > _allowed(self.nodes) * self.nodes:
-            raise _at(event, "aliases unfold to too much (an alias bomb?)")
+            raise _at(event, "aliases unfold to too much (an alias bomb?)", _ALIASES)
         return value
 
     def _open(self, value: Any, event: Any) -> None:
         if len(self.frames) >= MAX_DEPTH:
-            raise _at(event, f"nested deeper than {MAX_DEPTH}")
+            raise _at(event, f"nested deeper than {MAX_DEPTH}", TOO_DEEP)
         if event.anchor is not None:
             self.anchors[event.anchor] = None
         self.frames.append(_Frame(value, event.anchor, self.nodes))
@@ -237,9 +245,9 @@ def _is_nothing(event: Any) -> bool:
     return isinstance(event, yaml.ScalarEvent) and event.value == "" and bool(event.implicit[0])
 
 
-def _at(event: Any, message: str) -> YamlProblem:
+def _at(event: Any, message: str, fix: str | None = None) -> YamlProblem:
     mark = event.start_mark
-    return YamlProblem(mark.line + 1, mark.column + 1, message, mark.index)
+    return YamlProblem(mark.line + 1, mark.column + 1, message, mark.index, fix=fix)
 
 
 def _allowed(nodes: int) -> float:

@@ -1,0 +1,65 @@
+"""What cannot be read has many causes, and each its own remedy, told where it shows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bundles import read_bundle, write, write_bundle
+from everpath.formats.positions import locate
+from everpath.formats.sources import Sources
+from everpath.rules.check import Selection, check
+from readings import read
+
+DEEP = 600
+BOMB = "\n".join(
+    ["schema: x", "a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    + [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 12)]
+)
+
+TEXTS = {
+    "alias bomb": (BOMB.encode(), "write the value out in the place of the alias"),
+    "an anchor in itself": (b"schema: &a [*a]", "write the value out in the place of the alias"),
+    "deep YAML": (b"schema: " + b"[" * DEEP, "nothing of a catalog nests that deep"),
+    "deep JSON": (b'{"a": ' + b"[" * DEEP + b"]" * DEEP + b"}", "nothing of a catalog nests that deep"),
+    "Latin-1 in YAML": (b"schema: caf\xe9\n", "save the file as UTF-8"),
+    "Latin-1 in JSON": (b'{"schema": "caf\xe9"}', "save the file as UTF-8"),
+    "UTF-16": ("schema: x\n".encode("utf-16"), "save the file as UTF-8; if it is no part of the catalog"),
+    "a control character": (b"schema: \x07\n", "remove this character"),
+    "JSON cut between values": (b'{"schema": "x", ', "the JSON ends too soon"),
+    "JSON cut in a word": (b'{"schema": "x', "the JSON ends too soon"),
+    "JSON without a colon": (b'{"schema": "x"}\n' * 2 + b'{"schema" "x"}\n', "correct the JSON here"),
+    "a null byte": (b"schema: x\n\0", "remove the null bytes; if it is no part of the catalog"),
+    "YAML": (b"schema: a: b\n", "correct the text here: quote what holds ': '"),
+}
+
+
+@pytest.mark.parametrize(("text", "fix"), TEXTS.values(), ids=TEXTS)
+def test_the_fix_is_for_what_is_wrong(tmp_path: Path, text: bytes, fix: str) -> None:
+    (tmp_path / "catalog.yaml").write_bytes(text)
+    selection = Selection(rules=frozenset({"EP001"}))
+    [finding] = check(read(tmp_path / "catalog.yaml"), selection).findings
+    assert str(finding.fix).startswith(fix)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column"),
+    [
+        (b"---\nschema: x\n---\nname: y\n\0\0", 5, 1),
+        (b"schema: x\nname: a\0b\n", 2, 8),
+        ("# caf\u00e9\nname: \u00e9\0\n".encode(), 2, 8),
+    ],
+)
+def test_a_null_byte_is_pointed_at(tmp_path: Path, text: bytes, line: int, column: int) -> None:
+    (tmp_path / "catalog.yaml").write_bytes(text)
+    [problem] = read(tmp_path / "catalog.yaml").problems
+    found = locate(problem.place, Sources())
+    assert (found.line, found.column) == (line, column)
+
+
+def test_the_fix_of_a_bundle_s_file_is_for_what_is_wrong_too(tmp_path: Path) -> None:
+    write_bundle(tmp_path)
+    write(tmp_path, {"metadata/annotations.yaml": "annotations: &a [*a]\n"})
+    fixes = {problem.fix for problem in read_bundle(tmp_path).problems}
+    assert "write the value out in the place of the alias" in fixes
