@@ -92,6 +92,42 @@ def test_versions_that_a_range_matches_are_those_that_could_be_read(
     assert answer.err == "warning: 1 part could not be read; everpath validate-graph says which\n"
 
 
+@pytest.mark.parametrize(
+    ("missing", "said"),
+    [
+        ("nowhere", "cannot read nowhere: No such file or directory"),
+        ("empty", "empty holds no catalog"),
+    ],
+)
+@pytest.mark.parametrize("is_first", [True, False])
+def test_of_several_paths_those_that_can_be_read_are_judged(
+    everpath: Everpath, here: Path, missing: str, said: str, is_first: bool
+) -> None:
+    (here / "empty").mkdir()
+    (here / "other").mkdir()
+    write_fbc(here / "other", "b: a\nc: a\na", "op")
+    paths = (missing, "other") if is_first else ("other", missing)
+    answer = everpath("validate-graph", *paths, "--select", "fork", "-o", "concise")
+    assert answer.code == 3
+    assert "EP203" in answer.out
+    assert answer.err.startswith(f"error: {said}\nhint: ")
+
+
+def test_a_package_may_be_in_the_path_that_could_not_be_read(everpath: Everpath, here: Path) -> None:
+    (here / "other").mkdir()
+    write_fbc(here / "other", "b: a\na", "op")
+    assert everpath("validate-graph", "other", "nowhere", "-p", "third").code == 3
+
+
+def test_of_paths_of_which_none_can_be_read_there_is_no_report(everpath: Everpath) -> None:
+    answer = everpath("validate-graph", "nowhere", "neither")
+    assert (answer.code, answer.out) == (3, "")
+    assert answer.err.splitlines()[0] == (
+        "error: cannot read nowhere: No such file or directory; "
+        "cannot read neither: No such file or directory"
+    )
+
+
 def test_a_configured_package_that_is_not_there_is_named(everpath: Everpath, here: Path) -> None:
     (here / "everpath.yaml").write_text("packages: [other]\n")
     answer = everpath("why", "catalog", "--installed", "1.0.0")

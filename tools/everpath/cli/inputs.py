@@ -55,6 +55,8 @@ class Inputs:
         self.sources = Sources()
         self.names = Names()
         self.unread = 0
+        #: Why paths could not be read at all, of which the others were.
+        self.missed: list[UnreadableInput] = []
 
     @property
     def chosen(self) -> Sequence[str]:
@@ -125,6 +127,12 @@ class Inputs:
         near = get_close_matches(name, sorted(names), n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"`everpath list {kind}s` lists what there is"
         return missing(f"no {kind} is called {name!r}", hint, self.unread)
+
+    def refuse_missed(self, *, all_of_them: bool = False) -> None:
+        """Raise UnreadableInput for the paths that could not be read; or only if there was no other."""
+        if self.missed and (not all_of_them or len(self.missed) == len(self.chosen)):
+            said = "; ".join(error.message for error in self.missed)
+            raise UnreadableInput(said, hint=self.missed[0].hint, file=self.missed[0].file)
 
     def no_package(self) -> EverpathError:
         """The error of a question about a package where there is none."""

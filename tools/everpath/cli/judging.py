@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from everpath.cli import forks
 from everpath.cli.image_inputs import local
 from everpath.cli.inputs import Inputs, Names
+from everpath.errors import UnreadableInput
 from everpath.formats.reading import Progress, prepare
 from everpath.formats.shares import WHOLE, Share
 from everpath.formats.sources import MEBIBYTE, STANDARD_INPUT
@@ -88,11 +89,18 @@ def judgements(
 ) -> Iterator[Judgement]:
     """A judgement on each input, or on each share of it, read when it is its turn.
 
+    One that cannot be read at all is noted, and the others are judged all the same.
     `jobs` is the number of processes; None for as many as the input is worth.
     """
     judging = _Judging(selection, definitions)
-    for path in (local(chosen, progress) for chosen in inputs.chosen):
-        for part in _parts(inputs, path, judging, _processes(path, jobs), progress):
+    for chosen in inputs.chosen:
+        try:
+            path = local(chosen, progress)
+            parts = _parts(inputs, path, judging, _processes(path, jobs), progress)
+        except UnreadableInput as error:
+            inputs.missed.append(error)
+            continue
+        for part in parts:
             inputs.note(part.names)
             yield part.judgement
 

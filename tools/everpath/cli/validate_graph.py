@@ -122,11 +122,14 @@ def _validate(request: Request) -> int:
     with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
         judged = judgements(inputs, selection, request.jobs, progress, _definitions(request))
         report = concluded(judged, selection, waivers=config.waivers, today=today())
-    # What was asked for may be in what could not be read, which the report is about.
-    if not report.unreadable:
+    inputs.refuse_missed(all_of_them=True)
+    # What was asked for may be in what could not be read, which is told anyway.
+    if not report.unreadable and not inputs.missed:
         inputs.verify(selection.packages, selection.channels)
     outcome = outcome_of(request, config, report, inputs.locate, selection.subjects, "validate-graph")
-    return tell_report(request, config, outcome, output, began)
+    code = tell_report(request, config, outcome, output, began)
+    inputs.refuse_missed()
+    return code
 
 
 def _selection(request: Request, config: Config) -> Selection:
