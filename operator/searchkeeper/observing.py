@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["observe", "with_namesakes"]
+__all__ = ["observe", "security_in_force", "with_namesakes"]
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,9 +18,9 @@ from searchkeeper.images import version_in
 from searchkeeper.kube import Kube
 from searchkeeper.observed import ClusterView, Observed, Pod, PoolView, SetView
 from searchkeeper.remembering import of_the_same
-from searchkeeper.resources.codec import cluster_spec, pool_spec, records
+from searchkeeper.resources.codec import cluster_spec, pool_spec, records, security_spec
 from searchkeeper.resources.conformity import spec_in
-from searchkeeper.resources.specs import ClusterSpec, PoolSpec, Storage
+from searchkeeper.resources.specs import ClusterSpec, PoolSpec, Security, Storage
 from searchkeeper.upgrade.journal import Journal
 from searchkeeper.versions import Release
 from searchkeeper.writes import Key, Manifest
@@ -92,6 +92,13 @@ def _cluster(key: Key, raw: Manifest) -> ClusterView:
         remembered,
         flaw,
     )
+
+
+def security_in_force(raw: Manifest) -> Security:
+    """What an upgrade has locked, or else what is written: also where the rest of that cannot be read."""
+    lock = Journal(records(raw.get("status") or {}).ledger).lock
+    locked = None if lock is None else _locked(lock)
+    return security_spec(raw.get("spec")) if locked is None else locked.security
 
 
 def _in_force(written: ClusterSpec, lock: str | None) -> ClusterSpec:

@@ -667,6 +667,13 @@ TABLE = (
         SCALING + "test_an_upgrade_and_fewer_nodes_in_one_edit_come_one_after_the_other",
     ),
     Guard(
+        "the lock has the security that stands",
+        lambda patch: patch.setattr(scene, "security_standing", lambda _, __, written: dict(written)),
+        "stories/test_locks.py::"
+        "test_other_certificates_that_are_asked_for_together_with_an_upgrade_come_after_it",
+        ("b",),
+    ),
+    Guard(
         "whoever stays gets shards again",
         gone(leaving, "forgiven"),
         SCALING + "test_whoever_may_stay_after_all_gets_shards_again",

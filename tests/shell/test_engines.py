@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import CLUSTER, asked_for, settled, status
+from operators_at_work import CLUSTER, asked_for, edited, settled, status
 from searchkeeper.embedded.cluster import removed
 from searchkeeper.embedded.world import World
 from searchkeeper.engine.calls import SetAllocation
@@ -18,6 +18,7 @@ from searchkeeper.engine.view import Allocation, EngineView, Unreachable
 from searchkeeper.kube import Unavailable
 from searchkeeper.shell.engines import StandIn, _access, drivers
 from searchkeeper.writes import Delete, Key
+from tales import until
 
 
 def secret(world: World, name: str, **data: str | bytes) -> None:
@@ -37,6 +38,21 @@ def test_certificates_and_credentials_come_from_the_secrets_that_the_spec_names(
     secret(world, "admin", username="root", password="12345")
 
     assert _access(world, CLUSTER, None) == Access("https://logs.search.svc:9200", "root", "12345", "PEM")
+
+
+@pytest.mark.parametrize("wanted", ["other", None])
+def test_while_an_upgrade_is_under_way_the_certificates_that_nodes_have_are_trusted(
+    wanted: str | None,
+) -> None:
+    """I11: whatever is written meanwhile, they get it afterwards."""
+    world = asked_for(security={"tlsSecret": "tls"})
+    secret(world, "tls", ca_crt="PEM")
+    secret(world, "other", ca_crt="other PEM")
+    settled(world, "0.4.0")
+    until(lambda world: "upgrade/lock" in status(world)["ledger"], edited(world, version="3.4.0"))
+    edited(world, security={"tlsSecret": wanted})
+
+    assert _access(world, CLUSTER, None) == Access("https://logs.search.svc:9200", authority="PEM")
 
 
 def test_of_a_secret_only_what_is_needed_has_to_be_text() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = [
     "BOOTSTRAPPER",
+    "CERTIFICATES_VOLUME",
     "CONFIGURATION",
     "CREDENTIALS",
     "FINALIZER",
@@ -40,6 +41,8 @@ SETTINGS_FILE: Final = "opensearch.yml"
 ROLELESS_FILE: Final = "coordinating.yml"
 # The entries of a Secret with credentials that are read; whatever else it has is nobody's business.
 CREDENTIALS: Final = ("username", "password")
+# The volume of a node's certificates.
+CERTIFICATES_VOLUME: Final = "certificates"
 HTTP_PORT: Final = 9200
 TRANSPORT_PORT: Final = 9300
 # By which a node learns what it does, and who begins a cluster.

@@ -105,9 +105,8 @@ def _mounts(deployed: Deployed) -> list[dict[str, Any]]:
     """Single files: beside them is what the image has there, and what the engine makes at its start."""
     mounts = [_file("config", f"config/{names.SETTINGS_FILE}")]
     if deployed.certificates is not None:
-        mounts.append(
-            {"name": "certificates", "mountPath": f"{_HOME}/config/{CERTIFICATES}", "readOnly": True}
-        )
+        path = f"{_HOME}/config/{CERTIFICATES}"
+        mounts.append({"name": names.CERTIFICATES_VOLUME, "mountPath": path, "readOnly": True})
     if deployed.has_users:
         mounts.append(_file("users", f"config/opensearch-security/{_USERS_FILE}"))
     return [*mounts, {"name": "data", "mountPath": f"{_HOME}/data"}]
@@ -121,7 +120,8 @@ def _file(volume: str, path: str) -> dict[str, Any]:
 def _volumes(deployed: Deployed, pool: PoolSpec) -> list[dict[str, Any]]:
     volumes: list[dict[str, Any]] = [{"name": "config", **_settings(deployed, pool)}]
     if deployed.certificates is not None:
-        volumes.append({"name": "certificates", "secret": {"secretName": deployed.certificates}})
+        secret = {"secretName": deployed.certificates}
+        volumes.append({"name": names.CERTIFICATES_VOLUME, "secret": secret})
     if deployed.has_users:
         volumes.append({"name": "users", "emptyDir": {}})
     if pool.storage.ephemeral:

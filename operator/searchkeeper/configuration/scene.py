@@ -8,10 +8,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 from searchkeeper.configuration import names
 from searchkeeper.configuration.deployed import Deployed
 from searchkeeper.configuration.manifests import stateful_set
+from searchkeeper.configuration.standing import dashboards_standing, security_standing
 from searchkeeper.engine.view import EngineView
 from searchkeeper.observed import Observed, PoolView
 from searchkeeper.resources.codec import cluster_spec, pool_spec, pools_json
@@ -42,13 +44,15 @@ class Scene:
 
     @property
     def spec_to_lock(self) -> str:
-        """What is deployed at this moment, as a spec: pools as they stand, whatever else is wanted of them.
-
-        Scaling that was asked for together with an upgrade is thereby asked for again when it is over.
-        """
-        pools = pools_json(each for each in map(self._standing, self.seen.pools) if each is not None)
-        written = {**json.loads(self.seen.cluster.written), "pools": pools}
-        return json.dumps(written, sort_keys=True, separators=(",", ":"))
+        """What is deployed at this moment, as a spec, whatever else is wanted of it."""
+        written = json.loads(self.seen.cluster.written)
+        stands = {
+            **written,
+            "pools": pools_json(each for each in map(self._standing, self.seen.pools) if each is not None),
+            "security": self._security_standing(written.get("security") or {}),
+            "dashboards": dashboards_standing(self._dashboards, written.get("dashboards") or {}),
+        }
+        return json.dumps(stands, sort_keys=True, separators=(",", ":"))
 
     @property
     def lighter_lock(self) -> str | None:
@@ -200,6 +204,16 @@ class Scene:
             return None
         spec, found = pool_spec(pool.spec.name, child["spec"]), pool.stateful_set
         return spec if found is None else replace(spec, replicas=found.replicas)
+
+    def _security_standing(self, written: Mapping[str, Any]) -> dict[str, Any]:
+        sets = (each for key, each in sorted(self.seen.objects.items()) if key.kind == "StatefulSet")
+        own = (self.seen.objects[each] for each in self.own_secrets if each in self.seen.objects)
+        return security_standing(sets, own, written)
+
+    @property
+    def _dashboards(self) -> Manifest | None:
+        name = names.dashboards(self.seen.cluster.key.name)
+        return self.seen.objects.get(self.key("apps/v1", "Deployment", name))
 
     def _is_settled(self, pool: PoolView) -> bool:
         found = pool.stateful_set

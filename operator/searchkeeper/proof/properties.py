@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, TypeAlias
 
+from searchkeeper.configuration import names
 from searchkeeper.configuration.procedures import CLUSTER, POOL
 from searchkeeper.embedded.manifests import value
 from searchkeeper.embedded.world import State
@@ -83,11 +84,14 @@ def settings_are_written_down_first(step: Step) -> str | None:
 
 
 def locked_specs_wait(step: Step) -> str | None:
-    """I11: while an upgrade is under way, pools are as they were when it began.
+    """I11: while an upgrade is under way, pools and certificates are as they were when it began.
 
     But for nodes that are no part of the engine: the lock may let go of those.
     """
     lock, later = _locked(step.before), _locked(step.after)
+    if lock and step.key is not None and step.key.kind == "StatefulSet":
+        new = sorted(_certificates(step.after) - _certificates(step.before))
+        return f"{step.key.name} gets the certificates of {', '.join(new)} under lock" if new else None
     released = [name for pool in lock.keys() & later.keys() for name in _released(step, pool, lock, later)]
     if released:
         return f"{', '.join(sorted(released))} is let out of the lock"
@@ -106,6 +110,13 @@ def _locked(moment: Moment) -> _Pools:
     lock = moment.journal.lock
     found = [] if lock is None else json.loads(lock)["pools"]
     return {f"{moment.key.name}-{each['name']}": each for each in found}
+
+
+def _certificates(moment: Moment) -> set[str]:
+    """The Secrets that any node mounts, or would if it were made anew."""
+    pods = [each["spec"]["template"] for each in moment.all_of("StatefulSet").values()]
+    volumes = (each for pod in pods for each in pod["spec"].get("volumes") or ())
+    return {each["secret"]["secretName"] for each in volumes if each["name"] == names.CERTIFICATES_VOLUME}
 
 
 def _released(step: Step, pool: str, lock: _Pools, later: _Pools) -> Iterator[str]:

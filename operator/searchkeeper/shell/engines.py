@@ -19,7 +19,7 @@ from searchkeeper.engine.http import Access
 from searchkeeper.engine.opensearch import OpenSearch
 from searchkeeper.engine.view import EngineView, Unreachable
 from searchkeeper.kube import Kube, KubeError
-from searchkeeper.resources.codec import security_spec
+from searchkeeper.observing import security_in_force
 from searchkeeper.secrets import lacking, text_in
 from searchkeeper.writes import Key, Manifest
 
@@ -64,8 +64,9 @@ def _access(kube: Kube, key: Key, url: str | None) -> Access:
     """Read afresh: whoever rotates a password need not restart the operator. Raises KubeError, NoEntry.
 
     An engine that is not encrypted does not ask who somebody is, and is not told where anybody may listen.
+    While an upgrade is under way nodes have what it has locked, whatever is written meanwhile.
     """
-    security = security_spec((kube.get(key) or {}).get("spec"))
+    security = security_in_force(kube.get(key) or {})
     is_encrypted = security.tls_secret is not None
     where = url or client_url(key.name, key.namespace, is_encrypted=is_encrypted)
     if security.tls_secret is None:
