@@ -21,6 +21,7 @@ class Pod:
 
     `problem` is what the kubelet or the scheduler complains of, in one word, when the pod is not ready.
     `has_started` is whether its process ran at least for a moment: long enough to write to its volume.
+    `roles` are those that it was made with, whatever its pool is to do by now; None where nobody knows.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Pod:
     is_terminating: bool = False
     problem: str | None = None
     has_started: bool = False
+    roles: frozenset[str] | None = None
 
     @property
     def ordinal(self) -> int:

@@ -274,7 +274,15 @@ def _pod(pod: Manifest) -> Pod:
         "deletionTimestamp" in metadata,
         _problem(status),
         any(map(_has_run, status.get("containerStatuses") or ())),
+        _roles(pod),
     )
+
+
+def _roles(pod: Manifest) -> frozenset[str] | None:
+    """As its environment has them. A node that only coordinates has none."""
+    variables = pod["spec"]["containers"][0].get("env") or ()
+    given = (str(each.get("value", "")) for each in variables if each["name"] == names.ROLES)
+    return next((frozenset(filter(None, each.split(","))) for each in given), None)
 
 
 def _has_run(container: Mapping[str, Any]) -> bool:

@@ -397,6 +397,17 @@ TABLE = (
         "upgrade/test_order.py::test_the_elected_manager_goes_last_of_all",
     ),
     Guard(
+        "the order is that of what nodes are",
+        lambda patch: patch.setattr(order, "_manages", lambda pool: pool.spec.votes),
+        UPGRADES + "test_a_major_upgrade_goes_by_what_nodes_are_not_by_what_they_are_to_become",
+        (4,),
+    ),
+    Guard(
+        "its pool last of its kind",
+        gone(order, "_elected"),
+        "upgrade/test_order.py::test_of_pools_of_one_kind_that_with_the_elected_manager_goes_last",
+    ),
+    Guard(
         "lock",
         lambda patch: patch.setattr(observing, "_in_force", lambda written, _: written),
         TURNING + "test_an_edit_during_the_way_back_is_applied_after_it",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import pytest
@@ -185,6 +185,17 @@ def test_what_only_the_target_makes_legal_is_not_refused_for_ever() -> None:
     until(lambda world: status(world)["upgrade"].get("pool") == "managers", world)
     settled(edited(world, version="3.4.0"), "0.4.0")
     assert status(world)["engineVersion"] == "3.4.0"
+
+
+@pytest.mark.parametrize("moment", [1, 4, 7, 10])
+def test_a_major_upgrade_goes_by_what_nodes_are_not_by_what_they_are_to_become(moment: int) -> None:
+    """I3: nodes that are to get votes have none yet when the version is raised, and cannot come last."""
+    both = pool("both", 3, "data", "cluster_manager")
+    world = running(both, pool("routers", 2, "coordinating"))
+    edited(world, pools=[both, pool("routers", 2, "coordinating", "cluster_manager")])
+    next(islice(unfolding(world), moment, None))
+    settled(edited(world, version="3.4.0"), "0.4.0")
+    assert set(versions(world).values()) == {"3.4.0"}
 
 
 def test_no_upgrade_begins_in_a_cluster_that_is_not_well() -> None:

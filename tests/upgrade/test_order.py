@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from searchkeeper.engine.view import EngineView
+from searchkeeper.observed import PoolView
 from searchkeeper.upgrade.order import candidates, pools_in_order
 from worlds import NEW, engine, pod, pool
 
@@ -40,6 +42,40 @@ def test_whoever_gives_shards_or_votes_away_goes_after_who_may_get_them(lost: st
     giving = replace(before, spec=replace(before.spec, roles=frozenset({kept})))
     view = engine([before, pool("getting", 3, roles=kept)])
     assert pools_in_order([giving, getting], view, leaves_major=False) == (getting, giving)
+
+
+def led_by(name: str, *pools: PoolView) -> EngineView:
+    nodes = (replace(node, is_elected=node.name == name) for node in engine(pools).nodes)
+    return engine(pools, nodes=tuple(nodes))
+
+
+def test_of_pools_of_one_kind_that_with_the_elected_manager_goes_last() -> None:
+    zones = [pool(f"zone{n}", 1, roles="cluster_manager") for n in range(3)]
+    ordered = pools_in_order([*zones, DATA], led_by("zone0-0", *zones, DATA), leaves_major=False)
+    assert [each.spec.name for each in ordered] == ["data", "zone1", "zone2", "zone0"]
+
+
+def test_what_a_pool_is_counts_more_than_who_leads() -> None:
+    ordered = pools_in_order(FOUR, led_by("both-0", *FOUR), leaves_major=False)
+    assert [each.spec.name for each in ordered] == ["data", "both", "routers", "managers"]
+
+
+def made_with(before: PoolView, *roles: str) -> PoolView:
+    """A pool whose pods were made with the roles that it had."""
+    return replace(before, pods=tuple(replace(each, roles=frozenset(roles)) for each in before.pods))
+
+
+def test_nodes_that_are_only_to_become_managers_go_before_those_that_are_some() -> None:
+    """I3: until they are, they are of the old major, and no managers."""
+    becoming = made_with(pool("becoming", 2, roles="cluster_manager"), "ingest")
+    pools = [made_with(MANAGERS, "cluster_manager"), becoming]
+    assert pools_in_order(pools, engine(pools), leaves_major=True) == (becoming, pools[0])
+
+
+def test_nodes_that_are_still_managers_go_last_also_where_they_are_to_be_none() -> None:
+    ending = made_with(pool("ending", 2, roles="ingest"), "cluster_manager")
+    pools = [ending, made_with(ROUTERS)]
+    assert pools_in_order(pools, engine(pools), leaves_major=True) == (pools[1], ending)
 
 
 def test_only_stale_pods_are_candidates() -> None:

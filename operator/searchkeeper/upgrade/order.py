@@ -5,10 +5,13 @@ from __future__ import annotations
 __all__ = ["candidates", "pools_in_order"]
 
 from collections.abc import Iterable
+from typing import Final
 
 from searchkeeper.engine.view import EngineView, Unreachable
 from searchkeeper.observed import Pod, PoolView
 from searchkeeper.upgrade.losing import is_going_to_lose
+
+_MANAGER: Final = "cluster_manager"
 
 
 def pools_in_order(
@@ -18,21 +21,32 @@ def pools_in_order(
 
     Where a major version is left behind, every pool without a vote goes before those with one: a node of
     the old major cannot join a cluster whose managers are all of the new one. Otherwise those that give
-    shards or votes away go after whoever may be about to get them.
+    shards or votes away go after whoever may be about to get them. Of pools of one kind that with the elected
+    manager goes last.
     """
     return tuple(sorted(pools, key=lambda pool: _tier(pool, engine, leaves_major)))
 
 
-def _tier(
-    pool: PoolView, engine: EngineView | Unreachable, leaves_major: bool
-) -> tuple[bool, bool, bool, bool]:
+def _tier(pool: PoolView, engine: EngineView | Unreachable, leaves_major: bool) -> tuple[bool, ...]:
     data, votes = pool.spec.holds_data, pool.spec.votes
     gives = not leaves_major and any(
-        is_going_to_lose(role, engine, pod.name, pool)
-        for pod in pool.staying
-        for role in ("data", "cluster_manager")
+        is_going_to_lose(role, engine, pod.name, pool) for pod in pool.staying for role in ("data", _MANAGER)
     )
-    return (leaves_major and votes, gives, not data, votes)
+    leads = _elected(engine) in {pod.name for pod in pool.pods}
+    return (leaves_major and _manages(pool), gives, not data, votes, leads)
+
+
+def _manages(pool: PoolView) -> bool:
+    """Whether its nodes are managers as they run: those that are only to become some cannot come last."""
+    given = [_MANAGER in pod.roles for pod in pool.staying if pod.roles is not None]
+    if not given:
+        return pool.spec.votes
+    return all(given) if pool.spec.votes else any(given)
+
+
+def _elected(engine: EngineView | Unreachable) -> str | None:
+    elected = engine.elected if isinstance(engine, EngineView) else None
+    return None if elected is None else elected.name
 
 
 def candidates(
@@ -43,7 +57,6 @@ def candidates(
     Broken ones first, because replacing them costs nobody anything, and may be the cure. On the way back
     those that came last go first.
     """
-    elected = engine.elected if isinstance(engine, EngineView) else None
-    last = None if elected is None else elected.name
+    last = _elected(engine)
     stale = reversed(pool.stale_pods) if backwards else pool.stale_pods
     return tuple(sorted(stale, key=lambda pod: (pod.name == last, pod.is_ready)))
