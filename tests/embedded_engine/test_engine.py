@@ -78,6 +78,30 @@ def test_voters_that_all_went_away_find_each_other_again() -> None:
     assert isinstance(look(after(engine, processes("m0 m1"))), EngineView)
 
 
+def test_the_only_manager_without_a_volume_forgets_the_cluster_for_ever() -> None:
+    """It comes back as a node of the same name that nobody has ever voted for."""
+    others, manager = processes("d0 d1"), process("m0", keeps_data=False)
+    engine = after(after(Engine(), [manager, *others]), others)
+    assert look(after(engine, [manager, *others])) == Unreachable("no cluster manager")
+
+
+def test_one_of_three_managers_without_volumes_gets_a_vote_again() -> None:
+    """The two that are there know the cluster, and take the newcomer for what it is."""
+    managers = [process(f"m{n}", keeps_data=False) for n in range(3)]
+    engine = after(after(Engine(), managers), managers[1:])
+    assert "m0" not in seen(engine).voters
+    assert seen(after(engine, managers)).voters == {"m0", "m1", "m2"}
+
+
+def test_nodes_that_have_lost_their_managers_keep_none_of_them_out() -> None:
+    """An elected manager decides who may join; those that all come back find each other without one."""
+    data = processes("d0 d1", NEW)
+    engine = after(started("m0 m1 m2 d0 d1"), [*processes("m0 m1 m2"), *data])
+    engine = after(engine, data)
+    assert look(engine) == Unreachable("no cluster manager")
+    assert len(seen(after(engine, [*processes("m0 m1 m2"), *data])).nodes) == 5
+
+
 def test_without_a_manager_nobody_takes_a_call() -> None:
     with pytest.raises(CallFailed):
         told(after(started("m0 m1 m2"), processes("m2")), SetAllocation(None))

@@ -21,9 +21,15 @@ _SAFE: Final = 3
 
 
 def left(engine: Engine, running: Collection[Process]) -> Engine:
-    """Without the nodes whose process is gone, or is another one by now."""
+    """Without the nodes whose process is gone, or is another one by now.
+
+    A voter without a volume does not come back as who it was: its vote stays with the one that is gone.
+    """
     alive = {(process.name, process.version, process.roles) for process in running}
-    return replace(engine, nodes=tuple(n for n in engine.nodes if (n.name, n.version, n.roles) in alive))
+    nodes = tuple(n for n in engine.nodes if (n.name, n.version, n.roles) in alive)
+    forgetful = engine.names - {node.name for node in nodes} - dict(engine.disks).keys()
+    voters = frozenset(f"({name})" if name in forgetful else name for name in engine.voters)
+    return replace(engine, nodes=nodes, voters=voters)
 
 
 def reelected(engine: Engine) -> Engine:
@@ -64,7 +70,11 @@ def objection_to(engine: Engine, process: Process) -> str | None:
 
 
 def _incompatibility(engine: Engine, own: Version) -> str | None:
-    versions = [version_of(node) for node in engine.nodes]
+    """What an elected manager has against a version. Without one, voters are asked, and nobody else: nodes
+    that have lost their manager let nobody in, and keep nobody out.
+    """
+    asked = (node for node in engine.nodes if engine.elected is not None or _MANAGER in node.roles)
+    versions = [version_of(node) for node in asked]
     if versions and own.major < min(versions).major:
         return f"the cluster has left version {own.major}"
     if any(abs(own.major - other.major) > 1 for other in versions):
