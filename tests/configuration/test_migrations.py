@@ -7,7 +7,19 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import CLUSTER, SMALL, Ports, edited, pool, settled, status, with_index
+from operators_at_work import (
+    CLUSTER,
+    SMALL,
+    Ports,
+    asked_for,
+    condition,
+    edited,
+    pool,
+    settled,
+    status,
+    with_index,
+    worked,
+)
 from searchkeeper.embedded.manifests import owner_uids
 from searchkeeper.embedded.world import World
 from searchkeeper.engine.view import Color
@@ -82,6 +94,20 @@ def test_a_stateful_set_that_is_let_go_leaves_its_history_behind() -> None:
     for moment in unfolding(world):
         orphaned |= {name for name, each in histories(moment).items() if not owner_uids(each)}
     assert {name.rpartition("-")[0] for name in orphaned} == {"logs-data", "logs-managers"}
+
+
+def test_a_migration_does_not_restart_the_only_manager_that_would_forget_the_cluster() -> None:
+    """I1: it goes on when another one can have its vote."""
+    forgetful = {**pool("managers", 1, "cluster_manager"), "storage": {"ephemeral": True}}
+    world = asked_for(forgetful, pool("data", 2, "data"), upgrade={"healthDeadlineSeconds": 60})
+    settled(world, "0.1.1")
+    before = [node.name for node in world.state.engine.nodes if node.is_elected]
+    worked(world, "0.2.2")
+    assert "the state of the cluster is on the ephemeral storage" in condition(world, "PodsAreCurrent")
+    assert [node.name for node in world.state.engine.nodes if node.is_elected] == before
+    edited(world, pools=[forgetful, pool("data", 2, "data"), pool("leaders", 1, "cluster_manager")])
+    settled(world, "0.2.2")
+    assert world.state.engine.elected is not None
 
 
 def test_no_history_of_the_old_labels_stays() -> None:

@@ -311,6 +311,11 @@ TABLE = (
     ),
     Guard("Healthy", gate("Healthy"), GATES + "test_a_red_cluster_loses_no_further_pod"),
     Guard("QuorumSafe", gate("QuorumSafe"), GATES + "test_with_one_voter_away_no_other_goes"),
+    Guard(
+        "the state of the cluster is somewhere",
+        gone(gates, "_state_left_behind"),
+        "configuration/test_migrations.py::test_a_migration_does_not_restart_the_only_manager_that_would_forget_the_cluster",
+    ),
     Guard("LastCopySafe", gate("LastCopySafe"), GATES + "test_the_last_copy_of_a_shard_is_not_taken_away"),
     Guard(
         "copies on pods that go are none",

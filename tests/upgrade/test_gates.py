@@ -197,6 +197,21 @@ def test_a_single_manager_may_be_replaced() -> None:
     assert closed(world(pool("managers", 1, roles="cluster_manager")), "managers-0") is None
 
 
+def test_the_only_manager_stays_where_the_state_of_the_cluster_would_go_with_it() -> None:
+    seen = world(pool("managers", 1, roles="cluster_manager", ephemeral=True))
+    sentence = (
+        "the state of the cluster is on the ephemeral storage of managers-0 and nowhere else:"
+        " add a pool of managers with volumes"
+    )
+    assert closed(seen, "managers-0") == ("QuorumSafe", sentence)
+
+
+def test_the_only_voter_goes_where_another_manager_can_have_its_vote() -> None:
+    pair = pool("managers", 2, roles="cluster_manager", ephemeral=True)
+    view = engine([pair], voters=frozenset({"managers-0"}))
+    assert closed(world(pair, seen=view), "managers-0") is None
+
+
 def test_a_manager_without_a_vote_is_not_counted() -> None:
     pair = pool("managers", 2, roles="cluster_manager")
     view = engine([pair], voters=frozenset({"managers-0"}))

@@ -25,7 +25,8 @@ from searchkeeper.writes import Delete, Manifest, Tell
 
 
 def quorum_is_kept(step: Step) -> str | None:
-    """I1: whoever is sent away leaves a majority of the committed voters; a lone voter has none to leave.
+    """I1: whoever is sent away leaves a majority of the committed voters. A lone voter has none to leave, and
+    comes back with what it knows on its volume.
 
     Nobody comes back without the role by which it votes, and whoever has is no voter that is left.
     """
@@ -36,7 +37,8 @@ def quorum_is_kept(step: Step) -> str | None:
     if _loses(step, name, "cluster_manager"):
         return f"{name} votes, and comes back without a vote"
     if len(voters) == 1:
-        return None
+        is_kept = name in dict(step.before.engine.disks)
+        return None if is_kept else f"the state of the cluster is on {name} alone, and goes with it"
     left = sum(_may_elect(step.before, voter) for voter in voters if voter != name)
     needed = len(voters) // 2 + 1
     return f"{left} of {len(voters)} voters are left without {name}" if left < needed else None

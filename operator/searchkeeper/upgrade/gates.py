@@ -22,7 +22,7 @@ from typing import Final
 
 from searchkeeper.engine.view import Allocation, Color, EngineView, ShardCopy, ShardState, Unreachable
 from searchkeeper.observed import Observed, Pod, PoolView
-from searchkeeper.upgrade.copies import only_here, shared_shards
+from searchkeeper.upgrade.copies import has_other_manager, only_here, shared_shards
 from searchkeeper.upgrade.journal import Journal
 from searchkeeper.upgrade.losing import heirs, is_going_to_lose, loses_vote
 
@@ -193,7 +193,8 @@ def _complaint(copy: ShardCopy) -> str:
 
 
 def _quorum_survives(look: _Look) -> str | None:
-    """A majority of the committed voters stays without this one. A lone voter has no majority to lose.
+    """A majority of the committed voters stays without this one. A lone voter has no majority to lose, but
+    the cluster's state, where that is not on a volume and nobody else can have the vote meanwhile.
 
     Whoever comes back without the role has to leave its vote to a manager that keeps it. A voter that has
     come back like that is none to count on.
@@ -205,7 +206,7 @@ def _quorum_survives(look: _Look) -> str | None:
     if is_lost and not heirs("cluster_manager", look.seen, look.engine):
         return f"{name} would come back without its vote, and has nobody to leave it to"
     if len(voters) == 1:
-        return None
+        return _state_left_behind(look)
     ready = {pod.name for pod in look.seen.pods if pod.is_ready and not pod.is_terminating}
     managers = {node.name for node in look.engine.nodes if "cluster_manager" in node.roles}
     left = (voters - {name}) & ready & managers
@@ -213,6 +214,17 @@ def _quorum_survives(look: _Look) -> str | None:
     if len(left) >= needed:
         return None
     return f"{len(left)} of {len(voters)} voters would be left, and {needed} are needed"
+
+
+def _state_left_behind(look: _Look) -> str | None:
+    """A manager on an empty disk knows no cluster: it would begin another one, or none."""
+    name = look.candidate.pod.name
+    if not look.candidate.pool.spec.storage.ephemeral or has_other_manager(look.engine, name):
+        return None
+    return (
+        f"the state of the cluster is on the ephemeral storage of {name} and nowhere else:"
+        " add a pool of managers with volumes"
+    )
 
 
 def _last_copies_are_safe(look: _Look) -> str | None:
