@@ -54,6 +54,20 @@ def test_a_wrong_package_channel_or_version_is_a_wrong_command_line(everpath: Ev
     assert everpath("paths", "--to", "op.v9.0.0").code == 2
 
 
+def test_what_was_meant_as_a_range_and_is_none_is_told_as_that(everpath: Everpath) -> None:
+    answer = everpath("paths", "--never", ">=x <2.0.0")
+    assert answer.code == 2
+    first, text, caret = answer.err.splitlines()[:3]
+    assert first == "error: '>=x <2.0.0' is not a range:"
+    assert (text.index(">=x"), text.strip()) == (caret.index("^^^ "), ">=x <2.0.0")
+    assert "has no bundle 'x'" in everpath("paths", "--never", "x").err
+
+
+def test_only_demands_make_a_failure_of_the_resolver_a_finding(everpath: Everpath) -> None:
+    assert everpath("paths", "-", "--policy", "v1", stdin=fbc(PANIC)).code == 0
+    assert everpath("paths", "-", "--policy", "v1", "--never", "b1", stdin=fbc(PANIC)).code == 1
+
+
 def test_a_goal_in_another_channel_says_where_it_is(everpath: Everpath) -> None:
     answer = everpath("paths", "-c", "stable", "--to", "1.3.0")
     assert answer.code == 2

@@ -403,3 +403,16 @@ def test_a_terminal_that_knows_only_ascii_gets_ascii_and_programs_get_utf8(
     assert "\\u65e5\\u672c" in shown.stdout
     document = process("validate-graph", "catalog", "-o", "json", PYTHONIOENCODING="ascii")
     assert "日本" in {finding["entry"] for finding in json.loads(document.stdout)["findings"]}
+
+
+def test_the_other_of_two_documents_is_told_with_its_line(everpath: Everpath, here: Path) -> None:
+    package = "schema: olm.package\nname: op\ndefaultChannel: stable\n---\n"
+    (here / "op.yaml").write_text(f"---\n{package}{package}")
+    answer = everpath("validate-graph", "op.yaml", "--select", "duplicate-package", "-o", "json")
+    assert json.loads(answer.out)["findings"][0]["because"][0] == "it is also declared in op.yaml:2"
+
+
+def test_a_configuration_that_is_not_there_is_answered_with_what_one_is(everpath: Everpath) -> None:
+    answer = everpath("validate-graph", "--config", "nowhere.yaml")
+    assert answer.code == 2
+    assert answer.err.splitlines()[1] == "hint: name a file such as everpath.yaml, or leave --config out"

@@ -23,6 +23,7 @@ def test_a_channel_described_twice_is_reported_where_it_is_described_again() -> 
     (finding,) = parse_report(made, "duplicate-channel")
     assert (finding.channel, finding.place.file) == ("stable", "2.yaml")
     assert finding.because[0] == "the first description is in 1.yaml"
+    assert (finding.other and finding.other.file) == "1.yaml"
 
 
 def test_entries_of_a_channel_described_twice_are_all_looked_at() -> None:
@@ -129,3 +130,10 @@ def test_an_underscore_alone_collides_with_nothing() -> None:
         package(default="s"), channel("b1", name="s"), channel("b1", name="s_x"), bundle("b1", "1.0.0")
     )
     assert not [f for f in findings(made, "EP111") if "JSON cache" in f]
+
+
+def test_a_name_that_is_empty_is_shown_as_that() -> None:
+    made = catalog(package("", ""), channel(A, name="", package=""), bundle(A, package=""))
+    said = [finding.message for finding in parse_report(made, "EP107", "EP103")]
+    assert 'a channel of "" has no name' in said
+    assert 'the package "" names no default channel; it has ""' in said

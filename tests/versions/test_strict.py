@@ -158,3 +158,20 @@ def test_precedence_is_the_one_of_the_specification() -> None:
 def test_build_metadata_twins_are_one_version() -> None:
     twins: set[Version] = {parse("1.0.0+1"), parse("1.0.0+2"), parse("1.0.0")}
     assert len(twins) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("9" * 120, "9" * 120),
+        ("9" * 121, "9" * 120 + "…"),
+        ("1.0.0-" + "a" * 200 + "_" + "b" * 200, "…" + "a" * 60 + "_" + "b" * 59 + "…"),
+        ("1.0.0-" + "a" * 200 + "_", "…" + "a" * 60 + "_"),
+    ],
+)
+def test_of_a_long_text_the_part_around_the_fault_is_shown(text: str, shown: str) -> None:
+    with pytest.raises(VersionError) as raised:
+        parse(text)
+    line, caret = raised.value.pretty().splitlines()
+    assert line == shown
+    assert line[caret.index("^")] == text[raised.value.position]

@@ -42,6 +42,9 @@ GO_SPACES: Final = (
 # Enough for every distinct version of a catalog many times the size of OperatorHub's.
 _REMEMBERED: Final = 2**16
 
+#: Characters of a text that are shown above a caret.
+_LONGEST: Final = 120
+
 _DIGITS: Final = "0123456789"
 _IDENTIFIER: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ" + _DIGITS + "-"
 
@@ -170,9 +173,13 @@ def parse_tolerant(text: str) -> Version:
 
 
 def pointed(text: str, start: int, end: int, reason: str) -> str:
-    """Two lines: a text, and carets under text[start:end] followed by the reason."""
-    shown = "".join(c if c.isprintable() else "·" for c in text)
-    return f"{shown}\n{' ' * start}{'^' * max(1, min(end, len(text)) - start)} {reason}"
+    """Two lines: a text, and carets under text[start:end] followed by the reason. Of a long text a part."""
+    first = max(0, start - _LONGEST // 2) if len(text) > _LONGEST else 0
+    part = text[first : first + _LONGEST]
+    before, behind = "…" if first else "", "…" if first + len(part) < len(text) else ""
+    shown = "".join(c if c.isprintable() else "·" for c in part)
+    begin, last = len(before) + start - first, len(before) + min(end - first, len(part))
+    return f"{before}{shown}{behind}\n{' ' * begin}{'^' * max(1, last - begin)} {reason}"
 
 
 class _Segment(NamedTuple):

@@ -33,7 +33,7 @@ from everpath.model import Place
 from everpath.outputs import FORMATS, MACHINE_FORMATS, TALLY_FORMATS, view
 from everpath.outputs.outcome import Outcome
 from everpath.rules.check import Report
-from everpath.rules.findings import Severity
+from everpath.rules.findings import Finding, Severity
 from everpath.rules.registry import find_rules, rules_about
 
 _select: Final = click.option(
@@ -162,7 +162,7 @@ def outcome_of(
     fail_on = wishes.fail_on or config.fail_on or "error"
     is_plain = output_format(wishes, config) == "text" and wishes.output_file is None
     return Outcome(
-        report=report,
+        report=_with_lines(report, locate),
         locate=locate,
         rules={rule.id: rule for rule in rules_about(subjects)},
         show=Severity[(wishes.show or config.show or "warning").upper()],
@@ -172,6 +172,19 @@ def outcome_of(
         brief=wishes.quiet,
         command=command,
     )
+
+
+def _with_lines(report: Report, locate: Callable[[Place], Location]) -> Report:
+    """The report, in which a sentence that ends with another file has the line there, too."""
+    if all(finding.other is None for finding in report.findings):
+        return report
+    return report._replace(findings=tuple(_with_line(finding, locate) for finding in report.findings))
+
+
+def _with_line(finding: Finding, locate: Callable[[Place], Location]) -> Finding:
+    line = locate(finding.other).line if finding.other is not None else 0
+    first, *more = finding.because or ("",)
+    return finding._replace(because=(f"{first}:{line}", *more)) if line else finding
 
 
 def tell_report(wishes: Wishes, config: Config, outcome: Outcome, output: str, began: float) -> ExitCode:

@@ -78,7 +78,8 @@ def open_written(path: str) -> Written:
     try:
         content = sources.read(file, MEBIBYTE)
     except UnreadableInput as error:
-        raise ConfigError(error.message, hint=error.hint, file=file) from error
+        hint = "name a file such as everpath.yaml, or leave --config out" if not exists(file) else error.hint
+        raise ConfigError(error.message, hint=hint, file=file) from error
     written = Written(file, content, sources)
     written.parse()
     return written

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 __all__ = ["Subject", "installed", "subject"]
 
+import re
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from everpath.errors import UsageError
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.paths.nearby import nearby
-from everpath.ranges import Range
+from everpath.ranges import Range, RangeError
 from everpath.simulation import Asked, released
-from everpath.versions import Version, VersionError, parse_tolerant
+from everpath.versions import Version, VersionError, parse_tolerant, pointed
+
+#: Signs that no name has and that ranges are written with.
+_RANGE_LIKE: Final = re.compile(r"[<>=!|]")
 
 
 class Subject(NamedTuple):
@@ -32,10 +36,21 @@ def subject(package: PackageGraph, text: str, *, ranges: bool = False) -> Subjec
         names = frozenset(name for name, its in versions.items() if its == version)
         if names:
             return Subject(text, names, version)
-    if ranges and (span := Range.maybe(text)) is not None:
+    if ranges and (span := _range(text)) is not None:
         found = (name for name, its in versions.items() if its is not None and its in span.intervals)
         return Subject(text, frozenset(found))
     raise _unknown(package, text, versions)
+
+
+def _range(text: str) -> Range | None:
+    """A range; None for what was not meant to be one. Raises UsageError where it was, and is none."""
+    try:
+        return Range.parse(text)
+    except RangeError as error:
+        if not _RANGE_LIKE.search(text):
+            return None
+        shown = pointed(error.text, *error.span, error.reason)
+        raise UsageError(f"{text!r} is not a range:\n{shown}", hint=error.hint) from error
 
 
 def installed(package: PackageGraph, graphs: Iterable[ChannelGraph], text: str) -> Asked:

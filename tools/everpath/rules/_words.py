@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Nearby", "listed", "plural", "skip"]
+__all__ = ["Nearby", "listed", "plural", "shown", "skip"]
 
 import re
 from collections.abc import Collection, Iterable
@@ -22,12 +22,17 @@ _MOST_COMPARED: Final = 500
 def listed(names: Iterable[str], most: int = 8, *, total: int = 0) -> str:
     """`a, b and c`; a long list is cut and counted. `total` counts more names than are given."""
     all_names = list(names)
-    shown, total = all_names[:most], max(total, len(all_names))
-    if total > len(shown):
-        return f"{', '.join(shown)} and {total - len(shown)} more"
-    if len(shown) < 2:
-        return "".join(shown)
-    return f"{', '.join(shown[:-1])} and {shown[-1]}"
+    some, total = list(map(shown, all_names[:most])), max(total, len(all_names))
+    if total > len(some):
+        return f"{', '.join(some)} and {total - len(some)} more"
+    if len(some) < 2:
+        return "".join(some)
+    return f"{', '.join(some[:-1])} and {some[-1]}"
+
+
+def shown(name: str) -> str:
+    """A name; an empty one would not be seen in a sentence."""
+    return name or '""'
 
 
 def plural(count: int, noun: str) -> str:

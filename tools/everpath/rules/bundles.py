@@ -132,6 +132,7 @@ def duplicate_bundle(graph: PackageGraph) -> Iterator[Flaw]:
                 because=(f"the other is in {first.place.file}", "opm refuses the catalog"),
                 fix=_parted(first, bundle),
                 entry=bundle.name,
+                other=first.place.at("name"),
             )
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Channel, Entry
 from everpath.rules._names import LABEL_LIMIT, subdomain_fault
-from everpath.rules._words import plural
+from everpath.rules._words import plural, shown
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule, package_rule
 
@@ -36,7 +36,7 @@ def channel_name(graph: ChannelGraph) -> Iterator[Flaw]:
     if not graph.name:
         yield Flaw(
             graph.channel.place.at("name"),
-            f"a channel of {graph.package.name} has no name",
+            f"a channel of {shown(graph.package.name)} has no name",
             because=("opm refuses the catalog",),
             fix="give the channel a name",
         )
@@ -58,6 +58,7 @@ def duplicate_channel(graph: PackageGraph) -> Iterator[Flaw]:
                 because=(f"the first description is in {first.place.file}", "opm refuses the catalog"),
                 fix="join the two documents into one",
                 channel=channel.name,
+                other=first.place,
             )
 
 

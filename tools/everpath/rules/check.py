@@ -333,6 +333,7 @@ def _finding(rule: Rule, flaw: Flaw, package: str | None, channel: str | None, e
         because=tuple(map(str, flaw.because)),
         fix=None if flaw.fix is None else str(flaw.fix),
         unreadable=rule.unreadable,
+        other=flaw.other,
     )
 
 

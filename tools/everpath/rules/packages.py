@@ -22,7 +22,7 @@ from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Catalog, Package, Place, Problem, UpdateMode
 from everpath.rules._names import label_fault
 from everpath.rules._released import by_version, lacks_annotations
-from everpath.rules._words import Nearby, listed, plural
+from everpath.rules._words import Nearby, listed, plural, shown
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import catalog_rule, package_rule
 
@@ -61,6 +61,7 @@ def duplicate_package(graph: PackageGraph) -> Iterator[Flaw]:
             f"the package {graph.name} is declared {plural(len(declarations), 'time')}",
             because=(f"it is also declared in {declarations[0].place.file}", "opm refuses the catalog"),
             fix="keep one olm.package document",
+            other=declarations[0].place,
         )
 
 
@@ -83,7 +84,8 @@ def no_default_channel(graph: PackageGraph) -> Iterator[Flaw]:
     if len(graph.by_name) > 1 or _is_rendered(package):
         yield Flaw(
             package.place,
-            f"the package {graph.name} names no default channel; it has {listed(sorted(graph.by_name))}",
+            f"the package {shown(graph.name)} names no default channel; "
+            f"it has {listed(sorted(graph.by_name))}",
             because=("a Subscription that names no channel has nothing to follow; opm refuses the catalog",),
             fix=_default_set(package, _best_channel(graph)),
             severity=Severity.WARNING if package.is_one_release else None,
