@@ -299,6 +299,16 @@ EDITS = "configuration/test_hand_edits.py::"
 TABLE = (
     Guard("NotPaused", gate("NotPaused"), GATES + "test_a_paused_upgrade_takes_no_pod"),
     Guard(
+        "a pause comes before the first step",
+        lambda patch: patch.setattr(upgrades, "_is_paused", lambda _: False),
+        UPGRADES + "test_an_upgrade_that_is_paused_from_the_start_does_not_begin",
+    ),
+    Guard(
+        "a pause keeps templates as they are",
+        lambda patch: patch.setattr(scene.Scene, "is_held_back", lambda _, __: False),
+        UPGRADES + "test_whoever_is_evicted_while_an_upgrade_is_paused_comes_back_as_it_was",
+    ),
+    Guard(
         "EngineReachable",
         gate("EngineReachable"),
         GATES + "test_an_engine_that_does_not_answer_is_waited_for",

@@ -60,7 +60,7 @@ def with_a_bad_image(world: World) -> World:
 
 
 OBSTACLES: dict[str, tuple[Callable[[World], World], str]] = {
-    "spec.upgrade.paused is set": (paused, "Upgrading"),
+    "spec.upgrade.paused is set": (paused, "Running"),
     "a primary is missing": (red, "Stalled"),
     "the cluster is yellow while allocation is primaries": (yellow, "Stalled"),
     "logs-managers-2 of pool managers not ready": (with_a_slow_pod, "Stalled"),

@@ -9,6 +9,7 @@ import pytest
 
 from operators_at_work import CLUSTER, condition, edited, pool, settled, status, with_index
 from searchkeeper.embedded.world import World
+from searchkeeper.proof.faults import killed
 from searchkeeper.writes import Delete, Key, Patch
 from tales import at_work, away, pods, running, stateful_set, templates, unfolding, until, versions
 
@@ -129,9 +130,45 @@ def test_the_policy_of_an_upgrade_is_not_locked() -> None:
     before = versions(world)
     at_work(world, ticks=40)
     assert versions(world) == before
-    assert condition(world, "PodsAreCurrent") == "False NotPaused: spec.upgrade.paused is set"
+    assert condition(world, "PoolsAreSettled") == "False NotPaused: spec.upgrade.paused is set"
+    assert status(world)["phase"] == "Upgrading"
     settled(edited(world, upgrade={"paused": False}), "0.4.0")
     assert set(versions(world).values()) == {"3.4.0"}
+
+
+def test_an_upgrade_that_is_paused_from_the_start_does_not_begin() -> None:
+    # Guard: a pause comes before the first step.
+    world = edited(running(), version="3.4.0", upgrade={"paused": True, "healthDeadlineSeconds": 60})
+    at_work(world, ticks=20)
+    assert condition(world, "UpgradeIsBegun") == "False NotPaused: spec.upgrade.paused is set"
+    assert not any(line.startswith("upgrade") for line in status(world)["ledger"])
+    settled(edited(world, upgrade={"paused": False}), "0.4.0")
+    assert set(versions(world).values()) == {"3.4.0"}
+
+
+def test_whoever_is_evicted_while_an_upgrade_is_paused_comes_back_as_it_was() -> None:
+    # Guard: a pause keeps templates as they are.
+    world = edited(running(upgrade={"healthDeadlineSeconds": 60}), version="3.4.0")
+    data, managers = {"data-0", "data-1"}, {"managers-0", "managers-1", "managers-2"}
+    until(lambda world: {versions(world)[name] for name in data} == {"3.4.0"}, world)
+    edited(world, upgrade={"paused": True})
+    at_work(world, ticks=20)
+    for name in managers:
+        world.state = killed(world.state, Key("v1", "Pod", "search", f"logs-{name}"))
+        at_work(world, ticks=10)
+    assert {versions(world)[name] for name in managers} == {"2.19.4"}
+    assert status(world)["phase"] == "Upgrading"
+    settled(edited(world, upgrade={"paused": False}), "0.4.0")
+    assert set(versions(world).values()) == {"3.4.0"}
+
+
+def test_a_pause_does_not_keep_the_operator_from_its_own_affairs() -> None:
+    """What is deployed goes to the next configuration where no pod is touched for it."""
+    world = running(version="0.2.2", engine="2.17.0", upgrade={"paused": True})
+    before = {name: each["metadata"]["uid"] for name, each in pods(world).items()}
+    settled(world, "0.3.1")
+    assert {name: each["metadata"]["uid"] for name, each in pods(world).items()} == before
+    assert status(world)["currentVersion"] == 3
 
 
 def test_a_pause_leaves_nothing_set_in_the_engine() -> None:

@@ -102,6 +102,8 @@ def pools_are_settled(scene: Scene) -> Answer:
         return waiting(FAULT, fault, patience=FAULT_PATIENCE)
     if scene.turn is None:
         return done()
+    if any(pool.spec.name == scene.turn and scene.is_held_back(pool) for pool in scene.pools):
+        return waiting("NotPaused", "spec.upgrade.paused is set", patience=FOR_EVER)
     waits = waiting("InTurn", f"{scene.turn} is not there yet", patience=scene.spec.upgrade.health_deadline)
     name = names.pool_name(scene.deployed.name, scene.turn)
     return name_taken(scene, scene.key("apps/v1", "StatefulSet", name)) or waits

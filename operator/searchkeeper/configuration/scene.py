@@ -119,11 +119,21 @@ class Scene:
         return frozenset() if self.turn is None else frozenset(names[names.index(self.turn) + 1 :])
 
     def is_due(self, pool: PoolView) -> bool:
-        """Whether its template may change: it is its turn, or somebody of it is down whom that may mend."""
+        """Whether its template may change: it is its turn, or somebody of it is down whom that may mend.
+
+        Not while a person has paused the upgrade: whoever is evicted meanwhile comes back as it was.
+        """
+        if self.is_held_back(pool):
+            return False
         return self.turn == pool.spec.name or any(
             pod.template != self.template(pool) and awaits_cure(self.seen, self.journal, Candidate(pod, pool))
             for pod in pool.staying
         )
+
+    def is_held_back(self, pool: PoolView) -> bool:
+        """Whether a person keeps its template from changing."""
+        found = pool.stateful_set
+        return self.spec.upgrade.paused and found is not None and found.template != self.template(pool)
 
     @cached_property
     def refusal(self) -> Refusal | None:

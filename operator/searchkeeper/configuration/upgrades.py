@@ -61,6 +61,8 @@ def _begun(scene: Scene) -> Answer:
     if given_up:
         message = f"{cluster.spec.version} was given up; change the spec to try again"
         return waiting("GivenUp", message, patience=FOR_EVER)
+    if _is_paused(scene):
+        return waiting("NotPaused", "spec.upgrade.paused is set", patience=FOR_EVER)
     if order_in(scene.seen) is not None:
         return working("ForgettingOrder", "it was meant for an earlier upgrade", without_order(scene.seen))
     illness = _illness(scene)
@@ -73,6 +75,10 @@ def _begun(scene: Scene) -> Answer:
         *forgotten,
     )
     return working("Beginning", f"{cluster.engine_version} to {cluster.spec.version}", notes=notes)
+
+
+def _is_paused(scene: Scene) -> bool:
+    return scene.spec.upgrade.paused
 
 
 def _lightened(scene: Scene) -> Answer | None:
