@@ -232,16 +232,11 @@ def _stateful_set(found: Manifest) -> SetView:
         metadata["resourceVersion"],
         version_in(spec["template"]["spec"]["containers"][0]["image"]),
         annotations.get(names.TEMPLATE, ""),
-        _number(annotations.get(names.CONFIGURATION, "")),
+        names.configuration_in(annotations) or 0,
         int(spec.get("replicas", 1)),
         (strategy.get("rollingUpdate") or {}).get("partition"),
         _bootstrapper(spec["template"]["spec"]["containers"][0]),
     )
-
-
-def _number(text: str) -> int:
-    """0, which no version has, for what somebody else has written there."""
-    return int(text) if text.isascii() and text.isdecimal() else 0
 
 
 def _bootstrapper(container: Mapping[str, Any]) -> str | None:

@@ -9,16 +9,19 @@ from typing import Any
 
 import pytest
 
-from operators_at_work import CLUSTER, edited, pool, settled
+import operators_at_work
+from operators_at_work import CLUSTER, edited, pool, settled, status
+from searchkeeper.configuration.names import CONFIGURATION
 from searchkeeper.embedded.cluster import delete, replaced
 from searchkeeper.embedded.kubelet import Fault
 from searchkeeper.embedded.manifests import is_ready
 from searchkeeper.embedded.world import World
 from searchkeeper.images import engine_image
-from searchkeeper.writes import Delete, Key
+from searchkeeper.writes import Delete, Key, Patch
 from tales import NEWEST, broken, pods, running, stateful_set, templates, unfolding, until, versions
 
 OLD, NEW, EDITED = "2.19.4", "3.4.0", "2.19.5"
+SERVICE = Key("v1", "Service", CLUSTER.namespace, CLUSTER.name)
 Container = dict[str, Any]
 
 
@@ -254,3 +257,26 @@ def test_an_edited_template_of_a_later_pool_is_put_back_before_its_turn() -> Non
     assert {version for name, version in versions(world).items() if name.startswith("managers")} == {OLD}
     settled(world, NEWEST)
     assert set(versions(world).values()) == {NEW}
+
+
+@pytest.mark.parametrize("mark", ["x", "", "-1", "٣", "9" * 5000])
+def test_a_mark_that_is_no_version_is_put_right_before_anything_has_converged(mark: str) -> None:
+    world = operators_at_work.asked_for()
+    until(lambda world: world.get(SERVICE) is not None, world)
+    world.patch(Patch(SERVICE, {"metadata": {"annotations": {CONFIGURATION: mark}}}, ""))
+    settled(world, NEWEST)
+    found = world.get(SERVICE)
+    assert found is not None
+    assert found["metadata"]["annotations"][CONFIGURATION] == "4"
+    assert status(world)["currentVersion"] == 4
+
+
+@pytest.mark.parametrize("mark", ["x", "9" * 5000])
+def test_a_mark_that_is_no_version_is_put_right_on_a_stateful_set(mark: str) -> None:
+    world = edit(running(), lambda live: live["metadata"]["annotations"].update({CONFIGURATION: mark}))
+    before = {name: each["metadata"]["uid"] for name, each in pods(world).items()}
+    settled(world, NEWEST)
+    found = stateful_set(world, "data")
+    assert found is not None
+    assert found["metadata"]["annotations"][CONFIGURATION] == "4"
+    assert {name: each["metadata"]["uid"] for name, each in pods(world).items()} == before

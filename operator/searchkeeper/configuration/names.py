@@ -17,6 +17,7 @@ __all__ = [
     "TEMPLATE",
     "TRANSPORT_PORT",
     "client_url",
+    "configuration_in",
     "credentials_secret",
     "dashboards",
     "discovery_service",
@@ -28,6 +29,7 @@ __all__ = [
     "voters_budget",
 ]
 
+from collections.abc import Mapping
 from typing import Final
 
 GROUP: Final = "search.everpath.dev"
@@ -49,8 +51,16 @@ TRANSPORT_PORT: Final = 9300
 ROLES: Final = "node.roles"
 BOOTSTRAPPER: Final = "cluster.initial_cluster_manager_nodes"
 
+# More than any version will ever have.
+_DIGITS: Final = 9
 _RENAMED_IN: Final = 2
 _RELABELLED_IN: Final = 4
+
+
+def configuration_in(annotations: Mapping[str, str]) -> int | None:
+    """The version that made an object; None where somebody else has written something there."""
+    text = annotations.get(CONFIGURATION, "")
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _DIGITS else None
 
 
 def discovery_service(cluster: str, version: int) -> str:

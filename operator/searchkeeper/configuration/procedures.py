@@ -81,11 +81,10 @@ def shipped(procedures: Mapping[int, Procedure[W]], release: Release) -> tuple[P
 def deployed_version(seen: Observed) -> int | None:
     """The configuration version of what is there; None where nothing is.
 
-    A cluster that has never converged is taken for the oldest version that any of its objects is of.
+    A cluster that has never converged is taken for the oldest version that any of its objects is of. What
+    somebody else has written there is put right like any other edit.
     """
     if seen.cluster.current_version is not None:
         return seen.cluster.current_version
     marks = (each["metadata"].get("annotations") or {} for each in seen.objects.values())
-    return min(
-        (int(each[names.CONFIGURATION]) for each in marks if names.CONFIGURATION in each), default=None
-    )
+    return min((found for each in marks if (found := names.configuration_in(each)) is not None), default=None)
