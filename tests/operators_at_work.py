@@ -18,7 +18,7 @@ from searchkeeper.loop import Cycle, cycle
 from searchkeeper.proof.faults import Crashed, Disturbance, Disturbed
 from searchkeeper.proof.fingerprints import Fingerprint, fingerprint
 from searchkeeper.proof.properties import unrest
-from searchkeeper.proof.recording import Recording
+from searchkeeper.proof.recording import Recording, shuffled
 from searchkeeper.proof.steps import Step
 from searchkeeper.releases import release
 from searchkeeper.writes import Delete, Event, Key, Manifest, Patch
@@ -113,6 +113,12 @@ def copied(world: World) -> World:
     return World(world.state)
 
 
+def cycled(ports: Any, world: World, version: str, **options: Any) -> Cycle:
+    """One cycle. Its actions are asked in an order of its own: whatever one needs is required by it."""
+    now, order = world.state.now, shuffled(world.state)
+    return cycle(ports, ports, CLUSTER, release(version), now, order=order, **options)
+
+
 def settled(world: World, version: str, *, allowed: int | None = None) -> int:
     """Lets a release work until it finds nothing to do; how many writes it took.
 
@@ -121,7 +127,7 @@ def settled(world: World, version: str, *, allowed: int | None = None) -> int:
     ports = Ports(Recording(world, CLUSTER, release(version)), allowed)
     idle = 0
     while idle < _PATIENCE:
-        done = cycle(ports, ports, CLUSTER, release(version), world.state.now)
+        done = cycled(ports, world, version)
         if done.converged:
             return ports.writes
         idle = 0 if done.wrote else idle + 1
@@ -134,7 +140,7 @@ def worked(world: World, version: str, *, ticks: int = 40) -> World:
     """Lets a release work for as long as these ticks take, whether it comes to an end or not."""
     ports = Recording(world, CLUSTER, release(version))
     for _ in range(ticks):
-        while cycle(ports, ports, CLUSTER, release(version), world.state.now).wrote:
+        while cycled(ports, world, version).wrote:
             pass
         world.tick()
     return world
@@ -145,7 +151,7 @@ def worked_until(world: World, version: str, reached: Callable[[World], bool]) -
     for _ in range(10 * _PATIENCE):
         if reached(world):
             return world
-        if not cycle(world, world, CLUSTER, release(version), world.state.now).wrote:
+        if not cycled(world, world, version).wrote:
             world.tick()
     raise AssertionError(f"it never came to that: {told(world)}")
 
@@ -220,7 +226,7 @@ def score(world: World, version: str, known: Known | None = None) -> Score:
     ports, beats, idle = Recording(world, CLUSTER, release(version)), [Beat(world.state, 0)], 0
     while True:
         known.states.add(fingerprint(world.state))
-        done = cycle(ports, ports, CLUSTER, release(version), world.state.now)
+        done = cycled(ports, world, version)
         if done.converged:
             break
         idle = 0 if done.wrote else idle + 1
@@ -280,7 +286,7 @@ def _stays_so(ports: Any, world: World, version: str) -> bool:
 def looked(ports: Any, world: World, version: str) -> Cycle | None:
     """One cycle; None where something went wrong in it, and there is nothing for it but to look again."""
     try:
-        return cycle(ports, ports, CLUSTER, release(version), world.state.now)
+        return cycled(ports, world, version)
     except (Crashed, KubeError, CallFailed):
         return None
 

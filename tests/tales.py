@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from operators_at_work import CLUSTER, Ports, asked_for, settled, told, with_index
+from operators_at_work import CLUSTER, Ports, asked_for, cycled, settled, told, with_index
 from searchkeeper.embedded.kubelet import Fault
 from searchkeeper.embedded.manifests import is_ready, is_terminating
 from searchkeeper.embedded.world import World
@@ -14,7 +14,6 @@ from searchkeeper.engine.calls import Call
 from searchkeeper.engine.driver import CallFailed
 from searchkeeper.engine.view import Color, EngineView, Unreachable
 from searchkeeper.images import version_in
-from searchkeeper.loop import cycle
 from searchkeeper.proof.recording import Recording
 from searchkeeper.releases import release
 from searchkeeper.writes import Delete, Key, Manifest, Patch
@@ -72,7 +71,7 @@ def unfolding(
     """Every moment until the operator is done: after each cycle, and after each tick that it waits."""
     ports = ports or judged(world, version)
     for _ in range(_LIMIT):
-        done = cycle(ports, ports, CLUSTER, release(version), world.state.now, **options)
+        done = cycled(ports, world, version, **options)
         yield world
         if done.converged:
             return
@@ -92,7 +91,7 @@ def at_work(world: World, ports: Ports | None = None, version: str = NEWEST, *, 
     ports = ports or judged(world, version)
     for _ in range(ticks):
         for _ in range(_BUSY):
-            if not cycle(ports, ports, CLUSTER, release(version), world.state.now).wrote:
+            if not cycled(ports, world, version).wrote:
                 break
         else:
             raise AssertionError(f"it does not come to rest: {told(world)}")

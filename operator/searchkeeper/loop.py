@@ -6,7 +6,7 @@ __all__ = ["Cycle", "Step", "cycle", "decided", "steps"]
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from searchkeeper.configuration import names
 from searchkeeper.configuration.applying import difference
@@ -20,13 +20,15 @@ from searchkeeper.configuration.unfit import REFUSAL
 from searchkeeper.engine.driver import Driver
 from searchkeeper.holding import held, why_not_now
 from searchkeeper.images import PUBLISHED, Images
-from searchkeeper.kernel import Plan, Procedure, Unfit, Write, choose, plan
+from searchkeeper.kernel import Order, Plan, Procedure, Unfit, Write, choose, plan
 from searchkeeper.kube import Kube
-from searchkeeper.observed import Observed, PoolView
+from searchkeeper.observed import ClusterView, Observed, PoolView
 from searchkeeper.observing import observe, with_namesakes
 from searchkeeper.upgrade.journal import Journal
 from searchkeeper.versions import Release
 from searchkeeper.writes import Create, Delete, Event, Key, Patch, Tell
+
+W = TypeVar("W")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,19 +61,21 @@ def cycle(  # noqa: PLR0913 - what an operator knows of itself is told by name
     looking_since: int = 0,
     operator_condition: Key | None = None,
     images: Images = PUBLISHED,
+    order: Order = tuple,
 ) -> Cycle:
     """At most one destructive write. Raises KubeError, CallFailed: look again, nothing is lost.
 
     The status is stored before any write of the same plan: what is about to be done is known to whoever
     comes after a crash. The operator condition, where OLM has made one, is told in between. Nobody's patience
-    ends before this operator has been looking for as long. `images` is where the engine's come from.
+    ends before this operator has been looking for as long. `images` is where the engine's come from. In which
+    `order` actions are asked changes nothing: what one relies on are its prerequisites.
     """
     seen = observe(kube, driver, key, release, now)
     if seen is None:
         return Cycle(wrote=False, converged=True)
     wake_at: list[int] = []
     converged = True
-    seen, found = decided(kube, replace(seen, looking_since=looking_since, images=images))
+    seen, found = decided(kube, replace(seen, looking_since=looking_since, images=images), order)
     for step in found:
         stored = _stored(kube, step)
         held_back = operator_condition is not None and _held(kube, operator_condition, seen, step)
@@ -86,7 +90,7 @@ def cycle(  # noqa: PLR0913 - what an operator knows of itself is told by name
     return Cycle(False, converged, min(wake_at, default=None))
 
 
-def steps(seen: Observed) -> Iterator[Step]:
+def steps(seen: Observed, order: Order = tuple) -> Iterator[Step]:
     """The parent first, then each pool by the parent's version. Pure: also for those who only ask.
 
     A cluster that is being deleted has no other goal; one whose spec cannot be read, or that no procedure
@@ -97,44 +101,52 @@ def steps(seen: Observed) -> Iterator[Step]:
     chosen = choose(shipped(CLUSTER, seen.release), deployed)
     children = choose(shipped(POOL, seen.release), deployed)
     if cluster.is_deleting:
-        made = plan(DELETION, Scene(seen, 0), cluster.records, now=seen.now, generation=cluster.generation)
+        made = _planned(DELETION, Scene(seen, 0), cluster, seen.now, order)
         status = deletion_status(seen, made, before)
         yield Step(cluster.key, cluster.resource_version, before, status, made)
     elif cluster.flaw is not None:
-        made = plan(ILLEGIBLE, cluster, cluster.records, now=seen.now, generation=cluster.generation)
+        made = _planned(ILLEGIBLE, cluster, cluster, seen.now, order)
         yield Step(cluster.key, cluster.resource_version, before, refusal_status(seen, made, before), made)
     elif isinstance(chosen, Unfit) or isinstance(children, Unfit):
         unfit = chosen if isinstance(chosen, Unfit) else children
         assert isinstance(unfit, Unfit)
-        made = plan(REFUSAL, unfit, cluster.records, now=seen.now, generation=cluster.generation)
+        made = _planned(REFUSAL, unfit, cluster, seen.now, order)
         status = refusal_status(seen, made, before)
         yield Step(cluster.key, cluster.resource_version, before, status, made)
     else:
-        yield from _ordinary(Scene(seen, chosen.version), chosen, children, before)
+        yield from _ordinary(Scene(seen, chosen.version), chosen, children, before, order)
 
 
-def decided(kube: Kube, seen: Observed) -> tuple[Observed, tuple[Step, ...]]:
+def decided(kube: Kube, seen: Observed, order: Order = tuple) -> tuple[Observed, tuple[Step, ...]]:
     """The steps, and what they were decided on. Raises KubeError.
 
     They are decided anew where somebody has a name that something would be created under.
     """
-    found = tuple(steps(seen))
+    found = tuple(steps(seen, order))
     new = [write.key for step in found for write in step.plan.writes if isinstance(write, Create)]
     whole = with_namesakes(kube, seen, new)
-    return (seen, found) if whole is seen else decided(kube, whole)
+    return (seen, found) if whole is seen else decided(kube, whole, order)
+
+
+def _planned(procedure: Procedure[W], world: W, of: ClusterView | PoolView, now: int, order: Order) -> Plan:
+    return plan(procedure, world, of.records, now=now, generation=of.generation, order=order)
 
 
 def _ordinary(
-    scene: Scene, procedure: Procedure[Scene], children: Procedure[PoolScene], before: Mapping[str, Any]
+    scene: Scene,
+    procedure: Procedure[Scene],
+    children: Procedure[PoolScene],
+    before: Mapping[str, Any],
+    order: Order,
 ) -> Iterator[Step]:
     seen, cluster = scene.seen, scene.seen.cluster
-    made = plan(procedure, scene, cluster.records, now=seen.now, generation=cluster.generation)
+    made = _planned(procedure, scene, cluster, seen.now, order)
     made = _on_one_course(made, scene.journal)
     status = cluster_status(scene, made, before)
     yield Step(cluster.key, cluster.resource_version, before, status, made)
     for pool in sorted(scene.pools, key=lambda pool: pool.spec.name):
         if pool.uid is not None:
-            yield _pool_step(scene, pool, children)
+            yield _pool_step(scene, pool, children, order)
 
 
 def _on_one_course(made: Plan, journal: Journal) -> Plan:
@@ -151,12 +163,12 @@ def _course(journal: Journal) -> tuple[Any, ...]:
     return journal.lock, journal.under_way, journal.returns_to
 
 
-def _pool_step(scene: Scene, pool: PoolView, procedure: Procedure[PoolScene]) -> Step:
+def _pool_step(scene: Scene, pool: PoolView, procedure: Procedure[PoolScene], order: Order) -> Step:
     seen = scene.seen
     key = scene.key(
         f"{names.GROUP}/v1alpha1", "SearchPool", names.pool_name(scene.deployed.name, pool.spec.name)
     )
-    made = plan(procedure, PoolScene(scene, pool), pool.records, now=seen.now, generation=pool.generation)
+    made = _planned(procedure, PoolScene(scene, pool), pool, seen.now, order)
     before = seen.objects[key].get("status") or {}
     status = pool_status(seen, pool, made, procedure.version, before)
     return Step(key, pool.resource_version, before, status, made)

@@ -106,7 +106,7 @@ def careless(key: writes.Key, _uid: str, _version: str) -> writes.Delete:
 def in_any_order(patch: Patch) -> None:
     """What is written down is written down afterwards."""
 
-    def cycle(kube: Any, driver: Any, key: Any, release: Any, now: int) -> loop.Cycle:
+    def cycle(kube: Any, driver: Any, key: Any, release: Any, now: int, **_: Any) -> loop.Cycle:
         seen = observing.observe(kube, driver, key, release, now)
         assert seen is not None
         converged = True

@@ -15,6 +15,7 @@ __all__ = [
     "Condition",
     "Ledger",
     "Note",
+    "Order",
     "Plan",
     "Procedure",
     "Records",
@@ -35,6 +36,6 @@ from searchkeeper.kernel.actions import FAULT, FAULT_PATIENCE, Action, action
 from searchkeeper.kernel.answers import Answer, Note, Status, Write, done, waiting, working
 from searchkeeper.kernel.conditions import Condition
 from searchkeeper.kernel.ledger import Ledger
-from searchkeeper.kernel.planning import STALLED, Plan, Records, plan
+from searchkeeper.kernel.planning import STALLED, Order, Plan, Records, plan
 from searchkeeper.kernel.procedures import Procedure, Unfit, choose
 from searchkeeper.kernel.waits import unchanged, waited

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["STALLED", "Plan", "Records", "plan"]
+__all__ = ["STALLED", "Order", "Plan", "Records", "plan"]
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from searchkeeper.kernel.actions import Action, answers, at_fault, blocked, closure
 from searchkeeper.kernel.answers import Answer, Write, waiting
@@ -16,6 +16,8 @@ from searchkeeper.kernel.procedures import Procedure
 from searchkeeper.kernel.waits import WAIT, Wait, waits
 
 W = TypeVar("W")
+# In which order actions are asked: a permutation of them.
+Order: TypeAlias = Callable[[Sequence[Action[Any]]], Sequence[Action[Any]]]
 
 # How the message of an action begins that has waited longer than it would.
 STALLED: Final = "stalled: "
@@ -53,7 +55,7 @@ def plan(
     *,
     now: int,
     generation: int,
-    order: Callable[[Sequence[Action[W]]], Sequence[Action[W]]] = tuple,
+    order: Order = tuple,
 ) -> Plan:
     """Pure: the same world, records and moment give the same plan, however `order` shuffles the actions.
 

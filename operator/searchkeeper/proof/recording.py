@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
-__all__ = ["LawBroken", "Recording"]
+__all__ = ["LawBroken", "Recording", "shuffled"]
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from random import Random
 from typing import TypeVar
 
 from searchkeeper.embedded.world import State, World
 from searchkeeper.engine.calls import Call
 from searchkeeper.engine.view import EngineView, Unreachable
-from searchkeeper.kernel import Write
+from searchkeeper.kernel import Order, Write
 from searchkeeper.proof.properties import Breach, broken
 from searchkeeper.proof.steps import Moment, Step, Stored
 from searchkeeper.versions import Release
 from searchkeeper.writes import Create, Delete, Event, Key, Manifest, Patch, Tell
 
 T = TypeVar("T")
+
+
+def shuffled(state: State) -> Order:
+    """Another order of actions for every state of the world, and for the same state the same.
+
+    Whatever an action relies on has to be among its prerequisites: nothing else comes before it.
+    """
+    dice = Random(state.cluster.revision)
+    return lambda actions: dice.sample(list(actions), len(actions))
 
 
 class LawBroken(AssertionError):

@@ -1,0 +1,45 @@
+"""In which order actions are asked decides nothing: what one relies on are its prerequisites."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from operators_at_work import CLUSTER
+from runs import RELEASE, RUNS, run
+from searchkeeper.embedded.world import World
+from searchkeeper.kernel import Action, done
+from searchkeeper.loop import steps
+from searchkeeper.observing import observe
+from searchkeeper.proof.recording import shuffled
+from searchkeeper.releases import release
+
+ACTIONS: list[Action[None]] = [Action(name, lambda _: done()) for name in "abcdefgh"]
+
+
+def backwards(actions: Sequence[Action[Any]]) -> Sequence[Action[Any]]:
+    return tuple(reversed(actions))
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_every_moment_of_a_run_is_decided_alike_in_whatever_order(name: str) -> None:
+    after = name.partition(" → ")[2]
+    version = release(after if after.startswith("0.") else RELEASE)
+    for beat in run(name).beats[::4]:
+        world = World(beat.state)
+        seen = observe(world, world, CLUSTER, version, world.state.now)
+        assert seen is not None
+        assert (
+            tuple(steps(seen, backwards)) == tuple(steps(seen)) == tuple(steps(seen, shuffled(world.state)))
+        )
+
+
+def test_a_state_has_an_order_and_the_next_one_another() -> None:
+    world = World()
+    first = shuffled(world.state)(ACTIONS)
+    assert shuffled(world.state)(ACTIONS) == first
+    assert set(first) == set(ACTIONS)
+    world.create({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "x", "namespace": "y"}})
+    assert shuffled(world.state)(ACTIONS) != first
