@@ -20,7 +20,7 @@ from operators_at_work import (
     told,
     worked,
 )
-from runs import NEW, OLD, RELEASE, UPGRADE, run
+from runs import NEW, OLD, RELEASE, UPGRADE, WAY_BACK, run
 from searchkeeper.embedded.world import World
 from searchkeeper.kube import KubeError
 from searchkeeper.proof.properties import unrest
@@ -136,8 +136,9 @@ def test_a_pause_at_any_moment_delays_the_upgrade_and_nothing_else() -> None:
         followed(edited(world, upgrade={"paused": None}), RELEASE, run(UPGRADE).known)
 
 
-def test_a_cluster_that_is_deleted_at_any_moment_leaves_its_volumes_and_nothing_else() -> None:
-    for beat in run(UPGRADE).beats:
+@pytest.mark.parametrize("name", [UPGRADE, WAY_BACK])
+def test_a_cluster_that_is_deleted_at_any_moment_leaves_its_volumes_and_nothing_else(name: str) -> None:
+    for beat in run(name).beats:
         world = World(beat.state)
         world.delete(Delete(CLUSTER, "", ""))
         ports = Recording(world, CLUSTER, release(RELEASE))
@@ -150,3 +151,4 @@ def test_a_cluster_that_is_deleted_at_any_moment_leaves_its_volumes_and_nothing_
         world.tick()
         assert {each.kind for each in world.state.cluster.objects} == {"PersistentVolumeClaim"}
         assert world.state.engine.allocation is None
+        assert not world.state.engine.excluded

@@ -1,0 +1,71 @@
+"""Two clusters in one namespace, whose names begin alike: neither takes anything of the other for its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from operators_at_work import CLUSTER, SMALL, asked_for
+from searchkeeper.embedded.world import World
+from searchkeeper.loop import cycle
+from searchkeeper.proof.recording import shuffled
+from searchkeeper.releases import release
+from searchkeeper.shell.engines import StandIn
+from searchkeeper.writes import Delete, Key, Patch
+
+NEIGHBOUR = CLUSTER._replace(name=f"{CLUSTER.name}-a")
+# More cycles than any work takes in one moment.
+_BUSY = 300
+
+
+class Neighbours:
+    """Both, each with an engine of its own, whose nodes are its pods."""
+
+    def __init__(self) -> None:
+        self.world: World = asked_for(dashboards={"enabled": True})
+        spec = {"version": "2.19.4", "pools": list(SMALL), "dashboards": {"enabled": True}}
+        metadata = {"name": NEIGHBOUR.name, "namespace": NEIGHBOUR.namespace}
+        self.world.create(
+            {"apiVersion": NEIGHBOUR.api, "kind": NEIGHBOUR.kind, "metadata": metadata, "spec": spec}
+        )
+        self.engines = {key: StandIn(self.world, key) for key in (CLUSTER, NEIGHBOUR)}
+
+    def at_work(self, version: str, *, ticks: int) -> None:
+        for _ in range(ticks):
+            for key, engine in self.engines.items():
+                self._rests(key, engine, version)
+            self.world.tick()
+
+    def _rests(self, key: Key, engine: StandIn, version: str) -> None:
+        for _ in range(_BUSY):
+            now, order = self.world.state.now, shuffled(self.world.state)
+            if not cycle(self.world, engine, key, release(version), now, order=order).wrote:
+                return
+        raise AssertionError(f"{key} does not come to rest")
+
+    def told(self, key: Key) -> tuple[Any, ...]:
+        status = (self.world.get(key) or {}).get("status") or {}
+        return tuple(status.get(name) for name in ("phase", "currentVersion", "engineVersion", "ready"))
+
+
+def test_both_are_migrated_and_upgraded_side_by_side() -> None:
+    both = Neighbours()
+    for version, configuration in (("0.1.1", 1), ("0.2.2", 2), ("0.3.1", 3), ("0.4.0", 4)):
+        both.at_work(version, ticks=60)
+        expected = ("Running", configuration, "2.19.4", "5/5")
+        assert [both.told(key) for key in both.engines] == [expected, expected]
+    both.world.patch(Patch(NEIGHBOUR, {"spec": {"version": "3.4.0"}}, ""))
+    both.at_work("0.4.0", ticks=80)
+    assert both.told(CLUSTER) == ("Running", 4, "2.19.4", "5/5")
+    assert both.told(NEIGHBOUR) == ("Running", 4, "3.4.0", "5/5")
+
+
+def test_of_two_the_one_that_is_deleted_takes_nothing_of_the_other_along() -> None:
+    both = Neighbours()
+    both.at_work("0.4.0", ticks=40)
+    kept = {key: each["metadata"]["uid"] for key, each in both.world.state.cluster.objects.items()}
+    both.world.delete(Delete(CLUSTER, "", ""))
+    both.at_work("0.4.0", ticks=10)
+    left = {key: each["metadata"]["uid"] for key, each in both.world.state.cluster.objects.items()}
+    volumes = {key for key in kept if key.kind == "PersistentVolumeClaim"}
+    theirs = {key for key in kept if key.name.startswith(NEIGHBOUR.name)}
+    assert left == {key: uid for key, uid in kept.items() if key in volumes | theirs}
