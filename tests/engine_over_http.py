@@ -23,7 +23,7 @@ from searchkeeper.engine.calls import (
 )
 from searchkeeper.engine.embedded import Engine, look
 from searchkeeper.engine.opensearch import exclusion
-from searchkeeper.engine.view import EngineView, Index, ShardCopy, Unreachable
+from searchkeeper.engine.view import ABSENT, EngineView, Index, ShardCopy, Unreachable
 from searchkeeper.versions import parse
 
 _HEALTH: Final = "/_cluster/health"
@@ -73,7 +73,8 @@ def _calls(question: Question) -> list[Call]:
         case "POST", "/_flush":
             return [Flush()]
         case "POST", path if path == _VOTING:
-            return [ExcludeFromVoting(question.query["node_names"])]
+            ids = question.query.get("node_ids")
+            return [ExcludeFromVoting(question.query["node_names"] if ids is None else ABSENT + ids)]
         case "DELETE", path if path == _VOTING:
             return [ClearVotingExclusions()]
         case "PUT", path if path == _SETTINGS:
@@ -122,8 +123,8 @@ def _nodes(view: EngineView) -> Any:
 def _state(view: EngineView) -> Any:
     elected = view.elected
     coordination = {
-        "last_committed_config": sorted(view.voters),
-        "voting_config_exclusions": [{"node_name": name} for name in sorted(view.voting_exclusions)],
+        "last_committed_config": sorted(name.removeprefix(ABSENT) for name in view.voters),
+        "voting_config_exclusions": [_exclusion(name) for name in sorted(view.voting_exclusions)],
     }
     tables: dict[str, Any] = {each.name: {"shards": {}} for each in view.indices}
     for copy in view.shards:
@@ -137,6 +138,11 @@ def _state(view: EngineView) -> Any:
         },
         "routing_table": {"indices": tables},
     }
+
+
+def _exclusion(name: str) -> Any:
+    is_absent = name.startswith(ABSENT)
+    return {"node_id": name.removeprefix(ABSENT), "node_name": "_absent_" if is_absent else name}
 
 
 def _copy(copy: ShardCopy) -> Any:

@@ -571,7 +571,7 @@ TABLE = (
     Guard(
         "only who has nothing is given up",
         gone(mending, "is_empty", True),
-        PODS + "test_a_manager_that_is_down_and_votes_is_not_given_up",
+        PODS + "test_a_manager_that_is_down_and_votes_is_not_given_up_with_its_vote",
     ),
     Guard(
         "nobody is given up in a red cluster",
@@ -653,6 +653,16 @@ TABLE = (
         gone(leaving, "_vote_given"),
         SCALING + "test_managers_leave_one_at_a_time_and_without_a_vote",
         (1,),
+    ),
+    Guard(
+        "votes of others stay where they put them",
+        gone(settings, "_told_again"),
+        SCALING + "test_whom_users_have_excluded_from_voting_stays_so",
+    ),
+    Guard(
+        "a vote of somebody absent is nobody's",
+        gone(leaving, "_managers_away", []),
+        PODS + "test_no_vote_is_taken_from_somebody_absent_who_may_be_one_that_stays",
     ),
     Guard(
         "nobody leaves a red cluster",

@@ -114,8 +114,15 @@ def test_a_voter_that_is_away_still_counts(healthy: Replayed) -> None:
     del state["nodes"][gone]
     view = looked(healthy)
     assert len(view.voters) == 3
-    assert "logs-data-2" not in view.voters
+    assert view.absent_voters == {f"@{gone}"}
     assert [node.name for node in view.nodes] == ["logs-data-0", "logs-data-1"]
+
+
+def test_who_was_excluded_from_voting_while_it_was_away_is_called_by_its_id(healthy: Replayed) -> None:
+    state = recorded(healthy, STATE)
+    excluded = [{"node_id": "x7_Q", "node_name": "_absent_"}, {"node_id": "y", "node_name": "logs-data-1"}]
+    state["metadata"]["cluster_coordination"]["voting_config_exclusions"] = excluded
+    assert looked(healthy).voting_exclusions == {"@x7_Q", "logs-data-1"}
 
 
 def test_a_node_that_left_leaves_copies_that_are_waited_for() -> None:

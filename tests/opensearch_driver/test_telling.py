@@ -93,6 +93,12 @@ def test_a_vote_is_moved_by_name_and_answered_with_nothing(engine: Replayed) -> 
     assert engine.changes() == [("POST", VOTING, {"node_names": "logs-data-2", "timeout": "30s"}, None)]
 
 
+def test_of_a_voter_that_is_away_the_vote_is_taken_by_its_id(engine: Replayed) -> None:
+    """OpenSearch would take the name of one that is not there, and leave the vote where it is."""
+    told(engine, ExcludeFromVoting("@x7_Q"))
+    assert engine.changes() == [("POST", VOTING, {"node_ids": "x7_Q", "timeout": "30s"}, None)]
+
+
 def test_every_manager_may_vote_again_whether_the_others_are_gone_or_not(engine: Replayed) -> None:
     engine.amend("DELETE", VOTING, None)
     told(engine, ClearVotingExclusions())

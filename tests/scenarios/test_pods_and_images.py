@@ -25,8 +25,11 @@ from operators_at_work import (
 from searchkeeper.embedded.kubelet import Fault
 from searchkeeper.embedded.manifests import placed
 from searchkeeper.embedded.world import State, World
+from searchkeeper.engine.embedded.membership import reelected
 from searchkeeper.engine.view import Color, ShardState
 from searchkeeper.images import version_in
+from searchkeeper.loop import cycle
+from searchkeeper.proof.faults import killed
 from searchkeeper.proof.recording import Recording
 from searchkeeper.releases import release
 from searchkeeper.writes import Delete, Key, Manifest
@@ -226,15 +229,39 @@ def test_a_pod_that_kubernetes_is_to_replace_may_be_down_meanwhile() -> None:
     assert set(versions(world).values()) == {NEW}
 
 
-def test_a_manager_that_is_down_and_votes_is_not_given_up() -> None:
-    """S22, I1: a cluster that forgets it would count its vote for ever."""
+def allotted(world: World, pool: str) -> int:
+    child = world.get(Key(CLUSTER.api, "SearchPool", CLUSTER.namespace, f"logs-{pool}"))
+    assert child is not None
+    return int(child["spec"]["replicas"])
+
+
+def test_a_manager_that_is_down_and_votes_is_not_given_up_with_its_vote() -> None:
+    """S22, I1: a cluster would count the vote for ever. It is taken from the one that is gone, by its id."""
     # Guard: only those that have nothing are given up.
     world = at_work(broken(impatient(), "logs-managers-2", Fault.PENDING), ticks=5)
-    at_work(edited(world, pools=[pool("data", 2, "data"), pool("managers", 2, "cluster_manager")]), ticks=20)
-    assert "still has a vote" in condition(world, "NodesHaveLeft")
-    child = world.get(Key(CLUSTER.api, "SearchPool", CLUSTER.namespace, "logs-managers"))
-    assert child is not None
-    assert child["spec"]["replicas"] == 3
+    assert "logs-managers-2" in world.state.engine.voters
+    edited(world, pools=[pool("data", 2, "data"), pool("managers", 2, "cluster_manager")])
+    for moment in unfolding(world):
+        if allotted(moment, "managers") < 3:
+            assert "logs-managers-2" not in moment.state.engine.voters
+    assert world.state.engine.voters <= world.state.engine.names
+    assert not world.state.engine.voting_exclusions
+
+
+def test_no_vote_is_taken_from_somebody_absent_who_may_be_one_that_stays() -> None:
+    """I1: the engine does not know the name of a voter that is away."""
+    world = running(pool("data", 2, "data"), pool("managers", 5, "cluster_manager"))
+    world.state = killed(broken(world, "logs-managers-4", Fault.PENDING).state, pod("managers-4"))
+    at_work(world, ticks=3)
+    engine, gone = world.state.engine, {"logs-managers-0", "logs-managers-4"}
+    apart = replace(engine, nodes=tuple(n for n in engine.nodes if n.name not in gone))
+    apart = replace(apart, voters=frozenset(f"logs-managers-{number}" for number in range(5)))
+    world.state = replace(world.state, engine=reelected(apart))
+    edited(world, pools=[pool("data", 2, "data"), pool("managers", 4, "cluster_manager")])
+    for _ in range(20):
+        cycle(world, world, CLUSTER, release(NEWEST), world.state.now)
+    assert not world.state.engine.voting_exclusions
+    assert condition(world, "NodesHaveLeft").endswith("is known when logs-managers-0 is back")
 
 
 @pytest.mark.parametrize("fault", STUCK)

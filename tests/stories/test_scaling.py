@@ -22,7 +22,7 @@ from operators_at_work import (
 from searchkeeper.configuration.names import BOOTSTRAPPER
 from searchkeeper.embedded.kubelet import Fault
 from searchkeeper.embedded.world import World
-from searchkeeper.engine.calls import Exclude, SetAllocation
+from searchkeeper.engine.calls import Exclude, ExcludeFromVoting, SetAllocation
 from searchkeeper.engine.embedded import created
 from searchkeeper.engine.view import Allocation, Color
 from searchkeeper.writes import Delete, Key, Patch
@@ -203,6 +203,40 @@ def test_managers_leave_one_at_a_time_and_without_a_vote(left: int) -> None:
     assert away(world, everybody) == {f"managers-{n}" for n in range(left, 5)}
     assert not world.state.engine.voting_exclusions
     assert world.state.engine.voters == {f"logs-managers-{n}" for n in range(left)}
+
+
+def test_whom_users_have_excluded_from_voting_stays_so() -> None:
+    """I9: the engine forgets all of them or none. Also where the operator ends in between."""
+    start = running(
+        pool("data", 2, "data"), pool("managers", 2, "cluster_manager"), pool("more", 2, "cluster_manager")
+    )
+    start.tell(ExcludeFromVoting("logs-more-1"))
+    start.tick()
+    edited(
+        start,
+        pools=[
+            pool("data", 2, "data"),
+            pool("managers", 1, "cluster_manager"),
+            pool("more", 2, "cluster_manager"),
+        ],
+    )
+    for cut in range(settled(copied(start), "0.4.0")):
+        world = copied(start)
+        with pytest.raises(CutOff):
+            settled(world, "0.4.0", allowed=cut)
+        settled(world, "0.4.0")
+        assert world.state.engine.voting_exclusions == {"logs-more-1"}
+        assert not status(world)["ledger"]
+
+
+def test_nor_does_a_roll_that_moves_the_only_vote_forget_them() -> None:
+    world = running(pool("data", 2, "data"), pool("managers", 3, "cluster_manager"))
+    for name in ("logs-managers-1", "logs-nobody"):
+        world.tell(ExcludeFromVoting(name))
+    world.tick()
+    assert len(world.state.engine.voters) == 1
+    settled(edited(world, version="3.4.0"), "0.4.0")
+    assert world.state.engine.voting_exclusions == {"logs-managers-1", "logs-nobody"}
 
 
 @pytest.mark.parametrize("pools", [[MANAGERS], data(0)], ids=["the pool is removed", "it has no nodes"])

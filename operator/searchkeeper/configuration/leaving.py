@@ -140,13 +140,35 @@ def _vote_given(this: _Leave, pod: Pod) -> Answer | None:
     heirs = [n.name for n in nodes if "cluster_manager" in n.roles and n.name not in this.names]
     if not heirs:
         return waiting("LastManager", f"{pod.name} has no manager to leave the cluster to", patience=FOR_EVER)
-    if this.engine.node(pod.name) is not None and pod.name not in this.engine.voting_exclusions:
-        notes = to_be_undone(LEAVING_VOTES, tuple(sorted(this.scene.journal.leaving_votes | {pod.name})))
-        call = Tell(ExcludeFromVoting(pod.name))
+    if this.engine.node(pod.name) is not None:
+        return _taken(this, pod, pod.name)
+    away = _managers_away(this)
+    if away and this.engine.absent_voters:
+        message = f"whose vote is that of {pod.name} is known when {', '.join(away)} is back"
+        return waiting("VoteMoves", message, patience=this.patience)
+    votes = (_taken(this, pod, vote) for vote in sorted(this.engine.absent_voters))
+    return next(filter(None, votes), None)
+
+
+def _taken(this: _Leave, pod: Pod, vote: str) -> Answer | None:
+    """The next step towards a cluster that does not count on this vote; None when there is none any more."""
+    if vote not in this.engine.voting_exclusions:
+        notes = to_be_undone(LEAVING_VOTES, tuple(sorted(this.scene.journal.leaving_votes | {vote})))
+        call = Tell(ExcludeFromVoting(vote))
         return working("MovingVote", f"{pod.name} gives its vote away", call, notes=notes)
-    if pod.name in this.engine.voters:
+    if vote in this.engine.voters:
         return waiting("VoteMoves", f"{pod.name} still has a vote", patience=this.patience)
     return None
+
+
+def _managers_away(this: _Leave) -> list[str]:
+    """Managers that stay, and are not there: a vote of somebody absent may be one of theirs."""
+    cluster, found = this.scene.deployed.name, []
+    for pool in this.scene.pools:
+        numbers = range(pool.replicas) if pool.spec.votes else ()
+        wanted = (f"{names.pool_name(cluster, pool.spec.name)}-{number}" for number in numbers)
+        found += [name for name in wanted if this.engine.node(name) is None]
+    return found
 
 
 def _let_go(this: _Leave, pod: Pod, pool: PoolView) -> Answer:

@@ -20,7 +20,16 @@ from typing import Any, Final, TypeAlias
 
 from semver import Version
 
-from searchkeeper.engine.view import Allocation, Color, EngineView, Index, Node, ShardCopy, ShardState
+from searchkeeper.engine.view import (
+    ABSENT,
+    Allocation,
+    Color,
+    EngineView,
+    Index,
+    Node,
+    ShardCopy,
+    ShardState,
+)
 
 Answer: TypeAlias = Mapping[str, Any]
 
@@ -41,6 +50,8 @@ STATE: Final = ",".join(
 )
 # Set in every version number of OpenSearch, to tell it from Elasticsearch's.
 _OPENSEARCH: Final = 0x08000000
+# The name of an excluded node that was not there.
+_NAMELESS: Final = "_absent_"
 _WORSE: Final = (Color.GREEN, Color.YELLOW, Color.RED)
 
 
@@ -80,11 +91,17 @@ def _view(health: Answer, nodes: Answer, state: Answer, settings: Answer) -> Eng
         allocation_in(settings),
         excluded_in(settings),
         # A voter that is away has no name any more; it counts all the same.
-        frozenset(names.get(node, node) for node in coordination["last_committed_config"]),
-        frozenset(str(each["node_name"]) for each in coordination.get("voting_config_exclusions") or ()),
+        frozenset(names.get(node, ABSENT + node) for node in coordination["last_committed_config"]),
+        frozenset(map(_without_vote, coordination.get("voting_config_exclusions") or ())),
         int(health["delayed_unassigned_shards"]),
         int(health["number_of_in_flight_fetch"]),
     )
+
+
+def _without_vote(exclusion: Answer) -> str:
+    """Who was excluded by its id while it was away has no name."""
+    name = str(exclusion["node_name"])
+    return ABSENT + str(exclusion["node_id"]) if name == _NAMELESS else name
 
 
 def _check(health: Answer, nodes: Answer) -> None:

@@ -31,7 +31,7 @@ class Flush:
 
 @dataclass(frozen=True, slots=True)
 class ExcludeFromVoting:
-    """Moves the vote away from a manager that is about to go, where it is the only one that has it."""
+    """Moves the vote away from a manager that is about to go, or is gone: its name, or ABSENT and its id."""
 
     name: str
 

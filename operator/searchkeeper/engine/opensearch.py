@@ -30,7 +30,7 @@ from searchkeeper.engine.calls import (
 )
 from searchkeeper.engine.driver import CallFailed
 from searchkeeper.engine.http import Access, Http, NoAnswer, Turned
-from searchkeeper.engine.view import EngineView, ShardCopy, ShardState, Unreachable
+from searchkeeper.engine.view import ABSENT, EngineView, ShardCopy, ShardState, Unreachable
 
 # How long the elected manager may take to answer; without one there is none.
 _MANAGER: Final = {"cluster_manager_timeout": "5s"}
@@ -115,7 +115,9 @@ def _told(http: Http, call: Call) -> None:
         case Flush():
             http.call("POST", "/_flush", patience=_LONG)
         case ExcludeFromVoting(name):
-            query = {"node_names": name, "timeout": "30s"}
+            is_absent = name.startswith(ABSENT)
+            who = {"node_ids": name.removeprefix(ABSENT)} if is_absent else {"node_names": name}
+            query = {**who, "timeout": "30s"}
             http.call("POST", "/_cluster/voting_config_exclusions", query, patience=_LONG)
         case ClearVotingExclusions():
             query = {"wait_for_removal": "false"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "ABSENT",
     "Allocation",
     "Color",
     "EngineView",
@@ -15,6 +16,10 @@ __all__ = [
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
+
+# Before the id of a voter that is away: its name went with it, and no pod is called like that.
+ABSENT: Final = "@"
 
 
 class Color(StrEnum):
@@ -90,7 +95,10 @@ class Unreachable:
 
 @dataclass(frozen=True, slots=True)
 class EngineView:
-    """One look at a reachable engine. `excluded` and `allocation` are the persistent settings in force."""
+    """One look at a reachable engine. `excluded` and `allocation` are the persistent settings in force.
+
+    Voters, and those who are to have no vote, are called by their names, or by ABSENT and their id.
+    """
 
     color: Color
     nodes: tuple[Node, ...]
@@ -106,6 +114,11 @@ class EngineView:
     @property
     def elected(self) -> Node | None:
         return next((node for node in self.nodes if node.is_elected), None)
+
+    @property
+    def absent_voters(self) -> frozenset[str]:
+        """Those who have a vote and are not there. The engine does not know any more who they were."""
+        return frozenset(each for each in self.voters if each.startswith(ABSENT))
 
     @property
     def is_moving(self) -> bool:

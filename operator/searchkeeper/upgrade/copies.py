@@ -41,13 +41,18 @@ def shared_shards(engine: EngineView, node: str, others: Iterable[str]) -> froze
 
 
 def is_empty(engine: EngineView | Unreachable, nodes: Iterable[str]) -> bool:
-    """Whether these nodes have neither a copy of a shard nor a vote. Of an engine that is silent: no."""
+    """Whether these nodes have neither a copy of a shard nor a vote. Of an engine that is silent: no.
+
+    A vote of somebody who is away may be that of any of them who is.
+    """
     names = frozenset(nodes)
     if not names:
         return True
     if isinstance(engine, Unreachable):
         return False
-    return not (names & engine.voters or any(engine.copies_on(name) for name in names))
+    is_away = any(engine.node(name) is None for name in names)
+    has_vote = names & engine.voters or (is_away and engine.absent_voters)
+    return not (has_vote or any(engine.copies_on(name) for name in names))
 
 
 def has_other_manager(engine: EngineView, node: str) -> bool:

@@ -14,6 +14,7 @@ __all__ = [
     "LEAVING",
     "LEAVING_VOTES",
     "LOCK",
+    "OTHERS_VOTES",
     "PARTITION",
     "REFUSED",
     "RETURN",
@@ -53,6 +54,8 @@ VOTING: Final = "engine/voting"
 # The same for nodes that leave for good, so that neither undoes what the other has set.
 LEAVING: Final = "engine/leaving"
 LEAVING_VOTES: Final = "engine/leaving-votes"
+# Whom others have excluded from voting: the engine forgets them together with ours, and is told again.
+OTHERS_VOTES: Final = "engine/others-votes"
 # Since when the engine is being tidied before the cluster is deleted.
 DELETING: Final = "deleting"
 # The roll: pods that were taken away, as (name, uid); how many of a pool may be; the pod that was flushed
@@ -127,6 +130,11 @@ class Journal:
     def leaving_votes(self) -> frozenset[str]:
         """The managers that we took the vote from because they leave for good."""
         return frozenset(_texts(self.ledger.get(LEAVING_VOTES)))
+
+    @property
+    def others_votes(self) -> frozenset[str]:
+        """The managers that somebody else has taken the vote from, while the engine may have forgotten it."""
+        return frozenset(_texts(self.ledger.get(OTHERS_VOTES)))
 
     @property
     def deleting_since(self) -> int | None:

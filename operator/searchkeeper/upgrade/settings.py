@@ -7,16 +7,24 @@ __all__ = ["SETTINGS", "forgiven", "restored", "to_be_undone", "undone"]
 from collections.abc import Collection
 from typing import Final
 
-from searchkeeper.engine.calls import ClearVotingExclusions, Exclude, SetAllocation
+from searchkeeper.engine.calls import ClearVotingExclusions, Exclude, ExcludeFromVoting, SetAllocation
 from searchkeeper.engine.view import Allocation, EngineView, Unreachable
 from searchkeeper.kernel import Answer, Note, waiting, working
 from searchkeeper.kernel.ledger import Entry
 from searchkeeper.observed import Observed
-from searchkeeper.upgrade.journal import ALLOCATION, EXCLUDED, LEAVING, LEAVING_VOTES, VOTING, Journal
+from searchkeeper.upgrade.journal import (
+    ALLOCATION,
+    EXCLUDED,
+    LEAVING,
+    LEAVING_VOTES,
+    OTHERS_VOTES,
+    VOTING,
+    Journal,
+)
 from searchkeeper.writes import Tell
 
 # The lines of the journal that stand for something the engine was told.
-SETTINGS: Final = (ALLOCATION, EXCLUDED, VOTING, LEAVING, LEAVING_VOTES)
+SETTINGS: Final = (ALLOCATION, EXCLUDED, VOTING, LEAVING, LEAVING_VOTES, OTHERS_VOTES)
 # Beside such a line: the engine was told to take it back.
 _TAKEN_BACK: Final = "/taken-back"
 
@@ -52,6 +60,9 @@ def forgiven(
     Those who are lent may have shards, and leave all the same.
     """
     shards, votes = journal.leaving.difference(departing) | lent, journal.leaving_votes.difference(departing)
+    if isinstance(seen.engine, EngineView):
+        # It is not counted on any more as soon as the engine has heard of it, and not before.
+        votes -= seen.engine.absent_voters
     if not (shards or votes):
         return None
     if isinstance(seen.engine, Unreachable):
@@ -76,10 +87,28 @@ def _votes_forgiven(engine: EngineView, journal: Journal, names: frozenset[str])
     if not names:
         return None
     if names & engine.voting_exclusions or not _is_taken_back(journal, LEAVING_VOTES):
-        call, notes = Tell(ClearVotingExclusions()), _taking_back(LEAVING_VOTES)
-        return working("RestoringVotes", "every manager may vote again", call, notes=notes)
+        return _cleared(engine, journal, LEAVING_VOTES)
     left = tuple(sorted(journal.leaving_votes - names))
-    return working("Restored", "nobody who has left is excluded", notes=_over(LEAVING_VOTES, left))
+    notes = (*_over(LEAVING_VOTES, left), Note(OTHERS_VOTES, None))
+    return _told_again(engine, journal) or working("Restored", "nobody who has left is excluded", notes=notes)
+
+
+def _cleared(engine: EngineView, journal: Journal, line: str) -> Answer:
+    """Whom somebody else has excluded is written down first: the engine forgets them as well."""
+    ours = journal.leaving_votes | ({journal.moved_vote} if journal.moved_vote else set())
+    others = journal.others_votes | engine.voting_exclusions - ours
+    notes = (*_taking_back(line), Note(OTHERS_VOTES, tuple(sorted(others)) or None))
+    return working(
+        "RestoringVotes", "every manager may vote again", Tell(ClearVotingExclusions()), notes=notes
+    )
+
+
+def _told_again(engine: EngineView, journal: Journal) -> Answer | None:
+    """One after the other, until nobody is missing whom somebody else has excluded."""
+    for name in sorted(journal.others_votes - engine.voting_exclusions):
+        message = f"{name} has no vote, as somebody else has decided"
+        return working("RestoringVotes", message, Tell(ExcludeFromVoting(name)))
+    return None
 
 
 def restored(seen: Observed, journal: Journal, keeps: Collection[str] = ()) -> Answer | None:
@@ -125,7 +154,7 @@ def _exclusions(engine: EngineView, journal: Journal, ours: frozenset[str]) -> A
 def _vote(engine: EngineView, journal: Journal) -> Answer | None:
     if journal.moved_vote is None:
         return None
-    if not engine.voting_exclusions and _is_taken_back(journal, VOTING):
-        return working("Restored", "every manager may vote", notes=_over(VOTING))
-    call = Tell(ClearVotingExclusions())
-    return working("RestoringVotes", "every manager may vote again", call, notes=_taking_back(VOTING))
+    if journal.moved_vote in engine.voting_exclusions or not _is_taken_back(journal, VOTING):
+        return _cleared(engine, journal, VOTING)
+    notes = (*_over(VOTING), Note(OTHERS_VOTES, None))
+    return _told_again(engine, journal) or working("Restored", "every manager may vote", notes=notes)

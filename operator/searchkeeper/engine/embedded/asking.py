@@ -19,7 +19,16 @@ from searchkeeper.engine.calls import (
 from searchkeeper.engine.driver import CallFailed
 from searchkeeper.engine.embedded.allocation import deciders_against
 from searchkeeper.engine.embedded.state import Copy, Engine, data_nodes
-from searchkeeper.engine.view import Allocation, Color, EngineView, Index, ShardCopy, ShardState, Unreachable
+from searchkeeper.engine.view import (
+    ABSENT,
+    Allocation,
+    Color,
+    EngineView,
+    Index,
+    ShardCopy,
+    ShardState,
+    Unreachable,
+)
 
 
 def look(engine: Engine) -> EngineView | Unreachable:
@@ -33,7 +42,7 @@ def look(engine: Engine) -> EngineView | Unreachable:
         engine.indices,
         engine.allocation or Allocation.ALL,
         engine.excluded,
-        engine.voters,
+        frozenset(name if name in engine.names else ABSENT + name for name in engine.voters),
         engine.voting_exclusions,
     )
 

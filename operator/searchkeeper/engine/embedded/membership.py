@@ -11,7 +11,7 @@ from typing import Final
 from semver import Version
 
 from searchkeeper.engine.embedded.state import Engine, Process, version_of
-from searchkeeper.engine.view import Node
+from searchkeeper.engine.view import ABSENT, Node
 
 _MANAGER: Final = "cluster_manager"
 # The oldest cluster that a node of a major can join, where that is not the whole major before.
@@ -107,8 +107,9 @@ def with_votes(engine: Engine) -> Engine:
     elected = engine.elected
     if elected is None:
         return engine
-    live = {n.name for n in engine.nodes if _MANAGER in n.roles} - engine.voting_exclusions
-    gone = sorted(engine.voters - live - engine.voting_exclusions)
+    excluded = {name.removeprefix(ABSENT) for name in engine.voting_exclusions}
+    live = {n.name for n in engine.nodes if _MANAGER in n.roles} - excluded
+    gone = sorted(engine.voters - live - excluded)
     kept = gone[: max(0, _SAFE - len(live))] if len(engine.voters) >= _SAFE else []
     wanted = live | set(kept)
     if len(wanted) % 2 == 0 and wanted:
