@@ -523,6 +523,16 @@ TABLE = (
         "faults/test_single_faults.py::test_what_is_noted_of_a_volume_does_not_outlive_the_roll",
     ),
     Guard(
+        "voters go alone",
+        lambda patch: patch.setattr(rolling, "_goes_alone", lambda roll, _: roll.goes_back),
+        "upgrade/test_rolling.py::test_no_second_voter_goes_however_large_a_batch_may_be",
+    ),
+    Guard(
+        "on the way back everybody goes alone",
+        lambda patch: patch.setattr(rolling, "_goes_alone", lambda _, pool: pool.spec.votes),
+        "upgrade/test_rolling.py::test_on_the_way_back_everybody_goes_alone",
+    ),
+    Guard(
         "batches shrink after a failure",
         gone(rolling, "trouble", ()),
         STUCK + "test_a_batch_that_fails_makes_the_next_one_smaller",

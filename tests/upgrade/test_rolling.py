@@ -42,6 +42,29 @@ def test_nobody_joins_a_batch_of_another_pool() -> None:
     assert not found.writes
 
 
+def waiting_for_one(home: PoolView, **lines: Entry) -> Answer:
+    """The first of a pool is away, more may be, and no gate stands against the next one."""
+    late = pod(f"{home.spec.name}-0", is_ready=False, template="new", engine_version=NEW)
+    away = replace(home, pods=(late, *home.pods[1:]))
+    view = engine([away], allocation=Allocation.PRIMARIES, voters=engine([home]).voters)
+    lines = {"engine__allocation": "all", "roll__flushed": "earlier", **lines}
+    size = (home.spec.name, 4)
+    found = (late.name, "earlier")
+    return rolled(world(away, seen=view, max_batch=4), roll__away=(found,), roll__size=size, **lines)
+
+
+def test_no_second_voter_goes_however_large_a_batch_may_be() -> None:
+    """I2: of five one more could be missed, and would be."""
+    assert waiting_for_one(pool("managers", 5, roles="cluster_manager")).reason == "PodsComeBack"
+    assert waiting_for_one(pool("data", 5)).reason == "ReplacingPod"
+
+
+def test_on_the_way_back_everybody_goes_alone() -> None:
+    """What is left of the older version is all there is to go back to."""
+    back: dict[str, Entry] = {"upgrade": (NEW, "3.5.0"), "upgrade__return": NEW}
+    assert waiting_for_one(pool("data", 5), **back).reason == "PodsComeBack"
+
+
 def test_of_a_pool_that_is_ahead_only_who_awaits_a_cure_is_replaced() -> None:
     well = [pod(f"managers-{n}") for n in range(3)]
     assert rolled(world(managers(*well)), "managers").is_true

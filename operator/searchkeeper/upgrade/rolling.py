@@ -186,7 +186,7 @@ def _next_of_batch(this: Roll, pool: PoolView) -> Answer | None:
     """Another pod for the batch, if it may be larger and nothing stands against this one."""
     batch = frozenset(this.journal.away)
     is_full = len(batch) >= allowed(this.seen, this.journal, pool.spec.name)
-    if pool.spec.votes or this.goes_back or is_full:
+    if _goes_alone(this, pool) or is_full:
         return None
     left = [pod for pod in this.candidates(pool) if pod.name not in batch and not pod.is_terminating]
     for pod in left:
@@ -194,6 +194,11 @@ def _next_of_batch(this: Roll, pool: PoolView) -> Answer | None:
         if first_closed(candidate, this.seen) is None and not _preparation(this, candidate):
             return _deleted(this, candidate)
     return None
+
+
+def _goes_alone(this: Roll, pool: PoolView) -> bool:
+    """Of voters one is missed at a time, and of what is left of the older version on the way back to it."""
+    return pool.spec.votes or this.goes_back
 
 
 def _welcome(this: Roll) -> Answer:
