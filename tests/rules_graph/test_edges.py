@@ -153,6 +153,8 @@ def test_a_range_is_added_to_that_of_its_new_home_and_ends_below_it(drawing: str
     [
         # Whoever skips it is skipped, too, and its range as little read.
         "b4: - / b3, b2\nb3: - / b2\nb2: - / - / <2.0.0\nb5: b4 / b4",
+        # OLM v1 would take b1 to b4, from which nothing leads on; by way of b2 it comes to b5.
+        "b5: - / b2\nb4: - / b2\nb2: - / - / <2.0.0\nb1",
         # Below a version that nobody can read no range can end.
         "b3@three: - / b2\nb2: - / - / <2.0.0",
     ],

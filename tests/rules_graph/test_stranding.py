@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from documents import bundle, catalog, channel, package
-from graphs import findings, parse_report
+from everpath.graph import ChannelGraph
+from everpath.model import Csv, Place
+from everpath.rules.stranding import stranded_opm, stranded_v1
+from graphs import channel_graph, findings, parse_report
 
 
 def test_the_edge_that_does_not_count_is_told_with_its_reason() -> None:
@@ -126,6 +131,51 @@ def test_without_an_entry_to_arrive_at_a_release_replaces_the_highest() -> None:
 def test_v1_tells_of_the_lower_version_it_does_not_go_to() -> None:
     [finding] = parse_report("b4\nb2: - / b3\nb3: - / b2", "EP207")
     assert finding.because == ("b2 skips b3, but b2 is no higher version",)
+
+
+@pytest.mark.parametrize(
+    ("drawing", "fix"),
+    [
+        # Of two that accept it the higher one; what skips itself does not.
+        (
+            "1.0.2: 1.0.1 / 1.1.0\n1.0.1: 1.0.0 / 1.1.0\n1.1.0: 1.0.0 / 1.1.0\n1.0.0",
+            (
+                "deprecate 1.1.0 in olm.deprecations: OLM v1 then goes to 1.0.2; "
+                "or publish a release above 1.1.0 that replaces 1.0.2 and skips 1.1.0"
+            ),
+        ),
+        # Nowhere is a place to arrive at, and of equal versions the other one is replaced.
+        (
+            "b1@2.0.0: b2\nb2@2.0.0: b1",
+            (
+                "deprecate b1 in olm.deprecations: OLM v1 then goes to b2; "
+                "or publish a release above 2.0.0 that replaces b2 and skips b1"
+            ),
+        ),
+    ],
+)
+def test_the_way_out_of_a_withdrawn_release_names_who_takes_its_place(drawing: str, fix: str) -> None:
+    assert parse_report(drawing, "EP207")[0].fix == fix
+
+
+@pytest.mark.parametrize("rendered", [True, False])
+def test_a_bundle_of_a_repository_cannot_be_deprecated_in_a_catalog(rendered: bool) -> None:
+    graph = channel_graph(ROLLED_BACK)
+    csv = None if rendered else Csv(Place("csv.yaml"))
+    bundles = [graph.package.bundles[0]._replace(csv=csv), *graph.package.bundles[1:]]
+    made = replace(graph.package, bundles=tuple(bundles))
+    [flaw] = stranded_v1(ChannelGraph(graph.channel, made))
+    assert str(flaw.fix).startswith("deprecate" if rendered else "publish a release")
+
+
+def test_whom_v1_refuses_a_dependent_release_is_not_stranded() -> None:
+    assert findings("b3\nb2: b1\nb1", "EP207") == ["EP207 b2: OLM v1 never moves b2 on; b1 ends there too"]
+    assert findings("b3\nb2: b1\nb1\n%dependent b2", "EP207") == []
+
+
+def test_to_skip_less_is_not_advised_where_opm_finds_others_stranded() -> None:
+    [flaw] = stranded_opm(channel_graph("d: c / c, s\nc: b\nb\ns: x\nx"))
+    assert str(flaw.fix) == "add b and x to the skips of d"
 
 
 def test_v1_tells_of_the_deprecation_for_which_it_does_not_go_up() -> None:

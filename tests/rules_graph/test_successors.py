@@ -315,6 +315,14 @@ def test_of_several_successors_the_one_that_v1_takes_or_else_v0_is_told(drawing:
     assert found[0] == fix
 
 
+def test_in_a_long_channel_no_edit_is_tried_for_several_successors() -> None:
+    for length, is_tried in ((20, True), (200, False)):
+        chain = "\n".join(f"b{n}: b{n - 1}" for n in range(length, 3, -1))
+        [finding] = parse_report(f"{chain}\nb3: b2 / b1\nb2: b1\nb1", "EP209")
+        leave = "leave it, if the way to b3 is meant"
+        assert finding.fix == (f"{leave}; else remove b1 from the skips of b3" if is_tried else leave)
+
+
 @pytest.mark.parametrize(
     ("drawing", "fix"),
     [

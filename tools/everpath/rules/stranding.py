@@ -64,7 +64,7 @@ def _stops(
 
 def _moves(hops: Mapping[str, str | None], failures: Collection[str]) -> Mapping[str, str | None]:
     """The next hop of everybody: who meets a failure stays."""
-    return {name: None if name in failures else hop for name, hop in hops.items()} if failures else hops
+    return {name: None if name in failures else hop for name, hop in hops.items()}
 
 
 def _nobody(place: str) -> str:
@@ -116,7 +116,7 @@ def _way_down(graph: ChannelGraph, place: str) -> str:
     """To deprecate what was withdrawn: to v1 whatever accepts it is then the better one, though lower."""
     standings = olm_v1.standings(graph)
     lower = [edge.successor for edge in graph.named_edges(place) if edge.successor != place]
-    heir = min((n for n in lower if n in standings), key=olm_v1.ranking(graph).__getitem__, default=None)
+    heir = min(lower, key=olm_v1.ranking(graph).__getitem__, default=None)
     if heir is None or not standings[heir][0] or any(bundle.csv for bundle in graph.package.bundles):
         return ""
     return f"deprecate {place} in olm.deprecations: OLM v1 then goes to {heir}; or "
@@ -155,7 +155,7 @@ def stranded_v1(graph: ChannelGraph) -> Iterator[Flaw]:
     was withdrawn, since what replaces or skips it is lower. Cost: O((edges + ranges) · log n).
     """
     good = arrivals(graph, "v1")
-    stops = {p: f for p, f in _stops_v1(graph).items() if p not in good and p in olm_v1.ranking(graph)}
+    stops = {place: followers for place, followers in _stops_v1(graph).items() if place not in good}
     ways = {t: _ranged_way_out(graph, stops, t) for t in good or olm_v1.fresh_installs(graph)}
     for place, followers in stops.items():
         yield Flaw(
