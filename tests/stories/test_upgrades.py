@@ -355,7 +355,7 @@ def test_kubernetes_is_given_one_at_a_time_without_a_word() -> None:
 def test_kubernetes_takes_nobody_before_it_is_told_to() -> None:
     """Nor while the engine is not well: what it is given passes the gates first."""
     world = edited(routed(3), version="3.4.0")
-    until(lambda world: status(world)["upgrade"].get("pool") == "routers", world)
+    until(lambda world: "3.4.0" in str(templates(world)["logs-routers"]), world)
     at_work(edited(world, upgrade={"paused": True}), ticks=30)
     assert {versions(world)[f"routers-{n}"] for n in range(3)} == {"2.19.4"}
     settled(edited(world, upgrade={"paused": False}), "0.4.0")
