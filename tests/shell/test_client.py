@@ -14,7 +14,7 @@ from operators_at_work import asked_for
 from searchkeeper.embedded.world import World
 from searchkeeper.kube import Conflict, Forbidden, Gone, Nobody, NoSuchKind, Refused, Unavailable
 from searchkeeper.shell.client import Client, settings_of
-from searchkeeper.shell.lanes import WIDTH
+from searchkeeper.shell.lanes import QUICK, SLOW
 from searchkeeper.writes import Delete, Event, Key, Patch
 from shells import Facing, client_of, facing, kubeconfig_of
 
@@ -175,7 +175,7 @@ def test_answers_are_told_apart_by_what_to_do_next(code: int, error: type[Except
 def test_every_thread_that_may_ask_at_once_has_a_connection_to_keep(face: Facing, tmp_path: Path) -> None:
     settings = settings_of(str(kubeconfig_of(face, tmp_path)))
 
-    assert settings.connection_pool_maxsize > 2 * WIDTH
+    assert settings.connection_pool_maxsize > QUICK + SLOW
 
 
 def test_a_list_of_many_pages_is_one_list() -> None:

@@ -60,17 +60,27 @@ def test_whoever_took_long_holds_up_only_their_like() -> None:
     """The lanes are one thread wide: behind somebody slow a quick one would never have its turn."""
 
     async def work() -> None:
-        lanes, let_go = Lanes(1, long=0), threading.Event()
-        await lanes.run("slow", lambda: None)
-        lanes._long = 3600
-        held = asyncio.create_task(lanes.run("slow", let_go.wait))
+        lanes, let_go = Lanes(1, 1, long=3600), threading.Event()
+        await lanes.run("quick", lambda: None)
+        held = asyncio.create_task(lanes.run("new", let_go.wait))
         await asyncio.sleep(0)
 
         assert await lanes.run("quick", lambda: "done") == "done"
         assert not held.done()
         let_go.set()
         await held
-        assert "slow" not in lanes._are_slow
+        lanes.close()
+
+    ended(work())
+
+
+def test_whoever_takes_long_changes_lanes_until_they_do_not() -> None:
+    async def work() -> None:
+        lanes = Lanes(1, 1, long=3600)
+        places = [await lanes.run("one", lambda: threading.current_thread().name) for _ in range(2)]
+        lanes._long = -1
+        places += [await lanes.run("one", lambda: threading.current_thread().name) for _ in range(2)]
+        assert places == ["slow-cycle-1", "cycle-1", "cycle-1", "slow-cycle-1"]
         lanes.close()
 
     ended(work())

@@ -27,7 +27,7 @@ def test_whoever_is_in_line_for_a_thread_is_not_stuck() -> None:
     """Three clusters and one thread, which a look at a silent engine holds."""
     engine = SilentEngine()
     with facing(with_clusters("shop", "zoo")) as face, started(face, driver=engine) as shell:
-        shell.operator._lanes = Lanes(1)
+        shell.operator._lanes = Lanes(1, 1)
         health = shell.operator.health
         until(face.api, lambda: len(shell.operator._loops) == 3 and engine.looks == 1)
         health._too_old = 0.5

@@ -25,7 +25,7 @@ from kubernetes.dynamic import DynamicClient
 
 from searchkeeper.kinds import Kind, is_name, kind_of, path
 from searchkeeper.kube import Conflict, Forbidden, Gone, KubeError, Nobody, NoSuchKind, Refused, Unavailable
-from searchkeeper.shell.lanes import WIDTH
+from searchkeeper.shell.lanes import QUICK, SLOW
 from searchkeeper.writes import Delete, Event, Key, Manifest, Patch
 
 # Of one answer, in seconds: to connect, and to read on.
@@ -43,7 +43,7 @@ def settings_of(kubeconfig: str | None) -> Configuration:
     # A request that was sent twice unseen may have been carried out twice; the next cycle looks again.
     settings.retries = False
     # As many as ask at once: a connection beyond that is thrown away after its request, with a warning.
-    settings.connection_pool_maxsize = 2 * WIDTH + _OTHERS
+    settings.connection_pool_maxsize = QUICK + SLOW + _OTHERS
     if kubeconfig is None:
         try:
             config.load_incluster_config(client_configuration=settings)  # type: ignore[no-untyped-call]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["WIDTH", "Lanes", "Threads"]
+__all__ = ["QUICK", "SLOW", "Lanes", "Threads"]
 
 import asyncio
 import threading
@@ -14,8 +14,10 @@ from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
 
-# Cycles at a time in each lane. They wait for others nearly all of the time, so that a thread costs little.
-WIDTH: Final = 32
+# Cycles at a time. Quick ones compute, and too many of them would leave no time to the event loop, which
+# renews the lease; slow ones wait for an engine nearly all of the time.
+QUICK: Final = 16
+SLOW: Final = 32
 # Seconds after which a cycle has taken long: one whose engine answers takes far less.
 _LONG: Final = 5.0
 
@@ -73,19 +75,19 @@ def _carry_out(future: Future[Any], call: Callable[[], Any]) -> None:
 
 
 class Lanes:
-    """Two of them. Whoever took long the last time stands in line with their like."""
+    """Two of them. Whoever took long the last time, or is new, stands in line with their like."""
 
-    def __init__(self, width: int = WIDTH, *, long: float = _LONG) -> None:
-        self._quick, self._slow = Threads(width, "cycle"), Threads(width, "slow-cycle")
+    def __init__(self, quick: int = QUICK, slow: int = SLOW, *, long: float = _LONG) -> None:
+        self._quick, self._slow = Threads(quick, "cycle"), Threads(slow, "slow-cycle")
         self._long = long
-        self._are_slow: set[str] = set()
+        self._are_quick: set[str] = set()
 
     async def run(self, name: str, call: Callable[[], T]) -> T:
-        lane = self._slow if name in self._are_slow else self._quick
+        lane = self._quick if name in self._are_quick else self._slow
         return await lane.run(lambda: self._timed(name, call))
 
     def forget(self, name: str) -> None:
-        self._are_slow.discard(name)
+        self._are_quick.discard(name)
 
     def close(self) -> None:
         self._quick.close()
@@ -97,4 +99,4 @@ class Lanes:
             return call()
         finally:
             took_long = time.monotonic() - began > self._long
-            (self._are_slow.add if took_long else self._are_slow.discard)(name)
+            (self._are_quick.discard if took_long else self._are_quick.add)(name)

@@ -122,6 +122,8 @@ class Operator:
             await _cancelled([*working, *(each.task for each in self._loops.values())])
             for threads in (self._lanes, self._leases, self._lists):
                 threads.close()
+            # What kopf was in the middle of ends with it, and is no news to anybody.
+            asyncio.get_running_loop().set_exception_handler(lambda *_: None)
             self.log.info("stopped")
 
     async def _watch(self) -> None:
