@@ -1,0 +1,70 @@
+"""Real OpenSearch: the vote of a manager that never comes back can be taken from it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+
+from e2e.opensearch_story import OLD, ROLES
+from e2e.stand.opensearch import Nodes, opensearch_folder, opensearch_nodes
+from e2e.stand.parts import AbsentError
+from e2e.stand.processes import workshop
+from e2e.stand.waiting import until
+from searchkeeper.engine.calls import ClearVotingExclusions, ExcludeFromVoting
+from searchkeeper.engine.http import Access
+from searchkeeper.engine.opensearch import OpenSearch
+from searchkeeper.engine.view import ABSENT, EngineView
+
+pytestmark = pytest.mark.xdist_group("opensearch")
+
+STAY, GONE = ("logs-managers-0", "logs-managers-1"), "logs-managers-2"
+
+
+@pytest.fixture
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
+    try:
+        tools = opensearch_folder(OLD)
+    except AbsentError as absent:
+        pytest.skip(str(absent))
+    members = [(name, ROLES) for name in (*STAY, GONE)]
+    with workshop(tmp_path_factory.mktemp("votes")) as place, opensearch_nodes(place, tools, members) as made:
+        for name, _ in members:
+            made.start(name, OLD)
+        made.joined(len(members))
+        yield made
+
+
+def test_a_manager_that_is_gone_loses_its_vote_by_its_id(nodes: Nodes) -> None:
+    """By its name it could not be: the engine knows that of nobody who is away."""
+    driver = OpenSearch(Access(nodes.url))
+    until("all three vote", lambda: voters(driver) == {*STAY, GONE}, 60)
+    nodes.stop(GONE)
+    until("its vote has nobody's name", lambda: len(absent(driver)) == 1, 120)
+    [vote] = absent(driver)
+    driver.tell(ExcludeFromVoting(vote))
+    until("its vote is gone", partial(has_no_absent_voter, driver), 60)
+    assert looked(driver).voting_exclusions == {vote}
+    driver.tell(ClearVotingExclusions())
+    until("nobody is excluded", lambda: not looked(driver).voting_exclusions, 60)
+    assert voters(driver) <= set(STAY)
+
+
+def looked(driver: OpenSearch) -> EngineView:
+    view = driver.look()
+    assert isinstance(view, EngineView), view
+    return view
+
+
+def voters(driver: OpenSearch) -> frozenset[str]:
+    view = driver.look()
+    return view.voters if isinstance(view, EngineView) else frozenset()
+
+
+def absent(driver: OpenSearch) -> list[str]:
+    return [name for name in voters(driver) if name.startswith(ABSENT)]
+
+
+def has_no_absent_voter(driver: OpenSearch) -> bool:
+    return bool(voters(driver)) and not absent(driver)
