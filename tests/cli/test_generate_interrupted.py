@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from commandline import Everpath
+from commandline import Everpath, heeded
 from everpath.cli import placing
 from everpath.cli.ending import ended_tidily
 from projects import tree, write_operator, write_releases
@@ -175,7 +175,7 @@ def test_a_release_told_to_end_at_any_step_is_cut_or_not(
     everpath("generate")
     before = tree(project)
     for step in (1, 5, 9, 10, 11, 12):
-        with monkeypatch.context() as patch:
+        with monkeypatch.context() as patch, heeded(getattr(signal, name)):
             _signal_at(patch, step, getattr(signal, name))
             answer = everpath("release", "0.3.0", "-q")
         assert (answer.code, answer.err.splitlines()[-1]) == (130, "everpath: interrupted"), step

@@ -16,6 +16,7 @@ from typing import IO
 import pytest
 
 from catalogs import fbc, write_fbc
+from commandline import heeded
 from everpath.cli import catalog_serve
 from everpath.cli.app import run
 from everpath.serving import server
@@ -46,7 +47,10 @@ def address_of(process: subprocess.Popen[str]) -> str:
 def test_it_serves_until_it_is_told_to_end(tmp_path: Path, number: signal.Signals) -> None:
     catalog = write_fbc(tmp_path, "a")
     ready = tmp_path / "ready"
-    with program(catalog, "--address", "127.0.0.1", "--port", 0, "--ready-file", ready) as process:
+    with (
+        heeded(number),
+        program(catalog, "--address", "127.0.0.1", "--port", 0, "--ready-file", ready) as process,
+    ):
         address = address_of(process)
         assert ready.read_text() == f"{address}\n"
         with reachable(address) as channel:
