@@ -137,6 +137,20 @@ def test_deprecated_bundles_come_last_however_high_they_are() -> None:
     assert resolve([source("b2: b1\n%deprecated b2: old")], asking("b1")).next == "b2"
 
 
+@pytest.mark.parametrize(
+    ("drawing", "reason"),
+    [
+        ("b2?: b1\nb1", "the catalog has no bundle b2"),
+        ("b2@two: b1\nb1", "OLM v1 cannot read the version of b2, and takes such last"),
+        ("b2: b1\nb1\n%deprecated b2", "b2 is deprecated and b1 is not"),
+        ("b2@0.9.0: b1\nb1\n%deprecated b2\n%deprecated b1", "b2 is no higher version"),
+        ("b2@0.9.0: b1\nb1", "b2 is no higher version"),
+    ],
+)
+def test_an_edge_that_is_not_followed_has_the_first_reason_against_it(drawing: str, reason: str) -> None:
+    assert olm_v1.refusal(channel_graph(drawing), "b1", "b2") == reason
+
+
 def test_a_deprecated_channel_or_package_changes_nothing() -> None:
     said = deprecations(("olm.package", "", "old"), ("olm.channel", "op.v2.0.0", "old"))
     chain = [declared(), channel("op.v1.0.0", "op.v2.0.0"), bundle("op.v1.0.0"), bundle("op.v2.0.0"), said]

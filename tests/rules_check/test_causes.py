@@ -310,3 +310,43 @@ def test_edits_that_have_the_same_other_one_are_both_joined() -> None:
 def test_an_edit_is_joined_with_one_of_the_first_three_that_are_advised() -> None:
     rules = [needs(f"EP{n}", on, edit(on)) for n, on in enumerate("pqr")]
     assert advised(*rules, needs("EP3", "rs", edit("s")))["EP3"] == "change r and change s"
+
+
+def left(on: str) -> Edit:
+    """An edit that need not be made."""
+    return edit(on)._replace(lead="leave it; else ", instead="leave it")
+
+
+def test_an_edit_that_need_not_be_made_is_advised_only_if_it_will_do_alone() -> None:
+    assert advised(needs("EP1", "p", left("p"))) == {"EP1": "leave it; else change p"}
+    assert advised(needs("EP1", "q", left("p"))) == {"EP1": "leave it"}
+    beside = advised(needs("EP1", "p", edit("p")), needs("EP2", "pq", left("q")))
+    assert beside == {"EP1": "change p", "EP2": "leave it"}
+
+
+def test_no_other_edit_is_joined_with_one_that_need_not_be_made() -> None:
+    beside = advised(needs("EP1", "p", left("p")), needs("EP2", "pq", edit("q")))["EP2"]
+    assert beside.startswith("no single edit of the channel mends it: ")
+
+
+@pytest.mark.parametrize(("optional", "is_tried"), [(True, True), (False, False)])
+def test_edits_that_need_not_be_made_do_not_count_towards_the_hundred(optional: bool, is_tried: bool) -> None:
+    many = [needs(f"EP{n}", "s", left("s") if optional else edit("s")) for n in range(101)]
+    many = [rule._replace(severity=Severity.NOTE) for rule in many]
+    found = advised(*many, needs("EPX", "q", edit("p")))["EPX"]
+    assert found.startswith("no single edit") is is_tried
+
+
+def test_where_nothing_is_tried_an_edit_that_need_not_be_made_is_not_spoken_of() -> None:
+    many = [needs(f"EP{n}", "s", edit("s")) for n in range(101)]
+    found = advised(*many, needs("EPX", "p", left("p")))
+    assert (found["EP0"], found["EPX"]) == ("change s", "leave it")
+
+
+def test_what_is_too_much_to_try_in_a_long_channel_is_not_spoken_of_if_it_need_not_be_made() -> None:
+    graph = long_channel(1300)
+    faults = [fault(name)._replace(fix=skipping(graph, "h", [name])) for name in "abcdefgi"]
+    last = skipping(graph, "h", ["x"])._replace(lead="leave it; else ", instead="leave it")
+    rule = law("EP1", *faults, fault("x", severity=Severity.NOTE)._replace(fix=last))
+    found = traced(graph, [Judged(rule, flaw) for flaw in rule.check(graph)])
+    assert str(found[-1].flaw.fix) == "leave it"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from documents import catalog, channel, package
+from everpath.rules._edits import Edit
+from everpath.rules.edges import self_edge
 from everpath.rules.findings import Severity
-from graphs import findings, parse_report
+from graphs import channel_graph, findings, parse_report
 
 
 def test_an_entry_that_replaces_itself_is_a_self_edge() -> None:
@@ -309,3 +311,20 @@ def test_an_edge_to_another_channel_may_be_how_users_come_over() -> None:
 def test_a_skip_that_hides_a_circle_from_opm_stays() -> None:
     [finding] = parse_report("b2: b1 / b1\nb1: b1", "EP216")
     assert finding.fix == "leave it: opm refuses the channel unless b2 skips b1"
+
+
+@pytest.mark.parametrize(
+    ("drawing", "fix"),
+    [
+        ("b1\nb2: - / b2", "remove b2 from its own skips and set replaces: b1 on b2"),
+        ("b1\nb2: b0 / b2\nb0", "move b2 from its own skips to the skips of b1"),
+        ("b1@one\nb2: - / b2", "move b2 from its own skips to the skips of b1"),
+        ("b1\nb2@two: - / b2", "move b2 from its own skips to the skips of b1"),
+        ("b1@2.0.0\nb2: - / b2", "move b2 from its own skips to the skips of b1"),
+    ],
+)
+def test_what_skips_itself_becomes_the_head_only_above_the_one_there_is(drawing: str, fix: str) -> None:
+    [flaw] = self_edge(channel_graph(drawing))
+    assert isinstance(flaw.fix, Edit)
+    assert isinstance(flaw.fix.instead, Edit)
+    assert flaw.fix.instead.text == fix

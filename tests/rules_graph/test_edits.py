@@ -10,7 +10,16 @@ from documents import catalog, channel, package
 from everpath.formats.notation import draw
 from everpath.graph import ChannelGraph, PackageGraph
 from everpath.model import Csv, Entry, Place
-from everpath.rules._edits import Edit, bounded, edited, joined, skipping, unreplacing, widening
+from everpath.rules._edits import (
+    Edit,
+    bounded,
+    edited,
+    joined,
+    skipping,
+    unreplacing,
+    widening,
+    worth_trying,
+)
 from everpath.rules.causes import Judged, traced
 from everpath.rules.registry import all_rules
 from graphs import channel_graph
@@ -142,3 +151,13 @@ def test_edits_of_different_entries_can_be_made_together() -> None:
 def test_two_edits_of_one_entry_cannot() -> None:
     graph = channel_graph("b2: b1\nb1")
     assert joined(skipping(graph, "b2", ["x"]), skipping(graph, "b2", ["y"])) is None
+
+
+@pytest.mark.parametrize(
+    ("count", "length", "is_worth_it"), [(1, 100, True), (1, 101, False), (10, 10, True), (0, 9, True)]
+)
+def test_edits_of_notes_are_tried_on_a_hundred_entries_of_copies(
+    count: int, length: int, is_worth_it: bool
+) -> None:
+    graph = channel_graph("\n".join(f"b{n}" for n in range(length)))
+    assert worth_trying(count, graph) is is_worth_it

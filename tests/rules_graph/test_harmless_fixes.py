@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.rules._edits import next_release
+from everpath.rules._edits import next_release, unreplacing
+from everpath.rules._trials import Trials
 from graphs import channel_graph, parse_report
 
 #: Both ranges cover everything: the head's own keeps it from going down.
@@ -122,3 +123,9 @@ def test_several_successors_of_which_none_is_taken_by_an_edge_have_a_whole_sente
 )
 def test_the_release_that_is_advised_takes_up_every_head(drawing: str, release: str) -> None:
     assert next_release(channel_graph(drawing), "b1") == release
+
+
+def test_to_uncover_a_range_that_crashes_v1_is_harm() -> None:
+    # OLM v1 asks for the range of an entry only where it neither replaces nor skips what is installed.
+    graph = channel_graph("b1@1.0.0: b1 / - / >=2.0.0 || || <0.1.0")
+    assert Trials(graph).harm(unreplacing(graph, "b1")) == "OLM v1 would fail for b1"

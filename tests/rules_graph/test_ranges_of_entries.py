@@ -65,6 +65,11 @@ def test_a_range_that_parses_at_last_does_not_take_v0_in_a_circle() -> None:
     assert finding.fix == "give 1.0.1 the skipRange '>=0.5.0 <1.0.1'"
 
 
+def test_where_one_of_several_misreadings_has_no_fix_none_is_advised() -> None:
+    [finding] = parse_report("b2: b1 / - / 1.x.x a\nb1", "EP303")
+    assert finding.fix == "`everpath range explain '1.x.x a'` says what it matches"
+
+
 def test_a_range_over_nobody_is_noted() -> None:
     assert findings("b3: b2 / - / <1.0.0\nb2", "EP307") == [
         "EP307 b3: the skipRange of b3 covers no other entry of the channel: '<1.0.0'"

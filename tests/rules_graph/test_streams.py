@@ -58,11 +58,18 @@ def test_an_update_to_what_depends_on_others_is_refused_by_v1() -> None:
     [finding, _] = parse_report("b3: b2\nb2: b1\nb1\n%dependent b3\n%dependent b2", "EP235")
     assert (finding.entry, finding.severity) == ("b2", Severity.WARNING)
     assert finding.message == "b2 depends on others, which OLM v1 refuses: whoever runs b1 stays there"
+    assert finding.place.pointer == (1, "name")
     assert finding.because == ("b2 has the property olm.package.required", "b2 replaces b1")
     assert finding.fix == (
         "leave it, if the package is for OLM v0 alone; else publish a release above 3.0.0 that replaces b3, "
         "with a skipRange from 1.0.0, without olm.package.required"
     )
+
+
+def test_the_release_that_v1_can_take_covers_the_lowest_who_stays() -> None:
+    [finding] = parse_report("b3: b2\nb2: b1\nb1\n%dependent b3", "EP235")
+    assert finding.because[1:] == ("b3 replaces b2",)
+    assert "with a skipRange from 2.0.0" in str(finding.fix)
 
 
 def test_where_nobody_can_have_come_that_far_under_v1_it_is_only_noted() -> None:

@@ -202,6 +202,15 @@ def test_a_deprecation_that_parts_two_roads_may_go() -> None:
                 "else give b3 the skipRange '>=0.5.0 <1.0.0 || >1.0.0 <2.0.0'"
             ),
         ),
+        # A range that has no part in it stays, and one without an end has none afterwards.
+        (
+            "b3: b2 / b1 / >=2.0.0 <3.0.0\nb2: b1\nb1",
+            "leave it, if the way to b3 is meant; else remove b1 from the skips of b3",
+        ),
+        (
+            "b3: b2 / - / >=1.0.0\nb2: b1\nb1",
+            "leave it, if the way to b3 is meant; else give b3 the skipRange '>1.0.0'",
+        ),
         ("b3: b1 / b2\nb2: - / - / =1.0.0\nb1", "leave it, if that is meant"),
         # Without that way OLM v0 would never move b1 on: b2 is skipped.
         ("b3: - / b2, b1\nb2: - / b1\nb1", "leave it, if the way to b3 is meant"),

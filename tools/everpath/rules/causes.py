@@ -49,11 +49,6 @@ class Judged(NamedTuple):
         return self.rule.severity if self.flaw.severity is None else self.flaw.severity
 
     @property
-    def may_be_left(self) -> bool:
-        """Whether to leave all as it is would be as good as the edit that is advised."""
-        return isinstance(self.flaw.fix, Edit) and bool(self.flaw.fix.lead)
-
-    @property
     def key(self) -> tuple[str, str | None]:
         return self.rule.id, self.flaw.entry
 
@@ -76,7 +71,8 @@ def traced(graph: ChannelGraph, found: Sequence[Judged]) -> list[Judged]:
     """
     edits = [j for j in found if isinstance(j.flaw.fix, Edit)]
     serious = [j for j in found if j.severity > Severity.NOTE]
-    if not edits or max(sum(not j.may_be_left for j in edits), len(serious)) > _MOST_FOUND:
+    needed = [j for j in edits if _left_alone(j) is j]
+    if not edits or max(len(needed), len(serious)) > _MOST_FOUND:
         return [_left_alone(j) for j in found]
     from everpath.rules._trials import Trials  # noqa: PLC0415 - a channel without edits to try needs no policies
 
@@ -117,7 +113,7 @@ class _Proof:
         good = [e for e in offered if isinstance(e, Edit) and self._is_good(judged, e)]
         if not good:
             return None
-        if not judged.may_be_left:
+        if not fix.lead:
             self._good.setdefault(good[0].text, (judged, good[0]))
         is_shown = len(good) > 1 and good[1] is fix.otherwise
         return good[0]._replace(otherwise=good[1] if is_shown else None)
@@ -169,9 +165,9 @@ class _Proof:
 def _left_alone(judged: Judged) -> Judged:
     """A finding whose edit was not tried, without it if it may as well be left."""
     fix = judged.flaw.fix
-    if not isinstance(fix, Edit) or not judged.may_be_left:
-        return judged
-    return judged._replace(flaw=judged.flaw._replace(fix=fix.instead))
+    if isinstance(fix, Edit) and fix.lead:
+        return judged._replace(flaw=judged.flaw._replace(fix=fix.instead))
+    return judged
 
 
 def _cures(trials: Trials, serious: Sequence[Judged]) -> list[_Cure]:

@@ -28,9 +28,6 @@ from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
 from everpath.versions import pointed
 
-#: Misreadings of one range that are mended in turn.
-_MOST_MISREADINGS: Final = 5
-
 #: Victims of a crash that a finding names.
 _MOST_VICTIMS: Final = 8
 
@@ -91,7 +88,7 @@ def range_panics(graph: ChannelGraph) -> Iterator[Flaw]:
                 entry.place.at("skipRange"),
                 f"the skipRange of {entry.name} crashes OLM: {entry.skip_range!r} has nothing between two ||",
                 because=(f"asked about {victims}, the resolver dereferences nil",) if count else (),
-                fix=_rewritten(graph, entry, _without_empty_arms(entry.skip_range or "")),
+                fix=_rewritten(graph, entry, _without_empty_arms(span.text)),
                 entry=entry.name,
             )
 
@@ -125,7 +122,8 @@ def range_hazard(graph: ChannelGraph) -> Iterator[Flaw]:
 
 def _meant(span: Range) -> str | None:
     """A range with the fix of each misreading in turn; None where that leaves one."""
-    for _ in range(_MOST_MISREADINGS):
+    # No range has more of them than signs.
+    for _ in span.text:
         hazards = _misreadings(span)
         if not hazards:
             return span.text

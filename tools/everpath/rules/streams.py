@@ -173,9 +173,9 @@ def dependent_target(graph: ChannelGraph) -> Iterator[Flaw]:
     fail, too, it is only noted: the package is for OLM v0. Cost: one look at each property.
     """
     refused = {name: kind for name in graph.entries if (kind := _required(graph, name)) is not None}
-    victims: dict[str, list[str]] = {name: [] for name in olm_v1.fresh_installs(graph)}
+    victims: dict[str | None, list[str]] = {name: [] for name in olm_v1.fresh_installs(graph)}
     for name, target in olm_v1.hops(graph).items() if refused else ():
-        if target is not None and name not in refused:
+        if name not in refused:
             victims.setdefault(target, []).append(name)
     for target, kind in refused.items():
         if target in victims:
