@@ -244,10 +244,14 @@ def test_every_package_of_operatorhub_comes_back_with_every_walk(operatorhub: Pa
 @SOME
 @given(history())
 def test_bundles_read_without_the_catalog_strand_nobody(cuts: list[Cut]) -> None:
-    """A CSV has one set of edges: with it whoever arrives by the catalog arrives by the bundles, too."""
+    """A CSV has one set of edges: with it whoever arrives by the catalog arrives by the bundles, too.
+
+    In a catalog with two heads somebody has arrived at each, and nobody could publish it.
+    """
     assume(cuts)
     source = cuts[-1].source
     whole = package(source)
+    assume(all(opm.verdict(graph).accepted for graph in PackageGraph(whole).channels))
 
     def stated(entry: Entry) -> Entry:
         edges = stated_edges(whole, entry.name, source.default_channel)
