@@ -24,6 +24,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from kopf import ConnectionInfo
 from kubernetes.client import Configuration
 
 from searchkeeper.embedded.http import Server, serving
@@ -184,6 +185,7 @@ def started(
     operator_condition: Key | None = None,
     lease: float = 60,
     driver: Driver | None = None,
+    login: Callable[[], ConnectionInfo] | None = None,
 ) -> Iterator[Shell]:
     """An operator of a release; it is stopped, however the test ends.
 
@@ -196,7 +198,7 @@ def started(
                 Ports(
                     port,
                     lambda _: face.api if driver is None else driver,
-                    lambda: connection(face.settings),
+                    login or (lambda: connection(face.settings)),
                     operator_condition,
                 ),
                 release(version),

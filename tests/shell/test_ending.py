@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
+import json
+import signal
+import subprocess
+import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
-from operators_at_work import asked_for
+from commandline import ROOT
+from operators_at_work import CLUSTER, asked_for
 from searchkeeper.embedded.world import World
+from searchkeeper.shell.ending import LATEST
+from searchkeeper.shell.fence import Stopping
 from searchkeeper.shell.lease import Lease
-from shells import CutCable, Facing, SilentEngine, facing, started, until
+from shells import CutCable, Facing, SilentEngine, facing, kubeconfig_of, started, until
+
+# An operator of which something never ends.
+HANGING = """
+import time
+from searchkeeper.cli import main
+from searchkeeper.shell import ending
+from searchkeeper.shell.operator import Operator
+
+ending._TIDYING = 0.5
+run = Operator.run
+
+async def for_ever(operator):
+    await run(operator)
+    time.sleep(1000)
+
+Operator.run = for_ever
+main()
+"""
 
 
 def holder(face: Facing) -> str:
@@ -58,7 +85,7 @@ def test_a_write_under_way_is_finished_before_the_lease_is_given_back(
 
 
 def test_a_write_without_an_end_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("searchkeeper.shell.operator._LAST_WRITE", 0.2)
+    monkeypatch.setattr("searchkeeper.shell.ending._LAST_WRITE", 0.2)
     began, let_go = threading.Event(), threading.Event()
     with facing(asked_for()) as face:
         cable = CutCable(face.kube)
@@ -81,3 +108,83 @@ def test_who_has_nothing_to_do_ends_as_well() -> None:
         shell.stop()
 
         assert holder(face) == ""
+
+
+def test_an_event_loop_that_hangs_keeps_no_lease() -> None:
+    let_go = threading.Event()
+    with facing(asked_for()) as face, started(face) as shell:
+        until(face.api, lambda: CLUSTER in shell.operator._loops)
+        shell.operator._loops[CLUSTER].task.get_loop().call_soon_threadsafe(let_go.wait, 120)
+        shell.operator.stop()
+
+        until(face.api, lambda: holder(face) == "", what="the lease given back")
+        assert shell.thread.is_alive()
+        let_go.set()
+
+
+def test_a_login_that_hangs_is_not_waited_for() -> None:
+    began, let_go = threading.Event(), threading.Event()
+
+    def hang() -> Any:
+        began.set()
+        let_go.wait(240)
+
+    with facing(World()) as face, started(face, login=hang) as shell:
+        until(face.api, began.is_set)
+        shell.stop()
+
+        assert not let_go.is_set()
+        let_go.set()
+
+
+def test_nobody_looks_any_further_when_the_end_was_asked_for() -> None:
+    """A hundred cycles that go on would leave no time to those who end."""
+    with facing(asked_for()) as face:
+        cable = CutCable(face.kube)
+        with started(face, kube=cable) as shell:
+            until(face.api, lambda: CLUSTER in shell.operator._loops)
+            telling = shell.operator._loops[CLUSTER]._telling
+            shell.stop()
+            with pytest.raises(Stopping):
+                telling.get(CLUSTER)
+            with pytest.raises(Stopping):
+                telling.list(CLUSTER.api, CLUSTER.kind, CLUSTER.namespace, {})
+
+
+def command(*options: str) -> list[str]:
+    """An operator that listens nowhere that others might."""
+    addresses = ("--health-address", "127.0.0.1:0", "--metrics-address", "127.0.0.1:0")
+    return [
+        "run",
+        "--engine",
+        "embedded",
+        "-n",
+        "search",
+        "--lease-namespace",
+        "search",
+        *addresses,
+        *options,
+    ]
+
+
+def test_a_process_that_does_not_end_by_itself_is_ended_and_says_so(tmp_path: Path) -> None:
+    with facing(World()) as face:
+        where = ("--kubeconfig", str(kubeconfig_of(face, tmp_path)))
+        program = [sys.executable, "-c", HANGING, *command(*where)]
+        with subprocess.Popen(program, stderr=subprocess.PIPE, text=True, cwd=ROOT / "operator") as process:
+            try:
+                until(face.api, lambda: face.kube.get(Lease.named("search")) is not None, what="the lease")
+                process.send_signal(signal.SIGTERM)
+                _, logged = process.communicate(timeout=120)
+            finally:
+                process.kill()
+        assert holder(face) == ""
+    last = json.loads(logged.splitlines()[-1])
+    assert (process.returncode, last["message"]) == (1, "it does not end by itself: leaving")
+    assert any("time.sleep(1000)" in each or "for_ever" in each for each in last["waiting"])
+
+
+def test_every_end_comes_before_a_pod_is_killed() -> None:
+    file = ROOT / "operator/config/manager/deployment.yaml"
+    pod = yaml.safe_load(file.read_text(encoding="utf-8"))["spec"]["template"]["spec"]
+    assert pod["terminationGracePeriodSeconds"] > LATEST

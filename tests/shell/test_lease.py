@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from searchkeeper.embedded.world import World
 from searchkeeper.engine.calls import Flush
 from searchkeeper.engine.driver import CallFailed
 from searchkeeper.kube import Unavailable
-from searchkeeper.shell.fence import Fenced, FencedDriver
+from searchkeeper.shell.fence import Fence, Fenced, FencedDriver
 from searchkeeper.shell.lease import Lease, NotOurs
 from searchkeeper.writes import Delete, Event, Key, Patch
 
@@ -111,6 +110,16 @@ def test_given_back_it_is_free_at_once(world: World, clock: Clock) -> None:
     assert two.keep()
 
 
+def test_whoever_has_given_it_back_does_not_take_it_again(world: World, clock: Clock) -> None:
+    """A renewal may have been on its way already."""
+    one, two = lease(world, clock, "one"), lease(world, clock, "two")
+    one.keep()
+    one.release()
+
+    assert not one.keep()
+    assert two.keep()
+
+
 def test_whoever_has_lost_it_gives_nothing_back(world: World, clock: Clock) -> None:
     one, two = lease(world, clock, "one"), lease(world, clock, "two")
     one.keep()
@@ -172,10 +181,9 @@ WRITES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@contextmanager
-def refuse() -> Iterator[None]:
-    raise NotOurs("two has the lease")
-    yield
+def shut_out(world: World) -> Fence:
+    """The fence of somebody who has never had the lease."""
+    return Fence(lease(world, Clock(), "one"))
 
 
 @pytest.mark.parametrize("write", WRITES)
@@ -184,18 +192,18 @@ def test_every_write_is_fenced(world: World, write: str) -> None:
     before = world.state
 
     with pytest.raises(NotOurs):
-        WRITES[write](Fenced(world, refuse))
+        WRITES[write](Fenced(world, shut_out(world)))
     assert world.state is before
 
 
 def test_reading_is_not_fenced(world: World) -> None:
     world.create(MAP)
 
-    assert Fenced(world, refuse).get(Key.of(MAP)) is not None
-    assert Fenced(world, refuse).list("v1", "ConfigMap", "search", {})
-    assert FencedDriver(world, refuse).look() is not None
+    assert Fenced(world, shut_out(world)).get(Key.of(MAP)) is not None
+    assert Fenced(world, shut_out(world)).list("v1", "ConfigMap", "search", {})
+    assert FencedDriver(world, shut_out(world)).look() is not None
 
 
 def test_the_engine_is_fenced_too(world: World) -> None:
-    with pytest.raises(CallFailed, match="two has the lease"):
-        FencedDriver(world, refuse).tell(Flush())
+    with pytest.raises(CallFailed, match="the lease has run out"):
+        FencedDriver(world, shut_out(world)).tell(Flush())

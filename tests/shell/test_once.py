@@ -203,3 +203,28 @@ def test_an_api_server_that_does_not_answer_is_told_at_once(monkeypatch: pytest.
     with pytest.raises(Unavailable):
         outcomes(once(world))
     assert holder(world) == ""
+
+
+def test_an_engine_that_is_silent_keeps_no_lease_from_whoever_comes_next() -> None:
+    world, looking, let_go = asked_for(), threading.Event(), threading.Event()
+
+    def hang() -> None:
+        looking.set()
+        assert let_go.wait(120)
+
+    this = once(world, Driver(world, look=hang))
+    working = threading.Thread(target=lambda: suppressing(this), daemon=True)
+    working.start()
+    assert looking.wait(60)
+    this.stop()
+    this.farewell.wait()
+
+    assert holder(world) == ""
+    let_go.set()
+    working.join(60)
+    assert not working.is_alive()
+
+
+def suppressing(this: Once) -> None:
+    with pytest.raises(Stopping):
+        outcomes(this)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+import kopf
 import pytest
 
 from operators_at_work import CLUSTER, asked_for, edited, status
@@ -16,6 +19,8 @@ from searchkeeper.embedded import http
 from searchkeeper.embedded.http_api import Answer, Api, Request, Watch, bookmark_line, expired_line
 from searchkeeper.embedded.http_history import Compacted
 from searchkeeper.embedded.world import World
+from searchkeeper.shell.login import connection
+from searchkeeper.shell.watching import watched
 from searchkeeper.writes import Delete, Patch
 from shells import PACE, Facing, facing, started, until
 
@@ -166,3 +171,59 @@ def test_the_end_of_a_cluster_that_nobody_was_told_of_ends_its_loop(monkeypatch:
             world.delete(Delete(CLUSTER, "", ""))
 
         until(face.api, lambda: not shell.operator._loops, what="the end of the loop")
+
+
+def unreadable(_: Watch, lines: Lines) -> Lines:
+    yield b"no event at all\n"
+
+
+def registry_of(face: Facing) -> kopf.OperatorRegistry:
+    """Of somebody who watches clusters, and does nothing about them."""
+    registry = kopf.OperatorRegistry()
+
+    @kopf.on.login(registry=registry)
+    async def login(**_: Any) -> kopf.ConnectionInfo:
+        return connection(face.settings)
+
+    @kopf.on.event(GROUP, "v1alpha1", "searchclusters", registry=registry)
+    async def changed(**_: Any) -> None:
+        """Nothing."""
+
+    return registry
+
+
+async def waiting_while(watching: asyncio.Task[None]) -> list[asyncio.Task[None]]:
+    """Others of the process, who begin to wait for something from moment to moment."""
+    begun = []
+    while not watching.done():
+        begun.append(asyncio.create_task(asyncio.sleep(3600)))
+        await asyncio.sleep(0.01)
+    return begun
+
+
+def test_nobody_ends_with_the_watches_but_those_who_watch() -> None:
+    async def lived(face: Facing) -> list[bool]:
+        over, ready = asyncio.Event(), asyncio.Event()
+        watching = asyncio.create_task(watched(registry_of(face), ["search"], over, ready.set))
+        await ready.wait()
+        over.set()
+        others = await waiting_while(watching)
+        await watching
+        await asyncio.sleep(0)
+        return [each.done() for each in others]
+
+    with facing(asked_for()) as face:
+        assert not any(asyncio.run(lived(face)))
+
+
+def test_a_watch_that_has_failed_kills_nobody_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """kopf takes its own end for that of the process, and gives it ten minutes."""
+
+    async def left_behind(face: Facing) -> list[Any]:
+        with pytest.raises(ValueError, match="Expecting value"):
+            await watched(registry_of(face), ["search"], asyncio.Event(), lambda: None)
+        timers = asyncio.get_running_loop()._scheduled  # type: ignore[attr-defined]
+        return [each for each in timers if each._callback is signal.pthread_kill]
+
+    with watched_through(unreadable, asked_for(), monkeypatch) as face:
+        assert asyncio.run(left_behind(face)) == []

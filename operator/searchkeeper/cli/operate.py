@@ -26,6 +26,7 @@ from searchkeeper.images import PUBLISHED, Images
 from searchkeeper.kube import KubeError
 from searchkeeper.shell import logs
 from searchkeeper.shell.client import Client, connect, settings_of
+from searchkeeper.shell.ending import leave, leaving_in_time
 from searchkeeper.shell.endpoint import endpoint
 from searchkeeper.shell.engines import drivers
 from searchkeeper.shell.fence import Stopping
@@ -87,12 +88,14 @@ def _serve(this: Operation, client: Client, lease: Lease) -> None:
     pace = replace(plain, resync=this.resync, busy=min(plain.busy, this.resync), lease=lease.duration)
     operator = Operator(ports, this.release, lease, namespaces=this.namespaces, pace=pace)
     with ExitStack() as stack:
+        stack.enter_context(leaving_in_time(operator.farewell))
         for address in dict.fromkeys(this.addresses):
             _listen(stack, address, operator)
         stack.enter_context(_stopped_by_signals(operator))
         failures = _in_thread(lambda: asyncio.run(operator.run()))
     if failures:
         raise click.ClickException(f"the operator ended: {failures[0]}")
+    leave(0)
 
 
 def _listen(stack: ExitStack, address: tuple[str, int], operator: Operator) -> None:
@@ -147,7 +150,7 @@ def _work_off(this: Operation, client: Client, lease: Lease) -> None:
     """Raises ClickException, also where some cluster has failed: when all have had their turn."""
     once = Once(client, drivers(client, this.engine), this.release, lease, images=this.images)
     failures: list[click.ClickException] = []
-    with _stopped_by_signals(once):
+    with leaving_in_time(once.farewell), _stopped_by_signals(once):
         ended = _in_thread(lambda: once.run(this.namespaces, partial(_tell, failures)))
     for error in ended:
         if isinstance(error, Stopping):

@@ -5,8 +5,8 @@ from __future__ import annotations
 __all__ = ["Fence", "Fenced", "FencedDriver", "Stopping"]
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from searchkeeper.engine.calls import Call
@@ -15,8 +15,6 @@ from searchkeeper.engine.view import EngineView, Unreachable
 from searchkeeper.kube import Kube, KubeError
 from searchkeeper.shell.lease import Lease
 from searchkeeper.writes import Delete, Event, Key, Manifest, Patch
-
-Passage = Callable[[], AbstractContextManager[None]]
 
 
 class Stopping(KubeError):
@@ -40,6 +38,11 @@ class Fence:
     def is_shut(self) -> bool:
         return self.shutting.is_set()
 
+    def look(self) -> None:
+        """Before one. Raises Stopping: what is seen from then on is of no use, and to be done with sooner."""
+        if self.is_shut:
+            raise Stopping("the operator is ending")
+
     @property
     def is_quiet(self) -> bool:
         """No write is under way."""
@@ -53,8 +56,7 @@ class Fence:
             self._under_way += 1
         try:
             # Counted before it asks: whoever shuts the fence, and counts then, misses nobody.
-            if self.is_shut:
-                raise Stopping("the operator is ending")
+            self.look()
             self._lease.confirm()
             yield
         finally:
@@ -64,51 +66,55 @@ class Fence:
 
 @dataclass(frozen=True, slots=True)
 class Fenced:
-    """The port `Kube`: reads pass, writes only where `passed` lets them."""
+    """The port `Kube`: reads pass until the end, writes only by the fence."""
 
     kube: Kube
-    passed: Passage
+    fence: Fence
 
     def get(self, key: Key) -> Manifest | None:
+        self.fence.look()
         return self.kube.get(key)
 
     def list(self, api: str, kind: str, namespace: str, labels: Mapping[str, str]) -> Sequence[Manifest]:
+        self.fence.look()
         return self.kube.list(api, kind, namespace, labels)
 
     def create(self, manifest: Manifest) -> Manifest:
-        with self.passed():
+        with self.fence.passed():
             return self.kube.create(manifest)
 
     def patch(self, patch: Patch) -> Manifest:
-        with self.passed():
+        with self.fence.passed():
             return self.kube.patch(patch)
 
     def patch_status(self, patch: Patch) -> Manifest:
-        with self.passed():
+        with self.fence.passed():
             return self.kube.patch_status(patch)
 
     def delete(self, delete: Delete) -> None:
-        with self.passed():
+        with self.fence.passed():
             self.kube.delete(delete)
 
     def record(self, event: Event) -> None:
-        with self.passed():
+        with self.fence.passed():
             self.kube.record(event)
 
 
 @dataclass(frozen=True, slots=True)
 class FencedDriver:
-    """The port `Driver`: looks pass, calls only where `passed` lets them."""
+    """The port `Driver`: looks pass until the end, calls only by the fence."""
 
     driver: Driver
-    passed: Passage
+    fence: Fence
 
     def look(self) -> EngineView | Unreachable:
+        """Raises Stopping."""
+        self.fence.look()
         return self.driver.look()
 
     def tell(self, call: Call) -> None:
         try:
-            with self.passed():
+            with self.fence.passed():
                 self.driver.tell(call)
         except KubeError as error:
             raise CallFailed(f"not told: {error}") from error

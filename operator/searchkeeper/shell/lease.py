@@ -56,6 +56,7 @@ class Lease:
         self._seen: _Seen | None = None
         self._epoch: int | None = None
         self._valid_until = 0.0
+        self._is_given_back = False
         self._lock = Lock()
 
     @staticmethod
@@ -84,8 +85,13 @@ class Lease:
         return 0.0 if seen is None else max(0.0, seen.at + seen.duration - self._clock())
 
     def keep(self) -> bool:
-        """Takes the lease when it is free, renews it when it is ours. Whether it is ours afterwards."""
+        """Takes the lease when it is free, renews it when it is ours. Whether it is ours afterwards.
+
+        Whoever has given it back does not take it again: a renewal may have been in line behind that.
+        """
         with self._lock:
+            if self._is_given_back:
+                return False
             asked = self._clock()
             try:
                 found = self._kube.get(self._key)
@@ -112,8 +118,9 @@ class Lease:
             raise NotOurs("the lease has run out")
 
     def release(self) -> None:
-        """Lets another one take it at once. Raises KubeError."""
+        """Lets another one take it at once, for good. Raises KubeError."""
         with self._lock:
+            self._is_given_back = True
             if self._epoch is None:
                 return
             epoch, self._epoch = self._epoch, None

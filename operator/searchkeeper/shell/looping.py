@@ -79,7 +79,7 @@ class Loop:
         self._writes_in_a_row = 0
         self._epoch: int | None = None
         self._looking_since = self._last_look = 0
-        fenced = Fenced(operator.kube, operator.fence.passed)
+        fenced = Fenced(operator.kube, operator.fence)
         self._telling = Telling(fenced, operator.log, operator.metrics, self._name, self._beat)
         self.task = asyncio.create_task(self._run())
 

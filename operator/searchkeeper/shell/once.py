@@ -16,6 +16,7 @@ from searchkeeper.engine.driver import CallFailed, Driver
 from searchkeeper.images import PUBLISHED, Images
 from searchkeeper.kube import Conflict, Gone, Kube, KubeError
 from searchkeeper.loop import Cycle, cycle
+from searchkeeper.shell.ending import Farewell
 from searchkeeper.shell.fence import Fence, Fenced, FencedDriver, Stopping
 from searchkeeper.shell.lease import Lease, NotOurs
 from searchkeeper.shell.logs import Log
@@ -54,16 +55,17 @@ class Once:
         self._lease = lease
         self._images = images
         self._clock = clock
-        self._fence = Fence(lease)
+        self.fence = Fence(lease)
         self._log = Log(operator=release.version, identity=lease.identity)
+        self.farewell = Farewell(self.fence, lease, self._log)
 
     def stop(self) -> None:
         """No write is begun from now on, and no further cluster is looked at."""
-        self._fence.shut()
+        self.fence.shut()
 
     @property
     def is_stopping(self) -> bool:
-        return self._fence.is_shut
+        return self.fence.is_shut
 
     def run(self, namespaces: Sequence[str], tell: Callable[[Outcome], None]) -> None:
         """Raises NotOurs where another operator has the lease and keeps it, Stopping, KubeError."""
@@ -92,13 +94,14 @@ class Once:
                     return Outcome(key, done.converged)
 
     def _cycle(self, key: Key) -> Cycle:
-        kube = Fenced(self._kube, self._fence.passed)
-        driver = FencedDriver(self._driver(key), self._fence.passed)
+        kube = Fenced(self._kube, self.fence)
+        driver = FencedDriver(self._driver(key), self.fence)
         return cycle(kube, driver, key, self._release, self._clock(), images=self._images)
 
     @contextmanager
     def _held(self) -> Iterator[None]:
         """With the lease, which is renewed however long a look takes, and given back in any case."""
+        self.farewell.begin()
         self._obtain()
         over = threading.Event()
         renewing = threading.Thread(target=self._renew, args=(over,), name="lease", daemon=True)
@@ -108,7 +111,8 @@ class Once:
         finally:
             over.set()
             renewing.join()
-            self._release_lease()
+            self.stop()
+            self.farewell.wait()
 
     def _obtain(self) -> None:
         """Whoever ended uncleanly has left it behind: it is waited for as long as it lasts, and no longer."""
@@ -121,7 +125,7 @@ class Once:
                 return
             if is_last or self.is_stopping:
                 raise NotOurs(f"another operator, {self._lease.holder}, has the lease")
-            self._fence.shutting.wait(self._lease.duration / 15)
+            self.fence.shutting.wait(self._lease.duration / 15)
 
     def _renew(self, over: threading.Event) -> None:
         while not over.wait(self._lease.duration / 3):
@@ -130,9 +134,3 @@ class Once:
             except KubeError as error:
                 # Without an answer it runs out by itself, and no write passes any more.
                 self._log.warning("the lease cannot be renewed", error=str(error))
-
-    def _release_lease(self) -> None:
-        try:
-            self._lease.release()
-        except KubeError as error:
-            self._log.warning("the lease is left to run out", error=str(error))

@@ -19,9 +19,10 @@ import kopf
 from searchkeeper.configuration.names import GROUP
 from searchkeeper.engine.driver import Driver
 from searchkeeper.images import PUBLISHED, Images
-from searchkeeper.kube import Kube, KubeError, NoSuchKind
+from searchkeeper.kube import Kube, NoSuchKind
 from searchkeeper.loop import Cycle, cycle
 from searchkeeper.shell.clock import SteadyClock
+from searchkeeper.shell.ending import Farewell
 from searchkeeper.shell.fence import Fence, FencedDriver
 from searchkeeper.shell.health import Health
 from searchkeeper.shell.lanes import Lanes, Threads
@@ -44,10 +45,6 @@ WATCHED: Final = (
 )
 # A pod names its cluster by the label of the configuration version that made it.
 _INSTANCE: Final = ("app.kubernetes.io/instance", "app")
-# Seconds until an end: for the write under way, which may be a flush that an engine has 45 seconds for,
-# and for giving the lease back. Together they are less than a pod is given.
-_LAST_WRITE: Final = 50
-_RELEASE: Final = 5
 # Seconds between two looks at whether the end was asked for: signals wake no event loop.
 _GLANCE: Final = 0.1
 
@@ -89,14 +86,16 @@ class Operator:
         self.metrics = Metrics()
         self.log = Log(operator=release.version, identity=lease.identity)
         self.fence = Fence(lease)
+        self.farewell = Farewell(self.fence, lease, self.log)
         self._stop = self.fence.shutting
         self._loops: dict[Key, Loop] = {}
         # Ends the watches: with the operator, or where what they watch is not there any more.
         self._unwatched = asyncio.Event()
         self._watch_failures = 0
         self._lanes = Lanes()
-        # Cycles that hang must cost us neither the lease nor the knowledge of who is there.
-        self._leases, self._lists = Threads(1, "lease"), Threads(1, "list")
+        # Cycles that hang must cost us neither the lease nor the knowledge of who is there; nor may a login
+        # by a program that hangs, for which kopf itself would wait to the end.
+        self._leases, self._lists, self._logins = (Threads(1, each) for each in ("lease", "list", "login"))
 
     def stop(self) -> None:
         """No write is begun from now on. May be called from any thread."""
@@ -112,15 +111,17 @@ class Operator:
 
     async def run(self) -> None:
         self.log.info("started", namespaces=self.namespaces or "all")
-        ending = asyncio.create_task(self._give_back())
-        working = [asyncio.create_task(self._keep_lease()), asyncio.create_task(self._count())]
+        self.farewell.begin()
+        beside = (self._keep_lease(), self._count(), self._end_watches())
+        working = [asyncio.create_task(each) for each in beside]
         try:
             await self._watch()
         finally:
             self.stop()
-            await ending
+            while not self.farewell.is_over:
+                await asyncio.sleep(_GLANCE)
             await _cancelled([*working, *(each.task for each in self._loops.values())])
-            for threads in (self._lanes, self._leases, self._lists):
+            for threads in (self._lanes, self._leases, self._lists, self._logins):
                 threads.close()
             # What kopf was in the middle of ends with it, and is no news to anybody.
             asyncio.get_running_loop().set_exception_handler(lambda *_: None)
@@ -160,8 +161,8 @@ class Operator:
         registry = kopf.OperatorRegistry()
 
         @kopf.on.login(registry=registry)
-        def login(**_: Any) -> kopf.ConnectionInfo:
-            return self.ports.login()
+        async def login(**_: Any) -> kopf.ConnectionInfo:
+            return await self._logins.run(self.ports.login)
 
         @kopf.on.event(GROUP, "v1alpha1", "searchclusters", registry=registry)
         async def cluster_changed(namespace: str | None, name: str, event: Any, **_: Any) -> None:
@@ -237,31 +238,17 @@ class Operator:
         while not self._stop.is_set() and time.monotonic() < until:
             await asyncio.sleep(min(_GLANCE, seconds))
 
-    async def _give_back(self) -> None:
-        """The lease, as soon as no write is under way and none can begin. Looks are not waited for.
-
-        An engine may take a minute to be looked at, and whatever is seen then is of no use to anybody.
-        """
+    async def _end_watches(self) -> None:
         while not self._stop.is_set():
             await asyncio.sleep(_GLANCE)
         self._unwatched.set()
-        until = time.monotonic() + _LAST_WRITE
-        while not self.fence.is_quiet and time.monotonic() < until:
-            await asyncio.sleep(_GLANCE)
-        if not self.fence.is_quiet:
-            self.log.warning("a write is still under way: the lease is left to run out")
-            return
-        try:
-            await asyncio.wait_for(self._leases.run(self.lease.release), _RELEASE)
-        except (KubeError, TimeoutError) as error:
-            self.log.warning("the lease is left to run out", error=str(error) or "no answer")
 
     async def cycle_of(self, key: Key, telling: Telling, looking_since: int) -> Cycle:
         return await self._lanes.run(telling.cluster, lambda: self._cycle(key, telling, looking_since))
 
     def _cycle(self, key: Key, telling: Telling, looking_since: int) -> Cycle:
         telling.begin()
-        driver = TellingDriver(FencedDriver(self.ports.driver(key), self.fence.passed), telling)
+        driver = TellingDriver(FencedDriver(self.ports.driver(key), self.fence), telling)
         try:
             return cycle(
                 telling,

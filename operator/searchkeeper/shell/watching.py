@@ -6,7 +6,6 @@ __all__ = ["watched"]
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,19 +39,11 @@ async def watched(
     try:
         first, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         failures = [error for task in first if not task.cancelled() and (error := task.exception())]
-        others = [task for task in asyncio.all_tasks() if not _is_kopfs(task)]
-        await asyncio.wait({asyncio.create_task(_ending(tasks, others))}, timeout=_FAREWELL)
     finally:
         noting.cancel()
-        await _ended()
+        await _ended(tasks)
     if failures:
         raise failures[0]
-
-
-async def _ending(tasks: Collection[asyncio.Task[Any]], others: Collection[asyncio.Task[Any]]) -> None:
-    """As kopf itself would; what it fails with is known by then."""
-    with suppress(Exception):
-        await kopf.run_tasks(tasks, ignored=others)
 
 
 async def _called(ready: Callable[[], None], flag: asyncio.Event) -> None:
@@ -60,20 +51,37 @@ async def _called(ready: Callable[[], None], flag: asyncio.Event) -> None:
     ready()
 
 
-async def _ended() -> None:
-    """Its tasks are known by where their code is: others of this process go on."""
+async def _ended(tasks: Collection[asyncio.Task[Any]]) -> None:
+    """First these, which end what they have begun themselves; then whatever of kopf's is left.
+
+    Not by `kopf.run_tasks`: whoever was born after kopf was told to end counts as kopf's there, and a loop
+    that had just begun to wait would end with the watches.
+    """
+    await _cancelled(tasks, _FAREWELL)
+    await _waited_for(_kopfs(), 1)
     for _ in range(_FAREWELL):
-        left = [task for task in asyncio.all_tasks() if _is_kopfs(task)]
-        if not left:
-            return
-        for task in left:
-            task.cancel()
-        await asyncio.wait(left, timeout=1)
+        await _cancelled(_kopfs(), 1)
+
+
+async def _cancelled(tasks: Collection[asyncio.Task[Any]], patience: float) -> None:
+    for task in tasks:
+        task.cancel()
+    await _waited_for(tasks, patience)
+
+
+async def _waited_for(tasks: Collection[asyncio.Task[Any]], patience: float) -> None:
+    if tasks:
+        await asyncio.wait(tasks, timeout=patience)
+
+
+def _kopfs() -> list[asyncio.Task[Any]]:
+    return [task for task in asyncio.all_tasks() if _is_kopfs(task)]
 
 
 def _is_kopfs(task: asyncio.Task[Any]) -> bool:
+    """Known by where its code is: others of this process go on."""
     code = getattr(task.get_coro(), "cr_code", None)
-    return code is not None and (code is _ending.__code__ or code.co_filename.startswith(_KOPF))
+    return code is not None and code.co_filename.startswith(_KOPF)
 
 
 def _settings() -> kopf.OperatorSettings:
@@ -87,6 +95,8 @@ def _settings() -> kopf.OperatorSettings:
     settings.watching.client_timeout = 70
     settings.watching.connect_timeout = 10
     settings.networking.request_timeout = 30
+    # What kopf takes for the end of a process is the end of a watch here: it would kill us ten minutes later.
+    settings.process.ultimate_exiting_timeout = None
     settings.queueing.exit_timeout = 0.5
     settings.queueing.idle_timeout = 0.5
     # Never used, since nothing here asks for one; if it were, it would be told apart from ours.
