@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-__all__ = ["STEPS", "Embedded", "Real", "Stage", "Told", "lived", "lived_alike"]
+__all__ = [
+    "NAMES",
+    "NEW",
+    "OLD",
+    "ROLES",
+    "STEPS",
+    "Embedded",
+    "Real",
+    "Stage",
+    "Steps",
+    "Told",
+    "facts",
+    "lived",
+    "lived_alike",
+    "upgraded",
+]
 
 import json
 from collections.abc import Callable, Mapping
@@ -20,7 +35,7 @@ from searchkeeper.engine.calls import (
     Flush,
     SetAllocation,
 )
-from searchkeeper.engine.embedded import Engine, Process, advance, created, look, told
+from searchkeeper.engine.embedded import Engine, Process, advance, created, look, told, wiped
 from searchkeeper.engine.http import Access
 from searchkeeper.engine.opensearch import OpenSearch
 from searchkeeper.engine.view import Allocation, EngineView, ShardState, Unreachable
@@ -33,6 +48,7 @@ NAMES = ("logs-data-0", "logs-data-1", "logs-data-2")
 Told: TypeAlias = dict[str, Any]
 
 
+Tell: TypeAlias = Callable[[EngineView], Told]
 Seen: TypeAlias = Callable[[EngineView], bool]
 
 
@@ -46,6 +62,9 @@ class Stage(Protocol):
     def start(self, name: str, version: str) -> None: ...
 
     def stop(self, name: str) -> None: ...
+
+    def wipe(self, name: str) -> None:
+        """Empties the disk of a node that is not running."""
 
     def create(self, index: str, replicas: int) -> None: ...
 
@@ -65,6 +84,9 @@ class Embedded:
 
     def stop(self, name: str) -> None:
         del self.running[name]
+
+    def wipe(self, name: str) -> None:
+        self.engine = wiped(self.engine, name)
 
     def create(self, index: str, replicas: int) -> None:
         self.engine = created(self.engine, index, replicas=replicas)
@@ -92,6 +114,9 @@ class Real:
     def stop(self, name: str) -> None:
         self.nodes.stop(name)
 
+    def wipe(self, name: str) -> None:
+        self.nodes.wipe(name)
+
     def create(self, index: str, replicas: int) -> None:
         """Copies of a node that left are given up at once: nobody here comes back within the minute."""
         settings = {
@@ -101,7 +126,8 @@ class Real:
         }
         body = json.dumps({"settings": {"index": settings}}).encode()
         headers = {"Content-Type": "application/json"}
-        request = Request(f"{self.nodes.url}/{index}", body, headers, method="PUT")
+        where = f"{self.nodes.url}/{index}?wait_for_active_shards=0"
+        request = Request(where, body, headers, method="PUT")
         build_opener(ProxyHandler({})).open(request, timeout=60).close()
 
     def tell(self, call: Call) -> None:
@@ -193,7 +219,7 @@ def _with_vote(stage: Stage) -> int:
     return 3
 
 
-def _upgraded(name: str) -> Callable[[Stage], int]:
+def upgraded(name: str) -> Callable[[Stage], int]:
     def upgrade(stage: Stage) -> int:
         stage.stop(name)
         stage.rested(2)
@@ -219,7 +245,10 @@ def _one_more_index(name: str) -> Callable[[Stage], int]:
     return create
 
 
-STEPS: dict[str, Callable[[Stage], int]] = {
+# Each leaves as many nodes as it says.
+Steps: TypeAlias = Mapping[str, Callable[[Stage], int]]
+
+STEPS: Steps = {
     "three nodes and an index with a copy on each": _start,
     "allocation of primaries only": _primaries_only,
     "a node leaves": _leaves,
@@ -231,39 +260,17 @@ STEPS: dict[str, Callable[[Stage], int]] = {
     "the only copy comes back": _only_copy_back,
     "a manager loses its vote": _without_vote,
     "every manager votes": _with_vote,
-    "the first node is upgraded": _upgraded(NAMES[2]),
+    "the first node is upgraded": upgraded(NAMES[2]),
     "an index is created among old and new": _one_more_index("mixed"),
     "an index is created on the new node alone": _ahead,
     "no older node may have a replica of it": _welcome_again,
-    "the second node is upgraded": _upgraded(NAMES[1]),
-    "the last node is upgraded": _upgraded(NAMES[0]),
+    "the second node is upgraded": upgraded(NAMES[1]),
+    "the last node is upgraded": upgraded(NAMES[0]),
     "an index is created among new ones": _one_more_index("new"),
 }
 
 
-def lived(stage: Stage) -> dict[str, Told]:
-    """What is to be told after each step."""
-    return {name: _told(stage.rested(step(stage))) for name, step in STEPS.items()}
-
-
-def lived_alike(real: Real, embedded: Mapping[str, Told]) -> dict[str, Told]:
-    """The same steps by real nodes, each given time to come to what is expected of it.
-
-    Votes, the election and the last recoveries are settled a moment after nothing seems to move: a single
-    look would now and then tell what is half done.
-    """
-    return {name: _settled(real, step(real), embedded[name]) for name, step in STEPS.items()}
-
-
-def _settled(real: Real, nodes: int, expected: Told) -> Told:
-    """What is told once it is as expected; or at last, where it never becomes so."""
-    try:
-        return _told(real.rested(nodes, lambda view: _told(view) == expected))
-    except NotInTimeError:
-        return _told(real.rested(nodes))
-
-
-def _told(view: EngineView) -> Told:
+def facts(view: EngineView) -> Told:
     books = [copy for copy in view.shards if copy.index == "books"]
     return {
         "color": str(view.color),
@@ -285,3 +292,27 @@ def _told(view: EngineView) -> Told:
 
 def _by_name(view: EngineView) -> list[Any]:
     return sorted(view.indices, key=lambda index: index.name)
+
+
+def lived(stage: Stage, steps: Steps, tell: Tell = facts) -> dict[str, Told]:
+    """What is to be told after each step."""
+    return {name: tell(stage.rested(step(stage))) for name, step in steps.items()}
+
+
+def lived_alike(
+    real: Real, steps: Steps, embedded: Mapping[str, Told], tell: Tell = facts
+) -> dict[str, Told]:
+    """The same steps by real nodes, each given time to come to what is expected of it.
+
+    Votes, the election and the last recoveries are settled a moment after nothing seems to move: a single
+    look would now and then tell what is half done.
+    """
+    return {name: _settled(real, step(real), embedded[name], tell) for name, step in steps.items()}
+
+
+def _settled(real: Real, nodes: int, expected: Told, tell: Tell) -> Told:
+    """What is told once it is as expected; or at last, where it never becomes so."""
+    try:
+        return tell(real.rested(nodes, lambda view: tell(view) == expected))
+    except NotInTimeError:
+        return tell(real.rested(nodes))

@@ -39,11 +39,11 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lived]:
     except AbsentError as absent:
         pytest.skip(str(absent))
     stage = Embedded()
-    embedded = lived(stage)
+    embedded = lived(stage, STEPS)
     with workshop(tmp_path_factory.mktemp("logs")) as place:
         members = [(name, ROLES) for name in NAMES]
         with opensearch_nodes(place, tools, members) as nodes:
-            yield Lived(nodes, place, lived_alike(Real(nodes), embedded), stage, embedded)
+            yield Lived(nodes, place, lived_alike(Real(nodes), STEPS, embedded), stage, embedded)
 
 
 @pytest.mark.parametrize("step", STEPS)

@@ -78,6 +78,10 @@ class Nodes:
     def stop(self, name: str) -> None:
         self._running.pop(name).end(20)
 
+    def wipe(self, name: str) -> None:
+        """As a new volume would be: of a node that is not running."""
+        shutil.rmtree(self.home(name) / "data")
+
     def has_ended(self, name: str) -> bool:
         """By itself."""
         return self._running[name].exit_code is not None
