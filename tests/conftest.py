@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import tarfile
 from collections.abc import Iterator
@@ -48,6 +49,14 @@ def operatorhub(corpus: Path) -> Iterator[Path]:
         with tarfile.open(corpus / "corpus-k8s-allcsv.tar.xz") as tar:
             tar.extractall(folder, filter="data")
         yield Path(folder)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item) -> None:
+    """No test leaves garbage to lie about in those after it: a worker would grow by gigabytes."""
+    was_enabled = gc.isenabled()
+    gc.enable()
+    assert was_enabled, f"{item.nodeid} has switched the garbage collector off"
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -18,7 +18,8 @@ def main() -> NoReturn:
     """The program: runs and exits.
 
     What a run makes it keeps to the end, and nothing of it is circular: looking for garbage finds none, and
-    costs a tenth of the time, that of imports included.
+    costs a tenth of the time, that of imports included. The process is ours here; no command does that to
+    somebody else's.
     """
     gc.disable()
     # glibc keeps freed memory for the next one who asks only up to the size of the largest block freed so

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 __all__ = ["validate"]
 
-import gc
 import os
 import sys
 import time
@@ -132,8 +131,6 @@ def validate(**options: Any) -> int:
 
 
 def _validate(request: Request) -> int:
-    # As in validate-graph: nothing of what is made here is garbage before the end.
-    gc.disable()
     began = time.perf_counter()
     config = load(request.config_file, wanted=not request.no_config)
     selection = _selection(request, config)

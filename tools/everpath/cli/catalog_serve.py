@@ -112,8 +112,6 @@ def _serve(request: _Request) -> int:
 
 
 def _start(path: str, request: _Request) -> None:
-    # Nothing that is read is garbage, and much of it stays as long as the server does.
-    gc.disable()
     try:
         import asyncio  # noqa: PLC0415 - only who serves pays for it
 
@@ -133,6 +131,7 @@ def _start(path: str, request: _Request) -> None:
     if request.check:
         click.echo(f"{path} can be served: {described(snapshot)}")
         return
+    # Nothing of what was read is garbage as long as this server is there; what comes after that may be.
     gc.collect()
     gc.freeze()
     gc.enable()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 __all__ = ["compare"]
 
-import gc
 import os
 import sys
 from collections import Counter
@@ -127,8 +126,6 @@ def compare(**options: Any) -> int:
 
 
 def _compare(request: Request) -> int:
-    # As in validate-graph: nothing that is made here is garbage before the end.
-    gc.disable()
     config = load(request.config_file, wanted=not request.no_config)
     named = _named(request)
     inputs = Inputs([path for _, path in named], config, request.default_update_mode)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 __all__ = ["simulate"]
 
-import gc
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -153,8 +152,6 @@ def simulate(**options: Any) -> int:
 
 
 def _simulate(request: Request) -> int:
-    # What a run makes it keeps to the end, and nothing of it is circular.
-    gc.disable()
     config = load(request.config_file, wanted=not request.no_config)
     scenario = _scenario(request, config)
     catalogs = served(request.paths or config.paths, request.priorities)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 __all__ = ["validate_graph"]
 
-import gc
 import sys
 import time
 from typing import Any, NamedTuple
@@ -111,9 +110,6 @@ def validate_graph(**options: Any) -> int:
 
 
 def _validate(request: Request) -> int:
-    # What a run makes it keeps to the end, and nothing of it is circular: looking for garbage finds none,
-    # and costs a tenth of the time.
-    gc.disable()
     began = time.perf_counter()
     config = load(request.config_file, wanted=not request.no_config)
     selection = _selection(request, config)
