@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import yaml
 
 from commandline import ROOT
 from operators_at_work import CLUSTER, asked_for
+from searchkeeper.cli import operate
 from searchkeeper.embedded.world import World
 from searchkeeper.shell.ending import LATEST
 from searchkeeper.shell.fence import Stopping
@@ -179,9 +182,34 @@ def test_a_process_that_does_not_end_by_itself_is_ended_and_says_so(tmp_path: Pa
             finally:
                 process.kill()
         assert holder(face) == ""
-    last = json.loads(logged.splitlines()[-1])
-    assert (process.returncode, last["message"]) == (1, "it does not end by itself: leaving")
-    assert any("time.sleep(1000)" in each or "for_ever" in each for each in last["waiting"])
+    told = [json.loads(line) for line in logged.splitlines()]
+    [said] = [each for each in told if each["message"] == "it does not end by itself: leaving"]
+    assert process.returncode == 1
+    assert any(each.startswith("operator: ") for each in said["waiting"])
+
+
+def test_a_signal_that_wakes_somebody_else_is_heard() -> None:
+    """As one does that comes in the moment before a wait begins."""
+    heard, over, bystanding = threading.Event(), threading.Event(), threading.Event()
+    bystander = threading.Thread(target=bystanding.wait, daemon=True)
+    bystander.start()
+    before = signal.signal(signal.SIGUSR1, lambda *_: heard.set())
+    masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
+
+    def work() -> None:
+        # Whoever waits for this has begun to by then.
+        time.sleep(0.5)
+        os.kill(os.getpid(), signal.SIGUSR1)
+        if heard.wait(20):
+            over.set()
+
+    try:
+        assert operate._in_thread(work) == []
+        assert over.is_set()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, masked)
+        signal.signal(signal.SIGUSR1, before)
+        bystanding.set()
 
 
 def test_every_end_comes_before_a_pod_is_killed() -> None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import click
 import kopf
@@ -36,6 +36,9 @@ from searchkeeper.shell.once import Once, Outcome
 from searchkeeper.shell.operator import Operator, Pace, Ports
 from searchkeeper.versions import Release
 from searchkeeper.writes import Key
+
+# Seconds between two moments at which signals are heard, whoever was woken by them.
+_GLANCE: Final = 0.25
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,10 @@ def _in_thread(work: Callable[[], None]) -> list[Exception]:
 
     thread = threading.Thread(target=run, name="operator")
     thread.start()
-    thread.join()
+    # Not by one long wait: a signal that comes just before it, or to another thread, ends none, and whoever
+    # waits would never hear of it.
+    while thread.is_alive():
+        thread.join(_GLANCE)
     return failures
 
 
