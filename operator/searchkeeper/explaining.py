@@ -23,13 +23,12 @@ from searchkeeper.components import Component, dashboards, missing, there
 from searchkeeper.configuration.procedures import CLUSTER, deployed_version, shipped
 from searchkeeper.configuration.scene import Scene
 from searchkeeper.engine.view import EngineView
-from searchkeeper.kernel import FAULT, STALLED, Condition, Ledger, Plan, Status, Unfit, choose, waited
+from searchkeeper.kernel import DENIED, FAULT, STALLED, Condition, Ledger, Plan, Status, Unfit, choose, waited
 from searchkeeper.loop import Step as LoopStep
 from searchkeeper.loop import steps
 from searchkeeper.observed import Observed, Pod, PoolView
 from searchkeeper.upgrade.gates import FOR_EVER, Candidate, verdicts
 from searchkeeper.upgrade.rolling import Roll
-from searchkeeper.wording import sentence
 
 # Who knows best what a cluster waits for: the actions that tell first, and those that only follow others.
 _TELLING: Final = ("VersionIsAccepted", "PodsAreCurrent", "UpgradeIsBegun")
@@ -153,7 +152,10 @@ class Explanation:
 
 
 def explain(seen: Observed) -> Explanation:
-    """Pure. The writes are those of the first resource that has any: a cycle carries out no others."""
+    """Pure. The writes are those of the first resource that has any: a cycle carries out no others.
+
+    Writes that were refused may be again, and keep no other resource from its turn.
+    """
     chosen = choose(shipped(CLUSTER, seen.release), deployed_version(seen))
     version = max(seen.release.procedures) if isinstance(chosen, Unfit) else chosen.version
     is_flawed = seen.cluster.flaw is not None
@@ -219,7 +221,7 @@ def _explanation(scene: Scene, cycle: Sequence[LoopStep], *, is_unfit: bool) -> 
         under_way=scene.journal.under_way,
         pools=tuple(map(_pool_line, scene.pools)),
         actions=actions,
-        writes=next((writes for step in cycle if (writes := tuple(_writes(step)))), ()),
+        writes=tuple(_writes(cycle)),
         next=taken,
         way_back="" if back is None else back.message,
         steps=tuple(_steps(scene, taken)),
@@ -230,11 +232,16 @@ def _explanation(scene: Scene, cycle: Sequence[LoopStep], *, is_unfit: bool) -> 
     )
 
 
-def _writes(step: LoopStep) -> Iterator[str]:
+def _writes(cycle: Sequence[LoopStep]) -> Iterator[str]:
     """In the order they are carried out: what is about to be done is stored first."""
-    if step.status != step.before:
-        yield f"store the status of {step.key}"
-    yield from map(sentence, step.plan.writes)
+    for step in cycle:
+        is_news = step.status != step.before
+        if is_news:
+            yield f"store the status of {step.key}"
+        yield from map(str, step.plan.writes)
+        denied = {each.type for each in step.plan.conditions if each.reason == DENIED}
+        if is_news or any(deed.action not in denied for deed in step.plan.deeds):
+            return
 
 
 def _history(upgrade: Mapping[str, Any]) -> Iterator[str]:

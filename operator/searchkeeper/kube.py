@@ -41,7 +41,7 @@ class NoSuchKind(KubeError):
 
 
 class Refused(KubeError):
-    """400, 403, 422: it would be refused again."""
+    """400, 403, 422, or nobody there to admit it: nothing was done, and it would be refused again."""
 
 
 class Nobody(Refused):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["Cycle", "Step", "cycle", "decided", "steps"]
+__all__ = ["Cycle", "Denial", "Step", "cycle", "decided", "steps"]
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -17,13 +17,16 @@ from searchkeeper.configuration.procedures import CLUSTER, POOL, deployed_versio
 from searchkeeper.configuration.scene import Scene
 from searchkeeper.configuration.statuses import cluster_status, deletion_status, pool_status, refusal_status
 from searchkeeper.configuration.unfit import REFUSAL
-from searchkeeper.engine.driver import Driver
+from searchkeeper.engine.driver import CallRefused, Driver
 from searchkeeper.holding import held, why_not_now
 from searchkeeper.images import PUBLISHED, Images
-from searchkeeper.kernel import Order, Plan, Procedure, Unfit, Write, choose, plan
-from searchkeeper.kube import Kube
+from searchkeeper.kernel import Deed, Ledger, Order, Plan, Procedure, Unfit, Write, choose, plan
+from searchkeeper.kernel.denials import denial, is_news
+from searchkeeper.kube import Kube, Refused
 from searchkeeper.observed import ClusterView, Observed, PoolView
 from searchkeeper.observing import observe, with_namesakes
+from searchkeeper.resources.codec import ledger_json
+from searchkeeper.secrets import struck_out, texts_in
 from searchkeeper.upgrade.journal import Journal
 from searchkeeper.versions import Release
 from searchkeeper.writes import Create, Delete, Event, Key, Patch, Tell
@@ -32,12 +35,39 @@ W = TypeVar("W")
 
 
 @dataclass(frozen=True, slots=True)
+class Denial:
+    """A write of an action that was refused, and would be again. The operator condition is no action's."""
+
+    action: str
+    write: Write
+    error: Refused | CallRefused
+
+    @property
+    def words(self) -> str:
+        """Those of the API server, or of the engine, without what they quote of a Secret."""
+        match self.write:
+            case Create(manifest) if manifest["kind"] == "Secret":
+                return struck_out(str(self.error), texts_in(manifest))
+            case Patch(key, changes) if key.kind == "Secret":
+                return struck_out(str(self.error), texts_in(changes))
+            case _:
+                return str(self.error)
+
+    def __str__(self) -> str:
+        return f"{self.write}: {self.words}"
+
+
+@dataclass(frozen=True, slots=True)
 class Cycle:
-    """What a cycle came to: whether anything was written, whether all is done, and when to look again."""
+    """What a cycle came to: whether anything was written, whether all is done, and when to look again.
+
+    `denied` are the writes that were refused, and would be again.
+    """
 
     wrote: bool
     converged: bool
     wake_at: int | None = None
+    denied: tuple[Denial, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +95,7 @@ def cycle(  # noqa: PLR0913 - what an operator knows of itself is told by name
 ) -> Cycle:
     """At most one destructive write. Raises KubeError, CallFailed: look again, nothing is lost.
 
+    A write that is refused for good costs no other action its own, and is told of in the status.
     The status is stored before any write of the same plan: what is about to be done is known to whoever
     comes after a crash. The operator condition, where OLM has made one, is told in between. Nobody's patience
     ends before this operator has been looking for as long. `images` is where the engine's come from. In which
@@ -74,20 +105,19 @@ def cycle(  # noqa: PLR0913 - what an operator knows of itself is told by name
     if seen is None:
         return Cycle(wrote=False, converged=True)
     wake_at: list[int] = []
+    denied: list[Denial] = []
     converged = True
     seen, found = decided(kube, replace(seen, looking_since=looking_since, images=images), order)
     for step in found:
         stored = _stored(kube, step)
-        held_back = operator_condition is not None and _held(kube, operator_condition, seen, step)
-        for write in step.plan.writes:
-            if isinstance(write, Tell):
-                _confirm(kube, step.key, stored)
-            _execute(kube, driver, _on(write, step.key, step.resource_version, stored))
-        if stored != step.resource_version or held_back or step.plan.writes:
-            return Cycle(wrote=True, converged=False)
+        holding = () if operator_condition is None else _held(kube, operator_condition, seen, step)
+        made, refused = _carried_out(kube, driver, step, stored, holding)
+        denied += refused
+        if stored != step.resource_version or made or _noted(kube, step, stored, refused):
+            return Cycle(wrote=True, converged=False, denied=tuple(denied))
         converged &= step.plan.converged
         wake_at += [step.plan.wake_at] if step.plan.wake_at is not None else []
-    return Cycle(False, converged, min(wake_at, default=None))
+    return Cycle(False, converged, min(wake_at, default=None), tuple(denied))
 
 
 def steps(seen: Observed, order: Order = tuple) -> Iterator[Step]:
@@ -156,7 +186,8 @@ def _on_one_course(made: Plan, journal: Journal) -> Plan:
     """
     if _course(Journal(made.ledger)) == _course(journal):
         return made
-    return replace(made, writes=tuple(each for each in made.writes if isinstance(each, Event)))
+    events = ((deed, tuple(each for each in deed.writes if isinstance(each, Event))) for deed in made.deeds)
+    return replace(made, deeds=tuple(replace(deed, writes=told) for deed, told in events if told))
 
 
 def _course(journal: Journal) -> tuple[Any, ...]:
@@ -182,17 +213,51 @@ def _stored(kube: Kube, step: Step) -> str:
     return str(kube.patch_status(patch)["metadata"]["resourceVersion"])
 
 
-def _held(kube: Kube, condition: Key, seen: Observed, step: Step) -> bool:
-    """Tells OLM whether it may replace this operator now. Whether that was news."""
+def _held(kube: Kube, condition: Key, seen: Observed, step: Step) -> tuple[Deed, ...]:
+    """What tells OLM whether it may replace this operator now, where that is news. It is nobody's goal."""
     found, cluster = kube.get(condition), seen.cluster
     if found is None:
-        return False
+        return ()
     ledger = step.plan.ledger if step.key == cluster.key else cluster.records.ledger
     why = None if cluster.is_deleting else why_not_now(seen, ledger, step.plan.writes)
     patch = held(found, cluster.key, why, exists=lambda key: kube.get(key) is not None, now=seen.now)
-    if patch is not None:
-        kube.patch(patch)
-    return patch is not None
+    return () if patch is None else (Deed("", (patch,)),)
+
+
+def _carried_out(
+    kube: Kube, driver: Driver, step: Step, stored: str, before: tuple[Deed, ...]
+) -> tuple[int, list[Denial]]:
+    """Every deed, as far as it is let: how many writes were made, and which were refused.
+
+    What was refused has not happened: the world is the one that all other deeds were decided on, and none of
+    them relies on this one, or it would require it. The rest of the same deed may rely on it, and is left.
+    After a conflict, or without an answer, nobody knows the world any more: raises KubeError, CallFailed.
+    """
+    made, denied = 0, []
+    for deed in (*before, *step.plan.deeds):
+        for write in deed.writes:
+            if isinstance(write, Tell):
+                _confirm(kube, step.key, stored)
+            try:
+                _execute(kube, driver, _on(write, step.key, step.resource_version, stored))
+            except (Refused, CallRefused) as error:
+                denied.append(Denial(deed.action, write, error))
+                break
+            made += 1
+    return made, denied
+
+
+def _noted(kube: Kube, step: Step, stored: str, denied: Sequence[Denial]) -> bool:
+    """Notes what was refused, so that the next plan says so; whether that was news.
+
+    Only where nothing else was done: what passes with the next look is not worth a line.
+    """
+    lines = dict(denial(each.action, each.write, each.words) for each in denied if each.action)
+    news = {line: entry for line, entry in lines.items() if is_news(step.plan.ledger, line, entry)}
+    if news:
+        changes = {"status": {"ledger": ledger_json(Ledger.of(news))}}
+        kube.patch_status(Patch(step.key, changes, stored))
+    return bool(news)
 
 
 def _on(write: Write, key: Key, seen: str, stored: str) -> Write:

@@ -1,4 +1,4 @@
-"""What a cycle may do to the world, as data."""
+"""What a cycle may do to the world, as data. The text of a write is what a plan says of it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = [
     "Tell",
 ]
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
@@ -52,6 +52,9 @@ class Create:
     def key(self) -> Key:
         return Key.of(self.manifest)
 
+    def __str__(self) -> str:
+        return f"create {self.key}"
+
 
 @dataclass(frozen=True, slots=True)
 class Patch:
@@ -61,6 +64,13 @@ class Patch:
     changes: Manifest
     resource_version: str
     is_destructive: bool = False
+
+    def __str__(self) -> str:
+        return f"patch {self.key}: {', '.join(sorted(self._paths()))}"
+
+    def _paths(self) -> Iterator[str]:
+        for name, part in self.changes.items():
+            yield from (f"{name}.{key}" for key in part) if isinstance(part, dict) else [name]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +86,9 @@ class Delete:
     orphan: bool = False
     is_destructive: bool = True
 
+    def __str__(self) -> str:
+        return f"delete {self.key}" + (", leaving what it owns" if self.orphan else "")
+
 
 @dataclass(frozen=True, slots=True)
 class Tell:
@@ -83,6 +96,9 @@ class Tell:
 
     call: Call
     is_destructive: bool = False
+
+    def __str__(self) -> str:
+        return f"tell the engine: {self.call}"
 
 
 class EventType(StrEnum):
@@ -99,3 +115,6 @@ class Event:
     message: str
     type: EventType = EventType.WARNING
     is_destructive: bool = False
+
+    def __str__(self) -> str:
+        return f"tell people: {self.reason}: {self.message}"

@@ -36,6 +36,13 @@ def test_whatever_keeps_a_write_from_being_made_is_the_same_to_the_end(fault: Fa
         disturbed(run(UPGRADE), Disturbance(at, fault))
 
 
+@pytest.mark.parametrize("name", RUNS)
+def test_a_write_that_is_refused_for_a_while_changes_nothing_about_the_end(name: str) -> None:
+    """What was noted of it is gone in the end, too."""
+    for at in range(len(run(name).steps)):
+        disturbed(run(name), Disturbance(at, Fault.DENIED))
+
+
 def test_a_storm_of_conflicts_changes_nothing_about_the_end() -> None:
     for at in range(0, len(run(UPGRADE).steps), 4):
         disturbed(run(UPGRADE), Disturbance(at, Fault.CONFLICT_STORM))

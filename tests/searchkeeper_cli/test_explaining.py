@@ -15,7 +15,6 @@ from searchkeeper.explaining import ActionLine, Explanation, StepState, explain
 from searchkeeper.loop import cycle
 from searchkeeper.observing import observe
 from searchkeeper.releases import newest
-from searchkeeper.wording import spoken
 from searchkeeper.writes import Delete, Event, Key, Manifest, Patch
 
 RELEASE = newest()
@@ -59,7 +58,7 @@ class Recording:
         self.world.record(event)
 
     def tell(self, call: Call) -> None:
-        self.done.append(f"tell the engine: {spoken(call)}")
+        self.done.append(f"tell the engine: {call}")
         self.world.tell(call)
 
 

@@ -23,7 +23,7 @@ from searchkeeper.configuration.manifests import search_pool, stateful_set
 from searchkeeper.configuration.objects import applied, name_taken
 from searchkeeper.configuration.scene import Scene
 from searchkeeper.engine.view import Color, EngineView
-from searchkeeper.kernel import FAULT, FAULT_PATIENCE, STALLED, Answer, action, done, waiting, working
+from searchkeeper.kernel import FAULT_PATIENCE, NOBODYS, STALLED, Answer, action, done, waiting, working
 from searchkeeper.observed import PoolView
 from searchkeeper.remembering import of_the_same
 from searchkeeper.resources.specs import PoolSpec
@@ -99,7 +99,7 @@ def pools_are_settled(scene: Scene) -> Answer:
     """Every pool has what its version and its engine version want, and all its pods are made from that."""
     fault = next(_faults(scene), None)
     if fault is not None:
-        return waiting(FAULT, fault, patience=FAULT_PATIENCE)
+        return fault
     if scene.turn is None:
         return done()
     if any(pool.spec.name == scene.turn and scene.is_held_back(pool) for pool in scene.pools):
@@ -109,12 +109,13 @@ def pools_are_settled(scene: Scene) -> Answer:
     return name_taken(scene, scene.key("apps/v1", "StatefulSet", name)) or waits
 
 
-def _faults(scene: Scene) -> Iterator[str]:
+def _faults(scene: Scene) -> Iterator[Answer]:
     """What could not be done for a pool in the last cycle: people look at the cluster first."""
     for pool in scene.pools:
         for each in pool.records.conditions:
-            if each.reason == FAULT:
-                yield f"{each.type} of {pool.spec.name}: {each.message.removeprefix(STALLED)}"
+            if each.reason in NOBODYS:
+                message = f"{each.type} of {pool.spec.name}: {each.message.removeprefix(STALLED)}"
+                yield waiting(each.reason, message, patience=FAULT_PATIENCE)
 
 
 @action()

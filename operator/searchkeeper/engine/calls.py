@@ -1,4 +1,7 @@
-"""What the engine can be told, as data. Every one may be repeated: the second time changes nothing."""
+"""What the engine can be told, as data. Every one may be repeated: the second time changes nothing.
+
+The text of a call is in the engine's own words, as far as it has any.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,9 @@ class SetAllocation:
 
     value: Allocation | None
 
+    def __str__(self) -> str:
+        return f"cluster.routing.allocation.enable = {'its default' if self.value is None else self.value}"
+
 
 @dataclass(frozen=True, slots=True)
 class Exclude:
@@ -23,10 +29,16 @@ class Exclude:
 
     names: frozenset[str]
 
+    def __str__(self) -> str:
+        return f"cluster.routing.allocation.exclude._name = {','.join(sorted(self.names)) or 'nobody'}"
+
 
 @dataclass(frozen=True, slots=True)
 class Flush:
     """Writes what is in memory to disk, so that a restart has less to replay."""
+
+    def __str__(self) -> str:
+        return "flush"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +47,16 @@ class ExcludeFromVoting:
 
     name: str
 
+    def __str__(self) -> str:
+        return f"{self.name} gives its vote away"
+
 
 @dataclass(frozen=True, slots=True)
 class ClearVotingExclusions:
     """Lets every manager vote again."""
+
+    def __str__(self) -> str:
+        return "every manager may vote"
 
 
 Call: TypeAlias = SetAllocation | Exclude | Flush | ExcludeFromVoting | ClearVotingExclusions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["CallFailed", "Driver"]
+__all__ = ["CallFailed", "CallRefused", "Driver"]
 
 from typing import Protocol
 
@@ -14,6 +14,10 @@ class CallFailed(Exception):
     """A call was refused, or its answer never came: it may have been carried out all the same."""
 
 
+class CallRefused(CallFailed):
+    """The engine said no, and would say it again: nothing was carried out."""
+
+
 class Driver(Protocol):
     """One cluster's engine."""
 
@@ -21,4 +25,4 @@ class Driver(Protocol):
         """A fresh look, never a remembered one. Does not raise: not to know is an answer."""
 
     def tell(self, call: Call) -> None:
-        """Carries out a call. Raises CallFailed; safe to repeat."""
+        """Carries out a call. Raises CallRefused, CallFailed; safe to repeat."""

@@ -7,7 +7,6 @@ __all__ = ["Access", "Http", "NoAnswer", "Turned"]
 import base64
 import io
 import json
-import re
 import socket
 import ssl
 import time
@@ -18,11 +17,14 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from typing import Any, Final
 from urllib.parse import urlencode, urlsplit
 
+from searchkeeper.secrets import struck_out
+
 # Nobody's cluster state is as large as that; what is, is no answer of an engine.
 _MOST: Final = 256 * 2**20
 # Of an engine's own sentence: enough to know what it is about.
 _SENTENCE: Final = 500
-_ENTITIES: Final = {'"': ("quot",), "&": ("amp",), "<": ("lt",), ">": ("gt",), "'": ("apos",)}
+# What was asked cannot be right, or may not be: the same question gets the same answer.
+_FOR_GOOD: Final = frozenset({400, 401, 403, 404, 405, 413, 415, 422})
 
 
 class NoAnswer(Exception):
@@ -35,6 +37,10 @@ class Turned(Exception):
     def __init__(self, status: int, said: str) -> None:
         self.status = status
         super().__init__(f"{status} {said}")
+
+    @property
+    def is_for_good(self) -> bool:
+        return self.status in _FOR_GOOD
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,30 +63,7 @@ class Access:
 
     def without_secrets(self, text: str) -> str:
         """What an engine, or whatever stands before it, quotes of a question is not for everybody."""
-        secrets = (self.password, (self.authorization or "").removeprefix("Basic "))
-        for each in filter(None, secrets):
-            text = re.sub(_as_quoted(each), "…", text)
-        return text
-
-
-def _as_quoted(secret: str) -> str:
-    """A pattern of it as it is, and as URLs, JSON and HTML write it, or logs of those."""
-    return "".join(map(_character, secret))
-
-
-def _character(one: str) -> str:
-    number = ord(one)
-    units = one.encode("utf-16-be").hex()
-    ways = [
-        rf"\\*{re.escape(one)}",
-        "".join(f"%(?i:{byte:02x})" for byte in one.encode()),
-        "".join(rf"\\+u(?i:{units[place : place + 4]})" for place in range(0, len(units), 4)),
-        f"&#0*{number};",
-        f"&#[xX]0*(?i:{number:x});",
-        *(f"&{name};" for name in _ENTITIES.get(one, ())),
-        *([r"\+"] if one == " " else []),
-    ]
-    return f"(?:{'|'.join(ways)})"
+        return struck_out(text, (self.password, (self.authorization or "").removeprefix("Basic ")))
 
 
 class Http:

@@ -28,7 +28,7 @@ from searchkeeper.engine.calls import (
     Flush,
     SetAllocation,
 )
-from searchkeeper.engine.driver import CallFailed
+from searchkeeper.engine.driver import CallFailed, CallRefused
 from searchkeeper.engine.http import Access, Http, NoAnswer, Turned
 from searchkeeper.engine.view import ABSENT, EngineView, ShardCopy, ShardState, Unreachable
 
@@ -62,7 +62,8 @@ class OpenSearch:
         try:
             _told(http, call)
         except (NoAnswer, Turned, Unclear) as error:
-            raise CallFailed(str(error)) from error
+            is_for_good = isinstance(error, Turned) and error.is_for_good
+            raise (CallRefused if is_for_good else CallFailed)(str(error)) from error
         finally:
             http.close()
 

@@ -7,12 +7,15 @@ writes come out. Whoever calls it reads, writes and waits.
 from __future__ import annotations
 
 __all__ = [
+    "DENIED",
     "FAULT",
     "FAULT_PATIENCE",
+    "NOBODYS",
     "STALLED",
     "Action",
     "Answer",
     "Condition",
+    "Deed",
     "Ledger",
     "Note",
     "Order",
@@ -35,7 +38,8 @@ __all__ = [
 from searchkeeper.kernel.actions import FAULT, FAULT_PATIENCE, Action, action
 from searchkeeper.kernel.answers import Answer, Note, Status, Write, done, waiting, working
 from searchkeeper.kernel.conditions import Condition
+from searchkeeper.kernel.denials import DENIED
 from searchkeeper.kernel.ledger import Ledger
-from searchkeeper.kernel.planning import STALLED, Order, Plan, Records, plan
+from searchkeeper.kernel.planning import STALLED, Deed, Order, Plan, Records, plan
 from searchkeeper.kernel.procedures import Procedure, Unfit, choose
-from searchkeeper.kernel.waits import unchanged, waited
+from searchkeeper.kernel.waits import NOBODYS, unchanged, waited

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["STALLED", "Order", "Plan", "Records", "plan"]
+__all__ = ["STALLED", "Deed", "Order", "Plan", "Records", "plan"]
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 from searchkeeper.kernel.actions import Action, answers, at_fault, blocked, closure
 from searchkeeper.kernel.answers import Answer, Write, waiting
 from searchkeeper.kernel.conditions import Condition, merged
+from searchkeeper.kernel.denials import DENIAL, DENIED, over, told
 from searchkeeper.kernel.ledger import Entry, Ledger
 from searchkeeper.kernel.procedures import Procedure
 from searchkeeper.kernel.waits import WAIT, Wait, waits
@@ -34,18 +35,30 @@ class Records:
 
 
 @dataclass(frozen=True, slots=True)
+class Deed:
+    """What one action wants written. Its writes belong together, in their order; other deeds do without."""
+
+    action: str
+    writes: tuple[Write, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
-    """What a cycle decided. Conditions and ledger are stored first, then the writes are carried out in order.
+    """What a cycle decided. Conditions and ledger are stored first, then the deeds are carried out in order.
 
     `stalls` tells of every action whose wait outlasted its patience; `wake_at` is when the next one would.
     """
 
     conditions: tuple[Condition, ...]
     ledger: Ledger
-    writes: tuple[Write, ...]
+    deeds: tuple[Deed, ...]
     converged: bool
     stalls: tuple[tuple[str, str], ...]
     wake_at: int | None
+
+    @property
+    def writes(self) -> tuple[Write, ...]:
+        return tuple(write for deed in self.deeds for write in deed.writes)
 
 
 def plan(
@@ -63,16 +76,17 @@ def plan(
     Cost: each action once, whoever requires it.
     """
     asked = answers(order(procedure.actions), world)
-    given = _one_destruction({name: asked[name] for name in sorted(asked)})
+    wanted = told({name: asked[name] for name in sorted(asked)}, records.ledger)
+    given = _one_destruction(wanted)
     given = _one_author_a_line(procedure.actions, given)
     found = waits(procedure.actions, given, records.ledger, now)
     late = _stalls(found, records, now)
     stalls = {name: answer.message for name, answer in given.items() if name in late}
-    ledger = records.ledger.noted(_changes(given, records.ledger, found))
+    ledger = records.ledger.noted(_changes(given, records.ledger, found) | over(wanted, records.ledger))
     return Plan(
         merged(records.conditions, _with_stalls(given, stalls), now=now, generation=generation),
         ledger,
-        tuple(write for answer in given.values() for write in answer.writes),
+        tuple(Deed(name, answer.writes) for name, answer in given.items() if answer.writes),
         all(answer.is_true for answer in given.values()) and ledger == records.ledger,
         tuple(stalls.items()),
         min((each for each in _deadlines(found) if each > now), default=None),
@@ -80,8 +94,12 @@ def plan(
 
 
 def _one_destruction(given: Mapping[str, Answer]) -> dict[str, Answer]:
-    """Whoever comes first by name destroys; the others wait, with all that they wanted to write."""
-    destroyer = next((name for name, answer in given.items() if answer.destroys), None)
+    """Whoever comes first by name destroys; the others wait, with all that they wanted to write.
+
+    Whoever was refused comes last: it may be for ever, and nobody is to wait for that.
+    """
+    destroyers = (name for name, answer in given.items() if answer.destroys)
+    destroyer = min(destroyers, key=lambda name: (given[name].reason == DENIED, name), default=None)
     return {
         name: _its_turn_comes(destroyer) if answer.destroys and name != destroyer else answer
         for name, answer in given.items()
@@ -101,7 +119,7 @@ def _one_author_a_line(actions: Sequence[Action[W]], given: dict[str, Answer]) -
     faults: dict[str, Answer] = {}
     for name, answer in given.items():
         for note in answer.notes:
-            if note.key.startswith(WAIT) or authors.setdefault(note.key, name) != name:
+            if note.key.startswith((WAIT, DENIAL)) or authors.setdefault(note.key, name) != name:
                 faults[name] = at_fault(f"it notes {note.key}, which is not its own")
     if not faults:
         return given

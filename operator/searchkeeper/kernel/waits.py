@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["WAIT", "Wait", "unchanged", "waited", "waits"]
+__all__ = ["NOBODYS", "WAIT", "Wait", "unchanged", "waited", "waits"]
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -11,12 +11,15 @@ from typing import Any, Final, TypeAlias
 
 from searchkeeper.kernel.actions import FAULT, Action, closure
 from searchkeeper.kernel.answers import Answer, Status
+from searchkeeper.kernel.denials import DENIED
 from searchkeeper.kernel.ledger import Entry, Ledger
 
 # A reason, and since when it has been given.
 Clock: TypeAlias = tuple[str, int]
 
 WAIT: Final = "wait/"
+# Faults of ours, and writes that others refuse: whoever else is waited for has no part in them.
+NOBODYS: Final = frozenset({FAULT, DENIED})
 # In seconds. Who would wait for a year waits for a person: until then nobody is late.
 _PERSONS: Final = 365 * 24 * 3600
 
@@ -81,7 +84,7 @@ def unchanged(ledger: Ledger, name: str, now: int) -> tuple[str, int] | None:
 
 
 def _going_on(noted: Wait | None, answer: Answer, now: int) -> Wait | None:
-    """Nobody is late for a fault of ours: whatever else was waited for is waited for anew."""
+    """Nobody is late for what was nobody's doing: whatever else was waited for is waited for anew."""
     if answer.patience is None:
         return None
     if noted is None:
@@ -89,7 +92,8 @@ def _going_on(noted: Wait | None, answer: Answer, now: int) -> Wait | None:
     if noted.present[0] == answer.reason:
         return replace(noted, patience=answer.patience)
     before = {noted.present[0]: noted.present[1], **dict(noted.before)}
-    excused = {reason: now for reason in before if noted.present[0] == FAULT and reason != FAULT}
+    was_nobodys = noted.present[0] in NOBODYS
+    excused = {reason: now for reason in before if was_nobodys and reason not in NOBODYS}
     kept = {} if _is_stopped(answer) else before | excused
     return Wait((answer.reason, now), tuple(kept.items()), answer.patience)
 
@@ -103,7 +107,7 @@ def _is_held_up(each: Action[Any], given: Mapping[str, Answer]) -> bool:
     """Whether whatever this action stands on does not come further either: then its own wait goes on."""
     answer = given[each.name]
     if answer.patience is not None:
-        return not _is_stopped(answer) and answer.reason != FAULT
+        return not _is_stopped(answer) and answer.reason not in NOBODYS
     closed = [prerequisite for prerequisite in each.requires if not given[prerequisite.name].is_true]
     return answer.status is Status.UNKNOWN and all(_is_held_up(every, given) for every in closed)
 

@@ -21,11 +21,12 @@ from typing import Final, Protocol, TypeVar
 from searchkeeper.embedded import cluster as verbs
 from searchkeeper.embedded.world import State
 from searchkeeper.engine.calls import Call
-from searchkeeper.engine.driver import CallFailed, Driver
+from searchkeeper.engine.driver import CallFailed, CallRefused, Driver
 from searchkeeper.engine.embedded import look
 from searchkeeper.engine.view import EngineView, Unreachable
+from searchkeeper.kernel import Write
 from searchkeeper.kube import Conflict, Kube, Refused, Unavailable
-from searchkeeper.writes import Delete, Event, Key, Manifest, Patch
+from searchkeeper.writes import Create, Delete, Event, Key, Manifest, Patch, Tell
 
 T = TypeVar("T")
 
@@ -43,6 +44,7 @@ class Fault(StrEnum):
     UNAVAILABLE = "unavailable"
     CONFLICT = "conflict"
     REFUSED = "refused"
+    DENIED = "refused again and again"
     CONFLICT_STORM = "conflict storm"
     TOLD_TWICE = "told twice"
     TOLD_LATE = "told late"
@@ -52,7 +54,7 @@ class Fault(StrEnum):
 
 _ON_READS: Final = frozenset({Fault.STALE_READS, Fault.ENGINE_SILENT})
 _ON_CALLS: Final = frozenset({Fault.TOLD_TWICE, Fault.TOLD_LATE})
-# How many writes in a row somebody else is quicker.
+# How many writes in a row somebody else is quicker, and how often one and the same write is refused.
 _STORM: Final = 10
 # What may be stale besides a kind of object.
 ENGINE: Final = "engine"
@@ -88,11 +90,14 @@ class Disturbed:
     past: list[State] = field(default_factory=list)
     _looks: int = 0
     _late: list[Call] = field(default_factory=list)
+    # Of the write that is refused again and again, the refusals that are left.
+    _denied: list[str] = field(default_factory=list)
 
     @property
     def is_over(self) -> bool:
         """Whether it has happened, and nothing of it is left; also of a disturbance underneath."""
-        is_past = self.writes > self.disturbance.at and self._looks > 0 and not self._late
+        is_left = self._late or self._denied
+        is_past = self.writes > self.disturbance.at and self._looks > 0 and not is_left
         return (
             is_past
             and not self._hits(self.writes)
@@ -121,25 +126,26 @@ class Disturbed:
         return Unreachable("timed out") if is_silent else seen
 
     def create(self, manifest: Manifest) -> Manifest:
-        return self._written(lambda: self.ports.create(manifest), Unavailable)
+        return self._written(Create(manifest), lambda: self.ports.create(manifest), Unavailable)
 
     def patch(self, patch: Patch) -> Manifest:
-        return self._written(lambda: self.ports.patch(patch), Unavailable)
+        return self._written(patch, lambda: self.ports.patch(patch), Unavailable)
 
     def patch_status(self, patch: Patch) -> Manifest:
-        return self._written(lambda: self.ports.patch_status(patch), Unavailable)
+        return self._written(f"store {patch.key}", lambda: self.ports.patch_status(patch), Unavailable)
 
     def delete(self, delete: Delete) -> None:
-        self._written(lambda: self.ports.delete(delete), Unavailable)
+        self._written(delete, lambda: self.ports.delete(delete), Unavailable)
 
     def record(self, event: Event) -> None:
-        self._written(lambda: self.ports.record(event), Unavailable)
+        self._written(event, lambda: self.ports.record(event), Unavailable)
 
     def tell(self, call: Call) -> None:
         """A call that is late stands in the engine's queue: it is carried out before any other."""
         is_now, fault = self.writes == self.disturbance.at, self.disturbance.fault
         self._arrive()
-        self._written(lambda: self._told(call, is_late=is_now and fault is Fault.TOLD_LATE), CallFailed)
+        is_late = is_now and fault is Fault.TOLD_LATE
+        self._written(Tell(call), lambda: self._told(call, is_late=is_late), CallFailed)
         if is_now and fault is Fault.TOLD_TWICE:
             self.ports.tell(call)
 
@@ -165,11 +171,12 @@ class Disturbed:
         happening = self.disturbance.fault is fault and self.writes > self.disturbance.at
         return happening and self._looks == 0
 
-    def _written(self, carry_out: Callable[[], T], silence: type[Exception]) -> T:
+    def _written(self, write: Write | str, carry_out: Callable[[], T], silence: type[Exception]) -> T:
         number, fault = self.writes, self.disturbance.fault
         self.writes += 1
         self.past.append(self.state())
-        if not self._hits(number) or fault in _ON_READS | _ON_CALLS:
+        is_denied = self._is_denied(number, str(write))
+        if not (self._hits(number) or is_denied) or fault in _ON_READS | _ON_CALLS:
             return carry_out()
         if fault in (Fault.CRASH_AFTER, Fault.LOST_RESPONSE):
             carry_out()
@@ -178,8 +185,19 @@ class Disturbed:
             Fault.CRASH_AFTER: Crashed,
             Fault.CONFLICT: silence if silence is CallFailed else Conflict,
             Fault.CONFLICT_STORM: silence if silence is CallFailed else Conflict,
-            Fault.REFUSED: silence if silence is CallFailed else Refused,
+            Fault.REFUSED: CallRefused if silence is CallFailed else Refused,
+            Fault.DENIED: CallRefused if silence is CallFailed else Refused,
         }.get(fault, silence)(f"{fault} at write {number}")
+
+    def _is_denied(self, number: int, write: str) -> bool:
+        """Whether it is the write that is refused again and again; others are not."""
+        if self.disturbance.fault is not Fault.DENIED:
+            return False
+        if number == self.disturbance.at:
+            self._denied = [write] * _STORM
+        is_denied = self._denied[-1:] == [write]
+        del self._denied[len(self._denied) - is_denied :]
+        return is_denied
 
     def _hits(self, number: int) -> bool:
         length = _STORM if self.disturbance.fault is Fault.CONFLICT_STORM else 1

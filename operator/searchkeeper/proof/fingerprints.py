@@ -12,6 +12,8 @@ import json
 from typing import Any, Final, TypeAlias
 
 from searchkeeper.embedded.world import State
+from searchkeeper.kernel.denials import DENIAL
+from searchkeeper.kernel.waits import WAIT
 from searchkeeper.remembering import of_the_same
 from searchkeeper.upgrade.journal import AIMED, AWAY, CROSSED, FLUSHED, GIVEN_UP, REFUSED, WIPED
 from searchkeeper.upgrade.sparing import SPARED
@@ -85,7 +87,8 @@ def _ledgers(state: State) -> list[tuple[str, str, str]]:
 
 
 def _line(line: str, text: str, alive: set[str]) -> str:
-    if line.startswith("wait/"):
+    if line.startswith((WAIT, DENIAL)):
+        # A reason and since when it is given; a write, and in which words it was refused.
         return str(json.loads(text)[0])
     if line in _GENERATIONS:
         return ""

@@ -21,6 +21,7 @@ from searchkeeper.embedded.manifests import value
 from searchkeeper.embedded.world import State
 from searchkeeper.engine.calls import ClearVotingExclusions, Exclude, ExcludeFromVoting, SetAllocation
 from searchkeeper.kernel.actions import closure
+from searchkeeper.kernel.denials import DENIAL
 from searchkeeper.proof.ascents import (
     configuration_can_start_from_what_is_there,
     no_way_back_is_gone_that_is_closed,
@@ -172,7 +173,7 @@ LAWS: Final[tuple[Law, ...]] = (
 def unrest(state: State, key: Key) -> str | None:
     """What is left over in a state in which the operator finds nothing to do: settings, locks, journeys."""
     moment = Moment(state, key)
-    left = [line for line in moment.ledger if line.startswith(("engine/", "roll/"))]
+    left = [line for line in moment.ledger if line.startswith(("engine/", "roll/", DENIAL))]
     if left:
         return f"the ledger still has {', '.join(left)}"
     if state.engine.allocation is not None or state.engine.voting_exclusions:

@@ -35,6 +35,8 @@ _PAGE: Final = 500
 _OTHERS: Final = 4
 _MERGE: Final = "application/merge-patch+json"
 _COMPONENT: Final = "searchkeeper"
+# What an API server says where nobody is there to admit a write. It asks before it stores anything.
+_UNADMITTED: Final = "failed calling webhook"
 
 
 def settings_of(kubeconfig: str | None) -> Configuration:
@@ -213,7 +215,7 @@ def _refusal(error: ApiException, request: str) -> KubeError:
         case 400 | 405 | 413 | 415 | 422:
             return Refused(said)
         case _:
-            return Unavailable(said)
+            return Refused(said) if _UNADMITTED in said else Unavailable(said)
 
 
 def _message(error: ApiException) -> str:

@@ -6,14 +6,14 @@ __all__ = ["Loop", "Operating", "Pace"]
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from searchkeeper.engine.driver import CallFailed
 from searchkeeper.kube import Conflict, Gone, Kube, KubeError
-from searchkeeper.loop import Cycle
+from searchkeeper.loop import Cycle, Denial
 from searchkeeper.shell.fence import Fence, Fenced, Stopping
 from searchkeeper.shell.health import Health
 from searchkeeper.shell.lease import Lease, NotOurs
@@ -123,7 +123,7 @@ class Loop:
         except Exception as error:  # noqa: BLE001 - whatever it was, the next cycle looks again
             outcome, delay = "failed", self._failed(error)
         else:
-            self._failures, self._last_look = 0, began
+            self._last_look = began
             outcome, delay = self._outcome(done)
         self._count(outcome, time.monotonic() - started)
         return delay
@@ -141,12 +141,25 @@ class Loop:
     def _outcome(self, done: Cycle) -> tuple[str, float]:
         pace = self._operator.pace
         self._writes_in_a_row = self._writes_in_a_row + 1 if done.wrote else 0
+        self._failures = self._failures + 1 if done.denied and not done.wrote else 0
         if done.wrote:
             return "wrote", 0 if self._writes_in_a_row < _SUSPICIOUS else self._fought_over()
+        if done.denied:
+            return "denied", self._denied(done.denied)
         if done.converged:
             return "converged", pace.resync
         left = pace.busy if done.wake_at is None else done.wake_at - self._operator.clock()
         return "waits", min(max(left, pace.least_backoff), pace.busy)
+
+    def _denied(self, denied: Sequence[Denial]) -> float:
+        """What was refused is asked for again, each time later, and with every look that all clusters get."""
+        operator = self._operator
+        for each in denied:
+            kind = type(each.error).__name__
+            operator.metrics.add("searchkeeper_failures_total", error=kind, cluster=self._name)
+            fields = {"cluster": self._name, "cycle": self._telling.cycle, "action": each.action}
+            operator.log.warning("refused: asking again", **fields, error=str(each))
+        return min(operator.pace.after_failures(self._failures), operator.pace.resync)
 
     def _fought_over(self) -> float:
         """Somebody undoes what is written, or an API server does not keep it: no reason to hurry."""

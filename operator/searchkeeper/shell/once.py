@@ -91,7 +91,7 @@ class Once:
                     return Outcome(key, False, error)
             else:
                 if not done.wrote:
-                    return Outcome(key, done.converged)
+                    return Outcome(key, done.converged, next((each.error for each in done.denied), None))
 
     def _cycle(self, key: Key) -> Cycle:
         kube = Fenced(self._kube, self.fence)

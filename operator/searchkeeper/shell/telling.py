@@ -18,7 +18,6 @@ from searchkeeper.kube import Kube
 from searchkeeper.shell.logs import Log
 from searchkeeper.shell.metrics import Metrics
 from searchkeeper.upgrade.journal import UNDER_WAY
-from searchkeeper.wording import spoken
 from searchkeeper.writes import Delete, Event, Key, Manifest, Patch
 
 T = TypeVar("T")
@@ -171,7 +170,7 @@ class TellingDriver:
             "write": "tell",
             "resource": "engine",
         }
-        self.told.log.info(spoken(call), **fields)
+        self.told.log.info(str(call), **fields)
 
 
 def _answer(condition: Mapping[str, Any]) -> tuple[str, str, str]:

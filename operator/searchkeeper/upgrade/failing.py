@@ -16,7 +16,7 @@ __all__ = [
 
 from typing import Final
 
-from searchkeeper.kernel import FAULT, Answer, Note, done, waited, waiting, working
+from searchkeeper.kernel import NOBODYS, Answer, Note, done, waited, waiting, working
 from searchkeeper.observed import Observed
 from searchkeeper.resources.specs import Rollback
 from searchkeeper.upgrade.gates import FATAL, FOR_EVER
@@ -42,8 +42,8 @@ def failure(seen: Observed, journal: Journal) -> str | None:
     policy = seen.cluster.spec.upgrade
     for name in () if policy.paused or _is_new_here(seen) else _WAITERS:
         found = waited(journal.ledger, name, seen.now)
-        # Our own faults are no version's: another one would not mend them.
-        if found is not None and found[0] != FAULT and found[1] >= policy.health_deadline:
+        # Our own faults, and what others refuse us, are no version's: another one would not mend them.
+        if found is not None and found[0] not in NOBODYS and found[1] >= policy.health_deadline:
             return f"{name} has been waiting for {policy.health_deadline} seconds ({found[0]})"
     return None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 __all__ = ["Roll", "roll"]
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
@@ -38,7 +38,7 @@ from searchkeeper.upgrade.mending import awaits_cure, given_up
 from searchkeeper.upgrade.order import candidates
 from searchkeeper.upgrade.returning import obstacles
 from searchkeeper.upgrade.settings import restored, to_be_undone
-from searchkeeper.upgrade.sparing import spared
+from searchkeeper.upgrade.sparing import aimed_at, spared
 from searchkeeper.upgrade.volumes import claim_of, needs_empty_disk
 from searchkeeper.upgrade.voting import vote_moved
 from searchkeeper.writes import Delete, Key, Tell
@@ -89,7 +89,7 @@ class Roll:
 
 def roll(this: Roll) -> Answer:
     """True when no pod is stale, nobody is away, and nothing that was set for it is left."""
-    rethought = spared(this.seen, this.journal) or given_up(this.seen, this.journal)
+    rethought = _once_more(this) or spared(this.seen, this.journal) or given_up(this.seen, this.journal)
     mending = rethought or _emptied(this) or _mended(this)
     if mending is not None:
         return mending
@@ -105,6 +105,20 @@ def roll(this: Roll) -> Answer:
     if is_handed(pool):
         return handed_over(this.seen, this.journal, pool)
     return _take(this, Candidate(this.candidates(pool)[0], pool))
+
+
+def _once_more(this: Roll) -> Answer | None:
+    """A deletion that was noted and not made, where it would be decided again word for word.
+
+    So whoever is refused it for days asks for it and for nothing else: nobody is touched for that, and no
+    line of the ledger changes. Decided otherwise, the pod is spared first.
+    """
+    pod = aimed_at(this.seen, this.journal)
+    if pod is None:
+        return None
+    away = tuple(sorted((name, uid) for name, uid in this.journal.away.items() if name != pod.name))
+    anew = roll(replace(this, journal=Journal(this.journal.ledger.noted({AWAY: away or None, AIMED: None}))))
+    return anew if any(isinstance(each, Delete) and each.uid == pod.uid for each in anew.writes) else None
 
 
 def _emptied(this: Roll) -> Answer | None:

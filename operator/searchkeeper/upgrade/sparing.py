@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["SPARED", "spared", "stayed"]
+__all__ = ["SPARED", "aimed_at", "spared", "stayed"]
 
 from typing import Final
 
@@ -25,12 +25,17 @@ def spared(seen: Observed, journal: Journal) -> Answer | None:
     if not found:
         return None
     names = ", ".join(pod.name for pod in found)
-    target = next((pod for pod in found if pod.resource_version == journal.aimed_at), None)
+    target = aimed_at(seen, journal)
     if target is not None:
         return working("Sparing", f"{names} still there", _touch(seen, target))
     kept = {pod.name for pod in found}
     left = tuple(sorted((name, uid) for name, uid in journal.away.items() if name not in kept))
     return working("NotTaken", f"{names} still there", notes=(Note(AWAY, left or None), Note(AIMED, None)))
+
+
+def aimed_at(seen: Observed, journal: Journal) -> Pod | None:
+    """Who was to go last, as it was seen then: a deletion that was noted then would still be carried out."""
+    return next((pod for pod in stayed(seen, journal) if pod.resource_version == journal.aimed_at), None)
 
 
 def stayed(seen: Observed, journal: Journal) -> tuple[Pod, ...]:

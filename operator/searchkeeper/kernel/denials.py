@@ -1,0 +1,58 @@
+"""Writes that were refused, and would be again: whoever makes them notes it, and the next plan says so."""
+
+from __future__ import annotations
+
+__all__ = ["DENIAL", "DENIED", "denial", "is_news", "over", "told"]
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Final
+
+from searchkeeper.kernel.actions import FAULT_PATIENCE
+from searchkeeper.kernel.answers import Answer, Write
+from searchkeeper.kernel.ledger import Entry, Ledger
+
+# The reason of an action that wants a write which was refused.
+DENIED: Final = "Denied"
+# How such a line of the ledger begins: behind it stands the action, in it the write and the words.
+DENIAL: Final = "denied/"
+# Characters of what a write is called, and of what was said to it: both may quote anything.
+_WORDS: Final = 600
+_ADVICE: Final = "allow it, or ask for something that can do without; it is tried again by itself"
+# Numbers, and names that somebody has made of them: of a request, of a moment, of what is used at present.
+_COUNTED: Final = re.compile(r"\S*\d\S*")
+
+
+def denial(action: str, write: Write, words: str) -> tuple[str, Entry]:
+    """The line for a write of this action that was refused in these words."""
+    return DENIAL + action, (str(write)[:_WORDS], words[:_WORDS])
+
+
+def is_news(ledger: Ledger, line: str, entry: Entry) -> bool:
+    """Whether the ledger should have it: words that differ in numbers alone are the same ones.
+
+    Some refusals quote a moment, or the number of a request, and would be written down for ever.
+    """
+    return _COUNTED.sub("", str(ledger.get(line))) != _COUNTED.sub("", str(entry))
+
+
+def told(given: Mapping[str, Answer], ledger: Ledger) -> dict[str, Answer]:
+    """The answers. One that wants a write which was refused says so, and wants it all the same."""
+    return {name: _told(answer, ledger.get(DENIAL + name)) for name, answer in given.items()}
+
+
+def over(given: Mapping[str, Answer], ledger: Ledger) -> dict[str, None]:
+    """The lines about writes that nobody wants any more: they were made, or others are wanted."""
+    lines = (each for each in ledger if each.startswith(DENIAL))
+    wanted = {DENIAL + name for name, answer in given.items() if answer.reason == DENIED}
+    return {line: None for line in lines if line not in wanted}
+
+
+def _told(answer: Answer, entry: Entry | None) -> Answer:
+    match entry:
+        case (str(write), str(words)) if write in {str(each)[:_WORDS] for each in answer.writes}:
+            message = f"cannot {write}: {words}; {_ADVICE}"
+            return replace(answer, reason=DENIED, message=message, patience=FAULT_PATIENCE)
+        case _:
+            return answer

@@ -1,0 +1,300 @@
+"""Writes that are refused for good: told in the status, stalled in time, and nobody else's affair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import pytest
+
+from operators_at_work import CLUSTER, Ports, asked_for, condition, cycled, edited, settled, status
+from searchkeeper.embedded.world import World
+from searchkeeper.engine.calls import Call
+from searchkeeper.engine.driver import CallRefused
+from searchkeeper.kernel import Write
+from searchkeeper.kube import Refused
+from searchkeeper.proof.properties import unrest
+from searchkeeper.proof.recording import Recording
+from searchkeeper.releases import release
+from searchkeeper.writes import Create, Delete, Event, Key, Manifest, Patch, Tell
+from tales import NEWEST, at_work, kinds, running, versions
+
+OLD, NEW = "2.19.4", "3.4.0"
+ADVICE = "allow it, or ask for something that can do without; it is tried again by itself"
+
+
+@dataclass
+class Strict(Ports):
+    """Ports to an API server and an engine that refuse some writes."""
+
+    refuses: Callable[[Write], bool] = lambda _: False
+    words: Callable[[], str] = lambda: "exceeded quota: small"
+    tried: list[str] = field(default_factory=list)
+    stored: int = 0
+
+    def create(self, manifest: Manifest) -> Manifest:
+        self._judge(Create(manifest))
+        return super().create(manifest)
+
+    def patch(self, patch: Patch) -> Manifest:
+        self._judge(patch)
+        return super().patch(patch)
+
+    def patch_status(self, patch: Patch) -> Manifest:
+        self.stored += bool(patch.changes["status"])
+        return super().patch_status(patch)
+
+    def delete(self, delete: Delete) -> None:
+        self._judge(delete)
+        super().delete(delete)
+
+    def record(self, event: Event) -> None:
+        self._judge(event)
+        super().record(event)
+
+    def tell(self, call: Call) -> None:
+        if self.refuses(Tell(call)):
+            self.tried.append(str(call))
+            raise CallRefused(self.words())
+        super().tell(call)
+
+    def _judge(self, write: Write) -> None:
+        if self.refuses(write):
+            self.tried.append(str(write))
+            raise Refused(self.words())
+
+
+def of_kind(kind: str, *verbs: type) -> Callable[[Write], bool]:
+    def refuses(write: Write) -> bool:
+        return isinstance(write, verbs or (Create, Patch, Delete)) and write.key.kind == kind
+
+    return refuses
+
+
+def strict(world: World, refuses: Callable[[Write], bool]) -> Strict:
+    return Strict(Recording(world, CLUSTER, release(NEWEST)), refuses=refuses)
+
+
+def told(world: World) -> list[str]:
+    return [f"{each.reason}: {each.message}" for each in world.state.events]
+
+
+def pool_status(world: World, pool: str) -> Manifest:
+    found = world.get(Key(CLUSTER.api, "SearchPool", CLUSTER.namespace, f"{CLUSTER.name}-{pool}"))
+    assert found is not None
+    status: Manifest = found["status"]
+    return status
+
+
+BUDGET = f"cannot create PodDisruptionBudget logs-data: exceeded quota: small; {ADVICE}"
+
+
+def test_a_write_that_is_refused_is_said_with_the_words_and_what_to_do() -> None:
+    world = asked_for()
+    at_work(world, strict(world, of_kind("PodDisruptionBudget")), ticks=3)
+    assert condition(world, "BudgetsStand") == f"False Denied: {BUDGET}"
+    assert status(world)["phase"] == "Pending"
+
+
+def test_after_a_while_it_stalls_and_people_are_told_once() -> None:
+    # Guard: a write that is refused stalls.
+    world = asked_for()
+    at_work(world, strict(world, of_kind("PodDisruptionBudget")), ticks=50)
+    assert condition(world, "BudgetsStand") == f"False Denied: stalled: {BUDGET}"
+    assert status(world)["phase"] == "Stalled"
+    assert told(world) == [f"Stalled: BudgetsStand: {BUDGET}"]
+
+
+def test_it_goes_away_by_itself_as_soon_as_the_write_is_accepted() -> None:
+    world = asked_for()
+    at_work(world, strict(world, of_kind("PodDisruptionBudget")), ticks=50)
+    settled(world, NEWEST)
+    assert status(world)["phase"] == "Running"
+    assert unrest(world.state, CLUSTER) is None
+
+
+def test_it_goes_away_also_where_it_is_not_wanted_any_more() -> None:
+    world = running(dashboards={"enabled": True})
+    ports = strict(world, of_kind("Deployment"))
+    at_work(edited(world, dashboards={"enabled": True, "replicas": 3}), ports, ticks=50)
+    assert status(world)["phase"] == "Stalled"
+    at_work(edited(world, dashboards={"enabled": True, "replicas": 1}), ports, ticks=5)
+    assert status(world)["phase"] == "Running"
+    assert unrest(world.state, CLUSTER) is None
+
+
+def test_who_is_refused_keeps_nobody_else_from_their_work() -> None:
+    # Guard: other deeds go on.
+    world = asked_for()
+    at_work(world, strict(world, of_kind("Service")), ticks=10)
+    assert "Service" not in kinds(world)
+    assert len(versions(world)) == 5
+    assert status(world)["engineVersion"] == OLD
+
+
+def test_what_a_pool_is_refused_is_said_of_the_cluster_too() -> None:
+    world = asked_for()
+    at_work(world, strict(world, of_kind("StatefulSet")), ticks=50)
+    said = f"cannot create StatefulSet logs-data: exceeded quota: small; {ADVICE}"
+    [applied] = [
+        each for each in pool_status(world, "data")["conditions"] if each["type"] == "StatefulSetIsApplied"
+    ]
+    assert (applied["reason"], applied["message"]) == ("Denied", f"stalled: {said}")
+    assert condition(world, "PoolsAreSettled") == (
+        f"False Denied: stalled: StatefulSetIsApplied of data: {said}"
+    )
+    assert status(world)["phase"] == "Stalled"
+
+
+def until_quiet(world: World, ports: Strict) -> None:
+    """Until the stall was told, and whatever else there was to do was done."""
+    at_work(world, ports, ticks=60)
+
+
+@pytest.mark.parametrize("words", ["the same", "request 1 at 10:00"], ids=["the same", "counted"])
+def test_the_same_refusal_again_and_again_is_no_reason_to_write(words: str) -> None:
+    # Guard: the same refusal is no news.
+    world = asked_for()
+    ports = strict(world, of_kind("PodDisruptionBudget"))
+    ports.words = lambda: words.replace("1", str(len(ports.tried)))
+    until_quiet(world, ports)
+    before, tried = ports.writes, len(ports.tried)
+    at_work(world, ports, ticks=100)
+    assert ports.writes == before
+    assert len(ports.tried) == tried + 100
+
+
+def test_other_words_are_news() -> None:
+    world = asked_for()
+    ports = strict(world, of_kind("PodDisruptionBudget"))
+    at_work(world, ports, ticks=10)
+    ports.words = lambda: "denied by a policy"
+    at_work(world, ports, ticks=3)
+    assert "denied by a policy" in condition(world, "BudgetsStand")
+
+
+def test_a_refusal_that_passes_with_the_next_look_leaves_no_trace() -> None:
+    world = asked_for()
+    left = [True]
+    ports = strict(world, lambda write: of_kind("Service")(write) and bool(left) and left.pop())
+    lines: set[str] = set()
+    for _ in range(100):
+        if cycled(ports, world, NEWEST).converged:
+            break
+        lines |= set(status(world)["ledger"])
+        world.tick()
+    assert ports.tried
+    assert not [each for each in lines if each.startswith("denied/")]
+
+
+@pytest.mark.parametrize("policy", ["Automatic", "Manual"])
+def test_an_upgrade_whose_pods_may_not_be_deleted_stalls_and_does_not_turn_back(policy: str) -> None:
+    """Nobody's nodes have failed: every one is there, and what runs is what ran before."""
+    # Guard: a refusal is no version's fault.
+    world = edited(running(upgrade={"healthDeadlineSeconds": 60, "rollback": policy}), version=NEW)
+    ports = strict(world, of_kind("Pod", Delete))
+    at_work(world, ports, ticks=60)
+    assert set(versions(world).values()) == {OLD}
+    assert "cannot delete Pod logs-data-0: exceeded quota" in condition(world, "PodsAreCurrent")
+    assert status(world)["phase"] == "Stalled"
+    assert [each.partition(":")[0] for each in told(world)] == ["Stalled"]
+    settled(world, NEWEST)
+    assert set(versions(world).values()) == {NEW}
+    assert [each["result"] for each in status(world)["upgrade"]["history"]] == ["Finished"]
+
+
+def test_a_pod_that_may_not_be_deleted_is_not_touched_again_and_again() -> None:
+    # Guard: what is decided again as before is asked for again, and no more.
+    world = edited(running(), version=NEW)
+    ports = strict(world, of_kind("Pod", Delete))
+    until_quiet(world, ports)
+    before = world.state.cluster
+    at_work(world, ports, ticks=50)
+    assert ports.tried[-50:] == ["delete Pod logs-data-0"] * 50
+    assert world.state.cluster == before
+
+
+def test_a_pod_that_may_not_be_deleted_is_expected_back_by_nobody_once_it_is_to_stay() -> None:
+    world = edited(running(), version=NEW)
+    ports = strict(world, of_kind("Pod", Delete))
+    until_quiet(world, ports)
+    at_work(edited(world, upgrade={"paused": True}), ports, ticks=5)
+    assert "roll/away" not in status(world)["ledger"]
+    assert "denied/PodsAreCurrent" not in status(world)["ledger"]
+    assert status(world)["phase"] == "Upgrading"
+
+
+def test_what_the_engine_refuses_stalls_as_well() -> None:
+    world = edited(running(), version=NEW)
+    ports = strict(world, lambda write: isinstance(write, Tell))
+    ports.words = lambda: "403 PUT /_cluster/settings: no permissions"
+    until_quiet(world, ports)
+    said = condition(world, "PodsAreCurrent")
+    assert said == (
+        "False Denied: stalled: cannot tell the engine: cluster.routing.allocation.enable = primaries: "
+        f"403 PUT /_cluster/settings: no permissions; {ADVICE}"
+    )
+    assert status(world)["phase"] == "Stalled"
+    settled(world, NEWEST)
+    assert set(versions(world).values()) == {NEW}
+
+
+def test_who_may_take_nothing_away_lets_others_go_first() -> None:
+    """A budget that may not be removed would come before every pod, by name and for ever."""
+    # Guard: who is refused comes last.
+    world = running()
+    old = Key("policy/v1", "PodDisruptionBudget", CLUSTER.namespace, "logs-old")
+    owner = world.get(Key("policy/v1", "PodDisruptionBudget", CLUSTER.namespace, "logs-data"))
+    assert owner is not None
+    metadata = {**owner["metadata"], "name": old.name}
+    world.create({**owner, "metadata": metadata, "spec": {**owner["spec"], "selector": {}}})
+    at_work(edited(world, version=NEW), strict(world, of_kind("PodDisruptionBudget", Delete)), ticks=60)
+    assert set(versions(world).values()) == {NEW}
+    assert "cannot delete PodDisruptionBudget logs-old" in condition(world, "BudgetsStand")
+
+
+def test_what_a_refusal_quotes_of_a_secret_is_struck_out() -> None:
+    world = asked_for(security={"credentialsSecret": "admin"})
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "admin", "namespace": "search"}}
+    world.create({**secret, "data": {"username": "YWRtaW4=", "password": "czNjcjN0"}})
+    ports = strict(world, of_kind("Secret"))
+    ports.words = lambda: 'data "czNjcjN0" (s3cr3t) is too short'
+    at_work(world, ports, ticks=5)
+    assert 'data "…" (…) is too short' in condition(world, "ConfigurationIsApplied")
+    assert "czNjcjN0" not in str(status(world))
+
+
+def test_a_long_refusal_is_cut() -> None:
+    world = asked_for()
+    ports = strict(world, of_kind("PodDisruptionBudget"))
+    ports.words = lambda: "no " * 10_000
+    at_work(world, ports, ticks=50)
+    assert len(condition(world, "BudgetsStand")) < 1000
+    [event] = told(world)
+    assert event.endswith(ADVICE)
+
+
+def test_a_cluster_whose_finalizer_may_not_be_removed_says_so() -> None:
+    world = running()
+    world.delete(Delete(CLUSTER, "", ""))
+    at_work(world, strict(world, of_kind("SearchCluster", Patch)), ticks=50)
+    assert condition(world, "FinalizerIsRemoved").startswith(
+        "False Denied: stalled: cannot patch SearchCluster"
+    )
+    assert status(world)["phase"] == "Deleting"
+
+
+def test_olm_that_cannot_be_told_holds_up_nobody() -> None:
+    world = running()
+    key = Key("operators.coreos.com/v2", "OperatorCondition", "operators", "searchkeeper")
+    metadata = {"name": key.name, "namespace": key.namespace}
+    world.create({"apiVersion": key.api, "kind": key.kind, "metadata": metadata, "spec": {}})
+    ports = strict(edited(world, version=NEW), of_kind("OperatorCondition"))
+    refused = []
+    for _ in range(400):
+        done = cycled(ports, world, NEWEST, operator_condition=key)
+        refused += [each.action for each in done.denied]
+        if not done.wrote:
+            world.tick()
+    assert set(versions(world).values()) == {NEW}
+    assert set(refused) == {""}
