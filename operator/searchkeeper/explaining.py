@@ -154,7 +154,7 @@ class Explanation:
 def explain(seen: Observed) -> Explanation:
     """Pure. The writes are those of the first resource that has any: a cycle carries out no others.
 
-    Writes that were refused may be again, and keep no other resource from its turn.
+    Other words in a status, and writes that were refused, keep no other resource from its turn.
     """
     chosen = choose(shipped(CLUSTER, seen.release), deployed_version(seen))
     version = max(seen.release.procedures) if isinstance(chosen, Unfit) else chosen.version
@@ -235,12 +235,11 @@ def _explanation(scene: Scene, cycle: Sequence[LoopStep], *, is_unfit: bool) -> 
 def _writes(cycle: Sequence[LoopStep]) -> Iterator[str]:
     """In the order they are carried out: what is about to be done is stored first."""
     for step in cycle:
-        is_news = step.status != step.before
-        if is_news:
+        if step.is_news:
             yield f"store the status of {step.key}"
         yield from map(str, step.plan.writes)
         denied = {each.type for each in step.plan.conditions if each.reason == DENIED}
-        if is_news or any(deed.action not in denied for deed in step.plan.deeds):
+        if not step.only_tells or any(deed.action not in denied for deed in step.plan.deeds):
             return
 
 

@@ -6,7 +6,7 @@ __all__ = ["Cycle", "Denial", "Step", "cycle", "decided", "steps"]
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from searchkeeper.configuration import names
 from searchkeeper.configuration.applying import difference
@@ -22,6 +22,7 @@ from searchkeeper.holding import held, why_not_now
 from searchkeeper.images import PUBLISHED, Images
 from searchkeeper.kernel import Deed, Ledger, Order, Plan, Procedure, Unfit, Write, choose, plan
 from searchkeeper.kernel.denials import denial, is_news
+from searchkeeper.kernel.waits import WAIT
 from searchkeeper.kube import Kube, Refused
 from searchkeeper.observed import ClusterView, Observed, PoolView
 from searchkeeper.observing import observe, with_namesakes
@@ -32,6 +33,9 @@ from searchkeeper.versions import Release
 from searchkeeper.writes import Create, Delete, Event, Key, Patch, Tell
 
 W = TypeVar("W")
+
+# What a status says to people: nobody else reads it.
+_WORDS: Final = frozenset({"conditions", "ledger", "phase", "ready"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,13 +65,15 @@ class Denial:
 class Cycle:
     """What a cycle came to: whether anything was written, whether all is done, and when to look again.
 
-    `denied` are the writes that were refused, and would be again.
+    `denied` are the writes that were refused, and would be again. What `only_told` has written are words in
+    statuses, on which nobody decides anything.
     """
 
     wrote: bool
     converged: bool
     wake_at: int | None = None
     denied: tuple[Denial, ...] = ()
+    only_told: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +85,23 @@ class Step:
     before: Mapping[str, Any]
     status: Mapping[str, Any]
     plan: Plan
+
+    @property
+    def is_news(self) -> bool:
+        return self.status != self.before
+
+    @property
+    def only_tells(self) -> bool:
+        """Whether whoever was decided on beside it was decided on what still holds: only words have changed.
+
+        Waits are the kernel's own, and each resource's.
+        """
+        changed = {name for name, part in self.status.items() if self.before.get(name) != part}
+        return changed <= _WORDS and _lines(self.before) == _lines(self.status)
+
+
+def _lines(status: Mapping[str, Any]) -> dict[str, str]:
+    return {line: text for line, text in (status.get("ledger") or {}).items() if not line.startswith(WAIT)}
 
 
 def cycle(  # noqa: PLR0913 - what an operator knows of itself is told by name
@@ -113,11 +136,12 @@ def cycle(  # noqa: PLR0913 - what an operator knows of itself is told by name
         holding = () if operator_condition is None else _held(kube, operator_condition, seen, step)
         made, refused = _carried_out(kube, driver, step, stored, holding)
         denied += refused
-        if stored != step.resource_version or made or _noted(kube, step, stored, refused):
+        if made or not step.only_tells or (not step.is_news and _noted(kube, step, stored, refused)):
             return Cycle(wrote=True, converged=False, denied=tuple(denied))
-        converged &= step.plan.converged
+        converged &= step.plan.converged and not step.is_news
         wake_at += [step.plan.wake_at] if step.plan.wake_at is not None else []
-    return Cycle(False, converged, min(wake_at, default=None), tuple(denied))
+    has_told = any(step.is_news for step in found)
+    return Cycle(has_told, converged, min(wake_at, default=None), tuple(denied), only_told=has_told)
 
 
 def steps(seen: Observed, order: Order = tuple) -> Iterator[Step]:
@@ -207,7 +231,7 @@ def _pool_step(scene: Scene, pool: PoolView, procedure: Procedure[PoolScene], or
 
 def _stored(kube: Kube, step: Step) -> str:
     """Stores the status if it has changed. The resource's version after that."""
-    if step.status == step.before:
+    if not step.is_news:
         return step.resource_version
     patch = Patch(step.key, {"status": difference(step.before, step.status)}, step.resource_version)
     return str(kube.patch_status(patch)["metadata"]["resourceVersion"])

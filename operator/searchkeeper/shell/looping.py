@@ -74,6 +74,7 @@ class Loop:
         self._key = key
         self._name = f"{key.namespace}/{key.name}"
         self._wake = asyncio.Event()
+        self._heard: set[str] = set()
         self._is_over = False
         self._failures = 0
         self._writes_in_a_row = 0
@@ -83,8 +84,11 @@ class Loop:
         self._telling = Telling(fenced, operator.log, operator.metrics, self._name, self._beat)
         self.task = asyncio.create_task(self._run())
 
-    def wake(self) -> None:
-        self._wake.set()
+    def wake(self, version: str = "") -> None:
+        """Something has changed, to this resource version: a status of our own is no news to us."""
+        self._heard.add(version)
+        if not self._heard <= self._telling.stored:
+            self._wake.set()
 
     def end(self) -> None:
         self._is_over = True
@@ -93,6 +97,7 @@ class Loop:
     async def _run(self) -> None:
         while not (self._is_over or self._operator.is_stopping):
             self._wake.clear()
+            self._heard.clear()
             # In line for a thread nobody hangs; whoever has one beats with every request.
             self._operator.health.forget(self._name)
             delay = await self._turn() if self._operator.lease.is_ours else self._stand_by()
@@ -111,6 +116,9 @@ class Loop:
 
     async def _wait(self, delay: float) -> None:
         self._operator.health.beat(self._name, silent_for=delay)
+        if self._heard <= self._telling.stored and not self._is_over:
+            # We may have heard of it before we knew that it was stored.
+            self._wake.clear()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._wake.wait(), delay)
 
@@ -142,14 +150,14 @@ class Loop:
         pace = self._operator.pace
         self._writes_in_a_row = self._writes_in_a_row + 1 if done.wrote else 0
         self._failures = self._failures + 1 if done.denied and not done.wrote else 0
-        if done.wrote:
+        if done.wrote and not done.only_told:
             return "wrote", 0 if self._writes_in_a_row < _SUSPICIOUS else self._fought_over()
-        if done.denied:
+        if done.denied and not done.wrote:
             return "denied", self._denied(done.denied)
         if done.converged:
             return "converged", pace.resync
         left = pace.busy if done.wake_at is None else done.wake_at - self._operator.clock()
-        return "waits", min(max(left, pace.least_backoff), pace.busy)
+        return "wrote" if done.wrote else "waits", min(max(left, pace.least_backoff), pace.busy)
 
     def _denied(self, denied: Sequence[Denial]) -> float:
         """What was refused is asked for again, each time later, and with every look that all clusters get."""

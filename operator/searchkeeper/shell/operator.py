@@ -165,20 +165,20 @@ class Operator:
             return await self._logins.run(self.ports.login)
 
         @kopf.on.event(GROUP, "v1alpha1", "searchclusters", registry=registry)
-        async def cluster_changed(namespace: str | None, name: str, event: Any, **_: Any) -> None:
+        async def cluster_changed(namespace: str | None, name: str, meta: Any, event: Any, **_: Any) -> None:
             key = Key(_API, "SearchCluster", namespace or "", name)
-            self._cluster_changed(key, gone=event["type"] == "DELETED")
+            self._cluster_changed(key, gone=event["type"] == "DELETED", version=_version(meta))
 
         async def part_changed(namespace: str | None, meta: Any, **_: Any) -> None:
             name = _cluster_of(meta)
             if name is not None:
-                self._wake(Key(_API, "SearchCluster", namespace or "", name))
+                self._wake(Key(_API, "SearchCluster", namespace or "", name), _version(meta))
 
         for kind in WATCHED:
             kopf.on.event(*kind, registry=registry)(part_changed)
         return registry
 
-    def _cluster_changed(self, key: Key, *, gone: bool) -> None:
+    def _cluster_changed(self, key: Key, *, gone: bool, version: str = "") -> None:
         if gone:
             found = self._loops.pop(key, None)
             if found is not None:
@@ -187,11 +187,11 @@ class Operator:
             return
         if key not in self._loops and not self._stop.is_set():
             self._loops[key] = Loop(self, key)
-        self._wake(key)
+        self._wake(key, version)
 
-    def _wake(self, key: Key) -> None:
+    def _wake(self, key: Key, version: str) -> None:
         if key in self._loops:
-            self._loops[key].wake()
+            self._loops[key].wake(version)
 
     async def _count(self) -> None:
         """Watches are for haste alone: who was not told of a cluster, or of its end, finds out by a list."""
@@ -268,6 +268,10 @@ async def _cancelled(tasks: Sequence[asyncio.Task[None]]) -> None:
     for each in tasks:
         each.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _version(meta: Mapping[str, Any]) -> str:
+    return str(meta.get("resourceVersion") or "")
 
 
 def _cluster_of(meta: Mapping[str, Any]) -> str | None:

@@ -46,6 +46,8 @@ class Telling:
     # Called with every request: a cycle that asks is not stuck, however slowly it is answered.
     alive: Callable[[], None] = lambda: None
     cycle: int = 0
+    # The resource versions of the statuses that this cycle has stored.
+    stored: set[str] = field(default_factory=set)
     _answers: dict[Key, dict[str, tuple[str, str, str]]] = field(default_factory=dict)
     _seen: _Seen = field(default_factory=_Seen)
 
@@ -53,6 +55,7 @@ class Telling:
         """A cycle: what was seen before counts no more."""
         self.alive()
         self.cycle += 1
+        self.stored = set()
         self._seen = _Seen()
 
     def get(self, key: Key) -> Manifest | None:
@@ -82,6 +85,7 @@ class Telling:
     def patch_status(self, patch: Patch) -> Manifest:
         self.alive()
         stored = self.kube.patch_status(patch)
+        self.stored.add(str(stored["metadata"]["resourceVersion"]))
         self.metrics.add("searchkeeper_writes_total", write="status", kind=patch.key.kind)
         self.hear(patch.key, stored.get("status") or {})
         return stored
