@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Cycle", "Denial", "Step", "cycle", "decided", "steps"]
+__all__ = ["Cycle", "Step", "cycle", "decided", "steps"]
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,48 +17,37 @@ from searchkeeper.configuration.procedures import CLUSTER, POOL, deployed_versio
 from searchkeeper.configuration.scene import Scene
 from searchkeeper.configuration.statuses import cluster_status, deletion_status, pool_status, refusal_status
 from searchkeeper.configuration.unfit import REFUSAL
-from searchkeeper.engine.driver import CallRefused, Driver
+from searchkeeper.deeds import Denial, Stored, carried_out
+from searchkeeper.engine.driver import Driver
 from searchkeeper.holding import held, why_not_now
 from searchkeeper.images import PUBLISHED, Images
-from searchkeeper.kernel import Deed, Ledger, Order, Plan, Procedure, Unfit, Write, choose, plan
+from searchkeeper.kernel import (
+    Condition,
+    Deed,
+    Ledger,
+    Order,
+    Plan,
+    Procedure,
+    Status,
+    Unfit,
+    choose,
+    plan,
+)
 from searchkeeper.kernel.denials import denial, is_news
 from searchkeeper.kernel.waits import WAIT
-from searchkeeper.kube import Kube, Refused
+from searchkeeper.kube import Kube
 from searchkeeper.observed import ClusterView, Observed, PoolView
 from searchkeeper.observing import observe, with_namesakes
-from searchkeeper.resources.codec import ledger_json
-from searchkeeper.secrets import struck_out, texts_in
+from searchkeeper.resources.codec import ledger_json, records
 from searchkeeper.upgrade.journal import Journal
 from searchkeeper.versions import Release
-from searchkeeper.writes import Create, Delete, Event, Key, Patch, Tell
+from searchkeeper.writes import Create, Event, Key, Patch
 
 W = TypeVar("W")
 
 # What a status says to people: nobody else reads it.
-_WORDS: Final = frozenset({"conditions", "ledger", "phase", "ready"})
-
-
-@dataclass(frozen=True, slots=True)
-class Denial:
-    """A write of an action that was refused, and would be again. The operator condition is no action's."""
-
-    action: str
-    write: Write
-    error: Refused | CallRefused
-
-    @property
-    def words(self) -> str:
-        """Those of the API server, or of the engine, without what they quote of a Secret."""
-        match self.write:
-            case Create(manifest) if manifest["kind"] == "Secret":
-                return struck_out(str(self.error), texts_in(manifest))
-            case Patch(key, changes) if key.kind == "Secret":
-                return struck_out(str(self.error), texts_in(changes))
-            case _:
-                return str(self.error)
-
-    def __str__(self) -> str:
-        return f"{self.write}: {self.words}"
+_SAID: Final = frozenset({"conditions", "ledger"})
+_WORDS: Final = _SAID | {"phase", "ready"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +101,7 @@ def cycle(  # noqa: PLR0913 - what an operator knows of itself is told by name
     now: int,
     *,
     looking_since: int = 0,
+    settling: int = 0,
     operator_condition: Key | None = None,
     images: Images = PUBLISHED,
     order: Order = tuple,
@@ -121,7 +111,8 @@ def cycle(  # noqa: PLR0913 - what an operator knows of itself is told by name
     A write that is refused for good costs no other action its own, and is told of in the status.
     The status is stored before any write of the same plan: what is about to be done is known to whoever
     comes after a crash. The operator condition, where OLM has made one, is told in between. Nobody's patience
-    ends before this operator has been looking for as long. `images` is where the engine's come from. In which
+    ends before this operator has been looking for as long. Who was waited for until less than `settling`
+    seconds ago, and is again, is not spoken of yet. `images` is where the engine's come from. In which
     `order` actions are asked changes nothing: what one relies on are its prerequisites.
     """
     seen = observe(kube, driver, key, release, now)
@@ -131,16 +122,21 @@ def cycle(  # noqa: PLR0913 - what an operator knows of itself is told by name
     denied: list[Denial] = []
     converged = True
     seen, found = decided(kube, replace(seen, looking_since=looking_since, images=images), order)
+    has_told = False
     for step in found:
+        if _is_relapse(step, now, settling):
+            converged = False
+            continue
         stored = _stored(kube, step)
         holding = () if operator_condition is None else _held(kube, operator_condition, seen, step)
-        made, refused = _carried_out(kube, driver, step, stored, holding)
+        of = Stored(step.key, step.resource_version, stored)
+        made, refused = carried_out(kube, driver, (*holding, *step.plan.deeds), of)
         denied += refused
         if made or not step.only_tells or (not step.is_news and _noted(kube, step, stored, refused)):
             return Cycle(wrote=True, converged=False, denied=tuple(denied))
+        has_told |= step.is_news
         converged &= step.plan.converged and not step.is_news
         wake_at += [step.plan.wake_at] if step.plan.wake_at is not None else []
-    has_told = any(step.is_news for step in found)
     return Cycle(has_told, converged, min(wake_at, default=None), tuple(denied), only_told=has_told)
 
 
@@ -229,6 +225,31 @@ def _pool_step(scene: Scene, pool: PoolView, procedure: Procedure[PoolScene], or
     return Step(key, pool.resource_version, before, status, made)
 
 
+def _is_relapse(step: Step, now: int, settling: int) -> bool:
+    """Whether all that a status has to tell is that somebody waits again who has only just been done.
+
+    An engine that answers every other time would have it written with every look. What is better is told at
+    once, and what is worse when it has been well for a while, or stays so: a wait begins later, and no
+    patience ends earlier.
+    """
+    changed = {name for name, part in step.status.items() if step.before.get(name) != part}
+    known = {each.type: each for each in records(step.before).conditions}
+    turned = [each for each in step.plan.conditions if not _says_the_same(known.get(each.type), each)]
+    were_well = all(_is_fresh(known.get(each.type), now, settling) for each in turned)
+    return bool(turned) and were_well and step.only_tells and not step.plan.deeds and changed <= _SAID
+
+
+def _says_the_same(before: Condition | None, after: Condition) -> bool:
+    return before is not None and (before.status, before.reason) == (after.status, after.reason)
+
+
+def _is_fresh(condition: Condition | None, now: int, settling: int) -> bool:
+    """Well, and only just. A moment that is still to come was noted by another clock."""
+    if condition is None or condition.status is not Status.TRUE:
+        return False
+    return now - settling < condition.last_transition <= now
+
+
 def _stored(kube: Kube, step: Step) -> str:
     """Stores the status if it has changed. The resource's version after that."""
     if not step.is_news:
@@ -248,29 +269,6 @@ def _held(kube: Kube, condition: Key, seen: Observed, step: Step) -> tuple[Deed,
     return () if patch is None else (Deed("", (patch,)),)
 
 
-def _carried_out(
-    kube: Kube, driver: Driver, step: Step, stored: str, before: tuple[Deed, ...]
-) -> tuple[int, list[Denial]]:
-    """Every deed, as far as it is let: how many writes were made, and which were refused.
-
-    What was refused has not happened: the world is the one that all other deeds were decided on, and none of
-    them relies on this one, or it would require it. The rest of the same deed may rely on it, and is left.
-    After a conflict, or without an answer, nobody knows the world any more: raises KubeError, CallFailed.
-    """
-    made, denied = 0, []
-    for deed in (*before, *step.plan.deeds):
-        for write in deed.writes:
-            if isinstance(write, Tell):
-                _confirm(kube, step.key, stored)
-            try:
-                _execute(kube, driver, _on(write, step.key, step.resource_version, stored))
-            except (Refused, CallRefused) as error:
-                denied.append(Denial(deed.action, write, error))
-                break
-            made += 1
-    return made, denied
-
-
 def _noted(kube: Kube, step: Step, stored: str, denied: Sequence[Denial]) -> bool:
     """Notes what was refused, so that the next plan says so; whether that was news.
 
@@ -282,34 +280,3 @@ def _noted(kube: Kube, step: Step, stored: str, denied: Sequence[Denial]) -> boo
         changes = {"status": {"ledger": ledger_json(Ledger.of(news))}}
         kube.patch_status(Patch(step.key, changes, stored))
     return bool(news)
-
-
-def _on(write: Write, key: Key, seen: str, stored: str) -> Write:
-    """The resource's own version moved when its status was stored."""
-    if isinstance(write, Patch) and write.key == key and write.resource_version == seen:
-        return Patch(write.key, write.changes, stored)
-    return write
-
-
-def _confirm(kube: Kube, key: Key, stored: str) -> None:
-    """The engine takes no preconditions: the API server is asked once more whether this ledger still counts.
-
-    By a patch that changes nothing, under the resource version: what is read may be behind. Raises Conflict.
-    """
-    kube.patch_status(Patch(key, {"status": {}}, stored))
-
-
-def _execute(kube: Kube, driver: Driver, write: Write) -> None:
-    match write:
-        case Create(manifest):
-            kube.create(manifest)
-        case Patch():
-            kube.patch(write)
-        case Delete():
-            kube.delete(write)
-        case Tell(call):
-            driver.tell(call)
-        case Event():
-            kube.record(write)
-        case _:
-            raise TypeError(f"nobody carries out {write!r}")

@@ -17,7 +17,7 @@ import pytest
 import operators_at_work
 import runs
 import tales
-from searchkeeper import loop, observed, observing, writes
+from searchkeeper import deeds, loop, observed, observing, writes
 from searchkeeper.configuration import (
     applying,
     budgets,
@@ -36,8 +36,8 @@ from searchkeeper.configuration import (
 from searchkeeper.configuration.applying import apply, difference
 from searchkeeper.configuration.deployed import Deployed
 from searchkeeper.embedded import kubelet
-from searchkeeper.engine.view import Color
-from searchkeeper.kernel import answers, done, planning, procedures, waits
+from searchkeeper.engine.view import Color, Unreachable
+from searchkeeper.kernel import DENIED, FAULT, answers, done, planning, procedures, waits
 from searchkeeper.proof.faults import Fault
 from searchkeeper.proof.properties import LAWS
 from searchkeeper.upgrade import (
@@ -113,7 +113,7 @@ def in_any_order(patch: Patch) -> None:
         for step in loop.steps(seen):
             converged &= step.plan.converged
             for write in step.plan.writes:
-                loop._execute(kube, driver, write)
+                deeds.execute(kube, driver, write)
             fresh = kube.get(step.key)["metadata"]["resourceVersion"]
             if loop._stored(kube, replace(step, resource_version=fresh)) != fresh or step.plan.writes:
                 return loop.Cycle(wrote=True, converged=False)
@@ -278,6 +278,21 @@ def deaf_while_refused(patch: Patch) -> None:
     patch.setattr(upgrades, "course", course)
 
 
+def over_with_the_first_refusal(patch: Patch) -> None:
+    """A cycle that ends where something is refused, as it does where something is not known."""
+
+    def carried_out(kube: Any, driver: Any, wanted: tuple[Any, ...], of: deeds.Stored) -> Any:
+        made = 0
+        for deed in wanted:
+            count, denied = deeds.carried_out(kube, driver, (deed,), of)
+            made += count
+            if denied:
+                return made or 1, denied
+        return made, []
+
+    patch.setattr(loop, "carried_out", carried_out)
+
+
 RUN = "faults/test_single_faults.py::test_every_write_of_the_run_is_one_that_can_be_disturbed"
 FAULTS = "faults/test_single_faults.py::test_a_fault_at_any_write_changes_nothing_about_the_end"
 TWO = "faults/test_two_operators.py::"
@@ -294,6 +309,7 @@ UPGRADES = "stories/test_upgrades.py::"
 PODS = "scenarios/test_pods_and_images.py::"
 QUORUM = "scenarios/test_quorum_and_restarts.py::"
 EDITS = "configuration/test_hand_edits.py::"
+DENIALS, FLAPPING = "stories/test_denials.py::", "scenarios/test_flapping_engines.py::"
 
 
 TABLE = (
@@ -808,7 +824,7 @@ TABLE = (
     ),
     Guard(
         "the ledger is confirmed before a call",
-        gone(loop, "_confirm"),
+        gone(deeds, "_confirm"),
         TWO + "test_the_engine_is_not_told_what_has_long_been_undone",
     ),
     Guard(
@@ -870,7 +886,7 @@ TABLE = (
     ),
     Guard(
         "a fault of ours is no version's",
-        lambda patch: patch.setattr(failing, "FAULT", "no reason at all"),
+        lambda patch: patch.setattr(failing, "NOBODYS", frozenset({DENIED})),
         TURNING + "test_a_fault_of_the_operator_stalls_an_upgrade_and_turns_none_back",
         (pytest.MonkeyPatch(),),
     ),
@@ -899,6 +915,49 @@ TABLE = (
         "scenarios/test_people_are_told.py::"
         "test_an_engine_that_answers_every_other_time_is_no_excuse_for_waiting_for_ever",
         ("Off",),
+    ),
+    Guard(
+        "a refusal costs nobody else a write",
+        over_with_the_first_refusal,
+        DENIALS + "test_who_is_refused_keeps_nobody_else_from_their_work",
+    ),
+    Guard(
+        "what is refused is noted",
+        gone(loop, "_noted", False),
+        DENIALS + "test_after_a_while_it_stalls_and_people_are_told_once",
+    ),
+    Guard(
+        "the same refusal is no news",
+        gone(loop, "is_news", True),
+        DENIALS + "test_the_same_refusal_again_and_again_is_no_reason_to_write",
+        ("the same",),
+    ),
+    Guard(
+        "a refusal is no version's fault",
+        lambda patch: patch.setattr(failing, "NOBODYS", frozenset({FAULT})),
+        DENIALS + "test_an_upgrade_whose_pods_may_not_be_deleted_stalls_and_does_not_turn_back",
+        ("Automatic",),
+    ),
+    Guard(
+        "who is refused comes last",
+        lambda patch: patch.setattr(planning, "DENIED", "no reason at all"),
+        DENIALS + "test_who_may_take_nothing_away_lets_others_go_first",
+    ),
+    Guard(
+        "what is decided as before is asked for again, and no more",
+        gone(rolling, "_once_more"),
+        DENIALS + "test_a_pod_that_may_not_be_deleted_is_not_touched_again_and_again",
+    ),
+    Guard(
+        "words in a status end no cycle",
+        lambda patch: patch.setattr(loop.Step, "only_tells", property(lambda step: not step.is_news)),
+        FLAPPING + "test_pools_have_their_turn_although_every_look_has_something_else_to_tell",
+    ),
+    Guard(
+        "a relapse is told when it lasts",
+        gone(loop, "_is_relapse", False),
+        FLAPPING + "test_a_status_is_not_written_with_every_look",
+        ((lambda _: Unreachable("timed out"), lambda seen: seen),),
     ),
 )
 

@@ -20,7 +20,7 @@ from searchkeeper.engine.calls import (
     Flush,
     SetAllocation,
 )
-from searchkeeper.engine.driver import CallFailed
+from searchkeeper.engine.driver import CallFailed, CallRefused
 from searchkeeper.engine.http import Access
 from searchkeeper.engine.opensearch import OpenSearch, exclusion
 from searchkeeper.engine.view import Allocation
@@ -122,8 +122,16 @@ def test_what_is_refused_has_failed_with_the_engines_own_words(engine: Replayed,
         ("DELETE", VOTING),
     ):
         engine.amend(method, path, {"error": {"reason": "not today"}}, 400)
-    with pytest.raises(CallFailed, match=r"400 .*: not today"):
+    with pytest.raises(CallRefused, match=r"400 .*: not today"):
         told(engine, call)
+
+
+@pytest.mark.parametrize(("status", "is_for_good"), [(403, True), (409, False), (429, False), (503, False)])
+def test_what_would_be_refused_again_is_told_apart(engine: Replayed, status: int, is_for_good: bool) -> None:
+    engine.amend("POST", "/_flush", {"error": {"reason": "not today"}}, status)
+    with pytest.raises(CallFailed) as failed:
+        told(engine, Flush())
+    assert isinstance(failed.value, CallRefused) == is_for_good
 
 
 @pytest.mark.parametrize("answer", [[], "7", None])

@@ -172,6 +172,21 @@ def test_answers_are_told_apart_by_what_to_do_next(code: int, error: type[Except
         client.close()
 
 
+def test_a_write_that_nobody_is_there_to_admit_is_refused_and_not_in_doubt() -> None:
+    """An API server asks webhooks before it stores anything, and says 500 where one does not answer."""
+    said = 'Internal error occurred: failed calling webhook "deny.acme.io": connection refused'
+    path = "/api/v1/namespaces/search/configmaps"
+    with ApiServer.running() as server:
+        server.answers["POST", path] = (500, {"kind": "Status", "message": said})
+        _, client = client_of(server.url)
+
+        with pytest.raises(Refused, match="failed calling webhook"):
+            client.create(
+                {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "search"}}
+            )
+        client.close()
+
+
 def test_every_thread_that_may_ask_at_once_has_a_connection_to_keep(face: Facing, tmp_path: Path) -> None:
     settings = settings_of(str(kubeconfig_of(face, tmp_path)))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
 import urllib.error
 import urllib.request
 from dataclasses import replace
@@ -12,9 +13,14 @@ from typing import Any
 import pytest
 
 from operators_at_work import CLUSTER, asked_for, edited, status
+from searchkeeper.deeds import Denial
 from searchkeeper.embedded.http_api import Api, expired_line
 from searchkeeper.embedded.http_history import Compacted
 from searchkeeper.embedded.world import World
+from searchkeeper.engine.calls import Call
+from searchkeeper.engine.driver import Driver
+from searchkeeper.engine.view import EngineView, Unreachable
+from searchkeeper.kube import Refused
 from searchkeeper.loop import Cycle
 from searchkeeper.shell.endpoint import endpoint
 from searchkeeper.shell.health import Health
@@ -255,6 +261,50 @@ def test_writes_without_an_end_are_slowed_down_and_told(
         until(face.api, lambda: "writes without an end" in caplog.text, what="a warning")
 
         until(face.api, lambda: shell.operator.metrics.value("searchkeeper_cycles_total") == 10)
+
+
+class Fitful:
+    """An engine that answers every other time, once it has begun to."""
+
+    def __init__(self, engine: Driver) -> None:
+        self.engine = engine
+        self.is_fitful = False
+        self.looks = 0
+
+    def look(self) -> EngineView | Unreachable:
+        self.looks += self.is_fitful
+        return Unreachable("timed out") if self.looks % 2 else self.engine.look()
+
+    def tell(self, call: Call) -> None:
+        self.engine.tell(call)
+
+
+def test_other_words_in_a_status_are_no_reason_to_hurry() -> None:
+    with facing(asked_for()) as face:
+        engine = Fitful(face.api)
+        with started(face, driver=engine) as shell:
+            until(face.api, lambda: runs(face.api))
+            shell.operator.pace = replace(shell.operator.pace, busy=60)
+            engine.is_fitful = True
+            until(face.api, lambda: engine.looks > 0, what="a look")
+            time.sleep(2)
+            assert engine.looks == 1
+
+
+def test_what_is_refused_is_told_and_asked_for_at_a_slower_and_slower_pace(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    denial = Denial("BudgetsStand", Delete(CLUSTER, "", ""), Refused("exceeded quota"))
+    denied = Cycle(wrote=False, converged=False, denied=(denial,))
+    monkeypatch.setattr("searchkeeper.shell.operator.cycle", lambda *_, **__: denied)
+    caplog.set_level("WARNING", "searchkeeper")
+    with facing(asked_for()) as face, started(face) as shell:
+        shell.operator.pace = replace(shell.operator.pace, least_backoff=0.01, most_backoff=600, resync=60)
+        metrics = shell.operator.metrics
+        until(face.api, lambda: metrics.value("searchkeeper_failures_total", error="Refused") > 3)
+        time.sleep(2)
+        assert metrics.value("searchkeeper_cycles_total", outcome="denied") < 12
+        assert "refused: asking again" in caplog.text
 
 
 def test_a_loop_that_hangs_fails_the_liveness_probe(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
+from searchkeeper.deeds import Denial
 from searchkeeper.engine.driver import CallFailed
 from searchkeeper.kube import Conflict, Gone, Kube, KubeError
-from searchkeeper.loop import Cycle, Denial
+from searchkeeper.loop import Cycle
 from searchkeeper.shell.fence import Fence, Fenced, Stopping
 from searchkeeper.shell.health import Health
 from searchkeeper.shell.lease import Lease, NotOurs

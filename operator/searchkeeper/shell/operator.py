@@ -257,6 +257,7 @@ class Operator:
                 self.release,
                 self.clock(),
                 looking_since=looking_since,
+                settling=int(self.pace.resync),
                 operator_condition=self.ports.operator_condition,
                 images=self.ports.images,
             )

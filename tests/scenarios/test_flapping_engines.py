@@ -1,0 +1,103 @@
+"""An engine whose answers change with every look: told, but not with every look, and held against nobody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from operators_at_work import CLUSTER, Ports, asked_for, condition, cycled, edited, status
+from searchkeeper.embedded.world import World
+from searchkeeper.engine.view import Color, EngineView, Unreachable
+from searchkeeper.proof.recording import Recording
+from searchkeeper.releases import release
+from searchkeeper.writes import Manifest, Patch
+from tales import NEWEST, running, versions
+
+LOOKS, BUSY, SETTLING = 360, 5, 30
+# Not before it has been well for as long, everything that it says is told once.
+MOST = LOOKS * BUSY // (SETTLING + BUSY) + 1
+
+
+class Flapping(Ports):
+    """Ports behind which the engine is another one with every look."""
+
+    def __init__(self, world: World, *faces: Callable[[EngineView], EngineView | Unreachable]) -> None:
+        super().__init__(Recording(world, CLUSTER, release(NEWEST)))
+        self.faces = faces
+        self.looks = self.stored = 0
+
+    def look(self) -> EngineView | Unreachable:
+        seen = super().look()
+        face = self.faces[self.looks % len(self.faces)]
+        self.looks += 1
+        return seen if isinstance(seen, Unreachable) else face(seen)
+
+    def patch_status(self, patch: Patch) -> Manifest:
+        self.stored += bool(patch.changes["status"])
+        return super().patch_status(patch)
+
+
+def silent(_: EngineView) -> Unreachable:
+    return Unreachable("timed out")
+
+
+def red(seen: EngineView) -> EngineView:
+    return replace(seen, color=Color.RED)
+
+
+def well(seen: EngineView) -> EngineView:
+    return seen
+
+
+def looked_at(world: World, ports: Flapping, looks: int = LOOKS) -> None:
+    """As often, as the operator does: at once after something was done, and in five seconds otherwise."""
+    for _ in range(looks):
+        done = cycled(ports, world, NEWEST, settling=SETTLING)
+        if not done.wrote or done.only_told:
+            world.tick(BUSY)
+
+
+@pytest.mark.parametrize("faces", [(silent, well), (red, well), (silent, red, well)])
+def test_a_status_is_not_written_with_every_look(
+    faces: tuple[Callable[[EngineView], EngineView | Unreachable], ...],
+) -> None:
+    world = running()
+    ports = Flapping(world, *faces)
+    looked_at(world, ports)
+    assert 0 < ports.stored <= len(faces) * MOST
+
+
+def test_what_is_better_is_told_at_once_and_what_stays_worse_in_half_a_minute() -> None:
+    world = running()
+    looked_at(world, Flapping(world, silent), 1)
+    assert condition(world, "EngineIsHealthy").startswith("False")
+    looked_at(world, Flapping(world, well), 1)
+    assert condition(world, "EngineIsHealthy").startswith("True")
+    looked_at(world, Flapping(world, silent), SETTLING // BUSY - 1)
+    assert condition(world, "EngineIsHealthy").startswith("True")
+    looked_at(world, Flapping(world, silent), 1)
+    assert condition(world, "EngineIsHealthy").startswith("False")
+
+
+def test_pools_have_their_turn_although_every_look_has_something_else_to_tell() -> None:
+    world = asked_for()
+    looked_at(world, Flapping(world, well), 60)
+    edited(world, pools=[{"name": "data", "roles": ["data"], "replicas": 3}, *status_pools(world)[1:]])
+    looked_at(world, Flapping(world, silent, red), 40)
+    assert "data-2" in versions(world)
+
+
+def status_pools(world: World) -> list[Manifest]:
+    found = world.get(CLUSTER)
+    assert found is not None
+    pools: list[Manifest] = found["spec"]["pools"]
+    return pools
+
+
+def test_an_engine_that_is_never_well_stalls_in_time_whatever_it_says() -> None:
+    world = running(upgrade={"healthDeadlineSeconds": 120})
+    ports = Flapping(world, silent, red)
+    looked_at(world, ports, 26)
+    assert status(world)["phase"] == "Stalled"
