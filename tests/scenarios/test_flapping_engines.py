@@ -97,6 +97,7 @@ def status_pools(world: World) -> list[Manifest]:
 
 
 def test_an_engine_that_is_never_well_stalls_in_time_whatever_it_says() -> None:
+    """S28, L5: words that are held back make nobody's patience longer."""
     world = running(upgrade={"healthDeadlineSeconds": 120})
     ports = Flapping(world, silent, red)
     looked_at(world, ports, 26)

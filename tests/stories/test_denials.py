@@ -92,6 +92,7 @@ def test_a_write_that_is_refused_is_said_with_the_words_and_what_to_do() -> None
 
 
 def test_after_a_while_it_stalls_and_people_are_told_once() -> None:
+    """S28, L5: no wait without an end, whoever it is for."""
     # Guard: a write that is refused stalls.
     world = asked_for()
     at_work(world, Strict(world, of_kind("PodDisruptionBudget")), ticks=50)
@@ -184,7 +185,7 @@ def test_a_refusal_that_passes_with_the_next_look_leaves_no_trace() -> None:
 
 @pytest.mark.parametrize("policy", ["Automatic", "Manual"])
 def test_an_upgrade_whose_pods_may_not_be_deleted_stalls_and_does_not_turn_back(policy: str) -> None:
-    """Nobody's nodes have failed: every one is there, and what runs is what ran before."""
+    """S28: nobody's nodes have failed: every one is there, and what runs is what ran before."""
     # Guard: a refusal is no version's fault.
     world = edited(running(upgrade={"healthDeadlineSeconds": 60, "rollback": policy}), version=NEW)
     ports = Strict(world, of_kind("Pod", Delete))
