@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from itertools import groupby
 from typing import Any
 
 import pytest
@@ -37,6 +38,7 @@ from searchkeeper.loop import cycle
 from searchkeeper.proof.recording import Recording
 from searchkeeper.releases import release
 from searchkeeper.writes import Delete
+from tales import unfolding
 
 RELEASE = "0.4.0"
 OLD, NEW = "2.19.4", "3.4.0"
@@ -60,6 +62,20 @@ def deployed(rollback: str = "Manual", pools: str = "small") -> World:
 
 def upgrading(world: World, **faults: Fault) -> World:
     return with_faults(edited(world, version=NEW), **faults)
+
+
+def led_by(world: World, name: str) -> World:
+    """Whoever was elected has lost its connection for a moment, and this one has been elected."""
+    engine = world.state.engine
+    nodes = tuple(replace(node, is_elected=node.name == name) for node in engine.nodes)
+    world.state = replace(world.state, engine=replace(engine, nodes=nodes))
+    return world
+
+
+def leaders(world: World) -> list[str]:
+    """Everybody who is elected until all is done, one after the other."""
+    told = (each.state.engine.elected for each in unfolding(world, RELEASE))
+    return [name for name, _ in groupby(each.name for each in told if each is not None)]
 
 
 def has_crossed(world: World) -> bool:
@@ -201,6 +217,18 @@ def test_its_shards_live_elsewhere_before_its_volume_goes() -> None:
     assert wiped.key is not None
     assert wiped.key.kind == "PersistentVolumeClaim"
     assert all("logs-data-0" not in (copy.node, copy.to) for copy in wiped.before.engine.copies)
+
+
+def test_on_the_way_back_there_is_one_election_also_where_managers_are_several_pools() -> None:
+    """Of the two that have to go back, the elected one goes last: whoever is elected then stays."""
+    zones = [pool(f"zone{n}", count, "cluster_manager", "data") for n, count in enumerate((1, 1, 3))]
+    world = asked_for(*zones, upgrade={"healthDeadlineSeconds": 60})
+    settled(world, RELEASE)
+    settled(led_by(with_index(world, replicas=4), "logs-zone2-2"), RELEASE)
+    crossed = {"zone0-0": NEW, "zone1-0": NEW}
+    worked_until(upgrading(world), RELEASE, lambda world: crossed.items() <= running(world).items())
+    assert leaders(edited(led_by(world, "logs-zone1-0"), version=OLD)) == ["logs-zone1-0", "logs-zone0-0"]
+    assert set(running(world).values()) == {OLD}
 
 
 def test_nodes_go_back_in_the_order_opposite_to_that_in_which_they_came() -> None:

@@ -100,12 +100,16 @@ class Scene:
 
     @cached_property
     def pools(self) -> tuple[PoolView, ...]:
-        """In the order they are upgraded; the other way round on the way back.
+        """In the order they are upgraded, or go back.
 
         A pool that is not wanted any more goes along until its last node has left.
         """
-        ordered = pools_in_order(self.seen.pools, self.seen.engine, leaves_major=self._leaves_major)
-        return tuple(reversed(ordered)) if self.journal.returns_to else ordered
+        return pools_in_order(
+            self.seen.pools,
+            self.seen.engine,
+            leaves_major=self._leaves_major,
+            returns_to=self.journal.returns_to,
+        )
 
     @cached_property
     def turn(self) -> str | None:

@@ -10,12 +10,17 @@ from typing import Final
 from searchkeeper.engine.view import EngineView, Unreachable
 from searchkeeper.observed import Pod, PoolView
 from searchkeeper.upgrade.losing import is_going_to_lose
+from searchkeeper.versions import is_newer
 
 _MANAGER: Final = "cluster_manager"
 
 
 def pools_in_order(
-    pools: Iterable[PoolView], engine: EngineView | Unreachable, *, leaves_major: bool
+    pools: Iterable[PoolView],
+    engine: EngineView | Unreachable,
+    *,
+    leaves_major: bool,
+    returns_to: str | None = None,
 ) -> tuple[PoolView, ...]:
     """Pools that hold data, then those that also vote, then the rest, its voters last.
 
@@ -23,8 +28,17 @@ def pools_in_order(
     the old major cannot join a cluster whose managers are all of the new one. Otherwise those that give
     shards or votes away go after whoever may be about to get them. Of pools of one kind that with the elected
     manager goes last.
+
+    On the way back it is the other way round, but for an elected manager that has to go back itself: its pool
+    goes last of all, so that whoever is elected in its place stays.
     """
-    return tuple(sorted(pools, key=lambda pool: _tier(pool, engine, leaves_major)))
+    ordered = sorted(pools, key=lambda pool: _tier(pool, engine, leaves_major))
+    if returns_to is None:
+        return tuple(ordered)
+    elected = engine.elected if isinstance(engine, EngineView) else None
+    goes = None if elected is None or not is_newer(elected.version, returns_to) else elected.name
+    back = ordered[::-1]
+    return tuple(sorted(back, key=lambda pool: goes in {pod.name for pod in pool.pods}))
 
 
 def _tier(pool: PoolView, engine: EngineView | Unreachable, leaves_major: bool) -> tuple[bool, ...]:
