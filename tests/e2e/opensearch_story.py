@@ -191,6 +191,13 @@ def _lone_is_on_the_first(view: EngineView) -> bool:
     return [copy.node for copy in view.shards if copy.index == "lone"] == [NAMES[0]]
 
 
+def _drained_by_patterns(stage: Stage) -> int:
+    """Two of them match, and together leave one node; of the others one would match everybody in a shell."""
+    stage.tell(Exclude(frozenset({"*-data-0", "l*s-*-1", "logs-data-?", "LOGS-*", "[l]*", "*data"})))
+    stage.rested(3, lambda view: [copy.node for copy in view.shards if copy.index == "lone"] == [NAMES[2]])
+    return 3
+
+
 def _welcome_again(stage: Stage) -> int:
     stage.tell(Exclude(frozenset()))
     return 3
@@ -255,7 +262,8 @@ STEPS: Steps = {
     "it comes back, and no replica with it": _comes_back,
     "allocation of all": _all_again,
     "a node is drained": _drained,
-    "it is welcome again": _welcome_again,
+    "two nodes are drained by patterns": _drained_by_patterns,
+    "all are welcome again": _welcome_again,
     "the node with the only copy leaves": _only_copy_away,
     "the only copy comes back": _only_copy_back,
     "a manager loses its vote": _without_vote,

@@ -171,11 +171,18 @@ def test_a_last_copy_without_a_volume_is_lost_for_ever() -> None:
     assert seen(after(gone, running)).color is Color.RED
 
 
-def test_an_excluded_node_is_emptied() -> None:
+@pytest.mark.parametrize("text", ["d0", "*0", "d*0", "*d0*", "*d*0"])
+def test_an_excluded_node_is_emptied(text: str) -> None:
     engine = started("m0 d0 d1 d2", ("logs", 1), ("books", 1))
-    drained = after(told(engine, Exclude(frozenset({"d0"}))), processes("m0 d0 d1 d2"))
+    drained = after(told(engine, Exclude(frozenset({text}))), processes("m0 d0 d1 d2"))
     assert seen(drained).copies_on("d0") == ()
     assert seen(drained).color is Color.GREEN
+
+
+@pytest.mark.parametrize("text", ["d", "d?", "D*", "[d]*", "*d", "0*", "d.", "*d*d*", ""])
+def test_in_a_pattern_nothing_but_a_star_stands_for_something_else(text: str) -> None:
+    engine = started("m0 d0 d1 d2", ("logs", 1), ("books", 1))
+    assert after(told(engine, Exclude(frozenset({text}))), processes("m0 d0 d1 d2")).copies == engine.copies
 
 
 def test_an_excluded_node_keeps_what_nobody_else_may_have() -> None:

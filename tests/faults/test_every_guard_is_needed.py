@@ -36,7 +36,7 @@ from searchkeeper.configuration import (
 from searchkeeper.configuration.applying import apply, difference
 from searchkeeper.configuration.deployed import Deployed
 from searchkeeper.embedded import kubelet
-from searchkeeper.engine.view import Color, Unreachable
+from searchkeeper.engine.view import Color, EngineView, Unreachable
 from searchkeeper.kernel import DENIED, FAULT, answers, done, planning, procedures, waits
 from searchkeeper.proof.faults import Fault
 from searchkeeper.proof.properties import LAWS
@@ -439,6 +439,11 @@ TABLE = (
         "upgrade/test_order.py::test_of_pools_of_one_kind_that_with_the_elected_manager_goes_last",
     ),
     Guard(
+        "the elected manager last on the way back",
+        gone(order, "is_newer", False),
+        TURNING + "test_on_the_way_back_there_is_one_election_also_where_managers_are_several_pools",
+    ),
+    Guard(
         "lock",
         lambda patch: patch.setattr(observing, "_in_force", lambda written, _: written),
         TURNING + "test_an_edit_during_the_way_back_is_applied_after_it",
@@ -656,6 +661,12 @@ TABLE = (
         gone(leaving, "heirs", frozenset({"somebody"})),
         SCALING + "test_the_last_data_nodes_keep_their_shards_and_it_is_said_why",
         ([operators_at_work.pool("managers", 3, "cluster_manager")],),
+    ),
+    Guard(
+        "patterns exclude as names do",
+        lambda patch: patch.setattr(EngineView, "excludes", lambda view, name: name in view.excluded),
+        DRAINING + "test_a_last_copy_that_nobody_may_take_is_named_with_a_way_out",
+        (("logs-data-*",),),
     ),
     Guard(
         "whoever leaves may be needed once more",

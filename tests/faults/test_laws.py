@@ -124,8 +124,8 @@ def a_data_node_comes_back_without_data(ports: Recording) -> None:
 
 
 def shards_have_nowhere_to_go(ports: Recording) -> None:
-    with_engine(ports.world, excluded=frozenset({"logs-data-0"}))
-    ports.tell(Exclude(frozenset({"logs-data-0", "logs-data-1"})))
+    with_engine(ports.world, excluded=frozenset({"*-data-0"}))
+    ports.tell(Exclude(frozenset({"*-data-0", "logs-data-1"})))
 
 
 def a_voter_goes_while_another_is_away(ports: Recording) -> None:

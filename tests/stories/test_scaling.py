@@ -125,11 +125,14 @@ def test_exclusions_of_others_stay_and_ours_do_not() -> None:
     assert world.state.engine.excluded == {"somebody"}
 
 
-def test_an_exclusion_that_was_there_before_is_not_taken_back() -> None:
+@pytest.mark.parametrize("text", ["logs-data-2", "*-2"])
+def test_an_exclusion_that_was_there_before_is_not_taken_back(text: str) -> None:
+    """Nor is anything added to it: also a pattern excludes."""
     world = shrinking()
-    world.tell(Exclude(frozenset({"logs-data-2"})))
-    settled(world, "0.4.0")
-    assert world.state.engine.excluded == {"logs-data-2"}
+    world.tell(Exclude(frozenset({text})))
+    for moment in unfolding(world):
+        assert moment.state.engine.excluded == {text}
+    assert names(world, "data") == ["data-0", "data-1"]
 
 
 def test_a_drain_that_can_never_finish_stalls_and_says_why() -> None:
@@ -253,12 +256,13 @@ def test_the_last_data_nodes_keep_their_shards_and_it_is_said_why(pools: list[di
     settled(edited(world, pools=data(2)), "0.4.0")
 
 
-def test_nobody_is_excluded_where_all_who_stay_are_excluded_by_somebody_else() -> None:
+@pytest.mark.parametrize("text", ["logs-data-0", "logs-*-0"])
+def test_nobody_is_excluded_where_all_who_stay_are_excluded_by_somebody_else(text: str) -> None:
     """S09."""
     world = running(upgrade={"healthDeadlineSeconds": 60})
-    world.tell(Exclude(frozenset({"logs-data-0"})))
+    world.tell(Exclude(frozenset({text})))
     at_work(edited(world, pools=data(1)), ticks=30)
-    assert world.state.engine.excluded == {"logs-data-0"}
+    assert world.state.engine.excluded == {text}
     assert condition(world, "NodesHaveLeft") == (
         "False LastDataNode: stalled: nobody is left for shards: logs-data-0 excluded by somebody else"
     )

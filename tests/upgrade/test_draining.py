@@ -32,7 +32,7 @@ def test_a_node_is_emptied_before_it_restarts_and_gets_shards_again() -> None:
     assert not world.state.engine.excluded
 
 
-@pytest.mark.parametrize("name", ["logs-data-0", "logs-data-2", "logs-data-9"])
+@pytest.mark.parametrize("name", ["logs-data-0", "logs-data-2", "logs-data-9", "*-data-2", "l*-[0-9]"])
 def test_what_somebody_else_has_excluded_stays_so_all_the_while(name: str) -> None:
     """I9: a roll undoes what it has set itself, and nothing else."""
     world = brief()
@@ -42,6 +42,13 @@ def test_what_somebody_else_has_excluded_stays_so_all_the_while(name: str) -> No
     assert world.state.engine.excluded == {name}
     assert set(versions(world).values()) == {NEW}
     assert not status(world)["ledger"]
+
+
+def test_whom_a_pattern_excludes_is_not_excluded_once_more() -> None:
+    world = brief()
+    world.tell(Exclude(frozenset({"*-data-2"})))
+    seen = {name for moment in unfolding(edited(world, version=NEW)) for name in moment.state.engine.excluded}
+    assert seen == {"*-data-2", "logs-data-0", "logs-data-1", "logs-data-3"}
 
 
 def crowded(nodes: int, *replicas: int, ephemeral: bool = False) -> World:
@@ -95,10 +102,11 @@ def test_a_drain_is_undone_while_it_is_paused() -> None:
     assert set(versions(world).values()) == {NEW}
 
 
-def test_a_last_copy_that_nobody_may_take_is_named_with_a_way_out() -> None:
-    """S09."""
+@pytest.mark.parametrize("excluded", [("logs-data-0", "logs-data-1"), ("logs-data-*",), ("*-0", "*a-1")])
+def test_a_last_copy_that_nobody_may_take_is_named_with_a_way_out(excluded: tuple[str, ...]) -> None:
+    """S09: by name or by pattern."""
     world = crowded(2, 0)
-    world.tell(Exclude(frozenset({"logs-data-0", "logs-data-1"})))
+    world.tell(Exclude(frozenset(excluded)))
     at_work(world)
     assert condition(world, "PodsAreCurrent") == (
         "False NobodyTakesShards: no node may take index0[0] from logs-data-0: logs-data-1 is excluded; "
@@ -119,7 +127,8 @@ def holder(world: World) -> str:
 def test_where_a_loss_is_accepted_nobody_is_drained_who_has_no_heir(ephemeral: bool) -> None:
     """S09: not even where users have excluded the only other node, and where the disk goes with the pod."""
     world = crowded(2, 0, ephemeral=ephemeral)
-    others = {"logs-data-0", "logs-data-1"} - {holder(world)}
+    [other] = {"logs-data-0", "logs-data-1"} - {holder(world)}
+    others = {other.replace("logs", "*")}
     world.tell(Exclude(frozenset(others)))
     edited(world, upgrade={"acceptSingleCopyLoss": True})
     until(lambda world: NEW in versions(world).values(), world)

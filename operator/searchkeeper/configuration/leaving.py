@@ -111,12 +111,13 @@ def _drained(this: _Leave) -> Answer | None:
         )
         return waiting("LastDataNode", message, patience=this.patience)
     excluded, ours = this.engine.excluded, this.scene.journal.leaving
-    if not holders <= excluded:
+    unlisted = {name for name in holders if not this.engine.excludes(name)}
+    if unlisted:
         staying = heirs("data", this.scene.seen, this.engine)
-        if staying <= excluded:
+        if all(map(this.engine.excludes, staying)):
             message = f"nobody is left for shards: {', '.join(sorted(staying))} excluded by somebody else"
             return waiting("LastDataNode", message, patience=this.patience)
-        ours |= holders - excluded
+        ours |= unlisted
         message = f"shards leave {', '.join(sorted(holders))}"
         notes = to_be_undone(LEAVING, tuple(sorted(ours)))
         return working("Draining", message, Tell(Exclude(excluded | ours)), notes=notes)

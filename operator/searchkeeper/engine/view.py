@@ -12,14 +12,31 @@ __all__ = [
     "ShardCopy",
     "ShardState",
     "Unreachable",
+    "is_excluded",
 ]
 
+import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 # Before the id of a voter that is away: its name went with it, and no pod is called like that.
 ABSENT: Final = "@"
+
+
+def is_excluded(name: str, excluded: Collection[str]) -> bool:
+    """Whether a node is among those that are excluded by name: `*` stands for any text, all else for itself.
+
+    As `Regex.simpleMatch` of OpenSearch has it.
+    """
+    return name in excluded or any(_pattern(each).fullmatch(name) for each in excluded if "*" in each)
+
+
+@lru_cache(maxsize=256)
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(".*".join(map(re.escape, text.split("*"))), re.DOTALL)
 
 
 class Color(StrEnum):
@@ -95,7 +112,7 @@ class Unreachable:
 
 @dataclass(frozen=True, slots=True)
 class EngineView:
-    """One look at a reachable engine. `excluded` and `allocation` are the persistent settings in force.
+    """One look at a reachable engine. `excluded` and `allocation` are the settings in force, as written.
 
     Voters, and those who are to have no vote, are called by their names, or by ABSENT and their id.
     """
@@ -128,6 +145,10 @@ class EngineView:
 
     def node(self, name: str) -> Node | None:
         return next((node for node in self.nodes if node.name == name), None)
+
+    def excludes(self, name: str) -> bool:
+        """Whether no shard may be there, whoever has said so, and in whatever words."""
+        return is_excluded(name, self.excluded)
 
     def copies_on(self, name: str) -> tuple[ShardCopy, ...]:
         """Also those that are only on their way there."""

@@ -19,6 +19,7 @@ __all__ = [
 from searchkeeper.configuration import names
 from searchkeeper.embedded.manifests import annotation, is_terminating, owner_uids
 from searchkeeper.engine.calls import Exclude
+from searchkeeper.engine.view import is_excluded
 from searchkeeper.proof.steps import Moment, Step
 from searchkeeper.upgrade.journal import AWAY, WIPED
 from searchkeeper.writes import Delete, Manifest, Tell
@@ -94,9 +95,12 @@ def shards_have_a_home(step: Step) -> str | None:
     """I7: no exclusion of ours is that of the last data node that may have shards."""
     if not isinstance(step.write, Tell) or not isinstance(step.write.call, Exclude):
         return None
-    data = {node.name for node in step.before.engine.nodes if "data" in node.roles}
-    is_lost = data - step.before.engine.excluded and not data - step.after.engine.excluded
-    return f"none of {', '.join(sorted(data))} may have shards" if is_lost else None
+    data = sorted(node.name for node in step.before.engine.nodes if "data" in node.roles)
+    before, after = (
+        any(not is_excluded(name, moment.engine.excluded) for name in data)
+        for moment in (step.before, step.after)
+    )
+    return f"none of {', '.join(data)} may have shards" if before and not after else None
 
 
 def _copies_on(moment: Moment, node: str) -> bool:

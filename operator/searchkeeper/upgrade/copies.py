@@ -62,8 +62,8 @@ def has_other_manager(engine: EngineView, node: str) -> bool:
 
 def takers(seen: Observed, engine: EngineView, node: str) -> frozenset[str]:
     """The other data nodes that may have shards. With none of them left no index could be made any more."""
-    holders = {each.name for each in engine.nodes if "data" in each.roles}
-    return seen.present & holders - engine.excluded - {node}
+    holders = {each.name for each in engine.nodes if "data" in each.roles and not engine.excludes(each.name)}
+    return seen.present & holders - {node}
 
 
 def why_nobody_takes(engine: EngineView, copies: Iterable[ShardCopy], leaving: frozenset[str]) -> str | None:
@@ -90,7 +90,7 @@ def _objections(engine: EngineView, copy: ShardCopy, leaving: frozenset[str]) ->
 
 
 def _objection(engine: EngineView, copy: ShardCopy, other: Node) -> str | None:
-    if other.name in engine.excluded:
+    if engine.excludes(other.name):
         return f"{other.name} is excluded"
     if any(each.id == copy.id for each in engine.copies_on(other.name)):
         return f"{other.name} has a copy already"

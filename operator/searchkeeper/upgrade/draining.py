@@ -66,7 +66,7 @@ def borrowed(seen: Observed, journal: Journal) -> frozenset[str]:
 def drained(seen: Observed, journal: Journal, candidate: Candidate, engine: EngineView) -> Iterator[Answer]:
     """Whom somebody else has excluded is not in the journal: that is not for us to undo."""
     name, patience = candidate.pod.name, seen.cluster.spec.upgrade.health_deadline
-    if name not in engine.excluded and takers(seen, engine, name):
+    if not engine.excludes(name) and takers(seen, engine, name):
         ours = journal.excluded | {name}
         call, notes = Tell(Exclude(engine.excluded | ours)), to_be_undone(EXCLUDED, tuple(sorted(ours)))
         yield working("Draining", f"shards leave {name}", call, notes=notes)

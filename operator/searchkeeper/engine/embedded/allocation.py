@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from searchkeeper.engine.embedded.state import Copy, Engine, data_nodes, version_of
-from searchkeeper.engine.view import Allocation, Node, ShardState
+from searchkeeper.engine.view import Allocation, Node, ShardState, is_excluded
 
 _ON_A_NODE: Final = (ShardState.STARTED, ShardState.RELOCATING)
 
@@ -68,7 +68,7 @@ def _set_out(copy: Copy, engine: Engine) -> Copy:
     if copy.state is ShardState.UNASSIGNED:
         target = _home(copy, engine)
         return copy if target is None else replace(copy, state=ShardState.INITIALIZING, node=target.name)
-    if copy.state is ShardState.STARTED and copy.node in engine.excluded:
+    if copy.state is ShardState.STARTED and is_excluded(copy.node or "", engine.excluded):
         target = _first(engine, copy, data_nodes(engine))
         return copy if target is None else replace(copy, state=ShardState.RELOCATING, to=target.name)
     return copy
@@ -103,7 +103,7 @@ def deciders_against(engine: Engine, copy: Copy, node: Node) -> frozenset[str]:
     holder = engine.node(next((c.node for c in siblings if c.is_primary), copy.node))
     against = {
         "enable": not _is_enabled(engine.allocation, copy),
-        "filter": node.name in engine.excluded,
+        "filter": is_excluded(node.name, engine.excluded),
         "same_shard": any(node.name in (c.node, c.to) for c in siblings),
         "node_version": holder is not None and version_of(node) < version_of(holder),
         "replica_after_primary": not copy.is_primary and holder is None,
