@@ -158,10 +158,10 @@ def explain(seen: Observed) -> Explanation:
     """
     chosen = choose(shipped(CLUSTER, seen.release), deployed_version(seen))
     version = max(seen.release.procedures) if isinstance(chosen, Unfit) else chosen.version
-    is_flawed = seen.cluster.flaw is not None
-    unfit = (isinstance(chosen, Unfit) or is_flawed) and not seen.cluster.is_deleting
+    is_adrift = seen.cluster.is_adrift
+    unfit = (isinstance(chosen, Unfit) or is_adrift) and not seen.cluster.is_deleting
     told = _explanation(Scene(seen, version), tuple(steps(seen)), is_unfit=unfit)
-    return _without_a_spec(told, seen) if is_flawed else told
+    return _without_a_spec(told, seen) if is_adrift else told
 
 
 def _without_a_spec(told: Explanation, seen: Observed) -> Explanation:

@@ -143,8 +143,8 @@ def cycle(  # noqa: PLR0913 - what an operator knows of itself is told by name
 def steps(seen: Observed, order: Order = tuple) -> Iterator[Step]:
     """The parent first, then each pool by the parent's version. Pure: also for those who only ask.
 
-    A cluster that is being deleted has no other goal; one whose spec cannot be read, or that no procedure
-    takes, has none at all.
+    A cluster that is being deleted has no other goal; one whose spec cannot be followed, or that no
+    procedure takes, has none at all.
     """
     cluster, before = seen.cluster, seen.objects[seen.cluster.key].get("status") or {}
     deployed = deployed_version(seen)
@@ -154,7 +154,7 @@ def steps(seen: Observed, order: Order = tuple) -> Iterator[Step]:
         made = _planned(DELETION, Scene(seen, 0), cluster, seen.now, order)
         status = deletion_status(seen, made, before)
         yield Step(cluster.key, cluster.resource_version, before, status, made)
-    elif cluster.flaw is not None:
+    elif cluster.is_adrift:
         made = _planned(ILLEGIBLE, cluster, cluster, seen.now, order)
         yield Step(cluster.key, cluster.resource_version, before, refusal_status(seen, made, before), made)
     elif isinstance(chosen, Unfit) or isinstance(children, Unfit):

@@ -123,7 +123,8 @@ class ClusterView:
 
     `spec` is the one in force: while an upgrade is under way what was deployed at its beginning, but for the
     version and the upgrade's own policy. `written` is what stands there, as canonical JSON. `flaw` is what is
-    wrong with a spec that cannot be read, as an older definition may let in; the one in force is empty then.
+    wrong with it where nobody could follow it, as an older definition may let in: then only what an upgrade
+    has locked is in force, and without one nothing is.
     """
 
     key: Key
@@ -139,6 +140,11 @@ class ClusterView:
     engine_version: str | None
     records: Records
     flaw: str | None = None
+
+    @property
+    def is_adrift(self) -> bool:
+        """Whether nothing is in force: what is written cannot be followed, and no upgrade goes to its end."""
+        return self.flaw is not None and not self.spec.pools
 
 
 @dataclass(frozen=True, slots=True)

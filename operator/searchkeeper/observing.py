@@ -18,8 +18,8 @@ from searchkeeper.images import version_in
 from searchkeeper.kube import Kube
 from searchkeeper.observed import ClusterView, Observed, Pod, PoolView, SetView
 from searchkeeper.remembering import of_the_same
-from searchkeeper.resources.codec import cluster_spec, pool_spec, records, security_spec
-from searchkeeper.resources.conformity import spec_in
+from searchkeeper.resources.codec import cluster_spec, pool_spec, records, security_spec, upgrade_policy
+from searchkeeper.resources.conformity import flaws, spec_in
 from searchkeeper.resources.specs import ClusterSpec, PoolSpec, Security, Storage
 from searchkeeper.upgrade.journal import Journal
 from searchkeeper.versions import Release
@@ -76,13 +76,13 @@ def with_namesakes(kube: Kube, seen: Observed, keys: Iterable[Key]) -> Observed:
 def _cluster(key: Key, raw: Manifest) -> ClusterView:
     metadata, status = raw["metadata"], raw.get("status") or {}
     remembered = records(status)
-    spec, flaw = spec_in(raw)
+    journal, (spec, flaw) = Journal(remembered.ledger), spec_in(raw)
     return ClusterView(
         key,
         metadata["uid"],
         metadata["resourceVersion"],
         int(metadata.get("generation", 1)),
-        _in_force(spec, Journal(remembered.ledger).lock),
+        _in_force(spec, journal.lock) if flaw is None else _without_a_wish(raw, journal),
         json.dumps(raw.get("spec"), sort_keys=True, separators=(",", ":")),
         "deletionTimestamp" in metadata,
         tuple(metadata.get("finalizers") or ()),
@@ -105,6 +105,19 @@ def _in_force(written: ClusterSpec, lock: str | None) -> ClusterSpec:
     """What is written, unless an upgrade holds the lock. One that nobody of ours wrote is as good as none."""
     locked = None if lock is None else _locked(lock)
     return written if locked is None else replace(locked, version=written.version, upgrade=written.upgrade)
+
+
+def _without_a_wish(raw: Manifest, journal: Journal) -> ClusterSpec:
+    """What an upgrade has locked, and where it goes anyway: half of one would hold the lock for ever.
+
+    Its policy counts as written. Where that cannot be read nobody knows whether it is paused, and it is.
+    """
+    locked, written = None if journal.lock is None else _locked(journal.lock), raw.get("spec")
+    if locked is None or journal.under_way is None:
+        return ClusterSpec("", ())
+    is_told = isinstance(written, Mapping) and not any(w.startswith("spec.upgrade") for w in flaws(raw))
+    policy = upgrade_policy(raw["spec"]) if is_told else replace(locked.upgrade, paused=True)
+    return replace(locked, version=journal.returns_to or journal.under_way[1], upgrade=policy)
 
 
 @lru_cache(maxsize=64)

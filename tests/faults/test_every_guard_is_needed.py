@@ -40,6 +40,8 @@ from searchkeeper.engine.view import Color, EngineView, Unreachable
 from searchkeeper.kernel import DENIED, FAULT, answers, done, planning, procedures, waits
 from searchkeeper.proof.faults import Fault
 from searchkeeper.proof.properties import LAWS
+from searchkeeper.resources import conformity
+from searchkeeper.resources.specs import ClusterSpec
 from searchkeeper.upgrade import (
     draining,
     emptying,
@@ -442,6 +444,19 @@ TABLE = (
         "the elected manager last on the way back",
         gone(order, "is_newer", False),
         TURNING + "test_on_the_way_back_there_is_one_election_also_where_managers_are_several_pools",
+    ),
+    Guard(
+        "what nobody could follow is not begun",
+        gone(conformity, "flaws", []),
+        "stories/test_illegible_specs.py::test_it_is_one_condition_and_one_event_and_nothing_is_touched",
+        ("less than nobody",),
+    ),
+    Guard(
+        "nonsense stops no upgrade",
+        gone(observing, "_without_a_wish", ClusterSpec("", ())),
+        "stories/test_illegible_specs.py"
+        "::test_an_upgrade_under_way_goes_to_its_end_and_the_spec_is_refused_at_once",
+        ("no pools",),
     ),
     Guard(
         "lock",

@@ -165,7 +165,7 @@ def test_a_cluster_that_is_not_there_yet_has_something_to_go(told: Told) -> None
     assert "9 still to go" in versions
 
 
-def test_a_spec_that_cannot_be_read_is_named_beside_the_others(told: Told) -> None:
+def test_a_spec_that_nobody_can_follow_is_named_beside_the_others(told: Told) -> None:
     world = edited(stage(newest(), OLD), upgrade={"rollback": "Sometimes"})
     found = asked_for().get(CLUSTER) or {}
     world.create({**found, "metadata": {"name": "shop", "namespace": "search"}})
@@ -174,7 +174,7 @@ def test_a_spec_that_cannot_be_read_is_named_beside_the_others(told: Told) -> No
     for command in ("plan", "status", "versions"):
         answer = told(world, command)
         assert answer.exception is None or isinstance(answer.exception, SystemExit)
-        assert f"the spec cannot be read: {flaw}" in answer.output
+        assert f"the spec cannot be followed: {flaw}" in answer.output
         assert "search/shop" in answer.output
         assert answer.exit_code == (0 if command == "versions" else 1)
         conforms(f"searchkeeper-{command}", json.loads(told(world, command, "-o", "json").stdout))

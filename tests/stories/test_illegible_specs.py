@@ -1,17 +1,42 @@
-"""A spec that an older definition has let in, and that this operator cannot read."""
+"""A spec that an older definition has let in, and that nobody can follow."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import pytest
 
-from operators_at_work import CLUSTER, asked_for, edited, settled, status, worked
+from operators_at_work import (
+    CLUSTER,
+    asked_for,
+    condition,
+    copied,
+    edited,
+    settled,
+    status,
+    with_faults,
+    with_index,
+    worked,
+    worked_until,
+)
+from operators_at_work import running as versions
+from searchkeeper.embedded.kubelet import Fault
 from searchkeeper.embedded.manifests import placed
 from searchkeeper.embedded.world import World
-from searchkeeper.writes import Delete
-from tales import NEWEST
+from searchkeeper.writes import Delete, Key
+from tales import NEWEST, unfolding
+
+OLD, NEW = "2.19.4", "3.4.0"
+MANAGERS = {"name": "managers", "roles": ["cluster_manager"], "replicas": 3}
+DATA = {"name": "data", "roles": ["data"], "replicas": 2}
+
+
+def beside(**changes: Any) -> dict[str, Any]:
+    """A third pool beside the two that there are."""
+    return {"pools": [DATA, MANAGERS, {"name": "cold", "roles": ["data"], "replicas": 1, **changes}]}
+
 
 FLAWS: dict[str, tuple[dict[str, Any], str]] = {
     "an unknown word": (
@@ -24,6 +49,65 @@ FLAWS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a word for a list": ({"pools": "x"}, "spec.pools: must be a list, and is x"),
     "no name": ({"pools": [{"roles": ["cluster_manager"], "replicas": 1}]}, "spec.pools[0].name: is missing"),
+    "no pools": ({"pools": []}, "spec.pools: has 0 items, and must have 1 at least"),
+    "one name for two": (beside(name="data"), "spec.pools: data is there twice"),
+    "a name that is none": (
+        beside(name="Cold"),
+        "spec.pools[2].name: Cold does not match ^[a-z]([-a-z0-9]*[a-z0-9])?$",
+    ),
+    "names that do not fit": (
+        beside(name="c" * 48),
+        "the names of the cluster and of each pool have at most 51 characters together: pods have both",
+    ),
+    "less than nobody": (beside(replicas=-1), "spec.pools[2].replicas: -1 is less than 0"),
+    "nobody knows how many": (
+        {"pools": [{"name": "data", "roles": ["data"]}, MANAGERS]},
+        "spec.pools[0].replicas: is missing",
+    ),
+    "no roles": (beside(roles=[]), "spec.pools[2].roles: has 0 items, and must have 1 at least"),
+    "a role that is none": (
+        beside(roles=["wizard"]),
+        "spec.pools[2].roles[0]: wizard is none of cluster_manager, data, ingest, ml, coordinating",
+    ),
+    "a word for roles": (beside(roles="data"), "spec.pools[2].roles: must be a list, and is data"),
+    "no manager": (
+        {"pools": [DATA, {**MANAGERS, "replicas": 0}]},
+        "spec.pools: some pool with the role cluster_manager must have a node, or nobody can be elected",
+    ),
+    "a size that is none": (
+        beside(storage={"size": "0"}),
+        r"spec.pools[2].storage.size: 0 does not match ^(?=.*[1-9])\d*\.?\d*([KMGTPE]i|[mkMGTPE]|[eE]\d+)?$",
+    ),
+    "a class without a name": (
+        beside(storage={"storageClass": ""}),
+        (
+            "spec.pools[2].storage.storageClass: empty text has 0 characters, which is too few; "
+            "spec.pools[2].storage.storageClass: empty text does not match ^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"
+        ),
+    ),
+    "a word for no": (
+        {"upgrade": {"acceptSingleCopyLoss": "false"}},
+        "spec.upgrade.acceptSingleCopyLoss: must be true or false, and is false",
+    ),
+    "a Secret elsewhere": (
+        {"security": {"credentialsSecret": "../admin"}},
+        "spec.security.credentialsSecret: ../admin does not match ^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$",
+    ),
+    "Dashboards less than none": (
+        {"dashboards": {"enabled": True, "replicas": -1}},
+        "spec.dashboards.replicas: -1 is less than 0",
+    ),
+}
+BORNE: dict[str, dict[str, Any]] = {
+    "a long name": beside(name="c" * 30),
+    "a role twice": beside(roles=["data", "data", "data", "data", "data", "data"]),
+    "another way to write a size": beside(storage={"size": "0.5Ei"}),
+    "many pools": {"pools": [DATA, MANAGERS, *({**DATA, "name": f"p{n}", "replicas": 0} for n in range(40))]},
+    "many Dashboards": {"dashboards": {"enabled": True, "replicas": 201}},
+    "no batch at all": {"upgrade": {"maxBatch": 0}},
+    "no patience at all": {"upgrade": {"healthDeadlineSeconds": -1}},
+    "a field that nobody knows": {"tier": "gold"},
+    "what is not set": {"upgrade": {"maxBatch": None, "rollback": None}, "dashboards": {"replicas": None}},
 }
 
 
@@ -47,7 +131,7 @@ def test_it_is_one_condition_and_one_event_and_nothing_is_touched(flaw: str) -> 
     kept = {key: each for key, each in world.state.cluster.objects.items() if key != CLUSTER}
     worked(world, NEWEST, ticks=5)
 
-    said = f"the spec cannot be read: {words}"
+    said = f"the spec cannot be followed: {words}"
     assert events(world) == [("SpecNotReadable", said)]
     assert status(world)["phase"] == "Refused"
     [condition] = status(world)["conditions"]
@@ -80,7 +164,7 @@ def test_without_any_spec_it_is_told_too() -> None:
     world = without_spec(asked_for())
     worked(world, NEWEST, ticks=5)
 
-    assert events(world) == [("SpecNotReadable", "the spec cannot be read: spec: is missing")]
+    assert events(world) == [("SpecNotReadable", "the spec cannot be followed: spec: is missing")]
 
 
 @pytest.mark.parametrize("flaw", FLAWS)
@@ -96,3 +180,93 @@ def test_a_deletion_needs_no_spec(flaw: str) -> None:
     assert not [
         key for key in world.state.cluster.objects if key.kind in ("StatefulSet", "SearchPool", "Pod")
     ]
+
+
+@pytest.mark.parametrize("name", BORNE)
+def test_what_harms_nobody_is_followed_though_no_definition_would_take_it_today(name: str) -> None:
+    world = asked_for()
+    settled(world, NEWEST)
+    settled(edited(world, version=NEW, **BORNE[name]), NEWEST)
+    assert status(world)["phase"] == "Running"
+    assert events(world) == []
+    service = Key("v1", "Service", "search", "logs")
+    world.delete(Delete(service, "", ""))
+    settled(world, NEWEST)
+    assert world.get(service) is not None
+
+
+def test_a_version_that_is_none_is_refused_alone() -> None:
+    """All else is looked after."""
+    world = asked_for()
+    settled(world, NEWEST)
+    edited(world, version="3", pools=[{**DATA, "replicas": 3}, MANAGERS])
+    worked(world, NEWEST, ticks=20)
+    assert [reason for reason, _ in events(world)] == ["UnparsableVersion"]
+    assert status(world)["ready"] == "6/6"
+
+
+@cache
+def _halfway() -> World:
+    world = asked_for(DATA, MANAGERS, upgrade={"rollback": "Automatic", "healthDeadlineSeconds": 60})
+    settled(world, NEWEST)
+    settled(with_index(world), NEWEST)
+    edited(world, version=NEW)
+    return worked_until(world, NEWEST, lambda world: "data-0" not in versions(world))
+
+
+def halfway(**edit: Any) -> World:
+    """The first node is away, allocation is held, and somebody writes nonsense."""
+    world = edited(copied(_halfway()), **edit)
+    assert world.state.engine.allocation is not None
+    return world
+
+
+@pytest.mark.parametrize("flaw", [name for name in FLAWS if "upgrade" not in FLAWS[name][0]])
+def test_an_upgrade_under_way_goes_to_its_end_and_the_spec_is_refused_at_once(flaw: str) -> None:
+    """Half of one would hold the lock for ever, and what was set in the engine with it (L4, I9)."""
+    world = halfway(**FLAWS[flaw][0])
+    worked(world, NEWEST, ticks=1)
+    assert [reason for reason, _ in events(world)] == ["SpecNotReadable"]
+    assert status(world)["phase"] == "Upgrading"
+    worked(world, NEWEST, ticks=100)
+    assert set(versions(world).values()) == {NEW}
+    assert len(versions(world)) == 5
+    assert world.state.engine.allocation is None
+    assert status(world)["phase"] == "Refused"
+    assert [reason for reason, _ in events(world)] == ["SpecNotReadable"]
+    settled(edited(world, version=NEW, pools=[DATA, MANAGERS], dashboards=None, security=None), NEWEST)
+    assert status(world)["phase"] == "Running"
+
+
+def test_one_that_fails_meanwhile_turns_back() -> None:
+    world = with_faults(halfway(pools=[]), v3_4_0=Fault.NEVER_READY)
+    worked(world, NEWEST, ticks=200)
+    assert set(versions(world).values()) == {OLD}
+    assert status(world)["phase"] == "Refused"
+
+
+@pytest.mark.parametrize("policy", [{"paused": True}, {"rollback": "Sometimes"}], ids=["paused", "unknown"])
+def test_one_that_is_paused_or_may_be_stays_where_it_is(policy: dict[str, Any]) -> None:
+    """Of a policy that cannot be read nobody knows whether it pauses; what was set is taken back."""
+    world = halfway(pools=[], upgrade=policy)
+    worked(world, NEWEST, ticks=30)
+    assert sorted(versions(world).values()) == [OLD, OLD, OLD, OLD, NEW]
+    assert world.state.engine.allocation is None
+    assert condition(world, "VersionIsAccepted").startswith("False SpecNotReadable")
+
+
+def test_in_no_moment_of_an_upgrade_does_nonsense_keep_it_from_its_end() -> None:
+    world = asked_for(DATA, MANAGERS)
+    settled(world, NEWEST)
+    moments = [
+        copied(each) for each in unfolding(edited(world, version=NEW)) if "upgrade/lock" in ledger(each)
+    ]
+    for moment in moments[:: len(moments) // 12]:
+        worked(edited(moment, pools=[]), NEWEST, ticks=100)
+        assert set(versions(moment).values()) == {NEW}
+        assert not {"upgrade", "upgrade/lock"} & ledger(moment).keys()
+
+
+def ledger(world: World) -> dict[str, str]:
+    found: dict[str, str] = status(world).get("ledger") or {}
+    return found

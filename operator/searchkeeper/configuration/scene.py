@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["Scene"]
+__all__ = ["UNREADABLE", "Scene"]
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
 from searchkeeper.configuration import names
 from searchkeeper.configuration.deployed import Deployed
@@ -25,6 +25,9 @@ from searchkeeper.upgrade.mending import awaits_cure, is_none_of_ours, survivors
 from searchkeeper.upgrade.order import pools_in_order
 from searchkeeper.versions import Refusal, parse, refusal
 from searchkeeper.writes import Key, Manifest
+
+# The reason of whatever refuses a spec as a whole.
+UNREADABLE: Final = "SpecNotReadable"
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,9 @@ class Scene:
 
         An upgrade would wait for them for ever, and whoever gives them up would wait for its end.
         """
-        if self.journal.lock is None or all(pod.is_ready for pod in self.seen.pods):
+        if self.journal.lock is None or self.seen.cluster.flaw is not None:
+            return None
+        if all(pod.is_ready for pod in self.seen.pods):
             return None
         written = cluster_spec(json.loads(self.seen.cluster.written))
         asked = {pool.name: pool.replicas for pool in written.pools}
@@ -141,8 +146,10 @@ class Scene:
 
     @cached_property
     def refusal(self) -> Refusal | None:
-        """Why the wanted engine version is not brought about, if it is not."""
+        """Why the wanted engine version is not brought about, if it is not; or nothing that is written."""
         cluster, under_way = self.seen.cluster, self.journal.under_way
+        if cluster.flaw is not None:
+            return Refusal(UNREADABLE, cluster.flaw)
         running = self._newest_running if under_way is None else under_way[0]
         return refusal(running, cluster.spec.version, self.seen.release) or self._without_memory(running)
 

@@ -11,6 +11,7 @@ __all__ = [
     "pools_json",
     "records",
     "security_spec",
+    "upgrade_policy",
 ]
 
 import json
@@ -23,6 +24,8 @@ from searchkeeper.kernel import Condition, Ledger, Records, Status
 from searchkeeper.kernel.ledger import Entry
 from searchkeeper.remembering import of_the_same
 from searchkeeper.resources.specs import (
+    LEAST_BATCH,
+    LEAST_DEADLINE,
     ClusterSpec,
     Dashboards,
     PoolSpec,
@@ -37,21 +40,26 @@ from searchkeeper.resources.specs import (
 def cluster_spec(raw: Mapping[str, Any]) -> ClusterSpec:
     """The spec of a SearchCluster, with the defaults that its schema has."""
     return ClusterSpec(
-        version=str(raw.get("version", "")),
-        pools=tuple(pool_spec(each["name"], each) for each in raw.get("pools", ())),
-        dashboards=_dashboards(raw.get("dashboards") or {}),
-        upgrade=_policy(raw.get("upgrade") or {}),
+        version=str(raw.get("version") or ""),
+        pools=tuple(pool_spec(each["name"], each) for each in raw.get("pools") or ()),
+        dashboards=_dashboards(_given(raw.get("dashboards"))),
+        upgrade=upgrade_policy(raw),
         security=security_spec(raw),
     )
 
 
+def _given(raw: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """What is null counts as absent, as it does for an API server."""
+    return {name: each for name, each in (raw or {}).items() if each is not None}
+
+
 def pool_spec(name: str, raw: Mapping[str, Any]) -> PoolSpec:
     """A pool as a SearchCluster or a SearchPool has it."""
-    storage, plain = raw.get("storage") or {}, Storage()
+    storage, plain = _given(raw.get("storage")), Storage()
     return PoolSpec(
         name,
-        frozenset(raw.get("roles", ())),
-        int(raw.get("replicas", 0)),
+        frozenset(raw.get("roles") or ()),
+        int(raw.get("replicas") or 0),
         Storage(
             str(storage.get("size", plain.size)),
             storage.get("storageClass"),
@@ -81,11 +89,12 @@ def _dashboards(raw: Mapping[str, Any]) -> Dashboards:
     return Dashboards(bool(raw.get("enabled", False)), int(raw.get("replicas", 1)))
 
 
-def _policy(raw: Mapping[str, Any]) -> UpgradePolicy:
-    plain = UpgradePolicy()
+def upgrade_policy(spec: Mapping[str, Any]) -> UpgradePolicy:
+    """Of a spec only this: how an upgrade under way goes on, whatever else is wrong."""
+    raw, plain = _given(spec.get("upgrade")), UpgradePolicy()
     return UpgradePolicy(
-        max_batch=int(raw.get("maxBatch", plain.max_batch)),
-        health_deadline=int(raw.get("healthDeadlineSeconds", plain.health_deadline)),
+        max_batch=max(int(raw.get("maxBatch", plain.max_batch)), LEAST_BATCH),
+        health_deadline=max(int(raw.get("healthDeadlineSeconds", plain.health_deadline)), LEAST_DEADLINE),
         paused=bool(raw.get("paused", plain.paused)),
         rollback=Rollback(raw.get("rollback", plain.rollback)),
         accept_single_copy_loss=bool(raw.get("acceptSingleCopyLoss", plain.accept_single_copy_loss)),

@@ -1,11 +1,12 @@
 """What an API server refuses of our resources, in words: the schemas of the definitions, and their rules.
 
-Those about changes are an API server's alone: it knows what was there before.
+Those about changes are an API server's alone: it knows what was there before. What an older definition has
+let in is refused by the operator in the same words, but for what harms nobody.
 """
 
 from __future__ import annotations
 
-__all__ = ["RULES", "objections", "spec_in"]
+__all__ = ["RULES", "flaws", "objections", "spec_in"]
 
 import re
 from collections import Counter
@@ -15,6 +16,7 @@ from typing import Any, Final
 
 from searchkeeper.resources.codec import cluster_spec
 from searchkeeper.resources.definitions import (
+    CLUSTERS,
     FITTING_NAMES,
     OTHERS_SECRETS,
     SERVICE_NAME,
@@ -30,6 +32,7 @@ _TYPES: Final[Mapping[str, tuple[type | tuple[type, ...], str]]] = {
     "integer": (int, "a whole number"),
     "boolean": (bool, "true or false"),
 }
+_OPEN: Final = "x-kubernetes-preserve-unknown-fields"
 # A label has to hold both names, and a hash after them.
 _NAMES: Final = 51
 
@@ -59,6 +62,30 @@ RULES: Final[Mapping[Rule, Callable[[Any], bool]]] = {
     FITTING_NAMES: _has_fitting_names,
     OTHERS_SECRETS: _has_others_secrets,
 }
+# What harms nobody who runs with it: other limits than those of the definitions, None for no limit at all.
+_BORNE: Final[Mapping[str, Mapping[str, Any]]] = {
+    # A version that is none is refused as a version, and all else is looked after.
+    "spec": {"required": ["pools"]},
+    "spec.pools": {"maxItems": None},
+    # What counts are both names together.
+    "spec.pools[].name": {"maxLength": None},
+    # Twice is once.
+    "spec.pools[].roles": {"maxItems": None, "x-kubernetes-list-type": None},
+    "spec.pools[].replicas": {"maximum": None},
+    # Whatever Kubernetes takes for a size: nodes keep what they were made with, and nobody could edit it.
+    "spec.pools[].storage.size": {
+        "maxLength": None,
+        "pattern": r"^(?=.*[1-9])\d*\.?\d*([KMGTPE]i|[mkMGTPE]|[eE]\d+)?$",
+    },
+    "spec.dashboards.replicas": {"maximum": None},
+    # Less than the least counts as the least.
+    "spec.upgrade.maxBatch": {"minimum": None},
+    "spec.upgrade.healthDeadlineSeconds": {"minimum": None},
+}
+# Not for the operator to judge: what it has said itself.
+_UNASKED: Final = ("spec.version", "status")
+# Of rules those that name a Secret of the operator's own, which is never taken for the user's.
+_BORNE_RULES: Final = (OTHERS_SECRETS.holds,)
 _BY_TEXT: Final = {rule.holds: holds for rule, holds in RULES.items()}
 
 
@@ -73,16 +100,43 @@ def objections(manifest: Mapping[str, Any]) -> list[str]:
     return [*_misshapen(schema, manifest, "")] or [*_broken(schema, manifest, "")]
 
 
-def spec_in(manifest: Mapping[str, Any]) -> tuple[ClusterSpec, str | None]:
-    """Of a SearchCluster; and what is wrong with it where it cannot be read at all, which leaves it empty.
+def flaws(manifest: Mapping[str, Any]) -> list[str]:
+    """What is wrong with a SearchCluster's spec, and no operator could follow.
 
-    What can be read is, though today's definition would refuse it: nobody has to edit what works.
+    Where today's definition would refuse what harms nobody, nobody has to edit what works.
     """
-    try:
-        return cluster_spec(manifest["spec"]), None
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        wrong = "; ".join(objections(manifest)) or str(error)
-        return ClusterSpec("", ()), f"the spec cannot be read: {wrong}"
+    schema = _followed()
+    return [*_misshapen(schema, manifest, "")] or [*_broken(schema, manifest, "")]
+
+
+def spec_in(manifest: Mapping[str, Any]) -> tuple[ClusterSpec, str | None]:
+    """Of a SearchCluster; and what is wrong with it where nobody could follow it, which leaves it empty."""
+    wrong = "; ".join(flaws(manifest))
+    if wrong:
+        return ClusterSpec("", ()), f"the spec cannot be followed: {wrong}"
+    return cluster_spec(manifest["spec"]), None
+
+
+@lru_cache(maxsize=1)
+def _followed() -> Schema:
+    """The schema of a SearchCluster without what harms nobody."""
+    [version] = definitions()[CLUSTERS.plural]["spec"]["versions"]
+    return _without_borne(version["schema"]["openAPIV3Schema"], "")
+
+
+def _without_borne(schema: Schema, path: str) -> Schema:
+    """What nobody has declared is borne, too: an API server drops it."""
+    made = {**schema, _OPEN: True, **_BORNE.get(path, {})}
+    if "properties" in schema:
+        inner = {name: (each, _inside(path, name)) for name, each in schema["properties"].items()}
+        made["properties"] = {
+            name: _without_borne(*each) for name, each in inner.items() if each[1] not in _UNASKED
+        }
+    if "items" in schema:
+        made["items"] = _without_borne(schema["items"], f"{path}[]")
+    rules = [each for each in schema.get("x-kubernetes-validations", ()) if each["rule"] not in _BORNE_RULES]
+    made["x-kubernetes-validations"] = rules
+    return {name: each for name, each in made.items() if each is not None}
 
 
 @lru_cache(maxsize=1)
@@ -118,7 +172,7 @@ def _misshapen_object(schema: Schema, thing: Mapping[str, Any], path: str) -> It
         inner = schema.get("properties", {}).get(name, schema.get("additionalProperties"))
         if inner is not None:
             yield from _misshapen(inner, each, _inside(path, name))
-        elif "properties" in schema and path.startswith("spec"):
+        elif "properties" in schema and path.startswith("spec") and not schema.get(_OPEN):
             yield f"{_inside(path, name)}: there is no such field"
 
 

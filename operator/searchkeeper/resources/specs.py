@@ -4,6 +4,8 @@ from __future__ import annotations
 
 __all__ = [
     "HAS_VOTERS",
+    "LEAST_BATCH",
+    "LEAST_DEADLINE",
     "ROLES",
     "ClusterSpec",
     "Dashboards",
@@ -22,6 +24,10 @@ from typing import Annotated, Final
 from searchkeeper.resources.schema import Facts, Rule
 
 ROLES: Final = ("cluster_manager", "data", "ingest", "ml", "coordinating")
+
+# Less makes no sense, and counts as much as this.
+LEAST_BATCH: Final = 1
+LEAST_DEADLINE: Final = 30
 
 _VERSION: Final = r"^\d+\.\d+\.\d+$"
 # Of another object that the spec refers to: without a slash in it, which would lead elsewhere.
@@ -118,13 +124,15 @@ class Dashboards:
 class UpgradePolicy:
     """How an upgrade goes about it."""
 
-    max_batch: Annotated[int, Facts("The most nodes without a vote that restart together.", minimum=1)] = 1
+    max_batch: Annotated[
+        int, Facts("The most nodes without a vote that restart together.", minimum=LEAST_BATCH)
+    ] = 1
     health_deadline: Annotated[
         int,
         Facts(
             "How long one step may wait for health before it counts as failed.",
             name="healthDeadlineSeconds",
-            minimum=30,
+            minimum=LEAST_DEADLINE,
         ),
     ] = 900
     paused: Annotated[bool, Facts("Start no further step.")] = False
