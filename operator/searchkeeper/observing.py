@@ -181,10 +181,34 @@ def _pools(cluster: ClusterView, objects: Mapping[Key, Manifest]) -> Iterator[Po
 
 
 def _existing(cluster: ClusterView, objects: Mapping[Key, Manifest]) -> Iterator[PoolSpec]:
-    prefix = names.pool_name(cluster.key.name, "")
+    """Those of which anything is left: whoever deletes a SearchPool takes neither its nodes nor their shards.
+
+    What a SearchPool says counts most, then the template of a StatefulSet, then pods.
+    """
+    prefix, found = names.pool_name(cluster.key.name, ""), dict[str, PoolSpec]()
     for key in sorted(objects):
+        name, each = key.name.removeprefix(prefix), objects[key]
         if key.kind == "SearchPool":
-            yield pool_spec(key.name.removeprefix(prefix), objects[key]["spec"])
+            found[name] = pool_spec(name, each["spec"])
+        elif key.kind == "StatefulSet":
+            found.setdefault(name, _kept(name, each["spec"]["template"]))
+        elif key.kind == "Pod" and (pool := _pool_of(key.name, prefix, each)) is not None:
+            found.setdefault(pool, _kept(pool, each))
+    return (found[name] for name in sorted(found))
+
+
+def _pool_of(pod: str, prefix: str, found: Manifest) -> str | None:
+    """By its label, where its name is made of that: somebody's copy of a pod has another one."""
+    labels = found["metadata"].get("labels") or {}
+    pools = (labels.get(names.pool_label(scheme)) for scheme in _LABEL_SCHEMES)
+    return next((pool for pool in pools if pool and _ordinal(pod, prefix + pool) is not None), None)
+
+
+def _kept(name: str, pod: Manifest) -> PoolSpec:
+    """A pool as its nodes are made, where nothing else tells. What they claim is not in their template."""
+    roles = _roles(pod) or frozenset({"coordinating"})
+    claims = (each.get("persistentVolumeClaim") for each in pod["spec"].get("volumes") or ())
+    return PoolSpec(name, roles, 0, Storage(ephemeral=not any(claims)))
 
 
 def _pool(

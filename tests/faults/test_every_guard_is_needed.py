@@ -678,6 +678,12 @@ TABLE = (
         ([operators_at_work.pool("managers", 3, "cluster_manager")],),
     ),
     Guard(
+        "nobody is forgotten with a SearchPool",
+        gone(observing, "_pool_of"),
+        SCALING + "test_whoever_deletes_what_leaves_by_hand_makes_nobody_forget_its_nodes",
+        (("SearchPool", "StatefulSet"),),
+    ),
+    Guard(
         "patterns exclude as names do",
         lambda patch: patch.setattr(EngineView, "excludes", lambda view, name: name in view.excluded),
         DRAINING + "test_a_last_copy_that_nobody_may_take_is_named_with_a_way_out",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 
 from operators_at_work import (
+    CLUSTER,
     CutOff,
     annotated,
     asked_for,
@@ -25,6 +27,7 @@ from searchkeeper.embedded.world import World
 from searchkeeper.engine.calls import Exclude, ExcludeFromVoting, SetAllocation
 from searchkeeper.engine.embedded import created
 from searchkeeper.engine.view import Allocation, Color
+from searchkeeper.kube import KubeError
 from searchkeeper.writes import Delete, Key, Patch
 from tales import (
     Silent,
@@ -285,12 +288,10 @@ def test_a_node_that_leaves_a_pool_without_data_any_more_is_emptied_too() -> Non
     assert not copies(world, "data-1")
 
 
-def test_the_last_manager_has_nobody_to_leave_the_cluster_to() -> None:
+def test_no_manager_leaves_where_there_is_nobody_to_leave_the_cluster_to() -> None:
     world = edited(running(), pools=[pool("data", 2, "data"), pool("managers", 0, "cluster_manager")])
     at_work(world, ticks=30)
-    assert condition(world, "NodesHaveLeft") == (
-        "False LastManager: logs-managers-2 has no manager to leave the cluster to"
-    )
+    assert status(world)["phase"] == "Refused"
     assert len(names(world, "managers")) == 3
 
 
@@ -346,6 +347,37 @@ def test_a_stateful_set_shrinks_only_when_whoever_goes_has_nothing() -> None:
     world.patch(Patch(child, {"spec": {"replicas": 1}}, ""))
     at_work(world, ticks=20)
     assert not away(world, {"data-0", "data-1"})
+
+
+def removing() -> World:
+    """Two pools of data nodes, of which the second, with its shards, is not wanted any more."""
+    world = running(*data(2), pool("cold", 2, "data"))
+    with_index(with_index(world, "films"), "songs")
+    assert copies(world, "cold-0") + copies(world, "cold-1")
+    return edited(world, pools=data(2))
+
+
+def taken(world: World, *kinds: str) -> World:
+    """Somebody deletes what there is of the pool that leaves, but for its pods."""
+    for kind in kinds:
+        api = CLUSTER.api if kind == "SearchPool" else "apps/v1"
+        with suppress(KubeError):
+            world.delete(Delete(Key(api, kind, "search", "logs-cold"), "", "", orphan=True))
+    return world
+
+
+@pytest.mark.parametrize("kinds", [("SearchPool",), ("SearchPool", "StatefulSet")], ids=len)
+def test_whoever_deletes_what_leaves_by_hand_makes_nobody_forget_its_nodes(kinds: tuple[str, ...]) -> None:
+    """I7: they are emptied first, one by one, and nothing stays of the pool, nor in the engine."""
+    for moment in [copied(each) for each in unfolding(removing()) if names(each, "cold")][::4]:
+        for each in unfolding(taken(moment, *kinds)):
+            held = {copy.id for copy in each.state.engine.copies if copy.node is not None}
+            assert held == {copy.id for copy in each.state.engine.copies}
+            assert {n for n in ("cold-0", "cold-1") if copies(each, n)} <= set(names(each, "cold"))
+        moment.tick()
+        assert not [key for key in moment.state.cluster.objects if key.name.startswith("logs-cold")]
+        assert not moment.state.engine.excluded
+        assert not status(moment)["ledger"]
 
 
 def test_an_upgrade_and_fewer_nodes_in_one_edit_come_one_after_the_other() -> None:

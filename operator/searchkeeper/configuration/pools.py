@@ -63,11 +63,21 @@ def pools_exist(scene: Scene) -> Answer:
 
 
 def _allotted(scene: Scene, pool: PoolView) -> PoolSpec:
-    """Nobody sees those off who are down for good, once nobody expects them back."""
-    left = survivors(scene.seen, pool, pool.allotted or 0, pool.replicas)
+    """Nobody sees those off who are down for good, once nobody expects them back.
+
+    Where somebody has deleted the SearchPool, its nodes have what they had: they leave as any others do.
+    """
+    had = _standing(pool) if pool.allotted is None else pool.allotted
+    left = survivors(scene.seen, pool, had, pool.replicas)
     expected = {pod.name for pod in pool.departing if pod.ordinal >= left} & scene.journal.away.keys()
-    count = (pool.allotted or 0) if expected else left
+    count = had if expected else left
     return replace(pool.spec, replicas=max(pool.replicas, count))
+
+
+def _standing(pool: PoolView) -> int:
+    """How many nodes there are, or are about to be, whatever a SearchPool allots."""
+    asked = 0 if pool.stateful_set is None else pool.stateful_set.replicas
+    return max([asked, *(pod.ordinal + 1 for pod in pool.pods)])
 
 
 def _permitted(scene: Scene, pool: PoolView) -> str:
