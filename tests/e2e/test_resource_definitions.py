@@ -4,72 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import deepcopy
-from functools import partial
-from http import HTTPStatus
 from typing import Any
 
 import pytest
-import yaml
 
-from commandline import ROOT
+from e2e.own_definitions import CRDS, SAMPLES, group, served
 from e2e.stand.api import Api, Object, RefusedError, conditions
 from e2e.stand.control_plane import ControlPlane
-from e2e.stand.waiting import until
 from searchkeeper.resources.definitions import CLUSTERS, POOLS, definitions
 
-GROUP = "/apis/search.everpath.dev/v1alpha1/namespaces/definitions"
-CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-SAMPLES = [
-    document
-    for file in sorted((ROOT / "operator/config/samples").glob("*.yaml"))
-    for document in yaml.safe_load_all(file.read_text(encoding="utf-8"))
-]
+GROUP = group("definitions")
 MANAGERS = {"name": "managers", "roles": ["cluster_manager"], "replicas": 3}
 DATA = {"name": "data", "roles": ["data"], "replicas": 2, "storage": {"size": "5Gi"}}
 
 
 @pytest.fixture(scope="module")
 def api(plane: ControlPlane) -> Iterator[Api]:
-    """With our definitions, unless a release of the operator has brought them already."""
-    own = plane.api.another()
-    own.create("/api/v1/namespaces", {"metadata": {"name": "definitions"}})
-    for plural, definition in definitions().items():
-        try:
-            own.create(CRDS, marked(definition))
-        except RefusedError as refused:
-            if refused.reason != "AlreadyExists":
-                raise
-            own.merge(f"{CRDS}/{plural}.search.everpath.dev", marked(definition))
-        until(f"{plural} with a mark are served", partial(is_marked, own, plural))
-        own.merge(f"{CRDS}/{plural}.search.everpath.dev", definition)
-        until(f"{plural} without one are served", partial(is_plain, own, plural))
-    yield own
-    own.delete("/api/v1/namespaces/definitions")
-    own.close()
-
-
-def marked(definition: Object) -> Object:
-    """One that shows in every object that it is in force: the server takes its time with a new one."""
-    made = deepcopy(definition)
-    for version in made["spec"]["versions"]:
-        version["schema"]["openAPIV3Schema"]["properties"]["mark"] = {"type": "string", "default": "here"}
-    return made
-
-
-def is_marked(api: Api, plural: str) -> bool | None:
-    """Whether an object would be marked if it were made now; None where none can be made yet."""
-    sample = next(deepcopy(each) for each in SAMPLES if f"{each['kind'].lower()}s" == plural)
-    sample["metadata"]["name"] = "tried"
-    try:
-        return "mark" in api.create(f"{GROUP}/{plural}?dryRun=All", sample)
-    except RefusedError as refused:
-        if refused.code in (HTTPStatus.NOT_FOUND, HTTPStatus.UNPROCESSABLE_ENTITY):
-            return None
-        raise
-
-
-def is_plain(api: Api, plural: str) -> bool:
-    return is_marked(api, plural) is False
+    with served(plane, "definitions") as own:
+        yield own
 
 
 def cluster(name: str = "logs", **spec: Any) -> Object:

@@ -38,6 +38,8 @@ def pool(**changes: Any) -> dict[str, Any]:
         (cluster(version=None), "spec.version: is missing"),
         (cluster(version=3), "spec.version: must be text, and is 3"),
         (cluster(version="3.x"), r"spec.version: 3.x does not match ^\d+\.\d+\.\d+$"),
+        (cluster(version="2.19.4\n"), "spec.version: 2.19.4\n does not match ^\\d+\\.\\d+\\.\\d+$"),
+        (cluster(version="2.19.٤"), r"spec.version: 2.19.٤ does not match ^\d+\.\d+\.\d+$"),
         (cluster(pools="x"), "spec.pools: must be a list, and is x"),
         (cluster(pools={}), "spec.pools: must be a list, and is a mapping"),
         (cluster(pools=[]), "spec.pools: has 0 items, and must have 1 at least"),
@@ -57,6 +59,8 @@ def pool(**changes: Any) -> dict[str, Any]:
             "spec.pools[1].storage.storageClass: empty text has 0 characters, which is too few",
         ),
         (pool(storag={}), "spec.pools[1].storag: there is no such field"),
+        (pool(storag=None), "spec.pools[1].storag: there is no such field"),
+        (cluster(upgrade={"maxBatch": 2**31}), "spec.upgrade.maxBatch: 2147483648 is more than 2147483647"),
         (cluster(upgrade={"paused": "yes"}), "spec.upgrade.paused: must be true or false, and is yes"),
         (cluster(pools=[{**MANAGERS, "replicas": 0}]), f"spec.pools: {HAS_VOTERS.message}"),
         (cluster("1st"), SERVICE_NAME.message),
@@ -71,6 +75,11 @@ def test_what_is_wrong_is_said_with_its_place(manifest: Mapping[str, Any], objec
 
 def test_what_is_not_set_counts_as_absent() -> None:
     assert objections(cluster(dashboards=None, security=None)) == []
+
+
+def test_a_whole_number_may_be_written_with_a_point() -> None:
+    assert objections(pool(replicas=2.0)) == []
+    assert objections(pool(replicas=2.5)) != []
 
 
 def test_names_that_just_fit_are_taken() -> None:

@@ -32,6 +32,7 @@ _TYPES: Final[Mapping[str, tuple[type | tuple[type, ...], str]]] = {
     "integer": (int, "a whole number"),
     "boolean": (bool, "true or false"),
 }
+_WIDTHS: Final = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 _OPEN: Final = "x-kubernetes-preserve-unknown-fields"
 # A label has to hold both names, and a hash after them.
 _NAMES: Final = 51
@@ -152,6 +153,9 @@ def _schemas() -> Mapping[tuple[str, str], Schema]:
 
 def _misshapen(schema: Schema, thing: Any, path: str) -> Iterator[str]:
     expected, name = _TYPES[schema["type"]]
+    if schema["type"] == "integer" and isinstance(thing, float) and thing.is_integer():
+        # To an API server 2.0 is a whole number.
+        thing = int(thing)
     if not isinstance(thing, expected) or (isinstance(thing, bool) and schema["type"] != "boolean"):
         yield f"{path}: must be {name}, and is {_shown(thing)}"
     elif isinstance(thing, Mapping):
@@ -163,15 +167,14 @@ def _misshapen(schema: Schema, thing: Any, path: str) -> Iterator[str]:
 
 
 def _misshapen_object(schema: Schema, thing: Mapping[str, Any], path: str) -> Iterator[str]:
-    """What is null counts as absent, as it does for an API server."""
-    there = {name: each for name, each in thing.items() if each is not None}
+    """What is null counts as absent, as it does for an API server, but for a field that nobody knows."""
     for name in schema.get("required", ()):
-        if name not in there:
+        if thing.get(name) is None:
             yield f"{_inside(path, name)}: is missing"
-    for name, each in there.items():
+    for name, each in thing.items():
         inner = schema.get("properties", {}).get(name, schema.get("additionalProperties"))
         if inner is not None:
-            yield from _misshapen(inner, each, _inside(path, name))
+            yield from _misshapen(inner, each, _inside(path, name)) if each is not None else ()
         elif "properties" in schema and path.startswith("spec") and not schema.get(_OPEN):
             yield f"{_inside(path, name)}: there is no such field"
 
@@ -202,15 +205,22 @@ def _out_of_bounds(schema: Schema, thing: Any) -> Iterator[str]:
     if thing not in schema.get("enum", [thing]):
         yield f"is none of {', '.join(schema['enum'])}"
     if isinstance(thing, int):
-        if thing < schema.get("minimum", thing):
-            yield f"is less than {schema['minimum']}"
-        if thing > schema.get("maximum", thing):
-            yield f"is more than {schema['maximum']}"
+        least, most = _WIDTHS.get(schema.get("format", ""), (thing, thing))
+        least, most = schema.get("minimum", least), schema.get("maximum", most)
+        if thing < least:
+            yield f"is less than {least}"
+        if thing > most:
+            yield f"is more than {most}"
         return
     if not schema.get("minLength", 0) <= len(thing) <= schema.get("maxLength", len(thing)):
         yield f"has {len(thing)} characters, which is too {'few' if not thing else 'many'}"
-    if not re.search(schema.get("pattern", ""), thing):
+    if not _matches(schema.get("pattern", ""), thing):
         yield f"does not match {schema['pattern']}"
+
+
+def _matches(pattern: str, text: str) -> bool:
+    """As Go has it: `$` is the end itself, not a line's, and digits are ten."""
+    return re.search(pattern.replace("$", r"\Z"), text, re.ASCII) is not None
 
 
 def _broken(schema: Schema, thing: Any, path: str) -> Iterator[str]:
