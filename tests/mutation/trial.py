@@ -16,9 +16,10 @@ import resource
 import signal
 import sys
 import tempfile
+import time
 import traceback
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -74,11 +75,13 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Baseline:
-    """What the tests do where nothing is mutated: the lines each reaches, and the seconds each takes."""
+    """What the tests do where nothing is mutated: the lines each reaches, and the seconds they take."""
 
     lines: Mapping[str, frozenset[tuple[str, int]]]
     imported: frozenset[tuple[str, int]]
-    seconds: Mapping[str, float]
+    #: By file: what all its tests take, and what the slowest of them does.
+    costs: Mapping[str, float]
+    slowest: Mapping[str, float]
 
     def tests_of(self, mutant: Mutant, file: str) -> frozenset[str]:
         """Tests that could notice a mutant; what runs at import, all of them might."""
@@ -86,10 +89,6 @@ class Baseline:
         if mutant.runs_at_import or not spots.isdisjoint(self.imported):
             return frozenset(self.lines)
         return frozenset(test for test, reached in self.lines.items() if not spots.isdisjoint(reached))
-
-    def cost(self, file: str) -> float:
-        """What all tests of a file take."""
-        return sum(seconds for test, seconds in self.seconds.items() if _file(test) == file)
 
 
 def _file(test: str) -> str:
@@ -130,13 +129,11 @@ class _Chosen:
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         chosen = [item for item in items if item.nodeid in self.tests]
-        items[:] = sorted(chosen, key=lambda item: self.known.cost(_file(item.nodeid)))
+        items[:] = sorted(chosen, key=lambda item: self.known.costs[_file(item.nodeid)])
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         # Any test of a file may be the first, and do what the file's fixtures do for all.
-        file = _file(item.nodeid)
-        slowest = max(s for test, s in self.known.seconds.items() if _file(test) == file)
-        signal.setitimer(signal.ITIMER_VIRTUAL, 2 + 10 * slowest)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 2 + 10 * self.known.slowest[_file(item.nodeid)])
 
 
 class _Watch:
@@ -148,7 +145,7 @@ class _Watch:
         self.imported: set[tuple[str, int]] = set()
         self.reached: dict[str, set[tuple[str, int]]] = defaultdict(set)
         self.shared: dict[str, set[tuple[str, int]]] = defaultdict(set)
-        self.seconds: dict[str, float] = defaultdict(float)
+        self.seconds: dict[str, float] = {}
         self.failed: list[str] = []
 
     @contextmanager
@@ -172,6 +169,14 @@ class _Watch:
             for module in self.modules:
                 import_module(module)
 
+    # In processor time, as the limits are: how busy the machine was decides nothing.
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        begun = time.process_time()
+        answer = yield
+        self.seconds[item.nodeid] = time.process_time() - begun
+        return answer
+
     # What a fixture of a whole file does is done in the name of its first test, for all of them.
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
@@ -184,7 +189,6 @@ class _Watch:
             yield
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.seconds[report.nodeid] += report.duration
         if report.failed:
             self.failed.append(report.nodeid)
 
@@ -211,7 +215,11 @@ def baseline(tests: tuple[str, ...], modules: Mapping[str, str]) -> Baseline:
     if status:
         sys.exit(f"the tests must pass before mutants are tried: {', '.join(found['failed'])}")
     lines = {test: _spots(reached) for test, reached in found["lines"].items()}
-    return Baseline(lines, _spots(found["imported"]), found["seconds"])
+    by_file: dict[str, list[float]] = defaultdict(list)
+    for test, seconds in found["seconds"].items():
+        by_file[_file(test)].append(seconds)
+    costs, slowest = ({file: of(taken) for file, taken in by_file.items()} for of in (sum, max))
+    return Baseline(lines, _spots(found["imported"]), costs, slowest)
 
 
 def _spots(pairs: list[tuple[str, int]]) -> frozenset[tuple[str, int]]:
@@ -225,7 +233,7 @@ def start(mutant: Mutant, file: Path, tests: frozenset[str], known: Baseline) ->
         signal.setitimer(signal.ITIMER_VIRTUAL, _START)
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
         sys.meta_path.insert(0, _StandIn(name_of(mutant.module), file, mutant.tree))
-        files = sorted({_file(test) for test in tests}, key=known.cost)
+        files = sorted({_file(test) for test in tests}, key=known.costs.__getitem__)
         return pytest.main([*_PYTEST, *files], plugins=[_Chosen(tests, known)])
 
     return _forked(work)
