@@ -26,12 +26,12 @@ from typing import Final
 sys.path[:0] = [str(Path(__file__).resolve().parents[2] / folder) for folder in ("tools", "tests")]
 
 from mutation import equivalents  # noqa: E402
+from mutation.baseline import baseline  # noqa: E402
 from mutation.mutants import Mutant  # noqa: E402
 from mutation.targets import ALL, GROUPS, ROOT, mutants_of, name_of, path_of  # noqa: E402
-from mutation.trial import Baseline, Verdict, baseline, start, verdict  # noqa: E402
+from mutation.trial import Verdict, tried  # noqa: E402
 
 _LAST: Final = ROOT / ".cache" / "mutation.json"
-_JOBS: Final = 2
 
 
 @dataclass(slots=True)
@@ -54,27 +54,6 @@ class Row:
             f"| {self.module} | {tried + self.equivalent} | {self.killed} | {len(self.survivors)} "
             f"| {self.equivalent} | {score} |"
         )
-
-
-def tried(module: str, chosen: list[Mutant], known: Baseline) -> Iterator[tuple[Mutant, Verdict]]:
-    """Each mutant with what became of it, as they end."""
-    running: dict[int, Mutant] = {}
-    file = path_of(module)
-    for mutant in chosen:
-        tests = known.tests_of(mutant, str(file))
-        if not tests:
-            yield mutant, Verdict.UNREACHED
-            continue
-        if len(running) == _JOBS:
-            yield _ended(running)
-        running[start(mutant, file, tests, known)] = mutant
-    while running:
-        yield _ended(running)
-
-
-def _ended(running: dict[int, Mutant]) -> tuple[Mutant, Verdict]:
-    child, status = os.wait()
-    return running.pop(child), verdict(status)
 
 
 def _chosen(options: argparse.Namespace, module: str) -> list[Mutant]:
@@ -102,7 +81,7 @@ def _rows(options: argparse.Namespace) -> Iterator[Row]:
         known = baseline(group.tests, {name_of(module): str(path_of(module)) for module in ALL})
         for module, found in chosen.items():
             row = Row(module, equivalent=sum(m.key in excused for m in found))
-            for mutant, end in tried(module, [m for m in found if m.key not in excused], known):
+            for mutant, end in tried([m for m in found if m.key not in excused], path_of(module), known):
                 row.verdicts[end] += 1
                 if end in (Verdict.SURVIVED, Verdict.UNREACHED):
                     row.survivors.append(mutant)

@@ -1,67 +1,46 @@
-"""One mutant on trial: a forked child in which the module is the mutant, and the tests that reach it.
+"""Mutants on trial: children in which a mutant stands in the module's place, and its tests.
 
-The parent has imported pytest and everything heavy but nothing of everpath, so that a child starts in
-milliseconds and imports the mutant as if it were the module. The limit is on processor time and memory: a
-busy machine convicts nobody, and a mutant that loops for ever does not outlive it.
+Most are tried in children of a process that has imported everything and collected the tests: the mutant's
+code is put into the function that it is a mutant of. For what runs before the first test does, at import or
+while tests are collected, that comes too late: such a mutant is imported as if it were the module, in a child
+of a process that has imported pytest and everything heavy but nothing of everpath.
+
+The limit is on processor time and memory: a busy machine convicts nobody, and a mutant that loops for ever
+does not outlive it.
 """
 
 from __future__ import annotations
 
-__all__ = ["Baseline", "Verdict", "baseline", "start", "verdict"]
+__all__ = ["Verdict", "tried"]
 
 import ast
-import json
+import gc
 import os
 import resource
 import signal
 import sys
-import tempfile
-import time
-import traceback
-from collections import defaultdict
-from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
-from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from importlib.util import spec_from_file_location
 from pathlib import Path
-from types import CodeType, FrameType
+from types import CodeType
 from typing import Any, Final
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
 
+from mutation.baseline import Baseline, file_of
+from mutation.children import BROKEN, PYTEST, forked, in_turn
 from mutation.mutants import Mutant
+from mutation.swapping import Functions
 from mutation.targets import name_of
-
-_PYTEST: Final = (
-    *("-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"),
-    # That an assertion fails is all that is asked: rewriting them would take most of a child's time.
-    "--assert=plain",
-    # Named here, and not loaded by us, for the suite's own configuration is loaded after that.
-    "--hypothesis-profile=mutation",
-    # Real catalogs take minutes; a law that nothing smaller states is not stated.
-    *("-m", "not corpus"),
-)
-#: The same examples in every run, not as many as in the suite, and no time spent on making them smaller.
-settings.register_profile(
-    "mutation",
-    max_examples=40,
-    derandomize=True,
-    database=None,
-    deadline=None,
-    phases=(Phase.explicit, Phase.generate),
-    suppress_health_check=list(HealthCheck),
-)
 
 #: Seconds of processor time for imports and collection, and bytes for all.
 _START: Final = 20
 _MEMORY: Final = 4 * 1024**3
-#: How a child ends that could not even try.
-_BROKEN: Final = 99
+#: How a child ends that would have to import the mutant.
+_NOT_SWAPPED: Final = 98
 
 
 class Verdict(StrEnum):
@@ -73,26 +52,39 @@ class Verdict(StrEnum):
     UNREACHED = "survived: no test reaches it"
 
 
-@dataclass(frozen=True, slots=True)
-class Baseline:
-    """What the tests do where nothing is mutated: the lines each reaches, and the seconds they take."""
+def tried(mutants: Iterable[Mutant], file: Path, known: Baseline) -> Iterator[tuple[Mutant, Verdict]]:
+    """Each mutant of a file with what became of it, as they end."""
+    swapped: list[Mutant] = []
+    imported: list[Mutant] = []
+    for mutant in mutants:
+        if not known.tests_of(mutant, str(file)):
+            yield mutant, Verdict.UNREACHED
+        else:
+            (imported if known.runs_early(mutant, str(file)) else swapped).append(mutant)
+    for mutant, status in _swapped(swapped, file, known):
+        if status is None:
+            imported.append(mutant)
+        else:
+            yield mutant, _verdict(status)
+    for mutant, status in in_turn(imported, lambda each: forked(lambda: _import(each, file, known))):
+        yield mutant, _verdict(status)
 
-    lines: Mapping[str, frozenset[tuple[str, int]]]
-    imported: frozenset[tuple[str, int]]
-    #: By file: what all its tests take, and what the slowest of them does.
-    costs: Mapping[str, float]
-    slowest: Mapping[str, float]
 
-    def tests_of(self, mutant: Mutant, file: str) -> frozenset[str]:
-        """Tests that could notice a mutant; what runs at import, all of them might."""
-        spots = {(file, line) for line in range(mutant.line, mutant.last_line + 1)}
-        if mutant.runs_at_import or not spots.isdisjoint(self.imported):
-            return frozenset(self.lines)
-        return frozenset(test for test, reached in self.lines.items() if not spots.isdisjoint(reached))
+def _import(mutant: Mutant, file: Path, known: Baseline) -> int:
+    """Import a mutant as if it were the module, and run its tests."""
+    signal.setitimer(signal.ITIMER_VIRTUAL, _START)
+    _stand_in(mutant, file)
+    tests = known.tests_of(mutant, str(file))
+    files = sorted({file_of(test) for test in tests}, key=known.costs.__getitem__)
+    return pytest.main([*PYTEST, *files], plugins=[_Chosen(tests, known)])
 
 
-def _file(test: str) -> str:
-    return test.partition("::")[0]
+def _stand_in(mutant: Mutant, file: Path) -> CodeType:
+    """From now on, within limits, whoever imports the module gets the mutant."""
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+    stand_in = _StandIn(name_of(mutant.module), file, mutant.tree)
+    sys.meta_path.insert(0, stand_in)
+    return stand_in.code
 
 
 class _Stand(SourceFileLoader):
@@ -120,149 +112,92 @@ class _StandIn(MetaPathFinder):
         return spec_from_file_location(fullname, self.file, loader=_Stand(fullname, self.file, self.code))
 
 
-class _Chosen:
-    """Runs the chosen tests only, cheap files first, and ends the process if one of them does not end."""
+class _Limits:
+    """Ends the process if a test does not end."""
 
-    def __init__(self, tests: frozenset[str], known: Baseline) -> None:
-        self.tests = tests
+    def __init__(self, known: Baseline) -> None:
         self.known = known
 
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        chosen = [item for item in items if item.nodeid in self.tests]
-        items[:] = sorted(chosen, key=lambda item: self.known.costs[_file(item.nodeid)])
+    def chosen(self, items: list[pytest.Item], tests: frozenset[str]) -> list[pytest.Item]:
+        """Some tests only, cheap files first."""
+        found = (item for item in items if item.nodeid in tests)
+        return sorted(found, key=lambda item: self.known.costs[file_of(item.nodeid)])
 
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
         # Any test of a file may be the first, and do what the file's fixtures do for all.
-        signal.setitimer(signal.ITIMER_VIRTUAL, 2 + 10 * self.known.slowest[_file(item.nodeid)])
+        signal.setitimer(signal.ITIMER_VIRTUAL, 2 + 10 * self.known.slowest[file_of(item.nodeid)])
 
 
-class _Watch:
-    """Notes which lines of some files each test reaches."""
+class _Chosen(_Limits):
+    """Runs the chosen tests only."""
 
-    def __init__(self, modules: Mapping[str, str]) -> None:
-        self.modules = modules
-        self.files = frozenset(modules.values())
-        self.imported: set[tuple[str, int]] = set()
-        self.reached: dict[str, set[tuple[str, int]]] = defaultdict(set)
-        self.shared: dict[str, set[tuple[str, int]]] = defaultdict(set)
-        self.seconds: dict[str, float] = {}
-        self.failed: list[str] = []
+    def __init__(self, tests: frozenset[str], known: Baseline) -> None:
+        super().__init__(known)
+        self.tests = tests
 
-    @contextmanager
-    def _watching(self, found: set[tuple[str, int]]) -> Iterator[None]:
-        def of_line(frame: FrameType, event: str, _: object) -> Callable[..., Any] | None:
-            found.add((frame.f_code.co_filename, frame.f_lineno))
-            return of_line
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = self.chosen(items, self.tests)
 
-        def of_call(frame: FrameType, event: str, _: object) -> Callable[..., Any] | None:
-            return of_line if frame.f_code.co_filename in self.files else None
 
-        sys.settrace(of_call)
+class _Swapping(_Limits):
+    """Instead of running the tests that were collected, has a child run some of them for each mutant."""
+
+    def __init__(self, mutants: list[Mutant], file: Path, known: Baseline, answers: int) -> None:
+        super().__init__(known)
+        self.mutants = mutants
+        self.file = file
+        self.answers = answers
+        self.is_trial = False
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        if self.is_trial:
+            return None
+        functions = Functions(str(self.file))
+        gc.freeze()
+
+        def start(number: int) -> int:
+            return forked(lambda: self._trial(session, functions, self.mutants[number]))
+
+        for number, status in in_turn(range(len(self.mutants)), start):
+            os.write(self.answers, f"{number} {status}\n".encode())
+        return True
+
+    def _trial(self, session: pytest.Session, functions: Functions, mutant: Mutant) -> int:
+        if not functions.swap(_stand_in(mutant, self.file)):
+            return _NOT_SWAPPED
+        session.items[:] = self.chosen(session.items, self.known.tests_of(mutant, str(self.file)))
+        self.is_trial = True
         try:
-            yield
-        finally:
-            sys.settrace(None)
-
-    def pytest_sessionstart(self) -> None:
-        """Import all of them before the first test does, in whose name it would be done."""
-        with self._watching(self.imported):
-            for module in self.modules:
-                import_module(module)
-
-    # In processor time, as the limits are: how busy the machine was decides nothing.
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        begun = time.process_time()
-        answer = yield
-        self.seconds[item.nodeid] = time.process_time() - begun
-        return answer
-
-    # What a fixture of a whole file does is done in the name of its first test, for all of them.
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
-        with self._watching(self.shared[_file(item.nodeid)]):
-            yield
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_call(self, item: pytest.Item) -> Iterator[None]:
-        with self._watching(self.reached[item.nodeid]):
-            yield
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.failed:
-            self.failed.append(report.nodeid)
-
-    def result(self) -> dict[str, Any]:
-        lines = {test: [*found, *self.shared[_file(test)]] for test, found in self.reached.items()}
-        return {"lines": lines, "imported": [*self.imported], "seconds": self.seconds, "failed": self.failed}
+            session.config.hook.pytest_runtestloop(session=session)
+        except session.Failed:
+            return pytest.ExitCode.TESTS_FAILED
+        return pytest.ExitCode.OK
 
 
-def baseline(tests: tuple[str, ...], modules: Mapping[str, str]) -> Baseline:
-    """Run the tests once, unmutated and watched. They must pass: a failing test kills everything.
-
-    `modules` are all that may be mutated, with their files.
-    """
-    with tempfile.NamedTemporaryFile() as notes:
-
-        def work() -> int:
-            watch = _Watch(modules)
-            code = pytest.main([*_PYTEST, *tests], plugins=[watch])
-            Path(notes.name).write_text(json.dumps(watch.result()))
-            return code
-
-        _, status = os.waitpid(_forked(work), 0)
-        found = json.loads(Path(notes.name).read_text())
-    if status:
-        sys.exit(f"the tests must pass before mutants are tried: {', '.join(found['failed'])}")
-    lines = {test: _spots(reached) for test, reached in found["lines"].items()}
-    by_file: dict[str, list[float]] = defaultdict(list)
-    for test, seconds in found["seconds"].items():
-        by_file[_file(test)].append(seconds)
-    costs, slowest = ({file: of(taken) for file, taken in by_file.items()} for of in (sum, max))
-    return Baseline(lines, _spots(found["imported"]), costs, slowest)
+def _swapped(mutants: list[Mutant], file: Path, known: Baseline) -> Iterator[tuple[Mutant, int | None]]:
+    """Mutants with the status of their child's end, or None for one that has to be imported."""
+    reading, writing = os.pipe()
+    child = forked(
+        lambda: pytest.main([*PYTEST, *known.costs], plugins=[_Swapping(mutants, file, known, writing)])
+    )
+    os.close(writing)
+    left = dict(enumerate(mutants))
+    with os.fdopen(reading) as answers:
+        for line in answers:
+            number, status = map(int, line.split())
+            is_swapped = os.WIFSIGNALED(status) or os.WEXITSTATUS(status) != _NOT_SWAPPED
+            yield left.pop(number), status if is_swapped else None
+    os.waitpid(child, 0)
+    if left:
+        raise RuntimeError(f"{len(left)} mutants could not be tried")
 
 
-def _spots(pairs: list[tuple[str, int]]) -> frozenset[tuple[str, int]]:
-    return frozenset((file, line) for file, line in pairs)
-
-
-def start(mutant: Mutant, file: Path, tests: frozenset[str], known: Baseline) -> int:
-    """Fork the child that tries a mutant; its process id."""
-
-    def work() -> int:
-        signal.setitimer(signal.ITIMER_VIRTUAL, _START)
-        resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
-        sys.meta_path.insert(0, _StandIn(name_of(mutant.module), file, mutant.tree))
-        files = sorted({_file(test) for test in tests}, key=known.costs.__getitem__)
-        return pytest.main([*_PYTEST, *files], plugins=[_Chosen(tests, known)])
-
-    return _forked(work)
-
-
-def _forked(work: Callable[[], int]) -> int:
-    """A child that does some work, says nothing, and ends with its answer; its process id."""
-    child = os.fork()
-    if child:
-        return child
-    code = _BROKEN
-    errors = os.dup(2)
-    try:
-        nowhere = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1, 2):
-            os.dup2(nowhere, stream)
-        code = work()
-    except BaseException:
-        os.write(errors, traceback.format_exc().encode())
-        raise
-    finally:
-        os._exit(code)
-
-
-def verdict(status: int) -> Verdict:
+def _verdict(status: int) -> Verdict:
     """What the end of a child means."""
     if os.WIFSIGNALED(status):
         return Verdict.TIMEOUT
     code = os.WEXITSTATUS(status)
-    if code in (_BROKEN, pytest.ExitCode.NO_TESTS_COLLECTED):
+    if code in (BROKEN, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise RuntimeError(f"a mutant could not be tried: pytest ended with {code}")
     return Verdict.KILLED if code else Verdict.SURVIVED
