@@ -3,6 +3,7 @@
     python tests/mutation/run.py [--module heads]... [--sample 200 --seed 1]
     python tests/mutation/run.py --again            only what survived the last run
     python tests/mutation/run.py --list-survivors   what survived the last run, ready for equivalent.txt
+    python tests/mutation/run.py --equivalents      what equivalent.txt excuses, though some test notices it
 
 A mutant that no test notices is a law that no test states, or code that does nothing. What cannot be
 noticed, because the mutant says the same in other words, is listed in `equivalent.txt` with the reason.
@@ -26,10 +27,10 @@ from typing import Final
 sys.path[:0] = [str(Path(__file__).resolve().parents[2] / folder) for folder in ("tools", "tests")]
 
 from mutation import equivalents  # noqa: E402
-from mutation.baseline import baseline  # noqa: E402
+from mutation.baseline import Baseline, baseline  # noqa: E402
 from mutation.mutants import Mutant  # noqa: E402
 from mutation.targets import ALL, GROUPS, ROOT, mutants_of, name_of, path_of  # noqa: E402
-from mutation.trial import Verdict, tried  # noqa: E402
+from mutation.trial import UNNOTICED, Verdict, tried  # noqa: E402
 
 _LAST: Final = ROOT / ".cache" / "mutation.json"
 
@@ -61,6 +62,8 @@ def _chosen(options: argparse.Namespace, module: str) -> list[Mutant]:
     found = mutants_of(module)
     if options.again:
         found = [m for m in found if m.key in options.last]
+    if options.equivalents:
+        found = [m for m in found if m.key in equivalents.read()]
     if options.sample:
         chance = random.Random(f"{options.seed} {module}")
         found = sorted(chance.sample(found, min(options.sample, len(found))), key=lambda m: m.line)
@@ -71,21 +74,32 @@ def _is_wanted(options: argparse.Namespace, module: str) -> bool:
     return not options.module or module in options.module or module.rpartition(".")[2] in options.module
 
 
-def _rows(options: argparse.Namespace) -> Iterator[Row]:
-    excused = equivalents.read()
+def _groups(options: argparse.Namespace) -> Iterator[tuple[dict[str, list[Mutant]], Baseline]]:
+    """The mutants of this run by module, and what the tests that they share do without them."""
     for group in GROUPS:
         modules = [m for m in group.modules if _is_wanted(options, m)]
         chosen = {module: _chosen(options, module) for module in modules}
-        if not any(chosen.values()):
-            continue
-        known = baseline(group.tests, {name_of(module): str(path_of(module)) for module in ALL})
+        if any(chosen.values()):
+            yield chosen, baseline(group.tests, {name_of(module): str(path_of(module)) for module in ALL})
+
+
+def _rows(options: argparse.Namespace) -> Iterator[Row]:
+    excused = equivalents.read()
+    for chosen, known in _groups(options):
         for module, found in chosen.items():
             row = Row(module, equivalent=sum(m.key in excused for m in found))
             for mutant, end in tried([m for m in found if m.key not in excused], path_of(module), known):
                 row.verdicts[end] += 1
-                if end in (Verdict.SURVIVED, Verdict.UNREACHED):
+                if end in UNNOTICED:
                     row.survivors.append(mutant)
             yield row
+
+
+def _noticed(options: argparse.Namespace) -> Iterator[Mutant]:
+    """Mutants that are excused though some test notices them."""
+    for chosen, known in _groups(options):
+        for module, found in chosen.items():
+            yield from (m for m, end in tried(found, path_of(module), known) if end not in UNNOTICED)
 
 
 def _stale(options: argparse.Namespace) -> list[str]:
@@ -119,6 +133,14 @@ def _report(rows: Iterator[Row]) -> list[Mutant]:
     return total.survivors
 
 
+def _report_noticed(mutants: Iterator[Mutant]) -> bool:
+    """Say which mutants are no equivalents after all; whether there are any."""
+    keys = [mutant.key for mutant in mutants]
+    for key in keys:
+        _say(f"\nnoticed by a test, see equivalent.txt:\n{key}")
+    return bool(keys)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -132,6 +154,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="which chance")
     parser.add_argument("--again", action="store_true", help="try only what survived the last run")
     parser.add_argument("--list-survivors", action="store_true", help="say what survived the last run")
+    parser.add_argument("--equivalents", action="store_true", help="try only what equivalent.txt excuses")
     options = parser.parse_args()
     os.chdir(ROOT)
     # Read before the first module of this run is noted there.
@@ -143,6 +166,8 @@ def main() -> None:
     sys.dont_write_bytecode, sys.pycache_prefix = False, str(_LAST.with_name("bytecode"))
     os.nice(10)
     gc.freeze()
+    if options.equivalents:
+        sys.exit(_report_noticed(_noticed(options)))
     survivors = _report(_rows(options))
     stale = _stale(options)
     for key in stale:

@@ -108,7 +108,6 @@ GROUPS: Final = (
             "packaging.images",
             "packaging.operator",
             "packaging.permissions",
-            "packaging.release_facts",
             "packaging.webhooks",
         ),
         ("tests/packaging",),

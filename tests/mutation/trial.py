@@ -11,7 +11,7 @@ does not outlive it.
 
 from __future__ import annotations
 
-__all__ = ["Verdict", "tried"]
+__all__ = ["UNNOTICED", "Verdict", "tried"]
 
 import ast
 import gc
@@ -50,6 +50,9 @@ class Verdict(StrEnum):
     TIMEOUT = "killed by its limit"
     SURVIVED = "survived"
     UNREACHED = "survived: no test reaches it"
+
+
+UNNOTICED: Final = frozenset({Verdict.SURVIVED, Verdict.UNREACHED})
 
 
 def tried(mutants: Iterable[Mutant], file: Path, known: Baseline) -> Iterator[tuple[Mutant, Verdict]]:
