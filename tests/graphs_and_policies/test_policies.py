@@ -58,6 +58,7 @@ def test_opm_sorts_whom_it_calls_stranded_and_exempts_the_skipped() -> None:
     ("drawing", "words"),
     [
         ("b: a\na", None),
+        ("[stable]", "channel must contain at least one bundle"),
         ("b: a\na: b", "no channel head found in graph"),
         ("b\na", "multiple channel heads found in graph: a, b"),
         ("c: b\nb: a\na: b", "detected cycle in replaces chain of upgrade graph: b -> a -> b"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from everpath.rules._shapes import SHAPES, misfits
+from everpath.rules._shapes import SHAPES, fits_plainly, misfits, text_field
 
 #: Fits no field: neither text nor a whole number, a truth value, a list or an object.
 MISFIT = 1.5
@@ -68,3 +68,28 @@ def test_a_number_that_is_whole_fits_however_it_is_written(priority: object, cou
 def test_a_long_text_in_a_wrong_place_is_cut() -> None:
     (misfit,) = misfits({"priority": "x" * 50}, SHAPES["olm.channel"])
     assert misfit.message == f"priority must be a whole number, not the text '{'x' * 40}'"
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "fits"),
+    [
+        ({"group": "a.b", "version": "v1", "kind": "C"}, "olm.gvk", True),
+        ({"group": "a.b"}, "olm.gvk", True),
+        ({"label": "a"}, "olm.label.required", True),
+        ({"label": "a", "more": "b"}, "olm.label.required", False),
+        ({"more": "b"}, "olm.label.required", False),
+        ({"label": 1}, "olm.label.required", False),
+        ({"channelName": "a", "priority": "b"}, "olm.channel", False),
+        (["label"], "olm.label.required", False),
+        ({"label": "a"}, "olm.unknown", False),
+    ],
+)
+def test_only_structs_of_nothing_but_texts_fit_plainly(value: object, kind: str, fits: bool) -> None:
+    assert fits_plainly(value, kind) is fits
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [({"Kind": "C"}, "C"), ({"kind": 1}, ""), ({}, ""), (["kind"], "")]
+)
+def test_a_text_field_is_empty_where_no_text_is(value: object, text: str) -> None:
+    assert text_field(value, "kind") == text

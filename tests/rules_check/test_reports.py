@@ -35,6 +35,12 @@ def report(monkeypatch: pytest.MonkeyPatch, *rules: Rule) -> Report:
 HERE = Place("here.yaml", 7)
 
 
+def test_a_finding_carries_the_place_of_the_other_document(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = Place("there.yaml", 3)
+    (finding,) = report(monkeypatch, rule(Flaw(HERE, "twice", other=there))).findings
+    assert finding.other == there
+
+
 def test_a_finding_carries_the_rule_and_its_subject(monkeypatch: pytest.MonkeyPatch) -> None:
     edge = Edge("b", "a", EdgeKind.REPLACES)
     flaw = Flaw(HERE, "something", because=(edge, "and so"), fix="do this", entry="a")

@@ -23,6 +23,10 @@ def test_a_list_reads_like_a_sentence_and_is_cut_after_eight(names: str, text: s
     assert listed(names) == text
 
 
+def test_a_name_that_is_empty_is_seen_in_a_list() -> None:
+    assert listed(["", "a"]) == '"" and a'
+
+
 def test_a_list_may_be_cut_earlier() -> None:
     assert listed("abc", most=2) == "a, b and 1 more"
 

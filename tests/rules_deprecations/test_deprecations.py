@@ -134,3 +134,9 @@ def test_a_prohibited_head_hurts_nobody_on_v1() -> None:
 
 def test_below_the_head_a_bundle_may_be_prohibited() -> None:
     assert findings("%prohibited a\nb: a\na", "EP505") == []
+
+
+def test_a_deprecated_head_without_a_bundle_is_not_said_to_give_way_to_another() -> None:
+    made = catalog(package(), channel(A), deprecations(("olm.bundle", A, "m")))
+    (finding,) = parse_report(made, "EP504")
+    assert finding.because[0].endswith("; so does v1, which finds none that is not deprecated")
