@@ -43,6 +43,19 @@ def test_the_annotations_say_what_and_where_the_bundle_is() -> None:
     }
 
 
+def test_a_release_without_a_default_channel_announces_none() -> None:
+    annotations = files(release=RELEASE._replace(default_channel=""))["metadata/annotations.yaml"][
+        "annotations"
+    ]
+    assert not [key for key in annotations if key.endswith("channel.default.v1")]
+
+
+def test_of_several_scorecard_configurations_the_first_is_placed() -> None:
+    version = "scorecard.operatorframework.io/v1alpha3"
+    made = files(*(manifest("Configuration", name, version) for name in ("one", "two")))
+    assert made["tests/scorecard/config.yaml"]["metadata"]["name"] == "one"
+
+
 def test_a_scorecard_configuration_is_placed_and_announced() -> None:
     given = manifest("Configuration", "config", "scorecard.operatorframework.io/v1alpha3")
     made = files(given)

@@ -57,6 +57,8 @@ def test_a_deployment_comes_with_its_labels_and_all_of_its_spec() -> None:
     given.body["spec"]["replicas"] = 2
     [made] = csv(given)["spec"]["install"]["spec"]["deployments"]
     assert (made["name"], made["label"], made["spec"]["replicas"]) == ("acme", {"app": "acme"}, 2)
+    [bare] = csv(deployment())["spec"]["install"]["spec"]["deployments"]
+    assert "label" not in bare
 
 
 def test_samples_become_examples_in_an_order_of_their_own() -> None:
@@ -104,8 +106,9 @@ class TestImages:
 
     def test_an_image_without_a_digest_is_refused_by_name_when_digests_are_given(self) -> None:
         given = deployment(image="acme:1", env=[{"name": "RELATED_IMAGE_X", "value": "side:1"}])
-        with pytest.raises(UsageError, match="no digest is known for side:1"):
+        with pytest.raises(UsageError, match="no digest is known for side:1") as refused:
             csv(given, release=RELEASE._replace(digests={"acme:1": "acme@sha256:aa"}))
+        assert refused.value.hint
 
 
 class TestTheOperatorsOwnImage:
@@ -165,7 +168,8 @@ def test_the_icon_of_the_base_is_kept_and_an_empty_frame_is_not() -> None:
 
 
 def test_examples_are_written_for_people_and_always_alike() -> None:
-    given = manifest("Widget", "größer", "acme.io/v1")
+    given = manifest("Widget", "größer", "acme.io/v1", spec={"size": 1, "colour": "red"})
     shown = csv(crd(), given)["metadata"]["annotations"]["alm-examples"]
     assert shown.splitlines()[:3] == ["[", "  {", '    "apiVersion": "acme.io/v1",']
     assert '"name": "größer"' in shown
+    assert shown.index('"colour"') < shown.index('"size"')

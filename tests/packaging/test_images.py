@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from everpath.packaging import image_names
-from everpath.packaging.images import own_image, placed, related_images
+from everpath.packaging.images import own_image, placed, related_images, repository
 from operators import deployment
 
 POD: dict[str, Any] = {
@@ -54,3 +54,19 @@ def test_a_container_without_a_name_is_not_the_one_that_kubectl_takes() -> None:
         {"name": "manager", "image": "controller:1"},
     ]
     assert own_image([given], {}) == "controller:1"
+
+
+def test_a_reference_may_have_neither_tag_nor_digest() -> None:
+    assert repository("controller") == "controller"
+    assert repository("localhost:5000/controller") == "localhost:5000/controller"
+
+
+def test_images_of_every_pod_and_every_variable_are_related() -> None:
+    variables = [{"name": f"RELATED_IMAGE_{name}", "value": f"{name.lower()}:1"} for name in ("A", "B")]
+    first = {"containers": [{"name": "manager", "image": "controller:1", "env": variables}]}
+    second = {"containers": [{"name": "proxy", "image": "proxy:1"}]}
+    assert [image["name"] for image in related_images([first, second])] == ["a", "b", "manager", "proxy"]
+
+
+def test_an_operator_without_deployments_has_no_image_of_its_own() -> None:
+    assert own_image([], {}) == ""

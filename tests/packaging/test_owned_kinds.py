@@ -28,6 +28,31 @@ def test_a_served_version_is_an_item_and_one_that_is_not_served_is_none() -> Non
     assert (made["displayName"], made["description"]) == ("Widget", "A Widget.")
 
 
+def test_a_version_that_does_not_say_whether_it_is_served_is_served() -> None:
+    given = crd()
+    del given.body["spec"]["versions"][0]["served"]
+    assert item(given)["version"] == "v1"
+
+
+def test_fields_come_in_order_of_name_those_that_only_the_base_describes_among_them() -> None:
+    widget = crd(size={"type": "integer"}, colour={"type": "string"})
+    assert [d["path"] for d in item(widget)["specDescriptors"]] == ["colour", "size"]
+    said = [{"path": path} for path in ("weight", "price", "age")]
+    given = base(
+        customresourcedefinitions={
+            "owned": [{"name": "widgets.acme.io", "version": "v1", "specDescriptors": said}]
+        }
+    )
+    paths = [d["path"] for d in item(given, widget)["specDescriptors"]]
+    assert paths == ["age", "colour", "price", "size", "weight"]
+
+
+def test_a_field_further_down_has_the_control_of_its_own_name() -> None:
+    pool = {"properties": {"replicas": {"type": "integer"}}}
+    [made] = item(crd(pool=pool))["specDescriptors"]
+    assert made["x-descriptors"] == ["urn:alm:descriptor:com.tectonic.ui:podCount"]
+
+
 def test_a_field_is_named_and_described_by_its_schema() -> None:
     made = descriptor(type="string", description="What\n  it is.")
     assert made["path"] == "theField"
@@ -39,6 +64,7 @@ def test_the_type_of_a_field_chooses_its_control() -> None:
     ui = "urn:alm:descriptor:com.tectonic.ui:"
     assert descriptor(type="boolean")["x-descriptors"] == [f"{ui}booleanSwitch"]
     assert descriptor(type="integer")["x-descriptors"] == [f"{ui}number"]
+    assert descriptor(type="number")["x-descriptors"] == [f"{ui}number"]
     assert descriptor(enum=["A", "B"])["x-descriptors"] == [f"{ui}select:A", f"{ui}select:B"]
     assert item(crd(replicas={"type": "integer"}))["specDescriptors"][0]["x-descriptors"] == [f"{ui}podCount"]
     assert "x-descriptors" not in descriptor(type="array")

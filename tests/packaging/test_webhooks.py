@@ -71,6 +71,11 @@ def test_neither_the_configuration_nor_its_service_is_in_the_bundle() -> None:
     ]
 
 
+def test_what_only_has_the_name_of_a_webhook_s_service_is_in_the_bundle() -> None:
+    namesake = manifest("ConfigMap", "webhook-service")
+    assert any("configmap" in path for path in files(configuration(), service(), deployment(), namesake))
+
+
 def test_the_port_of_the_call_finds_the_port_of_the_service() -> None:
     client = {"service": {"name": "webhook-service", "port": 8443}}
     made = csv(configuration("Mutating", clientConfig=client, reinvocationPolicy="Never"), service(port=8443))
