@@ -180,6 +180,8 @@ class _Swapping(_Limits):
 
 def _swapped(mutants: list[Mutant], file: Path, known: Baseline) -> Iterator[tuple[Mutant, int | None]]:
     """Mutants with the status of their child's end, or None for one that has to be imported."""
+    if not mutants:
+        return
     reading, writing = os.pipe()
     child = forked(
         lambda: pytest.main([*PYTEST, *known.costs], plugins=[_Swapping(mutants, file, known, writing)])

@@ -64,7 +64,7 @@ def _described(crd: Manifest, version: Json) -> dict[str, Any]:
 
 def _descriptors(schema: Json, part: str, path: tuple[str, ...] = ()) -> Iterator[dict[str, Any]]:
     fields = mapping(schema, "properties")
-    for name in sorted(fields):
+    for name in fields:
         field, below = mapping(fields, name), (*path, name)
         if not field.get("properties"):
             yield _descriptor(field, part, below)
