@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,7 @@ from e2e.stand.node_agent import NodeAgent, node_agent
 from e2e.stand.olm_v0 import OlmV0
 from e2e.stand.olm_v0 import olm_v0 as real_olm_v0
 from e2e.stand.olm_v1 import OlmV1, olm_v1
+from e2e.stand.opensearch import Fetched, opensearch_folder
 from e2e.stand.parts import AbsentError, Parts
 from e2e.stand.processes import Workshop, log_end, workshop
 
@@ -27,6 +29,19 @@ def parts() -> Parts:
         return Parts.found()
     except AbsentError as absent:
         pytest.skip(str(absent))
+
+
+@pytest.fixture(scope="session")
+def opensearch(parts: Parts) -> Fetched:
+    """Only where all else is real, too: whoever runs the other tests has not asked for half a gigabyte."""
+
+    def fetched(*versions: str) -> Path:
+        try:
+            return opensearch_folder(*versions)
+        except AbsentError as absent:
+            pytest.skip(str(absent))
+
+    return fetched
 
 
 @pytest.fixture(scope="session")

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from e2e.opensearch_story import NAMES, NEW, OLD, ROLES, STEPS, Embedded, Real, Told, lived, lived_alike
-from e2e.stand.opensearch import Nodes, opensearch_folder, opensearch_nodes
-from e2e.stand.parts import AbsentError
+from e2e.stand.opensearch import Fetched, Nodes, opensearch_nodes
 from e2e.stand.processes import Workshop, log_end, workshop
 from e2e.stand.waiting import until
 from searchkeeper.engine.embedded.membership import objection_to
@@ -33,11 +32,8 @@ class Lived:
 
 
 @pytest.fixture(scope="module")
-def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lived]:
-    try:
-        tools = opensearch_folder(OLD, NEW)
-    except AbsentError as absent:
-        pytest.skip(str(absent))
+def story(opensearch: Fetched, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lived]:
+    tools = opensearch(OLD, NEW)
     stage = Embedded()
     embedded = lived(stage, STEPS)
     with workshop(tmp_path_factory.mktemp("logs")) as place:

@@ -16,8 +16,7 @@ import pytest
 
 from certificates import self_signed
 from e2e.stand.loopback import HOST
-from e2e.stand.opensearch import JAVA, Nodes, OpenSearchNode, opensearch_folder, opensearch_nodes
-from e2e.stand.parts import AbsentError
+from e2e.stand.opensearch import JAVA, Fetched, Nodes, OpenSearchNode, opensearch_nodes
 from e2e.stand.probes import answered
 from e2e.stand.processes import workshop
 from e2e.stand.waiting import until
@@ -65,9 +64,9 @@ def told(this: Deployed, node: OpenSearchNode, members: Sequence[OpenSearchNode]
     return {**made, **elsewhere}
 
 
-def test_nodes_start_with_what_is_deployed_and_find_each_other(tmp_path: Path) -> None:
+def test_nodes_start_with_what_is_deployed_and_find_each_other(opensearch: Fetched, tmp_path: Path) -> None:
     """The first one is a cluster of its own until the others come: a pool of one is told nothing else."""
-    tools = fetched(OLD, NEW)
+    tools = opensearch(OLD, NEW)
     this = deployed()
     members = [(name, roles_of(name)) for name in NODES]
     with (
@@ -86,10 +85,10 @@ def test_nodes_start_with_what_is_deployed_and_find_each_other(tmp_path: Path) -
 
 
 def test_with_certificates_and_credentials_nodes_find_each_other_and_the_operator_enters(
-    tmp_path: Path,
+    opensearch: Fetched, tmp_path: Path
 ) -> None:
     """On the security plugin itself; who gives no password is not let in."""
-    tools = fetched(SECURED)
+    tools = opensearch(SECURED)
     this = deployed(tlsSecret="certificates", credentialsSecret="admin")
     certificate, key = (Path(each) for each in self_signed(tmp_path, this.name))
     members = [(name, POOLS["nodes"]) for name in ("logs-nodes-0", "logs-nodes-1")]
@@ -110,14 +109,6 @@ def test_with_certificates_and_credentials_nodes_find_each_other_and_the_operato
         stranger = OpenSearch(replace(access, username="", password="")).look()
         assert isinstance(stranger, Unreachable)
         assert "401" in stranger.cause
-
-
-def fetched(*versions: str) -> Path:
-    """Skips the test where they cannot be."""
-    try:
-        return opensearch_folder(*versions)
-    except AbsentError as absent:
-        pytest.skip(str(absent))
 
 
 def mount_certificates(folder: Path, certificate: Path, key: Path) -> None:

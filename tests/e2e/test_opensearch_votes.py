@@ -8,8 +8,7 @@ from functools import partial
 import pytest
 
 from e2e.opensearch_story import OLD, ROLES
-from e2e.stand.opensearch import Nodes, opensearch_folder, opensearch_nodes
-from e2e.stand.parts import AbsentError
+from e2e.stand.opensearch import Fetched, Nodes, opensearch_nodes
 from e2e.stand.processes import workshop
 from e2e.stand.waiting import until
 from searchkeeper.engine.calls import ClearVotingExclusions, ExcludeFromVoting
@@ -23,11 +22,8 @@ STAY, GONE = ("logs-managers-0", "logs-managers-1"), "logs-managers-2"
 
 
 @pytest.fixture
-def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
-    try:
-        tools = opensearch_folder(OLD)
-    except AbsentError as absent:
-        pytest.skip(str(absent))
+def nodes(opensearch: Fetched, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
+    tools = opensearch(OLD)
     members = [(name, ROLES) for name in (*STAY, GONE)]
     with workshop(tmp_path_factory.mktemp("votes")) as place, opensearch_nodes(place, tools, members) as made:
         for name, _ in members:

@@ -9,8 +9,7 @@ import pytest
 
 from e2e.opensearch_story import NAMES, NEW, OLD, ROLES, Embedded, Real, Told, lived, lived_alike
 from e2e.opensearch_way_back import FIRST, SECOND, STEPS, THIRD, closed_gates
-from e2e.stand.opensearch import opensearch_folder, opensearch_nodes
-from e2e.stand.parts import AbsentError
+from e2e.stand.opensearch import Fetched, opensearch_nodes
 from e2e.stand.processes import workshop
 
 pytestmark = pytest.mark.xdist_group("opensearch")
@@ -23,11 +22,8 @@ class Lived:
 
 
 @pytest.fixture(scope="module")
-def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lived]:
-    try:
-        tools = opensearch_folder(OLD, NEW)
-    except AbsentError as absent:
-        pytest.skip(str(absent))
+def story(opensearch: Fetched, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lived]:
+    tools = opensearch(OLD, NEW)
     embedded = lived(Embedded(), STEPS, closed_gates)
     members = [(name, ROLES) for name in NAMES]
     with (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["JAVA", "Nodes", "OpenSearchNode", "opensearch_folder", "opensearch_nodes"]
+__all__ = ["JAVA", "Fetched", "Nodes", "OpenSearchNode", "opensearch_folder", "opensearch_nodes"]
 
 import json
 import os
@@ -22,6 +22,9 @@ from e2e.stand.waiting import until
 
 JAVA: Final = "java-21.0.8.2"
 _MEMORY: Final = "-Xms256m -Xmx256m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-AlwaysPreTouch"
+# Where the versions that are named lie.
+Fetched: TypeAlias = Callable[..., Path]
+
 _SCRIPT: Final = Path(__file__).with_name("opensearch.sh")
 
 

@@ -23,7 +23,7 @@ TESTS = Path(__file__).parents[2]
 
 # A run of the harness that waits for its end: it prints the folder and the process id of what it has started.
 A_RUN = """
-import signal, sys
+import signal, sys, time
 from pathlib import Path
 from e2e.stand.processes import running, workshop
 signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -31,7 +31,9 @@ with workshop(Path(sys.argv[1])) as place:
     command = ["sh", "-c", "touch up; exec sleep 60"]
     with running(place, "sleep", command, ready=(place.home("sleep") / "up").exists) as process:
         print(place.folder, process.pid, flush=True)
-        signal.pause()
+        # Not `signal.pause`: a signal that comes just before it ends no pause.
+        while True:
+            time.sleep(0.1)
 """
 
 
@@ -128,7 +130,7 @@ def test_a_run_that_is_interrupted_leaves_no_process_and_one_that_can_clean_up_n
         folder, pid = run.stdout.readline().split()
         assert is_alive(int(pid))
         run.send_signal(how)
-        run.wait()
+        run.wait(60)
     until("the process has ended", lambda: not is_alive(int(pid)))
     assert Path(folder).exists() == (how == signal.SIGKILL)
     shutil.rmtree(folder, ignore_errors=True)
