@@ -14,9 +14,11 @@ from typing import Any, Final
 
 from searchkeeper.configuration.names import GROUP
 from searchkeeper.kernel import Ledger, Write
+from searchkeeper.kernel.denials import denied_writes
 from searchkeeper.observed import Observed
 from searchkeeper.resources.codec import moment
 from searchkeeper.upgrade.journal import Journal
+from searchkeeper.upgrade.sparing import stayed
 from searchkeeper.writes import Delete, Key, Manifest, Patch
 
 OPERATOR_CONDITION: Final = ("operators.coreos.com/v2", "OperatorCondition")
@@ -28,9 +30,11 @@ _UPGRADEABLE: Final = "Upgradeable"
 def why_not_now(seen: Observed, ledger: Ledger, writes: Iterable[Write]) -> str | None:
     """The step that must not be interrupted, if there is one: somebody is away, or belongs to nobody.
 
-    The pod with which the way back closes is away like any other.
+    The pod with which the way back closes is away like any other; one that may not be deleted is there.
     """
-    away = Journal(ledger).away
+    refused, journal = set(denied_writes(ledger)), Journal(ledger)
+    stays = {pod.name for pod in stayed(seen, journal) if f"delete Pod {pod.name}" in refused}
+    away = journal.away.keys() - stays
     if away:
         return f"{', '.join(sorted(away))} is being replaced"
     orphaning = [write.key.name for write in writes if isinstance(write, Delete) and write.orphan]

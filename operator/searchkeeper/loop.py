@@ -33,7 +33,7 @@ from searchkeeper.kernel import (
     choose,
     plan,
 )
-from searchkeeper.kernel.denials import denial, is_news
+from searchkeeper.kernel.denials import denial, denied_writes, is_news
 from searchkeeper.kernel.waits import WAIT
 from searchkeeper.kube import Kube
 from searchkeeper.observed import ClusterView, Observed, PoolView
@@ -124,17 +124,17 @@ def cycle(  # noqa: PLR0913 - what an operator knows of itself is told by name
     seen, found = decided(kube, replace(seen, looking_since=looking_since, images=images), order)
     has_told = False
     for step in found:
-        if _is_relapse(step, now, settling):
-            converged = False
-            continue
-        stored = _stored(kube, step)
+        is_held_back = _is_relapse(step, now, settling)
+        stored = step.resource_version if is_held_back else _stored(kube, step)
         holding = () if operator_condition is None else _held(kube, operator_condition, seen, step)
         of = Stored(step.key, step.resource_version, stored)
-        made, refused = carried_out(kube, driver, (*holding, *step.plan.deeds), of)
-        denied += refused
-        if made or not step.only_tells or (not step.is_news and _noted(kube, step, stored, refused)):
+        told_olm, unheard = carried_out(kube, driver, holding, of)
+        made, refused = carried_out(kube, driver, step.plan.deeds, of)
+        denied += [*unheard, *refused]
+        is_noted = not made and _noted(kube, step, stored, refused)
+        if made or told_olm or is_noted or not step.only_tells:
             return Cycle(wrote=True, converged=False, denied=tuple(denied))
-        has_told |= step.is_news
+        has_told |= step.is_news and not is_held_back
         converged &= step.plan.converged and not step.is_news
         wake_at += [step.plan.wake_at] if step.plan.wake_at is not None else []
     return Cycle(has_told, converged, min(wake_at, default=None), tuple(denied), only_told=has_told)
@@ -155,7 +155,7 @@ def steps(seen: Observed, order: Order = tuple) -> Iterator[Step]:
         status = deletion_status(seen, made, before)
         yield Step(cluster.key, cluster.resource_version, before, status, made)
     elif cluster.is_adrift:
-        made = _planned(ILLEGIBLE, cluster, cluster, seen.now, order)
+        made = _planned(ILLEGIBLE, seen, cluster, seen.now, order)
         yield Step(cluster.key, cluster.resource_version, before, refusal_status(seen, made, before), made)
     elif isinstance(chosen, Unfit) or isinstance(children, Unfit):
         unfit = chosen if isinstance(chosen, Unfit) else children
@@ -236,7 +236,7 @@ def _is_relapse(step: Step, now: int, settling: int) -> bool:
     known = {each.type: each for each in records(step.before).conditions}
     turned = [each for each in step.plan.conditions if not _says_the_same(known.get(each.type), each)]
     were_well = all(_is_fresh(known.get(each.type), now, settling) for each in turned)
-    return bool(turned) and were_well and step.only_tells and not step.plan.deeds and changed <= _SAID
+    return bool(turned) and were_well and step.only_tells and changed <= _SAID
 
 
 def _says_the_same(before: Condition | None, after: Condition) -> bool:
@@ -259,14 +259,24 @@ def _stored(kube: Kube, step: Step) -> str:
 
 
 def _held(kube: Kube, condition: Key, seen: Observed, step: Step) -> tuple[Deed, ...]:
-    """What tells OLM whether it may replace this operator now, where that is news. It is nobody's goal."""
+    """What tells OLM whether it may replace this operator now, where that is news. It is nobody's goal.
+
+    Whoever is deleted, or cannot be followed, is in the midst of nothing. What is refused is no step: it may
+    take another release of the operator, with other rights, to make it one.
+    """
     found, cluster = kube.get(condition), seen.cluster
     if found is None:
         return ()
     ledger = step.plan.ledger if step.key == cluster.key else cluster.records.ledger
-    why = None if cluster.is_deleting else why_not_now(seen, ledger, step.plan.writes)
+    refused = set(denied_writes(step.plan.ledger))
+    writes = [each for each in step.plan.writes if str(each) not in refused]
+    why = None if _is_left(cluster) else why_not_now(seen, ledger, writes)
     patch = held(found, cluster.key, why, exists=lambda key: kube.get(key) is not None, now=seen.now)
     return () if patch is None else (Deed("", (patch,)),)
+
+
+def _is_left(cluster: ClusterView) -> bool:
+    return cluster.is_deleting or cluster.is_adrift
 
 
 def _noted(kube: Kube, step: Step, stored: str, denied: Sequence[Denial]) -> bool:

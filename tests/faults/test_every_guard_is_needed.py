@@ -22,6 +22,7 @@ from searchkeeper.configuration import (
     applying,
     budgets,
     deleting,
+    illegible,
     leaving,
     manifests,
     migrations,
@@ -280,6 +281,12 @@ def deaf_while_refused(patch: Patch) -> None:
     patch.setattr(upgrades, "course", course)
 
 
+def noted_by_itself_alone(patch: Patch) -> None:
+    """A refusal that is noted where a status has nothing else to say."""
+    plain = loop._noted
+    patch.setattr(loop, "_noted", lambda kube, step, *rest: not step.is_news and plain(kube, step, *rest))
+
+
 def over_with_the_first_refusal(patch: Patch) -> None:
     """A cycle that ends where something is refused, as it does where something is not known."""
 
@@ -450,6 +457,12 @@ TABLE = (
         gone(conformity, "flaws", []),
         "stories/test_illegible_specs.py::test_it_is_one_condition_and_one_event_and_nothing_is_touched",
         ("less than nobody",),
+    ),
+    Guard(
+        "nonsense keeps nothing set",
+        gone(illegible, "undone"),
+        "stories/test_illegible_specs.py"
+        "::test_what_was_set_in_the_engine_for_a_moment_is_undone_also_without_an_upgrade",
     ),
     Guard(
         "nonsense stops no upgrade",
@@ -808,6 +821,18 @@ TABLE = (
         "stories/test_holding_olm.py::test_while_somebody_is_away_olm_has_to_wait",
     ),
     Guard(
+        "what is refused holds no OLM",
+        gone(loop, "denied_writes", ()),
+        "stories/test_holding_olm.py"
+        "::test_what_is_refused_does_not_hold_the_release_that_may_have_the_right_to_it",
+        ("0.3.1", "delete StatefulSet"),
+    ),
+    Guard(
+        "nonsense holds no OLM",
+        lambda patch: patch.setattr(loop, "_is_left", lambda cluster: cluster.is_deleting),
+        "stories/test_holding_olm.py::test_nor_does_a_cluster_whose_spec_nobody_can_follow",
+    ),
+    Guard(
         "one budget over all voters",
         budgets_apart,
         QUORUM + "test_voters_have_one_budget_whatever_their_pools",
@@ -957,6 +982,11 @@ TABLE = (
         "what is refused is noted",
         gone(loop, "_noted", False),
         DENIALS + "test_after_a_while_it_stalls_and_people_are_told_once",
+    ),
+    Guard(
+        "a refusal is noted beside other words",
+        noted_by_itself_alone,
+        FLAPPING + "test_what_is_refused_meanwhile_is_told_and_stalls",
     ),
     Guard(
         "the same refusal is no news",

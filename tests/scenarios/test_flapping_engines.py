@@ -10,9 +10,10 @@ import pytest
 from operators_at_work import CLUSTER, Ports, asked_for, condition, cycled, edited, status
 from searchkeeper.embedded.world import World
 from searchkeeper.engine.view import Color, EngineView, Unreachable
+from searchkeeper.kube import Refused
 from searchkeeper.proof.recording import Recording
 from searchkeeper.releases import release
-from searchkeeper.writes import Manifest, Patch
+from searchkeeper.writes import Delete, Key, Manifest, Patch
 from tales import NEWEST, running, versions
 
 LOOKS, BUSY, SETTLING = 360, 5, 30
@@ -102,3 +103,35 @@ def test_an_engine_that_is_never_well_stalls_in_time_whatever_it_says() -> None:
     ports = Flapping(world, silent, red)
     looked_at(world, ports, 26)
     assert status(world)["phase"] == "Stalled"
+
+
+class Strict(Flapping):
+    """The same, and one kind of object may not be made."""
+
+    def create(self, manifest: Manifest) -> Manifest:
+        if manifest["kind"] == "Service":
+            raise Refused("exceeded quota: small")
+        return super().create(manifest)
+
+
+def strict(*faces: Callable[[EngineView], EngineView | Unreachable]) -> tuple[World, Strict]:
+    """A cluster whose Service somebody has deleted, and nobody may make anew."""
+    world = running()
+    world.delete(Delete(Key("v1", "Service", CLUSTER.namespace, CLUSTER.name), "", ""))
+    return world, Strict(world, *faces)
+
+
+def test_what_is_refused_meanwhile_is_told_and_stalls() -> None:
+    """S28, L5: each look has something else to tell, and none would be the one to note a refusal."""
+    # Guard: a refusal is noted beside other words.
+    world, ports = strict(silent, red)
+    looked_at(world, ports, 100)
+    assert condition(world, "ClientServiceExists").startswith("False Denied: stalled: cannot create Service")
+
+
+def test_what_is_refused_meanwhile_has_the_status_written_no_more_often() -> None:
+    # Guard: words are held back whatever else is tried.
+    world, ports = strict(silent, well)
+    looked_at(world, ports)
+    assert condition(world, "ClientServiceExists").startswith("False Denied: stalled: cannot create Service")
+    assert ports.stored <= 2 * MOST

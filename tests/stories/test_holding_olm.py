@@ -6,14 +6,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from operators_at_work import CLUSTER, Ports, edited, settled, status
+from operators_at_work import CLUSTER, Ports, cycled, edited, pool, settled, status
 from searchkeeper.embedded.cluster import Cluster
 from searchkeeper.embedded.manifests import annotation
 from searchkeeper.embedded.world import World
 from searchkeeper.holding import HOLDERS, OPERATOR_CONDITION
+from searchkeeper.kube import Refused
 from searchkeeper.loop import cycle
+from searchkeeper.proof.recording import Recording
 from searchkeeper.releases import release
-from searchkeeper.writes import Key, Manifest, Patch
+from searchkeeper.writes import Delete, Key, Manifest, Patch
 from tales import Telling, away, deleted, running, unfolding
 
 CONDITION = Key(*OPERATOR_CONDITION, "operators", "searchkeeper.v0.4.0")
@@ -178,3 +180,45 @@ def test_a_note_that_nobody_of_ours_wrote_holds_nobody(note: str) -> None:
     world = installed(running())
     world.patch(Patch(CONDITION, {"metadata": {"annotations": {HOLDERS: note}}}, ""))
     assert [upgradeable(each) for each in moments(world)][-1] == "True"
+
+
+def refused(world: World, write: str) -> Ports:
+    """Ports to an API server that refuses whatever begins with these words."""
+
+    class Refusing(Telling):
+        def delete(self, delete: Delete) -> None:
+            if str(delete).startswith(write):
+                raise Refused("no right to do that")
+            super().delete(delete)
+
+    return Refusing(Recording(world, CLUSTER, release("0.4.0")))
+
+
+@pytest.mark.parametrize(
+    ("version", "write"), [("0.4.0", "delete Pod"), ("0.3.1", "delete StatefulSet")], ids=["a pod", "a set"]
+)
+def test_what_is_refused_does_not_hold_the_release_that_may_have_the_right_to_it(
+    version: str, write: str
+) -> None:
+    # Guard: what is refused is no step.
+    world = installed(running(version=version))
+    edited(world, pools=[pool("data", 2, "data", "ingest"), pool("managers", 3, "cluster_manager")])
+    ports = refused(world, write)
+    for _ in range(60):
+        if not cycled(ports, world, "0.4.0", operator_condition=CONDITION).wrote:
+            world.tick()
+    assert f"cannot {write}" in str(status(world)["conditions"])
+    assert upgradeable(world) == "True"
+
+
+def test_nor_does_a_cluster_whose_spec_nobody_can_follow() -> None:
+    # Guard: who cannot be followed is in the midst of nothing.
+    world = installed(running())
+    edited(world, pools=[pool("data", 2, "data", "ingest"), pool("managers", 3, "cluster_manager")])
+    next(each for each in moments(world) if away(each, EVERYBODY))
+    assert upgradeable(world) == "False"
+    edited(world, upgrade={"rollback": "Sometimes"})
+    for _ in range(10):
+        cycled(world, world, "0.4.0", operator_condition=CONDITION)
+        world.tick()
+    assert upgradeable(world) == "True"

@@ -25,6 +25,7 @@ from operators_at_work import running as versions
 from searchkeeper.embedded.kubelet import Fault
 from searchkeeper.embedded.manifests import placed
 from searchkeeper.embedded.world import World
+from searchkeeper.proof.properties import unrest
 from searchkeeper.writes import Delete, Key
 from tales import NEWEST, unfolding
 
@@ -134,9 +135,7 @@ def test_it_is_one_condition_and_one_event_and_nothing_is_touched(flaw: str) -> 
     said = f"the spec cannot be followed: {words}"
     assert events(world) == [("SpecNotReadable", said)]
     assert status(world)["phase"] == "Refused"
-    [condition] = status(world)["conditions"]
-    assert (condition["type"], condition["reason"]) == ("SpecIsReadable", "SpecNotReadable")
-    assert condition["message"] == said
+    assert condition(world, "SpecIsReadable") == f"False SpecNotReadable: {said}"
     assert {key: each for key, each in world.state.cluster.objects.items() if key != CLUSTER} == kept
 
 
@@ -270,3 +269,29 @@ def test_in_no_moment_of_an_upgrade_does_nonsense_keep_it_from_its_end() -> None
 def ledger(world: World) -> dict[str, str]:
     found: dict[str, str] = status(world).get("ledger") or {}
     return found
+
+
+def test_what_was_set_in_the_engine_for_a_moment_is_undone_also_without_an_upgrade() -> None:
+    """I9: other roles are no upgrade, and hold no lock; the pod that is away comes back by itself."""
+    world = asked_for()
+    settled(world, NEWEST)
+    with_index(world)
+    edited(world, pools=[{**DATA, "roles": ["data", "ingest"]}, MANAGERS])
+    worked_until(world, NEWEST, lambda each: each.state.engine.allocation is not None)
+    worked(edited(world, upgrade={"rollback": "Sometimes"}), NEWEST, ticks=5)
+
+    assert status(world)["phase"] == "Refused"
+    assert world.state.engine.allocation is None
+    settled(edited(world, upgrade={"rollback": None}), NEWEST)
+    assert unrest(world.state, CLUSTER) is None
+
+
+def test_what_was_set_for_nodes_that_leave_is_undone_as_well() -> None:
+    world = asked_for({**DATA, "replicas": 3}, MANAGERS)
+    settled(world, NEWEST)
+    with_index(world)
+    worked_until(edited(world, pools=[DATA, MANAGERS]), NEWEST, lambda each: bool(each.state.engine.excluded))
+    worked(edited(world, upgrade={"rollback": "Sometimes"}), NEWEST, ticks=5)
+
+    assert not world.state.engine.excluded
+    assert "logs-data-2" in world.state.engine.names

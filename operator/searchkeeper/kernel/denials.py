@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-__all__ = ["DENIAL", "DENIED", "denial", "is_news", "over", "told"]
+__all__ = ["DENIAL", "DENIED", "denial", "denied_writes", "is_news", "over", "told"]
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -27,6 +27,14 @@ _COUNTED: Final = re.compile(r"\S*\d\S*")
 def denial(action: str, write: Write, words: str) -> tuple[str, Entry]:
     """The line for a write of this action that was refused in these words."""
     return DENIAL + action, (str(write)[:_WORDS], words[:_WORDS])
+
+
+def denied_writes(ledger: Ledger) -> Iterator[str]:
+    """The writes that are refused, in words. A line that nobody of ours wrote has none."""
+    for line, entry in ledger.items():
+        match entry:
+            case (str(write), str()) if line.startswith(DENIAL):
+                yield write
 
 
 def is_news(ledger: Ledger, line: str, entry: Entry) -> bool:
