@@ -283,10 +283,10 @@ def _stays_so(ports: Any, world: World, version: str) -> bool:
     return done is not None and done.converged
 
 
-def looked(ports: Any, world: World, version: str) -> Cycle | None:
+def looked(ports: Any, world: World, version: str, **options: Any) -> Cycle | None:
     """One cycle; None where something went wrong in it, and there is nothing for it but to look again."""
     try:
-        return cycled(ports, world, version)
+        return cycled(ports, world, version, **options)
     except (Crashed, KubeError, CallFailed):
         return None
 

@@ -30,6 +30,7 @@ from searchkeeper.kernel import (
     Procedure,
     Status,
     Unfit,
+    Write,
     choose,
     plan,
 )
@@ -126,13 +127,14 @@ def cycle(  # noqa: PLR0913 - what an operator knows of itself is told by name
     for step in found:
         is_held_back = _is_relapse(step, now, settling)
         stored = step.resource_version if is_held_back else _stored(kube, step)
-        holding = () if operator_condition is None else _held(kube, operator_condition, seen, step)
+        is_first = step is found[0]
+        holding = _held(kube, operator_condition, seen, found) if operator_condition and is_first else ()
         of = Stored(step.key, step.resource_version, stored)
         told_olm, unheard = carried_out(kube, driver, holding, of)
         made, refused = carried_out(kube, driver, step.plan.deeds, of)
         denied += [*unheard, *refused]
-        is_noted = not made and _noted(kube, step, stored, refused)
-        if made or told_olm or is_noted or not step.only_tells:
+        is_over = bool(made) or not step.only_tells
+        if is_over or _noted(kube, step, stored, refused) or told_olm:
             return Cycle(wrote=True, converged=False, denied=tuple(denied))
         has_told |= step.is_news and not is_held_back
         converged &= step.plan.converged and not step.is_news
@@ -258,21 +260,25 @@ def _stored(kube: Kube, step: Step) -> str:
     return str(kube.patch_status(patch)["metadata"]["resourceVersion"])
 
 
-def _held(kube: Kube, condition: Key, seen: Observed, step: Step) -> tuple[Deed, ...]:
+def _held(kube: Kube, condition: Key, seen: Observed, found: Sequence[Step]) -> tuple[Deed, ...]:
     """What tells OLM whether it may replace this operator now, where that is news. It is nobody's goal.
 
-    Whoever is deleted, or cannot be followed, is in the midst of nothing. What is refused is no step: it may
-    take another release of the operator, with other rights, to make it one.
+    Whatever is about to be done counts, also for pools: said by each for itself, it would be taken back and
+    said again with every look where it cannot be done. What is refused is no step: it may take another
+    release, with other rights, to make it one. Who is deleted, or cannot be followed, is amid none.
     """
-    found, cluster = kube.get(condition), seen.cluster
-    if found is None:
+    told, cluster = kube.get(condition), seen.cluster
+    if told is None:
         return ()
-    ledger = step.plan.ledger if step.key == cluster.key else cluster.records.ledger
-    refused = set(denied_writes(step.plan.ledger))
-    writes = [each for each in step.plan.writes if str(each) not in refused]
-    why = None if _is_left(cluster) else why_not_now(seen, ledger, writes)
-    patch = held(found, cluster.key, why, exists=lambda key: kube.get(key) is not None, now=seen.now)
+    why = None if _is_left(cluster) else why_not_now(seen, found[0].plan.ledger, _about_to_be_made(found))
+    patch = held(told, cluster.key, why, exists=lambda key: kube.get(key) is not None, now=seen.now)
     return () if patch is None else (Deed("", (patch,)),)
+
+
+def _about_to_be_made(found: Sequence[Step]) -> Iterator[Write]:
+    for step in found:
+        refused = set(denied_writes(step.plan.ledger))
+        yield from (each for each in step.plan.writes if str(each) not in refused)
 
 
 def _is_left(cluster: ClusterView) -> bool:

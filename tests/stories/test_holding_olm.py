@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from operators_at_work import CLUSTER, Ports, cycled, edited, pool, settled, status
+from operators_at_work import CLUSTER, Ports, cycled, edited, looked, pool, settled, status
 from searchkeeper.embedded.cluster import Cluster
 from searchkeeper.embedded.manifests import annotation
 from searchkeeper.embedded.world import World
 from searchkeeper.holding import HOLDERS, OPERATOR_CONDITION
-from searchkeeper.kube import Refused
+from searchkeeper.kube import KubeError, Refused, Unavailable
 from searchkeeper.loop import cycle
 from searchkeeper.proof.recording import Recording
 from searchkeeper.releases import release
@@ -182,16 +182,16 @@ def test_a_note_that_nobody_of_ours_wrote_holds_nobody(note: str) -> None:
     assert [upgradeable(each) for each in moments(world)][-1] == "True"
 
 
-def refused(world: World, write: str) -> Ports:
-    """Ports to an API server that refuses whatever begins with these words."""
+def failing(world: World, write: str, error: KubeError) -> Telling:
+    """Ports to an API server that does not delete what begins with these words."""
 
-    class Refusing(Telling):
+    class Failing(Telling):
         def delete(self, delete: Delete) -> None:
             if str(delete).startswith(write):
-                raise Refused("no right to do that")
+                raise error
             super().delete(delete)
 
-    return Refusing(Recording(world, CLUSTER, release("0.4.0")))
+    return Failing(Recording(world, CLUSTER, release("0.4.0")))
 
 
 @pytest.mark.parametrize(
@@ -203,7 +203,7 @@ def test_what_is_refused_does_not_hold_the_release_that_may_have_the_right_to_it
     # Guard: what is refused is no step.
     world = installed(running(version=version))
     edited(world, pools=[pool("data", 2, "data", "ingest"), pool("managers", 3, "cluster_manager")])
-    ports = refused(world, write)
+    ports = failing(world, write, Refused("no right to do that"))
     for _ in range(60):
         if not cycled(ports, world, "0.4.0", operator_condition=CONDITION).wrote:
             world.tick()
@@ -222,3 +222,15 @@ def test_nor_does_a_cluster_whose_spec_nobody_can_follow() -> None:
         cycled(world, world, "0.4.0", operator_condition=CONDITION)
         world.tick()
     assert upgradeable(world) == "True"
+
+
+def test_what_fails_again_and_again_is_not_told_to_olm_each_time() -> None:
+    """A webhook that does not answer: nobody knows whether that will ever be otherwise."""
+    world = installed(running(version="0.3.1"))
+    ports = failing(world, "delete StatefulSet", Unavailable("failed calling webhook"))
+    for _ in range(60):
+        done = looked(ports, world, "0.4.0", operator_condition=CONDITION)
+        if done is None or not done.wrote:
+            world.tick()
+    assert upgradeable(world) == "False"
+    assert len([each for each in ports.patched if each.key == CONDITION]) <= 2
