@@ -25,7 +25,7 @@ from searchkeeper.loop import Cycle
 from searchkeeper.shell.endpoint import endpoint
 from searchkeeper.shell.health import Health
 from searchkeeper.shell.metrics import Metrics
-from searchkeeper.writes import Delete, Key, Patch
+from searchkeeper.writes import Delete, Event, Key, Patch
 from shells import SHORT, CutCable, Facing, facing, started, until
 
 
@@ -305,6 +305,22 @@ def test_what_is_refused_is_told_and_asked_for_at_a_slower_and_slower_pace(
         time.sleep(2)
         assert metrics.value("searchkeeper_cycles_total", outcome="denied") < 12
         assert "refused: asking again" in caplog.text
+
+
+def test_what_is_refused_is_told_also_where_something_else_was_written(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The ledger has an event before it is sent: nobody would hear of it any more."""
+    denial = Denial("PeopleAreTold", Event(CLUSTER, "Stalled", "no image"), Refused("no right to do that"))
+    outcomes = iter([Cycle(wrote=True, converged=False, denied=(denial,))])
+    rest = Cycle(wrote=False, converged=True)
+    monkeypatch.setattr("searchkeeper.shell.operator.cycle", lambda *_, **__: next(outcomes, rest))
+    caplog.set_level("WARNING", "searchkeeper")
+    with facing(asked_for()) as face, started(face) as shell:
+        metrics = shell.operator.metrics
+        until(face.api, lambda: metrics.value("searchkeeper_cycles_total", outcome="converged") > 0)
+        assert metrics.value("searchkeeper_failures_total", error="Refused") == 1
+        assert "refused: not told" in caplog.text
 
 
 def test_a_loop_that_hangs_fails_the_liveness_probe(monkeypatch: pytest.MonkeyPatch) -> None:

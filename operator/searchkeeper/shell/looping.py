@@ -21,7 +21,7 @@ from searchkeeper.shell.lease import Lease, NotOurs
 from searchkeeper.shell.logs import Log
 from searchkeeper.shell.metrics import Metrics
 from searchkeeper.shell.telling import Telling
-from searchkeeper.writes import Key
+from searchkeeper.writes import Event, Key
 
 # Cycles that wrote, one after the other: no cluster has that much to be done without waiting for anything.
 _SUSPICIOUS: Final = 200
@@ -151,24 +151,28 @@ class Loop:
         pace = self._operator.pace
         self._writes_in_a_row = self._writes_in_a_row + 1 if done.wrote else 0
         self._failures = self._failures + 1 if done.denied and not done.wrote else 0
+        self._tell_denied(done.denied)
         if done.wrote and not done.only_told:
             return "wrote", 0 if self._writes_in_a_row < _SUSPICIOUS else self._fought_over()
         if done.denied and not done.wrote:
-            return "denied", self._denied(done.denied)
+            return "denied", min(pace.after_failures(self._failures), pace.resync)
         if done.converged:
             return "converged", pace.resync
         left = pace.busy if done.wake_at is None else done.wake_at - self._operator.clock()
         return "wrote" if done.wrote else "waits", min(max(left, pace.least_backoff), pace.busy)
 
-    def _denied(self, denied: Sequence[Denial]) -> float:
-        """What was refused is asked for again, each time later, and with every look that all clusters get."""
+    def _tell_denied(self, denied: Sequence[Denial]) -> None:
+        """What was refused, whatever else was written: an event is not asked for again.
+
+        The rest is, each time later, and with every look that all clusters get.
+        """
         operator = self._operator
         for each in denied:
             kind = type(each.error).__name__
             operator.metrics.add("searchkeeper_failures_total", error=kind, cluster=self._name)
             fields = {"cluster": self._name, "cycle": self._telling.cycle, "action": each.action}
-            operator.log.warning("refused: asking again", **fields, error=str(each))
-        return min(operator.pace.after_failures(self._failures), operator.pace.resync)
+            words = "refused: not told" if isinstance(each.write, Event) else "refused: asking again"
+            operator.log.warning(words, **fields, error=str(each))
 
     def _fought_over(self) -> float:
         """Somebody undoes what is written, or an API server does not keep it: no reason to hurry."""
