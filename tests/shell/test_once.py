@@ -228,3 +228,19 @@ def test_an_engine_that_is_silent_keeps_no_lease_from_whoever_comes_next() -> No
 def suppressing(this: Once) -> None:
     with pytest.raises(Stopping):
         outcomes(this)
+
+
+def test_an_engine_that_says_something_else_with_every_look_keeps_nobody() -> None:
+    world = asked_for()
+    settled(world, newest().version)
+    looks: list[str] = []
+
+    class Flapping(Driver):
+        def look(self) -> EngineView | Unreachable:
+            looks.append(f"timed out after {len(looks)} ms")
+            assert len(looks) < _SOON
+            return Unreachable(looks[-1])
+
+    [outcome] = outcomes(once(world, Flapping(world)))
+    assert not outcome.is_done
+    assert outcome.error is None

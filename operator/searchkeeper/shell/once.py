@@ -76,8 +76,11 @@ class Once:
                     tell(self._worked_off(Key.of(each)))
 
     def _worked_off(self, key: Key) -> Outcome:
-        """Raises NotOurs, Stopping: then nobody else's turn comes either."""
-        looks = 0
+        """Raises NotOurs, Stopping: then nobody else's turn comes either.
+
+        Words in a status may call for an event, and nothing else: who finds other ones again is done.
+        """
+        looks, has_told = 0, False
         while True:
             if self.is_stopping:
                 raise Stopping("stopped before everything was done")
@@ -90,8 +93,9 @@ class Once:
                 if looks == _LOOKS or not isinstance(error, Conflict | Gone):
                     return Outcome(key, False, error)
             else:
-                if not done.wrote:
+                if not done.wrote or (done.only_told and has_told):
                     return Outcome(key, done.converged, next((each.error for each in done.denied), None))
+                has_told = done.only_told
 
     def _cycle(self, key: Key) -> Cycle:
         kube = Fenced(self._kube, self.fence)
