@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["LONG", "OPERATOR", "POOLS", "Stage", "ended", "ensured", "set_up", "staged"]
+__all__ = ["LONG", "OPERATOR", "POOLS", "Stage", "ended", "ensured", "set_up", "staged", "token_of_operator"]
 
 import base64
 import json
@@ -98,6 +98,20 @@ class Stage:
             and len(self.pods()) == nodes
         )
 
+    def revisions(self) -> dict[str, str]:
+        """The resource versions of everything that the operator writes to."""
+        paths = [
+            *(f"{self.group}/{plural}" for plural in ("searchclusters", "searchpools")),
+            *(f"{self.core}/{plural}" for plural in ("services", "configmaps", "secrets", "pods")),
+            f"/apis/apps/v1/namespaces/{self.namespace}/statefulsets",
+            f"/apis/policy/v1/namespaces/{self.namespace}/poddisruptionbudgets",
+        ]
+        return {
+            f"{path}/{each['metadata']['name']}": each["metadata"]["resourceVersion"]
+            for path in paths
+            for each in self.api.items(path)
+        }
+
     def told(self) -> str:
         waits = [f"{c['type']}: {c['message']}" for c in conditions(self.cluster) if c["status"] != "True"]
         return f"{self.status.get('phase')} {waits}"
@@ -110,7 +124,7 @@ class Stage:
 
     def start(self, *options: str) -> subprocess.Popen[bytes]:
         """A process with a token of its own: by that the log tells one from another."""
-        kubeconfig, token = self._home / f"kubeconfig-{next(self._numbers)}", _token(self.api)
+        kubeconfig, token = self._home / f"kubeconfig-{next(self._numbers)}", token_of_operator(self.api)
         kubeconfig.write_text(self._plane.kubeconfig_for(token))
         if "--release" in options:
             self.seen.releases[_name_of(token)] = release(options[options.index("--release") + 1])
@@ -191,7 +205,7 @@ def _let_lead(api: Api, namespace: str) -> None:
     ensured(api, f"{where}/rolebindings", binding)
 
 
-def _token(api: Api) -> str:
+def token_of_operator(api: Api) -> str:
     path = f"/api/v1/namespaces/{OPERATOR}/serviceaccounts/{OPERATOR}/token"
     answer = until("there is an account", lambda: _asked(api, path))
     return str(answer["status"]["token"])

@@ -42,26 +42,11 @@ def stage(
         yield made
 
 
-def revisions(stage: Stage) -> dict[str, str]:
-    """The resource versions of everything that the operator writes to."""
-    paths = [
-        *(f"{stage.group}/{plural}" for plural in ("searchclusters", "searchpools")),
-        *(f"{stage.core}/{plural}" for plural in ("services", "configmaps", "secrets", "pods")),
-        f"/apis/apps/v1/namespaces/{stage.namespace}/statefulsets",
-        f"/apis/policy/v1/namespaces/{stage.namespace}/poddisruptionbudgets",
-    ]
-    return {
-        f"{path}/{each['metadata']['name']}": each["metadata"]["resourceVersion"]
-        for path in paths
-        for each in stage.api.items(path)
-    }
-
-
 def is_left_alone(stage: Stage) -> bool:
     """Between two renewals of the lease there are a few looks. Controllers write a little later than we."""
-    before, moment = revisions(stage), stage.lease["renewTime"]
+    before, moment = stage.revisions(), stage.lease["renewTime"]
     until("a few looks have passed", lambda: stage.lease["renewTime"] != moment, LONG)
-    return revisions(stage) == before
+    return stage.revisions() == before
 
 
 def test_a_cluster_comes_up_is_upgraded_scaled_and_deleted(stage: Stage) -> None:

@@ -7,7 +7,7 @@ HTTP, so that it lives on when the operator dies.
 
 from __future__ import annotations
 
-__all__ = ["Witness", "witness"]
+__all__ = ["Witness", "audited", "witness"]
 
 import json
 import threading
@@ -19,7 +19,7 @@ from typing import Any, Final
 from e2e.stand.api import Object
 from e2e.stand.control_plane import ControlPlane
 from e2e.stand.waiting import NotInTimeError, until
-from e2e.stand.watching import watch
+from e2e.stand.watching import Watch, watch
 from engine_over_http import Face
 from opensearch_replayed import serving
 from searchkeeper.embedded.manifests import is_terminating
@@ -63,6 +63,7 @@ class Witness:
         self._beats: list[Beat] = []
         self._wanted: list[str] = []
         self._lock = threading.Lock()
+        self.watches: list[Watch] = []
         self._client = connect(settings_of(str(plane.kubeconfig)))
         self._engine = StandIn(self._client, key)
 
@@ -112,7 +113,9 @@ class Witness:
         return found
 
     def history(self) -> History:
-        """When all of it is heard, and the log has all of it."""
+        """When all of it is heard, and the log has all of it. Raises RuntimeError where nobody listened."""
+        for each in self.watches:
+            each.must_run()
         until("every change is heard", self._has_heard_all, 120)
         with suppress(NotInTimeError):
             until("the log is whole", lambda: not self._told().untold(), 30)
@@ -122,22 +125,19 @@ class Witness:
         """Raises AssertionError with whatever the operator should not have done."""
         history = self.history()
         left = unrest(history.end, self.key)
-        wrongs = [*history.breaches(), *unwarranted(self._log(), _ROLES), *([left] if left else [])]
+        wrongs = [*history.breaches(), *unwarranted(self.log(), _ROLES), *([left] if left else [])]
         if wrongs:
             raise AssertionError("\n".join(wrongs))
+
+    def log(self) -> list[Any]:
+        """What the operator asked for in this namespace, or in none: read or write, done or refused."""
+        return audited(self._plane, self.key.namespace)
 
     def _told(self) -> History:
         with self._lock:
             changes = tuple(self._changes)
-        log = tuple(requests(self._log()))
+        log = tuple(requests(self.log()))
         return History(self.key, newest(), changes, tuple(self._beats), log, self.releases)
-
-    def _log(self) -> list[Any]:
-        """Of this namespace, or of none. A line without an end is still being written."""
-        lines = self._plane.audit.read_text(encoding="utf-8").rpartition("\n")[0].splitlines()
-        events = [json.loads(line) for line in lines]
-        own = self.key.namespace
-        return [each for each in events if each.get("objectRef", {}).get("namespace", own) == own]
 
     def _has_heard_all(self) -> bool:
         there = {
@@ -154,6 +154,14 @@ class Witness:
         return int(found["metadata"]["resourceVersion"])
 
 
+def audited(plane: ControlPlane, namespace: str) -> list[Any]:
+    """The API server's log of the operator's requests there, or in no namespace."""
+    # A line without an end is still being written.
+    lines = plane.audit.read_text(encoding="utf-8").rpartition("\n")[0].splitlines()
+    events = [json.loads(line) for line in lines]
+    return [each for each in events if each.get("objectRef", {}).get("namespace", namespace) == namespace]
+
+
 @contextmanager
 def witness(plane: ControlPlane, key: Key) -> Iterator[Witness]:
     """From now on everything is heard."""
@@ -161,6 +169,7 @@ def witness(plane: ControlPlane, key: Key) -> Iterator[Witness]:
     with ExitStack() as stack:
         stack.callback(made.close)
         for kind in _KINDS:
-            stack.enter_context(watch(plane.api, path(kind, key.namespace), partial(made.hear, kind)))
+            heard = watch(plane.api, path(kind, key.namespace), partial(made.hear, kind))
+            made.watches.append(stack.enter_context(heard))
         made.engine_url = stack.enter_context(serving(Face(made)))
         yield made

@@ -276,6 +276,20 @@ def test_what_is_forbidden_is_told_also_of_reads() -> None:
     ]
 
 
+def test_a_right_that_is_missing_is_told_and_a_policy_is_not() -> None:
+    """Both are answered with 403; only the first was forbidden by whoever asks the roles."""
+    line = Forgery().line("delete", "pods") | {"responseStatus": {"code": 403}}
+    missing = line | {"annotations": {"authorization.k8s.io/decision": "forbid"}}
+    assert unwarranted([line], ROLES) == []
+    assert len(unwarranted([missing], ROLES)) == 1
+    assert len(unwarranted([missing | {"verb": "list"}], ROLES)) == 1
+
+
+def test_who_is_not_known_is_told() -> None:
+    line = Forgery().line("delete", "pods") | {"responseStatus": {"code": 401}}
+    assert len(unwarranted([line], ROLES)) == 1
+
+
 def test_a_change_that_another_role_allows_is_told() -> None:
     [told] = unwarranted([Forgery().line("delete", "pods")], frozenset({"leader"}))
     assert 'of ClusterRole "searchkeeper"' in told

@@ -58,16 +58,30 @@ def requests(log: Iterable[Audited]) -> Iterator[Request]:
 
 
 def unwarranted(log: Iterable[Audited], roles: Collection[str]) -> list[str]:
-    """What was asked for and not allowed, reads included, and changes that other roles than these allowed."""
+    """What was asked for and not allowed, reads included, and changes that other roles than these allowed.
+
+    A policy or a quota that refuses what roles allow answers with the same number: that is no missing right.
+    """
     return [
         f"{each['verb']} {each['requestURI']}: {_reason(each) or 'not allowed'}"
         for each in log
-        if _status(each) in (401, 403) or (each["verb"] not in _READS and _role(each) not in roles)
+        if not _is_allowed(each) or (each["verb"] not in _READS and _role(each) not in roles)
     ]
 
 
+def _is_allowed(event: Audited) -> bool:
+    """Whoever is forbidden something, and was allowed it before, was stopped by admission."""
+    code = _status(event)
+    return code != 401 and (code != 403 or _noted(event, "decision") == "allow")
+
+
 def _reason(event: Audited) -> str:
-    return str((event.get("annotations") or {}).get("authorization.k8s.io/reason", ""))
+    return _noted(event, "reason")
+
+
+def _noted(event: Audited, what: str) -> str:
+    """By whoever has asked the roles."""
+    return str((event.get("annotations") or {}).get(f"authorization.k8s.io/{what}", ""))
 
 
 def _role(event: Audited) -> str | None:

@@ -40,9 +40,9 @@ class Api:
         self._authority = authority
         self._connection: HTTPSConnection | None = None
 
-    def another(self) -> Api:
-        """A connection to the same server, for another thread."""
-        return Api(*self._address, self._token, self._authority)
+    def another(self, token: str = "") -> Api:
+        """A connection to the same server, for another thread, or for the bearer of another token."""
+        return Api(*self._address, token or self._token, self._authority)
 
     def is_ready(self) -> bool:
         try:
