@@ -80,9 +80,12 @@ class Watch:
             except (OSError, HTTPException):
                 self._over.wait(_PAUSE)
             except RefusedError as refused:
-                if refused.code != HTTPStatus.GONE:
+                if refused.code == HTTPStatus.GONE:
+                    return
+                # Whose definition is young can be listed a moment before it can be watched.
+                if refused.code != HTTPStatus.TOO_MANY_REQUESTS:
                     raise
-                return
+                self._over.wait(_PAUSE)
 
 
 @contextmanager
