@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from operators_at_work import CLUSTER, Score, followed, looked, summary, told
+from operators_at_work import CLUSTER, Score, edited, followed, looked, summary, told
 from runs import RELEASE, RUNS, UPGRADE, WAY_BACK, run
 from searchkeeper.embedded.world import State, World
 from searchkeeper.loop import Cycle
@@ -134,7 +134,7 @@ def test_the_engine_is_not_told_what_has_long_been_undone() -> None:
 
 
 def test_who_is_only_late_takes_nobody_without_anybodys_knowing() -> None:
-    """The other one has found the pod still there, and does not expect it to go any more."""
+    """The other one has found the pod still there, is to take nobody, and expects nobody to go any more."""
     this = run(UPGRADE)
     beat, at = next(
         (this.beat_of(number), number - this.beat_of(number).writes)
@@ -144,9 +144,10 @@ def test_who_is_only_late_takes_nobody_without_anybodys_knowing() -> None:
     world = World(beat.state)
 
     def spares() -> None:
-        ports = recording(world, RELEASE)
-        while "roll/away" in str(world.get(CLUSTER)):
+        ports = recording(edited(world, upgrade={"paused": True}), RELEASE)
+        for _ in range(10):
             looked(ports, world, RELEASE)
+        assert "roll/away" not in str(world.get(CLUSTER))
 
     interrupted(world, RELEASE, at, spares)
 
