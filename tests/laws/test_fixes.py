@@ -174,3 +174,51 @@ def test_what_is_said_to_have_the_cause_of_another_is_mended_with_it(drawing: st
             assert isinstance(root.flaw.fix, Edit)
             left = {(f.entry, f.severity) for f in rule.check(edited(graph, root.flaw.fix))}
             assert (flaw.entry, flaw.severity) not in left
+
+
+@given(drawings())
+@example("b5: b3\nb4: b2\nb3: b2\nb2: b1\nb1")
+def test_all_edits_of_one_report_made_together_mend_theirs_and_break_no_rule_that_none_breaks_alone(
+    drawing: str,
+) -> None:
+    assert_agreeing(drawing)
+
+
+@given(odd_drawings())
+def test_all_edits_of_a_report_on_an_odd_channel_made_together_break_no_rule(drawing: str) -> None:
+    assert_agreeing(drawing)
+
+
+def assert_agreeing(drawing: str) -> None:
+    graph = graph_of(drawing)
+    advised = [j for j in judged(graph) if isinstance(j.flaw.fix, Edit)]
+    edits = [j.flaw.fix for j in advised if isinstance(j.flaw.fix, Edit) and not j.flaw.fix.lead]
+    if not edits:
+        return
+    alone = errors(graph).union(*(errors(edited(graph, edit)) for edit in edits))
+    whole = together(graph, edits)
+    assert errors(whole) <= alone, [str(edit) for edit in edits]
+    if len(edits) > 1:
+        left = {(j.rule.id, flaw.entry, flaw.message) for j in advised for flaw in j.rule.check(whole)}
+        assert left.isdisjoint((j.rule.id, j.flaw.entry, j.flaw.message) for j in advised)
+
+
+def errors(graph: ChannelGraph) -> frozenset[str]:
+    return frozenset(j.rule.id for j in judged(graph, Severity.ERROR))
+
+
+def together(graph: ChannelGraph, edits: list[Edit]) -> ChannelGraph:
+    """The channel after all edits, each written down by its own difference from what stands there now."""
+    after = dict(graph.entries)
+    for entry in (entry for edit in edits for entry in edit.entries):
+        base = graph.entries.get(entry.name, entry)
+        known = after.get(entry.name, entry)
+        skips = [s for s in known.skips if s in entry.skips or s not in base.skips]
+        skips += [s for s in entry.skips if s not in base.skips and s not in skips]
+        changes = {
+            field: getattr(entry, field)
+            for field in ("replaces", "skip_range")
+            if getattr(entry, field) != getattr(base, field)
+        }
+        after[entry.name] = known._replace(skips=tuple(skips), **changes)
+    return ChannelGraph(replace(graph.channel, entries=tuple(after.values())), graph.package)

@@ -57,8 +57,13 @@ GROUPS: Final = (
         ),
     ),
     Group(
-        ("rules._edits", "rules._trials", "rules.causes"),
-        ("tests/rules_graph", "tests/rules_check/test_causes.py", "tests/rules_check/test_trials.py"),
+        ("rules._edits", "rules._trials", "rules._together", "rules.causes"),
+        (
+            "tests/rules_graph",
+            "tests/rules_check/test_causes.py",
+            "tests/rules_check/test_together.py",
+            "tests/rules_check/test_trials.py",
+        ),
     ),
     Group(("rules.check", "rules.registry"), ("tests/rules_check",)),
     Group(

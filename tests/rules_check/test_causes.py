@@ -219,7 +219,7 @@ def long_channel(entries: int) -> ChannelGraph:
     return channel_graph("\n".join(["h@9.0.0: s1", *(f"s{n}@1.0.{n}: s{n + 1}" for n in range(1, entries))]))
 
 
-@pytest.mark.parametrize(("entries", "judgements"), [(137, 73), (500, 21), (2000, 9)])
+@pytest.mark.parametrize(("entries", "judgements"), [(137, 74), (500, 22), (2000, 10)])
 def test_of_a_long_channel_as_many_edits_are_tried_as_make_ten_thousand_entries_of_copies(
     entries: int, judgements: int
 ) -> None:

@@ -328,3 +328,13 @@ def test_what_skips_itself_becomes_the_head_only_above_the_one_there_is(drawing:
     assert isinstance(flaw.fix, Edit)
     assert isinstance(flaw.fix.instead, Edit)
     assert flaw.fix.instead.text == fix
+
+
+def test_a_replaces_may_have_meant_an_entry_whose_bundle_is_not_there_yet() -> None:
+    [finding] = parse_report("op.v1.2.0: op.v1.1.O\nop.v1.1.0?: op.v1.0.0\nop.v1.0.0", "EP212")
+    assert finding.fix == "did you mean op.v1.1.0?"
+
+
+def test_an_entry_whose_bundle_is_not_there_yet_replaces_the_head_below_it_by_name() -> None:
+    [finding] = parse_report("op.v1.2.0?: op.v1.1.1\nop.v1.1.0: op.v1.0.0\nop.v1.0.0", "EP212")
+    assert finding.fix == "set replaces: op.v1.1.0 on op.v1.2.0"

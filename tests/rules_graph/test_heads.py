@@ -32,6 +32,35 @@ def test_a_second_head_newer_than_the_tail_is_skipped_instead() -> None:
     assert finding.fix == "add b2 to the skips of b4"
 
 
+def test_a_second_head_is_told_the_step_that_goes_past_it() -> None:
+    [finding] = parse_report("b5: b4\nb4: b2\nb3: b1\nb2: b1\nb1", "EP202")
+    assert finding.because == ("b4 replaces b2, past b3",)
+    [finding] = parse_report("b5: b4\nb4: b2\nb2: b1\nb1\nb0: gone", "EP202")
+    assert finding.because == ("b1 replaces nothing",)
+
+
+def test_a_chain_that_goes_up_is_told_by_its_end() -> None:
+    [finding] = parse_report("b5: b6\nb6: b1\nb3\nb1", "EP202")
+    assert finding.because == ("b1 replaces nothing",)
+
+
+def test_a_head_whose_bundle_is_not_there_yet_is_newest_by_its_name() -> None:
+    [finding] = parse_report("op.v1.2.0?: op.v1.1.1\nop.v1.1.0: op.v1.0.0\nop.v1.0.0", "EP202")
+    assert finding.entry == "op.v1.1.0"
+    assert finding.fix == "set replaces: op.v1.1.0 on op.v1.2.0"
+
+
+def test_of_heads_without_bundle_and_version_nobody_can_tell_which_is_newer() -> None:
+    for drawing, missing in (("b\na?", "a"), ("b?\na", "b"), ("b?\na?", "a and b")):
+        [finding] = parse_report(drawing, "EP202")
+        assert finding.fix == f"add the olm.bundle document of {missing} first, then ask again"
+
+
+def test_a_head_without_bundle_may_be_what_a_slip_of_the_pen_meant() -> None:
+    [finding] = parse_report("new@3.0.0: op.v1.1.O\nop.v1.1.0?", "EP202")
+    assert finding.fix == "set replaces: op.v1.1.0 on new"
+
+
 def test_a_second_head_whose_link_is_in_another_channel_names_the_link() -> None:
     [finding] = parse_report("[stable]\nb3: b2\nb1\n[fast]\nb2: b1\nb1", "EP202")
     assert finding.fix == "put b2 into this channel, with replaces: b1, or add b1 to the skips of b3"
@@ -102,7 +131,7 @@ def test_a_link_that_is_a_slip_for_the_second_head_is_corrected() -> None:
 
 
 def test_a_second_head_that_is_not_older_for_certain_is_skipped() -> None:
-    for drawing in ("b@1.0.0\na@1.0.0", "b\na?", "b: y\ny?\na"):
+    for drawing in ("b@1.0.0\na@1.0.0", "b: y\ny?\na"):
         [finding] = parse_report(drawing, "EP202")
         assert finding.fix == "add a to the skips of b"
 
@@ -114,7 +143,7 @@ def test_a_cycle_of_entries_without_versions_is_mended_where_it_closes() -> None
 
 
 def test_heads_over_one_circle_each_end_where_it_closes_for_them() -> None:
-    drawing = "h9: a\nh8: b\nh7: x\nx: b\nh6: a\nh5\na@1.0.0: b\nb@1.1.0: c\nc@1.2.0: a"
+    drawing = "h9: a\nh8: b\nh7: x\nx: b\nh6: a\nh5\na@21.0.0: b\nb@21.1.0: c\nc@21.2.0: a"
     tails = {f.entry: f.because[0] for f in parse_report(drawing, "EP202")}
     assert tails == {
         "h8": "c replaces a",
@@ -125,7 +154,7 @@ def test_heads_over_one_circle_each_end_where_it_closes_for_them() -> None:
 
 
 def test_heads_over_one_chain_have_one_tail() -> None:
-    drawing = "h9: c\nh8: c\nh7: b\nh6\nc@1.2.0: b\nb@1.1.0: a\na@1.0.0"
+    drawing = "h9: c\nh8: c\nh7: b\nh6\nc@21.2.0: b\nb@21.1.0: a\na@21.0.0"
     assert {f.because for f in parse_report(drawing, "EP202")} == {("a replaces nothing",)}
 
 

@@ -119,7 +119,7 @@ def test_a_range_that_is_written_and_blank_is_reported() -> None:
 
 
 def test_every_range_that_crashes_is_told_with_its_victims_alone() -> None:
-    drawing = "b4: - / - / <2.0.0 || || >9.0.0\nb3: - / - / <3.0.0\nb2: - / - / <9.0.0 || || >9.0.0\nb1"
+    drawing = "b4: b3 / - / <2.0.0 || || >9.0.0\nb3: b2 / - / <3.0.0\nb2: b1 / - / <9.0.0 || || >9.0.0\nb1"
     assert said(drawing, "EP302") == [
         ("b2", (), "give b2 the skipRange '<9.0.0 || >9.0.0'"),
         (

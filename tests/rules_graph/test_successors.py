@@ -357,3 +357,13 @@ def test_of_all_who_replace_what_is_taken_out_the_first_other_one_keeps_a_way(
 ) -> None:
     [finding] = parse_report(drawing, "EP219")
     assert str(finding.fix).endswith(f"or take b3 out of the catalog and {edge}")
+
+
+def test_of_rivals_without_bundle_and_version_nobody_can_tell_which_is_newer() -> None:
+    [finding] = parse_report("c\nb?: a\nd: a / c\na", "EP203")
+    assert finding.fix == "add the olm.bundle document of b first, then ask again"
+
+
+def test_of_rivals_without_bundle_the_name_says_which_is_newer() -> None:
+    [finding] = parse_report("op.v1.2.0?: op.v1.0.0\nop.v1.1.0: op.v1.0.0\nop.v1.0.0", "EP203")
+    assert finding.fix == "add op.v1.1.0 to the skips of op.v1.2.0"

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from everpath.lines import Lines
 from everpath.model import Bundle, Channel, Entry, Package
 from everpath.ranges import Coverage, Range
-from everpath.versions import Key, Version, VersionError, parse_tolerant
+from everpath.versions import Key, Version, VersionError, ending, parse_tolerant
 
 
 class EdgeKind(StrEnum):
@@ -88,6 +88,16 @@ class ChannelGraph:
         return found
 
     @cached_property
+    def stated(self) -> Mapping[str, Version]:
+        """The same, and for entries that have none the version in which the name ends: people go by it.
+
+        No resolver does; it is for advice, which must not take the newest release for the oldest because its
+        bundle is not there yet.
+        """
+        named = ((name, _tolerant(ending(name))) for name in self.entries if name not in self.versions)
+        return {**self.versions, **{name: version for name, version in named if version is not None}}
+
+    @cached_property
     def ranges(self) -> Mapping[str, Range]:
         """Skip ranges that parse, by entry. OLM ignores the others as if they were not there."""
         found: dict[str, Range] = {}
@@ -138,18 +148,18 @@ class ChannelGraph:
         return self.heads[0] if len(self.heads) == 1 else None
 
     def head_below(self, name: str) -> str | None:
-        """The newest head whose version is lower than an entry's. Cost: one binary search."""
-        version = self.versions.get(name)
+        """The newest head whose stated version is lower than an entry's. Cost: one binary search."""
+        version = self.stated.get(name)
         place = bisect_left(self._ranked_heads, version.key, key=self._key) if version else 0
         return self._ranked_heads[place - 1] if place else None
 
     @cached_property
     def _ranked_heads(self) -> tuple[str, ...]:
-        """Heads that have a version, lowest first; of equal ones the first by name last."""
-        return tuple(sorted((n for n in reversed(self.heads) if n in self.versions), key=self._key))
+        """Heads that state a version, lowest first; of equal ones the first by name last."""
+        return tuple(sorted((n for n in reversed(self.heads) if n in self.stated), key=self._key))
 
     def _key(self, name: str) -> Key:
-        return self.versions[name].key
+        return self.stated[name].key
 
     def named_edges(self, installed: str) -> Iterator[Edge]:
         """Edges to a name by replaces and skips. An entry that does both gives both."""
@@ -253,7 +263,8 @@ class ChannelGraph:
 
     @cached_property
     def _positions(self) -> Mapping[str, int]:
-        return {name: i for i, name in enumerate(self.by_version)}
+        ranked = sorted(self.stated, key=lambda n: (self.stated[n].key, n))
+        return {name: i for i, name in enumerate(ranked)}
 
     @cached_property
     def _lines(self) -> Lines:

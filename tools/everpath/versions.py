@@ -13,6 +13,7 @@ __all__ = [
     "Key",
     "Version",
     "VersionError",
+    "ending",
     "maybe",
     "parse",
     "parse_tolerant",
@@ -31,6 +32,12 @@ Key: TypeAlias = tuple[int | tuple[int, int] | tuple[int, str], ...]
 
 #: The largest number blang can hold in a version.
 UINT64_MAX: Final = 2**64 - 1
+
+#: A version at the end of a name: behind `.v` if there is one, else behind the first separator that works.
+_ENDINGS: Final = (
+    re.compile(r"\.v(\d+\.\d+\.\d+.*)$"),
+    re.compile(r"(?:^|[._-])v*(\d+\.\d+\.\d+.*)$"),
+)
 
 #: What Go's strings.TrimSpace removes; str.strip() would also take \x1c to \x1f.
 GO_SPACES: Final = (
@@ -170,6 +177,11 @@ def parse_tolerant(text: str) -> Version:
         return parse(".".join(segment.mended for segment in segments))
     except VersionError as error:
         raise VersionError(text, _position_before_mending(segments, error.position), error.reason) from None
+
+
+def ending(name: str) -> str | None:
+    """What looks like a version at the end of a name, such as a bundle's."""
+    return next((found[1] for pattern in _ENDINGS if (found := pattern.search(name))), None)
 
 
 def pointed(text: str, start: int, end: int, reason: str) -> str:

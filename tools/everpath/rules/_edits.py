@@ -9,12 +9,14 @@ __all__ = [
     "closing",
     "edited",
     "joined",
+    "merged",
     "moving_range",
     "next_release",
     "ranged",
     "replacing",
     "safest",
     "skipping",
+    "unplaced",
     "unreplacing",
     "unskipping",
     "widening",
@@ -108,6 +110,31 @@ def joined(first: Edit, second: Edit) -> Edit | None:
     return Edit(f"{first.text} and {second.text}", first.entries + second.entries)
 
 
+def merged(graph: ChannelGraph, first: Edit, second: Edit) -> Edit | None:
+    """Two edits of a channel as one, where both change the same entry, too; None where they contradict."""
+    entries = {entry.name: entry for entry in first.entries}
+    for other in second.entries:
+        one, base = entries.get(other.name, other), graph.entries.get(other.name)
+        both = one if one == other else _both(base, one, other) if base is not None else None
+        if both is None:
+            return None
+        entries[other.name] = both
+    return Edit(f"{first.text} and {second.text}", tuple(entries.values()))
+
+
+def _both(base: Entry, one: Entry, other: Entry) -> Entry | None:
+    """An entry with what two others have made of it; None where they have made two things of one."""
+    pairs = ((one.replaces, other.replaces), (one.skip_range, other.skip_range))
+    kept = (base.replaces, base.skip_range)
+    if any(len({*pair, was}) > 2 for pair, was in zip(pairs, kept, strict=True)):
+        return None
+    replaces, skip_range = (b if a == was else a for (a, b), was in zip(pairs, kept, strict=True))
+    common, known = {*one.skips} & {*other.skips}, {*base.skips}
+    left = (s for s in base.skips if s in common)
+    more = dict.fromkeys(s for s in (*one.skips, *other.skips) if s not in known)
+    return base._replace(replaces=replaces, skips=(*left, *more), skip_range=skip_range)
+
+
 def next_release(graph: ChannelGraph, name: str) -> str:
     """The release that both generations go to from an entry, whatever stands in the channel now."""
     top = graph.versions[graph.by_version[-1]] if graph.by_version else None
@@ -116,6 +143,12 @@ def next_release(graph: ChannelGraph, name: str) -> str:
     skips = [*others, *(() if name in graph.versions or name == newest else (name,))]
     start = f", with a skipRange from {graph.versions[name]}" if name in graph.versions else ""
     return f"{above} that replaces {newest}{f' and skips {listed(skips)}' if skips else ''}{start}"
+
+
+def unplaced(graph: ChannelGraph, names: Iterable[str]) -> str | None:
+    """What comes before an edit that puts some entries below others, if nobody can tell which are newer."""
+    missing = [name for name in names if graph.bundle(name) is None and name not in graph.stated]
+    return f"add the olm.bundle document of {listed(missing)} first, then ask again" if missing else None
 
 
 def widening(graph: ChannelGraph, on: str, covered: Iterable[str]) -> Edit | None:

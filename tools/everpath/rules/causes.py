@@ -3,18 +3,20 @@
 A replaces that leads nowhere makes a second head, strands whoever stands below it under OLM v1, and perhaps
 under v0 too. All of that is reported; but three fixes for it, each right by itself, would mend it thrice.
 What goes with what is not guessed: the edit is made to a copy of the channel, which is judged again. So is
-every other edit: one that does not mend its finding, or leaves somebody worse off, is not advised.
+every other edit: one that does not mend its finding, or leaves somebody worse off, is not advised. What is
+left is tried together.
 """
 
 from __future__ import annotations
 
 __all__ = ["Judged", "traced"]
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from everpath.graph import ChannelGraph
 from everpath.rules._edits import Edit, joined, next_release
+from everpath.rules._together import Mark, Offer, settled
 from everpath.rules._words import listed
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import Rule
@@ -38,6 +40,10 @@ _MOST_JOINED: Final = 3
 _LONGEST: Final = 200
 
 
+#: A finding by its rule and its entry, as people are told of it.
+Key: TypeAlias = tuple[str, str | None]
+
+
 class Judged(NamedTuple):
     """A flaw and the rule that found it."""
 
@@ -49,8 +55,12 @@ class Judged(NamedTuple):
         return self.rule.severity if self.flaw.severity is None else self.flaw.severity
 
     @property
-    def key(self) -> tuple[str, str | None]:
+    def key(self) -> Key:
         return self.rule.id, self.flaw.entry
+
+    @property
+    def mark(self) -> Mark:
+        return *self.key, self.flaw.place
 
 
 class _Cure(NamedTuple):
@@ -58,7 +68,7 @@ class _Cure(NamedTuple):
 
     by: Judged
     edit: Edit
-    mended: frozenset[tuple[str, str | None]]
+    mended: frozenset[Key]
 
 
 def traced(graph: ChannelGraph, found: Sequence[Judged]) -> list[Judged]:
@@ -80,13 +90,16 @@ def traced(graph: ChannelGraph, found: Sequence[Judged]) -> list[Judged]:
     proven = _Proof(graph, trials, edits).proven
     found = [proven.get(id(j.flaw)) or _left_alone(j) for j in found]
     serious = [j for j in found if j.severity > Severity.NOTE]
-    if all(j.severity < Severity.ERROR for j in serious):
-        return found
-    causes: dict[tuple[str, str | None], _Cure] = {}
-    for cure in sorted(_cures(trials, serious), key=lambda c: (-len(c.mended), -c.by.severity, c.by.rule.id)):
-        if cure.by.key not in causes:
-            causes |= {key: cure for key in cure.mended if key not in causes}
-    return [_told(judged, causes.get(judged.key)) for judged in found]
+    causes = _causes(trials, serious)
+    offers = _offers(found, causes)
+    rules = {j.rule.id: j.rule for j in found}
+    said = settled(graph, trials, rules, offers, _most(graph))
+    return [_told(judged, causes.get(judged.key), said) for judged in found]
+
+
+def _most(graph: ChannelGraph) -> int:
+    """How many edits are tried on copies of a channel."""
+    return max(_MOST_TRIED, _MOST_COPIED // len(graph.entries))
 
 
 class _Proof:
@@ -95,8 +108,7 @@ class _Proof:
     def __init__(self, graph: ChannelGraph, trials: Trials, edits: Sequence[Judged]) -> None:
         self._graph = graph
         self._trials = trials
-        most = max(_MOST_TRIED, _MOST_COPIED // len(graph.entries))
-        self._tried = sorted(edits, key=lambda j: -j.severity)[:most]
+        self._tried = sorted(edits, key=lambda j: -j.severity)[: _most(graph)]
         self._good: dict[str, tuple[Judged, Edit]] = {}
         first = {id(j.flaw): (j, self._alone(j)) for j in self._tried}
         #: By the identity of the flaw that was found.
@@ -170,6 +182,32 @@ def _left_alone(judged: Judged) -> Judged:
     return judged
 
 
+def _causes(trials: Trials, serious: Sequence[Judged]) -> dict[Key, _Cure]:
+    """For findings that an edit mends: that edit. Where there are no errors, nothing is traced."""
+    causes: dict[Key, _Cure] = {}
+    if all(j.severity < Severity.ERROR for j in serious):
+        return causes
+    for cure in sorted(_cures(trials, serious), key=lambda c: (-len(c.mended), -c.by.severity, c.by.rule.id)):
+        if cure.by.key not in causes:
+            causes |= {key: cure for key in cure.mended if key not in causes}
+    return causes
+
+
+def _offers(found: Sequence[Judged], causes: Mapping[Key, _Cure]) -> list[Offer]:
+    """The edits that are advised, those of the worst findings first, then those that mend the most."""
+    mended: dict[Key, set[Mark]] = {}
+    for judged in found:
+        if (cure := causes.get(judged.key)) is not None:
+            mended.setdefault(cure.by.key, set()).add(judged.mark)
+    own = [j for j in found if j.key not in causes or causes[j.key].by.key == j.key]
+    offers = [
+        (j.severity, Offer(j.mark, j.flaw.fix, frozenset({j.mark} | mended.get(j.key, set()))))
+        for j in own
+        if isinstance(j.flaw.fix, Edit) and not j.flaw.fix.lead
+    ]
+    return [offer for _, offer in sorted(offers, key=lambda o: (-o[0], -len(o[1].mends)))]
+
+
 def _cures(trials: Trials, serious: Sequence[Judged]) -> list[_Cure]:
     rules = {j.rule.id: j.rule for j in serious}
     before = {j.key for j in serious}
@@ -185,12 +223,19 @@ def _cures(trials: Trials, serious: Sequence[Judged]) -> list[_Cure]:
     return cures
 
 
-def _told(judged: Judged, cure: _Cure | None) -> Judged:
-    """A finding, with the fix of its cause if that is another one."""
+def _told(judged: Judged, cure: _Cure | None, said: Mapping[Mark, Edit | str]) -> Judged:
+    """A finding with its fix, or that of its cause; `said` is what is advised in the stead of edits."""
     if cure is None or cure.by.key == judged.key:
-        return judged
+        fix = said.get(judged.mark, judged.flaw.fix)
+        return judged._replace(flaw=judged.flaw._replace(fix=fix))
     rule, entry = cure.by.key
     where = f"{rule} ({entry})" if entry else rule
-    edit = f": {cure.edit.text}" if len(cure.edit.text) <= _LONGEST else ""
-    fix = f"same cause as {where}, mended with it{edit}"
-    return judged._replace(flaw=judged.flaw._replace(fix=fix))
+    advice = said.get(cure.by.mark, cure.edit)
+    return judged._replace(flaw=judged.flaw._replace(fix=f"same cause as {where}{_ending(advice)}"))
+
+
+def _ending(advice: Edit | str) -> str:
+    """What is said behind the cause: its edit, or what has to be done before there is one."""
+    if isinstance(advice, str):
+        return f": {advice}"
+    return ", mended with it" + (f": {advice.text}" if len(advice.text) <= _LONGEST else "")

@@ -82,11 +82,12 @@ def dangling_replaces(graph: ChannelGraph) -> Iterator[Flaw]:
     anywhere else, and where it looks like a slip of the pen, users of the version that was meant are cut
     off. Cost: one look-up an entry; one comparison with every name for those that miss.
     """
-    nearby = Nearby(graph.package.by_name)
+    # An entry whose bundle is not there yet may be meant, too.
+    nearby, entries = Nearby(graph.package.by_name), Nearby(graph.entries)
     for name, target in _replaced(graph):
         if graph.bundle(target) is not None:
             continue
-        probably = nearby.meant(target, besides=(name,))
+        probably = nearby.meant(target, besides=(name,)) or entries.meant(target, besides=(name,))
         yield Flaw(
             graph.entries[name].place.at("replaces"),
             f"{name} replaces {target}, which exists nowhere in the package",

@@ -11,7 +11,7 @@ from everpath.graph import ChannelGraph, Edge, EdgeKind
 from everpath.model import Bundle, Entry, Place
 from everpath.policies import olm_v0, opm
 from everpath.policies.decisions import FailureKind
-from everpath.rules._edits import Edit, adding, replacing, skipping, unreplacing
+from everpath.rules._edits import Edit, adding, replacing, skipping, unplaced, unreplacing
 from everpath.rules._words import Nearby, listed
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import channel_rule
@@ -69,8 +69,8 @@ def several_heads(graph: ChannelGraph) -> Iterator[Flaw]:
         yield Flaw(
             graph.entries[head].place.at("name"),
             f"nothing replaces or skips {head}, nor {main}: the channel has {len(graph.heads)} heads",
-            because=_why_apart(graph, tail, head),
-            fix=_joined(graph, tail, head, main, nearby),
+            because=_why_apart(graph, above, tail, head),
+            fix=unplaced(graph, (main, head)) or _joined(graph, tail, head, main, nearby),
             entry=head,
         )
 
@@ -97,17 +97,33 @@ def _tail(graph: ChannelGraph, head: str, known: dict[str, str]) -> str:
     return known[head]
 
 
-def _why_apart(graph: ChannelGraph, tail: str, head: str) -> tuple[Edge | str, ...]:
-    """Where the chain from the main head ends, and that a range does not help."""
+def _why_apart(graph: ChannelGraph, above: str, tail: str, head: str) -> tuple[Edge | str, ...]:
+    """Where the chain from the head above goes past a head, or else ends; and that a range does not help."""
     target = graph.entries[tail].replaces
     reasons: list[Edge | str] = []
-    if target:
+    if (passing := _passing(graph, above, head)) is not None:
+        reasons.append(f"{passing}, past {head}")
+    elif target:
         reasons += [Edge(tail, target, EdgeKind.REPLACES), f"{target} {_whereabouts(graph, target)}"]
     else:
         reasons.append(f"{tail} replaces nothing")
     if head in graph.versions and graph.coverage.count(graph.versions[head]):
         reasons.append(f"a skipRange covers {head}, but ranges do not make or unmake a head")
     return tuple(reasons)
+
+
+def _passing(graph: ChannelGraph, above: str, head: str) -> Edge | None:
+    """The step with which the chain from one head goes past a lower one.
+
+    It is followed as long as it goes down, and heads come in the order of their versions: no step is
+    looked at for two of them.
+    """
+    here = graph.entries[above]
+    while (below := graph.entries.get(here.replaces or "")) and _is_older(graph, below.name, here.name):
+        if _is_older(graph, below.name, head):
+            return Edge(here.name, below.name, EdgeKind.REPLACES)
+        here = below
+    return None
 
 
 def _whereabouts(graph: ChannelGraph, target: str) -> str:
@@ -120,7 +136,7 @@ def _whereabouts(graph: ChannelGraph, target: str) -> str:
 def _joined(graph: ChannelGraph, tail: str, head: str, main: str, nearby: Nearby) -> Edit:
     """The smallest edit that puts a second head below the first."""
     target, skips = graph.entries[tail].replaces, skipping(graph, main, [head])
-    meant = nearby.meant(target, besides=(tail,)) if target else None
+    meant = nearby.meant(target, besides=(tail,)) or Nearby([head]).meant(target) if target else None
     between = graph.bundle(target) if target and target not in graph.entries else None
     if between and Nearby([head]).meant(between.name) is None:
         entry = _link(between, graph.channel.place, head)
@@ -139,7 +155,7 @@ def _link(bundle: Bundle, place: Place, head: str) -> Entry:
 
 
 def _is_older(graph: ChannelGraph, one: str, other: str) -> bool:
-    first, second = graph.versions.get(one), graph.versions.get(other)
+    first, second = graph.stated.get(one), graph.stated.get(other)
     return first is not None and second is not None and first < second
 
 

@@ -4,22 +4,14 @@ from __future__ import annotations
 
 __all__ = ["folder_and_version_differ", "name_and_version_differ", "package_differs_from_folder"]
 
-import re
 from collections.abc import Iterator
-from typing import Final
 
 from everpath.graph import PackageGraph
 from everpath.model import Bundle
 from everpath.rules._released import tolerated
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import bundle_rule, package_rule
-from everpath.versions import maybe
-
-#: A version at the end of a name: behind `.v` if there is one, else behind the first separator that works.
-_STATED: Final = (
-    re.compile(r"\.v(\d+\.\d+\.\d+.*)$"),
-    re.compile(r"(?:^|[._-])v*(\d+\.\d+\.\d+.*)$"),
-)
+from everpath.versions import ending, maybe
 
 
 @bundle_rule("EP410", "name-and-version-differ", Severity.WARNING)
@@ -57,7 +49,7 @@ def _stated(name: str, endings: tuple[str, ...]) -> str | None:
     """The version at the end of a name, if there is one and it is none of these."""
     if any(_ends_in(name.lower(), ending) for ending in endings):
         return None
-    return next((found[1] for pattern in _STATED if (found := pattern.search(name))), None)
+    return ending(name)
 
 
 def _ends_in(name: str, version: str) -> bool:

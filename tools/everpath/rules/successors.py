@@ -17,6 +17,7 @@ from everpath.rules._edits import (
     replacing,
     safest,
     skipping,
+    unplaced,
     unskipping,
     worth_trying,
 )
@@ -44,7 +45,7 @@ def fork(graph: ChannelGraph) -> Iterator[Flaw]:
             if len(rivals) == 2
             else f"{listed(sorted(rivals))} all replace it",
             because=tuple(Edge(r, target, EdgeKind.REPLACES) for r in rivals),
-            fix=_one_line(graph, newest, older) or next_release(graph, target),
+            fix=unplaced(graph, rivals) or _one_line(graph, newest, older) or next_release(graph, target),
             entry=target,
         )
 
@@ -52,8 +53,9 @@ def fork(graph: ChannelGraph) -> Iterator[Flaw]:
 def _one_line(graph: ChannelGraph, newest: str, older: list[str]) -> Edit | None:
     """The edit that makes one line of rivals, without cutting the one that the head stands on."""
     chain = opm.verdict(graph).chain
-    edits = [skipping(graph, newest, older), _in_line(graph, [newest, *older])]
-    return safest(graph, edits[1:] if chain and newest not in chain else edits)
+    in_line = _in_line(graph, [newest, *older])
+    skips = skipping(graph, newest, older)._replace(instead=in_line)
+    return safest(graph, [in_line] if chain and newest not in chain else [skips, in_line])
 
 
 def _in_line(graph: ChannelGraph, rivals: list[str]) -> Edit:

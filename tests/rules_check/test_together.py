@@ -1,0 +1,202 @@
+"""Fixes of one report can all be followed, or say which to follow first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from everpath.graph import ChannelGraph
+from everpath.rules._edits import Edit, merged, ranged, replacing, skipping, unreplacing, unskipping
+from everpath.rules.causes import Judged, traced
+from everpath.rules.findings import Flaw, Severity
+from everpath.rules.registry import _RULES, Rule
+from graphs import channel_graph, parse_report
+
+#: A patch beside the line: its fork and its being a second head would each be mended by a skip.
+PATCH = "b5: b3\nb4: b2\nb3: b2\nb2: b1\nb1"
+
+GRAPH = channel_graph("h: g / f, e / <1.0.0\ng: - / e\nf\ne")
+
+
+def fixes(drawing: str, *rules: str) -> dict[tuple[str, str | None], str | None]:
+    return {(finding.rule, finding.entry): finding.fix for finding in parse_report(drawing, *rules)}
+
+
+def test_a_fork_and_a_second_head_of_one_patch_are_mended_by_edits_that_can_both_be_made() -> None:
+    found = fixes(PATCH)
+    assert found["EP202", "b4"] == "add b4 to the skips of b5"
+    assert found["EP203", "b2"] == "set replaces: b3 on b4, after EP202 (b4)"
+    followed = "b5: b3 / b4\nb4: b3\nb3: b2\nb2: b1\nb1"
+    assert [f for f in parse_report(followed) if f.severity > Severity.NOTE] == []
+
+
+def test_a_fork_alone_is_mended_by_a_skip() -> None:
+    assert fixes(PATCH, "EP203") == {("EP203", "b2"): "add b3 to the skips of b4"}
+
+
+def test_what_cannot_be_mended_together_says_what_comes_first_and_so_does_what_follows_from_it() -> None:
+    found = fixes("b0@1.0.0\nb1@1.0.0-rc.1: b0 / b1")
+    assert found["EP201", "b0"] == "remove b0 from replaces of b1"
+    assert found["EP211", "b1"] == "mend EP201 (b0) first, then ask again"
+    assert found["EP207", "b1"] == "same cause as EP211 (b1): mend EP201 (b0) first, then ask again"
+
+
+def test_two_faults_of_one_entry_are_mended_by_two_edits() -> None:
+    found = parse_report("b2: b1\nb1: b1 / b1", "EP211")
+    assert [f.fix for f in found] == [
+        "remove b1 from its own replaces",
+        "move b1 from its own skips to the skips of b2",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "after"),
+    [
+        (skipping(GRAPH, "h", ["d"]), skipping(GRAPH, "h", ["d", "c"]), "h: g / f, e, d, c / <1.0.0"),
+        (unskipping(GRAPH, "f", ["h"]), skipping(GRAPH, "h", ["d"]), "h: g / e, d / <1.0.0"),
+        (unskipping(GRAPH, "f", ["h"]), unskipping(GRAPH, "e", ["h"]), "h: g / - / <1.0.0"),
+        (replacing(GRAPH, "h", "f"), skipping(GRAPH, "h", ["d"]), "h: f / f, e, d / <1.0.0"),
+        (skipping(GRAPH, "h", ["d"]), unreplacing(GRAPH, "h"), "h: - / f, e, d / <1.0.0"),
+        (ranged(GRAPH.entries["h"], "<2.0.0"), replacing(GRAPH, "h", "f"), "h: f / f, e / <2.0.0"),
+        (replacing(GRAPH, "h", "f"), ranged(GRAPH.entries["h"], "<2.0.0"), "h: f / f, e / <2.0.0"),
+        (replacing(GRAPH, "h", "f"), replacing(GRAPH, "h", "f"), "h: f / f, e / <1.0.0"),
+    ],
+)
+def test_two_edits_of_one_entry_are_one_that_has_the_changes_of_both(
+    first: Edit, second: Edit, after: str
+) -> None:
+    both = merged(GRAPH, first, second)
+    assert both is not None
+    [entry], [wanted] = both.entries, channel_graph(after).entries.values()
+    assert (entry.replaces, entry.skips, entry.skip_range) == (
+        wanted.replaces,
+        wanted.skips,
+        wanted.skip_range,
+    )
+    assert both.text == f"{first.text} and {second.text}"
+
+
+def test_edits_of_several_entries_are_one_of_all() -> None:
+    both = merged(GRAPH, unskipping(GRAPH, "e", ["h", "g"]), unskipping(GRAPH, "f", ["h"]))
+    assert both is not None
+    assert {entry.name: entry.skips for entry in both.entries} == {"h": (), "g": ()}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (replacing(GRAPH, "h", "f"), replacing(GRAPH, "h", "e")),
+        (replacing(GRAPH, "h", "f"), unreplacing(GRAPH, "h")),
+        (ranged(GRAPH.entries["h"], "<2.0.0"), ranged(GRAPH.entries["h"], "<3.0.0")),
+    ],
+)
+def test_two_edits_that_make_two_things_of_one_are_none(first: Edit, second: Edit) -> None:
+    assert merged(GRAPH, first, second) is None
+
+
+def test_two_new_entries_of_one_name_are_one_only_if_they_are_the_same() -> None:
+    new = GRAPH.entries["h"]._replace(name="new")
+    one, other = Edit("put new there", (new,)), Edit("put new here", (new._replace(replaces="e"),))
+    assert merged(GRAPH, one, other) is None
+    assert merged(GRAPH, one, one) is not None
+
+
+ROW = channel_graph("h")
+
+
+def wrong(name: str, target: str, instead: Edit | None = None, otherwise: Edit | None = None) -> Flaw:
+    """A fault that is there until h replaces a name, or skips the fault's."""
+    edit = replacing(ROW, "h", target)._replace(instead=instead, otherwise=otherwise)
+    return Flaw(ROW.entries["h"].place.at(name), target, fix=edit, entry=name)
+
+
+def told(*faults: Flaw, graph: ChannelGraph = ROW) -> dict[str, str]:
+    """The fix of each fault."""
+
+    def check(graph: ChannelGraph) -> Iterator[Flaw]:
+        head = graph.entries["h"]
+        yield from (f for f in faults if f.message != head.replaces and f.entry not in head.skips)
+
+    rule = Rule("EP1", "ep1", Severity.ERROR, "channel", "A law.", check=check)
+    found = traced(graph, [Judged(rule, flaw) for flaw in check(graph)])
+    return {str(j.flaw.entry): str(j.flaw.fix) for j in found}
+
+
+def test_of_two_edits_that_contradict_the_second_waits_for_the_first() -> None:
+    assert told(wrong("x", "a"), wrong("y", "b")) == {
+        "x": "set replaces: a on h",
+        "y": "mend EP1 (x) first, then ask again",
+    }
+
+
+def test_the_edit_of_a_worse_finding_goes_first() -> None:
+    mild = wrong("x", "a")._replace(severity=Severity.WARNING)
+    assert told(mild, wrong("y", "b"))["x"] == "mend EP1 (y) first, then ask again"
+
+
+def test_up_to_three_findings_are_named_that_come_first() -> None:
+    skips = [wrong(name, name)._replace(fix=skipping(ROW, "h", [name])) for name in "uvwx"]
+    found = told(*skips, wrong("y", "a"), wrong("z", "b"))
+    assert found["y"] == "set replaces: a on h"
+    assert found["z"] == "mend EP1 (u), EP1 (v), EP1 (w) and 2 more first, then ask again"
+
+
+@pytest.mark.parametrize("field", ["instead", "otherwise"])
+def test_an_edit_that_does_not_fit_gives_way_to_its_alternative(field: str) -> None:
+    alternative = {field: skipping(ROW, "h", ["y"])}
+    found = told(wrong("x", "a"), wrong("y", "b", **alternative))
+    assert found == {"x": "set replaces: a on h", "y": "add y to the skips of h"}
+
+
+@pytest.mark.parametrize("alternative", [skipping(ROW, "h", ["v"]), skipping(ROW, "h", ["h", "y"])])
+def test_an_alternative_that_does_not_mend_it_or_does_harm_is_not_taken(alternative: Edit) -> None:
+    assert told(wrong("x", "a"), wrong("y", "b", alternative))["y"] == "mend EP1 (x) first, then ask again"
+
+
+def test_edits_that_fit_are_advised_as_they_are_with_their_alternatives() -> None:
+    both = wrong("x", "a", otherwise=skipping(ROW, "h", ["x"]))
+    other = wrong("y", "b")._replace(fix=skipping(ROW, "h", ["y"]))
+    assert told(both, other)["x"] == "set replaces: a on h, or add x to the skips of h"
+
+
+def test_what_fits_beside_others_that_do_not_is_advised_alone_and_not_with_what_was_not_tried() -> None:
+    both = wrong("z", "z")._replace(
+        fix=skipping(ROW, "h", ["z"])._replace(otherwise=skipping(ROW, "h", ["z", "v"]))
+    )
+    found = told(wrong("x", "a"), wrong("y", "b"), both)
+    assert found["z"] == "add z to the skips of h"
+
+
+def test_of_a_long_channel_eight_edits_are_tried_in_turn_and_the_others_wait() -> None:
+    long = channel_graph("\n".join(["h@9.0.0: s1", *(f"s{n}@1.0.{n}: s{n + 1}" for n in range(1, 1300))]))
+    names = "abcdefgij"
+    faults = [wrong(name, name)._replace(fix=skipping(long, "h", [name])) for name in names]
+    clash = Edit(
+        "skip k, and give h a range", (long.entries["h"]._replace(skips=("k",), skip_range="<1.0.0"),)
+    )
+    other = Edit(
+        "skip l, and give h another", (long.entries["h"]._replace(skips=("l",), skip_range="<0.9.0"),)
+    )
+    found = told(
+        *(wrong(name, name)._replace(fix=fix) for name, fix in (("k", clash), ("l", other))),
+        *faults,
+        graph=long,
+    )
+    assert found["k"] == clash.text
+    assert found["f"] == "add f to the skips of h"
+    assert [n for n, fix in found.items() if fix.endswith("first, then ask again")] == ["l", "g", "i", "j"]
+
+
+@pytest.mark.parametrize(("severity", "is_deferred"), [(None, True), (Severity.WARNING, False)])
+def test_only_an_error_that_comes_to_light_is_a_reason_to_wait(
+    monkeypatch: pytest.MonkeyPatch, severity: Severity | None, is_deferred: bool
+) -> None:
+    def check(graph: ChannelGraph) -> Iterator[Flaw]:
+        if {"x", "y"} <= graph.skips.get("h", set()):
+            yield Flaw(graph.entries["h"].place, "both", entry="h", severity=severity)
+
+    rule = Rule("EP9", "ep9", Severity.ERROR, "channel", "A law.", check=check)
+    monkeypatch.setitem(_RULES, "EP9", rule)
+    faults = [wrong(name, name)._replace(fix=skipping(ROW, "h", [name])) for name in "xy"]
+    assert ("ask again" in told(*faults)["y"]) is is_deferred
