@@ -41,6 +41,7 @@ def test_bundles_and_a_catalog_are_written(everpath: Everpath, manifests: Path) 
         "add     new/bundles/op/ci.yaml\n"
         "add     new/catalog/op/catalog.yaml\n"
         "6 files written.\n"
+        "next: everpath validate-graph new/catalog\n"
     )
     assert tree(manifests) == before
     assert walks(read("new/catalog").catalog) == walks(read("m").catalog)
@@ -52,7 +53,18 @@ def test_the_same_input_gives_the_same_bytes(everpath: Everpath, here: Path) -> 
     everpath("migrate", "m", "one")
     everpath("migrate", "m", "two")
     assert tree(here / "one") == tree(here / "two")
-    assert everpath("migrate", "m", "one", "--force").out == "0 files written.\n"
+    assert everpath("migrate", "m", "one", "--force").out.startswith("0 files written.\n")
+
+
+@pytest.mark.usefixtures("manifests")
+def test_the_next_command_is_named_as_it_would_be_typed_where_something_was_written(
+    everpath: Everpath,
+) -> None:
+    answer = everpath("migrate", "m", "my new")
+    assert answer.out.endswith("\nnext: everpath validate-graph 'my new/catalog'\n")
+    assert everpath("validate-graph", "my new/catalog", "--select", "EP0").code == 0
+    assert "next:" not in everpath("migrate", "m", "none", "--dry-run").out
+    assert everpath("migrate", "m", "quiet", "--quiet").out == ""
 
 
 def test_opm_takes_what_is_written(everpath: Everpath, here: Path) -> None:

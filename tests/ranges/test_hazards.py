@@ -155,6 +155,14 @@ def test_a_text_of_nothing_but_hazards_takes_no_quadratic_time(text: str) -> Non
     assert time.process_time() - started < 5
 
 
+@pytest.mark.parametrize(
+    ("text", "fix"),
+    [(">=1.0.0 <1.3.0 |", ">=1.0.0 <1.3.0"), ("| >=1.0.0", ">=1.0.0"), ("<1.0.0 | <2.0.0", None)],
+)
+def test_a_single_bar_is_needless_where_it_parts_nothing(text: str, fix: str | None) -> None:
+    assert [h.fix for h in Range.parse(text).hazards] == [fix]
+
+
 def test_a_single_bar_is_told_what_it_should_have_been() -> None:
     (hazard,) = (h for h in Range.parse("<1.0.0 | <2.0.0").hazards if h.kind == "dropped-token")
     assert hazard.message == "a single '|' is ignored, as if it were not there; || separates alternatives"

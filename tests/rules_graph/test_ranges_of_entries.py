@@ -130,6 +130,11 @@ def test_every_range_that_crashes_is_told_with_its_victims_alone() -> None:
     ]
 
 
+def test_a_bar_behind_a_range_is_taken_away() -> None:
+    [(_, _, fix)] = said("b3: b1 / - / >=1.0.0 <3.0.0 |\nb1", "EP303")
+    assert fix == "give b3 the skipRange '>=1.0.0 <3.0.0'"
+
+
 def test_every_range_that_is_misread_is_told_with_each_misreading() -> None:
     drawing = "b3: - / - / ! 1.0.0 || 1.x.x\nb2: - / - / a 1.x.x\nb1"
     assert said(drawing, "EP303") == [

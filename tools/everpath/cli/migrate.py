@@ -6,6 +6,7 @@ __all__ = ["migrate"]
 
 import errno
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ from everpath.cli.new_folder import dry_run_option, fill, force_option, quiet_op
 from everpath.cli.options import package_option, progress_option, update_mode_option
 from everpath.cli.telling import tell, warn
 from everpath.cli.terminal import ProgressLine
+from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.formats.bundles.shape import is_bundle_folder, is_package_manifest, is_repository
 from everpath.formats.courier.folder import unreadable_file
@@ -86,6 +88,7 @@ def migrate(**options: Any) -> int:
     add     new/bundles/op/ci.yaml
     add     new/catalog/op/catalog.yaml
     5 files written.
+    next: everpath validate-graph new/catalog
 
     \b
     $ everpath migrate manifests/ new/ --image-ref-template 'quay.io/me/{{.Package}}-bundle:v{{.Version}}'
@@ -115,6 +118,11 @@ def _migrate(request: _Request) -> int:
         warn(remark.message, remark.place, None, inputs.sources)
     files = {name: content for one in done for name, content in one.files.items()}
     fill(target, files, dry_run=request.dry_run, quiet=request.quiet)
+    if not (request.dry_run or request.quiet):
+        # The bundles beside it are no input of validate-graph together with it.
+        write(
+            [f"next: everpath validate-graph {shlex.quote(str(target / 'catalog'))}\n"], None, machine=False
+        )
     return ExitCode.CLEAN
 
 

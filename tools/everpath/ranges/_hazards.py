@@ -81,7 +81,9 @@ def _of_dropped(text: str, token: Token, before: list[Term], after: list[Term]) 
         message = f"the - is ignored: this asks for {low} and {high} at once"
         return Hazard(span, HazardKind.HYPHEN_RANGE, message, _edited(text, span, f">={low} <={high}"))
     span = (token.start, token.end)
-    fix = _edited(text, span, "") if token.text in ("&", ",") else None
+    # At either end a | parts nothing; amid comparisons || may have been meant, or nothing at all.
+    is_needless = token.text in ("&", ",") or (token.text == "|" and not (before and after))
+    fix = _edited(text, span, "") if is_needless else None
     message = f"a single {token.text!r} is ignored, as if it were not there"
     if token.text == "|":
         message += "; || separates alternatives"
