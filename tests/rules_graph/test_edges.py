@@ -102,6 +102,10 @@ def test_replacing_and_skipping_the_same_entry_is_reported() -> None:
     assert findings("b2: b1 / b1\nb1", "EP216") == ["EP216 b2: b2 both replaces and skips b1"]
 
 
+def test_replacing_one_entry_and_skipping_another_is_fine() -> None:
+    assert findings("b3: b2 / b1\nb2\nb1", "EP216") == []
+
+
 def test_replacing_a_higher_version_is_a_downgrade() -> None:
     assert findings("s@1.0.1-1: r\nr@1.0.1", "EP220") == [
         "EP220 s: s (1.0.1-1) replaces r, whose version 1.0.1 is higher"
