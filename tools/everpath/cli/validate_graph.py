@@ -74,8 +74,9 @@ def validate_graph(**options: Any) -> int:
     """Is this catalog safe for everyone who runs any version of it?
 
     A PATH is a file-based catalog (a folder, a file, or - for standard input), a bundle folder, an
-    operators repository or a package-manifest folder. Several are judged one by one. Without one:
-    the configured paths, or catalog/, or the current folder.
+    operators repository, a package-manifest folder, or an image of a catalog or a bundle
+    (quay.io/me/catalog:v1, oci:FOLDER, oci-archive:FILE). Several are judged one by one. Without
+    one: the configured paths, or catalog/, or the current folder.
 
     \b
     $ everpath validate-graph catalog/ --select fork
