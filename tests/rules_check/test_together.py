@@ -130,6 +130,11 @@ def test_of_two_edits_that_contradict_the_second_waits_for_the_first() -> None:
     }
 
 
+def test_a_finding_that_is_no_entry_s_is_named_by_its_rule() -> None:
+    whole = wrong("x", "a")._replace(entry=None)
+    assert told(whole, wrong("y", "b"))["y"] == "mend EP1 first, then ask again"
+
+
 def test_the_edit_of_a_worse_finding_goes_first() -> None:
     mild = wrong("x", "a")._replace(severity=Severity.WARNING)
     assert told(mild, wrong("y", "b"))["x"] == "mend EP1 (y) first, then ask again"
@@ -188,7 +193,10 @@ def test_of_a_long_channel_eight_edits_are_tried_in_turn_and_the_others_wait() -
     assert [n for n, fix in found.items() if fix.endswith("first, then ask again")] == ["l", "g", "i", "j"]
 
 
-@pytest.mark.parametrize(("severity", "is_deferred"), [(None, True), (Severity.WARNING, False)])
+@pytest.mark.parametrize(
+    ("severity", "is_deferred"),
+    [(None, True), (Severity.ERROR, True), (Severity.WARNING, False), (Severity.NOTE, False)],
+)
 def test_only_an_error_that_comes_to_light_is_a_reason_to_wait(
     monkeypatch: pytest.MonkeyPatch, severity: Severity | None, is_deferred: bool
 ) -> None:

@@ -93,15 +93,16 @@ class _Trial:
         self, made: Edit, offer: Offer, mends: frozenset[Mark], known: frozenset[str]
     ) -> tuple[Edit, Edit] | None:
         """The first choice that can be made after others, and all of them with it."""
-        for choice in (offer.edit, offer.edit.otherwise, offer.edit.instead):
-            after = merged(self._graph, made, choice) if isinstance(choice, Edit) else None
-            if isinstance(choice, Edit) and after is not None and self._is_good(after, mends, known):
-                return choice._replace(otherwise=None, instead=None), after
+        offered = (offer.edit, offer.edit.otherwise, offer.edit.instead)
+        for choice in (e for e in offered if isinstance(e, Edit)):
+            after = merged(self._graph, made, choice)
+            if after is not None and self._is_good(after, mends, known):
+                return choice._replace(otherwise=None), after
         return None
 
     def _said(self, offer: Offer, choice: Edit, made: Edit, kept: Sequence[Mark]) -> Edit:
         """A choice; one that is no good by itself is told, and made, after those it counts on."""
-        if choice.text == offer.edit.text or self._mends(choice, offer.mends):
+        if self._mends(choice, offer.mends):
             return choice
         return made._replace(text=f"{choice.text}, after {_named(kept)}")
 
