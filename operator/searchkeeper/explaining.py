@@ -11,6 +11,7 @@ __all__ = [
     "Step",
     "StepState",
     "explain",
+    "from_outside",
     "recalled",
 ]
 
@@ -33,6 +34,7 @@ from searchkeeper.upgrade.rolling import Roll
 # Who knows best what a cluster waits for: the actions that tell first, and those that only follow others.
 _TELLING: Final = ("VersionIsAccepted", "PodsAreCurrent", "UpgradeIsBegun")
 _FOLLOWING: Final = ("EngineIsHealthy", "DashboardsAreCurrent")
+_BACK: Final = "RollbackIsPossible"
 
 
 class StepState(StrEnum):
@@ -70,11 +72,12 @@ class GateLine:
 
 @dataclass(frozen=True, slots=True)
 class PoolLine:
-    """A pool in the order of the roll: its roles, what it may run, what its pods run."""
+    """A pool in the order of the roll: its roles, what it may run, how many pods it should have, and those."""
 
     name: str
     roles: tuple[str, ...]
     permitted: str | None
+    replicas: int
     pods: tuple[tuple[str, str, bool], ...]
 
 
@@ -140,15 +143,21 @@ class Explanation:
     @property
     def cause(self) -> str | None:
         """What is waited for, in the words of the action that knows best; what has stalled comes first."""
-        waits = [a for a in self.actions if a.holds_up and a.action != "RollbackIsPossible"]
+        waits = [a for a in self.actions if a.holds_up and a.action != _BACK]
         return min(waits, key=_rank).message if waits else None
+
+    @property
+    def refusal(self) -> str | None:
+        """Why the engine version that is asked for is not brought about, if it is not."""
+        told = (a for a in self.actions if a.action == "VersionIsAccepted" and a.status == Status.FALSE)
+        return next((each.message for each in told), None)
 
     @property
     def is_in_trouble(self) -> bool:
         """Stalled or refused, by what the status says or by what the next one would."""
-        refused = any(a.action == "VersionIsAccepted" and a.status == Status.FALSE for a in self.actions)
         stalled = any(a.message.startswith(STALLED) for a in self.actions)
-        return refused or stalled or self.unfit is not None or self.phase in ("Stalled", "Refused")
+        is_refused = self.refusal is not None or self.unfit is not None
+        return is_refused or stalled or self.phase in ("Stalled", "Refused")
 
 
 def explain(seen: Observed) -> Explanation:
@@ -178,10 +187,30 @@ def _without_a_spec(told: Explanation, seen: Observed) -> Explanation:
 
 def recalled(seen: Observed) -> Explanation:
     """As the operator itself told it last: for whoever cannot reach the engine that it reaches."""
+    actions = _said_last(seen)
+    return replace(explain(seen), actions=actions, way_back=_way_back(actions), deadline=None)
+
+
+def from_outside(seen: Observed) -> Explanation:
+    """What would be done without the engine, for whoever cannot reach the engine that the operator reaches.
+
+    Nobody knows the way back from here, nor does any wait that only begins here end in a stall.
+    """
+    told, said = explain(seen), _way_back(_said_last(seen))
+    if told.under_way is None:
+        return replace(told, deadline=None)
+    words = "not known from here" + (f"; the operator said: {said}" if said else "")
+    actions = (replace(a, message=words) if a.action == _BACK else a for a in told.actions)
+    return replace(told, actions=tuple(actions), way_back=words, deadline=None)
+
+
+def _said_last(seen: Observed) -> tuple[ActionLine, ...]:
     records, name = seen.cluster.records, str(seen.cluster.key)
-    actions = tuple(_line(each, name, records.ledger, seen.now) for each in records.conditions)
-    back = next((each.message for each in actions if each.action == "RollbackIsPossible"), "")
-    return replace(explain(seen), actions=actions, way_back=back, deadline=None)
+    return tuple(_line(each, name, records.ledger, seen.now) for each in records.conditions)
+
+
+def _way_back(actions: Sequence[ActionLine]) -> str:
+    return next((each.message for each in actions if each.action == _BACK), "")
 
 
 def _rank(line: ActionLine) -> tuple[bool, int]:
@@ -205,13 +234,12 @@ def _explanation(scene: Scene, cycle: Sequence[LoopStep], *, is_unfit: bool) -> 
     seen, cluster = scene.seen, scene.seen.cluster
     status = cycle[0].before
     actions = tuple(line for step in cycle for line in _lines(step, seen.now))
-    back = next((each for each in actions if each.action == "RollbackIsPossible"), None)
     ready = sum(pod.is_ready for pod in seen.pods)
     taken = None if cluster.is_deleting else _next(scene)
     return Explanation(
         cluster=f"{cluster.key.namespace}/{cluster.key.name}",
         release=seen.release.version,
-        phase=str(status.get("phase") or "Pending"),
+        phase=_phase(cycle[0]),
         ready=f"{ready}/{sum(pool.replicas for pool in seen.pools)}",
         engine=cluster.engine_version,
         target=_target(scene),
@@ -223,13 +251,19 @@ def _explanation(scene: Scene, cycle: Sequence[LoopStep], *, is_unfit: bool) -> 
         actions=actions,
         writes=tuple(_writes(cycle)),
         next=taken,
-        way_back="" if back is None else back.message,
+        way_back=_way_back(actions),
         steps=tuple(_steps(scene, taken)),
         components=(*there(scene, _target(scene)), *missing(scene, _target(scene))),
         history=tuple(_history(status.get("upgrade") or {})),
         deadline=_deadline([step.plan for step in cycle], seen.now),
         now=seen.now,
     )
+
+
+def _phase(step: LoopStep) -> str:
+    """As it was told last; but a refusal is known before it is told."""
+    told = "Refused" if step.status.get("phase") == "Refused" else step.before.get("phase")
+    return str(told or "Pending")
 
 
 def _writes(cycle: Sequence[LoopStep]) -> Iterator[str]:
@@ -264,7 +298,7 @@ def _target(scene: Scene) -> str:
 
 def _pool_line(pool: PoolView) -> PoolLine:
     pods = tuple((pod.name, pod.engine_version, pod.is_ready) for pod in pool.pods)
-    return PoolLine(pool.spec.name, tuple(sorted(pool.spec.roles)), pool.permitted, pods)
+    return PoolLine(pool.spec.name, tuple(sorted(pool.spec.roles)), pool.permitted, pool.replicas, pods)
 
 
 def _next(scene: Scene) -> Next | None:

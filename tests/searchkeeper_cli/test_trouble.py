@@ -30,6 +30,7 @@ from searchkeeper.demo import stage
 from searchkeeper.embedded.kubelet import Fault
 from searchkeeper.embedded.world import World
 from searchkeeper.releases import newest
+from searchkeeper.upgrade.journal import CROSSED
 from tales import Silent, at_work
 
 OLD, NEW = "2.19.4", "3.4.0"
@@ -119,6 +120,67 @@ def test_from_outside_a_plan_says_that_it_lacks_the_engine(told: Told) -> None:
 
     assert "does not answer from here; the verdicts are those without it" in answer.stderr
     assert "✗  EngineReachable" in answer.stdout
+
+
+def paused_halfway() -> World:
+    world = edited(stage(newest(), OLD), version=NEW)
+    worked_until(world, NEWEST, lambda it: CROSSED in status(it)["ledger"])
+    return worked(edited(world, upgrade={"paused": True}), NEWEST, ticks=60)
+
+
+def way_back(world: World) -> str:
+    found = {each["type"]: each["message"] for each in status(world)["conditions"]}
+    return str(found["RollbackIsPossible"])
+
+
+def test_from_outside_a_plan_repeats_what_the_operator_said_of_the_way_back(told: Told) -> None:
+    world = paused_halfway()
+    answer = told(world, "plan", outside=True)
+
+    said = f"not known from here; the operator said: back to {OLD} until logs-data-1 is replaced"
+    assert way_back(world).startswith(f"back to {OLD} until logs-data-1 is replaced")
+    assert f"Rollback: {said}" in answer.stdout
+    assert "no way back" not in answer.stdout
+    assert "Deadline" not in answer.stdout
+
+
+def test_an_engine_that_is_silent_to_all_closes_the_way_back(told: Told) -> None:
+    answer = told(paused_halfway(), "plan", silent=True)
+
+    assert f"Rollback: no way back to {OLD}: the engine does not answer" in answer.stdout
+    assert "Deadline" in answer.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("plan",), 1, "default/logs: Refused, engine not there yet → 9.0.0"),
+        (("plan",), 1, "may run nothing  0 of 3 pods on 9.0.0"),
+        (("status",), 1, "default/logs  Refused  0/3"),
+        (("versions",), 0, "  refused: 9.0.0 is newer than 3.4.0"),
+    ],
+)
+def test_a_version_that_would_be_refused_is_refused_before_it_is_applied(
+    arguments: tuple[str, ...], code: int, words: str
+) -> None:
+    manifest = """
+apiVersion: search.everpath.dev/v1alpha1
+kind: SearchCluster
+metadata: {name: logs}
+spec: {version: 9.0.0, pools: [{name: all, roles: [data, cluster_manager], replicas: 3}]}
+"""
+    answer = CliRunner().invoke(cli, (*arguments, "-f", "-"), input=manifest)
+
+    assert answer.exit_code == code
+    assert words in answer.output
+
+
+def test_of_a_new_cluster_whose_version_is_refused_no_node_is_made() -> None:
+    world = worked(asked_for(version="9.0.0"), NEWEST, ticks=5)
+
+    made = {key.kind for key in world.state.cluster.objects} - {"SearchCluster"}
+    assert status(world)["phase"] == "Refused"
+    assert made == {"ConfigMap", "PodDisruptionBudget", "Secret", "Service"}
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import click
 
 from searchkeeper.cli.output import echo, moment, output_option, table
 from searchkeeper.cli.sources import source_options, sources
-from searchkeeper.explaining import Explanation
+from searchkeeper.explaining import Explanation, PoolLine
 
 _MARKS = {"True": "✓", "False": "…", "Unknown": "?"}
 
@@ -119,8 +119,8 @@ def _roll(each: Explanation) -> Iterator[str]:
             f"{n}.",
             p.name,
             ", ".join(p.roles),
-            f"may run {p.permitted or each.target}",
-            _pods(p.pods, each.target),
+            f"may run {p.permitted or _first(each)}",
+            _pods(p, each.target),
         )
         for n, p in enumerate(each.pools, 1)
     )
@@ -137,6 +137,12 @@ def _roll(each: Explanation) -> Iterator[str]:
         yield f"Deadline: {moment(each.deadline)}, then it counts as stalled"
 
 
-def _pods(pods: tuple[tuple[str, str, bool], ...], target: str) -> str:
-    done = sum(version == target for _, version, _ in pods)
-    return f"{done} of {len(pods)} pods on {target}"
+def _first(each: Explanation) -> str:
+    """What a pool that is not there yet may run: nothing that was refused."""
+    return each.target if each.engine is not None or each.refusal is None else "nothing"
+
+
+def _pods(pool: PoolLine, target: str) -> str:
+    """Of those that are to be there, and of those that are, while they are more."""
+    done = sum(version == target for _, version, _ in pool.pods)
+    return f"{done} of {max(pool.replicas, len(pool.pods))} pods on {target}"

@@ -34,7 +34,7 @@ from searchkeeper.embedded.world import State, World, processes
 from searchkeeper.engine.driver import Driver
 from searchkeeper.engine.embedded import Engine, advance
 from searchkeeper.engine.view import Unreachable
-from searchkeeper.explaining import Explanation, explain, recalled
+from searchkeeper.explaining import Explanation, explain, from_outside, recalled
 from searchkeeper.images import PUBLISHED, Images, repository_of
 from searchkeeper.kube import Kube, KubeError
 from searchkeeper.loop import decided
@@ -82,9 +82,10 @@ class Source:
     def explained(self, key: Key) -> Explanation:
         """Raises ClickException."""
         seen = self._seen(key)
-        if self._is_out_of_reach(seen):
-            click.echo(_out_of_reach(seen, "the verdicts are those without it"), err=True)
-        return explain(seen)
+        if not self._is_out_of_reach(seen):
+            return explain(seen)
+        click.echo(_out_of_reach(seen, "the verdicts are those without it"), err=True)
+        return from_outside(seen)
 
     def told(self, key: Key) -> Explanation:
         """The same, but where only the operator reaches the engine, what it said itself counts."""

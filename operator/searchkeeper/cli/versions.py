@@ -44,6 +44,7 @@ def as_data(each: Explanation) -> dict[str, Any]:
             {"name": c.name, "version": c.version, "wanted": c.wanted, "done": c.is_done}
             for c in each.components
         ],
+        "refused": each.refusal,
         "done": _is_done(each),
     }
 
@@ -56,8 +57,8 @@ def _is_done(each: Explanation) -> bool:
 def _text(each: Explanation) -> Iterator[str]:
     yield f"SearchCluster {each.cluster}"
     yield table(_rows(each), indent="  ")
-    if each.unfit:
-        yield f"  {each.unfit}"
+    if each.unfit or each.refusal:
+        yield f"  {each.unfit or f'refused: {each.refusal}'}"
         return
     left = sum(not c.is_done for c in each.components) + (each.configuration != each.follows)
     yield "  everything is where it should be" if _is_done(each) else f"  {left} still to go"
