@@ -72,7 +72,7 @@ class GateLine:
 
 @dataclass(frozen=True, slots=True)
 class PoolLine:
-    """A pool in the order of the roll: its roles, what it may run, how many pods it should have, and those."""
+    """A pool in the order of the roll: its roles, what it may run, how many pods it should have, its pods."""
 
     name: str
     roles: tuple[str, ...]

@@ -88,6 +88,25 @@ def test_nobody_watches_for_what_was_given_up(told: Told, monkeypatch: pytest.Mo
     assert told(given_up(), "status", "--watch").exit_code == 0
 
 
+def test_nobody_watches_for_what_is_refused(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("searchkeeper.cli.status.time.sleep", lambda _: pytest.fail("it looks again"))
+
+    assert told(asked_for(version="9.0.0"), "status", "--watch").exit_code == 1
+
+
+def test_whoever_watches_sees_the_last_step_done(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = edited(stage(newest(), OLD), version=NEW)
+    worked_until(world, NEWEST, lambda it: status(it).get("engineVersion") == NEW)
+    monkeypatch.setattr("searchkeeper.cli.status.time.sleep", lambda _: worked(world, NEWEST, ticks=1))
+
+    answer = told(world, "status", "--upgrade", "--watch")
+
+    *_, before, last = answer.output.split("SearchCluster ")
+    assert "not ready" in before
+    assert last.startswith(f"search/logs: Running, every node runs {NEW}, 7/7 ready\n")
+    assert last.splitlines()[1].startswith(f"  {OLD} → {NEW}: Finished at")
+
+
 @pytest.mark.parametrize("arguments", [("plan",), ("status",), ("status", "--upgrade")])
 def test_a_refused_version_is_exit_code_1_and_says_why(told: Told, arguments: tuple[str, ...]) -> None:
     world = worked(edited(stage(newest(), NEW), version=OLD), NEWEST, ticks=2)

@@ -65,9 +65,13 @@ def _looked_again(source: Source, keys: list[Key]) -> list[Explanation]:
 
 
 def _goes_on(each: Explanation) -> bool:
-    """Something is under way, or about to be. What was given up is not, until somebody edits the spec."""
-    given_up = any(a.reason == "GivenUp" for a in each.actions)
-    return bool(each.under_way) or (each.engine != each.target and not given_up)
+    """Something is under way, or about to be: of an upgrade the last step is Dashboards.
+
+    What was given up or refused is not, until somebody edits the spec.
+    """
+    is_over = each.refusal is not None or any(a.reason == "GivenUp" for a in each.actions)
+    is_left = any(a.action == "DashboardsAreCurrent" and a.status != "True" for a in each.actions)
+    return bool(each.under_way) or (not is_over and (is_left or each.engine != each.target))
 
 
 def _shown(found: list[Explanation], form: str, upgrade: bool) -> list[Explanation]:
