@@ -236,14 +236,16 @@ def test_an_api_server_that_does_not_answer_is_exit_code_4(tmp_path: Path) -> No
         ' clusters: [{name: a, cluster: {server: "http://127.0.0.1:9"}}]}',
         encoding="utf-8",
     )
-    assert said("status", "--kubeconfig", str(file)).exit_code == 4
+    answer = said("status", "--kubeconfig", str(file))
+    assert answer.exit_code == 4
+    assert "hint: is it running, and does the kubeconfig name the right one?" in answer.stderr
 
 
 def test_no_cluster_at_all_is_told_with_the_remedy(tmp_path: Path) -> None:
     answer = said("status", "--kubeconfig", str(tmp_path / "nothing"))
 
-    assert answer.exit_code == 3
-    assert "--embedded and --filename need none" in answer.output
+    assert answer.exit_code == 2
+    assert "--embedded needs none" in answer.output
 
 
 def test_run_embedded_ends_with_what_was_seen() -> None:
@@ -352,7 +354,7 @@ def test_whoever_watches_ends_when_the_silence_lasts(monkeypatch: pytest.MonkeyP
     answer = said("status", "--watch")
 
     assert answer.exit_code == 4
-    assert answer.stderr.endswith("Error: 500 hiccup\n")
+    assert answer.stderr.endswith("error: 500 hiccup\n")
 
 
 def test_once_works_off_what_can_be_done_and_ends(tmp_path: Path) -> None:
@@ -380,7 +382,7 @@ def test_once_tells_what_an_engine_refuses_and_leaves_the_lease_to_the_next(
         lease = face.kube.get(Lease.named("search"))
 
     assert answer.exit_code == 3
-    assert "Error: search/logs: the engine does not do what it is told: PUT" in answer.output
+    assert "error: search/logs: the engine does not do what it is told: PUT" in answer.output
     assert lease is not None
     assert lease["spec"]["holderIdentity"] == ""
 

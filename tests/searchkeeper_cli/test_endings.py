@@ -32,7 +32,7 @@ def test_what_is_no_kubeconfig_is_told(tmp_path: Path, text: bytes, command: tup
 
     answer = said(*command, "--kubeconfig", str(file))
 
-    assert answer.exit_code == 3
+    assert answer.exit_code == 2
     assert f"no cluster is configured: {file}: Invalid kube-config" in answer.output
 
 
@@ -40,11 +40,14 @@ def test_what_is_no_kubeconfig_is_told(tmp_path: Path, text: bytes, command: tup
 def test_a_kubeconfig_that_is_not_there_is_named(tmp_path: Path, command: tuple[str, ...]) -> None:
     answer = said(*command, "--kubeconfig", str(tmp_path / "nothing"))
 
-    assert answer.exit_code == 3
-    assert f"{tmp_path / 'nothing'}: there is no such file" in answer.output
+    assert answer.exit_code == 2
+    assert (
+        f"error: no cluster is configured: {tmp_path / 'nothing'}: there is no such file\n" in answer.stderr
+    )
+    assert "hint: --kubeconfig FILE, or KUBECONFIG, names a file" in answer.stderr
 
 
-REFUSED = "an API server would refuse SearchCluster logs:\n  "
+REFUSED = "an API server would refuse SearchCluster logs:\n         "
 VOTER = "{name: a, roles: [cluster_manager], replicas: 3}"
 NO_OBJECT = "this is no Kubernetes object: "
 
@@ -91,7 +94,31 @@ def test_what_no_api_server_would_have_stored_is_told(command: str, text: str, c
     answer = said(command, "-f", "-", stdin=text)
 
     assert answer.exit_code == 3
-    assert f"Error: -: {complaint}" in answer.output
+    assert f"error: -: {complaint}" in answer.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "hint"),
+    [
+        (("plna",), "no such command 'plna'", "did you mean 'plan'?"),
+        (("walk",), "no such command 'walk'", "`searchkeeper --help` shows what it takes"),
+        (("plan", "--embeded"), "no such option", "did you mean"),
+        (("plan", "--release", "9", "--embedded"), "there is no release 9", "`searchkeeper plan --help`"),
+    ],
+)
+def test_a_wrong_command_line_is_told_as_everything_else(
+    arguments: tuple[str, ...],
+    error: str,
+    hint: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["searchkeeper", *arguments])
+
+    assert app.run() == 2
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith(f"error: {error}")
+    assert second.startswith(f"hint: {hint}")
 
 
 @pytest.mark.parametrize("text", ["127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1", "127.0.0.1:²", "::1:8080"])

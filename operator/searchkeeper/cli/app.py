@@ -37,6 +37,14 @@ class _Commands(click.Group):
         command: click.Command = getattr(import_module(_COMMANDS[cmd_name][0]), cmd_name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in _COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            ctx.fail(f"No such command {name!r}.{_meant(name)}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary) for name, (_, summary) in _COMMANDS.items()])
@@ -45,8 +53,9 @@ class _Commands(click.Group):
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 done, 1 a cluster is stalled or refused (status, plan), 2 wrong usage, "
-    "3 what was to be read or written could not be, 4 the API server does not answer, 130 interrupted.",
+    epilog="Exit codes: 0 done, 1 a cluster is stalled or refused (status, plan), 2 wrong usage or no "
+    "cluster configured, 3 what was to be read or written could not be, 4 the API server does not "
+    "answer, 130 interrupted.",
 )
 @click.option(
     "--version",
@@ -64,6 +73,13 @@ def cli() -> None:
     searchkeeper status --upgrade         how far it is, and until when there is a way back
     searchkeeper plan                     every gate's verdict about the next pod
     """
+
+
+def _meant(name: str) -> str:
+    from difflib import get_close_matches  # noqa: PLC0415 - only who mistypes pays for it
+
+    near = get_close_matches(name, _COMMANDS, n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def _show_version(ctx: click.Context) -> None:
@@ -84,13 +100,12 @@ def run() -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
     except click.ClickException as error:
-        error.show()
-        return error.exit_code
+        return _shown(error)
     except BrokenPipeError:
         # Whoever reads has seen enough.
         return _without_output(0)
     except OSError as error:
-        click.echo(f"Error: {error}", err=True)
+        click.echo(f"error: {error}", err=True)
         return _without_output(_UNREADABLE)
     except (click.Abort, KeyboardInterrupt):
         return _INTERRUPTED
@@ -106,6 +121,12 @@ def _called() -> int:
     except click.exceptions.Exit as end:
         return end.exit_code
     return 0
+
+
+def _shown(error: click.ClickException) -> int:
+    from searchkeeper.cli.errors import shown  # noqa: PLC0415 - only who fails pays for it
+
+    return shown(error)
 
 
 def _without_output(code: int) -> int:

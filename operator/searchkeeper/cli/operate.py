@@ -20,7 +20,7 @@ import click
 import kopf
 from kubernetes.config import ConfigException
 
-from searchkeeper.cli.errors import Interrupted, Unreadable, of_kube
+from searchkeeper.cli.errors import Failed, Interrupted, Unreadable, no_cluster, of_kube
 from searchkeeper.holding import OPERATOR_CONDITION
 from searchkeeper.images import PUBLISHED, Images
 from searchkeeper.kube import KubeError
@@ -76,7 +76,7 @@ def operate(this: Operation, *, once: bool) -> None:
     try:
         client = connect(settings_of(this.kubeconfig))
     except (ConfigException, OSError) as error:
-        raise Unreadable(f"no cluster is configured: {' '.join(str(error).split())}") from error
+        raise no_cluster(error) from error
     lease = Lease(client, Lease.named(this.lease_namespace), this.named())
     if once:
         _work_off(this, client, lease)
@@ -97,7 +97,7 @@ def _serve(this: Operation, client: Client, lease: Lease) -> None:
         stack.enter_context(_stopped_by_signals(operator))
         failures = _in_thread(lambda: asyncio.run(operator.run()))
     if failures:
-        raise click.ClickException(f"the operator ended: {failures[0]}")
+        raise Failed(f"the operator ended: {failures[0]}")
     leave(0)
 
 

@@ -12,6 +12,7 @@ from typing import Final
 
 import click
 
+from searchkeeper.cli.errors import Failed
 from searchkeeper.cli.status import upgrade_text
 from searchkeeper.demo import stage, start_towards, upgrade
 from searchkeeper.embedded.world import World
@@ -44,7 +45,7 @@ def show(release: Release, start: str | None, target: str | None) -> None:
     moments = witness.seeing(upgrade(world, release, target))
     last = _drawn(moments) if _is_terminal() else _logged(moments, began)
     if last is None or last.engine != target:
-        raise click.ClickException(f"the cluster has not arrived at {target}")
+        raise Failed(f"the cluster has not arrived at {target}")
     click.echo(f"\n{witness.sentence(target, world.state.now - began)}")
 
 

@@ -24,7 +24,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from searchkeeper.cli.errors import Unreadable, of_kube
+from searchkeeper.cli.errors import Unreadable, no_cluster, of_kube
 from searchkeeper.cli.files import MISSHAPEN, manifests, misshapen
 from searchkeeper.cli.options import EngineAddress
 from searchkeeper.configuration.names import GROUP
@@ -252,10 +252,7 @@ def from_cluster(kubeconfig: str | None, engine: str | None, release: Release) -
     try:
         kube = connect(settings_of(kubeconfig))
     except (ConfigException, OSError) as error:
-        raise Unreadable(
-            f"no cluster is configured: {' '.join(str(error).split())}\n"
-            "  --kubeconfig FILE says which; --embedded and --filename need none"
-        ) from error
+        raise no_cluster(error) from error
     return Source(
         kube,
         drivers(kube, engine),

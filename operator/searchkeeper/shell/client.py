@@ -58,17 +58,17 @@ def settings_of(kubeconfig: str | None) -> Configuration:
         )
     except (config.ConfigException, AttributeError, TypeError, ValueError, yaml.YAMLError) as error:
         # What is no kubeconfig at all is read as far as it goes.
-        is_told = isinstance(error, config.ConfigException)
-        words = str(error) if is_told else f"Invalid kube-config file. {error}"
-        raise config.ConfigException(f"{_file(kubeconfig)}: {words}") from error
+        raise config.ConfigException(_flaw(kubeconfig, error)) from error
     return settings
 
 
-def _file(kubeconfig: str | None) -> str:
-    """Which one it was, and whether there is any: the client only says that it found no configuration."""
+def _flaw(kubeconfig: str | None, error: Exception) -> str:
+    """Of which file, and whether there is any: the client only says that it found no configuration."""
     name = kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
-    is_there = any(Path(each).expanduser().exists() for each in name.split(os.pathsep))
-    return name if is_there else f"{name}: there is no such file"
+    if not any(Path(each).expanduser().exists() for each in name.split(os.pathsep)):
+        return f"{name}: there is no such file"
+    is_told = isinstance(error, config.ConfigException)
+    return f"{name}: {error if is_told else f'Invalid kube-config file. {error}'}"
 
 
 def connect(settings: Configuration, *, identity: str = _COMPONENT) -> Client:
