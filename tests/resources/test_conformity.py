@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ import yaml
 from commandline import ROOT
 from operators_at_work import asked_for, settled
 from searchkeeper.releases import newest
-from searchkeeper.resources.conformity import RULES, objections
+from searchkeeper.resources.conformity import EXAMPLES, RULES, objections
 from searchkeeper.resources.definitions import FITTING_NAMES, OTHERS_SECRETS, SERVICE_NAME, definitions
 from searchkeeper.resources.specs import HAS_VOTERS
 
@@ -36,11 +37,21 @@ def pool(**changes: Any) -> dict[str, Any]:
     [
         ({**cluster(), "spec": None}, "spec: is missing"),
         (cluster(version=None), "spec.version: is missing"),
-        (cluster(version=3), "spec.version: must be text, and is 3"),
-        (cluster(version="3.x"), r"spec.version: 3.x does not match ^\d+\.\d+\.\d+$"),
-        (cluster(version="2.19.4\n"), "spec.version: 2.19.4\n does not match ^\\d+\\.\\d+\\.\\d+$"),
-        (cluster(version="2.19.٤"), r"spec.version: 2.19.٤ does not match ^\d+\.\d+\.\d+$"),
-        (cluster(pools="x"), "spec.pools: must be a list, and is x"),
+        (cluster(version=3), "spec.version: must be text like 2.19.4, and is the number 3"),
+        (cluster(version=2.19), "spec.version: must be text like 2.19.4, and is the number 2.19"),
+        (cluster(version="3.x"), "spec.version: 3.x is not like 2.19.4"),
+        (cluster(version="2.19.4\n"), r'spec.version: the text "2.19.4\n" is not like 2.19.4'),
+        (cluster(version="2.19.٤"), "spec.version: 2.19.٤ is not like 2.19.4"),
+        (pool(storage={"size": "100 GB"}), "spec.pools[1].storage.size: 100 GB is not like 100Gi"),
+        (
+            pool(storage={"size": 100}),
+            (
+                "spec.pools[1].storage.size: must be text like 100Gi, and is the number 100: "
+                'write "100", with quotes'
+            ),
+        ),
+        (cluster(pools="x"), 'spec.pools: must be a list, and is the text "x"'),
+        (cluster(pools=[None]), "spec.pools[0]: must be a mapping, and is null"),
         (cluster(pools={}), "spec.pools: must be a list, and is a mapping"),
         (cluster(pools=[]), "spec.pools: has 0 items, and must have 1 at least"),
         (cluster(pools=[MANAGERS] * 2), "spec.pools: managers is there twice"),
@@ -52,16 +63,43 @@ def pool(**changes: Any) -> dict[str, Any]:
         (pool(replicas=-1), "spec.pools[1].replicas: -1 is less than 0"),
         (pool(replicas=201), "spec.pools[1].replicas: 201 is more than 200"),
         (pool(replicas=True), "spec.pools[1].replicas: must be a whole number, and is true"),
-        (pool(replicas="two"), "spec.pools[1].replicas: must be a whole number, and is two"),
+        (pool(replicas="two"), 'spec.pools[1].replicas: must be a whole number, and is the text "two"'),
+        (
+            pool(replicas="2"),
+            'spec.pools[1].replicas: must be a whole number, and is the text "2": write 2, without quotes',
+        ),
         (pool(name="d" * 25), f"spec.pools[1].name: {'d' * 25} has 25 characters, which is too many"),
         (
             pool(storage={"storageClass": ""}),
             "spec.pools[1].storage.storageClass: empty text has 0 characters, which is too few",
         ),
-        (pool(storag={}), "spec.pools[1].storag: there is no such field"),
-        (pool(storag=None), "spec.pools[1].storag: there is no such field"),
+        (pool(storag={}), "spec.pools[1].storag: there is no such field: did you mean storage?"),
+        (pool(storag=None), "spec.pools[1].storag: there is no such field: did you mean storage?"),
+        (pool(wizards=1), "spec.pools[1].wizards: there is no such field"),
         (cluster(upgrade={"maxBatch": 2**31}), "spec.upgrade.maxBatch: 2147483648 is more than 2147483647"),
-        (cluster(upgrade={"paused": "yes"}), "spec.upgrade.paused: must be true or false, and is yes"),
+        (
+            cluster(upgrade={"paused": "false"}),
+            (
+                'spec.upgrade.paused: must be true or false, and is the text "false": '
+                "write false, without quotes"
+            ),
+        ),
+        (
+            cluster(upgrade={"paused": "yes"}),
+            'spec.upgrade.paused: must be true or false, and is the text "yes": write true, without quotes',
+        ),
+        (
+            cluster(upgrade={"paused": "soon"}),
+            'spec.upgrade.paused: must be true or false, and is the text "soon"',
+        ),
+        (
+            cluster(upgrade={"rollback": False}),
+            (
+                'spec.upgrade.rollback: must be text, and is false: write "Off", with quotes: '
+                "YAML reads Off as false"
+            ),
+        ),
+        (cluster(upgrade={"rollback": True}), "spec.upgrade.rollback: must be text, and is true"),
         (cluster(pools=[{**MANAGERS, "replicas": 0}]), f"spec.pools: {HAS_VOTERS.message}"),
         (cluster("1st"), SERVICE_NAME.message),
         (cluster("l" * 44), FITTING_NAMES.message),
@@ -99,6 +137,23 @@ def test_samples_and_whatever_the_operator_writes_are_taken() -> None:
 
     assert [objections(each) for each in written if objections(each)] == []
     assert [objections(each) for each in world.state.cluster.objects.values() if objections(each)] == []
+
+
+def patterned(schema: Any, name: str = "") -> Iterator[tuple[str, str]]:
+    if "pattern" in schema:
+        yield name, schema["pattern"]
+    for inner, each in schema.get("properties", {}).items():
+        yield from patterned(each, inner)
+    if "items" in schema:
+        yield from patterned(schema["items"], name)
+
+
+def test_what_a_text_should_look_like_is_shown_by_one_that_does() -> None:
+    versions = [version for each in definitions().values() for version in each["spec"]["versions"]]
+    found = {each for version in versions for each in patterned(version["schema"]["openAPIV3Schema"])}
+
+    assert {name for name, _ in found} == set(EXAMPLES)
+    assert [name for name, pattern in found if not re.search(pattern, EXAMPLES[name])] == []
 
 
 def rules(schema: Any) -> set[str]:

@@ -238,7 +238,7 @@ def test_an_api_server_that_does_not_answer_is_exit_code_4(tmp_path: Path) -> No
     )
     answer = said("status", "--kubeconfig", str(file))
     assert answer.exit_code == 4
-    assert "hint: is it running, and does the kubeconfig name the right one?" in answer.stderr
+    assert "hint: is it running, and is it the right one?" in answer.stderr
 
 
 def test_no_cluster_at_all_is_told_with_the_remedy(tmp_path: Path) -> None:

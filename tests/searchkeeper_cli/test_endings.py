@@ -58,7 +58,7 @@ NO_OBJECT = "this is no Kubernetes object: "
         (CLUSTER % "", REFUSED + "spec: is missing\n"),
         (
             CLUSTER % f", spec: {{version: 3, pools: [{VOTER}]}}",
-            REFUSED + "spec.version: must be text, and is 3\n",
+            REFUSED + "spec.version: must be text like 2.19.4, and is the number 3\n",
         ),
         (
             CLUSTER % ", spec: {version: 2.19.4, pools: [{roles: [data], replicas: 1}]}",
@@ -66,7 +66,7 @@ NO_OBJECT = "this is no Kubernetes object: "
         ),
         (
             CLUSTER % ", spec: {version: 2.19.4, pools: hello}",
-            REFUSED + "spec.pools: must be a list, and is hello\n",
+            REFUSED + 'spec.pools: must be a list, and is the text "hello"\n',
         ),
         (
             CLUSTER % f", spec: {{version: 2.19.4, pools: [{VOTER}], upgrade: {{rollback: Never}}}}",

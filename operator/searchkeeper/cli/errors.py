@@ -85,8 +85,7 @@ def _told(error: KubeError) -> tuple[str, str | None]:
         case Unavailable():
             return (
                 f"the API server does not answer: {error}",
-                "is it running, and does the kubeconfig name the right one? "
-                "`kubectl cluster-info` asks the same",
+                "is it running, and is it the right one? `kubectl cluster-info` asks the same",
             )
         case NoSuchKind():
             return (

@@ -6,11 +6,13 @@ let in is refused by the operator in the same words, but for what harms nobody.
 
 from __future__ import annotations
 
-__all__ = ["RULES", "flaws", "objections", "spec_in"]
+__all__ = ["EXAMPLES", "RULES", "flaws", "objections", "spec_in"]
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import Any, Final
 
@@ -34,6 +36,19 @@ _TYPES: Final[Mapping[str, tuple[type | tuple[type, ...], str]]] = {
 }
 _WIDTHS: Final = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 _OPEN: Final = "x-kubernetes-preserve-unknown-fields"
+# What a text looks like where a pattern says so, by the name of its field.
+EXAMPLES: Final = {
+    "version": "2.19.4",
+    "size": "100Gi",
+    "storageClass": "fast-ssd",
+    "name": "data-hot",
+    "tlsSecret": "logs-tls",
+    "credentialsSecret": "logs-admin",
+}
+_NAMED: Final = frozenset(EXAMPLES) - {"version", "size"}
+# Words that YAML 1.1 reads as true or false, unless they are quoted.
+_YES: Final = ("true", "yes", "on", "y")
+_NO: Final = ("false", "no", "off", "n")
 # A label has to hold both names, and a hash after them.
 _NAMES: Final = 51
 
@@ -157,13 +172,15 @@ def _misshapen(schema: Schema, thing: Any, path: str) -> Iterator[str]:
         # To an API server 2.0 is a whole number.
         thing = int(thing)
     if not isinstance(thing, expected) or (isinstance(thing, bool) and schema["type"] != "boolean"):
-        yield f"{path}: must be {name}, and is {_shown(thing)}"
+        yield f"{path}: must be {name}{_like(schema, path)}, and is {_shown(thing)}{_remedy(schema, thing)}"
     elif isinstance(thing, Mapping):
         yield from _misshapen_object(schema, thing, path)
     elif isinstance(thing, list | tuple):
         yield from _misshapen_list(schema, thing, path)
     else:
-        yield from (f"{path}: {_shown(thing)} {wrong}" for wrong in _out_of_bounds(schema, thing))
+        is_plain = not isinstance(thing, str) or (thing != "" and thing.isprintable())
+        shown = str(thing) if is_plain else _shown(thing)
+        yield from (f"{path}: {shown} {wrong}" for wrong in _out_of_bounds(schema, thing, path))
 
 
 def _misshapen_object(schema: Schema, thing: Mapping[str, Any], path: str) -> Iterator[str]:
@@ -176,7 +193,9 @@ def _misshapen_object(schema: Schema, thing: Mapping[str, Any], path: str) -> It
         if inner is not None:
             yield from _misshapen(inner, each, _inside(path, name)) if each is not None else ()
         elif "properties" in schema and path.startswith("spec") and not schema.get(_OPEN):
-            yield f"{_inside(path, name)}: there is no such field"
+            near = get_close_matches(str(name), schema["properties"], n=1)
+            meant = f": did you mean {near[0]}?" if near else ""
+            yield f"{_inside(path, name)}: there is no such field{meant}"
 
 
 def _misshapen_list(schema: Schema, thing: list[Any] | tuple[Any, ...], path: str) -> Iterator[str]:
@@ -201,7 +220,7 @@ def _doubles(schema: Schema, thing: list[Any] | tuple[Any, ...]) -> Iterator[str
     yield from (name for name, count in Counter(names).items() if count > 1)
 
 
-def _out_of_bounds(schema: Schema, thing: Any) -> Iterator[str]:
+def _out_of_bounds(schema: Schema, thing: Any, path: str = "") -> Iterator[str]:
     if thing not in schema.get("enum", [thing]):
         yield f"is none of {', '.join(schema['enum'])}"
     if isinstance(thing, int):
@@ -215,7 +234,31 @@ def _out_of_bounds(schema: Schema, thing: Any) -> Iterator[str]:
     if not schema.get("minLength", 0) <= len(thing) <= schema.get("maxLength", len(thing)):
         yield f"has {len(thing)} characters, which is too {'few' if not thing else 'many'}"
     if not _matches(schema.get("pattern", ""), thing):
-        yield f"does not match {schema['pattern']}"
+        is_name = path.rpartition(".")[2] in _NAMED
+        yield f"is not{_like(schema, path)}" + (": small letters, digits and hyphens" if is_name else "")
+
+
+def _like(schema: Schema, path: str) -> str:
+    """What a text with a pattern looks like; whoever has to write one reads no regular expressions."""
+    if "pattern" not in schema:
+        return ""
+    return f" like {EXAMPLES.get(path.rpartition('.')[2], schema['pattern'])}"
+
+
+def _remedy(schema: Schema, thing: Any) -> str:
+    """What would be right, where quotes decide: YAML reads Off as false, and "false" as a text."""
+    match schema["type"], thing:
+        case "string", bool():
+            words = (each for each in schema.get("enum", ()) if each.lower() in (_YES if thing else _NO))
+            told = (f': write "{each}", with quotes: YAML reads {each} as {_shown(thing)}' for each in words)
+            return next(told, "")
+        case "string", int() | float() if not [*_out_of_bounds(schema, str(thing))]:
+            return f': write "{thing}", with quotes'
+        case "boolean", str() if thing.lower() in (*_YES, *_NO):
+            return f": write {_shown(thing.lower() in _YES)}, without quotes"
+        case "integer", str() if re.fullmatch(r"-?\d+", thing, re.ASCII):
+            return f": write {thing}, without quotes"
+    return ""
 
 
 def _matches(pattern: str, text: str) -> bool:
@@ -242,6 +285,10 @@ def _shown(thing: Any) -> str:
     """As whoever wrote it would know it again."""
     if isinstance(thing, Mapping | list | tuple):
         return "a mapping" if isinstance(thing, Mapping) else "a list"
+    if isinstance(thing, str):
+        return f"the text {json.dumps(thing, ensure_ascii=False)}" if thing else "empty text"
     if isinstance(thing, bool):
         return str(thing).lower()
-    return "empty text" if thing == "" else str(thing)
+    if isinstance(thing, int | float):
+        return f"the number {thing}"
+    return "null" if thing is None else str(thing)
