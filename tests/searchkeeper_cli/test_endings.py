@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
 from operators_at_work import asked_for
@@ -47,7 +49,121 @@ def test_a_kubeconfig_that_is_not_there_is_named(tmp_path: Path, command: tuple[
     assert "hint: --kubeconfig FILE, or KUBECONFIG, names a file" in answer.stderr
 
 
-REFUSED = "an API server would refuse SearchCluster logs:\n         "
+GOOD = """\
+apiVersion: search.everpath.dev/v1alpha1
+kind: SearchCluster
+metadata: {name: logs}
+spec:
+  version: 2.19.4
+  pools:
+  - {name: all, roles: [data, cluster_manager], replicas: 3}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            b"",
+            "there is no SearchCluster in objects.yaml: nothing is in it\nhint: `kubectl get searchclusters",
+        ),
+        (
+            b"{apiVersion: v1, kind: Service, metadata: {name: logs}}",
+            "there is no SearchCluster in objects.yaml: there is Service logs\n",
+        ),
+        (b"a: [\n", "objects.yaml:2:1: this is no YAML: expected the node content"),
+        (b"a: \x00", "objects.yaml: this is no YAML: unacceptable character"),
+        (b"a: 2026-13-45", "objects.yaml: this is no YAML: month must be in 1..12"),
+        (b"[" * 5000, "objects.yaml: this is no YAML: maximum recursion depth"),
+        (b"a: \xff", "objects.yaml: this is no text: byte 4 is not UTF-8\nhint: manifests are YAML or JSON"),
+    ],
+)
+def test_a_file_of_no_use_is_named_with_what_is_in_it(
+    text: bytes, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("objects.yaml").write_bytes(text)
+    answer = said("plan", "-f", "objects.yaml")
+
+    assert answer.exit_code == 3
+    assert answer.stderr.startswith(f"error: {told}")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "told"),
+    [
+        ("dev/v1alpha1", "dev/v1", "line 1: apiVersion: search.everpath.dev/v1 is none that is known here: "),
+        ("everpath.dev", "everpath.io", "line 1: apiVersion: search.everpath.io/v1alpha1 is none that is"),
+        (
+            "SearchCluster",
+            "Searchcluster",
+            "line 2: kind: Searchcluster is none of SearchCluster, SearchPool",
+        ),
+        ("2.19.4", "2.19", "line 5: spec.version: must be text like 2.19.4, and is the number 2.19\n"),
+        (
+            "replicas",
+            "replicsa",
+            "line 7: spec.pools[0].replicsa: there is no such field: did you mean replicas",
+        ),
+    ],
+)
+@pytest.mark.parametrize("command", ["plan", "status", "versions"])
+def test_what_an_api_server_would_refuse_is_told_with_its_line(
+    command: str, right: str, wrong: str, told: str
+) -> None:
+    answer = said(command, "-f", "-", stdin=GOOD.replace(right, wrong))
+
+    assert answer.exit_code == 3
+    assert told in answer.stderr
+    assert said(command, "-f", "-", stdin=GOOD).exit_code == 0
+
+
+def test_a_line_is_that_of_the_whole_text() -> None:
+    listed = "kind: List\nitems:\n" + "- " + GOOD.replace("\n", "\n  ").replace("2.19.4", "x")
+    answer = said("plan", "-f", "-", stdin=f"# a comment\n---\n{listed}")
+
+    assert "line 9: spec.version: x is not like 2.19.4\n" in answer.stderr
+
+
+def test_a_folder_is_all_its_manifests(tmp_path: Path) -> None:
+    nothing = said("plan", "-f", str(tmp_path))
+    (tmp_path / "a.yaml").write_text(GOOD)
+    (tmp_path / "b.json").write_text(json.dumps(yaml.safe_load(GOOD.replace("name: logs", "name: shop"))))
+    (tmp_path / "README.md").write_text("[")
+
+    assert nothing.exit_code == 3
+    assert f"error: {tmp_path}: no file in it ends in .yaml, .yml, .json\n" in nothing.stderr
+    assert [line.split()[0] for line in said("status", "-f", str(tmp_path)).stdout.splitlines()] == [
+        "CLUSTER",
+        "default/logs",
+        "default/shop",
+    ]
+
+
+SECURED = GOOD + "  security: {credentialsSecret: admin, tlsSecret: certificates}\n"
+
+
+def test_a_secret_that_is_not_among_the_files_is_named() -> None:
+    answer = said("plan", "-f", "-", stdin=SECURED)
+
+    assert "note: Secret admin is not among the files, and counts as missing\n" in answer.stderr
+    assert "note: Secret certificates is not among the files" in answer.stderr
+
+
+def test_plain_texts_of_a_secret_count_as_an_api_server_stores_them() -> None:
+    entries = "{username: YWRtaW4=, password: YWRtaW4=}"
+    secret = f"{{apiVersion: v1, kind: Secret, metadata: {{name: admin}}, %s: {entries}}}"
+    plain, encoded, other = (
+        said("plan", "-f", "-", stdin=f"{SECURED}---\n{secret % entry}").stdout
+        for entry in ("stringData", "data", "others")
+    )
+
+    assert "has no text in username and password" in other
+    assert "has no text in" not in plain
+    assert plain == encoded
+
+
+REFUSED = "an API server would refuse SearchCluster logs:\n         line 1: "
 VOTER = "{name: a, roles: [cluster_manager], replicas: 3}"
 NO_OBJECT = "this is no Kubernetes object: "
 

@@ -4,32 +4,59 @@ from __future__ import annotations
 
 __all__ = ["MISSHAPEN", "manifests", "misshapen"]
 
+import base64
+import re
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
+from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import yaml
 
 from searchkeeper.cli.errors import Unreadable
+from searchkeeper.configuration.names import GROUP
+from searchkeeper.kinds import KINDS
 from searchkeeper.resources.conformity import objections
 from searchkeeper.writes import Key, Manifest
 
 # What reading an object may end with that no API server would have stored.
 MISSHAPEN: Final = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+# As kubectl reads them of a folder.
+_SUFFIXES: Final = (".yaml", ".yml", ".json")
+_API: Final = f"{GROUP}/v1alpha1"
+_OURS: Final = tuple(kind.name for kind in KINDS if kind.api == _API)
 
 
-def manifests(file: str) -> Iterable[Manifest]:
-    """`-` is standard input. Raises Unreadable, also for what our own definitions refuse."""
-    try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
-        documents = [each for each in yaml.safe_load_all(text) if each]
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise Unreadable(f"{file}: {error}") from error
-    for document in documents:
-        items = document.get("items", [document]) if isinstance(document, dict) else [document]
-        for each in items if isinstance(items, list) else [items]:
-            yield _accepted(_whole(each, file), file)
+class _Place(NamedTuple):
+    """Where a manifest stands: which document of a text, and which path in that."""
+
+    file: str
+    text: str
+    document: int
+    path: str
+
+    def line(self, inside: str) -> int:
+        """Of the deepest part of a path that is there."""
+        documents = yaml.compose_all(self.text, Loader=yaml.SafeLoader)
+        node = next(islice(documents, self.document, None))
+        line = node.start_mark.line
+        for step in re.findall(r"[^.\[\]]+", f"{self.path}.{inside}"):
+            found = _child(node, step)
+            if found is None:
+                break
+            line, node = found
+        return int(line) + 1
+
+
+def manifests(file: str) -> Iterator[Manifest]:
+    """`-` is standard input, a folder every manifest in it. Raises Unreadable, also for what is refused."""
+    for each in _in_folder(file) if file != "-" and Path(file).is_dir() else [file]:
+        text = _text(each)
+        for number, document in enumerate(_documents(text, each)):
+            for path, manifest in _items(document):
+                yield _accepted(_whole(manifest, each), _Place(each, text, number, path))
 
 
 def misshapen(file: str, culprit: Key | None, error: Exception) -> str:
@@ -39,12 +66,67 @@ def misshapen(file: str, culprit: Key | None, error: Exception) -> str:
     return f"{file}: {who} is not as an API server would have stored it: {what}"
 
 
-def _accepted(manifest: Manifest, file: str) -> Manifest:
-    wrong = objections(manifest)
+def _in_folder(folder: str) -> list[str]:
+    found = sorted(str(each) for each in Path(folder).iterdir() if each.suffix in _SUFFIXES)
+    if not found:
+        raise Unreadable(f"{folder}: no file in it ends in {', '.join(_SUFFIXES)}", "name the file itself")
+    return found
+
+
+def _text(file: str) -> str:
+    try:
+        return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    except OSError as error:
+        raise Unreadable(f"{file}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        message = f"{file}: this is no text: byte {error.start + 1} is not UTF-8"
+        raise Unreadable(
+            message, "manifests are YAML or JSON, as `kubectl get -o yaml` gives them"
+        ) from error
+
+
+def _documents(text: str, file: str) -> list[Any]:
+    try:
+        return list(yaml.safe_load_all(text))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        where = f"{file}:{mark.line + 1}:{mark.column + 1}" if mark is not None else file
+        raise Unreadable(f"{where}: this is no YAML: {error.problem or error.context}") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        # Characters that no YAML has, a date that never was, brackets without end.
+        raise Unreadable(f"{file}: this is no YAML: {str(error).splitlines()[0]}") from error
+
+
+def _items(document: Any) -> Iterable[tuple[str, Any]]:
+    """Those of a list, or what there is."""
+    match document:
+        case _ if not document:
+            return []
+        case {"items": [*items]}:
+            return [(f"items[{number}]", each) for number, each in enumerate(items)]
+        case {"items": other}:
+            return [("items", other)]
+        case _:
+            return [("", document)]
+
+
+def _accepted(manifest: Manifest, place: _Place) -> Manifest:
+    wrong = [*_misnamed(manifest)] or objections(manifest)
     if wrong:
-        reasons = "".join(f"\n  {each}" for each in wrong)
-        raise Unreadable(f"{file}: an API server would refuse {Key.of(manifest)}:{reasons}")
+        reasons = "".join(f"\n  line {place.line(each.partition(':')[0])}: {each}" for each in wrong)
+        raise Unreadable(f"{place.file}: an API server would refuse {Key.of(manifest)}:{reasons}")
     return manifest
+
+
+def _misnamed(manifest: Manifest) -> Iterator[str]:
+    """Of what calls itself one of ours: whether there is such a thing."""
+    api, kind = manifest["apiVersion"], manifest["kind"]
+    is_ours = api.partition("/")[0] == GROUP
+    if api != _API and (is_ours or kind in _OURS):
+        yield f"apiVersion: {api} is none that is known here: write {_API}"
+    if is_ours and kind not in _OURS:
+        near = get_close_matches(kind, _OURS, n=1)
+        yield f"kind: {kind} is none of {', '.join(_OURS)}" + (f": did you mean {near[0]}?" if near else "")
 
 
 def _whole(manifest: Any, file: str) -> Mapping[str, Any]:
@@ -52,9 +134,19 @@ def _whole(manifest: Any, file: str) -> Mapping[str, Any]:
     match manifest:
         case {"apiVersion": str(), "kind": str(kind), "metadata": {"name": str(name), **others}}:
             made = {"namespace": "default", "uid": f"{kind}/{name}", "resourceVersion": "1", "generation": 1}
-            return {**manifest, "metadata": {**made, "name": name, **others}}
+            return {**_encoded(manifest), "metadata": {**made, "name": name, **others}}
         case _:
             raise Unreadable(f"{file}: this is no Kubernetes object: {_lacking(manifest)}")
+
+
+def _encoded(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A Secret's plain texts among its data, as an API server stores them."""
+    match manifest:
+        case {"kind": "Secret", "stringData": {**plain}, **others}:
+            data = {name: base64.b64encode(str(text).encode()).decode() for name, text in plain.items()}
+            return {**others, "kind": "Secret", "data": {**(manifest.get("data") or {}), **data}}
+        case _:
+            return manifest
 
 
 def _lacking(manifest: Any) -> str:
@@ -62,3 +154,13 @@ def _lacking(manifest: Any) -> str:
         return f"it is {'a list' if isinstance(manifest, list) else 'text or a number'}"
     missing = [name for name in ("apiVersion", "kind") if not isinstance(manifest.get(name), str)]
     return f"{(*missing, 'metadata.name')[0]} is missing, or no text"
+
+
+def _child(node: yaml.Node, step: str) -> tuple[int, yaml.Node] | None:
+    """A part of a node, and the line in which it begins."""
+    if isinstance(node, yaml.MappingNode):
+        found = (each for each in node.value if each[0].value == step)
+        return next(((key.start_mark.line, value) for key, value in found), None)
+    if isinstance(node, yaml.SequenceNode) and step.isdecimal() and int(step) < len(node.value):
+        return node.value[int(step)].start_mark.line, node.value[int(step)]
+    return None

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Any, Final, TypeVar
 
 import click
@@ -47,6 +48,9 @@ from searchkeeper.writes import Key, Manifest
 F = TypeVar("F", bound=Callable[..., Any])
 
 _API: Final = f"{GROUP}/v1alpha1"
+_WHERE_CLUSTERS_ARE: Final = "`kubectl get searchclusters -A -o yaml` prints those of a cluster"
+# Objects that are named where something is missing among them.
+_SHOWN: Final = 5
 # What images are in, and where they come from unless somebody has said otherwise.
 _MADE: Final = {"StatefulSet": PUBLISHED.engine, "Deployment": PUBLISHED.dashboards}
 
@@ -56,6 +60,7 @@ class Source:
     """Both ports, a clock, and the release that is to do the thinking. `found`: clusters by namespace.
 
     `is_outside`: the engine was looked for where the operator has it, which may be out of reach from here.
+    `contents`: of files, which they are and what is in them.
     """
 
     kube: Kube
@@ -64,6 +69,7 @@ class Source:
     clock: Callable[[], int]
     found: Callable[[str], Sequence[Key]]
     is_outside: bool = False
+    contents: str = ""
 
     def clusters(self, namespace: str, name: str | None) -> list[Key]:
         """Those there are, or the one that was named. Raises ClickException."""
@@ -75,8 +81,8 @@ class Source:
         if not chosen:
             where = f" in namespace {namespace}" if namespace else ""
             which = "no SearchCluster" if name is None else f"no SearchCluster {name}"
-            there = f"; there are {', '.join(key.name for key in found)}" if found and name else ""
-            raise Unreadable(f"there is {which}{where}{there}")
+            there = f"; there are {', '.join(key.name for key in found)}" if found and name else self.contents
+            raise Unreadable(f"there is {which}{where}{there}", None if found else _WHERE_CLUSTERS_ARE)
         return chosen
 
     def explained(self, key: Key) -> Explanation:
@@ -202,10 +208,29 @@ def from_files(files: Iterable[str], release: Release) -> Source:
     """A world that has just these objects; its engine is what their pods make it. Raises ClickException."""
     found = {Key.of(each): each for file in files for each in manifests(file)}
     try:
-        return of_world(_read(found, release), release)
+        source = of_world(_read(found, release), release)
     except MISSHAPEN as error:
         culprit = next((key for key in found if _is_whole(_without(found, key), release)), None)
         raise Unreadable(misshapen(", ".join(files), culprit, error)) from error
+    for key in _unseen_secrets(found):
+        click.echo(f"note: {key} is not among the files, and counts as missing", err=True)
+    return replace(source, contents=f" in {', '.join(files)}: {_contents(found)}")
+
+
+def _contents(found: Mapping[Key, Manifest]) -> str:
+    """The first few."""
+    shown = ", ".join(map(str, islice(found, _SHOWN)))
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return f"there is {shown}{more}" if found else "nothing is in it"
+
+
+def _unseen_secrets(found: Mapping[Key, Manifest]) -> Iterator[Key]:
+    """Those that a SearchCluster names."""
+    for key, manifest in found.items():
+        if key.kind == "SearchCluster":
+            named = (manifest["spec"].get("security") or {}).values()
+            keys = (Key("v1", "Secret", key.namespace, name) for name in named if name)
+            yield from (each for each in keys if each not in found)
 
 
 def _without(found: Mapping[Key, Manifest], key: Key) -> dict[Key, Manifest]:
