@@ -64,7 +64,7 @@ def refusal(running: str | None, target: str, release: Release) -> Refusal | Non
 
 def _refusals(running: Version | None, wanted: Version, release: Release) -> Iterator[Refusal]:
     if running is not None:
-        yield from _impossible_steps(running, wanted)
+        yield from _impossible_steps(running, wanted, release)
     if wanted > Version.parse(release.newest_engine):
         yield Refusal(
             "NewerThanOperator",
@@ -79,16 +79,18 @@ def _refusals(running: Version | None, wanted: Version, release: Release) -> Ite
         )
 
 
-def _impossible_steps(running: Version, wanted: Version) -> Iterator[Refusal]:
+def _impossible_steps(running: Version, wanted: Version, release: Release) -> Iterator[Refusal]:
     if wanted < running:
         yield Refusal(
             "Downgrade",
             f"{wanted} is older than {running}, which runs: a node cannot read what a newer one wrote",
         )
     if wanted.major > running.major + 1:
+        between, newest = running.major + 1, Version.parse(release.newest_engine)
+        unknown = f", which operator {release.version} does not know yet" if between > newest.major else ""
         yield Refusal(
             "SkipsMajor",
-            f"{running} to {wanted} leaves out a major version: go to {running.major + 1}.x first",
+            f"{running} to {wanted} leaves out a major version: go to {between}.x first{unknown}",
         )
     floor = _FLOORS.get(wanted.major)
     if floor is not None and running < floor and wanted.major == running.major + 1:

@@ -52,6 +52,14 @@ def test_a_major_version_is_never_left_out() -> None:
     assert (found.reason, "go to 2.x first" in found.sentence) == ("SkipsMajor", True)
 
 
+def test_nobody_is_sent_to_a_version_that_this_operator_refuses_without_a_word() -> None:
+    near, far = refusal("2.19.4", "9.9.9", OPERATOR), refusal("3.4.0", "9.9.9", OPERATOR)
+    assert near is not None
+    assert far is not None
+    assert near.sentence.endswith(": go to 3.x first")
+    assert far.sentence.endswith(": go to 4.x first, which operator 0.4.0 does not know yet")
+
+
 def test_what_runs_may_stay_whatever_this_release_would_start() -> None:
     assert refusal("2.17.0", "2.17.0", Release("0.4.0", (4,), "2.19.0", "3.4.0")) is None
 

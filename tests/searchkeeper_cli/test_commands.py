@@ -295,12 +295,15 @@ def test_a_table_pads_all_but_the_last_column() -> None:
 def test_an_upgrade_is_drawn_anew_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("searchkeeper.cli.show._SECONDS", 0)
     monkeypatch.setattr("searchkeeper.cli.show._is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "90")
 
     text = said("run", "--embedded").output
 
     assert re.search(r"\x1b\[\d+A\x1b\[J", text)
     assert "█████████████████████░░░ 7 of 8 steps" in text
     assert "Running, every node runs 3.4.0" in text
+    cut = {line for line in text.splitlines() if line.startswith("  rollback: ") and line.endswith("…")}
+    assert {len(line) for line in cut} == {89}
 
 
 def test_watching_ends_when_nothing_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,6 +82,13 @@ def test_a_version_that_was_given_up_is_said_to_be(told: Told) -> None:
     assert "rollback:" not in answer.output
 
 
+def test_the_way_back_is_shown_the_way_it_goes(told: Told) -> None:
+    world = annotated(stalled(), rollback=OLD)
+    worked_until(world, NEWEST, lambda it: status(it).get("phase") == "RollingBack")
+
+    assert f"RollingBack, {NEW} → {OLD}, " in told(world, "status", "--upgrade").output
+
+
 def test_nobody_watches_for_what_was_given_up(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("searchkeeper.cli.status.time.sleep", lambda _: pytest.fail("it looks again"))
 
@@ -224,6 +231,8 @@ def test_what_is_not_installed_is_told_with_the_remedy(
         (("status", "--embedded", "--watch"), "--watch needs a cluster"),
         (("run", "--to", NEW), "go with --embedded"),
         (("run", "--from", OLD), "go with --embedded"),
+        (("run", "--embedded", "-n", "search"), "--namespace is for a cluster, and --embedded has none"),
+        (("run", "--embedded", "--once"), "--once is for a cluster"),
     ],
 )
 def test_options_without_a_use_are_refused(arguments: tuple[str, ...], complaint: str) -> None:
@@ -241,6 +250,7 @@ def test_a_cluster_that_is_not_there_yet_has_something_to_go(told: Told) -> None
     )
 
     assert "None" not in plan
+    assert "0 of 4 pods on 2.19.4" in plan
     assert "Pending, 2.19.4 not there yet, 0/7 ready" in upgrade
     assert re.search(r"logs-managers-2 +- +2.19.4", versions)
     assert "9 still to go" in versions

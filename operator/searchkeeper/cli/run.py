@@ -6,12 +6,16 @@ __all__ = ["run"]
 
 import os
 from pathlib import Path
+from typing import Final
 
 import click
+from click.core import ParameterSource
 
 from searchkeeper.cli.options import EngineAddress, Seconds, address
 from searchkeeper.cli.sources import chosen_release, what_is_installed
 from searchkeeper.images import chosen_images
+
+_OF_EMBEDDED: Final = ("embedded", "version", "target", "start")
 
 
 @click.command()
@@ -40,7 +44,9 @@ from searchkeeper.images import chosen_images
     help="Keep the clusters of this namespace only; repeatable, or with commas (default: of all).",
 )
 @click.option(
-    "--kubeconfig", type=click.Path(dir_okay=False), help="As kubectl's (default: the pod's own account)."
+    "--kubeconfig",
+    type=click.Path(dir_okay=False),
+    help="As kubectl's (default: the pod's own account, elsewhere KUBECONFIG or ~/.kube/config).",
 )
 @click.option(
     "--engine",
@@ -113,6 +119,7 @@ def run(  # noqa: PLR0913 - one argument an option
     """
     release = chosen_release(version)
     if embedded:
+        _refuse_others(click.get_current_context())
         from searchkeeper.cli.show import show  # noqa: PLC0415 - neither needs what the other imports
 
         show(release, start, target)
@@ -140,6 +147,14 @@ def run(  # noqa: PLR0913 - one argument an option
         ),
         once=once,
     )
+
+
+def _refuse_others(ctx: click.Context) -> None:
+    """Raises UsageError for an option that says nothing to a world in memory."""
+    for each in ctx.command.params:
+        is_given = ctx.get_parameter_source(each.name or "") is ParameterSource.COMMANDLINE
+        if is_given and each.name not in _OF_EMBEDDED:
+            raise click.UsageError(f"{max(each.opts, key=len)} is for a cluster, and --embedded has none")
 
 
 def _own_namespace() -> str:

@@ -92,11 +92,15 @@ def _drawn(moments: Iterator[Explanation]) -> Explanation | None:
     height, last = 0, None
     for last in moments:
         width = shutil.get_terminal_size().columns - 1
-        lines = [line[:width] for part in upgrade_text(last) for line in part.splitlines()]
+        lines = [_cut(line, width) for part in upgrade_text(last) for line in part.splitlines()]
         click.echo((_UP.format(height) if height else "") + "\n".join(lines), color=True)
         height = len(lines)
         time.sleep(_SECONDS)
     return last
+
+
+def _cut(line: str, width: int) -> str:
+    return line if len(line) <= width else f"{line[: width - 1]}…"
 
 
 def _logged(moments: Iterator[Explanation], began: int) -> Explanation | None:

@@ -141,7 +141,7 @@ def source_options(command: F) -> F:
         click.option(
             "--kubeconfig",
             type=click.Path(dir_okay=False),
-            help="As kubectl's (default: KUBECONFIG, ~/.kube/config, or the pod's own account).",
+            help="As kubectl's (default: the pod's own account, elsewhere KUBECONFIG or ~/.kube/config).",
         ),
         click.option(
             "-f",

@@ -156,7 +156,8 @@ def _step(this: Step) -> tuple[str, ...]:
 
 def _way(each: Explanation) -> str:
     if each.under_way:
-        return " → ".join(each.under_way)
+        start, end = each.under_way
+        return f"{end} → {start}" if each.target == start else f"{start} → {end}"
     if each.engine == each.target:
         return f"every node runs {each.engine}"
     return f"{each.engine} → {each.target} not begun" if each.engine else f"{each.target} not there yet"

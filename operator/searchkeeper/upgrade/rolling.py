@@ -307,7 +307,9 @@ def _held(this: Roll, candidate: Candidate, engine: EngineView) -> Iterator[Answ
 
 def _holding(candidate: Candidate, before: str) -> Answer:
     call, notes = Tell(SetAllocation(Allocation.PRIMARIES)), to_be_undone(ALLOCATION, before)
-    return working("HoldingShards", f"no shard moves while {candidate.pod.name} is away", call, notes=notes)
+    return working(
+        "HoldingShards", f"shards are kept where they are before {candidate.pod.name} goes", call, notes=notes
+    )
 
 
 def _deleted(this: Roll, candidate: Candidate, *others: Note) -> Answer:
