@@ -35,6 +35,8 @@ from searchkeeper.upgrade.rolling import Roll
 _TELLING: Final = ("VersionIsAccepted", "PodsAreCurrent", "UpgradeIsBegun")
 _FOLLOWING: Final = ("EngineIsHealthy", "DashboardsAreCurrent")
 _BACK: Final = "RollbackIsPossible"
+# Who says why a release does nothing at all for a cluster.
+_REFUSING: Final = ("ConfigurationIsKnown", "SpecIsReadable")
 
 
 class StepState(StrEnum):
@@ -245,7 +247,7 @@ def _explanation(scene: Scene, cycle: Sequence[LoopStep], *, is_unfit: bool) -> 
         target=_target(scene),
         configuration=cluster.current_version,
         follows=None if is_unfit else scene.version,
-        unfit=actions[0].message if is_unfit else None,
+        unfit=next(a.message for a in actions if a.action in _REFUSING) if is_unfit else None,
         under_way=scene.journal.under_way,
         pools=tuple(map(_pool_line, scene.pools)),
         actions=actions,
