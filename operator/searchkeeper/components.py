@@ -1,11 +1,15 @@
-"""What has a version: each node of the engine, and Dashboards; what is there of them, and what is missing."""
+"""What has a version: each node of the engine, and Dashboards; what is there of them, and what is missing.
+
+To upgrade one of them is a step.
+"""
 
 from __future__ import annotations
 
-__all__ = ["Component", "dashboards", "missing", "there"]
+__all__ = ["Component", "Step", "StepState", "dashboards", "missing", "there"]
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 
 from searchkeeper.configuration import names
 from searchkeeper.configuration.scene import Scene
@@ -23,6 +27,26 @@ class Component:
     @property
     def is_done(self) -> bool:
         return self.version == self.wanted
+
+
+class StepState(StrEnum):
+    DONE = "done"
+    CURRENT = "current"
+    NEXT = "next"
+    WAITING = "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of an upgrade: a pod of the engine, or what comes after the last of them. One is next at most.
+
+    `problem` is what the kubelet or the scheduler complains of, in one word.
+    """
+
+    name: str
+    state: StepState
+    version: str
+    problem: str | None = None
 
 
 def there(scene: Scene, target: str) -> Iterator[Component]:

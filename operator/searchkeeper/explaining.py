@@ -17,10 +17,9 @@ __all__ = [
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Any, Final
 
-from searchkeeper.components import Component, dashboards, missing, there
+from searchkeeper.components import Component, Step, StepState, dashboards, missing, there
 from searchkeeper.configuration.procedures import CLUSTER, deployed_version, shipped
 from searchkeeper.configuration.scene import Scene
 from searchkeeper.engine.view import EngineView
@@ -37,13 +36,6 @@ _FOLLOWING: Final = ("EngineIsHealthy", "DashboardsAreCurrent")
 _BACK: Final = "RollbackIsPossible"
 # Who says why a release does nothing at all for a cluster.
 _REFUSING: Final = ("ConfigurationIsKnown", "SpecIsReadable")
-
-
-class StepState(StrEnum):
-    DONE = "done"
-    CURRENT = "current"
-    NEXT = "next"
-    WAITING = "waiting"
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,19 +73,6 @@ class PoolLine:
     permitted: str | None
     replicas: int
     pods: tuple[tuple[str, str, bool], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step of an upgrade: a pod of the engine, or what comes after the last of them. One is next at most.
-
-    `problem` is what the kubelet or the scheduler complains of, in one word.
-    """
-
-    name: str
-    state: StepState
-    version: str
-    problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
