@@ -53,7 +53,7 @@ def test_two_faults_of_one_entry_are_mended_by_two_edits() -> None:
 @pytest.mark.parametrize(
     ("first", "second", "after"),
     [
-        (skipping(GRAPH, "h", ["d"]), skipping(GRAPH, "h", ["d", "c"]), "h: g / f, e, d, c / <1.0.0"),
+        (skipping(GRAPH, "h", ["d", "b"]), skipping(GRAPH, "h", ["d", "c"]), "h: g / f, e, d, b, c / <1.0.0"),
         (unskipping(GRAPH, "f", ["h"]), skipping(GRAPH, "h", ["d"]), "h: g / e, d / <1.0.0"),
         (unskipping(GRAPH, "f", ["h"]), unskipping(GRAPH, "e", ["h"]), "h: g / - / <1.0.0"),
         (replacing(GRAPH, "h", "f"), skipping(GRAPH, "h", ["d"]), "h: f / f, e, d / <1.0.0"),

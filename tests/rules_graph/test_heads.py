@@ -131,7 +131,7 @@ def test_a_link_that_is_a_slip_for_the_second_head_is_corrected() -> None:
 
 
 def test_a_second_head_that_is_not_older_for_certain_is_skipped() -> None:
-    for drawing in ("b@1.0.0\na@1.0.0", "b: y\ny?\na"):
+    for drawing in ("b@1.0.0\na@1.0.0", "b\na@-", "b: y\ny?\na"):
         [finding] = parse_report(drawing, "EP202")
         assert finding.fix == "add a to the skips of b"
 

@@ -124,11 +124,13 @@ def merged(graph: ChannelGraph, first: Edit, second: Edit) -> Edit | None:
 
 def _both(base: Entry, one: Entry, other: Entry) -> Entry | None:
     """An entry with what two others have made of it; None where they have made two things of one."""
-    pairs = ((one.replaces, other.replaces), (one.skip_range, other.skip_range))
-    kept = (base.replaces, base.skip_range)
-    if any(len({*pair, was}) > 2 for pair, was in zip(pairs, kept, strict=True)):
+    fields = (
+        (base.replaces, one.replaces, other.replaces),
+        (base.skip_range, one.skip_range, other.skip_range),
+    )
+    if any(len({*field}) > 2 for field in fields):
         return None
-    replaces, skip_range = (b if a == was else a for (a, b), was in zip(pairs, kept, strict=True))
+    replaces, skip_range = (second if first == was else first for was, first, second in fields)
     common, known = {*one.skips} & {*other.skips}, {*base.skips}
     left = (s for s in base.skips if s in common)
     more = dict.fromkeys(s for s in (*one.skips, *other.skips) if s not in known)
