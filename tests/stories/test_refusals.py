@@ -72,6 +72,14 @@ def test_an_upgrade_that_fails_turns_back_also_while_another_version_is_refused(
     assert world.state.engine.allocation is None
 
 
+def test_a_new_cluster_of_an_illegal_version_stays_refused_and_is_no_stall() -> None:
+    """Nobody waits for nodes that were never to come."""
+    world = asked_for(version="9.0.0", upgrade={"healthDeadlineSeconds": 60})
+    at_work(world, ticks=100)
+    assert status(world)["phase"] == "Refused"
+    assert [each.reason for each in world.state.events] == ["NewerThanOperator"]
+
+
 def test_a_new_cluster_of_an_illegal_version_is_not_begun() -> None:
     world = asked_for(version="9.9.9")
     at_work(world, ticks=5)

@@ -30,9 +30,11 @@ def version_is_accepted(scene: Scene) -> Answer:
 
 @action()
 def engine_is_healthy(scene: Scene) -> Answer:
-    """The engine answers, and is green, or as green as it can be."""
+    """The engine answers, and is green, or as green as it can be. Before there are nodes nobody is late."""
     engine, patience = scene.seen.engine, scene.spec.upgrade.health_deadline
     if isinstance(engine, Unreachable):
+        if scene.refusal is not None and not scene.seen.pods:
+            return waiting("Refused", "a version that is refused has no nodes", patience=FOR_EVER)
         return waiting("EngineUnreachable", engine.cause, patience=patience)
     if engine.color is Color.RED:
         return waiting("Red", "a primary is missing", patience=patience)
