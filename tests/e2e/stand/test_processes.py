@@ -26,7 +26,9 @@ A_RUN = """
 import signal, sys, time
 from pathlib import Path
 from e2e.stand.processes import running, workshop
-signal.signal(signal.SIGTERM, signal.default_int_handler)
+for each in (signal.SIGINT, signal.SIGTERM):
+    # Whoever is started in the background of a script is not interrupted by SIGINT, nor are those it starts.
+    signal.signal(each, signal.default_int_handler)
 with workshop(Path(sys.argv[1])) as place:
     command = ["sh", "-c", "touch up; exec sleep 60"]
     with running(place, "sleep", command, ready=(place.home("sleep") / "up").exists) as process:
@@ -130,7 +132,10 @@ def test_a_run_that_is_interrupted_leaves_no_process_and_one_that_can_clean_up_n
         folder, pid = run.stdout.readline().split()
         assert is_alive(int(pid))
         run.send_signal(how)
-        run.wait(60)
+        try:
+            run.wait(60)
+        finally:
+            run.kill()
     until("the process has ended", lambda: not is_alive(int(pid)))
     assert Path(folder).exists() == (how == signal.SIGKILL)
     shutil.rmtree(folder, ignore_errors=True)
