@@ -288,7 +288,8 @@ def test_other_words_in_a_status_are_no_reason_to_hurry() -> None:
             engine.is_fitful = True
             until(face.api, lambda: engine.looks > 0, what="a look")
             time.sleep(2)
-            assert engine.looks == 1
+            # Others may wake it, too; in haste it would have looked dozens of times.
+            assert engine.looks < 5
 
 
 def test_what_is_refused_is_told_and_asked_for_at_a_slower_and_slower_pace(

@@ -7,7 +7,7 @@ them.
 
 from __future__ import annotations
 
-__all__ = ["Offer", "settled"]
+__all__ = ["Offer", "is_put_off", "settled"]
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -28,6 +28,10 @@ Mark: TypeAlias = tuple[str, str | None, Place]
 
 #: How many findings are named that have to be mended before another one.
 _MOST_FIRST = 3
+
+
+#: How advice begins and ends that is only about other advice.
+_MEND, _FIRST = "mend ", " first, then ask again"
 
 
 class Offer(NamedTuple):
@@ -53,6 +57,11 @@ def settled(
     if trial.whole(offers) is not None:
         return {}
     return trial.in_turn(offers, most)
+
+
+def is_put_off(fix: str) -> bool:
+    """Whether a fix is none by itself, but waits for that of another finding."""
+    return fix.startswith(_MEND) and fix.endswith(_FIRST)
 
 
 class _Trial:
@@ -82,7 +91,7 @@ class _Trial:
             fits = self._fitting(made, offer, mends, known) if place <= most else None
             if fits is None:
                 mends -= offer.mends
-                said[offer.mark] = f"mend {_named(kept)} first, then ask again"
+                said[offer.mark] = f"{_MEND}{_named(kept)}{_FIRST}"
                 continue
             choice, made = fits
             said[offer.mark] = self._said(offer, choice, made, kept)

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from everpath.model import Catalog, Package, Place
 from everpath.policies.decisions import FailureKind
 from everpath.rules._edits import Edit
+from everpath.rules._together import is_put_off
 from everpath.rules._words import Nearby
 from everpath.rules.check import Selection, check
 from everpath.rules.findings import Finding, Severity
@@ -84,7 +85,8 @@ def _told(
 ) -> Iterator[Remedy]:
     """What the rules advise, the worst first."""
     selection = _selection(account, question)
-    found = _found(account, catalog, selection)
+    # Here each edit is tried by itself: one that waits for another says nothing about who asks.
+    found = [finding for finding in _found(account, catalog, selection) if not is_put_off(finding.fix or "")]
     edits = mending.advised(catalog, selection) if mending is not None and found else {}
     for finding in sorted(found, key=lambda finding: _order(account, finding)):
         edit = edits.get((finding.rule, finding.entry, finding.message))
