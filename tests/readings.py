@@ -5,7 +5,6 @@ from __future__ import annotations
 __all__ = ["problems", "problems_of", "read", "read_lazily", "without_metadata"]
 
 import io
-from dataclasses import replace
 from pathlib import Path
 from textwrap import dedent
 
@@ -67,11 +66,11 @@ def _lines(catalog: Catalog, sources: Sources) -> list[str]:
 
 def without_metadata(catalog: Catalog) -> Catalog:
     """The catalog as the lazy reader sees it."""
-    return replace(catalog, packages=tuple(_package(package) for package in catalog.packages))
+    return catalog._replace(packages=tuple(_package(package) for package in catalog.packages))
 
 
 def _package(package: Package) -> Package:
-    return replace(package, bundles=tuple(_bundle(bundle) for bundle in package.bundles))
+    return package._replace(bundles=tuple(_bundle(bundle) for bundle in package.bundles))
 
 
 def _bundle(bundle: Bundle) -> Bundle:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 __all__ = ["HOSTILE", "edge_set", "hostile_scenes", "scenes_of", "twins", "unjudged"]
 
-from dataclasses import replace
 from textwrap import dedent
 
 from everpath.drawing.picture import Picture
@@ -38,8 +37,8 @@ def scenes_of(drawing: str, *installed: str) -> tuple[Scene, ...]:
 def twins(drawing: str, *names: str) -> tuple[Scene, ...]:
     """The channels of a drawing under these names, of which some may be the same."""
     package = parse(dedent(drawing)).packages[0]
-    renamed = [replace(each, name=name) for each, name in zip(package.channels, names, strict=True)]
-    return scenes(PackageGraph(replace(package, channels=tuple(renamed))).channels, [])
+    renamed = [each._replace(name=name) for each, name in zip(package.channels, names, strict=True)]
+    return scenes(PackageGraph(package._replace(channels=tuple(renamed))).channels, [])
 
 
 def unjudged(drawing: str) -> Scene:

@@ -17,7 +17,7 @@ import tarfile
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
 
@@ -252,15 +252,15 @@ def comparing(bench: Bench) -> Iterator[Row]:
 def _cut(catalog: Catalog) -> Catalog:
     """The catalog without the entry in the middle of each channel."""
     packages = (
-        replace(package, channels=tuple(map(_without_middle, package.channels)))
+        package._replace(channels=tuple(map(_without_middle, package.channels)))
         for package in catalog.packages
     )
-    return replace(catalog, packages=tuple(packages))
+    return catalog._replace(packages=tuple(packages))
 
 
 def _without_middle(channel: Channel) -> Channel:
     middle = len(channel.entries) // 2
-    return replace(channel, entries=channel.entries[:middle] + channel.entries[middle + 1 :])
+    return channel._replace(entries=channel.entries[:middle] + channel.entries[middle + 1 :])
 
 
 def _compared(old: Catalog, new: Catalog) -> float:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from comparisons import changed, outcomes, rows
@@ -132,10 +130,10 @@ def test_the_last_of_two_channels_of_a_name_may_lead_to_what_the_first_has_not()
     old = parse("b: a\na")
     [first], [last] = (parse(drawing).packages[0].channels for drawing in ("b\nc: b", "d: a\na"))
     bundles = parse("d\nc\nb\na").packages[0].bundles
-    twice = replace(old.packages[0], channels=(first, last), bundles=bundles)
+    twice = old.packages[0]._replace(channels=(first, last), bundles=bundles)
     [row] = [
         row
-        for row in compare(old, replace(old, packages=(twice,)), Scope(policies=("v1",))).rows
+        for row in compare(old, old._replace(packages=(twice,)), Scope(policies=("v1",))).rows
         if row.installed == "a"
     ]
     assert (row.new.next, row.new.stop) == ("d", "d")
@@ -144,8 +142,8 @@ def test_the_last_of_two_channels_of_a_name_may_lead_to_what_the_first_has_not()
 def test_of_a_channel_that_is_declared_twice_v1_takes_the_last() -> None:
     old, [other] = parse("a"), parse("z").packages
     [package] = old.packages
-    twice = replace(package, channels=(*package.channels, *other.channels))
-    found = compare(old, replace(old, packages=(twice,)))
+    twice = package._replace(channels=(*package.channels, *other.channels))
+    found = compare(old, old._replace(packages=(twice,)))
     assert [row.outcome.value for row in found.rows] == ["same", "failing"]
     [failing] = [change for change in found.changes if change.kind.value == "failing"]
     assert failing.fix == f"declare the channel {package.channels[0].name} once"
@@ -166,7 +164,7 @@ def _with_property(catalog: Catalog, name: str, kind: str) -> Catalog:
     [package] = catalog.packages
     more = Property(kind, {"group": "g", "version": "v1", "kind": "K"}, package.place)
     bundles = (b._replace(properties=(*b.properties, more)) if b.name == name else b for b in package.bundles)
-    return replace(catalog, packages=(replace(package, bundles=tuple(bundles)),))
+    return catalog._replace(packages=(package._replace(bundles=tuple(bundles)),))
 
 
 def test_whoever_is_above_the_head_does_not_stop_short_of_it() -> None:

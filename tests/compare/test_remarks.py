@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from comparisons import changed, changes, comparison
@@ -154,8 +152,8 @@ def test_a_release_that_had_no_replacement_before_is_nobodys_news() -> None:
 def test_an_empty_channel_that_is_gone_cuts_nobody_off() -> None:
     [package] = parse("[one]\na\n[two]\nb").packages
     [one, two] = package.channels
-    old = Catalog("old", (replace(package, channels=(one, replace(two, entries=()))),))
-    found = compare(old, Catalog("new", (replace(package, channels=(one,)),)))
+    old = Catalog("old", (package._replace(channels=(one, two._replace(entries=()))),))
+    found = compare(old, Catalog("new", (package._replace(channels=(one,)),)))
     assert [(c.severity, c.message) for c in found.changes if c.kind.value == "channel-gone"] == [
         (Severity.NOTE, "the channel is gone; it had no entries")
     ]
@@ -166,7 +164,7 @@ def test_a_channel_that_was_emptied_is_told_as_that() -> None:
     old = parse("b: a\na")
     [package] = old.packages
     [channel] = package.channels
-    emptied = replace(package, channels=(replace(channel, entries=()),))
+    emptied = package._replace(channels=(channel._replace(entries=()),))
     found = compare(old, Catalog("new", (emptied,)))
     [change] = [c for c in found.changes if c.severity is Severity.ERROR]
     assert change.message == (

@@ -15,7 +15,7 @@ __all__ = [
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from conformance.oracle import Answer, Question
@@ -167,4 +167,4 @@ def _model(graph: SmallGraph) -> ChannelGraph:
         )
         for b in package.bundles
     )
-    return PackageGraph(replace(package, bundles=bundles)).channels[0]
+    return PackageGraph(package._replace(bundles=bundles)).channels[0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -24,16 +23,16 @@ def today(operatorhub: Path) -> Catalog:
 @pytest.fixture(scope="module")
 def yesterday(today: Catalog) -> Catalog:
     """Every channel without its head; channels of one entry were not there yet."""
-    return replace(today, packages=tuple(map(_earlier, today.packages)))
+    return today._replace(packages=tuple(map(_earlier, today.packages)))
 
 
 def _earlier(package: Package) -> Package:
     channels = map(_headless, PackageGraph(package).channels)
-    return replace(package, channels=tuple(channel for channel in channels if channel.entries))
+    return package._replace(channels=tuple(channel for channel in channels if channel.entries))
 
 
 def _headless(graph: ChannelGraph) -> Channel:
-    return replace(graph.channel, entries=tuple(e for e in graph.channel.entries if e.name != graph.head))
+    return graph.channel._replace(entries=tuple(e for e in graph.channel.entries if e.name != graph.head))
 
 
 def test_compared_with_itself_nothing_changes(today: Catalog) -> None:

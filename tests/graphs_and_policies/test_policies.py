@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -156,7 +155,7 @@ def providing(*kinds: object) -> ChannelGraph:
     graph = channel_graph("b: a\na")
     stated = tuple(Property("olm.gvk", kind, Place("f")) for kind in kinds)
     bundles = tuple(b._replace(properties=stated if b.name == "b" else ()) for b in graph.package.bundles)
-    return ChannelGraph(graph.channel, replace(graph.package, bundles=bundles))
+    return ChannelGraph(graph.channel, graph.package._replace(bundles=bundles))
 
 
 API = {"group": "a.io", "version": "v1", "kind": "A"}
@@ -196,7 +195,7 @@ def test_an_api_that_is_required_as_well_is_provided_once() -> None:
     graph = providing(API)
     required = Property("olm.gvk.required", API, Place("f"))
     bundles = tuple(b._replace(properties=(*b.properties, required)) for b in graph.package.bundles)
-    assert olm_v0.prohibited(ChannelGraph(graph.channel, replace(graph.package, bundles=bundles))) == {}
+    assert olm_v0.prohibited(ChannelGraph(graph.channel, graph.package._replace(bundles=bundles))) == {}
 
 
 def test_v1_takes_either_of_two_builds_of_one_version_afresh() -> None:

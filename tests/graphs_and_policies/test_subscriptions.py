@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from everpath.graph import ChannelGraph, Edge, EdgeKind
@@ -289,5 +287,5 @@ def test_where_one_entry_provides_an_api_twice_olm_s_words_are_not_foretold() ->
     graph = channel_graph("b2: b1\nb1\n%prohibited b1")
     api = Property("olm.gvk", {"group": "a.io", "version": "v1", "kind": "A"}, Place("f"))
     bundles = tuple(b._replace(properties=(api, api)) if b.name == "b2" else b for b in graph.package.bundles)
-    twice = ChannelGraph(graph.channel, replace(graph.package, bundles=bundles))
+    twice = ChannelGraph(graph.channel, graph.package._replace(bundles=bundles))
     assert resolve(twice, None).failure == Failure(FailureKind.NOTHING_INSTALLABLE, ("b2", "b1"))

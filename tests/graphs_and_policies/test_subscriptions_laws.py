@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
 from hypothesis import given
@@ -23,7 +22,7 @@ def prohibiting(graph: ChannelGraph, names: frozenset[str]) -> ChannelGraph:
     lines = "\n".join(f"%prohibited {name}" for name in sorted(names))
     extra = {b.name: b.properties for b in parse_drawing(f"{lines}\n" + "\n".join(names)).packages[0].bundles}
     bundles = tuple(b._replace(properties=extra.get(b.name, b.properties)) for b in graph.package.bundles)
-    return ChannelGraph(graph.channel, replace(graph.package, bundles=bundles))
+    return ChannelGraph(graph.channel, graph.package._replace(bundles=bundles))
 
 
 #: Channels in which some entries may not be installed and one range may crash OLM.
@@ -61,7 +60,7 @@ def test_neither_answer_nor_remarks_depend_on_the_order_of_writing(
 ) -> None:
     entries = list(graph.channel.entries)
     random.shuffle(entries)
-    other = ChannelGraph(replace(graph.channel, entries=tuple(entries)), graph.package)
+    other = ChannelGraph(graph.channel._replace(entries=tuple(entries)), graph.package)
     assert told(graph, installed, starting) == told(other, installed, starting)
 
 

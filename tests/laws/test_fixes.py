@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
@@ -60,7 +59,7 @@ def shortened(fix: str, entry: Entry) -> Entry:
 
 
 def mended(channel: Channel, fix: str) -> Channel:
-    return replace(channel, entries=tuple(followed(fix, entry) for entry in channel.entries))
+    return channel._replace(entries=tuple(followed(fix, entry) for entry in channel.entries))
 
 
 # Of random channels opm accepts few.
@@ -120,7 +119,7 @@ def assert_mending(drawing: str) -> None:
 
 def ends(graph: ChannelGraph) -> dict[tuple[str, str], End]:
     """Where everybody ends under each resolver, as `simulate` says it."""
-    package = PackageGraph(replace(graph.package, channels=(graph.channel,)))
+    package = PackageGraph(graph.package._replace(channels=(graph.channel,)))
     found = sheets([Source("catalog", 0, package)], Scenario())
     rows = (row for sheet in found for line in sheet.lines for row in line.rows)
     return {(row.policy, row.installed or ""): row.end for row in rows}
@@ -221,4 +220,4 @@ def together(graph: ChannelGraph, edits: list[Edit]) -> ChannelGraph:
             if getattr(entry, field) != getattr(base, field)
         }
         after[entry.name] = known._replace(skips=tuple(skips), **changes)
-    return ChannelGraph(replace(graph.channel, entries=tuple(after.values())), graph.package)
+    return ChannelGraph(graph.channel._replace(entries=tuple(after.values())), graph.package)

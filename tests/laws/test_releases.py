@@ -231,7 +231,7 @@ def test_every_package_of_operatorhub_comes_back_with_every_walk(operatorhub: Pa
     compared = 0
     for before in catalog.packages:
         text = source_text(reconstructed(before), "s.json").encode()
-        after = replace(package(read_text(text, "releases.yaml")), bundles=before.bundles)
+        after = package(read_text(text, "releases.yaml"))._replace(bundles=before.bundles)
         graphs = PackageGraph(after).by_name
         for graph in PackageGraph(before).channels:
             assert olm_v0.hops(graph) == olm_v0.hops(graphs[graph.name])
@@ -257,7 +257,7 @@ def test_bundles_read_without_the_catalog_strand_nobody(cuts: list[Cut]) -> None
         edges = stated_edges(whole, entry.name, source.default_channel)
         return entry._replace(replaces=edges.replaces, skips=edges.skips, skip_range=edges.skip_range)
 
-    channels = tuple(replace(c, entries=tuple(map(stated, c.entries))) for c in whole.channels)
-    bundles = replace(whole, channels=channels)
+    channels = tuple(c._replace(entries=tuple(map(stated, c.entries))) for c in whole.channels)
+    bundles = whole._replace(channels=channels)
     comparison = compare(Catalog("catalog", (whole,)), Catalog("bundles", (bundles,)))
     assert not comparison.stranded

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -35,7 +33,7 @@ def source_of(package: Package) -> Source:
 
 def after(package: Package, edit: Edit) -> Package:
     graph = edited(ChannelGraph(package.channels[0], package), edit)
-    return replace(package, channels=(graph.channel,))
+    return package._replace(channels=(graph.channel,))
 
 
 def ends(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from random import Random
 from typing import TypeVar
 
@@ -162,7 +161,7 @@ def test_roads_of_a_policy_are_the_walks_of_the_simulation(text: str, twice: boo
     """Also where the channels are one channel, written several times."""
     [package] = parse(text).packages
     if twice:
-        package = replace(package, channels=tuple(replace(c, name="c0") for c in package.channels))
+        package = package._replace(channels=tuple(c._replace(name="c0") for c in package.channels))
     graphs = PackageGraph(package).by_name
     for row in answered(Catalog("c", (package,))):
         assert row.installed is not None
@@ -181,10 +180,9 @@ def shuffled(items: Sequence[T], chance: Random) -> tuple[T, ...]:
 def test_v0_does_not_depend_on_the_order_of_documents(text: str, chance: Random) -> None:
     catalog = parse(text)
     [package] = catalog.packages
-    other = replace(
-        package,
+    other = package._replace(
         channels=shuffled(
-            [replace(c, entries=shuffled(c.entries, chance)) for c in package.channels], chance
+            [c._replace(entries=shuffled(c.entries, chance)) for c in package.channels], chance
         ),
         bundles=shuffled(package.bundles, chance),
     )

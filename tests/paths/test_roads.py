@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import islice
 
 from everpath.graph import ChannelGraph, EdgeKind, PackageGraph
@@ -135,7 +134,7 @@ def test_v1_arrives_at_the_head_or_at_what_it_would_install() -> None:
 def test_a_hop_by_a_channel_of_the_same_name_has_the_kind_of_its_edge_alone() -> None:
     channels = (channel_graph("c: b\nb: - / a\na").channel, channel_graph("b: a\na").channel)
     bundles = channel_graph("c: b\nb: a\na").package.bundles
-    package = replace(channel_graph("a").package, channels=channels, bundles=bundles)
+    package = channel_graph("a").package._replace(channels=channels, bundles=bundles)
     [hop] = network([PackageGraph(package).by_name["stable"]], "v1").hops(("a", "b"))
     assert (hop.kinds, hop.channels) == ((EdgeKind.REPLACES,), ("stable",))
 
@@ -143,7 +142,7 @@ def test_a_hop_by_a_channel_of_the_same_name_has_the_kind_of_its_edge_alone() ->
 def test_of_two_bundles_of_one_name_v1_goes_by_the_last() -> None:
     graph = channel_graph("b: a\na")
     [unread] = channel_graph("a@bad").package.bundles
-    package = replace(graph.package, bundles=(*graph.package.bundles, unread))
+    package = graph.package._replace(bundles=(*graph.package.bundles, unread))
     for graphs in (PackageGraph(package).channels, PackageGraph(package).channels * 2):
         net = network(graphs, "v1")
         assert (net.ahead("a"), [*net.stuck]) == ((), ["a"])
@@ -152,7 +151,7 @@ def test_of_two_bundles_of_one_name_v1_goes_by_the_last() -> None:
 def test_a_hop_by_an_entry_that_is_written_again_has_the_kind_of_its_edge() -> None:
     twice = channel_graph("b: a / - / -\na")
     again = twice.channel.entries[0]._replace(replaces=None)
-    graph = ChannelGraph(replace(twice.channel, entries=(again, *twice.channel.entries)), twice.package)
+    graph = ChannelGraph(twice.channel._replace(entries=(again, *twice.channel.entries)), twice.package)
     [hop] = network([graph], "v1").hops(("a", "b"))
     assert hop.kinds == (EdgeKind.REPLACES,)
 
@@ -167,7 +166,7 @@ def test_with_several_channels_too_nobody_goes_where_v1_fails() -> None:
 def test_of_two_channels_of_one_name_v1_goes_by_the_last() -> None:
     channels = (channel_graph("c: b").channel, channel_graph("b: a\na").channel)
     bundles = channel_graph("c: b\nb: a\na").package.bundles
-    package = replace(channel_graph("a").package, channels=channels, bundles=bundles)
+    package = channel_graph("a").package._replace(channels=channels, bundles=bundles)
     graph = PackageGraph(package).by_name["stable"]
     net = network([graph], "v1")
     assert (net.ahead("a"), net.ahead("b")) == (("b",), ())

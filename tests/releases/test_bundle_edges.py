@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from textwrap import dedent
 
 from everpath.formats.notation import parse
@@ -44,8 +43,8 @@ def test_where_channels_agree_below_differing_lines_theirs_are_stated() -> None:
 def test_an_empty_text_is_no_edge() -> None:
     whole = parse("e").packages[0]
     [channel] = whole.channels
-    blank = replace(channel, entries=(channel.entries[0]._replace(replaces="", skip_range=""),))
-    assert stated_edges(replace(whole, channels=(blank,)), "e", "stable") == Reach()
+    blank = channel._replace(entries=(channel.entries[0]._replace(replaces="", skip_range=""),))
+    assert stated_edges(whole._replace(channels=(blank,)), "e", "stable") == Reach()
 
 
 def test_where_lines_differ_they_go_on_from_where_they_meet_and_skip_what_is_above() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -219,6 +218,6 @@ def test_of_channels_declared_twice_the_first_by_name_is_told() -> None:
 
 def test_a_bundle_without_a_version_is_refused() -> None:
     made = _package(declared(), channel("op.v1.0.0"), ONE)
-    blank = replace(made, bundles=(made.bundles[0]._replace(version=None),))
+    blank = made._replace(bundles=(made.bundles[0]._replace(version=None),))
     with pytest.raises(UsageError, match="is not a version"):
         reconstructed(blank)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
@@ -32,7 +31,7 @@ def needing(drawing: str, needy: str) -> ChannelGraph:
     graph = channel_graph(drawing)
     need = Property("olm.package.required", {"packageName": "q", "versionRange": "1.x"}, Place("f"))
     bundles = (b._replace(properties=(need,)) if b.name == needy else b for b in graph.package.bundles)
-    return ChannelGraph(graph.channel, replace(graph.package, bundles=tuple(bundles)))
+    return ChannelGraph(graph.channel, graph.package._replace(bundles=tuple(bundles)))
 
 
 @pytest.mark.parametrize(

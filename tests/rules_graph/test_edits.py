@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from documents import catalog, channel, package
@@ -83,7 +81,7 @@ def in_repository(csv: Csv) -> ChannelGraph:
     """b3: b2 above b1, where b2 is in another channel and has a CSV of its own."""
     graph = channel_graph("[stable]\nb3: b2\nb1\n[fast]\nb2")
     bundles = tuple(b._replace(csv=csv) if b.name == "b2" else b for b in graph.package.bundles)
-    return ChannelGraph(graph.channel, replace(graph.package, bundles=bundles))
+    return ChannelGraph(graph.channel, graph.package._replace(bundles=bundles))
 
 
 @pytest.mark.parametrize(

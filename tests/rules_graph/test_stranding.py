@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from documents import bundle, catalog, channel, package
@@ -163,7 +161,7 @@ def test_a_bundle_of_a_repository_cannot_be_deprecated_in_a_catalog(rendered: bo
     graph = channel_graph(ROLLED_BACK)
     csv = None if rendered else Csv(Place("csv.yaml"))
     bundles = [graph.package.bundles[0]._replace(csv=csv), *graph.package.bundles[1:]]
-    made = replace(graph.package, bundles=tuple(bundles))
+    made = graph.package._replace(bundles=tuple(bundles))
     [flaw] = stranded_v1(ChannelGraph(graph.channel, made))
     assert str(flaw.fix).startswith("deprecate" if rendered else "publish a release")
 

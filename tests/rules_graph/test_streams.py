@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from everpath.graph import ChannelGraph
@@ -270,7 +268,7 @@ def test_a_repository_has_no_deprecations_to_write_into() -> None:
     graph = channel_graph("b2: b1 / b3\nb3: b1\nb1")
     first, *others = graph.package.bundles
     bundles = (first._replace(csv=Csv(Place("csv"))), *others)
-    flaws = withdrawn_target(ChannelGraph(graph.channel, replace(graph.package, bundles=bundles)))
+    flaws = withdrawn_target(ChannelGraph(graph.channel, graph.package._replace(bundles=bundles)))
     assert [flaw.fix for flaw in flaws] == ["publish a release above 3.0.0 that skips b3"]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -207,7 +206,7 @@ def in_modes(*bundles: Bundle) -> tuple[str | None, set[str]]:
     (*_, finding) = parse_report(repository(*bundles, mode=UpdateMode.SEMVER), "ignored-edges")
     found = channels("op", bundles, UpdateMode.REPLACES)
     (op,) = repository(*bundles).packages
-    return finding.fix, rule_ids(Catalog("test", (replace(op, channels=tuple(found)),)))
+    return finding.fix, rule_ids(Catalog("test", (op._replace(channels=tuple(found)),)))
 
 
 STRANDING = {"EP202", "EP206", "EP207", "EP208"}
@@ -241,7 +240,7 @@ def test_a_release_that_the_real_edges_skip_too_is_not_offered() -> None:
     (op,) = repository(in_folder(A), in_folder(B, skips=(A,)), mode=UpdateMode.SEMVER_SKIPPATCH).packages
     (stable,) = op.channels
     edges = (stable.entries[0], stable.entries[1]._replace(replaces=None, skips=(A,)))
-    made = Catalog("test", (replace(op, channels=(replace(stable, entries=edges),)),))
+    made = Catalog("test", (op._replace(channels=(stable._replace(entries=edges),)),))
     (finding,) = parse_report(made, "EP434")
     assert finding.severity is Severity.NOTE
 

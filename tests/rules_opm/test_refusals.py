@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from documents import bundle, catalog, channel, package
@@ -45,7 +43,7 @@ def test_of_one_kind_the_first_is_told_and_the_others_are_counted() -> None:
 def test_a_range_that_does_not_parse_is_refused(text: str) -> None:
     drawn = package_graph("a").package
     entry = drawn.channels[0].entries[0]._replace(skip_range=text)
-    [found] = refusals(replace(drawn, channels=(replace(drawn.channels[0], entries=(entry,)),)))
+    [found] = refusals(drawn._replace(channels=(drawn.channels[0]._replace(entries=(entry,)),)))
     assert (found.channel, found.words) == ("stable", f'invalid skipRange "{text}" of a')
 
 
@@ -53,4 +51,4 @@ def test_a_range_that_does_not_parse_is_refused(text: str) -> None:
 def test_a_range_that_opm_takes_is_not(text: str | None) -> None:
     drawn = package_graph("a").package
     entry = drawn.channels[0].entries[0]._replace(skip_range=text)
-    assert not refusals(replace(drawn, channels=(replace(drawn.channels[0], entries=(entry,)),)))
+    assert not refusals(drawn._replace(channels=(drawn.channels[0]._replace(entries=(entry,)),)))

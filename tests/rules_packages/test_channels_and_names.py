@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from documents import bundle, catalog, channel, package
@@ -119,7 +117,7 @@ def test_s14_names_that_are_one_file_in_the_json_cache_collide() -> None:
     assert "EP111 b1: b1 in s_x and x_b1 in s are one file in opm's JSON cache" in findings(made, "EP111")
     for turned in (
         made,
-        Catalog("test", tuple(replace(p, channels=p.channels[::-1]) for p in made.packages)),
+        Catalog("test", tuple(p._replace(channels=p.channels[::-1]) for p in made.packages)),
     ):
         fixes = [f.fix for f in parse_report(turned, "EP111") if "JSON cache" in f.message]
         assert fixes == ["rename x_b1: with a '_' in its name it was never installed"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from documents import bundle, catalog, channel, in_folder, package
@@ -94,14 +92,14 @@ def test_a_document_that_is_not_understood_may_be_the_declaration(
     made = catalog(channel("x"), bundle("x"))
     for file, word in (("9.yaml", "mend"), ("other/9.yaml", "add")):
         problem = Problem(kind, Place(file, 0, pointer), "?")
-        [finding] = parse_report(replace(made, problems=(problem,)), "EP106")
+        [finding] = parse_report(made._replace(problems=(problem,)), "EP106")
         assert (finding.fix or "").startswith(word)
 
 
 @pytest.mark.parametrize("kind", ["duplicate-key", "misspelled-key"])
 def test_a_document_that_is_understood_is_not_the_declaration(kind: str) -> None:
     problem = Problem(kind, Place("0.yaml", 0, ("name",)), "?")
-    assert len(findings(replace(catalog(channel("x")), problems=(problem,)), "EP106")) == 1
+    assert len(findings(catalog(channel("x"))._replace(problems=(problem,)), "EP106")) == 1
 
 
 def test_a_bundle_without_annotations_has_no_channel_for_a_reason_that_is_told() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from commandline import ROOT
 from comparisons import outcomes
 from everpath.compare import compare
@@ -22,11 +20,11 @@ def without(catalog: Catalog, name: str) -> Catalog:
     """The catalog as if this release had been forgotten: no entry in any channel, and no bundle."""
     [package] = catalog.packages
     channels = tuple(
-        replace(channel, entries=tuple(each for each in channel.entries if each.name != name))
+        channel._replace(entries=tuple(each for each in channel.entries if each.name != name))
         for channel in package.channels
     )
     bundles = tuple(each for each in package.bundles if each.name != name)
-    return replace(catalog, packages=(replace(package, channels=channels, bundles=bundles),))
+    return catalog._replace(packages=(package._replace(channels=channels, bundles=bundles),))
 
 
 def cut_off(old: Catalog, new: Catalog) -> set[str]:

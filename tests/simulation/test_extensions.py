@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from everpath.graph import PackageGraph
 from everpath.policies.extensions import Source
 from everpath.policies.walks import End
@@ -172,7 +170,7 @@ def test_one_name_has_one_answer_of_v1_though_one_of_two_catalogs_lacks_the_bund
     first, second = sources("b2: b1\nb1", "b2: b1\nb1", priorities=(0, 4))
     assert first.package is not None
     package = first.package.package
-    only = PackageGraph(replace(package, bundles=tuple(b for b in package.bundles if b.name == "b1")))
+    only = PackageGraph(package._replace(bundles=tuple(b for b in package.bundles if b.name == "b1")))
     found = answered([first._replace(package=only), second])
     assert sorted(brief([row for row in found if row.policy == "v1"])) == ["v1 b1 → b2 head", "v1 b2 head"]
     assert [row.end for row in found if row.policy == "v0"] == [End.HEAD] * 4

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from everpath.graph import PackageGraph
 from everpath.policies.extensions import Source
 from everpath.policies.walks import End
@@ -155,7 +153,7 @@ def asked(drawing: str, text: str, *, guess: bool = True) -> tuple[Asked, ...]:
 
 def test_a_bundle_in_no_channel_is_asked_about_in_every_channel() -> None:
     package = package_graph("[a]\nb2: b1\nb1\n[b]\nb3: b1\nb1\n[c]\nb4\n").package
-    left = replace(package, channels=tuple(c for c in package.channels if c.name != "c"))
+    left = package._replace(channels=tuple(c for c in package.channels if c.name != "c"))
     served = [Source("catalog", 0, PackageGraph(left))]
     found = answered(served, Scenario(("v0",)), "b4")
     assert [(row.channel, row.end) for row in found] == [("a", End.STRANDED), ("b", End.STRANDED)]

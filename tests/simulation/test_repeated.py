@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from everpath.graph import PackageGraph
 from everpath.model import Package
 from everpath.outputs.simulation import Simulation
@@ -28,19 +26,19 @@ def served(said: Package) -> list[Source]:
 def two_channels() -> list[Source]:
     first, second = package("b2: b1\nb1"), package("b4: b3\nb3")
     channels, bundles = first.channels + second.channels, first.bundles + second.bundles
-    return served(replace(first, channels=channels, bundles=bundles))
+    return served(first._replace(channels=channels, bundles=bundles))
 
 
 def two_bundles() -> list[Source]:
     said = package("b2: b1\nb1")
     again = next(b for b in said.bundles if b.name == "b2")._replace(version="5.0.0")
-    return served(replace(said, bundles=(*said.bundles, again)))
+    return served(said._replace(bundles=(*said.bundles, again)))
 
 
 def two_deprecations() -> list[Source]:
     said = package("b3: b2\nb2: b1\nb1\n%deprecated b3: old")
     later = package("b2\n%deprecated b2: old").deprecations
-    return served(replace(said, deprecations=said.deprecations + later))
+    return served(said._replace(deprecations=said.deprecations + later))
 
 
 def test_of_two_channels_with_one_name_v1_takes_the_last_and_every_entry_has_a_row() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from everpath.graph import PackageGraph
 from everpath.model import Property
 from everpath.policies.extensions import Source
@@ -215,7 +213,7 @@ def test_what_v1_refuses_in_a_chosen_bundle_is_an_error() -> None:
         else b
         for b in package.bundles
     )
-    graph = PackageGraph(replace(package, bundles=needy))
+    graph = PackageGraph(package._replace(bundles=needy))
     found = answered([Source("c", 0, graph)], Scenario(("v1",)))
     assert brief(found) == ["v1 b3 head", "v1 b2 → b3 head", "v1 b1 error"]
     assert found[2].reason.startswith('OLM v1 fails: validating bundle "b2": bundle "b2" has a dependency')

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from textwrap import dedent
 
 import pytest
@@ -306,7 +305,7 @@ def with_properties(drawing: str, name: str, *properties: tuple[str, object]) ->
     bundles = tuple(
         b._replace(properties=(*b.properties, *stated)) if b.name == name else b for b in package.bundles
     )
-    return replace(plain, packages=(replace(package, bundles=bundles),))
+    return plain._replace(packages=(package._replace(bundles=bundles),))
 
 
 def test_dependencies_are_named_and_what_happens_if_nothing_meets_them() -> None:
@@ -354,8 +353,8 @@ def test_deprecations_are_named_with_their_message() -> None:
         DeprecationEntry("olm.bundle", "b9", "somebody else", place),
     )
     plain = catalog("b2: b1\nb1")
-    package = replace(plain.packages[0], deprecations=(Deprecations("p", place, entries),))
-    assert story(explained(replace(plain, packages=(package,)), "b1")).cautions == (
+    package = plain.packages[0]._replace(deprecations=(Deprecations("p", place, entries),))
+    assert story(explained(plain._replace(packages=(package,)), "b1")).cautions == (
         "The catalog deprecates package p: retired",
         "The catalog deprecates channel stable: use fast",
         "The catalog deprecates b1: without a message",

@@ -4,8 +4,8 @@ The model holds whatever was written, right or wrong: a package declared twice h
 channel of an undeclared package sits in a package with none, an entry may name what exists nowhere. To
 judge is the business of `everpath.rules`.
 
-What a catalog has by the ten thousand is a NamedTuple: as frozen as a frozen dataclass, made in a third of
-the time, and its class in an eighth.
+All of it are NamedTuples: as frozen as a frozen dataclass, made in a third of the time, and the class in an
+eighth. What remembers an answer is a subclass of one, for a tuple has no room for it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ __all__ = [
 ]
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from functools import cached_property
 from typing import Final, Literal, NamedTuple
@@ -162,14 +161,15 @@ class Entry(NamedTuple):
     skip_range: str | None = None
 
 
-@dataclass(frozen=True)
-class Channel:
-    """A named stream of updates; entry order is the order they were written in."""
-
+class _Channel(NamedTuple):
     name: str
     package: str
     place: Place
     entries: tuple[Entry, ...] = ()
+
+
+class Channel(_Channel):
+    """A named stream of updates; entry order is the order they were written in."""
 
     @cached_property
     def by_name(self) -> Mapping[str, Entry]:
@@ -210,18 +210,19 @@ class Declaration(NamedTuple):
     alone: bool = False
 
 
-@dataclass(frozen=True)
-class Package:
-    """All that a catalog says under one package name.
-
-    No declaration: the name is only referred to. Several: it is declared more than once.
-    """
-
+class _Package(NamedTuple):
     name: str
     declarations: tuple[Declaration, ...] = ()
     channels: tuple[Channel, ...] = ()
     bundles: tuple[Bundle, ...] = ()
     deprecations: tuple[Deprecations, ...] = ()
+
+
+class Package(_Package):
+    """All that a catalog says under one package name.
+
+    No declaration: the name is only referred to. Several: it is declared more than once.
+    """
 
     @cached_property
     def by_name(self) -> Mapping[str, Bundle]:
@@ -282,14 +283,15 @@ class Problem(NamedTuple):
     entry: str | None = None
 
 
-@dataclass(frozen=True)
-class Catalog:
-    """Everything read from one input, packages in order of name."""
-
+class _Catalog(NamedTuple):
     name: str
     packages: tuple[Package, ...] = ()
     others: tuple[Other, ...] = ()
-    problems: tuple[Problem, ...] = field(default=(), repr=False)
+    problems: tuple[Problem, ...] = ()
+
+
+class Catalog(_Catalog):
+    """Everything read from one input, packages in order of name."""
 
     @cached_property
     def by_name(self) -> Mapping[str, Package]:

@@ -22,7 +22,6 @@ __all__ = [
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
@@ -79,9 +78,10 @@ class VersionError(ValueError):
         return pointed(self.text, self.position, self.position + 1, self.reason)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Version:
     """One version, made by `parse`. Equal, ordered and hashed by `key`: build metadata does not count."""
+
+    __slots__ = ("build", "key", "major", "minor", "patch", "prerelease", "text")
 
     major: int
     minor: int
@@ -89,7 +89,31 @@ class Version:
     prerelease: tuple[str | int, ...]
     build: tuple[str, ...]
     text: str
-    key: Key = field(repr=False)
+    key: Key
+
+    def __init__(
+        self,
+        numbers: tuple[int, int, int],
+        prerelease: tuple[str | int, ...],
+        build: tuple[str, ...],
+        text: str,
+        key: Key,
+    ) -> None:
+        put = super().__setattr__
+        put("major", numbers[0])
+        put("minor", numbers[1])
+        put("patch", numbers[2])
+        put("prerelease", prerelease)
+        put("build", build)
+        put("text", text)
+        put("key", key)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Versions are shared by all who read the same text."""
+        raise AttributeError(f"{name} of a version cannot be changed")
+
+    def __repr__(self) -> str:
+        return f"Version({self.text!r})"
 
     @property
     def minor_stream(self) -> tuple[int, int]:
@@ -133,7 +157,7 @@ def parse(text: str) -> Version:
         return _parsed(text)
     prerelease = _identifiers(found[4])
     numbers = (int(found[1]), int(found[2]), int(found[3]))
-    return Version(*numbers, prerelease, (), text, _key(numbers, prerelease))
+    return Version(numbers, prerelease, (), text, _key(numbers, prerelease))
 
 
 def _parsed(text: str) -> Version:
@@ -149,7 +173,7 @@ def _parsed(text: str) -> Version:
     if not _fit(numbers) or not _fit(prerelease):
         raise VersionError(text, *next(_faults(text)))
     build = tuple(found.build.split(".")) if found.build else ()
-    return Version(*numbers, prerelease, build, text, _key(numbers, prerelease))
+    return Version(numbers, prerelease, build, text, _key(numbers, prerelease))
 
 
 def maybe(text: str | None) -> Version | None:

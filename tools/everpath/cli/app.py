@@ -1,22 +1,23 @@
-"""The group `everpath`, and what becomes of everything that can go wrong in it."""
+"""One call of `everpath`, and what becomes of everything that can go wrong in it."""
 
 from __future__ import annotations
 
-__all__ = ["COMMANDS", "COMPLETION", "cli", "main", "run"]
+__all__ = ["COMPLETION", "main", "run"]
 
 import errno
 import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
-import click
-
-from everpath import __url__, __version__
+from everpath import __url__
 from everpath.cli.ending import ended_tidily
-from everpath.cli.lazy import LazyCommand, LazyGroup
+from everpath.cli.saying import say
 from everpath.errors import EverpathError, ExitCode, UnreadableInput, UsageError
+
+if TYPE_CHECKING:
+    from everpath.cli.plain_calls import Request
 
 # What shells report for a process ended by Ctrl-C (here also by SIGTERM or SIGHUP) or by a closed pipe,
 # and sysexits' "internal error".
@@ -26,74 +27,6 @@ _INTERNAL: Final = 70
 
 #: The variable in which a shell asks for completions.
 COMPLETION: Final = "_EVERPATH_COMPLETE"
-
-COMMANDS: Final = {
-    "validate-graph": LazyCommand(
-        "everpath.cli.validate_graph",
-        "validate_graph",
-        "Is this catalog safe for everyone on any version of it?",
-    ),
-    "simulate": LazyCommand(
-        "everpath.cli.simulate", "simulate", "What will OLM do to a cluster on any version?"
-    ),
-    "graph": LazyCommand("everpath.cli.graph", "graph", "Pictures of a package's channels."),
-    "compare": LazyCommand("everpath.cli.compare", "compare", "Who does a new catalog strand?"),
-    "paths": LazyCommand(
-        "everpath.cli.paths", "paths", "Every road between two versions, and what must hold of them."
-    ),
-    "why": LazyCommand("everpath.cli.why", "why", "Why does this version move, or not?"),
-    "release": LazyCommand("everpath.cli.release", "release", "Cut a release, or withdraw one."),
-    "generate": LazyCommand(
-        "everpath.cli.generate", "generate", "Write bundles and catalog from releases.yaml."
-    ),
-    "init": LazyCommand("everpath.cli.init", "init", "Start a releases.yaml, also from a catalog."),
-    "list": LazyCommand("everpath.cli.listing", "list_", "Packages, channels and bundles of a catalog."),
-    "range": LazyCommand("everpath.cli.range_", "range_", "What a version range matches."),
-    "bundle": LazyCommand("everpath.cli.bundle", "bundle", "Bundles and package manifests in their folders."),
-    "catalog": LazyCommand("everpath.cli.catalog", "catalog", "Catalogs from bundles and templates."),
-    "migrate": LazyCommand(
-        "everpath.cli.migrate", "migrate", "Package manifests or bundles as a file-based catalog."
-    ),
-    "install": LazyCommand(
-        "everpath.cli.install", "install", "Install an operator through OLM, and follow until it runs."
-    ),
-    "upgrade": LazyCommand(
-        "everpath.cli.upgrade", "upgrade", "Show the next step of an operator, approve it, and follow."
-    ),
-    "status": LazyCommand(
-        "everpath.cli.status", "status", "Where does an operator stand, and what does it wait for?"
-    ),
-    "uninstall": LazyCommand(
-        "everpath.cli.uninstall",
-        "uninstall",
-        "Take an operator away, its custom resources first.",
-    ),
-    "rules": LazyCommand("everpath.cli.rules_", "rules", "The rules, and what one of them means."),
-    "completion": LazyCommand("everpath.cli.completion", "completion", "Tab completion for your shell."),
-}
-
-
-@click.group(
-    cls=LazyGroup,
-    lazy=COMMANDS,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-)
-@click.version_option(__version__, "-V", "--version", message="everpath %(version)s")
-def cli() -> None:
-    """OLM catalogs whose every upgrade path is proven.
-
-    \b
-    $ everpath validate-graph catalog/
-    $ everpath list channels catalog/ -p searchkeeper
-    $ everpath range explain '>=1.0.0 <1.2.3'
-
-    \b
-    Exit codes, for every command:
-      0  nothing wrong          3  input that cannot be read
-      1  findings               4  a cluster or registry that does not answer
-      2  a wrong command line   70 a fault of everpath itself
-    130  ended by Ctrl-C, SIGTERM or SIGHUP, with nothing half written
-    """
 
 
 def main() -> NoReturn:
@@ -112,7 +45,7 @@ def main() -> NoReturn:
     sys.exit(code)
 
 
-def run(arguments: Sequence[str] | None = None) -> int:  # noqa: PLR0911 - one for each way to end
+def run(arguments: Sequence[str] | None = None) -> int:
     """The exit code of one call. Nothing expected ends in a traceback."""
     try:
         with ended_tidily():
@@ -121,13 +54,11 @@ def run(arguments: Sequence[str] | None = None) -> int:  # noqa: PLR0911 - one f
             sys.stdout.flush()
     except EverpathError as error:
         return _told(error)
-    except click.ClickException as error:
-        return _shown(error)
     except BrokenPipeError:
         return _quietly()
     except OSError as error:
         return _told(_refused(error))
-    except (click.Abort, KeyboardInterrupt):
+    except KeyboardInterrupt:
         _say("everpath: interrupted")
         return _INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the last resort: users get a sentence, not a traceback
@@ -136,14 +67,23 @@ def run(arguments: Sequence[str] | None = None) -> int:  # noqa: PLR0911 - one f
 
 
 def _called(arguments: Sequence[str]) -> object:
-    """What the command returns. click's own `main` would swallow the closed pipe and exit with 1."""
-    if COMPLETION in os.environ:
-        cli.main(args=arguments, prog_name="everpath", complete_var=COMPLETION)
-    try:
-        with cli.make_context("everpath", list(arguments)) as ctx:
-            return cli.invoke(ctx)
-    except click.exceptions.Exit as end:
-        return end.exit_code
+    """What the command returns: of a plain call at once, of any other by way of click."""
+    if (request := _plain_request(arguments)) is not None:
+        from everpath.cli.validating import validate  # noqa: PLC0415 - only who asks for it pays for it
+
+        return validate(request)
+    from everpath.cli.commands import called  # noqa: PLC0415 - click takes longer than a small catalog
+
+    return called(arguments, _told)
+
+
+def _plain_request(arguments: Sequence[str]) -> Request | None:
+    """The call, if it is one that needs no click; what a shell asks for completions never is."""
+    if not arguments or arguments[0] != "validate-graph" or COMPLETION in os.environ:
+        return None
+    from everpath.cli.plain_calls import plain_request  # noqa: PLC0415 - only who asks for it pays for it
+
+    return plain_request(arguments[1:])
 
 
 def _told(error: EverpathError) -> int:
@@ -157,7 +97,7 @@ def _told(error: EverpathError) -> int:
     for heading, colour, text in (("error", "red", error.message), ("hint", "cyan", error.hint)):
         for number, line in enumerate(reworded(text or "").splitlines()):
             start = f"{paint(colour, heading)}: " if number == 0 else " " * (len(heading) + 2)
-            _say(f"{start}{printable(line)}", colour=paint.on)
+            _say(f"{start}{printable(line)}")
     return error.exit_code
 
 
@@ -171,25 +111,10 @@ def _refused(error: OSError) -> EverpathError:
     return UnreadableInput(f"cannot read {os.fsdecode(error.filename)}: {reason}")
 
 
-def _shown(error: click.ClickException) -> int:
-    """What click finds wrong with a command line, as everpath says it; help where nothing was asked for."""
-    # Before click 8.2 there was no such error: help was shown without one.
-    if isinstance(error, getattr(click.exceptions, "NoArgsIsHelpError", ())):
-        with suppress(OSError):
-            error.show()
-        return error.exit_code
-    message, asks, meant = error.format_message().partition(" Did you mean ")
-    ctx = error.ctx if isinstance(error, click.UsageError) else None
-    command = ctx.command_path if ctx is not None else "everpath"
-    hint = f"did you mean {meant}" if asks else f"`{command} --help` shows what it takes"
-    _told(UsageError(f"{message[:1].lower()}{message[1:].removesuffix('.')}", hint=hint))
-    return error.exit_code
-
-
-def _say(text: str, *, colour: bool = False) -> None:
+def _say(text: str) -> None:
     """On standard error, if that takes it: who cannot hear us still gets the right exit code."""
     with suppress(OSError):
-        click.echo(text, err=True, color=colour)
+        say(text)
 
 
 def _quietly() -> int:
@@ -204,6 +129,8 @@ def _confessed(error: Exception) -> int:
 
         traceback.print_exception(error)
     else:
-        _say(f"everpath: internal error: {type(error).__name__}: {error}")
+        from everpath.outputs.plain import printable  # noqa: PLC0415
+
+        _say(printable(f"everpath: internal error: {type(error).__name__}: {error}"))
         _say(f"please report it at {__url__}/issues with what EVERPATH_TRACEBACK=1 adds")
     return _INTERNAL

@@ -20,8 +20,8 @@ from typing import Final, Protocol
 import click
 
 from everpath.cli.inputs import missing, unreadable_parts
-from everpath.cli.options import words
 from everpath.cli.served import Served
+from everpath.cli.words import words
 from everpath.errors import EverpathError, UsageError
 from everpath.graph import PackageGraph
 from everpath.model import Catalog

@@ -20,7 +20,8 @@ from everpath.cli.image_inputs import local
 from everpath.cli.inputs import Inputs
 from everpath.cli.options import comma_list, package_option
 from everpath.cli.released_bundles import as_released
-from everpath.cli.reporting import outcome_of, output_format, report_options, selected, tell_report, today
+from everpath.cli.report_options import report_options
+from everpath.cli.reporting import outcome_of, output_format, selected, tell_report, today
 from everpath.cli.terminal import ProgressLine
 from everpath.errors import UnreadableInput, UsageError
 from everpath.formats.bundles.bundle_folders import (

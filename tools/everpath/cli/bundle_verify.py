@@ -14,7 +14,8 @@ import click
 from everpath.cli.config import Config, load
 from everpath.cli.inputs import Inputs
 from everpath.cli.options import comma_list
-from everpath.cli.reporting import outcome_of, output_format, report_options, selected, tell_report, today
+from everpath.cli.report_options import report_options
+from everpath.cli.reporting import outcome_of, output_format, selected, tell_report, today
 from everpath.cli.terminal import ProgressLine
 from everpath.formats.courier.bundling import read_verified
 from everpath.rules.check import FOLDERS, GRAPH, Judgement, Selection, concluded, judge, judge_folders

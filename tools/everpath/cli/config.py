@@ -14,7 +14,7 @@ Unknown keys are errors: a waiver that is misspelled must not be read as no waiv
 
 from __future__ import annotations
 
-__all__ = ["FAIL_ON", "POLICIES", "SEVERITIES", "Config", "current_folder", "load"]
+__all__ = ["FAIL_ON", "POLICIES", "SEVERITIES", "UPDATE_MODES", "Config", "current_folder", "load"]
 
 import os
 import re
@@ -35,7 +35,7 @@ from everpath.rules.waivers import Waiver
 SEVERITIES: Final = ("error", "warning", "note")
 FAIL_ON: Final = (*SEVERITIES, "never")
 POLICIES: Final = ("v0", "v1", "both")
-_MODES: Final = tuple(mode.value for mode in UpdateMode)
+UPDATE_MODES: Final = tuple(mode.value for mode in UpdateMode)
 
 _KEYS: Final = (
     "paths",
@@ -121,7 +121,7 @@ def _config(written: Written) -> Config:
         policy=choice("policy", POLICIES),
         output=choice("output", FORMATS),
         show=choice("show", SEVERITIES),
-        default_update_mode=choice("default-update-mode", _MODES),
+        default_update_mode=choice("default-update-mode", UPDATE_MODES),
         select_optional=_validators(values, texts),
         kube_version=values["kube-version"].text() if "kube-version" in values else None,
         waivers=tuple(map(_waiver, values["waivers"].items())) if "waivers" in values else (),

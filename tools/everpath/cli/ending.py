@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["ended_tidily", "unhurried"]
+__all__ = ["at_the_end", "ended_tidily", "unhurried"]
 
 # `signal` is this module with names for numbers, and takes longer to import than a small catalog to judge.
 import _signal as signal  # type: ignore[import-not-found]
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any, Final, NoReturn
 
 # SIGTERM is how CI and Kubernetes cancel a job, SIGHUP how a terminal goes. Windows has no such thing.
@@ -16,11 +16,30 @@ _ENDS: Final = tuple(
 )
 
 
+#: What is left to do at the end of each command that runs, the innermost last.
+_RUNNING: list[ExitStack] = []
+
+
 @contextmanager
 def ended_tidily() -> Iterator[None]:
     """Within it every signal that asks for the end does what Ctrl-C does; what nohup set aside stays so."""
-    with _answered(_interrupt, [each for each in _ENDS if signal.getsignal(each) == signal.SIG_DFL]):
-        yield
+    heeded = [each for each in _ENDS if signal.getsignal(each) == signal.SIG_DFL]
+    with _answered(_interrupt, heeded), ExitStack() as stack:
+        _RUNNING.append(stack)
+        try:
+            yield
+        finally:
+            _RUNNING.remove(stack)
+
+
+def at_the_end(deed: Callable[[], object]) -> None:
+    """Do something when the command is over, however it ends; without one, when Python is."""
+    if _RUNNING:
+        _RUNNING[-1].callback(deed)
+        return
+    import atexit  # noqa: PLC0415 - only for who calls a part of a command
+
+    atexit.register(deed)
 
 
 @contextmanager

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 __all__ = ["fetch"]
 
-import atexit
 import os
 import shutil
 import tempfile
@@ -12,8 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-import click
-
+from everpath.cli.ending import at_the_end
 from everpath.cli.image_inputs import forget
 from everpath.errors import Unreachable, UsageError
 from everpath.formats.bundles.index_cache import IndexCache
@@ -31,7 +29,7 @@ def fetch(text: str, progress: Progress | None) -> tuple[str, str]:
     An image that is named by its digest and kept is not asked for. Raises Unreachable, UnreadableInput,
     UsageError.
     """
-    _at_the_end(forget)
+    at_the_end(forget)
     located = parse_located(text)
     store = _store()
     digest = located.reference.digest if located.reference else None
@@ -75,14 +73,5 @@ def _store() -> Store:
 
 def _aside() -> Store:
     folder = tempfile.mkdtemp(prefix="everpath-")
-    _at_the_end(lambda: shutil.rmtree(folder, ignore_errors=True))
+    at_the_end(lambda: shutil.rmtree(folder, ignore_errors=True))
     return Store(Path(folder))
-
-
-def _at_the_end(clean: Callable[[], None]) -> None:
-    """With the command, which ends without what Python would do at exit."""
-    context = click.get_current_context(silent=True)
-    if context is None:
-        atexit.register(clean)
-    else:
-        context.find_root().call_on_close(clean)

@@ -8,9 +8,8 @@ import os
 from collections.abc import Iterable
 from typing import Final
 
-import click
-
 from everpath.cli.config import current_folder
+from everpath.cli.saying import say
 from everpath.outputs.outcome import Workspace
 
 #: GitHub refuses a step summary of more than a mebibyte; a row is some hundred bytes.
@@ -37,4 +36,4 @@ def append_step_summary(lines: Iterable[str]) -> None:
         with open(file, "a", encoding="utf-8", errors="backslashreplace") as stream:
             stream.writelines(lines)
     except OSError as error:
-        click.echo(f"cannot write the step summary: {error.strerror}", err=True)
+        say(f"cannot write the step summary: {error.strerror}")

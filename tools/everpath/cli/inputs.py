@@ -6,13 +6,11 @@ __all__ = ["Inputs", "Names", "default_path", "missing", "say_unread", "unreadab
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
-
-import click
 
 from everpath.cli.config import Config
 from everpath.cli.image_inputs import local, shown
+from everpath.cli.saying import say
 from everpath.errors import EverpathError, UnreadableInput, UsageError
 from everpath.formats.location import Location
 from everpath.formats.reading import Progress, read
@@ -98,7 +96,7 @@ class Inputs:
             share=share,
             verdicts=verdicts,
         ).catalog
-        return catalog if found == path else replace(catalog, name=path.removeprefix("docker://"))
+        return catalog if found == path else catalog._replace(name=path.removeprefix("docker://"))
 
     def verdicts(self, path: str, question: object) -> Verdicts | None:
         """What was found at a path before, for a question; None where nothing is to be remembered."""
@@ -165,7 +163,7 @@ def missing(said: str, hint: str, unread: int) -> EverpathError:
 def say_unread(unread: int) -> None:
     """On standard error: that an answer is about less than the whole."""
     said = f"warning: {count(unread, 'part')} could not be read; everpath validate-graph says which"
-    click.echo(said, err=True)
+    say(said)
 
 
 def unreadable_parts(catalog: Catalog) -> int:

@@ -14,7 +14,6 @@ __all__ = [
     "progress_option",
     "quiet_option",
     "update_mode_option",
-    "words",
 ]
 
 from collections.abc import Callable
@@ -23,8 +22,8 @@ from typing import Any, Final, TypeVar
 import click
 
 from everpath.cli import completers
-from everpath.errors import UsageError
-from everpath.model import UpdateMode
+from everpath.cli.config import UPDATE_MODES
+from everpath.cli.words import words
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -35,16 +34,6 @@ def comma_list(_ctx: click.Context, param: click.Parameter, values: tuple[str, .
     Raises UsageError for an empty name: without it an option that is meant to limit would ask for everything.
     """
     return tuple(word for value in values for word in words(option_name(param), value))
-
-
-def words(option: str, text: str) -> tuple[str, ...]:
-    """The names of a list with commas. Raises UsageError for an empty one."""
-    found = tuple(part.strip() for part in text.split(","))
-    if "" in found:
-        raise UsageError(
-            f"{option} {text!r}: a name is empty", hint="leave the option out, or name something"
-        )
-    return found
 
 
 def one_name(_ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
@@ -103,7 +92,7 @@ progress_option: Final = click.option("--no-progress", is_flag=True, help="Show 
 
 update_mode_option: Final = click.option(
     "--default-update-mode",
-    type=click.Choice([mode.value for mode in UpdateMode]),
+    type=click.Choice(UPDATE_MODES),
     help="How an operators repository makes edges where a ci.yaml does not say.",
 )
 

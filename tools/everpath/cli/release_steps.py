@@ -43,7 +43,7 @@ def step(old: Project, new: Project, variant: Variant) -> Step:
     before, after = variant_package(old, variant), package(new.source, variant)
     # What is published says more of a bundle than the source, and some of it keeps OLM from installing it.
     known = before.by_name
-    after = replace(after, bundles=tuple(known.get(b.name, b) for b in after.bundles))
+    after = after._replace(bundles=tuple(known.get(b.name, b) for b in after.bundles))
     comparison = compare(Catalog("old", (before,)), Catalog("new", (after,)))
     return Step(new, variant, before, after, comparison)
 

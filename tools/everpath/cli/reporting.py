@@ -1,4 +1,4 @@
-"""What commands that report findings have in common: their options, and what becomes of a report."""
+"""What commands that report findings have in common: which rules they ask, and what becomes of a report."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ __all__ = [
     "Wishes",
     "outcome_of",
     "output_format",
-    "report_options",
     "selected",
     "tell_report",
     "today",
@@ -17,88 +16,22 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import date, datetime
-from typing import Any, Final, Protocol, TypeVar
+from typing import Protocol
 
-import click
-
-from everpath.cli import completers
-from everpath.cli.config import FAIL_ON, SEVERITIES, Config
+from everpath.cli.config import Config
 from everpath.cli.github import MOST_ROWS, append_step_summary, workspace
-from everpath.cli.options import comma_list, config_options, progress_option
+from everpath.cli.saying import say
 from everpath.cli.terminal import wants_colour
 from everpath.cli.writing import write
 from everpath.errors import ExitCode, UsageError
 from everpath.formats.location import Location
 from everpath.model import Place
-from everpath.outputs import FORMATS, MACHINE_FORMATS, TALLY_FORMATS, view
+from everpath.outputs import MACHINE_FORMATS, TALLY_FORMATS, view
 from everpath.outputs.outcome import Outcome
+from everpath.outputs.plain import printable
 from everpath.rules.check import Report
 from everpath.rules.findings import Finding, Severity
 from everpath.rules.registry import find_rules, rules_about
-
-_select: Final = click.option(
-    "--select",
-    metavar="RULES",
-    multiple=True,
-    callback=comma_list,
-    shell_complete=completers.rules,
-    help="Ask only these rules: ids, beginnings of ids (EP2) or names.",
-)
-_ignore: Final = click.option(
-    "--ignore",
-    metavar="RULES",
-    multiple=True,
-    callback=comma_list,
-    shell_complete=completers.rules,
-    help="Do not ask these rules.",
-)
-_fail_on: Final = click.option(
-    "--fail-on", type=click.Choice(FAIL_ON), help="Exit with 1 from this severity on.  [default: error]"
-)
-_output: Final = click.option(
-    "-o",
-    "--output",
-    type=click.Choice(FORMATS),
-    help="How to report.  [default: text; github under GitHub Actions]",
-)
-_output_file: Final = click.option(
-    "--output-file", metavar="FILE", help="Write the report there, whole or not at all."
-)
-_show: Final = click.option(
-    "--show",
-    type=click.Choice(SEVERITIES),
-    help="List findings of this severity and above; json, sarif and junit list all.  [default: warning]",
-)
-_statistics: Final = click.option("--statistics", is_flag=True, help="Count findings by rule and list none.")
-_quiet: Final = click.option("-q", "--quiet", is_flag=True, help="Print findings and nothing else.")
-_verbose: Final = click.option(
-    "-v", "--verbose", is_flag=True, help="Say on standard error what is read and how long it takes."
-)
-
-
-#: In the order in which help lists them.
-_OPTIONS: Final = (
-    _select,
-    _ignore,
-    _fail_on,
-    _output,
-    _output_file,
-    _show,
-    _statistics,
-    config_options,
-    _quiet,
-    _verbose,
-    progress_option,
-)
-
-F = TypeVar("F", bound=Callable[..., Any])
-
-
-def report_options(command: F) -> F:
-    """The options of every command that reports findings."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
 
 
 class Wishes(Protocol):
@@ -212,10 +145,10 @@ def _tell(wishes: Wishes, outcome: Outcome, config: Config, output: str, seconds
     if wishes.verbose:
         number, noun = outcome.sizes[-1]
         plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
-        click.echo(f"configuration: {config.file or 'none'}", err=True)
-        click.echo(f"looked at {number:,} {plural} in {seconds:.2f} s", err=True)
+        say(f"configuration: {printable(config.file or 'none')}")
+        say(f"looked at {number:,} {plural} in {seconds:.2f} s")
     if wishes.output_file is not None and not wishes.quiet:
-        click.echo(f"{outcome.summary} Written to {wishes.output_file}.", err=True)
+        say(f"{outcome.summary} Written to {wishes.output_file}.")
 
 
 def _exit_code(outcome: Outcome) -> ExitCode:

@@ -4,49 +4,19 @@ from __future__ import annotations
 
 __all__ = ["validate_graph"]
 
-import sys
-import time
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
-from everpath.cli.config import POLICIES, Config, load
-from everpath.cli.inputs import Inputs
-from everpath.cli.judging import judgements
+from everpath.cli.config import POLICIES
 from everpath.cli.options import (
     channel_option,
     package_option,
     update_mode_option,
 )
-from everpath.cli.reporting import outcome_of, output_format, report_options, selected, tell_report, today
-from everpath.cli.terminal import ProgressLine
-from everpath.rules.check import GRAPH, DefinitionsOf, Selection, concluded
-from everpath.rules.registry import find_rules
-
-
-class Request(NamedTuple):
-    """The command line as it was given; None and empty mean that the configuration decides."""
-
-    paths: tuple[str, ...]
-    packages: tuple[str, ...]
-    channels: tuple[str, ...]
-    select: tuple[str, ...]
-    ignore: tuple[str, ...]
-    fail_on: str | None
-    policy: str | None
-    output: str | None
-    output_file: str | None
-    show: str | None
-    config_file: str | None
-    no_config: bool
-    statistics: bool
-    thorough: bool
-    bundles: tuple[str, ...]
-    default_update_mode: str | None
-    quiet: bool
-    verbose: bool
-    no_progress: bool
-    jobs: int | None
+from everpath.cli.plain_calls import MOST_JOBS, Request
+from everpath.cli.report_options import report_options
+from everpath.cli.validating import validate
 
 
 @click.command("validate-graph", short_help="Is this catalog safe for everyone on any version of it?")
@@ -65,7 +35,7 @@ class Request(NamedTuple):
 @click.option(
     "-j",
     "--jobs",
-    type=click.IntRange(1, 64),
+    type=click.IntRange(1, MOST_JOBS),
     metavar="N",
     help="Judge with this many processes.  [default: one a processor, at most 4, if there is much to read]",
 )
@@ -107,44 +77,4 @@ def validate_graph(**options: Any) -> int:
       1  some finding at or above --fail-on   4  a registry that does not answer
       2  a wrong command line or configuration
     """
-    return _validate(Request(**options))
-
-
-def _validate(request: Request) -> int:
-    began = time.perf_counter()
-    config = load(request.config_file, wanted=not request.no_config)
-    selection = _selection(request, config)
-    inputs = Inputs(request.paths, config, request.default_update_mode, request.thorough)
-    output = output_format(request, config)
-    with ProgressLine(sys.stderr, wanted=not (request.no_progress or request.quiet)) as progress:
-        judged = judgements(inputs, selection, request.jobs, progress, _definitions(request))
-        report = concluded(judged, selection, waivers=config.waivers, today=today())
-    inputs.refuse_missed(all_of_them=True)
-    # What was asked for may be in what could not be read, which is told anyway.
-    if not report.unreadable and not inputs.missed:
-        inputs.verify(selection.packages, selection.channels)
-    outcome = outcome_of(request, config, report, inputs.locate, selection.subjects, "validate-graph")
-    code = tell_report(request, config, outcome, output, began)
-    inputs.refuse_missed()
-    return code
-
-
-def _selection(request: Request, config: Config) -> Selection:
-    policy = request.policy or config.policy
-    subjects = GRAPH | {"upgrade"} if request.bundles else GRAPH
-    return Selection(
-        rules=selected(request.select, config.select, subjects),
-        ignored=find_rules(request.ignore or config.ignore),
-        packages=frozenset(request.packages or config.packages),
-        channels=frozenset(request.channels or config.channels),
-        policy="v0" if policy == "v0" else "v1" if policy == "v1" else None,
-        subjects=subjects,
-    )
-
-
-def _definitions(request: Request) -> DefinitionsOf | None:
-    if not request.bundles:
-        return None
-    from everpath.formats.bundles.definitions import definitions_below  # noqa: PLC0415 - rarely asked for
-
-    return definitions_below(request.bundles)
+    return validate(Request(**options))

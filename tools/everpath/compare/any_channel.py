@@ -9,7 +9,6 @@ from __future__ import annotations
 __all__ = ["AnyChannel", "Whole", "follow", "is_same"]
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import Final
 
@@ -84,7 +83,7 @@ def _joined(package: PackageGraph) -> ChannelGraph:
     entries = [_united(each) for each in stated.values()]
     entries += (Entry(b.name, b.place) for b in package.package.bundles if b.name not in stated)
     channel = Channel("", package.name, package.package.place, tuple(entries))
-    return ChannelGraph(channel, replace(package.package, channels=(channel,)))
+    return ChannelGraph(channel, package.package._replace(channels=(channel,)))
 
 
 def _united(stated: Sequence[Entry]) -> Entry:
@@ -264,7 +263,7 @@ def _ways_out(graph: ChannelGraph, stops: Sequence[str]) -> Iterator[Edit]:
 
 def _with(package: PackageGraph, trial: ChannelGraph) -> PackageGraph:
     channels = (trial.channel if c.name == trial.name else c for c in package.package.channels)
-    return PackageGraph(replace(package.package, channels=tuple(channels)))
+    return PackageGraph(package.package._replace(channels=tuple(channels)))
 
 
 def _helps_all(trials: Trials, graph: ChannelGraph, wounds: Sequence[Wound]) -> bool:

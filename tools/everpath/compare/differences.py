@@ -5,7 +5,6 @@ from __future__ import annotations
 __all__ = ["Difference", "Kind", "added", "differences", "whole", "without"]
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from enum import StrEnum
 from typing import Final, NamedTuple, TypeVar
 
@@ -87,7 +86,7 @@ def whole(graph: ChannelGraph) -> PackageGraph:
         return PackageGraph(graph.package)
     place = next((i for i, channel in enumerate(channels) if channel.name == graph.name), len(channels))
     tried = (*channels[:place], graph.channel, *channels[place + 1 :])
-    return PackageGraph(replace(graph.package, channels=tried))
+    return PackageGraph(graph.package._replace(channels=tried))
 
 
 def _edits(old: Entry, new: Entry) -> Iterator[Difference]:
@@ -239,12 +238,12 @@ def without(old: ChannelGraph, new: ChannelGraph, undone: Collection[Difference]
     back = {d.entry: old.entries[d.entry] for d in undone if d.kind is Kind.REMOVED}
     is_ordered = any(d.kind is Kind.ORDER for d in undone)
     ordered = _as_of_old(old.entries, entries | back) if is_ordered else _put_in(old.entries, entries, back)
-    channel = replace(new.channel, entries=tuple(ordered))
+    channel = new.channel._replace(entries=tuple(ordered))
     package = _package(old, new, by_name)
     if is_ordered:
-        package = replace(package, bundles=tuple(_as_of_old(old.package.by_name, package.by_name)))
+        package = package._replace(bundles=tuple(_as_of_old(old.package.by_name, package.by_name)))
     if any(d.kind is Kind.TWICE for d in undone):
-        package = replace(package, channels=tuple(c for c in package.channels if c.name != new.name))
+        package = package._replace(channels=tuple(c for c in package.channels if c.name != new.name))
     return ChannelGraph(channel, package)
 
 
@@ -284,9 +283,9 @@ def _package(old: ChannelGraph, new: ChannelGraph, undone: Mapping[str, Collecti
             _put_back(bundles, old.bundle(name), name, kinds)
         back = {name: bundle for name, bundle in bundles.items() if name not in package.by_name}
         kept = {name: bundle for name, bundle in bundles.items() if name not in back}
-        package = replace(package, bundles=tuple(_put_in(old.package.by_name, kept, back)))
+        package = package._replace(bundles=tuple(_put_in(old.package.by_name, kept, back)))
     toggled = {name for name, kinds in undone.items() if any(k in _DEPRECATIONS for k in kinds)}
-    return replace(package, deprecations=_toggled(old.package, package, toggled)) if toggled else package
+    return package._replace(deprecations=_toggled(old.package, package, toggled)) if toggled else package
 
 
 def _put_back(bundles: dict[str, Bundle], before: Bundle | None, name: str, kinds: Collection[Kind]) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 __all__ = ["Kept", "Mirror", "arriving", "kept_in", "wanted", "whole"]
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
@@ -66,7 +66,7 @@ def whole(graph: ChannelGraph, cut_off: Collection[str]) -> Kept:
 def kept_in(graph: ChannelGraph, kept: Collection[str]) -> ChannelGraph:
     """The channel with nothing but some of its entries."""
     entries = tuple(entry for entry in graph.channel.entries if entry.name in kept)
-    return ChannelGraph(replace(graph.channel, entries=entries), graph.package)
+    return ChannelGraph(graph.channel._replace(entries=entries), graph.package)
 
 
 def arriving(hops: Hops, goals: Collection[str]) -> set[str]:

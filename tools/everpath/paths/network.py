@@ -19,7 +19,7 @@ __all__ = [
 
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple
@@ -207,7 +207,7 @@ def _home(graph: ChannelGraph) -> PackageGraph:
     if any(channel is graph.channel for channel in package.channels):
         return PackageGraph(package)
     others = tuple(channel for channel in package.channels if channel.name != graph.name)
-    return PackageGraph(replace(package, channels=(graph.channel, *others)))
+    return PackageGraph(package._replace(channels=(graph.channel, *others)))
 
 
 def network(

@@ -10,7 +10,6 @@ from __future__ import annotations
 __all__ = ["Offer", "Source", "Wish", "as_served", "best_offer", "layers"]
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
@@ -82,8 +81,7 @@ def as_served(graph: PackageGraph) -> PackageGraph:
     is_plain = len(channels) == len(package.channels) and len(bundles) == len(package.bundles)
     if is_plain and len(package.deprecations) < 2:
         return graph
-    kept = replace(
-        package,
+    kept = package._replace(
         channels=tuple(channels.values()),
         bundles=tuple(bundles.values()),
         deprecations=package.deprecations[-1:],
@@ -226,7 +224,7 @@ def layers(graph: ChannelGraph) -> Iterable[ChannelGraph]:
         if layer is None:
             found.append(layer := {})
         layer[entry.name] = entry
-    parts = (replace(graph.channel, entries=tuple(layer.values())) for layer in found)
+    parts = (graph.channel._replace(entries=tuple(layer.values())) for layer in found)
     return [ChannelGraph(part, graph.package) for part in parts]
 
 

@@ -12,7 +12,6 @@ __all__ = ["Bound", "Cut", "Interval", "IntervalSet"]
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from operator import and_, attrgetter, or_
 from typing import Final, NamedTuple
 
@@ -22,16 +21,27 @@ _key_of = attrgetter("key")
 _ZERO: Final = (0, 0)
 
 
-@dataclass(frozen=True, slots=True)
 class Cut:
     """A place between two neighbouring versions.
 
     Cuts are equal when no version lies between them; `version` and `after` only remember how it was written.
     """
 
-    key: Key
-    version: Version | None = field(default=None, compare=False)
-    after: bool = field(default=False, compare=False)
+    __slots__ = ("after", "key", "version")
+
+    def __init__(self, key: Key, version: Version | None = None, *, after: bool = False) -> None:
+        self.key: Final = key
+        self.version: Final = version
+        self.after: Final = after
+
+    def __eq__(self, other: object) -> bool:
+        return self.key == other.key if isinstance(other, Cut) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __repr__(self) -> str:
+        return f"Cut({self.key}, {self.version!r}, after={self.after})"
 
     @classmethod
     def before(cls, version: Version) -> Cut:
@@ -74,7 +84,6 @@ class Interval(NamedTuple):
     high_inclusive: bool
 
 
-@dataclass(frozen=True, slots=True)
 class IntervalSet:
     """A set of versions. `cuts` ascend strictly: the set begins at the first, stops at the second, and so on.
 
@@ -82,7 +91,19 @@ class IntervalSet:
     operation on two sets one merge of their cuts.
     """
 
-    cuts: tuple[Cut, ...] = ()
+    __slots__ = ("cuts",)
+
+    def __init__(self, cuts: tuple[Cut, ...] = ()) -> None:
+        self.cuts: Final = cuts
+
+    def __eq__(self, other: object) -> bool:
+        return self.cuts == other.cuts if isinstance(other, IntervalSet) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.cuts)
+
+    def __repr__(self) -> str:
+        return f"IntervalSet({self.cuts})"
 
     @classmethod
     def between(cls, low: Cut, high: Cut) -> IntervalSet:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 __all__ = ["Range", "RangeError", "RangePanic"]
 
-from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import takewhile
 from typing import Final
@@ -55,7 +54,6 @@ class RangePanic(RuntimeError):
         return f"{self.text!r} crashes OLM when asked about {self.version}: nothing stands between two ||"
 
 
-@dataclass(frozen=True)
 class Range:
     """What `skipRange` and `versionRange` hold. Two ranges are equal when they are written alike.
 
@@ -63,8 +61,18 @@ class Range:
     met by a version that no arm before it matched.
     """
 
-    text: str
-    expression: Expression = field(repr=False, compare=False)
+    def __init__(self, text: str, expression: Expression) -> None:
+        self.text: Final = text
+        self.expression: Final = expression
+
+    def __eq__(self, other: object) -> bool:
+        return self.text == other.text if isinstance(other, Range) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __repr__(self) -> str:
+        return f"Range({self.text!r})"
 
     @staticmethod
     def parse(text: str) -> Range:

@@ -24,7 +24,6 @@ __all__ = [
 ]
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
@@ -236,4 +235,4 @@ def edited(graph: ChannelGraph, edit: Edit) -> ChannelGraph:
     """The channel as it would be."""
     changed = {entry.name: entry for entry in edit.entries}
     entries = (changed.pop(e.name, e) for e in graph.channel.entries)
-    return ChannelGraph(replace(graph.channel, entries=(*entries, *changed.values())), graph.package)
+    return ChannelGraph(graph.channel._replace(entries=(*entries, *changed.values())), graph.package)

@@ -5,7 +5,6 @@ from __future__ import annotations
 __all__ = ["Trials"]
 
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import replace
 from enum import IntEnum, auto
 from functools import cached_property
 from typing import TypeAlias
@@ -121,7 +120,7 @@ def _failing_v1(graph: ChannelGraph) -> frozenset[str]:
     if graph.panicking:
         from everpath.simulation.bulk import answers_v1  # noqa: PLC0415 - hardly a range crashes anybody
 
-        alone = PackageGraph(replace(graph.package, channels=(graph.channel,)))
+        alone = PackageGraph(graph.package._replace(channels=(graph.channel,)))
         return frozenset(answers_v1(alone, graph).failures)
     bundles = ((name, graph.bundle(name)) for name in graph.entries)
     refused = {name for name, bundle in bundles if bundle is not None and extensions.defect(bundle)}

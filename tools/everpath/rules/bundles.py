@@ -15,7 +15,6 @@ __all__ = [
 ]
 
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
@@ -72,7 +71,7 @@ def _removal(graph: ChannelGraph, entry: Entry) -> str:
         skips = tuple(dict.fromkeys((*heir.skips, entry.name, *entry.skips)))
         others[heir.name] = heir._replace(replaces=entry.replaces, skips=skips)
         words = f"let {heir.name} replace {entry.replaces or 'nothing'} and skip {listed(skips)} in its stead"
-    left = ChannelGraph(replace(graph.channel, entries=tuple(others.values())), graph.package)
+    left = ChannelGraph(graph.channel._replace(entries=tuple(others.values())), graph.package)
     return f", or {words}" if others and opm.verdict(left).accepted else ""
 
 

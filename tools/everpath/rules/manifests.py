@@ -5,7 +5,6 @@ from __future__ import annotations
 __all__ = ["ignored_edges", "manifest_range", "misplaced_key", "unknown_key"]
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import Final, TypeAlias
 
@@ -248,7 +247,7 @@ def _stated(channel: ChannelGraph, csvs: Mapping[str, Csv]) -> ChannelGraph:
     """A channel with the edges its CSVs ask for."""
     pairs = ((entry, csvs[name]) for name, entry in channel.entries.items() if name in csvs)
     entries = (entry._replace(replaces=csv.replaces, skips=csv.skips) for entry, csv in pairs)
-    return ChannelGraph(replace(channel.channel, entries=tuple(entries)), channel.package)
+    return ChannelGraph(channel.channel._replace(entries=tuple(entries)), channel.package)
 
 
 def _is_sound(channel: ChannelGraph) -> bool:

@@ -22,7 +22,6 @@ __all__ = [
 ]
 
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
-from inspect import cleandoc
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeVar
 
 from everpath.errors import UsageError
@@ -60,11 +59,18 @@ class Rule(NamedTuple):
     name: str
     severity: Severity
     subject: Subject
-    law: str
+    docstring: str
     check: Callable[..., Iterator[Flaw]]
     policy: PolicyName | None = None
     unreadable: bool = False
     validators: tuple[str, ...] = ()
+
+    @property
+    def law(self) -> str:
+        """What it demands and why, as its function says it."""
+        from inspect import cleandoc  # noqa: PLC0415 - takes longer than most rules, and few ask for laws
+
+        return cleandoc(self.docstring)
 
     @property
     def summary(self) -> str:
@@ -102,8 +108,8 @@ def _decorator(  # noqa: PLR0913 - what a rule is made of
     validators: tuple[str, ...] = (),
 ) -> Callable[[Check[S]], Check[S]]:
     def register(check: Check[S]) -> Check[S]:
-        law = cleandoc(check.__doc__ or "")
-        _register(Rule(id, name, severity, subject, law, check, policy, unreadable, validators))
+        docstring = check.__doc__ or ""
+        _register(Rule(id, name, severity, subject, docstring, check, policy, unreadable, validators))
         return check
 
     return register

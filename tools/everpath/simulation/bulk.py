@@ -5,7 +5,7 @@ from __future__ import annotations
 __all__ = ["Answers", "answers_v0", "answers_v1", "arrival_v1"]
 
 from collections.abc import Callable, Container, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
@@ -72,7 +72,7 @@ def arrival_v1(
     Cost of an answer: the edges from what is installed; in an odd channel the bundles of the package.
     """
     versions = None if _is_odd(graph) else {maybe(bundle.version) for bundle in _bundles(graph)}
-    bare = PackageGraph(replace(package.package, bundles=()))
+    bare = PackageGraph(package.package._replace(bundles=()))
 
     def decide(installed: Installed | None) -> Decision:
         wanted = _extension(graph, channels, installed)

@@ -5,7 +5,6 @@ from __future__ import annotations
 __all__ = ["Mending"]
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import cached_property, reduce
 from typing import Final
 
@@ -151,8 +150,8 @@ class Mending:
         version = f"{high.major}.{high.minor}.{high.patch + 1}"
         bundle = Bundle(_NEXT, package.name, version, graph.channel.place)
         entry = Entry(_NEXT, graph.channel.place, replaces, skips, f">={low} <{version}")
-        channel = replace(graph.channel, entries=(*graph.channel.entries, entry))
-        after = ChannelGraph(channel, replace(package, bundles=(*package.bundles, bundle)))
+        channel = graph.channel._replace(entries=(*graph.channel.entries, entry))
+        after = ChannelGraph(channel, package._replace(bundles=(*package.bundles, bundle)))
         return self._trials.harm_of(after) is None and self._arrives(after)
 
     def _arrives(self, after: ChannelGraph) -> bool:
@@ -168,7 +167,7 @@ class Mending:
     def _content(self, graph: ChannelGraph) -> Mapping[PolicyName, bool]:
         """Whether what is installed arrives, under each resolver that is asked."""
         channels = (graph.channel if c.name == graph.name else c for c in graph.package.channels)
-        package = PackageGraph(replace(graph.package, channels=tuple(channels)))
+        package = PackageGraph(graph.package._replace(channels=tuple(channels)))
         found = accounts([self._source._replace(package=package)], self._question)
         return {account.policy: account.is_content for account in found}
 
