@@ -124,7 +124,7 @@ def test_maybe_is_none_for_nothing_and_for_no_version() -> None:
 
 def test_a_version_cannot_be_changed() -> None:
     with pytest.raises(AttributeError):
-        parse("1.2.3").major = 2  # type: ignore[misc]
+        parse("1.2.3").major = 2
 
 
 def test_a_version_equals_nothing_but_a_version() -> None:

@@ -112,6 +112,10 @@ class Version:
         """Versions are shared by all who read the same text."""
         raise AttributeError(f"{name} of a version cannot be changed")
 
+    def __reduce__(self) -> tuple[type[Version], tuple[object, ...]]:
+        numbers = (self.major, self.minor, self.patch)
+        return Version, (numbers, self.prerelease, self.build, self.text, self.key)
+
     def __repr__(self) -> str:
         return f"Version({self.text!r})"
 
