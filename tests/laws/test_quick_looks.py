@@ -6,10 +6,13 @@ import json
 import re
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catalog_texts import Style, documents, dumped, styles
+from everpath.formats.fbc.documents import Chunk
+from everpath.formats.fbc.file import _json_values
 from everpath.formats.fbc.lazy_json import JsonSkeletons
 from everpath.formats.text import json_text
 from everpath.model import UNREAD, Bundle, Place, Property
@@ -92,6 +95,51 @@ def test_every_usual_bundle_in_json_has_a_skeleton(written: list[dict[str, Any]]
         skeleton = JsonSkeletons().read(dumped([bundle], style))
         assert skeleton is not None
         assert skeleton.value == _small(json.loads(json.dumps(bundle)))
+
+
+_GAPS = st.sampled_from((b"\n", b"\n", b"\n", b"", b" ", b"\r\n", b"\n\n", b" \n\t", b",\n", b"\n}\n{"))
+
+
+@st.composite
+def json_streams(draw: st.DrawFn) -> bytes:
+    """Objects one after the other, nearly always on lines of their own; in big values anything may stand."""
+    style = Style(True, draw(st.sampled_from((2, 4))), False, draw(st.booleans()), 80)
+    text = b""
+    big = {"type": "olm.csv.metadata", "value": ["}\n{", "}", {}, {"a": {}}]}
+    for written in draw(documents):
+        more = [big] * draw(st.integers(0, 2)) if "properties" in written else []
+        whole = {**written, "properties": [*written["properties"], *more]} if more else written
+        text += dumped([whole], style).strip() + draw(_GAPS)
+    return text
+
+
+@settings(max_examples=300)
+@given(json_streams())
+def test_objects_read_all_at_once_are_those_a_parser_finds(text: bytes) -> None:
+    found = JsonSkeletons().read_all(text)
+    if found is None:
+        return
+    parsed = [(value.value, offset) for value, offset in _json_values(Chunk(0, memoryview(text)))]
+    assert [(json_text.parse(chunk.text).value, chunk.offset) for chunk, _ in found] == parsed
+    assert [skeleton for _, skeleton in found] == [JsonSkeletons().read(chunk.view) for chunk, _ in found]
+
+
+@pytest.mark.parametrize("between", [b"\n", b"\r\n", b"\n\n"])
+def test_a_usual_stream_is_read_all_at_once(between: bytes) -> None:
+    big = {"type": "olm.csv.metadata", "value": {"a": [{}, {}]}}
+    bundle = {"schema": "olm.bundle", "name": "op.v1", "package": "op", "properties": [big, big]}
+    channel = {"schema": "olm.channel", "name": "stable", "package": "op", "entries": [{"name": "op.v1"}]}
+    text = between.join(json.dumps(one, indent=4).encode() for one in (channel, bundle, bundle, channel))
+    found = JsonSkeletons().read_all(text)
+    assert found is not None
+    assert [skeleton is not None for _, skeleton in found] == [False, True, True, False]
+
+
+@pytest.mark.parametrize("between", [b"", b" ", b"\t", b","])
+def test_objects_that_share_a_line_are_not_read_all_at_once(between: bytes) -> None:
+    objects = [b'{"schema": "olm.package"}'] * 3
+    assert JsonSkeletons().read_all(between.join(objects)) is None
+    assert JsonSkeletons().read_all(b"\n".join([between.join(objects[:2]), objects[2]])) is None
 
 
 def _is_text_throughout(bundle: dict[str, Any]) -> bool:

@@ -7,10 +7,20 @@ stands before it. JSON objects follow one another with any white space between t
 
 from __future__ import annotations
 
-__all__ = ["Chunk", "Document", "Flaw", "is_json", "json_documents", "yaml_documents"]
+__all__ = [
+    "Chunk",
+    "Document",
+    "Flaw",
+    "is_json",
+    "json_documents",
+    "json_starts",
+    "small_text",
+    "yaml_documents",
+]
 
+import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO, Final, Literal, NamedTuple
 
 from everpath.formats.fbc.metadata_value import MARKER, metadata_value
@@ -102,6 +112,30 @@ def json_documents(stream: BinaryIO) -> Iterator[Chunk | Flaw]:
         window.begin = window.search = gap
     for item in window.rest():
         yield item if isinstance(item, Flaw) else Chunk(item.offset, memoryview(item.text))
+
+
+def json_starts(text: bytes, sizes: Sequence[int]) -> list[int] | None:
+    """Where the objects of a text that is valid JSON start, given how many bytes each has at least.
+
+    None if two of them share a line. What parts lines is never inside of an object, so that the first of it
+    behind a part of an object parts that one, or a later one on its line, from the next. Where that is found
+    as often as there are objects to part, it is every one of them.
+    """
+    starts = [0]
+    for size in sizes[:-1]:
+        found = _BETWEEN.search(text, starts[-1] + size)
+        if found is None:
+            return None
+        starts.append(found.end())
+    return starts
+
+
+def small_text(stream: BinaryIO) -> bytes | None:
+    """All of a seekable stream that a window would hold at once; None of a larger one."""
+    if stream.seek(0, os.SEEK_END) >= _BLOCK:
+        return None
+    stream.seek(0)
+    return stream.read(_BLOCK)
 
 
 class _Line(NamedTuple):

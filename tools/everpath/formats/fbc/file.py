@@ -5,11 +5,19 @@ from __future__ import annotations
 __all__ = ["FileReader", "Outcome", "Taker"]
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol
 
-from everpath.formats.fbc.documents import Chunk, Document, Flaw, is_json, json_documents, yaml_documents
+from everpath.formats.fbc.documents import (
+    Chunk,
+    Document,
+    Flaw,
+    is_json,
+    json_documents,
+    small_text,
+    yaml_documents,
+)
 from everpath.formats.fbc.fields import Report, described
 from everpath.formats.sources import Sources
 from everpath.formats.text import json_text
@@ -111,15 +119,25 @@ class FileReader:
         return Parsed(skeleton.value)
 
     def _read_json(self, stream: BinaryIO, outcome: Outcome) -> None:
-        for item in json_documents(stream):
+        for item, skeleton in self._json_objects(stream):
             if isinstance(item, Flaw):
                 _report_flaw(item, outcome)
-                continue
-            skeleton = None if self._thorough or self.check_all else self._json.read(item.view)
-            if skeleton is not None:
+            elif skeleton is not None:
                 self._take(Parsed(skeleton.value), item.offset, outcome)
             elif self._read_json_chunk(item, outcome):
                 return
+
+    def _json_objects(self, stream: BinaryIO) -> Iterable[tuple[Chunk | Flaw, Skeleton | None]]:
+        """The objects of a stream with what a glance says of each; those of a usual file all at once."""
+        if self._thorough or self.check_all:
+            return ((item, None) for item in json_documents(stream))
+        text = small_text(stream)
+        found = None if text is None else self._json.read_all(text)
+        return self._one_by_one(stream) if found is None else found
+
+    def _one_by_one(self, stream: BinaryIO) -> Iterator[tuple[Chunk | Flaw, Skeleton | None]]:
+        for item in json_documents(stream):
+            yield item, None if isinstance(item, Flaw) else self._json.read(item.view)
 
     def _read_json_chunk(self, chunk: Chunk, outcome: Outcome) -> bool:
         """The objects of a chunk, one after the other. True if the file turned out to be YAML."""

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
+from everpath.formats.fbc.documents import Chunk, json_starts
 from everpath.formats.fbc.skeleton import REMEMBERED, Skeleton
 from everpath.model import UNREAD
 
@@ -23,18 +24,30 @@ class _Property(msgspec.Struct, forbid_unknown_fields=True):
     value: msgspec.Raw
 
 
-class _Bundle(msgspec.Struct, forbid_unknown_fields=True):
-    """Fields opm knows, all of the type it wants: what is different is not read here."""
+class _Document(msgspec.Struct, forbid_unknown_fields=True):
+    """Fields opm knows, those of a bundle of the type it wants: what is different is not read here."""
 
     schema: str
-    name: str
-    package: str
-    properties: list[_Property]
+    name: str | None = None
+    package: str | None = None
+    properties: list[_Property] | None = None
     image: str = ""
     relatedImages: list[dict[str, str]] = []  # noqa: N815 - as the key is spelled
+    # What no bundle has.
+    entries: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    defaultChannel: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET  # noqa: N815
+    icon: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    description: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def is_bundle(self) -> bool:
+        """Whether it has the schema of a bundle, and nothing that a bundle has not."""
+        others = (self.entries, self.defaultChannel, self.icon, self.description)
+        return self.schema == "olm.bundle" and all(other is msgspec.UNSET for other in others)
 
 
-_BUNDLE: Final = msgspec.json.Decoder(_Bundle)
+_DOCUMENT: Final = msgspec.json.Decoder(_Document)
+_DECLINED: Final = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError, OverflowError)
 
 
 class JsonSkeletons:
@@ -49,19 +62,44 @@ class JsonSkeletons:
         Agrees with `json_text.parse`, except that a key given twice goes unnoticed.
         """
         try:
-            bundle = _BUNDLE.decode(text)
-            properties = [{"type": p.type, "value": self._value(p)} for p in bundle.properties]
-        except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError, OverflowError):
+            return self._skeleton(_DOCUMENT.decode(text))
+        except _DECLINED:
+            return None
+
+    def read_all(self, text: bytes) -> list[tuple[Chunk, Skeleton | None]] | None:
+        """The objects of a stream, and the skeleton of each, as `json_documents` and `read` would give them.
+
+        None unless all are of a catalog and no two share a line. Reads every byte once: where objects end is
+        looked for only behind their big values.
+        """
+        try:
+            documents = _DOCUMENT.decode_lines(text)
+        except _DECLINED:
+            return None
+        starts = json_starts(text, list(map(_least_size, documents)))
+        if starts is None:
+            return None
+        ends = (*starts[1:], len(text))
+        chunks = (Chunk(start, memoryview(text)[start:end]) for start, end in zip(starts, ends, strict=True))
+        return list(zip(chunks, map(self._skeleton, documents), strict=True))
+
+    def _skeleton(self, document: _Document) -> Skeleton | None:
+        name, package, stated = document.name, document.package, document.properties
+        if not document.is_bundle or name is None or package is None or stated is None:
+            return None
+        try:
+            properties = [{"type": p.type, "value": self._value(p)} for p in stated]
+        except _DECLINED:
             return None
         value = {
-            "schema": bundle.schema,
-            "name": bundle.name,
-            "package": bundle.package,
-            "image": bundle.image,
+            "schema": document.schema,
+            "name": name,
+            "package": package,
+            "image": document.image,
             "properties": properties,
-            "relatedImages": bundle.relatedImages,
+            "relatedImages": document.relatedImages,
         }
-        return Skeleton(value, is_whole=False) if bundle.schema == "olm.bundle" else None
+        return Skeleton(value, is_whole=False)
 
     def _value(self, written: _Property) -> Any:
         if written.type in _BIG:
@@ -75,3 +113,8 @@ class JsonSkeletons:
             if len(self._known) < REMEMBERED:
                 self._known[raw] = value
         return value
+
+
+def _least_size(document: _Document) -> int:
+    """How many bytes an object has at least: those of its big values, which are nearly all."""
+    return sum(memoryview(p.value).nbytes for p in document.properties or () if p.type in _BIG)
