@@ -2,6 +2,7 @@
 
     PYTHONPATH=tests python -m bench.run [--only NAME] [--repeat 5]
 
+Commands are measured as users have them (`bench.installed`), what has no start to measure in this process.
 The corpus comes from EVERPATH_CORPUS; opm is built from its Go module if Go is there, or named by
 EVERPATH_OPM. What cannot be measured is said, not left out.
 """
@@ -18,9 +19,11 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from shutil import which
 
+from bench.installed import ROOT, Installed, Interpreter, installed, interpreters, quickest
 from bench.make_catalog import OPENSHIFT_SIZE, Format, make_catalog
 from bench.measure import Cost, best_of
 from bench.serving import Costs, Server, serving_costs
@@ -33,10 +36,6 @@ from everpath.model import Catalog, Channel, Package
 from everpath.policies.extensions import Source
 from everpath.rules.check import check
 from everpath.simulation import Scenario, rows, sheets
-
-ROOT = Path(__file__).resolve().parents[2]
-_SCRIPT = Path(sys.executable).with_name("everpath")
-EVERPATH = (str(_SCRIPT),) if _SCRIPT.exists() else (sys.executable, "-m", "everpath")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,26 +50,38 @@ class Row:
     met: bool | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Bench:
     """Where things are, and how often to repeat them."""
 
     folder: Path
+    ranked: Sequence[tuple[float, Interpreter]]
     corpus: Path | None
     opm: str | None
     repeat: int
 
+    @cached_property
+    def installed(self) -> Installed:
+        """What most people install."""
+        return installed(self.folder / "installed", self.ranked)
 
-def _validate(path: Path) -> tuple[str, ...]:
-    return (*EVERPATH, "validate-graph", "--no-config", "--output", "concise", str(path))
+    @cached_property
+    def serving(self) -> Installed:
+        """What those install who serve catalogs."""
+        return installed(self.folder / "installed-to-serve", self.ranked, "serve")
+
+    def validate(self, path: Path) -> tuple[str, ...]:
+        command = ("validate-graph", "--no-config", "--output", "concise", str(path))
+        return (*self.installed.command, *command)
 
 
-def _surroundings(bench: Bench, cache: str = "off") -> dict[str, str]:
-    """As an installed everpath finds them: compiled once, wherever this checkout may write."""
+def _surroundings(cache: str = "off") -> dict[str, str]:
+    """As an installed everpath finds them, whatever the developer who measures has set."""
     return {
         "EVERPATH_CACHE": cache,
         "PYTHONDONTWRITEBYTECODE": "",
-        "PYTHONPYCACHEPREFIX": str(bench.folder / "compiled"),
+        "PYTHONPATH": "",
+        "PYTHONPYCACHEPREFIX": "",
     }
 
 
@@ -88,13 +99,13 @@ def rendered(bench: Bench) -> Iterator[Row]:
             continue
         folder = bench.folder / fmt
         figures = make_catalog(bench.corpus, folder, 20, fmt, OPENSHIFT_SIZE)
-        ours = best_of(bench.repeat, _validate(folder), _surroundings(bench))
+        ours = best_of(bench.repeat, bench.validate(folder), _surroundings())
         peer = best_of(max(2, bench.repeat // 2), (bench.opm, "validate", str(folder)))
         yield _beside(
             f"{figures.size / 1e6:.0f} MB of {fmt.upper()}, {figures.bundles} bundles", ours, peer, share
         )
         # Of several processes the system tells the largest alone: memory is that of one that does it all.
-        alone = best_of(1, (*_validate(folder), "--jobs", "1"), _surroundings(bench))
+        alone = best_of(1, (*bench.validate(folder), "--jobs", "1"), _surroundings())
         yield Row(
             "the same with --jobs 1, memory",
             f"{alone.megabytes:.0f} MB",
@@ -119,8 +130,15 @@ def building(bench: Bench) -> Iterator[Row]:
         return
     folder = bench.folder / "built"
     make_catalog(bench.corpus, folder, 20, "yaml", OPENSHIFT_SIZE)
-    command = (*EVERPATH, "catalog", "build", str(folder), "-o", f"oci-archive:{bench.folder / 'built.tar'}")
-    cost = best_of(bench.repeat, command, _surroundings(bench))
+    command = (
+        *bench.installed.command,
+        "catalog",
+        "build",
+        str(folder),
+        "-o",
+        f"oci-archive:{bench.folder / 'built.tar'}",
+    )
+    cost = best_of(bench.repeat, command, _surroundings())
     yield Row(work, _shown(cost), "-", "-", goal, cost.wall <= 1)
 
 
@@ -133,10 +151,19 @@ def serving(bench: Bench) -> Iterator[Row]:
     folder = bench.folder / "served"
     make_catalog(bench.corpus, folder, 20, "yaml", OPENSHIFT_SIZE)
     repeat, crowd, seconds = min(3, bench.repeat), 200, 60.0
-    command = (*EVERPATH, "catalog", "serve", str(folder), "--address", "127.0.0.1", "--port", "{port}")
+    command = (
+        *bench.serving.command,
+        "catalog",
+        "serve",
+        str(folder),
+        "--address",
+        "127.0.0.1",
+        "--port",
+        "{port}",
+    )
     ours = serving_costs(
-        Server(command, _surroundings(bench)),
-        Server(command, _surroundings(bench, str(bench.folder / "kept"))),
+        Server(command, _surroundings()),
+        Server(command, _surroundings(str(bench.folder / "kept"))),
         repeat,
         crowd,
         seconds,
@@ -193,13 +220,13 @@ def operatorhub(bench: Bench) -> Iterator[Row]:
         yield Row("validate OperatorHub, 7,722 bundles", "-", "-", "-", "4 s", None)
         return
     folder = _unpacked(bench)
-    cold = best_of(bench.repeat, _validate(folder), _surroundings(bench))
+    cold = best_of(bench.repeat, bench.validate(folder), _surroundings())
     yield Row(
         "OperatorHub, cold", _shown(cold), "-", "-", "4 s, 500 MB", cold.wall <= 4 and cold.megabytes < 500
     )
-    cache = _surroundings(bench, str(bench.folder / "cache"))
-    best_of(1, _validate(folder), cache)
-    warm = best_of(bench.repeat, _validate(folder), cache)
+    cache = _surroundings(str(bench.folder / "cache"))
+    best_of(1, bench.validate(folder), cache)
+    warm = best_of(bench.repeat, bench.validate(folder), cache)
     yield Row(
         "OperatorHub, from its index",
         _shown(warm),
@@ -320,9 +347,9 @@ def _seconds(path: Path, repeat: int) -> float:
 
 def starting(bench: Bench) -> Iterator[Row]:
     """Help is there at once."""
-    around = _surroundings(bench)
-    ours = best_of(bench.repeat, (*EVERPATH, "--help"), around)
-    bare = best_of(bench.repeat, (sys.executable, "-c", "import click"), around)
+    around = _surroundings()
+    ours = best_of(bench.repeat, (*bench.installed.command, "--help"), around)
+    bare = best_of(bench.repeat, (bench.installed.python, "-c", "import click"), around)
     yield Row(
         "everpath --help",
         f"{ours.wall * 1000:.0f} ms",
@@ -382,10 +409,12 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=5, help="runs of each command; the quickest counts")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="everpath-bench-") as folder:
-        bench = Bench(Path(folder), _corpus(), _opm(), options.repeat)
+        bench = Bench(Path(folder), quickest(interpreters()), _corpus(), _opm(), options.repeat)
         parts = [PARTS[options.only]] if options.only else list(PARTS.values())
         for line in _table(row for part in parts for row in part(bench)):
             print(line, flush=True)
+        print(f"\nCommands: {bench.installed.chosen}.")
+        print(f"What has no start, and growth: this process, Python {sys.version.split()[0]}.")
 
 
 if __name__ == "__main__":
