@@ -27,6 +27,10 @@ from everpath.formats.fbc.metadata_value import MARKER, metadata_value
 from everpath.formats.sources import MAX_DOCUMENT, MEBIBYTE
 
 _BLOCK: Final = 4 * MEBIBYTE
+
+# Files up to this size are read whole: nearly all there are, and less than what every run keeps for the next
+# who asks for memory (`everpath.cli`).
+_WHOLE: Final = 6 * MEBIBYTE
 _SNIFFED: Final = 4096
 
 # One object ends and another starts on a later line. This never happens inside of valid JSON, where a
@@ -121,9 +125,13 @@ def json_starts(text: bytes, sizes: Sequence[int]) -> list[int] | None:
     behind a part of an object parts that one, or a later one on its line, from the next. Where that is found
     as often as there are objects to part, it is every one of them.
     """
+    return _starts(text, sizes, _USUALLY_BETWEEN) or _starts(text, sizes, _BETWEEN)
+
+
+def _starts(text: bytes, sizes: Sequence[int], between: re.Pattern[bytes]) -> list[int] | None:
     starts = [0]
     for size in sizes[:-1]:
-        found = _BETWEEN.search(text, starts[-1] + size)
+        found = between.search(text, starts[-1] + size)
         if found is None:
             return None
         starts.append(found.end())
@@ -131,11 +139,11 @@ def json_starts(text: bytes, sizes: Sequence[int]) -> list[int] | None:
 
 
 def small_text(stream: BinaryIO) -> bytes | None:
-    """All of a seekable stream that a window would hold at once; None of a larger one."""
-    if stream.seek(0, os.SEEK_END) >= _BLOCK:
+    """All of a seekable stream that is not large; None of one that is."""
+    if stream.seek(0, os.SEEK_END) > _WHOLE:
         return None
     stream.seek(0)
-    return stream.read(_BLOCK)
+    return stream.read(_WHOLE)
 
 
 class _Line(NamedTuple):

@@ -70,7 +70,7 @@ class JsonSkeletons:
         """The objects of a stream, and the skeleton of each, as `json_documents` and `read` would give them.
 
         None unless all are of a catalog and no two share a line. Reads every byte once: where objects end is
-        looked for only behind their big values.
+        looked for only behind their properties.
         """
         try:
             documents = _DOCUMENT.decode_lines(text)
@@ -116,5 +116,5 @@ class JsonSkeletons:
 
 
 def _least_size(document: _Document) -> int:
-    """How many bytes an object has at least: those of its big values, which are nearly all."""
-    return sum(memoryview(p.value).nbytes for p in document.properties or () if p.type in _BIG)
+    """How many bytes an object has at least: those of its properties' values, which are nearly all."""
+    return sum(memoryview(stated.value).nbytes for stated in document.properties or ())
