@@ -21,7 +21,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import date
-from typing import Final, NamedTuple
+from typing import Final
 
 from everpath.cli.written import Value, Written, described, find, open_written
 from everpath.errors import UsageError
@@ -31,6 +31,7 @@ from everpath.outputs import FORMATS
 from everpath.outputs.plain import printable
 from everpath.rules.registry import all_rules, find_rules
 from everpath.rules.waivers import Waiver
+from everpath.tuples import NamedTuple
 
 SEVERITIES: Final = ("error", "warning", "note")
 FAIL_ON: Final = (*SEVERITIES, "never")

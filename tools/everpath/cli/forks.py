@@ -12,7 +12,9 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Final, NamedTuple, NoReturn, TypeVar, cast
+from typing import Final, NoReturn, TypeVar, cast
+
+from everpath.tuples import NamedTuple
 
 T = TypeVar("T")
 

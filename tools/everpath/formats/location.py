@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["Location"]
 
-from typing import NamedTuple
+from everpath.tuples import NamedTuple
 
 
 class Location(NamedTuple):

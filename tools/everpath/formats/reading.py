@@ -13,13 +13,14 @@ import stat
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO
 
 from everpath.assembly import Assembly
 from everpath.errors import UnreadableInput
 from everpath.formats.shares import WHOLE, Share
 from everpath.formats.sources import STANDARD_INPUT, Sources, unreadable
 from everpath.model import Catalog, UpdateMode
+from everpath.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from everpath.formats.bundles.index_cache import IndexCache

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 __all__ = ["Snippet", "snippet"]
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from everpath.formats.location import Location
 from everpath.outputs.plain import printable, width
+from everpath.tuples import NamedTuple
 
 # Catalogs in JSON are often one line of megabytes: only what stands around the caret is of use.
 _BEFORE: Final = 60

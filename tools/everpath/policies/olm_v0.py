@@ -26,7 +26,7 @@ from functools import lru_cache
 from itertools import chain
 from operator import itemgetter
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from everpath.graph import ChannelGraph, Edge
 from everpath.model import Bundle, Property
@@ -34,6 +34,7 @@ from everpath.policies import MEMORY
 from everpath.policies.decisions import Failure, FailureKind
 from everpath.policies.quoting import quoted
 from everpath.ranges import Coverage
+from everpath.tuples import NamedTuple
 from everpath.versions import Version
 
 #: Group, version and kind of an API.

@@ -6,7 +6,8 @@ __all__ = ["Destination", "End", "destinations", "walk"]
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import NamedTuple
+
+from everpath.tuples import NamedTuple
 
 
 class End(StrEnum):

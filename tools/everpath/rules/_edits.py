@@ -24,7 +24,6 @@ __all__ = [
 ]
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from everpath.graph import ChannelGraph
 from everpath.model import Entry
@@ -32,6 +31,7 @@ from everpath.policies import opm
 from everpath.policies.opm_edits import still_accepts
 from everpath.ranges import Interval, IntervalSet, Range
 from everpath.rules._words import listed
+from everpath.tuples import NamedTuple
 
 #: Names are spelled out in a fix up to this many: who is to write them down must see them.
 _MOST_NAMED = 40

@@ -23,10 +23,11 @@ __all__ = [
 import re
 from codecs import BOM_UTF8
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from everpath.errors import UnreadableInput
 from everpath.formats.bundles.visits import Listing, Visit, join
+from everpath.tuples import NamedTuple
 
 #: What manifests end in.
 YAML: Final = (".yaml", ".yml", ".json")

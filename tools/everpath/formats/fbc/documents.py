@@ -21,10 +21,11 @@ __all__ = [
 import os
 import re
 from collections.abc import Iterator, Sequence
-from typing import BinaryIO, Final, Literal, NamedTuple
+from typing import BinaryIO, Final, Literal
 
 from everpath.formats.fbc.metadata_value import MARKER, metadata_value
 from everpath.formats.sources import MAX_DOCUMENT, MEBIBYTE
+from everpath.tuples import NamedTuple
 
 _BLOCK: Final = 4 * MEBIBYTE
 

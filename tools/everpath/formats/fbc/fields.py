@@ -10,11 +10,12 @@ __all__ = ["Fields", "Report", "described", "nearest"]
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from everpath.errors import UnreadableInput
 from everpath.formats.sources import Sources
 from everpath.model import Place, Problem
+from everpath.tuples import NamedTuple
 
 _NOTHING: Final[Mapping[str, Any]] = {}
 

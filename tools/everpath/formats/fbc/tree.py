@@ -11,9 +11,10 @@ __all__ = ["Found", "Unusable", "catalog_files"]
 import os
 import stat
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from everpath.formats.sources import MEBIBYTE, Sources, unreadable
+from everpath.tuples import NamedTuple
 
 if TYPE_CHECKING:
     from everpath.formats.fbc.indexignore import IgnoreRules

@@ -15,7 +15,9 @@ __all__ = [
     "byte_offset",
 ]
 
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
+
+from everpath.tuples import NamedTuple
 
 Pointer = tuple[str | int, ...]
 RemarkKind = Literal["duplicate-key", "lossy-number", "leftover"]
