@@ -36,9 +36,14 @@ if TYPE_CHECKING:
     from everpath.crds import Upgrade
     from everpath.rules.contents.subject import BundleFolder, PackageFile
 
-Subject = Literal[
-    "catalog", "package", "channel", "bundle", "upgrade", "bundle folder", "package file", "waiver"
-]
+    Subject = Literal[
+        "catalog", "package", "channel", "bundle", "upgrade", "bundle folder", "package file", "waiver"
+    ]
+
+    S = TypeVar(
+        "S", Catalog, PackageGraph, ChannelGraph, Bundle, "Upgrade", "BundleFolder", "PackageFile", Standing
+    )
+    Check = Callable[[S], Iterator[Flaw]]
 
 #: What rules look at that is no part of a catalog.
 FOLDER_SUBJECTS: Final[tuple[Subject, ...]] = ("upgrade", "bundle folder", "package file")
@@ -85,17 +90,14 @@ class Rule(NamedTuple):
 
 
 _RULES: dict[str, Rule] = {}
-
-S = TypeVar(
-    "S", Catalog, PackageGraph, ChannelGraph, Bundle, "Upgrade", "BundleFolder", "PackageFile", Standing
-)
-Check = Callable[[S], Iterator[Flaw]]
+_IDS: dict[str, str] = {}
 
 
 def _register(rule: Rule) -> None:
-    clash = [r for r in _RULES.values() if rule.id == r.id or rule.name == r.name]
-    assert not clash, f"{rule.id} {rule.name} is taken by {clash}"
+    clash = _RULES.get(rule.id) or _RULES.get(_IDS.get(rule.name, ""))
+    assert clash is None, f"{rule.id} {rule.name} is taken by {clash}"
     _RULES[rule.id] = rule
+    _IDS[rule.name] = rule.id
 
 
 def _decorator(  # noqa: PLR0913 - what a rule is made of
