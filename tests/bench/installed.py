@@ -100,9 +100,8 @@ def installed(folder: Path, ranked: Sequence[tuple[float, Interpreter]], extra: 
     """Everpath, and an extra of it, on the quickest Python it can be installed for; else as it is here."""
     for _, one in ranked:
         if _install(one, folder, f"{ROOT}[{extra}]" if extra else str(ROOT)):
-            return Installed(
-                str(folder / "bin/python"), (str(folder / "bin/everpath"),), _sentence(one, ranked)
-            )
+            chosen = _sentence(one, ranked, extra)
+            return Installed(str(folder / "bin/python"), (str(folder / "bin/everpath"),), chosen)
     here = Path(sys.executable)
     said = f"the environment of this checkout, Python {sys.version.split()[0]}: no other could be made"
     return Installed(str(here), (str(here), "-m", "everpath"), said)
@@ -132,7 +131,9 @@ def _install(one: Interpreter, folder: Path, what: str) -> bool:
     return True
 
 
-def _sentence(one: Interpreter, ranked: Sequence[tuple[float, Interpreter]]) -> str:
+def _sentence(one: Interpreter, ranked: Sequence[tuple[float, Interpreter]], extra: str) -> str:
     others = ", ".join(f"{other.version} {taken * 1000:.0f} ms" for taken, other in ranked)
     reason = f"the quickest here at a piece of work ({others})" if len(ranked) > 1 else "the only one here"
-    return f"Python {one.version}, {reason}, in an environment with nothing but everpath"
+    return (
+        f"Python {one.version}, {reason}, in an environment with nothing but everpath{extra and f'[{extra}]'}"
+    )

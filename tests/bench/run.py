@@ -55,10 +55,14 @@ class Bench:
     """Where things are, and how often to repeat them."""
 
     folder: Path
-    ranked: Sequence[tuple[float, Interpreter]]
     corpus: Path | None
     opm: str | None
     repeat: int
+
+    @cached_property
+    def ranked(self) -> Sequence[tuple[float, Interpreter]]:
+        """The Pythons of the machine, the quickest first."""
+        return quickest(interpreters())
 
     @cached_property
     def installed(self) -> Installed:
@@ -403,18 +407,26 @@ def _table(rows: Iterator[Row]) -> Iterator[str]:
         yield f"| {row.work} | {row.ours} | {row.peer} | {row.ratio} | {row.goal} | {met} |"
 
 
+def _notes(bench: Bench) -> Iterator[str]:
+    """What the figures were measured with."""
+    made = {name: value for name, value in vars(bench).items() if isinstance(value, Installed)}
+    for name, what in (("installed", "Commands"), ("serving", "`catalog serve`")):
+        if name in made:
+            yield f"{what}: {made[name].chosen}."
+    yield f"Walks, comparisons and growth: the process that measures, Python {sys.version.split()[0]}."
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", choices=sorted(PARTS), help="one part of the table")
     parser.add_argument("--repeat", type=int, default=5, help="runs of each command; the quickest counts")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="everpath-bench-") as folder:
-        bench = Bench(Path(folder), quickest(interpreters()), _corpus(), _opm(), options.repeat)
+        bench = Bench(Path(folder), _corpus(), _opm(), options.repeat)
         parts = [PARTS[options.only]] if options.only else list(PARTS.values())
         for line in _table(row for part in parts for row in part(bench)):
             print(line, flush=True)
-        print(f"\nCommands: {bench.installed.chosen}.")
-        print(f"What has no start, and growth: this process, Python {sys.version.split()[0]}.")
+        print("", *_notes(bench), sep="\n")
 
 
 if __name__ == "__main__":
