@@ -133,7 +133,6 @@ def _install(one: Interpreter, folder: Path, what: str) -> bool:
 
 def _sentence(one: Interpreter, ranked: Sequence[tuple[float, Interpreter]], extra: str) -> str:
     others = ", ".join(f"{other.version} {taken * 1000:.0f} ms" for taken, other in ranked)
-    reason = f"the quickest here at a piece of work ({others})" if len(ranked) > 1 else "the only one here"
-    return (
-        f"Python {one.version}, {reason}, in an environment with nothing but everpath{extra and f'[{extra}]'}"
-    )
+    best = f"the quickest here it could be installed for (at a piece of work: {others})"
+    alone = f"with nothing but everpath{f'[{extra}]' if extra else ''} beside it"
+    return f"Python {one.version}, {best if len(ranked) > 1 else 'the only one here'}, {alone}"
