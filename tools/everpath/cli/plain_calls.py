@@ -1,8 +1,8 @@
 """Reads the plain calls of `validate-graph`, which are nearly all, without click: it takes longer to import
 than a small catalog to judge.
 
-A plain call spells its options in full or by their letter, each with a value that could be no option. What
-click would make of any other is for click to say, and so is everything that is wrong with a call.
+A plain call spells its options in full or by their letter, each by itself. What click would make of any other
+is for click to say, and so is everything that is wrong with a call.
 """
 
 from __future__ import annotations
@@ -97,19 +97,12 @@ def plain_request(arguments: Sequence[str]) -> Request | None:
                 option, is_joined, value = argument.partition("=")
                 if is_joined and not option.startswith("--"):
                     return None
-                reading.take(option, value if is_joined else _plain(next(left, "")))
+                reading.take(option, value if is_joined else next(left))
             else:
                 reading.paths.append(argument)
-    except (_NotPlain, UsageError):
+    except (_NotPlain, UsageError, StopIteration):
         return None
     return reading.request()
-
-
-def _plain(value: str) -> str:
-    """A value that nobody could take for an option, nor for one that is missing."""
-    if value[:1] in ("", "-"):
-        raise _NotPlain
-    return value
 
 
 class _Reading:
