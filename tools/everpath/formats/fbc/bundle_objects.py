@@ -9,13 +9,12 @@ from typing import Any, Final
 
 from everpath.formats.text.parsed import TextProblem
 
-_BASE64: Final = re.compile(r"[A-Za-z0-9+/]*={0,2}")
+_BASE64: Final = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?")
 
 
 def is_base64(text: str) -> bool:
     """Whether Go decodes it: padded, in the standard alphabet, line breaks anywhere."""
-    joined = text.replace("\r", "").replace("\n", "")
-    return len(joined) % 4 == 0 and _BASE64.fullmatch(joined) is not None
+    return _BASE64.fullmatch(text.replace("\r", "").replace("\n", "")) is not None
 
 
 def object_flaw(value: Any, *, thorough: bool) -> str | None:
