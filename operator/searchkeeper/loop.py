@@ -58,8 +58,8 @@ class Cycle:
     """What a cycle came to: whether anything was written, whether all is done, and when to look again.
 
     `denied` are the writes that were refused, and would be again. What `only_told` has written are words in
-    statuses, on which nobody decides anything. What `goes_round` was done before, and undone since: where that
-    is so ROUNDS times in a row, there is no end to it.
+    statuses, on which nobody decides anything. What `goes_round` was done before, and undone since: ROUNDS
+    times in a row, and there is no end to it.
     """
 
     wrote: bool

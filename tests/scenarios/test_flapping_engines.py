@@ -177,14 +177,13 @@ def test_an_upgrade_that_only_goes_to_and_fro_stalls_in_time(
     """S28, L5: what is prepared and taken back again, or wanted and refused, brings nobody further."""
     # Guard: to prepare is not to come further.
     world = edited(running(upgrade={"healthDeadlineSeconds": 120, "rollback": "Off"}), version="3.4.0")
-    phases = set()
+    ports = Forbidding(world, forbidden, *faces)
     for _ in range(20):
-        looked_at(world, Forbidding(world, forbidden, *faces), 50)
-        phases.add(status(world)["phase"])
-    if forbidden == "nothing" and status(world)["engineVersion"] == "3.4.0":
-        return
-    assert status(world)["phase"] == "Stalled"
-    assert phases <= {"Upgrading", "Stalled"}
+        looked_at(world, ports, 50)
+        if status(world)["phase"] == "Stalled" or status(world)["engineVersion"] == "3.4.0":
+            break
+    assert forbidden == "nothing" or status(world)["engineVersion"] == "2.19.4"
+    assert status(world)["phase"] == "Stalled" or status(world)["engineVersion"] == "3.4.0"
 
 
 def test_who_goes_to_and_fro_takes_its_time_about_it() -> None:
