@@ -1,0 +1,67 @@
+"""The tests that notice when a guard is gone, by their modules, below `tests/`."""
+
+from __future__ import annotations
+
+__all__ = [
+    "BACK",
+    "CLOCKS",
+    "DELETION",
+    "DENIALS",
+    "DRAINING",
+    "EDITS",
+    "FLAPPING",
+    "GATES",
+    "HOLDING",
+    "ILLEGIBLE",
+    "LOSING",
+    "MIGRATIONS",
+    "ORDER",
+    "PEOPLE",
+    "PLANNING",
+    "PODS",
+    "QUORUM",
+    "REFUSALS",
+    "ROLLING",
+    "RUN",
+    "SCALING",
+    "SINGLE",
+    "STUCK",
+    "TOLD",
+    "TURNING",
+    "TWO",
+    "UPGRADE",
+    "UPGRADES",
+]
+
+from typing import Final
+
+from runs import UPGRADE
+from runs import WAY_BACK as BACK
+
+CLOCKS: Final = "faults/test_clocks.py::"
+DELETION: Final = "stories/test_deletion.py::"
+DENIALS: Final = "stories/test_denials.py::"
+DRAINING: Final = "upgrade/test_draining.py::"
+EDITS: Final = "configuration/test_hand_edits.py::"
+FLAPPING: Final = "scenarios/test_flapping_engines.py::"
+GATES: Final = "upgrade/test_gates.py::"
+HOLDING: Final = "stories/test_holding_olm.py::"
+ILLEGIBLE: Final = "stories/test_illegible_specs.py::"
+LOSING: Final = "upgrade/test_losing.py::"
+MIGRATIONS: Final = "configuration/test_migrations.py::"
+ORDER: Final = "upgrade/test_order.py::"
+PEOPLE: Final = "faults/test_people_meddle.py::"
+PLANNING: Final = "kernel/test_planning.py::"
+PODS: Final = "scenarios/test_pods_and_images.py::"
+QUORUM: Final = "scenarios/test_quorum_and_restarts.py::"
+REFUSALS: Final = "stories/test_refusals.py::"
+ROLLING: Final = "upgrade/test_rolling.py::"
+SCALING: Final = "stories/test_scaling.py::"
+SINGLE: Final = "faults/test_single_faults.py::"
+STUCK: Final = "rollback/test_stuck_pods.py::"
+TOLD: Final = "scenarios/test_people_are_told.py::"
+TURNING: Final = "rollback/test_turning_back.py::"
+TWO: Final = "faults/test_two_operators.py::"
+UPGRADES: Final = "stories/test_upgrades.py::"
+# A whole run, every write of which is held against every law.
+RUN: Final = SINGLE + "test_every_write_of_the_run_is_one_that_can_be_disturbed"

@@ -1,0 +1,93 @@
+"""What is written down before it is done, and what a write names."""
+
+from __future__ import annotations
+
+__all__ = ["GUARDS"]
+
+from dataclasses import replace
+from typing import Any, Final
+
+import operators_at_work
+from guards.killers import BACK, RUN, SINGLE, TWO, UPGRADE
+from guards.taking_away import Guard, Patch, gone, instead, without_notes
+from searchkeeper import deeds, loop, observing, writes
+from searchkeeper.configuration.applying import difference
+from searchkeeper.proof.faults import Fault
+from searchkeeper.upgrade import emptying, journal, rolling, settings, sparing, volumes
+
+
+def careless(key: writes.Key, _uid: str, _version: str) -> writes.Delete:
+    return writes.Delete(key, "", "")
+
+
+def in_any_order(patch: Patch) -> None:
+    """What is written down is written down afterwards."""
+
+    def cycle(kube: Any, driver: Any, key: Any, release: Any, now: int, **_: Any) -> loop.Cycle:
+        seen = observing.observe(kube, driver, key, release, now)
+        assert seen is not None
+        converged = True
+        for step in loop.steps(seen):
+            converged &= step.plan.converged
+            for write in step.plan.writes:
+                deeds.execute(kube, driver, write)
+            fresh = kube.get(step.key)["metadata"]["resourceVersion"]
+            if loop._stored(kube, replace(step, resource_version=fresh)) != fresh or step.plan.writes:
+                return loop.Cycle(wrote=True, converged=False)
+        return loop.Cycle(wrote=False, converged=converged)
+
+    patch.setattr(operators_at_work, "cycle", cycle)
+
+
+def patched_without_version(patch: Patch) -> None:
+    def stored(kube: Any, step: loop.Step) -> str:
+        if step.status == step.before:
+            return step.resource_version
+        changes = {"status": difference(step.before, step.status)}
+        return str(kube.patch_status(writes.Patch(step.key, changes, ""))["metadata"]["resourceVersion"])
+
+    patch.setattr(loop, "_stored", stored)
+
+
+GUARDS: Final = (
+    Guard("ledger before writes", in_any_order, RUN, (UPGRADE,)),
+    Guard("pods are noted before they go", without_notes(rolling, "_deleted"), RUN, (UPGRADE,)),
+    Guard("settings are noted before they change", without_notes(rolling, "_holding"), RUN, (UPGRADE,)),
+    Guard("volumes are noted before they go", without_notes(emptying, "emptied"), RUN, (BACK,)),
+    Guard("preconditions of a pod", instead(rolling, "Delete", careless), RUN, (UPGRADE,)),
+    Guard("preconditions of a volume", instead(volumes, "Delete", careless), RUN, (BACK,)),
+    Guard(
+        "resourceVersion of a status",
+        patched_without_version,
+        SINGLE + "test_reads_that_are_behind_change_nothing_about_the_end",
+        (UPGRADE, "SearchCluster"),
+    ),
+    Guard("settings are restored", gone(rolling, "restored"), RUN, (UPGRADE,)),
+    Guard(
+        "settings are taken back before they are forgotten",
+        gone(settings, "_is_taken_back", True),
+        SINGLE + "test_an_engine_that_answers_from_the_past_changes_nothing_about_the_end",
+        (UPGRADE,),
+    ),
+    Guard(
+        "whoever was noted and is still there may stay",
+        gone(sparing, "stayed", ()),
+        SINGLE + "test_a_fault_at_any_write_changes_nothing_about_the_end",
+        (UPGRADE, Fault.CRASH_BEFORE),
+    ),
+    Guard(
+        "late deletions miss",
+        instead(journal.Journal, "aimed_at", None),
+        TWO + "test_who_is_only_late_takes_nobody_without_anybodys_knowing",
+    ),
+    Guard(
+        "the ledger is confirmed before a call",
+        gone(deeds, "_confirm"),
+        TWO + "test_the_engine_is_not_told_what_has_long_been_undone",
+    ),
+    Guard(
+        "what is noted of a roll ends with it",
+        instead(rolling, "_OF_THE_ROLL", ()),
+        SINGLE + "test_what_is_noted_of_a_volume_does_not_outlive_the_roll",
+    ),
+)

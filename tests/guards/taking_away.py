@@ -1,0 +1,57 @@
+"""A guard: how it is taken away, and the test that notices."""
+
+from __future__ import annotations
+
+__all__ = ["Guard", "Patch", "gone", "instead", "together", "without_notes"]
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+import pytest
+
+Patch: TypeAlias = pytest.MonkeyPatch
+
+
+@dataclass(frozen=True)
+class Guard:
+    """How it is taken away, and the test that fails then, with its arguments.
+
+    What else the test asks for are fixtures.
+    """
+
+    name: str
+    taken_away: Callable[[Patch], None]
+    test: str
+    arguments: tuple[Any, ...] = ()
+
+
+def instead(owner: Any, name: str, value: Any) -> Callable[[Patch], None]:
+    """Something else stands where the guard stood."""
+    return lambda patch: patch.setattr(owner, name, value)
+
+
+def gone(owner: Any, function: str, answer: Any = None) -> Callable[[Patch], None]:
+    """A function that has nothing to say any more."""
+    return instead(owner, function, lambda *_, **__: answer)
+
+
+def together(*ways: Callable[[Patch], None]) -> Callable[[Patch], None]:
+    """What is guarded in several places is taken away in all of them."""
+
+    def taken_away(patch: Patch) -> None:
+        for each in ways:
+            each(patch)
+
+    return taken_away
+
+
+def without_notes(module: Any, function: str) -> Callable[[Patch], None]:
+    """Deeds that nobody writes down first."""
+    plain = getattr(module, function)
+
+    def answer(*given: Any, **named: Any) -> Any:
+        found = plain(*given, **named)
+        return found and replace(found, notes=())
+
+    return instead(module, function, answer)
