@@ -29,6 +29,7 @@ from guards import (
     olm,
     rolling,
     scale_in,
+    shell,
     way_back,
     wishes,
 )
@@ -53,7 +54,8 @@ TABLES = {
     "OLM": olm.GUARDS,
     "What is refused": denials.GUARDS,
 }
-EVERY = [guard for table in TABLES.values() for guard in table]
+SHELL = "What keeps the shell from harm"
+EVERY = [guard for table in (*TABLES.values(), shell.GUARDS) for guard in table]
 
 
 def fresh(path: str) -> ModuleType:
@@ -68,10 +70,13 @@ def fresh(path: str) -> ModuleType:
 
 def run(module: ModuleType, test: str, arguments: tuple[Any, ...], monkeypatch: Patch) -> None:
     """A test with these arguments. What else it asks for are fixtures: this patch, or its module's own."""
-    found = getattr(module, test)
-    asked = [*inspect.signature(found).parameters][len(arguments) :]
-    fixtures = {"monkeypatch": lambda: monkeypatch}
-    found(*arguments, *((fixtures.get(each) or inspect.unwrap(getattr(module, each)))() for each in asked))
+    found, given = getattr(module, test), iter(arguments)
+    asked = inspect.signature(found).parameters
+    fixtures = {
+        name: inspect.unwrap(each) for name, each in vars(module).items() if hasattr(each, "__wrapped__")
+    }
+    fixtures["monkeypatch"] = lambda: monkeypatch
+    found(*(fixtures[name]() if name in fixtures else next(given) for name in asked))
 
 
 @pytest.mark.parametrize("guard", EVERY, ids=lambda guard: guard.name)
@@ -103,6 +108,14 @@ def told(page: str, heading: str) -> dict[str, str]:
 @pytest.mark.parametrize("heading", TABLES)
 def test_every_guard_is_in_the_docs_with_its_test(heading: str) -> None:
     assert told("guards.md", heading) == {guard.name: guard.test for guard in TABLES[heading]}
+
+
+def test_those_of_the_shell_are_on_the_page_about_running_it() -> None:
+    """Beside others, which are no function's: their tests are there at least."""
+    found = {name: f"shell/{test}" for name, test in told("running.md", SHELL).items()}
+    assert {guard.name: guard.test for guard in shell.GUARDS}.items() <= found.items()
+    for path, _, test in (each.partition("::") for each in found.values()):
+        assert f"def {test}(" in (TESTS / path).read_text(encoding="utf-8"), test
 
 
 def test_every_law_is_in_the_docs() -> None:

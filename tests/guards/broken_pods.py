@@ -7,7 +7,7 @@ __all__ = ["GUARDS"]
 from types import SimpleNamespace
 from typing import Final
 
-from guards.killers import PODS, STUCK
+from guards.killers import MENDING, PODS, ROLLING, STUCK
 from guards.taking_away import Guard, gone, instead
 from searchkeeper.configuration import leaving, scene
 from searchkeeper.embedded import kubelet
@@ -50,5 +50,20 @@ GUARDS: Final = (
         "who is down leaves before an upgrade",
         gone(leaving, "is_lost_for_good", False),
         PODS + "test_of_a_pool_that_loses_nodes_those_that_are_well_go_before_an_upgrade_where_one_is_down",
+    ),
+    Guard(
+        "no version makes room on a machine",
+        instead(mending, "_HOMELESS", "nothing"),
+        MENDING + "test_no_version_makes_room_on_a_machine",
+    ),
+    Guard(
+        "who need not come back is not waited for",
+        gone(rolling, "given_up"),
+        ROLLING + "test_who_does_not_come_back_is_not_awaited_when_its_pool_is_to_have_fewer_nodes",
+    ),
+    Guard(
+        "a pod that only starts awaits no cure",
+        gone(mending, "failure", "at once"),
+        MENDING + "test_a_pod_that_is_only_starting_is_not_down",
     ),
 )

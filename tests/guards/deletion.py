@@ -19,6 +19,11 @@ def orphans_forgotten(patch: Patch) -> None:
     patch.setattr(loop, "DELETION", procedures.Procedure(0, 0, actions))
 
 
+def finalizer_first(patch: Patch) -> None:
+    actions = (deleting.engine_is_tidied, deleting.orphans_are_gone, deleting.finalizer_is_removed.after())
+    patch.setattr(loop, "DELETION", procedures.Procedure(0, 0, actions))
+
+
 GUARDS: Final = (
     Guard(
         "a deletion undoes what was set",
@@ -29,5 +34,10 @@ GUARDS: Final = (
         "a deletion takes orphans along",
         orphans_forgotten,
         DELETION + "test_pods_between_two_stateful_sets_go_as_well",
+    ),
+    Guard(
+        "the finalizer goes last",
+        finalizer_first,
+        DELETION + "test_whatever_an_upgrade_has_set_in_the_engine_is_undone",
     ),
 )

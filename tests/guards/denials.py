@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = ["GUARDS"]
 
+import re
 from typing import Any, Final
 
 from guards.killers import DENIALS, FLAPPING
@@ -11,6 +12,7 @@ from guards.taking_away import Guard, Patch, gone, instead
 from searchkeeper import deeds, loop
 from searchkeeper.engine.view import Unreachable
 from searchkeeper.kernel import FAULT, planning
+from searchkeeper.kernel import denials as kernel_denials
 from searchkeeper.upgrade import failing, rolling
 
 
@@ -83,5 +85,26 @@ GUARDS: Final = (
         gone(loop, "_is_relapse", False),
         FLAPPING + "test_a_status_is_not_written_with_every_look",
         ((lambda _: Unreachable("timed out"), lambda seen: seen),),
+    ),
+    Guard(
+        "what a refusal quotes of a Secret is struck out",
+        instead(deeds, "struck_out", lambda text, _: text),
+        DENIALS + "test_what_a_refusal_quotes_of_a_secret_is_struck_out",
+    ),
+    Guard(
+        "a refusal is cut to what a status can hold",
+        instead(kernel_denials, "_WORDS", 10**6),
+        DENIALS + "test_a_long_refusal_is_cut",
+    ),
+    Guard(
+        "numbers in a refusal are no news",
+        instead(kernel_denials, "_COUNTED", re.compile("(?!)")),
+        DENIALS + "test_the_same_refusal_again_and_again_is_no_reason_to_write",
+        ("request 1 at 10:00",),
+    ),
+    Guard(
+        "what is refused no more is forgotten",
+        gone(planning, "over", {}),
+        DENIALS + "test_it_goes_away_also_where_it_is_not_wanted_any_more",
     ),
 )

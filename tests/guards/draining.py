@@ -7,10 +7,10 @@ __all__ = ["GUARDS"]
 from typing import Final
 
 from guards.killers import DRAINING, LOSING, SCALING
-from guards.taking_away import Guard, gone, instead
+from guards.taking_away import Guard, gone, instead, together
 from searchkeeper.configuration import leaving
 from searchkeeper.engine.view import EngineView
-from searchkeeper.upgrade import draining, gates, handing, order, settings, voting
+from searchkeeper.upgrade import draining, gates, handing, order, rolling, settings, voting
 
 GUARDS: Final = (
     Guard(
@@ -73,5 +73,17 @@ GUARDS: Final = (
         "whoever gives goes after whoever gets",
         gone(order, "is_going_to_lose", False),
         LOSING + "test_votes_may_move_from_one_pool_to_another_in_one_edit",
+    ),
+    Guard(
+        "last copies leave before their node restarts",
+        together(gone(rolling, "drain"), gone(rolling, "has_single_copies", False)),
+        DRAINING + "test_a_copy_that_can_never_leave_is_not_waited_for_where_there_is_another",
+        (2, (1, 0), False),
+    ),
+    Guard(
+        "last copies that nobody takes are told",
+        gone(draining, "_told_why"),
+        DRAINING + "test_a_last_copy_that_nobody_may_take_is_named_with_a_way_out",
+        (("logs-data-*",),),
     ),
 )

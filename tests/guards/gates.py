@@ -5,13 +5,14 @@ from __future__ import annotations
 __all__ = ["GUARDS"]
 
 from collections.abc import Callable
-from typing import Final
+from dataclasses import replace
+from typing import Any, Final
 
-from guards.killers import GATES, MIGRATIONS, UPGRADES
+from guards.killers import GATES, MIGRATIONS, QUORUM, UPGRADES
 from guards.taking_away import Guard, Patch, gone, instead
 from searchkeeper.configuration import scene, upgrades
 from searchkeeper.observed import Observed
-from searchkeeper.upgrade import gates
+from searchkeeper.upgrade import gates, rolling
 
 
 def gate(name: str) -> Callable[[Patch], None]:
@@ -22,6 +23,23 @@ def gate(name: str) -> Callable[[Patch], None]:
         return plain(each, None if each == name else objection, patience)
 
     return instead(gates, "_verdict", verdict)
+
+
+def never_ours(patch: Patch) -> None:
+    """A setting of ours is taken for somebody else's."""
+    plain = gates._reason_to_wait_for_green
+    patch.setattr(gates, "_reason_to_wait_for_green", lambda engine, _: plain(engine, is_ours=False))
+
+
+def counted_by_name(patch: Patch) -> None:
+    """Whoever has a vote could cast it."""
+    plain = gates._GATES["QuorumSafe"]
+
+    def verdict(look: Any) -> str | None:
+        managers = tuple(replace(node, roles=node.roles | {"cluster_manager"}) for node in look.engine.nodes)
+        return plain(replace(look, engine=replace(look.engine, nodes=managers)))
+
+    patch.setitem(gates._GATES, "QuorumSafe", verdict)
 
 
 GUARDS: Final = (
@@ -70,5 +88,45 @@ GUARDS: Final = (
         "a slow pod is not a broken one",
         gone(gates, "is_lost_already", True),
         GATES + "test_a_pod_that_is_not_ready_but_serves_shards_is_not_broken",
+    ),
+    Guard(
+        "the gates of a roll",
+        gone(rolling, "first_closed"),
+        QUORUM + "test_no_pod_is_replaced_beside_one_that_was_evicted",
+    ),
+    Guard(
+        "a pod that only starts is not a broken one",
+        instead(gates, "is_lost_already", lambda candidate, _: not candidate.pod.is_ready),
+        GATES + "test_where_no_node_answers_a_pod_that_only_starts_is_waited_for",
+    ),
+    Guard(
+        "shards that move from or to a pod are waited for",
+        gone(gates, "_moves_from_or_to"),
+        GATES + "test_shards_that_move_from_or_to_the_pod_are_waited_for",
+    ),
+    Guard(
+        "yellow that may turn green is waited for",
+        gone(gates, "_reason_to_wait_for_green"),
+        GATES + "test_a_yellow_cluster_is_waited_for",
+    ),
+    Guard(
+        "what is held back for a pod does not hold it up",
+        never_ours,
+        GATES + "test_yellow_that_is_excused_stays_so_when_we_hold_replicas_back_for_this_pod",
+    ),
+    Guard(
+        "a vote is left to somebody",
+        gone(gates, "heirs", frozenset({"somebody"})),
+        GATES + "test_whoever_votes_does_not_come_back_without_a_vote_where_nobody_keeps_one",
+    ),
+    Guard(
+        "a voter without the role is none to count on",
+        counted_by_name,
+        GATES + "test_a_voter_that_has_come_back_without_the_role_is_none_to_count_on",
+    ),
+    Guard(
+        "no shard is left on who loses the role data",
+        gone(gates, "_data_left_behind"),
+        GATES + "test_whoever_loses_the_role_data_goes_without_any_shard",
     ),
 )

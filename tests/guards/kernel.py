@@ -6,10 +6,11 @@ __all__ = ["GUARDS"]
 
 from typing import Final
 
-from guards.killers import CLOCKS, PLANNING, TOLD
+from guards.killers import ACTIONS, CLOCKS, PLANNING, REFUSALS, SCALING, TOLD, WAITS
 from guards.taking_away import Guard, Patch, gone, instead
+from searchkeeper import deeds, loop
 from searchkeeper.configuration import statuses
-from searchkeeper.kernel import answers, planning, procedures, waits
+from searchkeeper.kernel import actions, answers, planning, procedures, waits
 from searchkeeper.upgrade import journal
 
 
@@ -42,7 +43,7 @@ GUARDS: Final = (
     Guard(
         "an action that writes is not done",
         gone(answers.Answer, "__post_init__"),
-        "kernel/test_actions.py::test_whoever_writes_is_not_done_in_the_same_cycle",
+        ACTIONS + "test_whoever_writes_is_not_done_in_the_same_cycle",
     ),
     Guard(
         "never downwards",
@@ -72,5 +73,58 @@ GUARDS: Final = (
         instead(journal.Journal, "told", frozenset()),
         TOLD + "test_an_upgrade_that_is_stuck_is_one_warning_however_long",
         ("Off", ""),
+    ),
+    Guard(
+        "an action takes one thing away at a time",
+        gone(answers.Answer, "__post_init__"),
+        ACTIONS + "test_an_action_takes_one_thing_away_at_a_time",
+    ),
+    Guard(
+        "a wait has a deadline",
+        gone(answers.Answer, "__post_init__"),
+        ACTIONS + "test_waiting_needs_a_deadline",
+    ),
+    Guard(
+        "prerequisites come first",
+        gone(actions, "blocked"),
+        ACTIONS + "test_an_action_whose_prerequisite_is_not_true_is_unknown_and_does_not_run",
+        (answers.waiting("NotYet", "", patience=5),),
+    ),
+    Guard(
+        "who stands on an action at fault waits for it",
+        gone(planning, "blocked"),
+        PLANNING + "test_whoever_stands_on_an_action_at_fault_waits_for_it",
+    ),
+    Guard(
+        "a fault of ours makes nobody late",
+        instead(waits, "NOBODYS", frozenset()),
+        WAITS + "test_a_fault_of_ours_is_not_counted_as_waiting_for_anything_else",
+    ),
+    Guard(
+        "nobody is late for what a person has stopped",
+        gone(waits, "_is_stopped", False),
+        WAITS + "test_nobody_is_late_for_what_a_person_has_stopped",
+    ),
+    Guard(
+        "what comes and goes below is no progress",
+        gone(waits, "_is_held_up", False),
+        WAITS + "test_what_comes_and_goes_below_is_no_excuse",
+    ),
+    Guard(
+        "a version is told when every node has it",
+        gone(statuses, "_has_arrived", True),
+        "stories/test_statuses.py::test_the_version_of_a_cluster_is_never_told_early",
+    ),
+    Guard(
+        "what no procedure takes is left alone",
+        instead(loop, "choose", lambda known, _: max(known, key=lambda each: each.version)),
+        REFUSALS + "test_an_operator_that_was_itself_downgraded_touches_nothing",
+        ("0.3.1", "1 to 3", "0.4.0-rc.1, 0.4.0"),
+    ),
+    Guard(
+        "after a write the world is looked at again",
+        instead(loop, "carried_out", lambda *given: (0, deeds.carried_out(*given)[1])),
+        SCALING + "test_nodes_and_other_things_that_are_not_wanted_go_one_by_one",
+        (False,),
     ),
 )

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 __all__ = [
+    "ACTIONS",
     "BACK",
     "CLOCKS",
+    "CREDENTIALS",
     "DELETION",
     "DENIALS",
     "DRAINING",
     "EDITS",
     "FLAPPING",
     "GATES",
+    "HANDING",
     "HOLDING",
     "ILLEGIBLE",
+    "LOCKS",
     "LOSING",
+    "MENDING",
     "MIGRATIONS",
+    "NAMESAKES",
     "ORDER",
     "PEOPLE",
     "PLANNING",
     "PODS",
     "QUORUM",
     "REFUSALS",
+    "RETURNING",
     "ROLLING",
     "RUN",
     "SCALING",
@@ -31,6 +38,7 @@ __all__ = [
     "TWO",
     "UPGRADE",
     "UPGRADES",
+    "WAITS",
 ]
 
 from typing import Final
@@ -47,6 +55,7 @@ FLAPPING: Final = "scenarios/test_flapping_engines.py::"
 GATES: Final = "upgrade/test_gates.py::"
 HOLDING: Final = "stories/test_holding_olm.py::"
 ILLEGIBLE: Final = "stories/test_illegible_specs.py::"
+MENDING: Final = "upgrade/test_mending.py::"
 LOSING: Final = "upgrade/test_losing.py::"
 MIGRATIONS: Final = "configuration/test_migrations.py::"
 ORDER: Final = "upgrade/test_order.py::"
@@ -63,5 +72,12 @@ TOLD: Final = "scenarios/test_people_are_told.py::"
 TURNING: Final = "rollback/test_turning_back.py::"
 TWO: Final = "faults/test_two_operators.py::"
 UPGRADES: Final = "stories/test_upgrades.py::"
+ACTIONS: Final = "kernel/test_actions.py::"
+WAITS: Final = "kernel/test_waits.py::"
+CREDENTIALS: Final = "stories/test_credentials.py::"
+LOCKS: Final = "stories/test_locks.py::"
+HANDING: Final = "upgrade/test_handing.py::"
+RETURNING: Final = "upgrade/test_returning.py::"
+NAMESAKES: Final = "stories/test_namesakes.py::"
 # A whole run, every write of which is held against every law.
 RUN: Final = SINGLE + "test_every_write_of_the_run_is_one_that_can_be_disturbed"

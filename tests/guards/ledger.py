@@ -8,16 +8,20 @@ from dataclasses import replace
 from typing import Any, Final
 
 import operators_at_work
-from guards.killers import BACK, RUN, SINGLE, TWO, UPGRADE
-from guards.taking_away import Guard, Patch, gone, instead, without_notes
+from guards.killers import BACK, DELETION, ROLLING, RUN, SCALING, SINGLE, TWO, UPGRADE
+from guards.taking_away import Guard, Patch, gone, heedless, instead, without_notes
 from searchkeeper import deeds, loop, observing, writes
+from searchkeeper.configuration import applying, deleting, leaving, migrations, objects
 from searchkeeper.configuration.applying import difference
+from searchkeeper.kernel import Answer
+from searchkeeper.observed import Pod
 from searchkeeper.proof.faults import Fault
 from searchkeeper.upgrade import emptying, journal, rolling, settings, sparing, volumes
+from searchkeeper.upgrade.gates import Candidate
 
 
-def careless(key: writes.Key, _uid: str, _version: str) -> writes.Delete:
-    return writes.Delete(key, "", "")
+def careless(key: writes.Key, _uid: str, _version: str, **how: bool) -> writes.Delete:
+    return writes.Delete(key, "", "", **how)
 
 
 def in_any_order(patch: Patch) -> None:
@@ -47,6 +51,17 @@ def patched_without_version(patch: Patch) -> None:
         return str(kube.patch_status(writes.Patch(step.key, changes, ""))["metadata"]["resourceVersion"])
 
     patch.setattr(loop, "_stored", stored)
+
+
+def harmless(it: Any, **changes: Any) -> Any:
+    """Nothing that is changed counts as taken away."""
+    return replace(it, **{name: value for name, value in changes.items() if name != "is_destructive"})
+
+
+def sent_away(roll: rolling.Roll, pod: Pod) -> Answer:
+    """Also whoever is on its way out."""
+    assert roll.pool is not None
+    return rolling._deleted(roll, Candidate(pod, roll.pool))
 
 
 GUARDS: Final = (
@@ -89,5 +104,28 @@ GUARDS: Final = (
         "what is noted of a roll ends with it",
         instead(rolling, "_OF_THE_ROLL", ()),
         SINGLE + "test_what_is_noted_of_a_volume_does_not_outlive_the_roll",
+    ),
+    Guard("preconditions of an object", instead(objects, "Delete", careless), RUN, ("0.1.1 → 0.2.0",)),
+    Guard("preconditions of a StatefulSet", instead(migrations, "Delete", careless), RUN, ("0.3.1 → 0.4.0",)),
+    Guard(
+        "preconditions of an orphan",
+        instead(deleting, "Delete", careless),
+        DELETION + "test_pods_between_two_stateful_sets_go_as_well",
+    ),
+    Guard(
+        "resourceVersion of a change",
+        instead(applying, "Patch", heedless),
+        "configuration/test_applying.py::test_a_change_is_decided_on_the_state_that_was_seen",
+    ),
+    Guard(
+        "nobody is sent away twice",
+        instead(rolling, "_on_its_way_out", sent_away),
+        ROLLING + "test_whoever_is_on_its_way_out_is_not_sent_away_once_more",
+    ),
+    Guard(
+        "fewer nodes are something taken away",
+        instead(leaving, "replace", harmless),
+        SCALING + "test_nodes_and_other_things_that_are_not_wanted_go_one_by_one",
+        (True,),
     ),
 )

@@ -7,13 +7,13 @@ __all__ = ["GUARDS"]
 from types import SimpleNamespace
 from typing import Final
 
-from guards.killers import PEOPLE, PODS, SCALING, TURNING, UPGRADES
-from guards.taking_away import Guard, gone, instead, together
+from guards.killers import LOCKS, PEOPLE, PODS, RUN, SCALING, STUCK, TURNING, UPGRADE, UPGRADES
+from guards.taking_away import Guard, gone, instead, together, unrequired
 from searchkeeper import loop, observing
 from searchkeeper.configuration import scene, upgrades
 from searchkeeper.embedded import kubelet
 from searchkeeper.kernel import done
-from searchkeeper.upgrade import mending
+from searchkeeper.upgrade import failing, mending
 
 NO_NOTES: Final = SimpleNamespace(run=lambda _: done())
 
@@ -41,7 +41,7 @@ GUARDS: Final = (
     Guard(
         "the lock has the security that stands",
         instead(scene, "security_standing", lambda _, __, written: dict(written)),
-        "stories/test_locks.py::test_other_certificates_that_are_asked_for_together_with_an_upgrade_come_after_it",
+        LOCKS + "test_other_certificates_that_are_asked_for_together_with_an_upgrade_come_after_it",
         ("b",),
     ),
     Guard(
@@ -73,5 +73,33 @@ GUARDS: Final = (
             instead(upgrades, "upgrade_is_begun", NO_NOTES),
         ),
         PODS + "test_a_node_may_be_given_up_in_the_very_moment_when_an_upgrade_that_was_taken_back_is_over",
+    ),
+    Guard(
+        "the lock has the Dashboards that stand",
+        instead(scene, "dashboards_standing", lambda _, written: dict(written)),
+        LOCKS + "test_dashboards_come_and_go_after_the_upgrade_with_which_that_was_asked_for",
+        (True,),
+    ),
+    Guard(
+        "a newer wish waits for an upgrade that goes well",
+        gone(failing, "_is_failing", True),
+        STUCK + "test_a_newer_wish_waits_for_an_upgrade_that_goes_well",
+    ),
+    Guard(
+        "an upgrade is over when its pools are settled",
+        unrequired("PoolsAreSettled", of="UpgradeIsFinished"),
+        RUN,
+        (UPGRADE,),
+    ),
+    Guard(
+        "an upgrade is over in a cluster that is well",
+        unrequired("EngineIsHealthy", of="UpgradeIsFinished"),
+        UPGRADES + "test_an_upgrade_is_not_over_while_the_engine_does_not_answer",
+    ),
+    Guard(
+        "pools are settled when their pods are",
+        unrequired("PodsAreCurrent", of="PoolsAreSettled"),
+        RUN,
+        (UPGRADE,),
     ),
 )

@@ -6,10 +6,10 @@ __all__ = ["GUARDS"]
 
 from typing import Any, Final
 
-from guards.killers import EDITS, MIGRATIONS, QUORUM, SCALING
-from guards.taking_away import Guard, Patch, gone, instead, together
+from guards.killers import EDITS, MIGRATIONS, NAMESAKES, QUORUM, RUN, SCALING
+from guards.taking_away import Guard, Patch, gone, instead, together, unrequired
 from searchkeeper import observed, observing, writes
-from searchkeeper.configuration import budgets, manifests, migrations, names, objects, pools, scene
+from searchkeeper.configuration import applying, budgets, manifests, migrations, names, objects, pools, scene
 from searchkeeper.configuration.applying import apply
 from searchkeeper.configuration.deployed import Deployed
 from searchkeeper.kernel import done
@@ -101,12 +101,40 @@ GUARDS: Final = (
     Guard(
         "what is not ours is left alone",
         gone(observing, "_is_of", True),
-        "stories/test_namesakes.py::test_whoever_has_one_of_our_names_is_named_and_left_alone",
+        NAMESAKES + "test_whoever_has_one_of_our_names_is_named_and_left_alone",
         (writes.Key("v1", "Service", "search", "logs"),),
     ),
     Guard(
         "Dashboards are waited for",
         gone(objects, "_is_available", True),
         "stories/test_dashboards.py::test_they_are_waited_for_until_they_are_ready",
+    ),
+    Guard(
+        "a set of voters is let go when its pods are counted",
+        gone(migrations, "_voters_are_counted", True),
+        QUORUM + "test_no_set_of_voters_lets_its_pods_go_while_nobody_may_count_them",
+    ),
+    Guard(
+        "claims are as they were made",
+        instead(applying, "_SETTLED", frozenset()),
+        EDITS + "test_what_an_api_server_makes_of_claims_is_no_difference",
+    ),
+    Guard(
+        "labels are set before anything selects by them",
+        unrequired("BothLabelsAreSet"),
+        RUN,
+        ("0.3.1 → 0.4.0",),
+    ),
+    Guard(
+        "old labels go before a set of new ones comes",
+        unrequired("StatefulSetIsRelabelled"),
+        "paths/test_every_catalog_path.py::test_a_cluster_follows_its_operator_to_the_end_of_the_road",
+        (("0.3.1", "0.4.0"),),
+    ),
+    Guard(
+        "old configuration goes when nobody reads it",
+        unrequired("PoolsAreSettled", of="OldConfigurationIsGone"),
+        RUN,
+        ("0.1.1 → 0.2.0",),
     ),
 )

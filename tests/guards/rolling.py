@@ -6,8 +6,8 @@ __all__ = ["GUARDS"]
 
 from typing import Final
 
-from guards.killers import LOSING, ORDER, ROLLING, RUN, STUCK, TURNING, UPGRADE, UPGRADES
-from guards.taking_away import Guard, Patch, gone, instead
+from guards.killers import HANDING, LOSING, ORDER, QUORUM, ROLLING, RUN, STUCK, TURNING, UPGRADE, UPGRADES
+from guards.taking_away import Guard, Patch, gone, instead, together
 from searchkeeper.configuration import pools, scene
 from searchkeeper.embedded import kubelet
 from searchkeeper.observed import PoolView
@@ -110,5 +110,42 @@ GUARDS: Final = (
         gone(rolling, "_outdated", set()),
         TURNING + "test_an_upgrade_that_fails_turns_back_by_itself_where_that_is_wanted",
         (kubelet.Fault.NEVER_READY,),
+    ),
+    Guard(
+        "no batch is larger than its policy allows",
+        gone(rolling, "allowed", 99),
+        UPGRADES + "test_without_a_word_one_goes_at_a_time",
+    ),
+    Guard(
+        "nor is one of Kubernetes",
+        together(gone(handing, "allowed", 99), gone(handing, "doubled", 99)),
+        UPGRADES + "test_kubernetes_is_given_one_at_a_time_without_a_word",
+    ),
+    Guard(
+        "of Kubernetes' pods voters go alone too",
+        gone(handing, "_size", 2),
+        HANDING + "test_whoever_still_votes_goes_alone",
+    ),
+    Guard(
+        "who comes back is ready and has joined",
+        gone(rolling, "_is_back", True),
+        RUN,
+        (UPGRADE,),
+    ),
+    Guard(
+        "of Kubernetes' pods too",
+        gone(handing, "_is_back", True),
+        HANDING + "test_a_batch_is_waited_for_until_it_is_ready",
+    ),
+    Guard(
+        "shards are kept where they are while a node restarts",
+        gone(rolling, "_held", ()),
+        UPGRADES + "test_no_copy_is_made_elsewhere_for_a_node_that_restarts",
+    ),
+    Guard(
+        "the only vote moves before its owner restarts",
+        gone(rolling, "vote_moved"),
+        QUORUM + "test_a_cluster_of_two_is_upgraded_and_hands_its_lead_over",
+        ("3.4.0", "both roles"),
     ),
 )

@@ -8,11 +8,29 @@ from types import SimpleNamespace
 from typing import Final
 
 import operators_at_work
-from guards.killers import MIGRATIONS, PODS, SCALING
-from guards.taking_away import Guard, gone, instead
+from guards.killers import DRAINING, MIGRATIONS, PODS, SCALING
+from guards.taking_away import Guard, Patch, gone, instead, unrequired
 from searchkeeper import observed, observing
 from searchkeeper.configuration import leaving, pools
+from searchkeeper.kernel import Answer
 from searchkeeper.upgrade import settings
+
+
+def never_paused(patch: Patch) -> None:
+    """A person's word stops nobody who leaves."""
+    plain = leaving._objection
+    patch.setattr(leaving, "_objection", lambda leave: unless("NotPaused", plain(leave)))
+
+
+def heirs_or_not(patch: Patch) -> None:
+    """A vote counts as given away where nobody could have it."""
+    plain = leaving._vote_given
+    patch.setattr(leaving, "_vote_given", lambda leave, pod: unless("LastManager", plain(leave, pod)))
+
+
+def unless(reason: str, answer: Answer | None) -> Answer | None:
+    return None if answer is not None and answer.reason == reason else answer
+
 
 GUARDS: Final = (
     Guard(
@@ -89,5 +107,26 @@ GUARDS: Final = (
         "whoever stays gets shards again",
         gone(leaving, "forgiven"),
         SCALING + "test_whoever_may_stay_after_all_gets_shards_again",
+    ),
+    Guard(
+        "nobody leaves while it is paused",
+        never_paused,
+        SCALING + "test_nobody_leaves_while_it_is_paused",
+    ),
+    Guard(
+        "no manager leaves without an heir",
+        heirs_or_not,
+        SCALING + "test_no_vote_is_given_away_before_a_manager_that_stays_has_joined",
+    ),
+    Guard(
+        "nobody leaves before pools are settled",
+        unrequired("PoolsAreSettled", of="NodesHaveLeft"),
+        SCALING + "test_an_upgrade_and_fewer_nodes_in_one_edit_come_one_after_the_other",
+    ),
+    Guard(
+        "who stays gets shards again before others leave",
+        unrequired("ExclusionsAreUndone", of="NodesHaveLeft"),
+        DRAINING + "test_whoever_leaves_takes_the_shards_of_the_last_that_stays_while_that_is_replaced",
+        (False,),
     ),
 )

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-__all__ = ["Guard", "Patch", "gone", "instead", "together", "without_notes"]
+__all__ = ["Guard", "Patch", "gone", "heedless", "instead", "together", "unrequired", "without_notes"]
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import pytest
+
+from searchkeeper import loop, writes
+from searchkeeper.kernel import Action, Procedure
+from searchkeeper.kernel.actions import closure
 
 Patch: TypeAlias = pytest.MonkeyPatch
 
@@ -46,6 +50,11 @@ def together(*ways: Callable[[Patch], None]) -> Callable[[Patch], None]:
     return taken_away
 
 
+def heedless(key: writes.Key, changes: writes.Manifest, _version: str) -> writes.Patch:
+    """A change to whatever is there by then."""
+    return writes.Patch(key, changes, "")
+
+
 def without_notes(module: Any, function: str) -> Callable[[Patch], None]:
     """Deeds that nobody writes down first."""
     plain = getattr(module, function)
@@ -55,3 +64,22 @@ def without_notes(module: Any, function: str) -> Callable[[Patch], None]:
         return found and replace(found, notes=())
 
     return instead(module, function, answer)
+
+
+def unrequired(prerequisite: str, *, of: str | None = None) -> Callable[[Patch], None]:
+    """An action that does not wait for one that it requires; where none is named, none that requires it."""
+
+    def taken_away(patch: Patch) -> None:
+        for table in ("CLUSTER", "POOL"):
+            known: dict[int, Procedure[Any]] = getattr(loop, table)
+            patch.setattr(loop, table, {version: without(each) for version, each in known.items()})
+
+    def without(procedure: Procedure[Any]) -> Procedure[Any]:
+        made: dict[str, Action[Any]] = {}
+        for each in closure(procedure.actions):
+            is_meant = of in (None, each.name)
+            kept = [p.name for p in each.requires if not (is_meant and p.name == prerequisite)]
+            made[each.name] = each.after(*(made[name] for name in kept))
+        return replace(procedure, actions=tuple(made[each.name] for each in procedure.actions))
+
+    return taken_away

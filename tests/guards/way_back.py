@@ -4,15 +4,19 @@ from __future__ import annotations
 
 __all__ = ["GUARDS"]
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from guards.killers import BACK, CLOCKS, RUN, STUCK, TURNING
+from guards.killers import BACK, CLOCKS, PODS, RETURNING, RUN, STUCK, TURNING
 from guards.taking_away import Guard, Patch, gone, instead, together
 from searchkeeper.configuration import pools, rollbacks, upgrades
-from searchkeeper.engine.view import Color
+from searchkeeper.embedded.kubelet import Fault
+from searchkeeper.engine.view import Color, EngineView
 from searchkeeper.kernel import DENIED, done
-from searchkeeper.upgrade import draining, failing, rolling, volumes
+from searchkeeper.observed import Observed
+from searchkeeper.upgrade import draining, emptying, failing, gates, order, returning, rolling, volumes
+from searchkeeper.upgrade.journal import Journal
 
 
 def any_colour(patch: Patch) -> None:
@@ -29,6 +33,29 @@ def nobody_crosses_late(patch: Patch) -> None:
     patch.setattr(
         rollbacks, "_newly_crossed", lambda at, old: () if at.journal.returns_to else plain(at, old)
     )
+
+
+def replicating_documents(patch: Patch) -> None:
+    """No index replicates segments."""
+    plain = returning._shards_without_old_copy
+
+    def objections(engine: EngineView, old: frozenset[str]) -> Iterator[str]:
+        indices = tuple(replace(each, segment_replication=False) for each in engine.indices)
+        return plain(replace(engine, indices=indices), old)
+
+    patch.setattr(returning, "_shards_without_old_copy", objections)
+
+
+def never_paused(patch: Patch) -> None:
+    """Waits count also while a person has stopped what is waited for."""
+    plain = failing.failure
+
+    def failure(seen: Observed, its: Journal) -> str | None:
+        spec = seen.cluster.spec
+        going_on = replace(spec, upgrade=replace(spec.upgrade, paused=False))
+        return plain(replace(seen, cluster=replace(seen.cluster, spec=going_on)), its)
+
+    patch.setattr(failing, "failure", failure)
 
 
 GUARDS: Final = (
@@ -99,5 +126,69 @@ GUARDS: Final = (
         "a fault of ours is no version's",
         instead(failing, "NOBODYS", frozenset({DENIED})),
         TURNING + "test_a_fault_of_the_operator_stalls_an_upgrade_and_turns_none_back",
+    ),
+    Guard(
+        "every shard has an older copy",
+        gone(returning, "_shards_without_old_copy", ()),
+        RETURNING + "test_a_shard_without_one_closes_it",
+    ),
+    Guard(
+        "no older copy is of newer segments",
+        replicating_documents,
+        RETURNING + "test_segments_of_a_newer_primary_close_it",
+    ),
+    Guard(
+        "no index is of the newer version",
+        gone(returning, "_new_indices", ()),
+        RETURNING + "test_an_index_of_the_newer_version_closes_it",
+    ),
+    Guard(
+        "most voters are of the older version",
+        gone(returning, "_lost_majority", ()),
+        RETURNING + "test_a_newer_majority_closes_it",
+    ),
+    Guard(
+        "who does not want to go back does not",
+        instead(failing, "_reason_to_turn", failing.failure),
+        TURNING + "test_where_rollback_is_off_nothing_turns_it_but_the_spec",
+    ),
+    Guard(
+        "a paused upgrade has not failed",
+        never_paused,
+        TURNING + "test_a_paused_upgrade_has_not_failed",
+    ),
+    Guard(
+        "only who has run the newer version begins anew",
+        gone(emptying, "is_writable_by", False),
+        TURNING + "test_nor_does_one_that_is_replaced_on_the_way_back_for_another_reason",
+        ("small", "data-0"),
+    ),
+    Guard(
+        "nobody begins anew before waiting has not helped",
+        gone(rolling, "failure", "at once"),
+        STUCK + "test_it_has_its_time_to_start_before_its_disk_goes",
+    ),
+    Guard(
+        "an engine has time to begin to move shards",
+        gone(emptying, "_has_settled", True),
+        TURNING + "test_its_shards_live_elsewhere_before_its_volume_goes",
+    ),
+    Guard(
+        "on the way back who is down for good is not waited for",
+        gone(gates._Look, "excused", frozenset()),
+        PODS + "test_whoever_reverts_gets_the_lock_back_although_a_pod_is_down",
+        (Fault.CRASH,),
+    ),
+    Guard(
+        "on the way back newer nodes go first",
+        gone(order, "_is_of_newer", True),
+        TURNING + "test_nor_does_one_that_is_replaced_on_the_way_back_for_another_reason",
+        ("small", "data-0"),
+    ),
+    Guard(
+        "so do pools of newer nodes",
+        gone(order, "_has_crossed", True),
+        TURNING + "test_nor_does_one_that_is_replaced_on_the_way_back_for_another_reason",
+        ("apart", "hot-0"),
     ),
 )

@@ -6,8 +6,8 @@ __all__ = ["GUARDS"]
 
 from typing import Any, Final
 
-from guards.killers import ILLEGIBLE, PEOPLE, REFUSALS
-from guards.taking_away import Guard, Patch, gone, instead
+from guards.killers import CREDENTIALS, ILLEGIBLE, PEOPLE, REFUSALS
+from guards.taking_away import Guard, Patch, gone, instead, together
 from searchkeeper import observing
 from searchkeeper.configuration import applying, illegible, scene, upgrades
 from searchkeeper.kernel import done
@@ -68,7 +68,7 @@ GUARDS: Final = (
     Guard(
         "credentials come first",
         instead(scene.Scene, "missing_secret", None),
-        "stories/test_credentials.py::test_a_cluster_whose_credentials_are_missing_is_not_made_without",
+        CREDENTIALS + "test_a_cluster_whose_credentials_are_missing_is_not_made_without",
         ("0.4.0",),
     ),
     Guard(
@@ -81,5 +81,26 @@ GUARDS: Final = (
         instead(observing, "_storage", lambda pool, *_: pool.storage),
         "stories/test_storage.py::test_a_pool_that_comes_back_with_other_storage_keeps_what_it_has_and_says_so",
         (None, {"size": "20Gi"}),
+    ),
+    Guard(
+        "managers that would forget the cluster are not upgraded",
+        gone(scene.Scene, "_without_memory"),
+        REFUSALS + "test_managers_that_would_forget_the_cluster_are_not_upgraded",
+    ),
+    Guard(
+        "a new cluster does not go back behind its newest node",
+        instead(scene.Scene, "_newest_running", property(lambda this: this.seen.cluster.engine_version)),
+        REFUSALS + "test_a_new_cluster_whose_nodes_have_joined_goes_not_back",
+    ),
+    Guard(
+        "credentials are whole",
+        instead(scene.Scene, "missing_entries", ()),
+        CREDENTIALS + "test_credentials_that_nodes_read_are_all_there_before_the_nodes_are",
+    ),
+    Guard(
+        "nodes keep the credentials that they have",
+        together(instead(scene.Scene, "has_credentials", True), instead(scene.Scene, "own_secrets", ())),
+        CREDENTIALS + "test_a_secret_that_is_missing_takes_nothing_away",
+        ("0.4.0",),
     ),
 )

@@ -10,6 +10,7 @@ import pytest
 from operators_at_work import (
     CLUSTER,
     CutOff,
+    Ports,
     annotated,
     asked_for,
     condition,
@@ -26,15 +27,17 @@ from searchkeeper.embedded.kubelet import Fault
 from searchkeeper.embedded.world import World
 from searchkeeper.engine.calls import Exclude, ExcludeFromVoting, SetAllocation
 from searchkeeper.engine.embedded import created
-from searchkeeper.engine.view import Allocation, Color
+from searchkeeper.engine.view import Allocation, Color, EngineView, Unreachable
 from searchkeeper.kube import KubeError
 from searchkeeper.writes import Delete, Key, Patch
 from tales import (
     Silent,
+    Telling,
     at_work,
     away,
     broken,
     color,
+    kinds,
     pods,
     running,
     stateful_set,
@@ -189,6 +192,7 @@ def test_nobody_leaves_while_it_is_paused() -> None:
     at_work(world, ticks=20)
     assert condition(world, "NodesHaveLeft") == "False NotPaused: spec.upgrade.paused is set"
     assert len(names(world, "data")) == 3
+    assert not world.state.engine.excluded
 
 
 def has_quorum(world: World) -> bool:
@@ -293,6 +297,53 @@ def test_no_manager_leaves_where_there_is_nobody_to_leave_the_cluster_to() -> No
     at_work(world, ticks=30)
     assert status(world)["phase"] == "Refused"
     assert len(names(world, "managers")) == 3
+
+
+def test_no_vote_is_given_away_before_a_manager_that_stays_has_joined() -> None:
+    """They are ready, and nobody in the engine knows them yet."""
+    world = running(*data(2))
+    leaders = [pool("leaders", 3, "cluster_manager")]
+    settled(edited(world, pools=[*data(2), *leaders]), "0.4.0")
+
+    class Unmet(Ports):
+        def look(self) -> EngineView | Unreachable:
+            found = super().look()
+            assert isinstance(found, EngineView)
+            known = tuple(each for each in found.nodes if not each.name.startswith("logs-leaders-"))
+            return replace(found, nodes=known)
+
+    edited(world, pools=[*data(2)[:1], *leaders])
+    at_work(world, Unmet(world), ticks=20)
+    assert "LastManager" in condition(world, "NodesHaveLeft")
+    assert not world.state.engine.voting_exclusions
+
+
+@pytest.mark.parametrize("together", [True, False], ids=["in one edit", "when a node may go already"])
+def test_nodes_and_other_things_that_are_not_wanted_go_one_by_one(together: bool) -> None:
+    """Between two looks at the world one thing is taken away, whatever it is, and whoever decides it."""
+    edge = pool("edge", 2, "ingest")
+    world = running(*data(2), edge, dashboards={"enabled": True})
+    edited(world, pools=[*data(2), {**edge, "replicas": 1}])
+    if not together:
+        until(lambda world: allotted(world, "edge") == 1, world)
+    edited(world, dashboards={"enabled": False})
+    ports, gone = Telling(world), []
+    for _ in unfolding(world, ports=ports):
+        gone.append([str(each) for each in (*ports.deleted, *filter(is_shrinking, ports.patched))])
+        ports.deleted.clear()
+        ports.patched.clear()
+    assert max(map(len, gone)) == 1, gone
+    assert "Deployment" not in kinds(world)
+
+
+def allotted(world: World, name: str) -> int:
+    found = world.get(Key(CLUSTER.api, "SearchPool", "search", f"logs-{name}"))
+    assert found is not None
+    return int(found["spec"]["replicas"])
+
+
+def is_shrinking(patch: Patch) -> bool:
+    return patch.key.name == "logs-edge" and patch.changes.get("spec", {}).get("replicas") == 1
 
 
 def test_of_a_pool_that_is_removed_nothing_stays_but_its_volumes() -> None:
