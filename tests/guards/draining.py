@@ -6,7 +6,7 @@ __all__ = ["GUARDS"]
 
 from typing import Final
 
-from guards.killers import DRAINING, LOSING, SCALING
+from guards.killers import DRAINING, LOSING, VOTES
 from guards.taking_away import Guard, gone, instead, together
 from searchkeeper.configuration import leaving
 from searchkeeper.engine.view import EngineView
@@ -50,7 +50,7 @@ GUARDS: Final = (
     Guard(
         "the only vote moves before its owner goes",
         gone(handing, "vote_moved"),
-        SCALING + "test_a_pool_that_loses_its_vote_leaves_it_to_another_manager",
+        VOTES + "test_a_pool_that_loses_its_vote_leaves_it_to_another_manager",
         (["cluster_manager"], ["ingest"]),
     ),
     Guard(

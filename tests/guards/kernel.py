@@ -6,7 +6,7 @@ __all__ = ["GUARDS"]
 
 from typing import Final
 
-from guards.killers import ACTIONS, CLOCKS, PLANNING, REFUSALS, SCALING, TOLD, WAITS
+from guards.killers import ACTIONS, CLOCKS, MEANWHILE, PLANNING, REFUSALS, TOLD, WAITS
 from guards.taking_away import Guard, Patch, gone, instead
 from searchkeeper import deeds, loop
 from searchkeeper.configuration import statuses
@@ -124,7 +124,7 @@ GUARDS: Final = (
     Guard(
         "after a write the world is looked at again",
         instead(loop, "carried_out", lambda *given: (0, deeds.carried_out(*given)[1])),
-        SCALING + "test_nodes_and_other_things_that_are_not_wanted_go_one_by_one",
+        MEANWHILE + "test_nodes_and_other_things_that_are_not_wanted_go_one_by_one",
         (False,),
     ),
 )

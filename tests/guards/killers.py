@@ -18,6 +18,7 @@ __all__ = [
     "ILLEGIBLE",
     "LOCKS",
     "LOSING",
+    "MEANWHILE",
     "MENDING",
     "MIGRATIONS",
     "NAMESAKES",
@@ -38,6 +39,7 @@ __all__ = [
     "TWO",
     "UPGRADE",
     "UPGRADES",
+    "VOTES",
     "WAITS",
 ]
 
@@ -46,24 +48,31 @@ from typing import Final
 from runs import UPGRADE
 from runs import WAY_BACK as BACK
 
+ACTIONS: Final = "kernel/test_actions.py::"
 CLOCKS: Final = "faults/test_clocks.py::"
+CREDENTIALS: Final = "stories/test_credentials.py::"
 DELETION: Final = "stories/test_deletion.py::"
 DENIALS: Final = "stories/test_denials.py::"
 DRAINING: Final = "upgrade/test_draining.py::"
 EDITS: Final = "configuration/test_hand_edits.py::"
 FLAPPING: Final = "scenarios/test_flapping_engines.py::"
 GATES: Final = "upgrade/test_gates.py::"
+HANDING: Final = "upgrade/test_handing.py::"
 HOLDING: Final = "stories/test_holding_olm.py::"
 ILLEGIBLE: Final = "stories/test_illegible_specs.py::"
-MENDING: Final = "upgrade/test_mending.py::"
+LOCKS: Final = "stories/test_locks.py::"
 LOSING: Final = "upgrade/test_losing.py::"
+MEANWHILE: Final = "stories/test_leaving_meanwhile.py::"
+MENDING: Final = "upgrade/test_mending.py::"
 MIGRATIONS: Final = "configuration/test_migrations.py::"
+NAMESAKES: Final = "stories/test_namesakes.py::"
 ORDER: Final = "upgrade/test_order.py::"
 PEOPLE: Final = "faults/test_people_meddle.py::"
 PLANNING: Final = "kernel/test_planning.py::"
 PODS: Final = "scenarios/test_pods_and_images.py::"
 QUORUM: Final = "scenarios/test_quorum_and_restarts.py::"
 REFUSALS: Final = "stories/test_refusals.py::"
+RETURNING: Final = "upgrade/test_returning.py::"
 ROLLING: Final = "upgrade/test_rolling.py::"
 SCALING: Final = "stories/test_scaling.py::"
 SINGLE: Final = "faults/test_single_faults.py::"
@@ -72,12 +81,7 @@ TOLD: Final = "scenarios/test_people_are_told.py::"
 TURNING: Final = "rollback/test_turning_back.py::"
 TWO: Final = "faults/test_two_operators.py::"
 UPGRADES: Final = "stories/test_upgrades.py::"
-ACTIONS: Final = "kernel/test_actions.py::"
+VOTES: Final = "stories/test_votes_that_leave.py::"
 WAITS: Final = "kernel/test_waits.py::"
-CREDENTIALS: Final = "stories/test_credentials.py::"
-LOCKS: Final = "stories/test_locks.py::"
-HANDING: Final = "upgrade/test_handing.py::"
-RETURNING: Final = "upgrade/test_returning.py::"
-NAMESAKES: Final = "stories/test_namesakes.py::"
 # A whole run, every write of which is held against every law.
 RUN: Final = SINGLE + "test_every_write_of_the_run_is_one_that_can_be_disturbed"

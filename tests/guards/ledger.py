@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 import operators_at_work
-from guards.killers import BACK, DELETION, ROLLING, RUN, SCALING, SINGLE, TWO, UPGRADE
+from guards.killers import BACK, DELETION, MEANWHILE, ROLLING, RUN, SINGLE, TWO, UPGRADE
 from guards.taking_away import Guard, Patch, gone, heedless, instead, without_notes
 from searchkeeper import deeds, loop, observing, writes
 from searchkeeper.configuration import applying, deleting, leaving, migrations, objects
@@ -125,7 +125,7 @@ GUARDS: Final = (
     Guard(
         "fewer nodes are something taken away",
         instead(leaving, "replace", harmless),
-        SCALING + "test_nodes_and_other_things_that_are_not_wanted_go_one_by_one",
+        MEANWHILE + "test_nodes_and_other_things_that_are_not_wanted_go_one_by_one",
         (True,),
     ),
 )

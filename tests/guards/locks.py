@@ -7,7 +7,7 @@ __all__ = ["GUARDS"]
 from types import SimpleNamespace
 from typing import Final
 
-from guards.killers import LOCKS, PEOPLE, PODS, RUN, SCALING, STUCK, TURNING, UPGRADE, UPGRADES
+from guards.killers import LOCKS, MEANWHILE, PEOPLE, PODS, RUN, STUCK, TURNING, UPGRADE, UPGRADES
 from guards.taking_away import Guard, gone, instead, together, unrequired
 from searchkeeper import loop, observing
 from searchkeeper.configuration import scene, upgrades
@@ -36,7 +36,7 @@ GUARDS: Final = (
     Guard(
         "the lock has what stands",
         instead(scene.Scene, "spec_to_lock", property(lambda this: this.seen.cluster.written)),
-        SCALING + "test_an_upgrade_and_fewer_nodes_in_one_edit_come_one_after_the_other",
+        MEANWHILE + "test_an_upgrade_and_fewer_nodes_in_one_edit_come_one_after_the_other",
     ),
     Guard(
         "the lock has the security that stands",

@@ -6,7 +6,7 @@ __all__ = ["GUARDS"]
 
 from typing import Any, Final
 
-from guards.killers import EDITS, MIGRATIONS, NAMESAKES, QUORUM, RUN, SCALING
+from guards.killers import EDITS, MIGRATIONS, NAMESAKES, QUORUM, RUN, VOTES
 from guards.taking_away import Guard, Patch, gone, instead, together, unrequired
 from searchkeeper import observed, observing, writes
 from searchkeeper.configuration import applying, budgets, manifests, migrations, names, objects, pools, scene
@@ -54,7 +54,7 @@ GUARDS: Final = (
     Guard(
         "who begins a cluster is settled once",
         instead(scene.Scene, "_bootstrapper", None),
-        SCALING + "test_another_first_pool_of_managers_restarts_nobody",
+        VOTES + "test_another_first_pool_of_managers_restarts_nobody",
     ),
     Guard(
         "more nodes need no turn",

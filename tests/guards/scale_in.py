@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Final
 
 import operators_at_work
-from guards.killers import DRAINING, MIGRATIONS, PODS, SCALING
+from guards.killers import DRAINING, MEANWHILE, MIGRATIONS, PODS, SCALING, VOTES
 from guards.taking_away import Guard, Patch, gone, instead, unrequired
 from searchkeeper import observed, observing
 from searchkeeper.configuration import leaving, pools
@@ -41,7 +41,7 @@ GUARDS: Final = (
     Guard(
         "nobody is forgotten with a SearchPool",
         gone(observing, "_pool_of"),
-        SCALING + "test_whoever_deletes_what_leaves_by_hand_makes_nobody_forget_its_nodes",
+        MEANWHILE + "test_whoever_deletes_what_leaves_by_hand_makes_nobody_forget_its_nodes",
         (("SearchPool", "StatefulSet"),),
     ),
     Guard(
@@ -58,13 +58,13 @@ GUARDS: Final = (
     Guard(
         "whoever leaves has no vote",
         gone(leaving, "_vote_given"),
-        SCALING + "test_managers_leave_one_at_a_time_and_without_a_vote",
+        VOTES + "test_managers_leave_one_at_a_time_and_without_a_vote",
         (1,),
     ),
     Guard(
         "votes of others stay where they put them",
         gone(settings, "_told_again"),
-        SCALING + "test_whom_users_have_excluded_from_voting_stays_so",
+        VOTES + "test_whom_users_have_excluded_from_voting_stays_so",
     ),
     Guard(
         "a vote of somebody absent is nobody's",
@@ -84,12 +84,12 @@ GUARDS: Final = (
     Guard(
         "fewer nodes only of those that have nothing",
         gone(pools, "is_empty", True),
-        SCALING + "test_a_stateful_set_shrinks_only_when_whoever_goes_has_nothing",
+        MEANWHILE + "test_a_stateful_set_shrinks_only_when_whoever_goes_has_nothing",
     ),
     Guard(
         "who is away may have what is missing",
         instead(pools, "Color", SimpleNamespace(RED=None)),
-        SCALING
+        MEANWHILE
         + "test_nodes_that_leave_come_back_with_what_they_have_where_somebody_takes_their_stateful_set",
     ),
     Guard(
@@ -101,7 +101,7 @@ GUARDS: Final = (
     Guard(
         "an upgrade before fewer nodes",
         gone(leaving, "_after_upgrade"),
-        SCALING + "test_nobody_leaves_before_an_upgrade_that_is_about_to_begin",
+        MEANWHILE + "test_nobody_leaves_before_an_upgrade_that_is_about_to_begin",
     ),
     Guard(
         "whoever stays gets shards again",
@@ -116,12 +116,12 @@ GUARDS: Final = (
     Guard(
         "no manager leaves without an heir",
         heirs_or_not,
-        SCALING + "test_no_vote_is_given_away_before_a_manager_that_stays_has_joined",
+        VOTES + "test_no_vote_is_given_away_before_a_manager_that_stays_has_joined",
     ),
     Guard(
         "nobody leaves before pools are settled",
         unrequired("PoolsAreSettled", of="NodesHaveLeft"),
-        SCALING + "test_an_upgrade_and_fewer_nodes_in_one_edit_come_one_after_the_other",
+        MEANWHILE + "test_an_upgrade_and_fewer_nodes_in_one_edit_come_one_after_the_other",
     ),
     Guard(
         "who stays gets shards again before others leave",
