@@ -11,6 +11,7 @@ __all__ = [
     "DENIALS",
     "DRAINING",
     "EDITS",
+    "EMPTYING",
     "FLAPPING",
     "GATES",
     "HANDING",
@@ -55,6 +56,7 @@ DELETION: Final = "stories/test_deletion.py::"
 DENIALS: Final = "stories/test_denials.py::"
 DRAINING: Final = "upgrade/test_draining.py::"
 EDITS: Final = "configuration/test_hand_edits.py::"
+EMPTYING: Final = "upgrade/test_emptying.py::"
 FLAPPING: Final = "scenarios/test_flapping_engines.py::"
 GATES: Final = "upgrade/test_gates.py::"
 HANDING: Final = "upgrade/test_handing.py::"

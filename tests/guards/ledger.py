@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 import operators_at_work
-from guards.killers import BACK, DELETION, MEANWHILE, ROLLING, RUN, SINGLE, TWO, UPGRADE
+from guards.killers import BACK, MEANWHILE, MIGRATIONS, ROLLING, RUN, SINGLE, TWO, UPGRADE
 from guards.taking_away import Guard, Patch, gone, heedless, instead, without_notes
 from searchkeeper import deeds, loop, observing, writes
 from searchkeeper.configuration import applying, deleting, leaving, migrations, objects
@@ -110,7 +110,7 @@ GUARDS: Final = (
     Guard(
         "preconditions of an orphan",
         instead(deleting, "Delete", careless),
-        DELETION + "test_pods_between_two_stateful_sets_go_as_well",
+        MIGRATIONS + "test_a_cluster_that_is_deleted_in_between_leaves_no_history",
     ),
     Guard(
         "resourceVersion of a change",

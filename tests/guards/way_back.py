@@ -4,19 +4,19 @@ from __future__ import annotations
 
 __all__ = ["GUARDS"]
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from guards.killers import BACK, CLOCKS, PODS, RETURNING, RUN, STUCK, TURNING
+from guards.killers import BACK, CLOCKS, EMPTYING, PODS, RETURNING, RUN, STUCK, TURNING
 from guards.taking_away import Guard, Patch, gone, instead, together
 from searchkeeper.configuration import pools, rollbacks, upgrades
 from searchkeeper.embedded.kubelet import Fault
 from searchkeeper.engine.view import Color, EngineView
 from searchkeeper.kernel import DENIED, done
-from searchkeeper.observed import Observed
+from searchkeeper.observed import Observed, Pod
 from searchkeeper.upgrade import draining, emptying, failing, gates, order, returning, rolling, volumes
-from searchkeeper.upgrade.journal import Journal
+from searchkeeper.upgrade.journal import CROSSED, Journal
 
 
 def any_colour(patch: Patch) -> None:
@@ -56,6 +56,26 @@ def never_paused(patch: Patch) -> None:
         return plain(replace(seen, cluster=replace(seen.cluster, spec=going_on)), its)
 
     patch.setattr(failing, "failure", failure)
+
+
+def taken_for(**differences: Any) -> Callable[[Patch], None]:
+    """Whose disk goes is asked of a pod that differs from the one there is."""
+    plain = volumes.needs_empty_disk
+    return instead(
+        rolling, "needs_empty_disk", lambda seen, its, pod: plain(seen, its, replace(pod, **differences))
+    )
+
+
+def crossed_anyhow(patch: Patch) -> None:
+    """Whatever volume it is, a newer version has written to it."""
+    plain = volumes.needs_empty_disk
+
+    def needs(seen: Observed, its: Journal, pod: Pod) -> bool:
+        claim = volumes.claim_of(seen, pod.name)
+        written = None if claim is None else ((pod.name, claim.uid),)
+        return plain(seen, Journal(its.ledger.noted({CROSSED: written})), pod)
+
+    patch.setattr(rolling, "needs_empty_disk", needs)
 
 
 GUARDS: Final = (
@@ -190,5 +210,34 @@ GUARDS: Final = (
         gone(order, "_has_crossed", True),
         TURNING + "test_nor_does_one_that_is_replaced_on_the_way_back_for_another_reason",
         ("apart", "hot-0"),
+    ),
+    Guard(
+        "whoever is ready keeps its disk",
+        taken_for(is_ready=False),
+        EMPTYING + "test_whoever_runs_or_leaves_or_never_tried_keeps_its_disk",
+        ({"is_ready": True},),
+    ),
+    Guard(
+        "whoever is of the newer version keeps it for now",
+        taken_for(engine_version="2.19.4"),
+        EMPTYING + "test_whoever_runs_or_leaves_or_never_tried_keeps_its_disk",
+        ({"engine_version": "3.4.0"},),
+    ),
+    Guard(
+        "whoever has never run keeps it",
+        taken_for(has_started=True),
+        EMPTYING + "test_whoever_runs_or_leaves_or_never_tried_keeps_its_disk",
+        ({"has_started": False},),
+    ),
+    Guard(
+        "whoever is on its way out keeps it for now",
+        taken_for(is_terminating=False),
+        EMPTYING + "test_whoever_runs_or_leaves_or_never_tried_keeps_its_disk",
+        ({"is_terminating": True},),
+    ),
+    Guard(
+        "a volume that no newer version has written to stays",
+        crossed_anyhow,
+        EMPTYING + "test_a_volume_that_no_newer_version_has_written_to_stays",
     ),
 )
