@@ -9,7 +9,7 @@ from searchkeeper.kernel import Ledger, waited
 from searchkeeper.observed import Observed
 from searchkeeper.upgrade.journal import CROSSED, Journal
 from searchkeeper.upgrade.order import candidates
-from searchkeeper.upgrade.returning import closed_by, closing_pod, obstacles
+from searchkeeper.upgrade.returning import closing_pod, obstacles
 from worlds import NEW, OLD, engine, pod, pool, world
 
 MANAGERS = pool("managers", 3, roles="cluster_manager")
@@ -42,7 +42,7 @@ def test_a_node_on_its_way_out_is_none_to_go_back_to() -> None:
 
 def test_an_index_of_the_newer_version_closes_it() -> None:
     view = engine([DATA, MANAGERS], ["logs: data-0* data-1"], indices=(Index("logs", 1, NEW),))
-    assert closed_by(view, OLD) == ("index logs was created by 3.4.0",)
+    assert obstacles(world(DATA, MANAGERS, seen=view), NOTHING, OLD) == ("index logs was created by 3.4.0",)
 
 
 def test_segments_of_a_newer_primary_close_it() -> None:
@@ -51,13 +51,15 @@ def test_segments_of_a_newer_primary_close_it() -> None:
         ["logs: data-0* data-1"],
         indices=(Index("logs", 1, OLD, segment_replication=True),),
     )
-    assert closed_by(view, OLD) == ("logs[0] replicates segments of the newer version",)
+    assert obstacles(world(DATA, MANAGERS, seen=view), NOTHING, OLD) == (
+        "logs[0] replicates segments of the newer version",
+    )
 
 
 def test_a_newer_majority_closes_it() -> None:
-    pods = [pod(f"managers-{n}", engine_version=NEW if n else OLD) for n in range(3)]
-    newer = pool("managers", 3, roles="cluster_manager", pods=pods)
-    assert closed_by(engine([newer]), OLD) == ("1 of 3 voters would be of the older version",)
+    newer = [pod(f"managers-{n}", engine_version=NEW, has_started=True) for n in (1, 2)]
+    managers = pool("managers", 3, roles="cluster_manager", pods=[pod("managers-0"), *newer])
+    assert obstacles(world(managers), NOTHING, OLD) == ("1 of 3 voters would be of the older version",)
 
 
 def test_where_nobody_has_run_the_newer_version_nobody_is_asked() -> None:
