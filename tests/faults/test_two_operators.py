@@ -7,7 +7,20 @@ from random import Random
 
 import pytest
 
-from operators_at_work import CLUSTER, SMALL, Score, edited, followed, looked, pool, settled, summary, told
+from operators_at_work import (
+    CLUSTER,
+    SMALL,
+    Score,
+    asked_for,
+    cycled,
+    edited,
+    followed,
+    looked,
+    pool,
+    settled,
+    summary,
+    told,
+)
 from runs import RELEASE, RUNS, UPGRADE, WAY_BACK, run
 from searchkeeper.embedded.world import State, World
 from searchkeeper.loop import Cycle
@@ -15,7 +28,7 @@ from searchkeeper.proof.properties import unrest
 from searchkeeper.proof.recording import Recording
 from searchkeeper.releases import release
 from searchkeeper.writes import Tell
-from tales import running, unfolding
+from tales import kinds, running, unfolding
 from turns import Paused, Player
 
 # How many cycles the other one has made when a write arrives.
@@ -152,6 +165,16 @@ def test_nothing_is_made_that_was_only_wanted_yesterday() -> None:
             assert late.state is left[0]
             slept += 1
     assert slept > 5
+
+
+def test_what_a_plan_has_changed_about_its_own_resource_is_no_conflict() -> None:
+    """A new cluster gets its finalizer, and what comes after that in the same plan is made all the same."""
+    world = asked_for()
+    cycled(recording(world, RELEASE), world, RELEASE)
+    found = world.get(CLUSTER)
+    assert found is not None
+    assert found["metadata"]["finalizers"]
+    assert {"ConfigMap", "Service", "SearchPool"} <= set(kinds(world))
 
 
 def test_who_is_only_late_takes_nobody_without_anybodys_knowing() -> None:

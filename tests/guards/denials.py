@@ -5,21 +5,33 @@ from __future__ import annotations
 __all__ = ["GUARDS"]
 
 import re
+from dataclasses import replace
 from typing import Any, Final
 
 from guards.killers import DENIALS, FLAPPING
 from guards.taking_away import Guard, Patch, gone, instead
 from searchkeeper import deeds, loop
-from searchkeeper.engine.view import Unreachable
-from searchkeeper.kernel import FAULT, planning
+from searchkeeper.engine.view import Color, EngineView, Unreachable
+from searchkeeper.kernel import FAULT, Answer, planning, working
 from searchkeeper.kernel import denials as kernel_denials
-from searchkeeper.upgrade import failing, rolling
+from searchkeeper.upgrade import failing, rolling, sparing
 
 
 def noted_by_itself_alone(patch: Patch) -> None:
     """A refusal that is noted where a status has nothing else to say."""
     plain = loop._noted
     patch.setattr(loop, "_noted", lambda kube, step, *rest: not step.is_news and plain(kube, step, *rest))
+
+
+def noted_beside_words_alone(patch: Patch) -> None:
+    """A refusal that is noted where the same cycle has noted nothing else."""
+    plain = loop._noted
+    patch.setattr(loop, "_noted", lambda kube, step, *rest: step.only_tells and plain(kube, step, *rest))
+
+
+def without_patience(*given: Any, patience: int | None = None, **named: Any) -> Answer:
+    """Whatever is done, it has come further by that."""
+    return working(*given, **named)
 
 
 def over_with_the_first_refusal(patch: Patch) -> None:
@@ -37,6 +49,18 @@ def over_with_the_first_refusal(patch: Patch) -> None:
     patch.setattr(loop, "carried_out", carried_out)
 
 
+def _silent(_: EngineView) -> Unreachable:
+    return Unreachable("timed out")
+
+
+def _red(seen: EngineView) -> EngineView:
+    return replace(seen, color=Color.RED)
+
+
+def _well(seen: EngineView) -> EngineView:
+    return seen
+
+
 GUARDS: Final = (
     Guard(
         "a refusal costs nobody else a write",
@@ -52,6 +76,35 @@ GUARDS: Final = (
         "a refusal is noted beside other words",
         noted_by_itself_alone,
         FLAPPING + "test_what_is_refused_meanwhile_is_told_and_stalls",
+    ),
+    Guard(
+        "a refusal is noted beside what was noted",
+        noted_beside_words_alone,
+        FLAPPING + "test_an_upgrade_that_only_goes_to_and_fro_stalls_in_time",
+        ("deletions", (_silent, _well)),
+    ),
+    Guard(
+        "a refusal stands while something else is waited for",
+        instead(kernel_denials, "_may_want_it_again", lambda answer: answer.reason == kernel_denials.DENIED),
+        FLAPPING + "test_an_upgrade_that_only_goes_to_and_fro_stalls_in_time",
+        ("deletions", (_well, _well, _silent)),
+    ),
+    Guard(
+        "to prepare is not to come further",
+        instead(rolling, "working", without_patience),
+        FLAPPING + "test_an_upgrade_that_only_goes_to_and_fro_stalls_in_time",
+        ("nothing", (_red, _well)),
+    ),
+    Guard(
+        "to spare is not to come further",
+        instead(sparing, "working", without_patience),
+        FLAPPING + "test_an_upgrade_that_only_goes_to_and_fro_stalls_in_time",
+        ("deletions", (_silent, _well)),
+    ),
+    Guard(
+        "who goes to and fro takes its time",
+        instead(planning, "_leads_on", lambda *_: True),
+        FLAPPING + "test_who_goes_to_and_fro_takes_its_time_about_it",
     ),
     Guard(
         "the same refusal is no news",
@@ -84,7 +137,7 @@ GUARDS: Final = (
         "a relapse is told when it lasts",
         gone(loop, "_is_relapse", False),
         FLAPPING + "test_a_status_is_not_written_with_every_look",
-        ((lambda _: Unreachable("timed out"), lambda seen: seen),),
+        ((_silent, _well),),
     ),
     Guard(
         "what a refusal quotes of a Secret is struck out",

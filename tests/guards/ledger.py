@@ -101,6 +101,11 @@ GUARDS: Final = (
         TWO + "test_the_engine_is_not_told_what_has_long_been_undone",
     ),
     Guard(
+        "the ledger is confirmed before anything is made",
+        gone(deeds, "_confirm"),
+        TWO + "test_nothing_is_made_that_was_only_wanted_yesterday",
+    ),
+    Guard(
         "what is noted of a roll ends with it",
         instead(rolling, "_OF_THE_ROLL", ()),
         SINGLE + "test_what_is_noted_of_a_volume_does_not_outlive_the_roll",
