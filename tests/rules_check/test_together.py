@@ -8,6 +8,7 @@ import pytest
 
 from everpath.graph import ChannelGraph
 from everpath.rules._edits import Edit, merged, ranged, replacing, skipping, unreplacing, unskipping
+from everpath.rules._together import is_put_off
 from everpath.rules.causes import Judged, traced
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import _RULES, Rule
@@ -128,6 +129,24 @@ def test_of_two_edits_that_contradict_the_second_waits_for_the_first() -> None:
         "x": "set replaces: a on h",
         "y": "mend EP1 (x) first, then ask again",
     }
+
+
+@pytest.mark.parametrize(
+    ("drawing", "rule", "is_other"),
+    [
+        ("b0@1.0.0\nb1@1.0.0-rc.1: b0 / b1", "EP211", True),
+        ("b0@1.0.0\nb1@1.0.0-rc.1: b0 / b1", "EP201", False),
+        ("b?\na", "EP202", False),
+    ],
+)
+def test_only_advice_that_is_about_other_advice_is_put_off(drawing: str, rule: str, is_other: bool) -> None:
+    """To add a bundle first is something to do."""
+    [fix] = [finding.fix for finding in parse_report(drawing) if finding.rule == rule]
+    assert is_put_off(str(fix)) is is_other
+
+
+def test_advice_to_mend_something_is_not_put_off() -> None:
+    assert not is_put_off("mend the range")
 
 
 def test_a_finding_that_is_no_entry_s_is_named_by_its_rule() -> None:
