@@ -294,3 +294,50 @@ def test_a_change_of_the_whole_is_told_of_the_object() -> None:
     tighter["schema"]["openAPIV3Schema"]["maxProperties"] = 3
     [found] = told(crd(version()), crd(tighter))
     assert "v1: the object must have maxProperties at most 3" in found
+
+
+@pytest.mark.parametrize(("old", "new", "kind"), TIGHTER)
+def test_what_was_asked_for_before_is_not_told_again(
+    old: dict[str, Any], new: dict[str, Any], kind: str
+) -> None:
+    assert narrowed({**new, "title": "t"}, new) == []
+
+
+@pytest.mark.parametrize("kind", LIMITS)
+def test_limits_are_told_each_by_itself_however_many_there_are(kind: str) -> None:
+    limits = LIMITS[kind]
+    assert len(narrowed({"type": kind}, {"type": kind, **limits})) == len(limits)
+
+
+@pytest.mark.parametrize("key", ["maximum", "maxLength", "maxItems", "maxProperties"])
+def test_an_upper_bound_narrows_where_it_is_lowered(key: str) -> None:
+    assert [bool(narrowed({key: 3}, {key: now, "title": "t"})) for now in (2, 3, 4)] == [True, False, False]
+
+
+@pytest.mark.parametrize("key", ["minimum", "minLength", "minItems", "minProperties"])
+def test_a_lower_bound_narrows_where_it_is_raised(key: str) -> None:
+    assert [bool(narrowed({key: 3}, {key: now, "title": "t"})) for now in (2, 3, 4)] == [False, False, True]
+
+
+@pytest.mark.parametrize("key", ["minLength", "minItems", "minProperties"])
+def test_nothing_is_shorter_than_empty(key: str) -> None:
+    assert [len(narrowed({}, {key: least})) for least in (0, 1)] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "before"),
+    [
+        ({}, {"maximum": 3}, ", and had no limit before"),
+        ({"maximum": 4}, {"maximum": 3}, " (before: 4)"),
+        ({}, {"minimum": 3}, ", and had no limit before"),
+        ({"minLength": 2}, {"minLength": 3}, " (before: 2)"),
+        ({}, {"minLength": 3}, ", and had no limit before"),
+        ({"multipleOf": 3}, {"multipleOf": 2}, " (before: 3)"),
+        ({}, {"multipleOf": 2}, ", and had no limit before"),
+    ],
+)
+def test_a_limit_is_told_with_the_one_of_before(
+    old: dict[str, Any], new: dict[str, Any], before: str
+) -> None:
+    [found] = narrowed(old, new)
+    assert found.endswith(before)

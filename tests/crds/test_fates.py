@@ -216,3 +216,108 @@ def test_an_upgrade_that_only_v0_takes_is_not_refused_by_v1() -> None:
     assert not list(rule.check(Upgrade("a", "b", tuple(told), (("v0", "stable"),))))
     [flaw] = rule.check(Upgrade("a", "b", tuple(told), (("v0", "stable"), ("v1", "fast"))))
     assert flaw.because == ("OLM v1 takes this step in fast, and refuses it",)
+
+
+def whole(**spec: Any) -> dict[str, Any]:
+    """A definition with some fields of its spec set otherwise."""
+    body = definition_with({"type": "string"})
+    body["spec"].update(spec)
+    return body
+
+
+WEBHOOK = {"conversion": {"strategy": "Webhook"}}
+SCHEMA = ("spec", "versions", 0, "schema")
+NEVER_ENDS = "never ends it, as the API server refuses it"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind", "version", "pointer", "fates"),
+    [
+        (
+            whole(),
+            whole(scope="Cluster"),
+            "scope-changed",
+            "",
+            ("spec", "scope"),
+            (NEVER_ENDS, "refuses it"),
+        ),
+        (
+            whole(),
+            whole(versions=two_versions({})["spec"]["versions"][1:]),
+            "stored-removed",
+            "v1",
+            ("spec", "versions"),
+            ("refuses it", "refuses it"),
+        ),
+        (
+            two_versions({"type": "string"}),
+            whole(),
+            "served-removed",
+            "v2",
+            ("spec", "versions"),
+            ("carries it out", "carries it out"),
+        ),
+        (
+            two_versions({"type": "string"}, **WEBHOOK),
+            two_versions({"type": "string"}),
+            "conversion-lost",
+            "",
+            ("spec",),
+            ("carries it out", "carries it out"),
+        ),
+        (
+            whole(),
+            definition_with({"type": "integer"}),
+            "field-retyped",
+            "v1",
+            SCHEMA,
+            (COMPLIANCE, "refuses it"),
+        ),
+        (
+            whole(),
+            definition_with({"type": "string", "title": "t"}),
+            "change-refused",
+            "v1",
+            SCHEMA,
+            ("carries it out", "refuses it"),
+        ),
+        (
+            two_versions({}),
+            two_versions({}),
+            "served-versions-refused",
+            "v2",
+            ("spec", "versions", 1, "schema"),
+            ("carries it out", "refuses it"),
+        ),
+    ],
+)
+def test_a_breach_says_of_which_version_it_is_where_and_what_becomes_of_the_upgrade(
+    old: dict[str, Any],
+    new: dict[str, Any],
+    kind: str,
+    version: str,
+    pointer: tuple[str | int, ...],
+    fates: tuple[str, str],
+) -> None:
+    [told] = found(old, new)
+    assert (told.kind, told.definition, told.version) == (kind, "widgets.acme.io", version)
+    assert (told.place.pointer, told.fates) == (pointer, fates)
+
+
+def test_a_definition_that_is_gone_is_shown_where_it_was_and_stops_nobody() -> None:
+    gone = definition(Manifest(Place("crd.yaml"), whole()))
+    [told] = breaches([gone], [], {})
+    assert (told.definition, told.place) == ("widgets.acme.io", gone.place)
+    assert told.fates == ("carries it out", "carries it out")
+
+
+def test_a_scope_that_is_not_stated_is_told_by_other_rules() -> None:
+    assert found(whole(), whole(scope="")) == []
+
+
+def test_a_conversion_that_never_was_is_not_lost() -> None:
+    assert found(two_versions({"type": "string"}), two_versions({"type": "string"})) == []
+
+
+def test_a_conversion_that_a_webhook_takes_over_is_not_lost() -> None:
+    assert found(two_versions({"type": "string"}), two_versions({"type": "string"}, **WEBHOOK)) == []
