@@ -101,8 +101,21 @@ GROUPS: Final = (
             "crds.preflight",
             "crds.schemas",
             "crds.upgrades",
+            "rules.upgrades",
         ),
-        ("tests/crds", "tests/laws/test_crds.py"),
+        ("tests/crds", "tests/laws/test_crds.py", "tests/rules_check/test_moves.py"),
+    ),
+    Group(("rules.refusals",), ("tests/rules_opm",)),
+    Group(("versions",), ("tests/versions", "tests/laws/test_versions_order.py")),
+    Group(
+        ("ranges._hazards",),
+        (
+            "tests/ranges/test_hazards.py",
+            "tests/ranges/test_errors.py",
+            "tests/ranges/test_explain.py",
+            "tests/ranges/test_panics.py",
+            "tests/laws/test_ranges_evaluation.py",
+        ),
     ),
     Group(
         (
