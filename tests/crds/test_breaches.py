@@ -341,3 +341,149 @@ def test_a_limit_is_told_with_the_one_of_before(
 ) -> None:
     [found] = narrowed(old, new)
     assert found.endswith(before)
+
+
+@pytest.mark.parametrize("key", ["maximum", "minimum", "multipleOf"])
+@pytest.mark.parametrize(
+    "kind", [{"type": "integer"}, {"type": "number"}, {"x-kubernetes-int-or-string": True}]
+)
+def test_a_limit_of_numbers_narrows_whatever_may_be_one(key: str, kind: dict[str, Any]) -> None:
+    assert len(narrowed(kind, {**kind, key: 3})) == 1
+
+
+@pytest.mark.parametrize("kind", [{"type": "integer"}, {"type": "number"}, {}])
+@pytest.mark.parametrize("end", ["Maximum", "Minimum"])
+def test_a_bound_that_is_new_and_exclusive_is_two_demands(kind: dict[str, Any], end: str) -> None:
+    exclusive, bound = f"exclusive{end}", f"{end.lower()}"
+    new = {**kind, bound: 3, exclusive: True}
+    assert len(narrowed(kind, new)) == len(narrowed({**kind, exclusive: True}, new)) == 2
+    assert narrowed(new, {**kind, bound: 3}) == []
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        {"maximum": True},
+        {"maximum": "3"},
+        {"minimum": True},
+        {"multipleOf": 0},
+        {"uniqueItems": "yes"},
+        {"enum": "a"},
+        {"enum": []},
+        {"pattern": ""},
+        {"format": 3},
+        {"type": ["string"]},
+        {"required": "a"},
+        {"required": [1]},
+        {"not": "a"},
+        {"anyOf": {}},
+        {"properties": ["a"]},
+        {"properties": {"a": "string"}},
+        {"x-kubernetes-validations": ["a"]},
+        {"x-kubernetes-validations": [{"rule": 1}]},
+        {"x-kubernetes-validations": [{"rule": ""}]},
+        {"x-kubernetes-list-type": "atomic"},
+        {"x-kubernetes-embedded-resource": "yes"},
+        {"x-kubernetes-int-or-string": "yes"},
+    ],
+    ids=str,
+)
+def test_a_keyword_of_a_wrong_shape_asks_for_nothing(new: dict[str, Any]) -> None:
+    assert narrowed({}, new) == []
+
+
+def test_every_demand_of_a_list_of_them_is_told_in_order() -> None:
+    required = narrowed({"required": ["b"]}, {"required": ["c", "b", "a"]})
+    assert [line.split("requires ")[1].split(",")[0] for line in required] == ["a", "c"]
+    stated = [{"rule": rule} for rule in ("b", "c", "a")]
+    rules = narrowed({"x-kubernetes-validations": stated[:1]}, {"x-kubernetes-validations": stated})
+    assert [line.split("satisfy ")[1].split(",")[0] for line in rules] == ["c", "a"]
+
+
+def test_both_ends_of_a_bound_may_become_exclusive_at_once() -> None:
+    bounds = {"maximum": 3, "minimum": 1}
+    assert len(narrowed(bounds, {**bounds, "exclusiveMaximum": True, "exclusiveMinimum": True})) == 2
+
+
+EITHER: dict[str, Any] = {"anyOf": [{"type": "integer"}, {"type": "string"}]}
+
+
+def test_an_integer_or_string_is_only_said_once_more_by_any_of() -> None:
+    marked = {"x-kubernetes-int-or-string": True}
+    assert narrowed(marked, {**marked, **EITHER}) == []
+    assert len(narrowed({}, EITHER)) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [(1, 1.0), ([1], [1.0]), ({"a": 1}, {"a": 1.0}), ({"a": [1]}, {"a": [1.0]})]
+)
+def test_a_whole_number_may_be_written_as_a_fraction(old: Any, new: Any) -> None:
+    assert narrowed({"default": old}, {"default": new}) == []
+    assert narrowed({"enum": [old]}, {"enum": [new]}) == []
+    assert narrowed({"not": {"enum": [old]}}, {"not": {"enum": [new]}}) == []
+    assert len(narrowed({"default": 1.5}, {"default": 1})) == 1
+
+
+def test_an_enumeration_is_told_with_its_values_or_with_those_that_are_gone() -> None:
+    [first] = narrowed({}, {"enum": ["a", 1]})
+    assert first.endswith("must be one of 'a', 1, and could be anything before")
+    [fewer] = narrowed({"enum": ["a", "b", 1]}, {"enum": ["b", "c"]})
+    assert fewer.endswith("may not be 'a', 1 any more")
+
+
+@pytest.mark.parametrize("kind", ["set", "map"])
+def test_a_list_that_must_not_hold_an_item_twice_says_what_it_is(kind: str) -> None:
+    [found] = narrowed({}, {"x-kubernetes-list-type": kind})
+    assert f"must be a {kind}" in found
+
+
+OPEN: dict[str, Any] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+@pytest.mark.parametrize(
+    ("new", "kinds"),
+    [
+        ({"type": "object"}, ["validation-tightened"]),
+        ({}, ["validation-tightened"]),
+        ({"type": "string"}, ["field-retyped"]),
+        ({"type": "object", "additionalProperties": True}, []),
+        ({"type": "object", "additionalProperties": {}}, []),
+        ({"type": "object", "additionalProperties": {"type": "string"}}, ["validation-tightened"]),
+        ({**OPEN, "properties": {"a": {"type": "string"}}}, ["validation-tightened"]),
+        ({**OPEN, "properties": {"a": {}}}, []),
+    ],
+    ids=str,
+)
+def test_what_took_any_field_narrows_where_it_takes_fewer(new: dict[str, Any], kinds: list[str]) -> None:
+    assert [line.split()[0] for line in narrowed(OPEN, new)] == kinds
+
+
+def test_the_object_itself_was_always_one() -> None:
+    untyped = version()
+    del untyped["schema"]["openAPIV3Schema"]["type"]
+    assert told(crd(untyped), crd(version())) == []
+
+
+def test_items_of_which_nothing_is_said_any_more_may_be_anything() -> None:
+    assert narrowed({"type": "array", "items": {"maximum": 3}}, {"type": "array"}) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "path"),
+    [
+        ({"properties": {"a": {}}}, {"properties": {"a": {"maximum": 1}}}, "size.a"),
+        ({"properties": {"a": {}}}, {"additionalProperties": {"maximum": 1}}, "size.a"),
+        ({"additionalProperties": {}}, {"additionalProperties": {"maximum": 1}}, "size.*"),
+        (
+            {"additionalProperties": True},
+            {"additionalProperties": True, "properties": {"a": {"maximum": 1}}},
+            "size.a",
+        ),
+        ({"items": {}}, {"items": {"maximum": 1}}, "size[]"),
+    ],
+)
+def test_what_narrows_below_a_field_is_told_by_its_path(
+    old: dict[str, Any], new: dict[str, Any], path: str
+) -> None:
+    [found] = narrowed(old, new)
+    assert f"v1: {path} must have maximum at most 1" in found
