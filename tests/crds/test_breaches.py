@@ -400,6 +400,15 @@ def test_every_demand_of_a_list_of_them_is_told_in_order() -> None:
     assert [line.split("satisfy ")[1].split(",")[0] for line in rules] == ["c", "a"]
 
 
+def test_what_has_a_wrong_shape_was_no_demand_before() -> None:
+    assert len(narrowed({"required": [{}, ["a"]]}, {"required": ["a"]})) == 1
+
+
+@pytest.mark.parametrize("key", ["maximum", "minimum", "multipleOf"])
+def test_a_limit_may_be_a_fraction(key: str) -> None:
+    assert len(narrowed({}, {key: 1.5})) == 1
+
+
 def test_both_ends_of_a_bound_may_become_exclusive_at_once() -> None:
     bounds = {"maximum": 3, "minimum": 1}
     assert len(narrowed(bounds, {**bounds, "exclusiveMaximum": True, "exclusiveMinimum": True})) == 2
@@ -422,6 +431,10 @@ def test_a_whole_number_may_be_written_as_a_fraction(old: Any, new: Any) -> None
     assert narrowed({"enum": [old]}, {"enum": [new]}) == []
     assert narrowed({"not": {"enum": [old]}}, {"not": {"enum": [new]}}) == []
     assert len(narrowed({"default": 1.5}, {"default": 1})) == 1
+
+
+def test_the_order_of_keys_is_no_matter() -> None:
+    assert narrowed({"default": {"a": 1, "b": 2}}, {"default": {"b": 2, "a": 1}}) == []
 
 
 def test_an_enumeration_is_told_with_its_values_or_with_those_that_are_gone() -> None:
