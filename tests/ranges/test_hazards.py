@@ -166,3 +166,13 @@ def test_a_single_bar_is_needless_where_it_parts_nothing(text: str, fix: str | N
 def test_a_single_bar_is_told_what_it_should_have_been() -> None:
     (hazard,) = (h for h in Range.parse("<1.0.0 | <2.0.0").hazards if h.kind == "dropped-token")
     assert hazard.message == "a single '|' is ignored, as if it were not there; || separates alternatives"
+
+
+@pytest.mark.parametrize("text", ["1.0.0 || || 2.0.0", "!=1.x", "1.x.x"])
+def test_a_range_is_very_long_from_two_thousand_and_one_characters_on(text: str) -> None:
+    fixes = {
+        size: {h.fix for h in Range.parse(text.rjust(size)).hazards if h.kind != "never"}
+        for size in (2000, 2001)
+    }
+    assert None not in fixes[2000]
+    assert fixes[2001] == {None}
