@@ -89,6 +89,9 @@ def test_served_versions_are_compared_in_the_order_of_kubernetes() -> None:
         (("v1beta2", "v1"), True),
         (("v2alpha1", "v1beta1"), True),
         (("v10", "v2"), False),
+        (("v1beta2", "v1beta1"), False),
+        (("v1beta10", "v1beta9"), False),
+        (("v1x", "v1alpha1"), True),
     ],
 )
 def test_versions_of_other_names_are_older_and_z_comes_before_a(

@@ -90,6 +90,7 @@ def test_what_no_definition_may_state_is_dropped(key: str) -> None:
         ("maximum", "3"),
         ("minimum", True),
         ("enum", "a"),
+        ("required", "a"),
     ],
 )
 def test_a_keyword_that_says_nothing_or_has_a_wrong_shape_might_as_well_be_absent(
@@ -148,6 +149,11 @@ def test_an_upper_bound_may_rise_or_go(key: str) -> None:
 def test_a_lower_bound_may_fall_or_go(key: str) -> None:
     taken = [not refused(old, new) for old, new in (({key: 3}, {key: 2}), ({key: 3}, {}), ({}, {key: 3}))]
     assert taken == [True, True, False]
+
+
+def test_a_bound_may_be_a_fraction() -> None:
+    assert refused({"maximum": 1.5}, {"maximum": 2.5}) == []
+    assert refused({"maximum": 1.5}, {"maximum": 0.5}) == [Refusal("v1", LOCATION, ("maximum",))]
 
 
 @pytest.mark.parametrize(
@@ -242,11 +248,12 @@ def test_every_version_that_both_have_is_compared_and_no_other() -> None:
 
 def test_locations_and_keywords_come_in_order_and_none_is_left_out() -> None:
     old = {"properties": {"c": {}, "b": {"properties": {"z": {}}}}}
-    new = {"properties": {"c": {"title": "t", "maximum": 1}}}
+    keys = {"title": "t", "maximum": 1, "format": "f", "id": "i", "default": 1, "nullable": True}
+    new = {"properties": {"c": keys}}
     assert refused(old, new) == [
         Refusal("v1", "spec.a.b", ()),
         Refusal("v1", "spec.a.b.z", ()),
-        Refusal("v1", "spec.a.c", ("maximum", "title")),
+        Refusal("v1", "spec.a.c", tuple(sorted(keys))),
     ]
 
 
