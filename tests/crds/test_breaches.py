@@ -266,10 +266,15 @@ def test_a_map_of_other_keys_may_hold_an_item_twice() -> None:
 def test_fields_are_told_in_order_of_name_and_none_is_left_out() -> None:
     gone = narrowed({"properties": {"b": {}, "a": {}}}, {"properties": {}})
     assert [line.split("the field ")[1].split()[0] for line in gone] == ["size.a", "size.b"]
-    limited = {"properties": {name: {"maximum": 1} for name in "ba"}}
+    limited = {"properties": {name: {"maximum": 1} for name in "fbdaec"}}
     narrower = narrowed({"additionalProperties": {}}, {**limited, "additionalProperties": {}})
-    assert [line.split()[1].rstrip(":") for line in narrower] == ["widgets.acme.io"] * 2
-    assert [line.split()[3] for line in narrower] == ["size.a", "size.b"]
+    assert [line.split()[1].rstrip(":") for line in narrower] == ["widgets.acme.io"] * 6
+    assert [line.split()[3] for line in narrower] == [f"size.{name}" for name in "abcdef"]
+
+
+def test_a_field_that_a_map_names_is_compared_with_itself_and_not_with_the_entries() -> None:
+    named = {"properties": {"a": {"maximum": 1}}, "additionalProperties": {}}
+    assert narrowed({**named, "title": "t"}, named) == []
 
 
 def test_the_entries_of_a_map_that_keeps_what_it_does_not_know_are_not_lost() -> None:
@@ -402,6 +407,7 @@ def test_every_demand_of_a_list_of_them_is_told_in_order() -> None:
 
 def test_what_has_a_wrong_shape_was_no_demand_before() -> None:
     assert len(narrowed({"required": [{}, ["a"]]}, {"required": ["a"]})) == 1
+    assert narrowed({"properties": {"a": "string"}}, {"properties": {}}) == []
 
 
 @pytest.mark.parametrize("key", ["maximum", "minimum", "multipleOf"])
