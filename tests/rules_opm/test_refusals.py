@@ -129,3 +129,23 @@ def test_a_finding_that_is_no_error_is_no_refusal() -> None:
     [read] = repository(in_folder("op.v1.0.0"), outside).packages
     assert "EP402" in {finding.rule for finding in check(Catalog("", (read,))).findings}
     assert refusals(read) == ()
+
+
+def test_each_kind_of_thing_that_is_wrong_with_a_channel_is_told() -> None:
+    wrong = [
+        {"name": "op.v1.0.0", "skipRange": "x"},
+        {"name": "op.v1.1.0"},
+        {"name": "gone", "replaces": "op.v1.1.0"},
+    ]
+    [read] = catalog(
+        *_PLAIN, channel(*wrong, name="early"), channel(name="c2"), channel(*wrong[:2], name="c2")
+    ).packages
+    assert [(found.channel, found.rule) for found in refusals(read)] == [
+        (None, "EP108"),
+        ("c2", None),
+        ("c2", None),
+        ("c2", "EP301"),
+        ("early", "EP401"),
+        ("early", None),
+        ("early", "EP301"),
+    ]
