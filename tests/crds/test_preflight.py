@@ -247,7 +247,7 @@ def test_every_version_that_both_have_is_compared_and_no_other() -> None:
 
 
 def test_locations_and_keywords_come_in_order_and_none_is_left_out() -> None:
-    old = {"properties": {"c": {}, "b": {"properties": {"z": {}}}}}
+    old: dict[str, Any] = {"properties": {"c": {}, "b": {"properties": {"z": {}}}}}
     keys = {"title": "t", "maximum": 1, "format": "f", "id": "i", "default": 1, "nullable": True}
     new = {"properties": {"c": keys}}
     assert refused(old, new) == [
