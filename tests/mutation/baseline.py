@@ -64,6 +64,7 @@ class _Watch:
         self.reached: dict[str, set[tuple[str, int]]] = defaultdict(set)
         self.shared: dict[str, set[tuple[str, int]]] = defaultdict(set)
         self.seconds: dict[str, float] = {}
+        self.caches: list[Any] = []
         self.failed: list[str] = []
 
     @contextmanager
@@ -84,8 +85,10 @@ class _Watch:
     def pytest_sessionstart(self) -> None:
         """Import all of them before the first test does, in whose name it would be done."""
         with self._watching(self.early):
-            for module in self.modules:
-                import_module(module)
+            imported = [import_module(module) for module in self.modules]
+        for value in (value for module in imported for value in vars(module).values()):
+            if hasattr(value, "cache_clear"):
+                self.caches.append(value)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self) -> Generator[None, object, object]:
@@ -95,6 +98,9 @@ class _Watch:
     # In processor time, as the limits are: how busy the machine was decides nothing.
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        # What an earlier test has had remembered, this one would not reach; in a trial it may run alone.
+        for cache in self.caches:
+            cache.cache_clear()
         begun = time.process_time()
         answer = yield
         self.seconds[item.nodeid] = time.process_time() - begun
