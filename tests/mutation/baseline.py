@@ -64,7 +64,6 @@ class _Watch:
         self.reached: dict[str, set[tuple[str, int]]] = defaultdict(set)
         self.shared: dict[str, set[tuple[str, int]]] = defaultdict(set)
         self.seconds: dict[str, float] = {}
-        self.caches: list[Any] = []
         self.failed: list[str] = []
 
     @contextmanager
@@ -85,10 +84,8 @@ class _Watch:
     def pytest_sessionstart(self) -> None:
         """Import all of them before the first test does, in whose name it would be done."""
         with self._watching(self.early):
-            imported = [import_module(module) for module in self.modules]
-        for value in (value for module in imported for value in vars(module).values()):
-            if hasattr(value, "cache_clear"):
-                self.caches.append(value)
+            for module in self.modules:
+                import_module(module)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_collection(self) -> Generator[None, object, object]:
@@ -99,8 +96,7 @@ class _Watch:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         # What an earlier test has had remembered, this one would not reach; in a trial it may run alone.
-        for cache in self.caches:
-            cache.cache_clear()
+        _forget({module.partition(".")[0] for module in self.modules})
         begun = time.process_time()
         answer = yield
         self.seconds[item.nodeid] = time.process_time() - begun
@@ -124,6 +120,15 @@ class _Watch:
     def result(self) -> dict[str, Any]:
         lines = {test: [*found, *self.shared[file_of(test)]] for test, found in self.reached.items()}
         return {"lines": lines, "early": [*self.early], "seconds": self.seconds, "failed": self.failed}
+
+
+def _forget(packages: set[str]) -> None:
+    """Clear what the functions of some packages remember."""
+    for name, module in [*sys.modules.items()]:
+        if name.partition(".")[0] in packages:
+            for value in [*vars(module).values()]:
+                if hasattr(type(value), "cache_clear"):
+                    value.cache_clear()
 
 
 def baseline(tests: tuple[str, ...], modules: Mapping[str, str]) -> Baseline:
