@@ -106,6 +106,14 @@ GROUPS: Final = (
         ("tests/crds", "tests/laws/test_crds.py", "tests/rules_check/test_moves.py"),
     ),
     Group(("rules.refusals",), ("tests/rules_opm",)),
+    Group(
+        ("rules.contents.package_files", "rules.contents.subject", "rules.contents.validators"),
+        (
+            "tests/bundle_rules/test_package_files.py",
+            "tests/bundle_rules/test_validators.py",
+            "tests/bundle_rules/test_ways_into_a_folder.py",
+        ),
+    ),
     Group(("versions",), ("tests/versions", "tests/laws/test_versions_order.py")),
     Group(
         ("ranges._hazards",),
