@@ -109,12 +109,14 @@ GROUPS: Final = (
     Group(
         (
             "rules.contents._names",
+            "rules.contents.objects",
             "rules.contents.package_files",
             "rules.contents.subject",
             "rules.contents.validators",
         ),
         (
             "tests/bundle_rules/test_names_of_kubernetes.py",
+            "tests/bundle_rules/test_objects.py",
             "tests/bundle_rules/test_package_files.py",
             "tests/bundle_rules/test_validators.py",
             "tests/bundle_rules/test_ways_into_a_folder.py",
