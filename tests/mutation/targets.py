@@ -113,6 +113,7 @@ GROUPS: Final = (
             "rules.contents.package_files",
             "rules.contents.subject",
             "rules.contents.validators",
+            "rules.contents.wholes",
         ),
         (
             "tests/bundle_rules/test_names_of_kubernetes.py",
@@ -120,6 +121,7 @@ GROUPS: Final = (
             "tests/bundle_rules/test_package_files.py",
             "tests/bundle_rules/test_validators.py",
             "tests/bundle_rules/test_ways_into_a_folder.py",
+            "tests/bundle_rules/test_wholes.py",
         ),
     ),
     Group(("versions",), ("tests/versions", "tests/laws/test_versions_order.py")),
