@@ -109,6 +109,7 @@ GROUPS: Final = (
     Group(
         (
             "rules.contents._names",
+            "rules.contents.examples",
             "rules.contents.objects",
             "rules.contents.package_files",
             "rules.contents.practices",
@@ -117,6 +118,7 @@ GROUPS: Final = (
             "rules.contents.wholes",
         ),
         (
+            "tests/bundle_rules/test_examples.py",
             "tests/bundle_rules/test_names_of_kubernetes.py",
             "tests/bundle_rules/test_objects.py",
             "tests/bundle_rules/test_package_files.py",

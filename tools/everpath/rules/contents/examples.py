@@ -152,7 +152,7 @@ def example_without_api(bundle: BundleFolder) -> Iterator[Flaw]:
     if found is None:
         return
     csv, key, examples = found
-    provided = {api for api, _ in _provided(csv)}
+    provided = dict(_provided(csv))
     for api in dict.fromkeys(examples.apis):
         if api not in provided:
             near = next((p for p in provided if p.kind == api.kind), None)
