@@ -88,6 +88,10 @@ def test_a_bundle_is_called_as_its_csv_is_and_belongs_to_the_package_of_its_anno
     assert (empty.package, empty.name, empty.csv) == (None, None, None)
 
 
+def test_a_bundle_is_meant_for_no_certain_kubernetes_unless_somebody_says_so() -> None:
+    assert folder().kube_version == ""
+
+
 def test_a_package_file_may_name_no_package() -> None:
     place = Place("p.yaml")
     assert PackageFile(place, {"packageName": "acme"}).package == "acme"

@@ -180,6 +180,7 @@ def test_a_single_bar_is_needless_where_it_parts_nothing(text: str, fix: str | N
 def test_a_single_bar_is_told_what_it_should_have_been() -> None:
     (hazard,) = (h for h in Range.parse("<1.0.0 | <2.0.0").hazards if h.kind == "dropped-token")
     assert hazard.message == "a single '|' is ignored, as if it were not there; || separates alternatives"
+    assert only("<1.0.0 , <2.0.0").message == "a single ',' is ignored, as if it were not there"
 
 
 @pytest.mark.parametrize("text", ["1.0.0 || || 2.0.0", "!=1.x", "1.x.x"])

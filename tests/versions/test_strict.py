@@ -126,7 +126,8 @@ def test_an_error_survives_pickling() -> None:
     with pytest.raises(VersionError) as caught:
         parse("1.2")
     copy = pickle.loads(pickle.dumps(caught.value))
-    assert copy.args == (copy.text, copy.position, copy.reason) == ("1.2", 3, caught.value.reason)
+    assert (copy.text, copy.position, copy.reason) == ("1.2", 3, caught.value.reason)
+    assert caught.value.args == ("1.2", 3, caught.value.reason)
 
 
 def test_a_version_is_parsed_once() -> None:
