@@ -110,6 +110,7 @@ GROUPS: Final = (
         (
             "rules.contents._names",
             "rules.contents.examples",
+            "rules.contents.hub",
             "rules.contents.layout",
             "rules.contents.objects",
             "rules.contents.package_files",
@@ -120,6 +121,7 @@ GROUPS: Final = (
         ),
         (
             "tests/bundle_rules/test_examples.py",
+            "tests/bundle_rules/test_hub.py",
             "tests/bundle_rules/test_layout.py",
             "tests/bundle_rules/test_names_of_kubernetes.py",
             "tests/bundle_rules/test_objects.py",
