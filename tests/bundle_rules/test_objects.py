@@ -75,7 +75,11 @@ def test_a_budget_that_lets_a_pod_go_is_fine(spec: dict[str, Any]) -> None:
 
 
 def test_a_budget_may_be_wrong_at_both_ends() -> None:
-    assert len(flaws("EP681", budget(maxUnavailable=0, minAvailable="100%"))) == 2
+    found = flaws("EP681", budget(maxUnavailable=0, minAvailable="100%"))
+    assert [flaw.message for flaw in found] == [
+        "PodDisruptionBudget few lets no pod be unavailable",
+        "PodDisruptionBudget few wants all pods available",
+    ]
 
 
 def test_no_priority_class_is_the_default_of_the_cluster() -> None:

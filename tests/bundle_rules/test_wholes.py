@@ -127,6 +127,12 @@ def test_opm_sees_one_version_of_an_old_crd_that_states_it(version: str, hidden:
     assert [("v1", "v2")[int(flaw.place.pointer[-1])] for flaw in found] == hidden
 
 
+def test_a_new_crd_has_no_version_by_which_opm_would_go() -> None:
+    made = crd("v1")
+    made["spec"]["version"] = "v9"
+    assert flaws("EP654", csv((CACHES, "v1", "Cache")), made) == []
+
+
 def test_a_crd_of_which_some_version_is_owned_is_owned() -> None:
     assert flaws("EP655", csv((CACHES, "v1", "Cache")), crd("v1", "v2")) == []
 
@@ -173,6 +179,7 @@ def test_a_bundle_weighs_at_most_a_mebibyte_and_better_less(
     found = flaws("EP657", weight=Weight(9 * MEBIBYTE, compressed))
     assert [flaw.severity for flaw in found] == severities
     assert all(flaw.place == Place("f") for flaw in found)
+    assert all(("more than" in flaw.message) == (compressed > MEBIBYTE) for flaw in found)
     assert flaws("EP657") == []
 
 
@@ -217,6 +224,9 @@ def test_every_related_image_can_be_pulled(image: object, fix: str) -> None:
     found = flaws("EP659", csv(relatedImages=images))
     assert [flaw.place.pointer for flaw in found] == [("spec", "relatedImages", i, "image") for i in (1, 2)]
     assert {flaw.fix for flaw in found} == {fix}
+    assert bool(image) or {flaw.message for flaw in found} == {
+        "the related image '' is no reference: it is empty"
+    }
 
 
 @pytest.mark.parametrize("rule", ["EP654", "EP655", "EP656", "EP658", "EP659"])
