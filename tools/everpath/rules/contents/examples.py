@@ -69,8 +69,8 @@ def _examples(written: str) -> _Examples:
 
 
 def _api(item: Any) -> Api:
-    group, slash, version = text(dig(item, "apiVersion")).rpartition("/")
-    return Api(group if slash else "", version, text(dig(item, "kind")))
+    group, _, version = text(dig(item, "apiVersion")).rpartition("/")
+    return Api(group, version, text(dig(item, "kind")))
 
 
 def _provided(csv: Manifest) -> Iterator[tuple[Api, Place]]:
