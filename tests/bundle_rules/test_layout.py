@@ -65,9 +65,9 @@ def test_all_folders_that_are_missing_are_told_at_once() -> None:
 
 
 def test_every_stray_is_told_as_what_it_is() -> None:
-    found = flaws("EP602", strays=("f/manifests/old/", "f/manifests/.hidden"))
+    found = flaws("EP602", strays=("f/manifests/there/", "f/manifests/.hidden"))
     assert [(flaw.place.file, flaw.message) for flaw in found] == [
-        ("f/manifests/old", "manifests/ holds a folder: old"),
+        ("f/manifests/there", "manifests/ holds a folder: there"),
         ("f/manifests/.hidden", "manifests/ holds a hidden file: .hidden"),
     ]
     assert all(flaw.because for flaw in found)
@@ -136,14 +136,14 @@ def test_a_media_type_is_what_the_manifests_are(
 
 def test_a_media_type_that_nobody_states_or_of_nothing_is_told_by_other_rules() -> None:
     assert flaws("EP604", {}, CSV) == flaws("EP604", None, CSV) == []
-    assert flaws("EP604", {f"{KEYS}mediatype.v1": "plain"}) == []
+    assert flaws("EP604", {f"{KEYS}mediatype.v1": "registry+v1"}) == []
     assert flaws("EP604", {f"{KEYS}mediatype.v1": "plain"}, CSV, place=None) == []
 
 
 def test_annotations_point_to_the_folders_there_are() -> None:
     fine = [{}, GOOD, {f"{KEYS}manifests.v1": "/manifests", f"{KEYS}metadata.v1": ""}]
     assert [flaws("EP605", each) for each in (*fine, None)] == [[]] * 4
-    wrong = {f"{KEYS}manifests.v1": "deploy/", f"{KEYS}metadata.v1": "manifests/"}
+    wrong = {f"{KEYS}manifests.v1": "hero/manifests/", f"{KEYS}metadata.v1": "manifests/"}
     found = flaws("EP605", wrong)
     assert [(flaw.place.pointer, flaw.fix) for flaw in found] == [
         (("annotations", f"{KEYS}manifests.v1"), "write manifests/"),
@@ -216,6 +216,8 @@ def test_a_range_and_a_rule_that_do_not_parse_are_pointed_into() -> None:
     [span] = depending("olm.package", {"packageName": "a", "version": ">=v1.0.0"})
     assert span.because[0] == ">=v1.0.0"
     assert "^" in str(span.because[1])
-    assert span.fix
+    assert span.fix == "write '>=1.0.0'"
+    [other] = depending("olm.package", {"packageName": "a", "version": "x"})
+    assert other.fix == "write a range such as '>=1.0.0 <2.0.0'"
     [rule] = depending("olm.constraint", {"cel": {"rule": "("}})
     assert any("^" in str(line) for line in rule.because)
