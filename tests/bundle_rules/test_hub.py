@@ -172,6 +172,11 @@ def test_an_icon_is_one_whole_image(icons: list[Any], fixes: list[tuple[Pointer,
     assert told(flaws("EP666", icon=icons)) == [(("spec", "icon", *way), fix) for way, fix in fixes]
 
 
+def test_an_icon_of_another_type_is_told_with_it() -> None:
+    [flaw] = flaws("EP666", icon=[PNG | {"mediatype": "text/html"}])
+    assert flaw.message == "the icon is of media type 'text/html'"
+
+
 @pytest.mark.parametrize("kind", ["gif", "jpeg", "png", "svg+xml"])
 def test_an_icon_may_be_of_four_types(kind: str) -> None:
     assert flaws("EP666", icon=[PNG | {"mediatype": f"image/{kind}"}]) == flaws("EP666", icon="a") == []
@@ -192,6 +197,18 @@ def test_of_a_level_that_is_like_none_all_are_told() -> None:
     assert flaw.fix == f"write one of {', '.join(LEVELS[:-1])} and {LEVELS[-1]}"
 
 
+CATEGORIES = (
+    "AI/Machine Learning, Application Runtime, Big Data, Cloud Provider, Database, Developer Tools, "
+    "Integration & Delivery, Logging & Tracing, Modernization & Migration, Monitoring, Networking, "
+    "Observability, OpenShift Optional, Security, Storage, Streaming & Messaging"
+)
+
+
+@pytest.mark.parametrize("stated", [CATEGORIES, *CATEGORIES.split(", ")])
+def test_there_are_sixteen_categories_with_or_without_blanks_around_them(stated: str) -> None:
+    assert flaws("EP668", {"categories": stated}) == []
+
+
 def test_every_category_there_is_not_is_told() -> None:
     found = flaws("EP668", {"categories": "Database, Storrage ,?,Big Data"})
     assert {p for p, _ in told(found)} == {("metadata", "annotations", "categories")}
@@ -207,6 +224,16 @@ def test_every_category_there_is_not_is_told() -> None:
 def test_the_categories_may_be_those_of_one_s_own_catalog() -> None:
     found = flaws("EP668", {"categories": "Database,Mine"}, frozenset({"Mine", "Others"}))
     assert [flaw.fix for flaw in found] == ["write some of Mine and Others"]
+
+
+def test_of_one_s_own_categories_twenty_are_told() -> None:
+    [flaw] = flaws("EP668", {"categories": "?"}, frozenset(f"c{n}" for n in range(10, 32)))
+    assert str(flaw.fix).endswith("c28, c29 and 2 more")
+
+
+def test_a_category_among_many_blanks_is_known_by_its_letters() -> None:
+    [flaw] = flaws("EP668", {"categories": f"{' ' * 40}Storrage"})
+    assert flaw.fix == "write Storage"
 
 
 @pytest.mark.parametrize("rule", [f"EP66{n}" for n in range(1, 9)])
