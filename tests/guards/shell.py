@@ -30,6 +30,12 @@ def by_name_alone(this: Lease) -> None:
         raise NotOurs("somebody else has the lease")
 
 
+def by_epoch_alone(this: Lease) -> None:
+    found = this._kube.get(this._key)
+    if found is None or found["spec"]["leaseTransitions"] != this.epoch:
+        raise NotOurs("the lease is of another epoch")
+
+
 def in_no_time(patch: Patch) -> None:
     """However long a look at the Lease takes, it is as if it had taken no time."""
     plain = Lease.confirm
@@ -64,6 +70,11 @@ def silent_for_ever(patch: Patch) -> None:
     """Whoever has it has been silent for too long already."""
     plain = Lease._look
     patch.setattr(Lease, "_look", lambda this, found: replace(plain(this, found), at=float("-inf")))
+
+
+def silent_for_as_long_as_we_may_be(patch: Patch) -> None:
+    plain = Lease._look
+    patch.setattr(Lease, "_look", lambda this, found: replace(plain(this, found), duration=this.duration))
 
 
 def given_back_for_a_moment(patch: Patch) -> None:
@@ -109,6 +120,11 @@ GUARDS: Final = (
         LEASE + "test_the_engine_is_fenced_too",
     ),
     Guard(
+        "its holder is compared",
+        instead(Lease, "confirm", by_epoch_alone),
+        LEASE + "test_a_lease_that_was_deleted_and_made_anew_is_another",
+    ),
+    Guard(
         "its epoch is compared",
         instead(Lease, "confirm", by_name_alone),
         LEASE + "test_a_lease_that_was_lost_and_taken_by_the_same_name_is_another",
@@ -132,6 +148,11 @@ GUARDS: Final = (
         "others' silence is counted by our own clock",
         silent_for_ever,
         LEASE + "test_the_silent_lose_it_after_its_duration_and_not_before",
+    ),
+    Guard(
+        "others may be silent for as long as they have said",
+        silent_for_as_long_as_we_may_be,
+        LEASE + "test_whoever_may_be_silent_for_longer_is_waited_for_as_long",
     ),
     Guard(
         "of two who reach for it one gets it",

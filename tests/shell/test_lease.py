@@ -100,6 +100,39 @@ def test_a_lease_that_was_lost_and_taken_by_the_same_name_is_another(world: Worl
     same.confirm()
 
 
+def test_a_lease_that_was_deleted_and_made_anew_is_another(world: World, clock: Clock) -> None:
+    """By whoever was next: its epochs begin anew, too."""
+    one, two = lease(world, clock, "one"), lease(world, clock, "two")
+    one.keep()
+    world.delete(Delete(KEY, "", ""))
+    assert two.keep()
+    assert one.epoch == two.epoch
+
+    with pytest.raises(NotOurs, match="two has the lease"):
+        one.confirm()
+
+
+def test_whoever_renews_it_is_in_the_same_epoch(world: World, clock: Clock) -> None:
+    one = lease(world, clock, "one")
+    one.keep()
+    clock.now = 5
+    one.keep()
+
+    assert one.epoch == 0
+
+
+def test_whoever_may_be_silent_for_longer_is_waited_for_as_long(world: World, clock: Clock) -> None:
+    """By its own word: operators of two releases need not agree."""
+    Lease(world, KEY, "patient", duration=60, clock=clock).keep()
+    other = lease(world, clock, "other")
+    other.keep()
+
+    clock.now = 59
+    assert not other.keep()
+    clock.now = 60
+    assert other.keep()
+
+
 def test_given_back_it_is_free_at_once(world: World, clock: Clock) -> None:
     one, two = lease(world, clock, "one"), lease(world, clock, "two")
     one.keep()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from searchkeeper.engine.view import Index, Unreachable
+import pytest
+
+from searchkeeper.engine.view import Index, ShardCopy, ShardState, Unreachable
 from searchkeeper.kernel import Ledger, waited
 from searchkeeper.observed import Observed
 from searchkeeper.upgrade.journal import CROSSED, Journal
@@ -35,6 +37,13 @@ def test_a_shard_without_one_closes_it() -> None:
     )
 
 
+def test_nor_does_one_help_that_is_still_being_made() -> None:
+    begun = ShardCopy("logs", 0, False, ShardState.INITIALIZING, "data-1")
+    view = engine([DATA, MANAGERS], ["logs: data-0*"])
+    view = replace(view, shards=(*view.shards, begun))
+    assert obstacles(world(DATA, MANAGERS, seen=view), NOTHING, OLD)
+
+
 def test_a_node_on_its_way_out_is_none_to_go_back_to() -> None:
     pods = (DATA.pods[0], replace(DATA.pods[1], is_terminating=True), DATA.pods[2])
     assert obstacles(world(replace(DATA, pods=pods), MANAGERS, shards=["logs: data-0 data-1*"]), NOTHING, OLD)
@@ -54,6 +63,13 @@ def test_segments_of_a_newer_primary_close_it() -> None:
     assert obstacles(world(DATA, MANAGERS, seen=view), NOTHING, OLD) == (
         "logs[0] replicates segments of the newer version",
     )
+
+
+@pytest.mark.parametrize("places", ["data-1* data-0", "data-1* data-2"])
+def test_those_of_an_older_primary_do_not(places: str) -> None:
+    indices = (Index("logs", 1, OLD, segment_replication=True),)
+    view = engine([DATA, MANAGERS], [f"logs: {places}"], indices=indices)
+    assert obstacles(world(DATA, MANAGERS, seen=view), NOTHING, OLD) == ()
 
 
 def test_a_newer_majority_closes_it() -> None:
