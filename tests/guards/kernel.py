@@ -102,7 +102,7 @@ GUARDS: Final = (
     ),
     Guard(
         "nobody is late for what a person has stopped",
-        gone(waits, "_is_stopped", False),
+        instead(answers, "_PERSONS", float("inf")),
         WAITS + "test_nobody_is_late_for_what_a_person_has_stopped",
     ),
     Guard(
