@@ -41,7 +41,7 @@ class Paused:
         return self.ports.look()
 
     def create(self, manifest: Manifest) -> Manifest:
-        self.pause()
+        self._pause_unless_confirmed()
         return self.ports.create(manifest)
 
     def patch(self, patch: Patch) -> Manifest:
@@ -62,11 +62,14 @@ class Paused:
         self.ports.record(event)
 
     def tell(self, call: Call) -> None:
-        """Nothing comes between the patch that confirms the ledger and the call: it is one write."""
+        self._pause_unless_confirmed()
+        self.ports.tell(call)
+
+    def _pause_unless_confirmed(self) -> None:
+        """Nothing comes between the patch that confirms the ledger and what it is for: it is one write."""
         if not self._is_confirmed:
             self.pause()
         self._is_confirmed = False
-        self.ports.tell(call)
 
 
 class Player:

@@ -5,13 +5,13 @@ from __future__ import annotations
 __all__ = ["Denial", "Stored", "carried_out", "execute"]
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from searchkeeper.engine.driver import CallRefused, Driver
 from searchkeeper.kernel import Deed, Write
 from searchkeeper.kube import Kube, Refused
 from searchkeeper.secrets import struck_out, texts_in
-from searchkeeper.writes import Create, Delete, Event, Key, Patch, Tell
+from searchkeeper.writes import Create, Delete, Event, Key, Manifest, Patch, Tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +56,10 @@ def carried_out(kube: Kube, driver: Driver, deeds: Iterable[Deed], of: Stored) -
     made, denied = 0, []
     for deed in deeds:
         for write in deed.writes:
-            if isinstance(write, Tell):
-                _confirm(kube, of.key, of.now)
+            if isinstance(write, Tell | Create):
+                _confirm(kube, of)
             try:
-                execute(kube, driver, _on(write, of))
+                of = _after(execute(kube, driver, _on(write, of)), of)
             except (Refused, CallRefused) as error:
                 denied.append(Denial(deed.action, write, error))
                 break
@@ -74,20 +74,29 @@ def _on(write: Write, of: Stored) -> Write:
     return write
 
 
-def _confirm(kube: Kube, key: Key, stored: str) -> None:
-    """The engine takes no preconditions: the API server is asked once more whether this ledger still counts.
+def _after(written: Manifest | None, of: Stored) -> Stored:
+    """The resource's own version moved if it was what was written."""
+    if written is None or Key.of(written) != of.key:
+        return of
+    return replace(of, now=str(written["metadata"]["resourceVersion"]))
+
+
+def _confirm(kube: Kube, of: Stored) -> None:
+    """Neither the engine nor a name that is free takes a precondition: the API server is asked once more
+    whether this ledger still counts. Who slept meanwhile would set, or make, what was wanted yesterday.
 
     By a patch that changes nothing, under the resource version: what is read may be behind. Raises Conflict.
     """
-    kube.patch_status(Patch(key, {"status": {}}, stored))
+    kube.patch_status(Patch(of.key, {"status": {}}, of.now))
 
 
-def execute(kube: Kube, driver: Driver, write: Write) -> None:
+def execute(kube: Kube, driver: Driver, write: Write) -> Manifest | None:
+    """What the API server then has of a patched object."""
     match write:
         case Create(manifest):
             kube.create(manifest)
         case Patch():
-            kube.patch(write)
+            return kube.patch(write)
         case Delete():
             kube.delete(write)
         case Tell(call):
@@ -96,3 +105,4 @@ def execute(kube: Kube, driver: Driver, write: Write) -> None:
             kube.record(write)
         case _:
             raise TypeError(f"nobody carries out {write!r}")
+    return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["Cycle", "Step", "cycle", "decided", "steps"]
+__all__ = ["ROUNDS", "Cycle", "Step", "cycle", "decided", "steps"]
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -46,6 +46,8 @@ from searchkeeper.writes import Create, Event, Key, Patch
 
 W = TypeVar("W")
 
+# More than it takes to prepare something once more, and to take it back.
+ROUNDS: Final = 20
 # What a status says to people: nobody else reads it.
 _SAID: Final = frozenset({"conditions", "ledger"})
 _WORDS: Final = _SAID | {"phase", "ready"}
@@ -56,7 +58,8 @@ class Cycle:
     """What a cycle came to: whether anything was written, whether all is done, and when to look again.
 
     `denied` are the writes that were refused, and would be again. What `only_told` has written are words in
-    statuses, on which nobody decides anything.
+    statuses, on which nobody decides anything. What `goes_round` was done before, and undone since: ROUNDS
+    times in a row, and there is no end to it.
     """
 
     wrote: bool
@@ -64,6 +67,7 @@ class Cycle:
     wake_at: int | None = None
     denied: tuple[Denial, ...] = ()
     only_told: bool = False
+    goes_round: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +137,10 @@ def cycle(  # noqa: PLR0913 - what an operator knows of itself is told by name
         told_olm, unheard = carried_out(kube, driver, holding, of)
         made, refused = carried_out(kube, driver, step.plan.deeds, of)
         denied += [*unheard, *refused]
-        is_over = bool(made) or not step.only_tells
-        if is_over or _noted(kube, step, stored, refused) or told_olm:
-            return Cycle(wrote=True, converged=False, denied=tuple(denied))
+        has_noted = not made and _noted(kube, step, stored, refused)
+        if made or has_noted or told_olm or not step.only_tells:
+            goes_round = not step.plan.headway
+            return Cycle(wrote=True, converged=False, denied=tuple(denied), goes_round=goes_round)
         has_told |= step.is_news and not is_held_back
         converged &= step.plan.converged and not step.is_news
         wake_at += [step.plan.wake_at] if step.plan.wake_at is not None else []
@@ -288,7 +293,7 @@ def _is_left(cluster: ClusterView) -> bool:
 def _noted(kube: Kube, step: Step, stored: str, denied: Sequence[Denial]) -> bool:
     """Notes what was refused, so that the next plan says so; whether that was news.
 
-    Only where nothing else was done: what passes with the next look is not worth a line.
+    Asked only where nothing else was done: what passes with the next look is not worth a line.
     """
     lines = dict(denial(each.action, each.write, each.words) for each in denied if each.action)
     news = {line: entry for line, entry in lines.items() if is_news(step.plan.ledger, line, entry)}

@@ -8,6 +8,7 @@ import pytest
 
 from everpath.model import Place
 from everpath.rules.contents.subject import PackageFile
+from everpath.rules.findings import Severity
 from everpath.rules.registry import rules_about
 
 GOOD = {
@@ -46,3 +47,39 @@ def test_a_fault_is_named(change: dict[str, Any], expected: str) -> None:
 
 def test_one_channel_needs_no_default() -> None:
     assert said({"packageName": "acme", "channels": [{"name": "stable", "currentCSV": "acme.v2"}]}) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "places"),
+    [
+        ({"channels": GOOD["channels"], "defaultChannel": "old"}, [("packageName",)]),
+        ({"packageName": "acme"}, [("channels",)]),
+        ({**GOOD, "channels": [{"name": "stable"}, {}]}, [("channels", 0), ("channels", 1), ("channels", 1)]),
+        (
+            {**GOOD, "channels": [{"name": "stable", "currentCSV": "a"}] * 3},
+            [("channels", 1), ("channels", 2)],
+        ),
+        ({**GOOD, "defaultChannel": "new"}, [("defaultChannel",)]),
+        ({**GOOD, "defaultChannel": ""}, [("defaultChannel",)]),
+        ({"packageName": "acme", "defaultChannel": "new"}, [("channels",)]),
+    ],
+)
+def test_every_fault_is_shown_where_it_is(body: dict[str, Any], places: list[tuple[str | int, ...]]) -> None:
+    rules = rules_about({"package file"})
+    flaws = [flaw for rule in rules for flaw in rule.check(PackageFile(Place("p.yaml"), body))]
+    assert [flaw.place.pointer for flaw in flaws] == places
+
+
+def test_a_default_is_one_of_the_channels_there_are() -> None:
+    [rule] = [rule for rule in rules_about({"package file"}) if rule.id == "EP693"]
+    for default in ("", "new"):
+        [flaw] = rule.check(PackageFile(Place("p.yaml"), GOOD | {"defaultChannel": default}))
+        assert flaw.fix == "name one of stable and old"
+
+
+def test_package_files_are_judged_as_the_validator_of_their_name_does() -> None:
+    assert [(r.id, r.name, r.severity, r.validators) for r in rules_about({"package file"})] == [
+        ("EP691", "package-file-name", Severity.ERROR, ("packagemanifest",)),
+        ("EP692", "package-file-channels", Severity.ERROR, ("packagemanifest",)),
+        ("EP693", "package-file-default", Severity.ERROR, ("packagemanifest",)),
+    ]

@@ -3,58 +3,16 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
 from commandline import Everpath
-from everpath.formats.reading import Reading, read
 from everpath.formats.releases.reading import read_releases
-from everpath.releases.source import Additions
 from operator_sdk_projects import write_project, write_webhook
 from projects import RELEASES, catalog, tree, write_operator, write_releases
-
-PUBLISHED = """\
----
-schema: olm.package
-name: acme
-defaultChannel: stable
-description: All of it
----
-schema: olm.channel
-package: acme
-name: stable
-entries:
-  - {name: acme.v0.1.0}
-  - {name: acme.v0.2.0, replaces: acme.v0.1.0, skipRange: "<0.2.0"}
----
-schema: olm.channel
-package: acme
-name: fast
-entries:
-  - {name: acme.v0.2.0, skips: [acme-old]}
----
-schema: olm.bundle
-package: acme
-name: acme.v0.1.0
-image: example.com/acme@sha256:11
-properties: [{type: olm.package, value: {packageName: acme, version: 0.1.0}}]
----
-schema: olm.bundle
-package: acme
-name: acme.v0.2.0
-image: example.com/acme@sha256:22
-properties: [{type: olm.package, value: {packageName: acme, version: 0.2.0}}]
----
-schema: olm.deprecations
-package: acme
-entries:
-  - {reference: {schema: olm.bundle, name: acme.v0.1.0}, message: old}
-"""
 
 
 def test_a_project_of_operator_sdk_is_recognised(everpath: Everpath, here: Path) -> None:
@@ -116,157 +74,6 @@ def test_nothing_that_exists_is_overwritten(everpath: Everpath, here: Path) -> N
     assert answer.code == 2
     assert "catalog/releases.yaml exists already" in answer.err
     assert tree(here) == before
-
-
-@pytest.mark.parametrize("from_pipe", [True, False])
-def test_a_catalog_is_reconstructed_and_comes_back_the_same(
-    everpath: Everpath, here: Path, from_pipe: bool
-) -> None:
-    (here / "published").mkdir()
-    (here / "published/catalog.yaml").write_text(PUBLISHED)
-    if from_pipe:
-        answer = everpath("init", "--from", "-", stdin=PUBLISHED)
-    else:
-        answer = everpath("init", "--from", "published")
-    assert answer.code == 0, answer
-    assert "acme with 2 releases; 3 files written." in answer.err
-    assert (
-        (here / RELEASES).read_text().partition("package:")[2]
-        == """\
- acme
-defaultChannel: stable
-releases:
-  - version: 0.1.0
-    channels: [stable]
-    deprecated: old
-    image: example.com/acme@sha256:11
-    bundle: published
-  - version: 0.2.0
-    channels: {stable: {replaces: 0.1.0, range: "<0.2.0"}, fast: {skips: [acme-old]}}
-    image: example.com/acme@sha256:22
-    bundle: published
-"""
-    )
-    same = everpath("compare", "published", "catalog", "--all", "-o", "json")
-    assert '"stranded": 0' in same.out
-    assert '"same": 6' in same.out
-    old, new = catalog(here / "published/catalog.yaml"), catalog(here / "catalog/acme/catalog.yaml")
-    assert new["olm.package"] == old["olm.package"]
-    assert new["olm.bundle"] == old["olm.bundle"]
-    assert new["olm.deprecations"] == old["olm.deprecations"]
-    assert everpath("generate", "--check").code == 0
-
-
-def test_a_repository_is_reconstructed_with_its_bundles(everpath: Everpath, here: Path) -> None:
-    write_operator(here)
-    write_releases(
-        here,
-        """
-        - {version: 0.1.0, channels: [stable]}
-        - {version: 0.2.0, channels: [stable], from: {replaces: 0.1.0}}
-        """,
-    )
-    everpath("generate")
-    (here / "bundles").rename(here / "operators")
-    answer = everpath("init", "--from", "operators", "--file", "new/releases.yaml")
-    assert answer.code == 0, answer
-    found = read_releases("new/releases.yaml")
-    assert found.bundles == "../operators"
-    assert [release.version for release in found.releases] == ["0.1.0", "0.2.0"]
-    assert len(catalog(here / "new/acme/catalog.yaml")["olm.bundle"]) == 2
-
-
-def test_several_packages_need_a_choice(everpath: Everpath, here: Path) -> None:
-    other = PUBLISHED.replace("acme", "other")
-    (here / "published.yaml").write_text(PUBLISHED + other)
-    answer = everpath("init", "--from", "published.yaml")
-    assert answer.code == 2
-    assert "there are 2: acme, other" in answer.err
-    assert everpath("init", "--from", "published.yaml", "-p", "nope").code == 2
-    assert everpath("init", "--from", "published.yaml", "-p", "other").code == 0
-    assert read_releases(str(RELEASES)).package == "other"
-
-
-def test_the_old_catalog_must_not_stay_beside_the_new_one(everpath: Everpath, here: Path) -> None:
-    (here / "catalog").mkdir()
-    (here / "catalog/mine.yaml").write_text(PUBLISHED)
-    before = tree(here)
-    answer = everpath("init", "--from", "catalog")
-    assert answer.code == 2
-    assert "would lie beside catalog/acme/catalog.yaml" in answer.err
-    assert tree(here) == before
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ("name: fast", "name: stable", "declares the channel 'stable' twice"),
-        (
-            "- {name: acme.v0.1.0}",
-            "- {name: acme.v0.1.0}\n  - {name: ghost}",
-            "the entry ghost of the channel",
-        ),
-        ("version: 0.1.0", "version: v1", "'v1' is not a version"),
-    ],
-)
-def test_what_opm_refuses_must_be_mended_first(
-    everpath: Everpath, here: Path, old: str, new: str, words: str
-) -> None:
-    (here / "published.yaml").write_text(PUBLISHED.replace(old, new, 1))
-    answer = everpath("init", "--from", "published.yaml")
-    assert answer.code == 2
-    assert words in answer.err
-    assert "mend it first" in answer.err
-    assert not (here / "catalog").exists()
-
-
-def test_released_bundles_stay_what_they_are_when_an_operator_is_named(
-    everpath: Everpath, here: Path
-) -> None:
-    write_operator(here)
-    (here / "published.yaml").write_text(PUBLISHED)
-    assert everpath("init", "--from", "published.yaml").code == 0
-    text = (here / RELEASES).read_text()
-    (here / RELEASES).write_text(text.replace("releases:\n", "operator: ../operator\nreleases:\n", 1))
-    assert everpath("generate").out.startswith("Nothing to write")
-    assert everpath("release", "0.3.0", "-q", "-c", "stable").code == 0
-    assert {path.name for path in (here / "bundles/acme").iterdir()} == {"0.3.0", "ci.yaml"}
-    old, new = catalog(here / "published.yaml"), catalog(here / "catalog/acme/catalog.yaml")
-    assert new["olm.bundle"][:2] == old["olm.bundle"]
-
-
-def test_bundles_of_a_repository_are_frozen(everpath: Everpath, here: Path) -> None:
-    write_operator(here)
-    write_releases(here, "- {version: 0.1.0, channels: [stable]}")
-    everpath("generate")
-    (here / "bundles").rename(here / "operators")
-    assert everpath("init", "--from", "operators", "--file", "new/releases.yaml").code == 0
-    [release] = read_releases("new/releases.yaml").releases
-    assert (release.bundle or "").startswith("sha256:")
-    (here / "operators/acme/0.1.0/metadata/annotations.yaml").write_text("annotations: {}\n")
-    assert "has changed since it was released" in everpath("generate", "-f", "new").err
-
-
-def test_properties_tell_of_the_metadata_folder(everpath: Everpath, here: Path) -> None:
-    stated = """[
-      {type: olm.package, value: {packageName: acme, version: 0.2.0}},
-      {type: olm.gvk, value: {group: g, kind: K, version: v1}},
-      {type: olm.maxOpenShiftVersion, value: "4.18"},
-      {type: example.com/large, value: 123456789012345678901},
-      {type: olm.package.required, value: {packageName: other, versionRange: ">1.0.0"}},
-      {type: olm.constraint, value: {failureMessage: no, package: {packageName: p, versionRange: "1"}}}]"""
-    text = PUBLISHED.replace("[{type: olm.package, value: {packageName: acme, version: 0.2.0}}]", stated)
-    (here / "published.yaml").write_text(text)
-    answer = everpath("init", "--from", "published.yaml")
-    assert answer.code == 0, answer
-    older, newer = read_releases(str(RELEASES)).releases
-    assert older.additions == Additions()
-    assert newer.additions.properties == ({"type": "olm.maxOpenShiftVersion", "value": "4.18"},)
-    constraint = {"failureMessage": False, "package": {"packageName": "p", "versionRange": "1"}}
-    assert newer.additions.dependencies == (
-        {"type": "olm.package", "value": {"packageName": "other", "version": ">1.0.0"}},
-        {"type": "olm.constraint", "value": constraint},
-    )
 
 
 def test_what_operator_sdk_scaffolds_is_released_without_a_word_of_editing(
@@ -365,52 +172,6 @@ def test_a_file_without_releases_makes_nothing_and_says_what_to_do(everpath: Eve
     assert (answer.code, answer.err) == (0, told)
 
 
-def test_of_a_repository_only_the_wanted_package_is_read(
-    everpath: Everpath, here: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_operator(here)
-    write_releases(here, "    - {version: 0.1.0, channels: [stable]}\n")
-    everpath("generate")
-    shutil.copytree(here / "bundles", here / "repository/operators")
-    shutil.copytree(here / "bundles/acme", here / "repository/operators/other")
-    asked: list[str] = []
-
-    def watched(path: str, **more: Any) -> Reading:
-        asked.append(path)
-        return read(path, **more)
-
-    monkeypatch.setattr("everpath.cli.init.read", watched)
-    new = ("--file", "new/releases.yaml")
-    assert everpath("init", "--from", "repository", "-p", "acme", *new).code == 0
-    assert asked == ["repository/operators/acme"]
-    assert (
-        "no package is called 'acmee'"
-        in everpath("init", "--from", "repository", "-p", "acmee", "-f", "newer.yaml").err
-    )
-
-
-def test_a_bundle_that_opm_refuses_today_stays_as_it_was_published(everpath: Everpath, here: Path) -> None:
-    write_operator(here)
-    two = "    - {version: 0.1.0, channels: [stable]}\n"
-    two += "    - {version: 0.2.0, channels: [stable], from: {replaces: 0.1.0}}\n"
-    write_releases(here, two)
-    everpath("generate")
-    (here / "bundles").rename(here / "operators")
-    csv = here / "operators/acme/0.1.0/manifests/acme.clusterserviceversion.yaml"
-    owned = "    owned:\n    - {group: acme.io, kind: Widget, name: widgets.acme.io, version: v1}\n"
-    csv.write_text(csv.read_text().replace("    owned: []\n", owned))
-    answer = everpath("init", "--from", "operators", "--file", "new/releases.yaml")
-    assert answer.code == 0
-    assert "warning: kept as `published`, since opm refuses it today: operators/acme/0.1.0/" in answer.err
-    older, newer = read_releases("new/releases.yaml").releases
-    assert older.bundle == "published"
-    assert (newer.bundle or "").startswith("sha256:")
-    assert everpath("compare", "operators", "new").code == 0
-    assert everpath("generate", "--check", "-f", "new").code == 0
-    [kept] = [b for b in catalog(here / "new/acme/catalog.yaml")["olm.bundle"] if b["name"] == "acme.v0.1.0"]
-    assert {"type": "olm.package", "value": {"packageName": "acme", "version": "0.1.0"}} in kept["properties"]
-
-
 @pytest.mark.parametrize(
     ("option", "value", "told"),
     [
@@ -425,28 +186,6 @@ def test_what_is_no_name_is_refused_before_anything_is_written(
     assert answer.code == 2
     assert answer.err.startswith(f"error: {told}")
     assert not list(here.iterdir())
-
-
-def test_a_bundle_in_no_channel_is_left_out_and_told(everpath: Everpath, here: Path) -> None:
-    (here / "old").mkdir()
-    lost = PUBLISHED.replace("acme.v0.1.0", "acme.v0.0.1").split("---\n")[4].replace("0.1.0", "0.0.1")
-    (here / "old/catalog.yaml").write_text(f"{PUBLISHED}---\n{lost}")
-    answer = everpath("init", "--from", "old")
-    assert answer.code == 0
-    assert "warning: left out, since no channel has it and opm refuses that: acme.v0.0.1\n" in answer.err
-    assert everpath("generate", "--check").code == 0
-
-
-def test_properties_of_a_channel_stay(everpath: Everpath, here: Path) -> None:
-    (here / "old").mkdir()
-    text = PUBLISHED.replace("name: fast\n", "name: fast\nproperties: [{type: x, value: 1}]\n")
-    (here / "old/catalog.yaml").write_text(text)
-    assert everpath("init", "--from", "old").code == 0
-    for _ in range(2):
-        channels = catalog(here / "catalog/acme/catalog.yaml")["olm.channel"]
-        found = {each["name"]: each.get("properties") for each in channels}
-        assert found == {"fast": [{"type": "x", "value": 1}], "stable": None}
-        assert everpath("generate", "--check").code == 0
 
 
 @pytest.mark.parametrize(

@@ -266,10 +266,15 @@ def test_a_map_of_other_keys_may_hold_an_item_twice() -> None:
 def test_fields_are_told_in_order_of_name_and_none_is_left_out() -> None:
     gone = narrowed({"properties": {"b": {}, "a": {}}}, {"properties": {}})
     assert [line.split("the field ")[1].split()[0] for line in gone] == ["size.a", "size.b"]
-    limited = {"properties": {name: {"maximum": 1} for name in "ba"}}
+    limited = {"properties": {name: {"maximum": 1} for name in "fbdaec"}}
     narrower = narrowed({"additionalProperties": {}}, {**limited, "additionalProperties": {}})
-    assert [line.split()[1].rstrip(":") for line in narrower] == ["widgets.acme.io"] * 2
-    assert [line.split()[3] for line in narrower] == ["size.a", "size.b"]
+    assert [line.split()[1].rstrip(":") for line in narrower] == ["widgets.acme.io"] * 6
+    assert [line.split()[3] for line in narrower] == [f"size.{name}" for name in "abcdef"]
+
+
+def test_a_field_that_a_map_names_is_compared_with_itself_and_not_with_the_entries() -> None:
+    named = {"properties": {"a": {"maximum": 1}}, "additionalProperties": {}}
+    assert narrowed({**named, "title": "t"}, named) == []
 
 
 def test_the_entries_of_a_map_that_keeps_what_it_does_not_know_are_not_lost() -> None:
@@ -294,3 +299,210 @@ def test_a_change_of_the_whole_is_told_of_the_object() -> None:
     tighter["schema"]["openAPIV3Schema"]["maxProperties"] = 3
     [found] = told(crd(version()), crd(tighter))
     assert "v1: the object must have maxProperties at most 3" in found
+
+
+@pytest.mark.parametrize(("old", "new", "kind"), TIGHTER)
+def test_what_was_asked_for_before_is_not_told_again(
+    old: dict[str, Any], new: dict[str, Any], kind: str
+) -> None:
+    assert narrowed({**new, "title": "t"}, new) == []
+
+
+@pytest.mark.parametrize("kind", LIMITS)
+def test_limits_are_told_each_by_itself_however_many_there_are(kind: str) -> None:
+    limits = LIMITS[kind]
+    assert len(narrowed({"type": kind}, {"type": kind, **limits})) == len(limits)
+
+
+@pytest.mark.parametrize("key", ["maximum", "maxLength", "maxItems", "maxProperties"])
+def test_an_upper_bound_narrows_where_it_is_lowered(key: str) -> None:
+    assert [bool(narrowed({key: 3}, {key: now, "title": "t"})) for now in (2, 3, 4)] == [True, False, False]
+
+
+@pytest.mark.parametrize("key", ["minimum", "minLength", "minItems", "minProperties"])
+def test_a_lower_bound_narrows_where_it_is_raised(key: str) -> None:
+    assert [bool(narrowed({key: 3}, {key: now, "title": "t"})) for now in (2, 3, 4)] == [False, False, True]
+
+
+@pytest.mark.parametrize("key", ["minLength", "minItems", "minProperties"])
+def test_nothing_is_shorter_than_empty(key: str) -> None:
+    assert [len(narrowed({}, {key: least})) for least in (0, 1)] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "before"),
+    [
+        ({}, {"maximum": 3}, ", and had no limit before"),
+        ({"maximum": 4}, {"maximum": 3}, " (before: 4)"),
+        ({}, {"minimum": 3}, ", and had no limit before"),
+        ({"minLength": 2}, {"minLength": 3}, " (before: 2)"),
+        ({}, {"minLength": 3}, ", and had no limit before"),
+        ({"multipleOf": 3}, {"multipleOf": 2}, " (before: 3)"),
+        ({}, {"multipleOf": 2}, ", and had no limit before"),
+    ],
+)
+def test_a_limit_is_told_with_the_one_of_before(
+    old: dict[str, Any], new: dict[str, Any], before: str
+) -> None:
+    [found] = narrowed(old, new)
+    assert found.endswith(before)
+
+
+@pytest.mark.parametrize("key", ["maximum", "minimum", "multipleOf"])
+@pytest.mark.parametrize(
+    "kind", [{"type": "integer"}, {"type": "number"}, {"x-kubernetes-int-or-string": True}]
+)
+def test_a_limit_of_numbers_narrows_whatever_may_be_one(key: str, kind: dict[str, Any]) -> None:
+    assert len(narrowed(kind, {**kind, key: 3})) == 1
+
+
+@pytest.mark.parametrize("kind", [{"type": "integer"}, {"type": "number"}, {}])
+@pytest.mark.parametrize("end", ["Maximum", "Minimum"])
+def test_a_bound_that_is_new_and_exclusive_is_two_demands(kind: dict[str, Any], end: str) -> None:
+    exclusive, bound = f"exclusive{end}", f"{end.lower()}"
+    new = {**kind, bound: 3, exclusive: True}
+    assert len(narrowed(kind, new)) == len(narrowed({**kind, exclusive: True}, new)) == 2
+    assert narrowed(new, {**kind, bound: 3}) == []
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        {"maximum": True},
+        {"maximum": "3"},
+        {"minimum": True},
+        {"multipleOf": 0},
+        {"uniqueItems": "yes"},
+        {"enum": "a"},
+        {"enum": []},
+        {"pattern": ""},
+        {"format": 3},
+        {"type": ["string"]},
+        {"required": "a"},
+        {"required": [1]},
+        {"not": "a"},
+        {"anyOf": {}},
+        {"properties": ["a"]},
+        {"properties": {"a": "string"}},
+        {"x-kubernetes-validations": ["a"]},
+        {"x-kubernetes-validations": [{"rule": 1}]},
+        {"x-kubernetes-validations": [{"rule": ""}]},
+        {"x-kubernetes-list-type": "atomic"},
+        {"x-kubernetes-embedded-resource": "yes"},
+        {"x-kubernetes-int-or-string": "yes"},
+    ],
+    ids=str,
+)
+def test_a_keyword_of_a_wrong_shape_asks_for_nothing(new: dict[str, Any]) -> None:
+    assert narrowed({}, new) == []
+
+
+def test_every_demand_of_a_list_of_them_is_told_in_order() -> None:
+    required = narrowed({"required": ["b"]}, {"required": ["c", "b", "a"]})
+    assert [line.split("requires ")[1].split(",")[0] for line in required] == ["a", "c"]
+    stated = [{"rule": rule} for rule in ("b", "c", "a")]
+    rules = narrowed({"x-kubernetes-validations": stated[:1]}, {"x-kubernetes-validations": stated})
+    assert [line.split("satisfy ")[1].split(",")[0] for line in rules] == ["c", "a"]
+
+
+def test_what_has_a_wrong_shape_was_no_demand_before() -> None:
+    assert len(narrowed({"required": [{}, ["a"]]}, {"required": ["a"]})) == 1
+    assert narrowed({"properties": {"a": "string"}}, {"properties": {}}) == []
+
+
+@pytest.mark.parametrize("key", ["maximum", "minimum", "multipleOf"])
+def test_a_limit_may_be_a_fraction(key: str) -> None:
+    assert len(narrowed({}, {key: 1.5})) == 1
+
+
+def test_both_ends_of_a_bound_may_become_exclusive_at_once() -> None:
+    bounds = {"maximum": 3, "minimum": 1}
+    assert len(narrowed(bounds, {**bounds, "exclusiveMaximum": True, "exclusiveMinimum": True})) == 2
+
+
+EITHER: dict[str, Any] = {"anyOf": [{"type": "integer"}, {"type": "string"}]}
+
+
+def test_an_integer_or_string_is_only_said_once_more_by_any_of() -> None:
+    marked = {"x-kubernetes-int-or-string": True}
+    assert narrowed(marked, {**marked, **EITHER}) == []
+    assert len(narrowed({}, EITHER)) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [(1, 1.0), ([1], [1.0]), ({"a": 1}, {"a": 1.0}), ({"a": [1]}, {"a": [1.0]})]
+)
+def test_a_whole_number_may_be_written_as_a_fraction(old: Any, new: Any) -> None:
+    assert narrowed({"default": old}, {"default": new}) == []
+    assert narrowed({"enum": [old]}, {"enum": [new]}) == []
+    assert narrowed({"not": {"enum": [old]}}, {"not": {"enum": [new]}}) == []
+    assert len(narrowed({"default": 1.5}, {"default": 1})) == 1
+
+
+def test_the_order_of_keys_is_no_matter() -> None:
+    assert narrowed({"default": {"a": 1, "b": 2}}, {"default": {"b": 2, "a": 1}}) == []
+
+
+def test_an_enumeration_is_told_with_its_values_or_with_those_that_are_gone() -> None:
+    [first] = narrowed({}, {"enum": ["a", 1]})
+    assert first.endswith("must be one of 'a', 1, and could be anything before")
+    [fewer] = narrowed({"enum": ["a", "b", 1]}, {"enum": ["b", "c"]})
+    assert fewer.endswith("may not be 'a', 1 any more")
+
+
+@pytest.mark.parametrize("kind", ["set", "map"])
+def test_a_list_that_must_not_hold_an_item_twice_says_what_it_is(kind: str) -> None:
+    [found] = narrowed({}, {"x-kubernetes-list-type": kind})
+    assert f"must be a {kind}" in found
+
+
+OPEN: dict[str, Any] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+
+@pytest.mark.parametrize(
+    ("new", "kinds"),
+    [
+        ({"type": "object"}, ["validation-tightened"]),
+        ({}, ["validation-tightened"]),
+        ({"type": "string"}, ["field-retyped"]),
+        ({"type": "object", "additionalProperties": True}, []),
+        ({"type": "object", "additionalProperties": {}}, []),
+        ({"type": "object", "additionalProperties": {"type": "string"}}, ["validation-tightened"]),
+        ({**OPEN, "properties": {"a": {"type": "string"}}}, ["validation-tightened"]),
+        ({**OPEN, "properties": {"a": {}}}, []),
+    ],
+    ids=str,
+)
+def test_what_took_any_field_narrows_where_it_takes_fewer(new: dict[str, Any], kinds: list[str]) -> None:
+    assert [line.split()[0] for line in narrowed(OPEN, new)] == kinds
+
+
+def test_the_object_itself_was_always_one() -> None:
+    untyped = version()
+    del untyped["schema"]["openAPIV3Schema"]["type"]
+    assert told(crd(untyped), crd(version())) == []
+
+
+def test_items_of_which_nothing_is_said_any_more_may_be_anything() -> None:
+    assert narrowed({"type": "array", "items": {"maximum": 3}}, {"type": "array"}) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "path"),
+    [
+        ({"properties": {"a": {}}}, {"properties": {"a": {"maximum": 1}}}, "size.a"),
+        ({"properties": {"a": {}}}, {"additionalProperties": {"maximum": 1}}, "size.a"),
+        ({"additionalProperties": {}}, {"additionalProperties": {"maximum": 1}}, "size.*"),
+        (
+            {"additionalProperties": True},
+            {"additionalProperties": True, "properties": {"a": {"maximum": 1}}},
+            "size.a",
+        ),
+        ({"items": {}}, {"items": {"maximum": 1}}, "size[]"),
+    ],
+)
+def test_what_narrows_below_a_field_is_told_by_its_path(
+    old: dict[str, Any], new: dict[str, Any], path: str
+) -> None:
+    [found] = narrowed(old, new)
+    assert f"v1: {path} must have maximum at most 1" in found

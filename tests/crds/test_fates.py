@@ -89,6 +89,9 @@ def test_served_versions_are_compared_in_the_order_of_kubernetes() -> None:
         (("v1beta2", "v1"), True),
         (("v2alpha1", "v1beta1"), True),
         (("v10", "v2"), False),
+        (("v1beta2", "v1beta1"), False),
+        (("v1beta10", "v1beta9"), False),
+        (("v1x", "v1alpha1"), True),
     ],
 )
 def test_versions_of_other_names_are_older_and_z_comes_before_a(
@@ -108,7 +111,8 @@ def test_a_definition_that_serves_nothing_makes_the_preflight_panic() -> None:
     [told] = found(body, body)
     assert told.sentence == "widgets.acme.io serves no version at all"
     assert (told.kind, told.version) == ("served-versions-refused", "")
-    assert told.place.pointer == ("spec", "versions")
+    assert (told.place.pointer, told.fates) == (("spec", "versions"), ("carries it out", "refuses it"))
+    assert found(body, {**body, "spec": {**body["spec"], **WEBHOOK}}) == []
 
 
 def test_a_version_nobody_is_served_may_change_as_it_likes_but_for_v1() -> None:
@@ -216,3 +220,187 @@ def test_an_upgrade_that_only_v0_takes_is_not_refused_by_v1() -> None:
     assert not list(rule.check(Upgrade("a", "b", tuple(told), (("v0", "stable"),))))
     [flaw] = rule.check(Upgrade("a", "b", tuple(told), (("v0", "stable"), ("v1", "fast"))))
     assert flaw.because == ("OLM v1 takes this step in fast, and refuses it",)
+
+
+def whole(**spec: Any) -> dict[str, Any]:
+    """A definition with some fields of its spec set otherwise."""
+    body = definition_with({"type": "string"})
+    body["spec"].update(spec)
+    return body
+
+
+WEBHOOK = {"conversion": {"strategy": "Webhook"}}
+SCHEMA = ("spec", "versions", 0, "schema")
+NEVER_ENDS = "never ends it, as the API server refuses it"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kind", "version", "pointer", "fates"),
+    [
+        (
+            whole(),
+            whole(scope="Cluster"),
+            "scope-changed",
+            "",
+            ("spec", "scope"),
+            (NEVER_ENDS, "refuses it"),
+        ),
+        (
+            whole(),
+            whole(versions=two_versions({})["spec"]["versions"][1:]),
+            "stored-removed",
+            "v1",
+            ("spec", "versions"),
+            ("refuses it", "refuses it"),
+        ),
+        (
+            two_versions({"type": "string"}),
+            whole(),
+            "served-removed",
+            "v2",
+            ("spec", "versions"),
+            ("carries it out", "carries it out"),
+        ),
+        (
+            two_versions({"type": "string"}, **WEBHOOK),
+            two_versions({"type": "string"}),
+            "conversion-lost",
+            "",
+            ("spec",),
+            ("carries it out", "carries it out"),
+        ),
+        (
+            whole(),
+            definition_with({"type": "integer"}),
+            "field-retyped",
+            "v1",
+            SCHEMA,
+            (COMPLIANCE, "refuses it"),
+        ),
+        (
+            whole(),
+            definition_with({"type": "string", "title": "t"}),
+            "change-refused",
+            "v1",
+            SCHEMA,
+            ("carries it out", "refuses it"),
+        ),
+        (
+            two_versions({}),
+            two_versions({}),
+            "served-versions-refused",
+            "v2",
+            ("spec", "versions", 1, "schema"),
+            ("carries it out", "refuses it"),
+        ),
+    ],
+)
+def test_a_breach_says_of_which_version_it_is_where_and_what_becomes_of_the_upgrade(
+    old: dict[str, Any],
+    new: dict[str, Any],
+    kind: str,
+    version: str,
+    pointer: tuple[str | int, ...],
+    fates: tuple[str, str],
+) -> None:
+    [told] = found(old, new)
+    assert (told.kind, told.definition, told.version) == (kind, "widgets.acme.io", version)
+    assert (told.place.pointer, told.fates) == (pointer, fates)
+
+
+def test_a_definition_that_is_gone_is_shown_where_it_was_and_stops_nobody() -> None:
+    gone = definition(Manifest(Place("crd.yaml"), whole()))
+    [told] = breaches([gone], [], {})
+    assert (told.definition, told.place) == ("widgets.acme.io", gone.place)
+    assert told.fates == ("carries it out", "carries it out")
+
+
+def test_a_scope_that_is_not_stated_is_told_by_other_rules() -> None:
+    assert found(whole(), whole(scope="")) == []
+
+
+def test_a_conversion_that_never_was_is_not_lost() -> None:
+    assert found(two_versions({"type": "string"}), two_versions({"type": "string"})) == []
+
+
+def test_a_conversion_that_a_webhook_takes_over_is_not_lost() -> None:
+    assert found(two_versions({"type": "string"}), two_versions({"type": "string"}, **WEBHOOK)) == []
+
+
+def test_every_definition_that_is_gone_is_told() -> None:
+    gone = definition(Manifest(Place("crd.yaml"), whole()))
+    both = [gone, gone._replace(name="gears.acme.io")]
+    assert [told.definition for told in breaches(both, [], {})] == ["widgets.acme.io", "gears.acme.io"]
+
+
+def several(**schemas: dict[str, Any]) -> dict[str, Any]:
+    """A definition whose versions a webhook converts, each with a field of its own schema."""
+    versions = [
+        {**definition_with(schema)["spec"]["versions"][0], "name": name} for name, schema in schemas.items()
+    ]
+    return whole(versions=versions, **WEBHOOK)
+
+
+def test_what_breaks_is_told_of_every_version() -> None:
+    text, number = {"type": "string"}, {"type": "integer"}
+    told = found(several(v1=text, v2=text), several(v1=number, v2=number))
+    assert [(breach.kind, breach.version) for breach in told] == [
+        ("field-retyped", "v1"),
+        ("field-retyped", "v2"),
+    ]
+
+
+def test_what_is_merely_refused_is_told_of_every_version_by_name_each_with_its_own_fields() -> None:
+    keys = {"v3": "title", "v1": "description", "v4": "format", "v2": "id", "v5": "$ref"}
+    told = found(
+        several(**{name: {"type": "string"} for name in keys}),
+        several(**{name: {"type": "string", key: "t"} for name, key in keys.items()}),
+    )
+    assert [breach.version for breach in told] == sorted(keys)
+    for breach in told:
+        assert breach.sentence.endswith(f"to change spec.a ({keys[breach.version]})")
+
+
+def test_each_two_served_versions_that_differ_are_told() -> None:
+    body = whole(
+        versions=several(v1={"title": "a"}, v2={"title": "b"}, v3={"title": "c"})["spec"]["versions"]
+    )
+    assert [breach.sentence.split(",")[0].split("serves ")[1] for breach in found(body, body)] == [
+        "v1 and v2",
+        "v1 and v3",
+        "v2 and v3",
+    ]
+
+
+def test_what_changes_in_a_field_that_breaks_is_not_taken_for_that() -> None:
+    """Objects suffer from the bound; v1 refuses the title as well, from which nobody suffers."""
+    old = {"type": "object", "properties": {"b": {"type": "string"}}}
+    new = {"type": "object", "properties": {"b": {"type": "string", "title": "t"}}, "maxProperties": 1}
+    told = found(definition_with(old), definition_with(new))
+    assert [breach.kind for breach in told] == ["validation-tightened", "change-refused"]
+
+
+KEPT = {"x-kubernetes-preserve-unknown-fields": True}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fields"),
+    [
+        ({"items": {"maximum": 3}}, {"items": {"maximum": 4}}, "spec.a (items)"),
+        ({"properties": {"b": {}}, **KEPT}, {**KEPT, "title": "t"}, "spec.a (title), spec.a.b (gone)"),
+        ({"items": {}}, {"items": {"title": "t"}, "title": "t"}, "spec.a (items, title), spec.a[*] (title)"),
+    ],
+)
+def test_a_field_is_named_with_what_changed_of_it_or_that_it_is_gone(
+    old: dict[str, Any], new: dict[str, Any], fields: str
+) -> None:
+    """A list whose items may change as they did is itself all that there is to name."""
+    [told] = found(definition_with(old), definition_with(new))
+    assert told.sentence.endswith(f"safe to change {fields}")
+
+
+def test_what_is_refused_of_the_whole_is_of_the_object() -> None:
+    new = whole()
+    new["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["title"] = "t"
+    [told] = found(whole(), new)
+    assert told.sentence.endswith("safe to change the object (title)")

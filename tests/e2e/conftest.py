@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from commandline import ROOT
+from e2e.searchkeeper_stage import Stage, set_up, staged
 from e2e.stand.containers import Feigned
 from e2e.stand.control_plane import ControlPlane, control_plane
 from e2e.stand.controllers import kube_controller_manager
@@ -84,6 +85,23 @@ def olm_v0(parts: Parts, place: Workshop, plane: ControlPlane, agent: NodeAgent)
             started.offer_bundle(f"*/searchkeeper-bundle:v{folder.parent.name}", folder.parent)
         agent.images.offer("*/searchkeeper:v*", Feigned())
         yield started
+
+
+@pytest.fixture(scope="module")
+def account(plane: ControlPlane, agent: NodeAgent) -> None:
+    """Where searchkeeper may work: its definitions, its account, and images of an engine that pretend."""
+    set_up(plane)
+    agent.images.offer("docker.io/opensearchproject/*", Feigned())
+
+
+@pytest.fixture
+def stage(
+    request: pytest.FixtureRequest, plane: ControlPlane, place: Workshop, account: None
+) -> Iterator[Stage]:
+    """For each test a namespace of its own, called as the test is."""
+    name = request.node.name.partition("[")[0].replace("_", "-")[-50:].strip("-")
+    with staged(plane, place, name) as made:
+        yield made
 
 
 @pytest.hookimpl(wrapper=True)

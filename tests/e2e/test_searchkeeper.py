@@ -16,30 +16,11 @@ from functools import partial
 
 import pytest
 
-from e2e.searchkeeper_stage import LONG, OPERATOR, POOLS, Stage, ended, set_up, staged
+from e2e.searchkeeper_stage import LONG, OPERATOR, POOLS, Stage, ended
 from e2e.stand.api import Object
-from e2e.stand.containers import Feigned
-from e2e.stand.control_plane import ControlPlane
-from e2e.stand.node_agent import NodeAgent
-from e2e.stand.processes import Workshop
 from e2e.stand.waiting import until
 
 pytestmark = pytest.mark.e2e
-
-
-@pytest.fixture(scope="module")
-def account(plane: ControlPlane, agent: NodeAgent) -> None:
-    set_up(plane)
-    agent.images.offer("docker.io/opensearchproject/*", Feigned())
-
-
-@pytest.fixture
-def stage(
-    request: pytest.FixtureRequest, plane: ControlPlane, place: Workshop, account: None
-) -> Iterator[Stage]:
-    name = request.node.name.partition("[")[0].replace("_", "-")[-50:].strip("-")
-    with staged(plane, place, name) as made:
-        yield made
 
 
 def is_left_alone(stage: Stage) -> bool:

@@ -9,12 +9,9 @@ from typing import Any, Final
 
 import pytest
 
-from e2e.searchkeeper_stage import LONG, OPERATOR, Stage, set_up, staged, token_of_operator
+from e2e.searchkeeper_stage import LONG, OPERATOR, Stage, token_of_operator
 from e2e.stand.api import Api, Object, RefusedError, conditions
-from e2e.stand.containers import Feigned
 from e2e.stand.control_plane import ControlPlane
-from e2e.stand.node_agent import NodeAgent
-from e2e.stand.processes import Workshop
 from e2e.stand.waiting import until
 from e2e.witness import audited
 from searchkeeper.kernel.denials import DENIAL
@@ -31,16 +28,6 @@ ADVICE: Final = "allow it, or ask for something that can do without; it is tried
 READS: Final = frozenset({"get", "list", "watch"})
 # Seconds from one answer to the next request: twice as long each time, up to `--resync`.
 PACE: Final = (0.2, 0.4, 0.5, 0.5)
-
-
-@pytest.fixture
-def stage(
-    request: pytest.FixtureRequest, plane: ControlPlane, agent: NodeAgent, place: Workshop
-) -> Iterator[Stage]:
-    set_up(plane)
-    agent.images.offer("docker.io/opensearchproject/*", Feigned())
-    with staged(plane, place, request.node.name.replace("_", "-")[-50:].strip("-")) as made:
-        yield made
 
 
 @contextmanager
@@ -175,9 +162,8 @@ def test_an_upgrade_waits_while_a_policy_lets_no_pod_go(stage: Stage) -> None:
         assert [each["result"] for each in stage.status["upgrade"]["history"]] == ["Finished"]
 
 
-def test_a_missing_right_is_told_from_what_a_quota_refuses(plane: ControlPlane, agent: NodeAgent) -> None:
+def test_a_missing_right_is_told_from_what_a_quota_refuses(plane: ControlPlane, account: None) -> None:
     """By the API server's own log, in which both have the same number."""
-    set_up(plane)
     namespace = "told-apart"
     plane.api.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
     operator = plane.api.another(token_of_operator(plane.api))

@@ -8,12 +8,9 @@ from typing import Final
 
 import pytest
 
-from e2e.searchkeeper_stage import LONG, POOLS, Stage, set_up, staged
+from e2e.searchkeeper_stage import LONG, POOLS, Stage
 from e2e.stand.api import Object, RefusedError
-from e2e.stand.containers import Feigned
 from e2e.stand.control_plane import ControlPlane
-from e2e.stand.node_agent import NodeAgent
-from e2e.stand.processes import Workshop
 from e2e.stand.waiting import until
 from searchkeeper.configuration.applying import apply
 from searchkeeper.configuration.dashboards import dashboards, dashboards_service
@@ -33,16 +30,6 @@ SECURITY: Final = {
     "users": {"tlsSecret": "tls", "credentialsSecret": "admin"},
 }
 ZONES: Final = [{"name": f"zone-{n}", "roles": ["cluster_manager"], "replicas": 1} for n in range(3)]
-
-
-@pytest.fixture
-def stage(
-    request: pytest.FixtureRequest, plane: ControlPlane, agent: NodeAgent, place: Workshop
-) -> Iterator[Stage]:
-    set_up(plane)
-    agent.images.offer("docker.io/opensearchproject/*", Feigned())
-    with staged(plane, place, request.node.name.replace("_", "-")[-50:].strip("-")) as made:
-        yield made
 
 
 @pytest.mark.parametrize("security", SECURITY.values(), ids=SECURITY)

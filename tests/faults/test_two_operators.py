@@ -7,7 +7,20 @@ from random import Random
 
 import pytest
 
-from operators_at_work import CLUSTER, Score, edited, followed, looked, summary, told
+from operators_at_work import (
+    CLUSTER,
+    SMALL,
+    Score,
+    asked_for,
+    cycled,
+    edited,
+    followed,
+    looked,
+    pool,
+    settled,
+    summary,
+    told,
+)
 from runs import RELEASE, RUNS, UPGRADE, WAY_BACK, run
 from searchkeeper.embedded.world import State, World
 from searchkeeper.loop import Cycle
@@ -15,6 +28,7 @@ from searchkeeper.proof.properties import unrest
 from searchkeeper.proof.recording import Recording
 from searchkeeper.releases import release
 from searchkeeper.writes import Tell
+from tales import kinds, running, unfolding
 from turns import Paused, Player
 
 # How many cycles the other one has made when a write arrives.
@@ -131,6 +145,36 @@ def test_the_engine_is_not_told_what_has_long_been_undone() -> None:
         interrupted(world, RELEASE, at, lambda: setattr(world, "state", finished))  # noqa: B023
         has_slept = world.state.now == finished.now
         assert not has_slept or world.state.engine.allocation is None
+
+
+def test_nothing_is_made_that_was_only_wanted_yesterday() -> None:
+    """The other one has seen meanwhile that nobody wants the pool any more, and has put it away."""
+    world, slept = edited(running(), pools=[*SMALL, pool("extra", 1, "ingest")]), 0
+    for moment in unfolding(world):
+        began = moment.state
+        for at in range(100):
+            late, left = World(began), list[State]()
+
+            def put_away() -> None:
+                settled(edited(late, pools=list(SMALL)), RELEASE)  # noqa: B023
+                left.append(late.state)  # noqa: B023
+
+            interrupted(late, RELEASE, at, put_away)
+            if not left:
+                break
+            assert late.state is left[0]
+            slept += 1
+    assert slept > 5
+
+
+def test_what_a_plan_has_changed_about_its_own_resource_is_no_conflict() -> None:
+    """A new cluster gets its finalizer, and what comes after that in the same plan is made all the same."""
+    world = asked_for()
+    cycled(recording(world, RELEASE), world, RELEASE)
+    found = world.get(CLUSTER)
+    assert found is not None
+    assert found["metadata"]["finalizers"]
+    assert {"ConfigMap", "Service", "SearchPool"} <= set(kinds(world))
 
 
 def test_who_is_only_late_takes_nobody_without_anybodys_knowing() -> None:

@@ -57,6 +57,14 @@ def test_an_entry_without_a_bundle_has_no_version() -> None:
     assert channel_graph("b: a\na?").by_version == ("b",)
 
 
+def test_a_version_is_stated_by_the_bundle_and_only_without_one_by_the_name() -> None:
+    graph = channel_graph("a.v1.0.0@2.0.0\nb.v3.0.0?\nc?")
+    assert {name: str(version) for name, version in graph.stated.items()} == {
+        "a.v1.0.0": "2.0.0",
+        "b.v3.0.0": "3.0.0",
+    }
+
+
 def test_a_range_that_does_not_parse_is_as_if_it_were_not_there() -> None:
     graph = channel_graph("b3: - / - / <2.0.0\nb2: - / - / <v2\nb1")
     assert list(graph.ranges) == ["b3"]

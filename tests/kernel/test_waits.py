@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from searchkeeper.kernel import Action, Answer, Ledger, Plan, Procedure, Records, done, plan, waiting, working
 from searchkeeper.kernel.waits import unchanged, waited
 from writes import Put
@@ -52,6 +54,20 @@ def test_whoever_has_come_further_begins_anew() -> None:
         assert late([A] * 6 + [progress] + [A] * 7) == [130]
 
 
+PREPARING = working("Preparing", "", Put("x"), patience=60)
+
+
+def test_whoever_only_prepares_and_takes_back_is_late_all_the_same() -> None:
+    # Guard: to prepare is not to come further.
+    assert late([A, PREPARING] * 5) == [60, 70, 80, 90]
+    assert late([A] * 6 + [PREPARING] + [A] * 7)[0] == 70
+
+
+def test_it_makes_headway_the_first_time_and_goes_round_from_then_on() -> None:
+    assert [made.headway for made in told([PREPARING, A] * 3)] == [True, False, False, False, False, False]
+    assert [made.headway for made in told([working("Adding", "", Put("x"))] * 3)] == [True] * 3
+
+
 def test_nobody_is_late_for_what_a_person_has_stopped() -> None:
     assert late([A] * 6 + [PAUSED] * 6 + [A] * 7) == [180]
 
@@ -90,6 +106,13 @@ def test_where_something_is_done_below_whoever_stands_on_it_begins_anew() -> Non
 
 def test_where_a_person_stops_what_is_below_whoever_stands_on_it_begins_anew() -> None:
     assert late_on_top([done()] * 3 + [PAUSED] + [done()] * 7) == [100]
+
+
+@pytest.mark.parametrize("reason", ["Error", "Denied"])
+def test_where_what_is_below_is_nobodys_doing_whoever_stands_on_it_begins_anew(reason: str) -> None:
+    """Neither our own faults nor what others refuse is held against whoever was waited for before."""
+    low = waiting(reason, "", patience=300)
+    assert late_on_top([done()] * 5 + [low] * 2 + [done()] * 7) == [130]
 
 
 def test_what_is_noted_is_the_present_reason_and_since_when_each_was_given() -> None:

@@ -95,6 +95,8 @@ class _Watch:
     # In processor time, as the limits are: how busy the machine was decides nothing.
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        # What an earlier test has had remembered, this one would not reach; in a trial it may run alone.
+        _forget({module.partition(".")[0] for module in self.modules})
         begun = time.process_time()
         answer = yield
         self.seconds[item.nodeid] = time.process_time() - begun
@@ -118,6 +120,15 @@ class _Watch:
     def result(self) -> dict[str, Any]:
         lines = {test: [*found, *self.shared[file_of(test)]] for test, found in self.reached.items()}
         return {"lines": lines, "early": [*self.early], "seconds": self.seconds, "failed": self.failed}
+
+
+def _forget(packages: set[str]) -> None:
+    """Clear what the functions of some packages remember."""
+    for name, module in [*sys.modules.items()]:
+        if name.partition(".")[0] in packages:
+            for value in [*vars(module).values()]:
+                if hasattr(type(value), "cache_clear"):
+                    value.cache_clear()
 
 
 def baseline(tests: tuple[str, ...], modules: Mapping[str, str]) -> Baseline:

@@ -45,13 +45,17 @@ def test_a_range_that_means_what_it_says_has_none(text: str) -> None:
         (">=1.0.0 | <2.0.0", "dropped-token", "|", None),
         (">=1.0.0 , <2.0.0", "dropped-token", ",", ">=1.0.0 <2.0.0"),
         (">=1.0.0 & <2.0.0", "dropped-token", "&", ">=1.0.0 <2.0.0"),
+        ("1.0.0 , 1.0.0", "dropped-token", ",", "1.0.0 1.0.0"),
         (">=1.0.0 - <2.0.0", "dropped-token", "-", None),
+        (">=1.0.0 - 2.0.0", "dropped-token", "-", None),
+        ("1.0.0 - <2.0.0", "dropped-token", "-", None),
         ("- 1.0.0", "dropped-token", "-", None),
         ("1.0.0 -", "dropped-token", "-", None),
         ("1.0.0 || - 2.0.0", "dropped-token", "-", None),
         ("1.0.0 - || 2.0.0", "dropped-token", "-", None),
         ("! >=1.0.0", "dropped-token", "!", None),
         ("1.0.0 !", "dropped-token", "!", None),
+        ("2.0.0 ! || 1.0.0", "dropped-token", "!", None),
         ("! 1.0.0", "lost-negation", "! 1.0.0", "!=1.0.0"),
         (">=0.1.0 ! =1.0.0", "lost-negation", "! =1.0.0", ">=0.1.0 !=1.0.0"),
         ("1.0.0 - 1.0.0", "hyphen-range", "1.0.0 - 1.0.0", ">=1.0.0 <=1.0.0"),
@@ -90,7 +94,7 @@ def test_a_hyphen_range_is_never_true_and_its_bounds_are_offered() -> None:
 
 def test_a_negated_wildcard_is_never_true_and_its_two_halves_are_offered() -> None:
     found = only("!=1.2.x", but=HazardKind.NEVER)
-    assert found.kind == HazardKind.NEGATED_WILDCARD
+    assert (found.kind, found.span) == ("negated-wildcard", (0, 7))
     assert found.message == "this asks for <1.2.0 and >=1.3.0 at once: it is never true"
     assert found.fix == "<1.2.0 || >=1.3.0"
 
@@ -98,6 +102,7 @@ def test_a_negated_wildcard_is_never_true_and_its_two_halves_are_offered() -> No
 def test_the_halves_of_a_negated_wildcard_keep_what_stands_beside_it() -> None:
     found = only("0.1.0 || >=1.0.0 !1.2.x <2.0.0", but=HazardKind.NEVER)
     assert found.fix == "0.1.0 || >=1.0.0 <1.2.0 <2.0.0 || >=1.0.0 >=1.3.0 <2.0.0"
+    assert only("!=1.2.x || 3.0.0", but=HazardKind.NEVER).fix == "<1.2.0 || >=1.3.0 || 3.0.0"
 
 
 def test_neighbouring_empty_arms_are_mended_together() -> None:
@@ -117,8 +122,17 @@ def test_several_come_in_the_order_of_the_text() -> None:
     assert found == ["1.x.x", "~2.x", ">=3.0.0+b", "-"]
 
 
+def test_several_at_one_place_come_in_the_order_in_which_they_are_looked_for() -> None:
+    kinds = [hazard.kind for hazard in Range.parse("!=1.x.x").hazards]
+    assert kinds == ["negated-wildcard", "narrow-wildcard", "never"]
+
+
 def test_a_sign_in_a_wildcard_is_no_build_metadata() -> None:
     assert [hazard.kind for hazard in Range.parse(">1.+5.x").hazards] == [HazardKind.LENIENT_NUMBER]
+
+
+def test_build_metadata_is_told_with_what_is_read_in_its_stead() -> None:
+    assert only(">=1.0.0+b.1 <2.0.0").message == "build metadata is ignored: this is read as >=1.0.0"
 
 
 def test_only_an_x_in_a_word_leaves_the_meaning_alone() -> None:
@@ -166,3 +180,14 @@ def test_a_single_bar_is_needless_where_it_parts_nothing(text: str, fix: str | N
 def test_a_single_bar_is_told_what_it_should_have_been() -> None:
     (hazard,) = (h for h in Range.parse("<1.0.0 | <2.0.0").hazards if h.kind == "dropped-token")
     assert hazard.message == "a single '|' is ignored, as if it were not there; || separates alternatives"
+    assert only("<1.0.0 , <2.0.0").message == "a single ',' is ignored, as if it were not there"
+
+
+@pytest.mark.parametrize("text", ["1.0.0 || || 2.0.0", "!=1.x", "1.x.x"])
+def test_a_range_is_very_long_from_two_thousand_and_one_characters_on(text: str) -> None:
+    fixes = {
+        size: {h.fix for h in Range.parse(text.rjust(size)).hazards if h.kind != "never"}
+        for size in (2000, 2001)
+    }
+    assert None not in fixes[2000]
+    assert fixes[2001] == {None}

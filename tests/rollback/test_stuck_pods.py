@@ -30,6 +30,7 @@ from searchkeeper.embedded.world import World
 from searchkeeper.engine.view import ShardState
 from searchkeeper.proof.faults import killed
 from searchkeeper.writes import Key
+from tales import unfolding
 
 RELEASE = "0.4.0"
 OLD, BAD, NEW = "2.19.4", "3.3.2", "3.4.0"
@@ -117,17 +118,34 @@ def test_an_upgrade_may_be_the_cure_of_a_broken_pod() -> None:
     assert "upgrade" in status(world)["ledger"]
 
 
-def test_a_node_that_cannot_start_on_what_it_wrote_begins_anew_when_waiting_has_not_helped() -> None:
-    """It started on the newer version, and crashed before it joined: only its disk knows."""
+def crashed_on_what_it_wrote() -> World:
+    """A node that started on the newer version, and crashed before it joined: only its disk knows."""
     world = stuck_at(deployed(), NEW, Fault.CRASH)
     engine = world.state.engine
     disks = {**dict(engine.disks), "logs-data-0": NEW}
     world.state = replace(world.state, engine=replace(engine, disks=tuple(sorted(disks.items()))))
+    return edited(world, version=OLD)
+
+
+def test_a_node_that_cannot_start_on_what_it_wrote_begins_anew_when_waiting_has_not_helped() -> None:
+    world = crashed_on_what_it_wrote()
     before = claims(world)
-    settled(edited(world, version=OLD), RELEASE)
+    settled(world, RELEASE)
     after = claims(world)
     assert set(running(world).values()) == {OLD}
     assert [name for name in before if before[name] != after[name]] == ["data-logs-data-0"]
+
+
+def test_it_has_its_time_to_start_before_its_disk_goes() -> None:
+    world = crashed_on_what_it_wrote()
+    before, turned = claims(world), None
+    for moment in unfolding(world):
+        if turned is None and "upgrade/return" in status(moment)["ledger"]:
+            turned = moment.state.now
+        if claims(moment) != before:
+            break
+    assert turned is not None
+    assert world.state.now - turned >= 60
 
 
 def test_a_node_that_first_runs_the_newer_version_on_the_way_back_begins_anew_as_well() -> None:

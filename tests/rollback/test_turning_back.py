@@ -34,20 +34,22 @@ from operators_at_work import (
 from searchkeeper.embedded.kubelet import Fault
 from searchkeeper.embedded.world import World
 from searchkeeper.engine.view import Index
+from searchkeeper.images import Images, repository_of
 from searchkeeper.loop import cycle
 from searchkeeper.proof.recording import Recording
 from searchkeeper.releases import release
 from searchkeeper.writes import Delete
-from tales import unfolding
+from tales import pods, unfolding
 
 RELEASE = "0.4.0"
 OLD, NEW = "2.19.4", "3.4.0"
 THREE = (pool("data", 3, "data"), pool("managers", 3, "cluster_manager"))
+APART = (pool("hot", 1, "data"), pool("warm", 1, "data"), pool("managers", 3, "cluster_manager"))
 
 
 @cache
 def _deployed(rollback: str, names: tuple[str, ...]) -> World:
-    pools = {"small": SMALL, "three": THREE}[names[0]]
+    pools = {"small": SMALL, "three": THREE, "apart": APART}[names[0]]
     world = asked_for(*pools, upgrade={"rollback": rollback, "healthDeadlineSeconds": 60})
     settled(world, RELEASE)
     with_index(world)
@@ -199,6 +201,25 @@ def test_a_node_that_ran_the_newer_version_gets_an_empty_volume_and_no_other_doe
     after = claims(world)
     assert [name for name in before if before[name] != after[name]] == ["data-logs-data-0"]
     assert not told(world).splitlines()[:-1]
+
+
+@pytest.mark.parametrize(("pools", "crossed"), [("small", "data-0"), ("apart", "hot-0")])
+def test_nor_does_one_that_is_replaced_on_the_way_back_for_another_reason(pools: str, crossed: str) -> None:
+    """Another operator takes over meanwhile, and has images from elsewhere: every pod is made anew.
+
+    Those of the older version come last: what they have, nobody else could go back to.
+    """
+    world = worked_until(upgrading(deployed(pools=pools)), RELEASE, has_crossed)
+    before = claims(world)
+    for _ in unfolding(edited(world, version=OLD), images=Images("mirror.example.com/engine", "")):
+        pass
+    after = claims(world)
+    assert [name for name in before if before[name] != after[name]] == [f"data-logs-{crossed}"]
+    assert {repository_of(each) for each in images(world)} == {"mirror.example.com/engine"}
+
+
+def images(world: World) -> list[str]:
+    return [each["spec"]["containers"][0]["image"] for each in pods(world).values()]
 
 
 def test_its_volume_goes_before_its_pod_and_both_are_written_down_first() -> None:

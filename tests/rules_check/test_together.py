@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from everpath.graph import ChannelGraph
 from everpath.rules._edits import Edit, merged, ranged, replacing, skipping, unreplacing, unskipping
+from everpath.rules._together import is_put_off
 from everpath.rules.causes import Judged, traced
 from everpath.rules.findings import Flaw, Severity
 from everpath.rules.registry import _RULES, Rule
@@ -118,6 +119,11 @@ def told(*faults: Flaw, graph: ChannelGraph = ROW) -> dict[str, str]:
         head = graph.entries["h"]
         yield from (f for f in faults if f.message != head.replaces and f.entry not in head.skips)
 
+    return judged(check, graph)
+
+
+def judged(check: Callable[[ChannelGraph], Iterator[Flaw]], graph: ChannelGraph = ROW) -> dict[str, str]:
+    """The fix of each fault that a rule finds."""
     rule = Rule("EP1", "ep1", Severity.ERROR, "channel", "A law.", check=check)
     found = traced(graph, [Judged(rule, flaw) for flaw in check(graph)])
     return {str(j.flaw.entry): str(j.flaw.fix) for j in found}
@@ -130,9 +136,65 @@ def test_of_two_edits_that_contradict_the_second_waits_for_the_first() -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("drawing", "rule", "is_other"),
+    [
+        ("b0@1.0.0\nb1@1.0.0-rc.1: b0 / b1", "EP211", True),
+        ("b0@1.0.0\nb1@1.0.0-rc.1: b0 / b1", "EP201", False),
+        ("b?\na", "EP202", False),
+    ],
+)
+def test_only_advice_that_is_about_other_advice_is_put_off(drawing: str, rule: str, is_other: bool) -> None:
+    """To add a bundle first is something to do."""
+    [fix] = [finding.fix for finding in parse_report(drawing) if finding.rule == rule]
+    assert is_put_off(str(fix)) is is_other
+
+
+def test_advice_to_mend_something_is_not_put_off() -> None:
+    assert not is_put_off("mend the range")
+
+
 def test_a_finding_that_is_no_entry_s_is_named_by_its_rule() -> None:
     whole = wrong("x", "a")._replace(entry=None)
     assert told(whole, wrong("y", "b"))["y"] == "mend EP1 first, then ask again"
+
+
+def skipped(name: str) -> Flaw:
+    """A fault that is there until h skips its name."""
+    return wrong(name, name)._replace(fix=skipping(ROW, "h", [name]))
+
+
+def test_an_edit_that_brings_back_what_another_one_mends_along_waits_for_it() -> None:
+    """z goes with x, and comes back with y."""
+
+    def check(graph: ChannelGraph) -> Iterator[Flaw]:
+        skips = graph.entries["h"].skips
+        yield from (skipped(name) for name in "xy" if name not in skips)
+        if "x" not in skips or "y" in skips:
+            yield skipped("z")._replace(fix="leave it")
+
+    assert judged(check) == {
+        "x": "add x to the skips of h",
+        "y": "mend EP1 (x) first, then ask again",
+        "z": "same cause as EP1 (x), mended with it: add x to the skips of h",
+    }
+
+
+def test_of_two_edits_that_contradict_the_one_that_mends_more_goes_first() -> None:
+    faults = {"x": "a", "y": "b", "z": "b"}
+
+    def check(graph: ChannelGraph) -> Iterator[Flaw]:
+        yield from (wrong(n, to) for n, to in faults.items() if to != graph.entries["h"].replaces)
+
+    found = judged(check)
+    assert found["y"] == "set replaces: b on h"
+    assert found["x"] == "mend EP1 (y) first, then ask again"
+
+
+def test_an_edit_that_may_be_left_makes_no_other_one_wait() -> None:
+    edit = replacing(ROW, "h", "a")._replace(lead="leave it; else ", instead="leave it")
+    found = told(wrong("x", "a")._replace(fix=edit), wrong("y", "b"))
+    assert found["y"] == "set replaces: b on h"
 
 
 def test_the_edit_of_a_worse_finding_goes_first() -> None:

@@ -342,3 +342,9 @@ def test_a_replaces_may_have_meant_an_entry_whose_bundle_is_not_there_yet() -> N
 def test_an_entry_whose_bundle_is_not_there_yet_replaces_the_head_below_it_by_name() -> None:
     [finding] = parse_report("op.v1.2.0?: op.v1.1.1\nop.v1.1.0: op.v1.0.0\nop.v1.0.0", "EP212")
     assert finding.fix == "set replaces: op.v1.1.0 on op.v1.2.0"
+
+
+def test_a_name_may_have_been_meant_for_a_bundle_of_another_channel() -> None:
+    drawing = "[stable]\nop.v1.2.0: op.v1.1.O\n[fast]\nop.v1.1.0"
+    [finding] = parse_report(drawing, "EP212")
+    assert (finding.entry, finding.fix) == ("op.v1.2.0", "did you mean op.v1.1.0?")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everpath.model import Bundle, Catalog, Channel, Entry, Package, Place
 from graphs import findings, parse_report
 
 
@@ -57,8 +58,10 @@ def test_of_heads_without_bundle_and_version_nobody_can_tell_which_is_newer() ->
 
 
 def test_a_head_without_bundle_may_be_what_a_slip_of_the_pen_meant() -> None:
-    [finding] = parse_report("new@3.0.0: op.v1.1.O\nop.v1.1.0?", "EP202")
-    assert finding.fix == "set replaces: op.v1.1.0 on new"
+    """Also where it is not older: what is spelt so nearly alike says more than a version."""
+    for version in ("3.0.0", "1.1.0"):
+        [finding] = parse_report(f"z@{version}: op.v1.1.O\nop.v1.1.0?", "EP202")
+        assert finding.fix == "set replaces: op.v1.1.0 on z"
 
 
 def test_a_second_head_whose_link_is_in_another_channel_names_the_link() -> None:
@@ -172,3 +175,14 @@ def test_a_name_that_was_meant_for_another_entry_is_not_turned_to_the_second_hea
     drawing = "op.v1.2.0: op.v1.1.0\nop.v1.1.0: op.1.2.0\nop.v1.0.0"
     [finding] = parse_report(drawing, "EP202")
     assert finding.fix == "add op.v1.0.0 to the skips of op.v1.2.0"
+
+
+def test_a_chain_that_replaces_nothing_does_not_go_on_at_an_entry_without_a_name() -> None:
+    place = Place("")
+    entries = (Entry("c", place, replaces=""), Entry("b", place), Entry("", place))
+    bundles = tuple(
+        Bundle(e.name, "p", v, place) for e, v in zip(entries, ("3.0.0", "2.0.0", "1.0.0"), strict=True)
+    )
+    package = Package("p", channels=(Channel("stable", "p", place, entries),), bundles=bundles)
+    _, found = parse_report(Catalog("", (package,)), "EP202")
+    assert (found.entry, found.because) == ("b", ("c replaces nothing",))

@@ -263,6 +263,11 @@ def test_a_rival_off_the_chain_of_the_head_is_put_above_the_one_on_it(island: st
     assert finding.fix == "set replaces: b on c"
 
 
+def test_rivals_that_are_both_withdrawn_are_put_into_one_line() -> None:
+    [finding] = parse_report("d: - / a, b, c\nc: a\nb: a\na", "EP203")
+    assert finding.fix == "set replaces: b on c"
+
+
 def test_a_rival_off_the_chain_of_the_head_is_skipped_by_the_one_on_it() -> None:
     [finding] = parse_report("d: c\nc: a\nb: a / b\na", "EP203")
     assert finding.fix == "add b to the skips of c"

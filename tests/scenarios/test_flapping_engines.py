@@ -9,8 +9,11 @@ import pytest
 
 from operators_at_work import CLUSTER, Ports, asked_for, condition, cycled, edited, status
 from searchkeeper.embedded.world import World
+from searchkeeper.engine.calls import Call, SetAllocation
+from searchkeeper.engine.driver import CallRefused
 from searchkeeper.engine.view import Color, EngineView, Unreachable
 from searchkeeper.kube import Refused
+from searchkeeper.loop import ROUNDS
 from searchkeeper.proof.recording import Recording
 from searchkeeper.releases import release
 from searchkeeper.writes import Delete, Key, Manifest, Patch
@@ -53,10 +56,15 @@ def well(seen: EngineView) -> EngineView:
 
 
 def looked_at(world: World, ports: Flapping, looks: int = LOOKS) -> None:
-    """As often, as the operator does: at once after something was done, and in five seconds otherwise."""
+    """As often, as the operator does: at once after something was done, and in five seconds otherwise.
+
+    Also where it only does again and again what it has done before.
+    """
+    rounds = 0
     for _ in range(looks):
         done = cycled(ports, world, NEWEST, settling=SETTLING)
-        if not done.wrote or done.only_told:
+        rounds = rounds + 1 if done.goes_round else 0
+        if not done.wrote or done.only_told or rounds >= ROUNDS:
             world.tick(BUSY)
 
 
@@ -135,3 +143,62 @@ def test_what_is_refused_meanwhile_has_the_status_written_no_more_often() -> Non
     looked_at(world, ports)
     assert condition(world, "ClientServiceExists").startswith("False Denied: stalled: cannot create Service")
     assert ports.stored <= 2 * MOST
+
+
+class Forbidding(Flapping):
+    """The same, and no pod may be deleted, or allocation may not be set."""
+
+    def __init__(
+        self, world: World, forbidden: str, *faces: Callable[[EngineView], EngineView | Unreachable]
+    ) -> None:
+        super().__init__(world, *faces)
+        self.forbidden = forbidden
+
+    def delete(self, delete: Delete) -> None:
+        if self.forbidden == "deletions" and delete.key.kind == "Pod":
+            raise Refused("exceeded quota: small")
+        super().delete(delete)
+
+    def tell(self, call: Call) -> None:
+        if self.forbidden == "allocation" and isinstance(call, SetAllocation):
+            raise CallRefused("403: no permissions")
+        super().tell(call)
+
+
+@pytest.mark.parametrize("forbidden", ["deletions", "allocation", "nothing"])
+@pytest.mark.parametrize(
+    "faces",
+    [(silent, well), (red, well), (well, well, silent), (well,) * 7 + (red,) * 7],
+    ids=["silent or well", "red or well", "silent now and then", "red for a while"],
+)
+def test_an_upgrade_that_only_goes_to_and_fro_stalls_in_time(
+    forbidden: str, faces: tuple[Callable[[EngineView], EngineView | Unreachable], ...]
+) -> None:
+    """S28, L5: what is prepared and taken back again, or wanted and refused, brings nobody further."""
+    # Guard: to prepare is not to come further.
+    world = edited(running(upgrade={"healthDeadlineSeconds": 120, "rollback": "Off"}), version="3.4.0")
+    ports = Forbidding(world, forbidden, *faces)
+    for _ in range(20):
+        looked_at(world, ports, 50)
+        if status(world)["phase"] == "Stalled" or status(world)["engineVersion"] == "3.4.0":
+            break
+    assert forbidden == "nothing" or status(world)["engineVersion"] == "2.19.4"
+    assert status(world)["phase"] == "Stalled" or status(world)["engineVersion"] == "3.4.0"
+
+
+def test_who_goes_to_and_fro_takes_its_time_about_it() -> None:
+    """Otherwise an engine would be told now this, now that, as fast as it answers."""
+    world = edited(running(), version="3.4.0")
+    ports = Flapping(world, red, well)
+    looked_at(world, ports, 100)
+    before = world.state.now
+    looked_at(world, ports, 100)
+    assert world.state.now - before >= 70 * BUSY
+
+
+def test_who_came_further_after_a_while_has_all_its_patience_again() -> None:
+    world = edited(running(upgrade={"healthDeadlineSeconds": 120}), version="3.4.0")
+    looked_at(world, Flapping(world, red, well), 30)
+    looked_at(world, Flapping(world, well), 400)
+    assert status(world)["engineVersion"] == "3.4.0"
+    assert not world.state.events

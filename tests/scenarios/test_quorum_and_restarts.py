@@ -18,9 +18,9 @@ from searchkeeper.embedded.kubelet import Fault
 from searchkeeper.embedded.manifests import is_terminating, owner_uids, selects, value
 from searchkeeper.embedded.world import World
 from searchkeeper.engine.view import ShardState
-from searchkeeper.kube import Unavailable
-from searchkeeper.writes import Key, Manifest, Tell
-from tales import NEWEST, at_work, away, broken, pods, running, unfolding, until, versions
+from searchkeeper.kube import Refused, Unavailable
+from searchkeeper.writes import Key, Manifest, Patch, Tell
+from tales import NEWEST, Telling, at_work, away, broken, pods, running, unfolding, until, versions
 
 OLD, NEW = "2.19.4", "3.4.0"
 DATA = pool("data", 2, "data")
@@ -174,6 +174,23 @@ def test_pods_that_no_stateful_set_counts_do_not_make_room_for_others() -> None:
     assert orphaned
     world.tick()
     assert budgets(world) == {"logs-data": 1, "logs.voters": 1}
+
+
+def test_no_set_of_voters_lets_its_pods_go_while_nobody_may_count_them() -> None:
+    """S26: whoever may not change a budget leaves the StatefulSets that it counts by."""
+    # Guard: a set of voters is let go when its pods are counted.
+    world = running(DATA, *ZONES, version="0.3.1")
+
+    class Strict(Telling):
+        def patch(self, patch: Patch) -> Manifest:
+            if patch.key.name == "logs.voters" and "minAvailable" in patch.changes.get("spec", {}):
+                raise Refused("budgets are somebody else's affair")
+            return super().patch(patch)
+
+    ports = Strict(world)
+    at_work(world, ports, ticks=60)
+    assert "budgets are somebody else's affair" in str(status(world)["conditions"])
+    assert [each.name for each in ports.deleted if each.kind == "StatefulSet"] == ["logs-data"]
 
 
 def may_go(cluster: Cluster, *names: str) -> bool:

@@ -25,6 +25,19 @@ def test_it_is_quiet_when_the_last_write_is_over() -> None:
     assert fence.is_quiet
 
 
+def test_whoever_asks_to_pass_is_counted_already(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever shuts it, and finds it quiet, has missed nobody."""
+    lease = held(World())
+    fence = Fence(lease)
+    quiet: list[bool] = []
+    monkeypatch.setattr(lease, "confirm", lambda: quiet.append(fence.is_quiet))
+
+    with fence.passed():
+        pass
+
+    assert quiet == [False]
+
+
 def test_nobody_passes_once_it_is_shut() -> None:
     fence = Fence(held(World()))
     fence.shut()

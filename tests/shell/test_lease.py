@@ -100,6 +100,39 @@ def test_a_lease_that_was_lost_and_taken_by_the_same_name_is_another(world: Worl
     same.confirm()
 
 
+def test_a_lease_that_was_deleted_and_made_anew_is_another(world: World, clock: Clock) -> None:
+    """By whoever was next: its epochs begin anew, too."""
+    one, two = lease(world, clock, "one"), lease(world, clock, "two")
+    one.keep()
+    world.delete(Delete(KEY, "", ""))
+    assert two.keep()
+    assert one.epoch == two.epoch
+
+    with pytest.raises(NotOurs, match="two has the lease"):
+        one.confirm()
+
+
+def test_whoever_renews_it_is_in_the_same_epoch(world: World, clock: Clock) -> None:
+    one = lease(world, clock, "one")
+    one.keep()
+    clock.now = 5
+    one.keep()
+
+    assert one.epoch == 0
+
+
+def test_whoever_may_be_silent_for_longer_is_waited_for_as_long(world: World, clock: Clock) -> None:
+    """By its own word: operators of two releases need not agree."""
+    Lease(world, KEY, "patient", duration=60, clock=clock).keep()
+    other = lease(world, clock, "other")
+    other.keep()
+
+    clock.now = 59
+    assert not other.keep()
+    clock.now = 60
+    assert other.keep()
+
+
 def test_given_back_it_is_free_at_once(world: World, clock: Clock) -> None:
     one, two = lease(world, clock, "one"), lease(world, clock, "two")
     one.keep()
@@ -128,7 +161,9 @@ def test_whoever_has_lost_it_gives_nothing_back(world: World, clock: Clock) -> N
     two.keep()
     one.release()
 
-    two.confirm()
+    found = world.get(KEY)
+    assert found is not None
+    assert found["spec"]["holderIdentity"] == "two"
 
 
 def test_two_who_reach_for_it_together_do_not_both_get_it(world: World, clock: Clock) -> None:
@@ -167,13 +202,50 @@ def test_without_an_answer_it_runs_out(world: World, clock: Clock, monkeypatch: 
     assert not one.is_ours
 
 
+def slowly(world: World, clock: Clock, monkeypatch: pytest.MonkeyPatch, until: float) -> None:
+    """It is so late when the API server has answered."""
+    plain = world.get
+
+    def get(key: Key) -> Any:
+        found = plain(key)
+        clock.now = until
+        return found
+
+    monkeypatch.setattr(world, "get", get)
+
+
+def test_a_look_that_takes_too_long_confirms_nothing(
+    world: World, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer is what was so when it was given, and the write would come after it."""
+    one = lease(world, clock, "one")
+    one.keep()
+    slowly(world, clock, monkeypatch, until=10)
+
+    with pytest.raises(NotOurs, match="has run out"):
+        one.confirm()
+
+
+def test_a_renewal_that_takes_long_is_one_of_the_moment_when_it_was_asked_for(
+    world: World, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others count from the moment when they see it, which may be before the answer is here."""
+    one = lease(world, clock, "one")
+    one.keep()
+    slowly(world, clock, monkeypatch, until=8)
+
+    assert one.keep()
+    clock.now = 10
+    assert not one.is_ours
+
+
 MAP: dict[str, Any] = {
     "apiVersion": "v1",
     "kind": "ConfigMap",
     "metadata": {"name": "a", "namespace": "search"},
 }
 WRITES: dict[str, Callable[[Any], Any]] = {
-    "create": lambda kube: kube.create(MAP),
+    "create": lambda kube: kube.create({**MAP, "metadata": {"name": "b", "namespace": "search"}}),
     "patch": lambda kube: kube.patch(Patch(Key.of(MAP), {}, "")),
     "patch_status": lambda kube: kube.patch_status(Patch(Key.of(MAP), {}, "")),
     "delete": lambda kube: kube.delete(Delete(Key.of(MAP), "", "")),

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from operators_at_work import CLUSTER, asked_for, edited, settled
+from operators_at_work import CLUSTER, asked_for, edited, settled, with_index
 from searchkeeper.embedded.world import World
 from searchkeeper.engine.calls import Call
 from searchkeeper.engine.driver import CallFailed
-from searchkeeper.engine.view import EngineView, Unreachable
+from searchkeeper.engine.view import Color, EngineView, Unreachable
 from searchkeeper.kube import Conflict, Unavailable
 from searchkeeper.releases import newest
 from searchkeeper.shell.fence import Stopping
@@ -242,5 +243,25 @@ def test_an_engine_that_says_something_else_with_every_look_keeps_nobody() -> No
             return Unreachable(looks[-1])
 
     [outcome] = outcomes(once(world, Flapping(world)))
+    assert not outcome.is_done
+    assert outcome.error is None
+
+
+def test_an_engine_that_is_red_every_other_look_keeps_nobody() -> None:
+    """Allocation would be held and let go as fast as it answers, and nobody be replaced."""
+    world = asked_for()
+    settled(world, newest().version)
+    with_index(world)
+    looks: list[Color] = []
+
+    class Flapping(Driver):
+        def look(self) -> EngineView | Unreachable:
+            seen = super().look()
+            assert isinstance(seen, EngineView)
+            looks.append(Color.RED if len(looks) % 2 else seen.color)
+            assert len(looks) < 2 * _SOON
+            return replace(seen, color=looks[-1])
+
+    [outcome] = outcomes(once(edited(world, version="3.4.0"), Flapping(world)))
     assert not outcome.is_done
     assert outcome.error is None

@@ -247,11 +247,14 @@ def test_a_fault_in_a_cycle_costs_no_other_cycle(monkeypatch: pytest.MonkeyPatch
             assert shell.operator.metrics.value("searchkeeper_failures_total", error="ValueError") == 3
 
 
+@pytest.mark.parametrize(
+    ("limit", "goes_round"), [("_SUSPICIOUS", False), ("ROUNDS", True)], ids=["fought over", "to and fro"]
+)
 def test_writes_without_an_end_are_slowed_down_and_told(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    limit: str, goes_round: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("searchkeeper.shell.looping._SUSPICIOUS", 10)
-    busy = Cycle(wrote=True, converged=False)
+    monkeypatch.setattr(f"searchkeeper.shell.looping.{limit}", 10)
+    busy = Cycle(wrote=True, converged=False, goes_round=goes_round)
     monkeypatch.setattr("searchkeeper.shell.operator.cycle", lambda *_, **__: busy)
     caplog.set_level("WARNING", "searchkeeper")
     with facing(World()) as face, started(face) as shell:

@@ -6,10 +6,21 @@ from collections.abc import Callable
 
 import pytest
 
-from operators_at_work import CLUSTER, Ports, asked_for, condition, cycled, edited, settled, status
+from operators_at_work import (
+    CLUSTER,
+    Ports,
+    asked_for,
+    condition,
+    cycled,
+    edited,
+    settled,
+    status,
+    with_index,
+)
 from searchkeeper.embedded.world import World
 from searchkeeper.engine.calls import Call
 from searchkeeper.engine.driver import CallRefused
+from searchkeeper.engine.view import Allocation, Color, EngineView
 from searchkeeper.kernel import Write
 from searchkeeper.kube import Refused
 from searchkeeper.proof.properties import unrest
@@ -218,6 +229,24 @@ def test_a_pod_that_may_not_be_deleted_is_expected_back_by_nobody_once_it_is_to_
     assert "roll/away" not in status(world)["ledger"]
     assert "denied/PodsAreCurrent" not in status(world)["ledger"]
     assert status(world)["phase"] == "Upgrading"
+
+
+def test_a_pod_that_may_not_be_deleted_costs_no_shard_a_copy_of_it() -> None:
+    """Shards are held for that pod, for as long as it is asked for; never while one of them lacks a copy."""
+    world = edited(running(), version=NEW)
+    ports = Strict(world, of_kind("Pod", Delete))
+    until_quiet(world, ports)
+    assert world.state.engine.allocation is Allocation.PRIMARIES
+    with_index(world, "today")
+    assert looked_into(world).color is Color.YELLOW
+    at_work(world, ports, ticks=3)
+    assert looked_into(world).color is Color.GREEN
+
+
+def looked_into(world: World) -> EngineView:
+    seen = world.look()
+    assert isinstance(seen, EngineView)
+    return seen
 
 
 def test_what_the_engine_refuses_stalls_as_well() -> None:

@@ -11,7 +11,7 @@ from searchkeeper.embedded.cluster import Cluster
 from searchkeeper.embedded.manifests import annotation
 from searchkeeper.embedded.world import World
 from searchkeeper.holding import HOLDERS, OPERATOR_CONDITION
-from searchkeeper.kube import KubeError, Refused, Unavailable
+from searchkeeper.kube import Conflict, KubeError, Refused, Unavailable
 from searchkeeper.loop import cycle
 from searchkeeper.proof.recording import Recording
 from searchkeeper.releases import release
@@ -94,6 +94,20 @@ def test_it_is_said_before_the_pod_goes() -> None:
     assert len(ports.deleted) == 5
 
 
+def test_it_is_said_before_pods_are_let_go() -> None:
+    world = installed(running(version="0.3.1"))
+    said = []
+
+    class Watching(Telling):
+        def delete(self, delete: Delete) -> None:
+            said.extend([upgradeable(world)] if delete.orphan else [])
+            super().delete(delete)
+
+    for _ in unfolding(world, ports=Watching(world), operator_condition=CONDITION):
+        pass
+    assert said == ["False", "False"]
+
+
 def test_the_moment_changes_only_with_the_status() -> None:
     world = edited(installed(running()), version="3.4.0")
     last = None
@@ -135,6 +149,21 @@ def test_as_long_as_another_cluster_holds_it_it_is_held() -> None:
     world.create({"apiVersion": CLUSTER.api, "kind": CLUSTER.kind, "metadata": metadata, "spec": {}})
     for _ in moments(world):
         pass
+    assert upgradeable(world) == "False"
+
+
+def test_whoever_saw_it_before_another_cluster_held_it_lets_nobody_go() -> None:
+    """Two clusters are looked after at the same time, and both speak of themselves on the same object."""
+    world = installed(running())
+    before = found(world)
+    holders(world, '{"search/other": "other-0 is being replaced"}')
+
+    class Behind(Ports):
+        def get(self, key: Key) -> Manifest | None:
+            return before if key == CONDITION else super().get(key)
+
+    with pytest.raises(Conflict):
+        cycled(Behind(world), world, "0.4.0", operator_condition=CONDITION)
     assert upgradeable(world) == "False"
 
 

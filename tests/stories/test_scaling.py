@@ -2,60 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 
 import pytest
 
-from operators_at_work import (
-    CLUSTER,
-    CutOff,
-    annotated,
-    asked_for,
-    condition,
-    copied,
-    edited,
-    pool,
-    settled,
-    status,
-    with_faults,
-    with_index,
-)
-from searchkeeper.configuration.names import BOOTSTRAPPER
+from fewer_nodes import MANAGERS, copies, data, names, shrinking
+from operators_at_work import condition, edited, pool, settled, status, with_index
 from searchkeeper.embedded.kubelet import Fault
-from searchkeeper.embedded.world import World
-from searchkeeper.engine.calls import Exclude, ExcludeFromVoting, SetAllocation
+from searchkeeper.engine.calls import Exclude, SetAllocation
 from searchkeeper.engine.embedded import created
-from searchkeeper.engine.view import Allocation, Color
-from searchkeeper.kube import KubeError
-from searchkeeper.writes import Delete, Key, Patch
-from tales import (
-    Silent,
-    at_work,
-    away,
-    broken,
-    color,
-    pods,
-    running,
-    stateful_set,
-    unfolding,
-    until,
-    versions,
-)
-
-MANAGERS = pool("managers", 3, "cluster_manager")
-
-
-def data(replicas: int) -> list[dict[str, object]]:
-    return [pool("data", replicas, "data"), MANAGERS]
-
-
-def copies(world: World, node: str) -> int:
-    return sum(f"logs-{node}" in (copy.node, copy.to) for copy in world.state.engine.copies)
-
-
-def names(world: World, start: str) -> list[str]:
-    return [name for name in pods(world) if name.startswith(start)]
+from searchkeeper.engine.view import Allocation
+from searchkeeper.writes import Key, Patch
+from tales import Silent, at_work, away, broken, pods, running, stateful_set, unfolding, until
 
 
 def test_more_nodes_come_at_once() -> None:
@@ -89,13 +47,6 @@ def test_a_pool_may_be_added() -> None:
     world = edited(running(), pools=[*data(2), pool("routers", 2, "coordinating")])
     settled(world, "0.4.0")
     assert names(world, "routers") == ["routers-0", "routers-1"]
-
-
-def shrinking() -> World:
-    """Three data nodes with copies on all of them, of which the last is not wanted any more."""
-    world = running(*data(3))
-    with_index(with_index(world, "films"), "songs")
-    return edited(world, pools=data(2))
 
 
 def test_a_node_that_leaves_is_emptied_first() -> None:
@@ -189,60 +140,7 @@ def test_nobody_leaves_while_it_is_paused() -> None:
     at_work(world, ticks=20)
     assert condition(world, "NodesHaveLeft") == "False NotPaused: spec.upgrade.paused is set"
     assert len(names(world, "data")) == 3
-
-
-def has_quorum(world: World) -> bool:
-    engine = world.state.engine
-    return len(engine.voters & engine.names) >= len(engine.voters) // 2 + 1
-
-
-@pytest.mark.parametrize("left", [3, 1])
-def test_managers_leave_one_at_a_time_and_without_a_vote(left: int) -> None:
-    world = running(pool("data", 2, "data"), pool("managers", 5, "cluster_manager"))
-    edited(world, pools=[pool("data", 2, "data"), pool("managers", left, "cluster_manager")])
-    everybody = {f"managers-{n}" for n in range(5)}
-    for moment in unfolding(world):
-        gone = [each for each in pods(moment).values() if "deletionTimestamp" in each["metadata"]]
-        assert len(gone) <= 1
-        assert not {each["metadata"]["name"] for each in gone} & moment.state.engine.voters
-        assert has_quorum(moment)
-    assert away(world, everybody) == {f"managers-{n}" for n in range(left, 5)}
-    assert not world.state.engine.voting_exclusions
-    assert world.state.engine.voters == {f"logs-managers-{n}" for n in range(left)}
-
-
-def test_whom_users_have_excluded_from_voting_stays_so() -> None:
-    """I9: the engine forgets all of them or none. Also where the operator ends in between."""
-    start = running(
-        pool("data", 2, "data"), pool("managers", 2, "cluster_manager"), pool("more", 2, "cluster_manager")
-    )
-    start.tell(ExcludeFromVoting("logs-more-1"))
-    start.tick()
-    edited(
-        start,
-        pools=[
-            pool("data", 2, "data"),
-            pool("managers", 1, "cluster_manager"),
-            pool("more", 2, "cluster_manager"),
-        ],
-    )
-    for cut in range(settled(copied(start), "0.4.0")):
-        world = copied(start)
-        with pytest.raises(CutOff):
-            settled(world, "0.4.0", allowed=cut)
-        settled(world, "0.4.0")
-        assert world.state.engine.voting_exclusions == {"logs-more-1"}
-        assert not status(world)["ledger"]
-
-
-def test_nor_does_a_roll_that_moves_the_only_vote_forget_them() -> None:
-    world = running(pool("data", 2, "data"), pool("managers", 3, "cluster_manager"))
-    for name in ("logs-managers-1", "logs-nobody"):
-        world.tell(ExcludeFromVoting(name))
-    world.tick()
-    assert len(world.state.engine.voters) == 1
-    settled(edited(world, version="3.4.0"), "0.4.0")
-    assert world.state.engine.voting_exclusions == {"logs-managers-1", "logs-nobody"}
+    assert not world.state.engine.excluded
 
 
 @pytest.mark.parametrize("pools", [[MANAGERS], data(0)], ids=["the pool is removed", "it has no nodes"])
@@ -288,13 +186,6 @@ def test_a_node_that_leaves_a_pool_without_data_any_more_is_emptied_too() -> Non
     assert not copies(world, "data-1")
 
 
-def test_no_manager_leaves_where_there_is_nobody_to_leave_the_cluster_to() -> None:
-    world = edited(running(), pools=[pool("data", 2, "data"), pool("managers", 0, "cluster_manager")])
-    at_work(world, ticks=30)
-    assert status(world)["phase"] == "Refused"
-    assert len(names(world, "managers")) == 3
-
-
 def test_of_a_pool_that_is_removed_nothing_stays_but_its_volumes() -> None:
     world = running(*data(2), pool("more", 2, "data"))
     with_index(with_index(world, "films"), "songs")
@@ -306,134 +197,6 @@ def test_of_a_pool_that_is_removed_nothing_stays_but_its_volumes() -> None:
     assert not status(world)["ledger"]
 
 
-def test_nodes_that_leave_come_back_with_what_they_have_where_somebody_takes_their_stateful_set() -> None:
-    # Guard: who is away may have what is missing.
-    world = running(*data(2), pool("more", 1, "data"))
-    for name in ("films", "songs", "plays"):
-        with_index(world, name, replicas=0)
-    assert copies(world, "more-0")
-    world.delete(Delete(Key("apps/v1", "StatefulSet", "search", "logs-more"), "", ""))
-    for _ in range(3):
-        world.tick()
-    settled(edited(world, pools=data(2)), "0.4.0")
-    assert color(world) is Color.GREEN
-    assert not names(world, "more")
-
-
-def test_a_pool_of_managers_is_replaced_by_another() -> None:
-    world = running()
-    edited(world, pools=[pool("data", 2, "data"), MANAGERS, pool("leaders", 3, "cluster_manager")])
-    settled(world, "0.4.0")
-    edited(world, pools=[pool("data", 2, "data"), pool("leaders", 3, "cluster_manager")])
-    for moment in unfolding(world):
-        assert has_quorum(moment)
-    assert sorted(world.state.engine.voters) == [f"logs-leaders-{n}" for n in range(3)]
-    assert not names(world, "managers")
-
-
-def test_a_search_pool_that_somebody_shrinks_by_hand_loses_no_node() -> None:
-    world = running()
-    child = Key("search.everpath.dev/v1alpha1", "SearchPool", "search", "logs-data")
-    world.patch(Patch(child, {"spec": {"replicas": 1}}, ""))
-    for moment in unfolding(world):
-        assert not away(moment, {"data-0", "data-1"})
-
-
-def test_a_stateful_set_shrinks_only_when_whoever_goes_has_nothing() -> None:
-    """Also where somebody has allotted fewer nodes while they were still being emptied."""
-    world = edited(running(), pools=data(1))
-    at_work(world, ticks=5)
-    child = Key("search.everpath.dev/v1alpha1", "SearchPool", "search", "logs-data")
-    world.patch(Patch(child, {"spec": {"replicas": 1}}, ""))
-    at_work(world, ticks=20)
-    assert not away(world, {"data-0", "data-1"})
-
-
-def removing() -> World:
-    """Two pools of data nodes, of which the second, with its shards, is not wanted any more."""
-    world = running(*data(2), pool("cold", 2, "data"))
-    with_index(with_index(world, "films"), "songs")
-    assert copies(world, "cold-0") + copies(world, "cold-1")
-    return edited(world, pools=data(2))
-
-
-def taken(world: World, *kinds: str) -> World:
-    """Somebody deletes what there is of the pool that leaves, but for its pods."""
-    for kind in kinds:
-        api = CLUSTER.api if kind == "SearchPool" else "apps/v1"
-        with suppress(KubeError):
-            world.delete(Delete(Key(api, kind, "search", "logs-cold"), "", "", orphan=True))
-    return world
-
-
-@pytest.mark.parametrize("kinds", [("SearchPool",), ("SearchPool", "StatefulSet")], ids=len)
-def test_whoever_deletes_what_leaves_by_hand_makes_nobody_forget_its_nodes(kinds: tuple[str, ...]) -> None:
-    """I7: they are emptied first, one by one, and nothing stays of the pool, nor in the engine."""
-    for moment in [copied(each) for each in unfolding(removing()) if names(each, "cold")][::4]:
-        for each in unfolding(taken(moment, *kinds)):
-            held = {copy.id for copy in each.state.engine.copies if copy.node is not None}
-            assert held == {copy.id for copy in each.state.engine.copies}
-            assert {n for n in ("cold-0", "cold-1") if copies(each, n)} <= set(names(each, "cold"))
-        moment.tick()
-        assert not [key for key in moment.state.cluster.objects if key.name.startswith("logs-cold")]
-        assert not moment.state.engine.excluded
-        assert not status(moment)["ledger"]
-
-
-def test_an_upgrade_and_fewer_nodes_in_one_edit_come_one_after_the_other() -> None:
-    """S19: the upgrade is made with the nodes that there are."""
-    world = running(*data(3))
-    with_index(with_index(world, "films"), "songs")
-    edited(world, version="3.4.0", pools=data(2))
-    for moment in unfolding(world):
-        found = stateful_set(moment, "data")
-        if set(versions(moment).values()) != {"3.4.0"}:
-            assert found is not None
-            assert found["spec"]["replicas"] == 3
-            assert not moment.state.engine.excluded
-    assert names(world, "data") == ["data-0", "data-1"]
-    assert status(world)["engineVersion"] == "3.4.0"
-
-
-def test_nobody_leaves_before_an_upgrade_that_is_about_to_begin() -> None:
-    """S19: also where something has to be done before it does, like forgetting an order of earlier days."""
-    world = annotated(running(*data(3)), rollback="2.19.4")
-    for moment in unfolding(edited(world, version="3.4.0", pools=data(2))):
-        if set(versions(moment).values()) != {"3.4.0"}:
-            assert not moment.state.engine.excluded
-    assert names(world, "data") == ["data-0", "data-1"]
-
-
-def test_an_upgrade_and_a_pool_less_in_one_edit_come_one_after_the_other() -> None:
-    world = running(*data(2), pool("more", 2, "data"))
-    edited(world, version="3.4.0", pools=data(2))
-    settled(world, "0.4.0")
-    assert set(versions(world).values()) == {"3.4.0"}
-    assert not names(world, "more")
-
-
-def test_a_drain_that_never_finishes_does_not_keep_an_upgrade_from_beginning() -> None:
-    """S19: whoever was on the way out stays until the upgrade is over."""
-    world = at_work(edited(running(), pools=data(1)), ticks=10)
-    edited(world, version="3.4.0")
-    at_work(world, ticks=60)
-    assert status(world)["engineVersion"] == "3.4.0"
-    assert names(world, "data") == ["data-0", "data-1"]
-
-
-def test_an_operator_may_crash_between_any_two_writes_of_a_scaling() -> None:
-    start = edited(shrinking(), pools=[pool("data", 2, "data"), pool("managers", 1, "cluster_manager")])
-    for cut in range(settled(copied(start), "0.4.0")):
-        world = copied(start)
-        with pytest.raises(CutOff):
-            settled(world, "0.4.0", allowed=cut)
-        settled(world, "0.4.0")
-        assert sorted(pods(world)) == ["data-0", "data-1", "managers-0"]
-        assert not status(world)["ledger"]
-        assert not world.state.engine.excluded
-        assert not world.state.engine.voting_exclusions
-
-
 def test_a_broken_node_may_leave() -> None:
     """S18: nobody is waited for who is not wanted any more, whatever else is to be done."""
     world = broken(running(*data(3)), "logs-data-2", Fault.CRASH)
@@ -441,59 +204,3 @@ def test_a_broken_node_may_leave() -> None:
     edited(world, pools=[pool("data", 2, "data"), pool("leaders", 3, "cluster_manager"), MANAGERS])
     settled(world, "0.4.0")
     assert names(world, "data") == ["data-0", "data-1"]
-
-
-@pytest.mark.parametrize(
-    ("before", "after"), [(["cluster_manager"], ["ingest"]), (["data", "cluster_manager"], ["data"])]
-)
-def test_a_pool_that_loses_its_vote_leaves_it_to_another_manager(before: list[str], after: list[str]) -> None:
-    """I1: whoever has the only vote would come back without one, and nobody could be elected any more."""
-    # Guard: the only vote moves before its owner goes.
-    others = [pool("data", 2, "data"), pool("zone-1", 1, "cluster_manager")]
-    world = running(pool("zone-0", 1, *before), *others)
-    assert world.state.engine.voters == {"logs-zone-0-0"}
-    settled(edited(world, pools=[pool("zone-0", 1, *after), *others]), "0.4.0")
-    assert world.state.engine.voters == {"logs-zone-1-0"}
-    assert not world.state.engine.voting_exclusions
-    assert not status(world)["ledger"]
-
-
-def test_a_manager_without_an_heir_keeps_its_vote() -> None:
-    """I1: a pool that loses its vote waits for somebody to leave it to."""
-    # Guard: QuorumSafe.
-    zone = pool("zone-0", 1, "cluster_manager")
-    world = running(*data(2)[:1], zone)
-    broken(world, "logs-leaders-0", Fault.PENDING)
-    leaders = pool("leaders", 1, "cluster_manager")
-    at_work(edited(world, pools=[*data(2)[:1], {**zone, "roles": ["ingest"]}, leaders]), ticks=20)
-    assert world.state.engine.elected is not None
-    settled(with_faults(world), "0.4.0")
-    assert world.state.engine.voters == {"logs-leaders-0"}
-
-
-def told_to_begin_with(world: World) -> set[str]:
-    """The managers that nodes are told to begin a cluster with."""
-    wanted = (each["spec"]["containers"][0]["env"] for each in pods(world).values())
-    return {each["value"] for env in wanted for each in env if each["name"] == BOOTSTRAPPER}
-
-
-def test_another_first_pool_of_managers_restarts_nobody() -> None:
-    """A cluster that has begun need not be told how, and no new manager is told to begin one with itself."""
-    world = running()
-    before = {name: each["metadata"]["uid"] for name, each in pods(world).items() if "data" in name}
-    leaders = pool("leaders", 3, "cluster_manager")
-    for wanted in ([leaders, MANAGERS, pool("data", 2, "data")], [leaders, pool("data", 2, "data")]):
-        for moment in unfolding(edited(world, pools=wanted)):
-            assert has_quorum(moment)
-            assert told_to_begin_with(moment) == {"logs-managers-0"}
-    assert sorted(world.state.engine.voters) == [f"logs-leaders-{n}" for n in range(3)]
-    after = {name: each["metadata"]["uid"] for name, each in pods(world).items() if "data" in name}
-    assert after == before
-
-
-def test_a_cluster_that_has_never_been_complete_begins_with_whom_its_spec_names_first() -> None:
-    world = broken(asked_for(), "logs-managers-0", Fault.PENDING)
-    at_work(world, ticks=5)
-    edited(world, pools=[pool("data", 2, "data"), pool("leaders", 1, "cluster_manager"), MANAGERS])
-    at_work(world, ticks=10)
-    assert {"logs-leaders-0"} <= told_to_begin_with(world)

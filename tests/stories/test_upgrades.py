@@ -9,9 +9,10 @@ import pytest
 
 from operators_at_work import CLUSTER, condition, edited, pool, settled, status, with_index
 from searchkeeper.embedded.world import World
+from searchkeeper.engine.view import Allocation
 from searchkeeper.proof.faults import killed
 from searchkeeper.writes import Delete, Key, Patch
-from tales import at_work, away, pods, running, stateful_set, templates, unfolding, until, versions
+from tales import Silent, at_work, away, pods, running, stateful_set, templates, unfolding, until, versions
 
 POOLS = (
     pool("managers", 3, "cluster_manager"),
@@ -176,6 +177,26 @@ def test_a_pause_leaves_nothing_set_in_the_engine() -> None:
     until(lambda world: world.state.engine.allocation is not None, world)
     at_work(edited(world, upgrade={"paused": True}), ticks=10)
     assert world.state.engine.allocation is None
+
+
+def test_no_copy_is_made_elsewhere_for_a_node_that_restarts() -> None:
+    world = edited(running(), version="3.4.0")
+    seen = set()
+    for moment in unfolding(world):
+        for name in away(moment, {"data-0", "data-1"}):
+            seen.add(name)
+            assert moment.state.engine.allocation is Allocation.PRIMARIES
+    assert seen == {"data-0", "data-1"}
+
+
+def test_an_upgrade_is_not_over_while_the_engine_does_not_answer() -> None:
+    world = edited(running(), version="3.4.0")
+    until(lambda world: status(world)["engineVersion"] == "3.4.0", world)
+    assert "upgrade" in status(world)["ledger"]
+    at_work(world, Silent(world), ticks=10)
+    assert "upgrade" in status(world)["ledger"]
+    settled(world, "0.4.0")
+    assert "upgrade" not in status(world)["ledger"]
 
 
 def test_a_pod_that_is_away_when_it_is_paused_still_comes_back() -> None:

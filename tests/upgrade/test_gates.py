@@ -232,6 +232,15 @@ def test_a_voter_that_has_come_back_without_the_role_is_none_to_count_on() -> No
     )
 
 
+@pytest.mark.parametrize("differences", [{"is_ready": False}, {"is_terminating": True}], ids=str)
+def test_nor_is_one_that_is_not_there(differences: dict[str, bool]) -> None:
+    """Whatever another gate says of it."""
+    members = (pod("managers-0"), pod("managers-1", **differences), pod("managers-2"))
+    seen = world(replace(MANAGERS, pods=members), seen=engine([MANAGERS]))
+    told = {each.gate: each.is_open for each in verdicts(Candidate(members[0], seen.pools[0]), seen)}
+    assert (told["PodsReady"], told["QuorumSafe"]) == (False, False)
+
+
 def changing(before: PoolView, roles: str) -> PoolView:
     """A pool whose nodes still have the roles that it had."""
     return replace(before, spec=replace(before.spec, roles=frozenset(roles.split())))

@@ -64,6 +64,24 @@ def test_a_batch_is_waited_for_until_it_is_ready() -> None:
     assert answer(world(home, MANAGER), home, 1).reason == "KubernetesReplaces"
 
 
+@pytest.mark.parametrize("differences", [{"is_ready": False}, {"is_terminating": True}], ids=str)
+def test_a_batch_is_waited_for_although_the_engine_has_its_nodes(differences: dict[str, bool]) -> None:
+    home = routers(pod("routers-0"), current("routers-1", **differences))
+    joined = engine([routers(pod("routers-0"), current("routers-1")), MANAGER])
+    assert answer(world(home, MANAGER, seen=joined), home, 1).reason == "KubernetesReplaces"
+
+
+def test_a_batch_is_waited_for_until_its_nodes_have_joined_as_what_they_are() -> None:
+    home = routers(pod("routers-0"), current("routers-1"))
+    before = engine([routers(pod("routers-0"), pod("routers-1")), MANAGER])
+    assert answer(world(home, MANAGER, seen=before), home, 1).reason == "KubernetesReplaces"
+
+
+def test_whoever_is_gone_and_not_back_is_waited_for() -> None:
+    home = replace(routers(pod("routers-0"), current("routers-1")), pods=(pod("routers-0"),))
+    assert answer(world(home, MANAGER), home, 1).reason == "KubernetesReplaces"
+
+
 def test_a_batch_is_waited_for_until_it_has_joined() -> None:
     home = routers(pod("routers-0"), current("routers-1"))
     lonely = engine([routers(pod("routers-0")), MANAGER])

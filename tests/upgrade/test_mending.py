@@ -43,6 +43,10 @@ def test_nobody_who_is_ready_awaits_a_cure() -> None:
     assert not awaits(pod("managers-1", engine_version=BAD), **FORWARDS)
 
 
+def test_nor_does_who_is_on_its_way_out() -> None:
+    assert not awaits(replace(down(BAD), is_terminating=True), wait__PodsAreCurrent=LONG, **FORWARDS)
+
+
 def test_a_version_that_was_given_up_is_left_at_once() -> None:
     assert awaits(down(BAD), **FORWARDS)
 

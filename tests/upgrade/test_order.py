@@ -101,6 +101,27 @@ def test_a_broken_pod_goes_first() -> None:
     assert candidates(mixed, engine([mixed]))[0].name == "data-1"
 
 
+def mixed_versions() -> PoolView:
+    """On the way back, after somebody has changed the template: everybody is stale, and two are newer."""
+    newer = [pod("data-0", engine_version=NEW), pod("data-1", engine_version=NEW)]
+    home = pool("data", 4, pods=[*newer, pod("data-2"), pod("data-3", is_ready=False)])
+    assert home.stateful_set is not None
+    return replace(home, stateful_set=replace(home.stateful_set, engine_version=OLD))
+
+
+def test_on_the_way_back_whoever_is_of_the_older_version_goes_last() -> None:
+    """L4: but for one that is broken, which nobody would miss."""
+    home = mixed_versions()
+    names = [each.name for each in candidates(home, engine([home]), backwards=True)]
+    assert names == ["data-3", "data-1", "data-0", "data-2"]
+
+
+def test_on_the_way_forward_versions_decide_nothing() -> None:
+    home = mixed_versions()
+    names = [each.name for each in candidates(home, engine([home]))]
+    assert names == ["data-3", "data-0", "data-1", "data-2"]
+
+
 def test_the_elected_manager_goes_last_of_all() -> None:
     view = engine([MANAGERS])
     elected = tuple(

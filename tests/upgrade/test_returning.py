@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from searchkeeper.engine.view import Index, Unreachable
+import pytest
+
+from searchkeeper.engine.view import Index, ShardCopy, ShardState, Unreachable
 from searchkeeper.kernel import Ledger, waited
 from searchkeeper.observed import Observed
 from searchkeeper.upgrade.journal import CROSSED, Journal
 from searchkeeper.upgrade.order import candidates
-from searchkeeper.upgrade.returning import closed_by, closing_pod, obstacles
+from searchkeeper.upgrade.returning import closing_pod, obstacles
 from worlds import NEW, OLD, engine, pod, pool, world
 
 MANAGERS = pool("managers", 3, roles="cluster_manager")
@@ -35,6 +37,13 @@ def test_a_shard_without_one_closes_it() -> None:
     )
 
 
+def test_nor_does_one_help_that_is_still_being_made() -> None:
+    begun = ShardCopy("logs", 0, False, ShardState.INITIALIZING, "data-1")
+    view = engine([DATA, MANAGERS], ["logs: data-0*"])
+    view = replace(view, shards=(*view.shards, begun))
+    assert obstacles(world(DATA, MANAGERS, seen=view), NOTHING, OLD)
+
+
 def test_a_node_on_its_way_out_is_none_to_go_back_to() -> None:
     pods = (DATA.pods[0], replace(DATA.pods[1], is_terminating=True), DATA.pods[2])
     assert obstacles(world(replace(DATA, pods=pods), MANAGERS, shards=["logs: data-0 data-1*"]), NOTHING, OLD)
@@ -42,7 +51,7 @@ def test_a_node_on_its_way_out_is_none_to_go_back_to() -> None:
 
 def test_an_index_of_the_newer_version_closes_it() -> None:
     view = engine([DATA, MANAGERS], ["logs: data-0* data-1"], indices=(Index("logs", 1, NEW),))
-    assert closed_by(view, OLD) == ("index logs was created by 3.4.0",)
+    assert obstacles(world(DATA, MANAGERS, seen=view), NOTHING, OLD) == ("index logs was created by 3.4.0",)
 
 
 def test_segments_of_a_newer_primary_close_it() -> None:
@@ -51,13 +60,22 @@ def test_segments_of_a_newer_primary_close_it() -> None:
         ["logs: data-0* data-1"],
         indices=(Index("logs", 1, OLD, segment_replication=True),),
     )
-    assert closed_by(view, OLD) == ("logs[0] replicates segments of the newer version",)
+    assert obstacles(world(DATA, MANAGERS, seen=view), NOTHING, OLD) == (
+        "logs[0] replicates segments of the newer version",
+    )
+
+
+@pytest.mark.parametrize("places", ["data-1* data-0", "data-1* data-2"])
+def test_those_of_an_older_primary_do_not(places: str) -> None:
+    indices = (Index("logs", 1, OLD, segment_replication=True),)
+    view = engine([DATA, MANAGERS], [f"logs: {places}"], indices=indices)
+    assert obstacles(world(DATA, MANAGERS, seen=view), NOTHING, OLD) == ()
 
 
 def test_a_newer_majority_closes_it() -> None:
-    pods = [pod(f"managers-{n}", engine_version=NEW if n else OLD) for n in range(3)]
-    newer = pool("managers", 3, roles="cluster_manager", pods=pods)
-    assert closed_by(engine([newer]), OLD) == ("1 of 3 voters would be of the older version",)
+    newer = [pod(f"managers-{n}", engine_version=NEW, has_started=True) for n in (1, 2)]
+    managers = pool("managers", 3, roles="cluster_manager", pods=[pod("managers-0"), *newer])
+    assert obstacles(world(managers), NOTHING, OLD) == ("1 of 3 voters would be of the older version",)
 
 
 def test_where_nobody_has_run_the_newer_version_nobody_is_asked() -> None:

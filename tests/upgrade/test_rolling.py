@@ -53,6 +53,15 @@ def waiting_for_one(home: PoolView, **lines: Entry) -> Answer:
     return rolled(world(away, seen=view, max_batch=4), roll__away=(found,), roll__size=size, **lines)
 
 
+def test_whoever_is_on_its_way_out_is_not_sent_away_once_more() -> None:
+    """I8: it is expected back as if we had sent it."""
+    home = pool("data", 2, pods=(pod("data-0", is_terminating=True), pod("data-1")))
+    found = rolled(world(home))
+    assert found.reason == "PodLeaves"
+    assert [(each.key, each.value) for each in found.notes] == [(AWAY, (("data-0", home.pods[0].uid),))]
+    assert not found.writes
+
+
 def test_no_second_voter_goes_however_large_a_batch_may_be() -> None:
     """I2: of five one more could be missed, and would be."""
     assert waiting_for_one(pool("managers", 5, roles="cluster_manager")).reason == "PodsComeBack"

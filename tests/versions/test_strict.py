@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from string import ascii_letters
 
 import pytest
 
@@ -67,11 +68,14 @@ def test_what_semver_allows_is_accepted(text: str) -> None:
         (f"{TOO_LARGE}.0.0", 0, "the major number does not fit into 64 bits"),
         (f"0.0.{TOO_LARGE}", 4, "the patch number does not fit into 64 bits"),
         (f"1.2.3-a.{TOO_LARGE}", 8, "does not fit into 64 bits"),
+        (f"{10**20}.0.0", 0, "does not fit into 64 bits"),
+        (f"1.2.3-{10**20}", 6, "does not fit into 64 bits"),
         (f"{'9' * 5000}.0.0", 0, "does not fit into 64 bits"),
         (f"1.2.3-{'9' * 5000}", 6, "does not fit into 64 bits"),
         ("1.2.3.4", 5, "'.' cannot stand in a number"),
         (f"{LARGEST}.2.x", 23, "'x' cannot stand in a number"),
         ("1.2.x", 4, "'x' cannot stand in a number"),
+        ("1.22x.3", 4, "'x' cannot stand in a number"),
         ("1.2.3\n", 5, "cannot stand in a number"),
         ("1٣.2.3", 1, "cannot stand in a number"),
         ("1.2.٣", 4, "cannot stand in a number"),
@@ -79,10 +83,12 @@ def test_what_semver_allows_is_accepted(text: str) -> None:
         ("1.2.3-a..b", 8, "an identifier of the pre-release is empty"),
         ("1.2.3-a.01", 8, "a number in the pre-release has a leading zero"),
         ("1.2.3-a_b", 7, "'_' cannot stand in a pre-release"),
+        ("1.2.3-a-b_c", 9, "'_' cannot stand in a pre-release"),
         ("1.2.3-٣", 6, "cannot stand in a pre-release"),
         ("1.2.3+", 6, "an identifier of the build is empty"),
         ("1.2.3-a+b.", 10, "an identifier of the build is empty"),
         ("1.2.3+a+b", 7, "'+' cannot stand in a build"),
+        ("1.2.3+01._", 9, "'_' cannot stand in a build"),
     ],
 )
 def test_what_is_not_a_version_is_refused_where_it_goes_wrong(text: str, position: int, reason: str) -> None:
@@ -90,6 +96,17 @@ def test_what_is_not_a_version_is_refused_where_it_goes_wrong(text: str, positio
         parse(text)
     assert caught.value.position == position
     assert reason in caught.value.reason
+
+
+@pytest.mark.parametrize("letter", ascii_letters)
+def test_no_letter_can_stand_in_a_number(letter: str) -> None:
+    with pytest.raises(VersionError) as inside:
+        parse(f"1.2.{letter}")
+    assert (inside.value.position, inside.value.reason) == (4, f"{letter!r} cannot stand in a number")
+    with pytest.raises(VersionError) as first:
+        parse(f"{letter}1.2.3")
+    told = ", not with a v" if letter in "vV" else ""
+    assert (first.value.position, first.value.reason) == (0, f"a version starts with a digit{told}")
 
 
 def test_a_caret_stands_under_the_fault() -> None:
@@ -110,6 +127,7 @@ def test_an_error_survives_pickling() -> None:
         parse("1.2")
     copy = pickle.loads(pickle.dumps(caught.value))
     assert (copy.text, copy.position, copy.reason) == ("1.2", 3, caught.value.reason)
+    assert caught.value.args == ("1.2", 3, caught.value.reason)
 
 
 def test_a_version_is_parsed_once() -> None:

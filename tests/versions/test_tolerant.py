@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from string import ascii_letters
+
 import pytest
 
 from everpath.versions import VersionError, parse_tolerant
@@ -55,3 +57,10 @@ def test_what_blang_does_not_forgive(text: str, position: int, reason: str) -> N
         parse_tolerant(text)
     assert (caught.value.text, caught.value.position) == (text, position)
     assert reason in caught.value.reason
+
+
+@pytest.mark.parametrize("letter", ascii_letters)
+def test_no_letter_is_forgiven_but_one_leading_v(letter: str) -> None:
+    with pytest.raises(VersionError) as caught:
+        parse_tolerant(f"1.{letter}2.3")
+    assert caught.value.position == 2

@@ -260,7 +260,7 @@ def _position_before_mending(segments: list[_Segment], position: int) -> int:
             segment = earlier
             break
         position -= len(earlier.mended) + 1
-    return max(0, segment.end - (len(segment.mended) - position))
+    return segment.end - (len(segment.mended) - position)
 
 
 def _identifiers(prerelease: str | None) -> tuple[str | int, ...]:

@@ -6,9 +6,12 @@ __all__ = ["Answer", "Note", "Status", "Write", "done", "unknown", "waiting", "w
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Final, Protocol
 
 from searchkeeper.kernel.ledger import Entry
+
+# In seconds. Who would wait for a year waits for a person: until then nobody is late.
+_PERSONS: Final = 365 * 24 * 3600
 
 
 class Status(StrEnum):
@@ -65,15 +68,30 @@ class Answer:
     def destroys(self) -> bool:
         return bool(self.writes) and any(write.is_destructive for write in self.writes)
 
+    @property
+    def is_stopped(self) -> bool:
+        """Only a person can let it go on, and nobody is late for that."""
+        return (self.patience or 0) >= _PERSONS
+
+    @property
+    def comes_further(self) -> bool:
+        """The goal holds, or something is done that is not undone again by whatever it waits for."""
+        return self.is_true or (self.patience is None and bool(self.writes or self.notes))
+
 
 def done(message: str = "", *, reason: str = "Done", notes: tuple[Note, ...] = ()) -> Answer:
     """The goal holds. Notes may still be struck out: what they stood for is over."""
     return Answer(Status.TRUE, reason, message, notes=notes)
 
 
-def working(reason: str, message: str, *writes: Write, notes: tuple[Note, ...] = ()) -> Answer:
-    """The goal does not hold yet; this cycle does something about it."""
-    return Answer(Status.FALSE, reason, message, writes, notes)
+def working(
+    reason: str, message: str, *writes: Write, notes: tuple[Note, ...] = (), patience: int | None = None
+) -> Answer:
+    """The goal does not hold yet; this cycle does something about it.
+
+    With a patience it comes no further by that: what is only prepared, or taken back, may go to and fro.
+    """
+    return Answer(Status.FALSE, reason, message, writes, notes, patience)
 
 
 def waiting(reason: str, message: str, *, patience: int, notes: tuple[Note, ...] = ()) -> Answer:

@@ -51,10 +51,18 @@ def told(given: Mapping[str, Answer], ledger: Ledger) -> dict[str, Answer]:
 
 
 def over(given: Mapping[str, Answer], ledger: Ledger) -> dict[str, None]:
-    """The lines about writes that nobody wants any more: they were made, or others are wanted."""
+    """The lines about writes that nobody wants any more: they were made, or others are wanted.
+
+    Who waits for something else meanwhile may be about to want it again: with an engine that answers every
+    other time no refusal would ever be old.
+    """
     lines = (each for each in ledger if each.startswith(DENIAL))
-    wanted = {DENIAL + name for name, answer in given.items() if answer.reason == DENIED}
-    return {line: None for line in lines if line not in wanted}
+    standing = {DENIAL + name for name, answer in given.items() if _may_want_it_again(answer)}
+    return {line: None for line in lines if line not in standing}
+
+
+def _may_want_it_again(answer: Answer) -> bool:
+    return answer.reason == DENIED or not (answer.comes_further or answer.is_stopped)
 
 
 def _told(answer: Answer, entry: Entry | None) -> Answer:

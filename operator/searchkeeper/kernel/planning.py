@@ -47,6 +47,7 @@ class Plan:
     """What a cycle decided. Conditions and ledger are stored first, then the deeds are carried out in order.
 
     `stalls` tells of every action whose wait outlasted its patience; `wake_at` is when the next one would.
+    Without `headway` all that is to be done was done before, and undone since.
     """
 
     conditions: tuple[Condition, ...]
@@ -55,6 +56,7 @@ class Plan:
     converged: bool
     stalls: tuple[tuple[str, str], ...]
     wake_at: int | None
+    headway: bool
 
     @property
     def writes(self) -> tuple[Write, ...]:
@@ -90,6 +92,7 @@ def plan(
         all(answer.is_true for answer in given.values()) and ledger == records.ledger,
         tuple(stalls.items()),
         min((each for each in _deadlines(found) if each > now), default=None),
+        any(_leads_on(answer, found.get(name)) for name, answer in given.items()),
     )
 
 
@@ -134,6 +137,10 @@ def _stalls(found: Mapping[str, Wait], records: Records, now: int) -> set[str]:
     stalled = {each.type for each in records.conditions if each.message.startswith(STALLED)}
     late = {name for name, wait in found.items() if wait.deadline is not None and wait.deadline <= now}
     return late | {name for name, wait in found.items() if wait.is_back and name in stalled}
+
+
+def _leads_on(answer: Answer, wait: Wait | None) -> bool:
+    return bool(answer.writes or answer.notes) and (wait is None or not wait.is_back)
 
 
 def _deadlines(found: Mapping[str, Wait]) -> Iterator[int]:

@@ -20,8 +20,6 @@ Clock: TypeAlias = tuple[str, int]
 WAIT: Final = "wait/"
 # Faults of ours, and writes that others refuse: whoever else is waited for has no part in them.
 NOBODYS: Final = frozenset({FAULT, DENIED})
-# In seconds. Who would wait for a year waits for a person: until then nobody is late.
-_PERSONS: Final = 365 * 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,20 +92,15 @@ def _going_on(noted: Wait | None, answer: Answer, now: int) -> Wait | None:
     before = {noted.present[0]: noted.present[1], **dict(noted.before)}
     was_nobodys = noted.present[0] in NOBODYS
     excused = {reason: now for reason in before if was_nobodys and reason not in NOBODYS}
-    kept = {} if _is_stopped(answer) else before | excused
+    kept = {} if answer.is_stopped else before | excused
     return Wait((answer.reason, now), tuple(kept.items()), answer.patience)
-
-
-def _is_stopped(answer: Answer) -> bool:
-    """Nobody is late for what only a person can let go on."""
-    return (answer.patience or 0) >= _PERSONS
 
 
 def _is_held_up(each: Action[Any], given: Mapping[str, Answer]) -> bool:
     """Whether whatever this action stands on does not come further either: then its own wait goes on."""
     answer = given[each.name]
     if answer.patience is not None:
-        return not _is_stopped(answer) and answer.reason not in NOBODYS
+        return not answer.is_stopped and answer.reason not in NOBODYS
     closed = [prerequisite for prerequisite in each.requires if not given[prerequisite.name].is_true]
     return answer.status is Status.UNKNOWN and all(_is_held_up(every, given) for every in closed)
 

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 from searchkeeper.deeds import Denial
 from searchkeeper.engine.driver import CallFailed
 from searchkeeper.kube import Conflict, Gone, Kube, KubeError
-from searchkeeper.loop import Cycle
+from searchkeeper.loop import ROUNDS, Cycle
 from searchkeeper.shell.fence import Fence, Fenced, Stopping
 from searchkeeper.shell.health import Health
 from searchkeeper.shell.lease import Lease, NotOurs
@@ -78,7 +78,7 @@ class Loop:
         self._heard: set[str] = set()
         self._is_over = False
         self._failures = 0
-        self._writes_in_a_row = 0
+        self._writes_in_a_row = self._rounds = 0
         self._epoch: int | None = None
         self._looking_since = self._last_look = 0
         fenced = Fenced(operator.kube, operator.fence)
@@ -150,10 +150,12 @@ class Loop:
     def _outcome(self, done: Cycle) -> tuple[str, float]:
         pace = self._operator.pace
         self._writes_in_a_row = self._writes_in_a_row + 1 if done.wrote else 0
+        self._rounds = self._rounds + 1 if done.goes_round else 0
         self._failures = self._failures + 1 if done.denied and not done.wrote else 0
         self._tell_denied(done.denied)
         if done.wrote and not done.only_told:
-            return "wrote", 0 if self._writes_in_a_row < _SUSPICIOUS else self._fought_over()
+            is_endless = self._writes_in_a_row >= _SUSPICIOUS or self._rounds >= ROUNDS
+            return "wrote", self._fought_over() if is_endless else 0
         if done.denied and not done.wrote:
             return "denied", min(pace.after_failures(self._failures), pace.resync)
         if done.converged:
@@ -175,9 +177,10 @@ class Loop:
             operator.log.warning(words, **fields, error=str(each))
 
     def _fought_over(self) -> float:
-        """Somebody undoes what is written, or an API server does not keep it: no reason to hurry."""
+        """Somebody undoes what is written, or an API server does not keep it, or an engine says now this and
+        now that: no reason to hurry."""
         told = self._telling
-        if self._writes_in_a_row % _SUSPICIOUS == 0:
+        if self._writes_in_a_row % _SUSPICIOUS == 0 or self._rounds == ROUNDS:
             self._operator.log.warning("writes without an end", cluster=self._name, cycle=told.cycle)
         return self._operator.pace.busy
 

@@ -15,7 +15,7 @@ from searchkeeper.configuration.names import GROUP
 from searchkeeper.engine.driver import CallFailed, Driver
 from searchkeeper.images import PUBLISHED, Images
 from searchkeeper.kube import Conflict, Gone, Kube, KubeError
-from searchkeeper.loop import Cycle, cycle
+from searchkeeper.loop import ROUNDS, Cycle, cycle
 from searchkeeper.shell.ending import Farewell
 from searchkeeper.shell.fence import Fence, Fenced, FencedDriver, Stopping
 from searchkeeper.shell.lease import Lease, NotOurs
@@ -78,9 +78,10 @@ class Once:
     def _worked_off(self, key: Key) -> Outcome:
         """Raises NotOurs, Stopping: then nobody else's turn comes either.
 
-        Words in a status may call for an event, and nothing else: who finds other ones again is done.
+        Words in a status may call for an event, and nothing else: who finds other ones again is done. So is
+        who does again and again what an engine that says now this, now that has him undo.
         """
-        looks, has_told = 0, False
+        looks, rounds, has_told = 0, 0, False
         while True:
             if self.is_stopping:
                 raise Stopping("stopped before everything was done")
@@ -93,7 +94,8 @@ class Once:
                 if looks == _LOOKS or not isinstance(error, Conflict | Gone):
                     return Outcome(key, False, error)
             else:
-                if not done.wrote or (done.only_told and has_told):
+                rounds = rounds + 1 if done.goes_round else 0
+                if not done.wrote or (done.only_told and has_told) or rounds == ROUNDS:
                     return Outcome(key, done.converged, next((each.error for each in done.denied), None))
                 has_told = done.only_told
 

@@ -69,7 +69,7 @@ def drained(seen: Observed, journal: Journal, candidate: Candidate, engine: Engi
     if not engine.excludes(name) and takers(seen, engine, name):
         ours = journal.excluded | {name}
         call, notes = Tell(Exclude(engine.excluded | ours)), to_be_undone(EXCLUDED, tuple(sorted(ours)))
-        yield working("Draining", f"shards leave {name}", call, notes=notes)
+        yield working("Draining", f"shards leave {name}", call, notes=notes, patience=patience)
     elif not _is_over(seen, journal, candidate, engine):
         cause = why_nobody_takes(engine, _missed(seen, journal, candidate, engine), frozenset({name}))
         if cause is not None:

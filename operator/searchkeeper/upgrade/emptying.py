@@ -10,7 +10,6 @@ from searchkeeper.engine.view import EngineView, ShardState, Unreachable
 from searchkeeper.kernel import Answer, Note, unchanged, working
 from searchkeeper.observed import Observed, Pod
 from searchkeeper.upgrade.journal import WIPED, Journal
-from searchkeeper.upgrade.returning import closed_by
 from searchkeeper.upgrade.volumes import Claim, claim_of, is_writable_by, taken_away
 
 # After that many seconds an engine has begun to move whatever it is ever going to.
@@ -40,14 +39,13 @@ def emptied(claim: Claim, pod: Pod) -> Answer:
 
 
 def is_as_empty_as_can_be(seen: Observed, journal: Journal, pod: Pod, engine: EngineView) -> bool:
-    """Nothing moves from it or to it any more, nor is about to. Whether it may go with what is left is asked
-    by whoever drains; on the way back every shard has a home of the older version, and all is at rest.
+    """Nothing moves from it or to it any more, nor is about to; on the way back nothing at all does. Whether
+    it may go with what is left is asked by whoever drains, and whether the way back is open by the roll.
     """
     moving = [copy for copy in engine.copies_on(pod.name) if copy.state is not ShardState.STARTED]
     if moving or not _has_settled(seen, journal):
         return False
-    back = journal.returns_to
-    return back is None or not (engine.is_moving or closed_by(engine, back))
+    return journal.returns_to is None or not engine.is_moving
 
 
 def _has_settled(seen: Observed, journal: Journal) -> bool:

@@ -10,7 +10,7 @@ from typing import Final
 from searchkeeper.engine.view import EngineView, Unreachable
 from searchkeeper.observed import Pod, PoolView
 from searchkeeper.upgrade.losing import is_going_to_lose
-from searchkeeper.versions import is_newer
+from searchkeeper.versions import is_newer, parse
 
 _MANAGER: Final = "cluster_manager"
 
@@ -30,7 +30,8 @@ def pools_in_order(
     manager goes last.
 
     On the way back it is the other way round, but for an elected manager that has to go back itself: its pool
-    goes last of all, so that whoever is elected in its place stays.
+    goes last of those, so that whoever is elected in its place stays. Pools without anything of the newer
+    version, which are replaced for another reason, come after all of them.
     """
     ordered = sorted(pools, key=lambda pool: _tier(pool, engine, leaves_major))
     if returns_to is None:
@@ -38,7 +39,15 @@ def pools_in_order(
     elected = engine.elected if isinstance(engine, EngineView) else None
     goes = None if elected is None or not is_newer(elected.version, returns_to) else elected.name
     back = ordered[::-1]
-    return tuple(sorted(back, key=lambda pool: goes in {pod.name for pod in pool.pods}))
+    return tuple(
+        sorted(back, key=lambda it: (not _has_crossed(it, returns_to), goes in {pod.name for pod in it.pods}))
+    )
+
+
+def _has_crossed(pool: PoolView, before: str) -> bool:
+    """Whether anything of it is of the newer version, if only what its next pod would be made from."""
+    made = [] if pool.stateful_set is None else [pool.stateful_set.engine_version]
+    return any(_is_above(each, before) for each in (*made, *(pod.engine_version for pod in pool.pods)))
 
 
 def _tier(pool: PoolView, engine: EngineView | Unreachable, leaves_major: bool) -> tuple[bool, ...]:
@@ -69,8 +78,25 @@ def candidates(
     """The stale pods of a pool in the order they go: broken ones first, the elected manager last.
 
     Broken ones first, because replacing them costs nobody anything, and may be the cure. On the way back
-    those that came last go first.
+    those that came last go first, and whoever is of the older version after all of them: a newer node would
+    have its primaries meanwhile, of which none of the older version can have a copy any more.
     """
     last = _elected(engine)
     stale = reversed(pool.stale_pods) if backwards else pool.stale_pods
-    return tuple(sorted(stale, key=lambda pod: (pod.name == last, pod.is_ready)))
+
+    def place(pod: Pod) -> tuple[bool, ...]:
+        is_left_to = backwards and pod.is_ready and not _is_of_newer(pod, pool)
+        return (is_left_to, pod.name == last, pod.is_ready)
+
+    return tuple(sorted(stale, key=place))
+
+
+def _is_of_newer(pod: Pod, pool: PoolView) -> bool:
+    """Whether its version is newer than what it is replaced by."""
+    return pool.stateful_set is not None and _is_above(pod.engine_version, pool.stateful_set.engine_version)
+
+
+def _is_above(version: str, other: str) -> bool:
+    """Of two versions, whoever has written them: what is none is above nothing."""
+    found, than = parse(version), parse(other)
+    return found is not None and than is not None and found > than

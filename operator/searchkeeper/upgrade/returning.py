@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["closed_by", "closing_pod", "crossed", "obstacles"]
+__all__ = ["closing_pod", "crossed", "obstacles"]
 
 from collections.abc import Iterable, Iterator
 
@@ -14,10 +14,12 @@ from searchkeeper.versions import is_newer
 
 
 def obstacles(seen: Observed, journal: Journal, before: str) -> tuple[str, ...]:
-    """What stands against going back, in sentences; nothing while the way is open.
+    """What stands against going back to `before`, in sentences; nothing while the way is open.
 
-    As long as no node has run the newer version, nobody needs to be asked. A node that is on its way out is
-    none to go back to.
+    A node that has once run the newer version cannot run the older one on the same disk. So the way is open
+    only while every shard has a started copy on a node that has not, no index was made by the newer version,
+    and the majority of voters is still old. A node that is on its way out is none to go back to. As long as
+    no node has run the newer version, nobody needs to be asked.
     """
     if not crossed(seen, journal, before):
         return ()
@@ -32,16 +34,6 @@ def crossed(seen: Observed, journal: Journal, before: str) -> dict[str, str]:
     started = (pod for pod in seen.pods if pod.has_started and is_newer(pod.engine_version, before))
     claims = {pod.name: claim_of(seen, pod.name) for pod in started}
     return journal.crossed | {name: claim.uid if claim else "" for name, claim in claims.items()}
-
-
-def closed_by(engine: EngineView, before: str) -> tuple[str, ...]:
-    """What stands against going back to `before`, in sentences; nothing while the way is open.
-
-    A node that has once run the newer version cannot run the older one on the same disk. So the way is open
-    only while every shard has a started copy on a node that has not, no index was made by the newer version,
-    and the majority of voters is still old.
-    """
-    return tuple(_objections(engine, before, _old_nodes(engine, before)))
 
 
 def closing_pod(engine: EngineView, pods: Iterable[str], before: str) -> tuple[str, str] | None:

@@ -299,17 +299,17 @@ def _held(this: Roll, candidate: Candidate, engine: EngineView) -> Iterator[Answ
     """Replicas are not built elsewhere for a node that will be back in a minute. A batch is flushed once."""
     before = this.journal.allocation_before
     if before is None or engine.allocation is not Allocation.PRIMARIES:
-        yield _holding(candidate, before or str(engine.allocation))
+        yield _holding(this, candidate, before or str(engine.allocation))
     elif this.journal.flushed_for not in (candidate.pod.uid, *this.journal.away.values()):
         notes = (Note(FLUSHED, candidate.pod.uid),)
-        yield working("Flushing", "what is in memory goes to disk", Tell(Flush()), notes=notes)
+        message = "what is in memory goes to disk"
+        yield working("Flushing", message, Tell(Flush()), notes=notes, patience=this.patience)
 
 
-def _holding(candidate: Candidate, before: str) -> Answer:
+def _holding(this: Roll, candidate: Candidate, before: str) -> Answer:
     call, notes = Tell(SetAllocation(Allocation.PRIMARIES)), to_be_undone(ALLOCATION, before)
-    return working(
-        "HoldingShards", f"shards are kept where they are before {candidate.pod.name} goes", call, notes=notes
-    )
+    message = f"shards are kept where they are before {candidate.pod.name} goes"
+    return working("HoldingShards", message, call, notes=notes, patience=this.patience)
 
 
 def _deleted(this: Roll, candidate: Candidate, *others: Note) -> Answer:

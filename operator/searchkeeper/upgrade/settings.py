@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = ["SETTINGS", "forgiven", "restored", "to_be_undone", "undone"]
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Final
 
 from searchkeeper.engine.calls import ClearVotingExclusions, Exclude, ExcludeFromVoting, SetAllocation
@@ -120,14 +121,15 @@ def restored(seen: Observed, journal: Journal, keeps: Collection[str] = ()) -> A
     shards = journal.excluded.difference(keeps)
     if not (journal.allocation_before or shards or journal.moved_vote):
         return None
+    patience = seen.cluster.spec.upgrade.health_deadline
     if isinstance(seen.engine, Unreachable):
-        patience = seen.cluster.spec.upgrade.health_deadline
         return waiting("EngineReachable", f"cannot be undone yet: {seen.engine.cause}", patience=patience)
-    return (
+    step = (
         _allocation(seen.engine, journal)
         or _exclusions(seen.engine, journal, shards)
         or _vote(seen.engine, journal)
     )
+    return None if step is None else replace(step, patience=patience)
 
 
 def _allocation(engine: EngineView, journal: Journal) -> Answer | None:

@@ -24,13 +24,14 @@ def spared(seen: Observed, journal: Journal) -> Answer | None:
     found = stayed(seen, journal)
     if not found:
         return None
-    names = ", ".join(pod.name for pod in found)
+    names, patience = ", ".join(pod.name for pod in found), seen.cluster.spec.upgrade.health_deadline
     target = aimed_at(seen, journal)
     if target is not None:
-        return working("Sparing", f"{names} still there", _touch(seen, target))
+        return working("Sparing", f"{names} still there", _touch(seen, target), patience=patience)
     kept = {pod.name for pod in found}
     left = tuple(sorted((name, uid) for name, uid in journal.away.items() if name not in kept))
-    return working("NotTaken", f"{names} still there", notes=(Note(AWAY, left or None), Note(AIMED, None)))
+    notes = (Note(AWAY, left or None), Note(AIMED, None))
+    return working("NotTaken", f"{names} still there", notes=notes, patience=patience)
 
 
 def aimed_at(seen: Observed, journal: Journal) -> Pod | None:

@@ -22,8 +22,8 @@ def vote_moved(seen: Observed, journal: Journal, name: str, pool: PoolView) -> A
         return None
     if engine.voters != {name} and not loses_vote(engine, name, pool):
         return None
+    patience = seen.cluster.spec.upgrade.health_deadline
     if journal.moved_vote == name and name in engine.voting_exclusions:
-        patience = seen.cluster.spec.upgrade.health_deadline
         return waiting("VoteMoves", f"{name} still has a vote", patience=patience)
     call, notes = Tell(ExcludeFromVoting(name)), to_be_undone(VOTING, name)
-    return working("MovingVote", f"{name} gives its vote away", call, notes=notes)
+    return working("MovingVote", f"{name} gives its vote away", call, notes=notes, patience=patience)

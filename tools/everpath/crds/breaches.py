@@ -166,7 +166,7 @@ def _differing(new: Definition) -> Iterator[Breach]:
 def _fields(left: list[Refusal], version: str) -> str:
     """The fields in words: the first few, and how many more. A list is not named beside its items."""
     here = [r for r in left if r.version == version]
-    named = [r for r in here if not (r.is_inside and any(_covers(r, o.location) for o in here if o != r))]
+    named = [r for r in here if not (r.is_inside and any(_covers(r, o.location) for o in here))]
     words = [_words(r) for r in named[:_NAMED]]
     more = len(named) - len(words)
     return ", ".join(words) + (f" and {more} more" if more else "")

@@ -18,7 +18,7 @@ _NEVER_BELOW_NOUGHT: Final = ("minLength", "minItems", "minProperties")
 _NUMBERS: Final = ("integer", "number")
 #: The types that a keyword says something about; all of them where it is not listed.
 _ABOUT: Final = {
-    **dict.fromkeys(("maximum", "minimum", "multipleOf", "exclusiveMaximum", "exclusiveMinimum"), _NUMBERS),
+    **dict.fromkeys(("maximum", "minimum", "multipleOf"), _NUMBERS),
     **dict.fromkeys(("maxLength", "minLength", "pattern"), ("string",)),
     **dict.fromkeys(("maxItems", "minItems", "uniqueItems"), ("array",)),
     **dict.fromkeys(("maxProperties", "minProperties", "required"), ("object",)),

@@ -37,8 +37,8 @@ _KEYS: Final = (
 _HOLDERS: Final = ("items", "additionalProperties", "not")
 #: Keywords whose values are of any kind, true and 1 alike.
 _JSON: Final = ("default", "example")
-#: Keywords that say something by an empty value, too.
-_ALWAYS_SAY: Final = ("default", "example", "x-kubernetes-preserve-unknown-fields", *_HOLDERS)
+#: Keywords that say something by an empty value, too; those above are read as texts, which are never empty.
+_ALWAYS_SAY: Final = ("x-kubernetes-preserve-unknown-fields", *_HOLDERS)
 _UPPER: Final = ("maximum", "maxItems", "maxLength", "maxProperties")
 _LOWER: Final = ("minimum", "minItems", "minLength", "minProperties")
 _BOUNDS: Final = (*_UPPER, *_LOWER)

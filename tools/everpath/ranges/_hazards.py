@@ -124,15 +124,11 @@ def _of_operator(text: str, term: Term, arm: Arm) -> Iterator[Hazard]:
         from everpath.ranges._repair import repaired_term  # noqa: PLC0415 - few ranges need mending
 
         yield _at(text, term, HazardKind.SWALLOWED_OPERATOR, message, repaired_term(term.token.text))
-    elif _is_negated_wildcard(term):
+    elif OPERATORS[term.operator] == "!=":
         low, high = map(str, term.comparators)
         message = f"this asks for {low} and {high} at once: it is never true"
         fix = _two_arms(text, arm, term.token, low, high)
         yield Hazard((term.token.start, term.token.end), HazardKind.NEGATED_WILDCARD, message, fix)
-
-
-def _is_negated_wildcard(term: Term) -> bool:
-    return term.is_wildcard and OPERATORS.get(term.operator) == "!="
 
 
 def _two_arms(text: str, arm: Arm, token: Token, low: str, high: str) -> str | None:

@@ -85,7 +85,7 @@ def _tail(graph: ChannelGraph, head: str, known: dict[str, str]) -> str:
     while here in graph.entries and here not in known and here not in trail:
         assert here is not None  # an entry's name
         trail[here] = None
-        here = graph.entries[here].replaces
+        here = graph.entries[here].replaces or None
     last = next(reversed(trail), head)
     if here in known:
         last = known[here]
@@ -119,7 +119,9 @@ def _passing(graph: ChannelGraph, above: str, head: str) -> Edge | None:
     looked at for two of them.
     """
     here = graph.entries[above]
-    while (below := graph.entries.get(here.replaces or "")) and _is_older(graph, below.name, here.name):
+    while here.replaces and (below := graph.entries.get(here.replaces)):
+        if not _is_older(graph, below.name, here.name):
+            break
         if _is_older(graph, below.name, head):
             return Edge(here.name, below.name, EdgeKind.REPLACES)
         here = below

@@ -95,7 +95,7 @@ def _own_words(package: Package, finding: Finding) -> str | None:
             return f"{whose} has duplicate channel {quoted(finding.channel)}"
         case "EP403" if finding.entry is not None:
             return f"{whose} has duplicate bundle {quoted(finding.entry)}"
-        case "EP502":
+        case "EP502" if finding.place in {document.place for document in package.deprecations}:
             return f"expected a maximum of one deprecation per package: {quoted(package.name)}"
     return None
 

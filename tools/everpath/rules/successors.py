@@ -54,8 +54,9 @@ def _one_line(graph: ChannelGraph, newest: str, older: list[str]) -> Edit | None
     """The edit that makes one line of rivals, without cutting the one that the head stands on."""
     chain = opm.verdict(graph).chain
     in_line = _in_line(graph, [newest, *older])
-    skips = skipping(graph, newest, older)._replace(instead=in_line)
-    return safest(graph, [in_line] if chain and newest not in chain else [skips, in_line])
+    if chain and newest not in chain:
+        return safest(graph, [in_line])
+    return skipping(graph, newest, older)._replace(instead=in_line)
 
 
 def _in_line(graph: ChannelGraph, rivals: list[str]) -> Edit:

@@ -76,7 +76,7 @@ def request_uri(url: str) -> str | None:
         return "there is a control character in it"
     scheme = _SCHEME.match(url)
     rest = url[scheme.end() :] if scheme else url
-    if scheme is None and ":" in url.partition("/")[0] and not url.startswith("/"):
+    if scheme is None and ":" in url.partition("/")[0]:
         return "what stands before its colon is no scheme"
     if scheme is None and not url.startswith("/"):
         return "it has no scheme such as https://"
@@ -86,7 +86,7 @@ def request_uri(url: str) -> str | None:
 def _address_fault(rest: str) -> str | None:
     """What is wrong behind the scheme."""
     rest = rest.partition("?")[0]
-    if rest.startswith("//") and not rest.startswith("///"):
+    if rest.startswith("//"):
         host, _, path = rest[2:].partition("/")
         host = host.rpartition("@")[2]
         if (fault := _host_fault(host)) is not None:

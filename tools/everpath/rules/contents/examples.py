@@ -69,8 +69,8 @@ def _examples(written: str) -> _Examples:
 
 
 def _api(item: Any) -> Api:
-    group, slash, version = text(dig(item, "apiVersion")).rpartition("/")
-    return Api(group if slash else "", version, text(dig(item, "kind")))
+    group, _, version = text(dig(item, "apiVersion")).rpartition("/")
+    return Api(group, version, text(dig(item, "kind")))
 
 
 def _provided(csv: Manifest) -> Iterator[tuple[Api, Place]]:
@@ -152,7 +152,7 @@ def example_without_api(bundle: BundleFolder) -> Iterator[Flaw]:
     if found is None:
         return
     csv, key, examples = found
-    provided = {api for api, _ in _provided(csv)}
+    provided = dict(_provided(csv))
     for api in dict.fromkeys(examples.apis):
         if api not in provided:
             near = next((p for p in provided if p.kind == api.kind), None)

@@ -197,7 +197,7 @@ def related_image(bundle: BundleFolder) -> Iterator[Flaw]:
         stated = text(dig(image, "image"))
         fault = reference_fault(stated) if stated else "it is empty"
         if fault:
-            guess = mended(stated) if stated else None
+            guess = mended(stated)
             yield Flaw(
                 bundle.csv.place.at("spec", "relatedImages", i, "image"),
                 f"the related image {stated!r} is no reference: {fault}",

@@ -1,0 +1,241 @@
+"""What OperatorHub.io asks of a bundle, and what it takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from everpath.contents import Contents, Manifest
+from everpath.model import Place
+from everpath.rules.contents.subject import BundleFolder
+from everpath.rules.findings import Flaw, Severity
+from everpath.rules.registry import Rule, rules_about
+
+RULES: dict[str, Rule] = {rule.id: rule for rule in rules_about({"bundle folder"})}
+Pointer = tuple[str | int, ...]
+
+
+def flaws(rule: str, notes: dict[str, Any] | None = None, categories: Any = None, **spec: Any) -> list[Flaw]:
+    """What a rule says of a CSV."""
+    body = {"kind": "ClusterServiceVersion", "metadata": {"annotations": notes or {}}, "spec": spec}
+    contents = Contents("f", Place("f"), (Manifest(Place("csv.yaml"), body),))
+    found = list(RULES[rule].check(BundleFolder(contents, categories=categories)))
+    assert all(flaw.because and flaw.fix for flaw in found)
+    return found
+
+
+def told(found: list[Flaw]) -> list[tuple[Pointer, str]]:
+    return [(flaw.place.pointer, str(flaw.fix)) for flaw in found]
+
+
+def test_each_rule_belongs_to_a_validator() -> None:
+    table = {id_: (r.name, r.severity, r.validators) for id_, r in RULES.items() if "EP661" <= id_ <= "EP668"}
+    hub = ("operatorhub/v2",)
+    assert table == {
+        "EP661": ("provider-name", Severity.ERROR, hub),
+        "EP662": ("maintainer", Severity.ERROR, hub),
+        "EP663": ("link", Severity.ERROR, hub),
+        "EP664": ("version-unset", Severity.ERROR, hub),
+        "EP665": ("no-icon", Severity.WARNING, hub),
+        "EP666": ("icon", Severity.ERROR, hub),
+        "EP667": ("capability-level", Severity.ERROR, ("standardcapabilities",)),
+        "EP668": ("category", Severity.ERROR, ("standardcategories",)),
+    }
+
+
+@pytest.mark.parametrize("provider", [None, {}, {"name": ""}, {"name": " "}])
+def test_a_csv_says_who_provides_it(provider: Any) -> None:
+    assert [p for p, _ in told(flaws("EP661", provider=provider))] == [("spec", "provider", "name")]
+    assert flaws("EP661", provider={"name": "acme"}) == []
+
+
+def person(name: str = "A", email: str = "a@b.c") -> dict[str, str]:
+    return {"name": name, "email": email}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "fixes"),
+    [
+        (person(name=""), ["add the name, or remove it"]),
+        (person(email=""), ["add the email, or remove it"]),
+        (person("", ""), ["add the name, or remove it"]),
+        (person(email="a"), ["write an address such as team@example.com"]),
+        (person("", "a"), ["add the name, or remove it", "write an address such as team@example.com"]),
+    ],
+)
+def test_every_maintainer_has_a_name_and_an_address(wrong: dict[str, str], fixes: list[str]) -> None:
+    place: Pointer = ("spec", "maintainers")
+    found = told(flaws("EP662", maintainers=[person(), wrong, wrong]))
+    expected = [
+        ((*place, i, "email") if "address" in fix else (*place, i), fix) for i in (1, 2) for fix in fixes
+    ]
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    "email",
+    ["a@b.c", "a.b+c@d", '"a b"@c', "a@[1.2.3.4]", "A B <a@b.c>", '"A, B" < a@b.c > ', " a@b.c (A)", "ä@ö.c"],
+)
+def test_mail_can_be_sent_to_an_address(email: str) -> None:
+    assert flaws("EP662", maintainers=[person(email=email)]) == []
+
+
+@pytest.mark.parametrize(
+    "email",
+    [
+        "a@",
+        "@b",
+        "a b@c",
+        "a..b@c",
+        "a@b.",
+        "a@b, c@d",
+        "<a@b",
+        "a@b>",
+        "A <a>",
+        "a@[b]]",
+        '"a@b',
+        "a@b (",
+        "a@@b",
+    ],
+)
+def test_no_mail_can_be_sent_to_what_is_none(email: str) -> None:
+    assert len(flaws("EP662", maintainers=[person(email=email)])) == 1
+
+
+USUAL = "write an address such as https://example.com/docs"
+
+
+@pytest.mark.parametrize(
+    ("name", "url", "fixes"),
+    [
+        ("", "https://a.b", ["add the name, or remove the link"]),
+        ("A", "", ["add the url, or remove the link"]),
+        ("", "", ["add the name, or remove the link"]),
+        ("A", "a.b/c", ["write https://a.b/c"]),
+        ("", "a.b/c", ["add the name, or remove the link", "write https://a.b/c"]),
+        ("A", "a b", [USUAL]),
+        ("A", "1://a.b", [USUAL]),
+    ],
+)
+def test_every_link_has_a_name_and_leads_somewhere(name: str, url: str, fixes: list[str]) -> None:
+    wrong, place = {"name": name, "url": url}, ("spec", "links")
+    found = told(flaws("EP663", links=[{"name": "A", "url": "https://a.b"}, wrong, wrong]))
+    assert found == [
+        ((*place, i, "url") if "write" in fix else (*place, i), fix) for i in (1, 2) for fix in fixes
+    ]
+
+
+@pytest.mark.parametrize(
+    ("version", "message"),
+    [
+        (None, "the CSV has no version"),
+        ("", "the CSV has no version"),
+        ("0.0.0", "the version of the CSV is 0.0.0"),
+        ("0.0.0+b", "the version of the CSV is 0.0.0+b"),
+        ("v0", "the version of the CSV is v0"),
+    ],
+)
+def test_a_version_is_above_nought(version: str | None, message: str) -> None:
+    [flaw] = flaws("EP664", version=version)
+    assert (flaw.place.pointer, flaw.message) == (("spec", "version"), message)
+
+
+@pytest.mark.parametrize("version", ["0.0.1", "0.0.0-rc", "one"])
+def test_a_version_that_is_another_or_none_is_not_unset(version: str) -> None:
+    assert flaws("EP664", version=version) == []
+
+
+PNG = {"mediatype": "image/png", "base64data": "a"}
+
+
+def test_a_csv_has_an_icon() -> None:
+    assert [p for p, _ in told(flaws("EP665"))] == [("spec", "icon")]
+    assert flaws("EP665", icon=[]) == flaws("EP665", icon=[PNG]) == []
+
+
+@pytest.mark.parametrize(
+    ("icons", "fixes"),
+    [
+        ([], [((), "add the image, or remove spec.icon")]),
+        ([PNG, {}], [((), "keep one")]),
+        ([{}], [((0,), "add mediatype")]),
+        ([{"mediatype": "image/png"}], [((0,), "add base64data")]),
+        ([{"base64data": "a"}], [((0,), "add mediatype")]),
+        (
+            [{"mediatype": "text/html", "base64data": "a"}],
+            [((0, "mediatype"), "write one of image/gif, image/jpeg, image/png and image/svg+xml")],
+        ),
+    ],
+)
+def test_an_icon_is_one_whole_image(icons: list[Any], fixes: list[tuple[Pointer, str]]) -> None:
+    assert told(flaws("EP666", icon=icons)) == [(("spec", "icon", *way), fix) for way, fix in fixes]
+
+
+def test_an_icon_of_another_type_is_told_with_it() -> None:
+    [flaw] = flaws("EP666", icon=[PNG | {"mediatype": "text/html"}])
+    assert flaw.message == "the icon is of media type 'text/html'"
+
+
+@pytest.mark.parametrize("kind", ["gif", "jpeg", "png", "svg+xml"])
+def test_an_icon_may_be_of_four_types(kind: str) -> None:
+    assert flaws("EP666", icon=[PNG | {"mediatype": f"image/{kind}"}]) == flaws("EP666", icon="a") == []
+
+
+LEVELS = ["Basic Install", "Seamless Upgrades", "Full Lifecycle", "Deep Insights", "Auto Pilot"]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_there_are_five_levels(level: str) -> None:
+    assert flaws("EP667", {"capabilities": level}) == flaws("EP667", {}) == []
+    [flaw] = flaws("EP667", {"capabilities": f"{level}s"})
+    assert told([flaw]) == [(("metadata", "annotations", "capabilities"), f"write {level}")]
+
+
+def test_of_a_level_that_is_like_none_all_are_told() -> None:
+    [flaw] = flaws("EP667", {"capabilities": "?"})
+    assert flaw.fix == f"write one of {', '.join(LEVELS[:-1])} and {LEVELS[-1]}"
+
+
+CATEGORIES = (
+    "AI/Machine Learning, Application Runtime, Big Data, Cloud Provider, Database, Developer Tools, "
+    "Integration & Delivery, Logging & Tracing, Modernization & Migration, Monitoring, Networking, "
+    "Observability, OpenShift Optional, Security, Storage, Streaming & Messaging"
+)
+
+
+@pytest.mark.parametrize("stated", [CATEGORIES, *CATEGORIES.split(", ")])
+def test_there_are_sixteen_categories_with_or_without_blanks_around_them(stated: str) -> None:
+    assert flaws("EP668", {"categories": stated}) == []
+
+
+def test_every_category_there_is_not_is_told() -> None:
+    found = flaws("EP668", {"categories": "Database, Storrage ,?,Big Data"})
+    assert {p for p, _ in told(found)} == {("metadata", "annotations", "categories")}
+    assert [flaw.message for flaw in found] == [
+        "there is no category 'Storrage'",
+        "there is no category '?'",
+    ]
+    assert found[0].fix == "write Storage"
+    assert str(found[1].fix).startswith("write some of AI/Machine Learning, Application Runtime, ")
+    assert flaws("EP668", {}) == []
+
+
+def test_the_categories_may_be_those_of_one_s_own_catalog() -> None:
+    found = flaws("EP668", {"categories": "Database,Mine"}, frozenset({"Mine", "Others"}))
+    assert [flaw.fix for flaw in found] == ["write some of Mine and Others"]
+
+
+def test_of_one_s_own_categories_twenty_are_told() -> None:
+    [flaw] = flaws("EP668", {"categories": "?"}, frozenset(f"c{n}" for n in range(10, 32)))
+    assert str(flaw.fix).endswith("c28, c29 and 2 more")
+
+
+def test_a_category_among_many_blanks_is_known_by_its_letters() -> None:
+    [flaw] = flaws("EP668", {"categories": f"{' ' * 40}Storrage"})
+    assert flaw.fix == "write Storage"
+
+
+@pytest.mark.parametrize("rule", [f"EP66{n}" for n in range(1, 9)])
+def test_where_there_is_no_csv_the_hub_asks_nothing(rule: str) -> None:
+    assert list(RULES[rule].check(BundleFolder(Contents("f", Place("f"))))) == []

@@ -1,0 +1,223 @@
+"""The folders, annotations and dependencies of a bundle: what opm looks at first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from everpath.contents import Contents, Manifest
+from everpath.model import Place, Property
+from everpath.rules.contents.subject import BundleFolder
+from everpath.rules.findings import Flaw, Severity
+from everpath.rules.registry import Rule, rules_about
+
+RULES: dict[str, Rule] = {rule.id: rule for rule in rules_about({"bundle folder"})}
+KEYS = "operators.operatorframework.io.bundle."
+GOOD = {
+    f"{KEYS}mediatype.v1": "registry+v1",
+    f"{KEYS}manifests.v1": "manifests/",
+    f"{KEYS}metadata.v1": "metadata/",
+    f"{KEYS}package.v1": "acme",
+    f"{KEYS}channels.v1": "stable",
+}
+NOTES = Place("annotations.yaml")
+CSV = Manifest(Place("csv.yaml"), {"kind": "ClusterServiceVersion"})
+OTHER = Manifest(Place("cm.yaml"), {"kind": "ConfigMap"})
+
+
+def flaws(
+    rule: str,
+    annotations: dict[str, Any] | None = None,
+    *manifests: Manifest,
+    place: Place | None = NOTES,
+    dependencies: tuple[Property, ...] = (),
+    **fields: Any,
+) -> list[Flaw]:
+    contents = Contents("f", Place("f"), manifests, annotations, place, dependencies)
+    found = list(RULES[rule].check(BundleFolder(contents, **fields)))
+    assert all(flaw.fix for flaw in found)
+    return found
+
+
+def pointers(found: list[Flaw]) -> list[tuple[str | int, ...]]:
+    return [flaw.place.pointer for flaw in found]
+
+
+def test_each_rule_belongs_to_a_validator() -> None:
+    table = {id_: (r.name, r.severity, r.validators) for id_, r in RULES.items() if "EP601" <= id_ <= "EP606"}
+    assert table == {
+        "EP601": ("bundle-layout", Severity.ERROR, ("opm",)),
+        "EP602": ("stray-file", Severity.ERROR, ("bundle", "opm")),
+        "EP603": ("required-annotation", Severity.ERROR, ("opm",)),
+        "EP604": ("media-type", Severity.ERROR, ("opm",)),
+        "EP605": ("annotation-folders", Severity.WARNING, ()),
+        "EP606": ("dependency", Severity.ERROR, ("opm",)),
+    }
+
+
+def test_all_folders_that_are_missing_are_told_at_once() -> None:
+    [flaw] = flaws("EP601", missing=("manifests", "metadata"))
+    assert flaw.message == "there is no manifests/ and no metadata/ in f"
+    assert (flaw.place, bool(flaw.because)) == (Place("f"), True)
+    assert flaw.fix == "put the bundle's files into manifests/ and metadata/"
+    assert flaws("EP601") == []
+
+
+def test_every_stray_is_told_as_what_it_is() -> None:
+    found = flaws("EP602", strays=("f/manifests/there/", "f/manifests/.hidden"))
+    assert [(flaw.place.file, flaw.message) for flaw in found] == [
+        ("f/manifests/there", "manifests/ holds a folder: there"),
+        ("f/manifests/.hidden", "manifests/ holds a hidden file: .hidden"),
+    ]
+    assert all(flaw.because for flaw in found)
+
+
+@pytest.mark.parametrize("key", GOOD)
+def test_an_annotation_that_is_missing_is_told_with_what_it_usually_says(key: str) -> None:
+    [flaw] = flaws("EP603", {k: v for k, v in GOOD.items() if k != key})
+    usual = GOOD[key] if key.endswith(("mediatype.v1", "manifests.v1", "metadata.v1")) else "…"
+    assert (flaw.message, flaw.fix) == (f"the annotation {key} is missing", f"add {key}: {usual}")
+    assert (flaw.place.file, flaw.place.pointer, bool(flaw.because)) == (
+        NOTES.file,
+        ("annotations", key),
+        True,
+    )
+
+
+def test_all_annotations_that_are_missing_are_told_and_of_no_file_none() -> None:
+    assert len(flaws("EP603", {})) == 5
+    assert flaws("EP603", GOOD) == flaws("EP603", None) == flaws("EP603", {}, place=None) == []
+
+
+def test_annotations_are_texts() -> None:
+    found = flaws("EP603", {**GOOD, "a": 1, "b": None, "c": True})
+    assert pointers(found) == [("annotations", "a"), ("annotations", "c")]
+    assert all(flaw.because and flaw.message.endswith("is no text") for flaw in found)
+
+
+@pytest.mark.parametrize(
+    ("key", "what"), [("channels.v1", "names no channel"), ("channel.default.v1", "is empty")]
+)
+@pytest.mark.parametrize("empty", ["", None])
+def test_an_annotation_of_channels_is_not_empty(key: str, what: str, empty: str | None) -> None:
+    [flaw] = flaws("EP603", {**GOOD, f"{KEYS}{key}": empty})
+    assert flaw.message == f"the annotation {KEYS}{key} {what}"
+    assert (flaw.place.pointer, bool(flaw.because)) == (("annotations", f"{KEYS}{key}"), True)
+    assert flaw.fix == (
+        "name the channels the bundle is for" if key == "channels.v1" else "name a channel, or remove it"
+    )
+
+
+def test_both_annotations_of_channels_may_be_empty() -> None:
+    assert len(flaws("EP603", {**GOOD, f"{KEYS}channels.v1": "", f"{KEYS}channel.default.v1": ""})) == 2
+
+
+@pytest.mark.parametrize(
+    ("stated", "manifest", "actual"),
+    [
+        ("registry+v1", CSV, None),
+        ("plain", OTHER, None),
+        ("plain", CSV, "registry+v1"),
+        ("registry+v1", OTHER, "plain"),
+        (None, CSV, "registry+v1"),
+        (1, CSV, None),
+    ],
+)
+def test_a_media_type_is_what_the_manifests_are(
+    stated: object, manifest: Manifest, actual: str | None
+) -> None:
+    found = flaws("EP604", {f"{KEYS}mediatype.v1": stated}, manifest)
+    assert [flaw.fix for flaw in found] == ([f"write {actual}"] if actual else [])
+    for flaw in found:
+        assert flaw.place.pointer == ("annotations", f"{KEYS}mediatype.v1")
+        assert flaw.because == (f"opm says: Expecting annotation to have value {actual!r}",)
+
+
+def test_a_media_type_that_nobody_states_or_of_nothing_is_told_by_other_rules() -> None:
+    assert flaws("EP604", {}, CSV) == flaws("EP604", None, CSV) == []
+    assert flaws("EP604", {f"{KEYS}mediatype.v1": "registry+v1"}) == []
+    assert flaws("EP604", {f"{KEYS}mediatype.v1": "plain"}, CSV, place=None) == []
+
+
+def test_annotations_point_to_the_folders_there_are() -> None:
+    fine = [{}, GOOD, {f"{KEYS}manifests.v1": "/manifests", f"{KEYS}metadata.v1": ""}]
+    assert [flaws("EP605", each) for each in (*fine, None)] == [[]] * 4
+    wrong = {f"{KEYS}manifests.v1": "hero/manifests/", f"{KEYS}metadata.v1": "manifests/"}
+    found = flaws("EP605", wrong)
+    assert [(flaw.place.pointer, flaw.fix) for flaw in found] == [
+        (("annotations", f"{KEYS}manifests.v1"), "write manifests/"),
+        (("annotations", f"{KEYS}metadata.v1"), "write metadata/"),
+    ]
+    assert all(flaw.because for flaw in found)
+    assert flaws("EP605", wrong, place=None) == []
+
+
+def depending(kind: str, value: Any) -> list[Flaw]:
+    """What is said of a dependency, told twice."""
+    stated = Property(kind, value, Place("dependencies.yaml"))
+    found = flaws("EP606", dependencies=(stated, stated))
+    assert found[: len(found) // 2] == found[len(found) // 2 :]
+    return found[: len(found) // 2]
+
+
+CEL = {"rule": "true"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("olm.gvk", {"group": "a", "version": "v1", "kind": "A"}),
+        ("olm.package", {"packageName": "a", "version": ">=1.0.0"}),
+        ("olm.label", {"label": "a"}),
+        ("olm.constraint", {"cel": CEL}),
+        ("olm.constraint", {"cel": CEL, "failureMessage": "m"}),
+        *(("olm.constraint", {kind: {"a": 1}}) for kind in ("gvk", "package", "all", "any", "not")),
+    ],
+)
+def test_a_dependency_that_opm_knows_is_fine(kind: str, value: Any) -> None:
+    assert depending(kind, value) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "told"),
+    [
+        ("olm.crd", {}, [("type",)]),
+        ("olm.gvk", None, [("value",)]),
+        ("olm.gvk", {}, [("value",)] * 3),
+        ("olm.gvk", {"group": 1, "version": True}, [("value", "group"), ("value", "version")]),
+        ("olm.package", {}, [("value",)] * 2),
+        ("olm.package", {"packageName": "a", "version": "x"}, [("value", "version")]),
+        ("olm.package", {"packageName": 1, "version": "x"}, [("value", "packageName")]),
+        ("olm.package", {"packageName": "a", "version": 1}, [("value", "version")]),
+        ("olm.label", {"label": ""}, [("value",)]),
+        ("olm.constraint", {}, [("value",)]),
+        ("olm.constraint", {"all": []}, [("value",)]),
+        ("olm.constraint", {"failureMessage": 1, "cel": {}}, [("value", "failureMessage")]),
+        ("olm.constraint", {"cel": {}}, [("value", "cel")]),
+        ("olm.constraint", {"cel": {"rule": ""}}, [("value", "cel")]),
+        ("olm.constraint", {"cel": {"rule": 1}}, [("value", "cel")]),
+        ("olm.constraint", {"cel": {"rule": "("}}, [("value", "cel", "rule")]),
+    ],
+)
+def test_what_is_wrong_with_a_dependency_is_told_where_it_is(
+    kind: str, value: Any, told: list[tuple[str, ...]]
+) -> None:
+    assert pointers(depending(kind, value)) == told
+
+
+def test_fields_that_are_missing_are_named_and_types_that_there_are() -> None:
+    assert [flaw.fix for flaw in depending("olm.gvk", {})] == ["add group", "add version", "add kind"]
+    [flaw] = depending("olm.crd", {})
+    assert flaw.fix == "write one of olm.constraint, olm.gvk, olm.label and olm.package"
+
+
+def test_a_range_and_a_rule_that_do_not_parse_are_pointed_into() -> None:
+    [span] = depending("olm.package", {"packageName": "a", "version": ">=v1.0.0"})
+    assert span.because[0] == ">=v1.0.0"
+    assert "^" in str(span.because[1])
+    assert span.fix == "write '>=1.0.0'"
+    [other] = depending("olm.package", {"packageName": "a", "version": "x"})
+    assert other.fix == "write a range such as '>=1.0.0 <2.0.0'"
+    [rule] = depending("olm.constraint", {"cel": {"rule": "("}})
+    assert any("^" in str(line) for line in rule.because)

@@ -1,0 +1,184 @@
+"""Good practices: what is advised, and what is good enough."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from everpath.contents import Contents, Manifest
+from everpath.model import Place
+from everpath.rules.contents.subject import BundleFolder
+from everpath.rules.findings import Flaw, Severity
+from everpath.rules.registry import Rule, rules_about
+
+RULES: dict[str, Rule] = {rule.id: rule for rule in rules_about({"bundle folder"})}
+KEY = "operators.operatorframework.io.bundle."
+DEPLOYMENTS = ("spec", "install", "spec", "deployments")
+NOTES = Place("annotations.yaml")
+
+
+def flaws(rule: str, spec: dict[str, Any], name: str = "acme.v1.0.0") -> list[Flaw]:
+    """What a rule says of a CSV."""
+    body = {"kind": "ClusterServiceVersion", "metadata": {"name": name}, "spec": spec}
+    contents = Contents("f", Place("f"), (Manifest(Place("csv.yaml"), body),))
+    found = list(RULES[rule].check(BundleFolder(contents)))
+    assert all(flaw.fix for flaw in found)
+    return found
+
+
+def test_each_rule_belongs_to_the_validator_of_good_practices() -> None:
+    table = {id_: (r.name, r.severity, r.validators) for id_, r in RULES.items() if "EP671" <= id_ <= "EP676"}
+    asked = ("good-practices",)
+    assert table == {
+        "EP671": ("no-requests", Severity.WARNING, asked),
+        "EP672": ("crd-description", Severity.WARNING, asked),
+        "EP673": ("channel-convention", Severity.WARNING, asked),
+        "EP674": ("creates-crds", Severity.WARNING, asked),
+        "EP675": ("csv-name-convention", Severity.WARNING, asked),
+        "EP676": ("no-deployment", Severity.ERROR, asked),
+    }
+
+
+def deployed(*containers: dict[str, Any]) -> dict[str, Any]:
+    """A deployment without containers, and one with some."""
+    deployments = [{}, {"spec": {"template": {"spec": {"containers": list(containers)}}}}]
+    return {"install": {"spec": {"deployments": deployments}}}
+
+
+def container(resources: Any) -> dict[str, Any]:
+    return {"name": "main", "resources": resources}
+
+
+@pytest.mark.parametrize(
+    ("resources", "missing", "severity"),
+    [
+        ({}, "no cpu and no memory", None),
+        ({"limits": {"cpu": 1, "memory": 1}}, "no cpu and no memory", None),
+        ({"requests": {}}, "no cpu and no memory", Severity.NOTE),
+        ({"requests": {"cpu": 1}}, "no memory", Severity.NOTE),
+        ({"requests": {"memory": 1}}, "no cpu", Severity.NOTE),
+        ({"requests": "some"}, "no cpu and no memory", Severity.NOTE),
+    ],
+)
+def test_every_container_that_asks_for_too_little_is_told(
+    resources: Any, missing: str, severity: Severity | None
+) -> None:
+    enough = container({"requests": {"cpu": 1, "memory": 1}})
+    found = flaws("EP671", deployed(enough, container(resources), container(resources)))
+    way = (*DEPLOYMENTS, 1, "spec", "template", "spec", "containers")
+    assert [flaw.place.pointer for flaw in found] == [(*way, i, "resources") for i in (1, 2)]
+    assert {(flaw.message, flaw.severity) for flaw in found} == {
+        (f"the container main requests {missing}", severity)
+    }
+    assert all(flaw.because for flaw in found)
+
+
+def test_every_crd_is_described_whoever_owns_it() -> None:
+    listed = [{"name": "a", "description": "A."}, {"name": "b"}, {"name": "c", "description": ""}]
+    found = flaws("EP672", {"customresourcedefinitions": {"owned": listed, "required": listed}})
+    assert [flaw.place.pointer[2:] for flaw in found] == [
+        (relation, i) for relation in ("owned", "required") for i in (1, 2)
+    ]
+    assert found[0].message == "the owned CRD b has no description"
+    assert all(
+        flaw.because and flaw.place.pointer[:2] == ("spec", "customresourcedefinitions") for flaw in found
+    )
+
+
+def channels(listed: str | None, default: str | None, place: Place | None = NOTES) -> list[Flaw]:
+    stated = {f"{KEY}channels.v1": listed, f"{KEY}channel.default.v1": default}
+    contents = Contents("f", Place("f"), (), {k: v for k, v in stated.items() if v is not None}, place)
+    return list(RULES["EP673"].check(BundleFolder(contents)))
+
+
+@pytest.mark.parametrize(
+    ("listed", "default", "words"),
+    [
+        ("alpha", None, "alpha says nothing"),
+        ("stable-v1, beta ,fast", "beta", "beta says nothing"),
+        ("beta,stable", "alpha", "beta and alpha say nothing"),
+        (None, "alpha", "alpha says nothing"),
+    ],
+)
+def test_channels_that_say_nothing_of_how_stable_they_are_are_told(
+    listed: str | None, default: str | None, words: str
+) -> None:
+    [flaw] = channels(listed, default)
+    assert flaw.message.startswith(words)
+    assert (flaw.place.file, flaw.place.pointer) == ("annotations.yaml", ("annotations", f"{KEY}channels.v1"))
+    assert flaw.because == ("channels begin with candidate, fast or stable, by convention",)
+    assert flaw.fix
+
+
+@pytest.mark.parametrize("listed", ["candidate", "fast-v1", "stable,fast", "", None])
+def test_channels_that_begin_as_is_usual_are_fine(listed: str | None) -> None:
+    assert channels(listed, "stable") == []
+
+
+def test_where_there_is_no_file_of_annotations_no_channel_is_told() -> None:
+    assert channels("alpha", None, None) == []
+    assert list(RULES["EP673"].check(BundleFolder(Contents("f", Place("f"), annotations_place=NOTES)))) == []
+
+
+def right(group: str, resource: str, verb: str) -> dict[str, Any]:
+    return {"apiGroups": ["", group], "resources": ["pods", resource], "verbs": ["get", verb]}
+
+
+@pytest.mark.parametrize("key", ["permissions", "clusterPermissions"])
+@pytest.mark.parametrize("resource", ["customresourcedefinitions", "*", "[*]"])
+@pytest.mark.parametrize("verb", ["create", "patch", "*", "[*]"])
+def test_the_first_right_to_create_crds_is_told(key: str, resource: str, verb: str) -> None:
+    mighty = right("apiextensions.k8s.io", resource, verb)
+    found = flaws(
+        "EP674", {"install": {"spec": {key: [{}, {"rules": [{}, mighty, mighty]}, {"rules": [mighty]}]}}}
+    )
+    assert [flaw.place.pointer for flaw in found] == [("spec", "install", "spec", key, 1, "rules", 1)]
+    assert found[0].because
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        right("apiextensions.k8s.io", "customresourcedefinitions", "update"),
+        right("apiextensions.k8s.io", "others", "create"),
+        right("apps", "customresourcedefinitions", "create"),
+    ],
+)
+def test_a_right_to_read_crds_or_to_create_other_things_is_fine(rule: dict[str, Any]) -> None:
+    assert flaws("EP674", {"install": {"spec": {"permissions": [{"rules": [rule]}]}}}) == []
+
+
+@pytest.mark.parametrize("name", ["acme.v1.0.0", "acme.v1.0.0-rc.1+b", "a.b.v0.0.1"])
+def test_a_csv_is_called_after_its_version(name: str) -> None:
+    assert flaws("EP675", {}, name) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "has_version"),
+    [
+        ("acme", False),
+        ("acme.v1", False),
+        ("acme.v1.0.0_1", False),
+        ("acme.v01.0.0", False),
+        ("acme-1.0.0", True),
+        ("acme.v2.v1.0.0", True),
+        ("", False),
+    ],
+)
+def test_a_csv_that_is_called_otherwise_is_told_what_a_version_is(name: str, has_version: bool) -> None:
+    [flaw] = flaws("EP675", {}, name)
+    assert flaw.place.pointer == ("metadata", "name")
+    assert flaw.message == f"{name} is not of the form NAME.vVERSION"
+    assert (flaw.because == ()) is has_version
+
+
+def test_a_csv_deploys_something() -> None:
+    [flaw] = flaws("EP676", {})
+    assert (flaw.place.pointer, bool(flaw.because)) == (DEPLOYMENTS, True)
+    assert flaws("EP676", {"install": {"spec": {"deployments": []}}}) == []
+
+
+@pytest.mark.parametrize("rule", ["EP671", "EP672", "EP674", "EP675", "EP676"])
+def test_where_there_is_no_csv_nothing_is_advised_of_it(rule: str) -> None:
+    assert list(RULES[rule].check(BundleFolder(Contents("f", Place("f"))))) == []

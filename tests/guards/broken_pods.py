@@ -1,0 +1,69 @@
+"""Pods that are down: who is not waited for, and who does not wait."""
+
+from __future__ import annotations
+
+__all__ = ["GUARDS"]
+
+from types import SimpleNamespace
+from typing import Final
+
+from guards.killers import MENDING, PODS, ROLLING, STUCK
+from guards.taking_away import Guard, gone, instead
+from searchkeeper.configuration import leaving, scene
+from searchkeeper.embedded import kubelet
+from searchkeeper.upgrade import mending, rolling
+
+GUARDS: Final = (
+    Guard(
+        "a broken pod waits for nobody",
+        gone(rolling, "_mended"),
+        STUCK + "test_a_cluster_that_never_started_starts_when_its_version_is_corrected",
+        (kubelet.Fault.IMAGE,),
+    ),
+    Guard(
+        "who is down does not wait for its turn",
+        gone(scene, "awaits_cure", False),
+        PODS + "test_a_manager_that_cannot_join_is_mended_by_a_version_that_can",
+        (kubelet.Fault.CRASH,),
+    ),
+    Guard(
+        "nobody else goes before its turn",
+        instead(scene.Scene, "ahead", frozenset()),
+        PODS + "test_what_mends_one_pod_of_a_later_pool_is_not_its_turn",
+    ),
+    Guard(
+        "a turn is kept while there is a way back",
+        gone(mending, "obstacles", ("none",)),
+        PODS + "test_where_there_is_a_way_back_the_turn_of_a_pool_is_kept",
+    ),
+    Guard(
+        "only who has nothing is given up",
+        gone(mending, "is_empty", True),
+        PODS + "test_a_manager_that_is_down_and_votes_is_not_given_up_with_its_vote",
+    ),
+    Guard(
+        "nobody is given up in a red cluster",
+        instead(mending, "Color", SimpleNamespace(RED=None)),
+        PODS + "test_who_is_down_is_not_given_up_while_a_primary_is_missing",
+    ),
+    Guard(
+        "who is down leaves before an upgrade",
+        gone(leaving, "is_lost_for_good", False),
+        PODS + "test_of_a_pool_that_loses_nodes_those_that_are_well_go_before_an_upgrade_where_one_is_down",
+    ),
+    Guard(
+        "no version makes room on a machine",
+        instead(mending, "_HOMELESS", "nothing"),
+        MENDING + "test_no_version_makes_room_on_a_machine",
+    ),
+    Guard(
+        "who need not come back is not waited for",
+        gone(rolling, "given_up"),
+        ROLLING + "test_who_does_not_come_back_is_not_awaited_when_its_pool_is_to_have_fewer_nodes",
+    ),
+    Guard(
+        "a pod that only starts awaits no cure",
+        gone(mending, "failure", "at once"),
+        MENDING + "test_a_pod_that_is_only_starting_is_not_down",
+    ),
+)

@@ -1,0 +1,89 @@
+"""Shards and votes that leave a node before it goes, or loses the role that they need."""
+
+from __future__ import annotations
+
+__all__ = ["GUARDS"]
+
+from typing import Final
+
+from guards.killers import DRAINING, LOSING, VOTES
+from guards.taking_away import Guard, gone, instead, together
+from searchkeeper.configuration import leaving
+from searchkeeper.engine.view import EngineView
+from searchkeeper.upgrade import draining, gates, handing, order, rolling, settings, voting
+
+GUARDS: Final = (
+    Guard(
+        "what can never leave is not waited for",
+        instead(draining, "_is_over", lambda _, __, each, engine: not engine.copies_on(each.pod.name)),
+        DRAINING + "test_a_copy_that_can_never_leave_is_not_waited_for_where_there_is_another",
+        (2, (1, 0), False),
+    ),
+    Guard(
+        "a drain outlasts a gate that is closed",
+        instead(draining, "restored", lambda seen, journal, _: settings.restored(seen, journal)),
+        DRAINING + "test_a_drain_is_not_undone_and_begun_again_while_another_pod_is_not_ready",
+    ),
+    Guard(
+        "patterns exclude as names do",
+        instead(EngineView, "excludes", lambda view, name: name in view.excluded),
+        DRAINING + "test_a_last_copy_that_nobody_may_take_is_named_with_a_way_out",
+        (("logs-data-*",),),
+    ),
+    Guard(
+        "somebody may have shards",
+        gone(draining, "takers", frozenset({"somebody"})),
+        DRAINING + "test_where_a_loss_is_accepted_nobody_is_drained_who_has_no_heir",
+        (True,),
+    ),
+    Guard(
+        "an accepted loss is not waited for",
+        gone(draining, "is_taken_by_nobody", False),
+        DRAINING + "test_the_only_data_node_goes_with_its_disk_where_that_is_accepted",
+    ),
+    Guard(
+        "whoever leaves may be needed once more",
+        gone(leaving, "borrowed", frozenset()),
+        DRAINING + "test_whoever_leaves_takes_the_shards_of_the_last_that_stays_while_that_is_replaced",
+        (False,),
+    ),
+    Guard(
+        "the only vote moves before its owner goes",
+        gone(handing, "vote_moved"),
+        VOTES + "test_a_pool_that_loses_its_vote_leaves_it_to_another_manager",
+        (["cluster_manager"], ["ingest"]),
+    ),
+    Guard(
+        "a vote moves before its owner loses the role",
+        gone(voting, "loses_vote", False),
+        LOSING + "test_votes_may_move_from_one_pool_to_another_in_one_edit",
+    ),
+    Guard(
+        "the last data nodes keep the role",
+        gone(gates, "is_going_to_lose", False),
+        LOSING + "test_the_only_data_pool_keeps_its_role_and_all_its_pods",
+    ),
+    Guard(
+        "shards leave before the role does",
+        gone(draining, "is_going_to_lose", False),
+        LOSING + "test_shards_leave_a_pool_that_loses_the_role_data",
+        ("ingest",),
+    ),
+    Guard(
+        "whoever gives goes after whoever gets",
+        gone(order, "is_going_to_lose", False),
+        LOSING + "test_votes_may_move_from_one_pool_to_another_in_one_edit",
+    ),
+    Guard(
+        "last copies leave before their node restarts",
+        together(gone(rolling, "drain"), gone(rolling, "has_single_copies", False)),
+        DRAINING + "test_a_copy_that_can_never_leave_is_not_waited_for_where_there_is_another",
+        (2, (1, 0), False),
+    ),
+    Guard(
+        "last copies that nobody takes are told",
+        gone(draining, "_told_why"),
+        DRAINING + "test_a_last_copy_that_nobody_may_take_is_named_with_a_way_out",
+        (("logs-data-*",),),
+    ),
+)

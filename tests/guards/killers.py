@@ -1,0 +1,89 @@
+"""The tests that notice when a guard is gone, by their modules, below `tests/`."""
+
+from __future__ import annotations
+
+__all__ = [
+    "ACTIONS",
+    "BACK",
+    "CLOCKS",
+    "CREDENTIALS",
+    "DELETION",
+    "DENIALS",
+    "DRAINING",
+    "EDITS",
+    "EMPTYING",
+    "FLAPPING",
+    "GATES",
+    "HANDING",
+    "HOLDING",
+    "ILLEGIBLE",
+    "LOCKS",
+    "LOSING",
+    "MEANWHILE",
+    "MENDING",
+    "MIGRATIONS",
+    "NAMESAKES",
+    "ORDER",
+    "PEOPLE",
+    "PLANNING",
+    "PODS",
+    "QUORUM",
+    "REFUSALS",
+    "RETURNING",
+    "ROLLING",
+    "RUN",
+    "SCALING",
+    "SINGLE",
+    "STUCK",
+    "TOLD",
+    "TURNING",
+    "TWO",
+    "UPGRADE",
+    "UPGRADES",
+    "VOTES",
+    "WAITS",
+]
+
+from typing import Final
+
+from runs import UPGRADE
+from runs import WAY_BACK as BACK
+
+ACTIONS: Final = "kernel/test_actions.py::"
+CLOCKS: Final = "faults/test_clocks.py::"
+CREDENTIALS: Final = "stories/test_credentials.py::"
+DELETION: Final = "stories/test_deletion.py::"
+DENIALS: Final = "stories/test_denials.py::"
+DRAINING: Final = "upgrade/test_draining.py::"
+EDITS: Final = "configuration/test_hand_edits.py::"
+EMPTYING: Final = "upgrade/test_emptying.py::"
+FLAPPING: Final = "scenarios/test_flapping_engines.py::"
+GATES: Final = "upgrade/test_gates.py::"
+HANDING: Final = "upgrade/test_handing.py::"
+HOLDING: Final = "stories/test_holding_olm.py::"
+ILLEGIBLE: Final = "stories/test_illegible_specs.py::"
+LOCKS: Final = "stories/test_locks.py::"
+LOSING: Final = "upgrade/test_losing.py::"
+MEANWHILE: Final = "stories/test_leaving_meanwhile.py::"
+MENDING: Final = "upgrade/test_mending.py::"
+MIGRATIONS: Final = "configuration/test_migrations.py::"
+NAMESAKES: Final = "stories/test_namesakes.py::"
+ORDER: Final = "upgrade/test_order.py::"
+PEOPLE: Final = "faults/test_people_meddle.py::"
+PLANNING: Final = "kernel/test_planning.py::"
+PODS: Final = "scenarios/test_pods_and_images.py::"
+QUORUM: Final = "scenarios/test_quorum_and_restarts.py::"
+REFUSALS: Final = "stories/test_refusals.py::"
+RETURNING: Final = "upgrade/test_returning.py::"
+ROLLING: Final = "upgrade/test_rolling.py::"
+SCALING: Final = "stories/test_scaling.py::"
+SINGLE: Final = "faults/test_single_faults.py::"
+STUCK: Final = "rollback/test_stuck_pods.py::"
+TOLD: Final = "scenarios/test_people_are_told.py::"
+TURNING: Final = "rollback/test_turning_back.py::"
+TWO: Final = "faults/test_two_operators.py::"
+UPGRADES: Final = "stories/test_upgrades.py::"
+VOTES: Final = "stories/test_votes_that_leave.py::"
+WAITS: Final = "kernel/test_waits.py::"
+# A whole run, every write of which is held against every law.
+RUN: Final = SINGLE + "test_every_write_of_the_run_is_one_that_can_be_disturbed"

@@ -1,0 +1,151 @@
+"""Who goes when, and how many together."""
+
+from __future__ import annotations
+
+__all__ = ["GUARDS"]
+
+from typing import Final
+
+from guards.killers import HANDING, LOSING, ORDER, QUORUM, ROLLING, RUN, STUCK, TURNING, UPGRADE, UPGRADES
+from guards.taking_away import Guard, Patch, gone, instead, together
+from searchkeeper.configuration import pools, scene
+from searchkeeper.embedded import kubelet
+from searchkeeper.observed import PoolView
+from searchkeeper.upgrade import handing, order, rolling
+
+
+def everybodys_turn(patch: Patch) -> None:
+    class Anybody(str):
+        __slots__ = ()
+
+        def __eq__(self, _: object) -> bool:
+            return True
+
+        __hash__ = str.__hash__
+
+    patch.setattr(scene.Scene, "turn", property(lambda _: Anybody("anybody")))
+
+
+def has_target(at: scene.Scene, pool: PoolView) -> bool:
+    """Pods are replaced by whatever their StatefulSet makes, if only the version is right."""
+    return pool.stateful_set is None or pool.stateful_set.engine_version == at.target
+
+
+GUARDS: Final = (
+    Guard(
+        "turn",
+        everybodys_turn,
+        "faults/test_pods_fail.py::test_a_pod_of_a_pool_whose_turn_has_not_come_returns_as_it_was",
+        ("logs-managers-0",),
+    ),
+    Guard(
+        "order of pools",
+        instead(scene, "pools_in_order", lambda pools, *_, **__: tuple(reversed(pools))),
+        RUN,
+        (UPGRADE,),
+    ),
+    Guard(
+        "the elected manager last",
+        lambda patch: patch.setattr(order, "sorted", lambda found, **_: list(found), raising=False),
+        ORDER + "test_the_elected_manager_goes_last_of_all",
+    ),
+    Guard(
+        "the order is that of what nodes are",
+        instead(order, "_manages", lambda pool: pool.spec.votes),
+        UPGRADES + "test_a_major_upgrade_goes_by_what_nodes_are_not_by_what_they_are_to_become",
+        (4,),
+    ),
+    Guard(
+        "its pool last of its kind",
+        gone(order, "_elected"),
+        ORDER + "test_of_pools_of_one_kind_that_with_the_elected_manager_goes_last",
+    ),
+    Guard(
+        "the elected manager last on the way back",
+        gone(order, "is_newer", False),
+        TURNING + "test_on_the_way_back_there_is_one_election_also_where_managers_are_several_pools",
+    ),
+    Guard(
+        "voters go alone",
+        instead(rolling, "_goes_alone", lambda roll, _: roll.goes_back),
+        ROLLING + "test_no_second_voter_goes_however_large_a_batch_may_be",
+    ),
+    Guard(
+        "on the way back everybody goes alone",
+        instead(rolling, "_goes_alone", lambda _, pool: pool.spec.votes),
+        ROLLING + "test_on_the_way_back_everybody_goes_alone",
+    ),
+    Guard(
+        "batches shrink after a failure",
+        gone(rolling, "trouble", ()),
+        STUCK + "test_a_batch_that_fails_makes_the_next_one_smaller",
+    ),
+    Guard(
+        "those of Kubernetes do too",
+        gone(handing, "trouble", ()),
+        STUCK + "test_a_batch_of_kubernetes_that_fails_makes_the_next_one_smaller",
+    ),
+    Guard(
+        "Kubernetes waits for its turn",
+        gone(pools, "partition", 0),
+        UPGRADES + "test_kubernetes_takes_nobody_before_it_is_told_to",
+    ),
+    Guard(
+        "the gates of Kubernetes",
+        gone(handing, "first_closed"),
+        UPGRADES + "test_kubernetes_takes_nobody_before_it_is_told_to",
+    ),
+    Guard(
+        "no step towards another version",
+        gone(pools, "_deploys_target", True),
+        TURNING + "test_whoever_reverts_at_any_moment_comes_back_or_hears_that_it_is_too_late",
+    ),
+    Guard(
+        "no step towards other roles",
+        instead(pools, "_deploys_target", has_target),
+        LOSING + "test_the_only_data_pool_keeps_its_role_and_all_its_pods",
+    ),
+    Guard(
+        "nobody waits for an outdated pod",
+        gone(rolling, "_outdated", set()),
+        TURNING + "test_an_upgrade_that_fails_turns_back_by_itself_where_that_is_wanted",
+        (kubelet.Fault.NEVER_READY,),
+    ),
+    Guard(
+        "no batch is larger than its policy allows",
+        gone(rolling, "allowed", 99),
+        UPGRADES + "test_without_a_word_one_goes_at_a_time",
+    ),
+    Guard(
+        "nor is one of Kubernetes",
+        together(gone(handing, "allowed", 99), gone(handing, "doubled", 99)),
+        UPGRADES + "test_kubernetes_is_given_one_at_a_time_without_a_word",
+    ),
+    Guard(
+        "of Kubernetes' pods voters go alone too",
+        gone(handing, "_size", 2),
+        HANDING + "test_whoever_still_votes_goes_alone",
+    ),
+    Guard(
+        "who comes back is ready and has joined",
+        gone(rolling, "_is_back", True),
+        RUN,
+        (UPGRADE,),
+    ),
+    Guard(
+        "of Kubernetes' pods too",
+        gone(handing, "_is_back", True),
+        HANDING + "test_a_batch_is_waited_for_until_it_is_ready",
+    ),
+    Guard(
+        "shards are kept where they are while a node restarts",
+        gone(rolling, "_held", ()),
+        UPGRADES + "test_no_copy_is_made_elsewhere_for_a_node_that_restarts",
+    ),
+    Guard(
+        "the only vote moves before its owner restarts",
+        gone(rolling, "vote_moved"),
+        QUORUM + "test_a_cluster_of_two_is_upgraded_and_hands_its_lead_over",
+        ("3.4.0", "both roles"),
+    ),
+)

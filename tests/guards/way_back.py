@@ -1,0 +1,243 @@
+"""Upgrades that fail, and the way back."""
+
+from __future__ import annotations
+
+__all__ = ["GUARDS"]
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from guards.killers import BACK, CLOCKS, EMPTYING, PODS, RETURNING, RUN, STUCK, TURNING
+from guards.taking_away import Guard, Patch, gone, instead, together
+from searchkeeper.configuration import pools, rollbacks, upgrades
+from searchkeeper.embedded.kubelet import Fault
+from searchkeeper.engine.view import Color, EngineView
+from searchkeeper.kernel import DENIED, done
+from searchkeeper.observed import Observed, Pod
+from searchkeeper.upgrade import draining, emptying, failing, gates, order, returning, rolling, volumes
+from searchkeeper.upgrade.journal import CROSSED, Journal
+
+
+def any_colour(patch: Patch) -> None:
+    plain = volumes.needs_empty_disk
+
+    def needs(seen: Any, journal: Any, pod: Any) -> bool:
+        return plain(replace(seen, engine=replace(seen.engine, color=Color.GREEN)), journal, pod)
+
+    patch.setattr(rolling, "needs_empty_disk", needs)
+
+
+def nobody_crosses_late(patch: Patch) -> None:
+    plain = rollbacks._newly_crossed
+    patch.setattr(
+        rollbacks, "_newly_crossed", lambda at, old: () if at.journal.returns_to else plain(at, old)
+    )
+
+
+def replicating_documents(patch: Patch) -> None:
+    """No index replicates segments."""
+    plain = returning._shards_without_old_copy
+
+    def objections(engine: EngineView, old: frozenset[str]) -> Iterator[str]:
+        indices = tuple(replace(each, segment_replication=False) for each in engine.indices)
+        return plain(replace(engine, indices=indices), old)
+
+    patch.setattr(returning, "_shards_without_old_copy", objections)
+
+
+def never_paused(patch: Patch) -> None:
+    """Waits count also while a person has stopped what is waited for."""
+    plain = failing.failure
+
+    def failure(seen: Observed, its: Journal) -> str | None:
+        spec = seen.cluster.spec
+        going_on = replace(spec, upgrade=replace(spec.upgrade, paused=False))
+        return plain(replace(seen, cluster=replace(seen.cluster, spec=going_on)), its)
+
+    patch.setattr(failing, "failure", failure)
+
+
+def taken_for(**differences: Any) -> Callable[[Patch], None]:
+    """Whose disk goes is asked of a pod that differs from the one there is."""
+    plain = volumes.needs_empty_disk
+    return instead(
+        rolling, "needs_empty_disk", lambda seen, its, pod: plain(seen, its, replace(pod, **differences))
+    )
+
+
+def crossed_anyhow(patch: Patch) -> None:
+    """Whatever volume it is, a newer version has written to it."""
+    plain = volumes.needs_empty_disk
+
+    def needs(seen: Observed, its: Journal, pod: Pod) -> bool:
+        claim = volumes.claim_of(seen, pod.name)
+        written = None if claim is None else ((pod.name, claim.uid),)
+        return plain(seen, Journal(its.ledger.noted({CROSSED: written})), pod)
+
+    patch.setattr(rolling, "needs_empty_disk", needs)
+
+
+GUARDS: Final = (
+    Guard(
+        "the way back is open",
+        together(gone(failing, "obstacles", ()), gone(rollbacks, "obstacles", ())),
+        TURNING + "test_past_the_point_of_no_return_nothing_goes_back",
+        ("Automatic",),
+    ),
+    Guard(
+        "the way back is still open",
+        gone(rolling, "_dead_end"),
+        TURNING + "test_no_step_back_is_taken_when_the_way_closes_meanwhile",
+    ),
+    Guard(
+        "a way back that has closed may be left",
+        gone(failing, "_on_again"),
+        TURNING + "test_where_the_way_back_has_closed_the_upgrade_goes_on_when_it_is_asked_for_again",
+    ),
+    Guard(
+        "no step while the course changes",
+        gone(pools, "course", done()),
+        TURNING + "test_no_pod_goes_forward_in_the_cycle_that_turns_back",
+    ),
+    Guard(
+        "a volume that cannot be read goes",
+        gone(rolling, "on_empty_disk"),
+        RUN,
+        (BACK,),
+    ),
+    Guard(
+        "shards leave before the volume",
+        gone(draining, "is_as_empty_as_can_be", True),
+        TURNING + "test_its_shards_live_elsewhere_before_its_volume_goes",
+    ),
+    Guard(
+        "a volume stays where it may be all there is",
+        any_colour,
+        STUCK + "test_it_keeps_its_disk_where_that_may_be_all_there_is",
+    ),
+    Guard(
+        "whoever cannot start begins anew",
+        gone(rolling, "_emptied"),
+        STUCK + "test_a_node_that_cannot_start_on_what_it_wrote_begins_anew_when_waiting_has_not_helped",
+    ),
+    Guard(
+        "who crosses on the way back is noted too",
+        nobody_crosses_late,
+        STUCK + "test_a_node_that_first_runs_the_newer_version_on_the_way_back_begins_anew_as_well",
+    ),
+    Guard(
+        "what has failed is remembered",
+        gone(upgrades, "was_given_up", False),
+        TURNING + "test_what_has_failed_does_not_begin_again_by_itself",
+    ),
+    Guard(
+        "an order counts once",
+        gone(upgrades, "order_in"),
+        TURNING + "test_an_order_from_earlier_days_does_not_turn_the_next_upgrade",
+    ),
+    Guard(
+        "patience begins with whoever looks",
+        gone(failing, "_is_new_here", False),
+        CLOCKS + "test_no_upgrade_turns_back_because_a_clock_leaps",
+        (3600,),
+    ),
+    Guard(
+        "a fault of ours is no version's",
+        instead(failing, "NOBODYS", frozenset({DENIED})),
+        TURNING + "test_a_fault_of_the_operator_stalls_an_upgrade_and_turns_none_back",
+    ),
+    Guard(
+        "every shard has an older copy",
+        gone(returning, "_shards_without_old_copy", ()),
+        RETURNING + "test_a_shard_without_one_closes_it",
+    ),
+    Guard(
+        "no older copy is of newer segments",
+        replicating_documents,
+        RETURNING + "test_segments_of_a_newer_primary_close_it",
+    ),
+    Guard(
+        "no index is of the newer version",
+        gone(returning, "_new_indices", ()),
+        RETURNING + "test_an_index_of_the_newer_version_closes_it",
+    ),
+    Guard(
+        "most voters are of the older version",
+        gone(returning, "_lost_majority", ()),
+        RETURNING + "test_a_newer_majority_closes_it",
+    ),
+    Guard(
+        "who does not want to go back does not",
+        instead(failing, "_reason_to_turn", failing.failure),
+        TURNING + "test_where_rollback_is_off_nothing_turns_it_but_the_spec",
+    ),
+    Guard(
+        "a paused upgrade has not failed",
+        never_paused,
+        TURNING + "test_a_paused_upgrade_has_not_failed",
+    ),
+    Guard(
+        "only who has run the newer version begins anew",
+        gone(emptying, "is_writable_by", False),
+        TURNING + "test_nor_does_one_that_is_replaced_on_the_way_back_for_another_reason",
+        ("small", "data-0"),
+    ),
+    Guard(
+        "nobody begins anew before waiting has not helped",
+        gone(rolling, "failure", "at once"),
+        STUCK + "test_it_has_its_time_to_start_before_its_disk_goes",
+    ),
+    Guard(
+        "an engine has time to begin to move shards",
+        gone(emptying, "_has_settled", True),
+        TURNING + "test_its_shards_live_elsewhere_before_its_volume_goes",
+    ),
+    Guard(
+        "on the way back who is down for good is not waited for",
+        gone(gates._Look, "excused", frozenset()),
+        PODS + "test_whoever_reverts_gets_the_lock_back_although_a_pod_is_down",
+        (Fault.CRASH,),
+    ),
+    Guard(
+        "on the way back newer nodes go first",
+        gone(order, "_is_of_newer", True),
+        TURNING + "test_nor_does_one_that_is_replaced_on_the_way_back_for_another_reason",
+        ("small", "data-0"),
+    ),
+    Guard(
+        "so do pools of newer nodes",
+        gone(order, "_has_crossed", True),
+        TURNING + "test_nor_does_one_that_is_replaced_on_the_way_back_for_another_reason",
+        ("apart", "hot-0"),
+    ),
+    Guard(
+        "whoever is ready keeps its disk",
+        taken_for(is_ready=False),
+        EMPTYING + "test_whoever_runs_or_leaves_or_never_tried_keeps_its_disk",
+        ({"is_ready": True},),
+    ),
+    Guard(
+        "whoever is of the newer version keeps it for now",
+        taken_for(engine_version="2.19.4"),
+        EMPTYING + "test_whoever_runs_or_leaves_or_never_tried_keeps_its_disk",
+        ({"engine_version": "3.4.0"},),
+    ),
+    Guard(
+        "whoever has never run keeps it",
+        taken_for(has_started=True),
+        EMPTYING + "test_whoever_runs_or_leaves_or_never_tried_keeps_its_disk",
+        ({"has_started": False},),
+    ),
+    Guard(
+        "whoever is on its way out keeps it for now",
+        taken_for(is_terminating=False),
+        EMPTYING + "test_whoever_runs_or_leaves_or_never_tried_keeps_its_disk",
+        ({"is_terminating": True},),
+    ),
+    Guard(
+        "a volume that no newer version has written to stays",
+        crossed_anyhow,
+        EMPTYING + "test_a_volume_that_no_newer_version_has_written_to_stays",
+    ),
+)

@@ -1,0 +1,172 @@
+"""Nodes that leave while people, upgrades or crashes come in between."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import pytest
+
+from fewer_nodes import copies, data, names, shrinking
+from operators_at_work import CLUSTER, CutOff, annotated, copied, edited, pool, settled, status, with_index
+from searchkeeper.embedded.world import World
+from searchkeeper.engine.view import Color
+from searchkeeper.kube import KubeError
+from searchkeeper.writes import Delete, Key, Patch
+from tales import (
+    Telling,
+    at_work,
+    away,
+    color,
+    kinds,
+    pods,
+    running,
+    stateful_set,
+    unfolding,
+    until,
+    versions,
+)
+
+
+@pytest.mark.parametrize("together", [True, False], ids=["in one edit", "when a node may go already"])
+def test_nodes_and_other_things_that_are_not_wanted_go_one_by_one(together: bool) -> None:
+    """Between two looks at the world one thing is taken away, whatever it is, and whoever decides it."""
+    edge = pool("edge", 2, "ingest")
+    world = running(*data(2), edge, dashboards={"enabled": True})
+    edited(world, pools=[*data(2), {**edge, "replicas": 1}])
+    if not together:
+        until(lambda world: allotted(world, "edge") == 1, world)
+    edited(world, dashboards={"enabled": False})
+    ports, gone = Telling(world), []
+    for _ in unfolding(world, ports=ports):
+        gone.append([str(each) for each in (*ports.deleted, *filter(is_shrinking, ports.patched))])
+        ports.deleted.clear()
+        ports.patched.clear()
+    assert max(map(len, gone)) == 1, gone
+    assert "Deployment" not in kinds(world)
+
+
+def allotted(world: World, name: str) -> int:
+    found = world.get(Key(CLUSTER.api, "SearchPool", "search", f"logs-{name}"))
+    assert found is not None
+    return int(found["spec"]["replicas"])
+
+
+def is_shrinking(patch: Patch) -> bool:
+    return patch.key.name == "logs-edge" and patch.changes.get("spec", {}).get("replicas") == 1
+
+
+def test_nodes_that_leave_come_back_with_what_they_have_where_somebody_takes_their_stateful_set() -> None:
+    # Guard: who is away may have what is missing.
+    world = running(*data(2), pool("more", 1, "data"))
+    for name in ("films", "songs", "plays"):
+        with_index(world, name, replicas=0)
+    assert copies(world, "more-0")
+    world.delete(Delete(Key("apps/v1", "StatefulSet", "search", "logs-more"), "", ""))
+    for _ in range(3):
+        world.tick()
+    settled(edited(world, pools=data(2)), "0.4.0")
+    assert color(world) is Color.GREEN
+    assert not names(world, "more")
+
+
+def test_a_search_pool_that_somebody_shrinks_by_hand_loses_no_node() -> None:
+    world = running()
+    child = Key("search.everpath.dev/v1alpha1", "SearchPool", "search", "logs-data")
+    world.patch(Patch(child, {"spec": {"replicas": 1}}, ""))
+    for moment in unfolding(world):
+        assert not away(moment, {"data-0", "data-1"})
+
+
+def test_a_stateful_set_shrinks_only_when_whoever_goes_has_nothing() -> None:
+    """Also where somebody has allotted fewer nodes while they were still being emptied."""
+    world = edited(running(), pools=data(1))
+    at_work(world, ticks=5)
+    child = Key("search.everpath.dev/v1alpha1", "SearchPool", "search", "logs-data")
+    world.patch(Patch(child, {"spec": {"replicas": 1}}, ""))
+    at_work(world, ticks=20)
+    assert not away(world, {"data-0", "data-1"})
+
+
+def removing() -> World:
+    """Two pools of data nodes, of which the second, with its shards, is not wanted any more."""
+    world = running(*data(2), pool("cold", 2, "data"))
+    with_index(with_index(world, "films"), "songs")
+    assert copies(world, "cold-0") + copies(world, "cold-1")
+    return edited(world, pools=data(2))
+
+
+def taken(world: World, *kinds: str) -> World:
+    """Somebody deletes what there is of the pool that leaves, but for its pods."""
+    for kind in kinds:
+        api = CLUSTER.api if kind == "SearchPool" else "apps/v1"
+        with suppress(KubeError):
+            world.delete(Delete(Key(api, kind, "search", "logs-cold"), "", "", orphan=True))
+    return world
+
+
+@pytest.mark.parametrize("kinds", [("SearchPool",), ("SearchPool", "StatefulSet")], ids=len)
+def test_whoever_deletes_what_leaves_by_hand_makes_nobody_forget_its_nodes(kinds: tuple[str, ...]) -> None:
+    """I7: they are emptied first, one by one, and nothing stays of the pool, nor in the engine."""
+    for moment in [copied(each) for each in unfolding(removing()) if names(each, "cold")][::4]:
+        for each in unfolding(taken(moment, *kinds)):
+            held = {copy.id for copy in each.state.engine.copies if copy.node is not None}
+            assert held == {copy.id for copy in each.state.engine.copies}
+            assert {n for n in ("cold-0", "cold-1") if copies(each, n)} <= set(names(each, "cold"))
+        moment.tick()
+        assert not [key for key in moment.state.cluster.objects if key.name.startswith("logs-cold")]
+        assert not moment.state.engine.excluded
+        assert not status(moment)["ledger"]
+
+
+def test_an_upgrade_and_fewer_nodes_in_one_edit_come_one_after_the_other() -> None:
+    """S19: the upgrade is made with the nodes that there are."""
+    world = running(*data(3))
+    with_index(with_index(world, "films"), "songs")
+    edited(world, version="3.4.0", pools=data(2))
+    for moment in unfolding(world):
+        found = stateful_set(moment, "data")
+        if set(versions(moment).values()) != {"3.4.0"}:
+            assert found is not None
+            assert found["spec"]["replicas"] == 3
+            assert not moment.state.engine.excluded
+    assert names(world, "data") == ["data-0", "data-1"]
+    assert status(world)["engineVersion"] == "3.4.0"
+
+
+def test_nobody_leaves_before_an_upgrade_that_is_about_to_begin() -> None:
+    """S19: also where something has to be done before it does, like forgetting an order of earlier days."""
+    world = annotated(running(*data(3)), rollback="2.19.4")
+    for moment in unfolding(edited(world, version="3.4.0", pools=data(2))):
+        if set(versions(moment).values()) != {"3.4.0"}:
+            assert not moment.state.engine.excluded
+    assert names(world, "data") == ["data-0", "data-1"]
+
+
+def test_an_upgrade_and_a_pool_less_in_one_edit_come_one_after_the_other() -> None:
+    world = running(*data(2), pool("more", 2, "data"))
+    edited(world, version="3.4.0", pools=data(2))
+    settled(world, "0.4.0")
+    assert set(versions(world).values()) == {"3.4.0"}
+    assert not names(world, "more")
+
+
+def test_a_drain_that_never_finishes_does_not_keep_an_upgrade_from_beginning() -> None:
+    """S19: whoever was on the way out stays until the upgrade is over."""
+    world = at_work(edited(running(), pools=data(1)), ticks=10)
+    edited(world, version="3.4.0")
+    at_work(world, ticks=60)
+    assert status(world)["engineVersion"] == "3.4.0"
+    assert names(world, "data") == ["data-0", "data-1"]
+
+
+def test_an_operator_may_crash_between_any_two_writes_of_a_scaling() -> None:
+    start = edited(shrinking(), pools=[pool("data", 2, "data"), pool("managers", 1, "cluster_manager")])
+    for cut in range(settled(copied(start), "0.4.0")):
+        world = copied(start)
+        with pytest.raises(CutOff):
+            settled(world, "0.4.0", allowed=cut)
+        settled(world, "0.4.0")
+        assert sorted(pods(world)) == ["data-0", "data-1", "managers-0"]
+        assert not status(world)["ledger"]
+        assert not world.state.engine.excluded
+        assert not world.state.engine.voting_exclusions

@@ -1,0 +1,106 @@
+"""What would be missing without a node, and who could take it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from searchkeeper.engine.view import ABSENT, EngineView, ShardCopy, ShardState, Unreachable
+from searchkeeper.upgrade.copies import is_empty, is_taken_by_nobody, only_here, takers, why_nobody_takes
+from worlds import NEW, OLD, engine, pod, pool, world
+
+DATA = pool("data", 3)
+MANAGERS = pool("managers", 3, roles="cluster_manager")
+LEAVES = frozenset({"data-0"})
+
+
+def seen_by(*shards: str, **differences: object) -> EngineView:
+    return engine([DATA, MANAGERS], shards, **differences)
+
+
+def being_made(view: EngineView, node: str) -> EngineView:
+    """A copy of the first shard, on its way to a node that does not have it yet."""
+    index, shard = view.shards[0].id
+    return replace(view, shards=(*view.shards, ShardCopy(index, shard, False, ShardState.INITIALIZING, node)))
+
+
+def test_a_copy_that_is_still_being_made_is_none_to_count_on() -> None:
+    view = being_made(seen_by("logs: data-0*"), "data-1")
+    assert [copy.id for copy in only_here(world(DATA, MANAGERS), view, "data-0")] == [("logs", 0)]
+
+
+def test_nor_is_it_one_that_would_be_missed() -> None:
+    view = being_made(seen_by("logs: ?*"), "data-0")
+    assert only_here(world(DATA, MANAGERS), view, "data-0") == ()
+
+
+def test_a_copy_on_its_way_to_a_node_is_not_there_yet() -> None:
+    assert only_here(world(DATA, MANAGERS), seen_by("logs: data-1>data-0*"), "data-0") == ()
+    assert only_here(world(DATA, MANAGERS), seen_by("logs: data-0>data-1*"), "data-0") != ()
+
+
+def test_whoever_has_neither_shard_nor_vote_is_empty() -> None:
+    view = seen_by("logs: data-0* data-1>data-2")
+    assert is_empty(view, ["data-0"]) is is_empty(view, ["data-1"]) is is_empty(view, ["data-2"]) is False
+    assert not is_empty(view, ["managers-0"])
+    assert is_empty(seen_by(), ["data-0"])
+
+
+def test_nobody_is_empty_where_the_engine_cannot_be_asked_and_no_one_always_is() -> None:
+    assert not is_empty(Unreachable("timed out"), ["data-0"])
+    assert is_empty(Unreachable("timed out"), [])
+
+
+def test_a_vote_of_somebody_absent_may_be_that_of_whoever_is_away() -> None:
+    view = seen_by()
+    absent = replace(view, voters=view.voters | {f"{ABSENT}1"})
+    assert not is_empty(absent, ["data-9"])
+    assert is_empty(absent, ["data-0"])
+
+
+def test_whoever_may_have_shards_is_a_data_node_that_nobody_has_excluded_or_sent_away() -> None:
+    members = (pod("data-0"), pod("data-1"), pod("data-2", is_terminating=True))
+    seen = world(replace(DATA, pods=members), MANAGERS)
+    assert takers(seen, seen_by(), "data-0") == {"data-1"}
+    assert takers(seen, seen_by(excluded=frozenset({"data-1"})), "data-0") == frozenset()
+
+
+def the_copy_of(view: EngineView) -> ShardCopy:
+    return next(copy for copy in view.shards if copy.node == "data-0")
+
+
+def aged(view: EngineView) -> EngineView:
+    """Whoever leaves is of the newer version, and all others are not."""
+    ages = (replace(node, version=NEW if node.name in LEAVES else OLD) for node in view.nodes)
+    return replace(view, nodes=tuple(ages))
+
+
+@pytest.mark.parametrize(
+    ("view", "reason"),
+    [
+        (seen_by("logs: data-0* data-1 data-2"), "data-1 has a copy already, data-2 has a copy already"),
+        (seen_by("logs: data-0* data-1", excluded=frozenset({"data-2"})), "data-2 is excluded"),
+        (aged(seen_by("logs: data-0*")), "data-1 is older, data-2 is older"),
+        (engine([pool("data", 1), MANAGERS], ["logs: data-0*"]), "there is no other data node"),
+    ],
+    ids=["copies", "exclusions", "versions", "nobody"],
+)
+def test_a_copy_that_no_other_node_may_ever_have_is_named(view: EngineView, reason: str) -> None:
+    assert is_taken_by_nobody(view, the_copy_of(view), LEAVES)
+    told = why_nobody_takes(view, view.copies_on("data-0"), LEAVES)
+    assert told is not None
+    assert told.startswith("no node may take logs[0] from data-0: ")
+    assert told.endswith(reason)
+
+
+def test_what_somebody_may_take_or_takes_already_is_no_trouble() -> None:
+    free, on_its_way = seen_by("logs: data-0*"), seen_by("logs: data-0>data-1* data-2")
+    for view in (free, on_its_way):
+        assert why_nobody_takes(view, view.copies_on("data-0"), LEAVES) is None
+
+
+def test_those_who_leave_together_take_nothing_from_each_other() -> None:
+    view = seen_by("logs: data-0* data-2")
+    assert is_taken_by_nobody(view, the_copy_of(view), frozenset({"data-0", "data-1"}))
+    assert not is_taken_by_nobody(view, the_copy_of(view), frozenset({"data-2"}))

@@ -1,0 +1,92 @@
+"""Whose disk is emptied on the way back: of whoever cannot start on it, and of nobody else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from searchkeeper.engine.view import Color, Unreachable
+from searchkeeper.kernel import Ledger, Records
+from searchkeeper.kernel.ledger import Entry
+from searchkeeper.observed import Observed
+from searchkeeper.upgrade.journal import CROSSED, RETURN, UNDER_WAY, Journal
+from searchkeeper.upgrade.rolling import Roll, roll
+from searchkeeper.writes import Key
+from worlds import NEW, OLD, engine, pod, pool, world
+
+CLAIM = Key("v1", "PersistentVolumeClaim", "search", "data-data-0")
+VOLUME = {"metadata": {"uid": "volume", "resourceVersion": "1"}}
+LINES: dict[str, Entry] = {
+    UNDER_WAY: (OLD, NEW),
+    RETURN: OLD,
+    CROSSED: (("data-0", "volume"),),
+    "wait/PodsAreCurrent": ("PodsComeBack", 0),
+}
+
+
+def crashed(**differences: Any) -> Observed:
+    """One of two data nodes has come back as the older version, on what the newer one wrote, and crashes."""
+    patient = pod("data-0", is_ready=False, has_started=True, template="new", problem="CrashLoopBackOff")
+    home = pool("data", 2, pods=[replace(patient, **differences), pod("data-1", template="new")])
+    assert home.stateful_set is not None
+    home = replace(home, stateful_set=replace(home.stateful_set, engine_version=OLD))
+    return replace(world(home, health_deadline=60), objects={CLAIM: VOLUME})
+
+
+def is_emptied(seen: Observed, **lines: Entry | None) -> bool:
+    """`upgrade__return` is the line `upgrade/return`."""
+    ledger = Ledger.of(LINES).noted({name.replace("__", "/"): entry for name, entry in lines.items()})
+    seen = replace(seen, cluster=replace(seen.cluster, records=Records(ledger)))
+    return roll(Roll(seen, Journal(ledger), seen.pools)).reason == "WipingVolume"
+
+
+def test_whoever_cannot_start_on_what_a_newer_version_wrote_begins_anew() -> None:
+    assert is_emptied(crashed())
+
+
+@pytest.mark.parametrize(
+    "differences",
+    [{"is_ready": True}, {"is_terminating": True}, {"engine_version": NEW}, {"has_started": False}],
+    ids=lambda given: next(iter(given)),
+)
+def test_whoever_runs_or_leaves_or_never_tried_keeps_its_disk(differences: dict[str, Any]) -> None:
+    unseen = replace(crashed(**differences), engine=engine(crashed().pools))
+    assert not is_emptied(unseen)
+
+
+def test_a_volume_that_no_newer_version_has_written_to_stays() -> None:
+    assert not is_emptied(crashed(), upgrade__crossed=(("data-0", "an earlier one"),))
+    assert not is_emptied(crashed(), upgrade__crossed=None)
+
+
+def test_without_a_volume_there_is_nothing_to_empty() -> None:
+    assert not is_emptied(replace(crashed(), objects={}))
+
+
+@pytest.mark.parametrize("color", [Color.GREEN, Color.YELLOW, Color.RED])
+def test_nobodys_disk_goes_while_a_primary_is_missing(color: Color) -> None:
+    seen = crashed()
+    assert is_emptied(replace(seen, engine=engine(seen.pools, color=color))) is (color is not Color.RED)
+
+
+def test_nor_does_it_where_the_engine_has_its_node_or_cannot_be_asked() -> None:
+    seen = crashed()
+    joined = replace(seen.pools[0], pods=tuple(replace(each, is_ready=True) for each in seen.pods))
+    assert not is_emptied(replace(seen, engine=engine([joined])))
+    assert not is_emptied(replace(seen, engine=Unreachable("timed out")))
+
+
+def test_it_is_waited_for_first() -> None:
+    assert not is_emptied(crashed(), wait__PodsAreCurrent=("PodsComeBack", 990))
+
+
+def test_on_the_way_forward_every_disk_stays() -> None:
+    assert not is_emptied(crashed(), upgrade__return=None)
+
+
+def test_nothing_is_emptied_while_it_is_paused() -> None:
+    seen = crashed()
+    spec = replace(seen.cluster.spec, upgrade=replace(seen.cluster.spec.upgrade, paused=True))
+    assert not is_emptied(replace(seen, cluster=replace(seen.cluster, spec=spec)))

@@ -1,0 +1,30 @@
+"""The version at the end of a name, which people go by."""
+
+from __future__ import annotations
+
+import pytest
+
+from everpath.versions import ending
+
+
+@pytest.mark.parametrize(
+    ("name", "version"),
+    [
+        ("op.v1.2.3", "1.2.3"),
+        ("op-1.2.3", "1.2.3"),
+        ("op_v1.2.3", "1.2.3"),
+        ("op.vv1.2.3", "1.2.3"),
+        ("v1.2.3", "1.2.3"),
+        ("1.2.3", "1.2.3"),
+        ("op.v1.2.3-rc.1+b", "1.2.3-rc.1+b"),
+        ("op-1.0.0.v2.0.0", "2.0.0"),
+        ("op-1.0.0-2.0.0", "1.0.0-2.0.0"),
+    ],
+)
+def test_a_version_stands_behind_a_separator_best_behind_a_v(name: str, version: str) -> None:
+    assert ending(name) == version
+
+
+@pytest.mark.parametrize("name", ["", "op", "op.v1", "op.v1.2", "op1.2.3", "op.vlatest"])
+def test_a_name_may_end_in_none(name: str) -> None:
+    assert ending(name) is None
