@@ -25,7 +25,7 @@ from shutil import which
 
 from bench.installed import ROOT, Installed, Interpreter, installed, interpreters, quickest
 from bench.make_catalog import OPENSHIFT_SIZE, Format, make_catalog
-from bench.measure import Cost, best_of
+from bench.measure import Cost, Run, best_in_turns, best_of
 from bench.serving import Costs, Server, serving_costs
 from bench.shapes import many_channels, many_heads, many_packages, one_channel, wrong_values
 from everpath.compare import compare
@@ -103,8 +103,11 @@ def rendered(bench: Bench) -> Iterator[Row]:
             continue
         folder = bench.folder / fmt
         figures = make_catalog(bench.corpus, folder, 20, fmt, OPENSHIFT_SIZE)
-        ours = best_of(bench.repeat, bench.validate(folder), _surroundings())
-        peer = best_of(max(2, bench.repeat // 2), (bench.opm, "validate", str(folder)))
+        ours, peer = best_in_turns(
+            bench.repeat,
+            Run(bench.validate(folder), _surroundings()),
+            Run((bench.opm, "validate", str(folder))),
+        )
         yield _beside(
             f"{figures.size / 1e6:.0f} MB of {fmt.upper()}, {figures.bundles} bundles", ours, peer, share
         )
@@ -352,8 +355,11 @@ def _seconds(path: Path, repeat: int) -> float:
 def starting(bench: Bench) -> Iterator[Row]:
     """Help is there at once."""
     around = _surroundings()
-    ours = best_of(bench.repeat, (*bench.installed.command, "--help"), around)
-    bare = best_of(bench.repeat, (bench.installed.python, "-c", "import click"), around)
+    ours, bare = best_in_turns(
+        bench.repeat,
+        Run((*bench.installed.command, "--help"), around),
+        Run((bench.installed.python, "-c", "import click"), around),
+    )
     yield Row(
         "everpath --help",
         f"{ours.wall * 1000:.0f} ms",
