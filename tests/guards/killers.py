@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = [
     "ACTIONS",
     "BACK",
+    "BATCHES",
     "CLOCKS",
     "CREDENTIALS",
     "DELETION",
@@ -12,6 +13,7 @@ __all__ = [
     "DRAINING",
     "EDITS",
     "EMPTYING",
+    "FAILING",
     "FLAPPING",
     "GATES",
     "HANDING",
@@ -27,6 +29,7 @@ __all__ = [
     "PEOPLE",
     "PLANNING",
     "PODS",
+    "PREPARING",
     "QUORUM",
     "REFUSALS",
     "RETURNING",
@@ -50,6 +53,7 @@ from runs import UPGRADE
 from runs import WAY_BACK as BACK
 
 ACTIONS: Final = "kernel/test_actions.py::"
+BATCHES: Final = "upgrade/test_batches.py::"
 CLOCKS: Final = "faults/test_clocks.py::"
 CREDENTIALS: Final = "stories/test_credentials.py::"
 DELETION: Final = "stories/test_deletion.py::"
@@ -57,6 +61,7 @@ DENIALS: Final = "stories/test_denials.py::"
 DRAINING: Final = "upgrade/test_draining.py::"
 EDITS: Final = "configuration/test_hand_edits.py::"
 EMPTYING: Final = "upgrade/test_emptying.py::"
+FAILING: Final = "upgrade/test_failing.py::"
 FLAPPING: Final = "scenarios/test_flapping_engines.py::"
 GATES: Final = "upgrade/test_gates.py::"
 HANDING: Final = "upgrade/test_handing.py::"
@@ -72,6 +77,7 @@ ORDER: Final = "upgrade/test_order.py::"
 PEOPLE: Final = "faults/test_people_meddle.py::"
 PLANNING: Final = "kernel/test_planning.py::"
 PODS: Final = "scenarios/test_pods_and_images.py::"
+PREPARING: Final = "upgrade/test_preparing.py::"
 QUORUM: Final = "scenarios/test_quorum_and_restarts.py::"
 REFUSALS: Final = "stories/test_refusals.py::"
 RETURNING: Final = "upgrade/test_returning.py::"
