@@ -6,7 +6,7 @@ __all__ = ["GUARDS"]
 
 from typing import Final
 
-from guards.killers import DRAINING, LOSING, PREPARING, VOTES
+from guards.killers import DRAINING, DRAINS, LOSING, PREPARING, VOTES
 from guards.taking_away import Guard, gone, instead, together
 from searchkeeper.configuration import leaving
 from searchkeeper.engine.view import EngineView
@@ -96,5 +96,15 @@ GUARDS: Final = (
         "a node whose disk goes with it is emptied",
         gone(rolling, "is_drained_whole", False),
         PREPARING + "test_a_node_whose_disk_goes_with_it_is_emptied_and_nothing_is_held",
+    ),
+    Guard(
+        "a replica that is only missing is waited for",
+        gone(draining, "has_single_copies", True),
+        DRAINS + "test_a_last_copy_whose_replica_is_only_missing_is_waited_for",
+    ),
+    Guard(
+        "nobody is drained who is not part of the engine",
+        gone(draining, "is_lost_already", False),
+        DRAINS + "test_nobody_is_drained_who_is_not_part_of_the_engine",
     ),
 )

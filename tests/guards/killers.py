@@ -11,6 +11,7 @@ __all__ = [
     "DELETION",
     "DENIALS",
     "DRAINING",
+    "DRAINS",
     "EDITS",
     "EMPTYING",
     "FAILING",
@@ -59,6 +60,7 @@ CREDENTIALS: Final = "stories/test_credentials.py::"
 DELETION: Final = "stories/test_deletion.py::"
 DENIALS: Final = "stories/test_denials.py::"
 DRAINING: Final = "upgrade/test_draining.py::"
+DRAINS: Final = "upgrade/test_drains.py::"
 EDITS: Final = "configuration/test_hand_edits.py::"
 EMPTYING: Final = "upgrade/test_emptying.py::"
 FAILING: Final = "upgrade/test_failing.py::"

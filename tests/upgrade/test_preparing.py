@@ -109,6 +109,15 @@ def test_last_copies_leave_where_somebody_takes_them_also_where_their_loss_is_ac
     assert calls(found) == [Exclude(frozenset({"data-0"}))]
 
 
+def test_where_nobody_takes_them_and_that_is_accepted_they_are_kept_where_they_are() -> None:
+    data = pool("data", 2)
+    view = engine((data, CURRENT), ["logs: data-0*"], indices=(Index("logs", 0, OLD),))
+    there = world(
+        data, CURRENT, seen=replace(view, excluded=frozenset({"data-1"})), accept_single_copy_loss=True
+    )
+    assert calls(rolled(there)) == [SetAllocation(Allocation.PRIMARIES)]
+
+
 def test_what_was_set_is_taken_back_while_a_gate_is_closed() -> None:
     """I9, S21."""
     pods = (*MANAGERS.pods[:2], pod("managers-2", is_ready=False, template="new", engine_version=NEW))
