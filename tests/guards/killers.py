@@ -20,6 +20,7 @@ __all__ = [
     "HANDING",
     "HOLDING",
     "ILLEGIBLE",
+    "LEAVING",
     "LOCKS",
     "LOSING",
     "MEANWHILE",
@@ -69,6 +70,7 @@ GATES: Final = "upgrade/test_gates.py::"
 HANDING: Final = "upgrade/test_handing.py::"
 HOLDING: Final = "stories/test_holding_olm.py::"
 ILLEGIBLE: Final = "stories/test_illegible_specs.py::"
+LEAVING: Final = "configuration/test_leaving.py::"
 LOCKS: Final = "stories/test_locks.py::"
 LOSING: Final = "upgrade/test_losing.py::"
 MEANWHILE: Final = "stories/test_leaving_meanwhile.py::"
