@@ -29,7 +29,7 @@ def seen(*, is_silent: bool = False, looking_since: int = 0, **differences: Any)
     return replace(world(DATA, seen=view), looking_since=looking_since, **differences)
 
 
-def tidied(there: Observed, **lines: Entry) -> Answer:
+def tidied(there: Observed, **lines: Any) -> Answer:
     return engine_is_tidied.run(scene(there, **lines))
 
 

@@ -14,7 +14,6 @@ from searchkeeper.configuration.manifests import search_pool
 from searchkeeper.engine.calls import Exclude, ExcludeFromVoting
 from searchkeeper.engine.view import Color, Unreachable
 from searchkeeper.kernel import Answer
-from searchkeeper.kernel.ledger import Entry
 from searchkeeper.observed import Observed, Pod, PoolView
 from searchkeeper.upgrade.journal import LEAVING, LEAVING_VOTES
 from searchkeeper.writes import Delete, Patch
@@ -192,7 +191,7 @@ LEAVER = "logs-managers-3"
 
 def leaver(*, voters: frozenset[str] | None = None, **differences: Any) -> Observed:
     """The fourth of four managers is to go."""
-    given = {} if voters is None else {"voters": voters}
+    given: dict[str, Any] = {} if voters is None else {"voters": voters}
     return standing(seen(home("data", 2), FOUR, **given, **differences), "managers")
 
 
@@ -228,7 +227,7 @@ def test_no_manager_leaves_without_an_heir() -> None:
     assert left(seen(home("data", 2), last)).reason == "LastManager"
 
 
-def absent(*others: Pod, vote: bool = True, **lines: Entry) -> Answer:
+def absent(*others: Pod, vote: bool = True, **lines: Any) -> Answer:
     """The manager that is to go is not there, and somebody who is not there has a vote."""
     managers = home("managers", 3, *others, current(LEAVER, is_ready=False), roles="cluster_manager")
     voters = frozenset(each.name for each in others) | ({"@gone"} if vote else set())

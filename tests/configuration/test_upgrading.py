@@ -51,7 +51,7 @@ def silent(*pools: PoolView) -> Observed:
     return replace(seen(*pools), engine=SILENT)
 
 
-def accepted(there: Observed, version: str, **lines: Entry) -> Answer:
+def accepted(there: Observed, version: str, **lines: Any) -> Answer:
     return version_is_accepted.run(scene(there, version=version, runs=OLD, **lines))
 
 
@@ -89,7 +89,7 @@ def test_nobody_is_late_where_a_version_is_refused_before_there_are_nodes() -> N
         assert found.is_stopped is not is_late
 
 
-def begun(there: Observed, version: str = NEW, runs: str | None = OLD, **lines: Entry) -> Answer:
+def begun(there: Observed, version: str = NEW, runs: str | None = OLD, **lines: Any) -> Answer:
     return upgrade_is_begun.run(scene(there, version=version, runs=runs, **lines))
 
 
@@ -116,7 +116,7 @@ def test_where_none_is_wanted_none_begins(runs: str | None, version: str) -> Non
     ],
     ids=["paused", "an earlier order", "given up", "silent", "red"],
 )
-def test_nor_does_it_begin_where_it_must_not(there: Observed, lines: dict[str, Entry], reason: str) -> None:
+def test_nor_does_it_begin_where_it_must_not(there: Observed, lines: dict[str, Any], reason: str) -> None:
     found = begun(there, **lines)
     assert (found.reason, found.notes) == (reason, ())
 
@@ -126,7 +126,7 @@ def test_a_version_that_is_refused_is_not_begun() -> None:
 
 
 def test_what_was_given_up_is_forgotten_when_the_spec_changes() -> None:
-    lines: dict[str, Entry] = {"upgrade__given-up": (NEW, 1)}
+    lines: dict[str, Any] = {"upgrade__given-up": (NEW, 1)}
     assert notes(begun(seen(generation=2), **lines))[GIVEN_UP] is None
     assert notes(begun(seen(generation=2), OLD, OLD, **lines)) == {GIVEN_UP: None}
     assert begun(seen(), NEW, NEW, **lines).notes == ()
@@ -177,11 +177,11 @@ def test_one_that_is_under_way_does_not_begin_again() -> None:
     assert begun(seen(), **UP).is_true
 
 
-UP: dict[str, Entry] = {"upgrade": (OLD, NEW)}
+UP: dict[str, Any] = {"upgrade": (OLD, NEW)}
 CURRENT = tuple(pod(f"data-{n}", template="new", engine_version=NEW) for n in range(2))
 
 
-def finished(there: Observed, runs: str = NEW, version: str = NEW, **lines: Entry) -> Answer:
+def finished(there: Observed, runs: str = NEW, version: str = NEW, **lines: Any) -> Answer:
     return upgrade_is_finished.run(scene(there, version=version, runs=runs, **{**UP, **lines}))
 
 
@@ -211,7 +211,7 @@ def test_who_is_down_for_another_reason_is_named() -> None:
     assert "but for" not in finished(seen()).message
 
 
-def way_back(there: Observed, **lines: Entry) -> Answer:
+def way_back(there: Observed, **lines: Any) -> Answer:
     return rollback_is_possible.run(scene(there, runs=OLD, **lines))
 
 

@@ -174,9 +174,7 @@ def _missing(this: Roll) -> list[str]:
     pods = {pod.name: (pod, pool) for pool in this.seen.pools for pod in pool.pods}
     outdated = _outdated(this)
     return [
-        name
-        for name in this.journal.away
-        if name not in outdated and not _is_back(pods.get(name), this.seen)
+        name for name in this.journal.away if name not in outdated and not _is_back(pods.get(name), this.seen)
     ]
 
 
