@@ -167,14 +167,16 @@ def _patient(this: Roll, pool: PoolView | None, missing: list[str]) -> Answer:
 
 
 def _missing(this: Roll) -> list[str]:
-    """Those who are away and not back: ready, joined, of the newest template.
+    """Those who are away and not back: another pod, ready, joined, of the newest template.
 
-    Nobody waits for a pod of a template that is not wanted any more. Whoever never went is spared before.
+    Nobody waits for a pod of a template that is not wanted any more.
     """
     pods = {pod.name: (pod, pool) for pool in this.seen.pools for pod in pool.pods}
     outdated = _outdated(this)
     return [
-        name for name in this.journal.away if name not in outdated and not _is_back(pods.get(name), this.seen)
+        name
+        for name, uid in this.journal.away.items()
+        if name not in outdated and not _is_back(pods.get(name), uid, this.seen)
     ]
 
 
@@ -184,8 +186,8 @@ def _outdated(this: Roll) -> set[str]:
     return {pod.name for pod in stale if this.journal.away.get(pod.name, pod.uid) != pod.uid}
 
 
-def _is_back(found: tuple[Pod, PoolView] | None, seen: Observed) -> bool:
-    if found is None or found[0].is_terminating or not found[0].is_ready:
+def _is_back(found: tuple[Pod, PoolView] | None, uid: str, seen: Observed) -> bool:
+    if found is None or found[0].uid == uid or found[0].is_terminating or not found[0].is_ready:
         return False
     pod, pool = found
     if isinstance(seen.engine, Unreachable) or pool.stateful_set is None:
