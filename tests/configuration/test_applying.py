@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -112,6 +113,104 @@ def test_what_is_either_this_or_that_is_not_made_both() -> None:
     assert mended["spec"]["updateStrategy"] == {"type": "OnDelete"}
 
 
+def lived(wanted: Manifest, **changes: Any) -> tuple[Cluster, Manifest]:
+    """What was applied, and then changed by somebody else."""
+    cluster, live = applied(wanted)
+    return replaced(cluster, {**live, "spec": {**live["spec"], **changes}})
+
+
+def test_what_somebody_has_taken_away_by_hand_is_put_back() -> None:
+    cluster, live = applied(service(type="ClusterIP", selector={"app": "logs"}))
+    cluster, live = replaced(cluster, {**live, "spec": {"type": "ClusterIP"}})
+    assert after(cluster, live, service(type="ClusterIP", selector={"app": "logs"}))["spec"] == {
+        "type": "ClusterIP",
+        "selector": {"app": "logs"},
+    }
+
+
+def test_its_own_annotations_are_part_of_what_is_wanted() -> None:
+    wanted = {**service(), "metadata": {**service()["metadata"], "annotations": {"mark": "one"}}}
+    cluster, live = applied(wanted)
+    assert live["metadata"]["annotations"]["mark"] == "one"
+    assert json.loads(live["metadata"]["annotations"][APPLIED]) == wanted
+    assert after(cluster, live, service())["metadata"]["annotations"].keys() == {APPLIED}
+
+
+@pytest.mark.parametrize("annotations", [None, {}, {"others": "x"}, {APPLIED: "[]"}, {APPLIED: "5"}], ids=str)
+def test_what_was_never_noted_is_left_where_it_is(annotations: dict[str, str] | None) -> None:
+    cluster, live = applied(service(selector={"app": "logs"}))
+    metadata = {**live["metadata"], "annotations": annotations}
+    cluster, live = replaced(cluster, {**live, "metadata": metadata})
+    assert wanted_in(live) == {}
+    assert after(cluster, live, service(type="ClusterIP"))["spec"] == {
+        "selector": {"app": "logs"},
+        "type": "ClusterIP",
+    }
+
+
+def test_what_is_settled_at_birth_stays_as_it_is() -> None:
+    def claims(size: str) -> list[Manifest]:
+        return [{"metadata": {"name": "data"}, "spec": {"size": size}}]
+
+    wanted = service(volumeClaimTemplates=claims("1Gi"))
+    assert apply(wanted, lived(wanted, volumeClaimTemplates=claims("1024Mi"))[1]) is None
+    cluster, live = applied(service(type="ClusterIP"))
+    wanted = service(type="ClusterIP", volumeClaimTemplates=claims("1Gi"))
+    assert after(cluster, live, wanted)["spec"]["volumeClaimTemplates"] == claims("1Gi")
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted"),
+    [
+        ([{"name": "a"}], []),
+        ([{"name": "a"}], 5),
+        ([{"name": "a"}], [{"port": 1}]),
+        ([{"port": 1}], [{"name": "a"}]),
+        (["my-name"], ["your-name"]),
+        ([{"name": "a"}, "my-name"], [{"name": "b"}, "my-name"]),
+    ],
+    ids=str,
+)
+def test_a_list_whose_items_have_no_name_in_common_is_one_thing(before: Any, wanted: Any) -> None:
+    cluster, live = lived(service(), items=before)
+    assert after(cluster, live, service(items=wanted))["spec"]["items"] == wanted
+
+
+@pytest.mark.parametrize("earlier", [None, 5, "name", ["my-name"], [{"port": 1}]], ids=str)
+def test_a_list_is_brought_about_whatever_was_asked_for_in_its_place(earlier: Any) -> None:
+    cluster, live = applied(service(items=earlier))
+    cluster, live = replaced(cluster, {**live, "spec": {"items": [{"name": "theirs"}]}})
+    assert after(cluster, live, service(items=[{"name": "ours"}]))["spec"]["items"] == [
+        {"name": "ours"},
+        {"name": "theirs"},
+    ]
+
+
+def test_an_item_that_somebody_has_added_before_us_is_there_once() -> None:
+    cluster, live = lived(service(items=[{"name": "a"}]), items=[{"name": "a"}, {"name": "b", "x": 1}])
+    wanted = service(items=[{"name": "a"}, {"name": "b", "x": 2}])
+    assert after(cluster, live, wanted)["spec"]["items"] == [{"name": "a"}, {"name": "b", "x": 2}]
+
+
+def test_of_a_container_others_have_fields_and_of_anything_else_nobody_has() -> None:
+    """A variable with a value and a source would be refused."""
+    old, new = [{"name": "a", "value": "1"}], [{"name": "a", "value": "2"}]
+    theirs = [{"name": "a", "value": "1", "limits": "theirs"}]
+    cluster, live = lived(service(containers=old, env=old), containers=theirs, env=theirs)
+    assert apply(service(containers=old, env=old), live) is None
+    spec = after(cluster, live, service(containers=[*new, {"name": "b"}], env=new))["spec"]
+    assert spec["containers"] == [{"name": "a", "value": "2", "limits": "theirs"}, {"name": "b"}]
+    assert spec["env"] == new
+
+
+def test_in_what_kind_of_row_things_stand_is_no_difference() -> None:
+    _, live = applied(service(items=[{"name": "a"}], words=["a", "b"]))
+    assert apply(service(items=[{"name": "a"}], words=["a", "b"]), live) is None
+    assert apply(service(items=({"name": "a"},), words=("a", "b")), live) is None
+    rows = {**live, "spec": {"items": ({"name": "a"},), "words": ("a", "b")}}
+    assert apply(service(items=[{"name": "a"}], words=["a", "b"]), rows) is None
+
+
 def test_a_note_that_cannot_be_read_is_written_anew() -> None:
     cluster, live = applied(service(type="ClusterIP"))
     cluster, live = replaced(cluster, placed(live, "metadata", "annotations", APPLIED, to="{"))
@@ -130,6 +229,11 @@ def test_what_a_secret_keeps_stands_nowhere_but_in_its_data() -> None:
     for each, kept in ((live, "c2VjcmV0"), (changed, "b3RoZXI=")):
         assert each["data"] == {"password": kept}
         assert kept not in json.dumps(each["metadata"])
+
+
+def test_a_secret_may_be_empty() -> None:
+    empty = {**service(), "kind": "Secret"}
+    assert apply(empty, applied(empty)[1]) is None
 
 
 def test_an_entry_of_a_secret_that_is_not_wanted_any_more_is_taken_away() -> None:

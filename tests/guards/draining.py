@@ -6,7 +6,7 @@ __all__ = ["GUARDS"]
 
 from typing import Final
 
-from guards.killers import DRAINING, LOSING, VOTES
+from guards.killers import DRAINING, DRAINS, LOSING, PREPARING, VOTES
 from guards.taking_away import Guard, gone, instead, together
 from searchkeeper.configuration import leaving
 from searchkeeper.engine.view import EngineView
@@ -85,5 +85,26 @@ GUARDS: Final = (
         gone(draining, "_told_why"),
         DRAINING + "test_a_last_copy_that_nobody_may_take_is_named_with_a_way_out",
         (("logs-data-*",),),
+    ),
+    Guard(
+        "what may be lost need not be",
+        gone(rolling, "has_single_copies", False),
+        PREPARING + "test_last_copies_leave_where_somebody_takes_them_also_where_their_loss_is_accepted",
+        (True,),
+    ),
+    Guard(
+        "a node whose disk goes with it is emptied",
+        gone(rolling, "is_drained_whole", False),
+        PREPARING + "test_a_node_whose_disk_goes_with_it_is_emptied_and_nothing_is_held",
+    ),
+    Guard(
+        "a replica that is only missing is waited for",
+        gone(draining, "has_single_copies", True),
+        DRAINS + "test_a_last_copy_whose_replica_is_only_missing_is_waited_for",
+    ),
+    Guard(
+        "nobody is drained who is not part of the engine",
+        gone(draining, "is_lost_already", False),
+        DRAINS + "test_nobody_is_drained_who_is_not_part_of_the_engine",
     ),
 )

@@ -5,18 +5,22 @@ from __future__ import annotations
 __all__ = [
     "ACTIONS",
     "BACK",
+    "BATCHES",
     "CLOCKS",
     "CREDENTIALS",
     "DELETION",
     "DENIALS",
     "DRAINING",
+    "DRAINS",
     "EDITS",
     "EMPTYING",
+    "FAILING",
     "FLAPPING",
     "GATES",
     "HANDING",
     "HOLDING",
     "ILLEGIBLE",
+    "LEAVING",
     "LOCKS",
     "LOSING",
     "MEANWHILE",
@@ -27,6 +31,7 @@ __all__ = [
     "PEOPLE",
     "PLANNING",
     "PODS",
+    "PREPARING",
     "QUORUM",
     "REFUSALS",
     "RETURNING",
@@ -50,18 +55,22 @@ from runs import UPGRADE
 from runs import WAY_BACK as BACK
 
 ACTIONS: Final = "kernel/test_actions.py::"
+BATCHES: Final = "upgrade/test_batches.py::"
 CLOCKS: Final = "faults/test_clocks.py::"
 CREDENTIALS: Final = "stories/test_credentials.py::"
 DELETION: Final = "stories/test_deletion.py::"
 DENIALS: Final = "stories/test_denials.py::"
 DRAINING: Final = "upgrade/test_draining.py::"
+DRAINS: Final = "upgrade/test_drains.py::"
 EDITS: Final = "configuration/test_hand_edits.py::"
 EMPTYING: Final = "upgrade/test_emptying.py::"
+FAILING: Final = "upgrade/test_failing.py::"
 FLAPPING: Final = "scenarios/test_flapping_engines.py::"
 GATES: Final = "upgrade/test_gates.py::"
 HANDING: Final = "upgrade/test_handing.py::"
 HOLDING: Final = "stories/test_holding_olm.py::"
 ILLEGIBLE: Final = "stories/test_illegible_specs.py::"
+LEAVING: Final = "configuration/test_leaving.py::"
 LOCKS: Final = "stories/test_locks.py::"
 LOSING: Final = "upgrade/test_losing.py::"
 MEANWHILE: Final = "stories/test_leaving_meanwhile.py::"
@@ -72,6 +81,7 @@ ORDER: Final = "upgrade/test_order.py::"
 PEOPLE: Final = "faults/test_people_meddle.py::"
 PLANNING: Final = "kernel/test_planning.py::"
 PODS: Final = "scenarios/test_pods_and_images.py::"
+PREPARING: Final = "upgrade/test_preparing.py::"
 QUORUM: Final = "scenarios/test_quorum_and_restarts.py::"
 REFUSALS: Final = "stories/test_refusals.py::"
 RETURNING: Final = "upgrade/test_returning.py::"

@@ -8,12 +8,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 import operators_at_work
-from guards.killers import BACK, MEANWHILE, MIGRATIONS, ROLLING, RUN, SINGLE, TWO, UPGRADE
+from guards.killers import BACK, MEANWHILE, MIGRATIONS, PREPARING, ROLLING, RUN, SINGLE, TWO, UPGRADE
 from guards.taking_away import Guard, Patch, gone, heedless, instead, without_notes
 from searchkeeper import deeds, loop, observing, writes
 from searchkeeper.configuration import applying, deleting, leaving, migrations, objects
 from searchkeeper.configuration.applying import difference
-from searchkeeper.kernel import Answer
+from searchkeeper.kernel import Answer, Note
 from searchkeeper.observed import Pod
 from searchkeeper.proof.faults import Fault
 from searchkeeper.upgrade import emptying, journal, rolling, settings, sparing, volumes
@@ -132,5 +132,10 @@ GUARDS: Final = (
         instead(leaving, "replace", harmless),
         MEANWHILE + "test_nodes_and_other_things_that_are_not_wanted_go_one_by_one",
         (True,),
+    ),
+    Guard(
+        "what is set once more is taken back once more",
+        instead(rolling, "to_be_undone", lambda line, value: (Note(line, value),)),
+        PREPARING + "test_what_is_set_once_more_is_taken_back_once_more",
     ),
 )

@@ -7,14 +7,18 @@ __all__ = ["GUARDS"]
 from types import SimpleNamespace
 from typing import Final
 
-from guards.killers import LOCKS, MEANWHILE, PEOPLE, PODS, RUN, STUCK, TURNING, UPGRADE, UPGRADES
+from guards.killers import FAILING, LOCKS, MEANWHILE, PEOPLE, PODS, RUN, STUCK, TURNING, UPGRADE, UPGRADES
 from guards.taking_away import Guard, gone, instead, together, unrequired
 from searchkeeper import loop, observing
 from searchkeeper.configuration import scene, upgrades
 from searchkeeper.embedded import kubelet
 from searchkeeper.kernel import done
 from searchkeeper.upgrade import failing, mending
+from worlds import pod
 
+DOWN: Final = pod(
+    "data-0", engine_version="3.3.2", has_started=True, is_ready=False, problem="CrashLoopBackOff"
+)
 NO_NOTES: Final = SimpleNamespace(run=lambda _: done())
 
 GUARDS: Final = (
@@ -101,5 +105,11 @@ GUARDS: Final = (
         unrequired("PodsAreCurrent", of="PoolsAreSettled"),
         RUN,
         (UPGRADE,),
+    ),
+    Guard(
+        "who is down for good has failed at once",
+        instead(failing, "FATAL", frozenset()),
+        FAILING + "test_a_pod_of_the_version_that_is_down_for_good_is_a_failure_at_once",
+        (DOWN, True),
     ),
 )

@@ -6,7 +6,19 @@ __all__ = ["GUARDS"]
 
 from typing import Final
 
-from guards.killers import HANDING, LOSING, ORDER, QUORUM, ROLLING, RUN, STUCK, TURNING, UPGRADE, UPGRADES
+from guards.killers import (
+    BATCHES,
+    HANDING,
+    LOSING,
+    ORDER,
+    QUORUM,
+    ROLLING,
+    RUN,
+    STUCK,
+    TURNING,
+    UPGRADE,
+    UPGRADES,
+)
 from guards.taking_away import Guard, Patch, gone, instead, together
 from searchkeeper.configuration import pools, scene
 from searchkeeper.embedded import kubelet
@@ -147,5 +159,20 @@ GUARDS: Final = (
         gone(rolling, "vote_moved"),
         QUORUM + "test_a_cluster_of_two_is_upgraded_and_hands_its_lead_over",
         ("3.4.0", "both roles"),
+    ),
+    Guard(
+        "what came back outdated makes the next batch smaller",
+        gone(rolling, "halved", ()),
+        BATCHES + "test_whoever_came_back_outdated_is_not_waited_for_and_makes_the_next_batch_smaller",
+    ),
+    Guard(
+        "shards are kept for a batch as a whole",
+        gone(rolling, "_preparation", False),
+        BATCHES + "test_nor_one_for_which_something_would_have_to_be_prepared",
+    ),
+    Guard(
+        "what Kubernetes replaces is left to it",
+        gone(rolling, "is_handed", False),
+        BATCHES + "test_those_that_kubernetes_replaces_are_left_to_it",
     ),
 )

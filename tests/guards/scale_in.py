@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Final
 
 import operators_at_work
-from guards.killers import DRAINING, MEANWHILE, MIGRATIONS, PODS, SCALING, VOTES
+from guards.killers import DRAINING, LEAVING, MEANWHILE, MIGRATIONS, PODS, SCALING, VOTES
 from guards.taking_away import Guard, Patch, gone, instead, unrequired
 from searchkeeper import observed, observing
 from searchkeeper.configuration import leaving, pools
@@ -128,5 +128,10 @@ GUARDS: Final = (
         unrequired("ExclusionsAreUndone", of="NodesHaveLeft"),
         DRAINING + "test_whoever_leaves_takes_the_shards_of_the_last_that_stays_while_that_is_replaced",
         (False,),
+    ),
+    Guard(
+        "who only loses the role data is emptied too",
+        gone(leaving, "is_going_to_lose", False),
+        LEAVING + "test_who_only_loses_the_role_is",
     ),
 )

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from guards.killers import BACK, CLOCKS, EMPTYING, PODS, RETURNING, RUN, STUCK, TURNING
+from guards.killers import BACK, CLOCKS, EMPTYING, FAILING, PODS, RETURNING, RUN, STUCK, TURNING
 from guards.taking_away import Guard, Patch, gone, instead, together
 from searchkeeper.configuration import pools, rollbacks, upgrades
 from searchkeeper.embedded.kubelet import Fault
@@ -17,6 +17,7 @@ from searchkeeper.kernel import DENIED, done
 from searchkeeper.observed import Observed, Pod
 from searchkeeper.upgrade import draining, emptying, failing, gates, order, returning, rolling, volumes
 from searchkeeper.upgrade.journal import CROSSED, Journal
+from worlds import NEW
 
 
 def any_colour(patch: Patch) -> None:
@@ -239,5 +240,11 @@ GUARDS: Final = (
         "a volume that no newer version has written to stays",
         crossed_anyhow,
         EMPTYING + "test_a_volume_that_no_newer_version_has_written_to_stays",
+    ),
+    Guard(
+        "what was given up is not gone on with",
+        gone(failing, "was_given_up", False),
+        FAILING + "test_otherwise_a_way_back_is_gone_to_its_end",
+        (NEW, {"lines": {"given_up": (NEW, 1)}}),
     ),
 )

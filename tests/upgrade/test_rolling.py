@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rolls import rolled, taken
 from searchkeeper.engine.view import Allocation
-from searchkeeper.kernel import Answer, Ledger, Records
+from searchkeeper.kernel import Answer, Ledger
 from searchkeeper.kernel.ledger import Entry
-from searchkeeper.observed import Observed, Pod, PoolView
-from searchkeeper.upgrade.journal import AWAY, Journal
+from searchkeeper.observed import Pod, PoolView
+from searchkeeper.upgrade.journal import AWAY, SIZE, Journal
 from searchkeeper.upgrade.rolling import Roll, roll
-from searchkeeper.writes import Delete
 from worlds import NEW, engine, pod, pool, world
 
 DOWN = "CrashLoopBackOff"
@@ -18,17 +18,6 @@ DOWN = "CrashLoopBackOff"
 
 def managers(*members: Pod) -> PoolView:
     return pool("managers", len(members), roles="cluster_manager", pods=members)
-
-
-def rolled(seen: Observed, *ahead: str, **lines: Entry) -> Answer:
-    """`roll__size` is the line `roll/size`."""
-    ledger = Ledger.of({name.replace("__", "/"): entry for name, entry in lines.items()})
-    seen = replace(seen, cluster=replace(seen.cluster, records=Records(ledger)))
-    return roll(Roll(seen, Journal(ledger), seen.pools, frozenset(ahead)))
-
-
-def taken(answer: Answer) -> str | None:
-    return next((each.key.name for each in answer.writes if isinstance(each, Delete)), None)
 
 
 def test_nobody_joins_a_batch_of_another_pool() -> None:
@@ -92,10 +81,12 @@ def test_who_is_back_in_a_pool_that_the_roll_does_not_work_on_is_seen() -> None:
     """S14: its version may be wanted no more; it is no less there."""
     back = pod("managers-1", template="other", engine_version="3.3.2")
     home = managers(pod("managers-0"), back, pod("managers-2"))
-    seen = world(pool("data", 2), home)
-    ledger = Ledger.of({AWAY: (("managers-1", "earlier"),)})
+    seen = world(pool("data", 2), home, max_batch=4)
+    ledger = Ledger.of({AWAY: (("managers-1", "earlier"),), SIZE: ("data", 2)})
     found = roll(Roll(seen, Journal(ledger), (seen.pools[0],)))
     assert found.reason == "PodsAreBack"
+    # Nor does it make a batch of another pool larger.
+    assert SIZE not in {note.key for note in found.notes}
 
 
 def test_who_does_not_come_back_is_not_awaited_when_its_pool_is_to_have_fewer_nodes() -> None:

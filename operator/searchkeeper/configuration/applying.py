@@ -57,7 +57,7 @@ def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str,
         if isinstance(new, Mapping) and isinstance(old, Mapping):
             inner = difference(old, new)
             changes |= {name: inner} if inner else {}
-        elif name not in before or new != old:
+        elif new != old:
             changes[name] = new
     return changes
 
@@ -82,7 +82,7 @@ def _public(wanted: Manifest) -> Manifest:
 def _fields(before: Any, wanted: Mapping[str, Any], live: Mapping[str, Any]) -> dict[str, Any]:
     """What is there, with all that is wanted, and without what was wanted and is not any more."""
     earlier = before if isinstance(before, Mapping) else {}
-    made = {name: old for name, old in live.items() if name in wanted or name not in earlier}
+    made = {name: old for name, old in live.items() if name not in earlier}
     for name, new in wanted.items():
         # An API server may not keep what is empty: to ask for it a second time would never end.
         if new == {} and name in earlier and name not in live:

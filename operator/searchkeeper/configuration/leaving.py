@@ -197,7 +197,7 @@ def _removed(scene: Scene) -> Answer:
     """Of a pool that is not wanted any more nothing stays but its volumes; its SearchPool goes last."""
     for pool in scene.pools:
         found = pool.stateful_set
-        if pool.is_wanted or pool.pods:
+        if pool.is_wanted:
             continue
         if found is not None and found.replicas:
             return waiting("Leaves", f"pool {pool.spec.name} shrinks", patience=300)

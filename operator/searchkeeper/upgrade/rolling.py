@@ -117,7 +117,7 @@ def _once_more(this: Roll) -> Answer | None:
     if pod is None:
         return None
     away = tuple(sorted((name, uid) for name, uid in this.journal.away.items() if name != pod.name))
-    anew = roll(replace(this, journal=Journal(this.journal.ledger.noted({AWAY: away or None, AIMED: None}))))
+    anew = roll(replace(this, journal=Journal(this.journal.ledger.noted({AWAY: away, AIMED: None}))))
     return anew if any(isinstance(each, Delete) and each.uid == pod.uid for each in anew.writes) else None
 
 
@@ -126,7 +126,7 @@ def _emptied(this: Roll) -> Answer | None:
 
     Only when waiting did not help; a node that neither holds data nor votes has nothing to lose by it.
     """
-    if not this.goes_back or this.seen.cluster.spec.upgrade.paused:
+    if this.seen.cluster.spec.upgrade.paused:
         return None
     has_failed = failure(this.seen, this.journal) is not None
     for pool in this.pools:
@@ -151,7 +151,7 @@ def _mended(this: Roll) -> Answer | None:
         return None
     for pool in this.pools:
         for pod in () if is_handed(pool) else this.candidates(pool):
-            candidate = Candidate(pod, pool, frozenset(this.journal.away) - {pod.name})
+            candidate = Candidate(pod, pool)
             lost = is_lost_already(candidate, this.seen) and not pod.is_terminating
             if lost and first_closed(candidate, this.seen) is None:
                 return _deleted(this, candidate, *trouble(this.journal, pool.spec.name))

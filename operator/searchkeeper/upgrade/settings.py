@@ -83,10 +83,8 @@ def _shards_forgiven(engine: EngineView, journal: Journal, names: frozenset[str]
     return working("Restored", "nobody who has left is excluded", notes=_over(LEAVING, left))
 
 
-def _votes_forgiven(engine: EngineView, journal: Journal, names: frozenset[str]) -> Answer | None:
+def _votes_forgiven(engine: EngineView, journal: Journal, names: frozenset[str]) -> Answer:
     """The engine forgets all exclusions or none: those that are still needed are told again."""
-    if not names:
-        return None
     if names & engine.voting_exclusions or not _is_taken_back(journal, LEAVING_VOTES):
         return _cleared(engine, journal, LEAVING_VOTES)
     left = tuple(sorted(journal.leaving_votes - names))

@@ -1,0 +1,218 @@
+"""Who is waited for, who may go beside them, and how large the next batch is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rolls import calls, notes, rolled, taken
+from searchkeeper.engine.calls import SetAllocation
+from searchkeeper.engine.view import Allocation, Unreachable
+from searchkeeper.kernel import Ledger
+from searchkeeper.kernel.ledger import Entry
+from searchkeeper.observed import Observed, Pod, PoolView
+from searchkeeper.upgrade.journal import AIMED, AWAY, FLUSHED, SIZE, TROUBLE, WIPED, Journal
+from searchkeeper.upgrade.rolling import Roll, roll
+from worlds import NEW, engine, pod, pool, world
+
+GONE: dict[str, Entry] = {"roll__away": (("data-0", "earlier"),)}
+PREPARED: dict[str, Entry] = {"engine__allocation": "all", "roll__flushed": "earlier"}
+LATE: dict[str, Entry] = {"wait__PodsAreCurrent": ("PodsComeBack", 100)}
+FOUR: dict[str, Entry] = {"roll__size": ("data", 4)}
+DOWN: dict[str, Any] = {"is_ready": False, "problem": "CrashLoopBackOff"}
+
+
+def current(name: str, **differences: Any) -> Pod:
+    return pod(name, **{"template": "new", "engine_version": NEW, **differences})
+
+
+def data(*pods: Pod) -> PoolView:
+    return pool("data", len(pods), pods=pods)
+
+
+def seen(*pods: Pod, **policy: Any) -> Observed:
+    """Data nodes, for whose sake shards are kept where they are."""
+    home = data(*pods)
+    return world(home, seen=engine([home], allocation=Allocation.PRIMARIES), **{"max_batch": 4, **policy})
+
+
+def test_whoever_is_back_is_welcome() -> None:
+    found = rolled(seen(current("data-0"), pod("data-1")), **GONE)
+    assert found.reason == "PodsAreBack"
+    assert notes(found) == {**dict.fromkeys((AWAY, AIMED, FLUSHED, TROUBLE, WIPED)), SIZE: ("data", 2)}
+
+
+@pytest.mark.parametrize(
+    "late",
+    [(), (current("data-0", is_terminating=True),), (current("data-0", is_ready=False),)],
+    ids=["gone", "on its way out once more", "not ready"],
+)
+def test_whoever_is_not_is_waited_for(late: tuple[Pod, ...]) -> None:
+    """I2, I12: also where the engine still has its node."""
+    home = replace(data(current("data-0"), current("data-1")), pods=(*late, current("data-1")))
+    joined = engine([data(current("data-0"), current("data-1"))])
+    assert rolled(world(home, seen=joined), **GONE).reason == "PodsComeBack"
+
+
+@pytest.mark.parametrize("joined", [(), (pod("data-0"),)], ids=["not at all", "as what it was"])
+def test_whoever_has_not_joined_as_what_it_is_is_waited_for(joined: tuple[Pod, ...]) -> None:
+    home = data(current("data-0"), current("data-1"))
+    view = engine([data(*joined, current("data-1"))])
+    assert rolled(world(home, seen=view), **GONE).reason == "PodsComeBack"
+
+
+def test_whom_nobody_can_ask_for_is_waited_for() -> None:
+    home = data(current("data-0"), current("data-1"))
+    assert rolled(world(home, seen=Unreachable("timed out")), **GONE).reason == "PodsComeBack"
+
+
+def test_a_pod_without_a_stateful_set_is_not_known_to_be_back() -> None:
+    """What it should have been made from is not there to compare it with."""
+    home = replace(data(current("data-0"), current("data-1")), stateful_set=None)
+    assert rolled(world(home), **GONE).reason == "PodsComeBack"
+
+
+def test_whoever_came_back_outdated_is_not_waited_for_and_makes_the_next_batch_smaller() -> None:
+    found = rolled(seen(pod("data-0", is_ready=False), pod("data-1")), **GONE, **FOUR)
+    assert taken(found) == "data-0"
+    home = data(pod("data-0", is_ready=False), pod("data-1"))
+    for there in (seen(pod("data-0"), pod("data-1")), world(home, seen=engine([pool("data", 2)]))):
+        found = rolled(there, **GONE, **FOUR)
+        assert (found.reason, notes(found).get(SIZE)) == ("PodsAreBack", ("data", 2))
+
+
+def test_one_that_came_back_outdated_and_goes_again_is_waited_for() -> None:
+    """I8."""
+    assert (
+        rolled(seen(pod("data-0", is_terminating=True), current("data-1")), **GONE).reason == "PodsComeBack"
+    )
+
+
+def test_what_was_set_is_taken_back_before_anybody_is_welcome() -> None:
+    """I9."""
+    assert calls(rolled(seen(current("data-0"), pod("data-1")), **GONE, **PREPARED)) == [SetAllocation(None)]
+
+
+def test_after_trouble_a_batch_does_not_grow() -> None:
+    """I12."""
+    found = rolled(seen(current("data-0"), pod("data-1")), **GONE, roll__trouble=True, roll__size=("data", 2))
+    assert (found.reason, SIZE in notes(found)) == ("PodsAreBack", False)
+
+
+def waited_for(*others: Pod, lines: dict[str, Entry] = FOUR, **policy: Any) -> str | None:
+    """Who goes while the first one is waited for."""
+    first = current("data-0", is_ready=False)
+    return taken(rolled(seen(first, *others, **policy), **GONE, **{**PREPARED, **lines}))
+
+
+def test_another_one_goes_beside_it_where_there_is_room() -> None:
+    assert waited_for(pod("data-1")) == "data-1"
+    assert waited_for(pod("data-1"), lines={}) is None
+    assert waited_for(pod("data-1"), max_batch=1) is None
+
+
+def test_whoever_is_on_its_way_out_does_not_go_beside_it() -> None:
+    """I8."""
+    assert waited_for(pod("data-1", is_terminating=True)) is None
+
+
+def test_nor_does_one_that_a_gate_keeps() -> None:
+    assert waited_for(pod("data-1"), current("data-2", is_ready=False)) is None
+
+
+def test_nor_one_of_the_batch_that_came_back_outdated() -> None:
+    """It goes in the next one."""
+    both: dict[str, Entry] = {"roll__away": (("data-0", "earlier"), ("data-1", "earlier"))}
+    there = seen(current("data-0", is_ready=False), pod("data-1"))
+    assert rolled(there, **both, **PREPARED, **FOUR).reason == "PodsComeBack"
+
+
+def test_nor_one_for_which_something_would_have_to_be_prepared() -> None:
+    """Shards are kept for a batch as a whole."""
+    assert waited_for(pod("data-1"), lines={**FOUR, "roll__flushed": "another"}) is None
+
+
+def test_whoever_takes_too_long_makes_the_next_batch_smaller() -> None:
+    """I12: also the last of its pool; and not while it is only slow."""
+    there = seen(current("data-0", is_ready=False), current("data-1"))
+    assert notes(rolled(there, **GONE, **FOUR, **LATE)) == {TROUBLE: True, SIZE: ("data", 2)}
+    assert notes(rolled(there, **GONE, **FOUR)) == {}
+
+
+def test_whoever_is_late_in_a_pool_that_the_roll_does_not_work_on_makes_none_smaller() -> None:
+    there = seen(current("data-0", is_ready=False), current("data-1"))
+    lines = {"roll/away": GONE["roll__away"], "wait/PodsAreCurrent": LATE["wait__PodsAreCurrent"]}
+    found = roll(Roll(there, Journal(Ledger.of(lines)), ()))
+    assert (found.reason, found.notes) == ("PodsComeBack", ())
+
+
+def test_who_is_broken_and_outdated_is_replaced_although_another_is_waited_for() -> None:
+    """S17: and that counts as trouble."""
+    there = seen(current("data-0", is_ready=False), pod("data-1", **DOWN))
+    found = rolled(there, **GONE, **FOUR)
+    assert (taken(found), notes(found)[SIZE], notes(found)[TROUBLE]) == ("data-1", ("data", 2), True)
+    assert notes(found)[AWAY] == (("data-0", "earlier"), ("data-1", "uid-data-1"))
+
+
+@pytest.mark.parametrize(
+    ("differences", "policy"), [({"is_terminating": True}, {}), ({}, {"paused": True})], ids=str
+)
+def test_unless_it_goes_already_or_a_person_says_so(
+    differences: dict[str, Any], policy: dict[str, Any]
+) -> None:
+    """I8."""
+    there = seen(current("data-0", is_ready=False), pod("data-1", **DOWN, **differences), **policy)
+    assert taken(rolled(there, **GONE, **FOUR)) is None
+
+
+def test_those_that_kubernetes_replaces_are_left_to_it() -> None:
+    routers = pool("routers", 1, roles="ingest", pods=[pod("routers-0", **DOWN)])
+    home = data(current("data-0", is_ready=False), current("data-1"))
+    assert taken(rolled(world(home, routers), **GONE)) is None
+    assert rolled(world(data(current("data-1")), routers)).reason == "HandingOver"
+
+
+def test_a_roll_that_is_over_leaves_nothing_set_and_notes_nothing_more() -> None:
+    """I9."""
+    there = seen(current("data-0"))
+    assert calls(rolled(there, **PREPARED)) == [SetAllocation(None)]
+    over = rolled(there, roll__flushed="earlier")
+    assert (over.is_true, notes(over)) == (True, {FLUSHED: None})
+    assert rolled(there).notes == ()
+
+
+AIMING: dict[str, Entry] = {"roll__away": (("data-0", "uid-data-0"),), "roll__aimed": "1"}
+
+
+def test_a_deletion_that_was_not_made_is_asked_for_again_word_for_word() -> None:
+    flushed: dict[str, Entry] = {**PREPARED, "roll__flushed": "uid-data-0"}
+    there = seen(pod("data-0"), pod("data-1"))
+    again = rolled(there, **AIMING, **flushed)
+    assert (taken(again), notes(again)) == (
+        "data-0",
+        {AWAY: (("data-0", "uid-data-0"),), AIMED: "1"},
+    )
+
+
+def test_one_that_would_be_decided_otherwise_is_spared() -> None:
+    """I8: nothing else is done before the deletion that may be late would miss."""
+    for there in (seen(pod("data-0"), pod("data-1"), paused=True), seen(current("data-0"), pod("data-1"))):
+        assert rolled(there, **AIMING, **PREPARED).reason == "Sparing"
+    first = seen(pod("data-0"), pod("data-1", **DOWN))
+    assert rolled(first, **AIMING, **PREPARED).reason == "Sparing"
+    moved = seen(pod("data-0", resource_version="2"), pod("data-1"))
+    assert rolled(moved, **AIMING, **PREPARED).reason == "NotTaken"
+
+
+def test_the_others_of_its_batch_are_away_all_the_same() -> None:
+    """I12: it is asked for again beside them, or not at all."""
+    lines: dict[str, Entry] = {
+        "roll__away": (("data-0", "earlier"), ("data-1", "uid-data-1")),
+        "roll__aimed": "1",
+        **PREPARED,
+    }
+    there = seen(current("data-0", is_ready=False), pod("data-1"))
+    assert taken(rolled(there, **lines, **FOUR)) == "data-1"
+    assert rolled(there, **lines).reason == "Sparing"

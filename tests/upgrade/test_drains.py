@@ -1,0 +1,248 @@
+"""When a node is drained, for how long, and when that is undone, as single decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rolls import calls, notes, with_claims
+from searchkeeper.engine.calls import Exclude, SetAllocation
+from searchkeeper.engine.view import EngineView, Index, Node, Unreachable
+from searchkeeper.kernel import Answer, Ledger, Records
+from searchkeeper.kernel.ledger import Entry
+from searchkeeper.observed import Observed, Pod, PoolView
+from searchkeeper.upgrade.draining import borrowed, drain, drained, stopped
+from searchkeeper.upgrade.gates import Candidate, Verdict
+from searchkeeper.upgrade.journal import EXCLUDED, Journal
+from worlds import NEW, OLD, engine, pod, pool, world
+
+MANAGERS = pool("managers", 3, roles="cluster_manager")
+LAST = "logs: data-0*"  # of an index without a replica
+SHARED = "logs: data-0* data-1"
+BEGUN: dict[str, Entry] = {"engine__excluded": ("data-0",)}
+
+
+def seen(
+    home: PoolView | None = None,
+    *shards: str,
+    excluded: Collection[str] = (),
+    replicas: int = 0,
+    nodes: tuple[Node, ...] | None = None,
+    **policy: Any,
+) -> Observed:
+    """Two data nodes, of which the first is to be replaced, and managers."""
+    home = home or pool("data", 2)
+    view = engine((home, MANAGERS), shards or [LAST], indices=(Index("logs", replicas, OLD),))
+    view = replace(view, excluded=frozenset(excluded), nodes=nodes or view.nodes)
+    return world(home, MANAGERS, seen=view, **policy)
+
+
+def given(there: Observed, **lines: Entry) -> tuple[Observed, Journal, Candidate]:
+    """`engine__excluded` is the line `engine/excluded`."""
+    ledger = Ledger.of({name.replace("__", "/"): entry for name, entry in lines.items()})
+    there = replace(there, cluster=replace(there.cluster, records=Records(ledger)))
+    return there, Journal(ledger), Candidate(there.pools[0].pods[0], there.pools[0])
+
+
+def decided(there: Observed, **lines: Entry) -> Answer | None:
+    return drain(*given(there, **lines))
+
+
+def step(there: Observed, **lines: Entry) -> Answer | None:
+    """The next of a drain that is to be, whatever for."""
+    these = given(there, **lines)
+    assert isinstance(there.engine, EngineView)
+    return next(drained(*these, there.engine), None)
+
+
+def reason(found: Answer | None) -> str | None:
+    return None if found is None else found.reason
+
+
+def test_a_last_copy_leaves_before_its_node_goes() -> None:
+    found = decided(seen())
+    assert found is not None
+    assert calls(found) == [Exclude(frozenset({"data-0"}))]
+    assert notes(found) == {EXCLUDED: ("data-0",), f"{EXCLUDED}/taken-back": None}
+
+
+def test_others_that_are_excluded_stay_so() -> None:
+    """I9: those of users are not in the journal, and of ours nobody is forgotten."""
+    found = decided(seen(pool("data", 4), excluded=["data-1", "data-3"]), engine__excluded=("data-1",))
+    assert found is not None
+    assert calls(found) == [Exclude(frozenset({"data-0", "data-1", "data-3"}))]
+    assert notes(found)[EXCLUDED] == ("data-0", "data-1")
+
+
+def test_a_last_copy_whose_replica_is_only_missing_is_waited_for() -> None:
+    """It comes back, or its owner has to say that it need not."""
+    assert decided(seen(None, "logs: data-0* ?node_version", replicas=1)) is None
+
+
+def test_nobody_is_drained_while_something_else_stands_against_it() -> None:
+    managers = replace(MANAGERS, pods=(*MANAGERS.pods[:2], pod("managers-2", is_ready=False)))
+    there = seen()
+    assert decided(replace(there, pools=(there.pools[0], managers))) is None
+    # One that has begun goes on all the same: that its shards move may be why.
+    moving = replace(seen(excluded=["data-0"]), pools=(there.pools[0], managers))
+    assert reason(decided(moving, **BEGUN)) == "Drains"
+
+
+def test_nobody_is_drained_who_is_not_part_of_the_engine() -> None:
+    """What it had is gone, or elsewhere."""
+    lost = pool("data", 2, pods=[pod("data-0", is_ready=False), pod("data-1")])
+    assert decided(seen(lost, "logs: data-1*"), **BEGUN) is None
+
+
+def test_nor_anybody_while_the_engine_cannot_be_asked() -> None:
+    assert decided(replace(seen(), engine=Unreachable("timed out")), **BEGUN) is None
+
+
+def test_nothing_moves_while_a_person_says_so() -> None:
+    """Whoever stops a roll undoes the drain."""
+    assert decided(seen(excluded=["data-0"], paused=True), **BEGUN) is None
+    verdict = Verdict("NotPaused", False, "spec.upgrade.paused is set", 1)
+    assert calls(stopped(*given(seen(excluded=["data-0"]), **BEGUN), verdict)) == [Exclude(frozenset())]
+
+
+def test_a_gate_that_is_closed_undoes_everything_else() -> None:
+    """S21."""
+    verdict = Verdict("PodsReady", False, "managers-2 of pool managers not ready", 900)
+    assert stopped(*given(seen(excluded=["data-0"]), **BEGUN), verdict).reason == "PodsReady"
+    held = given(seen(excluded=["data-0"]), **BEGUN, engine__allocation="all")
+    assert calls(stopped(*held, verdict)) == [SetAllocation(None)]
+
+
+def test_where_nobody_takes_shards_that_is_told_and_nothing_is_set() -> None:
+    """S09, I7."""
+    alone = seen(excluded=["data-1"])
+    found = decided(alone)
+    assert found is not None
+    assert (found.reason, found.writes) == ("NobodyTakesShards", ())
+    assert "spec.upgrade.acceptSingleCopyLoss" in found.message
+
+
+def test_a_drain_that_has_begun_is_undone_where_nobody_takes_shards_any_more() -> None:
+    found = decided(seen(excluded=["data-0", "data-1"]), **BEGUN)
+    assert found is not None
+    assert calls(found) == [Exclude(frozenset({"data-1"}))]
+
+
+def test_where_a_loss_is_accepted_nobody_is_told_of_it() -> None:
+    """Nor is anything undone that was not set for a drain."""
+    there = seen(excluded=["data-1"], accept_single_copy_loss=True)
+    assert decided(there, engine__allocation="all") is None
+
+
+def test_of_a_node_that_is_about_to_be_gone_nothing_is_told() -> None:
+    """It takes no shards, and the engine does not know that yet; the gate says which ones."""
+    leaver = pod("data-1", is_terminating=True)
+    assert decided(seen(pool("data", 1, pods=[pod("data-0"), leaver]))) is None
+
+
+def loser(**others: Any) -> Observed:
+    """The first pool is not to hold data any more; another one keeps it where there is one."""
+    routers = pool("data", 2, roles="ingest")
+    keepers = pool("keepers", 1, pods=[pod("keepers-0", template="new")])
+    nodes = engine((pool("data", 2), keepers, MANAGERS)).nodes
+    there = seen(routers, others.pop("shards", SHARED), nodes=nodes, **others)
+    return replace(there, pools=(*there.pools, keepers))
+
+
+def test_whoever_loses_the_role_gives_every_copy_away() -> None:
+    """I7: also those of which there are others."""
+    found = decided(loser(replicas=1))
+    assert found is not None
+    assert calls(found) == [Exclude(frozenset({"data-0"}))]
+    assert reason(decided(loser(excluded=["data-0"], replicas=1), **BEGUN)) == "Drains"
+
+
+def test_unless_nobody_keeps_it() -> None:
+    """The gate says so: no loss that could be accepted would help."""
+    there = loser()
+    assert decided(replace(there, pools=there.pools[:2])) is None
+    assert decided(loser(shards=LAST, excluded=["data-1", "keepers-0"])) is None
+
+
+def test_a_drain_goes_on_until_the_last_copies_have_left() -> None:
+    """I7: a copy that is only about to move is still here."""
+    assert reason(step(seen(excluded=["data-0"]), **BEGUN)) == "Drains"
+    assert step(seen(None, "logs: data-1*", excluded=["data-0"]), **BEGUN) is None
+
+
+def test_copies_of_which_there_are_others_may_stay_once_nothing_moves() -> None:
+    """S09."""
+    assert step(seen(None, SHARED, excluded=["data-0"]), **BEGUN) is None
+    assert reason(step(seen(None, "logs: data-0>data-1 data-1*", excluded=["data-0"]), **BEGUN)) == "Drains"
+
+
+def test_unless_the_disk_goes_with_the_node() -> None:
+    """Then they have their time to leave."""
+    brief = pool("data", 2, ephemeral=True)
+    assert reason(step(seen(brief, SHARED, excluded=["data-0"]), **BEGUN)) == "Drains"
+    waits: Entry = ("Drains", 900)
+    assert step(seen(brief, SHARED, excluded=["data-0"]), **BEGUN, wait__PodsAreCurrent=waits) is None
+    # One that is empty has nothing to wait for.
+    assert step(seen(brief, "logs: data-1*", excluded=["data-0"]), **BEGUN) is None
+
+
+def test_the_last_that_may_have_shards_is_not_excluded() -> None:
+    """I7: whatever is to become of its disk."""
+    lonely = seen(pool("data", 1, ephemeral=True), accept_single_copy_loss=True)
+    found = step(lonely)
+    assert found is not None
+    assert found.writes == ()
+
+
+def newer(**policy: Any) -> Observed:
+    """The first node is of the newer version, so that the other one may never have its copies."""
+    first: Pod = pod("data-0", engine_version=NEW, has_started=True)
+    return seen(pool("data", 2, pods=[first, pod("data-1")]), excluded=["data-0"], **policy)
+
+
+def test_last_copies_that_can_never_leave_are_told() -> None:
+    found = step(newer(), **BEGUN)
+    assert found is not None
+    assert (found.reason, found.message) == (
+        "NobodyTakesShards",
+        "no node may take logs[0] from data-0: data-1 is older",
+    )
+
+
+def test_nobody_waits_for_them_where_their_loss_is_accepted_and_the_disk_stays() -> None:
+    assert step(newer(accept_single_copy_loss=True), **BEGUN) is None
+    back = with_claims(newer(accept_single_copy_loss=True), data_0={})
+    lines: dict[str, Entry] = {**BEGUN, "upgrade": (OLD, NEW), "upgrade__return": OLD}
+    assert reason(step(back, **lines)) == "NobodyTakesShards"
+
+
+LEAVING: dict[str, Entry] = {"engine__leaving": ("data-1",)}
+
+
+def lent(there: Observed, **lines: Entry) -> frozenset[str]:
+    these = given(there, **(lines or LEAVING))
+    return borrowed(these[0], these[1])
+
+
+def test_whoever_leaves_is_lent_to_a_stale_node_that_has_nobody_else() -> None:
+    """S09, L4."""
+    assert lent(seen(excluded=["data-1"])) == {"data-1"}
+
+
+@pytest.mark.parametrize(
+    "there",
+    [
+        seen(None, SHARED, excluded=["data-1"]),
+        seen(pool("data", 3), excluded=["data-1"]),
+        seen(excluded=["data-1"], paused=True),
+        seen(excluded=["data-1"], accept_single_copy_loss=True),
+        replace(seen(), engine=Unreachable("timed out")),
+        seen(pool("data", 2, pods=[pod(f"data-{n}", template="new", engine_version=NEW) for n in (0, 1)])),
+    ],
+    ids=["has no last copy", "has somebody else", "paused", "loss accepted", "silent", "nobody is stale"],
+)
+def test_otherwise_nobody_is(there: Observed) -> None:
+    assert lent(there) == frozenset()

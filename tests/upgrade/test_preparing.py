@@ -1,0 +1,236 @@
+"""What is done before a pod goes, and in which order, as single decisions of a roll."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rolls import calls, notes, rolled, taken, with_claims
+from searchkeeper.engine.calls import Exclude, ExcludeFromVoting, Flush, SetAllocation
+from searchkeeper.engine.view import Allocation, Index, Unreachable
+from searchkeeper.kernel.ledger import Entry
+from searchkeeper.observed import Observed, Pod, PoolView
+from searchkeeper.upgrade.journal import AIMED, ALLOCATION, AWAY, EXCLUDED, FLUSHED, TROUBLE, WIPED
+from worlds import NEW, OLD, engine, pod, pool, world
+
+MANAGERS = pool("managers", 3, roles="cluster_manager")
+CURRENT = pool(
+    "managers",
+    3,
+    roles="cluster_manager",
+    pods=[pod(f"managers-{n}", template="new", engine_version=NEW) for n in range(3)],
+)
+HELD: dict[str, Entry] = {"engine__allocation": "all"}
+
+
+def seen(allocation: Allocation = Allocation.ALL, **policy: Any) -> Observed:
+    """Two data nodes that have to be replaced, with a copy each."""
+    data = pool("data", 2)
+    view = engine((data, CURRENT), ["logs: data-0* data-1"], allocation=allocation)
+    return world(data, CURRENT, seen=view, **policy)
+
+
+def test_shards_are_kept_where_they_are_before_a_data_node_goes() -> None:
+    found = rolled(seen())
+    assert calls(found) == [SetAllocation(Allocation.PRIMARIES)]
+    assert notes(found) == {ALLOCATION: "all", f"{ALLOCATION}/taken-back": None}
+
+
+def test_what_is_set_once_more_is_taken_back_once_more() -> None:
+    """I9: what was said of the first time does not count for the second."""
+    again: dict[str, Entry] = {**HELD, "engine__allocation/taken-back": True}
+    assert notes(rolled(seen(), **again)) == {ALLOCATION: "all", f"{ALLOCATION}/taken-back": None}
+
+
+def test_what_somebody_else_has_chosen_is_remembered() -> None:
+    """I9: also where that is what we would have set."""
+    assert notes(rolled(seen(Allocation.PRIMARIES)))[ALLOCATION] == "primaries"
+    assert notes(rolled(seen(Allocation.NONE)))[ALLOCATION] == "none"
+
+
+def test_what_was_there_at_first_is_remembered_whatever_is_set_meanwhile() -> None:
+    assert notes(rolled(seen(Allocation.NONE), **HELD))[ALLOCATION] == "all"
+
+
+def test_what_is_in_memory_goes_to_disk_once_shards_are_kept() -> None:
+    found = rolled(seen(Allocation.PRIMARIES), **HELD)
+    assert calls(found) == [Flush()]
+    assert notes(found) == {FLUSHED: "uid-data-0"}
+    # What was flushed for another pod is long past.
+    assert calls(rolled(seen(Allocation.PRIMARIES), **HELD, roll__flushed="uid-data-1")) == [Flush()]
+
+
+def test_then_it_goes_and_is_noted_with_the_state_in_which_it_was_seen() -> None:
+    found = rolled(seen(Allocation.PRIMARIES), **HELD, roll__flushed="uid-data-0")
+    assert taken(found) == "data-0"
+    assert notes(found) == {AWAY: (("data-0", "uid-data-0"),), AIMED: "1"}
+
+
+def test_for_a_node_without_data_nothing_is_prepared() -> None:
+    assert taken(rolled(world(MANAGERS))) == "managers-0"
+
+
+def test_nor_for_one_that_is_not_part_of_the_engine() -> None:
+    """There may be nobody to tell."""
+    lost = pool("data", 2, pods=[pod("data-0", is_ready=False, problem="CrashLoopBackOff"), pod("data-1")])
+    assert taken(rolled(world(lost, CURRENT))) == "data-0"
+    assert taken(rolled(world(lost, CURRENT, seen=Unreachable("timed out")))) == "data-0"
+
+
+def test_one_that_was_down_before_is_no_trouble_of_this_roll() -> None:
+    """I12: the batch is as large as it was."""
+    lost = pool("data", 4, pods=[pod("data-0", is_ready=False), *(pod(f"data-{n}") for n in range(1, 4))])
+    found = rolled(world(lost, CURRENT, max_batch=4), roll__size=("data", 4))
+    assert (taken(found), TROUBLE in notes(found)) == ("data-0", False)
+
+
+def test_the_only_vote_moves_before_anything_else() -> None:
+    """S29."""
+    home = pool("both", 2, roles="data cluster_manager")
+    view = engine([home], ["logs: both-0* both-1"], voters=frozenset({"both-0"}))
+    assert calls(rolled(world(home, seen=view))) == [ExcludeFromVoting("both-0")]
+
+
+def test_a_node_whose_disk_goes_with_it_is_emptied_and_nothing_is_held() -> None:
+    data = pool("data", 2, ephemeral=True)
+    found = rolled(world(data, CURRENT, shards=["logs: data-0* data-1"]))
+    assert calls(found) == [Exclude(frozenset({"data-0"}))]
+    assert notes(found) == {EXCLUDED: ("data-0",), f"{EXCLUDED}/taken-back": None}
+
+
+@pytest.mark.parametrize("accepts", [False, True])
+def test_last_copies_leave_where_somebody_takes_them_also_where_their_loss_is_accepted(accepts: bool) -> None:
+    """I7: what may be lost need not be."""
+    data = pool("data", 2)
+    view = engine((data, CURRENT), ["logs: data-0*"], indices=(Index("logs", 0, OLD),))
+    found = rolled(world(data, CURRENT, seen=view, accept_single_copy_loss=accepts))
+    assert calls(found) == [Exclude(frozenset({"data-0"}))]
+
+
+def test_where_nobody_takes_them_and_that_is_accepted_they_are_kept_where_they_are() -> None:
+    data = pool("data", 2)
+    view = engine((data, CURRENT), ["logs: data-0*"], indices=(Index("logs", 0, OLD),))
+    there = world(
+        data, CURRENT, seen=replace(view, excluded=frozenset({"data-1"})), accept_single_copy_loss=True
+    )
+    assert calls(rolled(there)) == [SetAllocation(Allocation.PRIMARIES)]
+
+
+def test_what_was_set_is_taken_back_while_a_gate_is_closed() -> None:
+    """I9, S21."""
+    pods = (*MANAGERS.pods[:2], pod("managers-2", is_ready=False, template="new", engine_version=NEW))
+    data = pool("data", 2)
+    pools = (data, replace(CURRENT, pods=pods))
+    view = engine(pools, ["logs: data-0* data-1"], allocation=Allocation.PRIMARIES)
+    closed = world(*pools, seen=view)
+    assert calls(rolled(closed, "managers", **HELD)) == [SetAllocation(None)]
+    assert rolled(closed, "managers").reason == "PodsReady"
+
+
+# On the way back.
+
+
+BACK: dict[str, Entry] = {"upgrade": (OLD, NEW), "upgrade__return": OLD}
+
+
+def older(home: PoolView) -> PoolView:
+    """Of which the older version is wanted again."""
+    assert home.stateful_set is not None
+    return replace(home, stateful_set=replace(home.stateful_set, engine_version=OLD))
+
+
+def backwards(newer: Pod, *shards: str, roles: str = "data", **policy: Any) -> Observed:
+    """A node that has run the newer version, with a volume, beside two that have not."""
+    others = [pod(f"data-{n}", template="new") for n in (1, 2)]
+    managers = [pod(f"managers-{n}", template="new") for n in range(3)]
+    pools = (
+        older(pool("data", 3, roles=roles, pods=[newer, *others])),
+        older(pool("managers", 3, roles="cluster_manager", pods=managers)),
+    )
+    return with_claims(world(*pools, shards=shards, **policy), data_0={})
+
+
+NEWER = pod("data-0", engine_version=NEW, has_started=True)
+SAFE = "logs: data-0* data-1"
+GONE = "logs: data-0*"
+
+
+def test_a_node_of_the_newer_version_is_emptied_then_its_volume_goes_then_it() -> None:
+    """I7."""
+    assert calls(rolled(backwards(NEWER, SAFE), **BACK)) == [Exclude(frozenset({"data-0"}))]
+    empty = rolled(backwards(NEWER, "logs: data-1* data-2"), **BACK, engine__excluded=("data-0",))
+    assert calls(empty) == [Exclude(frozenset({"data-0"}))]
+    told = backwards(NEWER, "logs: data-1* data-2")
+    assert not isinstance(told.engine, Unreachable)
+    told = replace(told, engine=replace(told.engine, excluded=frozenset({"data-0"})))
+    found = rolled(told, **BACK, engine__excluded=("data-0",))
+    assert (taken(found), notes(found)) == ("data-data-0", {WIPED: ("data-data-0", "uid-data-data-0")})
+    leaving = with_claims(told, data_0={"deletionTimestamp": "now"})
+    assert taken(rolled(leaving, **BACK, engine__excluded=("data-0",))) == "data-0"
+
+
+def test_no_step_back_is_taken_where_the_way_has_closed() -> None:
+    """I13: and what was set for it is taken back."""
+    assert rolled(backwards(NEWER, GONE), **BACK).reason == "NoWayBack"
+    assert calls(rolled(backwards(NEWER, GONE), **BACK, engine__allocation="all")) == [SetAllocation(None)]
+
+
+def test_that_it_has_closed_is_not_said_while_a_person_has_stopped_it() -> None:
+    """Nobody is late for what is paused."""
+    assert rolled(backwards(NEWER, GONE, paused=True), **BACK).reason == "NotPaused"
+
+
+def test_nor_while_the_engine_cannot_be_asked() -> None:
+    silent = replace(backwards(NEWER, SAFE), engine=Unreachable("timed out"))
+    assert rolled(silent, **BACK).reason == "EngineReachable"
+
+
+def test_nor_of_a_pod_that_is_broken() -> None:
+    """It has nothing that would be lost by going back."""
+    broken = replace(NEWER, is_ready=False, problem="CrashLoopBackOff")
+    assert taken(rolled(backwards(broken, "logs: ?*"), **BACK)) == "data-0"
+
+
+def test_forwards_no_way_back_is_needed() -> None:
+    crossed = pool("data", 2, pods=[pod("data-0", engine_version="3.3.2", has_started=True), pod("data-1")])
+    there = world(crossed, CURRENT, shards=["logs: data-0* data-1"])
+    assert rolled(there, upgrade=("3.3.2", NEW), upgrade__crossed=(("data-0", ""),)).reason == "HoldingShards"
+
+
+DOWN = pod("data-0", template="new", is_ready=False, has_started=True, problem="CrashLoopBackOff")
+RAN: dict[str, Entry] = {**BACK, "upgrade__crossed": (("data-0", "uid-data-data-0"),)}
+LATE: dict[str, Entry] = {"wait__PodsAreCurrent": ("PodsComeBack", 100)}
+WHOLE = "logs: data-1* data-2"
+
+
+def test_who_cannot_start_on_what_it_has_written_begins_anew_when_waiting_has_not_helped() -> None:
+    assert taken(rolled(backwards(DOWN, WHOLE), **RAN, **LATE)) == "data-data-0"
+    leaving = with_claims(backwards(DOWN, WHOLE), data_0={"deletionTimestamp": "now"})
+    assert taken(rolled(leaving, **RAN)) == "data-0"
+
+
+@pytest.mark.parametrize(
+    ("lines", "policy"),
+    [
+        (RAN, {}),
+        ({**RAN, **LATE}, {"paused": True}),
+        ({"upgrade": (OLD, NEW), "upgrade__crossed": RAN["upgrade__crossed"], **LATE}, {}),
+        ({**BACK, **LATE}, {}),
+    ],
+    ids=["not late", "paused", "not on the way back", "never ran"],
+)
+def test_otherwise_its_disk_stays(lines: dict[str, Entry], policy: dict[str, Any]) -> None:
+    """I7."""
+    assert taken(rolled(backwards(DOWN, WHOLE, **policy), **lines)) is None
+
+
+def test_who_has_neither_data_nor_vote_begins_anew_at_once() -> None:
+    assert taken(rolled(backwards(DOWN, roles="ingest"), **RAN)) == "data-data-0"
+    assert taken(rolled(backwards(DOWN, roles="ingest", paused=True), **RAN)) is None
+
+
+def test_who_has_no_volume_has_none_to_lose() -> None:
+    there = replace(backwards(DOWN, WHOLE), objects={})
+    assert taken(rolled(there, **RAN, **LATE)) is None

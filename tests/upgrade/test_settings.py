@@ -1,0 +1,197 @@
+"""What was set in the engine is taken back, as single decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import pytest
+
+from searchkeeper.engine.calls import ClearVotingExclusions, Exclude, ExcludeFromVoting, SetAllocation
+from searchkeeper.engine.view import Allocation, Unreachable
+from searchkeeper.kernel import Answer, Ledger
+from searchkeeper.kernel.ledger import Entry
+from searchkeeper.observed import Observed
+from searchkeeper.upgrade.journal import Journal
+from searchkeeper.upgrade.settings import forgiven, restored, undone
+from searchkeeper.writes import Tell
+from worlds import engine, pool, world
+
+POOLS = (pool("data", 3), pool("managers", 3, roles="cluster_manager"))
+SILENT = world(*POOLS, seen=Unreachable("timed out"))
+
+
+def seen(*excluded: str, votes: Collection[str] = (), **differences: Any) -> Observed:
+    """An engine in which these are excluded, and those from voting."""
+    others = {"excluded": frozenset(excluded), "voting_exclusions": frozenset(votes), **differences}
+    return world(*POOLS, seen=engine(POOLS, **others))
+
+
+def journal(**lines: Entry) -> Journal:
+    """`excluded__taken_back` is the line `engine/excluded/taken-back`."""
+    named = {name.replace("__", "/").replace("_", "-"): entry for name, entry in lines.items()}
+    return Journal(Ledger.of({f"engine/{name}": entry for name, entry in named.items()}))
+
+
+def told(answer: Answer | None) -> object:
+    """The one call to the engine."""
+    assert answer is not None
+    [write] = answer.writes
+    assert isinstance(write, Tell)
+    return write.call
+
+
+def noted(answer: Answer | None) -> dict[str, Entry | None]:
+    assert answer is not None
+    return {note.key.removeprefix("engine/"): note.value for note in answer.notes}
+
+
+def test_where_nothing_was_set_nothing_is_undone() -> None:
+    """I9: whatever others have set, and also where nobody could be told."""
+    others = seen("data-2", votes=["managers-2"], allocation=Allocation.NONE)
+    assert undone(others, journal()) is None
+    assert undone(SILENT, journal()) is None
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [{"allocation": "all"}, {"excluded": ("data-0",)}, {"voting": "managers-0"}, {"leaving": ("data-0",)}],
+    ids=str,
+)
+def test_what_cannot_be_undone_yet_is_waited_for(lines: dict[str, Entry]) -> None:
+    found = undone(SILENT, journal(**lines))
+    assert found is not None
+    assert (found.reason, found.patience, found.notes) == ("EngineReachable", 900, ())
+
+
+@pytest.mark.parametrize(
+    ("before", "value"), [("all", None), ("new_primaries", Allocation.NEW_PRIMARIES)], ids=str
+)
+def test_allocation_becomes_what_it_was(before: str, value: Allocation | None) -> None:
+    found = restored(seen(allocation=Allocation.PRIMARIES), journal(allocation=before))
+    assert told(found) == SetAllocation(value)
+    assert noted(found) == {"allocation/taken-back": True}
+    assert found is not None
+    assert not found.comes_further
+
+
+# What the engine shows, and the line that stands for what it was told.
+SET: list[tuple[dict[str, Any], dict[str, Entry]]] = [
+    ({"allocation": Allocation.PRIMARIES}, {"allocation": "all"}),
+    ({"excluded": frozenset({"data-0"})}, {"excluded": ("data-0",)}),
+    ({"voting_exclusions": frozenset({"managers-0"})}, {"voting": "managers-0"}),
+    ({"excluded": frozenset({"data-0"})}, {"leaving": ("data-0",)}),
+    ({"voting_exclusions": frozenset({"managers-0"})}, {"leaving_votes": ("managers-0",)}),
+]
+
+
+def taken_back(lines: dict[str, Entry]) -> dict[str, Entry]:
+    return {**lines, **{f"{name}__taken_back": True for name in lines}}
+
+
+@pytest.mark.parametrize(("shown", "lines"), SET, ids=str)
+def test_a_line_goes_when_the_engine_was_told_and_shows_it(
+    shown: dict[str, Any], lines: dict[str, Entry]
+) -> None:
+    """I9, S03: one that shows it may answer from the past, and one that was told may not have heard."""
+    for answered, known in [(shown, lines), ({}, lines), (shown, taken_back(lines))]:
+        again = undone(seen(**answered), journal(**known))
+        assert told(again)
+        [line] = lines
+        assert noted(again)[f"{line.replace('_', '-')}/taken-back"] is True
+    over = undone(seen(), journal(**taken_back(lines)))
+    assert over is not None
+    assert (over.reason, over.writes) == ("Restored", ())
+    assert {line for line, value in noted(over).items() if value is None} >= {
+        name.replace("__", "/").replace("_", "-") for name in taken_back(lines)
+    }
+
+
+def test_of_those_who_are_excluded_ours_are_let_in() -> None:
+    """I9."""
+    found = restored(seen("data-0", "data-1", "data-2"), journal(excluded=("data-0", "data-1")), ["data-1"])
+    assert told(found) == Exclude(frozenset({"data-1", "data-2"}))
+    found = restored(
+        seen("data-1"), journal(excluded=("data-0", "data-1"), excluded__taken_back=True), ["data-1"]
+    )
+    assert noted(found) == {"excluded": ("data-1",), "excluded/taken-back": None}
+    assert restored(seen("data-1"), journal(excluded=("data-1",)), ["data-1"]) is None
+
+
+def test_shards_come_back_before_votes_and_are_allocated_before_that() -> None:
+    """One thing at a time."""
+    lines: dict[str, Entry] = {"allocation": "all", "excluded": ("data-0",), "voting": "managers-0"}
+    view = seen("data-0", votes=["managers-0"], allocation=Allocation.PRIMARIES)
+    assert told(restored(view, journal(**lines))) == SetAllocation(None)
+    del lines["allocation"]
+    assert told(restored(view, journal(**lines))) == Exclude(frozenset())
+    del lines["excluded"]
+    assert told(restored(view, journal(**lines))) == ClearVotingExclusions()
+
+
+@pytest.mark.parametrize(
+    ("line", "entry"), [("voting", "managers-0"), ("leaving_votes", ("managers-0",))], ids=str
+)
+def test_whom_others_keep_from_voting_is_told_again_when_the_engine_has_forgotten(
+    line: str, entry: Entry
+) -> None:
+    """I9: it forgets all of them or nobody."""
+    lines = {line: entry}
+    found = undone(seen(votes=["managers-0", "managers-1"]), journal(**lines))
+    assert told(found) == ClearVotingExclusions()
+    assert noted(found)["others-votes"] == ("managers-1",)
+    lines = {**taken_back(lines), "others_votes": ("managers-1", "managers-2")}
+    # Until they are all there again, whoever forgets in between.
+    assert noted(undone(seen(votes=["managers-0"]), journal(**lines)))["others-votes"] == (
+        "managers-1",
+        "managers-2",
+    )
+    assert told(undone(seen(votes=["managers-1"]), journal(**lines))) == ExcludeFromVoting("managers-2")
+    found = undone(seen(votes=["managers-1", "managers-2"]), journal(**lines))
+    assert found is not None
+    assert (found.writes, noted(found)["others-votes"]) == ((), None)
+
+
+def test_a_vote_of_ours_is_nobody_elses() -> None:
+    """It would never be given back."""
+    lines: dict[str, Entry] = {"voting": "managers-0", "leaving_votes": ("managers-1",)}
+    found = restored(seen(votes=["managers-0", "managers-1"]), journal(**lines))
+    assert noted(found)["others-votes"] is None
+    lines["voting__taken_back"] = True
+    found = forgiven(seen(votes=["managers-0", "managers-1"]), journal(**lines), [])
+    assert noted(found)["others-votes"] is None
+
+
+def test_whoever_still_leaves_stays_excluded() -> None:
+    lines: dict[str, Entry] = {"leaving": ("data-1", "data-2"), "leaving_votes": ("managers-1", "managers-2")}
+    there = seen("data-0", "data-1", "data-2", votes=["managers-1", "managers-2"])
+    leaving = ["data-1", "data-2", "managers-1", "managers-2"]
+    assert forgiven(there, journal(**lines), leaving) is None
+    found = forgiven(there, journal(**lines), ["data-1", "managers-1", "managers-2"])
+    assert told(found) == Exclude(frozenset({"data-0", "data-1"}))
+    found = forgiven(
+        seen("data-1"), journal(**lines, leaving__taken_back=True), ["data-1", "managers-1", "managers-2"]
+    )
+    assert noted(found) == {"leaving": ("data-1",), "leaving/taken-back": None}
+    found = forgiven(there, journal(**lines), ["data-1", "data-2", "managers-1"])
+    assert told(found) == ClearVotingExclusions()
+    lines["leaving_votes__taken_back"] = True
+    found = forgiven(seen(votes=["managers-1"]), journal(**lines), ["data-1", "data-2", "managers-1"])
+    assert noted(found)["leaving-votes"] == ("managers-1",)
+
+
+def test_whoever_is_lent_may_have_shards_although_it_leaves() -> None:
+    """S09."""
+    lent = frozenset({"data-2"})
+    found = forgiven(
+        seen("data-1", "data-2"), journal(leaving=("data-1", "data-2")), ["data-1", "data-2"], lent
+    )
+    assert told(found) == Exclude(frozenset({"data-1"}))
+
+
+def test_a_vote_of_somebody_absent_is_not_forgiven_while_it_counts() -> None:
+    """I1: it would be counted on again, and nobody could cast it."""
+    lines: dict[str, Entry] = {"leaving_votes": ("@one",)}
+    counted = seen(votes=["@one"], voters=frozenset({"managers-0", "managers-1", "@one"}))
+    assert forgiven(counted, journal(**lines), []) is None
+    assert told(forgiven(seen(votes=["@one"]), journal(**lines), [])) == ClearVotingExclusions()
