@@ -132,6 +132,10 @@ GROUPS: Final = (
             "tests/bundle_rules/test_wholes.py",
         ),
     ),
+    Group(
+        ("rules.contents.crd_serving",),
+        ("tests/bundle_rules/test_crd_serving.py",),
+    ),
     Group(("versions",), ("tests/versions", "tests/laws/test_versions_order.py")),
     Group(
         ("ranges._hazards",),
