@@ -133,8 +133,8 @@ GROUPS: Final = (
         ),
     ),
     Group(
-        ("rules.contents.crd_serving",),
-        ("tests/bundle_rules/test_crd_serving.py",),
+        ("rules.contents.crd_serving", "rules.contents.crds"),
+        ("tests/bundle_rules/test_crd_serving.py", "tests/bundle_rules/test_crds.py"),
     ),
     Group(("versions",), ("tests/versions", "tests/laws/test_versions_order.py")),
     Group(
