@@ -133,8 +133,12 @@ GROUPS: Final = (
         ),
     ),
     Group(
-        ("rules.contents.crd_serving", "rules.contents.crds"),
-        ("tests/bundle_rules/test_crd_serving.py", "tests/bundle_rules/test_crds.py"),
+        ("rules.contents.crd_serving", "rules.contents.crds", "rules.contents.csv"),
+        (
+            "tests/bundle_rules/test_crd_serving.py",
+            "tests/bundle_rules/test_crds.py",
+            "tests/bundle_rules/test_csv.py",
+        ),
     ),
     Group(("versions",), ("tests/versions", "tests/laws/test_versions_order.py")),
     Group(
