@@ -133,11 +133,17 @@ GROUPS: Final = (
         ),
     ),
     Group(
-        ("rules.contents.crd_serving", "rules.contents.crds", "rules.contents.csv"),
+        (
+            "rules.contents.crd_serving",
+            "rules.contents.crds",
+            "rules.contents.csv",
+            "rules.contents.manifests",
+        ),
         (
             "tests/bundle_rules/test_crd_serving.py",
             "tests/bundle_rules/test_crds.py",
             "tests/bundle_rules/test_csv.py",
+            "tests/bundle_rules/test_manifests.py",
         ),
     ),
     Group(("versions",), ("tests/versions", "tests/laws/test_versions_order.py")),
