@@ -165,21 +165,20 @@ def test_annotations_that_are_no_unicode_are_weighed_all_the_same() -> None:
     assert described(annotations={"a": "\ud800"}) == []
 
 
+NEW, OLD = "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1"
+
+
 def crd(api: str, **fields: Any) -> dict[str, Any]:
     return {"apiVersion": api, "kind": "CustomResourceDefinition", "metadata": {"name": "as.b.c"}, **fields}
 
 
 def test_a_crd_is_of_one_of_two_api_versions() -> None:
-    good = [crd("apiextensions.k8s.io/v1"), crd("apiextensions.k8s.io/v1beta1")]
-    found = flaws("EP609", *good, crd("apiextensions.k8s.io/v2"), {"kind": "Role"}, crd(""))
+    found = flaws("EP609", crd(NEW), crd(OLD), crd("apiextensions.k8s.io/v2"), {"kind": "Role"}, crd(""))
     assert [(flaw.place.file, flaw.place.pointer, flaw.message) for flaw in found] == [
         ("2.yaml", ("apiVersion",), "CustomResourceDefinition as.b.c is of apiextensions.k8s.io/v2"),
         ("4.yaml", ("apiVersion",), "CustomResourceDefinition as.b.c is of no API version"),
     ]
     assert {flaw.fix for flaw in found} == {"write apiVersion: apiextensions.k8s.io/v1"}
-
-
-NEW, OLD = "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1"
 
 
 @pytest.mark.parametrize(
@@ -254,7 +253,7 @@ def test_what_was_not_quoted_is_to_be_quoted(value: Any, fix: str) -> None:
     assert flaw.fix == fix
 
 
-@pytest.mark.parametrize(("labels", "fix"), [("a, not b", "write a mapping"), (1, "write a mapping")])
-def test_what_is_no_text_is_not_to_be_quoted(labels: Any, fix: str) -> None:
+@pytest.mark.parametrize("labels", ["a, not b", 1, True])
+def test_what_should_be_no_text_is_not_to_be_quoted(labels: Any) -> None:
     [flaw] = flaws("EP610", {"kind": "ConfigMap", "metadata": {"labels": labels}})
-    assert flaw.fix == fix
+    assert flaw.fix == "write a mapping"
