@@ -193,16 +193,18 @@ def test_categories_come_from_a_file(everpath: Everpath, here: Path, monkeypatch
     assert everpath(*asked, "--categories", "nowhere.json").code == 3
 
 
-def test_labels_come_from_a_dockerfile(everpath: Everpath, here: Path) -> None:
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_labels_come_from_a_dockerfile(everpath: Everpath, here: Path, end: bytes) -> None:
     files = good_bundle()
     crd = files["manifests/caches.example.com.yaml"]
     crd["apiVersion"] = "apiextensions.k8s.io/v1beta1"
     lay_out(files, here / "bundle")
-    (here / "Dockerfile").write_text("FROM scratch\nLABEL com.redhat.openshift.versions=v4.6\n")
+    lines = (b"FROM scratch", b"# \xff", b"LABEL com.redhat.openshift.versions=v4.6", b"")
+    (here / "Dockerfile").write_bytes(end.join(lines))
     answer = everpath(
         "bundle", "validate", "bundle", "--select", "EP687", "--labels", "Dockerfile", "-o", "concise"
     )
-    assert "Dockerfile:2:1: EP687 error openshift-label" in answer.out
+    assert "Dockerfile:3:1: EP687 error openshift-label" in answer.out
 
 
 @pytest.mark.parametrize("path", ["nowhere", "empty"])

@@ -132,6 +132,22 @@ GROUPS: Final = (
             "tests/bundle_rules/test_wholes.py",
         ),
     ),
+    Group(
+        (
+            "rules.contents.crd_serving",
+            "rules.contents.crds",
+            "rules.contents.csv",
+            "rules.contents.manifests",
+            "rules.contents.removed_apis",
+        ),
+        (
+            "tests/bundle_rules/test_crd_serving.py",
+            "tests/bundle_rules/test_crds.py",
+            "tests/bundle_rules/test_csv.py",
+            "tests/bundle_rules/test_manifests.py",
+            "tests/bundle_rules/test_removed_apis.py",
+        ),
+    ),
     Group(("versions",), ("tests/versions", "tests/laws/test_versions_order.py")),
     Group(
         ("ranges._hazards",),

@@ -193,7 +193,8 @@ def _labels(file: str | None) -> tuple[Place, str] | None:
 
 def _text(file: str) -> str:
     try:
-        return Path(file).read_text(encoding="utf-8", errors="surrogateescape")
+        # Not read_text, which would make one character of the two that end a line on Windows.
+        return Path(file).read_bytes().decode("utf-8", "surrogateescape")
     except OSError as error:
         raise UnreadableInput(f"cannot read {file}: {error.strerror or error}", file=file) from error
 

@@ -101,7 +101,7 @@ def _service_faults(service: Any, at: Way) -> Iterator[_Fault]:
 
 def _is_path(path: str) -> bool:
     steps = path[1:].removesuffix("/").split("/")
-    return path.startswith("/") and all(step and dns_subdomain(step) is None for step in steps)
+    return path.startswith("/") and all(dns_subdomain(step) is None for step in steps)
 
 
 def _review_faults(versions: list[str], at: Way) -> Iterator[_Fault]:

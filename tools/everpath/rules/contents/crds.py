@@ -35,6 +35,8 @@ _COLUMN_TYPES: Final = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS: Final = frozenset(
     {"int32", "int64", "float", "double", "byte", "date", "date-time", "password"}
 )
+#: Where v1beta1 may state its one version: a name and nothing more.
+_APART: Final = ("version",)
 #: What may stand in spec for all versions, or in each version, in v1beta1.
 _SHARED: Final[Mapping[str, str]] = {
     "validation": "schema",
@@ -66,7 +68,7 @@ class Crd(NamedTuple):
         listed = [(("versions", i), version) for i, version in rows(self.spec, "versions")]
         if listed or not self.is_old or not self.text("version"):
             return [*listed]
-        return [(("version",), {"name": self.text("version"), "served": True, "storage": True})]
+        return [(_APART, {"name": self.text("version"), "storage": True})]
 
     def flaw(self, way: Way, message: str, fix: str) -> Flaw:
         return Flaw(self.place(*way), f"CRD {self.name}: {message}", because=_REFUSED, fix=fix)
@@ -158,9 +160,8 @@ def crd_versions(bundle: BundleFolder) -> Iterator[Flaw]:
         names = [(way, text(dig(version, "name"))) for way, version in crd.versions]
         for way, name in names:
             if fault := dns_label(name):
-                yield crd.flaw(
-                    (*way, "name"), f"{name!r} is no name of a version: {fault}", "write v1, v1beta1 …"
-                )
+                at = way if way == _APART else (*way, "name")
+                yield crd.flaw(at, f"{name!r} is no name of a version: {fault}", "write v1, v1beta1 …")
         twice = {name for _, name in names if [n for _, n in names].count(name) > 1}
         for name in sorted(twice):
             yield crd.flaw(("versions",), f"it has the version {name!r} twice", "remove one of them")
@@ -175,7 +176,7 @@ def crd_versions(bundle: BundleFolder) -> Iterator[Flaw]:
 def _first_version(crd: Crd, names: list[str]) -> Iterator[Flaw]:
     """spec.version of v1beta1, which repeats the first of the list."""
     stated = crd.text("version") if crd.is_old else ""
-    if stated and names and stated != names[0]:
+    if stated and stated != names[0]:
         message = f"spec.version is {stated}, the first of its versions {names[0]}"
         yield crd.flaw(("version",), message, "remove spec.version")
 

@@ -139,10 +139,9 @@ def conversion_install_modes(bundle: BundleFolder) -> Iterator[Flaw]:
     """
     if bundle.csv is None:
         return
-    modes = _modes(bundle.csv)
-    others = [kind for _, kind, supported in modes if supported != (kind == _ALL)]
+    others = [kind for _, kind, supported in _modes(bundle.csv) if supported != (kind == _ALL)]
     for i, webhook in rows(bundle.csv.body, "spec", "webhookdefinitions"):
-        if modes and others and dig(webhook, "conversionCRDs"):
+        if others and dig(webhook, "conversionCRDs"):
             yield Flaw(
                 bundle.csv.place.at("spec", "webhookdefinitions", i, "conversionCRDs"),
                 f"a conversion webhook serves the whole cluster, and {others[0]} says otherwise",
@@ -191,8 +190,10 @@ def min_kube_version(bundle: BundleFolder) -> Iterator[Flaw]:
     OLM cannot compare anything else with the cluster's version and does not install the operator.
     Cost: one parse.
     """
-    stated = text(dig(bundle.csv.body, "spec", "minKubeVersion")) if bundle.csv else ""
-    if bundle.csv is None or not stated.strip():
+    if bundle.csv is None:
+        return
+    stated = text(dig(bundle.csv.body, "spec", "minKubeVersion"))
+    if not stated.strip():
         return
     try:
         parse(stated)
@@ -223,7 +224,7 @@ def required_field(bundle: BundleFolder) -> Iterator[Flaw]:
         return
     body = bundle.csv.body
     for within, way, fix in _REQUIRED:
-        if _is_empty(body, way) and (not within or not _is_empty(body, within)):
+        if _is_empty(body, way) and not _is_empty(body, within):
             yield Flaw(
                 bundle.csv.place.at(*way),
                 f"{'.'.join(map(str, way))} is missing",
@@ -244,7 +245,7 @@ def _is_empty(body: Mapping[str, Any], way: Way) -> bool:
 def _is_set(value: Any) -> bool:
     if isinstance(value, dict):
         return any(map(_is_set, value.values()))
-    return not (value is None or value == "" or value is False or value == 0)
+    return value not in (None, "", 0)
 
 
 @contents_rule("EP635", "annotation-case", Severity.ERROR, "csv", "opm")
@@ -333,8 +334,10 @@ def skip_range(bundle: BundleFolder) -> Iterator[Flaw]:
     OLM ignores one it cannot read as if it were not there, and opm refuses a catalog made of it. It is what
     EP301 and EP433 say of a catalog, said before there is one. Cost: one parse.
     """
-    span = text(bundle.csv.annotations.get("olm.skipRange")) if bundle.csv else ""
-    if bundle.csv is None or not span:
+    if bundle.csv is None:
+        return
+    span = text(bundle.csv.annotations.get("olm.skipRange"))
+    if not span:
         return
     try:
         Range.parse(span)

@@ -72,8 +72,7 @@ def object_metadata(bundle: BundleFolder) -> Iterator[Flaw]:
     for manifest in bundle.contents.manifests:
         if manifest.kind == CSV or (bundle.csv is not None and manifest.kind not in _SUPPORTED):
             continue
-        metadata = dig(manifest.body, "metadata")
-        for way, message, fix in _metadata_faults(metadata if isinstance(metadata, dict) else {}):
+        for way, message, fix in _metadata_faults(dig(manifest.body, "metadata")):
             yield Flaw(
                 manifest.place.at("metadata", *way),
                 f"{_called(manifest)}: {message}",
@@ -89,25 +88,25 @@ def _called(manifest: Manifest) -> str:
 _Fault = tuple[Way, str, str]
 
 
-def _metadata_faults(metadata: Mapping[str, Any]) -> Iterator[_Fault]:
+def _metadata_faults(metadata: Any) -> Iterator[_Fault]:
     if not text(dig(metadata, "name")):
         yield (), "it has no name", "name it under metadata.name"
     namespace = text(dig(metadata, "namespace"))
     if namespace:
         yield ("namespace",), f"the namespace {namespace!r} is stated", "remove it: OLM decides the namespace"
-    if (generation := dig(metadata, "generation")) and isinstance(generation, int) and generation < 0:
+    if isinstance(generation := dig(metadata, "generation"), int) and generation < 0:
         yield ("generation",), "its generation is negative", "remove it"
     yield from _label_faults(metadata)
     yield from _annotation_faults(metadata)
     yield from _reference_faults(metadata)
 
 
-def _pairs(metadata: Mapping[str, Any], key: str) -> Iterator[tuple[str, str]]:
+def _pairs(metadata: Any, key: str) -> Iterator[tuple[str, str]]:
     found = dig(metadata, key)
     return ((str(k), text(v)) for k, v in found.items()) if isinstance(found, dict) else iter(())
 
 
-def _label_faults(metadata: Mapping[str, Any]) -> Iterator[_Fault]:
+def _label_faults(metadata: Any) -> Iterator[_Fault]:
     for key, value in _pairs(metadata, "labels"):
         if fault := qualified_name(key):
             yield ("labels", key), f"the key of the label {key!r} is none: {fault}", "give it another key"
@@ -115,7 +114,7 @@ def _label_faults(metadata: Mapping[str, Any]) -> Iterator[_Fault]:
             yield ("labels", key), f"the label {key} cannot be {value!r}: {fault}", "say it in an annotation"
 
 
-def _annotation_faults(metadata: Mapping[str, Any]) -> Iterator[_Fault]:
+def _annotation_faults(metadata: Any) -> Iterator[_Fault]:
     size = 0
     for key, value in _pairs(metadata, "annotations"):
         size += len(key.encode()) + len(value.encode(errors="surrogatepass"))
@@ -126,7 +125,7 @@ def _annotation_faults(metadata: Mapping[str, Any]) -> Iterator[_Fault]:
         yield ("annotations",), message, "shorten them"
 
 
-def _reference_faults(metadata: Mapping[str, Any]) -> Iterator[_Fault]:
+def _reference_faults(metadata: Any) -> Iterator[_Fault]:
     """What is wrong with owners and finalizers."""
     controllers = 0
     for i, owner in rows(metadata, "ownerReferences"):
@@ -176,11 +175,14 @@ def field_type(bundle: BundleFolder) -> Iterator[Flaw]:
     for manifest in bundle.contents.manifests:
         for part, struct in _structs(manifest):
             for path, message in misfits(dig(manifest.body, *part), struct):
+                # It names the way from this part, which is a document to it.
+                demand = message.removeprefix(".".join(map(str, path)) or "the document")
+                way = (*part, *path)
                 yield Flaw(
-                    manifest.place.at(*part, *path),
-                    f"{_called(manifest)}: {'.'.join((*part, message))}",
+                    manifest.place.at(*way),
+                    f"{_called(manifest)}: {'.'.join(map(str, way))}{demand}",
                     because=("the API server refuses the object; operator-sdk and opm cannot decode it",),
-                    fix=_refitted(message),
+                    fix=_refitted(demand),
                 )
 
 
@@ -196,7 +198,7 @@ def _structs(manifest: Manifest) -> Iterator[tuple[tuple[str, ...], str]]:
         yield from _PARTS.get(manifest.kind, ())
 
 
-def _refitted(message: str) -> str:
-    wanted, _, found = message.partition(" must be ")[2].rpartition(", not ")
+def _refitted(demand: str) -> str:
+    wanted, _, found = demand.removeprefix(" must be ").partition(", not ")
     is_bare = found.startswith("the number") or found in ("true", "false")
     return "quote it" if wanted == "a string" and is_bare else f"write {wanted}"

@@ -87,6 +87,8 @@ def _rights(bundle: BundleFolder) -> Iterator[_Use]:
     """Rights to the one resource that has no successor."""
     assert bundle.csv is not None
     body = bundle.csv.body
+    # operator-framework/api passes over rights to what is listed, and makes plurals with an s. That of
+    # PodSecurityPolicy is another: rights to it are told all the same.
     listed_kinds = {
         text(dig(resource, "kind")).lower() + "s"
         for relation in ("owned", "required")
@@ -109,7 +111,7 @@ def _rights(bundle: BundleFolder) -> Iterator[_Use]:
 
 def _at_least(stated: str, since: str) -> bool:
     try:
-        return bool(stated) and parse_tolerant(stated) >= parse_tolerant(since)
+        return parse_tolerant(stated) >= parse_tolerant(since)
     except VersionError:
         return False
 
@@ -175,7 +177,7 @@ def _stated_maximum(properties: str) -> str | None:
     import json  # noqa: PLC0415 - few bundles still use such an API
 
     try:
-        items: Any = json.loads(properties) if properties else []
+        items: Any = json.loads(properties)
     except (ValueError, RecursionError):
         return None
     found = (item for item in items if dig(item, "type") == _MAXIMUM) if isinstance(items, list) else ()
@@ -216,7 +218,8 @@ def _stated_label(bundle: BundleFolder) -> tuple[Place, str | None]:
         if _LABEL in line:
             value = line.partition(_LABEL)[2].strip().removeprefix("=").strip("\"' ")
             return place._replace(offset=offset), value
-        offset += len(line.encode(errors="surrogatepass"))
+        # Bytes that are no UTF-8 are read as surrogates, one each.
+        offset += len(line.encode(errors="surrogateescape"))
     return place, None
 
 

@@ -1,0 +1,277 @@
+"""How a CRD is served: what the API server takes of its webhook, its selectable fields and its group."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from everpath.contents import Contents, Manifest
+from everpath.model import Place
+from everpath.rules.contents.subject import BundleFolder
+from everpath.rules.findings import Flaw, Severity
+from everpath.rules.registry import Rule, rules_about
+
+RULES: dict[str, Rule] = {rule.id: rule for rule in rules_about({"bundle folder"})}
+OLD, NEW = "apiextensions.k8s.io/v1beta1", "apiextensions.k8s.io/v1"
+Told = list[tuple[tuple[str | int, ...], str]]
+
+either_version = pytest.mark.parametrize("api", [OLD, NEW])
+
+
+def flaws(
+    rule: str, *specs: dict[str, Any], api: str = NEW, notes: dict[str, str] | None = None
+) -> list[Flaw]:
+    """What a rule says of CRDs, each in a file of its own."""
+    bodies = [
+        {
+            "apiVersion": api,
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": "as.b.c", "annotations": notes or {}},
+            "spec": spec,
+        }
+        for spec in specs
+    ]
+    manifests = tuple(Manifest(Place(f"{i}.yaml"), body) for i, body in enumerate(bodies))
+    found = list(RULES[rule].check(BundleFolder(Contents("f", Place("f"), manifests))))
+    assert all(flaw.because and flaw.fix for flaw in found)
+    assert all(flaw.message.startswith("CRD as.b.c: ") for flaw in found)
+    return found
+
+
+def told(rule: str, spec: dict[str, Any], api: str = NEW) -> Told:
+    """Where in spec a rule finds what, and how to mend it; of two CRDs alike it says the same."""
+    found = [
+        (flaw.place.file, (flaw.place.pointer, str(flaw.fix))) for flaw in flaws(rule, spec, spec, api=api)
+    ]
+    first, second = ([what for file, what in found if file == name] for name in ("0.yaml", "1.yaml"))
+    assert first == second
+    assert all(pointer[0] == "spec" for pointer, _ in first)
+    return [(pointer[1:], fix) for pointer, fix in first]
+
+
+def test_each_rule_belongs_to_two_validators() -> None:
+    named = {"EP646", "EP649", "EP650", "EP651"}
+    assert {id_: (r.name, r.severity, r.validators) for id_, r in RULES.items() if id_ in named} == {
+        "EP646": ("crd-conversion", Severity.ERROR, ("crd", "opm")),
+        "EP649": ("crd-selectable-fields", Severity.ERROR, ("crd", "opm")),
+        "EP650": ("crd-preserve-unknown-fields", Severity.ERROR, ("crd", "opm")),
+        "EP651": ("crd-approval", Severity.ERROR, ("crd", "opm")),
+    }
+
+
+SERVICE = {"service": {"name": "a", "namespace": "b"}}
+
+
+def converted(
+    api: str, client: Any = SERVICE, reviews: Any = ("v1",), strategy: str = "Webhook"
+) -> dict[str, Any]:
+    """A CRD with a conversion, each version of the API in its own way; None leaves a field out."""
+    conversion: dict[str, Any] = {"strategy": strategy}
+    holder = conversion if api == OLD else conversion.setdefault("webhook", {})
+    if client is not None:
+        holder["webhookClientConfig" if api == OLD else "clientConfig"] = client
+    if reviews is not None:
+        holder["conversionReviewVersions"] = list(reviews)
+    return {"conversion": conversion, "preserveUnknownFields": False}
+
+
+def client_at(api: str) -> tuple[str, ...]:
+    return ("conversion", "webhookClientConfig") if api == OLD else ("conversion", "webhook", "clientConfig")
+
+
+def reviews_at(api: str) -> tuple[str, ...]:
+    return ("conversion", *(() if api == OLD else ("webhook",)), "conversionReviewVersions")
+
+
+@either_version
+def test_a_conversion_is_by_a_webhook_or_none(api: str) -> None:
+    fine = [{}, {"conversion": "x"}, converted(api), converted(api, None, None, "None")]
+    assert [told("EP646", spec, api) for spec in fine] == [[]] * 4
+    for strategy in ("Magic", ""):
+        spec = converted(api, None, None, strategy)
+        assert told("EP646", spec, api) == [(("conversion", "strategy"), "write None or Webhook")]
+        [flaw] = flaws("EP646", spec, api=api)
+        assert ("has no strategy" in flaw.message, "'Magic'" in flaw.message) == (
+            not strategy,
+            bool(strategy),
+        )
+
+
+URL_FIX = "write https://host/path, without user, query or fragment"
+PORT_FIX = "write a port from 1 to 65535"
+PATH_FIX = "write /path, of lower case names"
+
+
+def at_service(**fields: Any) -> dict[str, Any]:
+    return {"service": {"name": "a", "namespace": "b", **fields}}
+
+
+@either_version
+@pytest.mark.parametrize(
+    ("client", "expected"),
+    [
+        (None, [((), "add clientConfig")]),
+        ({}, [((), "keep one")]),
+        ({"url": "https://a", **SERVICE}, [((), "keep one")]),
+        *(({"url": url}, []) for url in ("https://a", "https://a/other", "https://a.b:1/c/d")),
+        *(
+            ({"url": url}, [(("url",), URL_FIX)])
+            for url in (
+                "http://a/b",
+                "https://",
+                "https:///b",
+                "https://u@a",
+                "https://a#b",
+                "https://a?b",
+                "",
+            )
+        ),
+        ({"service": {}}, [(("service", "name"), "add name"), (("service", "namespace"), "add namespace")]),
+        *((at_service(port=port), []) for port in (None, 1, 65535)),
+        *((at_service(port=port), [(("service", "port"), PORT_FIX)]) for port in (0, 65536, "443")),
+        *((at_service(path=path), []) for path in ("", "/", "/a", "/a/", "/a.b/c-d")),
+        *(
+            (at_service(path=path), [(("service", "path"), PATH_FIX)])
+            for path in ("a", "ba/", "//", "/a//b", "/a//", "/a/B", "/B/a")
+        ),
+    ],
+)
+def test_a_webhook_is_at_one_place_that_there_can_be(api: str, client: Any, expected: Told) -> None:
+    assert told("EP646", converted(api, client), api) == [
+        ((*client_at(api), *way), fix) for way, fix in expected
+    ]
+
+
+@either_version
+@pytest.mark.parametrize(
+    ("reviews", "expected"),
+    [
+        (["v1"], []),
+        (["v1beta1"], []),
+        (["v9", "v1beta1"], []),
+        (["v1", "v1", "v1"], [((1,), "remove one"), ((2,), "remove one")]),
+        (["V1", "V1", "v1"], [((0,), "write v1"), ((1,), "remove one")]),
+        (["v9"], [((), "add v1")]),
+    ],
+)
+def test_a_webhook_takes_reviews_that_there_are_each_once(
+    api: str, reviews: list[str], expected: Told
+) -> None:
+    assert told("EP646", converted(api, reviews=reviews), api) == [
+        ((*reviews_at(api), *way), fix) for way, fix in expected
+    ]
+
+
+@pytest.mark.parametrize("reviews", [None, []])
+def test_only_an_old_crd_need_not_say_which_reviews_its_webhook_takes(reviews: Any) -> None:
+    assert told("EP646", converted(OLD, reviews=reviews), OLD) == []
+    assert told("EP646", converted(NEW, reviews=reviews)) == [
+        (reviews_at(NEW), "add conversionReviewVersions: [v1]")
+    ]
+
+
+@either_version
+def test_without_a_webhook_nothing_is_said_of_one(api: str) -> None:
+    client = (client_at(api), "set strategy: Webhook, or remove it")
+    reviews = (reviews_at(api), "set strategy: Webhook, or remove them")
+    assert told("EP646", converted(api, strategy="None"), api) == [client, reviews]
+    assert told("EP646", converted(api, {}, (), "None"), api) == [client]
+    assert told("EP646", converted(api, None, ["v9"], "None"), api) == [reviews]
+
+
+@pytest.mark.parametrize("kept", [True, None])
+def test_an_old_crd_that_is_converted_keeps_no_unknown_fields(kept: bool | None) -> None:
+    fix = "set spec.preserveUnknownFields: false"
+    spec = converted(OLD) | {"preserveUnknownFields": kept}
+    assert told("EP646", spec, OLD) == [(("conversion", "strategy"), fix)]
+    assert told("EP646", converted(NEW) | {"preserveUnknownFields": kept}) == []
+
+
+def selecting(api: str, *paths: str, schema: Any = ()) -> dict[str, Any]:
+    """A CRD that selects by fields: as a whole, or in its second and third version."""
+    fields = {"selectableFields": [{"jsonPath": path} for path in paths]}
+    if api == OLD:
+        return fields | {"validation": dict(schema) if schema == () else schema}
+    version = fields | {"schema": {"openAPIV3Schema": dict(schema) if schema == () else schema}}
+    return {"versions": [{}, version, version]}
+
+
+NINE = [f".spec.a{n}" for n in range(9)]
+PATH = "write a path such as .spec.host"
+
+
+@either_version
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        ([".spec.host", ".status.a", ".spec.metadata"], []),
+        (["", "spec.a", ".a[0]", "a."], [((n,), PATH) for n in range(4)]),
+        ([".spec.a", ".metadata.name"], [((1,), "remove it")]),
+        ([".spec.a", ".spec.a", ".spec.b", ".spec.a"], [((1,), "remove one"), ((3,), "remove one")]),
+        (NINE[:8], []),
+        ([*NINE[:8], NINE[0]], [((8,), "remove one")]),
+        (NINE, [((), "keep 8 of them")]),
+    ],
+)
+def test_a_crd_selects_by_few_fields_of_its_objects(api: str, paths: list[str], expected: Told) -> None:
+    holders: list[tuple[str | int, ...]] = [()] if api == OLD else [("versions", 1), ("versions", 2)]
+    assert told("EP649", selecting(api, *paths), api) == [
+        ((*holder, "selectableFields", *way), fix) for holder in holders for way, fix in expected
+    ]
+
+
+@either_version
+@pytest.mark.parametrize("schema", [None, []])
+def test_what_a_crd_selects_by_is_in_a_schema(api: str, schema: Any) -> None:
+    [first, *_] = told("EP649", selecting(api, ".spec.a", schema=schema), api)
+    holder = () if api == OLD else ("versions", 1)
+    assert first == ((*holder, "selectableFields"), "add the schema")
+    assert told("EP649", selecting(api, schema=schema), api) == []
+
+
+def test_fields_to_select_by_count_where_their_api_has_them() -> None:
+    assert told("EP649", selecting(OLD, "")) == told("EP649", selecting(NEW, ""), OLD) == []
+
+
+@pytest.mark.parametrize(
+    ("api", "kept", "is_told"),
+    [
+        (NEW, True, True),
+        (NEW, None, False),
+        (NEW, False, False),
+        (OLD, True, True),
+        (OLD, None, True),
+        (OLD, False, False),
+    ],
+)
+def test_unknown_fields_are_not_kept_and_the_old_api_keeps_them_unless_told(
+    api: str, kept: bool | None, is_told: bool
+) -> None:
+    spec = {"preserveUnknownFields": kept}
+    assert [way for way, _ in told("EP650", spec, api)] == [("preserveUnknownFields",)] * is_told
+    for flaw in flaws("EP650", spec, api=api):
+        assert ("unless told" in flaw.message) == (kept is None)
+
+
+ANNOTATION = "api-approved.kubernetes.io"
+
+
+@pytest.mark.parametrize("group", ["k8s.io", "a.k8s.io", "kubernetes.io", "b.kubernetes.io"])
+def test_a_group_of_kubernetes_is_approved_on_record(group: str) -> None:
+    for fine in ("https://a.b/c", "unapproved", "unapproved, for now"):
+        assert flaws("EP651", {"group": group}, notes={ANNOTATION: fine}) == []
+    for wrong in ("", "yes", "/docs", "https://a b", "not unapproved"):
+        found = flaws(
+            "EP651", {"group": "b.c"}, {"group": group}, {"group": group}, notes={ANNOTATION: wrong}
+        )
+        assert [(flaw.place.file, flaw.place.pointer) for flaw in found] == [
+            (file, ("metadata", "annotations", ANNOTATION)) for file in ("1.yaml", "2.yaml")
+        ]
+        said = f"{ANNOTATION} is {wrong!r}" if wrong else f"it has no annotation {ANNOTATION}"
+        assert found[0].message.endswith(said)
+
+
+@pytest.mark.parametrize("group", ["", "example.com", "ak8s.io", "k8s.io.example.com"])
+def test_a_group_of_one_s_own_needs_no_approval(group: str) -> None:
+    assert flaws("EP651", {"group": group}) == []

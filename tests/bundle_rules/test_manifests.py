@@ -1,0 +1,259 @@
+"""Manifests of any kind: which of them OLM applies, and what the API server takes of their fields."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from everpath.contents import Contents, Manifest
+from everpath.model import Place
+from everpath.rules.contents.subject import BundleFolder
+from everpath.rules.findings import Flaw, Severity
+from everpath.rules.registry import Rule, rules_about
+
+RULES: dict[str, Rule] = {rule.id: rule for rule in rules_about({"bundle folder"})}
+CSV: dict[str, Any] = {"kind": "ClusterServiceVersion"}
+Told = list[tuple[tuple[str | int, ...], str]]
+
+
+def flaws(rule: str, *bodies: dict[str, Any]) -> list[Flaw]:
+    """What a rule says of some manifests, each in a file of its own."""
+    manifests = tuple(Manifest(Place(f"{i}.yaml"), body) for i, body in enumerate(bodies))
+    found = list(RULES[rule].check(BundleFolder(Contents("f", Place("f"), manifests))))
+    assert all(flaw.because and flaw.fix for flaw in found)
+    return found
+
+
+def files(rule: str, *bodies: dict[str, Any]) -> list[str]:
+    return [flaw.place.file for flaw in flaws(rule, *bodies)]
+
+
+def test_each_rule_belongs_to_its_validators() -> None:
+    table = {id_: (r.name, r.severity, r.validators) for id_, r in RULES.items() if "EP607" <= id_ <= "EP610"}
+    assert table == {
+        "EP607": ("unsupported-kind", Severity.ERROR, ("opm",)),
+        "EP608": ("object-metadata", Severity.ERROR, ("opm", "crd")),
+        "EP609": ("crd-api-version", Severity.ERROR, ("crd", "opm")),
+        "EP610": ("field-type", Severity.ERROR, ("csv", "crd", "bundle", "opm")),
+    }
+
+
+APPLIED = (
+    "ClusterServiceVersion CustomResourceDefinition ClusterRole ClusterRoleBinding Service ServiceAccount "
+    "Role RoleBinding PrometheusRule ServiceMonitor PodMonitor Secret ConfigMap PodDisruptionBudget "
+    "PriorityClass VerticalPodAutoscaler ConsoleYAMLSample ConsoleQuickStart ConsoleCLIDownload ConsoleLink "
+    "ConsolePlugin NetworkPolicy"
+)
+
+
+def test_olm_applies_twenty_two_kinds_and_no_other() -> None:
+    kinds = [{"kind": kind} for kind in APPLIED.split()]
+    assert len(kinds) == 22
+    assert flaws("EP607", *kinds) == []
+    found = flaws("EP607", {"kind": "Pod"}, CSV, {"kind": "Job"})
+    assert [(flaw.place.file, flaw.place.pointer) for flaw in found] == [
+        ("0.yaml", ("kind",)),
+        ("2.yaml", ("kind",)),
+    ]
+
+
+def test_a_bundle_without_a_csv_may_hold_any_kind() -> None:
+    assert flaws("EP607", {"kind": "Pod"}) == []
+
+
+def described(**metadata: Any) -> Told:
+    """What is wrong with metadata, that of two manifests alike."""
+    body = {"kind": "ConfigMap", "metadata": {"name": "a", **metadata}}
+    found = flaws("EP608", body, body)
+    half = len(found) // 2
+    assert [flaw.place.file for flaw in found] == ["0.yaml"] * half + ["1.yaml"] * half
+    told = [(flaw.place.pointer, str(flaw.fix)) for flaw in found]
+    assert told[:half] == told[half:]
+    assert all(pointer[0] == "metadata" for pointer, _ in told)
+    return [(pointer[1:], fix) for pointer, fix in told[:half]]
+
+
+def test_metadata_counts_where_olm_applies_the_object_and_are_not_the_csv_s() -> None:
+    nameless = {"kind": "ConfigMap"}
+    assert files("EP608", nameless, {"kind": "Pod"}, CSV, nameless) == ["0.yaml", "3.yaml"]
+    assert files("EP608", nameless, {"kind": "Pod"}) == ["0.yaml", "1.yaml"]
+
+
+@pytest.mark.parametrize("metadata", [None, [], {}, {"name": ""}])
+def test_an_object_has_a_name(metadata: Any) -> None:
+    [flaw] = flaws("EP608", {"kind": "ConfigMap", "metadata": metadata})
+    assert (flaw.place.pointer, flaw.message) == (("metadata",), "ConfigMap: it has no name")
+    assert flaw.fix == "name it under metadata.name"
+
+
+OWNER = {"apiVersion": "v1", "kind": "A", "name": "a", "uid": "1"}
+CONTROLLER = OWNER | {"controller": True}
+OLM_SETS = "remove ownerReferences: OLM sets them"
+LARGEST = 256 * 1024
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"namespace": "", "generation": 0, "labels": ["a"], "annotations": "a"},
+        {"generation": 1},
+        {"generation": "-1"},
+        {"labels": {"a/b": "c", "d": ""}, "annotations": {"A/B": "c d"}},
+        {"annotations": {"a": "b" * (LARGEST - 1)}},
+        {"ownerReferences": [CONTROLLER, OWNER | {"controller": "true"}, OWNER]},
+        {"ownerReferences": [OWNER | {"kind": "Event", "apiVersion": "events.k8s.io/v1"}]},
+        {"finalizers": ["orphan", "a/b"]},
+        {"finalizers": ["foregroundDeletion"]},
+    ],
+)
+def test_metadata_that_the_api_server_takes(metadata: dict[str, Any]) -> None:
+    assert described(**metadata) == []
+
+
+@pytest.mark.parametrize(
+    ("metadata", "told"),
+    [
+        ({"namespace": "b"}, [(("namespace",), "remove it: OLM decides the namespace")]),
+        ({"generation": -1}, [(("generation",), "remove it")]),
+        (
+            {"labels": {"a": "b c", "d e": "f", "g h": "i j"}},
+            [
+                (("labels", "a"), "say it in an annotation"),
+                (("labels", "d e"), "give it another key"),
+                (("labels", "g h"), "give it another key"),
+                (("labels", "g h"), "say it in an annotation"),
+            ],
+        ),
+        (
+            {"annotations": {"a b": "", "c": "", "d/e/f": ""}},
+            [(("annotations", key), "give it another key") for key in ("a b", "d/e/f")],
+        ),
+        (
+            {"annotations": {"a": "b" * (LARGEST // 2), "c": "d" * (LARGEST // 2)}},
+            [(("annotations",), "shorten them")],
+        ),
+        ({"annotations": {"a": "é" * (LARGEST // 2)}}, [(("annotations",), "shorten them")]),
+        (
+            {"ownerReferences": [OWNER, {}, OWNER | {"uid": ""}]},
+            [*[(("ownerReferences", 1), OLM_SETS)] * 4, (("ownerReferences", 2), OLM_SETS)],
+        ),
+        (
+            {"ownerReferences": [OWNER | {"kind": "Event"}] * 2},
+            [(("ownerReferences", n), "remove it") for n in (0, 1)],
+        ),
+        ({"ownerReferences": [CONTROLLER, OWNER, CONTROLLER]}, [(("ownerReferences",), OLM_SETS)]),
+        ({"finalizers": ["a b", "c", "d e"]}, [(("finalizers",), "name it domain/name")] * 2),
+        *(
+            ({"finalizers": ["orphan", *others, "foregroundDeletion"]}, [(("finalizers",), "keep one")])
+            for others in ([], ["a"])
+        ),
+    ],
+)
+def test_metadata_that_the_api_server_refuses(metadata: dict[str, Any], told: Told) -> None:
+    assert described(**metadata) == told
+
+
+def test_an_owner_is_told_what_it_lacks() -> None:
+    found = flaws("EP608", {"kind": "Role", "metadata": {"name": "r", "ownerReferences": [{}]}})
+    assert [flaw.message for flaw in found] == [
+        f"Role r: an owner has no {key}" for key in ("apiVersion", "kind", "name", "uid")
+    ]
+
+
+def test_annotations_that_are_no_unicode_are_weighed_all_the_same() -> None:
+    assert described(annotations={"a": "\ud800"}) == []
+
+
+NEW, OLD = "apiextensions.k8s.io/v1", "apiextensions.k8s.io/v1beta1"
+
+
+def crd(api: str, **fields: Any) -> dict[str, Any]:
+    return {"apiVersion": api, "kind": "CustomResourceDefinition", "metadata": {"name": "as.b.c"}, **fields}
+
+
+def test_a_crd_is_of_one_of_two_api_versions() -> None:
+    found = flaws("EP609", crd(NEW), crd(OLD), crd("apiextensions.k8s.io/v2"), {"kind": "Role"}, crd(""))
+    assert [(flaw.place.file, flaw.place.pointer, flaw.message) for flaw in found] == [
+        ("2.yaml", ("apiVersion",), "CustomResourceDefinition as.b.c is of apiextensions.k8s.io/v2"),
+        ("4.yaml", ("apiVersion",), "CustomResourceDefinition as.b.c is of no API version"),
+    ]
+    assert {flaw.fix for flaw in found} == {"write apiVersion: apiextensions.k8s.io/v1"}
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (
+            CSV | {"spec": {"displayName": 5}},
+            ["spec.displayName must be a string, not the number 5"],
+        ),
+        (crd(NEW, spec={"scope": 1, "version": 2}), ["spec.scope must be a string, not the number 1"]),
+        (
+            crd(OLD, spec={"scope": 1, "version": 2}),
+            [f"spec.{key} must be a string, not the number {n}" for key, n in (("scope", 1), ("version", 2))],
+        ),
+        (crd("v2", spec={"scope": 1}), []),
+        (
+            {"kind": "ConfigMap", "apiVersion": 1, "metadata": []},
+            [
+                "apiVersion must be a string, not the number 1",
+                "metadata must be a mapping, not a list",
+            ],
+        ),
+        *(
+            (
+                {"kind": kind, "rules": [{"verbs": "a, not b"}]},
+                ["rules.0.verbs must be a list, not the string 'a, not b'"] if kind != "RoleBinding" else [],
+            )
+            for kind in ("Role", "ClusterRole", "RoleBinding")
+        ),
+        (
+            {
+                "kind": "PodDisruptionBudget",
+                "spec": {"minAvailable": [], "maxUnavailable": 1.5, "selector": 1},
+            },
+            [
+                f"spec.{key} must be a string or a whole number of 32 bits, not {value}"
+                for key, value in (("maxUnavailable", "the number 1.5"), ("minAvailable", "a list"))
+            ],
+        ),
+        ({"kind": "PodDisruptionBudget", "spec": []}, ["spec must be a mapping, not a list"]),
+        (
+            {"kind": "PriorityClass", "value": "1", "globalDefault": "true"},
+            [
+                "value must be a whole number of 32 bits, not the string '1'",
+                "globalDefault must be true or false, not the string 'true'",
+            ],
+        ),
+    ],
+)
+def test_a_field_has_the_type_that_it_has_on_the_cluster(body: dict[str, Any], told: list[str]) -> None:
+    found = flaws("EP610", body, body)
+    called = f"{body['kind']} as.b.c" if body["kind"].startswith("Custom") else body["kind"]
+    assert [flaw.message for flaw in found] == [f"{called}: {message}" for message in told] * 2
+    ways = [message.partition(" ")[0] for message in told] * 2
+    assert [".".join(map(str, flaw.place.pointer)) for flaw in found] == ways
+
+
+@pytest.mark.parametrize(
+    ("value", "fix"),
+    [
+        (1, "quote it"),
+        (1.5, "quote it"),
+        (True, "quote it"),
+        (False, "quote it"),
+        ([], "write a string"),
+        ({}, "write a string"),
+    ],
+)
+def test_what_was_not_quoted_is_to_be_quoted(value: Any, fix: str) -> None:
+    labels = {"a must be b": value}
+    [flaw] = flaws("EP610", {"kind": "ConfigMap", "metadata": {"labels": labels}})
+    assert flaw.fix == fix
+
+
+@pytest.mark.parametrize("labels", ["a, not b", 1, True])
+def test_what_should_be_no_text_is_not_to_be_quoted(labels: Any) -> None:
+    [flaw] = flaws("EP610", {"kind": "ConfigMap", "metadata": {"labels": labels}})
+    assert flaw.fix == "write a mapping"
