@@ -134,11 +134,12 @@ def _report(rows: Iterator[Row]) -> list[Mutant]:
 
 
 def _report_noticed(mutants: Iterator[Mutant]) -> bool:
-    """Say which mutants are no equivalents after all; whether there are any."""
-    keys = [mutant.key for mutant in mutants]
-    for key in keys:
-        _say(f"\nnoticed by a test, see equivalent.txt:\n{key}")
-    return bool(keys)
+    """Say which mutants are no equivalents after all, each as it is found; whether there are any."""
+    is_any = False
+    for mutant in mutants:
+        is_any = True
+        _say(f"\nnoticed by a test, see equivalent.txt:\n{mutant.key}")
+    return is_any
 
 
 def main() -> None:
