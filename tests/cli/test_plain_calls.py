@@ -64,6 +64,8 @@ def as_click_reads(arguments: list[str]) -> Request | None:
 @example(["--select", "a,,b"])
 @example(["-o", "yaml"])
 @example(["-j", "٣"])
+@example(["-j", "9" * 5000])
+@example(["--jobs", "0" * 5000 + "1"])
 @example(["-j", "65"])
 @example(["-"])
 @example([""])

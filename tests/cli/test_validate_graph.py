@@ -200,6 +200,12 @@ def test_a_report_can_go_to_a_file(everpath: Everpath, here: Path) -> None:
     assert sorted(path.name for path in here.iterdir()) == ["catalog", "report.json"]
 
 
+def test_the_name_of_a_report_says_nothing_to_a_terminal(everpath: Everpath, here: Path) -> None:
+    write_fbc(here, BROKEN, "op")
+    answer = everpath("validate-graph", "-o", "json", "--output-file", "a\x1b[31mb")
+    assert "\x1b" not in answer.err
+
+
 def test_the_file_of_a_report_is_not_readable_by_fewer_than_other_files(
     everpath: Everpath, here: Path
 ) -> None:

@@ -90,13 +90,23 @@ def judged(graph: ChannelGraph, least: Severity = Severity.WARNING) -> list[Judg
 
 @st.composite
 def odd_drawings(draw: st.DrawFn) -> str:
-    """Channels in which ranges do not parse, crash or mean something else, and bundles are deprecated."""
+    """Channels in which ranges do not parse, crash or mean something else, and bundles are deprecated or not
+    there."""
     text = draw(drawings())
     odd = draw(st.sampled_from((" <", " - ", " <v", " || || <")))
     text = text.replace(" <", odd, draw(st.integers(1, 2)))
     names = [line.partition("@")[0] for line in text.splitlines()]
     marks = draw(st.lists(st.sampled_from(names), max_size=2, unique=True))
-    return "\n".join((text, *(f"%deprecated {name}: old" for name in marks)))
+    absent = draw(st.lists(st.sampled_from(names), max_size=2, unique=True))
+    lines = (
+        _without_bundle(line) if line.partition("@")[0] in absent else line for line in text.splitlines()
+    )
+    return "\n".join((*lines, *(f"%deprecated {name}: old" for name in marks if name not in absent)))
+
+
+def _without_bundle(line: str) -> str:
+    name, _, rest = line.partition("@")
+    return f"{name}?:{rest.partition(':')[2]}"
 
 
 @given(drawings())

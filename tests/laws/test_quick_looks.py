@@ -116,12 +116,23 @@ def json_streams(draw: st.DrawFn) -> bytes:
 @settings(max_examples=300)
 @given(json_streams())
 def test_objects_read_all_at_once_are_those_a_parser_finds(text: bytes) -> None:
-    found = JsonSkeletons().read_all(text)
-    if found is None:
+    at_once = JsonSkeletons().read_all(text)
+    if at_once is None:
         return
+    found = list(at_once)
     parsed = [(value.value, offset) for value, offset in _json_values(Chunk(0, memoryview(text)))]
     assert [(json_text.parse(chunk.text).value, chunk.offset) for chunk, _ in found] == parsed
     assert [skeleton for _, skeleton in found] == [JsonSkeletons().read(chunk.view) for chunk, _ in found]
+
+
+def test_objects_by_the_ten_thousand_are_not_held_all_at_once() -> None:
+    assert JsonSkeletons().read_all(b'{"schema": "a"}\n' * 20_000) is not None
+    assert JsonSkeletons().read_all(b'{"schema": "a"}\n' * 20_001) is None
+
+
+@pytest.mark.parametrize("text", [b"", b" \n\t"], ids=["nothing", "white space"])
+def test_of_a_file_that_was_emptied_meanwhile_nothing_is_read_at_once(text: bytes) -> None:
+    assert JsonSkeletons().read_all(text) is None
 
 
 @pytest.mark.parametrize("between", [b"\n", b"\r\n", b"\n\n"])

@@ -217,6 +217,11 @@ def test_a_deprecation_that_parts_two_roads_may_go() -> None:
         # One way of three less leaves two.
         ("b4: b3 / b1\nb3: b2 / b1\nb2: b1\nb1", "leave it, if the way to b4 is meant"),
         ("b3: - / b1, b2\nb2: - / - / =1.0.0\nb1", "leave it: opm refuses the channel unless b3 skips b1"),
+        # Without a bundle nobody knows its version: no range has a part in it.
+        (
+            "b3: b2 / b1 / <9.0.0\nb2: b1\nb1?",
+            "leave it, if the way to b3 is meant; else remove b1 from the skips of b3",
+        ),
     ],
 )
 def test_of_several_successors_the_one_that_is_taken_may_stay(drawing: str, fix: str) -> None:

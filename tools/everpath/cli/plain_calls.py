@@ -164,6 +164,7 @@ class _Reading:
 
 def _number(value: str) -> int:
     """A number of processes, in plain digits: click takes other spellings, too."""
-    if not (value.isascii() and value.isdigit()) or not 1 <= int(value) <= MOST_JOBS:
+    is_short = len(value) <= len(str(MOST_JOBS)) and value.isascii() and value.isdigit()
+    if not is_short or not 1 <= int(value) <= MOST_JOBS:
         raise _NotPlain
     return int(value)

@@ -148,7 +148,7 @@ def _tell(wishes: Wishes, outcome: Outcome, config: Config, output: str, seconds
         say(f"configuration: {printable(config.file or 'none')}")
         say(f"looked at {number:,} {plural} in {seconds:.2f} s")
     if wishes.output_file is not None and not wishes.quiet:
-        say(f"{outcome.summary} Written to {wishes.output_file}.")
+        say(f"{outcome.summary} Written to {printable(wishes.output_file)}.")
 
 
 def _exit_code(outcome: Outcome) -> ExitCode:

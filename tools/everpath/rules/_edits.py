@@ -178,12 +178,11 @@ def bounded(graph: ChannelGraph, on: str, span: IntervalSet | None = None) -> Ed
 
 def closing(graph: ChannelGraph, on: str, name: str) -> Edit:
     """An entry that no longer accepts another one by its skips or its range, whatever it replaces."""
-    entry = graph.entries[on]
+    entry, known, version = graph.entries[on], graph.ranges.get(on), graph.versions.get(name)
     edits = [unskipping(graph, name, [on])] if name in entry.skips else []
-    if on in graph.ranges and graph.ranges[on].intervals.contains(graph.versions[name]):
+    if known is not None and version is not None and known.intervals.contains(version):
         # No more than this version: others below it may be installed and in no catalog any more.
-        left = graph.ranges[on].intervals & ~IntervalSet.where("=", graph.versions[name])
-        edits.append(_limited(entry, left))
+        edits.append(_limited(entry, known.intervals & ~IntervalSet.where("=", version)))
     skips, span = tuple(s for s in entry.skips if s != name), edits[-1].entries[0].skip_range
     return Edit(listed(e.text for e in edits), (entry._replace(skips=skips, skip_range=span),))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 __all__ = ["JsonSkeletons"]
 
 import re
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
@@ -14,6 +15,9 @@ from everpath.formats.fbc.skeleton import REMEMBERED, Skeleton
 from everpath.model import UNREAD
 
 _BIG: Final = frozenset(("olm.csv.metadata", "olm.bundle.object"))
+
+# Of more objects than that all are small, and together they take more memory than time is saved.
+_MOST_AT_ONCE: Final = 20_000
 
 # Numbers that a float64 may not hold have at least this many digits.
 _LONG_NUMBER: Final = re.compile(rb"\d{16}")
@@ -66,22 +70,24 @@ class JsonSkeletons:
         except _DECLINED:
             return None
 
-    def read_all(self, text: bytes) -> list[tuple[Chunk, Skeleton | None]] | None:
-        """The objects of a stream, and the skeleton of each, as `json_documents` and `read` would give them.
+    def read_all(self, text: bytes) -> Iterator[tuple[Chunk, Skeleton | None]] | None:
+        """The objects of a stream, each by itself, and the skeleton of each that has one.
 
-        None unless all are of a catalog and no two share a line. Reads every byte once: where objects end is
-        looked for only behind their properties.
+        None unless there are some, not too many, all are of a catalog and no two share a line. Reads every
+        byte once: where objects end is looked for only behind their properties.
         """
         try:
             documents = _DOCUMENT.decode_lines(text)
         except _DECLINED:
+            return None
+        if not 0 < len(documents) <= _MOST_AT_ONCE:
             return None
         starts = json_starts(text, list(map(_least_size, documents)))
         if starts is None:
             return None
         ends = (*starts[1:], len(text))
         chunks = (Chunk(start, memoryview(text)[start:end]) for start, end in zip(starts, ends, strict=True))
-        return list(zip(chunks, map(self._skeleton, documents), strict=True))
+        return zip(chunks, map(self._skeleton, documents), strict=True)
 
     def _skeleton(self, document: _Document) -> Skeleton | None:
         name, package, stated = document.name, document.package, document.properties
