@@ -212,3 +212,38 @@ def test_a_line_that_comes_back_to_itself_ends() -> None:
         b: e
     """
     assert _stated(drawing) == Reach(None, ("d", "c", "b"))
+
+
+def test_whoever_skips_a_release_that_stands_for_two_channels_takes_over_whom_it_accepted() -> None:
+    """In stable OLM v0 would move b nowhere: d states that it skips c, and e skips d."""
+    drawing = """
+        [fast]
+        d: b
+        b: a
+        [stable]
+        e: c / d / >=4.0.0 <5.0.0
+        d: c
+        c: b
+        b: a
+        a
+    """
+    assert _stated(drawing, "d") == Reach("b", ("c",))
+    assert _stated(drawing, "e") == Reach("c", ("d",), ">=4.0.0 <5.0.0 || =2.0.0")
+
+
+def test_whoever_skips_a_release_on_which_channels_agree_states_what_they_state() -> None:
+    assert _stated("e: c / d\nd: c / x\nc: b\nb") == Reach("c", ("d",))
+
+
+def test_releases_that_skip_each_other_come_to_an_end() -> None:
+    drawing = """
+        [fast]
+        d: b / e
+        b
+        [stable]
+        e: c / d
+        d: c / e
+        c: b
+        b
+    """
+    assert _stated(drawing, "e") == Reach("c", ("d",), "=2.0.0")

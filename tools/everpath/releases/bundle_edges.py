@@ -2,7 +2,8 @@
 
 They matter to whoever reads the bundles themselves, as an operators repository in replaces-mode. Where all
 channels agree, theirs are stated. Where they differ, the release replaces what their lines have in common and
-skips what only some of them lead through: whoever is there arrives in one step, and nobody stays behind.
+skips what only some of them lead through: whoever is there arrives in one step, and nobody stays behind. A
+later release that skips this one takes over whom it accepted, by its range.
 """
 
 from __future__ import annotations
@@ -15,10 +16,40 @@ from itertools import takewhile
 
 from everpath.model import Channel, Package
 from everpath.releases.edges import Reach, joined
+from everpath.versions import maybe
 
 
 def stated_edges(whole: Package, name: str, default_channel: str) -> Reach:
-    """The edges for the CSV of a release; none for one that is in no channel. O(entries of its channels)."""
+    """The edges for the CSV of a release; none for one that is in no channel.
+
+    Cost: O(entries of its channels), for itself and for each release that it skips and whose channels differ.
+    """
+    stated = _one_set(whole, name, default_channel)
+    left = _left_behind(whole, stated, default_channel, {name})
+    found = (whole.by_name[each].version for each in left if each in whole.by_name and each != name)
+    spans = (f"={version}" for version in found if maybe(version) is not None)
+    return stated._replace(skip_range=reduce(joined, spans, stated.skip_range))
+
+
+def _left_behind(whole: Package, stated: Reach, default_channel: str, seen: set[str]) -> dict[str, None]:
+    """Whom releases that are skipped accept by what they state, and in some channel by nothing else.
+
+    There others lead on, through entries that those skip: OLM v0 moves to no such entry, nor to one that is
+    skipped itself. A range skips nobody.
+    """
+    found: dict[str, None] = {}
+    for skipped in (each for each in stated.skips if each not in seen):
+        seen.add(skipped)
+        below = _one_set(whole, skipped, default_channel)
+        deeper = _left_behind(whole, below, default_channel, seen)
+        if any(_reach(c, skipped) != below for c in whole.channels if skipped in c.by_name) or deeper:
+            found |= dict.fromkeys((*filter(None, (below.replaces,)), *below.skips)) | deeper
+    accepted = {stated.replaces, *stated.skips}
+    return {name: None for name in found if name not in accepted}
+
+
+def _one_set(whole: Package, name: str, default_channel: str) -> Reach:
+    """What all of its channels state together, each release by itself."""
     channels = [channel for channel in whole.channels if name in channel.by_name]
     channels.sort(key=lambda channel: channel.name != default_channel)
     reaches = [_reach(channel, name) for channel in channels]
