@@ -124,6 +124,8 @@ def _environment(folder: str) -> dict[str, str]:
     return kept | {
         "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": os.pathsep.join([*_SOURCES, *filter(None, [os.environ.get("PYTHONPATH")])]),
+        # What a session leaves in the temporary folder goes with it.
+        "TMPDIR": folder,
         "EVERPATH_CACHE": "off",
         "NO_COLOR": "1",
         "COLUMNS": "100",

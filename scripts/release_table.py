@@ -15,6 +15,8 @@ from typing import Any, Final
 
 import yaml
 
+from searchkeeper.configuration.procedures import CLUSTER, POOL
+
 ROOT: Final = Path(__file__).resolve().parent.parent
 TABLE: Final = ROOT / "operator/searchkeeper/releases.json"
 # Of a release, what says what it can do; everpath keeps these and does not interpret them.
@@ -31,13 +33,22 @@ def table() -> str:
 
 
 def _whole(releases: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Releases that say what they ship. Raises SystemExit: `everpath release` cannot know it."""
+    """Releases that say what they ship, and can. Raises SystemExit: `everpath release` cannot know it."""
     for each in releases:
         missing = [key for key in _OURS if key not in each]
         if missing:
             raise SystemExit(
                 f"{each['version']} has no {' and no '.join(missing)}: add to catalog/releases.yaml which "
                 "configuration versions it ships, and the oldest and the newest engine it runs"
+            )
+        unknown = [
+            str(version) for version in each["procedures"] if version not in CLUSTER.keys() & POOL.keys()
+        ]
+        if unknown:
+            raise SystemExit(
+                f"{each['version']} ships configuration version {' and '.join(unknown)}, for which there is "
+                "no procedure: add it to operator/searchkeeper/configuration/procedures.py, or name others "
+                "in catalog/releases.yaml"
             )
     return releases
 
