@@ -269,3 +269,12 @@ def test_bundles_that_are_named_one_by_one_are_of_one_package(everpath: Everpath
     paths = [str(repository / "operators/acme" / release) for release in ("1.1.0", "1.2.0", "1.2.0")]
     answer = everpath("bundle", "validate", *paths, "--show", "error")
     assert answer.out.startswith("Nothing wrong in 1 package and 2 bundles")
+
+
+def test_a_folder_that_is_not_there_is_told_with_what_may_be_given(everpath: Everpath) -> None:
+    answer = everpath("bundle", "validate", "nowhere")
+    assert answer.code == 3
+    assert answer.err == (
+        "error: cannot read nowhere: No such file or directory\n"
+        "hint: check the path; a bundle is a folder; so are a package's bundles and an operators repository\n"
+    )

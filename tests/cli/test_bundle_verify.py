@@ -100,6 +100,15 @@ def test_without_a_package_file_there_is_nothing_to_verify(everpath: Everpath, h
 
 
 @pytest.mark.usefixtures("manifests")
+def test_a_folder_that_is_not_there_is_told_with_what_may_be_given(everpath: Everpath) -> None:
+    answer = everpath("bundle", "verify", "nowhere")
+    assert answer.code == 3
+    assert answer.err == (
+        "error: cannot read nowhere: No such file or directory\n"
+        "hint: check the path; package manifests are a folder with a package file\n"
+    )
+
+
 def test_rules_can_be_chosen_and_waived(everpath: Everpath, here: Path) -> None:
     write(here / "m", {"acme-cache.package.yaml": package_file(a="", b="acme-cache.v0.10.0")})
     assert rules(everpath, "m", "--select", "EP693") == {"EP693"}

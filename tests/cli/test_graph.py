@@ -33,7 +33,7 @@ def test_of_several_packages_one_must_be_chosen(here: Path, everpath: Everpath) 
     assert answer.code == 2
     assert answer.err == (
         "error: a picture shows one package, and there are 2: op, other\n"
-        "hint: -p NAME; `everpath list packages` lists them\n"
+        "hint: -p NAME; `everpath list packages catalog.json` lists them\n"
     )
     assert everpath("graph", "catalog.json", "-p", "other").code == 0
 
@@ -65,7 +65,10 @@ def test_a_package_without_channels_cannot_be_drawn(here: Path, everpath: Everpa
     (here / "catalog.json").write_text('{"schema": "olm.package", "name": "op", "defaultChannel": "x"}')
     answer = everpath("graph", "catalog.json")
     assert answer.code == 2
-    assert "op has no channel to draw" in answer.err
+    assert answer.err == (
+        "error: op has no channel to draw\n"
+        "hint: `everpath list bundles catalog.json -p op` shows what it has\n"
+    )
 
 
 @pytest.mark.parametrize("given", ["op.v1.0.0", "1.0.0", "v1.0.0"])

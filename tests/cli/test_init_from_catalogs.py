@@ -132,6 +132,29 @@ def test_the_old_catalog_must_not_stay_beside_the_new_one(everpath: Everpath, he
     assert tree(here) == before
 
 
+def test_an_old_catalog_in_the_way_is_out_of_it_after_what_the_hint_says(
+    everpath: Everpath, here: Path
+) -> None:
+    (here / "catalog").mkdir()
+    (here / "catalog/catalog.yaml").write_text(PUBLISHED)
+    hint = everpath("init", "--from", "catalog").err.splitlines()[-1]
+    assert "mv catalog old-catalog, then --from old-catalog; or " in hint
+    assert hint.endswith("--file new/releases.yaml")
+    assert everpath("init", "--from", "catalog", "--file", "new/releases.yaml").code == 0
+    (here / "catalog").rename(here / "old-catalog")
+    assert everpath("init", "--from", "old-catalog").code == 0
+
+
+def test_no_hint_moves_a_catalog_over_another_or_the_current_folder(everpath: Everpath, here: Path) -> None:
+    (here / "catalog").mkdir()
+    (here / "catalog/catalog.yaml").write_text(PUBLISHED)
+    assert "mv" not in everpath("init", "--from", ".").err
+    (here / "old-catalog").mkdir()
+    assert everpath("init", "--from", "catalog").err.endswith(
+        "\nhint: write to another folder, and delete the old catalog after: --file new/releases.yaml\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [

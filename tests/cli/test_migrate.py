@@ -188,5 +188,8 @@ def test_a_failure_leaves_nothing_behind(
 def test_a_folder_that_is_not_there_cannot_be_read(everpath: Everpath, here: Path) -> None:
     answer = everpath("migrate", "nowhere", "out")
     assert answer.code == 3
-    assert "cannot read nowhere: No such file or directory" in answer.err
+    assert answer.err == (
+        "error: cannot read nowhere: No such file or directory\n"
+        "hint: check the path; package manifests and bundles are folders\n"
+    )
     assert not (here / "out").exists()

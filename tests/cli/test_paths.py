@@ -54,6 +54,18 @@ def test_a_wrong_package_channel_or_version_is_a_wrong_command_line(everpath: Ev
     assert everpath("paths", "--to", "op.v9.0.0").code == 2
 
 
+def test_hints_list_the_catalog_that_was_asked_about(everpath: Everpath, here: Path) -> None:
+    (here / "mine").mkdir()
+    write_fbc(here / "mine", "b: a\na", "op")
+    wrong = {("-p", "zzz", "--mirror"): "packages mine", ("--to", "zzz"): "bundles mine -p op"}
+    wrong |= {(option, "zzz"): "bundles mine -p op" for option in ("--from", "--must-pass", "--never")}
+    for options, listing in wrong.items():
+        hint = everpath("paths", "mine", *options).err.splitlines()[-1]
+        assert hint.startswith(f"hint: `everpath list {listing}` lists"), options
+    write_fbc(here / "mine", "b: a\na", "another")
+    assert "choose one with -p; `everpath list packages mine` lists them" in everpath("paths", "mine").err
+
+
 def test_what_was_meant_as_a_range_and_is_none_is_told_as_that(everpath: Everpath) -> None:
     answer = everpath("paths", "--never", ">=x <2.0.0")
     assert answer.code == 2

@@ -263,6 +263,13 @@ def test_the_version_is_that_of_the_distribution(everpath: Everpath) -> None:
     assert everpath("--version").out == f"everpath {__version__}\n"
 
 
+def test_several_options_that_may_be_meant_are_in_the_hint(everpath: Everpath) -> None:
+    error, hint = everpath("validate-graph", "--nope").err.splitlines()
+    assert error.startswith("error: no such option")
+    assert "mean" not in error
+    assert hint == "hint: did you mean '--ignore' or '--no-progress'?"
+
+
 def test_exit_codes_are_in_the_help(everpath: Everpath) -> None:
     for words in ((), ("validate-graph",), ("range", "explain")):
         assert "Exit codes" in everpath(*words, "--help").out
@@ -274,7 +281,7 @@ def test_exit_codes_are_in_the_help(everpath: Everpath) -> None:
         (["validate"], "error: no such command 'validate'\nhint: did you mean 'validate-graph'?\n"),
         (["lst"], "error: no such command 'lst'\nhint: did you mean 'list'?\n"),
         (["zzzzzz"], "error: no such command 'zzzzzz'\nhint: `everpath --help` shows what it takes\n"),
-        (["validate-graph", "--selct", "x"], "--select"),
+        (["validate-graph", "--selct", "x"], "\nhint: did you mean '--select'"),
         (
             ["range", "explain"],
             "error: missing argument 'RANGE'\nhint: `everpath range explain --help` shows what it takes\n",

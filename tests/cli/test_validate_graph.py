@@ -170,6 +170,24 @@ def test_a_name_that_nothing_has_is_a_wrong_command_line(
     assert (answer.code, answer.out, answer.err) == (2, "", told)
 
 
+@pytest.mark.parametrize(
+    ("paths", "listing"),
+    [
+        (["mine"], "everpath list packages mine"),
+        (["my own"], "everpath list packages 'my own'"),
+        (["mine", "my own"], "everpath list packages PATH"),
+    ],
+)
+def test_who_gives_a_wrong_name_is_told_how_to_list_the_catalog_that_was_read(
+    everpath: Everpath, here: Path, paths: list[str], listing: str
+) -> None:
+    for path in ("mine", "my own"):
+        (here / path).mkdir()
+        write_fbc(here / path, CLEAN, "op")
+    answer = everpath("validate-graph", *paths, "-p", "zzz")
+    assert answer.err == f"error: no package is called 'zzz'\nhint: `{listing}` lists what there is\n"
+
+
 def test_a_channel_of_another_package_is_a_wrong_name_too(everpath: Everpath, here: Path) -> None:
     write_fbc(here, CLEAN, "op")
     write_fbc(here, "[fast]\na", "other")

@@ -284,7 +284,7 @@ def test_a_configuration_that_does_not_do_is_told(
     assert caught.value.hint is not None
 
 
-def test_without_the_extra_its_name_is_told(
+def test_without_the_extra_it_is_told_how_to_install_it_from_a_clone_first(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     real: Callable[..., Any] = builtins.__import__
@@ -298,7 +298,8 @@ def test_without_the_extra_its_name_is_told(
     monkeypatch.delattr("everpath.cluster.kube", raising=False)
     monkeypatch.setattr(builtins, "__import__", missing)
     assert run(["status", "-n", "ns"]) == 2
-    assert "pip install 'everpath[cluster]'" in capsys.readouterr().err
+    hint = capsys.readouterr().err.splitlines()[-1]
+    assert hint.startswith("hint: pip install '.[cluster]' in a clone, or pip install 'everpath[cluster]'")
 
 
 def test_a_dry_run_needs_no_client() -> None:

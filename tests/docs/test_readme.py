@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+import shlex
+import shutil
+from pathlib import Path
 
 import pytest
 import yaml
 
 from console import ROOT
+from everpath.cli.app import run
 from everpath.formats.notation import parse
 from everpath.graph import PackageGraph
 from everpath.policies import opm
@@ -48,3 +52,14 @@ def test_every_snippet_for_ci_is_yaml(page: str) -> None:
 @pytest.mark.parametrize("words", ["make run", "make test", "opm validate", "<!-- bench: begin -->"])
 def test_the_readme_names(words: str) -> None:
     assert words in README
+
+
+@pytest.mark.parametrize("command", ["release", "init"])
+def test_what_the_table_says_of_releases_can_be_tried_in_the_clone(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder in ("catalog", "bundles", "operator/config"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    monkeypatch.chdir(tmp_path)
+    [words] = re.findall(rf"\| `everpath ({command} [^`]+)` \|", README)
+    assert run(shlex.split(words.replace("PACKAGE", "searchkeeper"))) == 0

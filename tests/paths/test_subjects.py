@@ -31,8 +31,8 @@ def test_a_name_that_nothing_has_is_an_error_with_a_hint() -> None:
         subject(PACKAGE, "op.v1.1.1")
     assert caught.value.hint == "did you mean 'op.v1.1.0'?"
     with pytest.raises(UsageError) as caught:
-        subject(PACKAGE, "zzz")
-    assert "everpath list bundles -p p" in (caught.value.hint or "")
+        subject(PACKAGE, "zzz", "`everpath list bundles mine -p p`")
+    assert caught.value.hint == "`everpath list bundles mine -p p` lists them"
 
 
 @pytest.mark.parametrize(

@@ -219,6 +219,7 @@ def test_what_no_api_server_would_have_stored_is_told(command: str, text: str, c
         (("plna",), "no such command 'plna'", "did you mean 'plan'?"),
         (("walk",), "no such command 'walk'", "`searchkeeper --help` shows what it takes"),
         (("plan", "--embeded"), "no such option", "did you mean"),
+        (("run", "--nope"), "no such option", "did you mean '--once' or '--to'?"),
         (("plan", "--release", "9", "--embedded"), "there is no release 9", "`searchkeeper plan --help`"),
     ],
 )
@@ -234,6 +235,7 @@ def test_a_wrong_command_line_is_told_as_everything_else(
     assert app.run() == 2
     first, second = capsys.readouterr().err.splitlines()
     assert first.startswith(f"error: {error}")
+    assert "mean" not in first
     assert second.startswith(f"hint: {hint}")
 
 

@@ -222,7 +222,7 @@ def test_what_is_not_installed_is_told_with_the_remedy(
     answer = CliRunner().invoke(cli, arguments)
 
     assert answer.exit_code == 2
-    assert "pip install 'everpath[operator]'" in answer.output
+    assert "pip install '.[operator]' in a clone, or pip install 'everpath[operator]'" in answer.output
 
 
 @pytest.mark.parametrize(

@@ -214,7 +214,7 @@ def test_a_missing_extra_is_named(
     code, said = _failed(capfd, write_fbc(tmp_path, "a"))
     assert code == 2
     assert "serving needs a library that is not installed: grpc_health" in said
-    assert "pip install 'everpath[serve]'" in said
+    assert "pip install '.[serve]' in a clone, or pip install 'everpath[serve]'" in said
 
 
 def test_any_other_missing_module_is_a_fault_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:

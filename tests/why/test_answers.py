@@ -197,6 +197,13 @@ def test_what_is_nowhere_hears_its_neighbours_and_what_would_have_matched() -> N
     ]
 
 
+def test_what_is_nowhere_and_tells_no_version_can_be_matched_by_name_alone() -> None:
+    assert explained("b2: b1\nb1", "old").whereabouts[0] == (
+        "old is nowhere in package p, and its name does not end in a version: "
+        "it can be matched by name alone."
+    )
+
+
 def test_what_is_nowhere_and_almost_called_like_something_hears_its_name() -> None:
     explanation = explained("op.v2.0.0: op.v1.0.0\nop.v1.0.0", "op.1.0.0")
     assert "Did you mean op.v1.0.0?" in explanation.whereabouts
@@ -277,7 +284,11 @@ def test_a_range_that_matches_nobody_is_mended_so_that_it_matches_who_asks() -> 
 
 def test_v1_asks_for_the_version_that_a_name_does_not_say() -> None:
     told = story(explained("b2: b1\nb1", "old"), "v1")
-    assert told.hints == ("OLM v1 knows the version of what it has installed: --installed VERSION says it.",)
+    [hint] = told.hints
+    assert hint == (
+        "OLM v1 knows the version of what it has installed, and here it is not known: "
+        "--installed takes a version in place of a name."
+    )
     assert told.remedies == ()
     assert told.road == "OLM v1 fails: the version of old is not in the catalog, or does not parse."
 

@@ -56,12 +56,23 @@ def shown(error: click.ClickException) -> int:
     if isinstance(error, (Failed, getattr(click.exceptions, "NoArgsIsHelpError", Failed))):
         error.show()
         return error.exit_code
-    message, asks, meant = error.format_message().partition(" Did you mean ")
+    message, meant = _and_meant(error)
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     command = ctx.command_path if ctx is not None else "searchkeeper"
-    hint = f"did you mean {meant}" if asks else f"`{command} --help` shows what it takes"
+    hint = f"did you mean {meant}?" if meant else f"`{command} --help` shows what it takes"
     Failed(f"{message[:1].lower()}{message[1:].removesuffix('.')}", hint).show()
     return error.exit_code
+
+
+def _and_meant(error: click.ClickException) -> tuple[str, str]:
+    """The complaint, and what was meant instead: a few words in quotes, the likeliest first, or nothing.
+
+    What click says of several options has changed from release to release; that it lists them has not.
+    """
+    if near := getattr(error, "possibilities", None):
+        return error.message, " or ".join(repr(word) for word in near)
+    message, _, meant = error.format_message().partition(" Did you mean ")
+    return message, meant.removesuffix("?")
 
 
 def no_cluster(error: Exception) -> NoCluster:

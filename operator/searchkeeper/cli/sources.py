@@ -299,7 +299,8 @@ def what_is_installed() -> Iterator[None]:
             raise
         raise click.UsageError(
             f"this needs the Python package {name}, which is not installed: "
-            "pip install 'everpath[operator]', or '.[operator]' in a clone"
+            "pip install '.[operator]' in a clone, or pip install 'everpath[operator]' "
+            "once a release is published"
         ) from error
 
 

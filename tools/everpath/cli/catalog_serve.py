@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
+from everpath.cli.extras import remedy
 from everpath.cli.image_inputs import is_image, local
 from everpath.cli.inputs import default_path
 from everpath.errors import EverpathError, ExitCode, UsageError
@@ -167,9 +168,7 @@ def _missing(error: ImportError) -> EverpathError:
     name = (error.name or "").partition(".")[0]
     if name not in _EXTRA:
         raise error
-    return UsageError(
-        f"serving needs a library that is not installed: {name}", hint="pip install 'everpath[serve]'"
-    )
+    return UsageError(f"serving needs a library that is not installed: {name}", hint=remedy("serve"))
 
 
 def _leave_words(file: str | None, error: EverpathError) -> None:

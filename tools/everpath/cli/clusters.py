@@ -25,6 +25,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
+from everpath.cli.extras import remedy
 from everpath.cli.options import one_name
 from everpath.cli.terminal import wants_colour
 from everpath.cli.writing import write
@@ -96,10 +97,8 @@ def connect(kubeconfig: str | None, context: str | None) -> Cluster:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("kubernetes", "urllib3"):
             raise
-        hint = "pip install 'everpath[cluster]'"
-        raise UsageError(
-            "speaking to a cluster needs the Python package kubernetes, which is not installed", hint=hint
-        ) from error
+        said = "speaking to a cluster needs the Python package kubernetes, which is not installed"
+        raise UsageError(said, hint=remedy("cluster")) from error
     cluster = kube.connect(kubeconfig, context)
     click.get_current_context().call_on_close(cluster.close)
     return cluster

@@ -127,7 +127,7 @@ def _chosen(inputs: Inputs, catalogs: Sequence[Catalog], wanted: str | None) -> 
         raise inputs.no_package()
     some = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
     said = f"a picture shows one package, and there are {len(found):,}: {some}"
-    raise UsageError(said, hint="-p NAME; `everpath list packages` lists them")
+    raise UsageError(said, hint=f"-p NAME; {inputs.listing('packages')} lists them")
 
 
 def _scenes(
@@ -139,8 +139,8 @@ def _scenes(
     whole = PackageGraph(package)
     graphs = [g for g in whole.channels if not request.channels or g.name in request.channels]
     if not graphs:
-        said, hint = f"{package.name} has no channel to draw", "everpath list bundles shows what it has"
-        raise missing(said, hint, inputs.unread)
+        said = f"{package.name} has no channel to draw"
+        raise missing(said, f"{inputs.listing('bundles', package.name)} shows what it has", inputs.unread)
     graphs.sort(key=lambda g: (g.name != package.default_channel, g.name))
     found = [_sighted(inputs, finding) for finding in report.findings if finding.package == package.name]
     return scenes(graphs, found, _installed(whole, request))

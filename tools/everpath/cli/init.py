@@ -6,6 +6,7 @@ __all__ = ["init"]
 
 import os
 import re
+import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -182,10 +183,18 @@ def _require_apart(path: str, whole: Package, file: Path) -> None:
         if there.is_relative_to(file.parent.resolve()) and there not in (
             (ours / f"catalog.{suffix}").resolve() for suffix in ("yaml", "json")
         ):
-            raise UsageError(
-                f"{each} would lie beside {ours / 'catalog.yaml'}, and both would hold {whole.name}",
-                hint=f"write to another folder, and delete the old one after: --file new/{file.name}",
-            )
+            said = f"{each} would lie beside {ours / 'catalog.yaml'}, and both would hold {whole.name}"
+            raise UsageError(said, hint=_apart(path, file))
+
+
+def _apart(path: str, file: Path) -> str:
+    """How to get the old catalog out of the way: nothing is advised that would move over something."""
+    elsewhere = f"write to another folder, and delete the old catalog after: --file new/{file.name}"
+    aside = Path(f"old-{Path(path).name}")
+    if Path.cwd().is_relative_to(Path(path).resolve()) or aside.exists():
+        return elsewhere
+    old, new = shlex.quote(path), shlex.quote(str(aside))
+    return f"start from where it is not in the way: mv {old} {new}, then --from {new}; or {elsewhere}"
 
 
 def _with_bundles(source: Source, whole: Package, file: Path, remarks: tuple[str, ...]) -> _Start:

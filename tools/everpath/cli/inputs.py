@@ -123,8 +123,15 @@ class Inputs:
         from difflib import get_close_matches  # noqa: PLC0415 - only who mistypes pays for it
 
         near = get_close_matches(name, sorted(names), n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"`everpath list {kind}s` lists what there is"
+        hint = f"did you mean {near[0]!r}?" if near else f"{self.listing(f'{kind}s')} lists what there is"
         return missing(f"no {kind} is called {name!r}", hint, self.unread)
+
+    def listing(self, noun: str, package: str | None = None) -> str:
+        """The command that lists what was read here, and no other catalog; it takes one path."""
+        from shlex import quote  # noqa: PLC0415 - only a wrong name needs it
+
+        where = "" if not self.paths else " PATH" if len(self.paths) > 1 else f" {quote(self.paths[0])}"
+        return f"`everpath list {noun}{where}{f' -p {quote(package)}' if package else ''}`"
 
     def refuse_missed(self, *, all_of_them: bool = False) -> None:
         """Raise UnreadableInput for the paths that could not be read; or only if there was no other."""

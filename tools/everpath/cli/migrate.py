@@ -128,7 +128,8 @@ def _migrate(request: _Request) -> int:
 
 def _require_bundles(source: str) -> None:
     if not Path(source).exists():
-        raise cannot_read(source, FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)))
+        absent = FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+        raise cannot_read(source, absent, "package manifests and bundles are folders")
     if not (is_package_manifest(source) or is_bundle_folder(source) or is_repository(source)):
         raise UsageError(
             f"{source} holds no package manifests and no bundles",

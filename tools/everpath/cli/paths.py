@@ -146,7 +146,7 @@ def _told(request: _Request) -> int:
     inputs.verify([request.package] if request.package else (), ())
     package = _package(inputs, catalog, request.package)
     inputs.verify([package.name], request.channels)
-    book = roadbook(_question(request, PackageGraph(package)))
+    book = roadbook(_question(request, inputs, PackageGraph(package)))
     write(_written(book, request, catalog), request.output_file, machine=request.output != "text")
     return _exit_code(book, inputs.unread)
 
@@ -181,26 +181,27 @@ def _package(inputs: Inputs, catalog: Catalog, name: str | None) -> Package:
     if not catalog.packages:
         raise inputs.no_package()
     if len(catalog.packages) != 1:
-        hint = "choose one with -p; `everpath list packages` lists them"
+        hint = f"choose one with -p; {inputs.listing('packages')} lists them"
         raise UsageError(f"the catalog has {named(catalog.by_name)}", hint=hint)
     return catalog.packages[0]
 
 
-def _question(request: _Request, package: PackageGraph) -> Question:
+def _question(request: _Request, inputs: Inputs, package: PackageGraph) -> Question:
+    listing = inputs.listing("bundles", package.name)
     channels = _channels(package, request.channels)
-    goal = subject(package, request.goal) if request.goal is not None else None
+    goal = subject(package, request.goal, listing) if request.goal is not None else None
     if goal is not None and not any(goal.names & graph.entries.keys() for graph in channels):
         raise _elsewhere(package, goal)
     demands = [
-        *(Demand(DemandKind.MUST_PASS, subject(package, text)) for text in request.must_pass),
-        *(Demand(DemandKind.NEVER, subject(package, text, ranges=True)) for text in request.never),
+        *(Demand(DemandKind.MUST_PASS, subject(package, text, listing)) for text in request.must_pass),
+        *(Demand(DemandKind.NEVER, subject(package, text, listing, ranges=True)) for text in request.never),
     ]
     return Question(
         package,
         channels,
         policy=request.policy,
         across=request.across,
-        start=_start(request, package, channels),
+        start=_start(request, package, channels, listing),
         goal=goal,
         limit=request.limit,
         demands=tuple(demands),
@@ -209,10 +210,12 @@ def _question(request: _Request, package: PackageGraph) -> Question:
     )
 
 
-def _start(request: _Request, package: PackageGraph, channels: Sequence[ChannelGraph]) -> Installed | None:
+def _start(
+    request: _Request, package: PackageGraph, channels: Sequence[ChannelGraph], listing: str
+) -> Installed | None:
     if request.start is None:
         return None
-    asked = installed(package, channels, request.start)
+    asked = installed(package, channels, request.start, listing)
     if not asked.is_known:
         say_unknown(request.start, asked, {package.name: [Source(package.name, 0, package)]})
     return asked.under("v1" if request.policy == "v1" else "v0")

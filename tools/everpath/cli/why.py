@@ -237,7 +237,7 @@ def _sources(request: Request, config: Config, market: Market, inputs: Inputs) -
         raise inputs.no_package()
     if len(chosen) != 1:
         said = f"say which of {named(chosen)} is meant"
-        raise UsageError(said, hint="-p NAME; `everpath list packages` lists them")
+        raise UsageError(said, hint=f"-p NAME; {inputs.listing('packages')} lists them")
     return next(iter(chosen.values()))
 
 

@@ -6,7 +6,16 @@ or hands out what was kept of an input that can be read only once.
 
 from __future__ import annotations
 
-__all__ = ["MAX_DOCUMENT", "MAX_KEPT", "MEBIBYTE", "STANDARD_INPUT", "Sources", "named", "unreadable"]
+__all__ = [
+    "A_CATALOG",
+    "MAX_DOCUMENT",
+    "MAX_KEPT",
+    "MEBIBYTE",
+    "STANDARD_INPUT",
+    "Sources",
+    "named",
+    "unreadable",
+]
 
 import io
 import os
@@ -29,6 +38,9 @@ MAX_DOCUMENT: Final = 64 * MEBIBYTE
 # An input that can be read only once is held in memory; a larger one can be given as a file.
 MAX_KEPT: Final = 256 * MEBIBYTE
 
+#: What may be given where a catalog is read.
+A_CATALOG: Final = "a catalog is a folder, a file, or - for standard input"
+
 _KINDS: Final = (
     (stat.S_ISDIR, "a folder"),
     (stat.S_ISFIFO, "a named pipe"),
@@ -43,11 +55,11 @@ def named(file: str) -> str:
     return "standard input" if file == STANDARD_INPUT else file
 
 
-def unreadable(file: str, error: OSError) -> UnreadableInput:
-    """The operating system's refusal as an error that says what to do."""
+def unreadable(file: str, error: OSError, expected: str = A_CATALOG) -> UnreadableInput:
+    """The operating system's refusal as an error that says what to do, and what was `expected` there."""
     reason = error.strerror or str(error)
     hints = {
-        FileNotFoundError: "check the path; a catalog is a folder, a file, or - for standard input",
+        FileNotFoundError: f"check the path; {expected}",
         PermissionError: "give the user who runs everpath the right to read it",
     }
     return UnreadableInput(f"cannot read {named(file)}: {reason}", hint=hints.get(type(error)), file=file)

@@ -18,6 +18,9 @@ from everpath.versions import Version, VersionError, parse_tolerant, pointed
 #: Signs that no name has and that ranges are written with.
 _RANGE_LIKE: Final = re.compile(r"[<>=!|]")
 
+#: The command that lists what a word may mean, where nobody says which catalog is asked about.
+_LISTING: Final = "`everpath list bundles`"
+
 
 class Subject(NamedTuple):
     """The bundles a word means; `version` if it means one version."""
@@ -27,8 +30,11 @@ class Subject(NamedTuple):
     version: Version | None = None
 
 
-def subject(package: PackageGraph, text: str, *, ranges: bool = False) -> Subject:
-    """Whom a word means. Raises UsageError when that is nobody, with the name that comes nearest."""
+def subject(package: PackageGraph, text: str, listing: str = _LISTING, *, ranges: bool = False) -> Subject:
+    """Whom a word means. Raises UsageError when that is nobody, with the name that comes nearest.
+
+    `listing` is the command that lists the bundles there are, for who is near to none of them.
+    """
     versions = _versions(package)
     if text in versions:
         return Subject(text, frozenset([text]), versions[text])
@@ -39,7 +45,7 @@ def subject(package: PackageGraph, text: str, *, ranges: bool = False) -> Subjec
     if ranges and (span := _range(text)) is not None:
         found = (name for name, its in versions.items() if its is not None and its in span.intervals)
         return Subject(text, frozenset(found))
-    raise _unknown(package, text, versions)
+    raise _unknown(package, text, listing, versions)
 
 
 def _range(text: str) -> Range | None:
@@ -53,7 +59,9 @@ def _range(text: str) -> Range | None:
         raise UsageError(f"{text!r} is not a range:\n{shown}", hint=error.hint) from error
 
 
-def installed(package: PackageGraph, graphs: Iterable[ChannelGraph], text: str) -> Asked:
+def installed(
+    package: PackageGraph, graphs: Iterable[ChannelGraph], text: str, listing: str = _LISTING
+) -> Asked:
     """What runs on a cluster, as `simulate` takes it: in the catalog or not, by its name or its version.
 
     Raises UsageError for a version that several have, and for a name that tells nothing.
@@ -69,7 +77,7 @@ def installed(package: PackageGraph, graphs: Iterable[ChannelGraph], text: str) 
     if asked.is_known or asked.version is not None or referred:
         return asked
     words = f"package {package.name} has no bundle {text!r}, no entry names it, and it ends with no version"
-    raise _unknown(package, text, _versions(package), words)
+    raise _unknown(package, text, listing, _versions(package), words)
 
 
 def _versions(package: PackageGraph) -> dict[str, Version | None]:
@@ -89,8 +97,8 @@ def _version(text: str | None) -> Version | None:
 
 
 def _unknown(
-    package: PackageGraph, text: str, versions: dict[str, Version | None], words: str = ""
+    package: PackageGraph, text: str, listing: str, versions: dict[str, Version | None], words: str = ""
 ) -> UsageError:
     near = nearby(text, {name: str(its) if its is not None else None for name, its in versions.items()})
-    hint = f"did you mean {near!r}?" if near else f"`everpath list bundles -p {package.name}` lists them"
+    hint = f"did you mean {near!r}?" if near else f"{listing} lists them"
     return UsageError(words or f"package {package.name} has no bundle {text!r}", hint=hint)

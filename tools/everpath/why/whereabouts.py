@@ -57,9 +57,11 @@ def _graphs(packages: Sequence[PackageGraph], channel: str) -> list[ChannelGraph
 
 
 def _nowhere(packages: Sequence[PackageGraph], question: Question, asked: Asked) -> Iterator[str]:
-    version = f", version {asked.version}" if asked.version else ", and its name does not end in a version"
-    where = f"{asked.name} is nowhere in package {question.package}{version}"
-    yield f"{where}: it can be matched by name and version alone."
+    where = f"{asked.name} is nowhere in package {question.package}"
+    if asked.version:
+        yield f"{where}, version {asked.version}: it can be matched by name and version alone."
+    else:
+        yield f"{where}, and its name does not end in a version: it can be matched by name alone."
     names = dict.fromkeys(name for package in packages for name in package.memberships)
     if (meant := Nearby(names).meant(asked.name)) is not None:
         yield f"Did you mean {meant}?"
@@ -112,7 +114,10 @@ def near_misses(account: Account) -> Iterator[str]:
     graph, installed = account.graph, account.installed
     version = installed.version if installed is not None else None
     if account.policy == "v1" and installed is not None and version is None:
-        yield "OLM v1 knows the version of what it has installed: --installed VERSION says it."
+        yield (
+            "OLM v1 knows the version of what it has installed, and here it is not known: "
+            "--installed takes a version in place of a name."
+        )
     if graph is None or version is None or not version.is_prerelease or account.decision.next is not None:
         return
     core = parse(f"{version.major}.{version.minor}.{version.patch}")

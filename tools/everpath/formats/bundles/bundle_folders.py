@@ -32,6 +32,9 @@ from everpath.rules.contents.subject import BundleFolder, PackageFile, Weight
 _SMALL: Final = 600_000
 _PER_FILE: Final = 64
 
+#: What may be given where bundles are read.
+_BUNDLES: Final = "a bundle is a folder; so are a package's bundles and an operators repository"
+
 
 class Found(NamedTuple):
     """The folders of bundles below a path, each with the name of its package's folder, and package files."""
@@ -55,7 +58,7 @@ def find_folders(path: str) -> Found:
     Cost: the folders are listed.
     """
     path = path.rstrip(os.sep) or path
-    visit = Visit(path)
+    visit = Visit(path, expected=_BUNDLES)
     listing = visit.listing("")
     if layouts := find_layouts(visit, ""):
         name = named_package(visit, layouts[0]) or folder_name(path)

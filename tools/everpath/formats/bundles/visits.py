@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from everpath.errors import UnreadableInput
-from everpath.formats.sources import MAX_DOCUMENT, MEBIBYTE, unreadable
+from everpath.formats.sources import A_CATALOG, MAX_DOCUMENT, MEBIBYTE, unreadable
 from everpath.tuples import NamedTuple
 
 #: Size, modification time, inode and change time. Nobody can set the last one back.
@@ -39,11 +39,13 @@ class Visit:
     """Lists and reads below one root, by paths relative to it. Raises `UnreadableInput`.
 
     After an error the visit is no longer `is_whole`: what it could not see has no stamp to be known by.
-    A thorough one is asked to parse every text, also where a glance would do.
+    A thorough one is asked to parse every text, also where a glance would do. `expected` says what may be
+    given, to whoever names a root that is not there.
     """
 
-    def __init__(self, root: str, is_thorough: bool = False) -> None:
+    def __init__(self, root: str, is_thorough: bool = False, expected: str = A_CATALOG) -> None:
         self.root = root
+        self.expected = expected
         self.is_thorough = is_thorough
         self.stamps: dict[str, Stamp] = {}
         self.is_whole = True
@@ -95,7 +97,7 @@ class Visit:
 
     def _unreadable(self, path: str, error: OSError) -> UnreadableInput:
         self.is_whole = False
-        return unreadable(path, error)
+        return unreadable(path, error, self.expected)
 
     def _refused(self, message: str, path: str) -> UnreadableInput:
         self.is_whole = False

@@ -11,6 +11,7 @@ __all__ = ["PackageFolder", "read_package_folder", "unreadable_file"]
 from collections.abc import Mapping
 from dataclasses import dataclass
 from os import sep
+from typing import Final
 
 from everpath.contents import Manifest
 from everpath.errors import UnreadableInput
@@ -25,6 +26,9 @@ from everpath.formats.text.first_document import first_document
 from everpath.model import Place, Problem
 from everpath.rendering.refusals import Refusal
 from everpath.rules.contents.subject import PackageFile
+
+#: What may be given where package manifests are read.
+_MANIFESTS: Final = "package manifests are a folder with a package file"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,7 @@ def read_package_folder(path: str, *, is_lenient: bool = False) -> PackageFolder
     reading is lenient.
     """
     path = path.rstrip(sep) or path
-    visit = Visit(path)
+    visit = Visit(path, expected=_MANIFESTS)
     visit.listing("")
     notes: list[Note] = []
     package_files: list[PackageFile] = []
