@@ -201,6 +201,20 @@ spec: {version: 9.0.0, pools: [{name: all, roles: [data, cluster_manager], repli
     assert words in answer.output
 
 
+@pytest.mark.parametrize("arguments", [("plan",), ("status", "--upgrade")])
+def test_where_a_version_is_refused_nobody_waits_for_a_stall(arguments: tuple[str, ...]) -> None:
+    sample = (ROOT / "operator/config/samples/searchcluster.yaml").read_text(encoding="utf-8")
+
+    accepted, refused = (
+        CliRunner().invoke(cli, (*arguments, "-f", "-"), input=sample.replace("2.19.4", version)).stdout
+        for version in (OLD, "9.0.0")
+    )
+
+    assert "then it counts as stalled" in accepted
+    assert "9.0.0" in refused
+    assert "then it counts as stalled" not in refused
+
+
 def test_of_a_new_cluster_whose_version_is_refused_no_node_is_made() -> None:
     world = worked(asked_for(version="9.0.0"), NEWEST, ticks=5)
 
