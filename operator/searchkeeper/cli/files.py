@@ -50,13 +50,16 @@ class _Place(NamedTuple):
         return int(line) + 1
 
 
-def manifests(file: str) -> Iterator[Manifest]:
-    """`-` is standard input, a folder every manifest in it. Raises Unreadable, also for what is refused."""
+def manifests(file: str, namespace: str) -> Iterator[Manifest]:
+    """`-` is standard input, a folder every manifest in it. Raises Unreadable, also for what is refused.
+
+    As with kubectl, `namespace` is that of objects that name none.
+    """
     for each in _in_folder(file) if file != "-" and Path(file).is_dir() else [file]:
         text = _text(each)
         for number, document in enumerate(_documents(text, each)):
             for path, manifest in _items(document):
-                yield _accepted(_whole(manifest, each), _Place(each, text, number, path))
+                yield _accepted(_whole(manifest, each, namespace), _Place(each, text, number, path))
 
 
 def misshapen(file: str, culprit: Key | None, error: Exception) -> str:
@@ -129,12 +132,14 @@ def _misnamed(manifest: Manifest) -> Iterator[str]:
         yield f"kind: {kind} is none of {', '.join(_OURS)}" + (f": did you mean {near[0]}?" if near else "")
 
 
-def _whole(manifest: Any, file: str) -> Mapping[str, Any]:
+def _whole(manifest: Any, file: str, namespace: str) -> Mapping[str, Any]:
     """As if an API server had it: with a UID, versions and a namespace, whatever a person has left out."""
     match manifest:
         case {"apiVersion": str(), "kind": str(kind), "metadata": {"name": str(name), **others}}:
-            made = {"namespace": "default", "uid": f"{kind}/{name}", "resourceVersion": "1", "generation": 1}
-            return {**_encoded(manifest), "metadata": {**made, "name": name, **others}}
+            made = {"uid": f"{kind}/{name}", "resourceVersion": "1", "generation": 1}
+            # None and "" are how templates name none.
+            place = {"name": name, "namespace": others.get("namespace") or namespace}
+            return {**_encoded(manifest), "metadata": {**made, **others, **place}}
         case _:
             raise Unreadable(f"{file}: this is no Kubernetes object: {_lacking(manifest)}")
 
