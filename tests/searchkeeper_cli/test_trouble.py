@@ -247,6 +247,11 @@ def test_what_is_not_installed_is_told_with_the_remedy(
         (("run", "--from", OLD), "go with --embedded"),
         (("run", "--embedded", "-n", "search"), "--namespace is for a cluster, and --embedded has none"),
         (("run", "--embedded", "--once"), "--once is for a cluster"),
+        *(
+            ((command, *place, "--engine", "http://localhost:9200"), f"--engine is for a cluster, and {name}")
+            for command in ("plan", "status", "versions")
+            for place, name in ((("--embedded",), "--embedded has none"), (("-f", "-"), "--filename has none"))
+        ),
     ],
 )
 def test_options_without_a_use_are_refused(arguments: tuple[str, ...], complaint: str) -> None:

@@ -203,6 +203,9 @@ def sources(  # noqa: PLR0913 - one argument an option
     chosen = chosen_release(version)
     if sum(map(bool, (embedded, files, kubeconfig))) > 1:
         raise click.UsageError("--embedded, --filename and --kubeconfig exclude each other")
+    if engine is not None and (embedded or files):
+        other = "--embedded" if embedded else "--filename"
+        raise click.UsageError(f"--engine is for a cluster, and {other} has none")
     if embedded:
         return from_memory(chosen)
     if files:
