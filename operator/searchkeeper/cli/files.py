@@ -25,6 +25,7 @@ from searchkeeper.writes import Key, Manifest
 MISSHAPEN: Final = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 # As kubectl reads them of a folder.
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
+_OBJECTS: Final = "-f takes objects with apiVersion, kind and metadata.name, as `kubectl get -o yaml` prints them"
 _API: Final = f"{GROUP}/v1alpha1"
 _OURS: Final = tuple(kind.name for kind in KINDS if kind.api == _API)
 
@@ -59,7 +60,8 @@ def manifests(file: str, namespace: str) -> Iterator[Manifest]:
         text = _text(each)
         for number, document in enumerate(_documents(text, each)):
             for path, manifest in _items(document):
-                yield _accepted(_whole(manifest, each, namespace), _Place(each, text, number, path))
+                place = _Place(each, text, number, path)
+                yield _accepted(_whole(manifest, place, namespace), place)
 
 
 def misshapen(file: str, culprit: Key | None, error: Exception) -> str:
@@ -132,16 +134,16 @@ def _misnamed(manifest: Manifest) -> Iterator[str]:
         yield f"kind: {kind} is none of {', '.join(_OURS)}" + (f": did you mean {near[0]}?" if near else "")
 
 
-def _whole(manifest: Any, file: str, namespace: str) -> Mapping[str, Any]:
+def _whole(manifest: Any, place: _Place, namespace: str) -> Mapping[str, Any]:
     """As if an API server had it: with a UID, versions and a namespace, whatever a person has left out."""
     match manifest:
         case {"apiVersion": str(), "kind": str(kind), "metadata": {"name": str(name), **others}}:
             made = {"uid": f"{kind}/{name}", "resourceVersion": "1", "generation": 1}
             # None and "" are how templates name none.
-            place = {"name": name, "namespace": others.get("namespace") or namespace}
-            return {**_encoded(manifest), "metadata": {**made, **others, **place}}
+            called = {"name": name, "namespace": others.get("namespace") or namespace}
+            return {**_encoded(manifest), "metadata": {**made, **others, **called}}
         case _:
-            raise Unreadable(f"{file}: this is no Kubernetes object: {_lacking(manifest)}")
+            raise _no_object(manifest, place)
 
 
 def _encoded(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -154,11 +156,23 @@ def _encoded(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
             return manifest
 
 
-def _lacking(manifest: Any) -> str:
+def _no_object(manifest: Any, place: _Place) -> Unreadable:
+    match manifest:
+        case {"schema": str(schema)} if schema.startswith("olm."):
+            hint = f"{schema} is of an OLM catalog, which `everpath list packages` reads; {_OBJECTS}"
+        case _:
+            hint = _OBJECTS
+    lacks, where = _lacking(manifest)
+    return Unreadable(f"{place.file}:{place.line(where)}: this is no Kubernetes object: {lacks}", hint)
+
+
+def _lacking(manifest: Any) -> tuple[str, str]:
+    """What, and the path of it."""
     if not isinstance(manifest, Mapping):
-        return f"it is {'a list' if isinstance(manifest, list) else 'text or a number'}"
+        return f"it is {'a list' if isinstance(manifest, list) else 'text or a number'}", ""
     missing = [name for name in ("apiVersion", "kind") if not isinstance(manifest.get(name), str)]
-    return f"{(*missing, 'metadata.name')[0]} is missing, or no text"
+    lacks = (*missing, "metadata.name")[0]
+    return f"{lacks} is missing, or no text", lacks
 
 
 def _child(node: yaml.Node, step: str) -> tuple[int, yaml.Node] | None:
