@@ -118,6 +118,56 @@ def test_what_an_api_server_would_refuse_is_told_with_its_line(
     assert said(command, "-f", "-", stdin=GOOD).exit_code == 0
 
 
+TWICE = "error: -: an API server would refuse what is there twice:\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (f"{GOOD}  version: 3.4.0\n", ["line 8: spec.version: is in line 5 already: keep one of them"]),
+        (
+            f"kind: SearchCluster\n{GOOD}".replace("replicas: 3}", "replicas: 3,\n     replicas: x}"),
+            [
+                "line 3: kind: is in line 1 already: keep one of them",
+                "line 9: spec.pools[0].replicas: is in line 8 already: keep one of them",
+            ],
+        ),
+        (
+            GOOD + '---\n{"apiVersion": "v1", "kind": "Service",\n"metadata": {"name": "a", "name": "a"}}',
+            ["line 10: metadata.name: is in line 10 already: keep one of them"],
+        ),
+        (
+            f"{GOOD}---\nkind: ConfigMap\ndata:\n  1: a\n  '1': b\n",
+            ["line 12: data.1: is in line 11 already: keep one of them"],
+        ),
+    ],
+)
+@pytest.mark.parametrize("command", ["plan", "status", "versions"])
+def test_a_key_that_stands_twice_is_refused_with_the_line_of_the_second(
+    command: str, text: str, told: list[str]
+) -> None:
+    answer = said(command, "-f", "-", stdin=text)
+
+    assert answer.exit_code == 3
+    assert answer.stderr == TWICE + "".join(f"         {each}\n" for each in told)
+
+
+def test_what_is_merged_or_referred_to_stands_once() -> None:
+    pools = """
+  - &one {name: all, roles: [data, cluster_manager], replicas: 3, storage: &size {size: 5Gi}}
+  - {<<: *one, name: others, storage: {<<: *size, size: 9Gi}}
+  - {name: more, roles: [data], replicas: 1, storage: *size}
+"""
+    answer = said("status", "-f", "-", "-o", "json", stdin=GOOD.partition("\n  - ")[0] + pools)
+
+    assert answer.exit_code == 0
+    assert json.loads(answer.stdout)["clusters"][0]["ready"] == "0/7"
+
+
+def test_a_list_within_itself_is_no_object() -> None:
+    assert "this is no Kubernetes object: it is a list\n" in said("plan", "-f", "-", stdin="&a [*a]").stderr
+
+
 def test_a_line_is_that_of_the_whole_text() -> None:
     listed = "kind: List\nitems:\n" + "- " + GOOD.replace("\n", "\n  ").replace("2.19.4", "x")
     answer = said("plan", "-f", "-", stdin=f"# a comment\n---\n{listed}")

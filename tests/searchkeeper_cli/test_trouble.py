@@ -250,7 +250,10 @@ def test_what_is_not_installed_is_told_with_the_remedy(
         *(
             ((command, *place, "--engine", "http://localhost:9200"), f"--engine is for a cluster, and {name}")
             for command in ("plan", "status", "versions")
-            for place, name in ((("--embedded",), "--embedded has none"), (("-f", "-"), "--filename has none"))
+            for place, name in (
+                (("--embedded",), "--embedded has none"),
+                (("-f", "-"), "--filename has none"),
+            )
         ),
     ],
 )

@@ -25,8 +25,11 @@ from searchkeeper.writes import Key, Manifest
 MISSHAPEN: Final = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 # As kubectl reads them of a folder.
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
-_OBJECTS: Final = "-f takes objects with apiVersion, kind and metadata.name, as `kubectl get -o yaml` prints them"
+_OBJECTS: Final = (
+    "-f takes objects with apiVersion, kind and metadata.name, as `kubectl get -o yaml` prints them"
+)
 _API: Final = f"{GROUP}/v1alpha1"
+_MERGE: Final = "tag:yaml.org,2002:merge"
 _OURS: Final = tuple(kind.name for kind in KINDS if kind.api == _API)
 
 
@@ -92,7 +95,7 @@ def _text(file: str) -> str:
 
 def _documents(text: str, file: str) -> list[Any]:
     try:
-        return list(yaml.safe_load_all(text))
+        return list(_constructed(yaml.SafeLoader(text), file))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"{file}:{mark.line + 1}:{mark.column + 1}" if mark is not None else file
@@ -100,6 +103,41 @@ def _documents(text: str, file: str) -> list[Any]:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         # Characters that no YAML has, a date that never was, brackets without end.
         raise Unreadable(f"{file}: this is no YAML: {str(error).splitlines()[0]}") from error
+
+
+def _constructed(loader: yaml.SafeLoader, file: str) -> Iterator[Any]:
+    """Raises Unreadable for keys that stand twice: PyYAML takes the last one without a word."""
+    while loader.check_node() and (node := loader.get_node()) is not None:
+        # Constructing comes later: it puts what `<<` brings among the keys that are written.
+        reasons = "".join(
+            f"\n  line {line}: {path}: is in line {first} already: keep one of them"
+            for line, path, first in sorted(_doubles(node))
+        )
+        if reasons:
+            raise Unreadable(f"{file}: an API server would refuse what is there twice:{reasons}")
+        yield loader.construct_document(node)
+
+
+def _doubles(root: yaml.Node) -> Iterator[tuple[int, str, int]]:
+    """Keys that their mapping has already: in which line, with which path, and the line of the first."""
+    ahead, known = [("", root)], set[int]()
+    while ahead:
+        path, node = ahead.pop()
+        # What has an anchor is looked at once, however often it is referred to, also by itself.
+        if id(node) in known:
+            continue
+        known.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            ahead += ((f"{path}[{number}]", each) for number, each in enumerate(node.value))
+        elif isinstance(node, yaml.MappingNode):
+            lines: dict[str, int] = {}
+            # A key that is no scalar is none that an object could have.
+            for key, value in (each for each in node.value if isinstance(each[0], yaml.ScalarNode)):
+                line, inside = key.start_mark.line + 1, f"{path}.{key.value}".removeprefix(".")
+                ahead.append((inside, value))
+                if key.value in lines and key.tag != _MERGE:
+                    yield line, inside, lines[key.value]
+                lines.setdefault(key.value, line)
 
 
 def _items(document: Any) -> Iterable[tuple[str, Any]]:

@@ -190,7 +190,7 @@ def source_options(command: F) -> F:
     return command
 
 
-def sources(  # noqa: PLR0913 - one argument an option
+def sources(
     *,
     namespace: str,
     kubeconfig: str | None,
