@@ -188,6 +188,37 @@ def test_a_cluster_that_is_not_there_is_told_with_those_that_are() -> None:
     assert "there is no SearchCluster shop; there are logs" in answer.output
 
 
+def test_a_file_that_names_no_namespace_is_of_the_one_that_is_asked_for() -> None:
+    sample = ("-f", str(ROOT / "operator/config/samples/searchcluster.yaml"))
+
+    for command in ("plan", "status", "versions"):
+        [asked], [usual] = (data(command, *place, *sample)["clusters"] for place in (("-n", "search"), ()))
+        assert asked["cluster"] == "search/logs"
+        assert usual["cluster"] == "default/logs"
+
+
+@pytest.mark.parametrize("nothing", ["", '""', "null"])
+def test_an_empty_namespace_is_none(nothing: str) -> None:
+    sample = (ROOT / "operator/config/samples/searchcluster.yaml").read_text(encoding="utf-8")
+    text = sample.replace("  name: logs\n", f"  name: logs\n  namespace: {nothing}\n")
+
+    [cluster] = data("plan", "-f", "-", "-n", "search", stdin=text)["clusters"]
+
+    assert cluster["cluster"] == "search/logs"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "place"), [(("-f", "-"), " in -"), (("--embedded",), ""), (("logs", "--embedded"), "")]
+)
+def test_a_cluster_of_another_namespace_is_told_with_its_own(arguments: tuple[str, ...], place: str) -> None:
+    answer = said("plan", *arguments, "-n", "other", stdin=manifests(asked_for()))
+
+    assert answer.exit_code == 3
+    assert f" in namespace other{place}: there is SearchCluster logs in namespace search\n" in answer.stderr
+    assert "hint: -n names the namespace to look at; without it all of them are\n" in answer.stderr
+    assert "kubectl" not in answer.stderr
+
+
 def test_one_place_to_look_at_is_enough(tmp_path: Path) -> None:
     answer = said("plan", "--embedded", "--kubeconfig", str(tmp_path / "config"))
 

@@ -118,6 +118,56 @@ def test_what_an_api_server_would_refuse_is_told_with_its_line(
     assert said(command, "-f", "-", stdin=GOOD).exit_code == 0
 
 
+TWICE = "error: -: an API server would refuse what is there twice:\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (f"{GOOD}  version: 3.4.0\n", ["line 8: spec.version: is in line 5 already: keep one of them"]),
+        (
+            f"kind: SearchCluster\n{GOOD}".replace("replicas: 3}", "replicas: 3,\n     replicas: x}"),
+            [
+                "line 3: kind: is in line 1 already: keep one of them",
+                "line 9: spec.pools[0].replicas: is in line 8 already: keep one of them",
+            ],
+        ),
+        (
+            GOOD + '---\n{"apiVersion": "v1", "kind": "Service",\n"metadata": {"name": "a", "name": "a"}}',
+            ["line 10: metadata.name: is in line 10 already: keep one of them"],
+        ),
+        (
+            f"{GOOD}---\nkind: ConfigMap\ndata:\n  1: a\n  '1': b\n",
+            ["line 12: data.1: is in line 11 already: keep one of them"],
+        ),
+    ],
+)
+@pytest.mark.parametrize("command", ["plan", "status", "versions"])
+def test_a_key_that_stands_twice_is_refused_with_the_line_of_the_second(
+    command: str, text: str, told: list[str]
+) -> None:
+    answer = said(command, "-f", "-", stdin=text)
+
+    assert answer.exit_code == 3
+    assert answer.stderr == TWICE + "".join(f"         {each}\n" for each in told)
+
+
+def test_what_is_merged_or_referred_to_stands_once() -> None:
+    pools = """
+  - &one {name: all, roles: [data, cluster_manager], replicas: 3, storage: &size {size: 5Gi}}
+  - {<<: *one, name: others, storage: {<<: *size, size: 9Gi}}
+  - {name: more, roles: [data], replicas: 1, storage: *size}
+"""
+    answer = said("status", "-f", "-", "-o", "json", stdin=GOOD.partition("\n  - ")[0] + pools)
+
+    assert answer.exit_code == 0
+    assert json.loads(answer.stdout)["clusters"][0]["ready"] == "0/7"
+
+
+def test_a_list_within_itself_is_no_object() -> None:
+    assert "this is no Kubernetes object: it is a list\n" in said("plan", "-f", "-", stdin="&a [*a]").stderr
+
+
 def test_a_line_is_that_of_the_whole_text() -> None:
     listed = "kind: List\nitems:\n" + "- " + GOOD.replace("\n", "\n  ").replace("2.19.4", "x")
     answer = said("plan", "-f", "-", stdin=f"# a comment\n---\n{listed}")
@@ -165,7 +215,6 @@ def test_plain_texts_of_a_secret_count_as_an_api_server_stores_them() -> None:
 
 REFUSED = "an API server would refuse SearchCluster logs:\n         line 1: "
 VOTER = "{name: a, roles: [cluster_manager], replicas: 3}"
-NO_OBJECT = "this is no Kubernetes object: "
 
 
 @pytest.mark.parametrize(
@@ -196,9 +245,6 @@ NO_OBJECT = "this is no Kubernetes object: "
             CLUSTER % f", spec: {{version: 2.19.4, pools: [{VOTER}]}}, status: {{conditions: [{{}}]}}",
             REFUSED + "status.conditions[0].type: is missing\n",
         ),
-        ("{items: 5}", NO_OBJECT + "it is text or a number\n"),
-        ("{apiVersion: v1, metadata: {name: a}}", NO_OBJECT + "kind is missing, or no text\n"),
-        ("{apiVersion: v1, kind: Pod, metadata: {}}", NO_OBJECT + "metadata.name is missing, or no text\n"),
         (
             "{apiVersion: v1, kind: Pod, metadata: {name: logs-data-0}}",
             "Pod logs-data-0 is not as an API server would have stored it: spec is missing\n",
@@ -211,6 +257,40 @@ def test_what_no_api_server_would_have_stored_is_told(command: str, text: str, c
 
     assert answer.exit_code == 3
     assert f"error: -: {complaint}" in answer.output
+
+
+OBJECTS = "-f takes objects with apiVersion, kind and metadata.name, as `kubectl get -o yaml` prints them\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "complaint"),
+    [
+        ("{items: 5}", 1, "it is text or a number"),
+        ("\n- 1\n", 2, "it is a list"),
+        ("apiVersion: v1\nmetadata: {name: a}", 1, "kind is missing, or no text"),
+        ("apiVersion: v1\nkind: 5\nmetadata: {name: a}", 2, "kind is missing, or no text"),
+        ("apiVersion: v1\nkind: Pod\nmetadata: {}", 3, "metadata.name is missing, or no text"),
+        (f"{GOOD}---\nreplicas: 3\n", 9, "apiVersion is missing, or no text"),
+        ("kind: List\nitems:\n- kind: Pod\n  apiVersion: 1\n", 4, "apiVersion is missing, or no text"),
+    ],
+)
+def test_what_is_no_object_is_told_with_its_line_and_what_would_be_one(
+    text: str, line: int, complaint: str
+) -> None:
+    answer = said("plan", "-f", "-", stdin=text)
+
+    assert answer.exit_code == 3
+    assert answer.stderr == f"error: -:{line}: this is no Kubernetes object: {complaint}\nhint: {OBJECTS}"
+
+
+def test_a_catalog_is_told_from_objects() -> None:
+    answer = said("plan", "-f", "-", stdin="---\nschema: olm.package\nname: searchkeeper\n")
+
+    assert answer.exit_code == 3
+    assert answer.stderr.startswith("error: -:2: this is no Kubernetes object: apiVersion is missing")
+    assert f"hint: olm.package is of an OLM catalog, which `everpath list packages` reads; {OBJECTS}" in (
+        answer.stderr
+    )
 
 
 @pytest.mark.parametrize(

@@ -201,6 +201,20 @@ spec: {version: 9.0.0, pools: [{name: all, roles: [data, cluster_manager], repli
     assert words in answer.output
 
 
+@pytest.mark.parametrize("arguments", [("plan",), ("status", "--upgrade")])
+def test_where_a_version_is_refused_nobody_waits_for_a_stall(arguments: tuple[str, ...]) -> None:
+    sample = (ROOT / "operator/config/samples/searchcluster.yaml").read_text(encoding="utf-8")
+
+    accepted, refused = (
+        CliRunner().invoke(cli, (*arguments, "-f", "-"), input=sample.replace("2.19.4", version)).stdout
+        for version in (OLD, "9.0.0")
+    )
+
+    assert "then it counts as stalled" in accepted
+    assert "9.0.0" in refused
+    assert "then it counts as stalled" not in refused
+
+
 def test_of_a_new_cluster_whose_version_is_refused_no_node_is_made() -> None:
     world = worked(asked_for(version="9.0.0"), NEWEST, ticks=5)
 
@@ -233,6 +247,14 @@ def test_what_is_not_installed_is_told_with_the_remedy(
         (("run", "--from", OLD), "go with --embedded"),
         (("run", "--embedded", "-n", "search"), "--namespace is for a cluster, and --embedded has none"),
         (("run", "--embedded", "--once"), "--once is for a cluster"),
+        *(
+            ((command, *place, "--engine", "http://localhost:9200"), f"--engine is for a cluster, and {name}")
+            for command in ("plan", "status", "versions")
+            for place, name in (
+                (("--embedded",), "--embedded has none"),
+                (("-f", "-"), "--filename has none"),
+            )
+        ),
     ],
 )
 def test_options_without_a_use_are_refused(arguments: tuple[str, ...], complaint: str) -> None:

@@ -72,9 +72,11 @@ def test_an_upgrade_that_fails_turns_back_also_while_another_version_is_refused(
     assert world.state.engine.allocation is None
 
 
-def test_a_new_cluster_of_an_illegal_version_stays_refused_and_is_no_stall() -> None:
-    """Nobody waits for nodes that were never to come."""
-    world = asked_for(version="9.0.0", upgrade={"healthDeadlineSeconds": 60})
+@pytest.mark.parametrize("enabled", [False, True])
+def test_a_new_cluster_of_an_illegal_version_stays_refused_and_is_no_stall(enabled: bool) -> None:
+    """Nobody waits for nodes that were never to come, nor does Dashboards."""
+    patience = {"healthDeadlineSeconds": 60}
+    world = asked_for(version="9.0.0", upgrade=patience, dashboards={"enabled": enabled})
     at_work(world, ticks=100)
     assert status(world)["phase"] == "Refused"
     assert [each.reason for each in world.state.events] == ["NewerThanOperator"]

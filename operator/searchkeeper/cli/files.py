@@ -25,7 +25,11 @@ from searchkeeper.writes import Key, Manifest
 MISSHAPEN: Final = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 # As kubectl reads them of a folder.
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
+_OBJECTS: Final = (
+    "-f takes objects with apiVersion, kind and metadata.name, as `kubectl get -o yaml` prints them"
+)
 _API: Final = f"{GROUP}/v1alpha1"
+_MERGE: Final = "tag:yaml.org,2002:merge"
 _OURS: Final = tuple(kind.name for kind in KINDS if kind.api == _API)
 
 
@@ -50,13 +54,17 @@ class _Place(NamedTuple):
         return int(line) + 1
 
 
-def manifests(file: str) -> Iterator[Manifest]:
-    """`-` is standard input, a folder every manifest in it. Raises Unreadable, also for what is refused."""
+def manifests(file: str, namespace: str) -> Iterator[Manifest]:
+    """`-` is standard input, a folder every manifest in it. Raises Unreadable, also for what is refused.
+
+    As with kubectl, `namespace` is that of objects that name none.
+    """
     for each in _in_folder(file) if file != "-" and Path(file).is_dir() else [file]:
         text = _text(each)
         for number, document in enumerate(_documents(text, each)):
             for path, manifest in _items(document):
-                yield _accepted(_whole(manifest, each), _Place(each, text, number, path))
+                place = _Place(each, text, number, path)
+                yield _accepted(_whole(manifest, place, namespace), place)
 
 
 def misshapen(file: str, culprit: Key | None, error: Exception) -> str:
@@ -87,7 +95,7 @@ def _text(file: str) -> str:
 
 def _documents(text: str, file: str) -> list[Any]:
     try:
-        return list(yaml.safe_load_all(text))
+        return list(_constructed(yaml.SafeLoader(text), file))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = f"{file}:{mark.line + 1}:{mark.column + 1}" if mark is not None else file
@@ -95,6 +103,41 @@ def _documents(text: str, file: str) -> list[Any]:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         # Characters that no YAML has, a date that never was, brackets without end.
         raise Unreadable(f"{file}: this is no YAML: {str(error).splitlines()[0]}") from error
+
+
+def _constructed(loader: yaml.SafeLoader, file: str) -> Iterator[Any]:
+    """Raises Unreadable for keys that stand twice: PyYAML takes the last one without a word."""
+    while loader.check_node() and (node := loader.get_node()) is not None:
+        # Constructing comes later: it puts what `<<` brings among the keys that are written.
+        reasons = "".join(
+            f"\n  line {line}: {path}: is in line {first} already: keep one of them"
+            for line, path, first in sorted(_doubles(node))
+        )
+        if reasons:
+            raise Unreadable(f"{file}: an API server would refuse what is there twice:{reasons}")
+        yield loader.construct_document(node)
+
+
+def _doubles(root: yaml.Node) -> Iterator[tuple[int, str, int]]:
+    """Keys that their mapping has already: in which line, with which path, and the line of the first."""
+    ahead, known = [("", root)], set[int]()
+    while ahead:
+        path, node = ahead.pop()
+        # What has an anchor is looked at once, however often it is referred to, also by itself.
+        if id(node) in known:
+            continue
+        known.add(id(node))
+        if isinstance(node, yaml.SequenceNode):
+            ahead += ((f"{path}[{number}]", each) for number, each in enumerate(node.value))
+        elif isinstance(node, yaml.MappingNode):
+            lines: dict[str, int] = {}
+            # A key that is no scalar is none that an object could have.
+            for key, value in (each for each in node.value if isinstance(each[0], yaml.ScalarNode)):
+                line, inside = key.start_mark.line + 1, f"{path}.{key.value}".removeprefix(".")
+                ahead.append((inside, value))
+                if key.value in lines and key.tag != _MERGE:
+                    yield line, inside, lines[key.value]
+                lines.setdefault(key.value, line)
 
 
 def _items(document: Any) -> Iterable[tuple[str, Any]]:
@@ -129,14 +172,16 @@ def _misnamed(manifest: Manifest) -> Iterator[str]:
         yield f"kind: {kind} is none of {', '.join(_OURS)}" + (f": did you mean {near[0]}?" if near else "")
 
 
-def _whole(manifest: Any, file: str) -> Mapping[str, Any]:
+def _whole(manifest: Any, place: _Place, namespace: str) -> Mapping[str, Any]:
     """As if an API server had it: with a UID, versions and a namespace, whatever a person has left out."""
     match manifest:
         case {"apiVersion": str(), "kind": str(kind), "metadata": {"name": str(name), **others}}:
-            made = {"namespace": "default", "uid": f"{kind}/{name}", "resourceVersion": "1", "generation": 1}
-            return {**_encoded(manifest), "metadata": {**made, "name": name, **others}}
+            made = {"uid": f"{kind}/{name}", "resourceVersion": "1", "generation": 1}
+            # None and "" are how templates name none.
+            called = {"name": name, "namespace": others.get("namespace") or namespace}
+            return {**_encoded(manifest), "metadata": {**made, **others, **called}}
         case _:
-            raise Unreadable(f"{file}: this is no Kubernetes object: {_lacking(manifest)}")
+            raise _no_object(manifest, place)
 
 
 def _encoded(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -149,11 +194,23 @@ def _encoded(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
             return manifest
 
 
-def _lacking(manifest: Any) -> str:
+def _no_object(manifest: Any, place: _Place) -> Unreadable:
+    match manifest:
+        case {"schema": str(schema)} if schema.startswith("olm."):
+            hint = f"{schema} is of an OLM catalog, which `everpath list packages` reads; {_OBJECTS}"
+        case _:
+            hint = _OBJECTS
+    lacks, where = _lacking(manifest)
+    return Unreadable(f"{place.file}:{place.line(where)}: this is no Kubernetes object: {lacks}", hint)
+
+
+def _lacking(manifest: Any) -> tuple[str, str]:
+    """What, and the path of it."""
     if not isinstance(manifest, Mapping):
-        return f"it is {'a list' if isinstance(manifest, list) else 'text or a number'}"
+        return f"it is {'a list' if isinstance(manifest, list) else 'text or a number'}", ""
     missing = [name for name in ("apiVersion", "kind") if not isinstance(manifest.get(name), str)]
-    return f"{(*missing, 'metadata.name')[0]} is missing, or no text"
+    lacks = (*missing, "metadata.name")[0]
+    return f"{lacks} is missing, or no text", lacks
 
 
 def _child(node: yaml.Node, step: str) -> tuple[int, yaml.Node] | None:

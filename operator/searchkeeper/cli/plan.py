@@ -32,7 +32,7 @@ def plan(cluster: str | None, namespace: str, form: str, everything: bool, **whe
     kubectl get searchclusters,searchpools,sts,deploy,po,svc,cm,secret,pdb,pvc -n search -o yaml | \\
       searchkeeper plan -f -
     """
-    source = sources(**where)
+    source = sources(namespace=namespace, **where)
     found = [source.explained(key) for key in source.clusters(namespace, cluster)]
     echo(
         {"clusters": [as_data(each) for each in found]},

@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
 from typing import Any, Final, TypeVar
 
 import click
@@ -49,6 +48,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 _API: Final = f"{GROUP}/v1alpha1"
 _WHERE_CLUSTERS_ARE: Final = "`kubectl get searchclusters -A -o yaml` prints those of a cluster"
+_ELSEWHERE: Final = "-n names the namespace to look at; without it all of them are"
 # Objects that are named where something is missing among them.
 _SHOWN: Final = 5
 # What images are in, and where they come from unless somebody has said otherwise.
@@ -60,7 +60,8 @@ class Source:
     """Both ports, a clock, and the release that is to do the thinking. `found`: clusters by namespace.
 
     `is_outside`: the engine was looked for where the operator has it, which may be out of reach from here.
-    `contents`: of files, which they are and what is in them.
+    `place` and `contents`: of files, which they are and what is in them. `elsewhere`: the clusters of all
+    namespaces, where they are known; the rights of whoever asks a cluster may end at one.
     """
 
     kube: Kube
@@ -69,7 +70,9 @@ class Source:
     clock: Callable[[], int]
     found: Callable[[str], Sequence[Key]]
     is_outside: bool = False
+    place: str = ""
     contents: str = ""
+    elsewhere: Callable[[], Sequence[Key]] = tuple
 
     def clusters(self, namespace: str, name: str | None) -> list[Key]:
         """Those there are, or the one that was named. Raises ClickException."""
@@ -81,9 +84,19 @@ class Source:
         if not chosen:
             where = f" in namespace {namespace}" if namespace else ""
             which = "no SearchCluster" if name is None else f"no SearchCluster {name}"
-            there = f"; there are {', '.join(key.name for key in found)}" if found and name else self.contents
-            raise Unreadable(f"there is {which}{where}{there}", None if found else _WHERE_CLUSTERS_ARE)
+            there, hint = self._instead(found)
+            raise Unreadable(f"there is {which}{where}{there}", hint)
         return chosen
+
+    def _instead(self, found: Sequence[Key]) -> tuple[str, str | None]:
+        """What there is of those that nobody has asked for, and where to look."""
+        if found:
+            return f"; there are {', '.join(key.name for key in found)}", None
+        others = self.elsewhere()
+        if not others:
+            return f"{self.place}{self.contents}", _WHERE_CLUSTERS_ARE
+        shown = _first_of(f"{key} in namespace {key.namespace}" for key in others)
+        return f"{self.place}: there is {shown}", _ELSEWHERE
 
     def explained(self, key: Key) -> Explanation:
         """Raises ClickException."""
@@ -137,7 +150,12 @@ def source_options(command: F) -> F:
     """Which cluster, and which of its SearchClusters."""
     options = (
         click.argument("cluster", required=False),
-        click.option("-n", "--namespace", default="", help="Only of this namespace (default: of all)."),
+        click.option(
+            "-n",
+            "--namespace",
+            default="",
+            help="Only of this namespace (default: of all); as kubectl's, where a file names none.",
+        ),
         click.option(
             "--kubeconfig",
             type=click.Path(dir_okay=False),
@@ -173,16 +191,25 @@ def source_options(command: F) -> F:
 
 
 def sources(
-    *, kubeconfig: str | None, files: Sequence[str], embedded: bool, engine: str | None, version: str | None
+    *,
+    namespace: str,
+    kubeconfig: str | None,
+    files: Sequence[str],
+    embedded: bool,
+    engine: str | None,
+    version: str | None,
 ) -> Source:
     """The one that was asked for. Raises ClickException."""
     chosen = chosen_release(version)
     if sum(map(bool, (embedded, files, kubeconfig))) > 1:
         raise click.UsageError("--embedded, --filename and --kubeconfig exclude each other")
+    if engine is not None and (embedded or files):
+        other = "--embedded" if embedded else "--filename"
+        raise click.UsageError(f"--engine is for a cluster, and {other} has none")
     if embedded:
         return from_memory(chosen)
     if files:
-        return from_files(files, chosen)
+        return from_files(files, chosen, namespace or "default")
     return from_cluster(kubeconfig, engine, chosen)
 
 
@@ -204,9 +231,12 @@ def from_memory(release: Release) -> Source:
     return of_world(world, release)
 
 
-def from_files(files: Iterable[str], release: Release) -> Source:
-    """A world that has just these objects; its engine is what their pods make it. Raises ClickException."""
-    found = {Key.of(each): each for file in files for each in manifests(file)}
+def from_files(files: Iterable[str], release: Release, namespace: str) -> Source:
+    """A world that has just these objects; its engine is what their pods make it. Raises ClickException.
+
+    `namespace` is that of whatever names none.
+    """
+    found = {Key.of(each): each for file in files for each in manifests(file, namespace)}
     try:
         source = of_world(_read(found, release), release)
     except MISSHAPEN as error:
@@ -214,14 +244,15 @@ def from_files(files: Iterable[str], release: Release) -> Source:
         raise Unreadable(misshapen(", ".join(files), culprit, error)) from error
     for key in _unseen_secrets(found):
         click.echo(f"note: {key} is not among the files, and counts as missing", err=True)
-    return replace(source, contents=f" in {', '.join(files)}: {_contents(found)}")
+    contents = f"there is {_first_of(map(str, found))}" if found else "nothing is in it"
+    return replace(source, place=f" in {', '.join(files)}", contents=f": {contents}")
 
 
-def _contents(found: Mapping[Key, Manifest]) -> str:
+def _first_of(names: Iterable[str]) -> str:
     """The first few."""
-    shown = ", ".join(map(str, islice(found, _SHOWN)))
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    return f"there is {shown}{more}" if found else "nothing is in it"
+    every = list(names)
+    more = f" and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
+    return ", ".join(every[:_SHOWN]) + more
 
 
 def _unseen_secrets(found: Mapping[Key, Manifest]) -> Iterator[Key]:
@@ -258,7 +289,14 @@ def _read(found: Mapping[Key, Manifest], release: Release) -> World:
 
 def of_world(world: World, release: Release) -> Source:
     """Whatever is in a world in memory."""
-    return Source(world, lambda _: world, release, lambda: world.state.now, partial(_clusters_of, world))
+    return Source(
+        world,
+        lambda _: world,
+        release,
+        lambda: world.state.now,
+        partial(_clusters_of, world),
+        elsewhere=partial(_clusters_of, world, ""),
+    )
 
 
 def _clusters_of(world: World, namespace: str) -> list[Key]:

@@ -39,7 +39,7 @@ def status(cluster: str | None, namespace: str, form: str, upgrade: bool, watch:
     """
     if watch and (where["embedded"] or where["files"]):
         raise click.UsageError("--watch needs a cluster; `searchkeeper run --embedded` shows a sample live")
-    source = sources(**where)
+    source = sources(namespace=namespace, **where)
     keys = source.clusters(namespace, cluster)
     found = _shown([source.told(key) for key in keys], form, upgrade)
     while watch and any(map(_goes_on, found)):

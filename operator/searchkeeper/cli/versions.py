@@ -26,7 +26,7 @@ def versions(cluster: str | None, namespace: str, form: str, **where: Any) -> No
     searchkeeper versions --embedded
     searchkeeper versions logs -n search -o json
     """
-    source = sources(**where)
+    source = sources(namespace=namespace, **where)
     found = [source.explained(key) for key in source.clusters(namespace, cluster)]
     echo(
         {"operator": source.release.version, "clusters": [as_data(each) for each in found]},

@@ -22,6 +22,7 @@ from searchkeeper.configuration.manifests import client_service, discovery
 from searchkeeper.configuration.scene import Scene
 from searchkeeper.configuration.settings import configuration
 from searchkeeper.kernel import Answer, action, done, waiting, working
+from searchkeeper.upgrade.gates import FOR_EVER
 from searchkeeper.writes import Delete, Key, Manifest, Patch
 
 _OBJECT_PATIENCE = 300
@@ -111,11 +112,16 @@ def client_service_exists(scene: Scene) -> Answer:
 
 @action()
 def dashboards_are_current(scene: Scene) -> Answer:
-    """They follow the engine: their version is the one that every node has arrived at."""
+    """They follow the engine: their version is the one that every node has arrived at.
+
+    Nobody is late for nodes that were never to come.
+    """
     if not scene.spec.dashboards.enabled:
         name = names.dashboards(scene.deployed.name)
         return gone(scene, [scene.key("v1", "Service", name), scene.key("apps/v1", "Deployment", name)])
     version, patience = scene.seen.cluster.engine_version, scene.spec.upgrade.health_deadline
+    if version is None and scene.refusal is not None and not scene.seen.pods:
+        return waiting("Refused", "a version that is refused has no nodes", patience=FOR_EVER)
     if version is None:
         return waiting("EngineFirst", "not every node of the engine has arrived", patience=patience)
     wanted = dashboards(scene.deployed, version)
