@@ -7,6 +7,7 @@ import subprocess
 import sys
 from itertools import accumulate, takewhile
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
@@ -156,17 +157,19 @@ def test_a_named_pipe_does_not_keep_us_waiting(tmp_path: Path) -> None:
         read(tmp_path / "pipe")
 
 
-def test_folders_nested_deeper_than_calls_are_walked(tmp_path: Path) -> None:
-    folders = list(accumulate(["d"] * 1200, os.path.join, initial=str(tmp_path)))
+def test_folders_nested_deeper_than_calls_are_walked() -> None:
+    # Not in pytest's own folder: what a killed run left there would fail all later ones, which tidy up.
+    root = mkdtemp()
+    folders = list(accumulate(["d"] * 1200, os.path.join, initial=root))
     file = Path(folders[-1], "op.yaml")
     for folder in folders[1:]:
         os.mkdir(folder)  # noqa: PTH102 - pathlib would climb to the root for each
     file.write_text(PACKAGE.format("op"))
     try:
-        assert [package.name for package in read(tmp_path).packages] == ["op"]
+        assert [package.name for package in read(Path(root)).packages] == ["op"]
     finally:
         file.unlink()
-        for folder in reversed(folders[1:]):
+        for folder in reversed(folders):
             os.rmdir(folder)  # noqa: PTH106
 
 
