@@ -88,11 +88,16 @@ def waiting(stage: Stage) -> list[str]:
 
 
 def changes(stage: Stage) -> list[Any]:
-    """What the operator has asked for, done or refused; to keep the lease is no change of anything."""
+    """What the operator has asked for, done or refused; to keep the lease is no change of anything.
+
+    Nor is to have the ledger confirmed before something is made. A status that is stored moves a revision.
+    """
     return [
         each
         for each in stage.seen.log()
-        if each["verb"] not in READS and each["objectRef"]["resource"] != "leases"
+        if each["verb"] not in READS
+        and each["objectRef"]["resource"] != "leases"
+        and each["objectRef"].get("subresource") != "status"
     ]
 
 
