@@ -14,11 +14,11 @@ from typing import Final
 
 import yaml
 
-from searchkeeper.resources.definitions import definitions
+from searchkeeper.api.crds import crds
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 FOLDER: Final = ROOT / "operator/config/crd"
-_HEAD: Final = "# Made from operator/searchkeeper/resources by `make generate`.\n"
+_HEAD: Final = "# Made from operator/searchkeeper/api by `make generate`.\n"
 
 
 class _Plain(yaml.SafeDumper):
@@ -32,7 +32,7 @@ def files() -> dict[Path, str]:
     """Each file with what it should say."""
     return {
         FOLDER / f"{plural}.yaml": _HEAD + yaml.dump(definition, Dumper=_Plain, sort_keys=False, width=110)
-        for plural, definition in definitions().items()
+        for plural, definition in crds().items()
     }
 
 

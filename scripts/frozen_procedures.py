@@ -17,8 +17,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from searchkeeper.proof.freezing import Table, additions, drift, table
 from searchkeeper.releases import releases
+from searchkeeper.testing.frozen_reconcilers import Table, additions, drift, table
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 FROZEN: Final = ROOT / "operator/frozen-procedures.json"

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import yaml
 
-from searchkeeper.configuration.procedures import CLUSTER, POOL
+from searchkeeper.reconcilers.versions import CLUSTER_RECONCILERS, POOL_RECONCILERS
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 TABLE: Final = ROOT / "operator/searchkeeper/releases.json"
@@ -42,12 +42,14 @@ def _whole(releases: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 "configuration versions it ships, and the oldest and the newest engine it runs"
             )
         unknown = [
-            str(version) for version in each["procedures"] if version not in CLUSTER.keys() & POOL.keys()
+            str(version)
+            for version in each["procedures"]
+            if version not in CLUSTER_RECONCILERS.keys() & POOL_RECONCILERS.keys()
         ]
         if unknown:
             raise SystemExit(
                 f"{each['version']} ships configuration version {' and '.join(unknown)}, for which there is "
-                "no procedure: add it to operator/searchkeeper/configuration/procedures.py, or name others "
+                "no procedure: add it to operator/searchkeeper/reconcilers/versions.py, or name others "
                 "in catalog/releases.yaml"
             )
     return releases

@@ -12,8 +12,7 @@ from threading import Lock
 from typing import Any, Final, Protocol
 
 from opensearch_replayed import Question
-from searchkeeper.engine.answers import ENABLE, EXCLUDE, allocation_in, excluded_in
-from searchkeeper.engine.calls import (
+from searchkeeper.opensearch.calls import (
     Call,
     ClearVotingExclusions,
     Exclude,
@@ -21,9 +20,10 @@ from searchkeeper.engine.calls import (
     Flush,
     SetAllocation,
 )
-from searchkeeper.engine.embedded import Engine, look
-from searchkeeper.engine.opensearch import exclusion
-from searchkeeper.engine.view import ABSENT, EngineView, Index, ShardCopy, Unreachable
+from searchkeeper.opensearch.http_client import exclusion_value
+from searchkeeper.opensearch.responses import ENABLE, EXCLUDE, allocation_setting, exclusion_setting
+from searchkeeper.opensearch.view import ABSENT, EngineView, Index, ShardCopy, Unreachable
+from searchkeeper.testing.fake_opensearch import FakeEngine, get_state
 from searchkeeper.versions import parse
 
 _HEALTH: Final = "/_cluster/health"
@@ -37,11 +37,11 @@ class Kept(Protocol):
     """Whoever keeps the engine: lets its time pass, and carries out what it is told."""
 
     @property
-    def engine(self) -> Engine: ...
+    def engine(self) -> FakeEngine: ...
 
     def pass_time(self) -> None: ...
 
-    def tell(self, call: Call) -> None:
+    def execute(self, call: Call) -> None:
         """Raises CallFailed."""
 
 
@@ -56,7 +56,7 @@ class Face:
         with self._lock:
             if question.path == _HEALTH:
                 self._kept.pass_time()
-            view = look(self._kept.engine)
+            view = get_state(self._kept.engine)
             if isinstance(view, Unreachable):
                 return 503, {"error": {"reason": view.cause}}
             if question.method == "GET":
@@ -64,7 +64,7 @@ class Face:
             if "explain" in question.path:
                 return 200, _explanation(view, **question.body)
             for call in _calls(question):
-                self._kept.tell(call)
+                self._kept.execute(call)
             return 200, {"acknowledged": True}
 
 
@@ -88,9 +88,9 @@ def _settings(persistent: Mapping[str, Any]) -> list[Call]:
     calls: list[Call] = []
     if ENABLE in persistent:
         is_set = persistent[ENABLE] is not None
-        calls.append(SetAllocation(allocation_in({"persistent": persistent}) if is_set else None))
+        calls.append(SetAllocation(allocation_setting({"persistent": persistent}) if is_set else None))
     if EXCLUDE in persistent:
-        calls.append(Exclude(excluded_in({"persistent": persistent})))
+        calls.append(Exclude(exclusion_setting({"persistent": persistent})))
     return calls
 
 
@@ -165,7 +165,7 @@ def _index(index: Index) -> Any:
 
 
 def _stored(view: EngineView) -> Any:
-    persistent = {ENABLE: str(view.allocation), EXCLUDE: exclusion(view.excluded)}
+    persistent = {ENABLE: str(view.allocation), EXCLUDE: exclusion_value(view.excluded)}
     return {"persistent": {name: text for name, text in persistent.items() if text}, "transient": {}}
 
 

@@ -6,25 +6,27 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from searchkeeper.configuration.scene import Scene
-from searchkeeper.kernel import Ledger, Records
-from searchkeeper.kernel.ledger import Entry
-from searchkeeper.observed import Observed
-from searchkeeper.writes import Key, Manifest
+from searchkeeper.kubernetes.operations import Key, Manifest
+from searchkeeper.planner import Ledger, Records
+from searchkeeper.planner.ledger import Entry
+from searchkeeper.reconcilers.context import ReconcileContext
+from searchkeeper.snapshot import ClusterSnapshot
 from worlds import NEW
 
 
-def scene(seen: Observed, *, version: str = NEW, runs: str | None = NEW, **lines: Entry) -> Scene:
+def scene(
+    snapshot: ClusterSnapshot, *, version: str = NEW, runs: str | None = NEW, **lines: Entry
+) -> ReconcileContext:
     """Of a cluster that is to have a version and runs one; `roll__away` is the line `roll/away`."""
     ledger = Ledger.of({name.replace("__", "/"): entry for name, entry in lines.items()})
-    spec = replace(seen.cluster.spec, version=version)
-    cluster = replace(seen.cluster, spec=spec, engine_version=runs, records=Records(ledger))
-    return Scene(replace(seen, cluster=cluster), 4)
+    spec = replace(snapshot.cluster.spec, version=version)
+    cluster = replace(snapshot.cluster, spec=spec, engine_version=runs, records=Records(ledger))
+    return ReconcileContext(replace(snapshot, cluster=cluster), 4)
 
 
-def with_objects(seen: Observed, *manifests: Manifest) -> Observed:
+def with_objects(snapshot: ClusterSnapshot, *manifests: Manifest) -> ClusterSnapshot:
     found: Mapping[Key, Manifest] = {Key.of(each): each for each in manifests}
-    return replace(seen, objects={**seen.objects, **found})
+    return replace(snapshot, objects={**snapshot.objects, **found})
 
 
 def manifest(api: str, kind: str, name: str, **metadata: Any) -> Manifest:

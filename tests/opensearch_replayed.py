@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, TypedDict
 from urllib.parse import parse_qsl, urlsplit
 
-ANSWERS: Final = Path(__file__).parent / "opensearch_driver" / "answers"
+ANSWERS: Final = Path(__file__).parent / "opensearch" / "answers"
 
 
 class Question(NamedTuple):

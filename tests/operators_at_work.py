@@ -6,22 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from searchkeeper.embedded.kubelet import Fault
-from searchkeeper.embedded.world import State, World
-from searchkeeper.engine.calls import Call
-from searchkeeper.engine.driver import CallFailed
-from searchkeeper.engine.embedded import created
-from searchkeeper.engine.view import EngineView, Unreachable
 from searchkeeper.images import engine_image
-from searchkeeper.kube import KubeError
-from searchkeeper.loop import Cycle, cycle
-from searchkeeper.proof.faults import Crashed, Disturbance, Disturbed
-from searchkeeper.proof.fingerprints import Fingerprint, fingerprint
-from searchkeeper.proof.properties import unrest
-from searchkeeper.proof.recording import Recording, shuffled
-from searchkeeper.proof.steps import Step
+from searchkeeper.kubernetes.api import ApiError
+from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Manifest, Patch
+from searchkeeper.opensearch.calls import Call
+from searchkeeper.opensearch.client import CallFailed
+from searchkeeper.opensearch.view import EngineView, Unreachable
+from searchkeeper.reconcile import ReconcileOutcome, reconcile
 from searchkeeper.releases import release
-from searchkeeper.writes import Delete, Event, Key, Manifest, Patch
+from searchkeeper.testing.fake_cluster import FakeCluster, FakeClusterState
+from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
+from searchkeeper.testing.fake_opensearch import create_index
+from searchkeeper.testing.faults import Crashed, FaultInjection, FaultyPorts
+from searchkeeper.testing.fingerprints import Fingerprint, fingerprint
+from searchkeeper.testing.invariants.checks import leftovers
+from searchkeeper.testing.invariants.recorder import InvariantRecorder, shuffled
+from searchkeeper.testing.invariants.transitions import Transition
 
 CLUSTER: Final = Key("search.everpath.dev/v1alpha1", "SearchCluster", "search", "logs")
 # Cycles without a write before the operator counts as stuck.
@@ -36,9 +36,9 @@ class CutOff(Exception):
 class Ports:
     """Both ports, counting every write, and cutting the operator off after the last one it may make."""
 
-    world: World | Recording
+    world: FakeCluster | InvariantRecorder
     allowed: int | None = None
-    writes: int = 0
+    operations: int = 0
 
     def get(self, key: Key) -> Manifest | None:
         return self.world.get(key)
@@ -62,21 +62,21 @@ class Ports:
         self._count()
         self.world.delete(delete)
 
-    def record(self, event: Event) -> None:
+    def record(self, event: EmitEvent) -> None:
         self._count()
         self.world.record(event)
 
-    def look(self) -> EngineView | Unreachable:
-        return self.world.look()
+    def get_state(self) -> EngineView | Unreachable:
+        return self.world.get_state()
 
-    def tell(self, call: Call) -> None:
+    def execute(self, call: Call) -> None:
         self._count()
-        self.world.tell(call)
+        self.world.execute(call)
 
     def _count(self) -> None:
-        if self.allowed is not None and self.writes >= self.allowed:
+        if self.allowed is not None and self.operations >= self.allowed:
             raise CutOff
-        self.writes += 1
+        self.operations += 1
 
 
 def pool(name: str, replicas: int, *roles: str) -> dict[str, Any]:
@@ -86,59 +86,59 @@ def pool(name: str, replicas: int, *roles: str) -> dict[str, Any]:
 SMALL: Final = (pool("data", 2, "data"), pool("managers", 3, "cluster_manager"))
 
 
-def asked_for(*pools: dict[str, Any], version: str = "2.19.4", **spec: Any) -> World:
+def asked_for(*pools: dict[str, Any], version: str = "2.19.4", **spec: Any) -> FakeCluster:
     """A world in which somebody has just asked for a cluster."""
-    world = World()
+    world = FakeCluster()
     wanted = {"version": version, "pools": list(pools or SMALL), **spec}
     metadata = {"name": CLUSTER.name, "namespace": CLUSTER.namespace}
     world.create({"apiVersion": CLUSTER.api, "kind": CLUSTER.kind, "metadata": metadata, "spec": wanted})
     return world
 
 
-def with_index(world: World, name: str = "books", *, replicas: int = 1) -> World:
+def with_index(world: FakeCluster, name: str = "books", *, replicas: int = 1) -> FakeCluster:
     """With documents in it, once the engine has placed them."""
-    world.state = replace(world.state, engine=created(world.state.engine, name, replicas=replicas))
+    world.state = replace(world.state, engine=create_index(world.state.engine, name, replicas=replicas))
     for _ in range(3):
         world.tick()
     return world
 
 
-def edited(world: World, **spec: Any) -> World:
+def edited(world: FakeCluster, **spec: Any) -> FakeCluster:
     world.patch(Patch(CLUSTER, {"spec": spec}, ""))
     return world
 
 
-def copied(world: World) -> World:
+def copied(world: FakeCluster) -> FakeCluster:
     """States are values, so that a copy costs nothing."""
-    return World(world.state)
+    return FakeCluster(world.state)
 
 
-def cycled(ports: Any, world: World, version: str, **options: Any) -> Cycle:
+def cycled(ports: Any, world: FakeCluster, version: str, **options: Any) -> ReconcileOutcome:
     """One cycle. Its actions are asked in an order of its own: whatever one needs is required by it."""
     now, order = world.state.now, shuffled(world.state)
-    return cycle(ports, ports, CLUSTER, release(version), now, order=order, **options)
+    return reconcile(ports, ports, CLUSTER, release(version), now, order=order, **options)
 
 
-def settled(world: World, version: str, *, allowed: int | None = None) -> int:
+def settled(world: FakeCluster, version: str, *, allowed: int | None = None) -> int:
     """Lets a release work until it finds nothing to do; how many writes it took.
 
     Raises CutOff after the allowed number, AssertionError when it does not come to an end.
     """
-    ports = Ports(Recording(world, CLUSTER, release(version)), allowed)
+    ports = Ports(InvariantRecorder(world, CLUSTER, release(version)), allowed)
     idle = 0
     while idle < _PATIENCE:
         done = cycled(ports, world, version)
         if done.converged:
-            return ports.writes
+            return ports.operations
         idle = 0 if done.wrote else idle + 1
         if not done.wrote:
             world.tick()
     raise AssertionError(f"{version} is stuck: {told(world)}")
 
 
-def worked(world: World, version: str, *, ticks: int = 40) -> World:
+def worked(world: FakeCluster, version: str, *, ticks: int = 40) -> FakeCluster:
     """Lets a release work for as long as these ticks take, whether it comes to an end or not."""
-    ports = Recording(world, CLUSTER, release(version))
+    ports = InvariantRecorder(world, CLUSTER, release(version))
     for _ in range(ticks):
         while cycled(ports, world, version).wrote:
             pass
@@ -146,7 +146,7 @@ def worked(world: World, version: str, *, ticks: int = 40) -> World:
     return world
 
 
-def worked_until(world: World, version: str, reached: Callable[[World], bool]) -> World:
+def worked_until(world: FakeCluster, version: str, reached: Callable[[FakeCluster], bool]) -> FakeCluster:
     """Lets a release work, cycle by cycle, until something is the case. Raises AssertionError if never."""
     for _ in range(10 * _PATIENCE):
         if reached(world):
@@ -156,7 +156,7 @@ def worked_until(world: World, version: str, reached: Callable[[World], bool]) -
     raise AssertionError(f"it never came to that: {told(world)}")
 
 
-def with_faults(world: World, **faults: Fault) -> World:
+def with_faults(world: FakeCluster, **faults: PodFault) -> FakeCluster:
     """Images that fail, by engine version (`v3_4_0`), or pods, by name (`logs_data_0`); none mends all."""
     named = {
         engine_image(name[1:].replace("_", ".")) if name[1].isdecimal() else name.replace("_", "-"): fault
@@ -166,25 +166,25 @@ def with_faults(world: World, **faults: Fault) -> World:
     return world
 
 
-def annotated(world: World, **annotations: str) -> World:
+def annotated(world: FakeCluster, **annotations: str) -> FakeCluster:
     named = {f"search.everpath.dev/{name}": text for name, text in annotations.items()}
     world.patch(Patch(CLUSTER, {"metadata": {"annotations": named}}, ""))
     return world
 
 
-def running(world: World) -> dict[str, str]:
+def running(world: FakeCluster) -> dict[str, str]:
     """The version of every node that has joined, by the name of its pod without the cluster's."""
     nodes = world.state.engine.nodes
     return {node.name.removeprefix("logs-"): node.version for node in sorted(nodes, key=lambda n: n.name)}
 
 
-def claims(world: World) -> dict[str, str]:
+def claims(world: FakeCluster) -> dict[str, str]:
     """The UID of every volume claim."""
     found = world.list("v1", "PersistentVolumeClaim", CLUSTER.namespace, {})
     return {each["metadata"]["name"]: each["metadata"]["uid"] for each in found}
 
 
-def condition(world: World, name: str) -> str:
+def condition(world: FakeCluster, name: str) -> str:
     """`True Open: back to 2.19.4`."""
     found = next(each for each in status(world)["conditions"] if each["type"] == name)
     return f"{found['status']} {found['reason']}: {found['message']}"
@@ -202,8 +202,8 @@ class Known:
 class Beat:
     """The world as a cycle finds it, and how many writes were made before."""
 
-    state: State
-    writes: int
+    state: FakeClusterState
+    operations: int
 
 
 @dataclass(frozen=True)
@@ -212,18 +212,18 @@ class Score:
 
     version: str
     beats: tuple[Beat, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[Transition, ...]
     known: Known
 
     def beat_of(self, write: int) -> Beat:
         """The cycle in which this write is made."""
-        return next(beat for beat in reversed(self.beats) if beat.writes <= write)
+        return next(beat for beat in reversed(self.beats) if beat.operations <= write)
 
 
-def score(world: World, version: str, known: Known | None = None) -> Score:
+def score(world: FakeCluster, version: str, known: Known | None = None) -> Score:
     """How a release does its work when nobody disturbs it."""
     known = known or Known()
-    ports, beats, idle = Recording(world, CLUSTER, release(version)), [Beat(world.state, 0)], 0
+    ports, beats, idle = InvariantRecorder(world, CLUSTER, release(version)), [Beat(world.state, 0)], 0
     while True:
         known.states.add(fingerprint(world.state))
         done = cycled(ports, world, version)
@@ -238,25 +238,25 @@ def score(world: World, version: str, known: Known | None = None) -> Score:
     return Score(version, tuple(beats), tuple(ports.steps), known)
 
 
-def disturbed(this: Score, *disturbances: Disturbance) -> int:
+def disturbed(this: Score, *disturbances: FaultInjection) -> int:
     """The same run with disturbances: it ends as the other did. How many cycles it took to be sure."""
     beat = this.beat_of(min(each.at for each in disturbances))
-    world = World(beat.state)
-    past = [step.before.state for step in this.steps[: beat.writes]]
-    ports: Any = Recording(world, CLUSTER, release(this.version))
+    world = FakeCluster(beat.state)
+    past = [step.before.state for step in this.steps[: beat.operations]]
+    ports: Any = InvariantRecorder(world, CLUSTER, release(this.version))
     for each in disturbances:
-        ports = Disturbed(ports, lambda: world.state, each, beat.writes, list(past))
+        ports = FaultyPorts(ports, lambda: world.state, each, beat.operations, list(past))
     return followed(world, this.version, this.known, ports)
 
 
-def followed(world: World, version: str, known: Known, ports: Any = None, *, limit: int = 4000) -> int:
+def followed(world: FakeCluster, version: str, known: Known, ports: Any = None, *, limit: int = 4000) -> int:
     """Lets a release work until it is done, or where it is known how that ends; how many cycles it took.
 
     Whatever raises on the way is looked at again in the next cycle, as the operator does. Raises
     AssertionError when another end is reached, or none.
     """
-    ports = ports or Recording(world, CLUSTER, release(version))
-    seen, idle = [fingerprint(world.state)], 0
+    ports = ports or InvariantRecorder(world, CLUSTER, release(version))
+    snapshot, idle = [fingerprint(world.state)], 0
     for _ in range(limit):
         done = looked(ports, world, version)
         if done is not None and done.converged and _stays_so(ports, world, version):
@@ -269,43 +269,43 @@ def followed(world: World, version: str, known: Known, ports: Any = None, *, lim
         state = fingerprint(world.state)
         if state in known.states and getattr(ports, "is_over", True):
             break
-        seen.append(state)
+        snapshot.append(state)
     else:
         raise AssertionError(f"{version} comes to no end: {told(world)}")
-    known.states.update(seen)
-    return len(seen)
+    known.states.update(snapshot)
+    return len(snapshot)
 
 
-def _stays_so(ports: Any, world: World, version: str) -> bool:
+def _stays_so(ports: Any, world: FakeCluster, version: str) -> bool:
     """Also when everybody else has seen what was done."""
     world.tick()
     done = looked(ports, world, version)
     return done is not None and done.converged
 
 
-def looked(ports: Any, world: World, version: str, **options: Any) -> Cycle | None:
+def looked(ports: Any, world: FakeCluster, version: str, **options: Any) -> ReconcileOutcome | None:
     """One cycle; None where something went wrong in it, and there is nothing for it but to look again."""
     try:
         return cycled(ports, world, version, **options)
-    except (Crashed, KubeError, CallFailed):
+    except (Crashed, ApiError, CallFailed):
         return None
 
 
-def _same_end(world: World, known: Known, version: str) -> None:
-    left = unrest(world.state, CLUSTER)
+def _same_end(world: FakeCluster, known: Known, version: str) -> None:
+    left = leftovers(world.state, CLUSTER)
     assert left is None, left
     end = summary(world.state)
     known.end = known.end or end
     assert end == known.end, f"{version} ends elsewhere"
 
 
-def status(world: World) -> Mapping[str, Any]:
+def status(world: FakeCluster) -> Mapping[str, Any]:
     found = world.get(CLUSTER)
     assert found is not None
     return found.get("status") or {}
 
 
-def told(world: World) -> str:
+def told(world: FakeCluster) -> str:
     """The conditions that are not True, and the ledger."""
     open_ends = [
         f"{each['type']}={each['status']} {each['reason']}: {each['message']}"
@@ -315,7 +315,7 @@ def told(world: World) -> str:
     return "\n".join([*open_ends, str(status(world).get("ledger"))])
 
 
-def summary(state: State) -> tuple[Any, ...]:
+def summary(state: FakeClusterState) -> tuple[Any, ...]:
     """What is deployed, whoever deployed it when: equal for worlds that no user could tell apart."""
     objects = {
         key: (manifest.get("spec"), manifest.get("data"))

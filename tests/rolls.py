@@ -5,40 +5,40 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from searchkeeper.kernel import Answer, Ledger, Records
-from searchkeeper.kernel.ledger import Entry
-from searchkeeper.observed import Observed
-from searchkeeper.upgrade.journal import Journal
-from searchkeeper.upgrade.rolling import Roll, roll
-from searchkeeper.writes import Delete, Key, Manifest, Tell
+from searchkeeper.kubernetes.operations import Delete, EngineCall, Key, Manifest
+from searchkeeper.planner import Ledger, Records, Result
+from searchkeeper.planner.ledger import Entry
+from searchkeeper.snapshot import ClusterSnapshot
+from searchkeeper.upgrade.ledger import UpgradeLedger
+from searchkeeper.upgrade.rollout import Rollout, roll_out
 
 
-def rolled(seen: Observed, *ahead: str, **lines: Entry) -> Answer:
+def rolled(snapshot: ClusterSnapshot, *ahead: str, **lines: Entry) -> Result:
     """`roll__size` is the line `roll/size`."""
     ledger = Ledger.of({name.replace("__", "/"): entry for name, entry in lines.items()})
-    seen = replace(seen, cluster=replace(seen.cluster, records=Records(ledger)))
-    return roll(Roll(seen, Journal(ledger), seen.pools, frozenset(ahead)))
+    snapshot = replace(snapshot, cluster=replace(snapshot.cluster, records=Records(ledger)))
+    return roll_out(Rollout(snapshot, UpgradeLedger.of(ledger), snapshot.pools, frozenset(ahead)))
 
 
-def taken(answer: Answer) -> str | None:
+def taken(answer: Result) -> str | None:
     """The pod that goes."""
-    return next((each.key.name for each in answer.writes if isinstance(each, Delete)), None)
+    return next((each.key.name for each in answer.operations if isinstance(each, Delete)), None)
 
 
-def calls(answer: Answer) -> list[object]:
+def calls(answer: Result) -> list[object]:
     """What the engine is told."""
-    return [each.call for each in answer.writes if isinstance(each, Tell)]
+    return [each.call for each in answer.operations if isinstance(each, EngineCall)]
 
 
-def notes(answer: Answer) -> dict[str, Entry | None]:
-    return {note.key: note.value for note in answer.notes}
+def notes(answer: Result) -> dict[str, Entry | None]:
+    return {note.key: note.value for note in answer.ledger_changes}
 
 
-def with_claims(seen: Observed, **claims: Mapping[str, str]) -> Observed:
+def with_claims(snapshot: ClusterSnapshot, **claims: Mapping[str, str]) -> ClusterSnapshot:
     """Volume claims of pods (`data_0`), with what else their metadata has."""
     found: dict[Key, Manifest] = {}
     for pod, metadata in claims.items():
         name = f"data-{pod.replace('_', '-')}"
-        key = Key("v1", "PersistentVolumeClaim", seen.cluster.key.namespace, name)
+        key = Key("v1", "PersistentVolumeClaim", snapshot.cluster.key.namespace, name)
         found[key] = {"metadata": {"name": name, "uid": f"uid-{name}", "resourceVersion": "1", **metadata}}
-    return replace(seen, objects={**seen.objects, **found})
+    return replace(snapshot, objects={**snapshot.objects, **found})

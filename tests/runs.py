@@ -16,7 +16,7 @@ from operators_at_work import (
     with_index,
     worked_until,
 )
-from searchkeeper.embedded.world import World
+from searchkeeper.testing.fake_cluster import FakeCluster
 
 OLD: Final = "2.19.4"
 NEW: Final = "3.4.0"
@@ -29,7 +29,7 @@ RUNS: Final = ("0.1.1 → 0.2.0", "0.2.0 → 0.3.1", "0.3.1 → 0.4.0", UPGRADE,
 
 
 @cache
-def deployed_by(version: str) -> World:
+def deployed_by(version: str) -> FakeCluster:
     """Two data nodes with documents, three managers."""
     world = asked_for(upgrade={"healthDeadlineSeconds": 3600})
     settled(world, version)

@@ -27,21 +27,21 @@ from typing import Any
 from kopf import ConnectionInfo
 from kubernetes.client import Configuration
 
-from searchkeeper.embedded.http import Server, serving
-from searchkeeper.embedded.http_api import Api
-from searchkeeper.embedded.world import World
-from searchkeeper.engine.calls import Call
-from searchkeeper.engine.driver import Driver
-from searchkeeper.engine.view import EngineView, Unreachable
-from searchkeeper.kube import Kube, Unavailable
+from searchkeeper.kubernetes.api import KubernetesApi, Unavailable
+from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Manifest, Patch
+from searchkeeper.manager.kopf_login import connection
+from searchkeeper.manager.kubernetes_client import KubernetesClient, connect
+from searchkeeper.manager.leader_election import LeaderLease
+from searchkeeper.manager.manager import Clients, Manager, RequeueIntervals
+from searchkeeper.opensearch.calls import Call
+from searchkeeper.opensearch.client import EngineClient
+from searchkeeper.opensearch.view import EngineView, Unreachable
 from searchkeeper.releases import release
-from searchkeeper.shell.client import Client, connect
-from searchkeeper.shell.lease import Lease
-from searchkeeper.shell.login import connection
-from searchkeeper.shell.operator import Operator, Pace, Ports
-from searchkeeper.writes import Delete, Event, Key, Manifest, Patch
+from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.fake_kubernetes.api_server import FakeApiServer
+from searchkeeper.testing.fake_kubernetes.http_server import Server, serving
 
-PACE = Pace(resync=0.5, busy=0.05, least_backoff=0.02, most_backoff=0.5)
+PACE = RequeueIntervals(resync=0.5, busy=0.05, least_backoff=0.02, most_backoff=0.5)
 # A lease that another operator can wait for.
 SHORT = 1.5
 _DEADLINE = 120
@@ -51,13 +51,13 @@ _DEADLINE = 120
 class Facing:
     """A world, its HTTP face, and a client of it."""
 
-    api: Api
+    api: FakeApiServer
     server: Server
     settings: Configuration
-    kube: Client
+    kube: KubernetesClient
 
 
-def client_of(url: str) -> tuple[Configuration, Client]:
+def client_of(url: str) -> tuple[Configuration, KubernetesClient]:
     settings = Configuration()
     settings.host = url
     settings.retries = False
@@ -82,8 +82,8 @@ users: [{{name: me, user: {{token: secret}}}}]
 
 
 @contextmanager
-def facing(world: World, **options: Any) -> Iterator[Facing]:
-    api = Api(world, **options)
+def facing(world: FakeCluster, **options: Any) -> Iterator[Facing]:
+    api = FakeApiServer(world, **options)
     with serving(api, bookmarks=0.2) as server:
         settings, kube = client_of(server.url)
         try:
@@ -96,7 +96,7 @@ def facing(world: World, **options: Any) -> Iterator[Facing]:
 class Shell:
     """One operator in a thread of its own."""
 
-    operator: Operator
+    operator: Manager
     thread: threading.Thread = field(init=False)
 
     def __post_init__(self) -> None:
@@ -116,12 +116,12 @@ class SilentEngine:
         self.let_go = threading.Event()
         self.looks = 0
 
-    def look(self) -> EngineView | Unreachable:
+    def get_state(self) -> EngineView | Unreachable:
         self.looks += 1
         assert self.let_go.wait(120)
         return Unreachable("timed out")
 
-    def tell(self, _: Call) -> None:
+    def execute(self, _: Call) -> None:
         raise AssertionError("nobody is told anything without a look")
 
 
@@ -129,13 +129,13 @@ class SilentEngine:
 class CutCable:
     """The port `Kube` of an operator that dies after some writes: nothing it sends arrives from then on."""
 
-    kube: Kube
+    kube: KubernetesApi
     writes_left: int | None = None
-    writes: list[str] = field(default_factory=list)
+    operations: list[str] = field(default_factory=list)
 
     @property
     def is_cut(self) -> bool:
-        return self.writes_left is not None and len(self.writes) >= self.writes_left
+        return self.writes_left is not None and len(self.operations) >= self.writes_left
 
     def get(self, key: Key) -> Manifest | None:
         self._alive()
@@ -161,7 +161,7 @@ class CutCable:
         self._write(delete.key)
         self.kube.delete(delete)
 
-    def record(self, event: Event) -> None:
+    def record(self, event: EmitEvent) -> None:
         self._write(event.about)
         self.kube.record(event)
 
@@ -172,7 +172,7 @@ class CutCable:
     def _write(self, key: Key) -> None:
         self._alive()
         if key.kind != "Lease":
-            self.writes.append(str(key))
+            self.operations.append(str(key))
 
 
 @contextmanager
@@ -181,10 +181,10 @@ def started(
     name: str = "one",
     *,
     version: str = "0.4.0",
-    kube: Kube | None = None,
+    kube: KubernetesApi | None = None,
     operator_condition: Key | None = None,
     lease: float = 60,
-    driver: Driver | None = None,
+    driver: EngineClient | None = None,
     login: Callable[[], ConnectionInfo] | None = None,
 ) -> Iterator[Shell]:
     """An operator of a release; it is stopped, however the test ends.
@@ -194,15 +194,15 @@ def started(
     port = kube or face.kube
     with ExitStack() as stack:
         shell = Shell(
-            Operator(
-                Ports(
+            Manager(
+                Clients(
                     port,
                     lambda _: face.api if driver is None else driver,
                     login or (lambda: connection(face.settings)),
                     operator_condition,
                 ),
                 release(version),
-                Lease(port, Lease.named("search"), name, duration=lease),
+                LeaderLease(port, LeaderLease.named("search"), name, duration=lease),
                 pace=replace(PACE, lease=lease),
                 clock=face.api.now,
             )
@@ -211,7 +211,7 @@ def started(
         yield shell
 
 
-def until(api: Api, holds: Callable[[], bool], *, what: str = "it") -> None:
+def until(api: FakeApiServer, holds: Callable[[], bool], *, what: str = "it") -> None:
     """Lets the world's time pass until a condition holds."""
     deadline = time.monotonic() + _DEADLINE
     while not holds():

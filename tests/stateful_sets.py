@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from searchkeeper.embedded.cluster import Cluster, create, listed, replaced
-from searchkeeper.embedded.controllers import settled
-from searchkeeper.embedded.kubelet import Fault, tick
-from searchkeeper.embedded.manifests import is_ready, merged
-from searchkeeper.writes import Key, Manifest
+from searchkeeper.kubernetes.operations import Key, Manifest
+from searchkeeper.testing.fake_kubernetes.controllers import run_until_stable
+from searchkeeper.testing.fake_kubernetes.kubelet import PodFault, run_kubelet
+from searchkeeper.testing.fake_kubernetes.manifests import is_ready, merge_patched
+from searchkeeper.testing.fake_kubernetes.object_store import (
+    ObjectStore,
+    create,
+    list_objects,
+    replace_object,
+)
 
 DATA = Key("apps/v1", "StatefulSet", "search", "data")
 
@@ -29,29 +34,29 @@ def stateful_set(image: str = "engine:1", *, labels: dict[str, str] | None = Non
     return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": metadata, "spec": {**plain, **spec}}
 
 
-def run(cluster: Cluster, faults: dict[str, Fault] | None = None, *, ticks: int = 40) -> Cluster:
+def run(cluster: ObjectStore, faults: dict[str, PodFault] | None = None, *, ticks: int = 40) -> ObjectStore:
     """Controllers and kubelet in turn, for long enough that whatever can get ready has."""
     for _ in range(ticks):
-        cluster = tick(settled(cluster, now=0), faults or {}, lambda _: True)
-    return settled(cluster, now=0)
+        cluster = run_kubelet(run_until_stable(cluster, now=0), faults or {}, lambda _: True)
+    return run_until_stable(cluster, now=0)
 
 
-def running(manifest: Manifest) -> Cluster:
-    return run(create(Cluster(), manifest, now=0)[0])
+def running(manifest: Manifest) -> ObjectStore:
+    return run(create(ObjectStore(), manifest, now=0)[0])
 
 
-def changed(cluster: Cluster, **spec: Any) -> Cluster:
-    return replaced(cluster, merged(cluster.objects[DATA], {"spec": spec}))[0]
+def changed(cluster: ObjectStore, **spec: Any) -> ObjectStore:
+    return replace_object(cluster, merge_patched(cluster.objects[DATA], {"spec": spec}))[0]
 
 
-def with_image(cluster: Cluster, image: str) -> Cluster:
+def with_image(cluster: ObjectStore, image: str) -> ObjectStore:
     containers = [{"name": "main", "image": image}]
     return changed(cluster, template={"spec": {"containers": containers}})
 
 
-def pods(cluster: Cluster) -> dict[str, str]:
+def pods(cluster: ObjectStore) -> dict[str, str]:
     """The image of every pod, with `!` behind those that are not ready."""
-    found = listed(cluster, "v1", "Pod", "search")
+    found = list_objects(cluster, "v1", "Pod", "search")
     return {
         each["metadata"]["name"]: each["spec"]["containers"][0]["image"] + ("" if is_ready(each) else "!")
         for each in found

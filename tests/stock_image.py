@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import yaml
 
-from searchkeeper.writes import Manifest
+from searchkeeper.kubernetes.operations import Manifest
 
 HOME: Final = "/usr/share/opensearch"
 _IS_SETTING: Final = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")

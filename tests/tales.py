@@ -7,16 +7,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from operators_at_work import CLUSTER, Ports, asked_for, cycled, settled, told, with_index
-from searchkeeper.embedded.kubelet import Fault
-from searchkeeper.embedded.manifests import is_ready, is_terminating
-from searchkeeper.embedded.world import World
-from searchkeeper.engine.calls import Call
-from searchkeeper.engine.driver import CallFailed
-from searchkeeper.engine.view import Color, EngineView, Unreachable
-from searchkeeper.images import version_in
-from searchkeeper.proof.recording import Recording
+from searchkeeper.images import image_version
+from searchkeeper.kubernetes.operations import Delete, Key, Manifest, Patch
+from searchkeeper.opensearch.calls import Call
+from searchkeeper.opensearch.client import CallFailed
+from searchkeeper.opensearch.view import Color, EngineView, Unreachable
 from searchkeeper.releases import release
-from searchkeeper.writes import Delete, Key, Manifest, Patch
+from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
+from searchkeeper.testing.fake_kubernetes.manifests import is_ready, is_terminating
+from searchkeeper.testing.invariants.recorder import InvariantRecorder
 
 NEWEST: Final = "0.4.0"
 _LIMIT: Final = 3000
@@ -28,10 +28,10 @@ _BUSY: Final = 300
 class Silent(Ports):
     """Ports behind which the engine does not answer."""
 
-    def look(self) -> Unreachable:
+    def get_state(self) -> Unreachable:
         return Unreachable("timed out")
 
-    def tell(self, call: Call) -> None:
+    def execute(self, call: Call) -> None:
         raise CallFailed(f"timed out: {call}")
 
 
@@ -51,7 +51,9 @@ class Telling(Ports):
         return super().patch(patch)
 
 
-def running(*pools: dict[str, Any], version: str = NEWEST, engine: str = "2.19.4", **spec: Any) -> World:
+def running(
+    *pools: dict[str, Any], version: str = NEWEST, engine: str = "2.19.4", **spec: Any
+) -> FakeCluster:
     """A cluster at rest with documents in it, as this release of the operator leaves it."""
     world = asked_for(*pools, version=engine, **spec)
     settled(world, version)
@@ -60,14 +62,14 @@ def running(*pools: dict[str, Any], version: str = NEWEST, engine: str = "2.19.4
     return world
 
 
-def judged(world: World, version: str = NEWEST) -> Ports:
+def judged(world: FakeCluster, version: str = NEWEST) -> Ports:
     """Ports with every write held against every law."""
-    return Ports(Recording(world, CLUSTER, release(version)))
+    return Ports(InvariantRecorder(world, CLUSTER, release(version)))
 
 
 def unfolding(
-    world: World, version: str = NEWEST, *, ports: Ports | None = None, **options: Any
-) -> Iterator[World]:
+    world: FakeCluster, version: str = NEWEST, *, ports: Ports | None = None, **options: Any
+) -> Iterator[FakeCluster]:
     """Every moment until the operator is done: after each cycle, and after each tick that it waits."""
     ports = ports or judged(world, version)
     for _ in range(_LIMIT):
@@ -81,12 +83,14 @@ def unfolding(
     raise AssertionError("there is no end to it")
 
 
-def until(condition: Callable[[World], bool], world: World, version: str = NEWEST) -> World:
+def until(condition: Callable[[FakeCluster], bool], world: FakeCluster, version: str = NEWEST) -> FakeCluster:
     """The first moment at which this holds."""
     return next(each for each in unfolding(world, version) if condition(each))
 
 
-def at_work(world: World, ports: Ports | None = None, version: str = NEWEST, *, ticks: int = 30) -> World:
+def at_work(
+    world: FakeCluster, ports: Ports | None = None, version: str = NEWEST, *, ticks: int = 30
+) -> FakeCluster:
     """For as long as these ticks take, whether it comes to an end or not."""
     ports = ports or judged(world, version)
     for _ in range(ticks):
@@ -99,23 +103,23 @@ def at_work(world: World, ports: Ports | None = None, version: str = NEWEST, *, 
     return world
 
 
-def broken(world: World, name: str, fault: Fault) -> World:
+def broken(world: FakeCluster, name: str, fault: PodFault) -> FakeCluster:
     """A pod, or every pod of an image, fails from now on."""
     world.state = replace(world.state, faults=(*world.state.faults, (name, fault)))
     return world
 
 
-def deleted(world: World) -> World:
+def deleted(world: FakeCluster) -> FakeCluster:
     """Somebody deletes the cluster."""
     world.delete(Delete(CLUSTER, "", ""))
     return world
 
 
-def kinds(world: World) -> set[str]:
+def kinds(world: FakeCluster) -> set[str]:
     return {key.kind for key in world.state.cluster.objects}
 
 
-def pods(world: World) -> dict[str, Manifest]:
+def pods(world: FakeCluster) -> dict[str, Manifest]:
     """The engine's pods by their short names: `data-0`."""
     prefix = f"{CLUSTER.name}-"
     found = (each for key, each in sorted(world.state.cluster.objects.items()) if key.kind == "Pod")
@@ -123,28 +127,28 @@ def pods(world: World) -> dict[str, Manifest]:
     return {name: each for name, each in named.items() if not name.startswith("dashboards")}
 
 
-def versions(world: World) -> dict[str, str]:
-    return {name: version_in(each["spec"]["containers"][0]["image"]) for name, each in pods(world).items()}
+def versions(world: FakeCluster) -> dict[str, str]:
+    return {name: image_version(each["spec"]["containers"][0]["image"]) for name, each in pods(world).items()}
 
 
-def away(world: World, wanted: set[str]) -> set[str]:
+def away(world: FakeCluster, wanted: set[str]) -> set[str]:
     """Those of these pods that are not ready, or on their way out."""
     found = pods(world)
     here = {name for name, each in found.items() if is_ready(each) and not is_terminating(each)}
     return wanted - here
 
 
-def color(world: World) -> Color:
-    found = world.look()
+def color(world: FakeCluster) -> Color:
+    found = world.get_state()
     assert isinstance(found, EngineView)
     return found.color
 
 
-def stateful_set(world: World, pool: str) -> Manifest | None:
+def stateful_set(world: FakeCluster, pool: str) -> Manifest | None:
     return world.get(Key("apps/v1", "StatefulSet", CLUSTER.namespace, f"{CLUSTER.name}-{pool}"))
 
 
-def templates(world: World) -> dict[str, Any]:
+def templates(world: FakeCluster) -> dict[str, Any]:
     """The pod template of every workload."""
     return {
         key.name: each["spec"]["template"]

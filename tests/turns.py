@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from searchkeeper.engine.calls import Call
-from searchkeeper.engine.view import EngineView, Unreachable
-from searchkeeper.proof.faults import Ports
-from searchkeeper.writes import Delete, Event, Key, Manifest, Patch
+from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Manifest, Patch
+from searchkeeper.opensearch.calls import Call
+from searchkeeper.opensearch.view import EngineView, Unreachable
+from searchkeeper.testing.faults import Ports
 
 T = TypeVar("T")
 
@@ -37,8 +37,8 @@ class Paused:
     def list(self, api: str, kind: str, namespace: str, labels: Mapping[str, str]) -> Sequence[Manifest]:
         return self.ports.list(api, kind, namespace, labels)
 
-    def look(self) -> EngineView | Unreachable:
-        return self.ports.look()
+    def get_state(self) -> EngineView | Unreachable:
+        return self.ports.get_state()
 
     def create(self, manifest: Manifest) -> Manifest:
         self._pause_unless_confirmed()
@@ -57,13 +57,13 @@ class Paused:
         self.pause()
         self.ports.delete(delete)
 
-    def record(self, event: Event) -> None:
+    def record(self, event: EmitEvent) -> None:
         self.pause()
         self.ports.record(event)
 
-    def tell(self, call: Call) -> None:
+    def execute(self, call: Call) -> None:
         self._pause_unless_confirmed()
-        self.ports.tell(call)
+        self.ports.execute(call)
 
     def _pause_unless_confirmed(self) -> None:
         """Nothing comes between the patch that confirms the ledger and what it is for: it is one write."""
@@ -83,7 +83,7 @@ class Player:
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
-    def turn(self) -> None:
+    def active_pool(self) -> None:
         """Up to its next pause. Raises what the player raises."""
         self._go.release()
         self._has_paused.acquire()

@@ -12,12 +12,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from searchkeeper.engine.view import Color, EngineView, Node, ShardCopy, ShardState, Unreachable
-from searchkeeper.kernel import Records
-from searchkeeper.observed import ClusterView, Observed, Pod, PoolView, SetView
-from searchkeeper.resources.specs import ClusterSpec, PoolSpec, Storage, UpgradePolicy
+from searchkeeper.api.spec import ClusterSpec, PoolSpec, Storage, UpgradePolicy
+from searchkeeper.kubernetes.operations import Key
+from searchkeeper.opensearch.view import Color, EngineView, Node, ShardCopy, ShardState, Unreachable
+from searchkeeper.planner import Records
+from searchkeeper.snapshot import ClusterSnapshot, ClusterView, Pod, PoolView, StatefulSetView
 from searchkeeper.versions import Release
-from searchkeeper.writes import Key
 
 OLD, NEW = "2.19.4", "3.4.0"
 RELEASE = Release("0.4.0", (3, 4), "2.17.0", "3.4.0")
@@ -39,7 +39,7 @@ def pool(
     """A pool whose StatefulSet has a new template, so that every pod of the old one is stale."""
     spec = PoolSpec(name, frozenset(roles.split()), replicas, Storage(ephemeral=ephemeral))
     members = tuple(pods) if pods is not None else tuple(pod(f"{name}-{n}") for n in range(replicas))
-    stateful_set = SetView(f"uid-{name}", "1", NEW, "new", 3, replicas, None)
+    stateful_set = StatefulSetView(f"uid-{name}", "1", NEW, "new", 3, replicas, None)
     return PoolView(spec, True, f"uid-{name}", "1", 1, NEW, 3, 1, Records(), stateful_set, members)
 
 
@@ -77,11 +77,11 @@ def engine(pools: Iterable[PoolView], shards: Iterable[str] = (), **differences:
 def world(
     *pools: PoolView,
     shards: Iterable[str] = (),
-    seen: EngineView | Unreachable | None = None,
+    snapshot: EngineView | Unreachable | None = None,
     **policy: Any,
-) -> Observed:
+) -> ClusterSnapshot:
     """A cluster of these pools, seen whole."""
     key = Key("search.everpath.dev/v1alpha1", "SearchCluster", "search", "logs")
     spec = ClusterSpec(NEW, tuple(each.spec for each in pools), upgrade=UpgradePolicy(**policy))
     cluster = ClusterView(key, "uid", "1", 1, spec, "{}", False, (), (), 3, OLD, Records())
-    return Observed(cluster, pools, {}, seen or engine(pools, shards), RELEASE, 1000)
+    return ClusterSnapshot(cluster, pools, {}, snapshot or engine(pools, shards), RELEASE, 1000)

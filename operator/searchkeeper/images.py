@@ -5,11 +5,11 @@ from __future__ import annotations
 __all__ = [
     "PUBLISHED",
     "Images",
-    "chosen_images",
     "dashboards_image",
     "engine_image",
+    "image_version",
+    "images_from_options",
     "repository_of",
-    "version_in",
 ]
 
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ def dashboards_image(version: str, images: Images = PUBLISHED) -> str:
     return f"{images.dashboards}:{version}"
 
 
-def chosen_images(engine: str | None, dashboards: str | None) -> Images:
+def images_from_options(engine: str | None, dashboards: str | None) -> Images:
     """The repositories of images that whoever installed the operator has named: mirrored ones are elsewhere.
 
     A tag or a digest in such a name is of one version, and there are others: it does not count.
@@ -49,10 +49,10 @@ def chosen_images(engine: str | None, dashboards: str | None) -> Images:
 def repository_of(image: str) -> str:
     """An image's name without its tag and its digest."""
     plain = image.partition("@")[0]
-    return plain.removesuffix(f":{version_in(plain)}")
+    return plain.removesuffix(f":{image_version(plain)}")
 
 
-def version_in(image: str) -> str:
+def image_version(image: str) -> str:
     """The tag of an image, or nothing where it has none."""
     name, colon, tag = image.partition("@")[0].rpartition(":")
     return tag if colon and name and "/" not in tag else ""

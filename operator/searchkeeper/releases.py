@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["UnknownRelease", "newest", "release", "releases", "who_takes"]
+__all__ = ["UnknownRelease", "newest", "release", "releases", "releases_with"]
 
 import json
 from functools import cache
@@ -39,6 +39,6 @@ def newest() -> Release:
     return releases()[-1]
 
 
-def who_takes(procedures: frozenset[int]) -> tuple[Release, ...]:
+def releases_with(configurations: frozenset[int]) -> tuple[Release, ...]:
     """The releases that ship one of these procedures: where to go when this operator cannot."""
-    return tuple(each for each in releases() if procedures.intersection(each.procedures))
+    return tuple(each for each in releases() if configurations.intersection(each.configurations))

@@ -7,7 +7,8 @@ import re
 
 from console import ROOT
 from everpath.rules import edges
-from searchkeeper.configuration import migrations, names, procedures
+from searchkeeper.desired import names
+from searchkeeper.reconcilers import migrations, versions
 
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 RULE, TESTS, NAME, ACTION, TALE = re.findall(r"^```python\n(.*?)^```$", GUIDE, flags=re.MULTILINE | re.DOTALL)
@@ -19,10 +20,10 @@ def test_the_rule_it_shows_is_the_rule_there_is() -> None:
 
 def test_the_configuration_version_it_shows_is_the_one_there_is() -> None:
     assert inspect.getsource(names.discovery_service) == NAME
-    assert inspect.getsource(migrations.old_configuration_is_gone.run) == ACTION
-    assert TALE in (ROOT / "tests/configuration/test_migrations.py").read_text(encoding="utf-8")
+    assert inspect.getsource(migrations.old_configuration_deleted.run) == ACTION
+    assert TALE in (ROOT / "tests/reconcilers/test_migrations.py").read_text(encoding="utf-8")
     [line] = re.findall(r"^```text\n(2: .*)\n```$", GUIDE, flags=re.MULTILINE)
-    assert line in inspect.getsource(procedures)
+    assert line in inspect.getsource(versions)
 
 
 def test_the_tests_it_shows_are_those_of_the_rule() -> None:

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from console import ROOT
-from searchkeeper.configuration.procedures import CLUSTER
+from searchkeeper.reconcilers.versions import CLUSTER_RECONCILERS
 from searchkeeper.releases import releases
 
 PAGES = ROOT / "docs/operator"
@@ -33,9 +33,9 @@ def test_every_configuration_version_is_listed_with_who_ships_it() -> None:
     assert shown == {
         version: (
             procedure.min_version,
-            ", ".join(each.version for each in releases() if version in each.procedures),
+            ", ".join(each.version for each in releases() if version in each.configurations),
         )
-        for version, procedure in CLUSTER.items()
+        for version, procedure in CLUSTER_RECONCILERS.items()
     }
 
 

@@ -27,7 +27,7 @@ from urllib.request import ProxyHandler, Request, build_opener
 
 from e2e.stand.opensearch import Nodes
 from e2e.stand.waiting import NotInTimeError, until
-from searchkeeper.engine.calls import (
+from searchkeeper.opensearch.calls import (
     Call,
     ClearVotingExclusions,
     Exclude,
@@ -35,10 +35,18 @@ from searchkeeper.engine.calls import (
     Flush,
     SetAllocation,
 )
-from searchkeeper.engine.embedded import Engine, Process, advance, created, look, told, wiped
-from searchkeeper.engine.http import Access
-from searchkeeper.engine.opensearch import OpenSearch
-from searchkeeper.engine.view import Allocation, EngineView, ShardState, Unreachable
+from searchkeeper.opensearch.http import Access
+from searchkeeper.opensearch.http_client import OpenSearchClient
+from searchkeeper.opensearch.view import Allocation, EngineView, ShardState, Unreachable
+from searchkeeper.testing.fake_opensearch import (
+    FakeEngine,
+    Process,
+    advance,
+    create_index,
+    execute,
+    get_state,
+    wipe_node,
+)
 
 OLD, NEW = "2.19.4", "3.4.0"
 ROLES = ("cluster_manager", "data")
@@ -68,7 +76,7 @@ class Stage(Protocol):
 
     def create(self, index: str, replicas: int) -> None: ...
 
-    def tell(self, call: Call) -> None: ...
+    def execute(self, call: Call) -> None: ...
 
     def rested(self, nodes: int, as_wanted: Seen = _anything) -> EngineView:
         """A look, when so many nodes are there, nothing moves, and what is seen is as wanted."""
@@ -76,7 +84,7 @@ class Stage(Protocol):
 
 @dataclass
 class Embedded:
-    engine: Engine = field(default_factory=Engine)
+    engine: FakeEngine = field(default_factory=FakeEngine)
     running: dict[str, Process] = field(default_factory=dict)
 
     def start(self, name: str, version: str) -> None:
@@ -86,18 +94,18 @@ class Embedded:
         del self.running[name]
 
     def wipe(self, name: str) -> None:
-        self.engine = wiped(self.engine, name)
+        self.engine = wipe_node(self.engine, name)
 
     def create(self, index: str, replicas: int) -> None:
-        self.engine = created(self.engine, index, replicas=replicas)
+        self.engine = create_index(self.engine, index, replicas=replicas)
 
-    def tell(self, call: Call) -> None:
-        self.engine = told(self.engine, call)
+    def execute(self, call: Call) -> None:
+        self.engine = execute(self.engine, call)
 
     def rested(self, nodes: int, as_wanted: Seen = _anything) -> EngineView:
         for _ in range(20):
             self.engine = advance(self.engine, tuple(self.running.values()))
-        view = look(self.engine)
+        view = get_state(self.engine)
         assert isinstance(view, EngineView), view
         assert len(view.nodes) == nodes
         assert as_wanted(view), view
@@ -130,8 +138,8 @@ class Real:
         request = Request(where, body, headers, method="PUT")
         build_opener(ProxyHandler({})).open(request, timeout=60).close()
 
-    def tell(self, call: Call) -> None:
-        OpenSearch(Access(self.nodes.url)).tell(call)
+    def execute(self, call: Call) -> None:
+        OpenSearchClient(Access(self.nodes.url)).execute(call)
 
     def rested(self, nodes: int, as_wanted: Seen = _anything) -> EngineView:
         found = until(f"{nodes} nodes at rest", lambda: self._at_rest(nodes, as_wanted), 180)
@@ -139,7 +147,7 @@ class Real:
         return found
 
     def _at_rest(self, nodes: int, as_wanted: Seen) -> EngineView | None:
-        view = OpenSearch(Access(self.nodes.url)).look()
+        view = OpenSearchClient(Access(self.nodes.url)).get_state()
         if isinstance(view, Unreachable) or len(view.nodes) != nodes or view.is_moving:
             return None
         # Somebody would take it: it is about to move. A primary may only wait for the node that has it.
@@ -156,8 +164,8 @@ def _start(stage: Stage) -> int:
 
 
 def _primaries_only(stage: Stage) -> int:
-    stage.tell(SetAllocation(Allocation.PRIMARIES))
-    stage.tell(Flush())
+    stage.execute(SetAllocation(Allocation.PRIMARIES))
+    stage.execute(Flush())
     return 3
 
 
@@ -172,17 +180,17 @@ def _comes_back(stage: Stage) -> int:
 
 
 def _all_again(stage: Stage) -> int:
-    stage.tell(SetAllocation(None))
+    stage.execute(SetAllocation(None))
     return 3
 
 
 def _drained(stage: Stage) -> int:
     """The first node is the only one that may have the new index; then it may not have it any more."""
-    stage.tell(Exclude(frozenset(NAMES[1:])))
+    stage.execute(Exclude(frozenset(NAMES[1:])))
     stage.rested(3)
     stage.create("lone", replicas=0)
     stage.rested(3, _lone_is_on_the_first)
-    stage.tell(Exclude(frozenset(NAMES[:1])))
+    stage.execute(Exclude(frozenset(NAMES[:1])))
     stage.rested(3, lambda view: [copy.index for copy in view.copies_on(NAMES[0])] == ["books"])
     return 3
 
@@ -193,18 +201,18 @@ def _lone_is_on_the_first(view: EngineView) -> bool:
 
 def _drained_by_patterns(stage: Stage) -> int:
     """Two of them match, and together leave one node; of the others one would match everybody in a shell."""
-    stage.tell(Exclude(frozenset({"*-data-0", "l*s-*-1", "logs-data-?", "LOGS-*", "[l]*", "*data"})))
+    stage.execute(Exclude(frozenset({"*-data-0", "l*s-*-1", "logs-data-?", "LOGS-*", "[l]*", "*data"})))
     stage.rested(3, lambda view: [copy.node for copy in view.shards if copy.index == "lone"] == [NAMES[2]])
     return 3
 
 
 def _welcome_again(stage: Stage) -> int:
-    stage.tell(Exclude(frozenset()))
+    stage.execute(Exclude(frozenset()))
     return 3
 
 
 def _only_copy_away(stage: Stage) -> int:
-    stage.tell(Exclude(frozenset(NAMES[1:])))
+    stage.execute(Exclude(frozenset(NAMES[1:])))
     stage.rested(3, _lone_is_on_the_first)
     stage.stop(NAMES[0])
     return 2
@@ -217,12 +225,12 @@ def _only_copy_back(stage: Stage) -> int:
 
 
 def _without_vote(stage: Stage) -> int:
-    stage.tell(ExcludeFromVoting(NAMES[2]))
+    stage.execute(ExcludeFromVoting(NAMES[2]))
     return 3
 
 
 def _with_vote(stage: Stage) -> int:
-    stage.tell(ClearVotingExclusions())
+    stage.execute(ClearVotingExclusions())
     return 3
 
 
@@ -238,7 +246,7 @@ def upgraded(name: str) -> Callable[[Stage], int]:
 
 def _ahead(stage: Stage) -> int:
     """Its primary is on the only new node, and no older one can follow what that writes."""
-    stage.tell(Exclude(frozenset(NAMES[:2])))
+    stage.execute(Exclude(frozenset(NAMES[:2])))
     stage.rested(3)
     stage.create("ahead", replicas=1)
     return 3

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from typing import Final
 
 from e2e.opensearch_story import NAMES, OLD, ROLES, Stage, Steps, Told, facts, upgraded
-from searchkeeper.engine.calls import Exclude
-from searchkeeper.engine.view import EngineView
-from searchkeeper.upgrade.gates import Candidate, verdicts
+from searchkeeper.opensearch.calls import Exclude
+from searchkeeper.opensearch.view import EngineView
+from searchkeeper.upgrade.gates import Candidate, gate_results
 from worlds import pod, pool, world
 
 FIRST, SECOND, THIRD = NAMES
@@ -24,9 +24,9 @@ def closed_gates(view: EngineView) -> Told:
     """Beside the usual facts: for each node that is there, the gates that keep its pod."""
     pods = [pod(name, is_ready=view.node(name) is not None) for name in NAMES]
     members = pool(POOL, len(NAMES), roles=" ".join(ROLES), pods=pods)
-    seen = world(members, seen=view)
+    snapshot = world(members, snapshot=view)
     closed = {
-        each.name: [v.gate for v in verdicts(Candidate(each, members), seen) if not v.is_open]
+        each.name: [v.gate for v in gate_results(Candidate(each, members), snapshot) if not v.is_open]
         for each in pods
         if each.is_ready
     }
@@ -41,7 +41,7 @@ def _two_copies(stage: Stage) -> int:
     for name in NAMES:
         stage.start(name, OLD)
     stage.rested(3)
-    stage.tell(Exclude(frozenset({THIRD})))
+    stage.execute(Exclude(frozenset({THIRD})))
     stage.create("books", replicas=1)
     stage.rested(3, _books_on(FIRST, SECOND))
     return 3
@@ -59,7 +59,7 @@ def _second_back(stage: Stage) -> int:
 
 
 def _primary_moves(stage: Stage) -> int:
-    stage.tell(Exclude(frozenset({FIRST})))
+    stage.execute(Exclude(frozenset({FIRST})))
     stage.rested(3, _books_on(SECOND, THIRD))
     return 3
 
@@ -71,12 +71,12 @@ def _replica_lost(stage: Stage) -> int:
 
 
 def _drained(stage: Stage) -> int:
-    stage.tell(Exclude(frozenset({THIRD})))
+    stage.execute(Exclude(frozenset({THIRD})))
     return 3
 
 
 def _second_upgraded(stage: Stage) -> int:
-    stage.tell(Exclude(frozenset()))
+    stage.execute(Exclude(frozenset()))
     return upgraded(SECOND)(stage)
 
 
@@ -88,7 +88,7 @@ def _second_anew(stage: Stage) -> int:
 
 
 def _nobody_may(stage: Stage) -> int:
-    stage.tell(Exclude(frozenset(NAMES)))
+    stage.execute(Exclude(frozenset(NAMES)))
     stage.rested(3)
     stage.create("homeless", replicas=0)
     return 3

@@ -16,7 +16,7 @@ from commandline import ROOT
 from e2e.stand.api import Api, Object, RefusedError
 from e2e.stand.control_plane import ControlPlane
 from e2e.stand.waiting import until
-from searchkeeper.resources.definitions import definitions
+from searchkeeper.api.crds import crds
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 SAMPLES = [
@@ -35,7 +35,7 @@ def served(plane: ControlPlane, namespace: str) -> Iterator[Api]:
     """With a namespace; a release of the operator may have brought the definitions already."""
     own = plane.api.another()
     own.create("/api/v1/namespaces", {"metadata": {"name": namespace}})
-    for plural, definition in definitions().items():
+    for plural, definition in crds().items():
         try:
             own.create(CRDS, _marked(definition))
         except RefusedError as refused:

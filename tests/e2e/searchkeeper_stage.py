@@ -22,9 +22,9 @@ from e2e.stand.control_plane import ControlPlane
 from e2e.stand.processes import Workshop
 from e2e.stand.waiting import until
 from e2e.witness import Witness, witness
+from searchkeeper.api.crds import crds
+from searchkeeper.kubernetes.operations import Key
 from searchkeeper.releases import release
-from searchkeeper.resources.definitions import definitions
-from searchkeeper.writes import Key
 
 OPERATOR: Final = "searchkeeper"
 # For whatever takes its time on a machine that has other things to do.
@@ -51,10 +51,10 @@ def ensured(api: Api, path: str, thing: Object) -> None:
 class Stage:
     """A namespace of its own, with one cluster in it, and a witness of all that happens there."""
 
-    def __init__(self, plane: ControlPlane, place: Workshop, seen: Witness) -> None:
+    def __init__(self, plane: ControlPlane, place: Workshop, snapshot: Witness) -> None:
         self.api = plane.api.another()
-        self.seen = seen
-        self.namespace = seen.key.namespace
+        self.snapshot = snapshot
+        self.namespace = snapshot.key.namespace
         self.group = f"/apis/{_API}/namespaces/{self.namespace}"
         self.core = f"/api/v1/namespaces/{self.namespace}"
         self.log = place.logs / f"searchkeeper-{self.namespace}.log"
@@ -64,7 +64,7 @@ class Stage:
 
     def ask_for(self, version: str = "2.19.4", **spec: Any) -> None:
         wanted = {"version": version, "pools": POOLS, **spec}
-        metadata = {"name": self.seen.key.name}
+        metadata = {"name": self.snapshot.key.name}
         thing = {"apiVersion": _API, "kind": "SearchCluster", "metadata": metadata, "spec": wanted}
         self.api.create(f"{self.group}/searchclusters", thing)
 
@@ -112,7 +112,7 @@ class Stage:
             for each in self.api.items(path)
         }
 
-    def told(self) -> str:
+    def events_emitted(self) -> str:
         waits = [f"{c['type']}: {c['message']}" for c in conditions(self.cluster) if c["status"] != "True"]
         return f"{self.status.get('phase')} {waits}"
 
@@ -120,17 +120,17 @@ class Stage:
         try:
             until(f"{version} with {nodes} nodes runs", lambda: self.runs(version, nodes), LONG)
         except TimeoutError as error:
-            raise AssertionError(self.told()) from error
+            raise AssertionError(self.events_emitted()) from error
 
     def start(self, *options: str) -> subprocess.Popen[bytes]:
         """A process with a token of its own: by that the log tells one from another."""
         kubeconfig, token = self._home / f"kubeconfig-{next(self._numbers)}", token_of_operator(self.api)
         kubeconfig.write_text(self._plane.kubeconfig_for(token))
         if "--release" in options:
-            self.seen.releases[_name_of(token)] = release(options[options.index("--release") + 1])
+            self.snapshot.releases[_name_of(token)] = release(options[options.index("--release") + 1])
         command = [
             *(sys.executable, "-m", "searchkeeper", "run", "--kubeconfig", str(kubeconfig)),
-            *("--engine", self.seen.engine_url, "--resync", "0.5"),
+            *("--engine", self.snapshot.engine_url, "--resync", "0.5"),
             *("-n", self.namespace, "--lease-namespace", self.namespace),
             *("--health-address", "127.0.0.1:0", "--metrics-address", "127.0.0.1:0", *options),
         ]
@@ -163,17 +163,17 @@ def staged(plane: ControlPlane, place: Workshop, namespace: str) -> Iterator[Sta
     ensured(api, "/api/v1/namespaces", {"metadata": {"name": namespace}})
     _let_lead(api, namespace)
     api.close()
-    with witness(plane, Key(_API, "SearchCluster", namespace, "logs")) as seen:
-        made = Stage(plane, place, seen)
+    with witness(plane, Key(_API, "SearchCluster", namespace, "logs")) as snapshot:
+        made = Stage(plane, place, snapshot)
         yield made
         made.api.close()
-        seen.judge()
+        snapshot.judge()
 
 
 def set_up(plane: ControlPlane) -> None:
     """The definitions, the operator's account, and just the rights that its manifests give it."""
     api = plane.api.another()
-    for plural, definition in definitions().items():
+    for plural, definition in crds().items():
         ensured(api, _CRDS, json.loads(json.dumps(definition)))
         name = f"{plural}.search.everpath.dev"
         until(f"{name} is served", partial(_is_established, api, name))

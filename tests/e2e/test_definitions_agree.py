@@ -14,10 +14,10 @@ import pytest
 from e2e.own_definitions import group, served
 from e2e.stand.api import Api, Object, RefusedError
 from e2e.stand.control_plane import ControlPlane
-from searchkeeper.resources.codec import cluster_spec
-from searchkeeper.resources.conformity import objections
-from searchkeeper.resources.definitions import CLUSTERS, POOLS, definitions
-from searchkeeper.resources.specs import ROLES
+from searchkeeper.api.codec import decode_cluster_spec
+from searchkeeper.api.crds import CLUSTERS, POOLS, crds
+from searchkeeper.api.spec import ROLES
+from searchkeeper.api.validation import schema_errors
 
 GROUP = group("agreement")
 SEED = 20
@@ -94,9 +94,7 @@ def places(thing: Any, schema: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
 def broken(chance: Random, good: Object) -> Object:
     """In one place, or in two; now and then in none that matters."""
     made = deepcopy(good)
-    definition = next(
-        each for each in definitions().values() if each["spec"]["names"]["kind"] == made["kind"]
-    )
+    definition = next(each for each in crds().values() if each["spec"]["names"]["kind"] == made["kind"])
     schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"]
     for _ in range(chance.choice([1, 1, 2])):
         holder, key = chance.choice([*places(made["spec"], schema)])
@@ -156,7 +154,7 @@ def test_whatever_is_written_is_refused_by_both_or_by_neither(
         good = make(chance)
         made = broken(chance, good) if number % 4 else good
         theirs = refusal(lambda made=made: api.create(path, made))  # type: ignore[misc]
-        found += disagreement(made, theirs, objections(made))
+        found += disagreement(made, theirs, schema_errors(made))
         taken += theirs is None
     assert not found, "\n".join(found)
     # Neither is all of it good, nor all of it bad.
@@ -181,7 +179,7 @@ def changes(chance: Random, stored: Object) -> Object:
 
 def about_changes(before: Object, after: Object) -> list[str]:
     """What the rules with `oldSelf` say, of pools that are there before and after, with what is filled in."""
-    old, new = ({pool.name: pool for pool in cluster_spec(each).pools} for each in (before, after))
+    old, new = ({pool.name: pool for pool in decode_cluster_spec(each).pools} for each in (before, after))
     kept = [(pool, new[name]) for name, pool in old.items() if name in new]
     moved = [was.name for was, now in kept if was.storage != now.storage]
     lost = [was.name for was, now in kept if (was.roles - now.roles) & {"data", "cluster_manager"}]
@@ -197,7 +195,7 @@ def test_whatever_is_changed_is_refused_by_both_or_by_neither(api: Api) -> None:
         made = changes(chance, stored)
         made["metadata"] = stored["metadata"]
         theirs = refusal(lambda made=made: api.replace(path, made))  # type: ignore[misc]
-        ours = objections(made) or about_changes(stored["spec"], made["spec"])
+        ours = schema_errors(made) or about_changes(stored["spec"], made["spec"])
         found += disagreement(made, theirs, ours)
         taken += theirs is None
     assert not found, "\n".join(found)

@@ -11,11 +11,11 @@ from e2e.opensearch_story import NAMES, NEW, OLD, ROLES, STEPS, Embedded, Real, 
 from e2e.stand.opensearch import Fetched, Nodes, opensearch_nodes
 from e2e.stand.processes import Workshop, log_end, workshop
 from e2e.stand.waiting import until
-from searchkeeper.engine.embedded.membership import objection_to
-from searchkeeper.engine.embedded.state import Process
-from searchkeeper.engine.http import Access
-from searchkeeper.engine.opensearch import OpenSearch
-from searchkeeper.engine.view import Unreachable
+from searchkeeper.opensearch.http import Access
+from searchkeeper.opensearch.http_client import OpenSearchClient
+from searchkeeper.opensearch.view import Unreachable
+from searchkeeper.testing.fake_opensearch.membership import join_refusal
+from searchkeeper.testing.fake_opensearch.state import Process
 
 pytestmark = pytest.mark.xdist_group("opensearch")
 
@@ -55,7 +55,7 @@ def test_a_node_that_ran_the_new_version_never_runs_the_old_one_again(story: Liv
     length = log.stat().st_size
     story.nodes.start(name, OLD)
     until(f"{name} gives up", lambda: story.nodes.has_ended(name), 120)
-    said = objection_to(story.stage.engine, Process(name, OLD, frozenset(ROLES)))
+    said = join_refusal(story.stage.engine, Process(name, OLD, frozenset(ROLES)))
     assert said == f"cannot downgrade a node from version [{NEW}] to version [{OLD}]"
     assert "indexCreatedVersionMajor is in the future" in log.read_text()[length:], log_end(log)
 
@@ -69,5 +69,5 @@ def test_without_a_majority_nothing_is_known_and_nothing_is_told(story: Lived) -
 
 def _tells_of_no_manager(nodes: Nodes) -> bool:
     """The first looks may only be slow; what counts is what is said in the end."""
-    view = OpenSearch(Access(nodes.url)).look()
+    view = OpenSearchClient(Access(nodes.url)).get_state()
     return isinstance(view, Unreachable) and "503" in view.cause

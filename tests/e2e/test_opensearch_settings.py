@@ -20,14 +20,14 @@ from e2e.stand.opensearch import JAVA, Fetched, Nodes, OpenSearchNode, opensearc
 from e2e.stand.probes import answered
 from e2e.stand.processes import workshop
 from e2e.stand.waiting import until
-from searchkeeper.configuration.deployed import Deployed
-from searchkeeper.configuration.manifests import stateful_set
-from searchkeeper.configuration.settings import configuration
-from searchkeeper.engine.http import Access
-from searchkeeper.engine.opensearch import OpenSearch
-from searchkeeper.engine.view import EngineView, Unreachable
+from searchkeeper.api.codec import decode_cluster_spec
+from searchkeeper.desired.cluster import DesiredCluster
+from searchkeeper.desired.manifests import stateful_set
+from searchkeeper.desired.settings import configuration_objects
+from searchkeeper.opensearch.http import Access
+from searchkeeper.opensearch.http_client import OpenSearchClient
+from searchkeeper.opensearch.view import EngineView, Unreachable
 from searchkeeper.releases import newest
-from searchkeeper.resources.codec import cluster_spec
 from stock_image import HOME as IMAGE_HOME
 from stock_image import settings
 
@@ -39,21 +39,21 @@ POOLS = {"nodes": ("cluster_manager", "data"), "front": ("coordinating",)}
 NODES = {"logs-nodes-0": OLD, "logs-nodes-1": OLD, "logs-nodes-2": NEW, "logs-front-0": NEW}
 
 
-def deployed(**security: str) -> Deployed:
+def deployed(**security: str) -> DesiredCluster:
     pools = [{"name": name, "roles": [*roles], "replicas": 3} for name, roles in POOLS.items()]
-    spec = cluster_spec({"version": NEW, "pools": pools, "security": security})
-    return Deployed("logs", "search", "uid", spec, max(newest().procedures))
+    spec = decode_cluster_spec({"version": NEW, "pools": pools, "security": security})
+    return DesiredCluster("logs", "search", "uid", spec, max(newest().configurations))
 
 
-def pod_of(this: Deployed, name: str) -> Mapping[str, Any]:
+def pod_of(this: DesiredCluster, name: str) -> Mapping[str, Any]:
     [pool] = [each for each in this.spec.pools if name.startswith(f"logs-{each.name}-")]
     found: Mapping[str, Any] = stateful_set(this, pool, this.spec.version, None)["spec"]["template"]["spec"]
     return found
 
 
-def told(this: Deployed, node: OpenSearchNode, members: Sequence[OpenSearchNode]) -> Mapping[str, Any]:
+def told(this: DesiredCluster, node: OpenSearchNode, members: Sequence[OpenSearchNode]) -> Mapping[str, Any]:
     """What its pod's entry point tells it, with addresses of here: all nodes share one."""
-    made = settings(pod_of(this, node.name), configuration(this), node.name)
+    made = settings(pod_of(this, node.name), configuration_objects(this), node.name)
     elsewhere = {
         "network.host": HOST,
         "http.port": node.http,
@@ -106,7 +106,7 @@ def test_with_certificates_and_credentials_nodes_find_each_other_and_the_operato
             nodes.start(name, SECURED)
         access = Access(nodes.url.replace("http:", "https:"), "keeper", "s3cret", certificate.read_text())
         until("both have joined", lambda: names_seen(access) == {name for name, _ in members}, 120)
-        stranger = OpenSearch(replace(access, username="", password="")).look()
+        stranger = OpenSearchClient(replace(access, username="", password="")).get_state()
         assert isinstance(stranger, Unreachable)
         assert "401" in stranger.cause
 
@@ -130,7 +130,7 @@ def write_users(pod: Mapping[str, Any], tools: Path, folder: Path) -> None:
 
 
 def names_seen(access: Access) -> set[str]:
-    view = OpenSearch(access).look()
+    view = OpenSearchClient(access).get_state()
     return {each.name for each in view.nodes} if isinstance(view, EngineView) else set()
 
 
@@ -138,7 +138,7 @@ def roles_of(name: str) -> tuple[str, ...]:
     return POOLS[name.split("-")[1]]
 
 
-def is_ready(nodes: Nodes, this: Deployed, name: str) -> bool:
+def is_ready(nodes: Nodes, this: DesiredCluster, name: str) -> bool:
     """By the question that the kubelet would ask."""
     asked = pod_of(this, name)["containers"][0]["readinessProbe"]["httpGet"]
     [port] = [each.http for each in nodes.members if each.name == name]

@@ -11,10 +11,10 @@ from e2e.opensearch_story import OLD, ROLES
 from e2e.stand.opensearch import Fetched, Nodes, opensearch_nodes
 from e2e.stand.processes import workshop
 from e2e.stand.waiting import until
-from searchkeeper.engine.calls import ClearVotingExclusions, ExcludeFromVoting
-from searchkeeper.engine.http import Access
-from searchkeeper.engine.opensearch import OpenSearch
-from searchkeeper.engine.view import ABSENT, EngineView
+from searchkeeper.opensearch.calls import ClearVotingExclusions, ExcludeFromVoting
+from searchkeeper.opensearch.http import Access
+from searchkeeper.opensearch.http_client import OpenSearchClient
+from searchkeeper.opensearch.view import ABSENT, EngineView
 
 pytestmark = pytest.mark.xdist_group("opensearch")
 
@@ -34,33 +34,33 @@ def nodes(opensearch: Fetched, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 def test_a_manager_that_is_gone_loses_its_vote_by_its_id(nodes: Nodes) -> None:
     """By its name it could not be: the engine knows that of nobody who is away."""
-    driver = OpenSearch(Access(nodes.url))
+    driver = OpenSearchClient(Access(nodes.url))
     until("all three vote", lambda: voters(driver) == {*STAY, GONE}, 60)
     nodes.stop(GONE)
     until("its vote has nobody's name", lambda: len(absent(driver)) == 1, 120)
     [vote] = absent(driver)
-    driver.tell(ExcludeFromVoting(vote))
+    driver.execute(ExcludeFromVoting(vote))
     until("its vote is gone", partial(has_no_absent_voter, driver), 60)
     assert looked(driver).voting_exclusions == {vote}
-    driver.tell(ClearVotingExclusions())
+    driver.execute(ClearVotingExclusions())
     until("nobody is excluded", lambda: not looked(driver).voting_exclusions, 60)
     assert voters(driver) <= set(STAY)
 
 
-def looked(driver: OpenSearch) -> EngineView:
-    view = driver.look()
+def looked(driver: OpenSearchClient) -> EngineView:
+    view = driver.get_state()
     assert isinstance(view, EngineView), view
     return view
 
 
-def voters(driver: OpenSearch) -> frozenset[str]:
-    view = driver.look()
+def voters(driver: OpenSearchClient) -> frozenset[str]:
+    view = driver.get_state()
     return view.voters if isinstance(view, EngineView) else frozenset()
 
 
-def absent(driver: OpenSearch) -> list[str]:
+def absent(driver: OpenSearchClient) -> list[str]:
     return [name for name in voters(driver) if name.startswith(ABSENT)]
 
 
-def has_no_absent_voter(driver: OpenSearch) -> bool:
+def has_no_absent_voter(driver: OpenSearchClient) -> bool:
     return bool(voters(driver)) and not absent(driver)

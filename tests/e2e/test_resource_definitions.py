@@ -11,7 +11,7 @@ import pytest
 from e2e.own_definitions import CRDS, SAMPLES, group, served
 from e2e.stand.api import Api, Object, RefusedError, conditions
 from e2e.stand.control_plane import ControlPlane
-from searchkeeper.resources.definitions import CLUSTERS, POOLS, definitions
+from searchkeeper.api.crds import CLUSTERS, POOLS, crds
 
 GROUP = group("definitions")
 MANAGERS = {"name": "managers", "roles": ["cluster_manager"], "replicas": 3}
@@ -162,7 +162,7 @@ def test_a_status_is_stored_whole_and_by_itself(api: Api) -> None:
     path = f"{GROUP}/searchclusters/told"
     api.create(f"{GROUP}/searchclusters", cluster("told"))
     condition = {
-        "type": "PodsAreCurrent",
+        "type": "PodsCurrent",
         "status": "False",
         "reason": "Waits",
         "message": "",
@@ -209,7 +209,7 @@ def test_a_pool_can_be_asked_for_its_scale(api: Api) -> None:
 def test_people_see_version_target_phase_readiness_and_age(api: Api) -> None:
     shown = {
         plural: [each["name"] for each in definition["spec"]["versions"][0]["additionalPrinterColumns"]]
-        for plural, definition in definitions().items()
+        for plural, definition in crds().items()
     }
     assert shown["searchclusters"] == ["Version", "Target", "Phase", "Ready", "Age"]
     assert shown["searchpools"] == ["Cluster", "Version", "Target", "Replicas", "Ready", "Age"]

@@ -36,13 +36,13 @@ def test_a_cluster_comes_up_is_upgraded_scaled_and_deleted(stage: Stage) -> None
         stage.until_it_runs("2.19.4")
         until("nobody writes to a cluster at rest", lambda: is_left_alone(stage), LONG)
 
-        stage.seen.index("books")
+        stage.snapshot.index("books")
         stage.edit(version="1.3.0")
         events = until("it is refused", lambda: _warnings(stage), LONG)
         assert [(each["reason"], each["count"]) for each in events] == [("Downgrade", 1)]
         stage.edit(version="3.4.0")
         stage.until_it_runs("3.4.0")
-        assert [name for name in stage.seen.order if name.endswith("3.4.0")][:2] == [
+        assert [name for name in stage.snapshot.order if name.endswith("3.4.0")][:2] == [
             "logs-data-0 3.4.0",
             "logs-data-1 3.4.0",
         ]
@@ -71,7 +71,7 @@ def test_an_operator_that_is_killed_again_and_again_gets_there(stage: Stage) -> 
     process = stage.start()
     try:
         stage.until_it_runs("2.19.4")
-        stage.seen.index("books")
+        stage.snapshot.index("books")
         stage.edit(version="3.4.0")
         for _ in range(3):
             seen = str(stage.cluster["metadata"]["resourceVersion"])
@@ -96,19 +96,19 @@ def test_an_upgrade_that_is_not_wanted_any_more_is_taken_back(stage: Stage) -> N
     stage.ask_for(pools=[{**POOLS[0], "replicas": 3}, POOLS[1]])
     with stage.operator():
         stage.until_it_runs("2.19.4", 6)
-        stage.seen.index("books")
+        stage.snapshot.index("books")
         stage.edit(version="3.4.0")
-        until("a node is new", lambda: "logs-data-0 3.4.0" in stage.seen.order, LONG)
+        until("a node is new", lambda: "logs-data-0 3.4.0" in stage.snapshot.order, LONG)
         stage.edit(version="2.19.4")
         until("it is back", lambda: "logs-data-0 2.19.4" in _since_new(stage), LONG)
         stage.until_it_runs("2.19.4", 6)
-        assert "logs-managers-0 3.4.0" not in stage.seen.order
+        assert "logs-managers-0 3.4.0" not in stage.snapshot.order
         assert stage.status["upgrade"]["history"][-1]["result"] == "RolledBack"
 
 
 def _since_new(stage: Stage) -> list[str]:
     """Who has joined since the first node became new."""
-    order = stage.seen.order
+    order = stage.snapshot.order
     return order[order.index("logs-data-0 3.4.0") :]
 
 
@@ -116,9 +116,9 @@ def test_whoever_sleeps_through_its_lease_writes_nothing_when_it_wakes(stage: St
     stage.ask_for()
     with stage.operator("--identity", "one") as one, stage.operator("--identity", "other") as other:
         stage.until_it_runs("2.19.4")
-        stage.seen.index("books")
+        stage.snapshot.index("books")
         stage.edit(version="3.4.0")
-        until("a node is new", lambda: "logs-data-0 3.4.0" in stage.seen.order, LONG)
+        until("a node is new", lambda: "logs-data-0 3.4.0" in stage.snapshot.order, LONG)
         holder = stage.lease["holderIdentity"]
         with asleep(one if holder.startswith("one_") else other):
             until("the other one leads", lambda: stage.lease["holderIdentity"] != holder, LONG)
@@ -126,7 +126,7 @@ def test_whoever_sleeps_through_its_lease_writes_nothing_when_it_wakes(stage: St
             until("it moves", partial(_moved, stage, seen), LONG)
         stage.until_it_runs("3.4.0")
         until("the sleeper knows it", lambda: "has lost the lease" in stage.log.read_text(), LONG)
-    writers = {each.who for each in stage.seen.history().requests if each.key.kind != "Lease"}
+    writers = {each.who for each in stage.snapshot.history().requests if each.key.kind != "Lease"}
     assert len(writers) == 2, "each of them had its turn"
 
 

@@ -14,8 +14,8 @@ from e2e.stand.api import Api, Object, RefusedError, conditions
 from e2e.stand.control_plane import ControlPlane
 from e2e.stand.waiting import until
 from e2e.witness import audited
-from searchkeeper.kernel.denials import DENIAL
-from searchkeeper.proof.audits import unwarranted
+from searchkeeper.planner.denied_operations import DENIED_PREFIX
+from searchkeeper.testing.audit_log import unneeded_permissions
 
 pytestmark = pytest.mark.e2e
 
@@ -94,7 +94,7 @@ def changes(stage: Stage) -> list[Any]:
     """
     return [
         each
-        for each in stage.seen.log()
+        for each in stage.snapshot.log()
         if each["verb"] not in READS
         and each["objectRef"]["resource"] != "leases"
         and each["objectRef"].get("subresource") != "status"
@@ -128,7 +128,7 @@ def assert_asked_at_a_pace(stage: Stage, what: str) -> None:
 
 
 def denials(stage: Stage) -> list[str]:
-    return [line for line in stage.status["ledger"] if line.startswith(DENIAL)]
+    return [line for line in stage.status["ledger"] if line.startswith(DENIED_PREFIX)]
 
 
 def test_a_cluster_comes_up_but_for_what_a_quota_refuses(stage: Stage) -> None:
@@ -136,13 +136,17 @@ def test_a_cluster_comes_up_but_for_what_a_quota_refuses(stage: Stage) -> None:
         with quota(stage.api, stage.namespace, NO_BUDGETS):
             stage.ask_for()
             until("all else is there", lambda: stage.status.get("ready") == "5/5", LONG)
-            until("it is said", lambda: "exceeded quota: small" in condition(stage, "BudgetsStand"), LONG)
+            until(
+                "it is said",
+                lambda: "exceeded quota: small" in condition(stage, "DisruptionBudgetsApplied"),
+                LONG,
+            )
             assert_asked_at_a_pace(stage, "create poddisruptionbudgets logs-data: 403")
-            said = condition(stage, "BudgetsStand")
+            said = condition(stage, "DisruptionBudgetsApplied")
             assert said.startswith("False Denied: cannot create PodDisruptionBudget logs-data: POST /apis/")
             assert said.endswith(f"limited: count/poddisruptionbudgets.policy=0; {ADVICE}")
-            assert waiting(stage) == ["BudgetsStand"]
-            assert denials(stage) == ["denied/BudgetsStand"]
+            assert waiting(stage) == ["DisruptionBudgetsApplied"]
+            assert denials(stage) == ["denied/DisruptionBudgetsApplied"]
         stage.until_it_runs("2.19.4")
         assert denials(stage) == []
 
@@ -151,13 +155,13 @@ def test_an_upgrade_waits_while_a_policy_lets_no_pod_go(stage: Stage) -> None:
     stage.ask_for()
     with stage.operator():
         stage.until_it_runs("2.19.4")
-        stage.seen.index("books")
+        stage.snapshot.index("books")
         before = {each["metadata"]["uid"] for each in stage.pods()}
         with frozen(stage, "logs-data-0"):
             stage.edit(version="3.4.0")
-            until("it is said", lambda: FREEZE in condition(stage, "PodsAreCurrent"), LONG)
+            until("it is said", lambda: FREEZE in condition(stage, "PodsCurrent"), LONG)
             assert_asked_at_a_pace(stage, "delete pods logs-data-0: 403")
-            said = condition(stage, "PodsAreCurrent")
+            said = condition(stage, "PodsCurrent")
             assert said.startswith("False Denied: cannot delete Pod logs-data-0: DELETE /api/v1/")
             assert said.endswith(f"denied request: {FREEZE}; {ADVICE}")
             assert {each["metadata"]["uid"] for each in stage.pods()} == before
@@ -176,7 +180,7 @@ def test_a_missing_right_is_told_from_what_a_quota_refuses(plane: ControlPlane, 
         assert refused(operator, f"/apis/policy/v1/namespaces/{namespace}/poddisruptionbudgets") == 403
     assert refused(operator, f"/api/v1/namespaces/{namespace}/pods") == 403
     operator.close()
-    told = unwarranted(audited(plane, namespace), {OPERATOR})
+    told = unneeded_permissions(audited(plane, namespace), {OPERATOR})
     assert [each.partition(":")[0] for each in told] == [f"create /api/v1/namespaces/{namespace}/pods"]
 
 

@@ -12,15 +12,14 @@ from e2e.searchkeeper_stage import LONG, POOLS, Stage
 from e2e.stand.api import Object, RefusedError
 from e2e.stand.control_plane import ControlPlane
 from e2e.stand.waiting import until
-from searchkeeper.configuration.applying import apply
-from searchkeeper.configuration.dashboards import dashboards, dashboards_service
-from searchkeeper.configuration.deployed import Deployed
-from searchkeeper.configuration.manifests import budgets as disruption_budgets
-from searchkeeper.configuration.manifests import client_service, discovery, stateful_set
-from searchkeeper.configuration.settings import configuration
-from searchkeeper.kinds import kind_of, path
-from searchkeeper.resources.codec import cluster_spec
-from searchkeeper.writes import Create, Manifest
+from searchkeeper.api.codec import decode_cluster_spec
+from searchkeeper.desired.apply import apply
+from searchkeeper.desired.cluster import DesiredCluster
+from searchkeeper.desired.dashboards import dashboards_deployment, dashboards_service
+from searchkeeper.desired.manifests import client_service, discovery_service, disruption_budgets, stateful_set
+from searchkeeper.desired.settings import configuration_objects
+from searchkeeper.kubernetes.operations import Create, Manifest
+from searchkeeper.kubernetes.rest_mapping import resource_kind, resource_path
 
 pytestmark = pytest.mark.e2e
 
@@ -41,8 +40,8 @@ def test_what_is_made_is_taken_as_it_is_asked_for(
     for wanted in made(version, security):
         write = apply(wanted, None)
         assert isinstance(write, Create)
-        kind = kind_of(wanted["apiVersion"], wanted["kind"])
-        live = plane.api.create(f"{path(kind, 'default')}?dryRun=All", dict(write.manifest))
+        kind = resource_kind(wanted["apiVersion"], wanted["kind"])
+        live = plane.api.create(f"{resource_path(kind, 'default')}?dryRun=All", dict(write.manifest))
         assert apply(wanted, live) is None, wanted["kind"]
 
 
@@ -51,10 +50,15 @@ def made(version: int, security: dict[str, str]) -> Iterator[Manifest]:
         *ZONES,
         {"name": "front", "roles": ["coordinating"], "replicas": 1, "storage": {"ephemeral": True}},
     ]
-    spec = cluster_spec({"version": "3.4.0", "pools": pools, "security": security})
-    this = Deployed("logs", "default", "uid", spec, version, (("password", "Yg=="),))
-    yield from configuration(this)
-    yield from (discovery(this), client_service(this), dashboards_service(this), dashboards(this, "3.4.0"))
+    spec = decode_cluster_spec({"version": "3.4.0", "pools": pools, "security": security})
+    this = DesiredCluster("logs", "default", "uid", spec, version, (("password", "Yg=="),))
+    yield from configuration_objects(this)
+    yield from (
+        discovery_service(this),
+        client_service(this),
+        dashboards_service(this),
+        dashboards_deployment(this, "3.4.0"),
+    )
     yield from (stateful_set(this, pool, "3.4.0", None) for pool in spec.pools)
     yield from disruption_budgets(this, spec.pools)
 

@@ -22,19 +22,19 @@ from e2e.stand.waiting import NotInTimeError, until
 from e2e.stand.watching import Watch, watch
 from engine_over_http import Face
 from opensearch_replayed import serving
-from searchkeeper.embedded.manifests import is_terminating
-from searchkeeper.engine.calls import Call
-from searchkeeper.engine.embedded import Engine, created
-from searchkeeper.images import version_in
-from searchkeeper.kinds import KINDS, Kind, path
-from searchkeeper.proof.audits import requests, unwarranted
-from searchkeeper.proof.histories import Beat, Change, History
-from searchkeeper.proof.properties import unrest
+from searchkeeper.images import image_version
+from searchkeeper.kubernetes.operations import Key
+from searchkeeper.kubernetes.rest_mapping import KINDS, ResourceKind, resource_path
+from searchkeeper.manager.engine_clients import FakeEngineClient
+from searchkeeper.manager.kubernetes_client import connect, load_kubeconfig
+from searchkeeper.opensearch.calls import Call
 from searchkeeper.releases import newest
-from searchkeeper.shell.client import connect, settings_of
-from searchkeeper.shell.engines import StandIn
+from searchkeeper.testing.audit_log import requests, unneeded_permissions
+from searchkeeper.testing.fake_kubernetes.manifests import is_terminating
+from searchkeeper.testing.fake_opensearch import FakeEngine, create_index
+from searchkeeper.testing.invariants.checks import leftovers
+from searchkeeper.testing.run_history import EngineObservation, RunHistory, StoreChange
 from searchkeeper.versions import Release
-from searchkeeper.writes import Key
 
 _UNHEARD: Final = frozenset(
     {"Namespace", "Event", "CustomResourceDefinition", "OperatorCondition", "ReplicaSet"}
@@ -58,17 +58,17 @@ class Witness:
         self._api = plane.api.another()
         # For the thread that answers for the engine.
         self._clock = plane.api.another()
-        self._changes: list[Change] = []
+        self._changes: list[StoreChange] = []
         self._heard: dict[tuple[str, str], str] = {}
-        self._beats: list[Beat] = []
+        self._beats: list[EngineObservation] = []
         self._wanted: list[str] = []
         self._lock = threading.Lock()
         self.watches: list[Watch] = []
-        self._client = connect(settings_of(str(plane.kubeconfig)))
-        self._engine = StandIn(self._client, key)
+        self._client = connect(load_kubeconfig(str(plane.kubeconfig)))
+        self._engine = FakeEngineClient(self._client, key)
 
     @property
-    def engine(self) -> Engine:
+    def engine(self) -> FakeEngine:
         return self._engine.engine
 
     def close(self) -> None:
@@ -76,23 +76,23 @@ class Witness:
         self._clock.close()
         self._client.close()
 
-    def hear(self, kind: Kind, what: str, thing: Object) -> None:
+    def hear(self, kind: ResourceKind, what: str, thing: Object) -> None:
         manifest = {**thing, "apiVersion": kind.api, "kind": kind.name}
         revision, name = thing["metadata"]["resourceVersion"], thing["metadata"]["name"]
         with self._lock:
-            self._changes.append(Change(int(revision), manifest, is_gone=what == "DELETED"))
+            self._changes.append(StoreChange(int(revision), manifest, is_gone=what == "DELETED"))
             self._heard[kind.name, name] = "" if what == "DELETED" else revision
 
     def pass_time(self) -> None:
         while self._wanted:
-            self._engine.engine = created(self.engine, self._wanted.pop())
-        self._engine.look()
-        self._beats.append(Beat(self._revision(), self.engine))
+            self._engine.engine = create_index(self.engine, self._wanted.pop())
+        self._engine.get_state()
+        self._beats.append(EngineObservation(self._revision(), self.engine))
 
-    def tell(self, call: Call) -> None:
+    def execute(self, call: Call) -> None:
         """Raises CallFailed."""
-        self._engine.tell(call)
-        self._beats.append(Beat(self._revision(), self.engine, call))
+        self._engine.execute(call)
+        self._beats.append(EngineObservation(self._revision(), self.engine, call))
 
     def index(self, name: str) -> None:
         """Documents in the engine, with a copy, from when it is next looked at."""
@@ -106,13 +106,13 @@ class Witness:
         versions: dict[str, str] = {}
         found = []
         for pod in pods:
-            name, version = pod["metadata"]["name"], version_in(pod["spec"]["containers"][0]["image"])
+            name, version = pod["metadata"]["name"], image_version(pod["spec"]["containers"][0]["image"])
             if versions.get(name) != version and not is_terminating(pod):
                 versions[name] = version
                 found.append(f"{name} {version}")
         return found
 
-    def history(self) -> History:
+    def history(self) -> RunHistory:
         """When all of it is heard, and the log has all of it. Raises RuntimeError where nobody listened."""
         for each in self.watches:
             each.must_run()
@@ -124,8 +124,8 @@ class Witness:
     def judge(self) -> None:
         """Raises AssertionError with whatever the operator should not have done."""
         history = self.history()
-        left = unrest(history.end, self.key)
-        wrongs = [*history.breaches(), *unwarranted(self.log(), _ROLES), *([left] if left else [])]
+        left = leftovers(history.end, self.key)
+        wrongs = [*history.breaches(), *unneeded_permissions(self.log(), _ROLES), *([left] if left else [])]
         if wrongs:
             raise AssertionError("\n".join(wrongs))
 
@@ -133,17 +133,17 @@ class Witness:
         """What the operator asked for in this namespace, or in none: read or write, done or refused."""
         return audited(self._plane, self.key.namespace)
 
-    def _told(self) -> History:
+    def _told(self) -> RunHistory:
         with self._lock:
             changes = tuple(self._changes)
         log = tuple(requests(self.log()))
-        return History(self.key, newest(), changes, tuple(self._beats), log, self.releases)
+        return RunHistory(self.key, newest(), changes, tuple(self._beats), log, self.releases)
 
     def _has_heard_all(self) -> bool:
         there = {
             (kind.name, each["metadata"]["name"]): each["metadata"]["resourceVersion"]
             for kind in _KINDS
-            for each in self._api.items(path(kind, self.key.namespace))
+            for each in self._api.items(resource_path(kind, self.key.namespace))
         }
         with self._lock:
             return there == {name: revision for name, revision in self._heard.items() if revision}
@@ -169,7 +169,7 @@ def witness(plane: ControlPlane, key: Key) -> Iterator[Witness]:
     with ExitStack() as stack:
         stack.callback(made.close)
         for kind in _KINDS:
-            heard = watch(plane.api, path(kind, key.namespace), partial(made.hear, kind))
+            heard = watch(plane.api, resource_path(kind, key.namespace), partial(made.hear, kind))
             made.watches.append(stack.enter_context(heard))
         made.engine_url = stack.enter_context(serving(Face(made)))
         yield made

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from searchkeeper.releases import UnknownRelease, newest, release, releases, who_takes
-from searchkeeper.versions import Release, parse, refusal
+from searchkeeper.releases import UnknownRelease, newest, release, releases, releases_with
+from searchkeeper.versions import Release, parse, version_refusal
 
 OPERATOR = Release("0.4.0", (3, 4), "2.17.0", "3.4.0")
 
 
 def reason(running: str | None, target: str) -> str | None:
-    found = refusal(running, target, OPERATOR)
+    found = version_refusal(running, target, OPERATOR)
     return None if found is None else found.reason
 
 
@@ -47,27 +47,27 @@ def test_any_other_way_is_refused_with_its_reason(running: str | None, target: s
 
 def test_a_major_version_is_never_left_out() -> None:
     ambitious = Release("9.0.0", (4,), "1.0.0", "9.0.0")
-    found = refusal("1.3.0", "3.0.0", ambitious)
+    found = version_refusal("1.3.0", "3.0.0", ambitious)
     assert found is not None
-    assert (found.reason, "go to 2.x first" in found.sentence) == ("SkipsMajor", True)
+    assert (found.reason, "go to 2.x first" in found.message) == ("SkipsMajor", True)
 
 
 def test_nobody_is_sent_to_a_version_that_this_operator_refuses_without_a_word() -> None:
-    near, far = refusal("2.19.4", "9.9.9", OPERATOR), refusal("3.4.0", "9.9.9", OPERATOR)
+    near, far = version_refusal("2.19.4", "9.9.9", OPERATOR), version_refusal("3.4.0", "9.9.9", OPERATOR)
     assert near is not None
     assert far is not None
-    assert near.sentence.endswith(": go to 3.x first")
-    assert far.sentence.endswith(": go to 4.x first, which operator 0.4.0 does not know yet")
+    assert near.message.endswith(": go to 3.x first")
+    assert far.message.endswith(": go to 4.x first, which operator 0.4.0 does not know yet")
 
 
 def test_what_runs_may_stay_whatever_this_release_would_start() -> None:
-    assert refusal("2.17.0", "2.17.0", Release("0.4.0", (4,), "2.19.0", "3.4.0")) is None
+    assert version_refusal("2.17.0", "2.17.0", Release("0.4.0", (4,), "2.19.0", "3.4.0")) is None
 
 
 def test_a_refusal_says_what_to_do() -> None:
-    found = refusal("2.17.0", "3.0.0", OPERATOR)
+    found = version_refusal("2.17.0", "3.0.0", OPERATOR)
     assert found is not None
-    assert found.sentence == "3.0.0 can join no cluster older than 2.19.0: go from 2.17.0 there first"
+    assert found.message == "3.0.0 can join no cluster older than 2.19.0: go from 2.17.0 there first"
 
 
 NUMBERS = st.builds("{}.{}.{}".format, st.integers(1, 4), st.integers(0, 20), st.integers(0, 3))
@@ -86,7 +86,7 @@ def test_no_open_way_leads_down_or_over_a_major(running: str, target: str) -> No
 def test_the_table_has_every_release_of_the_catalog_oldest_first() -> None:
     assert releases()[0].version == "0.1.0"
     assert newest() == releases()[-1]
-    assert release("0.2.2").procedures == (1, 2)
+    assert release("0.2.2").configurations == (1, 2)
 
 
 def test_a_release_that_is_none_is_named_with_those_that_are() -> None:
@@ -95,7 +95,7 @@ def test_a_release_that_is_none_is_named_with_those_that_are() -> None:
 
 
 def test_whoever_ships_a_procedure_can_be_asked_for() -> None:
-    assert {each.version for each in who_takes(frozenset({1}))} == {
+    assert {each.version for each in releases_with(frozenset({1}))} == {
         "0.1.0",
         "0.1.1",
         "0.2.0",

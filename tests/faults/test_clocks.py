@@ -21,20 +21,20 @@ from operators_at_work import (
     worked_until,
 )
 from runs import NEW, RELEASE
-from searchkeeper.embedded.kubelet import Fault
-from searchkeeper.embedded.world import State, World
-from searchkeeper.loop import cycle
-from searchkeeper.proof.fingerprints import fingerprint
-from searchkeeper.proof.recording import Recording
+from searchkeeper.api.codec import format_timestamp
+from searchkeeper.kubernetes.operations import Delete
+from searchkeeper.reconcile import reconcile
 from searchkeeper.releases import release
-from searchkeeper.resources.codec import moment
-from searchkeeper.writes import Delete
+from searchkeeper.testing.fake_cluster import FakeCluster, FakeClusterState
+from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
+from searchkeeper.testing.fingerprints import fingerprint
+from searchkeeper.testing.invariants.recorder import InvariantRecorder
 
 HOUR = 3600
 DEADLINE = 600
 
 
-def wanted() -> World:
+def wanted() -> FakeCluster:
     """Somebody who has little patience, and wants to be back by himself when it ends."""
     world = asked_for(upgrade={"healthDeadlineSeconds": DEADLINE, "rollback": "Automatic"})
     settled(world, RELEASE)
@@ -47,12 +47,14 @@ def upgrade() -> Score:
     return score(wanted(), RELEASE)
 
 
-def by_another_clock(state: State, leap: int) -> Iterator[World]:
+def by_another_clock(state: FakeClusterState, leap: int) -> Iterator[FakeCluster]:
     """Another operator goes on from here, whose clock differs by that much, cycle by cycle."""
-    world = World(state)
-    ports, began = Recording(world, CLUSTER, release(RELEASE)), state.now + leap
+    world = FakeCluster(state)
+    ports, began = InvariantRecorder(world, CLUSTER, release(RELEASE)), state.now + leap
     for _ in range(1000):
-        done = cycle(ports, ports, CLUSTER, release(RELEASE), world.state.now + leap, looking_since=began)
+        done = reconcile(
+            ports, ports, CLUSTER, release(RELEASE), world.state.now + leap, observing_since=began
+        )
         yield world
         if done.converged:
             return
@@ -72,7 +74,7 @@ def test_no_upgrade_turns_back_because_a_clock_leaps(leap: int) -> None:
 
 @pytest.mark.parametrize("leap", [0, HOUR, -HOUR])
 def test_whoever_does_not_come_back_is_waited_for_as_long_by_any_clock(leap: int) -> None:
-    world = with_faults(wanted(), v3_4_0=Fault.NEVER_READY)
+    world = with_faults(wanted(), v3_4_0=PodFault.NEVER_READY)
     worked_until(world, RELEASE, lambda w: '"PodsComeBack"' in str(status(w)["ledger"]))
     began = world.state.now
     for each in by_another_clock(world.state, leap):
@@ -83,12 +85,12 @@ def test_whoever_does_not_come_back_is_waited_for_as_long_by_any_clock(leap: int
 
 @pytest.mark.parametrize("leap", [HOUR, -HOUR])
 def test_a_condition_has_the_moment_at_which_it_was_seen_to_change(leap: int) -> None:
-    before = {each["type"]: each for each in status(World(upgrade().beats[20].state))["conditions"]}
+    before = {each["type"]: each for each in status(FakeCluster(upgrade().beats[20].state))["conditions"]}
     for world in by_another_clock(upgrade().beats[20].state, leap):
         for each in status(world)["conditions"]:
             earlier = before.get(each["type"], {"status": "", "lastTransitionTime": ""})
             same = each["status"] == earlier["status"]
-            expected = earlier["lastTransitionTime"] if same else moment(world.state.now + leap)
+            expected = earlier["lastTransitionTime"] if same else format_timestamp(world.state.now + leap)
             assert each["lastTransitionTime"] == expected
             before[each["type"]] = each
     over = status(world)["upgrade"]["history"][-1]

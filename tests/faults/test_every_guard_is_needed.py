@@ -34,8 +34,8 @@ from guards import (
     wishes,
 )
 from guards.taking_away import Guard, Patch
-from searchkeeper.kernel import Answer, actions
-from searchkeeper.proof.properties import LAWS
+from searchkeeper.planner import Result, actions
+from searchkeeper.testing.invariants.checks import INVARIANTS
 
 TESTS = Path(__file__).resolve().parents[1]
 DOCS = TESTS.parent / "docs/operator"
@@ -83,13 +83,13 @@ def run(module: ModuleType, test: str, arguments: tuple[Any, ...], monkeypatch: 
 def stumbles(monkeypatch: Patch) -> list[str]:
     """What actions stumble over from now on. One that cannot answer breaks a test as well: no proof."""
     found: list[str] = []
-    plain = actions.at_fault
+    plain = actions.action_error
 
-    def at_fault(words: str) -> Answer:
+    def at_fault(words: str) -> Result:
         found.extend([words] if words.startswith(("TypeError", "AttributeError", "NameError")) else [])
         return plain(words)
 
-    monkeypatch.setattr(actions, "at_fault", at_fault)
+    monkeypatch.setattr(actions, "action_error", at_fault)
     return found
 
 
@@ -128,7 +128,7 @@ def test_every_guard_is_in_the_docs_with_its_test(heading: str) -> None:
 
 def test_those_of_the_shell_are_on_the_page_about_running_it() -> None:
     """Beside others, which are no function's: their tests are there at least."""
-    found = {name: f"shell/{test}" for name, test in told("running.md", SHELL).items()}
+    found = {name: f"manager/{test}" for name, test in told("running.md", SHELL).items()}
     assert {guard.name: guard.test for guard in shell.GUARDS}.items() <= found.items()
     for path, _, test in (each.partition("::") for each in found.values()):
         assert f"def {test}(" in (TESTS / path).read_text(encoding="utf-8"), test
@@ -136,4 +136,4 @@ def test_those_of_the_shell_are_on_the_page_about_running_it() -> None:
 
 def test_every_law_is_in_the_docs() -> None:
     text = (DOCS / "guards.md").read_text(encoding="utf-8")
-    assert not [law.__name__ for law in LAWS if f"`{law.__name__}`" not in text]
+    assert not [law.__name__ for law in INVARIANTS if f"`{law.__name__}`" not in text]

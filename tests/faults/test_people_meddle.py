@@ -21,15 +21,15 @@ from operators_at_work import (
     worked,
 )
 from runs import NEW, OLD, RELEASE, UPGRADE, WAY_BACK, run
-from searchkeeper.embedded.world import World
-from searchkeeper.kube import KubeError
-from searchkeeper.proof.properties import unrest
-from searchkeeper.proof.recording import Recording
+from searchkeeper.kubernetes.api import ApiError
+from searchkeeper.kubernetes.operations import Delete, Key, Patch
 from searchkeeper.releases import release
-from searchkeeper.writes import Delete, Key, Patch
+from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.invariants.checks import leftovers
+from searchkeeper.testing.invariants.recorder import InvariantRecorder
 from tales import at_work
 
-Edit = Callable[[World], World]
+Edit = Callable[[FakeCluster], FakeCluster]
 
 
 def key(kind: str, name: str) -> Key:
@@ -40,8 +40,8 @@ def key(kind: str, name: str) -> Key:
 def deleted(kind: str, name: str, *, orphan: bool = False) -> Edit:
     """Somebody deletes an object, if it is there at that moment."""
 
-    def edit(world: World) -> World:
-        with suppress(KubeError):
+    def edit(world: FakeCluster) -> FakeCluster:
+        with suppress(ApiError):
             world.delete(Delete(key(kind, name), "", "", orphan=orphan))
         return world
 
@@ -51,8 +51,8 @@ def deleted(kind: str, name: str, *, orphan: bool = False) -> Edit:
 def changed(kind: str, name: str, **changes: Any) -> Edit:
     """Somebody edits one of our objects by hand."""
 
-    def edit(world: World) -> World:
-        with suppress(KubeError):
+    def edit(world: FakeCluster) -> FakeCluster:
+        with suppress(ApiError):
             world.patch(Patch(key(kind, name), changes, ""))
         return world
 
@@ -93,29 +93,29 @@ EDITS: dict[str, Edit] = {
 def test_an_edit_at_any_moment_is_obeyed_or_undone_and_the_upgrade_goes_through(edit: Edit) -> None:
     known = Known()
     for beat in run(UPGRADE).beats[::3]:
-        world = edit(World(beat.state))
+        world = edit(FakeCluster(beat.state))
         followed(world, RELEASE, known)
     assert {version for _, version in known.end[1]} == {NEW} if known.end else False
 
 
 def test_what_is_asked_for_together_with_an_upgrade_comes_after_it() -> None:
-    world = EDITS["more data nodes"](World(run(UPGRADE).beats[0].state))
+    world = EDITS["more data nodes"](FakeCluster(run(UPGRADE).beats[0].state))
     followed(world, RELEASE, Known())
 
 
 def test_no_upgrade_begins_without_a_part_of_a_pool() -> None:
     """It would be left behind, and too old for managers that are not."""
-    world = EDITS["a SearchPool is deleted"](World(run(UPGRADE).beats[0].state))
+    world = EDITS["a SearchPool is deleted"](FakeCluster(run(UPGRADE).beats[0].state))
     followed(world, RELEASE, Known())
 
 
-def at_rest(world: World) -> World:
+def at_rest(world: FakeCluster) -> FakeCluster:
     """When nothing is written any more: nothing of ours is left, and all nodes are of one version."""
     at_work(world, ticks=30)
     revision = world.state.cluster.revision
     at_work(world, ticks=3)
     assert world.state.cluster.revision == revision, f"it does not come to rest: {told(world)}"
-    assert unrest(world.state, CLUSTER) is None
+    assert leftovers(world.state, CLUSTER) is None
     assert len(set(running(world).values())) == 1
     return world
 
@@ -125,13 +125,13 @@ def test_another_version_at_any_moment_is_gone_to_or_refused(version: str) -> No
     """A wish that is refused stops nothing: half an upgrade would hold the lock for ever."""
     beats = run(UPGRADE).beats
     for beat in (*beats[1:9:3], *beats[::12]):
-        world = at_rest(edited(World(beat.state), version=version))
+        world = at_rest(edited(FakeCluster(beat.state), version=version))
         assert set(running(world).values()) <= {OLD, NEW, version}
 
 
 def test_a_pause_at_any_moment_delays_the_upgrade_and_nothing_else() -> None:
     for beat in run(UPGRADE).beats[::4]:
-        world = edited(World(beat.state), upgrade={"paused": True})
+        world = edited(FakeCluster(beat.state), upgrade={"paused": True})
         worked(world, RELEASE, ticks=5)
         followed(edited(world, upgrade={"paused": None}), RELEASE, run(UPGRADE).known)
 
@@ -139,9 +139,9 @@ def test_a_pause_at_any_moment_delays_the_upgrade_and_nothing_else() -> None:
 @pytest.mark.parametrize("name", [UPGRADE, WAY_BACK])
 def test_a_cluster_that_is_deleted_at_any_moment_leaves_its_volumes_and_nothing_else(name: str) -> None:
     for beat in run(name).beats:
-        world = World(beat.state)
+        world = FakeCluster(beat.state)
         world.delete(Delete(CLUSTER, "", ""))
-        ports = Recording(world, CLUSTER, release(RELEASE))
+        ports = InvariantRecorder(world, CLUSTER, release(RELEASE))
         for _ in range(60):
             looked(ports, world, RELEASE)
             world.tick()

@@ -22,12 +22,12 @@ from operators_at_work import (
     told,
 )
 from runs import RELEASE, RUNS, UPGRADE, WAY_BACK, run
-from searchkeeper.embedded.world import State, World
-from searchkeeper.loop import Cycle
-from searchkeeper.proof.properties import unrest
-from searchkeeper.proof.recording import Recording
+from searchkeeper.kubernetes.operations import EngineCall
+from searchkeeper.reconcile import ReconcileOutcome
 from searchkeeper.releases import release
-from searchkeeper.writes import Tell
+from searchkeeper.testing.fake_cluster import FakeCluster, FakeClusterState
+from searchkeeper.testing.invariants.checks import leftovers
+from searchkeeper.testing.invariants.recorder import InvariantRecorder
 from tales import kinds, running, unfolding
 from turns import Paused, Player
 
@@ -39,22 +39,22 @@ class Asleep(Exception):
     """The operator stands still before a write."""
 
 
-def recording(world: World, version: str) -> Recording:
-    return Recording(world, CLUSTER, release(version))
+def recording(world: FakeCluster, version: str) -> InvariantRecorder:
+    return InvariantRecorder(world, CLUSTER, release(version))
 
 
-def interrupted(world: World, version: str, at: int, meanwhile: Callable[[], None]) -> None:
+def interrupted(world: FakeCluster, version: str, at: int, meanwhile: Callable[[], None]) -> None:
     """One cycle, before whose write of this number something else happens."""
     pauses = iter(range(10**6))
     paused = Paused(recording(world, version), lambda: meanwhile() if next(pauses) == at else None)
     looked(paused, world, version)
 
 
-def waking(this: Score) -> Iterator[tuple[State, int, State]]:
+def waking(this: Score) -> Iterator[tuple[FakeClusterState, int, FakeClusterState]]:
     """Every write before which it may fall asleep: the world as its cycle began, which one, and the world."""
     for beat in this.beats:
         for at in range(100):
-            world = World(beat.state)
+            world = FakeCluster(beat.state)
 
             def asleep() -> None:
                 raise Asleep
@@ -67,9 +67,9 @@ def waking(this: Score) -> Iterator[tuple[State, int, State]]:
                 break
 
 
-def taken_over(state: State, version: str) -> Iterator[State]:
+def taken_over(state: FakeClusterState, version: str) -> Iterator[FakeClusterState]:
     """How the other operator goes on, cycle by cycle."""
-    world = World(state)
+    world = FakeCluster(state)
     ports = recording(world, version)
     for _ in range(max(DELAYS)):
         done = looked(ports, world, version)
@@ -85,7 +85,7 @@ def test_a_write_that_comes_late_is_refused_or_changes_nothing_about_the_end(nam
         for delay, later in enumerate(taken_over(then, this.version), 1):
             if delay not in DELAYS:
                 continue
-            world = World(began)
+            world = FakeCluster(began)
             interrupted(world, this.version, at, lambda: setattr(world, "state", later))  # noqa: B023
             if world.state is not later:
                 carried_out += 1
@@ -93,7 +93,7 @@ def test_a_write_that_comes_late_is_refused_or_changes_nothing_about_the_end(nam
     assert carried_out
 
 
-def playing(world: World, version: str, done: list[Cycle | None]) -> Player:
+def playing(world: FakeCluster, version: str, done: list[ReconcileOutcome | None]) -> Player:
     """An operator that never stops looking; what its cycles came to is in `done`."""
 
     def play(pause: Callable[[], None]) -> None:
@@ -105,17 +105,17 @@ def playing(world: World, version: str, done: list[Cycle | None]) -> Player:
     return Player(play)
 
 
-def duet(state: State, version: str, dice: Random) -> World:
+def duet(state: FakeClusterState, version: str, dice: Random) -> FakeCluster:
     """Two operators take turns, write by write, until both find nothing to do."""
-    world = World(state)
-    both: tuple[list[Cycle | None], ...] = ([], [])
+    world = FakeCluster(state)
+    both: tuple[list[ReconcileOutcome | None], ...] = ([], [])
     players = [playing(world, version, done) for done in both]
     try:
         for _ in range(4000):
             turns = dice.choice((1, 1, 1, 2, 5))
             player = dice.choice(players)
             for _ in range(turns):
-                player.turn()
+                player.active_pool()
             if dice.random() < 0.25:
                 world.tick()
             if all(len(done) > 3 and all(each and each.converged for each in done[-3:]) for done in both):
@@ -131,17 +131,17 @@ def duet(state: State, version: str, dice: Random) -> World:
 def test_two_who_write_at_the_same_time_come_to_the_same_end(name: str, seed: int) -> None:
     this, dice = run(name), Random(f"{name} {seed}")
     world = duet(dice.choice(this.beats).state, this.version, dice)
-    assert unrest(world.state, CLUSTER) is None
+    assert leftovers(world.state, CLUSTER) is None
     assert summary(world.state) == this.known.end
 
 
 def test_the_engine_is_not_told_what_has_long_been_undone() -> None:
     """The other one has finished the whole upgrade meanwhile."""
     this = run(UPGRADE)
-    number = next(n for n, step in enumerate(this.steps) if isinstance(step.write, Tell))
+    number = next(n for n, step in enumerate(this.steps) if isinstance(step.write, EngineCall))
     beat, finished = this.beat_of(number), this.beats[-1].state
-    for at in range(number - beat.writes + 1):
-        world = World(beat.state)
+    for at in range(number - beat.operations + 1):
+        world = FakeCluster(beat.state)
         interrupted(world, RELEASE, at, lambda: setattr(world, "state", finished))  # noqa: B023
         has_slept = world.state.now == finished.now
         assert not has_slept or world.state.engine.allocation is None
@@ -153,7 +153,7 @@ def test_nothing_is_made_that_was_only_wanted_yesterday() -> None:
     for moment in unfolding(world):
         began = moment.state
         for at in range(100):
-            late, left = World(began), list[State]()
+            late, left = FakeCluster(began), list[FakeClusterState]()
 
             def put_away() -> None:
                 settled(edited(late, pools=list(SMALL)), RELEASE)  # noqa: B023
@@ -181,11 +181,11 @@ def test_who_is_only_late_takes_nobody_without_anybodys_knowing() -> None:
     """The other one has found the pod still there, is to take nobody, and expects nobody to go any more."""
     this = run(UPGRADE)
     beat, at = next(
-        (this.beat_of(number), number - this.beat_of(number).writes)
+        (this.beat_of(number), number - this.beat_of(number).operations)
         for number, step in enumerate(this.steps)
         if step.deleted_pod is not None
     )
-    world = World(beat.state)
+    world = FakeCluster(beat.state)
 
     def spares() -> None:
         ports = recording(edited(world, upgrade={"paused": True}), RELEASE)

@@ -9,61 +9,61 @@ from typing import Final
 
 from guards.killers import MENDING, PODS, ROLLING, STUCK
 from guards.taking_away import Guard, gone, instead
-from searchkeeper.configuration import leaving, scene
-from searchkeeper.embedded import kubelet
-from searchkeeper.upgrade import mending, rolling
+from searchkeeper.reconcilers import context, scale_in
+from searchkeeper.testing.fake_kubernetes import kubelet
+from searchkeeper.upgrade import failed_pods, rollout
 
 GUARDS: Final = (
     Guard(
         "a broken pod waits for nobody",
-        gone(rolling, "_mended"),
+        gone(rollout, "_mended"),
         STUCK + "test_a_cluster_that_never_started_starts_when_its_version_is_corrected",
-        (kubelet.Fault.IMAGE,),
+        (kubelet.PodFault.IMAGE,),
     ),
     Guard(
         "who is down does not wait for its turn",
-        gone(scene, "awaits_cure", False),
+        gone(context, "needs_early_replacement", False),
         PODS + "test_a_manager_that_cannot_join_is_mended_by_a_version_that_can",
-        (kubelet.Fault.CRASH,),
+        (kubelet.PodFault.CRASH,),
     ),
     Guard(
         "nobody else goes before its turn",
-        instead(scene.Scene, "ahead", frozenset()),
+        instead(context.ReconcileContext, "pending_pools", frozenset()),
         PODS + "test_what_mends_one_pod_of_a_later_pool_is_not_its_turn",
     ),
     Guard(
         "a turn is kept while there is a way back",
-        gone(mending, "obstacles", ("none",)),
+        gone(failed_pods, "rollback_blockers", ("none",)),
         PODS + "test_where_there_is_a_way_back_the_turn_of_a_pool_is_kept",
     ),
     Guard(
         "only who has nothing is given up",
-        gone(mending, "is_empty", True),
+        gone(failed_pods, "hold_nothing", True),
         PODS + "test_a_manager_that_is_down_and_votes_is_not_given_up_with_its_vote",
     ),
     Guard(
         "nobody is given up in a red cluster",
-        instead(mending, "Color", SimpleNamespace(RED=None)),
+        instead(failed_pods, "Color", SimpleNamespace(RED=None)),
         PODS + "test_who_is_down_is_not_given_up_while_a_primary_is_missing",
     ),
     Guard(
         "who is down leaves before an upgrade",
-        gone(leaving, "is_lost_for_good", False),
+        gone(scale_in, "has_failed", False),
         PODS + "test_of_a_pool_that_loses_nodes_those_that_are_well_go_before_an_upgrade_where_one_is_down",
     ),
     Guard(
         "no version makes room on a machine",
-        instead(mending, "_HOMELESS", "nothing"),
+        instead(failed_pods, "_HOMELESS", "nothing"),
         MENDING + "test_no_version_makes_room_on_a_machine",
     ),
     Guard(
         "who need not come back is not waited for",
-        gone(rolling, "given_up"),
+        gone(rollout, "abandon_lost_pods"),
         ROLLING + "test_who_does_not_come_back_is_not_awaited_when_its_pool_is_to_have_fewer_nodes",
     ),
     Guard(
         "a pod that only starts awaits no cure",
-        gone(mending, "failure", "at once"),
+        gone(failed_pods, "failure", "at once"),
         MENDING + "test_a_pod_that_is_only_starting_is_not_down",
     ),
 )

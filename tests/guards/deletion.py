@@ -8,26 +8,30 @@ from typing import Final
 
 from guards.killers import DELETION
 from guards.taking_away import Guard, Patch, gone
-from searchkeeper import loop
-from searchkeeper.configuration import deleting
-from searchkeeper.kernel import procedures
+from searchkeeper import reconcile
+from searchkeeper.planner import reconciler
+from searchkeeper.reconcilers import deletion
 
 
 def orphans_forgotten(patch: Patch) -> None:
-    tidied = deleting.engine_is_tidied
-    actions = (tidied, deleting.finalizer_is_removed.after(tidied))
-    patch.setattr(loop, "DELETION", procedures.Procedure(0, 0, actions))
+    tidied = deletion.engine_settings_restored
+    actions = (tidied, deletion.finalizer_removed.after(tidied))
+    patch.setattr(reconcile, "DELETION_RECONCILER", reconciler.Reconciler(0, 0, actions))
 
 
 def finalizer_first(patch: Patch) -> None:
-    actions = (deleting.engine_is_tidied, deleting.orphans_are_gone, deleting.finalizer_is_removed.after())
-    patch.setattr(loop, "DELETION", procedures.Procedure(0, 0, actions))
+    actions = (
+        deletion.engine_settings_restored,
+        deletion.orphans_deleted,
+        deletion.finalizer_removed.after(),
+    )
+    patch.setattr(reconcile, "DELETION_RECONCILER", reconciler.Reconciler(0, 0, actions))
 
 
 GUARDS: Final = (
     Guard(
         "a deletion undoes what was set",
-        gone(deleting, "undone"),
+        gone(deletion, "restore_all"),
         DELETION + "test_what_was_set_for_nodes_that_leave_is_undone_too",
     ),
     Guard(

@@ -10,17 +10,17 @@ from typing import Any, Final
 
 from guards.killers import GATES, MIGRATIONS, QUORUM, UPGRADES
 from guards.taking_away import Guard, Patch, gone, instead
-from searchkeeper.configuration import scene, upgrades
-from searchkeeper.observed import Observed
-from searchkeeper.upgrade import gates, rolling
+from searchkeeper.reconcilers import context, upgrade
+from searchkeeper.snapshot import ClusterSnapshot
+from searchkeeper.upgrade import gates, rollout
 
 
 def gate(name: str) -> Callable[[Patch], None]:
     """A gate that is always open."""
     plain = gates._verdict
 
-    def verdict(each: str, objection: str | None, patience: int) -> gates.Verdict:
-        return plain(each, None if each == name else objection, patience)
+    def verdict(each: str, objection: str | None, deadline: int) -> gates.GateResult:
+        return plain(each, None if each == name else objection, deadline)
 
     return instead(gates, "_verdict", verdict)
 
@@ -46,12 +46,12 @@ GUARDS: Final = (
     Guard("NotPaused", gate("NotPaused"), GATES + "test_a_paused_upgrade_takes_no_pod"),
     Guard(
         "a pause comes before the first step",
-        gone(upgrades, "_is_paused", False),
+        gone(upgrade, "_is_paused", False),
         UPGRADES + "test_an_upgrade_that_is_paused_from_the_start_does_not_begin",
     ),
     Guard(
         "a pause keeps templates as they are",
-        gone(scene.Scene, "is_held_back", False),
+        gone(context.ReconcileContext, "is_paused", False),
         UPGRADES + "test_whoever_is_evicted_while_an_upgrade_is_paused_comes_back_as_it_was",
     ),
     Guard(
@@ -75,28 +75,32 @@ GUARDS: Final = (
     Guard("LastCopySafe", gate("LastCopySafe"), GATES + "test_the_last_copy_of_a_shard_is_not_taken_away"),
     Guard(
         "copies on pods that go are none",
-        instead(Observed, "present", property(lambda seen: frozenset(pod.name for pod in seen.pods))),
+        instead(
+            ClusterSnapshot,
+            "present",
+            property(lambda snapshot: frozenset(pod.name for pod in snapshot.pods)),
+        ),
         GATES + "test_a_copy_on_a_pod_that_is_on_its_way_out_is_no_copy",
     ),
     Guard("BatchSafe", gate("BatchSafe"), GATES + "test_pods_that_share_a_shard_do_not_go_together"),
     Guard(
         "a broken pod needs no gate",
-        gone(gates, "is_lost_already", False),
+        gone(gates, "is_not_in_cluster", False),
         GATES + "test_a_broken_pod_may_always_be_replaced",
     ),
     Guard(
         "a slow pod is not a broken one",
-        gone(gates, "is_lost_already", True),
+        gone(gates, "is_not_in_cluster", True),
         GATES + "test_a_pod_that_is_not_ready_but_serves_shards_is_not_broken",
     ),
     Guard(
         "the gates of a roll",
-        gone(rolling, "first_closed"),
+        gone(rollout, "first_blocking_gate"),
         QUORUM + "test_no_pod_is_replaced_beside_one_that_was_evicted",
     ),
     Guard(
         "a pod that only starts is not a broken one",
-        instead(gates, "is_lost_already", lambda candidate, _: not candidate.pod.is_ready),
+        instead(gates, "is_not_in_cluster", lambda candidate, _: not candidate.pod.is_ready),
         GATES + "test_where_no_node_answers_a_pod_that_only_starts_is_waited_for",
     ),
     Guard(
@@ -116,7 +120,7 @@ GUARDS: Final = (
     ),
     Guard(
         "a vote is left to somebody",
-        gone(gates, "heirs", frozenset({"somebody"})),
+        gone(gates, "nodes_keeping_role", frozenset({"somebody"})),
         GATES + "test_whoever_votes_does_not_come_back_without_a_vote_where_nobody_keeps_one",
     ),
     Guard(

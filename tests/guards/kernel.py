@@ -8,10 +8,10 @@ from typing import Final
 
 from guards.killers import ACTIONS, CLOCKS, MEANWHILE, PLANNING, REFUSALS, TOLD, WAITS
 from guards.taking_away import Guard, Patch, gone, instead
-from searchkeeper import deeds, loop
-from searchkeeper.configuration import statuses
-from searchkeeper.kernel import actions, answers, planning, procedures, waits
-from searchkeeper.upgrade import journal
+from searchkeeper import executor, reconcile
+from searchkeeper.planner import actions, planning, reconciler, results, waits
+from searchkeeper.reconcilers import status
+from searchkeeper.upgrade import ledger
 
 
 def moments_of_any_clock(patch: Patch) -> None:
@@ -22,7 +22,7 @@ def moments_of_any_clock(patch: Patch) -> None:
 def begun_anew_for_another_reason(patch: Patch) -> None:
     plain = waits._going_on
 
-    def going_on(noted: waits.Wait | None, answer: answers.Answer, now: int) -> waits.Wait | None:
+    def going_on(noted: waits.Wait | None, answer: results.Result, now: int) -> waits.Wait | None:
         is_same = noted is not None and noted.present[0] == answer.reason
         return plain(noted if is_same else None, answer, now)
 
@@ -42,17 +42,17 @@ GUARDS: Final = (
     ),
     Guard(
         "an action that writes is not done",
-        gone(answers.Answer, "__post_init__"),
+        gone(results.Result, "__post_init__"),
         ACTIONS + "test_whoever_writes_is_not_done_in_the_same_cycle",
     ),
     Guard(
         "never downwards",
-        gone(procedures.Procedure, "takes", True),
-        "kernel/test_procedures.py::test_what_is_deployed_is_never_taken_downwards",
+        gone(reconciler.Reconciler, "takes", True),
+        "planner/test_procedures.py::test_what_is_deployed_is_never_taken_downwards",
     ),
     Guard(
         "children first",
-        gone(statuses, "_has_converged", True),
+        gone(status, "_has_converged", True),
         "paths/test_every_catalog_path.py::test_a_cluster_follows_its_operator_to_the_end_of_the_road",
         (("0.1.1", "0.2.0", "0.3.1", "0.4.0"),),
     ),
@@ -70,39 +70,39 @@ GUARDS: Final = (
     ),
     Guard(
         "what was told is remembered",
-        instead(journal.Journal, "told", frozenset()),
+        instead(ledger.UpgradeLedger, "events_emitted", frozenset()),
         TOLD + "test_an_upgrade_that_is_stuck_is_one_warning_however_long",
         ("Off", ""),
     ),
     Guard(
         "an action takes one thing away at a time",
-        gone(answers.Answer, "__post_init__"),
+        gone(results.Result, "__post_init__"),
         ACTIONS + "test_an_action_takes_one_thing_away_at_a_time",
     ),
     Guard(
         "a wait has a deadline",
-        gone(answers.Answer, "__post_init__"),
+        gone(results.Result, "__post_init__"),
         ACTIONS + "test_waiting_needs_a_deadline",
     ),
     Guard(
         "prerequisites come first",
-        gone(actions, "blocked"),
+        gone(actions, "unmet_prerequisites"),
         ACTIONS + "test_an_action_whose_prerequisite_is_not_true_is_unknown_and_does_not_run",
-        (answers.waiting("NotYet", "", patience=5),),
+        (results.wait("NotYet", "", deadline=5),),
     ),
     Guard(
         "who stands on an action at fault waits for it",
-        gone(planning, "blocked"),
+        gone(planning, "unmet_prerequisites"),
         PLANNING + "test_whoever_stands_on_an_action_at_fault_waits_for_it",
     ),
     Guard(
         "a fault of ours makes nobody late",
-        instead(waits, "NOBODYS", frozenset()),
+        instead(waits, "NOT_COUNTED", frozenset()),
         WAITS + "test_a_fault_of_ours_is_not_counted_as_waiting_for_anything_else",
     ),
     Guard(
         "nobody is late for what a person has stopped",
-        instead(answers, "_PERSONS", float("inf")),
+        instead(results, "_PERSONS", float("inf")),
         WAITS + "test_nobody_is_late_for_what_a_person_has_stopped",
     ),
     Guard(
@@ -112,18 +112,18 @@ GUARDS: Final = (
     ),
     Guard(
         "a version is told when every node has it",
-        gone(statuses, "_has_arrived", True),
+        gone(status, "_has_arrived", True),
         "stories/test_statuses.py::test_the_version_of_a_cluster_is_never_told_early",
     ),
     Guard(
         "what no procedure takes is left alone",
-        instead(loop, "choose", lambda known, _: max(known, key=lambda each: each.version)),
+        instead(reconcile, "choose_reconciler", lambda known, _: max(known, key=lambda each: each.version)),
         REFUSALS + "test_an_operator_that_was_itself_downgraded_touches_nothing",
         ("0.3.1", "1 to 3", "0.4.0-rc.1, 0.4.0"),
     ),
     Guard(
         "after a write the world is looked at again",
-        instead(loop, "carried_out", lambda *given: (0, deeds.carried_out(*given)[1])),
+        instead(reconcile, "execute_all", lambda *given: (0, executor.execute_all(*given)[1])),
         MEANWHILE + "test_nodes_and_other_things_that_are_not_wanted_go_one_by_one",
         (False,),
     ),

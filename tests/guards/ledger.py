@@ -10,47 +10,54 @@ from typing import Any, Final
 import operators_at_work
 from guards.killers import BACK, MEANWHILE, MIGRATIONS, PREPARING, ROLLING, RUN, SINGLE, TWO, UPGRADE
 from guards.taking_away import Guard, Patch, gone, heedless, instead, without_notes
-from searchkeeper import deeds, loop, observing, writes
-from searchkeeper.configuration import applying, deleting, leaving, migrations, objects
-from searchkeeper.configuration.applying import difference
-from searchkeeper.kernel import Answer, Note
-from searchkeeper.observed import Pod
-from searchkeeper.proof.faults import Fault
-from searchkeeper.upgrade import emptying, journal, rolling, settings, sparing, volumes
+from searchkeeper import executor, observe, reconcile
+from searchkeeper.desired import apply
+from searchkeeper.desired.apply import merge_patch
+from searchkeeper.kubernetes import operations
+from searchkeeper.planner import LedgerChange, Result
+from searchkeeper.reconcilers import deletion, migrations, objects, scale_in
+from searchkeeper.snapshot import Pod
+from searchkeeper.testing.faults import Fault
+from searchkeeper.upgrade import engine_settings, ledger, pending_delete, rollout, volume_wipe, volumes
 from searchkeeper.upgrade.gates import Candidate
 
 
-def careless(key: writes.Key, _uid: str, _version: str, **how: bool) -> writes.Delete:
-    return writes.Delete(key, "", "", **how)
+def careless(key: operations.Key, _uid: str, _version: str, **how: bool) -> operations.Delete:
+    return operations.Delete(key, "", "", **how)
 
 
 def in_any_order(patch: Patch) -> None:
     """What is written down is written down afterwards."""
 
-    def cycle(kube: Any, driver: Any, key: Any, release: Any, now: int, **_: Any) -> loop.Cycle:
-        seen = observing.observe(kube, driver, key, release, now)
-        assert seen is not None
+    def cycle(
+        kube: Any, driver: Any, key: Any, release: Any, now: int, **_: Any
+    ) -> reconcile.ReconcileOutcome:
+        snapshot = observe.observe(kube, driver, key, release, now)
+        assert snapshot is not None
         converged = True
-        for step in loop.steps(seen):
+        for step in reconcile.resource_plans(snapshot):
             converged &= step.plan.converged
-            for write in step.plan.writes:
-                deeds.execute(kube, driver, write)
+            for write in step.plan.operations:
+                executor.execute(kube, driver, write)
             fresh = kube.get(step.key)["metadata"]["resourceVersion"]
-            if loop._stored(kube, replace(step, resource_version=fresh)) != fresh or step.plan.writes:
-                return loop.Cycle(wrote=True, converged=False)
-        return loop.Cycle(wrote=False, converged=converged)
+            if (
+                reconcile._stored(kube, replace(step, resource_version=fresh)) != fresh
+                or step.plan.operations
+            ):
+                return reconcile.ReconcileOutcome(wrote=True, converged=False)
+        return reconcile.ReconcileOutcome(wrote=False, converged=converged)
 
     patch.setattr(operators_at_work, "cycle", cycle)
 
 
 def patched_without_version(patch: Patch) -> None:
-    def stored(kube: Any, step: loop.Step) -> str:
+    def stored(kube: Any, step: reconcile.ResourcePlan) -> str:
         if step.status == step.before:
             return step.resource_version
-        changes = {"status": difference(step.before, step.status)}
-        return str(kube.patch_status(writes.Patch(step.key, changes, ""))["metadata"]["resourceVersion"])
+        changes = {"status": merge_patch(step.before, step.status)}
+        return str(kube.patch_status(operations.Patch(step.key, changes, ""))["metadata"]["resourceVersion"])
 
-    patch.setattr(loop, "_stored", stored)
+    patch.setattr(reconcile, "_stored", stored)
 
 
 def harmless(it: Any, **changes: Any) -> Any:
@@ -58,18 +65,18 @@ def harmless(it: Any, **changes: Any) -> Any:
     return replace(it, **{name: value for name, value in changes.items() if name != "is_destructive"})
 
 
-def sent_away(roll: rolling.Roll, pod: Pod) -> Answer:
+def sent_away(roll: rollout.Rollout, pod: Pod) -> Result:
     """Also whoever is on its way out."""
     assert roll.pool is not None
-    return rolling._deleted(roll, Candidate(pod, roll.pool))
+    return rollout._deleted(roll, Candidate(pod, roll.pool))
 
 
 GUARDS: Final = (
     Guard("ledger before writes", in_any_order, RUN, (UPGRADE,)),
-    Guard("pods are noted before they go", without_notes(rolling, "_deleted"), RUN, (UPGRADE,)),
-    Guard("settings are noted before they change", without_notes(rolling, "_holding"), RUN, (UPGRADE,)),
-    Guard("volumes are noted before they go", without_notes(emptying, "emptied"), RUN, (BACK,)),
-    Guard("preconditions of a pod", instead(rolling, "Delete", careless), RUN, (UPGRADE,)),
+    Guard("pods are noted before they go", without_notes(rollout, "_deleted"), RUN, (UPGRADE,)),
+    Guard("settings are noted before they change", without_notes(rollout, "_holding"), RUN, (UPGRADE,)),
+    Guard("volumes are noted before they go", without_notes(volume_wipe, "wipe_volume"), RUN, (BACK,)),
+    Guard("preconditions of a pod", instead(rollout, "Delete", careless), RUN, (UPGRADE,)),
     Guard("preconditions of a volume", instead(volumes, "Delete", careless), RUN, (BACK,)),
     Guard(
         "resourceVersion of a status",
@@ -77,65 +84,65 @@ GUARDS: Final = (
         SINGLE + "test_reads_that_are_behind_change_nothing_about_the_end",
         (UPGRADE, "SearchCluster"),
     ),
-    Guard("settings are restored", gone(rolling, "restored"), RUN, (UPGRADE,)),
+    Guard("settings are restored", gone(rollout, "restore_settings"), RUN, (UPGRADE,)),
     Guard(
         "settings are taken back before they are forgotten",
-        gone(settings, "_is_taken_back", True),
+        gone(engine_settings, "_is_taken_back", True),
         SINGLE + "test_an_engine_that_answers_from_the_past_changes_nothing_about_the_end",
         (UPGRADE,),
     ),
     Guard(
         "whoever was noted and is still there may stay",
-        gone(sparing, "stayed", ()),
+        gone(pending_delete, "pods_still_present", ()),
         SINGLE + "test_a_fault_at_any_write_changes_nothing_about_the_end",
         (UPGRADE, Fault.CRASH_BEFORE),
     ),
     Guard(
         "late deletions miss",
-        instead(journal.Journal, "aimed_at", None),
+        instead(ledger.UpgradeLedger, "pending_delete", None),
         TWO + "test_who_is_only_late_takes_nobody_without_anybodys_knowing",
     ),
     Guard(
         "the ledger is confirmed before a call",
-        gone(deeds, "_confirm"),
+        gone(executor, "_confirm"),
         TWO + "test_the_engine_is_not_told_what_has_long_been_undone",
     ),
     Guard(
         "the ledger is confirmed before anything is made",
-        gone(deeds, "_confirm"),
+        gone(executor, "_confirm"),
         TWO + "test_nothing_is_made_that_was_only_wanted_yesterday",
     ),
     Guard(
         "what is noted of a roll ends with it",
-        instead(rolling, "_OF_THE_ROLL", ()),
+        instead(rollout, "_OF_THE_ROLL", ()),
         SINGLE + "test_what_is_noted_of_a_volume_does_not_outlive_the_roll",
     ),
     Guard("preconditions of an object", instead(objects, "Delete", careless), RUN, ("0.1.1 → 0.2.0",)),
     Guard("preconditions of a StatefulSet", instead(migrations, "Delete", careless), RUN, ("0.3.1 → 0.4.0",)),
     Guard(
         "preconditions of an orphan",
-        instead(deleting, "Delete", careless),
+        instead(deletion, "Delete", careless),
         MIGRATIONS + "test_a_cluster_that_is_deleted_in_between_leaves_no_history",
     ),
     Guard(
         "resourceVersion of a change",
-        instead(applying, "Patch", heedless),
-        "configuration/test_applying.py::test_a_change_is_decided_on_the_state_that_was_seen",
+        instead(apply, "Patch", heedless),
+        "reconcilers/test_applying.py::test_a_change_is_decided_on_the_state_that_was_seen",
     ),
     Guard(
         "nobody is sent away twice",
-        instead(rolling, "_on_its_way_out", sent_away),
+        instead(rollout, "_on_its_way_out", sent_away),
         ROLLING + "test_whoever_is_on_its_way_out_is_not_sent_away_once_more",
     ),
     Guard(
         "fewer nodes are something taken away",
-        instead(leaving, "replace", harmless),
+        instead(scale_in, "replace", harmless),
         MEANWHILE + "test_nodes_and_other_things_that_are_not_wanted_go_one_by_one",
         (True,),
     ),
     Guard(
         "what is set once more is taken back once more",
-        instead(rolling, "to_be_undone", lambda line, value: (Note(line, value),)),
+        instead(rollout, "record_setting", lambda line, value: (LedgerChange(line, value),)),
         PREPARING + "test_what_is_set_once_more_is_taken_back_once_more",
     ),
 )

@@ -20,10 +20,10 @@ from guards.killers import (
     UPGRADES,
 )
 from guards.taking_away import Guard, Patch, gone, instead, together
-from searchkeeper.configuration import pools, scene
-from searchkeeper.embedded import kubelet
-from searchkeeper.observed import PoolView
-from searchkeeper.upgrade import handing, order, rolling
+from searchkeeper.reconcilers import context, pools
+from searchkeeper.snapshot import PoolView
+from searchkeeper.testing.fake_kubernetes import kubelet
+from searchkeeper.upgrade import order, rollout, statefulset_rollout
 
 
 def everybodys_turn(patch: Patch) -> None:
@@ -35,10 +35,10 @@ def everybodys_turn(patch: Patch) -> None:
 
         __hash__ = str.__hash__
 
-    patch.setattr(scene.Scene, "turn", property(lambda _: Anybody("anybody")))
+    patch.setattr(context.ReconcileContext, "active_pool", property(lambda _: Anybody("anybody")))
 
 
-def has_target(at: scene.Scene, pool: PoolView) -> bool:
+def has_target(at: context.ReconcileContext, pool: PoolView) -> bool:
     """Pods are replaced by whatever their StatefulSet makes, if only the version is right."""
     return pool.stateful_set is None or pool.stateful_set.engine_version == at.target
 
@@ -52,7 +52,7 @@ GUARDS: Final = (
     ),
     Guard(
         "order of pools",
-        instead(scene, "pools_in_order", lambda pools, *_, **__: tuple(reversed(pools))),
+        instead(context, "pools_in_order", lambda pools, *_, **__: tuple(reversed(pools))),
         RUN,
         (UPGRADE,),
     ),
@@ -79,22 +79,22 @@ GUARDS: Final = (
     ),
     Guard(
         "voters go alone",
-        instead(rolling, "_goes_alone", lambda roll, _: roll.goes_back),
+        instead(rollout, "_goes_alone", lambda roll, _: roll.is_rollback),
         ROLLING + "test_no_second_voter_goes_however_large_a_batch_may_be",
     ),
     Guard(
         "on the way back everybody goes alone",
-        instead(rolling, "_goes_alone", lambda _, pool: pool.spec.votes),
+        instead(rollout, "_goes_alone", lambda _, pool: pool.spec.votes),
         ROLLING + "test_on_the_way_back_everybody_goes_alone",
     ),
     Guard(
         "batches shrink after a failure",
-        gone(rolling, "trouble", ()),
+        gone(rollout, "record_batch_failure", ()),
         STUCK + "test_a_batch_that_fails_makes_the_next_one_smaller",
     ),
     Guard(
         "those of Kubernetes do too",
-        gone(handing, "trouble", ()),
+        gone(statefulset_rollout, "record_batch_failure", ()),
         STUCK + "test_a_batch_of_kubernetes_that_fails_makes_the_next_one_smaller",
     ),
     Guard(
@@ -104,7 +104,7 @@ GUARDS: Final = (
     ),
     Guard(
         "the gates of Kubernetes",
-        gone(handing, "first_closed"),
+        gone(statefulset_rollout, "first_blocking_gate"),
         UPGRADES + "test_kubernetes_takes_nobody_before_it_is_told_to",
     ),
     Guard(
@@ -119,60 +119,62 @@ GUARDS: Final = (
     ),
     Guard(
         "nobody waits for an outdated pod",
-        gone(rolling, "_outdated", set()),
+        gone(rollout, "_outdated", set()),
         TURNING + "test_an_upgrade_that_fails_turns_back_by_itself_where_that_is_wanted",
-        (kubelet.Fault.NEVER_READY,),
+        (kubelet.PodFault.NEVER_READY,),
     ),
     Guard(
         "no batch is larger than its policy allows",
-        gone(rolling, "allowed", 99),
+        gone(rollout, "batch_limit", 99),
         UPGRADES + "test_without_a_word_one_goes_at_a_time",
     ),
     Guard(
         "nor is one of Kubernetes",
-        together(gone(handing, "allowed", 99), gone(handing, "doubled", 99)),
+        together(
+            gone(statefulset_rollout, "batch_limit", 99), gone(statefulset_rollout, "doubled_batch", 99)
+        ),
         UPGRADES + "test_kubernetes_is_given_one_at_a_time_without_a_word",
     ),
     Guard(
         "of Kubernetes' pods voters go alone too",
-        gone(handing, "_size", 2),
+        gone(statefulset_rollout, "_size", 2),
         HANDING + "test_whoever_still_votes_goes_alone",
     ),
     Guard(
         "who comes back is ready and has joined",
-        gone(rolling, "_is_back", True),
+        gone(rollout, "_is_back", True),
         RUN,
         (UPGRADE,),
     ),
     Guard(
         "of Kubernetes' pods too",
-        gone(handing, "_is_back", True),
+        gone(statefulset_rollout, "_is_back", True),
         HANDING + "test_a_batch_is_waited_for_until_it_is_ready",
     ),
     Guard(
         "shards are kept where they are while a node restarts",
-        gone(rolling, "_held", ()),
+        gone(rollout, "_held", ()),
         UPGRADES + "test_no_copy_is_made_elsewhere_for_a_node_that_restarts",
     ),
     Guard(
         "the only vote moves before its owner restarts",
-        gone(rolling, "vote_moved"),
+        gone(rollout, "move_vote"),
         QUORUM + "test_a_cluster_of_two_is_upgraded_and_hands_its_lead_over",
         ("3.4.0", "both roles"),
     ),
     Guard(
         "what came back outdated makes the next batch smaller",
-        gone(rolling, "halved", ()),
+        gone(rollout, "record_halved_batch", ()),
         BATCHES + "test_whoever_came_back_outdated_is_not_waited_for_and_makes_the_next_batch_smaller",
     ),
     Guard(
         "shards are kept for a batch as a whole",
-        gone(rolling, "_preparation", False),
+        gone(rollout, "_preparation", False),
         BATCHES + "test_nor_one_for_which_something_would_have_to_be_prepared",
     ),
     Guard(
         "what Kubernetes replaces is left to it",
-        gone(rolling, "is_handed", False),
+        gone(rollout, "uses_statefulset_rollout", False),
         BATCHES + "test_those_that_kubernetes_replaces_are_left_to_it",
     ),
 )

@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import Any, Final
 
 from guards.taking_away import Guard, Patch, gone, heedless, instead, together
-from searchkeeper.shell import lease
-from searchkeeper.shell.fence import Fence, Fenced, FencedDriver
-from searchkeeper.shell.lease import Lease, NotOurs
+from searchkeeper.manager import leader_election
+from searchkeeper.manager.fencing import Fence, FencedApi, FencedEngine
+from searchkeeper.manager.leader_election import LeaderLease, NotLeader
 
-FENCE: Final = "shell/test_fence.py::"
-LEASE: Final = "shell/test_lease.py::"
+FENCE: Final = "manager/test_fence.py::"
+LEASE: Final = "manager/test_lease.py::"
 WRITES: Final = ("create", "patch", "patch_status", "delete", "record")
 
 
@@ -24,23 +24,23 @@ def unfenced(name: str) -> Callable[..., Any]:
     return lambda fenced, *given: getattr(fenced.kube, name)(*given)
 
 
-def by_name_alone(this: Lease) -> None:
+def by_name_alone(this: LeaderLease) -> None:
     found = this._kube.get(this._key)
     if found is None or found["spec"]["holderIdentity"] != this.identity:
-        raise NotOurs("somebody else has the lease")
+        raise NotLeader("somebody else has the lease")
 
 
-def by_epoch_alone(this: Lease) -> None:
+def by_epoch_alone(this: LeaderLease) -> None:
     found = this._kube.get(this._key)
     if found is None or found["spec"]["leaseTransitions"] != this.epoch:
-        raise NotOurs("the lease is of another epoch")
+        raise NotLeader("the lease is of another epoch")
 
 
 def in_no_time(patch: Patch) -> None:
     """However long a look at the Lease takes, it is as if it had taken no time."""
-    plain = Lease.confirm
+    plain = LeaderLease.confirm
 
-    def confirm(this: Lease) -> None:
+    def confirm(this: LeaderLease) -> None:
         moment, clock = this._clock(), this._clock
         this._clock = lambda: moment
         try:
@@ -48,49 +48,51 @@ def in_no_time(patch: Patch) -> None:
         finally:
             this._clock = clock
 
-    patch.setattr(Lease, "confirm", confirm)
+    patch.setattr(LeaderLease, "confirm", confirm)
 
 
-def used_to_the_end(this: Lease) -> bool:
+def used_to_the_end(this: LeaderLease) -> bool:
     return this._epoch is not None and this._clock() < this._valid_until + this.duration / 3
 
 
 def counted_from_the_answer(patch: Patch) -> None:
-    plain = Lease.keep
+    plain = LeaderLease.keep
 
-    def keep(this: Lease) -> bool:
+    def keep(this: LeaderLease) -> bool:
         plain(this)
         this._valid_until = this._clock() + this.duration * 2 / 3
         return this.is_ours
 
-    patch.setattr(Lease, "keep", keep)
+    patch.setattr(LeaderLease, "keep", keep)
 
 
 def silent_for_ever(patch: Patch) -> None:
     """Whoever has it has been silent for too long already."""
-    plain = Lease._look
-    patch.setattr(Lease, "_look", lambda this, found: replace(plain(this, found), at=float("-inf")))
+    plain = LeaderLease._look
+    patch.setattr(LeaderLease, "_look", lambda this, found: replace(plain(this, found), at=float("-inf")))
 
 
 def silent_for_as_long_as_we_may_be(patch: Patch) -> None:
-    plain = Lease._look
-    patch.setattr(Lease, "_look", lambda this, found: replace(plain(this, found), duration=this.duration))
+    plain = LeaderLease._look
+    patch.setattr(
+        LeaderLease, "_look", lambda this, found: replace(plain(this, found), duration=this.duration)
+    )
 
 
 def given_back_for_a_moment(patch: Patch) -> None:
-    plain = Lease.release
+    plain = LeaderLease.release
 
-    def release(this: Lease) -> None:
+    def release(this: LeaderLease) -> None:
         plain(this)
         this._is_given_back = False
 
-    patch.setattr(Lease, "release", release)
+    patch.setattr(LeaderLease, "release", release)
 
 
 @contextmanager
 def counted_late(this: Fence) -> Iterator[None]:
     """Who asks whether it may pass is not under way yet."""
-    this.look()
+    this.check_open()
     this._lease.confirm()
     with this._lock:
         this._under_way += 1
@@ -102,13 +104,13 @@ def counted_late(this: Fence) -> Iterator[None]:
 GUARDS: Final = (
     Guard(
         "the Lease is read before every write",
-        gone(Lease, "confirm"),
+        gone(LeaderLease, "confirm"),
         FENCE + "test_nobody_passes_without_the_lease",
     ),
     *(
         Guard(
             f"`{name}` passes the fence",
-            instead(Fenced, name, unfenced(name)),
+            instead(FencedApi, name, unfenced(name)),
             LEASE + "test_every_write_is_fenced",
             (name,),
         )
@@ -116,22 +118,22 @@ GUARDS: Final = (
     ),
     Guard(
         "calls to the engine are fenced too",
-        instead(FencedDriver, "tell", lambda fenced, call: fenced.driver.tell(call)),
+        instead(FencedEngine, "execute", lambda fenced, call: fenced.driver.execute(call)),
         LEASE + "test_the_engine_is_fenced_too",
     ),
     Guard(
         "its holder is compared",
-        instead(Lease, "confirm", by_epoch_alone),
+        instead(LeaderLease, "confirm", by_epoch_alone),
         LEASE + "test_a_lease_that_was_deleted_and_made_anew_is_another",
     ),
     Guard(
         "its epoch is compared",
-        instead(Lease, "confirm", by_name_alone),
+        instead(LeaderLease, "confirm", by_name_alone),
         LEASE + "test_a_lease_that_was_lost_and_taken_by_the_same_name_is_another",
     ),
     Guard(
         "a third of its time is not used",
-        instead(Lease, "is_ours", property(used_to_the_end)),
+        instead(LeaderLease, "is_ours", property(used_to_the_end)),
         LEASE + "test_the_silent_stop_before_anybody_else_may_begin",
     ),
     Guard(
@@ -156,12 +158,12 @@ GUARDS: Final = (
     ),
     Guard(
         "of two who reach for it one gets it",
-        instead(lease, "Patch", heedless),
+        instead(leader_election, "Patch", heedless),
         LEASE + "test_two_who_reach_for_it_together_do_not_both_get_it",
     ),
     Guard(
         "who has lost it gives nothing back",
-        gone(lease, "_is", True),
+        gone(leader_election, "_is", True),
         LEASE + "test_whoever_has_lost_it_gives_nothing_back",
     ),
     Guard(
@@ -171,17 +173,17 @@ GUARDS: Final = (
     ),
     Guard(
         "no write is begun after a signal",
-        gone(Fence, "look"),
+        gone(Fence, "get_state"),
         FENCE + "test_nobody_passes_once_it_is_shut",
     ),
     Guard(
         "looks end with the signal",
         together(
-            instead(Fenced, "get", unfenced("get")),
-            instead(Fenced, "list", unfenced("list")),
-            instead(FencedDriver, "look", lambda fenced: fenced.driver.look()),
+            instead(FencedApi, "get", unfenced("get")),
+            instead(FencedApi, "list", unfenced("list")),
+            instead(FencedEngine, "get_state", lambda fenced: fenced.driver.get_state()),
         ),
-        "shell/test_ending.py::test_nobody_looks_any_further_when_the_end_was_asked_for",
+        "manager/test_ending.py::test_nobody_looks_any_further_when_the_end_was_asked_for",
     ),
     Guard(
         "writes under way are counted",

@@ -10,9 +10,10 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from searchkeeper import loop, writes
-from searchkeeper.kernel import Action, Procedure
-from searchkeeper.kernel.actions import closure
+from searchkeeper import reconcile
+from searchkeeper.kubernetes import operations
+from searchkeeper.planner import Action, Reconciler
+from searchkeeper.planner.actions import closure
 
 Patch: TypeAlias = pytest.MonkeyPatch
 
@@ -50,9 +51,9 @@ def together(*ways: Callable[[Patch], None]) -> Callable[[Patch], None]:
     return taken_away
 
 
-def heedless(key: writes.Key, changes: writes.Manifest, _version: str) -> writes.Patch:
+def heedless(key: operations.Key, changes: operations.Manifest, _version: str) -> operations.Patch:
     """A change to whatever is there by then."""
-    return writes.Patch(key, changes, "")
+    return operations.Patch(key, changes, "")
 
 
 def without_notes(module: Any, function: str) -> Callable[[Patch], None]:
@@ -61,7 +62,7 @@ def without_notes(module: Any, function: str) -> Callable[[Patch], None]:
 
     def answer(*given: Any, **named: Any) -> Any:
         found = plain(*given, **named)
-        return found and replace(found, notes=())
+        return found and replace(found, ledger_changes=())
 
     return instead(module, function, answer)
 
@@ -71,10 +72,10 @@ def unrequired(prerequisite: str, *, of: str | None = None) -> Callable[[Patch],
 
     def taken_away(patch: Patch) -> None:
         for table in ("CLUSTER", "POOL"):
-            known: dict[int, Procedure[Any]] = getattr(loop, table)
-            patch.setattr(loop, table, {version: without(each) for version, each in known.items()})
+            known: dict[int, Reconciler[Any]] = getattr(reconcile, table)
+            patch.setattr(reconcile, table, {version: without(each) for version, each in known.items()})
 
-    def without(procedure: Procedure[Any]) -> Procedure[Any]:
+    def without(procedure: Reconciler[Any]) -> Reconciler[Any]:
         made: dict[str, Action[Any]] = {}
         for each in closure(procedure.actions):
             is_meant = of in (None, each.name)

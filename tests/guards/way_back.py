@@ -10,60 +10,72 @@ from typing import Any, Final
 
 from guards.killers import BACK, CLOCKS, EMPTYING, FAILING, PODS, RETURNING, RUN, STUCK, TURNING
 from guards.taking_away import Guard, Patch, gone, instead, together
-from searchkeeper.configuration import pools, rollbacks, upgrades
-from searchkeeper.embedded.kubelet import Fault
-from searchkeeper.engine.view import Color, EngineView
-from searchkeeper.kernel import DENIED, done
-from searchkeeper.observed import Observed, Pod
-from searchkeeper.upgrade import draining, emptying, failing, gates, order, returning, rolling, volumes
-from searchkeeper.upgrade.journal import CROSSED, Journal
+from searchkeeper.opensearch.view import Color, EngineView
+from searchkeeper.planner import OPERATION_DENIED, done
+from searchkeeper.reconcilers import pools, upgrade
+from searchkeeper.reconcilers import rollback as rollback_action
+from searchkeeper.snapshot import ClusterSnapshot, Pod
+from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
+from searchkeeper.upgrade import (
+    drain,
+    gates,
+    order,
+    rollback,
+    rollback_blockers,
+    rollout,
+    volume_wipe,
+    volumes,
+)
+from searchkeeper.upgrade.ledger import UPGRADED_NODES, UpgradeLedger
 from worlds import NEW
 
 
 def any_colour(patch: Patch) -> None:
     plain = volumes.needs_empty_disk
 
-    def needs(seen: Any, journal: Any, pod: Any) -> bool:
-        return plain(replace(seen, engine=replace(seen.engine, color=Color.GREEN)), journal, pod)
+    def needs(snapshot: Any, ledger: Any, pod: Any) -> bool:
+        return plain(replace(snapshot, engine=replace(snapshot.engine, color=Color.GREEN)), ledger, pod)
 
-    patch.setattr(rolling, "needs_empty_disk", needs)
+    patch.setattr(rollout, "needs_empty_disk", needs)
 
 
 def nobody_crosses_late(patch: Patch) -> None:
-    plain = rollbacks._newly_crossed
+    plain = rollback_action._newly_crossed
     patch.setattr(
-        rollbacks, "_newly_crossed", lambda at, old: () if at.journal.returns_to else plain(at, old)
+        rollback_action, "_newly_crossed", lambda at, old: () if at.ledger.rollback_to else plain(at, old)
     )
 
 
 def replicating_documents(patch: Patch) -> None:
     """No index replicates segments."""
-    plain = returning._shards_without_old_copy
+    plain = rollback_blockers._shards_without_old_copy
 
     def objections(engine: EngineView, old: frozenset[str]) -> Iterator[str]:
         indices = tuple(replace(each, segment_replication=False) for each in engine.indices)
         return plain(replace(engine, indices=indices), old)
 
-    patch.setattr(returning, "_shards_without_old_copy", objections)
+    patch.setattr(rollback_blockers, "_shards_without_old_copy", objections)
 
 
 def never_paused(patch: Patch) -> None:
     """Waits count also while a person has stopped what is waited for."""
-    plain = failing.failure
+    plain = rollback.failure
 
-    def failure(seen: Observed, its: Journal) -> str | None:
-        spec = seen.cluster.spec
+    def failure(snapshot: ClusterSnapshot, its: UpgradeLedger) -> str | None:
+        spec = snapshot.cluster.spec
         going_on = replace(spec, upgrade=replace(spec.upgrade, paused=False))
-        return plain(replace(seen, cluster=replace(seen.cluster, spec=going_on)), its)
+        return plain(replace(snapshot, cluster=replace(snapshot.cluster, spec=going_on)), its)
 
-    patch.setattr(failing, "failure", failure)
+    patch.setattr(rollback, "failure", failure)
 
 
 def taken_for(**differences: Any) -> Callable[[Patch], None]:
     """Whose disk goes is asked of a pod that differs from the one there is."""
     plain = volumes.needs_empty_disk
     return instead(
-        rolling, "needs_empty_disk", lambda seen, its, pod: plain(seen, its, replace(pod, **differences))
+        rollout,
+        "needs_empty_disk",
+        lambda snapshot, its, pod: plain(snapshot, its, replace(pod, **differences)),
     )
 
 
@@ -71,45 +83,45 @@ def crossed_anyhow(patch: Patch) -> None:
     """Whatever volume it is, a newer version has written to it."""
     plain = volumes.needs_empty_disk
 
-    def needs(seen: Observed, its: Journal, pod: Pod) -> bool:
-        claim = volumes.claim_of(seen, pod.name)
+    def needs(snapshot: ClusterSnapshot, its: UpgradeLedger, pod: Pod) -> bool:
+        claim = volumes.claim_of(snapshot, pod.name)
         written = None if claim is None else ((pod.name, claim.uid),)
-        return plain(seen, Journal(its.ledger.noted({CROSSED: written})), pod)
+        return plain(snapshot, UpgradeLedger.of(its.with_changes({UPGRADED_NODES: written})), pod)
 
-    patch.setattr(rolling, "needs_empty_disk", needs)
+    patch.setattr(rollout, "needs_empty_disk", needs)
 
 
 GUARDS: Final = (
     Guard(
         "the way back is open",
-        together(gone(failing, "obstacles", ()), gone(rollbacks, "obstacles", ())),
+        together(gone(rollback, "rollback_blockers", ()), gone(rollback_action, "rollback_blockers", ())),
         TURNING + "test_past_the_point_of_no_return_nothing_goes_back",
         ("Automatic",),
     ),
     Guard(
         "the way back is still open",
-        gone(rolling, "_dead_end"),
+        gone(rollout, "_dead_end"),
         TURNING + "test_no_step_back_is_taken_when_the_way_closes_meanwhile",
     ),
     Guard(
         "a way back that has closed may be left",
-        gone(failing, "_on_again"),
+        gone(rollback, "_on_again"),
         TURNING + "test_where_the_way_back_has_closed_the_upgrade_goes_on_when_it_is_asked_for_again",
     ),
     Guard(
         "no step while the course changes",
-        gone(pools, "course", done()),
+        gone(pools, "choose_direction", done()),
         TURNING + "test_no_pod_goes_forward_in_the_cycle_that_turns_back",
     ),
     Guard(
         "a volume that cannot be read goes",
-        gone(rolling, "on_empty_disk"),
+        gone(rollout, "wipe_volume_before_delete"),
         RUN,
         (BACK,),
     ),
     Guard(
         "shards leave before the volume",
-        gone(draining, "is_as_empty_as_can_be", True),
+        gone(drain, "drain_is_settled", True),
         TURNING + "test_its_shards_live_elsewhere_before_its_volume_goes",
     ),
     Guard(
@@ -119,7 +131,7 @@ GUARDS: Final = (
     ),
     Guard(
         "whoever cannot start begins anew",
-        gone(rolling, "_emptied"),
+        gone(rollout, "_emptied"),
         STUCK + "test_a_node_that_cannot_start_on_what_it_wrote_begins_anew_when_waiting_has_not_helped",
     ),
     Guard(
@@ -129,28 +141,28 @@ GUARDS: Final = (
     ),
     Guard(
         "what has failed is remembered",
-        gone(upgrades, "was_given_up", False),
+        gone(upgrade, "was_abandoned", False),
         TURNING + "test_what_has_failed_does_not_begin_again_by_itself",
     ),
     Guard(
         "an order counts once",
-        gone(upgrades, "order_in"),
+        gone(upgrade, "requested_rollback"),
         TURNING + "test_an_order_from_earlier_days_does_not_turn_the_next_upgrade",
     ),
     Guard(
         "patience begins with whoever looks",
-        gone(failing, "_is_new_here", False),
+        gone(rollback, "_is_new_here", False),
         CLOCKS + "test_no_upgrade_turns_back_because_a_clock_leaps",
         (3600,),
     ),
     Guard(
         "a fault of ours is no version's",
-        instead(failing, "NOBODYS", frozenset({DENIED})),
+        instead(rollback, "NOT_COUNTED", frozenset({OPERATION_DENIED})),
         TURNING + "test_a_fault_of_the_operator_stalls_an_upgrade_and_turns_none_back",
     ),
     Guard(
         "every shard has an older copy",
-        gone(returning, "_shards_without_old_copy", ()),
+        gone(rollback_blockers, "_shards_without_old_copy", ()),
         RETURNING + "test_a_shard_without_one_closes_it",
     ),
     Guard(
@@ -160,17 +172,17 @@ GUARDS: Final = (
     ),
     Guard(
         "no index is of the newer version",
-        gone(returning, "_new_indices", ()),
+        gone(rollback_blockers, "_new_indices", ()),
         RETURNING + "test_an_index_of_the_newer_version_closes_it",
     ),
     Guard(
         "most voters are of the older version",
-        gone(returning, "_lost_majority", ()),
+        gone(rollback_blockers, "_lost_majority", ()),
         RETURNING + "test_a_newer_majority_closes_it",
     ),
     Guard(
         "who does not want to go back does not",
-        instead(failing, "_reason_to_turn", failing.failure),
+        instead(rollback, "_reason_to_turn", rollback.failure),
         TURNING + "test_where_rollback_is_off_nothing_turns_it_but_the_spec",
     ),
     Guard(
@@ -180,25 +192,25 @@ GUARDS: Final = (
     ),
     Guard(
         "only who has run the newer version begins anew",
-        gone(emptying, "is_writable_by", False),
+        gone(volume_wipe, "is_writable_by", False),
         TURNING + "test_nor_does_one_that_is_replaced_on_the_way_back_for_another_reason",
         ("small", "data-0"),
     ),
     Guard(
         "nobody begins anew before waiting has not helped",
-        gone(rolling, "failure", "at once"),
+        gone(rollout, "failure", "at once"),
         STUCK + "test_it_has_its_time_to_start_before_its_disk_goes",
     ),
     Guard(
         "an engine has time to begin to move shards",
-        gone(emptying, "_has_settled", True),
+        gone(volume_wipe, "_has_settled", True),
         TURNING + "test_its_shards_live_elsewhere_before_its_volume_goes",
     ),
     Guard(
         "on the way back who is down for good is not waited for",
         gone(gates._Look, "excused", frozenset()),
         PODS + "test_whoever_reverts_gets_the_lock_back_although_a_pod_is_down",
-        (Fault.CRASH,),
+        (PodFault.CRASH,),
     ),
     Guard(
         "on the way back newer nodes go first",
@@ -243,7 +255,7 @@ GUARDS: Final = (
     ),
     Guard(
         "what was given up is not gone on with",
-        gone(failing, "was_given_up", False),
+        gone(rollback, "was_abandoned", False),
         FAILING + "test_otherwise_a_way_back_is_gone_to_its_end",
         (NEW, {"lines": {"given_up": (NEW, 1)}}),
     ),

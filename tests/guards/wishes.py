@@ -8,54 +8,55 @@ from typing import Any, Final
 
 from guards.killers import CREDENTIALS, ILLEGIBLE, PEOPLE, REFUSALS
 from guards.taking_away import Guard, Patch, gone, instead, together
-from searchkeeper import observing
-from searchkeeper.configuration import applying, illegible, scene, upgrades
-from searchkeeper.kernel import done
-from searchkeeper.resources import conformity
-from searchkeeper.resources.specs import ClusterSpec
-from searchkeeper.upgrade import failing, journal
-from searchkeeper.versions import refusal
+from searchkeeper import observe
+from searchkeeper.api import validation
+from searchkeeper.api.spec import ClusterSpec
+from searchkeeper.desired import apply
+from searchkeeper.planner import done
+from searchkeeper.reconcilers import context, invalid_spec, upgrade
+from searchkeeper.upgrade import ledger, rollback
+from searchkeeper.versions import version_refusal
 
 
 def deaf_while_refused(patch: Patch) -> None:
     """An upgrade that nobody steers while the version in the spec is refused."""
-    plain = failing.course
+    plain = rollback.choose_direction
 
-    def course(seen: Any, its: journal.Journal) -> Any:
-        before, _ = its.under_way or ("", "")
-        is_refused = refusal(before, seen.cluster.spec.version, seen.release) is not None
-        return done() if is_refused else plain(seen, its)
+    def course(snapshot: Any, its: ledger.UpgradeLedger) -> Any:
+        before, _ = its.upgrade or ("", "")
+        is_refused = version_refusal(before, snapshot.cluster.spec.version, snapshot.release) is not None
+        return done() if is_refused else plain(snapshot, its)
 
-    patch.setattr(upgrades, "course", course)
+    patch.setattr(upgrade, "choose_direction", course)
 
 
 GUARDS: Final = (
     Guard(
         "version acceptance",
-        gone(scene, "refusal"),
+        gone(context, "version_refusal"),
         REFUSALS + "test_an_illegal_version_is_one_warning_and_no_change",
         ("2.18.0", "Downgrade"),
     ),
     Guard(
         "what nobody could follow is not begun",
-        gone(conformity, "flaws", []),
+        gone(validation, "spec_errors", []),
         ILLEGIBLE + "test_it_is_one_condition_and_one_event_and_nothing_is_touched",
         ("less than nobody",),
     ),
     Guard(
         "nonsense keeps nothing set",
-        gone(illegible, "undone"),
+        gone(invalid_spec, "restore_all"),
         ILLEGIBLE + "test_what_was_set_in_the_engine_for_a_moment_is_undone_also_without_an_upgrade",
     ),
     Guard(
         "nonsense stops no upgrade",
-        gone(observing, "_without_a_wish", ClusterSpec("", ())),
+        gone(observe, "_without_a_wish", ClusterSpec("", ())),
         ILLEGIBLE + "test_an_upgrade_under_way_goes_to_its_end_and_the_spec_is_refused_at_once",
         ("no pools",),
     ),
     Guard(
         "a wish that is refused stops nothing",
-        gone(failing, "refusal"),
+        gone(rollback, "version_refusal"),
         PEOPLE + "test_another_version_at_any_moment_is_gone_to_or_refused",
         ("1.3.0",),
     ),
@@ -67,39 +68,46 @@ GUARDS: Final = (
     ),
     Guard(
         "credentials come first",
-        instead(scene.Scene, "missing_secret", None),
+        instead(context.ReconcileContext, "missing_secret", None),
         CREDENTIALS + "test_a_cluster_whose_credentials_are_missing_is_not_made_without",
         ("0.4.0",),
     ),
     Guard(
         "what is secret stays in Secrets",
-        instead(applying, "_public", lambda wanted: wanted),
-        "configuration/test_applying.py::test_what_a_secret_keeps_stands_nowhere_but_in_its_data",
+        instead(apply, "_public", lambda wanted: wanted),
+        "reconcilers/test_applying.py::test_what_a_secret_keeps_stands_nowhere_but_in_its_data",
     ),
     Guard(
         "storage is settled",
-        instead(observing, "_storage", lambda pool, *_: pool.storage),
+        instead(observe, "_storage", lambda pool, *_: pool.storage),
         "stories/test_storage.py::test_a_pool_that_comes_back_with_other_storage_keeps_what_it_has_and_says_so",
         (None, {"size": "20Gi"}),
     ),
     Guard(
         "managers that would forget the cluster are not upgraded",
-        gone(scene.Scene, "_without_memory"),
+        gone(context.ReconcileContext, "_without_memory"),
         REFUSALS + "test_managers_that_would_forget_the_cluster_are_not_upgraded",
     ),
     Guard(
         "a new cluster does not go back behind its newest node",
-        instead(scene.Scene, "_newest_running", property(lambda this: this.seen.cluster.engine_version)),
+        instead(
+            context.ReconcileContext,
+            "_newest_running",
+            property(lambda this: this.snapshot.cluster.engine_version),
+        ),
         REFUSALS + "test_a_new_cluster_whose_nodes_have_joined_goes_not_back",
     ),
     Guard(
         "credentials are whole",
-        instead(scene.Scene, "missing_entries", ()),
+        instead(context.ReconcileContext, "missing_entries", ()),
         CREDENTIALS + "test_credentials_that_nodes_read_are_all_there_before_the_nodes_are",
     ),
     Guard(
         "nodes keep the credentials that they have",
-        together(instead(scene.Scene, "has_credentials", True), instead(scene.Scene, "own_secrets", ())),
+        together(
+            instead(context.ReconcileContext, "has_credentials", True),
+            instead(context.ReconcileContext, "own_secrets", ()),
+        ),
         CREDENTIALS + "test_a_secret_that_is_missing_takes_nothing_away",
         ("0.4.0",),
     ),

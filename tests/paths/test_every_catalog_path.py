@@ -30,8 +30,8 @@ from operators_at_work import (
     summary,
     with_index,
 )
-from searchkeeper.embedded.world import World
 from searchkeeper.releases import release
+from searchkeeper.testing.fake_cluster import FakeCluster
 
 CATALOG = Path(__file__).resolve().parents[2] / "catalog/searchkeeper/catalog.yaml"
 
@@ -62,12 +62,12 @@ def hops() -> tuple[tuple[str, str], ...]:
 def pairs_of_hops() -> tuple[tuple[str, str, str], ...]:
     """Two hops in a row, told apart by what the releases do: equal procedures do equal work."""
     found = {each[n : n + 3] for each in walks() for n in range(len(each) - 2)}
-    work = {tuple(release(one).procedures for one in each): each for each in sorted(found)}
+    work = {tuple(release(one).configurations for one in each): each for each in sorted(found)}
     return tuple(sorted((a, b, c) for a, b, c in work.values()))
 
 
 @cache
-def deployed_by(first: str) -> World:
+def deployed_by(first: str) -> FakeCluster:
     """A cluster with documents, as this release leaves it."""
     world = asked_for()
     settled(world, first)
@@ -88,9 +88,9 @@ def alone(last: str) -> Known:
     return Known()
 
 
-def assert_arrived(world: World, last: str) -> None:
+def assert_arrived(world: FakeCluster, last: str) -> None:
     told = status(world)
-    assert told["currentVersion"] == max(release(last).procedures)
+    assert told["currentVersion"] == max(release(last).configurations)
     assert told["engineVersion"] == "2.19.4"
     assert told["ready"] == "5/5"
     assert not told["ledger"]
@@ -115,7 +115,7 @@ def test_an_operator_that_is_replaced_at_once_leaves_nothing_undone(road: tuple[
 def taken_over(before: Score, after: str, known: Known) -> None:
     """Whichever write of the one release is its last, the other comes to the end that it always comes to."""
     for step in before.steps:
-        followed(World(step.before.state), after, known)
+        followed(FakeCluster(step.before.state), after, known)
 
 
 @pytest.mark.parametrize("hop", hops(), ids=" → ".join)
@@ -153,7 +153,7 @@ def test_an_operator_may_crash_between_any_two_writes_of_an_engine_upgrade() -> 
 
 
 @cache
-def losing_a_pool(version: str) -> World:
+def losing_a_pool(version: str) -> FakeCluster:
     """A cluster with documents on every node, one of whose pools was just taken out of the spec."""
     world = asked_for(*SMALL, pool("more", 1, "data"))
     settled(world, version)

@@ -25,35 +25,35 @@ from operators_at_work import (
     worked,
     worked_until,
 )
-from searchkeeper.embedded.kubelet import Fault
-from searchkeeper.embedded.world import World
-from searchkeeper.engine.view import ShardState
-from searchkeeper.proof.faults import killed
-from searchkeeper.writes import Key
+from searchkeeper.kubernetes.operations import Key
+from searchkeeper.opensearch.view import ShardState
+from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
+from searchkeeper.testing.faults import killed
 from tales import unfolding
 
 RELEASE = "0.4.0"
 OLD, BAD, NEW = "2.19.4", "3.3.2", "3.4.0"
-FAULTS = (Fault.CRASH, Fault.IMAGE, Fault.PENDING)
+FAULTS = (PodFault.CRASH, PodFault.IMAGE, PodFault.PENDING)
 THREE = (pool("data", 3, "data"), pool("managers", 3, "cluster_manager"))
 ALL_IN_ONE = (pool("all", 1, "cluster_manager", "data"),)
 
 
-def deployed(*pools: dict[str, Any], **upgrade: Any) -> World:
+def deployed(*pools: dict[str, Any], **upgrade: Any) -> FakeCluster:
     world = asked_for(*(pools or SMALL), upgrade={"healthDeadlineSeconds": 60, **upgrade})
     settled(world, RELEASE)
     settled(with_index(world), RELEASE)
     return world
 
 
-def stuck_at(world: World, version: str, fault: Fault) -> World:
+def stuck_at(world: FakeCluster, version: str, fault: PodFault) -> FakeCluster:
     """In an upgrade to a version whose image is no good."""
     broken = {f"v{version.replace('.', '_')}": fault}
     return worked(with_faults(edited(world, version=version), **broken), RELEASE, ticks=15)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_better_version_takes_the_place_of_one_that_does_not_start(fault: Fault) -> None:
+def test_a_better_version_takes_the_place_of_one_that_does_not_start(fault: PodFault) -> None:
     """S17, S18: whoever waits for the broken pod before it mends it waits for ever."""
     world = stuck_at(deployed(), BAD, fault)
     settled(edited(world, version=NEW), RELEASE)
@@ -61,7 +61,7 @@ def test_a_better_version_takes_the_place_of_one_that_does_not_start(fault: Faul
 
 
 def test_it_need_not_even_have_failed_for_long() -> None:
-    world = with_faults(edited(deployed(), version=BAD), v3_3_2=Fault.IMAGE)
+    world = with_faults(edited(deployed(), version=BAD), v3_3_2=PodFault.IMAGE)
     worked_until(world, RELEASE, lambda w: "roll/away" in status(w)["ledger"])
     worked(world, RELEASE, ticks=3)
     settled(edited(world, version=NEW), RELEASE)
@@ -72,7 +72,7 @@ def test_a_newer_wish_waits_for_an_upgrade_that_goes_well() -> None:
     world = edited(deployed(), version=BAD)
     worked_until(world, RELEASE, lambda w: BAD in running(w).values())
     worked(edited(world, version=NEW), RELEASE, ticks=1)
-    assert condition(world, "UpgradeIsBegun") == "False Later: 3.4.0 has to wait until 3.3.2 is reached"
+    assert condition(world, "UpgradeStarted") == "False Later: 3.4.0 has to wait until 3.3.2 is reached"
     settled(world, RELEASE)
     assert set(running(world).values()) == {NEW}
 
@@ -80,18 +80,18 @@ def test_a_newer_wish_waits_for_an_upgrade_that_goes_well() -> None:
 def test_an_older_wish_than_nodes_run_already_goes_back_first() -> None:
     world = edited(deployed(), version=NEW)
     worked_until(world, RELEASE, lambda w: NEW in running(w).values())
-    worked(with_faults(world, logs_data_0=Fault.NEVER_READY), RELEASE, ticks=15)
+    worked(with_faults(world, logs_data_0=PodFault.NEVER_READY), RELEASE, ticks=15)
     settled(edited(with_faults(world), version=BAD), RELEASE)
     assert set(running(world).values()) == {BAD}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_the_only_node_of_a_cluster_comes_back_when_its_upgrade_is_taken_back(fault: Fault) -> None:
+def test_the_only_node_of_a_cluster_comes_back_when_its_upgrade_is_taken_back(fault: PodFault) -> None:
     """Nobody can be asked whether the way is open; but no node has run the newer version."""
     world = stuck_at(deployed(*ALL_IN_ONE), NEW, fault)
     before = claims(world)
-    if fault is Fault.CRASH:
-        assert condition(world, "RollbackIsPossible").startswith("False Closed: ")
+    if fault is PodFault.CRASH:
+        assert condition(world, "RollbackPossible").startswith("False Closed: ")
         return
     settled(edited(world, version=OLD), RELEASE)
     assert set(running(world).values()) == {OLD}
@@ -99,13 +99,13 @@ def test_the_only_node_of_a_cluster_comes_back_when_its_upgrade_is_taken_back(fa
 
 
 def test_the_only_node_of_a_cluster_is_mended_forwards_where_it_cannot_go_back() -> None:
-    world = stuck_at(deployed(*ALL_IN_ONE), BAD, Fault.CRASH)
+    world = stuck_at(deployed(*ALL_IN_ONE), BAD, PodFault.CRASH)
     settled(edited(world, version=NEW), RELEASE)
     assert running(world) == {"all-0": NEW}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_cluster_that_never_started_starts_when_its_version_is_corrected(fault: Fault) -> None:
+def test_a_cluster_that_never_started_starts_when_its_version_is_corrected(fault: PodFault) -> None:
     world = with_faults(asked_for(version="2.19.3"), v2_19_3=fault)
     worked(world, RELEASE, ticks=5)
     settled(edited(world, version=OLD), RELEASE)
@@ -113,14 +113,14 @@ def test_a_cluster_that_never_started_starts_when_its_version_is_corrected(fault
 
 
 def test_an_upgrade_may_be_the_cure_of_a_broken_pod() -> None:
-    world = worked(with_faults(deployed(), logs_data_1=Fault.CRASH), RELEASE, ticks=5)
+    world = worked(with_faults(deployed(), logs_data_1=PodFault.CRASH), RELEASE, ticks=5)
     worked(edited(world, version=NEW), RELEASE, ticks=5)
     assert "upgrade" in status(world)["ledger"]
 
 
-def crashed_on_what_it_wrote() -> World:
+def crashed_on_what_it_wrote() -> FakeCluster:
     """A node that started on the newer version, and crashed before it joined: only its disk knows."""
-    world = stuck_at(deployed(), NEW, Fault.CRASH)
+    world = stuck_at(deployed(), NEW, PodFault.CRASH)
     engine = world.state.engine
     disks = {**dict(engine.disks), "logs-data-0": NEW}
     world.state = replace(world.state, engine=replace(engine, disks=tuple(sorted(disks.items()))))
@@ -150,7 +150,7 @@ def test_it_has_its_time_to_start_before_its_disk_goes() -> None:
 
 def test_a_node_that_first_runs_the_newer_version_on_the_way_back_begins_anew_as_well() -> None:
     """L4: it had no machine when the upgrade turned; then it starts, writes to its disk, and is evicted."""
-    world = stuck_at(deployed(*THREE), NEW, Fault.PENDING)
+    world = stuck_at(deployed(*THREE), NEW, PodFault.PENDING)
     worked(edited(world, version=OLD, upgrade={"paused": True}), RELEASE, ticks=3)
     worked(with_faults(world), RELEASE, ticks=5)
     assert running(world)["data-0"] == NEW
@@ -163,7 +163,7 @@ def test_a_node_that_first_runs_the_newer_version_on_the_way_back_begins_anew_as
 
 
 def test_it_keeps_its_disk_where_that_may_be_all_there_is() -> None:
-    world = edited(stuck_at(deployed(), NEW, Fault.CRASH), version=OLD)
+    world = edited(stuck_at(deployed(), NEW, PodFault.CRASH), version=OLD)
     worked_until(world, RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
     engine = world.state.engine
     disks = {**dict(engine.disks), "logs-data-0": NEW}
@@ -189,7 +189,7 @@ def test_nodes_without_data_or_vote_begin_anew_at_once_on_the_way_back() -> None
     assert not status(world)["ledger"]
 
 
-def away(world: World) -> list[str]:
+def away(world: FakeCluster) -> list[str]:
     """The pods that were taken away by us, and are not back."""
     return [each for each, _ in json.loads(status(world)["ledger"].get("roll/away", "[]"))]
 
@@ -198,7 +198,7 @@ def test_batches_double_up_to_the_cap() -> None:
     world = edited(deployed(pool("data", 8, "data"), SMALL[1], maxBatch=4), version=NEW)
     sizes: list[int] = []
 
-    def is_over(now: World) -> bool:
+    def is_over(now: FakeCluster) -> bool:
         sizes.append(len(away(now)))
         return running(now).get("data-7") == NEW
 
@@ -210,7 +210,7 @@ def test_batches_double_up_to_the_cap() -> None:
 def test_a_batch_that_fails_makes_the_next_one_smaller() -> None:
     world = edited(deployed(pool("data", 8, "data"), SMALL[1], maxBatch=4), version=NEW)
     worked_until(world, RELEASE, lambda w: len(away(w)) == 4)
-    fault = {away(world)[0].replace("-", "_"): Fault.NEVER_READY}
+    fault = {away(world)[0].replace("-", "_"): PodFault.NEVER_READY}
     worked(with_faults(world, **fault), RELEASE, ticks=12)
     assert status(world)["ledger"]["roll/size"] == '["data",2]', told(world)
     settled(with_faults(world), RELEASE)
@@ -222,7 +222,7 @@ def test_a_batch_of_kubernetes_that_fails_makes_the_next_one_smaller() -> None:
     """I12: whoever replaces them."""
     world = edited(deployed(*SMALL, pool("routers", 11, "coordinating"), maxBatch=4), version=NEW)
     worked_until(world, RELEASE, lambda w: status(w)["ledger"].get("roll/size") == '["routers",4]')
-    worked(with_faults(world, logs_routers_5=Fault.NEVER_READY), RELEASE, ticks=20)
+    worked(with_faults(world, logs_routers_5=PodFault.NEVER_READY), RELEASE, ticks=20)
     assert status(world)["ledger"]["roll/size"] == '["routers",2]', told(world)
     settled(with_faults(world), RELEASE)
     assert set(running(world).values()) == {NEW}

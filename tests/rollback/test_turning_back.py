@@ -31,14 +31,14 @@ from operators_at_work import (
     worked,
     worked_until,
 )
-from searchkeeper.embedded.kubelet import Fault
-from searchkeeper.embedded.world import World
-from searchkeeper.engine.view import Index
 from searchkeeper.images import Images, repository_of
-from searchkeeper.loop import cycle
-from searchkeeper.proof.recording import Recording
+from searchkeeper.kubernetes.operations import Delete
+from searchkeeper.opensearch.view import Index
+from searchkeeper.reconcile import reconcile
 from searchkeeper.releases import release
-from searchkeeper.writes import Delete
+from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
+from searchkeeper.testing.invariants.recorder import InvariantRecorder
 from tales import pods, unfolding
 
 RELEASE = "0.4.0"
@@ -48,7 +48,7 @@ APART = (pool("hot", 1, "data"), pool("warm", 1, "data"), pool("managers", 3, "c
 
 
 @cache
-def _deployed(rollback: str, names: tuple[str, ...]) -> World:
+def _deployed(rollback: str, names: tuple[str, ...]) -> FakeCluster:
     pools = {"small": SMALL, "three": THREE, "apart": APART}[names[0]]
     world = asked_for(*pools, upgrade={"rollback": rollback, "healthDeadlineSeconds": 60})
     settled(world, RELEASE)
@@ -57,16 +57,16 @@ def _deployed(rollback: str, names: tuple[str, ...]) -> World:
     return world
 
 
-def deployed(rollback: str = "Manual", pools: str = "small") -> World:
+def deployed(rollback: str = "Manual", pools: str = "small") -> FakeCluster:
     """A cluster with documents, which gives its nodes a minute."""
     return copied(_deployed(rollback, (pools,)))
 
 
-def upgrading(world: World, **faults: Fault) -> World:
+def upgrading(world: FakeCluster, **faults: PodFault) -> FakeCluster:
     return with_faults(edited(world, version=NEW), **faults)
 
 
-def led_by(world: World, name: str) -> World:
+def led_by(world: FakeCluster, name: str) -> FakeCluster:
     """Whoever was elected has lost its connection for a moment, and this one has been elected."""
     engine = world.state.engine
     nodes = tuple(replace(node, is_elected=node.name == name) for node in engine.nodes)
@@ -74,17 +74,17 @@ def led_by(world: World, name: str) -> World:
     return world
 
 
-def leaders(world: World) -> list[str]:
+def leaders(world: FakeCluster) -> list[str]:
     """Everybody who is elected until all is done, one after the other."""
     told = (each.state.engine.elected for each in unfolding(world, RELEASE))
     return [name for name, _ in groupby(each.name for each in told if each is not None)]
 
 
-def has_crossed(world: World) -> bool:
+def has_crossed(world: FakeCluster) -> bool:
     return NEW in running(world).values()
 
 
-def with_newer_index(world: World) -> World:
+def with_newer_index(world: FakeCluster) -> FakeCluster:
     """Somebody makes an index while a newer node is elected."""
     engine = world.state.engine
     newer = replace(engine, indices=(*engine.indices, Index("maps", 1, NEW)))
@@ -92,17 +92,17 @@ def with_newer_index(world: World) -> World:
     return world
 
 
-def writes_of_a_quiet_hour(world: World) -> int:
+def writes_of_a_quiet_hour(world: FakeCluster) -> int:
     """Steady state does nothing at all."""
     wrote = 0
     for _ in range(360):
-        wrote += cycle(world, world, CLUSTER, release(RELEASE), world.state.now).wrote
+        wrote += reconcile(world, world, CLUSTER, release(RELEASE), world.state.now).wrote
         world.tick()
     return wrote
 
 
-@pytest.mark.parametrize("fault", [Fault.CRASH, Fault.IMAGE, Fault.PENDING, Fault.NEVER_READY])
-def test_an_upgrade_that_fails_turns_back_by_itself_where_that_is_wanted(fault: Fault) -> None:
+@pytest.mark.parametrize("fault", [PodFault.CRASH, PodFault.IMAGE, PodFault.PENDING, PodFault.NEVER_READY])
+def test_an_upgrade_that_fails_turns_back_by_itself_where_that_is_wanted(fault: PodFault) -> None:
     world = deployed("Automatic")
     before = summary(world.state)
     worked(upgrading(world, v3_4_0=fault), RELEASE)
@@ -114,24 +114,24 @@ def test_an_upgrade_that_fails_turns_back_by_itself_where_that_is_wanted(fault: 
 
 
 def test_what_has_failed_does_not_begin_again_by_itself() -> None:
-    world = worked(upgrading(deployed("Automatic"), v3_4_0=Fault.CRASH), RELEASE)
-    assert condition(world, "UpgradeIsBegun") == (
+    world = worked(upgrading(deployed("Automatic"), v3_4_0=PodFault.CRASH), RELEASE)
+    assert condition(world, "UpgradeStarted") == (
         "False GivenUp: 3.4.0 was given up; change the spec to try again"
     )
     assert writes_of_a_quiet_hour(with_faults(world)) == 0
 
 
 def test_a_change_of_the_spec_is_another_try() -> None:
-    world = worked(upgrading(deployed("Automatic"), v3_4_0=Fault.CRASH), RELEASE)
+    world = worked(upgrading(deployed("Automatic"), v3_4_0=PodFault.CRASH), RELEASE)
     settled(edited(with_faults(world), upgrade={"maxBatch": 2}), RELEASE)
     assert set(running(world).values()) == {NEW}
     assert not status(world)["ledger"]
 
 
 def test_an_upgrade_that_fails_waits_for_an_order_and_says_which() -> None:
-    world = worked(upgrading(deployed("Manual"), v3_4_0=Fault.CRASH), RELEASE)
+    world = worked(upgrading(deployed("Manual"), v3_4_0=PodFault.CRASH), RELEASE)
     assert status(world)["phase"] == "Stalled"
-    assert condition(world, "RollbackIsPossible") == (
+    assert condition(world, "RollbackPossible") == (
         "True Open: back to 2.19.4 until logs-data-1 is replaced: "
         "then books[0] has no copy on a node of the older version; "
         "to go back, annotate the SearchCluster with search.everpath.dev/rollback=2.19.4"
@@ -140,7 +140,7 @@ def test_an_upgrade_that_fails_waits_for_an_order_and_says_which() -> None:
 
 
 def test_the_order_is_carried_out_and_forgotten() -> None:
-    world = worked(upgrading(deployed("Manual"), v3_4_0=Fault.CRASH), RELEASE)
+    world = worked(upgrading(deployed("Manual"), v3_4_0=PodFault.CRASH), RELEASE)
     worked(annotated(world, rollback=OLD), RELEASE)
     assert set(running(world).values()) == {OLD}
     found = world.get(CLUSTER)
@@ -155,13 +155,13 @@ def test_an_order_from_earlier_days_does_not_turn_the_next_upgrade() -> None:
 
 
 def test_an_order_for_another_version_is_none() -> None:
-    world = worked(upgrading(deployed("Manual"), v3_4_0=Fault.CRASH), RELEASE)
+    world = worked(upgrading(deployed("Manual"), v3_4_0=PodFault.CRASH), RELEASE)
     worked(annotated(world, rollback="2.19.3"), RELEASE)
     assert status(world)["phase"] == "Stalled"
 
 
 def test_where_rollback_is_off_nothing_turns_it_but_the_spec() -> None:
-    world = worked(upgrading(deployed("Off"), v3_4_0=Fault.CRASH), RELEASE)
+    world = worked(upgrading(deployed("Off"), v3_4_0=PodFault.CRASH), RELEASE)
     worked(annotated(world, rollback=OLD), RELEASE)
     assert status(world)["phase"] == "Stalled"
     settled(edited(world, version=OLD), RELEASE)
@@ -184,11 +184,11 @@ def test_a_fault_of_the_operator_stalls_an_upgrade_and_turns_none_back(
         raise KeyError("shard")
 
     with monkeypatch.context() as patched:
-        patched.setattr("searchkeeper.configuration.pools.roll", breaks)
+        patched.setattr("searchkeeper.reconcilers.pools.roll_out", breaks)
         worked(world, RELEASE)
         assert status(world)["phase"] == "Stalled"
-        assert condition(world, "PodsAreCurrent") == "Unknown Error: stalled: KeyError: 'shard'"
-        assert world.state.events[-1].message.startswith("PodsAreCurrent: KeyError: 'shard'")
+        assert condition(world, "PodsCurrent") == "Unknown Error: stalled: KeyError: 'shard'"
+        assert world.state.events[-1].message.startswith("PodsCurrent: KeyError: 'shard'")
     settled(world, RELEASE)
     assert set(running(world).values()) == {NEW}
 
@@ -218,7 +218,7 @@ def test_nor_does_one_that_is_replaced_on_the_way_back_for_another_reason(pools:
     assert {repository_of(each) for each in images(world)} == {"mirror.example.com/engine"}
 
 
-def images(world: World) -> list[str]:
+def images(world: FakeCluster) -> list[str]:
     return [each["spec"]["containers"][0]["image"] for each in pods(world).values()]
 
 
@@ -268,12 +268,12 @@ def test_nodes_go_back_in_the_order_opposite_to_that_in_which_they_came() -> Non
 def test_past_the_point_of_no_return_nothing_goes_back(rollback: str) -> None:
     world = upgrading(deployed(rollback))
     worked_until(world, RELEASE, lambda w: running(w).get("data-1") == NEW)
-    worked(with_faults(world, logs_managers_2=Fault.CRASH), RELEASE)
+    worked(with_faults(world, logs_managers_2=PodFault.CRASH), RELEASE)
     annotated(world, rollback=OLD)
     worked(world, RELEASE)
     assert status(world)["phase"] == "Stalled"
     assert "upgrade/return" not in status(world)["ledger"]
-    assert condition(world, "RollbackIsPossible") == (
+    assert condition(world, "RollbackPossible") == (
         "False Closed: no way back to 2.19.4: books[0] has no copy on a node of the older version"
     )
 
@@ -284,7 +284,7 @@ def test_past_the_point_of_no_return_a_better_version_takes_the_place_of_one_tha
 ) -> None:
     world = edited(deployed(rollback), version="3.2.0")
     worked_until(world, RELEASE, lambda w: running(w).get("data-1") == "3.2.0")
-    worked(with_faults(world, logs_managers_2=Fault.CRASH), RELEASE)
+    worked(with_faults(world, logs_managers_2=PodFault.CRASH), RELEASE)
     assert status(world)["phase"] == "Stalled"
     worked(edited(world, version=NEW), RELEASE, ticks=3)
     assert status(world)["ledger"]["upgrade"] == f'["{OLD}","{NEW}"]'
@@ -297,7 +297,7 @@ def test_no_step_back_is_taken_when_the_way_closes_meanwhile() -> None:
     worked_until(edited(world, version=OLD), RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
     before = claims(with_newer_index(world))
     worked(world, RELEASE)
-    assert condition(world, "PodsAreCurrent") == (
+    assert condition(world, "PodsCurrent") == (
         "False NoWayBack: stalled: cannot go back to 2.19.4: index maps was created by 3.4.0; "
         "to go on, set spec.version to 3.4.0"
     )
@@ -305,7 +305,7 @@ def test_no_step_back_is_taken_when_the_way_closes_meanwhile() -> None:
     assert running(world)["data-0"] == NEW
 
 
-def at_a_dead_end(turned: Callable[[World], World], rollback: str = "Manual") -> World:
+def at_a_dead_end(turned: Callable[[FakeCluster], FakeCluster], rollback: str = "Manual") -> FakeCluster:
     """Turned back halfway, and halfway back the way has closed."""
     world = worked_until(upgrading(deployed(rollback, pools="three")), RELEASE, has_crossed)
     worked_until(turned(world), RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
@@ -321,7 +321,7 @@ def test_where_the_way_back_has_closed_the_upgrade_goes_on_when_it_is_asked_for_
 
 def test_an_order_that_cannot_be_carried_out_is_forgotten_when_the_spec_changes() -> None:
     world = at_a_dead_end(lambda w: annotated(w, rollback=OLD))
-    assert condition(world, "PodsAreCurrent").endswith("; to go on, change the spec")
+    assert condition(world, "PodsCurrent").endswith("; to go on, change the spec")
     settled(edited(world, upgrade={"maxBatch": 2}), RELEASE)
     assert set(running(world).values()) == {NEW}
     assert not status(world)["ledger"]
@@ -349,7 +349,7 @@ def test_the_pod_with_which_the_way_closes_is_named_before_it_goes() -> None:
         if isinstance(step.write, Delete):
             closed_with = step.write.key.name
         conditions = {each["type"]: each for each in step.after.status.get("conditions", ())}
-        found: dict[str, Any] = conditions.get("RollbackIsPossible", {})
+        found: dict[str, Any] = conditions.get("RollbackPossible", {})
         if found.get("status") == "False":
             break
         told_before = found.get("message", "")
@@ -361,11 +361,11 @@ def test_whoever_reverts_at_any_moment_comes_back_or_hears_that_it_is_too_late()
     whole = score(upgrading(deployed()), RELEASE)
     ends = set()
     for beat in whole.beats[::3]:
-        world = edited(World(beat.state), version=OLD)
+        world = edited(FakeCluster(beat.state), version=OLD)
         worked(world, RELEASE, ticks=30)
         [version] = set(running(world).values())
         assert "upgrade/lock" not in status(world)["ledger"]
-        assert version == OLD or condition(world, "VersionIsAccepted").startswith("False Downgrade")
+        assert version == OLD or condition(world, "VersionAccepted").startswith("False Downgrade")
         ends.add(version)
     assert ends == {OLD, NEW}
 
@@ -376,10 +376,10 @@ def test_no_pod_goes_forward_in_the_cycle_that_turns_back() -> None:
     taken = [at for at, step in enumerate(whole.steps) if isinstance(step.write, Delete)]
     assert len(taken) == 5
     for at in taken:
-        world = edited(World(whole.beat_of(at).state), version=OLD)
+        world = edited(FakeCluster(whole.beat_of(at).state), version=OLD)
         before = status(world)["ledger"].get("roll/away")
-        ports = Recording(world, CLUSTER, release(RELEASE))
-        cycle(ports, ports, CLUSTER, release(RELEASE), world.state.now)
+        ports = InvariantRecorder(world, CLUSTER, release(RELEASE))
+        reconcile(ports, ports, CLUSTER, release(RELEASE), world.state.now)
         if "upgrade/return" in status(world)["ledger"]:
             assert status(world)["ledger"].get("roll/away") == before
             assert not [step for step in ports.steps if isinstance(step.write, Delete)]

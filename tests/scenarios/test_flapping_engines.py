@@ -8,15 +8,15 @@ from dataclasses import replace
 import pytest
 
 from operators_at_work import CLUSTER, Ports, asked_for, condition, cycled, edited, status
-from searchkeeper.embedded.world import World
-from searchkeeper.engine.calls import Call, SetAllocation
-from searchkeeper.engine.driver import CallRefused
-from searchkeeper.engine.view import Color, EngineView, Unreachable
-from searchkeeper.kube import Refused
-from searchkeeper.loop import ROUNDS
-from searchkeeper.proof.recording import Recording
+from searchkeeper.kubernetes.api import Rejected
+from searchkeeper.kubernetes.operations import Delete, Key, Manifest, Patch
+from searchkeeper.opensearch.calls import Call, SetAllocation
+from searchkeeper.opensearch.client import CallRejected
+from searchkeeper.opensearch.view import Color, EngineView, Unreachable
+from searchkeeper.reconcile import OSCILLATION_LIMIT
 from searchkeeper.releases import release
-from searchkeeper.writes import Delete, Key, Manifest, Patch
+from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.invariants.recorder import InvariantRecorder
 from tales import NEWEST, running, versions
 
 LOOKS, BUSY, SETTLING = 360, 5, 30
@@ -27,16 +27,16 @@ MOST = LOOKS * BUSY // (SETTLING + BUSY) + 1
 class Flapping(Ports):
     """Ports behind which the engine is another one with every look."""
 
-    def __init__(self, world: World, *faces: Callable[[EngineView], EngineView | Unreachable]) -> None:
-        super().__init__(Recording(world, CLUSTER, release(NEWEST)))
+    def __init__(self, world: FakeCluster, *faces: Callable[[EngineView], EngineView | Unreachable]) -> None:
+        super().__init__(InvariantRecorder(world, CLUSTER, release(NEWEST)))
         self.faces = faces
         self.looks = self.stored = 0
 
-    def look(self) -> EngineView | Unreachable:
-        seen = super().look()
+    def get_state(self) -> EngineView | Unreachable:
+        snapshot = super().get_state()
         face = self.faces[self.looks % len(self.faces)]
         self.looks += 1
-        return seen if isinstance(seen, Unreachable) else face(seen)
+        return snapshot if isinstance(snapshot, Unreachable) else face(snapshot)
 
     def patch_status(self, patch: Patch) -> Manifest:
         self.stored += bool(patch.changes["status"])
@@ -47,15 +47,15 @@ def silent(_: EngineView) -> Unreachable:
     return Unreachable("timed out")
 
 
-def red(seen: EngineView) -> EngineView:
-    return replace(seen, color=Color.RED)
+def red(snapshot: EngineView) -> EngineView:
+    return replace(snapshot, color=Color.RED)
 
 
-def well(seen: EngineView) -> EngineView:
-    return seen
+def well(snapshot: EngineView) -> EngineView:
+    return snapshot
 
 
-def looked_at(world: World, ports: Flapping, looks: int = LOOKS) -> None:
+def looked_at(world: FakeCluster, ports: Flapping, looks: int = LOOKS) -> None:
     """As often, as the operator does: at once after something was done, and in five seconds otherwise.
 
     Also where it only does again and again what it has done before.
@@ -63,8 +63,8 @@ def looked_at(world: World, ports: Flapping, looks: int = LOOKS) -> None:
     rounds = 0
     for _ in range(looks):
         done = cycled(ports, world, NEWEST, settling=SETTLING)
-        rounds = rounds + 1 if done.goes_round else 0
-        if not done.wrote or done.only_told or rounds >= ROUNDS:
+        rounds = rounds + 1 if done.is_oscillating else 0
+        if not done.wrote or done.is_cosmetic or rounds >= OSCILLATION_LIMIT:
             world.tick(BUSY)
 
 
@@ -81,13 +81,13 @@ def test_a_status_is_not_written_with_every_look(
 def test_what_is_better_is_told_at_once_and_what_stays_worse_in_half_a_minute() -> None:
     world = running()
     looked_at(world, Flapping(world, silent), 1)
-    assert condition(world, "EngineIsHealthy").startswith("False")
+    assert condition(world, "EngineHealthy").startswith("False")
     looked_at(world, Flapping(world, well), 1)
-    assert condition(world, "EngineIsHealthy").startswith("True")
+    assert condition(world, "EngineHealthy").startswith("True")
     looked_at(world, Flapping(world, silent), SETTLING // BUSY - 1)
-    assert condition(world, "EngineIsHealthy").startswith("True")
+    assert condition(world, "EngineHealthy").startswith("True")
     looked_at(world, Flapping(world, silent), 1)
-    assert condition(world, "EngineIsHealthy").startswith("False")
+    assert condition(world, "EngineHealthy").startswith("False")
 
 
 def test_pools_have_their_turn_although_every_look_has_something_else_to_tell() -> None:
@@ -98,7 +98,7 @@ def test_pools_have_their_turn_although_every_look_has_something_else_to_tell() 
     assert "data-2" in versions(world)
 
 
-def status_pools(world: World) -> list[Manifest]:
+def status_pools(world: FakeCluster) -> list[Manifest]:
     found = world.get(CLUSTER)
     assert found is not None
     pools: list[Manifest] = found["spec"]["pools"]
@@ -118,11 +118,11 @@ class Strict(Flapping):
 
     def create(self, manifest: Manifest) -> Manifest:
         if manifest["kind"] == "Service":
-            raise Refused("exceeded quota: small")
+            raise Rejected("exceeded quota: small")
         return super().create(manifest)
 
 
-def strict(*faces: Callable[[EngineView], EngineView | Unreachable]) -> tuple[World, Strict]:
+def strict(*faces: Callable[[EngineView], EngineView | Unreachable]) -> tuple[FakeCluster, Strict]:
     """A cluster whose Service somebody has deleted, and nobody may make anew."""
     world = running()
     world.delete(Delete(Key("v1", "Service", CLUSTER.namespace, CLUSTER.name), "", ""))
@@ -134,14 +134,14 @@ def test_what_is_refused_meanwhile_is_told_and_stalls() -> None:
     # Guard: a refusal is noted beside other words.
     world, ports = strict(silent, red)
     looked_at(world, ports, 100)
-    assert condition(world, "ClientServiceExists").startswith("False Denied: stalled: cannot create Service")
+    assert condition(world, "ClientServiceApplied").startswith("False Denied: stalled: cannot create Service")
 
 
 def test_what_is_refused_meanwhile_has_the_status_written_no_more_often() -> None:
     # Guard: words are held back whatever else is tried.
     world, ports = strict(silent, well)
     looked_at(world, ports)
-    assert condition(world, "ClientServiceExists").startswith("False Denied: stalled: cannot create Service")
+    assert condition(world, "ClientServiceApplied").startswith("False Denied: stalled: cannot create Service")
     assert ports.stored <= 2 * MOST
 
 
@@ -149,20 +149,20 @@ class Forbidding(Flapping):
     """The same, and no pod may be deleted, or allocation may not be set."""
 
     def __init__(
-        self, world: World, forbidden: str, *faces: Callable[[EngineView], EngineView | Unreachable]
+        self, world: FakeCluster, forbidden: str, *faces: Callable[[EngineView], EngineView | Unreachable]
     ) -> None:
         super().__init__(world, *faces)
         self.forbidden = forbidden
 
     def delete(self, delete: Delete) -> None:
         if self.forbidden == "deletions" and delete.key.kind == "Pod":
-            raise Refused("exceeded quota: small")
+            raise Rejected("exceeded quota: small")
         super().delete(delete)
 
-    def tell(self, call: Call) -> None:
+    def execute(self, call: Call) -> None:
         if self.forbidden == "allocation" and isinstance(call, SetAllocation):
-            raise CallRefused("403: no permissions")
-        super().tell(call)
+            raise CallRejected("403: no permissions")
+        super().execute(call)
 
 
 @pytest.mark.parametrize("forbidden", ["deletions", "allocation", "nothing"])

@@ -18,48 +18,48 @@ from operators_at_work import (
     with_faults,
     worked,
 )
-from searchkeeper.embedded.kubelet import Fault
-from searchkeeper.embedded.world import World
-from searchkeeper.engine.calls import SetAllocation
-from searchkeeper.engine.embedded import created
-from searchkeeper.engine.view import Allocation, EngineView, Unreachable
-from searchkeeper.proof.recording import Recording
+from searchkeeper.opensearch.calls import SetAllocation
+from searchkeeper.opensearch.view import Allocation, EngineView, Unreachable
 from searchkeeper.releases import release
+from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
+from searchkeeper.testing.fake_opensearch import create_index
+from searchkeeper.testing.invariants.recorder import InvariantRecorder
 from tales import NEWEST, Silent, at_work, broken, running, unfolding, until, versions
 
 OLD, NEW = "2.19.4", "3.4.0"
 
 
-def impatient(**upgrade: object) -> World:
+def impatient(**upgrade: object) -> FakeCluster:
     return running(upgrade={"healthDeadlineSeconds": 60, **upgrade})
 
 
-def red(world: World) -> World:
-    lost = created(world.state.engine, "lost", replicas=0)
+def red(world: FakeCluster) -> FakeCluster:
+    lost = create_index(world.state.engine, "lost", replicas=0)
     primary = replace(lost.copies[-1], has_data=True, left_on="nowhere")
     world.state = replace(world.state, engine=replace(lost, copies=(*lost.copies[:-1], primary)))
     return world
 
 
-def yellow(world: World) -> World:
-    world.tell(SetAllocation(Allocation.PRIMARIES))
-    world.state = replace(world.state, engine=created(world.state.engine, "films", replicas=1))
+def yellow(world: FakeCluster) -> FakeCluster:
+    world.execute(SetAllocation(Allocation.PRIMARIES))
+    world.state = replace(world.state, engine=create_index(world.state.engine, "films", replicas=1))
     return world
 
 
-def paused(world: World) -> World:
+def paused(world: FakeCluster) -> FakeCluster:
     return edited(world, upgrade={"paused": True})
 
 
-def with_a_slow_pod(world: World) -> World:
-    return broken(world, "logs-managers-2", Fault.NEVER_READY)
+def with_a_slow_pod(world: FakeCluster) -> FakeCluster:
+    return broken(world, "logs-managers-2", PodFault.NEVER_READY)
 
 
-def with_a_bad_image(world: World) -> World:
-    return with_faults(world, v3_4_0=Fault.IMAGE)
+def with_a_bad_image(world: FakeCluster) -> FakeCluster:
+    return with_faults(world, v3_4_0=PodFault.IMAGE)
 
 
-OBSTACLES: dict[str, tuple[Callable[[World], World], str]] = {
+OBSTACLES: dict[str, tuple[Callable[[FakeCluster], FakeCluster], str]] = {
     "spec.upgrade.paused is set": (paused, "Running"),
     "a primary is missing": (red, "Stalled"),
     "the cluster is yellow while allocation is primaries": (yellow, "Stalled"),
@@ -68,14 +68,14 @@ OBSTACLES: dict[str, tuple[Callable[[World], World], str]] = {
 }
 
 
-def open_ends(world: World) -> list[str]:
+def open_ends(world: FakeCluster) -> list[str]:
     """What the conditions that are False say."""
     return [each["message"] for each in status(world)["conditions"] if each["status"] == "False"]
 
 
 @pytest.mark.parametrize(("words", "obstacle"), OBSTACLES.items())
 def test_whatever_stops_an_upgrade_is_said_and_for_how_long_is_seen(
-    words: str, obstacle: tuple[Callable[[World], World], str]
+    words: str, obstacle: tuple[Callable[[FakeCluster], FakeCluster], str]
 ) -> None:
     """S28: nobody has to read a log to learn why nothing happens."""
     hinder, phase = obstacle
@@ -95,9 +95,9 @@ def test_an_engine_that_is_silent_is_what_an_upgrade_waits_for() -> None:
 class Fitful(Ports):
     """Ports behind which the engine answers every other tick."""
 
-    def look(self) -> EngineView | Unreachable:
-        assert isinstance(self.world, Recording)
-        return Unreachable("timed out") if self.world.world.state.now // 10 % 2 else super().look()
+    def get_state(self) -> EngineView | Unreachable:
+        assert isinstance(self.world, InvariantRecorder)
+        return Unreachable("timed out") if self.world.world.state.now // 10 % 2 else super().get_state()
 
 
 @pytest.mark.parametrize("policy", ["Automatic", "Off"])
@@ -106,7 +106,7 @@ def test_an_engine_that_answers_every_other_time_is_no_excuse_for_waiting_for_ev
     # Guard: a change of reasons is no progress.
     world = edited(impatient(rollback=policy), version=NEW)
     until(lambda world: versions(world)["data-0"] == NEW and status(world)["ready"] == "5/5", world)
-    ports = Fitful(Recording(with_a_slow_pod(world), CLUSTER, release(NEWEST)))
+    ports = Fitful(InvariantRecorder(with_a_slow_pod(world), CLUSTER, release(NEWEST)))
     at_work(world, ports, ticks=60)
     told = [each.reason for each in world.state.events]
     assert told.count("Stalled") <= 2
@@ -135,20 +135,20 @@ def test_the_same_refusal_after_another_edit_is_another_warning() -> None:
     assert first == second
 
 
-FAILED = "PodsAreCurrent has been waiting for 60 seconds (PodsComeBack)"
+FAILED = "PodsCurrent has been waiting for 60 seconds (PodsComeBack)"
 TURNED = f"Warning RollingBack: {NEW} has failed: back to {OLD}: {FAILED}"
 ENDED = f"Normal RolledBack: every node runs {OLD}"
 
 
-def told(world: World) -> list[str]:
+def told(world: FakeCluster) -> list[str]:
     """Every event, in the order in which they were sent."""
     return [f"{each.type} {each.reason}: {each.message}" for each in world.state.events]
 
 
-def failing(**upgrade: object) -> World:
+def failing(**upgrade: object) -> FakeCluster:
     """An upgrade that has been waiting for an image that nobody has, for far longer than it may."""
     world = edited(impatient(**upgrade), version=NEW)
-    return worked(with_faults(world, v3_4_0=Fault.IMAGE), NEWEST, ticks=60)
+    return worked(with_faults(world, v3_4_0=PodFault.IMAGE), NEWEST, ticks=60)
 
 
 def test_an_upgrade_that_fails_again_is_told_of_again() -> None:
@@ -172,7 +172,7 @@ def test_an_upgrade_that_is_stuck_is_one_warning_however_long(policy: str, advic
     """S31: and says what can be done about it."""
     # Guard: what was told is noted.
     assert told(failing(rollback=policy)) == [
-        f"Warning Stalled: PodsAreCurrent: logs-data-0 not back yet{advice}"
+        f"Warning Stalled: PodsCurrent: logs-data-0 not back yet{advice}"
     ]
 
 
@@ -194,11 +194,11 @@ def test_a_stall_that_comes_again_is_told_again() -> None:
 
 
 def test_a_cluster_that_never_comes_up_is_told_of() -> None:
-    world = with_faults(asked_for(upgrade={"healthDeadlineSeconds": 60}), v2_19_4=Fault.IMAGE)
+    world = with_faults(asked_for(upgrade={"healthDeadlineSeconds": 60}), v2_19_4=PodFault.IMAGE)
     worked(world, NEWEST, ticks=60)
     [only] = told(world)
     assert only.startswith("Warning Stalled: ")
-    assert "PoolsAreSettled" in only
+    assert "PoolsConverged" in only
 
 
 class Behind(Ports):
@@ -206,12 +206,13 @@ class Behind(Ports):
 
     node = "logs-data-1"
 
-    def look(self) -> EngineView | Unreachable:
-        seen = super().look()
-        if isinstance(seen, Unreachable):
-            return seen
+    def get_state(self) -> EngineView | Unreachable:
+        snapshot = super().get_state()
+        if isinstance(snapshot, Unreachable):
+            return snapshot
         return replace(
-            seen, nodes=tuple(replace(n, version=OLD) if n.name == self.node else n for n in seen.nodes)
+            snapshot,
+            nodes=tuple(replace(n, version=OLD) if n.name == self.node else n for n in snapshot.nodes),
         )
 
 
@@ -220,7 +221,7 @@ def test_an_upgrade_that_one_node_has_not_made_is_no_success(node: str) -> None:
     """S33: every node is asked for its own version; what its pod was made from does not count."""
     # Guards: a pod is back when its node says that it runs the new version; a version is told by nodes (I4).
     world = edited(impatient(), version=NEW)
-    ports = Behind(Recording(world, CLUSTER, release(NEWEST)))
+    ports = Behind(InvariantRecorder(world, CLUSTER, release(NEWEST)))
     ports.node = node
     at_work(world, ports, ticks=60)
     assert status(world)["engineVersion"] == OLD

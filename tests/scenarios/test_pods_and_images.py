@@ -22,25 +22,25 @@ from operators_at_work import (
     with_index,
     worked,
 )
-from searchkeeper.embedded.kubelet import Fault
-from searchkeeper.embedded.manifests import placed
-from searchkeeper.embedded.world import State, World
-from searchkeeper.engine.embedded.membership import reelected
-from searchkeeper.engine.view import Color, ShardState
-from searchkeeper.images import version_in
-from searchkeeper.loop import cycle
-from searchkeeper.proof.faults import killed
-from searchkeeper.proof.recording import Recording
+from searchkeeper.images import image_version
+from searchkeeper.kubernetes.operations import Delete, Key, Manifest
+from searchkeeper.opensearch.view import Color, ShardState
+from searchkeeper.reconcile import reconcile
 from searchkeeper.releases import release
-from searchkeeper.writes import Delete, Key, Manifest
+from searchkeeper.testing.fake_cluster import FakeCluster, FakeClusterState
+from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
+from searchkeeper.testing.fake_kubernetes.manifests import with_value
+from searchkeeper.testing.fake_opensearch.membership import elect_manager
+from searchkeeper.testing.faults import killed
+from searchkeeper.testing.invariants.recorder import InvariantRecorder
 from tales import NEWEST, at_work, away, broken, color, running, stateful_set, unfolding, until, versions
 
 OLD, BAD, NEW = "2.19.4", "3.3.2", "3.4.0"
-STUCK = (Fault.CRASH, Fault.IMAGE, Fault.PENDING, Fault.NEVER_READY)
+STUCK = (PodFault.CRASH, PodFault.IMAGE, PodFault.PENDING, PodFault.NEVER_READY)
 MANAGERS = {f"managers-{n}" for n in range(3)}
 
 
-def impatient(**upgrade: Any) -> World:
+def impatient(**upgrade: Any) -> FakeCluster:
     return running(upgrade={"healthDeadlineSeconds": 60, **upgrade})
 
 
@@ -52,13 +52,13 @@ def data(count: int) -> list[dict[str, Any]]:
     return [pool("data", count, "data"), pool("managers", 3, "cluster_manager")]
 
 
-def on_node(state: State, index: str, node: str) -> State:
+def on_node(state: FakeClusterState, index: str, node: str) -> FakeClusterState:
     """An index whose copies are all on one node."""
     copies = (replace(each, node=node) if each.index == index else each for each in state.engine.copies)
     return replace(state, engine=replace(state.engine, copies=tuple(copies)))
 
 
-def without_index(state: State, name: str) -> State:
+def without_index(state: FakeClusterState, name: str) -> FakeClusterState:
     """Somebody deletes an index."""
     engine = state.engine
     indices = tuple(each for each in engine.indices if each.name != name)
@@ -66,7 +66,7 @@ def without_index(state: State, name: str) -> State:
     return replace(state, engine=replace(engine, indices=indices, copies=copies))
 
 
-def first_manager_fails(fault: Fault, version: str = NEW) -> tuple[World, str]:
+def first_manager_fails(fault: PodFault, version: str = NEW) -> tuple[FakeCluster, str]:
     """In an upgrade whose data nodes have arrived, the first manager does not start again."""
     world = edited(impatient(), version=version)
     until(lambda world: bool(away(world, MANAGERS)), world)
@@ -74,22 +74,22 @@ def first_manager_fails(fault: Fault, version: str = NEW) -> tuple[World, str]:
     return at_work(broken(world, f"logs-{name}", fault), ticks=20), name
 
 
-@pytest.mark.parametrize("fault", [Fault.CRASH, Fault.IMAGE, Fault.PENDING])
-def test_a_manager_that_cannot_join_costs_no_other_manager(fault: Fault) -> None:
+@pytest.mark.parametrize("fault", [PodFault.CRASH, PodFault.IMAGE, PodFault.PENDING])
+def test_a_manager_that_cannot_join_costs_no_other_manager(fault: PodFault) -> None:
     """S14: the cluster keeps its quorum, says whom it waits for, and goes on when that one is back."""
     # Guard: whoever is away is waited for before another one goes.
     world, name = first_manager_fails(fault)
     assert away(world, MANAGERS) == {name}
     assert world.state.engine.elected is not None
     assert status(world)["phase"] == "Stalled"
-    assert f"logs-{name} not back yet" in condition(world, "PodsAreCurrent")
+    assert f"logs-{name} not back yet" in condition(world, "PodsCurrent")
     settled(with_faults(world), NEWEST)
     assert set(versions(world).values()) == {NEW}
 
 
 def test_deleting_the_pod_of_a_manager_that_cannot_join_makes_nothing_worse() -> None:
     """S14: which is what everybody tries first."""
-    world, name = first_manager_fails(Fault.CRASH)
+    world, name = first_manager_fails(PodFault.CRASH)
     for _ in range(3):
         world.delete(Delete(pod(name), "", ""))
         at_work(world, ticks=5)
@@ -98,7 +98,7 @@ def test_deleting_the_pod_of_a_manager_that_cannot_join_makes_nothing_worse() ->
     assert set(versions(world).values()) == {NEW}
 
 
-def mended_by(world: World, name: str, version: str) -> None:
+def mended_by(world: FakeCluster, name: str, version: str) -> None:
     """The pod is well as soon as it has this version; until then no other manager goes."""
     for moment in unfolding(edited(world, version=version)):
         if moment.state.faults:
@@ -111,19 +111,19 @@ def mended_by(world: World, name: str, version: str) -> None:
 
 
 @pytest.mark.parametrize("fault", STUCK)
-def test_a_manager_that_cannot_join_is_mended_by_a_version_that_can(fault: Fault) -> None:
+def test_a_manager_that_cannot_join_is_mended_by_a_version_that_can(fault: PodFault) -> None:
     """S14, S17: past the point of no return the way out is forwards, whatever pool's turn it is."""
     # Guard: a pod that is down does not wait for the turn of its pool.
     world, name = first_manager_fails(fault, BAD)
-    assert condition(world, "RollbackIsPossible").startswith("False Closed")
+    assert condition(world, "RollbackPossible").startswith("False Closed")
     mended_by(world, name, NEW)
 
 
-def deployed(world: World, name: str) -> str:
+def deployed(world: FakeCluster, name: str) -> str:
     """The version in the template of a pool."""
     found = stateful_set(world, name)
     assert found is not None
-    return version_in(found["spec"]["template"]["spec"]["containers"][0]["image"])
+    return image_version(found["spec"]["template"]["spec"]["containers"][0]["image"])
 
 
 def test_what_mends_one_pod_of_a_later_pool_is_not_its_turn() -> None:
@@ -132,7 +132,7 @@ def test_what_mends_one_pod_of_a_later_pool_is_not_its_turn() -> None:
     world = running(pool("store", 2, "data"), *data(0)[1:], upgrade={"healthDeadlineSeconds": 60})
     until(lambda world: bool(away(world, MANAGERS)), edited(world, version=BAD))
     [name] = away(world, MANAGERS)
-    at_work(broken(world, f"logs-{name}", Fault.CRASH), ticks=20)
+    at_work(broken(world, f"logs-{name}", PodFault.CRASH), ticks=20)
     until(lambda world: deployed(world, "managers") == NEW, edited(world, version=NEW))
     assert deployed(world, "store") == BAD
     for _ in range(3):
@@ -144,8 +144,10 @@ def test_what_mends_one_pod_of_a_later_pool_is_not_its_turn() -> None:
     assert set(versions(world).values()) == {NEW}
 
 
-@pytest.mark.parametrize("fault", [Fault.PENDING, Fault.IMAGE])
-def test_a_manager_that_comes_back_after_all_is_noticed_when_another_version_is_wanted(fault: Fault) -> None:
+@pytest.mark.parametrize("fault", [PodFault.PENDING, PodFault.IMAGE])
+def test_a_manager_that_comes_back_after_all_is_noticed_when_another_version_is_wanted(
+    fault: PodFault,
+) -> None:
     """S14: it is back on a version that nobody wants any more, which is no reason to wait for it for ever."""
     world, name = first_manager_fails(fault, BAD)
     edited(world, version=NEW)
@@ -161,10 +163,10 @@ def test_a_manager_that_cannot_start_any_more_on_the_old_version_gets_the_new_on
     world = edited(running(*data(3), upgrade={"healthDeadlineSeconds": 60}), version=NEW)
     until(lambda world: versions(world).get("data-1") == NEW, world)
     world.delete(Delete(pod("managers-1"), "", ""))
-    broken(world, "logs-managers-1", Fault.IMAGE)
+    broken(world, "logs-managers-1", PodFault.IMAGE)
     at_work(world, ticks=5)
     assert versions(world)["managers-1"] == OLD
-    assert condition(world, "RollbackIsPossible").startswith("False Closed")
+    assert condition(world, "RollbackPossible").startswith("False Closed")
     for moment in unfolding(world):
         found = versions(moment)
         if found.get("managers-1") == NEW:
@@ -179,24 +181,24 @@ def test_where_there_is_a_way_back_the_turn_of_a_pool_is_kept() -> None:
     world = edited(impatient(), version=NEW)
     until(lambda world: versions(world).get("data-0") == NEW, world)
     world.delete(Delete(pod("managers-1"), "", ""))
-    at_work(broken(world, "logs-managers-1", Fault.IMAGE), ticks=60)
+    at_work(broken(world, "logs-managers-1", PodFault.IMAGE), ticks=60)
     assert {versions(world)[each] for each in MANAGERS} == {OLD}
-    assert condition(world, "RollbackIsPossible").startswith("True Open")
+    assert condition(world, "RollbackPossible").startswith("True Open")
 
 
 @pytest.mark.parametrize("fault", STUCK)
-def test_an_image_that_does_not_start_takes_one_pod_and_no_document(fault: Fault) -> None:
+def test_an_image_that_does_not_start_takes_one_pod_and_no_document(fault: PodFault) -> None:
     """S16: a plugin of another version fails with the first pod, and not with the next."""
     # Guard: whoever is away is waited for before another one goes.
     world = at_work(with_faults(edited(impatient(), version=NEW), v3_4_0=fault), ticks=40)
     assert sorted(versions(world).values()) == [OLD] * 4 + [NEW]
     assert status(world)["phase"] == "Stalled"
     assert all(each.state is ShardState.STARTED for each in world.state.engine.copies if each.is_primary)
-    assert condition(world, "RollbackIsPossible").startswith("True Open")
+    assert condition(world, "RollbackPossible").startswith("True Open")
 
 
 @pytest.mark.parametrize("fault", STUCK)
-def test_a_half_made_upgrade_to_an_image_that_does_not_start_is_unmade(fault: Fault) -> None:
+def test_a_half_made_upgrade_to_an_image_that_does_not_start_is_unmade(fault: PodFault) -> None:
     """S16: there is no state in between that nobody can leave."""
     world = at_work(with_faults(edited(impatient(), version=NEW), v3_4_0=fault), ticks=40)
     settled(edited(world, version=OLD), NEWEST)
@@ -204,8 +206,8 @@ def test_a_half_made_upgrade_to_an_image_that_does_not_start_is_unmade(fault: Fa
     assert not status(world)["ledger"]
 
 
-@pytest.mark.parametrize("fault", [Fault.CRASH, Fault.IMAGE, Fault.PENDING])
-def test_a_pod_that_is_down_is_the_first_to_get_the_version_that_mends_it(fault: Fault) -> None:
+@pytest.mark.parametrize("fault", [PodFault.CRASH, PodFault.IMAGE, PodFault.PENDING])
+def test_a_pod_that_is_down_is_the_first_to_get_the_version_that_mends_it(fault: PodFault) -> None:
     """S22: what cures it does not wait until it is well, and no other pod goes before it is."""
     # Guard: broken ones go first of their pool.
     world = at_work(broken(impatient(), "logs-data-1", fault), ticks=5)
@@ -222,14 +224,14 @@ def test_a_pod_that_kubernetes_is_to_replace_may_be_down_meanwhile() -> None:
     """S22: Kubernetes goes from the highest ordinal down; the one that is down is mended on the way."""
     world = running(*data(2), pool("routers", 3, "coordinating"), upgrade={"healthDeadlineSeconds": 60})
     until(lambda world: status(world)["upgrade"].get("pool") == "routers", edited(world, version=NEW))
-    broken(world, "logs-routers-0", Fault.CRASH)
+    broken(world, "logs-routers-0", PodFault.CRASH)
     for moment in unfolding(world):
         if versions(moment).get("routers-0") == NEW:
             with_faults(moment)
     assert set(versions(world).values()) == {NEW}
 
 
-def allotted(world: World, pool: str) -> int:
+def allotted(world: FakeCluster, pool: str) -> int:
     child = world.get(Key(CLUSTER.api, "SearchPool", CLUSTER.namespace, f"logs-{pool}"))
     assert child is not None
     return int(child["spec"]["replicas"])
@@ -238,7 +240,7 @@ def allotted(world: World, pool: str) -> int:
 def test_a_manager_that_is_down_and_votes_is_not_given_up_with_its_vote() -> None:
     """S22, I1: a cluster would count the vote for ever. It is taken from the one that is gone, by its id."""
     # Guard: only those that have nothing are given up.
-    world = at_work(broken(impatient(), "logs-managers-2", Fault.PENDING), ticks=5)
+    world = at_work(broken(impatient(), "logs-managers-2", PodFault.PENDING), ticks=5)
     assert "logs-managers-2" in world.state.engine.voters
     edited(world, pools=[pool("data", 2, "data"), pool("managers", 2, "cluster_manager")])
     for moment in unfolding(world):
@@ -251,26 +253,26 @@ def test_a_manager_that_is_down_and_votes_is_not_given_up_with_its_vote() -> Non
 def test_no_vote_is_taken_from_somebody_absent_who_may_be_one_that_stays() -> None:
     """I1: the engine does not know the name of a voter that is away."""
     world = running(pool("data", 2, "data"), pool("managers", 5, "cluster_manager"))
-    world.state = killed(broken(world, "logs-managers-4", Fault.PENDING).state, pod("managers-4"))
+    world.state = killed(broken(world, "logs-managers-4", PodFault.PENDING).state, pod("managers-4"))
     at_work(world, ticks=3)
     engine, gone = world.state.engine, {"logs-managers-0", "logs-managers-4"}
     apart = replace(engine, nodes=tuple(n for n in engine.nodes if n.name not in gone))
     apart = replace(apart, voters=frozenset(f"logs-managers-{number}" for number in range(5)))
-    world.state = replace(world.state, engine=reelected(apart))
+    world.state = replace(world.state, engine=elect_manager(apart))
     edited(world, pools=[pool("data", 2, "data"), pool("managers", 4, "cluster_manager")])
     for _ in range(20):
-        cycle(world, world, CLUSTER, release(NEWEST), world.state.now)
+        reconcile(world, world, CLUSTER, release(NEWEST), world.state.now)
     assert not world.state.engine.voting_exclusions
-    assert condition(world, "NodesHaveLeft").endswith("is known when logs-managers-0 is back")
+    assert condition(world, "ScaleInComplete").endswith("is known when logs-managers-0 is back")
 
 
 @pytest.mark.parametrize("fault", STUCK)
-def test_no_upgrade_begins_while_a_pod_of_a_later_pool_is_down(fault: Fault) -> None:
+def test_no_upgrade_begins_while_a_pod_of_a_later_pool_is_down(fault: PodFault) -> None:
     """S22: it would keep the first pool waiting, and the first pool's turn would keep it."""
     # Guard: a healthy beginning.
     world = at_work(broken(impatient(), "logs-managers-1", fault), ticks=5)
     at_work(edited(world, version=NEW), ticks=40)
-    assert condition(world, "UpgradeIsBegun").endswith(
+    assert condition(world, "UpgradeStarted").endswith(
         "an upgrade begins in a healthy cluster: logs-managers-1 is not ready"
     )
     assert set(versions(world).values()) == {OLD}
@@ -279,8 +281,8 @@ def test_no_upgrade_begins_while_a_pod_of_a_later_pool_is_down(fault: Fault) -> 
     assert set(versions(world).values()) == {NEW}
 
 
-@pytest.mark.parametrize("fault", [Fault.CRASH, Fault.IMAGE, Fault.PENDING])
-def test_whoever_reverts_gets_the_lock_back_although_a_pod_is_down(fault: Fault) -> None:
+@pytest.mark.parametrize("fault", [PodFault.CRASH, PodFault.IMAGE, PodFault.PENDING])
+def test_whoever_reverts_gets_the_lock_back_although_a_pod_is_down(fault: PodFault) -> None:
     """S22, L4: what is down has nothing to do with the upgrade, and other edits are made."""
     # Guard: the lock does not wait for who is down for other reasons.
     world = edited(impatient(), version=NEW)
@@ -295,14 +297,14 @@ def test_whoever_reverts_gets_the_lock_back_although_a_pod_is_down(fault: Fault)
     settled(with_faults(world), NEWEST)
 
 
-def down_for_good(count: int = 3, fault: Fault = Fault.PENDING) -> World:
+def down_for_good(count: int = 3, fault: PodFault = PodFault.PENDING) -> FakeCluster:
     """The last of these data nodes is never going to start."""
     world = running(*data(count), upgrade={"healthDeadlineSeconds": 60})
     return at_work(broken(world, f"logs-data-{count - 1}", fault), ticks=5)
 
 
-@pytest.mark.parametrize("fault", [Fault.CRASH, Fault.IMAGE, Fault.PENDING])
-def test_what_mends_a_pod_does_not_wait_behind_an_upgrade_that_has_not_begun(fault: Fault) -> None:
+@pytest.mark.parametrize("fault", [PodFault.CRASH, PodFault.IMAGE, PodFault.PENDING])
+def test_what_mends_a_pod_does_not_wait_behind_an_upgrade_that_has_not_begun(fault: PodFault) -> None:
     """S22, L4: a node that is down for good may be given up, whatever version is wanted."""
     # Guard: whoever is given up goes first.
     world = edited(down_for_good(fault=fault), version=NEW, pools=data(2))
@@ -329,7 +331,7 @@ def test_a_node_may_be_given_up_in_the_very_moment_when_an_upgrade_that_was_take
     world = with_index(running(*data(3), upgrade={"healthDeadlineSeconds": 60}), "solo", replicas=0)
     world.state = on_node(world.state, "solo", "logs-data-2")
     until(lambda world: status(world)["phase"] == "Upgrading", edited(world, version=NEW))
-    broken(world, "logs-data-2", Fault.CRASH)
+    broken(world, "logs-data-2", PodFault.CRASH)
     world.tick()
     world.tick()
     at_work(edited(world, version=OLD, pools=data(2)), ticks=10)
@@ -357,7 +359,7 @@ def test_who_is_well_is_not_given_up_while_an_upgrade_is_under_way() -> None:
 def test_of_a_pool_that_loses_nodes_those_that_are_well_go_before_an_upgrade_where_one_is_down() -> None:
     """S19, S22: it can only leave when those behind it have left, and no upgrade begins with it."""
     world = running(*data(4), upgrade={"healthDeadlineSeconds": 60})
-    at_work(broken(world, "logs-data-2", Fault.PENDING), ticks=2)
+    at_work(broken(world, "logs-data-2", PodFault.PENDING), ticks=2)
     world.delete(Delete(pod("data-2"), "", ""))
     at_work(world, ticks=3)
     settled(edited(world, version=NEW, pools=data(2)), NEWEST)
@@ -373,12 +375,12 @@ def test_who_is_down_is_not_given_up_while_a_primary_is_missing() -> None:
     [home] = [each.node for each in world.state.engine.copies if each.index == "lonely"]
     assert home is not None
     ordinal = int(home.rpartition("-")[2])
-    at_work(broken(world, home, Fault.CRASH), ticks=5)
+    at_work(broken(world, home, PodFault.CRASH), ticks=5)
     at_work(edited(world, pools=data(ordinal)), ticks=20)
     assert home.removeprefix("logs-") in versions(world)
 
 
-def belongings(world: World) -> dict[Key, str]:
+def belongings(world: FakeCluster) -> dict[Key, str]:
     """All that a cluster has but for its pods, by UID: nobody has made it again."""
     found = world.state.cluster.objects
     fleeting = ("Pod", "ControllerRevision")
@@ -387,14 +389,14 @@ def belongings(world: World) -> dict[Key, str]:
 
 @pytest.mark.parametrize("rollback", ["Automatic", "Manual", "Off"])
 @pytest.mark.parametrize("fault", STUCK)
-def test_an_upgrade_that_fails_deletes_nothing_but_pods(fault: Fault, rollback: str) -> None:
+def test_an_upgrade_that_fails_deletes_nothing_but_pods(fault: PodFault, rollback: str) -> None:
     """S25: not the cluster, not a pool, not a volume; and no document is out of reach for a moment."""
     # A node that has joined on the newer version has to begin anew on the way back: its volume alone goes.
     world = impatient(rollback=rollback)
     before = belongings(world)
     worked(with_faults(edited(world, version=NEW), v3_4_0=fault), NEWEST, ticks=60)
     lost = {key.name for key, uid in before.items() if belongings(world).get(key) != uid}
-    has_crossed = fault is Fault.NEVER_READY and rollback == "Automatic"
+    has_crossed = fault is PodFault.NEVER_READY and rollback == "Automatic"
     assert lost == ({"data-logs-data-0"} if has_crossed else set())
     assert all(each.state is ShardState.STARTED for each in world.state.engine.copies if each.is_primary)
 
@@ -404,7 +406,7 @@ def test_an_upgrade_that_fails_twice_and_is_ordered_back_deletes_nothing_either(
     world = impatient()
     before = claims(world)
     for _ in range(2):
-        worked(with_faults(edited(world, version=NEW), v3_4_0=Fault.CRASH), NEWEST)
+        worked(with_faults(edited(world, version=NEW), v3_4_0=PodFault.CRASH), NEWEST)
         worked(annotated(world, rollback=OLD), NEWEST)
         settled(with_faults(edited(world, version=OLD)), NEWEST)
     assert claims(world) == before
@@ -419,14 +421,14 @@ class Miscounting(Ports):
         if kind != "StatefulSet":
             return found
         wrong = {"updatedReplicas": 0, "currentRevision": "logs-a", "updateRevision": "logs-b"}
-        return [placed(each, "status", to={**each.get("status", {}), **wrong}) for each in found]
+        return [with_value(each, "status", to={**each.get("status", {}), **wrong}) for each in found]
 
 
 def test_an_upgrade_ends_although_kubernetes_miscounts_revisions() -> None:
     """S32: whether a pod is of the newest template is seen on the pod."""
     # Guard: stale_pods compares the pod's own mark, not a StatefulSet's status.
     world = edited(running(), version=NEW)
-    ports = Miscounting(Recording(world, CLUSTER, release(NEWEST)))
+    ports = Miscounting(InvariantRecorder(world, CLUSTER, release(NEWEST)))
     for _ in unfolding(world, ports=ports):
         pass
     assert status(world)["engineVersion"] == NEW
@@ -440,6 +442,6 @@ def test_at_rest_no_pod_is_restarted_although_a_stateful_set_counts_fewer_as_upd
     found = stateful_set(world, "data")
     assert found is not None
     assert found["status"]["currentRevision"] != found["status"]["updateRevision"]
-    ports = Miscounting(Recording(world, CLUSTER, release(NEWEST)))
+    ports = Miscounting(InvariantRecorder(world, CLUSTER, release(NEWEST)))
     at_work(world, ports, ticks=50)
-    assert ports.writes == 0
+    assert ports.operations == 0

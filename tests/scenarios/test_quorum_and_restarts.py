@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from operators_at_work import CLUSTER, CutOff, copied, edited, pool, score, settled, status
-from searchkeeper.embedded.budgets import evict
-from searchkeeper.embedded.cluster import Cluster
-from searchkeeper.embedded.controllers import settled as controllers_at_rest
-from searchkeeper.embedded.kubelet import Fault
-from searchkeeper.embedded.manifests import is_terminating, owner_uids, selects, value
-from searchkeeper.embedded.world import World
-from searchkeeper.engine.view import ShardState
-from searchkeeper.kube import Refused, Unavailable
-from searchkeeper.writes import Key, Manifest, Patch, Tell
+from searchkeeper.kubernetes.api import Rejected, Unavailable
+from searchkeeper.kubernetes.operations import EngineCall, Key, Manifest, Patch
+from searchkeeper.opensearch.view import ShardState
+from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.fake_kubernetes.controllers import run_until_stable
+from searchkeeper.testing.fake_kubernetes.disruption_budgets import evict
+from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
+from searchkeeper.testing.fake_kubernetes.manifests import get_value, is_terminating, owner_uids, selects
+from searchkeeper.testing.fake_kubernetes.object_store import ObjectStore
 from tales import NEWEST, Telling, at_work, away, broken, pods, running, unfolding, until, versions
 
 OLD, NEW = "2.19.4", "3.4.0"
@@ -27,13 +27,13 @@ DATA = pool("data", 2, "data")
 MANAGERS = {f"managers-{n}" for n in range(3)}
 
 
-def has_quorum(world: World) -> bool:
+def has_quorum(world: FakeCluster) -> bool:
     engine = world.state.engine
     return len(engine.voters & engine.names) > len(engine.voters) // 2
 
 
 @cache
-def _moving() -> World:
+def _moving() -> FakeCluster:
     """One pool of managers is there, and the other one is wanted in its place."""
     old, new = pool("managers", 3, "cluster_manager"), pool("leaders", 3, "cluster_manager")
     world = running(DATA, old)
@@ -45,7 +45,9 @@ def test_an_operator_that_ends_while_votes_move_forgets_no_voter() -> None:
     """S23: which votes are on their way is written down before they go."""
     # Guards: settings are noted before they change; whoever leaves has no vote.
     told = [
-        at for at, step in enumerate(score(copied(_moving()), NEWEST).steps) if isinstance(step.write, Tell)
+        at
+        for at, step in enumerate(score(copied(_moving()), NEWEST).steps)
+        if isinstance(step.write, EngineCall)
     ]
     assert len(told) > 5
     for cut in sorted({*told[::3], *(at + 1 for at in told[::3])}):
@@ -61,13 +63,13 @@ def test_an_operator_that_ends_while_votes_move_forgets_no_voter() -> None:
         assert not status(world)["ledger"]
 
 
-def budgets(world: World) -> dict[str, int]:
+def budgets(world: FakeCluster) -> dict[str, int]:
     """How many each budget lets go."""
     found = world.list("policy/v1", "PodDisruptionBudget", CLUSTER.namespace, {})
-    return {each["metadata"]["name"]: value(each, "status", "disruptionsAllowed") for each in found}
+    return {each["metadata"]["name"]: get_value(each, "status", "disruptionsAllowed") for each in found}
 
 
-def budgets_over(world: World, pod: Manifest) -> list[str]:
+def budgets_over(world: FakeCluster, pod: Manifest) -> list[str]:
     found = world.list("policy/v1", "PodDisruptionBudget", CLUSTER.namespace, {})
     return [each["metadata"]["name"] for each in found if selects(each["spec"]["selector"], pod)]
 
@@ -76,7 +78,7 @@ def key(name: str) -> Key:
     return Key("v1", "Pod", CLUSTER.namespace, f"logs-{name}")
 
 
-def drained(world: World, *names: str) -> World:
+def drained(world: FakeCluster, *names: str) -> FakeCluster:
     """Somebody evicts these pods, one right after the other."""
     cluster = world.state.cluster
     for name in names:
@@ -97,7 +99,7 @@ def test_a_budget_never_blocks_the_drain_of_a_machine_for_ever(replicas: int) ->
 
 def test_a_pod_that_serves_nobody_may_always_be_evicted() -> None:
     """S26: nor does a pool whose only pod is broken block a drain."""
-    world = at_work(broken(running(pool("all", 1, "data", "cluster_manager")), "logs-all-0", Fault.CRASH))
+    world = at_work(broken(running(pool("all", 1, "data", "cluster_manager")), "logs-all-0", PodFault.CRASH))
     assert budgets(world) == {"logs.voters": 0}
     assert is_terminating(pods(drained(world, "all-0"))["all-0"])
 
@@ -114,14 +116,14 @@ def test_voters_have_one_budget_whatever_their_pools() -> None:
             drained(world, other)
 
 
-def watched(world: World, version: str = NEWEST) -> Iterator[dict[str, list[str]]]:
+def watched(world: FakeCluster, version: str = NEWEST) -> Iterator[dict[str, list[str]]]:
     """The budgets over each pod, at every moment until the operator is done."""
     for moment in unfolding(world, version):
         if budgets(moment):
             yield {name: budgets_over(moment, pod) for name, pod in pods(moment).items()}
 
 
-def managers(world: World) -> set[str]:
+def managers(world: FakeCluster) -> set[str]:
     nodes = world.state.engine.nodes
     return {node.name.removeprefix("logs-") for node in nodes if "cluster_manager" in node.roles}
 
@@ -167,7 +169,7 @@ def test_pods_that_no_stateful_set_counts_do_not_make_room_for_others() -> None:
     world = running(DATA, *ZONES, version="0.3.1")
     orphaned = 0
     for moment in unfolding(world, NEWEST):
-        cluster = controllers_at_rest(moment.state.cluster, now=moment.state.now)
+        cluster = run_until_stable(moment.state.cluster, now=moment.state.now)
         if any(not owner_uids(cluster.objects[key(name)]) for name in VOTERS):
             orphaned += 1
             assert not [pair for pair in combinations(VOTERS, 2) if may_go(cluster, *pair)]
@@ -184,7 +186,7 @@ def test_no_set_of_voters_lets_its_pods_go_while_nobody_may_count_them() -> None
     class Strict(Telling):
         def patch(self, patch: Patch) -> Manifest:
             if patch.key.name == "logs.voters" and "minAvailable" in patch.changes.get("spec", {}):
-                raise Refused("budgets are somebody else's affair")
+                raise Rejected("budgets are somebody else's affair")
             return super().patch(patch)
 
     ports = Strict(world)
@@ -193,7 +195,7 @@ def test_no_set_of_voters_lets_its_pods_go_while_nobody_may_count_them() -> None
     assert [each.name for each in ports.deleted if each.kind == "StatefulSet"] == ["logs-data"]
 
 
-def may_go(cluster: Cluster, *names: str) -> bool:
+def may_go(cluster: ObjectStore, *names: str) -> bool:
     try:
         for name in names:
             cluster = evict(cluster, key(name), now=0)

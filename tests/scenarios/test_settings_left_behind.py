@@ -20,15 +20,15 @@ from operators_at_work import (
     with_index,
     worked,
 )
-from searchkeeper.embedded.kubelet import Fault
-from searchkeeper.embedded.world import World
-from searchkeeper.engine.answers import excluded_in
-from searchkeeper.engine.calls import Exclude, SetAllocation
-from searchkeeper.engine.opensearch import exclusion
-from searchkeeper.engine.view import Allocation
-from searchkeeper.proof import faults
-from searchkeeper.proof.faults import Disturbance
-from searchkeeper.writes import Tell
+from searchkeeper.kubernetes.operations import EngineCall
+from searchkeeper.opensearch.calls import Exclude, SetAllocation
+from searchkeeper.opensearch.http_client import exclusion_value
+from searchkeeper.opensearch.responses import exclusion_setting
+from searchkeeper.opensearch.view import Allocation
+from searchkeeper.testing import faults
+from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
+from searchkeeper.testing.faults import FaultInjection
 from tales import NEWEST, Silent, at_work, deleted, running, unfolding, until
 
 OLD, NEW = "2.19.4", "3.4.0"
@@ -51,14 +51,14 @@ def shrink() -> Score:
     return score(shrinking(), NEWEST)
 
 
-def shrinking() -> World:
+def shrinking() -> FakeCluster:
     world = running(*data(3))
     return edited(with_index(with_index(world, "films"), "songs"), pools=data(2))
 
 
 def told(this: Score) -> list[int]:
     """The writes that tell the engine something."""
-    return [at for at, step in enumerate(this.steps) if isinstance(step.write, Tell)]
+    return [at for at, step in enumerate(this.steps) if isinstance(step.write, EngineCall)]
 
 
 def test_shards_may_be_allocated_again_after_an_upgrade() -> None:
@@ -67,14 +67,14 @@ def test_shards_may_be_allocated_again_after_an_upgrade() -> None:
     assert any(beat.state.engine.allocation is Allocation.PRIMARIES for beat in upgrade().beats)
     for at in told(upgrade()):
         for fault in (faults.Fault.CRASH_AFTER, faults.Fault.LOST_RESPONSE, faults.Fault.ENGINE_SILENT):
-            disturbed(upgrade(), Disturbance(at, fault))
+            disturbed(upgrade(), FaultInjection(at, fault))
     assert upgrade().beats[-1].state.engine.allocation is None
 
 
 def test_an_allocation_that_somebody_else_has_chosen_is_there_again_afterwards() -> None:
     """S04: what was there before is restored, not what is usual."""
     world = running()
-    world.tell(SetAllocation(Allocation.NEW_PRIMARIES))
+    world.execute(SetAllocation(Allocation.NEW_PRIMARIES))
     edited(world, version=NEW)
     until(lambda world: world.state.engine.allocation is Allocation.PRIMARIES, world)
     settled(edited(world, version=OLD), NEWEST)
@@ -86,7 +86,7 @@ def test_whoever_reverts_at_any_moment_finds_allocation_as_it_was() -> None:
     held = [beat for beat in upgrade().beats if beat.state.engine.allocation is not None]
     assert len(held) > 5
     for beat in held[::2]:
-        world = worked(edited(World(beat.state), version=OLD), NEWEST, ticks=30)
+        world = worked(edited(FakeCluster(beat.state), version=OLD), NEWEST, ticks=30)
         assert world.state.engine.allocation is None
         assert "engine/allocation" not in status(world)["ledger"]
 
@@ -95,7 +95,7 @@ def test_whoever_reverts_at_any_moment_finds_allocation_as_it_was() -> None:
 def test_an_upgrade_that_fails_and_turns_back_leaves_allocation_as_it_was(rollback: str) -> None:
     """S04: whoever turns it, the policy or a person."""
     world = running(upgrade={"rollback": rollback, "healthDeadlineSeconds": 60})
-    worked(with_faults(edited(world, version=NEW), v3_4_0=Fault.IMAGE), NEWEST)
+    worked(with_faults(edited(world, version=NEW), v3_4_0=PodFault.IMAGE), NEWEST)
     worked(annotated(world, rollback=OLD), NEWEST)
     assert {node.version for node in world.state.engine.nodes} == {OLD}
     assert world.state.engine.allocation is None
@@ -107,7 +107,7 @@ def test_an_exclusion_goes_when_the_engine_answers_again() -> None:
     alone = [beat for beat in shrink().beats if beat.state.engine.excluded]
     assert alone
     for beat in alone:
-        world = World(beat.state)
+        world = FakeCluster(beat.state)
         at_work(world, Silent(world), ticks=8)
         settled(world, NEWEST)
         assert not world.state.engine.excluded
@@ -119,30 +119,30 @@ def test_an_exclusion_goes_where_a_word_to_the_engine_was_lost() -> None:
     for at in told(shrink()):
         for fault in faults.Fault:
             if fault is not faults.Fault.STALE_READS:
-                disturbed(shrink(), Disturbance(at, fault))
+                disturbed(shrink(), FaultInjection(at, fault))
 
 
 def test_an_exclusion_goes_with_the_cluster_that_it_was_made_for() -> None:
     """S07: somebody deletes it while a node is being emptied."""
     excluded = next(beat for beat in shrink().beats if beat.state.engine.excluded)
-    world = World(excluded.state)
+    world = FakeCluster(excluded.state)
     worked(deleted(world), NEWEST, ticks=10)
     assert not world.state.engine.excluded
 
 
 def test_no_list_of_excluded_nodes_ever_has_an_empty_part() -> None:
     """S08: from nobody to somebody and back, with a stranger on the list or without."""
-    for strangers in (frozenset[str](), frozenset({"somebody"})):
+    for foreign_objects in (frozenset[str](), frozenset({"somebody"})):
         world = shrinking()
-        world.tell(Exclude(strangers))
-        written = {exclusion(moment.state.engine.excluded) for moment in unfolding(copied(world))}
+        world.execute(Exclude(foreign_objects))
+        written = {exclusion_value(moment.state.engine.excluded) for moment in unfolding(copied(world))}
         assert len(written) == 2
         assert all(text is None or all(text.split(",")) for text in written)
-        assert exclusion(strangers) in written
+        assert exclusion_value(foreign_objects) in written
 
 
 @pytest.mark.parametrize("text", [",", "", " , ", ",,"])
 def test_a_list_with_nothing_but_commas_excludes_nobody(text: str) -> None:
     """S08: who finds one, left by whomever, does not wait for nodes without a name, nor writes it again."""
-    assert not excluded_in({"persistent": {NAMES: text}})
-    assert exclusion(frozenset({text})) is None
+    assert not exclusion_setting({"persistent": {NAMES: text}})
+    assert exclusion_value(frozenset({text})) is None

@@ -20,13 +20,13 @@ from searchkeeper.cli.app import cli
 from searchkeeper.cli.errors import NoAnswer
 from searchkeeper.cli.output import bar, table
 from searchkeeper.cli.sources import of_world
-from searchkeeper.embedded.world import World
-from searchkeeper.engine.driver import CallFailed
-from searchkeeper.explaining import Explanation
+from searchkeeper.describe import ClusterDescription
+from searchkeeper.kubernetes.operations import Key
+from searchkeeper.manager.engine_clients import FakeEngineClient
+from searchkeeper.manager.leader_election import LeaderLease
+from searchkeeper.opensearch.client import CallFailed
 from searchkeeper.releases import newest
-from searchkeeper.shell.engines import StandIn
-from searchkeeper.shell.lease import Lease
-from searchkeeper.writes import Key
+from searchkeeper.testing.fake_cluster import FakeCluster
 from shells import facing, kubeconfig_of, until
 
 
@@ -40,13 +40,13 @@ def data(*arguments: str, stdin: str = "") -> Any:
     return json.loads(answer.stdout)
 
 
-def upgraded_halfway() -> World:
+def upgraded_halfway() -> FakeCluster:
     world = asked_for()
     settled(world, newest().version)
     return edited(world, version="3.4.0")
 
 
-def manifests(world: World) -> str:
+def manifests(world: FakeCluster) -> str:
     return yaml.safe_dump_all(json.loads(json.dumps(list(world.state.cluster.objects.values()))))
 
 
@@ -71,7 +71,7 @@ def test_help_imports_neither_kopf_nor_the_client() -> None:
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
 
     assert "click" in imported
-    assert not imported & {"kopf", "kubernetes", "asyncio", "yaml", "semver", "searchkeeper.loop"}
+    assert not imported & {"kopf", "kubernetes", "asyncio", "yaml", "semver", "searchkeeper.reconcile"}
 
 
 @pytest.mark.parametrize("command", ["run", "plan", "status", "versions"])
@@ -324,8 +324,8 @@ def test_a_table_pads_all_but_the_last_column() -> None:
 
 
 def test_an_upgrade_is_drawn_anew_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("searchkeeper.cli.show._SECONDS", 0)
-    monkeypatch.setattr("searchkeeper.cli.show._is_terminal", lambda: True)
+    monkeypatch.setattr("searchkeeper.cli.embedded_run._SECONDS", 0)
+    monkeypatch.setattr("searchkeeper.cli.embedded_run._is_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "90")
 
     text = said("run", "--embedded").output
@@ -358,21 +358,21 @@ def test_watching_ends_when_nothing_is_under_way(monkeypatch: pytest.MonkeyPatch
 class Hiccups:
     """A source that is silent for so many looks, after the first one."""
 
-    def __init__(self, world: World, silent: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, world: FakeCluster, silent: int, monkeypatch: pytest.MonkeyPatch) -> None:
         self.left, self._world, self._looks = silent, world, 0
         self._source = of_world(world, newest())
         self.clusters = self._source.clusters
         monkeypatch.setattr("searchkeeper.cli.status.sources", lambda **_: self)
         monkeypatch.setattr("searchkeeper.cli.status.time.sleep", lambda _: None)
 
-    def told(self, key: Key) -> Explanation:
+    def events_emitted(self, key: Key) -> ClusterDescription:
         self._looks += 1
         if self._looks > 1 and self.left:
             self.left -= 1
             raise NoAnswer("500 hiccup")
         if self._looks > 1:
             settled(self._world, newest().version)
-        return self._source.told(key)
+        return self._source.events_emitted(key)
 
 
 def test_whoever_watches_passes_over_a_hiccup(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -409,11 +409,11 @@ def test_once_tells_what_an_engine_refuses_and_leaves_the_lease_to_the_next(
     def refuse(*_: Any) -> None:
         raise CallFailed("PUT /_cluster/settings: 500 nope")
 
-    monkeypatch.setattr(StandIn, "tell", refuse)
+    monkeypatch.setattr(FakeEngineClient, "execute", refuse)
     with facing(upgraded_halfway()) as face:
         where = ("--kubeconfig", str(kubeconfig_of(face, tmp_path)), "--engine", "embedded")
         answer = said("run", "--once", "--lease-namespace", "search", *where)
-        lease = face.kube.get(Lease.named("search"))
+        lease = face.kube.get(LeaderLease.named("search"))
 
     assert answer.exit_code == 3
     assert "error: search/logs: the engine does not do what it is told: PUT" in answer.output
@@ -424,7 +424,7 @@ def test_once_tells_what_an_engine_refuses_and_leaves_the_lease_to_the_next(
 MIRROR = "mirror.example.com:5000/opensearch"
 
 
-def engine_images(world: World) -> set[str]:
+def engine_images(world: FakeCluster) -> set[str]:
     sets = (each for key, each in world.state.cluster.objects.items() if key.kind == "StatefulSet")
     return {each["spec"]["template"]["spec"]["containers"][0]["image"] for each in sets}
 

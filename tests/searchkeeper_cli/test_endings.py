@@ -16,7 +16,7 @@ from operators_at_work import asked_for
 from searchkeeper.cli import app
 from searchkeeper.cli.app import cli
 from searchkeeper.cli.options import address
-from searchkeeper.embedded.http_api import Answer, Request, Watch
+from searchkeeper.testing.fake_kubernetes.api_server import ApiRequest, Response, Watch
 from shells import facing, kubeconfig_of
 
 CLUSTER = "{apiVersion: search.everpath.dev/v1alpha1, kind: SearchCluster, metadata: {name: logs}%s}"
@@ -382,9 +382,9 @@ def test_whoever_is_turned_away_knows_why(
     with facing(asked_for()) as face:
         plain = face.api.answer
 
-        def turned_away(request: Request) -> Answer | Watch:
+        def turned_away(request: ApiRequest) -> Response | Watch:
             is_ours = request.path.endswith("/searchclusters")
-            return Answer(code, {"message": "no"}) if is_ours else plain(request)
+            return Response(code, {"message": "no"}) if is_ours else plain(request)
 
         face.api.answer = turned_away  # type: ignore[method-assign]
         answer = said(*command, "--kubeconfig", str(kubeconfig_of(face, tmp_path)))

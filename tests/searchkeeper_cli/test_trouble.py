@@ -26,11 +26,11 @@ from operators_at_work import (
 from schemas import conforms
 from searchkeeper.cli.app import cli
 from searchkeeper.cli.sources import of_world
-from searchkeeper.demo import stage
-from searchkeeper.embedded.kubelet import Fault
-from searchkeeper.embedded.world import World
 from searchkeeper.releases import newest
-from searchkeeper.upgrade.journal import CROSSED
+from searchkeeper.testing.demo import sample_cluster
+from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
+from searchkeeper.upgrade.ledger import UPGRADED_NODES
 from tales import Silent, at_work
 
 OLD, NEW = "2.19.4", "3.4.0"
@@ -42,7 +42,7 @@ Told = Callable[..., Result]
 def told(monkeypatch: pytest.MonkeyPatch) -> Told:
     """A command, asked of a world in memory; from `outside` only we cannot reach its engine."""
 
-    def ask(world: World, *arguments: str, silent: bool = False, outside: bool = False) -> Result:
+    def ask(world: FakeCluster, *arguments: str, silent: bool = False, outside: bool = False) -> Result:
         source = of_world(world, newest())
         if silent or outside:
             source = replace(source, driver=lambda _: Silent(world), is_outside=outside)
@@ -53,15 +53,15 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Told:
     return ask
 
 
-def stalled(**upgrade: object) -> World:
+def stalled(**upgrade: object) -> FakeCluster:
     """The sample, upgraded to a version whose image nobody can pull."""
-    world = edited(stage(newest(), OLD), upgrade={"rollback": "Manual", **upgrade})
+    world = edited(sample_cluster(newest(), OLD), upgrade={"rollback": "Manual", **upgrade})
     settled(world, NEWEST)
-    edited(with_faults(world, v3_4_0=Fault.IMAGE), version=NEW)
+    edited(with_faults(world, v3_4_0=PodFault.IMAGE), version=NEW)
     return worked_until(world, NEWEST, lambda it: status(it).get("phase") == "Stalled")
 
 
-def given_up() -> World:
+def given_up() -> FakeCluster:
     return worked(annotated(stalled(), rollback=OLD), NEWEST)
 
 
@@ -102,7 +102,7 @@ def test_nobody_watches_for_what_is_refused(told: Told, monkeypatch: pytest.Monk
 
 
 def test_whoever_watches_sees_the_last_step_done(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
-    world = edited(stage(newest(), OLD), version=NEW)
+    world = edited(sample_cluster(newest(), OLD), version=NEW)
     worked_until(world, NEWEST, lambda it: status(it).get("engineVersion") == NEW)
     monkeypatch.setattr("searchkeeper.cli.status.time.sleep", lambda _: worked(world, NEWEST, ticks=1))
 
@@ -116,7 +116,7 @@ def test_whoever_watches_sees_the_last_step_done(told: Told, monkeypatch: pytest
 
 @pytest.mark.parametrize("arguments", [("plan",), ("status",), ("status", "--upgrade")])
 def test_a_refused_version_is_exit_code_1_and_says_why(told: Told, arguments: tuple[str, ...]) -> None:
-    world = worked(edited(stage(newest(), NEW), version=OLD), NEWEST, ticks=2)
+    world = worked(edited(sample_cluster(newest(), NEW), version=OLD), NEWEST, ticks=2)
 
     answer = told(world, *arguments)
 
@@ -134,7 +134,7 @@ def test_what_is_waited_for_is_the_cause_and_not_what_follows_from_it(told: Told
 
 
 def test_from_outside_status_says_what_the_operator_said(told: Told) -> None:
-    answer = told(stage(newest(), OLD), "status", outside=True)
+    answer = told(sample_cluster(newest(), OLD), "status", outside=True)
 
     assert answer.exit_code == 0
     assert answer.stdout.splitlines()[1].split()[-1] == "-"
@@ -142,21 +142,21 @@ def test_from_outside_status_says_what_the_operator_said(told: Told) -> None:
 
 
 def test_from_outside_a_plan_says_that_it_lacks_the_engine(told: Told) -> None:
-    answer = told(edited(stage(newest(), OLD), version=NEW), "plan", outside=True)
+    answer = told(edited(sample_cluster(newest(), OLD), version=NEW), "plan", outside=True)
 
     assert "does not answer from here; the verdicts are those without it" in answer.stderr
     assert "✗  EngineReachable" in answer.stdout
 
 
-def paused_halfway() -> World:
-    world = edited(stage(newest(), OLD), version=NEW)
-    worked_until(world, NEWEST, lambda it: CROSSED in status(it)["ledger"])
+def paused_halfway() -> FakeCluster:
+    world = edited(sample_cluster(newest(), OLD), version=NEW)
+    worked_until(world, NEWEST, lambda it: UPGRADED_NODES in status(it)["ledger"])
     return worked(edited(world, upgrade={"paused": True}), NEWEST, ticks=60)
 
 
-def way_back(world: World) -> str:
+def way_back(world: FakeCluster) -> str:
     found = {each["type"]: each["message"] for each in status(world)["conditions"]}
-    return str(found["RollbackIsPossible"])
+    return str(found["RollbackPossible"])
 
 
 def test_from_outside_a_plan_repeats_what_the_operator_said_of_the_way_back(told: Told) -> None:
@@ -279,7 +279,7 @@ def test_a_cluster_that_is_not_there_yet_has_something_to_go(told: Told) -> None
 
 
 def test_a_spec_that_nobody_can_follow_is_named_beside_the_others(told: Told) -> None:
-    world = edited(stage(newest(), OLD), upgrade={"rollback": "Sometimes"})
+    world = edited(sample_cluster(newest(), OLD), upgrade={"rollback": "Sometimes"})
     found = asked_for().get(CLUSTER) or {}
     world.create({**found, "metadata": {"name": "shop", "namespace": "search"}})
     flaw = "spec.upgrade.rollback: Sometimes is none of Automatic, Manual, Off"

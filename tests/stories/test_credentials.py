@@ -9,8 +9,8 @@ from dataclasses import asdict
 import pytest
 
 from operators_at_work import asked_for, condition, edited, settled, status
-from searchkeeper.embedded.world import World
-from searchkeeper.writes import Delete, Key, Manifest, Patch
+from searchkeeper.kubernetes.operations import Delete, Key, Manifest, Patch
+from searchkeeper.testing.fake_cluster import FakeCluster
 from tales import at_work, pods, templates, unfolding, until
 
 SECRET = Key("v1", "Secret", "search", "admin")
@@ -20,27 +20,27 @@ def encoded(text: str) -> dict[str, str]:
     return {"password": base64.b64encode(text.encode()).decode()}
 
 
-def secured(version: str) -> World:
+def secured(version: str) -> FakeCluster:
     world = given(asked_for(security={"credentialsSecret": "admin"}), encoded("one"))
     settled(world, version)
     return world
 
 
-def given(world: World, data: dict[str, str]) -> World:
+def given(world: FakeCluster, data: dict[str, str]) -> FakeCluster:
     metadata = {"name": SECRET.name, "namespace": SECRET.namespace}
     world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data})
     return world
 
 
-def sets(world: World) -> list[Manifest]:
+def sets(world: FakeCluster) -> list[Manifest]:
     return [each for key, each in world.state.cluster.objects.items() if key.kind == "StatefulSet"]
 
 
-def uids(world: World) -> dict[str, str]:
+def uids(world: FakeCluster) -> dict[str, str]:
     return {name: each["metadata"]["uid"] for name, each in pods(world).items()}
 
 
-def deployed(world: World, name: str) -> str:
+def deployed(world: FakeCluster, name: str) -> str:
     found = world.get(Key("v1", "Secret", "search", name))
     assert found is not None
     return base64.b64decode(found["data"]["password"]).decode()
@@ -96,7 +96,7 @@ def test_a_secret_of_somebody_else_is_neither_changed_nor_removed(version: str, 
     made = world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": encoded("one")})
     at_work(world, version=version, ticks=20)
     assert world.get(key) == made
-    assert condition(world, "ConfigurationIsApplied") == (
+    assert condition(world, "ConfigurationApplied") == (
         f"False CredentialsMissing: stalled: Secret {name}, which spec.security names,"
         " is the operator's own: call yours something else"
     )
@@ -109,7 +109,7 @@ def test_a_cluster_whose_credentials_are_missing_is_not_made_without(version: st
     at_work(world, version=version, ticks=20)
     assert not templates(world)
     assert status(world)["phase"] == "Stalled"
-    assert condition(world, "ConfigurationIsApplied") == (
+    assert condition(world, "ConfigurationApplied") == (
         "False CredentialsMissing: stalled: Secret admin, which spec.security names,"
         " does not exist: create it"
     )
@@ -127,7 +127,7 @@ def test_a_secret_that_is_missing_is_told_of_also_where_nodes_have_a_copy() -> N
     world = secured("0.4.0")
     world.delete(Delete(SECRET, "", ""))
     at_work(world, ticks=10)
-    assert condition(world, "ConfigurationIsApplied").startswith("False CredentialsMissing: stalled: ")
+    assert condition(world, "ConfigurationApplied").startswith("False CredentialsMissing: stalled: ")
 
 
 def test_a_secret_may_hold_what_is_no_text() -> None:
@@ -148,7 +148,7 @@ def test_credentials_that_nodes_read_are_all_there_before_the_nodes_are() -> Non
     world = asked_for(security={"credentialsSecret": "admin", "tlsSecret": "certificates"})
     at_work(given(world, encoded("one")), ticks=20)
     assert not templates(world)
-    assert condition(world, "ConfigurationIsApplied") == (
+    assert condition(world, "ConfigurationApplied") == (
         "False CredentialsMissing: stalled: Secret admin, which spec.security names,"
         " has no text in username: add it"
     )
@@ -156,7 +156,7 @@ def test_credentials_that_nodes_read_are_all_there_before_the_nodes_are() -> Non
     settled(world, "0.4.0")
     world.patch(Patch(SECRET, {"data": {"password": None}}, ""))
     at_work(world, ticks=10)
-    assert condition(world, "ConfigurationIsApplied").endswith("has no text in password: add it")
+    assert condition(world, "ConfigurationApplied").endswith("has no text in password: add it")
     assert deployed(world, "logs-credentials") == "one"
 
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from operators_at_work import asked_for, condition, edited, settled, status
-from searchkeeper.embedded.kubelet import Fault
-from searchkeeper.embedded.world import World
-from searchkeeper.images import dashboards_image, version_in
-from searchkeeper.writes import Key
+from searchkeeper.images import dashboards_image, image_version
+from searchkeeper.kubernetes.operations import Key
+from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from tales import at_work, broken, running, unfolding
 
 DASHBOARDS = Key("apps/v1", "Deployment", "search", "logs-dashboards")
 WANTED = {"enabled": True, "replicas": 2}
 
 
-def wanted_version(world: World) -> str | None:
+def wanted_version(world: FakeCluster) -> str | None:
     found = world.get(DASHBOARDS)
-    return None if found is None else version_in(found["spec"]["template"]["spec"]["containers"][0]["image"])
+    return (
+        None if found is None else image_version(found["spec"]["template"]["spec"]["containers"][0]["image"])
+    )
 
 
 def test_they_come_when_every_node_of_the_engine_has_arrived() -> None:
@@ -34,9 +36,9 @@ def test_they_are_upgraded_after_the_engine() -> None:
 
 
 def test_they_are_waited_for_until_they_are_ready() -> None:
-    world = broken(running(), dashboards_image("2.19.4"), Fault.IMAGE)
+    world = broken(running(), dashboards_image("2.19.4"), PodFault.IMAGE)
     at_work(edited(world, dashboards=WANTED), ticks=10)
-    assert condition(world, "DashboardsAreCurrent") == (
+    assert condition(world, "DashboardsCurrent") == (
         "False NotReady: Deployment logs-dashboards is not ready"
     )
     at_work(world, ticks=100)
@@ -45,7 +47,7 @@ def test_they_are_waited_for_until_they_are_ready() -> None:
 
 def test_those_that_fail_hold_no_lock() -> None:
     """L4: the engine has arrived; other edits are not to wait for them."""
-    world = broken(running(dashboards=WANTED), dashboards_image("3.4.0"), Fault.CRASH)
+    world = broken(running(dashboards=WANTED), dashboards_image("3.4.0"), PodFault.CRASH)
     at_work(edited(world, version="3.4.0"), ticks=60)
     assert status(world)["engineVersion"] == "3.4.0"
     assert "upgrade/lock" not in status(world)["ledger"]

@@ -5,19 +5,19 @@ from __future__ import annotations
 import pytest
 
 from operators_at_work import CLUSTER, CutOff, copied, edited, pool, settled, status
-from searchkeeper.embedded.world import World
-from searchkeeper.engine.calls import Exclude
-from searchkeeper.writes import Patch
+from searchkeeper.kubernetes.operations import Patch
+from searchkeeper.opensearch.calls import Exclude
+from searchkeeper.testing.fake_cluster import FakeCluster
 from tales import Silent, at_work, deleted, kinds, pods, running, unfolding, until
 
 LEFT = {"PersistentVolumeClaim"}
 
 
-def gone(world: World, version: str = "0.4.0") -> World:
+def gone(world: FakeCluster, version: str = "0.4.0") -> FakeCluster:
     return at_work(deleted(world), version=version, ticks=12)
 
 
-def interrupted(start: World, version: str) -> list[World]:
+def interrupted(start: FakeCluster, version: str) -> list[FakeCluster]:
     """The world after every write that this release makes."""
     found = []
     for cut in range(settled(copied(start), version)):
@@ -51,7 +51,7 @@ def test_until_then_its_phase_is_deleting_and_nothing_else_is_done() -> None:
 def test_whatever_an_upgrade_has_set_in_the_engine_is_undone() -> None:
     start = edited(running(upgrade={"maxBatch": 2}), version="3.4.0")
     for world in interrupted(start, "0.4.0"):
-        world.tell(Exclude(world.state.engine.excluded | {"a-users-own"}))
+        world.execute(Exclude(world.state.engine.excluded | {"a-users-own"}))
         ledger = status(world).get("ledger", {})
         engine = None
         deleted(world)
@@ -73,7 +73,7 @@ def test_pods_between_two_stateful_sets_go_as_well() -> None:
         assert kinds(world) <= {*LEFT, "ControllerRevision"}
 
 
-def upgrading() -> World:
+def upgrading() -> FakeCluster:
     """In the middle of it, with something set in the engine."""
     world = edited(running(), version="3.4.0")
     return until(lambda world: world.state.engine.allocation is not None, world)

@@ -17,16 +17,16 @@ from operators_at_work import (
     status,
     with_index,
 )
-from searchkeeper.embedded.world import World
-from searchkeeper.engine.calls import Call
-from searchkeeper.engine.driver import CallRefused
-from searchkeeper.engine.view import Allocation, Color, EngineView
-from searchkeeper.kernel import Write
-from searchkeeper.kube import Refused
-from searchkeeper.proof.properties import unrest
-from searchkeeper.proof.recording import Recording
+from searchkeeper.kubernetes.api import Rejected
+from searchkeeper.kubernetes.operations import Create, Delete, EmitEvent, EngineCall, Key, Manifest, Patch
+from searchkeeper.opensearch.calls import Call
+from searchkeeper.opensearch.client import CallRejected
+from searchkeeper.opensearch.view import Allocation, Color, EngineView
+from searchkeeper.planner import Operation
 from searchkeeper.releases import release
-from searchkeeper.writes import Create, Delete, Event, Key, Manifest, Patch, Tell
+from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.invariants.checks import leftovers
+from searchkeeper.testing.invariants.recorder import InvariantRecorder
 from tales import NEWEST, at_work, kinds, running, versions
 
 OLD, NEW = "2.19.4", "3.4.0"
@@ -36,8 +36,8 @@ ADVICE = "allow it, or ask for something that can do without; it is tried again 
 class Strict(Ports):
     """Ports to an API server and an engine that refuse some writes."""
 
-    def __init__(self, world: World, refuses: Callable[[Write], bool]) -> None:
-        super().__init__(Recording(world, CLUSTER, release(NEWEST)))
+    def __init__(self, world: FakeCluster, refuses: Callable[[Operation], bool]) -> None:
+        super().__init__(InvariantRecorder(world, CLUSTER, release(NEWEST)))
         self.refuses = refuses
         self.words: Callable[[], str] = lambda: "exceeded quota: small"
         self.tried: list[str] = []
@@ -59,24 +59,24 @@ class Strict(Ports):
         self._judge(delete)
         super().delete(delete)
 
-    def record(self, event: Event) -> None:
+    def record(self, event: EmitEvent) -> None:
         self._judge(event)
         super().record(event)
 
-    def tell(self, call: Call) -> None:
-        if self.refuses(Tell(call)):
+    def execute(self, call: Call) -> None:
+        if self.refuses(EngineCall(call)):
             self.tried.append(str(call))
-            raise CallRefused(self.words())
-        super().tell(call)
+            raise CallRejected(self.words())
+        super().execute(call)
 
-    def _judge(self, write: Write) -> None:
+    def _judge(self, write: Operation) -> None:
         if self.refuses(write):
             self.tried.append(str(write))
-            raise Refused(self.words())
+            raise Rejected(self.words())
 
 
-def of_kind(kind: str, *verbs: type) -> Callable[[Write], bool]:
-    def refuses(write: Write) -> bool:
+def of_kind(kind: str, *verbs: type) -> Callable[[Operation], bool]:
+    def refuses(write: Operation) -> bool:
         match write:
             case Create() | Patch() | Delete():
                 return isinstance(write, verbs or object) and write.key.kind == kind
@@ -86,11 +86,11 @@ def of_kind(kind: str, *verbs: type) -> Callable[[Write], bool]:
     return refuses
 
 
-def told(world: World) -> list[str]:
+def told(world: FakeCluster) -> list[str]:
     return [f"{each.reason}: {each.message}" for each in world.state.events]
 
 
-def pool_status(world: World, pool: str) -> Manifest:
+def pool_status(world: FakeCluster, pool: str) -> Manifest:
     found = world.get(Key(CLUSTER.api, "SearchPool", CLUSTER.namespace, f"{CLUSTER.name}-{pool}"))
     assert found is not None
     status: Manifest = found["status"]
@@ -103,7 +103,7 @@ BUDGET = f"cannot create PodDisruptionBudget logs-data: exceeded quota: small; {
 def test_a_write_that_is_refused_is_said_with_the_words_and_what_to_do() -> None:
     world = asked_for()
     at_work(world, Strict(world, of_kind("PodDisruptionBudget")), ticks=3)
-    assert condition(world, "BudgetsStand") == f"False Denied: {BUDGET}"
+    assert condition(world, "DisruptionBudgetsApplied") == f"False Denied: {BUDGET}"
     assert status(world)["phase"] == "Pending"
 
 
@@ -112,9 +112,9 @@ def test_after_a_while_it_stalls_and_people_are_told_once() -> None:
     # Guard: a write that is refused stalls.
     world = asked_for()
     at_work(world, Strict(world, of_kind("PodDisruptionBudget")), ticks=50)
-    assert condition(world, "BudgetsStand") == f"False Denied: stalled: {BUDGET}"
+    assert condition(world, "DisruptionBudgetsApplied") == f"False Denied: stalled: {BUDGET}"
     assert status(world)["phase"] == "Stalled"
-    assert told(world) == [f"Stalled: BudgetsStand: {BUDGET}"]
+    assert told(world) == [f"Stalled: DisruptionBudgetsApplied: {BUDGET}"]
 
 
 def test_it_goes_away_by_itself_as_soon_as_the_write_is_accepted() -> None:
@@ -122,7 +122,7 @@ def test_it_goes_away_by_itself_as_soon_as_the_write_is_accepted() -> None:
     at_work(world, Strict(world, of_kind("PodDisruptionBudget")), ticks=50)
     settled(world, NEWEST)
     assert status(world)["phase"] == "Running"
-    assert unrest(world.state, CLUSTER) is None
+    assert leftovers(world.state, CLUSTER) is None
 
 
 def test_it_goes_away_also_where_it_is_not_wanted_any_more() -> None:
@@ -132,7 +132,7 @@ def test_it_goes_away_also_where_it_is_not_wanted_any_more() -> None:
     assert status(world)["phase"] == "Stalled"
     at_work(edited(world, dashboards={"enabled": True, "replicas": 1}), ports, ticks=5)
     assert status(world)["phase"] == "Running"
-    assert unrest(world.state, CLUSTER) is None
+    assert leftovers(world.state, CLUSTER) is None
 
 
 def test_who_is_refused_keeps_nobody_else_from_their_work() -> None:
@@ -149,16 +149,16 @@ def test_what_a_pool_is_refused_is_said_of_the_cluster_too() -> None:
     at_work(world, Strict(world, of_kind("StatefulSet")), ticks=50)
     said = f"cannot create StatefulSet logs-data: exceeded quota: small; {ADVICE}"
     [applied] = [
-        each for each in pool_status(world, "data")["conditions"] if each["type"] == "StatefulSetIsApplied"
+        each for each in pool_status(world, "data")["conditions"] if each["type"] == "StatefulSetApplied"
     ]
     assert (applied["reason"], applied["message"]) == ("Denied", f"stalled: {said}")
-    assert condition(world, "PoolsAreSettled") == (
-        f"False Denied: stalled: StatefulSetIsApplied of data: {said}"
+    assert condition(world, "PoolsConverged") == (
+        f"False Denied: stalled: StatefulSetApplied of data: {said}"
     )
     assert status(world)["phase"] == "Stalled"
 
 
-def until_quiet(world: World, ports: Strict) -> None:
+def until_quiet(world: FakeCluster, ports: Strict) -> None:
     """Until the stall was told, and whatever else there was to do was done."""
     at_work(world, ports, ticks=60)
 
@@ -170,9 +170,9 @@ def test_the_same_refusal_again_and_again_is_no_reason_to_write(words: str) -> N
     ports = Strict(world, of_kind("PodDisruptionBudget"))
     ports.words = lambda: words.replace("1", str(len(ports.tried)))
     until_quiet(world, ports)
-    before, tried = ports.writes, len(ports.tried)
+    before, tried = ports.operations, len(ports.tried)
     at_work(world, ports, ticks=100)
-    assert ports.writes == before
+    assert ports.operations == before
     assert len(ports.tried) == tried + 100
 
 
@@ -182,7 +182,7 @@ def test_other_words_are_news() -> None:
     at_work(world, ports, ticks=10)
     ports.words = lambda: "denied by a policy"
     at_work(world, ports, ticks=3)
-    assert "denied by a policy" in condition(world, "BudgetsStand")
+    assert "denied by a policy" in condition(world, "DisruptionBudgetsApplied")
 
 
 def test_a_refusal_that_passes_with_the_next_look_leaves_no_trace() -> None:
@@ -207,7 +207,7 @@ def test_an_upgrade_whose_pods_may_not_be_deleted_stalls_and_does_not_turn_back(
     ports = Strict(world, of_kind("Pod", Delete))
     at_work(world, ports, ticks=60)
     assert set(versions(world).values()) == {OLD}
-    assert "cannot delete Pod logs-data-0: exceeded quota" in condition(world, "PodsAreCurrent")
+    assert "cannot delete Pod logs-data-0: exceeded quota" in condition(world, "PodsCurrent")
     assert status(world)["phase"] == "Stalled"
     assert [each.partition(":")[0] for each in told(world)] == ["Stalled"]
     settled(world, NEWEST)
@@ -232,7 +232,7 @@ def test_a_pod_that_may_not_be_deleted_is_expected_back_by_nobody_once_it_is_to_
     until_quiet(world, ports)
     at_work(edited(world, upgrade={"paused": True}), ports, ticks=5)
     assert "roll/away" not in status(world)["ledger"]
-    assert "denied/PodsAreCurrent" not in status(world)["ledger"]
+    assert "denied/PodsCurrent" not in status(world)["ledger"]
     assert status(world)["phase"] == "Upgrading"
 
 
@@ -248,18 +248,18 @@ def test_a_pod_that_may_not_be_deleted_costs_no_shard_a_copy_of_it() -> None:
     assert looked_into(world).color is Color.GREEN
 
 
-def looked_into(world: World) -> EngineView:
-    seen = world.look()
-    assert isinstance(seen, EngineView)
-    return seen
+def looked_into(world: FakeCluster) -> EngineView:
+    snapshot = world.get_state()
+    assert isinstance(snapshot, EngineView)
+    return snapshot
 
 
 def test_what_the_engine_refuses_stalls_as_well() -> None:
     world = edited(running(), version=NEW)
-    ports = Strict(world, lambda write: isinstance(write, Tell))
+    ports = Strict(world, lambda write: isinstance(write, EngineCall))
     ports.words = lambda: "403 PUT /_cluster/settings: no permissions"
     until_quiet(world, ports)
-    said = condition(world, "PodsAreCurrent")
+    said = condition(world, "PodsCurrent")
     assert said == (
         "False Denied: stalled: cannot tell the engine: cluster.routing.allocation.enable = primaries: "
         f"403 PUT /_cluster/settings: no permissions; {ADVICE}"
@@ -280,7 +280,7 @@ def test_who_may_take_nothing_away_lets_others_go_first() -> None:
     world.create({**owner, "metadata": metadata, "spec": {**owner["spec"], "selector": {}}})
     at_work(edited(world, version=NEW), Strict(world, of_kind("PodDisruptionBudget", Delete)), ticks=60)
     assert set(versions(world).values()) == {NEW}
-    assert "cannot delete PodDisruptionBudget logs-old" in condition(world, "BudgetsStand")
+    assert "cannot delete PodDisruptionBudget logs-old" in condition(world, "DisruptionBudgetsApplied")
 
 
 def test_what_a_refusal_quotes_of_a_secret_is_struck_out() -> None:
@@ -290,7 +290,7 @@ def test_what_a_refusal_quotes_of_a_secret_is_struck_out() -> None:
     ports = Strict(world, of_kind("Secret"))
     ports.words = lambda: 'data "czNjcjN0" (s3cr3t) is too short'
     at_work(world, ports, ticks=5)
-    assert 'data "…" (…) is too short' in condition(world, "ConfigurationIsApplied")
+    assert 'data "…" (…) is too short' in condition(world, "ConfigurationApplied")
     assert "czNjcjN0" not in str(status(world))
 
 
@@ -299,7 +299,7 @@ def test_a_long_refusal_is_cut() -> None:
     ports = Strict(world, of_kind("PodDisruptionBudget"))
     ports.words = lambda: "no " * 10_000
     at_work(world, ports, ticks=50)
-    assert len(condition(world, "BudgetsStand")) < 1000
+    assert len(condition(world, "DisruptionBudgetsApplied")) < 1000
     [event] = told(world)
     assert event.endswith(ADVICE)
 
@@ -308,7 +308,7 @@ def test_a_cluster_whose_finalizer_may_not_be_removed_says_so() -> None:
     world = running()
     world.delete(Delete(CLUSTER, "", ""))
     at_work(world, Strict(world, of_kind("SearchCluster", Patch)), ticks=50)
-    assert condition(world, "FinalizerIsRemoved").startswith(
+    assert condition(world, "FinalizerRemoved").startswith(
         "False Denied: stalled: cannot patch SearchCluster"
     )
     assert status(world)["phase"] == "Deleting"

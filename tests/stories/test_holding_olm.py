@@ -7,40 +7,40 @@ from collections.abc import Iterator
 import pytest
 
 from operators_at_work import CLUSTER, Ports, cycled, edited, looked, pool, settled, status
-from searchkeeper.embedded.cluster import Cluster
-from searchkeeper.embedded.manifests import annotation
-from searchkeeper.embedded.world import World
-from searchkeeper.holding import HOLDERS, OPERATOR_CONDITION
-from searchkeeper.kube import Conflict, KubeError, Refused, Unavailable
-from searchkeeper.loop import cycle
-from searchkeeper.proof.recording import Recording
+from searchkeeper.kubernetes.api import ApiError, Conflict, Rejected, Unavailable
+from searchkeeper.kubernetes.operations import Delete, Key, Manifest, Patch
+from searchkeeper.operator_condition import OPERATOR_CONDITION, UPGRADE_BLOCKERS
+from searchkeeper.reconcile import reconcile
 from searchkeeper.releases import release
-from searchkeeper.writes import Delete, Key, Manifest, Patch
+from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.fake_kubernetes.manifests import annotation
+from searchkeeper.testing.fake_kubernetes.object_store import ObjectStore
+from searchkeeper.testing.invariants.recorder import InvariantRecorder
 from tales import Telling, away, deleted, running, unfolding
 
 CONDITION = Key(*OPERATOR_CONDITION, "operators", "searchkeeper.v0.4.0")
 EVERYBODY = {"data-0", "data-1", "managers-0", "managers-1", "managers-2"}
 
 
-def installed(world: World) -> World:
+def installed(world: FakeCluster) -> FakeCluster:
     """With the object that OLM makes for the operator."""
     metadata = {"name": CONDITION.name, "namespace": CONDITION.namespace}
     world.create({"apiVersion": CONDITION.api, "kind": CONDITION.kind, "metadata": metadata, "spec": {}})
     return world
 
 
-def found(world: World) -> Manifest:
+def found(world: FakeCluster) -> Manifest:
     object_ = world.get(CONDITION)
     assert object_ is not None
     return object_
 
 
-def upgradeable(world: World) -> str | None:
+def upgradeable(world: FakeCluster) -> str | None:
     conditions = found(world)["spec"].get("conditions", ())
     return next((each["status"] for each in conditions if each["type"] == "Upgradeable"), None)
 
 
-def moments(world: World, version: str = "0.4.0") -> Iterator[World]:
+def moments(world: FakeCluster, version: str = "0.4.0") -> Iterator[FakeCluster]:
     return unfolding(world, version, operator_condition=CONDITION)
 
 
@@ -51,16 +51,16 @@ def test_a_cluster_at_rest_holds_nobody() -> None:
 
 def test_while_somebody_is_away_olm_has_to_wait() -> None:
     world = edited(installed(running()), version="3.4.0")
-    seen = set()
+    snapshot = set()
     for moment in moments(world):
-        seen.add(upgradeable(moment))
+        snapshot.add(upgradeable(moment))
         if away(moment, EVERYBODY):
             assert upgradeable(moment) == "False"
-    assert seen == {"True", "False"}
+    assert snapshot == {"True", "False"}
     assert upgradeable(world) == "True"
 
 
-def orphans(cluster: Cluster) -> list[str]:
+def orphans(cluster: ObjectStore) -> list[str]:
     return [
         key.name
         for key, each in cluster.objects.items()
@@ -70,12 +70,12 @@ def orphans(cluster: Cluster) -> list[str]:
 
 def test_while_pods_belong_to_nobody_olm_has_to_wait() -> None:
     world = installed(running(version="0.3.1"))
-    seen = 0
+    snapshot = 0
     for moment in moments(world):
         if orphans(moment.state.cluster):
-            seen += 1
+            snapshot += 1
             assert upgradeable(moment) == "False"
-    assert seen
+    assert snapshot
     assert upgradeable(world) == "True"
 
 
@@ -121,8 +121,8 @@ def test_the_moment_changes_only_with_the_status() -> None:
 def test_where_olm_is_not_nothing_is_written() -> None:
     world = running()
     ports = Ports(world)
-    cycle(ports, ports, CLUSTER, release("0.4.0"), world.state.now, operator_condition=CONDITION)
-    assert ports.writes == 0
+    reconcile(ports, ports, CLUSTER, release("0.4.0"), world.state.now, operator_condition=CONDITION)
+    assert ports.operations == 0
 
 
 def test_at_rest_nothing_is_written_either() -> None:
@@ -130,15 +130,15 @@ def test_at_rest_nothing_is_written_either() -> None:
     for _ in moments(world):
         pass
     ports = Ports(world)
-    cycle(ports, ports, CLUSTER, release("0.4.0"), world.state.now, operator_condition=CONDITION)
-    assert ports.writes == 0
+    reconcile(ports, ports, CLUSTER, release("0.4.0"), world.state.now, operator_condition=CONDITION)
+    assert ports.operations == 0
 
 
-def holders(world: World, text: str) -> World:
+def holders(world: FakeCluster, text: str) -> FakeCluster:
     conditions = [
         {"type": "Upgradeable", "status": "False", "reason": "x", "message": "", "lastTransitionTime": "t"}
     ]
-    changes = {"metadata": {"annotations": {HOLDERS: text}}, "spec": {"conditions": conditions}}
+    changes = {"metadata": {"annotations": {UPGRADE_BLOCKERS: text}}, "spec": {"conditions": conditions}}
     world.patch(Patch(CONDITION, changes, ""))
     return world
 
@@ -172,7 +172,7 @@ def test_a_cluster_that_is_gone_holds_nothing() -> None:
     for _ in moments(world):
         pass
     assert upgradeable(world) == "True"
-    assert annotation(found(world), HOLDERS) is None
+    assert annotation(found(world), UPGRADE_BLOCKERS) is None
 
 
 def test_conditions_of_others_stay() -> None:
@@ -207,11 +207,11 @@ def test_whoever_is_replaced_all_the_same_loses_nothing() -> None:
 @pytest.mark.parametrize("note", ["{", "[]", "null", "7"])
 def test_a_note_that_nobody_of_ours_wrote_holds_nobody(note: str) -> None:
     world = installed(running())
-    world.patch(Patch(CONDITION, {"metadata": {"annotations": {HOLDERS: note}}}, ""))
+    world.patch(Patch(CONDITION, {"metadata": {"annotations": {UPGRADE_BLOCKERS: note}}}, ""))
     assert [upgradeable(each) for each in moments(world)][-1] == "True"
 
 
-def failing(world: World, write: str, error: KubeError) -> Telling:
+def failing(world: FakeCluster, write: str, error: ApiError) -> Telling:
     """Ports to an API server that does not delete what begins with these words."""
 
     class Failing(Telling):
@@ -220,7 +220,7 @@ def failing(world: World, write: str, error: KubeError) -> Telling:
                 raise error
             super().delete(delete)
 
-    return Failing(Recording(world, CLUSTER, release("0.4.0")))
+    return Failing(InvariantRecorder(world, CLUSTER, release("0.4.0")))
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_what_is_refused_does_not_hold_the_release_that_may_have_the_right_to_it
     # Guard: what is refused is no step.
     world = installed(running(version=version))
     edited(world, pools=[pool("data", 2, "data", "ingest"), pool("managers", 3, "cluster_manager")])
-    ports = failing(world, write, Refused("no right to do that"))
+    ports = failing(world, write, Rejected("no right to do that"))
     for _ in range(60):
         if not cycled(ports, world, "0.4.0", operator_condition=CONDITION).wrote:
             world.tick()

@@ -22,11 +22,11 @@ from operators_at_work import (
     worked_until,
 )
 from operators_at_work import running as versions
-from searchkeeper.embedded.kubelet import Fault
-from searchkeeper.embedded.manifests import placed
-from searchkeeper.embedded.world import World
-from searchkeeper.proof.properties import unrest
-from searchkeeper.writes import Delete, Key
+from searchkeeper.kubernetes.operations import Delete, Key
+from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
+from searchkeeper.testing.fake_kubernetes.manifests import with_value
+from searchkeeper.testing.invariants.checks import leftovers
 from tales import NEWEST, unfolding
 
 OLD, NEW = "2.19.4", "3.4.0"
@@ -116,14 +116,14 @@ BORNE: dict[str, dict[str, Any]] = {
 }
 
 
-def without_spec(world: World) -> World:
+def without_spec(world: FakeCluster) -> FakeCluster:
     found = world.state.cluster.objects[CLUSTER]
-    objects = {**world.state.cluster.objects, CLUSTER: placed(found, "spec", to=None)}
+    objects = {**world.state.cluster.objects, CLUSTER: with_value(found, "spec", to=None)}
     world.state = replace(world.state, cluster=replace(world.state.cluster, objects=objects))
     return world
 
 
-def events(world: World) -> list[tuple[str, str]]:
+def events(world: FakeCluster) -> list[tuple[str, str]]:
     return [(each.reason, each.message) for each in world.state.events]
 
 
@@ -139,7 +139,7 @@ def test_it_is_one_condition_and_one_event_and_nothing_is_touched(flaw: str) -> 
     said = f"the spec cannot be followed: {words}"
     assert events(world) == [("SpecNotReadable", said)]
     assert status(world)["phase"] == "Refused"
-    assert condition(world, "SpecIsReadable") == f"False SpecNotReadable: {said}"
+    assert condition(world, "SpecValid") == f"False SpecNotReadable: {said}"
     assert {key: each for key, each in world.state.cluster.objects.items() if key != CLUSTER} == kept
 
 
@@ -160,7 +160,7 @@ def test_what_is_mended_goes_on_as_if_nothing_had_been() -> None:
 
     assert status(world)["phase"] == "Running"
     assert "refused" not in status(world)["ledger"]
-    assert "SpecIsReadable" not in {each["type"] for each in status(world)["conditions"]}
+    assert "SpecValid" not in {each["type"] for each in status(world)["conditions"]}
 
 
 def test_without_any_spec_it_is_told_too() -> None:
@@ -209,7 +209,7 @@ def test_a_version_that_is_none_is_refused_alone() -> None:
 
 
 @cache
-def _halfway() -> World:
+def _halfway() -> FakeCluster:
     world = asked_for(DATA, MANAGERS, upgrade={"rollback": "Automatic", "healthDeadlineSeconds": 60})
     settled(world, NEWEST)
     settled(with_index(world), NEWEST)
@@ -217,7 +217,7 @@ def _halfway() -> World:
     return worked_until(world, NEWEST, lambda world: "data-0" not in versions(world))
 
 
-def halfway(**edit: Any) -> World:
+def halfway(**edit: Any) -> FakeCluster:
     """The first node is away, allocation is held, and somebody writes nonsense."""
     world = edited(copied(_halfway()), **edit)
     assert world.state.engine.allocation is not None
@@ -242,7 +242,7 @@ def test_an_upgrade_under_way_goes_to_its_end_and_the_spec_is_refused_at_once(fl
 
 
 def test_one_that_fails_meanwhile_turns_back() -> None:
-    world = with_faults(halfway(pools=[]), v3_4_0=Fault.NEVER_READY)
+    world = with_faults(halfway(pools=[]), v3_4_0=PodFault.NEVER_READY)
     worked(world, NEWEST, ticks=200)
     assert set(versions(world).values()) == {OLD}
     assert status(world)["phase"] == "Refused"
@@ -255,7 +255,7 @@ def test_one_that_is_paused_or_may_be_stays_where_it_is(policy: dict[str, Any]) 
     worked(world, NEWEST, ticks=30)
     assert sorted(versions(world).values()) == [OLD, OLD, OLD, OLD, NEW]
     assert world.state.engine.allocation is None
-    assert condition(world, "VersionIsAccepted").startswith("False SpecNotReadable")
+    assert condition(world, "VersionAccepted").startswith("False SpecNotReadable")
 
 
 def test_in_no_moment_of_an_upgrade_does_nonsense_keep_it_from_its_end() -> None:
@@ -270,7 +270,7 @@ def test_in_no_moment_of_an_upgrade_does_nonsense_keep_it_from_its_end() -> None
         assert not {"upgrade", "upgrade/lock"} & ledger(moment).keys()
 
 
-def ledger(world: World) -> dict[str, str]:
+def ledger(world: FakeCluster) -> dict[str, str]:
     found: dict[str, str] = status(world).get("ledger") or {}
     return found
 
@@ -287,7 +287,7 @@ def test_what_was_set_in_the_engine_for_a_moment_is_undone_also_without_an_upgra
     assert status(world)["phase"] == "Refused"
     assert world.state.engine.allocation is None
     settled(edited(world, upgrade={"rollback": None}), NEWEST)
-    assert unrest(world.state, CLUSTER) is None
+    assert leftovers(world.state, CLUSTER) is None
 
 
 def test_what_was_set_for_nodes_that_leave_is_undone_as_well() -> None:

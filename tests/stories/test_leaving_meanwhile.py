@@ -8,10 +8,10 @@ import pytest
 
 from fewer_nodes import copies, data, names, shrinking
 from operators_at_work import CLUSTER, CutOff, annotated, copied, edited, pool, settled, status, with_index
-from searchkeeper.embedded.world import World
-from searchkeeper.engine.view import Color
-from searchkeeper.kube import KubeError
-from searchkeeper.writes import Delete, Key, Patch
+from searchkeeper.kubernetes.api import ApiError
+from searchkeeper.kubernetes.operations import Delete, Key, Patch
+from searchkeeper.opensearch.view import Color
+from searchkeeper.testing.fake_cluster import FakeCluster
 from tales import (
     Telling,
     at_work,
@@ -45,7 +45,7 @@ def test_nodes_and_other_things_that_are_not_wanted_go_one_by_one(together: bool
     assert "Deployment" not in kinds(world)
 
 
-def allotted(world: World, name: str) -> int:
+def allotted(world: FakeCluster, name: str) -> int:
     found = world.get(Key(CLUSTER.api, "SearchPool", "search", f"logs-{name}"))
     assert found is not None
     return int(found["spec"]["replicas"])
@@ -87,7 +87,7 @@ def test_a_stateful_set_shrinks_only_when_whoever_goes_has_nothing() -> None:
     assert not away(world, {"data-0", "data-1"})
 
 
-def removing() -> World:
+def removing() -> FakeCluster:
     """Two pools of data nodes, of which the second, with its shards, is not wanted any more."""
     world = running(*data(2), pool("cold", 2, "data"))
     with_index(with_index(world, "films"), "songs")
@@ -95,11 +95,11 @@ def removing() -> World:
     return edited(world, pools=data(2))
 
 
-def taken(world: World, *kinds: str) -> World:
+def taken(world: FakeCluster, *kinds: str) -> FakeCluster:
     """Somebody deletes what there is of the pool that leaves, but for its pods."""
     for kind in kinds:
         api = CLUSTER.api if kind == "SearchPool" else "apps/v1"
-        with suppress(KubeError):
+        with suppress(ApiError):
             world.delete(Delete(Key(api, kind, "search", "logs-cold"), "", "", orphan=True))
     return world
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from operators_at_work import asked_for, edited, settled, status
-from searchkeeper.configuration.standing import security_standing
-from searchkeeper.embedded.world import World
-from searchkeeper.writes import Key, Manifest
+from searchkeeper.desired.deployed_spec import deployed_security
+from searchkeeper.kubernetes.operations import Key, Manifest
+from searchkeeper.testing.fake_cluster import FakeCluster
 from tales import kinds, pods, stateful_set, unfolding, until, versions
 
 NEW = "3.4.0"
@@ -18,7 +18,7 @@ TLS = {"tlsSecret": "a"}
 USERS = {"tlsSecret": "a", "credentialsSecret": "admin"}
 
 
-def secured(**security: str) -> World:
+def secured(**security: str) -> FakeCluster:
     world = asked_for(security=security)
     entries = {name: base64.b64encode(b"x").decode() for name in ("username", "password")}
     metadata = {"name": "admin", "namespace": "search"}
@@ -27,7 +27,7 @@ def secured(**security: str) -> World:
     return world
 
 
-def certificates(world: World) -> set[str | None]:
+def certificates(world: FakeCluster) -> set[str | None]:
     """The Secret that each pod has its certificates from."""
     found = [
         [each["secret"]["secretName"] for each in pod["spec"]["volumes"] if each["name"] == "certificates"]
@@ -36,11 +36,11 @@ def certificates(world: World) -> set[str | None]:
     return {each[0] if each else None for each in found}
 
 
-def asks_for_users(world: World) -> set[bool]:
+def asks_for_users(world: FakeCluster) -> set[bool]:
     return {"initContainers" in pod["spec"] for pod in pods(world).values()}
 
 
-def is_locked(world: World) -> bool:
+def is_locked(world: FakeCluster) -> bool:
     return "upgrade/lock" in status(world)["ledger"]
 
 
@@ -104,7 +104,7 @@ def with_certificates(secret: str | None) -> Manifest:
 
 def test_certificates_that_some_pools_have_already_go_on_to_the_others() -> None:
     sets = [with_certificates("a"), with_certificates("b")]
-    assert security_standing(sets, [], {"tlsSecret": "b"}) == {"tlsSecret": "b"}
+    assert deployed_security(sets, [], {"tlsSecret": "b"}) == {"tlsSecret": "b"}
 
 
 def test_what_stands_is_what_was_asked_for_last_whoever_has_edited_it() -> None:
@@ -112,4 +112,4 @@ def test_what_stands_is_what_was_asked_for_last_whoever_has_edited_it() -> None:
     found = stateful_set(world, "data")
     assert found is not None
     edited_by_hand = {**found, "spec": with_certificates("mine")["spec"]}
-    assert security_standing([edited_by_hand], [], {}) == TLS
+    assert deployed_security([edited_by_hand], [], {}) == TLS

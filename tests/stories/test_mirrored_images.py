@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from operators_at_work import CLUSTER, asked_for, status
 from searchkeeper.cli.sources import of_world
-from searchkeeper.embedded.world import World
-from searchkeeper.images import Images, repository_of, version_in
+from searchkeeper.images import Images, image_version, repository_of
 from searchkeeper.releases import newest
+from searchkeeper.testing.fake_cluster import FakeCluster
 from tales import pods, running, unfolding
 
 MIRROR = Images("mirror.example.com:5000/engine", "mirror.example.com:5000/dashboards")
 
 
-def mirrored(world: World) -> World:
+def mirrored(world: FakeCluster) -> FakeCluster:
     *_, last = unfolding(world, images=MIRROR)
     return last
 
 
-def repositories(world: World) -> set[str]:
+def repositories(world: FakeCluster) -> set[str]:
     return {repository_of(each["spec"]["containers"][0]["image"]) for each in pods(world).values()}
 
 
@@ -25,7 +25,7 @@ def test_every_pod_comes_from_a_mirror_at_the_wanted_version() -> None:
     world = mirrored(asked_for(dashboards={"enabled": True}))
     images = {each["spec"]["containers"][0]["image"] for each in world.list("v1", "Pod", "search", {})}
     assert {repository_of(each) for each in images} == {MIRROR.engine, MIRROR.dashboards}
-    assert {version_in(each) for each in images} == {"2.19.4"}
+    assert {image_version(each) for each in images} == {"2.19.4"}
     assert status(world)["engineVersion"] == "2.19.4"
 
 

@@ -7,29 +7,29 @@ from typing import Any
 import pytest
 
 from operators_at_work import CLUSTER, asked_for, condition, edited, pool, settled, status
-from searchkeeper.embedded.world import World
-from searchkeeper.loop import cycle
+from searchkeeper.kubernetes.operations import Delete, EventType, Key, Manifest, Patch
+from searchkeeper.reconcile import reconcile
 from searchkeeper.releases import release
-from searchkeeper.writes import Delete, EventType, Key, Manifest, Patch
+from searchkeeper.testing.fake_cluster import FakeCluster
 from tales import NEWEST, Telling, at_work, judged, pods, running
 
 OURS = "app.kubernetes.io/managed-by"
 SERVICE = Key("v1", "Service", "search", "logs")
 # Everything that a cluster is made of, and the condition that waits for its name.
 NAMES = {
-    SERVICE: "ClientServiceExists",
-    Key("v1", "Service", "search", "logs-nodes"): "DiscoveryExists",
-    Key("v1", "ConfigMap", "search", "logs-settings"): "ConfigurationIsApplied",
-    Key("v1", "Secret", "search", "logs-credentials"): "ConfigurationIsApplied",
-    Key(CLUSTER.api, "SearchPool", "search", "logs-data"): "PoolsExist",
-    Key("apps/v1", "StatefulSet", "search", "logs-data"): "PoolsAreSettled",
-    Key("policy/v1", "PodDisruptionBudget", "search", "logs-data"): "BudgetsStand",
-    Key("policy/v1", "PodDisruptionBudget", "search", "logs.voters"): "BudgetsStand",
-    Key("apps/v1", "Deployment", "search", "logs-dashboards"): "DashboardsAreCurrent",
+    SERVICE: "ClientServiceApplied",
+    Key("v1", "Service", "search", "logs-nodes"): "DiscoveryServiceApplied",
+    Key("v1", "ConfigMap", "search", "logs-settings"): "ConfigurationApplied",
+    Key("v1", "Secret", "search", "logs-credentials"): "ConfigurationApplied",
+    Key(CLUSTER.api, "SearchPool", "search", "logs-data"): "PoolsApplied",
+    Key("apps/v1", "StatefulSet", "search", "logs-data"): "PoolsConverged",
+    Key("policy/v1", "PodDisruptionBudget", "search", "logs-data"): "DisruptionBudgetsApplied",
+    Key("policy/v1", "PodDisruptionBudget", "search", "logs.voters"): "DisruptionBudgetsApplied",
+    Key("apps/v1", "Deployment", "search", "logs-dashboards"): "DashboardsCurrent",
 }
 
 
-def strangers(world: World, key: Key, **metadata: Any) -> Manifest:
+def strangers(world: FakeCluster, key: Key, **metadata: Any) -> Manifest:
     """Somebody else's object."""
     named = {"name": key.name, "namespace": key.namespace, **metadata}
     template = {"metadata": {"labels": {"app": "other"}}, "spec": {"containers": []}}
@@ -83,7 +83,7 @@ def test_while_a_name_is_taken_nothing_is_written() -> None:
     at_work(world, ticks=30)
     ports = Telling(world)
     at_work(world, ports, ticks=30)
-    assert ports.writes == 0
+    assert ports.operations == 0
 
 
 @pytest.mark.parametrize("kind", ["Service", "ConfigMap", "SearchPool", "StatefulSet", "PodDisruptionBudget"])
@@ -98,19 +98,19 @@ def test_one_of_ours_that_has_lost_its_label_gets_it_back(kind: str) -> None:
     assert {name: each["metadata"]["uid"] for name, each in pods(world).items()} == before
 
 
-def another(world: World, name: str, *pools: dict[str, Any]) -> Key:
+def another(world: FakeCluster, name: str, *pools: dict[str, Any]) -> Key:
     """A second cluster of this name, as far as its operator gets with it."""
     key = CLUSTER._replace(name=name)
     metadata = {"name": name, "namespace": key.namespace}
     spec = {"version": "2.19.4", "pools": list(pools)}
     world.create({"apiVersion": key.api, "kind": key.kind, "metadata": metadata, "spec": spec})
     for _ in range(30):
-        if not cycle(world, world, key, release(NEWEST), world.state.now).wrote:
+        if not reconcile(world, world, key, release(NEWEST), world.state.now).wrote:
             world.tick()
     return key
 
 
-def complaints(world: World, key: Key) -> set[str]:
+def complaints(world: FakeCluster, key: Key) -> set[str]:
     found = world.get(key)
     assert found is not None
     return {each["message"] for each in found["status"]["conditions"] if each["reason"] == "NameTaken"}

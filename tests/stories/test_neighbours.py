@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from operators_at_work import CLUSTER, SMALL, asked_for
-from searchkeeper.embedded.world import World
-from searchkeeper.loop import cycle
-from searchkeeper.proof.recording import shuffled
+from searchkeeper.kubernetes.operations import Delete, Key, Patch
+from searchkeeper.manager.engine_clients import FakeEngineClient
+from searchkeeper.reconcile import reconcile
 from searchkeeper.releases import release
-from searchkeeper.shell.engines import StandIn
-from searchkeeper.writes import Delete, Key, Patch
+from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.invariants.recorder import shuffled
 
 NEIGHBOUR = CLUSTER._replace(name=f"{CLUSTER.name}-a")
 # More cycles than any work takes in one moment.
@@ -21,13 +21,13 @@ class Neighbours:
     """Both, each with an engine of its own, whose nodes are its pods."""
 
     def __init__(self) -> None:
-        self.world: World = asked_for(dashboards={"enabled": True})
+        self.world: FakeCluster = asked_for(dashboards={"enabled": True})
         spec = {"version": "2.19.4", "pools": list(SMALL), "dashboards": {"enabled": True}}
         metadata = {"name": NEIGHBOUR.name, "namespace": NEIGHBOUR.namespace}
         self.world.create(
             {"apiVersion": NEIGHBOUR.api, "kind": NEIGHBOUR.kind, "metadata": metadata, "spec": spec}
         )
-        self.engines = {key: StandIn(self.world, key) for key in (CLUSTER, NEIGHBOUR)}
+        self.engines = {key: FakeEngineClient(self.world, key) for key in (CLUSTER, NEIGHBOUR)}
 
     def at_work(self, version: str, *, ticks: int) -> None:
         for _ in range(ticks):
@@ -35,14 +35,14 @@ class Neighbours:
                 self._rests(key, engine, version)
             self.world.tick()
 
-    def _rests(self, key: Key, engine: StandIn, version: str) -> None:
+    def _rests(self, key: Key, engine: FakeEngineClient, version: str) -> None:
         for _ in range(_BUSY):
             now, order = self.world.state.now, shuffled(self.world.state)
-            if not cycle(self.world, engine, key, release(version), now, order=order).wrote:
+            if not reconcile(self.world, engine, key, release(version), now, order=order).wrote:
                 return
         raise AssertionError(f"{key} does not come to rest")
 
-    def told(self, key: Key) -> tuple[Any, ...]:
+    def events_emitted(self, key: Key) -> tuple[Any, ...]:
         status = (self.world.get(key) or {}).get("status") or {}
         return tuple(status.get(name) for name in ("phase", "currentVersion", "engineVersion", "ready"))
 
@@ -52,11 +52,11 @@ def test_both_are_migrated_and_upgraded_side_by_side() -> None:
     for version, configuration in (("0.1.1", 1), ("0.2.2", 2), ("0.3.1", 3), ("0.4.0", 4)):
         both.at_work(version, ticks=60)
         expected = ("Running", configuration, "2.19.4", "5/5")
-        assert [both.told(key) for key in both.engines] == [expected, expected]
+        assert [both.events_emitted(key) for key in both.engines] == [expected, expected]
     both.world.patch(Patch(NEIGHBOUR, {"spec": {"version": "3.4.0"}}, ""))
     both.at_work("0.4.0", ticks=80)
-    assert both.told(CLUSTER) == ("Running", 4, "2.19.4", "5/5")
-    assert both.told(NEIGHBOUR) == ("Running", 4, "3.4.0", "5/5")
+    assert both.events_emitted(CLUSTER) == ("Running", 4, "2.19.4", "5/5")
+    assert both.events_emitted(NEIGHBOUR) == ("Running", 4, "3.4.0", "5/5")
 
 
 def test_of_two_the_one_that_is_deleted_takes_nothing_of_the_other_along() -> None:

@@ -9,12 +9,12 @@ import pytest
 
 from operators_at_work import CLUSTER
 from runs import RELEASE, RUNS, run
-from searchkeeper.embedded.world import World
-from searchkeeper.kernel import Action, done
-from searchkeeper.loop import steps
-from searchkeeper.observing import observe
-from searchkeeper.proof.recording import shuffled
+from searchkeeper.observe import observe
+from searchkeeper.planner import Action, done
+from searchkeeper.reconcile import resource_plans
 from searchkeeper.releases import release
+from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.invariants.recorder import shuffled
 
 ACTIONS: list[Action[None]] = [Action(name, lambda _: done()) for name in "abcdefgh"]
 
@@ -28,16 +28,18 @@ def test_every_moment_of_a_run_is_decided_alike_in_whatever_order(name: str) -> 
     after = name.partition(" → ")[2]
     version = release(after if after.startswith("0.") else RELEASE)
     for beat in run(name).beats[::4]:
-        world = World(beat.state)
-        seen = observe(world, world, CLUSTER, version, world.state.now)
-        assert seen is not None
+        world = FakeCluster(beat.state)
+        snapshot = observe(world, world, CLUSTER, version, world.state.now)
+        assert snapshot is not None
         assert (
-            tuple(steps(seen, backwards)) == tuple(steps(seen)) == tuple(steps(seen, shuffled(world.state)))
+            tuple(resource_plans(snapshot, backwards))
+            == tuple(resource_plans(snapshot))
+            == tuple(resource_plans(snapshot, shuffled(world.state)))
         )
 
 
 def test_a_state_has_an_order_and_the_next_one_another() -> None:
-    world = World()
+    world = FakeCluster()
     first = shuffled(world.state)(ACTIONS)
     assert shuffled(world.state)(ACTIONS) == first
     assert set(first) == set(ACTIONS)

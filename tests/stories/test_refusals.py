@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from operators_at_work import CLUSTER, Ports, asked_for, condition, edited, settled, status
-from searchkeeper.embedded.kubelet import Fault
 from searchkeeper.images import engine_image
-from searchkeeper.loop import cycle
+from searchkeeper.kubernetes.operations import EventType, Patch
+from searchkeeper.reconcile import reconcile
 from searchkeeper.releases import release
-from searchkeeper.writes import EventType, Patch
+from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from tales import Telling, at_work, broken, deleted, running, templates, until, versions
 
 ILLEGAL = {
@@ -57,13 +57,13 @@ def test_while_a_version_is_refused_nothing_is_written() -> None:
     world = at_work(edited(running(), version="9.0.0"), ticks=5)
     ports = Telling(world)
     at_work(world, ports, ticks=100)
-    assert ports.writes == 0
+    assert ports.operations == 0
 
 
 @pytest.mark.parametrize("version", ILLEGAL)
 def test_an_upgrade_that_fails_turns_back_also_while_another_version_is_refused(version: str) -> None:
     world = running(upgrade={"rollback": "Automatic", "healthDeadlineSeconds": 60})
-    broken(world, engine_image("3.4.0"), Fault.IMAGE)
+    broken(world, engine_image("3.4.0"), PodFault.IMAGE)
     until(lambda world: "3.4.0" in versions(world).values(), edited(world, version="3.4.0"))
     at_work(edited(world, version=version), ticks=60)
     assert set(versions(world).values()) == {"2.19.4"}
@@ -75,8 +75,8 @@ def test_an_upgrade_that_fails_turns_back_also_while_another_version_is_refused(
 @pytest.mark.parametrize("enabled", [False, True])
 def test_a_new_cluster_of_an_illegal_version_stays_refused_and_is_no_stall(enabled: bool) -> None:
     """Nobody waits for nodes that were never to come, nor does Dashboards."""
-    patience = {"healthDeadlineSeconds": 60}
-    world = asked_for(version="9.0.0", upgrade=patience, dashboards={"enabled": enabled})
+    deadline = {"healthDeadlineSeconds": 60}
+    world = asked_for(version="9.0.0", upgrade=deadline, dashboards={"enabled": enabled})
     at_work(world, ticks=100)
     assert status(world)["phase"] == "Refused"
     assert [each.reason for each in world.state.events] == ["NewerThanOperator"]
@@ -92,7 +92,7 @@ def test_a_new_cluster_of_an_illegal_version_is_not_begun() -> None:
 
 def test_a_new_cluster_whose_first_image_is_wrong_may_be_given_an_older_one() -> None:
     """S17: nobody has written anything that the older one could not read."""
-    world = broken(asked_for(version="2.19.9"), engine_image("2.19.9"), Fault.IMAGE)
+    world = broken(asked_for(version="2.19.9"), engine_image("2.19.9"), PodFault.IMAGE)
     at_work(world, ticks=5)
     settled(edited(world, version="2.19.4"), "0.4.0")
     assert set(versions(world).values()) == {"2.19.4"}
@@ -135,11 +135,11 @@ def test_an_operator_that_was_itself_downgraded_touches_nothing(older: str, know
     at_work(edited(world, version="3.4.0"), ports, version=older, ticks=10)
     assert {key: each for key, each in world.state.cluster.objects.items() if key != CLUSTER} == objects
     assert status(world)["phase"] == "Refused"
-    assert condition(world, "ConfigurationIsKnown") == (
+    assert condition(world, "ConfigurationSupported") == (
         f"False NoProcedureFits: configuration 4 is deployed; this operator knows the ways {known}; "
         f"these releases of the operator can take it: {who}"
     )
-    assert ports.writes == 1
+    assert ports.operations == 1
     settled(world, "0.4.0")
     assert status(world)["phase"] == "Running"
     assert status(world)["engineVersion"] == "3.4.0"
@@ -149,7 +149,7 @@ def test_a_configuration_that_no_release_knows_is_left_alone() -> None:
     world = running()
     world.patch_status(Patch(CLUSTER, {"status": {"currentVersion": 9}}, ""))
     at_work(world, ticks=3)
-    assert condition(world, "ConfigurationIsKnown").endswith(
+    assert condition(world, "ConfigurationSupported").endswith(
         "no release of the operator that this one knows of can take it"
     )
 
@@ -160,5 +160,5 @@ def test_an_operator_that_cannot_take_it_can_still_undo_what_was_set() -> None:
     until(lambda world: world.state.engine.allocation is not None, world)
     ports = Ports(deleted(world))
     while CLUSTER in world.state.cluster.objects:
-        assert cycle(ports, ports, CLUSTER, release("0.1.0"), world.state.now).wrote
+        assert reconcile(ports, ports, CLUSTER, release("0.1.0"), world.state.now).wrote
     assert world.state.engine.allocation is None

@@ -8,11 +8,11 @@ import pytest
 
 from fewer_nodes import MANAGERS, copies, data, names, shrinking
 from operators_at_work import condition, edited, pool, settled, status, with_index
-from searchkeeper.embedded.kubelet import Fault
-from searchkeeper.engine.calls import Exclude, SetAllocation
-from searchkeeper.engine.embedded import created
-from searchkeeper.engine.view import Allocation
-from searchkeeper.writes import Key, Patch
+from searchkeeper.kubernetes.operations import Key, Patch
+from searchkeeper.opensearch.calls import Exclude, SetAllocation
+from searchkeeper.opensearch.view import Allocation
+from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
+from searchkeeper.testing.fake_opensearch import create_index
 from tales import Silent, at_work, away, broken, pods, running, stateful_set, unfolding, until
 
 
@@ -73,9 +73,9 @@ def test_every_copy_is_there_all_the_while() -> None:
 
 def test_exclusions_of_others_stay_and_ours_do_not() -> None:
     world = shrinking()
-    world.tell(Exclude(frozenset({"somebody"})))
-    seen = {moment.state.engine.excluded for moment in unfolding(world)}
-    assert frozenset({"somebody", "logs-data-2"}) in seen
+    world.execute(Exclude(frozenset({"somebody"})))
+    snapshot = {moment.state.engine.excluded for moment in unfolding(world)}
+    assert frozenset({"somebody", "logs-data-2"}) in snapshot
     assert world.state.engine.excluded == {"somebody"}
 
 
@@ -83,7 +83,7 @@ def test_exclusions_of_others_stay_and_ours_do_not() -> None:
 def test_an_exclusion_that_was_there_before_is_not_taken_back(text: str) -> None:
     """Nor is anything added to it: also a pattern excludes."""
     world = shrinking()
-    world.tell(Exclude(frozenset({text})))
+    world.execute(Exclude(frozenset({text})))
     for moment in unfolding(world):
         assert moment.state.engine.excluded == {text}
     assert names(world, "data") == ["data-0", "data-1"]
@@ -93,7 +93,7 @@ def test_a_drain_that_can_never_finish_stalls_and_says_why() -> None:
     """S09: the other node has a copy of everything."""
     world = at_work(edited(running(), pools=data(1)), ticks=100)
     assert status(world)["phase"] == "Stalled"
-    assert condition(world, "NodesHaveLeft") == (
+    assert condition(world, "ScaleInComplete") == (
         "False NobodyTakesShards: stalled: no node may take books[0] from logs-data-1: "
         "logs-data-0 has a copy already"
     )
@@ -111,11 +111,11 @@ def test_whoever_may_stay_after_all_gets_shards_again() -> None:
 def test_nobody_leaves_a_red_cluster() -> None:
     """Nor one of which nothing is known."""
     world = shrinking()
-    lost = replace(created(world.state.engine, "lost", replicas=0), allocation=None)
+    lost = replace(create_index(world.state.engine, "lost", replicas=0), allocation=None)
     primary = replace(lost.copies[-1], has_data=True, left_on="nowhere")
     world.state = replace(world.state, engine=replace(lost, copies=(*lost.copies[:-1], primary)))
     at_work(world, ticks=10)
-    assert condition(world, "NodesHaveLeft") == "False Healthy: the cluster is red: a primary is missing"
+    assert condition(world, "ScaleInComplete") == "False Healthy: the cluster is red: a primary is missing"
     assert not world.state.engine.excluded
 
 
@@ -128,17 +128,17 @@ def test_nobody_leaves_an_engine_that_does_not_answer() -> None:
 def test_nobody_leaves_a_cluster_that_is_still_getting_green() -> None:
     """The gates of a roll are those of a leave."""
     world = running(*data(2), pool("routers", 1, "coordinating"))
-    world.tell(SetAllocation(Allocation.PRIMARIES))
+    world.execute(SetAllocation(Allocation.PRIMARIES))
     with_index(world, "films")
     at_work(edited(world, pools=[*data(2), pool("routers", 0, "coordinating")]), ticks=20)
     assert names(world, "routers") == ["routers-0"]
-    assert condition(world, "NodesHaveLeft").startswith("False Healthy: the cluster is yellow")
+    assert condition(world, "ScaleInComplete").startswith("False Healthy: the cluster is yellow")
 
 
 def test_nobody_leaves_while_it_is_paused() -> None:
     world = edited(shrinking(), upgrade={"paused": True})
     at_work(world, ticks=20)
-    assert condition(world, "NodesHaveLeft") == "False NotPaused: spec.upgrade.paused is set"
+    assert condition(world, "ScaleInComplete") == "False NotPaused: spec.upgrade.paused is set"
     assert len(names(world, "data")) == 3
     assert not world.state.engine.excluded
 
@@ -149,7 +149,7 @@ def test_the_last_data_nodes_keep_their_shards_and_it_is_said_why(pools: list[di
     world = edited(running(upgrade={"healthDeadlineSeconds": 60}), pools=pools)
     at_work(world, ticks=30)
     assert not world.state.engine.excluded
-    assert condition(world, "NodesHaveLeft") == (
+    assert condition(world, "ScaleInComplete") == (
         "False LastDataNode: stalled: logs-data-0, logs-data-1 would leave no data node: "
         "put one back, or add a pool of them"
     )
@@ -161,10 +161,10 @@ def test_the_last_data_nodes_keep_their_shards_and_it_is_said_why(pools: list[di
 def test_nobody_is_excluded_where_all_who_stay_are_excluded_by_somebody_else(text: str) -> None:
     """S09."""
     world = running(upgrade={"healthDeadlineSeconds": 60})
-    world.tell(Exclude(frozenset({text})))
+    world.execute(Exclude(frozenset({text})))
     at_work(edited(world, pools=data(1)), ticks=30)
     assert world.state.engine.excluded == {text}
-    assert condition(world, "NodesHaveLeft") == (
+    assert condition(world, "ScaleInComplete") == (
         "False LastDataNode: stalled: nobody is left for shards: logs-data-0 excluded by somebody else"
     )
 
@@ -199,7 +199,7 @@ def test_of_a_pool_that_is_removed_nothing_stays_but_its_volumes() -> None:
 
 def test_a_broken_node_may_leave() -> None:
     """S18: nobody is waited for who is not wanted any more, whatever else is to be done."""
-    world = broken(running(*data(3)), "logs-data-2", Fault.CRASH)
+    world = broken(running(*data(3)), "logs-data-2", PodFault.CRASH)
     at_work(world, ticks=10)
     edited(world, pools=[pool("data", 2, "data"), pool("leaders", 3, "cluster_manager"), MANAGERS])
     settled(world, "0.4.0")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from operators_at_work import CLUSTER, asked_for, edited, pool, settled, status
-from searchkeeper.embedded.kubelet import Fault
 from searchkeeper.images import engine_image
-from searchkeeper.writes import Key, Patch
+from searchkeeper.kubernetes.operations import Key, Patch
+from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from tales import Telling, at_work, broken, running, unfolding, until
 
 
@@ -16,7 +16,7 @@ def test_a_cluster_at_rest_is_never_written_to(version: str) -> None:
     world = running(version=version, dashboards={"enabled": True})
     ports = Telling(world)
     at_work(world, ports, version=version, ticks=400)
-    assert ports.writes == 0
+    assert ports.operations == 0
 
 
 def test_a_cluster_that_waits_for_a_person_is_not_written_to_either() -> None:
@@ -24,7 +24,7 @@ def test_a_cluster_that_waits_for_a_person_is_not_written_to_either() -> None:
     at_work(world, ticks=20)
     ports = Telling(world)
     at_work(world, ports, ticks=400)
-    assert ports.writes == 0
+    assert ports.operations == 0
 
 
 def phases(world: object, **options: object) -> list[str]:
@@ -45,21 +45,21 @@ def test_an_upgrade_is_seen_in_the_phase() -> None:
 
 
 def test_an_upgrade_that_waits_too_long_is_stalled() -> None:
-    world = broken(edited(running(), version="3.4.0"), engine_image("3.4.0"), Fault.IMAGE)
+    world = broken(edited(running(), version="3.4.0"), engine_image("3.4.0"), PodFault.IMAGE)
     at_work(world, ticks=120)
     assert status(world)["phase"] == "Stalled"
 
 
 def test_the_steps_of_an_upgrade_are_its_pools_in_their_order() -> None:
     world = edited(running(), version="3.4.0")
-    seen: list[tuple[str, ...]] = []
+    snapshot: list[tuple[str, ...]] = []
     for moment in unfolding(world):
         steps = tuple(
             f"{each['name']} {each['state']}" for each in status(moment)["upgrade"].get("steps", ())
         )
-        if steps and (not seen or seen[-1] != steps):
-            seen.append(steps)
-    assert seen == [
+        if steps and (not snapshot or snapshot[-1] != steps):
+            snapshot.append(steps)
+    assert snapshot == [
         ("data Pending", "managers Pending"),
         ("data Running", "managers Pending"),
         ("data Done", "managers Running"),

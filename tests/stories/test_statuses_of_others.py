@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from operators_at_work import CLUSTER, asked_for, settled, status
-from searchkeeper.embedded.world import World
-from searchkeeper.writes import Key, Patch
+from searchkeeper.kubernetes.operations import Key, Patch
+from searchkeeper.testing.fake_cluster import FakeCluster
 from tales import running
 
 
-def noted(world: World, **lines: str) -> World:
+def noted(world: FakeCluster, **lines: str) -> FakeCluster:
     named = {name.replace("__", "/"): text for name, text in lines.items()}
     world.patch_status(Patch(CLUSTER, {"status": {"ledger": named}}, ""))
     return world

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from operators_at_work import condition, edited, pool, settled, status, with_index
-from searchkeeper.embedded.world import World
-from searchkeeper.writes import Key
+from searchkeeper.kubernetes.operations import Key
+from searchkeeper.testing.fake_cluster import FakeCluster
 from tales import NEWEST, at_work, pods, running, stateful_set, unfolding, versions
 
 REST = [pool("hot", 2, "data"), pool("managers", 3, "cluster_manager")]
@@ -21,14 +21,14 @@ def data(storage: dict[str, Any] | None = None) -> dict[str, Any]:
     return {**pool("data", 2, "data"), **({"storage": storage} if storage else {})}
 
 
-def asked_again(before: dict[str, Any] | None, after: dict[str, Any], version: str = NEWEST) -> World:
+def asked_again(before: dict[str, Any] | None, after: dict[str, Any], version: str = NEWEST) -> FakeCluster:
     """A pool is taken out of the spec, and comes back with other storage before its nodes have left."""
     world = running(data(before), *REST, version=version)
     next(unfolding(edited(world, pools=REST), version))
     return edited(world, pools=[data(after), *REST])
 
 
-def claims(world: World) -> Any:
+def claims(world: FakeCluster) -> Any:
     found = stateful_set(world, "data")
     assert found is not None
     return found["spec"].get("volumeClaimTemplates")
@@ -47,7 +47,7 @@ def test_a_pool_that_comes_back_with_other_storage_keeps_what_it_has_and_says_so
     at_work(world, ticks=30)
     assert claims(world) == kept
     assert {each["metadata"]["uid"] for each in pods(world).values()} == uids
-    assert condition(world, "StorageIsUnchanged").startswith(
+    assert condition(world, "StorageUnchanged").startswith(
         "False StorageIsSettled: stalled: the nodes of data have "
     )
     assert status(world)["phase"] == "Stalled"
@@ -68,7 +68,7 @@ def test_between_two_stateful_sets_its_nodes_keep_it_too() -> None:
     kept = claims(world)
     at_work(world, ticks=60)
     assert claims(world) == kept
-    assert condition(world, "PoolsAreSettled").startswith("True")
+    assert condition(world, "PoolsConverged").startswith("True")
 
 
 def test_whoever_asks_for_what_there_is_is_not_kept_waiting() -> None:

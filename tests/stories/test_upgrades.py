@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from operators_at_work import CLUSTER, condition, edited, pool, settled, status, with_index
-from searchkeeper.embedded.world import World
-from searchkeeper.engine.view import Allocation
-from searchkeeper.proof.faults import killed
-from searchkeeper.writes import Delete, Key, Patch
+from searchkeeper.kubernetes.operations import Delete, Key, Patch
+from searchkeeper.opensearch.view import Allocation
+from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.faults import killed
 from tales import Silent, at_work, away, pods, running, stateful_set, templates, unfolding, until, versions
 
 POOLS = (
@@ -22,7 +22,7 @@ POOLS = (
 )
 
 
-def arrivals(world: World, target: str) -> list[str]:
+def arrivals(world: FakeCluster, target: str) -> list[str]:
     """The pods in the order in which they first run the target."""
     found: list[str] = []
     for moment in unfolding(world):
@@ -80,7 +80,7 @@ def test_a_pod_of_a_later_pool_that_is_evicted_comes_back_as_it_was(turn: str) -
     assert set(versions(world).values()) == {"3.4.0"}
 
 
-def upgrading(**spec: Any) -> World:
+def upgrading(**spec: Any) -> FakeCluster:
     """In the middle of it: the data nodes are done."""
     world = edited(running(**spec), version="3.4.0")
     return until(lambda world: status(world)["upgrade"].get("pool") == "managers", world)
@@ -101,7 +101,7 @@ EDITS: dict[str, dict[str, Any]] = {
 }
 
 
-def deployed(world: World) -> tuple[dict[str, Any], set[str]]:
+def deployed(world: FakeCluster) -> tuple[dict[str, Any], set[str]]:
     sizes = {
         key.name: each["spec"].get("replicas")
         for key, each in world.state.cluster.objects.items()
@@ -131,7 +131,7 @@ def test_the_policy_of_an_upgrade_is_not_locked() -> None:
     before = versions(world)
     at_work(world, ticks=40)
     assert versions(world) == before
-    assert condition(world, "PoolsAreSettled") == "False NotPaused: spec.upgrade.paused is set"
+    assert condition(world, "PoolsConverged") == "False NotPaused: spec.upgrade.paused is set"
     assert status(world)["phase"] == "Upgrading"
     settled(edited(world, upgrade={"paused": False}), "0.4.0")
     assert set(versions(world).values()) == {"3.4.0"}
@@ -141,7 +141,7 @@ def test_an_upgrade_that_is_paused_from_the_start_does_not_begin() -> None:
     # Guard: a pause comes before the first step.
     world = edited(running(), version="3.4.0", upgrade={"paused": True, "healthDeadlineSeconds": 60})
     at_work(world, ticks=20)
-    assert condition(world, "UpgradeIsBegun") == "False NotPaused: spec.upgrade.paused is set"
+    assert condition(world, "UpgradeStarted") == "False NotPaused: spec.upgrade.paused is set"
     assert not any(line.startswith("upgrade") for line in status(world)["ledger"])
     settled(edited(world, upgrade={"paused": False}), "0.4.0")
     assert set(versions(world).values()) == {"3.4.0"}
@@ -181,12 +181,12 @@ def test_a_pause_leaves_nothing_set_in_the_engine() -> None:
 
 def test_no_copy_is_made_elsewhere_for_a_node_that_restarts() -> None:
     world = edited(running(), version="3.4.0")
-    seen = set()
+    snapshot = set()
     for moment in unfolding(world):
         for name in away(moment, {"data-0", "data-1"}):
-            seen.add(name)
+            snapshot.add(name)
             assert moment.state.engine.allocation is Allocation.PRIMARIES
-    assert seen == {"data-0", "data-1"}
+    assert snapshot == {"data-0", "data-1"}
 
 
 def test_an_upgrade_is_not_over_while_the_engine_does_not_answer() -> None:
@@ -232,7 +232,7 @@ def test_whoever_changes_course_at_the_last_moment_finishes_nothing() -> None:
     """One line of the ledger is not struck out and written in one cycle."""
     world = edited(running(engine="2.19.0"), version="2.19.4")
     until(lambda world: status(world)["engineVersion"] == "2.19.4", world)
-    ledger = {"wait/EngineIsHealthy": '["Red",0]'}
+    ledger = {"wait/EngineHealthy": '["Red",0]'}
     world.patch_status(Patch(CLUSTER, {"status": {"ledger": ledger}}, ""))
     settled(edited(world, version="3.4.0"), "0.4.0")
     assert set(versions(world).values()) == {"3.4.0"}
@@ -267,13 +267,13 @@ def test_no_upgrade_begins_in_a_cluster_that_is_not_well() -> None:
         break
 
 
-def fleet(**policy: Any) -> World:
+def fleet(**policy: Any) -> FakeCluster:
     """Eight data nodes, of which two share a shard."""
     world = running(pool("data", 8, "data"), pool("managers", 3, "cluster_manager"), upgrade=policy)
     return edited(world, version="3.4.0")
 
 
-def batches(world: World, start: str) -> list[int]:
+def batches(world: FakeCluster, start: str) -> list[int]:
     """How many pods were away together, each time that somebody was."""
     everybody = {name for name in pods(world) if name.startswith(start)}
     found, most = [], 0
@@ -347,13 +347,13 @@ def test_the_template_of_a_later_pool_is_not_touched_before_its_turn() -> None:
             assert later["spec"]["template"] == before
 
 
-def routed(routers: int = 7, **policy: Any) -> World:
+def routed(routers: int = 7, **policy: Any) -> FakeCluster:
     """A pool that neither votes nor holds data, which Kubernetes replaces."""
     others = (pool("data", 2, "data"), pool("managers", 3, "cluster_manager"))
     return running(*others, pool("routers", routers, "coordinating"), upgrade=policy)
 
 
-def handed(world: World) -> list[int]:
+def handed(world: FakeCluster) -> list[int]:
     """How many pods of the pool Kubernetes was given to replace, each time."""
     found: list[int] = []
     for moment in unfolding(world):

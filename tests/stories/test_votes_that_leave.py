@@ -19,15 +19,15 @@ from operators_at_work import (
     status,
     with_faults,
 )
-from searchkeeper.configuration.names import BOOTSTRAPPER
-from searchkeeper.embedded.kubelet import Fault
-from searchkeeper.embedded.world import World
-from searchkeeper.engine.calls import ExcludeFromVoting
-from searchkeeper.engine.view import EngineView, Unreachable
+from searchkeeper.desired.names import INITIAL_MANAGERS
+from searchkeeper.opensearch.calls import ExcludeFromVoting
+from searchkeeper.opensearch.view import EngineView, Unreachable
+from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from tales import at_work, away, broken, pods, running, unfolding
 
 
-def has_quorum(world: World) -> bool:
+def has_quorum(world: FakeCluster) -> bool:
     engine = world.state.engine
     return len(engine.voters & engine.names) >= len(engine.voters) // 2 + 1
 
@@ -52,7 +52,7 @@ def test_whom_users_have_excluded_from_voting_stays_so() -> None:
     start = running(
         pool("data", 2, "data"), pool("managers", 2, "cluster_manager"), pool("more", 2, "cluster_manager")
     )
-    start.tell(ExcludeFromVoting("logs-more-1"))
+    start.execute(ExcludeFromVoting("logs-more-1"))
     start.tick()
     edited(
         start,
@@ -74,7 +74,7 @@ def test_whom_users_have_excluded_from_voting_stays_so() -> None:
 def test_nor_does_a_roll_that_moves_the_only_vote_forget_them() -> None:
     world = running(pool("data", 2, "data"), pool("managers", 3, "cluster_manager"))
     for name in ("logs-managers-1", "logs-nobody"):
-        world.tell(ExcludeFromVoting(name))
+        world.execute(ExcludeFromVoting(name))
     world.tick()
     assert len(world.state.engine.voters) == 1
     settled(edited(world, version="3.4.0"), "0.4.0")
@@ -95,15 +95,15 @@ def test_no_vote_is_given_away_before_a_manager_that_stays_has_joined() -> None:
     settled(edited(world, pools=[*data(2), *leaders]), "0.4.0")
 
     class Unmet(Ports):
-        def look(self) -> EngineView | Unreachable:
-            found = super().look()
+        def get_state(self) -> EngineView | Unreachable:
+            found = super().get_state()
             assert isinstance(found, EngineView)
             known = tuple(each for each in found.nodes if not each.name.startswith("logs-leaders-"))
             return replace(found, nodes=known)
 
     edited(world, pools=[*data(2)[:1], *leaders])
     at_work(world, Unmet(world), ticks=20)
-    assert "LastManager" in condition(world, "NodesHaveLeft")
+    assert "LastManager" in condition(world, "ScaleInComplete")
     assert not world.state.engine.voting_exclusions
 
 
@@ -138,7 +138,7 @@ def test_a_manager_without_an_heir_keeps_its_vote() -> None:
     # Guard: QuorumSafe.
     zone = pool("zone-0", 1, "cluster_manager")
     world = running(*data(2)[:1], zone)
-    broken(world, "logs-leaders-0", Fault.PENDING)
+    broken(world, "logs-leaders-0", PodFault.PENDING)
     leaders = pool("leaders", 1, "cluster_manager")
     at_work(edited(world, pools=[*data(2)[:1], {**zone, "roles": ["ingest"]}, leaders]), ticks=20)
     assert world.state.engine.elected is not None
@@ -146,10 +146,10 @@ def test_a_manager_without_an_heir_keeps_its_vote() -> None:
     assert world.state.engine.voters == {"logs-leaders-0"}
 
 
-def told_to_begin_with(world: World) -> set[str]:
+def told_to_begin_with(world: FakeCluster) -> set[str]:
     """The managers that nodes are told to begin a cluster with."""
     wanted = (each["spec"]["containers"][0]["env"] for each in pods(world).values())
-    return {each["value"] for env in wanted for each in env if each["name"] == BOOTSTRAPPER}
+    return {each["value"] for env in wanted for each in env if each["name"] == INITIAL_MANAGERS}
 
 
 def test_another_first_pool_of_managers_restarts_nobody() -> None:
@@ -167,7 +167,7 @@ def test_another_first_pool_of_managers_restarts_nobody() -> None:
 
 
 def test_a_cluster_that_has_never_been_complete_begins_with_whom_its_spec_names_first() -> None:
-    world = broken(asked_for(), "logs-managers-0", Fault.PENDING)
+    world = broken(asked_for(), "logs-managers-0", PodFault.PENDING)
     at_work(world, ticks=5)
     edited(world, pools=[pool("data", 2, "data"), pool("leaders", 1, "cluster_manager"), MANAGERS])
     at_work(world, ticks=10)

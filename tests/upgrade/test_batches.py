@@ -8,18 +8,25 @@ from typing import Any
 import pytest
 
 from rolls import calls, notes, rolled, taken
-from searchkeeper.engine.calls import SetAllocation
-from searchkeeper.engine.view import Allocation, Unreachable
-from searchkeeper.kernel import Ledger
-from searchkeeper.kernel.ledger import Entry
-from searchkeeper.observed import Observed, Pod, PoolView
-from searchkeeper.upgrade.journal import AIMED, AWAY, FLUSHED, SIZE, TROUBLE, WIPED, Journal
-from searchkeeper.upgrade.rolling import Roll, roll
+from searchkeeper.opensearch.calls import SetAllocation
+from searchkeeper.opensearch.view import Allocation, Unreachable
+from searchkeeper.planner.ledger import Entry
+from searchkeeper.snapshot import ClusterSnapshot, Pod, PoolView
+from searchkeeper.upgrade.ledger import (
+    BATCH_FAILED,
+    BATCH_SIZE,
+    FLUSHED,
+    PENDING_DELETE,
+    REPLACED_PODS,
+    WIPED_VOLUME,
+    UpgradeLedger,
+)
+from searchkeeper.upgrade.rollout import Rollout, roll_out
 from worlds import NEW, engine, pod, pool, world
 
 GONE: dict[str, Entry] = {"roll__away": (("data-0", "earlier"),)}
 PREPARED: dict[str, Entry] = {"engine__allocation": "all", "roll__flushed": "earlier"}
-LATE: dict[str, Entry] = {"wait__PodsAreCurrent": ("PodsComeBack", 100)}
+LATE: dict[str, Entry] = {"wait__PodsCurrent": ("PodsComeBack", 100)}
 FOUR: dict[str, Entry] = {"roll__size": ("data", 4)}
 DOWN: dict[str, Any] = {"is_ready": False, "problem": "CrashLoopBackOff"}
 
@@ -32,16 +39,19 @@ def data(*pods: Pod) -> PoolView:
     return pool("data", len(pods), pods=pods)
 
 
-def seen(*pods: Pod, **policy: Any) -> Observed:
+def seen(*pods: Pod, **policy: Any) -> ClusterSnapshot:
     """Data nodes, for whose sake shards are kept where they are."""
     home = data(*pods)
-    return world(home, seen=engine([home], allocation=Allocation.PRIMARIES), **{"max_batch": 4, **policy})
+    return world(home, snapshot=engine([home], allocation=Allocation.PRIMARIES), **{"max_batch": 4, **policy})
 
 
 def test_whoever_is_back_is_welcome() -> None:
     found = rolled(seen(current("data-0"), pod("data-1")), **GONE)
     assert found.reason == "PodsAreBack"
-    assert notes(found) == {**dict.fromkeys((AWAY, AIMED, FLUSHED, TROUBLE, WIPED)), SIZE: ("data", 2)}
+    assert notes(found) == {
+        **dict.fromkeys((REPLACED_PODS, PENDING_DELETE, FLUSHED, BATCH_FAILED, WIPED_VOLUME)),
+        BATCH_SIZE: ("data", 2),
+    }
 
 
 @pytest.mark.parametrize(
@@ -53,19 +63,19 @@ def test_whoever_is_not_is_waited_for(late: tuple[Pod, ...]) -> None:
     """I2, I12: also where the engine still has its node."""
     home = replace(data(current("data-0"), current("data-1")), pods=(*late, current("data-1")))
     joined = engine([data(current("data-0"), current("data-1"))])
-    assert rolled(world(home, seen=joined), **GONE).reason == "PodsComeBack"
+    assert rolled(world(home, snapshot=joined), **GONE).reason == "PodsComeBack"
 
 
 @pytest.mark.parametrize("joined", [(), (pod("data-0"),)], ids=["not at all", "as what it was"])
 def test_whoever_has_not_joined_as_what_it_is_is_waited_for(joined: tuple[Pod, ...]) -> None:
     home = data(current("data-0"), current("data-1"))
     view = engine([data(*joined, current("data-1"))])
-    assert rolled(world(home, seen=view), **GONE).reason == "PodsComeBack"
+    assert rolled(world(home, snapshot=view), **GONE).reason == "PodsComeBack"
 
 
 def test_whom_nobody_can_ask_for_is_waited_for() -> None:
     home = data(current("data-0"), current("data-1"))
-    assert rolled(world(home, seen=Unreachable("timed out")), **GONE).reason == "PodsComeBack"
+    assert rolled(world(home, snapshot=Unreachable("timed out")), **GONE).reason == "PodsComeBack"
 
 
 def test_a_pod_without_a_stateful_set_is_not_known_to_be_back() -> None:
@@ -78,9 +88,9 @@ def test_whoever_came_back_outdated_is_not_waited_for_and_makes_the_next_batch_s
     found = rolled(seen(pod("data-0", is_ready=False), pod("data-1")), **GONE, **FOUR)
     assert taken(found) == "data-0"
     home = data(pod("data-0", is_ready=False), pod("data-1"))
-    for there in (seen(pod("data-0"), pod("data-1")), world(home, seen=engine([pool("data", 2)]))):
+    for there in (seen(pod("data-0"), pod("data-1")), world(home, snapshot=engine([pool("data", 2)]))):
         found = rolled(there, **GONE, **FOUR)
-        assert (found.reason, notes(found).get(SIZE)) == ("PodsAreBack", ("data", 2))
+        assert (found.reason, notes(found).get(BATCH_SIZE)) == ("PodsAreBack", ("data", 2))
 
 
 def test_one_that_came_back_outdated_and_goes_again_is_waited_for() -> None:
@@ -98,7 +108,7 @@ def test_what_was_set_is_taken_back_before_anybody_is_welcome() -> None:
 def test_after_trouble_a_batch_does_not_grow() -> None:
     """I12."""
     found = rolled(seen(current("data-0"), pod("data-1")), **GONE, roll__trouble=True, roll__size=("data", 2))
-    assert (found.reason, SIZE in notes(found)) == ("PodsAreBack", False)
+    assert (found.reason, BATCH_SIZE in notes(found)) == ("PodsAreBack", False)
 
 
 def waited_for(*others: Pod, lines: dict[str, Entry] = FOUR, **policy: Any) -> str | None:
@@ -137,23 +147,27 @@ def test_nor_one_for_which_something_would_have_to_be_prepared() -> None:
 def test_whoever_takes_too_long_makes_the_next_batch_smaller() -> None:
     """I12: also the last of its pool; and not while it is only slow."""
     there = seen(current("data-0", is_ready=False), current("data-1"))
-    assert notes(rolled(there, **GONE, **FOUR, **LATE)) == {TROUBLE: True, SIZE: ("data", 2)}
+    assert notes(rolled(there, **GONE, **FOUR, **LATE)) == {BATCH_FAILED: True, BATCH_SIZE: ("data", 2)}
     assert notes(rolled(there, **GONE, **FOUR)) == {}
 
 
 def test_whoever_is_late_in_a_pool_that_the_roll_does_not_work_on_makes_none_smaller() -> None:
     there = seen(current("data-0", is_ready=False), current("data-1"))
-    lines = {"roll/away": GONE["roll__away"], "wait/PodsAreCurrent": LATE["wait__PodsAreCurrent"]}
-    found = roll(Roll(there, Journal(Ledger.of(lines)), ()))
-    assert (found.reason, found.notes) == ("PodsComeBack", ())
+    lines = {"roll/away": GONE["roll__away"], "wait/PodsCurrent": LATE["wait__PodsCurrent"]}
+    found = roll_out(Rollout(there, UpgradeLedger.of(lines), ()))
+    assert (found.reason, found.ledger_changes) == ("PodsComeBack", ())
 
 
 def test_who_is_broken_and_outdated_is_replaced_although_another_is_waited_for() -> None:
     """S17: and that counts as trouble."""
     there = seen(current("data-0", is_ready=False), pod("data-1", **DOWN))
     found = rolled(there, **GONE, **FOUR)
-    assert (taken(found), notes(found)[SIZE], notes(found)[TROUBLE]) == ("data-1", ("data", 2), True)
-    assert notes(found)[AWAY] == (("data-0", "earlier"), ("data-1", "uid-data-1"))
+    assert (taken(found), notes(found)[BATCH_SIZE], notes(found)[BATCH_FAILED]) == (
+        "data-1",
+        ("data", 2),
+        True,
+    )
+    assert notes(found)[REPLACED_PODS] == (("data-0", "earlier"), ("data-1", "uid-data-1"))
 
 
 @pytest.mark.parametrize(
@@ -180,7 +194,7 @@ def test_a_roll_that_is_over_leaves_nothing_set_and_notes_nothing_more() -> None
     assert calls(rolled(there, **PREPARED)) == [SetAllocation(None)]
     over = rolled(there, roll__flushed="earlier")
     assert (over.is_true, notes(over)) == (True, {FLUSHED: None})
-    assert rolled(there).notes == ()
+    assert rolled(there).ledger_changes == ()
 
 
 AIMING: dict[str, Entry] = {"roll__away": (("data-0", "uid-data-0"),), "roll__aimed": "1"}
@@ -192,7 +206,7 @@ def test_a_deletion_that_was_not_made_is_asked_for_again_word_for_word() -> None
     again = rolled(there, **AIMING, **flushed)
     assert (taken(again), notes(again)) == (
         "data-0",
-        {AWAY: (("data-0", "uid-data-0"),), AIMED: "1"},
+        {REPLACED_PODS: (("data-0", "uid-data-0"),), PENDING_DELETE: "1"},
     )
 
 

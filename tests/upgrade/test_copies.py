@@ -6,8 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from searchkeeper.engine.view import ABSENT, EngineView, ShardCopy, ShardState, Unreachable
-from searchkeeper.upgrade.copies import is_empty, is_taken_by_nobody, only_here, takers, why_nobody_takes
+from searchkeeper.opensearch.view import ABSENT, EngineView, ShardCopy, ShardState, Unreachable
+from searchkeeper.upgrade.shards import (
+    allocation_targets,
+    hold_nothing,
+    is_unmovable,
+    last_copies_on,
+    unmovable_shard,
+)
 from worlds import NEW, OLD, engine, pod, pool, world
 
 DATA = pool("data", 3)
@@ -27,43 +33,48 @@ def being_made(view: EngineView, node: str) -> EngineView:
 
 def test_a_copy_that_is_still_being_made_is_none_to_count_on() -> None:
     view = being_made(seen_by("logs: data-0*"), "data-1")
-    assert [copy.id for copy in only_here(world(DATA, MANAGERS), view, "data-0")] == [("logs", 0)]
+    assert [copy.id for copy in last_copies_on(world(DATA, MANAGERS), view, "data-0")] == [("logs", 0)]
 
 
 def test_nor_is_it_one_that_would_be_missed() -> None:
     view = being_made(seen_by("logs: ?*"), "data-0")
-    assert only_here(world(DATA, MANAGERS), view, "data-0") == ()
+    assert last_copies_on(world(DATA, MANAGERS), view, "data-0") == ()
 
 
 def test_a_copy_on_its_way_to_a_node_is_not_there_yet() -> None:
-    assert only_here(world(DATA, MANAGERS), seen_by("logs: data-1>data-0*"), "data-0") == ()
-    assert only_here(world(DATA, MANAGERS), seen_by("logs: data-0>data-1*"), "data-0") != ()
+    assert last_copies_on(world(DATA, MANAGERS), seen_by("logs: data-1>data-0*"), "data-0") == ()
+    assert last_copies_on(world(DATA, MANAGERS), seen_by("logs: data-0>data-1*"), "data-0") != ()
 
 
 def test_whoever_has_neither_shard_nor_vote_is_empty() -> None:
     view = seen_by("logs: data-0* data-1>data-2")
-    assert is_empty(view, ["data-0"]) is is_empty(view, ["data-1"]) is is_empty(view, ["data-2"]) is False
-    assert not is_empty(view, ["managers-0"])
-    assert is_empty(seen_by(), ["data-0"])
+    assert (
+        hold_nothing(view, ["data-0"])
+        is hold_nothing(view, ["data-1"])
+        is hold_nothing(view, ["data-2"])
+        is False
+    )
+    assert not hold_nothing(view, ["managers-0"])
+    assert hold_nothing(seen_by(), ["data-0"])
 
 
 def test_nobody_is_empty_where_the_engine_cannot_be_asked_and_no_one_always_is() -> None:
-    assert not is_empty(Unreachable("timed out"), ["data-0"])
-    assert is_empty(Unreachable("timed out"), [])
+    assert not hold_nothing(Unreachable("timed out"), ["data-0"])
+    assert hold_nothing(Unreachable("timed out"), [])
 
 
 def test_a_vote_of_somebody_absent_may_be_that_of_whoever_is_away() -> None:
     view = seen_by()
     absent = replace(view, voters=view.voters | {f"{ABSENT}1"})
-    assert not is_empty(absent, ["data-9"])
-    assert is_empty(absent, ["data-0"])
+    assert not hold_nothing(absent, ["data-9"])
+    assert hold_nothing(absent, ["data-0"])
 
 
 def test_whoever_may_have_shards_is_a_data_node_that_nobody_has_excluded_or_sent_away() -> None:
     members = (pod("data-0"), pod("data-1"), pod("data-2", is_terminating=True))
-    seen = world(replace(DATA, pods=members), MANAGERS)
-    assert takers(seen, seen_by(), "data-0") == {"data-1"}
-    assert takers(seen, seen_by(excluded=frozenset({"data-1"})), "data-0") == frozenset()
+    snapshot = world(replace(DATA, pods=members), MANAGERS)
+    assert allocation_targets(snapshot, seen_by(), "data-0") == {"data-1"}
+    assert allocation_targets(snapshot, seen_by(excluded=frozenset({"data-1"})), "data-0") == frozenset()
 
 
 def the_copy_of(view: EngineView) -> ShardCopy:
@@ -87,8 +98,8 @@ def aged(view: EngineView) -> EngineView:
     ids=["copies", "exclusions", "versions", "nobody"],
 )
 def test_a_copy_that_no_other_node_may_ever_have_is_named(view: EngineView, reason: str) -> None:
-    assert is_taken_by_nobody(view, the_copy_of(view), LEAVES)
-    told = why_nobody_takes(view, view.copies_on("data-0"), LEAVES)
+    assert is_unmovable(view, the_copy_of(view), LEAVES)
+    told = unmovable_shard(view, view.copies_on("data-0"), LEAVES)
     assert told is not None
     assert told.startswith("no node may take logs[0] from data-0: ")
     assert told.endswith(reason)
@@ -97,10 +108,10 @@ def test_a_copy_that_no_other_node_may_ever_have_is_named(view: EngineView, reas
 def test_what_somebody_may_take_or_takes_already_is_no_trouble() -> None:
     free, on_its_way = seen_by("logs: data-0*"), seen_by("logs: data-0>data-1* data-2")
     for view in (free, on_its_way):
-        assert why_nobody_takes(view, view.copies_on("data-0"), LEAVES) is None
+        assert unmovable_shard(view, view.copies_on("data-0"), LEAVES) is None
 
 
 def test_those_who_leave_together_take_nothing_from_each_other() -> None:
     view = seen_by("logs: data-0* data-2")
-    assert is_taken_by_nobody(view, the_copy_of(view), frozenset({"data-0", "data-1"}))
-    assert not is_taken_by_nobody(view, the_copy_of(view), frozenset({"data-2"}))
+    assert is_unmovable(view, the_copy_of(view), frozenset({"data-0", "data-1"}))
+    assert not is_unmovable(view, the_copy_of(view), frozenset({"data-2"}))

@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 
 from operators_at_work import asked_for, condition, edited, pool, settled, status, with_index
-from searchkeeper.embedded.world import World
-from searchkeeper.engine.calls import Exclude
-from searchkeeper.engine.view import Color
-from searchkeeper.proof.faults import killed
-from searchkeeper.writes import Key
+from searchkeeper.kubernetes.operations import Key
+from searchkeeper.opensearch.calls import Exclude
+from searchkeeper.opensearch.view import Color
+from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.faults import killed
 from tales import at_work, running, unfolding, until, versions
 
 NEW = "3.4.0"
 MANAGERS = pool("managers", 3, "cluster_manager")
 
 
-def brief() -> World:
+def brief() -> FakeCluster:
     """Data nodes whose data goes with them: each is emptied before it restarts."""
     storage: dict[str, Any] = {"storage": {"ephemeral": True}}
     return running({**pool("data", 4, "data"), **storage}, MANAGERS)
@@ -27,8 +27,8 @@ def brief() -> World:
 
 def test_a_node_is_emptied_before_it_restarts_and_gets_shards_again() -> None:
     world = edited(brief(), version=NEW)
-    seen = {name for moment in unfolding(world) for name in moment.state.engine.excluded}
-    assert seen == {f"logs-data-{n}" for n in range(4)}
+    snapshot = {name for moment in unfolding(world) for name in moment.state.engine.excluded}
+    assert snapshot == {f"logs-data-{n}" for n in range(4)}
     assert not world.state.engine.excluded
 
 
@@ -36,7 +36,7 @@ def test_a_node_is_emptied_before_it_restarts_and_gets_shards_again() -> None:
 def test_what_somebody_else_has_excluded_stays_so_all_the_while(name: str) -> None:
     """I9: a roll undoes what it has set itself, and nothing else."""
     world = brief()
-    world.tell(Exclude(frozenset({name})))
+    world.execute(Exclude(frozenset({name})))
     for moment in unfolding(edited(world, version=NEW)):
         assert name in moment.state.engine.excluded
     assert world.state.engine.excluded == {name}
@@ -46,12 +46,14 @@ def test_what_somebody_else_has_excluded_stays_so_all_the_while(name: str) -> No
 
 def test_whom_a_pattern_excludes_is_not_excluded_once_more() -> None:
     world = brief()
-    world.tell(Exclude(frozenset({"*-data-2"})))
-    seen = {name for moment in unfolding(edited(world, version=NEW)) for name in moment.state.engine.excluded}
-    assert seen == {"*-data-2", "logs-data-0", "logs-data-1", "logs-data-3"}
+    world.execute(Exclude(frozenset({"*-data-2"})))
+    snapshot = {
+        name for moment in unfolding(edited(world, version=NEW)) for name in moment.state.engine.excluded
+    }
+    assert snapshot == {"*-data-2", "logs-data-0", "logs-data-1", "logs-data-3"}
 
 
-def crowded(nodes: int, *replicas: int, ephemeral: bool = False) -> World:
+def crowded(nodes: int, *replicas: int, ephemeral: bool = False) -> FakeCluster:
     """Data nodes with an index for each of these numbers of replicas, of which a newer version is wanted."""
     storage: dict[str, Any] = {"storage": {"ephemeral": ephemeral}}
     world = asked_for({**pool("data", nodes, "data"), **storage}, MANAGERS)
@@ -72,12 +74,12 @@ def test_a_copy_that_can_never_leave_is_not_waited_for_where_there_is_another(
     """S09: the last copies leave, and with ephemeral storage whatever else can."""
     world = crowded(nodes, *replicas, ephemeral=ephemeral)
     for moment in unfolding(world):
-        assert getattr(moment.look(), "color", None) is not Color.RED
+        assert getattr(moment.get_state(), "color", None) is not Color.RED
     assert set(versions(world).values()) == {NEW}
     assert not world.state.engine.excluded
 
 
-def drained(world: World) -> bool:
+def drained(world: FakeCluster) -> bool:
     engine = world.state.engine
     there = {name for copy in engine.copies for name in (copy.node, copy.to)}
     return bool(engine.excluded) and not engine.excluded & there
@@ -106,9 +108,9 @@ def test_a_drain_is_undone_while_it_is_paused() -> None:
 def test_a_last_copy_that_nobody_may_take_is_named_with_a_way_out(excluded: tuple[str, ...]) -> None:
     """S09: by name or by pattern."""
     world = crowded(2, 0)
-    world.tell(Exclude(frozenset(excluded)))
+    world.execute(Exclude(frozenset(excluded)))
     at_work(world)
-    assert condition(world, "PodsAreCurrent") == (
+    assert condition(world, "PodsCurrent") == (
         "False NobodyTakesShards: no node may take index0[0] from logs-data-0: logs-data-1 is excluded; "
         "to go on all the same, set spec.upgrade.acceptSingleCopyLoss"
     )
@@ -116,7 +118,7 @@ def test_a_last_copy_that_nobody_may_take_is_named_with_a_way_out(excluded: tupl
     until(lambda world: versions(world).get("data-0") == NEW, world)
 
 
-def holder(world: World) -> str:
+def holder(world: FakeCluster) -> str:
     """The node that has the first copy of the last index."""
     found = world.state.engine.copies[-1].node
     assert found is not None
@@ -129,7 +131,7 @@ def test_where_a_loss_is_accepted_nobody_is_drained_who_has_no_heir(ephemeral: b
     world = crowded(2, 0, ephemeral=ephemeral)
     [other] = {"logs-data-0", "logs-data-1"} - {holder(world)}
     others = {other.replace("logs", "*")}
-    world.tell(Exclude(frozenset(others)))
+    world.execute(Exclude(frozenset(others)))
     edited(world, upgrade={"acceptSingleCopyLoss": True})
     until(lambda world: NEW in versions(world).values(), world)
     assert world.state.engine.excluded == others
@@ -140,7 +142,7 @@ def test_the_only_data_node_goes_with_its_disk_where_that_is_accepted() -> None:
     world = edited(crowded(1, 0, ephemeral=True), upgrade={"acceptSingleCopyLoss": True})
     at_work(world)
     assert versions(world)["data-0"] == NEW
-    assert condition(world, "PodsAreCurrent") == "False Healthy: the cluster is red: a primary is missing"
+    assert condition(world, "PodsCurrent") == "False Healthy: the cluster is red: a primary is missing"
     world.state = replace(world.state, engine=replace(world.state.engine, indices=(), copies=()))
     settled(world, "0.4.0")
     assert set(versions(world).values()) == {NEW}
@@ -151,10 +153,10 @@ def test_a_drain_is_undone_when_somebody_excludes_the_last_other_node() -> None:
     world = until(lambda world: bool(world.state.engine.excluded), crowded(2, 0))
     ours = world.state.engine.excluded
     others = {"logs-data-0", "logs-data-1"} - ours
-    world.tell(Exclude(ours | others))
+    world.execute(Exclude(ours | others))
     at_work(world)
     assert world.state.engine.excluded == others
-    assert condition(world, "PodsAreCurrent").startswith("False ")
+    assert condition(world, "PodsCurrent").startswith("False ")
 
 
 @pytest.mark.parametrize("ephemeral", [False, True])
@@ -172,6 +174,6 @@ def test_whoever_leaves_takes_the_shards_of_the_last_that_stays_while_that_is_re
     )
     roles = {**data, "replicas": 1, "roles": ["data", "ingest"]}
     for moment in unfolding(edited(world, pools=[roles, MANAGERS])):
-        assert getattr(moment.look(), "color", None) is not Color.RED
+        assert getattr(moment.get_state(), "color", None) is not Color.RED
     assert not world.state.engine.excluded
     assert sorted(versions(world)) == ["data-0", "managers-0", "managers-1", "managers-2"]

@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from rolls import calls, notes, with_claims
-from searchkeeper.engine.calls import Exclude, SetAllocation
-from searchkeeper.engine.view import EngineView, Index, Node, Unreachable
-from searchkeeper.kernel import Answer, Ledger, Records
-from searchkeeper.kernel.ledger import Entry
-from searchkeeper.observed import Observed, Pod, PoolView
-from searchkeeper.upgrade.draining import borrowed, drain, drained, stopped
-from searchkeeper.upgrade.gates import Candidate, Verdict
-from searchkeeper.upgrade.journal import EXCLUDED, Journal
+from searchkeeper.opensearch.calls import Exclude, SetAllocation
+from searchkeeper.opensearch.view import EngineView, Index, Node, Unreachable
+from searchkeeper.planner import Ledger, Records, Result
+from searchkeeper.planner.ledger import Entry
+from searchkeeper.snapshot import ClusterSnapshot, Pod, PoolView
+from searchkeeper.upgrade.drain import drain, drain_steps, temporary_shard_hosts, wait_at_gate
+from searchkeeper.upgrade.gates import Candidate, GateResult
+from searchkeeper.upgrade.ledger import EXCLUDED, UpgradeLedger
 from worlds import NEW, OLD, engine, pod, pool, world
 
 MANAGERS = pool("managers", 3, roles="cluster_manager")
@@ -32,33 +32,33 @@ def seen(
     replicas: int = 0,
     nodes: tuple[Node, ...] | None = None,
     **policy: Any,
-) -> Observed:
+) -> ClusterSnapshot:
     """Two data nodes, of which the first is to be replaced, and managers."""
     home = home or pool("data", 2)
     view = engine((home, MANAGERS), shards or [LAST], indices=(Index("logs", replicas, OLD),))
     view = replace(view, excluded=frozenset(excluded), nodes=nodes or view.nodes)
-    return world(home, MANAGERS, seen=view, **policy)
+    return world(home, MANAGERS, snapshot=view, **policy)
 
 
-def given(there: Observed, **lines: Entry) -> tuple[Observed, Journal, Candidate]:
+def given(there: ClusterSnapshot, **lines: Entry) -> tuple[ClusterSnapshot, UpgradeLedger, Candidate]:
     """`engine__excluded` is the line `engine/excluded`."""
     ledger = Ledger.of({name.replace("__", "/"): entry for name, entry in lines.items()})
     there = replace(there, cluster=replace(there.cluster, records=Records(ledger)))
-    return there, Journal(ledger), Candidate(there.pools[0].pods[0], there.pools[0])
+    return there, UpgradeLedger.of(ledger), Candidate(there.pools[0].pods[0], there.pools[0])
 
 
-def decided(there: Observed, **lines: Entry) -> Answer | None:
+def decided(there: ClusterSnapshot, **lines: Entry) -> Result | None:
     return drain(*given(there, **lines))
 
 
-def step(there: Observed, **lines: Entry) -> Answer | None:
+def step(there: ClusterSnapshot, **lines: Entry) -> Result | None:
     """The next of a drain that is to be, whatever for."""
     these = given(there, **lines)
     assert isinstance(there.engine, EngineView)
-    return next(drained(*these, there.engine), None)
+    return next(drain_steps(*these, there.engine), None)
 
 
-def reason(found: Answer | None) -> str | None:
+def reason(found: Result | None) -> str | None:
     return None if found is None else found.reason
 
 
@@ -104,16 +104,16 @@ def test_nor_anybody_while_the_engine_cannot_be_asked() -> None:
 def test_nothing_moves_while_a_person_says_so() -> None:
     """Whoever stops a roll undoes the drain."""
     assert decided(seen(excluded=["data-0"], paused=True), **BEGUN) is None
-    verdict = Verdict("NotPaused", False, "spec.upgrade.paused is set", 1)
-    assert calls(stopped(*given(seen(excluded=["data-0"]), **BEGUN), verdict)) == [Exclude(frozenset())]
+    verdict = GateResult("NotPaused", False, "spec.upgrade.paused is set", 1)
+    assert calls(wait_at_gate(*given(seen(excluded=["data-0"]), **BEGUN), verdict)) == [Exclude(frozenset())]
 
 
 def test_a_gate_that_is_closed_undoes_everything_else() -> None:
     """S21."""
-    verdict = Verdict("PodsReady", False, "managers-2 of pool managers not ready", 900)
-    assert stopped(*given(seen(excluded=["data-0"]), **BEGUN), verdict).reason == "PodsReady"
+    verdict = GateResult("PodsReady", False, "managers-2 of pool managers not ready", 900)
+    assert wait_at_gate(*given(seen(excluded=["data-0"]), **BEGUN), verdict).reason == "PodsReady"
     held = given(seen(excluded=["data-0"]), **BEGUN, engine__allocation="all")
-    assert calls(stopped(*held, verdict)) == [SetAllocation(None)]
+    assert calls(wait_at_gate(*held, verdict)) == [SetAllocation(None)]
 
 
 def test_where_nobody_takes_shards_that_is_told_and_nothing_is_set() -> None:
@@ -121,7 +121,7 @@ def test_where_nobody_takes_shards_that_is_told_and_nothing_is_set() -> None:
     alone = seen(excluded=["data-1"])
     found = decided(alone)
     assert found is not None
-    assert (found.reason, found.writes) == ("NobodyTakesShards", ())
+    assert (found.reason, found.operations) == ("NobodyTakesShards", ())
     assert "spec.upgrade.acceptSingleCopyLoss" in found.message
 
 
@@ -143,7 +143,7 @@ def test_of_a_node_that_is_about_to_be_gone_nothing_is_told() -> None:
     assert decided(seen(pool("data", 1, pods=[pod("data-0"), leaver]))) is None
 
 
-def loser(**others: Any) -> Observed:
+def loser(**others: Any) -> ClusterSnapshot:
     """The first pool is not to hold data any more; another one keeps it where there is one."""
     routers = pool("data", 2, roles="ingest")
     keepers = pool("keepers", 1, pods=[pod("keepers-0", template="new")])
@@ -184,7 +184,7 @@ def test_unless_the_disk_goes_with_the_node() -> None:
     brief = pool("data", 2, ephemeral=True)
     assert reason(step(seen(brief, SHARED, excluded=["data-0"]), **BEGUN)) == "Drains"
     waits: Entry = ("Drains", 900)
-    assert step(seen(brief, SHARED, excluded=["data-0"]), **BEGUN, wait__PodsAreCurrent=waits) is None
+    assert step(seen(brief, SHARED, excluded=["data-0"]), **BEGUN, wait__PodsCurrent=waits) is None
     # One that is empty has nothing to wait for.
     assert step(seen(brief, "logs: data-1*", excluded=["data-0"]), **BEGUN) is None
 
@@ -194,10 +194,10 @@ def test_the_last_that_may_have_shards_is_not_excluded() -> None:
     lonely = seen(pool("data", 1, ephemeral=True), accept_single_copy_loss=True)
     found = step(lonely)
     assert found is not None
-    assert found.writes == ()
+    assert found.operations == ()
 
 
-def newer(**policy: Any) -> Observed:
+def newer(**policy: Any) -> ClusterSnapshot:
     """The first node is of the newer version, so that the other one may never have its copies."""
     first: Pod = pod("data-0", engine_version=NEW, has_started=True)
     return seen(pool("data", 2, pods=[first, pod("data-1")]), excluded=["data-0"], **policy)
@@ -222,9 +222,9 @@ def test_nobody_waits_for_them_where_their_loss_is_accepted_and_the_disk_stays()
 LEAVING: dict[str, Entry] = {"engine__leaving": ("data-1",)}
 
 
-def lent(there: Observed, **lines: Entry) -> frozenset[str]:
+def lent(there: ClusterSnapshot, **lines: Entry) -> frozenset[str]:
     these = given(there, **(lines or LEAVING))
-    return borrowed(these[0], these[1])
+    return temporary_shard_hosts(these[0], these[1])
 
 
 def test_whoever_leaves_is_lent_to_a_stale_node_that_has_nobody_else() -> None:
@@ -244,5 +244,5 @@ def test_whoever_leaves_is_lent_to_a_stale_node_that_has_nobody_else() -> None:
     ],
     ids=["has no last copy", "has somebody else", "paused", "loss accepted", "silent", "nobody is stale"],
 )
-def test_otherwise_nobody_is(there: Observed) -> None:
+def test_otherwise_nobody_is(there: ClusterSnapshot) -> None:
     assert lent(there) == frozenset()

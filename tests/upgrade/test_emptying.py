@@ -7,26 +7,26 @@ from typing import Any
 
 import pytest
 
-from searchkeeper.engine.view import Color, Unreachable
-from searchkeeper.kernel import Ledger, Records
-from searchkeeper.kernel.ledger import Entry
-from searchkeeper.observed import Observed
-from searchkeeper.upgrade.journal import CROSSED, RETURN, UNDER_WAY, Journal
-from searchkeeper.upgrade.rolling import Roll, roll
-from searchkeeper.writes import Key
+from searchkeeper.kubernetes.operations import Key
+from searchkeeper.opensearch.view import Color, Unreachable
+from searchkeeper.planner import Ledger, Records
+from searchkeeper.planner.ledger import Entry
+from searchkeeper.snapshot import ClusterSnapshot
+from searchkeeper.upgrade.ledger import ROLLBACK_TO, UPGRADE, UPGRADED_NODES, UpgradeLedger
+from searchkeeper.upgrade.rollout import Rollout, roll_out
 from worlds import NEW, OLD, engine, pod, pool, world
 
 CLAIM = Key("v1", "PersistentVolumeClaim", "search", "data-data-0")
 VOLUME = {"metadata": {"uid": "volume", "resourceVersion": "1"}}
 LINES: dict[str, Entry] = {
-    UNDER_WAY: (OLD, NEW),
-    RETURN: OLD,
-    CROSSED: (("data-0", "volume"),),
-    "wait/PodsAreCurrent": ("PodsComeBack", 0),
+    UPGRADE: (OLD, NEW),
+    ROLLBACK_TO: OLD,
+    UPGRADED_NODES: (("data-0", "volume"),),
+    "wait/PodsCurrent": ("PodsComeBack", 0),
 }
 
 
-def crashed(**differences: Any) -> Observed:
+def crashed(**differences: Any) -> ClusterSnapshot:
     """One of two data nodes has come back as the older version, on what the newer one wrote, and crashes."""
     patient = pod("data-0", is_ready=False, has_started=True, template="new", problem="CrashLoopBackOff")
     home = pool("data", 2, pods=[replace(patient, **differences), pod("data-1", template="new")])
@@ -35,11 +35,11 @@ def crashed(**differences: Any) -> Observed:
     return replace(world(home, health_deadline=60), objects={CLAIM: VOLUME})
 
 
-def is_emptied(seen: Observed, **lines: Entry | None) -> bool:
+def is_emptied(snapshot: ClusterSnapshot, **lines: Entry | None) -> bool:
     """`upgrade__return` is the line `upgrade/return`."""
-    ledger = Ledger.of(LINES).noted({name.replace("__", "/"): entry for name, entry in lines.items()})
-    seen = replace(seen, cluster=replace(seen.cluster, records=Records(ledger)))
-    return roll(Roll(seen, Journal(ledger), seen.pools)).reason == "WipingVolume"
+    ledger = Ledger.of(LINES).with_changes({name.replace("__", "/"): entry for name, entry in lines.items()})
+    snapshot = replace(snapshot, cluster=replace(snapshot.cluster, records=Records(ledger)))
+    return roll_out(Rollout(snapshot, UpgradeLedger.of(ledger), snapshot.pools)).reason == "WipingVolume"
 
 
 def test_whoever_cannot_start_on_what_a_newer_version_wrote_begins_anew() -> None:
@@ -67,19 +67,21 @@ def test_without_a_volume_there_is_nothing_to_empty() -> None:
 
 @pytest.mark.parametrize("color", [Color.GREEN, Color.YELLOW, Color.RED])
 def test_nobodys_disk_goes_while_a_primary_is_missing(color: Color) -> None:
-    seen = crashed()
-    assert is_emptied(replace(seen, engine=engine(seen.pools, color=color))) is (color is not Color.RED)
+    snapshot = crashed()
+    assert is_emptied(replace(snapshot, engine=engine(snapshot.pools, color=color))) is (
+        color is not Color.RED
+    )
 
 
 def test_nor_does_it_where_the_engine_has_its_node_or_cannot_be_asked() -> None:
-    seen = crashed()
-    joined = replace(seen.pools[0], pods=tuple(replace(each, is_ready=True) for each in seen.pods))
-    assert not is_emptied(replace(seen, engine=engine([joined])))
-    assert not is_emptied(replace(seen, engine=Unreachable("timed out")))
+    snapshot = crashed()
+    joined = replace(snapshot.pools[0], pods=tuple(replace(each, is_ready=True) for each in snapshot.pods))
+    assert not is_emptied(replace(snapshot, engine=engine([joined])))
+    assert not is_emptied(replace(snapshot, engine=Unreachable("timed out")))
 
 
 def test_it_is_waited_for_first() -> None:
-    assert not is_emptied(crashed(), wait__PodsAreCurrent=("PodsComeBack", 990))
+    assert not is_emptied(crashed(), wait__PodsCurrent=("PodsComeBack", 990))
 
 
 def test_on_the_way_forward_every_disk_stays() -> None:
@@ -87,6 +89,6 @@ def test_on_the_way_forward_every_disk_stays() -> None:
 
 
 def test_nothing_is_emptied_while_it_is_paused() -> None:
-    seen = crashed()
-    spec = replace(seen.cluster.spec, upgrade=replace(seen.cluster.spec.upgrade, paused=True))
-    assert not is_emptied(replace(seen, cluster=replace(seen.cluster, spec=spec)))
+    snapshot = crashed()
+    spec = replace(snapshot.cluster.spec, upgrade=replace(snapshot.cluster.spec.upgrade, paused=True))
+    assert not is_emptied(replace(snapshot, cluster=replace(snapshot.cluster, spec=spec)))

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from searchkeeper.engine.view import Allocation, EngineView, Unreachable
-from searchkeeper.kernel import Ledger, Records
-from searchkeeper.observed import Observed, PoolView
-from searchkeeper.upgrade.gates import Candidate, first_closed, verdicts
+from searchkeeper.opensearch.view import Allocation, EngineView, Unreachable
+from searchkeeper.planner import Ledger, Records
+from searchkeeper.snapshot import ClusterSnapshot, PoolView
+from searchkeeper.upgrade.gates import Candidate, first_blocking_gate, gate_results
 from worlds import engine, pod, pool, world
 
 DATA = pool("data", 3)
@@ -17,12 +17,12 @@ MANAGERS = pool("managers", 3, roles="cluster_manager")
 SPREAD = ["logs: data-0* data-1", "books: data-1* data-2"]
 
 
-def closed(seen: Observed, name: str, batch: set[str] | None = None) -> tuple[str, str] | None:
+def closed(snapshot: ClusterSnapshot, name: str, batch: set[str] | None = None) -> tuple[str, str] | None:
     """The gate that stops this pod, and its sentence."""
-    home = next(each for each in seen.pools if any(p.name == name for p in each.pods))
+    home = next(each for each in snapshot.pools if any(p.name == name for p in each.pods))
     candidate = next(p for p in home.pods if p.name == name)
-    verdict = first_closed(Candidate(candidate, home, frozenset(batch or ())), seen)
-    return None if verdict is None else (verdict.gate, verdict.sentence)
+    verdict = first_blocking_gate(Candidate(candidate, home, frozenset(batch or ())), snapshot)
+    return None if verdict is None else (verdict.gate, verdict.message)
 
 
 def test_in_a_green_cluster_at_rest_every_gate_is_open() -> None:
@@ -37,13 +37,13 @@ def test_a_paused_upgrade_takes_no_pod() -> None:
 
 
 def test_an_engine_that_does_not_answer_is_waited_for() -> None:
-    seen = world(DATA, seen=Unreachable("timed out"))
-    assert closed(seen, "data-0") == ("EngineReachable", "the engine does not answer: timed out")
+    snapshot = world(DATA, snapshot=Unreachable("timed out"))
+    assert closed(snapshot, "data-0") == ("EngineReachable", "the engine does not answer: timed out")
 
 
 def test_one_pod_that_is_not_ready_stops_every_other() -> None:
     broken = pool("data", 3, pods=[pod("data-0"), pod("data-1", is_ready=False), pod("data-2")])
-    assert closed(world(broken, seen=engine([DATA], SPREAD)), "data-0") == (
+    assert closed(world(broken, snapshot=engine([DATA], SPREAD)), "data-0") == (
         "PodsReady",
         "data-1 of pool data not ready",
     )
@@ -64,7 +64,10 @@ def test_a_pod_that_does_not_exist_counts_as_not_ready() -> None:
 
 def test_a_ready_pod_whose_node_has_not_joined_stops_every_other() -> None:
     lonely = engine([pool("data", 3, pods=[pod("data-0"), pod("data-1")])], ["logs: data-0* data-1"])
-    assert closed(world(DATA, seen=lonely), "data-0") == ("NodesJoined", "data-2 has not joined the cluster")
+    assert closed(world(DATA, snapshot=lonely), "data-0") == (
+        "NodesJoined",
+        "data-2 has not joined the cluster",
+    )
 
 
 def test_a_broken_pod_may_always_be_replaced() -> None:
@@ -78,7 +81,7 @@ def test_a_broken_pod_may_always_be_replaced() -> None:
 def test_a_pod_that_is_not_ready_but_serves_shards_is_not_broken() -> None:
     """S20: a node that recovers its log has joined, and is not to be restarted for being slow."""
     slow = pool("data", 3, pods=[pod("data-0"), pod("data-1", is_ready=False), pod("data-2", is_ready=False)])
-    assert closed(world(slow, seen=engine([DATA], SPREAD)), "data-1") == (
+    assert closed(world(slow, snapshot=engine([DATA], SPREAD)), "data-1") == (
         "PodsReady",
         "data-2 of pool data not ready",
     )
@@ -88,12 +91,12 @@ def test_a_pod_that_is_not_ready_but_serves_shards_is_not_broken() -> None:
 def test_where_no_node_answers_a_pod_that_failed_for_good_may_be_replaced(problem: str) -> None:
     """S13: with all pods down nobody can be asked."""
     down = pool("data", 1, pods=[pod("data-0", is_ready=False, problem=problem)])
-    assert closed(world(down, seen=Unreachable("refused")), "data-0") is None
+    assert closed(world(down, snapshot=Unreachable("refused")), "data-0") is None
 
 
 def test_where_no_node_answers_a_pod_that_only_starts_is_waited_for() -> None:
     down = pool("data", 1, pods=[pod("data-0", is_ready=False)])
-    assert closed(world(down, seen=Unreachable("refused")), "data-0") is not None
+    assert closed(world(down, snapshot=Unreachable("refused")), "data-0") is not None
 
 
 def test_a_red_cluster_loses_no_further_pod() -> None:
@@ -113,13 +116,13 @@ def test_a_yellow_cluster_is_waited_for() -> None:
 @pytest.mark.parametrize("decider", ["node_version", "same_shard", "awareness"])
 def test_yellow_that_no_waiting_would_turn_green_is_no_reason_to_wait(decider: str) -> None:
     """S02: a replica that only a newer node may take waits for this very roll."""
-    seen = world(DATA, shards=["logs: data-0* data-1", f"books: data-1* data-2 ?{decider}"])
-    assert closed(seen, "data-0") is None
+    snapshot = world(DATA, shards=["logs: data-0* data-1", f"books: data-1* data-2 ?{decider}"])
+    assert closed(snapshot, "data-0") is None
 
 
 def test_one_excuse_among_other_reasons_excuses_nothing() -> None:
-    seen = world(DATA, shards=[*SPREAD, "new: data-0* data-1 ?node_version+max_retry"])
-    assert closed(seen, "data-2") == (
+    snapshot = world(DATA, shards=[*SPREAD, "new: data-0* data-1 ?node_version+max_retry"])
+    assert closed(snapshot, "data-2") == (
         "Healthy",
         "a copy of shard 0 of new is unassigned (deciders: max_retry, node_version)",
     )
@@ -134,26 +137,26 @@ def test_a_single_data_node_may_stay_yellow() -> None:
 def test_yellow_because_our_own_setting_holds_replicas_back_is_waited_for() -> None:
     shards = ["logs: data-0* data-1 ?node_version"]
     held = engine([DATA], shards, allocation=Allocation.PRIMARIES)
-    assert closed(world(DATA, seen=held), "data-2") == (
+    assert closed(world(DATA, snapshot=held), "data-2") == (
         "Healthy",
         "the cluster is yellow while allocation is primaries",
     )
 
 
-def noted(seen: Observed, **lines: str) -> Observed:
+def noted(snapshot: ClusterSnapshot, **lines: str) -> ClusterSnapshot:
     ledger = Ledger.of({name.replace("_", "/"): text for name, text in lines.items()})
-    return replace(seen, cluster=replace(seen.cluster, records=Records(ledger)))
+    return replace(snapshot, cluster=replace(snapshot.cluster, records=Records(ledger)))
 
 
 def test_yellow_that_is_excused_stays_so_when_we_hold_replicas_back_for_this_pod() -> None:
     """S21: else the setting would be made and taken back for ever."""
     shards = ["logs: data-0* data-1 ?node_version+enable"]
-    held = world(DATA, seen=engine([DATA], shards, allocation=Allocation.PRIMARIES))
+    held = world(DATA, snapshot=engine([DATA], shards, allocation=Allocation.PRIMARIES))
     assert closed(noted(held, engine_allocation="all"), "data-2") is None
 
 
 def test_yellow_for_no_other_reason_than_our_setting_is_waited_for() -> None:
-    held = world(DATA, seen=engine([DATA], ["logs: data-0* ?enable"], allocation=Allocation.PRIMARIES))
+    held = world(DATA, snapshot=engine([DATA], ["logs: data-0* ?enable"], allocation=Allocation.PRIMARIES))
     assert closed(noted(held, engine_allocation="all"), "data-2") is not None
 
 
@@ -165,8 +168,8 @@ def test_whoever_leaves_for_good_is_not_waited_for() -> None:
 
 
 def test_shards_on_the_move_in_a_yellow_cluster_are_waited_for() -> None:
-    seen = world(DATA, shards=["logs: data-0* ?node_version", "books: data-1*>data-2"])
-    assert closed(seen, "data-0") == ("Healthy", "the cluster is yellow, and shards are on their way")
+    snapshot = world(DATA, shards=["logs: data-0* ?node_version", "books: data-1*>data-2"])
+    assert closed(snapshot, "data-0") == ("Healthy", "the cluster is yellow, and shards are on their way")
 
 
 def test_shards_that_move_elsewhere_in_a_green_cluster_stop_nobody() -> None:
@@ -175,8 +178,8 @@ def test_shards_that_move_elsewhere_in_a_green_cluster_stop_nobody() -> None:
 
 
 def test_shards_that_move_from_or_to_the_pod_are_waited_for() -> None:
-    seen = world(DATA, shards=["logs: data-0* data-1>data-2"])
-    assert closed(seen, "data-2") == ("Healthy", "1 shards are moving from or to data-2")
+    snapshot = world(DATA, shards=["logs: data-0* data-1>data-2"])
+    assert closed(snapshot, "data-2") == ("Healthy", "1 shards are moving from or to data-2")
 
 
 def test_a_majority_of_voters_stays() -> None:
@@ -188,8 +191,8 @@ def test_with_one_voter_away_no_other_goes() -> None:
     zones = [pool(f"zone{n}", 1, roles="cluster_manager") for n in range(3)]
     voters = frozenset(f"zone{n}-0" for n in range(3))
     two = engine(zones[:2], voters=voters)
-    seen = world(*zones[:2], seen=two)
-    assert closed(seen, "zone0-0") == ("QuorumSafe", "1 of 3 voters would be left, and 2 are needed")
+    snapshot = world(*zones[:2], snapshot=two)
+    assert closed(snapshot, "zone0-0") == ("QuorumSafe", "1 of 3 voters would be left, and 2 are needed")
 
 
 def test_a_single_manager_may_be_replaced() -> None:
@@ -198,24 +201,24 @@ def test_a_single_manager_may_be_replaced() -> None:
 
 
 def test_the_only_manager_stays_where_the_state_of_the_cluster_would_go_with_it() -> None:
-    seen = world(pool("managers", 1, roles="cluster_manager", ephemeral=True))
+    snapshot = world(pool("managers", 1, roles="cluster_manager", ephemeral=True))
     sentence = (
         "the state of the cluster is on the ephemeral storage of managers-0 and nowhere else:"
         " add a pool of managers with volumes"
     )
-    assert closed(seen, "managers-0") == ("QuorumSafe", sentence)
+    assert closed(snapshot, "managers-0") == ("QuorumSafe", sentence)
 
 
 def test_the_only_voter_goes_where_another_manager_can_have_its_vote() -> None:
     pair = pool("managers", 2, roles="cluster_manager", ephemeral=True)
     view = engine([pair], voters=frozenset({"managers-0"}))
-    assert closed(world(pair, seen=view), "managers-0") is None
+    assert closed(world(pair, snapshot=view), "managers-0") is None
 
 
 def test_a_manager_without_a_vote_is_not_counted() -> None:
     pair = pool("managers", 2, roles="cluster_manager")
     view = engine([pair], voters=frozenset({"managers-0"}))
-    assert closed(world(pair, seen=view), "managers-1") is None
+    assert closed(world(pair, snapshot=view), "managers-1") is None
 
 
 def without_role(view: EngineView, name: str, role: str) -> EngineView:
@@ -226,7 +229,7 @@ def without_role(view: EngineView, name: str, role: str) -> EngineView:
 
 def test_a_voter_that_has_come_back_without_the_role_is_none_to_count_on() -> None:
     view = without_role(engine([MANAGERS]), "managers-1", "cluster_manager")
-    assert closed(world(MANAGERS, seen=view), "managers-0") == (
+    assert closed(world(MANAGERS, snapshot=view), "managers-0") == (
         "QuorumSafe",
         "1 of 3 voters would be left, and 2 are needed",
     )
@@ -236,8 +239,10 @@ def test_a_voter_that_has_come_back_without_the_role_is_none_to_count_on() -> No
 def test_nor_is_one_that_is_not_there(differences: dict[str, bool]) -> None:
     """Whatever another gate says of it."""
     members = (pod("managers-0"), pod("managers-1", **differences), pod("managers-2"))
-    seen = world(replace(MANAGERS, pods=members), seen=engine([MANAGERS]))
-    told = {each.gate: each.is_open for each in verdicts(Candidate(members[0], seen.pools[0]), seen)}
+    snapshot = world(replace(MANAGERS, pods=members), snapshot=engine([MANAGERS]))
+    told = {
+        each.gate: each.is_open for each in gate_results(Candidate(members[0], snapshot.pools[0]), snapshot)
+    }
     assert (told["PodsReady"], told["QuorumSafe"]) == (False, False)
 
 
@@ -247,8 +252,8 @@ def changing(before: PoolView, roles: str) -> PoolView:
 
 
 def test_whoever_votes_does_not_come_back_without_a_vote_where_nobody_keeps_one() -> None:
-    seen = world(changing(MANAGERS, "ingest"), seen=engine([MANAGERS]))
-    assert closed(seen, "managers-0") == (
+    snapshot = world(changing(MANAGERS, "ingest"), snapshot=engine([MANAGERS]))
+    assert closed(snapshot, "managers-0") == (
         "QuorumSafe",
         "managers-0 would come back without its vote, and has nobody to leave it to",
     )
@@ -256,15 +261,15 @@ def test_whoever_votes_does_not_come_back_without_a_vote_where_nobody_keeps_one(
 
 def test_whoever_votes_may_leave_its_vote_to_one_who_keeps_the_role() -> None:
     others = pool("others", 1, roles="cluster_manager")
-    seen = world(changing(MANAGERS, "ingest"), others, seen=engine([MANAGERS, others]))
-    assert closed(seen, "managers-0") is None
+    snapshot = world(changing(MANAGERS, "ingest"), others, snapshot=engine([MANAGERS, others]))
+    assert closed(snapshot, "managers-0") is None
 
 
 @pytest.mark.parametrize("accepted", [False, True])
 def test_the_last_data_nodes_never_lose_the_role(accepted: bool) -> None:
     view = engine([DATA, MANAGERS], SPREAD)
-    seen = world(changing(DATA, "ingest"), MANAGERS, seen=view, accept_single_copy_loss=accepted)
-    assert closed(seen, "data-0") == (
+    snapshot = world(changing(DATA, "ingest"), MANAGERS, snapshot=view, accept_single_copy_loss=accepted)
+    assert closed(snapshot, "data-0") == (
         "LastCopySafe",
         "data-0 would come back without the role data, and no other node keeps it",
     )
@@ -272,25 +277,25 @@ def test_the_last_data_nodes_never_lose_the_role(accepted: bool) -> None:
 
 def test_nor_does_the_only_data_node_whose_volume_stays() -> None:
     lone = pool("data", 1)
-    seen = world(changing(lone, "ingest"), seen=engine([lone], ["logs: data-0*"]))
-    assert closed(seen, "data-0") is not None
+    snapshot = world(changing(lone, "ingest"), snapshot=engine([lone], ["logs: data-0*"]))
+    assert closed(snapshot, "data-0") is not None
 
 
 def test_whoever_loses_the_role_data_goes_without_any_shard() -> None:
     """A node that does not hold data does not start with some."""
     more = pool("more", 2)
     view = engine([DATA, more], ["logs: data-0* more-0"])
-    seen = world(changing(DATA, "ingest"), more, seen=view)
-    assert closed(seen, "data-0") == (
+    snapshot = world(changing(DATA, "ingest"), more, snapshot=view)
+    assert closed(snapshot, "data-0") == (
         "LastCopySafe",
         "data-0 would come back without the role data, and has 1 shards",
     )
-    assert closed(seen, "data-1") is None
+    assert closed(snapshot, "data-1") is None
 
 
 def test_the_last_copy_of_a_shard_is_not_taken_away() -> None:
-    seen = world(DATA, shards=["alone: data-0*", *SPREAD])
-    assert closed(seen, "data-0") == ("LastCopySafe", "data-0 has the only copy of alone[0]")
+    snapshot = world(DATA, shards=["alone: data-0*", *SPREAD])
+    assert closed(snapshot, "data-0") == ("LastCopySafe", "data-0 has the only copy of alone[0]")
 
 
 def test_a_copy_on_a_node_that_has_left_is_no_copy() -> None:
@@ -298,10 +303,10 @@ def test_a_copy_on_a_node_that_has_left_is_no_copy() -> None:
     assert closed(world(DATA, shards=shards), "data-0") is not None
 
 
-def evicted(**differences: bool) -> Observed:
+def evicted(**differences: bool) -> ClusterSnapshot:
     """One of three data nodes is to leave for good, and somebody else sends it away before that."""
     members = [pod("data-0"), pod("data-1"), pod("data-2", **differences)]
-    return world(pool("data", 2, pods=members), seen=engine([DATA], ["logs: data-0* data-2"]))
+    return world(pool("data", 2, pods=members), snapshot=engine([DATA], ["logs: data-0* data-2"]))
 
 
 def test_a_copy_on_a_pod_that_is_on_its_way_out_is_no_copy() -> None:
@@ -312,8 +317,8 @@ def test_a_copy_on_a_pod_that_is_on_its_way_out_is_no_copy() -> None:
 
 
 def test_nor_is_one_on_a_node_whose_pod_is_gone() -> None:
-    seen = world(pool("data", 2), seen=engine([DATA], ["logs: data-0* data-2"]))
-    assert closed(seen, "data-0") is not None
+    snapshot = world(pool("data", 2), snapshot=engine([DATA], ["logs: data-0* data-2"]))
+    assert closed(snapshot, "data-0") is not None
 
 
 def test_a_started_copy_serves_also_while_its_pod_is_not_ready() -> None:
@@ -335,7 +340,7 @@ def test_the_only_data_node_stays_where_its_volume_would_go_too() -> None:
 def test_pods_that_share_a_shard_do_not_go_together() -> None:
     away = pool("data", 3, pods=[pod("data-0", is_ready=False), pod("data-1"), pod("data-2")])
     view = engine([DATA], ["logs: data-0* data-1 data-2"])
-    assert closed(world(away, seen=view), "data-1", {"data-0"}) == (
+    assert closed(world(away, snapshot=view), "data-1", {"data-0"}) == (
         "BatchSafe",
         "data-1 shares 1 shards with pods that are away",
     )
@@ -343,13 +348,13 @@ def test_pods_that_share_a_shard_do_not_go_together() -> None:
 
 def test_pods_that_share_nothing_may_go_together() -> None:
     away = pool("data", 3, pods=[pod("data-0", is_ready=False), pod("data-1"), pod("data-2")])
-    seen = world(away, shards=["logs: data-1* data-2", "books: data-2* ?"])
-    assert closed(seen, "data-1", {"data-0"}) is None
+    snapshot = world(away, shards=["logs: data-1* data-2", "books: data-2* ?"])
+    assert closed(snapshot, "data-1", {"data-0"}) is None
 
 
 def test_every_gate_is_told_not_only_the_first_that_is_closed() -> None:
-    seen = world(DATA, shards=["logs: data-0*", "new: data-1* ?"])
-    given = {v.gate: v.is_open for v in verdicts(Candidate(DATA.pods[0], DATA), seen)}
+    snapshot = world(DATA, shards=["logs: data-0*", "new: data-1* ?"])
+    given = {v.gate: v.is_open for v in gate_results(Candidate(DATA.pods[0], DATA), snapshot)}
     assert given == {
         "NotPaused": True,
         "EngineReachable": True,

@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from searchkeeper.kernel import Answer, Ledger
-from searchkeeper.kernel.ledger import Entry
-from searchkeeper.observed import Observed, Pod, PoolView
-from searchkeeper.upgrade.handing import handed_over, partition
-from searchkeeper.upgrade.journal import PARTITION, SIZE, TROUBLE, Journal
+from searchkeeper.planner import Result
+from searchkeeper.planner.ledger import Entry
+from searchkeeper.snapshot import ClusterSnapshot, Pod, PoolView
+from searchkeeper.upgrade.ledger import BATCH_FAILED, BATCH_SIZE, PARTITION, UpgradeLedger
+from searchkeeper.upgrade.statefulset_rollout import advance_partition, partition
 from worlds import NEW, engine, pod, pool, world
 
 MANAGER = pool("managers", 1, roles="cluster_manager")
@@ -24,29 +24,29 @@ def routers(*members: Pod) -> PoolView:
     return pool("routers", len(members), roles="coordinating", pods=members)
 
 
-def answer(seen: Observed, home: PoolView, lowest: int | None = None, **lines: Entry) -> Answer:
+def answer(snapshot: ClusterSnapshot, home: PoolView, lowest: int | None = None, **lines: Entry) -> Result:
     """`roll__size` is the line `roll/size`."""
     ledger: dict[str, Entry] = {} if lowest is None else {PARTITION: ("routers", "new", lowest)}
     ledger |= {name.replace("__", "/"): entry for name, entry in lines.items()}
-    return handed_over(seen, Journal(Ledger.of(ledger)), home)
+    return advance_partition(snapshot, UpgradeLedger.of(ledger), home)
 
 
-def notes(found: Answer) -> dict[str, Entry | None]:
-    return {note.key: note.value for note in found.notes}
+def notes(found: Result) -> dict[str, Entry | None]:
+    return {note.key: note.value for note in found.ledger_changes}
 
 
 def test_nobody_is_given_away_before_it_is_decided() -> None:
     home = routers(pod("routers-0"), pod("routers-1"))
-    assert partition(home, "new", Journal(Ledger())) == 2
+    assert partition(home, "new", UpgradeLedger()) == 2
 
 
 def test_a_pool_without_stale_pods_holds_nobody_back() -> None:
-    assert partition(routers(current("routers-0")), "new", Journal(Ledger())) == 0
+    assert partition(routers(current("routers-0")), "new", UpgradeLedger()) == 0
 
 
 def test_what_was_decided_for_another_template_does_not_count() -> None:
-    journal = Journal(Ledger.of({PARTITION: ("routers", "older", 0)}))
-    assert partition(routers(pod("routers-0")), "new", journal) == 1
+    ledger = UpgradeLedger.of({PARTITION: ("routers", "older", 0)})
+    assert partition(routers(pod("routers-0")), "new", ledger) == 1
 
 
 def test_the_highest_goes_first() -> None:
@@ -68,13 +68,13 @@ def test_a_batch_is_waited_for_until_it_is_ready() -> None:
 def test_a_batch_is_waited_for_although_the_engine_has_its_nodes(differences: dict[str, bool]) -> None:
     home = routers(pod("routers-0"), current("routers-1", **differences))
     joined = engine([routers(pod("routers-0"), current("routers-1")), MANAGER])
-    assert answer(world(home, MANAGER, seen=joined), home, 1).reason == "KubernetesReplaces"
+    assert answer(world(home, MANAGER, snapshot=joined), home, 1).reason == "KubernetesReplaces"
 
 
 def test_a_batch_is_waited_for_until_its_nodes_have_joined_as_what_they_are() -> None:
     home = routers(pod("routers-0"), current("routers-1"))
     before = engine([routers(pod("routers-0"), pod("routers-1")), MANAGER])
-    assert answer(world(home, MANAGER, seen=before), home, 1).reason == "KubernetesReplaces"
+    assert answer(world(home, MANAGER, snapshot=before), home, 1).reason == "KubernetesReplaces"
 
 
 def test_whoever_is_gone_and_not_back_is_waited_for() -> None:
@@ -85,7 +85,7 @@ def test_whoever_is_gone_and_not_back_is_waited_for() -> None:
 def test_a_batch_is_waited_for_until_it_has_joined() -> None:
     home = routers(pod("routers-0"), current("routers-1"))
     lonely = engine([routers(pod("routers-0")), MANAGER])
-    assert answer(world(home, MANAGER, seen=lonely), home, 1).reason == "KubernetesReplaces"
+    assert answer(world(home, MANAGER, snapshot=lonely), home, 1).reason == "KubernetesReplaces"
 
 
 def test_the_gates_are_asked_before_each_batch() -> None:
@@ -94,7 +94,7 @@ def test_the_gates_are_asked_before_each_batch() -> None:
     assert answer(world(home, MANAGER), home, 1).reason == "HandingOver"
 
 
-def seven() -> tuple[PoolView, Observed]:
+def seven() -> tuple[PoolView, ClusterSnapshot]:
     """Of seven pods the last four are of the newest template, and one of them is not ready."""
     old = [pod(f"routers-{n}") for n in range(3)]
     home = routers(*old, current("routers-3", is_ready=False), *(current(f"routers-{n}") for n in (4, 5, 6)))
@@ -103,17 +103,17 @@ def seven() -> tuple[PoolView, Observed]:
 
 def test_a_batch_that_takes_too_long_makes_the_next_one_smaller() -> None:
     """I12: once, however long it takes."""
-    home, seen = seven()
-    waits: Entry = ("KubernetesReplaces", seen.now - seen.cluster.spec.upgrade.health_deadline)
-    late = answer(seen, home, 3, roll__size=("routers", 4), wait__PodsAreCurrent=waits)
-    assert notes(late) == {TROUBLE: True, SIZE: ("routers", 2)}
-    again = answer(seen, home, 3, roll__size=("routers", 2), roll__trouble=True, wait__PodsAreCurrent=waits)
+    home, snapshot = seven()
+    waits: Entry = ("KubernetesReplaces", snapshot.now - snapshot.cluster.spec.upgrade.health_deadline)
+    late = answer(snapshot, home, 3, roll__size=("routers", 4), wait__PodsCurrent=waits)
+    assert notes(late) == {BATCH_FAILED: True, BATCH_SIZE: ("routers", 2)}
+    again = answer(snapshot, home, 3, roll__size=("routers", 2), roll__trouble=True, wait__PodsCurrent=waits)
     assert notes(again) == {}
 
 
 def test_a_batch_that_is_only_slow_makes_nothing_smaller() -> None:
-    home, seen = seven()
-    assert notes(answer(seen, home, 3, roll__size=("routers", 4))) == {}
+    home, snapshot = seven()
+    assert notes(answer(snapshot, home, 3, roll__size=("routers", 4))) == {}
 
 
 @pytest.mark.parametrize(("trouble", "size"), [(False, 4), (True, 2)])
@@ -123,8 +123,8 @@ def test_after_a_failure_the_next_batch_is_no_larger(trouble: bool, size: int) -
     lines: dict[str, Entry] = {"roll__size": ("routers", 2), **({"roll__trouble": True} if trouble else {})}
     found = notes(answer(world(home, MANAGER, max_batch=8), home, 5, **lines))
     assert found[PARTITION] == ("routers", "new", 5 - size)
-    assert found[SIZE] == ("routers", size)
-    assert found.get(TROUBLE, "not told") is (None if trouble else "not told")
+    assert found[BATCH_SIZE] == ("routers", size)
+    assert found.get(BATCH_FAILED, "not told") is (None if trouble else "not told")
 
 
 def test_whoever_is_down_keeps_kubernetes_from_nobody() -> None:
@@ -133,25 +133,25 @@ def test_whoever_is_down_keeps_kubernetes_from_nobody() -> None:
     assert answer(world(home, MANAGER), home).reason == "HandingOver"
 
 
-def former(*votes: str) -> tuple[PoolView, Observed]:
+def former(*votes: str) -> tuple[PoolView, ClusterSnapshot]:
     """Routers that were managers, of which these still vote, beside one that stays."""
     home = routers(*(pod(f"routers-{n}") for n in range(3)))
     view = engine([home, MANAGER], voters=frozenset(votes))
-    return home, world(home, MANAGER, seen=view, max_batch=4)
+    return home, world(home, MANAGER, snapshot=view, max_batch=4)
 
 
 def test_whoever_has_the_only_vote_leaves_it_to_another_manager_first() -> None:
-    home, seen = former("routers-2")
-    assert answer(seen, home).reason == "MovingVote"
+    home, snapshot = former("routers-2")
+    assert answer(snapshot, home).reason == "MovingVote"
 
 
 def test_whoever_still_votes_goes_alone() -> None:
     """I2: Kubernetes would replace the next voter as soon as the first is back."""
-    home, seen = former("routers-0", "routers-1", "managers-0")
-    assert notes(answer(seen, home, 3, roll__size=("routers", 2)))[PARTITION] == ("routers", "new", 2)
+    home, snapshot = former("routers-0", "routers-1", "managers-0")
+    assert notes(answer(snapshot, home, 3, roll__size=("routers", 2)))[PARTITION] == ("routers", "new", 2)
 
 
 def test_the_only_vote_does_not_go_where_nobody_could_have_it() -> None:
     home = routers(pod("routers-0"))
     view = engine([home], voters=frozenset({"routers-0"}))
-    assert answer(world(home, seen=view), home).reason == "QuorumSafe"
+    assert answer(world(home, snapshot=view), home).reason == "QuorumSafe"

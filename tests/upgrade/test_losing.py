@@ -7,25 +7,25 @@ from typing import Any
 import pytest
 
 from operators_at_work import condition, edited, pool, settled, with_index
-from searchkeeper.embedded.world import World
-from searchkeeper.engine.view import Color, EngineView
+from searchkeeper.opensearch.view import Color, EngineView
+from searchkeeper.testing.fake_cluster import FakeCluster
 from tales import at_work, pods, running, unfolding
 
 MANAGERS = pool("managers", 3, "cluster_manager")
 
 
-def roles(world: World) -> dict[str, frozenset[str]]:
+def roles(world: FakeCluster) -> dict[str, frozenset[str]]:
     return {node.name.removeprefix("logs-"): node.roles for node in world.state.engine.nodes}
 
 
-def uids(world: World) -> dict[str, str]:
+def uids(world: FakeCluster) -> dict[str, str]:
     return {name: each["metadata"]["uid"] for name, each in pods(world).items()}
 
 
-def changed(world: World, *pools: dict[str, Any]) -> None:
+def changed(world: FakeCluster, *pools: dict[str, Any]) -> None:
     """The roles change, and there is no moment without a manager or a primary."""
     for moment in unfolding(edited(world, pools=list(pools))):
-        view = moment.look()
+        view = moment.get_state()
         assert isinstance(view, EngineView)
         assert view.color is not Color.RED
     for each in pools:
@@ -38,7 +38,7 @@ def test_the_only_data_pool_keeps_its_role_and_all_its_pods() -> None:
     before = uids(world)
     at_work(edited(world, pools=[pool("mixed", 3, "cluster_manager")]))
     assert uids(world) == before
-    assert "no other node keeps it" in condition(world, "PodsAreCurrent")
+    assert "no other node keeps it" in condition(world, "PodsCurrent")
     settled(edited(world, pools=[pool("mixed", 3, "cluster_manager", "data")]), "0.4.0")
 
 
@@ -77,4 +77,4 @@ def test_two_pools_that_would_each_need_the_other_first_keep_what_they_have() ->
     before = uids(world)
     at_work(edited(world, pools=[pool("data", 2, "cluster_manager"), pool("managers", 3, "data")]))
     assert uids(world) == before
-    assert condition(world, "PodsAreCurrent").startswith("False ")
+    assert condition(world, "PodsCurrent").startswith("False ")

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from searchkeeper.engine.view import EngineView
-from searchkeeper.observed import PoolView
+from searchkeeper.opensearch.view import EngineView
+from searchkeeper.snapshot import PoolView
 from searchkeeper.upgrade.order import candidates, pools_in_order
 from worlds import NEW, OLD, engine, pod, pool
 
@@ -62,14 +62,14 @@ def test_what_a_pool_is_counts_more_than_who_leads() -> None:
 
 def test_on_the_way_back_those_that_came_last_go_first() -> None:
     for name in ("managers-0", "both-0"):
-        back = pools_in_order(FOUR, led_by(name, *FOUR), leaves_major=True, returns_to=OLD)
+        back = pools_in_order(FOUR, led_by(name, *FOUR), leaves_major=True, rollback_to=OLD)
         assert [each.spec.name for each in back] == ["managers", "both", "routers", "data"]
 
 
 def test_on_the_way_back_the_elected_manager_goes_last_where_it_has_to_go() -> None:
     led = led_by("managers-0", *FOUR)
     newer = tuple(replace(node, version=NEW) if node.is_elected else node for node in led.nodes)
-    back = pools_in_order(FOUR, replace(led, nodes=newer), leaves_major=True, returns_to=OLD)
+    back = pools_in_order(FOUR, replace(led, nodes=newer), leaves_major=True, rollback_to=OLD)
     assert [each.spec.name for each in back] == ["both", "routers", "data", "managers"]
 
 

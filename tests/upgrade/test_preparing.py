@@ -8,11 +8,19 @@ from typing import Any
 import pytest
 
 from rolls import calls, notes, rolled, taken, with_claims
-from searchkeeper.engine.calls import Exclude, ExcludeFromVoting, Flush, SetAllocation
-from searchkeeper.engine.view import Allocation, Index, Unreachable
-from searchkeeper.kernel.ledger import Entry
-from searchkeeper.observed import Observed, Pod, PoolView
-from searchkeeper.upgrade.journal import AIMED, ALLOCATION, AWAY, EXCLUDED, FLUSHED, TROUBLE, WIPED
+from searchkeeper.opensearch.calls import Exclude, ExcludeFromVoting, Flush, SetAllocation
+from searchkeeper.opensearch.view import Allocation, Index, Unreachable
+from searchkeeper.planner.ledger import Entry
+from searchkeeper.snapshot import ClusterSnapshot, Pod, PoolView
+from searchkeeper.upgrade.ledger import (
+    ALLOCATION,
+    BATCH_FAILED,
+    EXCLUDED,
+    FLUSHED,
+    PENDING_DELETE,
+    REPLACED_PODS,
+    WIPED_VOLUME,
+)
 from worlds import NEW, OLD, engine, pod, pool, world
 
 MANAGERS = pool("managers", 3, roles="cluster_manager")
@@ -25,11 +33,11 @@ CURRENT = pool(
 HELD: dict[str, Entry] = {"engine__allocation": "all"}
 
 
-def seen(allocation: Allocation = Allocation.ALL, **policy: Any) -> Observed:
+def seen(allocation: Allocation = Allocation.ALL, **policy: Any) -> ClusterSnapshot:
     """Two data nodes that have to be replaced, with a copy each."""
     data = pool("data", 2)
     view = engine((data, CURRENT), ["logs: data-0* data-1"], allocation=allocation)
-    return world(data, CURRENT, seen=view, **policy)
+    return world(data, CURRENT, snapshot=view, **policy)
 
 
 def test_shards_are_kept_where_they_are_before_a_data_node_goes() -> None:
@@ -65,7 +73,7 @@ def test_what_is_in_memory_goes_to_disk_once_shards_are_kept() -> None:
 def test_then_it_goes_and_is_noted_with_the_state_in_which_it_was_seen() -> None:
     found = rolled(seen(Allocation.PRIMARIES), **HELD, roll__flushed="uid-data-0")
     assert taken(found) == "data-0"
-    assert notes(found) == {AWAY: (("data-0", "uid-data-0"),), AIMED: "1"}
+    assert notes(found) == {REPLACED_PODS: (("data-0", "uid-data-0"),), PENDING_DELETE: "1"}
 
 
 def test_for_a_node_without_data_nothing_is_prepared() -> None:
@@ -76,21 +84,21 @@ def test_nor_for_one_that_is_not_part_of_the_engine() -> None:
     """There may be nobody to tell."""
     lost = pool("data", 2, pods=[pod("data-0", is_ready=False, problem="CrashLoopBackOff"), pod("data-1")])
     assert taken(rolled(world(lost, CURRENT))) == "data-0"
-    assert taken(rolled(world(lost, CURRENT, seen=Unreachable("timed out")))) == "data-0"
+    assert taken(rolled(world(lost, CURRENT, snapshot=Unreachable("timed out")))) == "data-0"
 
 
 def test_one_that_was_down_before_is_no_trouble_of_this_roll() -> None:
     """I12: the batch is as large as it was."""
     lost = pool("data", 4, pods=[pod("data-0", is_ready=False), *(pod(f"data-{n}") for n in range(1, 4))])
     found = rolled(world(lost, CURRENT, max_batch=4), roll__size=("data", 4))
-    assert (taken(found), TROUBLE in notes(found)) == ("data-0", False)
+    assert (taken(found), BATCH_FAILED in notes(found)) == ("data-0", False)
 
 
 def test_the_only_vote_moves_before_anything_else() -> None:
     """S29."""
     home = pool("both", 2, roles="data cluster_manager")
     view = engine([home], ["logs: both-0* both-1"], voters=frozenset({"both-0"}))
-    assert calls(rolled(world(home, seen=view))) == [ExcludeFromVoting("both-0")]
+    assert calls(rolled(world(home, snapshot=view))) == [ExcludeFromVoting("both-0")]
 
 
 def test_a_node_whose_disk_goes_with_it_is_emptied_and_nothing_is_held() -> None:
@@ -105,7 +113,7 @@ def test_last_copies_leave_where_somebody_takes_them_also_where_their_loss_is_ac
     """I7: what may be lost need not be."""
     data = pool("data", 2)
     view = engine((data, CURRENT), ["logs: data-0*"], indices=(Index("logs", 0, OLD),))
-    found = rolled(world(data, CURRENT, seen=view, accept_single_copy_loss=accepts))
+    found = rolled(world(data, CURRENT, snapshot=view, accept_single_copy_loss=accepts))
     assert calls(found) == [Exclude(frozenset({"data-0"}))]
 
 
@@ -113,7 +121,7 @@ def test_where_nobody_takes_them_and_that_is_accepted_they_are_kept_where_they_a
     data = pool("data", 2)
     view = engine((data, CURRENT), ["logs: data-0*"], indices=(Index("logs", 0, OLD),))
     there = world(
-        data, CURRENT, seen=replace(view, excluded=frozenset({"data-1"})), accept_single_copy_loss=True
+        data, CURRENT, snapshot=replace(view, excluded=frozenset({"data-1"})), accept_single_copy_loss=True
     )
     assert calls(rolled(there)) == [SetAllocation(Allocation.PRIMARIES)]
 
@@ -124,7 +132,7 @@ def test_what_was_set_is_taken_back_while_a_gate_is_closed() -> None:
     data = pool("data", 2)
     pools = (data, replace(CURRENT, pods=pods))
     view = engine(pools, ["logs: data-0* data-1"], allocation=Allocation.PRIMARIES)
-    closed = world(*pools, seen=view)
+    closed = world(*pools, snapshot=view)
     assert calls(rolled(closed, "managers", **HELD)) == [SetAllocation(None)]
     assert rolled(closed, "managers").reason == "PodsReady"
 
@@ -141,7 +149,7 @@ def older(home: PoolView) -> PoolView:
     return replace(home, stateful_set=replace(home.stateful_set, engine_version=OLD))
 
 
-def backwards(newer: Pod, *shards: str, roles: str = "data", **policy: Any) -> Observed:
+def backwards(newer: Pod, *shards: str, roles: str = "data", **policy: Any) -> ClusterSnapshot:
     """A node that has run the newer version, with a volume, beside two that have not."""
     others = [pod(f"data-{n}", template="new") for n in (1, 2)]
     managers = [pod(f"managers-{n}", template="new") for n in range(3)]
@@ -166,7 +174,7 @@ def test_a_node_of_the_newer_version_is_emptied_then_its_volume_goes_then_it() -
     assert not isinstance(told.engine, Unreachable)
     told = replace(told, engine=replace(told.engine, excluded=frozenset({"data-0"})))
     found = rolled(told, **BACK, engine__excluded=("data-0",))
-    assert (taken(found), notes(found)) == ("data-data-0", {WIPED: ("data-data-0", "uid-data-data-0")})
+    assert (taken(found), notes(found)) == ("data-data-0", {WIPED_VOLUME: ("data-data-0", "uid-data-data-0")})
     leaving = with_claims(told, data_0={"deletionTimestamp": "now"})
     assert taken(rolled(leaving, **BACK, engine__excluded=("data-0",))) == "data-0"
 
@@ -201,7 +209,7 @@ def test_forwards_no_way_back_is_needed() -> None:
 
 DOWN = pod("data-0", template="new", is_ready=False, has_started=True, problem="CrashLoopBackOff")
 RAN: dict[str, Entry] = {**BACK, "upgrade__crossed": (("data-0", "uid-data-data-0"),)}
-LATE: dict[str, Entry] = {"wait__PodsAreCurrent": ("PodsComeBack", 100)}
+LATE: dict[str, Entry] = {"wait__PodsCurrent": ("PodsComeBack", 100)}
 WHOLE = "logs: data-1* data-2"
 
 

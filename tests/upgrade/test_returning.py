@@ -6,33 +6,33 @@ from dataclasses import replace
 
 import pytest
 
-from searchkeeper.engine.view import Index, ShardCopy, ShardState, Unreachable
-from searchkeeper.kernel import Ledger, waited
-from searchkeeper.observed import Observed
-from searchkeeper.upgrade.journal import CROSSED, Journal
+from searchkeeper.opensearch.view import Index, ShardCopy, ShardState, Unreachable
+from searchkeeper.planner import Ledger, waiting_for
+from searchkeeper.snapshot import ClusterSnapshot
+from searchkeeper.upgrade.ledger import UPGRADED_NODES, UpgradeLedger
 from searchkeeper.upgrade.order import candidates
-from searchkeeper.upgrade.returning import closing_pod, obstacles
+from searchkeeper.upgrade.rollback_blockers import point_of_no_return, rollback_blockers
 from worlds import NEW, OLD, engine, pod, pool, world
 
 MANAGERS = pool("managers", 3, roles="cluster_manager")
 NAMES = ["data-0", "data-1", "data-2", "managers-0", "managers-1", "managers-2"]
-NOTHING = Journal(Ledger())
+NOTHING = UpgradeLedger()
 
 
 CROSSED_POD = pod("data-0", engine_version=NEW, has_started=True)
 DATA = pool("data", 3, pods=[CROSSED_POD, pod("data-1"), pod("data-2")])
 
 
-def seen(*shards: str) -> Observed:
+def seen(*shards: str) -> ClusterSnapshot:
     return world(DATA, MANAGERS, shards=shards)
 
 
 def test_the_way_is_open_while_every_shard_has_a_copy_on_an_older_node() -> None:
-    assert obstacles(seen("logs: data-0* data-1"), NOTHING, OLD) == ()
+    assert rollback_blockers(seen("logs: data-0* data-1"), NOTHING, OLD) == ()
 
 
 def test_a_shard_without_one_closes_it() -> None:
-    assert obstacles(seen("logs: data-0* ?"), NOTHING, OLD) == (
+    assert rollback_blockers(seen("logs: data-0* ?"), NOTHING, OLD) == (
         "logs[0] has no copy on a node of the older version",
     )
 
@@ -41,17 +41,21 @@ def test_nor_does_one_help_that_is_still_being_made() -> None:
     begun = ShardCopy("logs", 0, False, ShardState.INITIALIZING, "data-1")
     view = engine([DATA, MANAGERS], ["logs: data-0*"])
     view = replace(view, shards=(*view.shards, begun))
-    assert obstacles(world(DATA, MANAGERS, seen=view), NOTHING, OLD)
+    assert rollback_blockers(world(DATA, MANAGERS, snapshot=view), NOTHING, OLD)
 
 
 def test_a_node_on_its_way_out_is_none_to_go_back_to() -> None:
     pods = (DATA.pods[0], replace(DATA.pods[1], is_terminating=True), DATA.pods[2])
-    assert obstacles(world(replace(DATA, pods=pods), MANAGERS, shards=["logs: data-0 data-1*"]), NOTHING, OLD)
+    assert rollback_blockers(
+        world(replace(DATA, pods=pods), MANAGERS, shards=["logs: data-0 data-1*"]), NOTHING, OLD
+    )
 
 
 def test_an_index_of_the_newer_version_closes_it() -> None:
     view = engine([DATA, MANAGERS], ["logs: data-0* data-1"], indices=(Index("logs", 1, NEW),))
-    assert obstacles(world(DATA, MANAGERS, seen=view), NOTHING, OLD) == ("index logs was created by 3.4.0",)
+    assert rollback_blockers(world(DATA, MANAGERS, snapshot=view), NOTHING, OLD) == (
+        "index logs was created by 3.4.0",
+    )
 
 
 def test_segments_of_a_newer_primary_close_it() -> None:
@@ -60,7 +64,7 @@ def test_segments_of_a_newer_primary_close_it() -> None:
         ["logs: data-0* data-1"],
         indices=(Index("logs", 1, OLD, segment_replication=True),),
     )
-    assert obstacles(world(DATA, MANAGERS, seen=view), NOTHING, OLD) == (
+    assert rollback_blockers(world(DATA, MANAGERS, snapshot=view), NOTHING, OLD) == (
         "logs[0] replicates segments of the newer version",
     )
 
@@ -69,35 +73,43 @@ def test_segments_of_a_newer_primary_close_it() -> None:
 def test_those_of_an_older_primary_do_not(places: str) -> None:
     indices = (Index("logs", 1, OLD, segment_replication=True),)
     view = engine([DATA, MANAGERS], [f"logs: {places}"], indices=indices)
-    assert obstacles(world(DATA, MANAGERS, seen=view), NOTHING, OLD) == ()
+    assert rollback_blockers(world(DATA, MANAGERS, snapshot=view), NOTHING, OLD) == ()
 
 
 def test_a_newer_majority_closes_it() -> None:
     newer = [pod(f"managers-{n}", engine_version=NEW, has_started=True) for n in (1, 2)]
     managers = pool("managers", 3, roles="cluster_manager", pods=[pod("managers-0"), *newer])
-    assert obstacles(world(managers), NOTHING, OLD) == ("1 of 3 voters would be of the older version",)
+    assert rollback_blockers(world(managers), NOTHING, OLD) == (
+        "1 of 3 voters would be of the older version",
+    )
 
 
 def test_where_nobody_has_run_the_newer_version_nobody_is_asked() -> None:
     unstarted = pool("data", 1, pods=[pod("data-0", engine_version=NEW, is_ready=False)])
-    assert obstacles(world(unstarted, seen=Unreachable("refused")), NOTHING, OLD) == ()
+    assert rollback_blockers(world(unstarted, snapshot=Unreachable("refused")), NOTHING, OLD) == ()
 
 
 def test_where_somebody_has_and_nobody_answers_it_cannot_be_known() -> None:
-    once = Journal(Ledger.of({CROSSED: (("data-0", "uid"),)}))
-    assert obstacles(world(pool("data", 1), seen=Unreachable("refused")), once, OLD) == (
+    once = UpgradeLedger.of({UPGRADED_NODES: (("data-0", "uid"),)})
+    assert rollback_blockers(world(pool("data", 1), snapshot=Unreachable("refused")), once, OLD) == (
         "the engine does not answer: refused",
     )
 
 
 def test_the_pod_with_which_it_closes_is_the_first_that_leaves_a_shard_without_an_older_copy() -> None:
     view = engine([pool("data", 3), MANAGERS], ["logs: data-0* data-1", "books: data-1* data-2"])
-    assert closing_pod(view, NAMES, OLD) == ("data-1", "logs[0] has no copy on a node of the older version")
+    assert point_of_no_return(view, NAMES, OLD) == (
+        "data-1",
+        "logs[0] has no copy on a node of the older version",
+    )
 
 
 def test_without_shards_it_closes_with_the_majority_of_managers() -> None:
     view = engine([pool("data", 3), MANAGERS])
-    assert closing_pod(view, NAMES, OLD) == ("managers-1", "1 of 3 voters would be of the older version")
+    assert point_of_no_return(view, NAMES, OLD) == (
+        "managers-1",
+        "1 of 3 voters would be of the older version",
+    )
 
 
 def test_on_the_way_back_those_that_came_last_go_first() -> None:
@@ -106,6 +118,6 @@ def test_on_the_way_back_those_that_came_last_go_first() -> None:
 
 
 def test_how_long_something_was_waited_for_can_be_asked() -> None:
-    ledger = Ledger.of({"wait/PodsAreCurrent": ("PodsComeBack", 100)})
-    assert waited(ledger, "PodsAreCurrent", 160) == ("PodsComeBack", 60)
-    assert waited(ledger, "EngineIsHealthy", 160) is None
+    ledger = Ledger.of({"wait/PodsCurrent": ("PodsComeBack", 100)})
+    assert waiting_for(ledger, "PodsCurrent", 160) == ("PodsComeBack", 60)
+    assert waiting_for(ledger, "EngineHealthy", 160) is None

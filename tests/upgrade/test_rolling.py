@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rolls import rolled, taken
-from searchkeeper.engine.view import Allocation
-from searchkeeper.kernel import Answer, Ledger
-from searchkeeper.kernel.ledger import Entry
-from searchkeeper.observed import Pod, PoolView
-from searchkeeper.upgrade.journal import AWAY, SIZE, Journal
-from searchkeeper.upgrade.rolling import Roll, roll
+from searchkeeper.opensearch.view import Allocation
+from searchkeeper.planner import Ledger, Result
+from searchkeeper.planner.ledger import Entry
+from searchkeeper.snapshot import Pod, PoolView
+from searchkeeper.upgrade.ledger import BATCH_SIZE, REPLACED_PODS, UpgradeLedger
+from searchkeeper.upgrade.rollout import Rollout, roll_out
 from worlds import NEW, engine, pod, pool, world
 
 DOWN = "CrashLoopBackOff"
@@ -24,14 +24,14 @@ def test_nobody_joins_a_batch_of_another_pool() -> None:
     """I12: a batch of data nodes does not begin while a manager is awaited."""
     late = pod("managers-2", is_ready=False, template="new", engine_version=NEW)
     pools = (pool("data", 4), managers(pod("managers-0"), pod("managers-1"), late))
-    seen = world(*pools, seen=engine(pools, allocation=Allocation.PRIMARIES), max_batch=4)
+    snapshot = world(*pools, snapshot=engine(pools, allocation=Allocation.PRIMARIES), max_batch=4)
     prepared: dict[str, Entry] = {"engine__allocation": "all", "roll__flushed": "earlier"}
-    found = rolled(seen, roll__away=(("managers-2", "earlier"),), roll__size=("data", 4), **prepared)
+    found = rolled(snapshot, roll__away=(("managers-2", "earlier"),), roll__size=("data", 4), **prepared)
     assert found.reason == "PodsComeBack"
-    assert not found.writes
+    assert not found.operations
 
 
-def waiting_for_one(home: PoolView, **lines: Entry) -> Answer:
+def waiting_for_one(home: PoolView, **lines: Entry) -> Result:
     """The first of a pool is away, more may be, and no gate stands against the next one."""
     late = pod(f"{home.spec.name}-0", is_ready=False, template="new", engine_version=NEW)
     away = replace(home, pods=(late, *home.pods[1:]))
@@ -39,7 +39,7 @@ def waiting_for_one(home: PoolView, **lines: Entry) -> Answer:
     lines = {"engine__allocation": "all", "roll__flushed": "earlier", **lines}
     size = (home.spec.name, 4)
     found = (late.name, "earlier")
-    return rolled(world(away, seen=view, max_batch=4), roll__away=(found,), roll__size=size, **lines)
+    return rolled(world(away, snapshot=view, max_batch=4), roll__away=(found,), roll__size=size, **lines)
 
 
 def test_whoever_is_on_its_way_out_is_not_sent_away_once_more() -> None:
@@ -47,8 +47,10 @@ def test_whoever_is_on_its_way_out_is_not_sent_away_once_more() -> None:
     home = pool("data", 2, pods=(pod("data-0", is_terminating=True), pod("data-1")))
     found = rolled(world(home))
     assert found.reason == "PodLeaves"
-    assert [(each.key, each.value) for each in found.notes] == [(AWAY, (("data-0", home.pods[0].uid),))]
-    assert not found.writes
+    assert [(each.key, each.value) for each in found.ledger_changes] == [
+        (REPLACED_PODS, (("data-0", home.pods[0].uid),))
+    ]
+    assert not found.operations
 
 
 def test_no_second_voter_goes_however_large_a_batch_may_be() -> None:
@@ -81,12 +83,12 @@ def test_who_is_back_in_a_pool_that_the_roll_does_not_work_on_is_seen() -> None:
     """S14: its version may be wanted no more; it is no less there."""
     back = pod("managers-1", template="other", engine_version="3.3.2")
     home = managers(pod("managers-0"), back, pod("managers-2"))
-    seen = world(pool("data", 2), home, max_batch=4)
-    ledger = Ledger.of({AWAY: (("managers-1", "earlier"),), SIZE: ("data", 2)})
-    found = roll(Roll(seen, Journal(ledger), (seen.pools[0],)))
+    snapshot = world(pool("data", 2), home, max_batch=4)
+    ledger = Ledger.of({REPLACED_PODS: (("managers-1", "earlier"),), BATCH_SIZE: ("data", 2)})
+    found = roll_out(Rollout(snapshot, UpgradeLedger.of(ledger), (snapshot.pools[0],)))
     assert found.reason == "PodsAreBack"
     # Nor does it make a batch of another pool larger.
-    assert SIZE not in {note.key for note in found.notes}
+    assert BATCH_SIZE not in {note.key for note in found.ledger_changes}
 
 
 def test_who_does_not_come_back_is_not_awaited_when_its_pool_is_to_have_fewer_nodes() -> None:
@@ -94,6 +96,9 @@ def test_who_does_not_come_back_is_not_awaited_when_its_pool_is_to_have_fewer_no
     members = [pod(f"data-{n}", template="new", engine_version=NEW) for n in range(2)]
     lost = pod("data-2", is_ready=False, problem="Unschedulable", template="new")
     home = pool("data", 2, pods=(*members, lost))
-    seen = world(home, seen=engine([home]))
-    found = rolled(seen, roll__away=(("data-2", "earlier"),))
-    assert (found.reason, [(note.key, note.value) for note in found.notes]) == ("GivenUp", [(AWAY, None)])
+    snapshot = world(home, snapshot=engine([home]))
+    found = rolled(snapshot, roll__away=(("data-2", "earlier"),))
+    assert (found.reason, [(note.key, note.value) for note in found.ledger_changes]) == (
+        "GivenUp",
+        [(REPLACED_PODS, None)],
+    )

@@ -7,50 +7,50 @@ from typing import Any
 
 import pytest
 
-from searchkeeper.engine.calls import ClearVotingExclusions, Exclude, ExcludeFromVoting, SetAllocation
-from searchkeeper.engine.view import Allocation, Unreachable
-from searchkeeper.kernel import Answer, Ledger
-from searchkeeper.kernel.ledger import Entry
-from searchkeeper.observed import Observed
-from searchkeeper.upgrade.journal import Journal
-from searchkeeper.upgrade.settings import forgiven, restored, undone
-from searchkeeper.writes import Tell
+from searchkeeper.kubernetes.operations import EngineCall
+from searchkeeper.opensearch.calls import ClearVotingExclusions, Exclude, ExcludeFromVoting, SetAllocation
+from searchkeeper.opensearch.view import Allocation, Unreachable
+from searchkeeper.planner import Result
+from searchkeeper.planner.ledger import Entry
+from searchkeeper.snapshot import ClusterSnapshot
+from searchkeeper.upgrade.engine_settings import clear_exclusions, restore_all, restore_settings
+from searchkeeper.upgrade.ledger import UpgradeLedger
 from worlds import engine, pool, world
 
 POOLS = (pool("data", 3), pool("managers", 3, roles="cluster_manager"))
-SILENT = world(*POOLS, seen=Unreachable("timed out"))
+SILENT = world(*POOLS, snapshot=Unreachable("timed out"))
 
 
-def seen(*excluded: str, votes: Collection[str] = (), **differences: Any) -> Observed:
+def seen(*excluded: str, votes: Collection[str] = (), **differences: Any) -> ClusterSnapshot:
     """An engine in which these are excluded, and those from voting."""
     others = {"excluded": frozenset(excluded), "voting_exclusions": frozenset(votes), **differences}
-    return world(*POOLS, seen=engine(POOLS, **others))
+    return world(*POOLS, snapshot=engine(POOLS, **others))
 
 
-def journal(**lines: Entry) -> Journal:
+def journal(**lines: Entry) -> UpgradeLedger:
     """`excluded__taken_back` is the line `engine/excluded/taken-back`."""
     named = {name.replace("__", "/").replace("_", "-"): entry for name, entry in lines.items()}
-    return Journal(Ledger.of({f"engine/{name}": entry for name, entry in named.items()}))
+    return UpgradeLedger.of({f"engine/{name}": entry for name, entry in named.items()})
 
 
-def told(answer: Answer | None) -> object:
+def told(answer: Result | None) -> object:
     """The one call to the engine."""
     assert answer is not None
-    [write] = answer.writes
-    assert isinstance(write, Tell)
+    [write] = answer.operations
+    assert isinstance(write, EngineCall)
     return write.call
 
 
-def noted(answer: Answer | None) -> dict[str, Entry | None]:
+def noted(answer: Result | None) -> dict[str, Entry | None]:
     assert answer is not None
-    return {note.key.removeprefix("engine/"): note.value for note in answer.notes}
+    return {note.key.removeprefix("engine/"): note.value for note in answer.ledger_changes}
 
 
 def test_where_nothing_was_set_nothing_is_undone() -> None:
     """I9: whatever others have set, and also where nobody could be told."""
     others = seen("data-2", votes=["managers-2"], allocation=Allocation.NONE)
-    assert undone(others, journal()) is None
-    assert undone(SILENT, journal()) is None
+    assert restore_all(others, journal()) is None
+    assert restore_all(SILENT, journal()) is None
 
 
 @pytest.mark.parametrize(
@@ -59,20 +59,20 @@ def test_where_nothing_was_set_nothing_is_undone() -> None:
     ids=str,
 )
 def test_what_cannot_be_undone_yet_is_waited_for(lines: dict[str, Entry]) -> None:
-    found = undone(SILENT, journal(**lines))
+    found = restore_all(SILENT, journal(**lines))
     assert found is not None
-    assert (found.reason, found.patience, found.notes) == ("EngineReachable", 900, ())
+    assert (found.reason, found.deadline, found.ledger_changes) == ("EngineReachable", 900, ())
 
 
 @pytest.mark.parametrize(
     ("before", "value"), [("all", None), ("new_primaries", Allocation.NEW_PRIMARIES)], ids=str
 )
 def test_allocation_becomes_what_it_was(before: str, value: Allocation | None) -> None:
-    found = restored(seen(allocation=Allocation.PRIMARIES), journal(allocation=before))
+    found = restore_settings(seen(allocation=Allocation.PRIMARIES), journal(allocation=before))
     assert told(found) == SetAllocation(value)
     assert noted(found) == {"allocation/taken-back": True}
     assert found is not None
-    assert not found.comes_further
+    assert not found.makes_progress
 
 
 # What the engine shows, and the line that stands for what it was told.
@@ -95,13 +95,13 @@ def test_a_line_goes_when_the_engine_was_told_and_shows_it(
 ) -> None:
     """I9, S03: one that shows it may answer from the past, and one that was told may not have heard."""
     for answered, known in [(shown, lines), ({}, lines), (shown, taken_back(lines))]:
-        again = undone(seen(**answered), journal(**known))
+        again = restore_all(seen(**answered), journal(**known))
         assert told(again)
         [line] = lines
         assert noted(again)[f"{line.replace('_', '-')}/taken-back"] is True
-    over = undone(seen(), journal(**taken_back(lines)))
+    over = restore_all(seen(), journal(**taken_back(lines)))
     assert over is not None
-    assert (over.reason, over.writes) == ("Restored", ())
+    assert (over.reason, over.operations) == ("Restored", ())
     assert {line for line, value in noted(over).items() if value is None} >= {
         name.replace("__", "/").replace("_", "-") for name in taken_back(lines)
     }
@@ -109,24 +109,26 @@ def test_a_line_goes_when_the_engine_was_told_and_shows_it(
 
 def test_of_those_who_are_excluded_ours_are_let_in() -> None:
     """I9."""
-    found = restored(seen("data-0", "data-1", "data-2"), journal(excluded=("data-0", "data-1")), ["data-1"])
+    found = restore_settings(
+        seen("data-0", "data-1", "data-2"), journal(excluded=("data-0", "data-1")), ["data-1"]
+    )
     assert told(found) == Exclude(frozenset({"data-1", "data-2"}))
-    found = restored(
+    found = restore_settings(
         seen("data-1"), journal(excluded=("data-0", "data-1"), excluded__taken_back=True), ["data-1"]
     )
     assert noted(found) == {"excluded": ("data-1",), "excluded/taken-back": None}
-    assert restored(seen("data-1"), journal(excluded=("data-1",)), ["data-1"]) is None
+    assert restore_settings(seen("data-1"), journal(excluded=("data-1",)), ["data-1"]) is None
 
 
 def test_shards_come_back_before_votes_and_are_allocated_before_that() -> None:
     """One thing at a time."""
     lines: dict[str, Entry] = {"allocation": "all", "excluded": ("data-0",), "voting": "managers-0"}
     view = seen("data-0", votes=["managers-0"], allocation=Allocation.PRIMARIES)
-    assert told(restored(view, journal(**lines))) == SetAllocation(None)
+    assert told(restore_settings(view, journal(**lines))) == SetAllocation(None)
     del lines["allocation"]
-    assert told(restored(view, journal(**lines))) == Exclude(frozenset())
+    assert told(restore_settings(view, journal(**lines))) == Exclude(frozenset())
     del lines["excluded"]
-    assert told(restored(view, journal(**lines))) == ClearVotingExclusions()
+    assert told(restore_settings(view, journal(**lines))) == ClearVotingExclusions()
 
 
 @pytest.mark.parametrize(
@@ -137,28 +139,28 @@ def test_whom_others_keep_from_voting_is_told_again_when_the_engine_has_forgotte
 ) -> None:
     """I9: it forgets all of them or nobody."""
     lines = {line: entry}
-    found = undone(seen(votes=["managers-0", "managers-1"]), journal(**lines))
+    found = restore_all(seen(votes=["managers-0", "managers-1"]), journal(**lines))
     assert told(found) == ClearVotingExclusions()
     assert noted(found)["others-votes"] == ("managers-1",)
     lines = {**taken_back(lines), "others_votes": ("managers-1", "managers-2")}
     # Until they are all there again, whoever forgets in between.
-    assert noted(undone(seen(votes=["managers-0"]), journal(**lines)))["others-votes"] == (
+    assert noted(restore_all(seen(votes=["managers-0"]), journal(**lines)))["others-votes"] == (
         "managers-1",
         "managers-2",
     )
-    assert told(undone(seen(votes=["managers-1"]), journal(**lines))) == ExcludeFromVoting("managers-2")
-    found = undone(seen(votes=["managers-1", "managers-2"]), journal(**lines))
+    assert told(restore_all(seen(votes=["managers-1"]), journal(**lines))) == ExcludeFromVoting("managers-2")
+    found = restore_all(seen(votes=["managers-1", "managers-2"]), journal(**lines))
     assert found is not None
-    assert (found.writes, noted(found)["others-votes"]) == ((), None)
+    assert (found.operations, noted(found)["others-votes"]) == ((), None)
 
 
 def test_a_vote_of_ours_is_nobody_elses() -> None:
     """It would never be given back."""
     lines: dict[str, Entry] = {"voting": "managers-0", "leaving_votes": ("managers-1",)}
-    found = restored(seen(votes=["managers-0", "managers-1"]), journal(**lines))
+    found = restore_settings(seen(votes=["managers-0", "managers-1"]), journal(**lines))
     assert noted(found)["others-votes"] is None
     lines["voting__taken_back"] = True
-    found = forgiven(seen(votes=["managers-0", "managers-1"]), journal(**lines), [])
+    found = clear_exclusions(seen(votes=["managers-0", "managers-1"]), journal(**lines), [])
     assert noted(found)["others-votes"] is None
 
 
@@ -166,25 +168,25 @@ def test_whoever_still_leaves_stays_excluded() -> None:
     lines: dict[str, Entry] = {"leaving": ("data-1", "data-2"), "leaving_votes": ("managers-1", "managers-2")}
     there = seen("data-0", "data-1", "data-2", votes=["managers-1", "managers-2"])
     leaving = ["data-1", "data-2", "managers-1", "managers-2"]
-    assert forgiven(there, journal(**lines), leaving) is None
-    found = forgiven(there, journal(**lines), ["data-1", "managers-1", "managers-2"])
+    assert clear_exclusions(there, journal(**lines), leaving) is None
+    found = clear_exclusions(there, journal(**lines), ["data-1", "managers-1", "managers-2"])
     assert told(found) == Exclude(frozenset({"data-0", "data-1"}))
-    found = forgiven(
+    found = clear_exclusions(
         seen("data-1"), journal(**lines, leaving__taken_back=True), ["data-1", "managers-1", "managers-2"]
     )
     assert noted(found) == {"leaving": ("data-1",), "leaving/taken-back": None}
-    found = forgiven(there, journal(**lines), ["data-1", "data-2", "managers-1"])
+    found = clear_exclusions(there, journal(**lines), ["data-1", "data-2", "managers-1"])
     assert told(found) == ClearVotingExclusions()
     lines["leaving_votes__taken_back"] = True
-    found = forgiven(seen(votes=["managers-1"]), journal(**lines), ["data-1", "data-2", "managers-1"])
+    found = clear_exclusions(seen(votes=["managers-1"]), journal(**lines), ["data-1", "data-2", "managers-1"])
     assert noted(found)["leaving-votes"] == ("managers-1",)
 
 
 def test_whoever_is_lent_may_have_shards_although_it_leaves() -> None:
     """S09."""
     lent = frozenset({"data-2"})
-    found = forgiven(
-        seen("data-1", "data-2"), journal(leaving=("data-1", "data-2")), ["data-1", "data-2"], lent
+    found = clear_exclusions(
+        seen("data-1", "data-2"), journal(scale_in_excluded=("data-1", "data-2")), ["data-1", "data-2"], lent
     )
     assert told(found) == Exclude(frozenset({"data-1"}))
 
@@ -193,5 +195,5 @@ def test_a_vote_of_somebody_absent_is_not_forgiven_while_it_counts() -> None:
     """I1: it would be counted on again, and nobody could cast it."""
     lines: dict[str, Entry] = {"leaving_votes": ("@one",)}
     counted = seen(votes=["@one"], voters=frozenset({"managers-0", "managers-1", "@one"}))
-    assert forgiven(counted, journal(**lines), []) is None
-    assert told(forgiven(seen(votes=["@one"]), journal(**lines), [])) == ClearVotingExclusions()
+    assert clear_exclusions(counted, journal(**lines), []) is None
+    assert told(clear_exclusions(seen(votes=["@one"]), journal(**lines), [])) == ClearVotingExclusions()

@@ -8,7 +8,7 @@ from typing import IO, Any
 
 import click
 
-from searchkeeper.kube import Conflict, Forbidden, KubeError, Nobody, NoSuchKind, Unavailable
+from searchkeeper.kubernetes.api import ApiError, Conflict, Forbidden, NoSuchKind, Unauthorized, Unavailable
 
 
 class Failed(click.ClickException):
@@ -84,14 +84,14 @@ def no_cluster(error: Exception) -> NoCluster:
     )
 
 
-def of_kube(error: KubeError, about: str = "") -> Failed:
+def of_kube(error: ApiError, about: str = "") -> Failed:
     """Whoever was turned away was answered: only silence, and what passes by itself, counts as no answer."""
     kind = NoAnswer if isinstance(error, Unavailable) else Unreadable
     message, hint = _told(error)
     return kind(about + message, hint)
 
 
-def _told(error: KubeError) -> tuple[str, str | None]:
+def _told(error: ApiError) -> tuple[str, str | None]:
     match error:
         case Unavailable():
             return (
@@ -103,7 +103,7 @@ def _told(error: KubeError) -> tuple[str, str | None]:
                 f"this API server knows no {error.kind}: the definitions of searchkeeper are not installed",
                 "kubectl apply -f operator/config/crd installs them, and so does OLM",
             )
-        case Nobody():
+        case Unauthorized():
             return f"the API server does not accept these credentials, or no longer: {error}", None
         case Forbidden():
             return f"the account that was used may not do this: {error}", None

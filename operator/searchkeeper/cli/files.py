@@ -15,11 +15,11 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
+from searchkeeper.api.validation import schema_errors
 from searchkeeper.cli.errors import Unreadable
-from searchkeeper.configuration.names import GROUP
-from searchkeeper.kinds import KINDS
-from searchkeeper.resources.conformity import objections
-from searchkeeper.writes import Key, Manifest
+from searchkeeper.desired.names import GROUP
+from searchkeeper.kubernetes.operations import Key, Manifest
+from searchkeeper.kubernetes.rest_mapping import KINDS
 
 # What reading an object may end with that no API server would have stored.
 MISSHAPEN: Final = (AttributeError, IndexError, KeyError, TypeError, ValueError)
@@ -154,7 +154,7 @@ def _items(document: Any) -> Iterable[tuple[str, Any]]:
 
 
 def _accepted(manifest: Manifest, place: _Place) -> Manifest:
-    wrong = [*_misnamed(manifest)] or objections(manifest)
+    wrong = [*_misnamed(manifest)] or schema_errors(manifest)
     if wrong:
         reasons = "".join(f"\n  line {place.line(each.partition(':')[0])}: {each}" for each in wrong)
         raise Unreadable(f"{place.file}: an API server would refuse {Key.of(manifest)}:{reasons}")

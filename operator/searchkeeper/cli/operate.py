@@ -21,21 +21,21 @@ import kopf
 from kubernetes.config import ConfigException
 
 from searchkeeper.cli.errors import Failed, Interrupted, Unreadable, no_cluster, of_kube
-from searchkeeper.holding import OPERATOR_CONDITION
 from searchkeeper.images import PUBLISHED, Images
-from searchkeeper.kube import KubeError
-from searchkeeper.shell import logs
-from searchkeeper.shell.client import Client, connect, settings_of
-from searchkeeper.shell.ending import leave, leaving_in_time
-from searchkeeper.shell.endpoint import endpoint
-from searchkeeper.shell.engines import drivers
-from searchkeeper.shell.fence import Stopping
-from searchkeeper.shell.lease import Lease
-from searchkeeper.shell.login import connection
-from searchkeeper.shell.once import Once, Outcome
-from searchkeeper.shell.operator import Operator, Pace, Ports
+from searchkeeper.kubernetes.api import ApiError
+from searchkeeper.kubernetes.operations import Key
+from searchkeeper.manager import logging
+from searchkeeper.manager.endpoints import serve_endpoints
+from searchkeeper.manager.engine_clients import engine_clients
+from searchkeeper.manager.fencing import ShuttingDown
+from searchkeeper.manager.kopf_login import connection
+from searchkeeper.manager.kubernetes_client import KubernetesClient, connect, load_kubeconfig
+from searchkeeper.manager.leader_election import LeaderLease
+from searchkeeper.manager.manager import Clients, Manager, RequeueIntervals
+from searchkeeper.manager.run_once import ClusterOutcome, RunOnce
+from searchkeeper.manager.shutdown import exit_in_time, exit_now
+from searchkeeper.operator_condition import OPERATOR_CONDITION
 from searchkeeper.versions import Release
-from searchkeeper.writes import Key
 
 # Seconds between two moments at which signals are heard, whoever was woken by them.
 _GLANCE: Final = 0.25
@@ -72,39 +72,39 @@ class Operation:
 
 def operate(this: Operation, *, once: bool) -> None:
     """Ends with a signal, or with an error when watching fails for good. Raises ClickException."""
-    logs.set_up()
+    logging.configure_logging()
     try:
-        client = connect(settings_of(this.kubeconfig))
+        client = connect(load_kubeconfig(this.kubeconfig))
     except (ConfigException, OSError) as error:
         raise no_cluster(error) from error
-    lease = Lease(client, Lease.named(this.lease_namespace), this.named())
+    lease = LeaderLease(client, LeaderLease.named(this.lease_namespace), this.named())
     if once:
         _work_off(this, client, lease)
     else:
         _serve(this, client, lease)
 
 
-def _serve(this: Operation, client: Client, lease: Lease) -> None:
+def _serve(this: Operation, client: KubernetesClient, lease: LeaderLease) -> None:
     login = partial(_login, this.kubeconfig)
-    ports = Ports(client, drivers(client, this.engine), login, this.operator_condition, this.images)
-    plain = Pace()
+    ports = Clients(client, engine_clients(client, this.engine), login, this.operator_condition, this.images)
+    plain = RequeueIntervals()
     pace = replace(plain, resync=this.resync, busy=min(plain.busy, this.resync), lease=lease.duration)
-    operator = Operator(ports, this.release, lease, namespaces=this.namespaces, pace=pace)
+    operator = Manager(ports, this.release, lease, namespaces=this.namespaces, pace=pace)
     with ExitStack() as stack:
-        stack.enter_context(leaving_in_time(operator.farewell))
+        stack.enter_context(exit_in_time(operator.farewell))
         for address in dict.fromkeys(this.addresses):
             _listen(stack, address, operator)
         stack.enter_context(_stopped_by_signals(operator))
         failures = _in_thread(lambda: asyncio.run(operator.run()))
     if failures:
         raise Failed(f"the operator ended: {failures[0]}")
-    leave(0)
+    exit_now(0)
 
 
-def _listen(stack: ExitStack, address: tuple[str, int], operator: Operator) -> None:
+def _listen(stack: ExitStack, address: tuple[str, int], operator: Manager) -> None:
     """Raises UsageError where nobody can."""
     try:
-        stack.enter_context(endpoint(address, operator.health, operator.metrics))
+        stack.enter_context(serve_endpoints(address, operator.health, operator.metrics))
     except OSError as error:
         host, port = address
         place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
@@ -113,7 +113,7 @@ def _listen(stack: ExitStack, address: tuple[str, int], operator: Operator) -> N
 
 def _login(kubeconfig: str | None) -> kopf.ConnectionInfo:
     """Read afresh whenever the watches are turned away: tokens are rotated."""
-    return connection(settings_of(kubeconfig))
+    return connection(load_kubeconfig(kubeconfig))
 
 
 def _in_thread(work: Callable[[], None]) -> list[Exception]:
@@ -136,7 +136,7 @@ def _in_thread(work: Callable[[], None]) -> list[Exception]:
 
 
 @contextmanager
-def _stopped_by_signals(operator: Operator | Once) -> Iterator[None]:
+def _stopped_by_signals(operator: Manager | RunOnce) -> Iterator[None]:
     """The first asks for an end between two writes; the second does not ask."""
 
     def stop(number: int, _: Any) -> None:
@@ -152,28 +152,28 @@ def _stopped_by_signals(operator: Operator | Once) -> Iterator[None]:
             signal.signal(each, handler)
 
 
-def _work_off(this: Operation, client: Client, lease: Lease) -> None:
+def _work_off(this: Operation, client: KubernetesClient, lease: LeaderLease) -> None:
     """Raises ClickException, also where some cluster has failed: when all have had their turn."""
-    once = Once(client, drivers(client, this.engine), this.release, lease, images=this.images)
+    once = RunOnce(client, engine_clients(client, this.engine), this.release, lease, images=this.images)
     failures: list[click.ClickException] = []
-    with leaving_in_time(once.farewell), _stopped_by_signals(once):
+    with exit_in_time(once.farewell), _stopped_by_signals(once):
         ended = _in_thread(lambda: once.run(this.namespaces, partial(_tell, failures)))
     for error in ended:
-        if isinstance(error, Stopping):
+        if isinstance(error, ShuttingDown):
             raise Interrupted(str(error)) from error
-        raise of_kube(error) if isinstance(error, KubeError) else error
+        raise of_kube(error) if isinstance(error, ApiError) else error
     if failures:
         # Silence outranks a refusal: to try again later may help.
         raise max(failures, key=lambda each: each.exit_code)
 
 
-def _tell(failures: list[click.ClickException], this: Outcome) -> None:
+def _tell(failures: list[click.ClickException], this: ClusterOutcome) -> None:
     name = f"{this.cluster.namespace}/{this.cluster.name}"
     match this.error:
         case None:
             click.echo(f"{name}: {'done' if this.is_done else 'waits'}")
             return
-        case KubeError() as error:
+        case ApiError() as error:
             failure = of_kube(error, f"{name}: ")
         case error:
             failure = Unreadable(f"{name}: the engine does not do what it is told: {error}")

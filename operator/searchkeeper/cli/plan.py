@@ -11,7 +11,7 @@ import click
 
 from searchkeeper.cli.output import echo, moment, output_option, table
 from searchkeeper.cli.sources import source_options, sources
-from searchkeeper.explaining import Explanation, PoolLine
+from searchkeeper.describe import ClusterDescription, PoolSummary
 
 _MARKS = {"True": "✓", "False": "…", "Unknown": "?"}
 
@@ -42,7 +42,7 @@ def plan(cluster: str | None, namespace: str, form: str, everything: bool, **whe
     click.get_current_context().exit(1 if any(each.is_in_trouble for each in found) else 0)
 
 
-def as_data(each: Explanation) -> dict[str, Any]:
+def as_data(each: ClusterDescription) -> dict[str, Any]:
     """The contract of `-o json` and `-o yaml`."""
     taken = each.next
     return {
@@ -51,7 +51,7 @@ def as_data(each: Explanation) -> dict[str, Any]:
         "phase": each.phase,
         "engine": {"running": each.engine, "target": each.target},
         "configuration": {"deployed": each.configuration, "follows": each.follows, "unfit": each.unfit},
-        "writes": list(each.writes),
+        "writes": list(each.operations),
         "deadline": moment(each.deadline),
         "actions": [
             {
@@ -67,7 +67,7 @@ def as_data(each: Explanation) -> dict[str, Any]:
             {
                 "pool": p.name,
                 "roles": list(p.roles),
-                "permitted": p.permitted,
+                "permitted": p.permitted_version,
                 "pods": [pod for pod, *_ in p.pods],
             }
             for p in each.pools
@@ -77,13 +77,13 @@ def as_data(each: Explanation) -> dict[str, Any]:
         else {
             "pod": taken.pod,
             "pool": taken.pool,
-            "gates": [{"gate": g.gate, "open": g.is_open, "sentence": g.sentence} for g in taken.gates],
+            "gates": [{"gate": g.gate, "open": g.is_open, "sentence": g.message} for g in taken.gates],
         },
-        "wayBack": each.way_back,
+        "wayBack": each.rollback,
     }
 
 
-def _text(each: Explanation, everything: bool) -> Iterator[str]:
+def _text(each: ClusterDescription, everything: bool) -> Iterator[str]:
     yield f"SearchCluster {each.cluster}: {each.phase}, engine {each.engine or 'not there yet'}" + (
         f" → {each.target}" if each.engine != each.target else ""
     )
@@ -95,14 +95,14 @@ def _text(each: Explanation, everything: bool) -> Iterator[str]:
     )
     yield ""
     yield "The next cycle would"
-    yield from (f"  {write}" for write in each.writes or ("write nothing",))
+    yield from (f"  {write}" for write in each.operations or ("write nothing",))
     yield ""
     yield "Actions"
     yield table(_actions(each, everything), indent="  ")
     yield from _roll(each)
 
 
-def _actions(each: Explanation, everything: bool) -> Iterator[tuple[str, ...]]:
+def _actions(each: ClusterDescription, everything: bool) -> Iterator[tuple[str, ...]]:
     shown = [a for a in each.actions if everything or a.status != "True"]
     for a in shown:
         yield _MARKS[a.status], a.resource, a.action, a.reason, a.message
@@ -111,7 +111,7 @@ def _actions(each: Explanation, everything: bool) -> Iterator[tuple[str, ...]]:
         yield ("✓", f"{quiet} others are true (--all lists them)") if shown else ("✓", "all are true")
 
 
-def _roll(each: Explanation) -> Iterator[str]:
+def _roll(each: ClusterDescription) -> Iterator[str]:
     yield ""
     yield "Order of pools"
     rows = (
@@ -119,7 +119,7 @@ def _roll(each: Explanation) -> Iterator[str]:
             f"{n}.",
             p.name,
             ", ".join(p.roles),
-            f"may run {p.permitted or _first(each)}",
+            f"may run {p.permitted_version or _first(each)}",
             _pods(p, each.target),
         )
         for n, p in enumerate(each.pools, 1)
@@ -129,20 +129,20 @@ def _roll(each: Explanation) -> Iterator[str]:
         yield ""
         verdict = "every gate is open" if each.next.is_free else "not now"
         yield f"Next pod: {each.next.pod} of pool {each.next.pool}: {verdict}"
-        yield table((("✓" if g.is_open else "✗", g.gate, g.sentence) for g in each.next.gates), indent="  ")
-    if each.way_back:
+        yield table((("✓" if g.is_open else "✗", g.gate, g.message) for g in each.next.gates), indent="  ")
+    if each.rollback:
         yield ""
-        yield f"Rollback: {each.way_back}"
+        yield f"Rollback: {each.rollback}"
     if each.deadline is not None:
         yield f"Deadline: {moment(each.deadline)}, then it counts as stalled"
 
 
-def _first(each: Explanation) -> str:
+def _first(each: ClusterDescription) -> str:
     """What a pool that is not there yet may run: nothing that was refused."""
     return each.target if each.engine is not None or each.refusal is None else "nothing"
 
 
-def _pods(pool: PoolLine, target: str) -> str:
+def _pods(pool: PoolSummary, target: str) -> str:
     """Of those that are to be there, and of those that are, while they are more."""
     done = sum(version == target for _, version, _ in pool.pods)
     return f"{done} of {max(pool.replicas, len(pool.pods))} pods on {target}"

@@ -13,7 +13,7 @@ from click.core import ParameterSource
 
 from searchkeeper.cli.options import EngineAddress, Seconds, address
 from searchkeeper.cli.sources import chosen_release, what_is_installed
-from searchkeeper.images import chosen_images
+from searchkeeper.images import images_from_options
 
 _OF_EMBEDDED: Final = ("embedded", "version", "target", "start")
 
@@ -120,7 +120,7 @@ def run(  # noqa: PLR0913 - one argument an option
     release = chosen_release(version)
     if embedded:
         _refuse_others(click.get_current_context())
-        from searchkeeper.cli.show import show  # noqa: PLC0415 - neither needs what the other imports
+        from searchkeeper.cli.embedded_run import show  # noqa: PLC0415 - neither needs what the other imports
 
         show(release, start, target)
         return
@@ -143,7 +143,7 @@ def run(  # noqa: PLR0913 - one argument an option
             resync,
             # OLM says so itself, in every pod that it deploys.
             os.environ.get("OPERATOR_CONDITION_NAME"),
-            chosen_images(engine_image, dashboards_image),
+            images_from_options(engine_image, dashboards_image),
         ),
         once=once,
     )

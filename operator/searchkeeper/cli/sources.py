@@ -27,22 +27,22 @@ import click
 from searchkeeper.cli.errors import Unreadable, no_cluster, of_kube
 from searchkeeper.cli.files import MISSHAPEN, manifests, misshapen
 from searchkeeper.cli.options import EngineAddress
-from searchkeeper.configuration.names import GROUP
-from searchkeeper.demo import stage, start_towards, upgrade
-from searchkeeper.embedded.cluster import Cluster
-from searchkeeper.embedded.world import State, World, processes
-from searchkeeper.engine.driver import Driver
-from searchkeeper.engine.embedded import Engine, advance
-from searchkeeper.engine.view import Unreachable
-from searchkeeper.explaining import Explanation, explain, from_outside, recalled
+from searchkeeper.describe import ClusterDescription, describe, describe_from_status, describe_without_engine
+from searchkeeper.desired.names import GROUP
 from searchkeeper.images import PUBLISHED, Images, repository_of
-from searchkeeper.kube import Kube, KubeError
-from searchkeeper.loop import decided
-from searchkeeper.observed import Observed
-from searchkeeper.observing import observe
+from searchkeeper.kubernetes.api import ApiError, KubernetesApi
+from searchkeeper.kubernetes.operations import Key, Manifest
+from searchkeeper.observe import observe
+from searchkeeper.opensearch.client import EngineClient
+from searchkeeper.opensearch.view import Unreachable
+from searchkeeper.reconcile import plan_until_stable
 from searchkeeper.releases import UnknownRelease, newest, release
+from searchkeeper.snapshot import ClusterSnapshot
+from searchkeeper.testing.demo import sample_cluster, start_version, upgrade
+from searchkeeper.testing.fake_cluster import FakeCluster, FakeClusterState, processes
+from searchkeeper.testing.fake_kubernetes.object_store import ObjectStore
+from searchkeeper.testing.fake_opensearch import FakeEngine, advance
 from searchkeeper.versions import Release
-from searchkeeper.writes import Key, Manifest
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -64,8 +64,8 @@ class Source:
     namespaces, where they are known; the rights of whoever asks a cluster may end at one.
     """
 
-    kube: Kube
-    driver: Callable[[Key], Driver]
+    kube: KubernetesApi
+    driver: Callable[[Key], EngineClient]
     release: Release
     clock: Callable[[], int]
     found: Callable[[str], Sequence[Key]]
@@ -78,7 +78,7 @@ class Source:
         """Those there are, or the one that was named. Raises ClickException."""
         try:
             found = self.found(namespace)
-        except KubeError as error:
+        except ApiError as error:
             raise of_kube(error) from error
         chosen = [key for key in found if name in (None, key.name)]
         if not chosen:
@@ -98,48 +98,54 @@ class Source:
         shown = _first_of(f"{key} in namespace {key.namespace}" for key in others)
         return f"{self.place}: there is {shown}", _ELSEWHERE
 
-    def explained(self, key: Key) -> Explanation:
+    def explained(self, key: Key) -> ClusterDescription:
         """Raises ClickException."""
-        seen = self._seen(key)
-        if not self._is_out_of_reach(seen):
-            return explain(seen)
-        click.echo(_out_of_reach(seen, "the verdicts are those without it"), err=True)
-        return from_outside(seen)
+        snapshot = self._seen(key)
+        if not self._is_out_of_reach(snapshot):
+            return describe(snapshot)
+        click.echo(_out_of_reach(snapshot, "the verdicts are those without it"), err=True)
+        return describe_without_engine(snapshot)
 
-    def told(self, key: Key) -> Explanation:
+    def events_emitted(self, key: Key) -> ClusterDescription:
         """The same, but where only the operator reaches the engine, what it said itself counts."""
-        seen = self._seen(key)
-        if not self._is_out_of_reach(seen):
-            return explain(seen)
-        click.echo(_out_of_reach(seen, "this is what the operator said last"), err=True)
-        return recalled(seen)
+        snapshot = self._seen(key)
+        if not self._is_out_of_reach(snapshot):
+            return describe(snapshot)
+        click.echo(_out_of_reach(snapshot, "this is what the operator said last"), err=True)
+        return describe_from_status(snapshot)
 
-    def _is_out_of_reach(self, seen: Observed) -> bool:
-        return self.is_outside and isinstance(seen.engine, Unreachable) and any(p.is_ready for p in seen.pods)
+    def _is_out_of_reach(self, snapshot: ClusterSnapshot) -> bool:
+        return (
+            self.is_outside
+            and isinstance(snapshot.engine, Unreachable)
+            and any(p.is_ready for p in snapshot.pods)
+        )
 
-    def _seen(self, key: Key) -> Observed:
+    def _seen(self, key: Key) -> ClusterSnapshot:
         try:
-            seen = observe(self.kube, self.driver(key), key, self.release, self.clock())
-            if seen is None:
+            snapshot = observe(self.kube, self.driver(key), key, self.release, self.clock())
+            if snapshot is None:
                 raise Unreadable(f"there is no {key} any more")
-            whole, _ = decided(self.kube, replace(seen, images=_standing_images(seen)))
-        except KubeError as error:
+            whole, _ = plan_until_stable(self.kube, replace(snapshot, images=_standing_images(snapshot)))
+        except ApiError as error:
             raise of_kube(error) from error
         return whole
 
 
-def _standing_images(seen: Observed) -> Images:
+def _standing_images(snapshot: ClusterSnapshot) -> Images:
     """Where those come from that are deployed: what the operator was told, nobody else knows."""
     pods = {
-        key.kind: each["spec"]["template"]["spec"] for key, each in seen.objects.items() if key.kind in _MADE
+        key.kind: each["spec"]["template"]["spec"]
+        for key, each in snapshot.objects.items()
+        if key.kind in _MADE
     }
     found = {kind: repository_of(pod["containers"][0]["image"]) for kind, pod in pods.items()}
     return Images(*(found.get(kind, usual) for kind, usual in _MADE.items()))
 
 
-def _out_of_reach(seen: Observed, consequence: str) -> str:
-    name, namespace = seen.cluster.key.name, seen.cluster.key.namespace
-    scheme = "https" if seen.cluster.spec.security.tls_secret else "http"
+def _out_of_reach(snapshot: ClusterSnapshot, consequence: str) -> str:
+    name, namespace = snapshot.cluster.key.name, snapshot.cluster.key.namespace
+    scheme = "https" if snapshot.cluster.spec.security.tls_secret else "http"
     return (
         f"note: the engine of {namespace}/{name} does not answer from here; {consequence}\n"
         f"  kubectl port-forward -n {namespace} service/{name} 9200, and --engine {scheme}://localhost:9200"
@@ -223,7 +229,7 @@ def chosen_release(version: str | None) -> Release:
 def from_memory(release: Release) -> Source:
     """A sample whose upgrade has come as far as its second pod, with which the way back would close."""
     target = release.newest_engine
-    world = stage(release, start_towards(target, release))
+    world = sample_cluster(release, start_version(target, release))
     for each in upgrade(world, release, target):
         done = sum(step.state == "done" for step in each.steps)
         if done == 1 and each.next is not None and each.next.is_free:
@@ -276,18 +282,18 @@ def _is_whole(found: Mapping[Key, Manifest], release: Release) -> bool:
     return True
 
 
-def _read(found: Mapping[Key, Manifest], release: Release) -> World:
+def _read(found: Mapping[Key, Manifest], release: Release) -> FakeCluster:
     """Whatever is wrong with an object is found when it is looked at: so everything is, once."""
-    cluster, engine = Cluster(dict(sorted(found.items())), len(found), len(found)), Engine()
+    cluster, engine = ObjectStore(dict(sorted(found.items())), len(found), len(found)), FakeEngine()
     for _ in range(2):
         engine = advance(engine, processes(cluster))
-    world = World(replace(State(), cluster=cluster, engine=engine, now=int(time.time())))
+    world = FakeCluster(replace(FakeClusterState(), cluster=cluster, engine=engine, now=int(time.time())))
     for key in _clusters_of(world, ""):
         observe(world, world, key, release, world.state.now)
     return world
 
 
-def of_world(world: World, release: Release) -> Source:
+def of_world(world: FakeCluster, release: Release) -> Source:
     """Whatever is in a world in memory."""
     return Source(
         world,
@@ -299,7 +305,7 @@ def of_world(world: World, release: Release) -> Source:
     )
 
 
-def _clusters_of(world: World, namespace: str) -> list[Key]:
+def _clusters_of(world: FakeCluster, namespace: str) -> list[Key]:
     keys = sorted(world.state.cluster.objects)
     return [key for key in keys if key.kind == "SearchCluster" and namespace in ("", key.namespace)]
 
@@ -309,16 +315,16 @@ def from_cluster(kubeconfig: str | None, engine: str | None, release: Release) -
     with what_is_installed():
         from kubernetes.config import ConfigException  # noqa: PLC0415 - half a second, for who has a cluster
 
-        from searchkeeper.shell.client import connect, settings_of  # noqa: PLC0415
-        from searchkeeper.shell.engines import drivers  # noqa: PLC0415
+        from searchkeeper.manager.engine_clients import engine_clients  # noqa: PLC0415
+        from searchkeeper.manager.kubernetes_client import connect, load_kubeconfig  # noqa: PLC0415
 
     try:
-        kube = connect(settings_of(kubeconfig))
+        kube = connect(load_kubeconfig(kubeconfig))
     except (ConfigException, OSError) as error:
         raise no_cluster(error) from error
     return Source(
         kube,
-        drivers(kube, engine),
+        engine_clients(kube, engine),
         release,
         lambda: int(time.time()),
         lambda place: clusters_in(kube, place),
@@ -342,6 +348,6 @@ def what_is_installed() -> Iterator[None]:
         ) from error
 
 
-def clusters_in(kube: Kube, namespace: str) -> list[Key]:
+def clusters_in(kube: KubernetesApi, namespace: str) -> list[Key]:
     """Raises KubeError."""
     return [Key.of(each) for each in kube.list(_API, "SearchCluster", namespace, {})]

@@ -11,7 +11,7 @@ import click
 
 from searchkeeper.cli.output import echo, output_option, table
 from searchkeeper.cli.sources import source_options, sources
-from searchkeeper.explaining import Explanation
+from searchkeeper.describe import ClusterDescription
 
 
 @click.command()
@@ -35,7 +35,7 @@ def versions(cluster: str | None, namespace: str, form: str, **where: Any) -> No
     )
 
 
-def as_data(each: Explanation) -> dict[str, Any]:
+def as_data(each: ClusterDescription) -> dict[str, Any]:
     return {
         "cluster": each.cluster,
         "configuration": {"deployed": each.configuration, "wanted": each.follows},
@@ -49,12 +49,12 @@ def as_data(each: Explanation) -> dict[str, Any]:
     }
 
 
-def _is_done(each: Explanation) -> bool:
+def _is_done(each: ClusterDescription) -> bool:
     is_there = each.configuration == each.follows and all(c.is_done for c in each.components)
     return is_there and each.unfit is None
 
 
-def _text(each: Explanation) -> Iterator[str]:
+def _text(each: ClusterDescription) -> Iterator[str]:
     yield f"SearchCluster {each.cluster}"
     yield table(_rows(each), indent="  ")
     if each.unfit or each.refusal:
@@ -64,7 +64,7 @@ def _text(each: Explanation) -> Iterator[str]:
     yield "  everything is where it should be" if _is_done(each) else f"  {left} still to go"
 
 
-def _rows(each: Explanation) -> Iterator[tuple[str, ...]]:
+def _rows(each: ClusterDescription) -> Iterator[tuple[str, ...]]:
     yield "COMPONENT", "VERSION", "WANTED", "DONE"
     yield "operator", each.release, each.release, "✓"
     deployed, wanted = each.configuration, each.follows

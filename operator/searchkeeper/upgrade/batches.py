@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-__all__ = ["allowed", "doubled", "halved", "sized", "trouble"]
+__all__ = ["batch_limit", "doubled_batch", "record_batch_failure", "record_batch_size", "record_halved_batch"]
 
-from searchkeeper.kernel import Note
-from searchkeeper.observed import Observed
-from searchkeeper.upgrade.journal import SIZE, TROUBLE, Journal
+from searchkeeper.planner import LedgerChange
+from searchkeeper.snapshot import ClusterSnapshot
+from searchkeeper.upgrade.ledger import BATCH_FAILED, BATCH_SIZE, UpgradeLedger
 
 
-def allowed(seen: Observed, journal: Journal, pool: str) -> int:
+def batch_limit(snapshot: ClusterSnapshot, ledger: UpgradeLedger, pool: str) -> int:
     """How many of a pool may be away at this moment."""
-    return min(journal.size(pool), seen.cluster.spec.upgrade.max_batch)
+    return min(ledger.size(pool), snapshot.cluster.spec.upgrade.max_batch)
 
 
-def doubled(seen: Observed, journal: Journal, pool: str) -> int:
-    return min(journal.size(pool) * 2, seen.cluster.spec.upgrade.max_batch)
+def doubled_batch(snapshot: ClusterSnapshot, ledger: UpgradeLedger, pool: str) -> int:
+    return min(ledger.size(pool) * 2, snapshot.cluster.spec.upgrade.max_batch)
 
 
-def sized(pool: str, size: int) -> Note:
+def record_batch_size(pool: str, size: int) -> LedgerChange:
     """One is how every pool begins, and needs no line."""
-    return Note(SIZE, (pool, size) if size > 1 else None)
+    return LedgerChange(BATCH_SIZE, (pool, size) if size > 1 else None)
 
 
-def halved(journal: Journal, pool: str) -> tuple[Note, ...]:
-    return (sized(pool, journal.size(pool) // 2),)
+def record_halved_batch(ledger: UpgradeLedger, pool: str) -> tuple[LedgerChange, ...]:
+    return (record_batch_size(pool, ledger.size(pool) // 2),)
 
 
-def trouble(journal: Journal, pool: str) -> tuple[Note, ...]:
+def record_batch_failure(ledger: UpgradeLedger, pool: str) -> tuple[LedgerChange, ...]:
     """What a failure makes of the next batch: half of it, once for each batch that fails."""
-    return () if journal.has_trouble else (Note(TROUBLE, True), *halved(journal, pool))
+    return (
+        () if ledger.batch_failed else (LedgerChange(BATCH_FAILED, True), *record_halved_batch(ledger, pool))
+    )

@@ -6,32 +6,34 @@ Every gate looks at one candidate. All of them are shown to people; the first cl
 from __future__ import annotations
 
 __all__ = [
-    "FATAL",
-    "FOR_EVER",
+    "FATAL_POD_PROBLEMS",
+    "NO_DEADLINE",
     "Candidate",
-    "Verdict",
-    "first_closed",
-    "is_lost_already",
-    "is_lost_for_good",
-    "verdicts",
+    "GateResult",
+    "first_blocking_gate",
+    "gate_results",
+    "has_failed",
+    "is_not_in_cluster",
 ]
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from searchkeeper.engine.view import Allocation, Color, EngineView, ShardCopy, ShardState, Unreachable
-from searchkeeper.observed import Observed, Pod, PoolView
-from searchkeeper.upgrade.copies import has_other_manager, only_here, shared_shards
-from searchkeeper.upgrade.journal import Journal
-from searchkeeper.upgrade.losing import heirs, is_going_to_lose, loses_vote
+from searchkeeper.opensearch.view import Allocation, Color, EngineView, ShardCopy, ShardState, Unreachable
+from searchkeeper.snapshot import ClusterSnapshot, Pod, PoolView
+from searchkeeper.upgrade.ledger import UpgradeLedger
+from searchkeeper.upgrade.role_removal import loses_role, loses_vote, nodes_keeping_role
+from searchkeeper.upgrade.shards import has_other_manager, last_copies_on, shared_shards
 
 # A person decides when this ends: no deadline would hurry them.
-FOR_EVER: Final = 2**31
+NO_DEADLINE: Final = 2**31
 # Why a copy may stay unassigned for as long as this roll lasts, whatever anybody does.
 _EXCUSES: Final = frozenset({"node_version", "same_shard", "awareness", "filter", "disk_threshold"})
 # The pod has failed for good; another look at it would show the same.
-FATAL: Final = frozenset({"CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "Unschedulable", "Failed"})
+FATAL_POD_PROBLEMS: Final = frozenset(
+    {"CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "Unschedulable", "Failed"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +46,13 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class GateResult:
     """What a gate says. A closed one has a patience: for how long that is no reason to worry."""
 
     gate: str
     is_open: bool
-    sentence: str
-    patience: int = 0
+    message: str
+    deadline: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,26 +60,28 @@ class _Look:
     """What a gate looks at: the candidate, and the world with an engine that answered."""
 
     candidate: Candidate
-    seen: Observed
+    snapshot: ClusterSnapshot
     engine: EngineView
 
     @property
-    def away(self) -> frozenset[str]:
+    def replaced_pods(self) -> frozenset[str]:
         """The pods that are gone, or will be when all gates are open."""
         return self.candidate.batch | {self.candidate.pod.name}
 
     def excused(self) -> frozenset[str]:
         """Who need not be there: on the way back nobody who is down for good, or it would never end."""
-        if Journal(self.seen.cluster.records.ledger).returns_to is None:
+        if UpgradeLedger.of(self.snapshot.cluster.records.ledger).rollback_to is None:
             return frozenset()
-        pods = (Candidate(pod, pool) for pool in self.seen.pools for pod in pool.staying)
-        return frozenset(each.pod.name for each in pods if is_lost_for_good(each, self.seen)) - self.away
+        pods = (Candidate(pod, pool) for pool in self.snapshot.pools for pod in pool.retained_pods)
+        return (
+            frozenset(each.pod.name for each in pods if has_failed(each, self.snapshot)) - self.replaced_pods
+        )
 
 
 _Gate = Callable[[_Look], str | None]
 
 
-def is_lost_already(candidate: Candidate, seen: Observed) -> bool:
+def is_not_in_cluster(candidate: Candidate, snapshot: ClusterSnapshot) -> bool:
     """Nobody would miss the pod: it is not ready, and it is not part of the engine either.
 
     Where the engine cannot be asked, only a failure that the kubelet or the scheduler names counts.
@@ -85,40 +89,44 @@ def is_lost_already(candidate: Candidate, seen: Observed) -> bool:
     pod = candidate.pod
     if pod.is_ready:
         return False
-    if isinstance(seen.engine, Unreachable):
-        return pod.problem in FATAL
-    return seen.engine.node(pod.name) is None
+    if isinstance(snapshot.engine, Unreachable):
+        return pod.problem in FATAL_POD_PROBLEMS
+    return snapshot.engine.node(pod.name) is None
 
 
-def is_lost_for_good(candidate: Candidate, seen: Observed) -> bool:
+def has_failed(candidate: Candidate, snapshot: ClusterSnapshot) -> bool:
     """It is lost, and neither just beginning nor just ending."""
     pod = candidate.pod
-    return pod.problem in FATAL and not pod.is_terminating and is_lost_already(candidate, seen)
+    return (
+        pod.problem in FATAL_POD_PROBLEMS
+        and not pod.is_terminating
+        and is_not_in_cluster(candidate, snapshot)
+    )
 
 
-def first_closed(candidate: Candidate, seen: Observed) -> Verdict | None:
-    return next((verdict for verdict in verdicts(candidate, seen) if not verdict.is_open), None)
+def first_blocking_gate(candidate: Candidate, snapshot: ClusterSnapshot) -> GateResult | None:
+    return next((verdict for verdict in gate_results(candidate, snapshot) if not verdict.is_open), None)
 
 
-def verdicts(candidate: Candidate, seen: Observed) -> Iterator[Verdict]:
+def gate_results(candidate: Candidate, snapshot: ClusterSnapshot) -> Iterator[GateResult]:
     """Every gate's verdict, in the order in which they stop a roll."""
-    policy = seen.cluster.spec.upgrade
-    yield _verdict("NotPaused", "spec.upgrade.paused is set" if policy.paused else None, FOR_EVER)
-    if is_lost_already(candidate, seen):
-        yield Verdict("NothingToLose", True, f"{candidate.pod.name} is not part of the cluster as it is")
+    policy = snapshot.cluster.spec.upgrade
+    yield _verdict("NotPaused", "spec.upgrade.paused is set" if policy.paused else None, NO_DEADLINE)
+    if is_not_in_cluster(candidate, snapshot):
+        yield GateResult("NothingToLose", True, f"{candidate.pod.name} is not part of the cluster as it is")
         return
-    engine = seen.engine
+    engine = snapshot.engine
     if isinstance(engine, Unreachable):
         objection = f"the engine does not answer: {engine.cause}"
         yield _verdict("EngineReachable", objection, policy.health_deadline)
         return
     yield _verdict("EngineReachable", None, 0)
     for name, gate in _GATES.items():
-        yield _verdict(name, gate(_Look(candidate, seen, engine)), policy.health_deadline)
+        yield _verdict(name, gate(_Look(candidate, snapshot, engine)), policy.health_deadline)
 
 
-def _verdict(gate: str, objection: str | None, patience: int) -> Verdict:
-    return Verdict(gate, objection is None, objection or "nothing stands against it", patience)
+def _verdict(gate: str, objection: str | None, deadline: int) -> GateResult:
+    return GateResult(gate, objection is None, objection or "nothing stands against it", deadline)
 
 
 def _pods_are_ready(look: _Look) -> str | None:
@@ -127,20 +135,23 @@ def _pods_are_ready(look: _Look) -> str | None:
     Whoever leaves for good is not waited for.
     """
     excused = look.excused()
-    for pool in look.seen.pools:
-        here = [pod for pod in pool.staying if pod.name not in look.away | excused]
+    for pool in look.snapshot.pools:
+        here = [pod for pod in pool.retained_pods if pod.name not in look.replaced_pods | excused]
         unready = [pod.name for pod in here if pod.is_terminating or not pod.is_ready]
         if unready:
             return f"{', '.join(unready)} of pool {pool.spec.name} not ready"
-        gone = len(look.away) if pool is look.candidate.pool else 0
-        down = sum(pod.name in excused for pod in pool.staying)
+        gone = len(look.replaced_pods) if pool is look.candidate.pool else 0
+        down = sum(pod.name in excused for pod in pool.retained_pods)
         if len(here) < pool.replicas - gone - down:
-            return f"pool {pool.spec.name} has {len(pool.staying)} of {pool.replicas} pods"
+            return f"pool {pool.spec.name} has {len(pool.retained_pods)} of {pool.replicas} pods"
     return None
 
 
 def _nodes_have_joined(look: _Look) -> str | None:
-    staying, missing = (pod for pool in look.seen.pools for pod in pool.staying), look.away | look.excused()
+    staying, missing = (
+        (pod for pool in look.snapshot.pools for pod in pool.retained_pods),
+        look.replaced_pods | look.excused(),
+    )
     here = (pod.name for pod in staying if pod.name not in missing)
     absent = [name for name in here if look.engine.node(name) is None]
     verb = "has" if len(absent) == 1 else "have"
@@ -159,7 +170,7 @@ def _health_allows_it(look: _Look) -> str | None:
         return _moves_from_or_to(look.candidate.pod.name, engine)
     if look.candidate.batch or _data_nodes(engine) == 1:
         return None
-    is_ours = Journal(look.seen.cluster.records.ledger).allocation_before is not None
+    is_ours = UpgradeLedger.of(look.snapshot.cluster.records.ledger).allocation_before is not None
     return _reason_to_wait_for_green(engine, is_ours)
 
 
@@ -203,11 +214,11 @@ def _quorum_survives(look: _Look) -> str | None:
     if name not in voters:
         return None
     is_lost = loses_vote(look.engine, name, look.candidate.pool)
-    if is_lost and not heirs("cluster_manager", look.seen, look.engine):
+    if is_lost and not nodes_keeping_role("cluster_manager", look.snapshot, look.engine):
         return f"{name} would come back without its vote, and has nobody to leave it to"
     if len(voters) == 1:
         return _state_left_behind(look)
-    ready = {pod.name for pod in look.seen.pods if pod.is_ready and not pod.is_terminating}
+    ready = {pod.name for pod in look.snapshot.pods if pod.is_ready and not pod.is_terminating}
     managers = {node.name for node in look.engine.nodes if "cluster_manager" in node.roles}
     left = (voters - {name}) & ready & managers
     needed = len(voters) // 2 + 1
@@ -234,10 +245,10 @@ def _last_copies_are_safe(look: _Look) -> str | None:
     role data, and could not start with a copy of any shard, gives all of them away.
     """
     name = look.candidate.pod.name
-    if is_going_to_lose("data", look.engine, name, look.candidate.pool):
+    if loses_role("data", look.engine, name, look.candidate.pool):
         return _data_left_behind(look)
-    alone = only_here(look.seen, look.engine, name)
-    if not alone or look.seen.cluster.spec.upgrade.accept_single_copy_loss:
+    alone = last_copies_on(look.snapshot, look.engine, name)
+    if not alone or look.snapshot.cluster.spec.upgrade.accept_single_copy_loss:
         return None
     if _data_nodes(look.engine) == 1 and not look.candidate.pool.spec.storage.ephemeral:
         return None
@@ -247,7 +258,7 @@ def _last_copies_are_safe(look: _Look) -> str | None:
 
 def _data_left_behind(look: _Look) -> str | None:
     name = look.candidate.pod.name
-    if not heirs("data", look.seen, look.engine):
+    if not nodes_keeping_role("data", look.snapshot, look.engine):
         return f"{name} would come back without the role data, and no other node keeps it"
     left = len(look.engine.copies_on(name))
     return f"{name} would come back without the role data, and has {left} shards" if left else None

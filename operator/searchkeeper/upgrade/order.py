@@ -7,9 +7,9 @@ __all__ = ["candidates", "pools_in_order"]
 from collections.abc import Iterable
 from typing import Final
 
-from searchkeeper.engine.view import EngineView, Unreachable
-from searchkeeper.observed import Pod, PoolView
-from searchkeeper.upgrade.losing import is_going_to_lose
+from searchkeeper.opensearch.view import EngineView, Unreachable
+from searchkeeper.snapshot import Pod, PoolView
+from searchkeeper.upgrade.role_removal import loses_role
 from searchkeeper.versions import is_newer, parse
 
 _MANAGER: Final = "cluster_manager"
@@ -20,7 +20,7 @@ def pools_in_order(
     engine: EngineView | Unreachable,
     *,
     leaves_major: bool,
-    returns_to: str | None = None,
+    rollback_to: str | None = None,
 ) -> tuple[PoolView, ...]:
     """Pools that hold data, then those that also vote, then the rest, its voters last.
 
@@ -34,13 +34,15 @@ def pools_in_order(
     version, which are replaced for another reason, come after all of them.
     """
     ordered = sorted(pools, key=lambda pool: _tier(pool, engine, leaves_major))
-    if returns_to is None:
+    if rollback_to is None:
         return tuple(ordered)
     elected = engine.elected if isinstance(engine, EngineView) else None
-    goes = None if elected is None or not is_newer(elected.version, returns_to) else elected.name
+    goes = None if elected is None or not is_newer(elected.version, rollback_to) else elected.name
     back = ordered[::-1]
     return tuple(
-        sorted(back, key=lambda it: (not _has_crossed(it, returns_to), goes in {pod.name for pod in it.pods}))
+        sorted(
+            back, key=lambda it: (not _has_crossed(it, rollback_to), goes in {pod.name for pod in it.pods})
+        )
     )
 
 
@@ -53,7 +55,7 @@ def _has_crossed(pool: PoolView, before: str) -> bool:
 def _tier(pool: PoolView, engine: EngineView | Unreachable, leaves_major: bool) -> tuple[bool, ...]:
     data, votes = pool.spec.holds_data, pool.spec.votes
     gives = not leaves_major and any(
-        is_going_to_lose(role, engine, pod.name, pool) for pod in pool.staying for role in ("data", _MANAGER)
+        loses_role(role, engine, pod.name, pool) for pod in pool.retained_pods for role in ("data", _MANAGER)
     )
     leads = _elected(engine) in {pod.name for pod in pool.pods}
     return (leaves_major and _manages(pool), gives, not data, votes, leads)
@@ -61,7 +63,7 @@ def _tier(pool: PoolView, engine: EngineView | Unreachable, leaves_major: bool) 
 
 def _manages(pool: PoolView) -> bool:
     """Whether its nodes are managers as they run: those that are only to become some cannot come last."""
-    given = [_MANAGER in pod.roles for pod in pool.staying if pod.roles is not None]
+    given = [_MANAGER in pod.roles for pod in pool.retained_pods if pod.roles is not None]
     if not given:
         return pool.spec.votes
     return all(given) if pool.spec.votes else any(given)
@@ -82,7 +84,7 @@ def candidates(
     have its primaries meanwhile, of which none of the older version can have a copy any more.
     """
     last = _elected(engine)
-    stale = reversed(pool.stale_pods) if backwards else pool.stale_pods
+    stale = reversed(pool.outdated_pods) if backwards else pool.outdated_pods
 
     def place(pod: Pod) -> tuple[bool, ...]:
         is_left_to = backwards and pod.is_ready and not _is_of_newer(pod, pool)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["Claim", "claim_of", "is_writable_by", "needs_empty_disk", "taken_away"]
+__all__ = ["Claim", "claim_of", "delete_claim", "is_writable_by", "needs_empty_disk"]
 
 from dataclasses import dataclass
 
-from searchkeeper.engine.view import Color, EngineView
-from searchkeeper.observed import Observed, Pod
-from searchkeeper.upgrade.journal import Journal
+from searchkeeper.kubernetes.operations import Delete, Key
+from searchkeeper.opensearch.view import Color, EngineView
+from searchkeeper.snapshot import ClusterSnapshot, Pod
+from searchkeeper.upgrade.ledger import UpgradeLedger
 from searchkeeper.versions import is_newer
-from searchkeeper.writes import Delete, Key
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +23,17 @@ class Claim:
     is_leaving: bool
 
 
-def claim_of(seen: Observed, pod: str) -> Claim | None:
+def claim_of(snapshot: ClusterSnapshot, pod: str) -> Claim | None:
     """The claim of a pod that keeps its data, while there is one."""
-    key = Key("v1", "PersistentVolumeClaim", seen.cluster.key.namespace, f"data-{pod}")
-    found = seen.objects.get(key)
+    key = Key("v1", "PersistentVolumeClaim", snapshot.cluster.key.namespace, f"data-{pod}")
+    found = snapshot.objects.get(key)
     if found is None:
         return None
     metadata = found["metadata"]
     return Claim(key, metadata["uid"], metadata["resourceVersion"], "deletionTimestamp" in metadata)
 
 
-def taken_away(claim: Claim) -> Delete:
+def delete_claim(claim: Claim) -> Delete:
     """Exactly this claim. Kubernetes keeps the volume until the pod that uses it is gone as well."""
     return Delete(claim.key, claim.uid, claim.resource_version)
 
@@ -44,14 +44,14 @@ def is_writable_by(engine: EngineView, node: str, version: str) -> bool:
     return found is None or not is_newer(found.version, version)
 
 
-def needs_empty_disk(seen: Observed, journal: Journal, pod: Pod) -> bool:
+def needs_empty_disk(snapshot: ClusterSnapshot, ledger: UpgradeLedger, pod: Pod) -> bool:
     """A pod of the older version whose process ran, on the very volume that a newer one has written to.
 
     Where the engine misses a primary nothing is certain: what is on that volume may be all there is.
     """
-    engine, claim = seen.engine, claim_of(seen, pod.name)
-    if pod.is_ready or pod.is_terminating or pod.engine_version != journal.returns_to:
+    engine, claim = snapshot.engine, claim_of(snapshot, pod.name)
+    if pod.is_ready or pod.is_terminating or pod.engine_version != ledger.rollback_to:
         return False
-    if claim is None or not pod.has_started or journal.crossed.get(pod.name) != claim.uid:
+    if claim is None or not pod.has_started or ledger.upgraded_nodes.get(pod.name) != claim.uid:
         return False
     return isinstance(engine, EngineView) and engine.color is not Color.RED and engine.node(pod.name) is None

@@ -1,0 +1,1 @@
+"""Manifests of each configuration version. Pure: the same spec gives the same objects."""

@@ -1,0 +1,1 @@
+"""The Kubernetes API as the operator uses it: client port, operations as data, REST mapping."""

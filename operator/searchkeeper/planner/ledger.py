@@ -1,0 +1,40 @@
+"""What must survive a crash: intentions and their undoing, written down before they are carried out."""
+
+from __future__ import annotations
+
+__all__ = ["Entry", "Ledger"]
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Self, TypeAlias
+
+# Hashable on purpose: worlds that carry a ledger are compared and counted by the million.
+Entry: TypeAlias = str | int | bool | tuple["Entry", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger(Mapping[str, Entry]):
+    """An immutable mapping in the order of its keys. Cost: one pass over its entries for a change."""
+
+    entries: tuple[tuple[str, Entry], ...] = ()
+
+    @classmethod
+    def of(cls, entries: Mapping[str, Entry]) -> Self:
+        return cls(entries.entries if isinstance(entries, Ledger) else tuple(sorted(entries.items())))
+
+    def __getitem__(self, key: str) -> Entry:
+        for name, value in self.entries:
+            if name == key:
+                return value
+        raise KeyError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, _ in self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def with_changes(self, changes: Mapping[str, Entry | None]) -> Self:
+        """With these entries written, and those that are None struck out."""
+        merged = {**dict(self.entries), **changes}
+        return self.of({key: value for key, value in merged.items() if value is not None})

@@ -1,0 +1,93 @@
+"""The procedures: which actions make each configuration version, for a cluster and for each of its pools."""
+
+from __future__ import annotations
+
+__all__ = ["CLUSTER_RECONCILERS", "POOL_RECONCILERS", "deployed_version", "shipped_with"]
+
+from collections.abc import Mapping
+from typing import Final, TypeVar
+
+from searchkeeper.desired import names
+from searchkeeper.planner import Reconciler
+from searchkeeper.reconcilers import objects, pools, rollback, upgrade
+from searchkeeper.reconcilers.context import ReconcileContext
+from searchkeeper.reconcilers.disruption_budgets import disruption_budgets_applied
+from searchkeeper.reconcilers.events import events_emitted
+from searchkeeper.reconcilers.migrations import (
+    both_labels_set,
+    old_configuration_deleted,
+    old_revisions_deleted,
+    stateful_set_relabelled,
+)
+from searchkeeper.reconcilers.pools import PoolContext
+from searchkeeper.reconcilers.scale_in import exclusions_cleared, scale_in_complete
+from searchkeeper.snapshot import ClusterSnapshot
+from searchkeeper.versions import Release
+
+W = TypeVar("W")
+
+_ENGINE: Final = (
+    upgrade.version_accepted,
+    upgrade.upgrade_started,
+    rollback.rollback_possible,
+    pools.pools_applied,
+    pools.storage_unchanged,
+    pools.pods_current,
+    pools.pools_converged,
+    exclusions_cleared,
+    scale_in_complete,
+    upgrade.engine_healthy,
+    upgrade.upgrade_finished,
+    objects.dashboards_current,
+    events_emitted,
+)
+_SERVICES: Final = (objects.discovery_service_applied, objects.client_service_applied)
+_FIRST: Final = (objects.finalizer_set, objects.configuration_applied, *_SERVICES, *_ENGINE)
+
+CLUSTER_RECONCILERS: Final[Mapping[int, Reconciler[ReconcileContext]]] = {
+    1: Reconciler(0, 1, _FIRST),
+    2: Reconciler(1, 2, (*_FIRST, old_configuration_deleted)),
+    # 2, edited in place: whatever could take over from 1 still can.
+    3: Reconciler(1, 3, (*_FIRST, old_configuration_deleted, disruption_budgets_applied)),
+    # Beside 3: a StatefulSet that is between two selectors needs the budgets that 3 has set up.
+    4: Reconciler(
+        3,
+        4,
+        (
+            objects.finalizer_set,
+            objects.configuration_applied,
+            both_labels_set,
+            *(each.after(both_labels_set) for each in (*_SERVICES, disruption_budgets_applied)),
+            *_ENGINE,
+            old_revisions_deleted,
+        ),
+    ),
+}
+
+_relabelled: Final = pools.stateful_set_applied.after(stateful_set_relabelled)
+
+POOL_RECONCILERS: Final[Mapping[int, Reconciler[PoolContext]]] = {
+    1: Reconciler(0, 1, (pools.stateful_set_applied, pools.pods_ready)),
+    2: Reconciler(1, 2, (pools.stateful_set_applied, pools.pods_ready)),
+    3: Reconciler(1, 3, (pools.stateful_set_applied, pools.pods_ready)),
+    4: Reconciler(3, 4, (stateful_set_relabelled, _relabelled, pools.pods_ready.after(_relabelled))),
+}
+
+
+def shipped_with(configurations: Mapping[int, Reconciler[W]], release: Release) -> tuple[Reconciler[W], ...]:
+    """Those that a release has."""
+    return tuple(configurations[version] for version in release.configurations)
+
+
+def deployed_version(snapshot: ClusterSnapshot) -> int | None:
+    """The configuration version of what is there; None where nothing is.
+
+    A cluster that has never converged is taken for the oldest version that any of its objects is of. What
+    somebody else has written there is put right like any other edit.
+    """
+    if snapshot.cluster.current_version is not None:
+        return snapshot.cluster.current_version
+    marks = (each["metadata"].get("annotations") or {} for each in snapshot.objects.values())
+    return min(
+        (found for each in marks if (found := names.configuration_version(each)) is not None), default=None
+    )

@@ -1,0 +1,1 @@
+"""Fake Kubernetes and OpenSearch, invariants and faults: for tests, `--embedded` and proofs."""

@@ -1,0 +1,78 @@
+"""What an engine is between two ticks."""
+
+from __future__ import annotations
+
+__all__ = ["FakeEngine", "FakeShardCopy", "Process", "data_nodes", "version_of"]
+
+from dataclasses import dataclass
+from typing import Final
+
+from semver import Version
+
+from searchkeeper.opensearch.view import Allocation, Index, Node, ShardState
+
+_DATA: Final = "data"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Process:
+    """A node's process as it runs in a pod: what it would be if it could join."""
+
+    name: str
+    version: str
+    roles: frozenset[str]
+    keeps_data: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class FakeShardCopy:
+    """One copy of a shard. `left_on` is the node whose disk still has it while it is unassigned.
+
+    A copy that has once held data cannot begin anew: where it is the last one, its documents are lost.
+    """
+
+    index: str
+    shard: int
+    is_primary: bool
+    state: ShardState = ShardState.UNASSIGNED
+    node: str | None = None
+    to: str | None = None
+    left_on: str | None = None
+    has_data: bool = False
+
+    @property
+    def id(self) -> tuple[str, int]:
+        return (self.index, self.shard)
+
+
+@dataclass(frozen=True, slots=True)
+class FakeEngine:
+    """The cluster as its managers know it. `disks` has the newest version that wrote to each node's disk."""
+
+    nodes: tuple[Node, ...] = ()
+    indices: tuple[Index, ...] = ()
+    copies: tuple[FakeShardCopy, ...] = ()
+    disks: tuple[tuple[str, str], ...] = ()
+    voters: frozenset[str] = frozenset()
+    voting_exclusions: frozenset[str] = frozenset()
+    allocation: Allocation | None = None
+    excluded: frozenset[str] = frozenset()
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(node.name for node in self.nodes)
+
+    @property
+    def elected(self) -> Node | None:
+        return next((node for node in self.nodes if node.is_elected), None)
+
+    def node(self, name: str | None) -> Node | None:
+        return next((node for node in self.nodes if node.name == name), None)
+
+
+def data_nodes(engine: FakeEngine) -> tuple[Node, ...]:
+    return tuple(node for node in engine.nodes if _DATA in node.roles)
+
+
+def version_of(node: Node) -> Version:
+    return Version.parse(node.version)

@@ -1,0 +1,203 @@
+"""The definitions are what is committed, and hold all that the operator and its users write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from typing import Any
+
+import pytest
+import yaml
+
+import definitions as script
+from commandline import ROOT
+from operators_at_work import CLUSTER, Ports, asked_for, edited, pool, settled, with_index
+from searchkeeper.api.codec import decode_cluster_spec, decode_pool_spec
+from searchkeeper.api.crds import CLUSTERS, POOLS, crds
+from searchkeeper.api.spec import ClusterSpec, PoolSpec, Storage
+from searchkeeper.kubernetes.operations import Manifest, Patch
+from searchkeeper.kubernetes.rest_mapping import resource_kind
+from searchkeeper.reconcile import reconcile
+from searchkeeper.releases import newest, releases
+from searchkeeper.testing.fake_cluster import FakeCluster
+from structural import dropped, refused
+
+SAMPLES = sorted((ROOT / "operator/config/samples").glob("*.yaml"))
+PLURALS = {"SearchCluster": "searchclusters", "SearchPool": "searchpools"}
+
+
+@cache
+def schema_for(kind: str) -> dict[str, Any]:
+    version = crds()[PLURALS[kind]]["spec"]["versions"][0]
+    found: dict[str, Any] = version["schema"]["openAPIV3Schema"]
+    return {**found, "properties": {**found["properties"], "metadata": {"type": "object", **ANYTHING}}}
+
+
+ANYTHING = {"x-kubernetes-preserve-unknown-fields": True}
+
+
+def test_nobody_has_edited_what_is_generated(capsys: pytest.CaptureFixture[str]) -> None:
+    assert script.main([]) == 0, capsys.readouterr().err
+    assert {file.name for file in script.FOLDER.iterdir()} == {file.name for file in script.files()}
+
+
+def test_a_definition_that_somebody_edited_is_told(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(script, "FOLDER", tmp_path)
+    monkeypatch.setattr(script, "ROOT", tmp_path)
+    assert script.main(["--write"]) == 0
+    assert script.main([]) == 0
+    (tmp_path / "searchpools.yaml").write_text("edited")
+    assert script.main([]) == 1
+    assert capsys.readouterr().err == "searchpools.yaml is out of date: make generate\n"
+
+
+def test_the_kinds_are_called_what_the_operator_calls_them() -> None:
+    for definition in (CLUSTERS, POOLS):
+        known = resource_kind(CLUSTER.api, definition.kind)
+        assert (known.plural, known.short_names) == (definition.plural, (definition.short_name,))
+
+
+def test_every_property_tells_what_it_is_for() -> None:
+    def silent(schema: dict[str, Any], path: str) -> list[str]:
+        found = []
+        for name, inner in schema.get("properties", {}).items():
+            found += [f"{path}.{name}"] if not inner.get("description") else []
+            found += silent(inner, f"{path}.{name}") + silent(inner.get("items", {}), f"{path}.{name}[]")
+        return found
+
+    for plural, definition in crds().items():
+        schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+        told_by_kubernetes = {f"{plural}.{name}" for name in ("apiVersion", "kind", "metadata")}
+        assert set(silent(schema, plural)) == told_by_kubernetes
+
+
+@pytest.mark.parametrize("file", SAMPLES, ids=lambda file: file.stem)
+def test_a_sample_says_nothing_that_is_dropped_or_refused(file: Any) -> None:
+    for sample in yaml.safe_load_all(file.read_text(encoding="utf-8")):
+        assert list(dropped(schema_for(sample["kind"]), sample)) == []
+        assert list(refused(schema_for(sample["kind"]), sample)) == []
+
+
+def test_the_samples_show_every_field_of_a_cluster() -> None:
+    def names(schema: dict[str, Any], path: str = "") -> set[str]:
+        inner = [names(each, f"{path}.{name}") for name, each in schema.get("properties", {}).items()]
+        return {path}.union(*inner, names(schema["items"], f"{path}[]") if "items" in schema else set())
+
+    def used(thing: Any, path: str = "") -> set[str]:
+        if isinstance(thing, dict):
+            return {path}.union(*(used(each, f"{path}.{name}") for name, each in thing.items()))
+        return (
+            {path}.union(*(used(each, f"{path}[]") for each in thing)) if isinstance(thing, list) else {path}
+        )
+
+    documents = [each for file in SAMPLES for each in yaml.safe_load_all(file.read_text())]
+    shown = [used(each["spec"]) for each in documents if each["kind"] == "SearchCluster"]
+    assert names(schema_for("SearchCluster")["properties"]["spec"]) <= set().union(*shown)
+
+
+@pytest.mark.parametrize("name", ["../../vault/secrets/keys", "..", "A", "a b", "a?b", "-a"])
+@pytest.mark.parametrize("field", ["tlsSecret", "credentialsSecret"])
+def test_a_secret_is_called_by_a_name_and_by_no_way_to_another_one(field: str, name: str) -> None:
+    schema = schema_for("SearchCluster")["properties"]["spec"]["properties"]["security"]
+    assert list(refused(schema, {field: "some.secret-1"})) == []
+    assert list(refused(schema, {field: name})) == [f".{field}"]
+
+
+def changed(schema: dict[str, Any]) -> Any:
+    """Some value that is not the default."""
+    if "enum" in schema:
+        return next(each for each in schema["enum"] if each != schema.get("default"))
+    if schema["type"] == "array":
+        return [changed(schema["items"])]
+    if schema["type"] == "object":
+        return {name: changed(inner) for name, inner in schema["properties"].items()}
+    default = schema.get("default")
+    if schema["type"] == "integer":
+        return (default or 0) + 7
+    return f"{default or ''}1" if schema["type"] == "string" else not default
+
+
+def test_every_field_of_the_schema_reaches_the_operator_and_nothing_has_another_default() -> None:
+    schema = schema_for("SearchCluster")["properties"]["spec"]
+    plain = {"version": "2.19.4", "pools": [{"name": "a", "roles": ["data"], "replicas": 1}]}
+    before = decode_cluster_spec(dict(plain))
+    assert before == ClusterSpec("2.19.4", (PoolSpec("a", frozenset({"data"}), 1),))
+    for name, inner in schema["properties"].items():
+        if inner["type"] != "object":
+            assert getattr(decode_cluster_spec({**plain, name: changed(inner)}), name) != getattr(
+                before, name
+            )
+            continue
+        for each, leaf in inner["properties"].items():
+            after = decode_cluster_spec({**plain, name: {each: changed(leaf)}})
+            assert getattr(after, name) != getattr(before, name), f"{name}.{each} is not read"
+            if "default" in leaf:
+                assert decode_cluster_spec({**plain, name: {each: leaf["default"]}}) == before
+
+
+def test_every_field_of_a_pool_reaches_the_operator() -> None:
+    pools = schema_for("SearchCluster")["properties"]["spec"]["properties"]["pools"]["items"]
+    whole = decode_pool_spec("b", changed(pools))
+    for each in fields(PoolSpec):
+        assert getattr(whole, each.name) != getattr(PoolSpec("a", frozenset({"data"}), 1), each.name)
+    assert whole.storage == replace(Storage(), size="10Gi1", storage_class="1", ephemeral=True)
+
+
+@dataclass
+class Heard(Ports):
+    """Keeps whatever of ours was stored."""
+
+    stored: list[Manifest] = field(default_factory=list)
+
+    def create(self, manifest: Manifest) -> Manifest:
+        return self._kept(super().create(manifest))
+
+    def patch(self, patch: Patch) -> Manifest:
+        return self._kept(super().patch(patch))
+
+    def patch_status(self, patch: Patch) -> Manifest:
+        return self._kept(super().patch_status(patch))
+
+    def _kept(self, stored: Manifest) -> Manifest:
+        self.stored += [stored] if stored["kind"] in PLURALS else []
+        return stored
+
+
+def heard(world: FakeCluster, version: str) -> list[Manifest]:
+    """All that a release stores of our own kinds, until it is done."""
+    ports = Heard(world)
+    chosen = next(each for each in releases() if each.version == version)
+    for _ in range(2000):
+        done = reconcile(ports, ports, CLUSTER, chosen, world.state.now)
+        if done.converged:
+            return ports.stored
+        if not done.wrote:
+            world.tick()
+    raise AssertionError(f"{version} is stuck")
+
+
+def test_nothing_that_any_release_writes_is_dropped_or_refused() -> None:
+    ephemeral = {**pool("cache", 1, "ingest"), "storage": {"ephemeral": True, "size": "1Gi"}}
+    world = asked_for(pool("data", 2, "data"), pool("managers", 3, "cluster_manager"), ephemeral)
+    stored: list[Manifest] = []
+    for version in ("0.1.0", "0.2.2", "0.3.1", newest().version):
+        stored += heard(world, version)
+    stored += heard(edited(with_index(world), version="3.4.0"), newest().version)
+    assert {each["kind"] for each in stored} == set(PLURALS)
+    for each in stored:
+        assert list(dropped(schema_for(each["kind"]), each)) == []
+        assert list(refused(schema_for(each["kind"]), each)) == []
+
+
+def test_a_refused_version_and_a_deletion_are_told_in_words_the_schema_knows() -> None:
+    world = asked_for()
+    settled(world, newest().version)
+    ports = Heard(edited(world, version="9.0.0"))
+    for _ in range(5):
+        reconcile(ports, ports, CLUSTER, newest(), world.state.now)
+    assert ports.stored
+    for each in ports.stored:
+        assert list(dropped(schema_for(each["kind"]), each)) == []
+        assert list(refused(schema_for(each["kind"]), each)) == []

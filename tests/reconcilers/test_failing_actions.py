@@ -1,0 +1,69 @@
+"""What the operator cannot do by its own fault is told by the cluster, and costs nobody else anything."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from operators_at_work import CLUSTER, asked_for, condition, settled, status, worked
+from searchkeeper.reconcile import reconcile
+from searchkeeper.releases import release
+from searchkeeper.testing.fake_cluster import FakeCluster
+
+RELEASE = "0.4.0"
+
+
+@pytest.fixture
+def running() -> FakeCluster:
+    world = asked_for()
+    settled(world, RELEASE)
+    return world
+
+
+def breaks(*_: Any) -> Any:
+    raise KeyError("port")
+
+
+# Who fails, what of it breaks, and which condition of the cluster tells of it in which words.
+FAULTS = {
+    "cluster": (
+        "objects.discovery_service",
+        "DiscoveryServiceApplied",
+        "Unknown Error: stalled: KeyError: 'port'",
+    ),
+    "pool": (
+        "pools.partition",
+        "PoolsConverged",
+        "False Error: stalled: StatefulSetApplied of data: KeyError: 'port'",
+    ),
+}
+
+
+@pytest.mark.parametrize("place", FAULTS)
+def test_a_fault_that_stays_is_a_stall_of_the_cluster_and_an_event(
+    running: FakeCluster, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken, action, words = FAULTS[place]
+    monkeypatch.setattr(f"searchkeeper.reconcilers.{broken}", breaks)
+    worked(running, RELEASE)
+
+    assert status(running)["phase"] == "Stalled"
+    assert condition(running, action) == words
+    event = running.state.events[-1]
+    assert (event.reason, "KeyError: 'port'" in event.message) == ("Stalled", True)
+    assert not reconcile(running, running, CLUSTER, release(RELEASE), running.state.now).wrote
+
+
+@pytest.mark.parametrize("place", FAULTS)
+def test_a_fault_that_is_mended_leaves_nothing_behind(
+    running: FakeCluster, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = status(running)
+    with monkeypatch.context() as patched:
+        patched.setattr(f"searchkeeper.reconcilers.{FAULTS[place][0]}", breaks)
+        worked(running, RELEASE)
+    settled(running, RELEASE)
+
+    after = status(running)
+    assert (after["phase"], after["ledger"]) == (before["phase"], before["ledger"])
