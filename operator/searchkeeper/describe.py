@@ -31,7 +31,6 @@ from searchkeeper.opensearch.view import EngineView
 from searchkeeper.planner import (
     ACTION_ERROR,
     OPERATION_DENIED,
-    STALLED_PREFIX,
     Condition,
     Ledger,
     Plan,
@@ -65,6 +64,7 @@ class ActionSummary:
     reason: str
     message: str
     waits: int | None = None
+    is_stalled: bool = False
 
     @property
     def holds_up(self) -> bool:
@@ -142,7 +142,10 @@ class ClusterDescription:
     def cause(self) -> str | None:
         """What is waited for, in the words of the action that knows best; what has stalled comes first."""
         waits = [a for a in self.actions if a.holds_up and a.action != _BACK]
-        return min(waits, key=_rank).message if waits else None
+        if not waits:
+            return None
+        first = min(waits, key=_rank)
+        return f"stalled: {first.message}" if first.is_stalled else first.message
 
     @property
     def refusal(self) -> str | None:
@@ -153,7 +156,7 @@ class ClusterDescription:
     @property
     def is_in_trouble(self) -> bool:
         """Stalled or refused, by what the status says or by what the next one would."""
-        stalled = any(a.message.startswith(STALLED_PREFIX) for a in self.actions)
+        stalled = any(a.is_stalled for a in self.actions)
         is_refused = self.refusal is not None or self.unfit is not None
         return is_refused or stalled or self.phase in ("Stalled", "Refused")
 
@@ -220,7 +223,7 @@ def _way_back(actions: Sequence[ActionSummary]) -> str:
 def _rank(line: ActionSummary) -> tuple[bool, int]:
     order = (*_TELLING, "", *_FOLLOWING)
     place = order.index(line.action if line.action in order else "")
-    return not line.message.startswith(STALLED_PREFIX), place
+    return not line.is_stalled, place
 
 
 def _lines(step: ResourcePlan, now: int) -> Iterator[ActionSummary]:
@@ -231,7 +234,9 @@ def _lines(step: ResourcePlan, now: int) -> Iterator[ActionSummary]:
 def _line(told: Condition, resource: str, ledger: Ledger, now: int) -> ActionSummary:
     waits = waiting_for(ledger, told.type, now)
     seconds = None if waits is None or waits[0] != told.reason else waits[1]
-    return ActionSummary(resource, told.type, str(told.status), told.reason, told.message, seconds)
+    return ActionSummary(
+        resource, told.type, str(told.status), told.reason, told.message, seconds, told.is_stalled
+    )
 
 
 def _explanation(

@@ -1,4 +1,4 @@
-"""What a plan wants written is carried out, deed by deed, as far as it is let."""
+"""Executes the operations of a plan."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from searchkeeper.redaction import redact, secret_texts
 
 @dataclass(frozen=True, slots=True)
 class DeniedOperation:
-    """A write of an action that was refused, and would be again. The operator condition is no action's."""
+    """An operation that was refused permanently. `action` is empty for the patch of the OperatorCondition."""
 
     action: str
-    write: Operation
+    operation: Operation
     error: Rejected | CallRejected
 
     @property
-    def words(self) -> str:
-        """Those of the API server, or of the engine, without what they quote of a Secret."""
-        match self.write:
+    def message(self) -> str:
+        """The error of the API server or of the engine, without the contents of a Secret."""
+        match self.operation:
             case Create(manifest) if manifest["kind"] == "Secret":
                 return redact(str(self.error), secret_texts(manifest))
             case Patch(key, changes) if key.kind == "Secret":
@@ -34,80 +34,77 @@ class DeniedOperation:
                 return str(self.error)
 
     def __str__(self) -> str:
-        return f"{self.write}: {self.words}"
+        return f"{self.operation}: {self.message}"
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceVersions:
-    """The resource that a plan is of: its version when it was seen, and now that its status is stored."""
+    """The resource of a plan: its version in the snapshot, and its latest version."""
 
     key: Key
     observed: str
-    now: str
+    latest: str
 
 
 def execute_all(
     kube: KubernetesApi,
-    driver: EngineClient,
+    engine: EngineClient,
     action_operations: Iterable[ActionOperations],
-    of: ResourceVersions,
+    versions: ResourceVersions,
 ) -> tuple[int, list[DeniedOperation]]:
-    """Every deed, as far as it is let: how many writes were made, and which were refused.
+    """Execute the operations. Return how many were executed, and which were denied.
 
-    What was refused has not happened: the world is the one that all other deeds were decided on, and none of
-    them relies on this one, or it would require it. The rest of the same deed may rely on it, and is left.
-    After a conflict, or without an answer, nobody knows the world any more: raises KubeError, CallFailed.
+    A denied operation changed nothing, so the other actions go on: an action that depends on it would require
+    it. The rest of the same action is skipped, because it may depend on it. After a conflict or without a
+    response the state is unknown, and nothing else is executed: raises ApiError, CallFailed.
     """
-    made, denied = 0, []
-    for deed in action_operations:
-        for write in deed.operations:
-            if isinstance(write, EngineCall | Create):
-                _confirm(kube, of)
+    executed, denied = 0, []
+    for each in action_operations:
+        for operation in each.operations:
+            if isinstance(operation, EngineCall | Create):
+                _confirm_ledger(kube, versions)
             try:
-                of = _after(execute(kube, driver, _on(write, of)), of)
+                written = execute(kube, engine, _at_latest_version(operation, versions))
             except (Rejected, CallRejected) as error:
-                denied.append(DeniedOperation(deed.action, write, error))
+                denied.append(DeniedOperation(each.action, operation, error))
                 break
-            made += 1
-    return made, denied
+            if written is not None and Key.of(written) == versions.key:
+                versions = replace(versions, latest=str(written["metadata"]["resourceVersion"]))
+            executed += 1
+    return executed, denied
 
 
-def _on(write: Operation, of: ResourceVersions) -> Operation:
-    """The resource's own version moved when its status was stored."""
-    if isinstance(write, Patch) and write.key == of.key and write.resource_version == of.observed:
-        return Patch(write.key, write.changes, of.now)
-    return write
+def _at_latest_version(operation: Operation, versions: ResourceVersions) -> Operation:
+    """Return a patch of the resource itself with its latest version: persisting the status changed it."""
+    if not isinstance(operation, Patch) or operation.key != versions.key:
+        return operation
+    if operation.resource_version != versions.observed:
+        return operation
+    return Patch(operation.key, operation.changes, versions.latest)
 
 
-def _after(written: Manifest | None, of: ResourceVersions) -> ResourceVersions:
-    """The resource's own version moved if it was what was written."""
-    if written is None or Key.of(written) != of.key:
-        return of
-    return replace(of, now=str(written["metadata"]["resourceVersion"]))
+def _confirm_ledger(kube: KubernetesApi, versions: ResourceVersions) -> None:
+    """Raise Conflict when another operator has written the status since.
 
-
-def _confirm(kube: KubernetesApi, of: ResourceVersions) -> None:
-    """Neither the engine nor a name that is free takes a precondition: the API server is asked once more
-    whether this ledger still counts. Who slept meanwhile would set, or make, what was wanted yesterday.
-
-    By a patch that changes nothing, under the resource version: what is read may be behind. Raises Conflict.
+    A call to the engine and a create have no precondition. An operator that was suspended would otherwise
+    execute an outdated plan. A patch without changes is used because a read may be stale.
     """
-    kube.patch_status(Patch(of.key, {"status": {}}, of.now))
+    kube.patch_status(Patch(versions.key, {"status": {}}, versions.latest))
 
 
-def execute(kube: KubernetesApi, driver: EngineClient, write: Operation) -> Manifest | None:
-    """What the API server then has of a patched object."""
-    match write:
+def execute(kube: KubernetesApi, engine: EngineClient, operation: Operation) -> Manifest | None:
+    """Execute one operation. Return the object for a patch, else None."""
+    match operation:
         case Create(manifest):
             kube.create(manifest)
         case Patch():
-            return kube.patch(write)
+            return kube.patch(operation)
         case Delete():
-            kube.delete(write)
+            kube.delete(operation)
         case EngineCall(call):
-            driver.execute(call)
+            engine.execute(call)
         case EmitEvent():
-            kube.record(write)
+            kube.record(operation)
         case _:
-            raise TypeError(f"nobody carries out {write!r}")
+            raise TypeError(f"unknown operation {operation!r}")
     return None

@@ -1,4 +1,4 @@
-"""Where the engine's images come from, and which version an image is of."""
+"""Repositories of the OpenSearch images, and versions in image names."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Images:
-    """The repositories of images. Which image of one: the version says it, as its tag."""
+    """The repositories of the images. The version is the tag."""
 
     engine: str = "docker.io/opensearchproject/opensearch"
     dashboards: str = "docker.io/opensearchproject/opensearch-dashboards"
@@ -36,9 +36,9 @@ def dashboards_image(version: str, images: Images = PUBLISHED) -> str:
 
 
 def images_from_options(engine: str | None, dashboards: str | None) -> Images:
-    """The repositories of images that whoever installed the operator has named: mirrored ones are elsewhere.
+    """Return the repositories that were configured, for example a mirror, else the published ones.
 
-    A tag or a digest in such a name is of one version, and there are others: it does not count.
+    A tag or a digest in an option is ignored: it belongs to one version.
     """
     return Images(
         repository_of(engine or "") or PUBLISHED.engine,
@@ -47,12 +47,12 @@ def images_from_options(engine: str | None, dashboards: str | None) -> Images:
 
 
 def repository_of(image: str) -> str:
-    """An image's name without its tag and its digest."""
+    """Return the name of an image without its tag and digest."""
     plain = image.partition("@")[0]
     return plain.removesuffix(f":{image_version(plain)}")
 
 
 def image_version(image: str) -> str:
-    """The tag of an image, or nothing where it has none."""
+    """Return the tag of an image, or an empty string."""
     name, colon, tag = image.partition("@")[0].rpartition(":")
     return tag if colon and name and "/" not in tag else ""

@@ -1,7 +1,7 @@
-"""Answers that are kept for as long as they are asked for the very same values.
+"""A cache by object identity, for pure functions of manifests.
 
-Manifests are never changed in place, and states of a world share the ones that stayed the same. So whoever
-tries a thousand orders of events asks the same question of the same object again and again.
+Manifests are never changed in place, and states that the prover explores share unchanged manifests. Hashing
+one would cost more than the function.
 """
 
 from __future__ import annotations
@@ -17,29 +17,29 @@ R = TypeVar("R")
 
 
 def memoize_by_identity(size: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A pure function that remembers its answers by the identity of its positional arguments.
+    """Cache a pure function by the identity of its positional arguments.
 
-    Law: the answers are those of the function, as long as nobody changes an argument in place. What is
-    remembered keeps its arguments alive, so that no other object can take their place; beyond `size` answers
-    all are forgotten.
+    The cache keeps the arguments alive, so that no other object gets the same id. It is cleared when it has
+    `size` entries. Calls with keyword arguments are not cached.
     """
 
-    def remembering(function: Callable[P, R]) -> Callable[P, R]:
-        memory: dict[tuple[int, ...], tuple[Any, R]] = {}
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        cache: dict[tuple[int, ...], tuple[Any, R]] = {}
 
         @wraps(function)
-        def answer(*values: P.args, **others: P.kwargs) -> R:
-            place = tuple(map(id, values))
-            found = memory.get(place)
-            if found is not None and not others:
-                return found[1]
-            given = function(*values, **others)
-            if not others:
-                if len(memory) >= size:
-                    memory.clear()
-                memory[place] = (values, given)
-            return given
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            if kwargs:
+                return function(*args, **kwargs)
+            ids = tuple(map(id, args))
+            cached = cache.get(ids)
+            if cached is not None:
+                return cached[1]
+            value = function(*args, **kwargs)
+            if len(cache) >= size:
+                cache.clear()
+            cache[ids] = (args, value)
+            return value
 
-        return answer
+        return call
 
-    return remembering
+    return decorate

@@ -1,4 +1,4 @@
-"""Reads what a cycle decides on: fresh, through the two ports, and nothing twice."""
+"""Reads the snapshot of a reconcile through the Kubernetes port and the engine port, each object once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain
 from typing import Any, Final
 
 from searchkeeper.api.codec import (
@@ -32,8 +31,8 @@ from searchkeeper.upgrade.ledger import UpgradeLedger
 from searchkeeper.versions import Release
 
 _API: Final = f"{names.GROUP}/v1alpha1"
-_OURS: Final = {"app.kubernetes.io/managed-by": "searchkeeper"}
-_OWNED: Final = (
+_MANAGED: Final = {"app.kubernetes.io/managed-by": "searchkeeper"}
+_OWNED_KINDS: Final = (
     (_API, "SearchPool"),
     ("apps/v1", "StatefulSet"),
     ("apps/v1", "Deployment"),
@@ -41,106 +40,109 @@ _OWNED: Final = (
     ("v1", "ConfigMap"),
     ("policy/v1", "PodDisruptionBudget"),
 )
-# Pods and claims have no owner of ours; they have the labels of the version that made them.
-_LABELLED: Final = (("v1", "Pod"), ("v1", "PersistentVolumeClaim"))
+# The SearchCluster does not own pods and claims. They have the labels of the configuration that created them.
+_LABELLED_KINDS: Final = (("v1", "Pod"), ("v1", "PersistentVolumeClaim"))
 _LABEL_SCHEMES: Final = (1, 4)
 
 
 def observe(
-    kube: KubernetesApi, driver: EngineClient, key: Key, release: Release, now: int
+    kube: KubernetesApi, engine: EngineClient, key: Key, release: Release, now: int
 ) -> ClusterSnapshot | None:
-    """Everything about one SearchCluster, or None when it is gone. Raises KubeError.
+    """Return the snapshot of one SearchCluster, or None when it does not exist. Raises ApiError.
 
-    Cost: one list a kind, whatever the number of pools and pods, and a get for each Secret.
+    Costs one list for each kind, whatever the number of pools and pods, and a get for each Secret.
     """
     raw = kube.get(key)
     if raw is None:
         return None
-    cluster = _cluster(key, raw)
-    objects: dict[Key, Manifest] = {key: raw}
-    objects |= {Key.of(each): each for each in (*_owned(kube, cluster), *_labelled(kube, cluster))}
-    credentials = _referenced(kube, cluster)
+    cluster = _cluster_view(key, raw)
+    manifests = [*_list_owned(kube, cluster), *_list_labelled(kube, cluster)]
+    credentials = _get_credentials(kube, cluster)
     if credentials is not None:
-        objects[Key.of(credentials)] = credentials
-    return ClusterSnapshot(
-        cluster, tuple(_pools(cluster, objects)), objects, driver.get_state(), release, now
-    )
+        manifests.append(credentials)
+    objects = {key: raw} | {Key.of(manifest): manifest for manifest in manifests}
+    pools = tuple(_pool_views(cluster, objects))
+    return ClusterSnapshot(cluster, pools, objects, engine.get_state(), release, now)
 
 
 def with_name_conflicts(
     kube: KubernetesApi, snapshot: ClusterSnapshot, keys: Iterable[Key]
 ) -> ClusterSnapshot:
-    """With whoever is there under these names, which nobody of ours was seen to have. Raises KubeError.
+    """Add the objects that exist under these keys to the snapshot. Raises ApiError.
 
-    One of ours may have lost the label that it is listed by; anybody else is a stranger.
+    An object of this cluster may lack the label by which it is listed. Any other object is foreign. Returns
+    the same snapshot when none of the keys exists.
     """
-    asked = ((key, kube.get(key)) for key in keys)
-    found = {key: each for key, each in asked if each is not None}
-    if not found:
+    responses = {key: kube.get(key) for key in keys}
+    existing = {key: manifest for key, manifest in responses.items() if manifest is not None}
+    if not existing:
         return snapshot
-    objects = {
-        **snapshot.objects,
-        **{key: each for key, each in found.items() if _is_of(snapshot.cluster, each)},
-    }
-    foreign_objects = {
-        **snapshot.foreign_objects,
-        **{key: each for key, each in found.items() if key not in objects},
-    }
-    pools = tuple(_pools(snapshot.cluster, objects))
-    return replace(snapshot, pools=pools, objects=objects, foreign_objects=foreign_objects)
-
-
-@memoize_by_identity(4096)
-def _cluster(key: Key, raw: Manifest) -> ClusterView:
-    metadata, status = raw["metadata"], raw.get("status") or {}
-    remembered = decode_records(status)
-    ledger, (spec, flaw) = UpgradeLedger.of(remembered.ledger), validated_spec(raw)
-    return ClusterView(
-        key,
-        metadata["uid"],
-        metadata["resourceVersion"],
-        int(metadata.get("generation", 1)),
-        _in_force(spec, ledger.lock) if flaw is None else _without_a_wish(raw, ledger),
-        json.dumps(raw.get("spec"), sort_keys=True, separators=(",", ":")),
-        "deletionTimestamp" in metadata,
-        tuple(metadata.get("finalizers") or ()),
-        tuple(sorted((metadata.get("annotations") or {}).items())),
-        status.get("currentVersion"),
-        status.get("engineVersion"),
-        remembered,
-        flaw,
+    own = {key: manifest for key, manifest in existing.items() if _is_owned(snapshot.cluster, manifest)}
+    objects = {**snapshot.objects, **own}
+    foreign = {key: manifest for key, manifest in existing.items() if key not in objects}
+    return replace(
+        snapshot,
+        pools=tuple(_pool_views(snapshot.cluster, objects)),
+        objects=objects,
+        foreign_objects={**snapshot.foreign_objects, **foreign},
     )
 
 
 def security_in_force(raw: Manifest) -> Security:
-    """What an upgrade has locked, or else what is written: also where the rest of that cannot be read."""
+    """Return the security settings of the lock, else of the spec, even if the rest of the spec is invalid."""
     lock = UpgradeLedger.of(decode_records(raw.get("status") or {}).ledger).lock
-    locked = None if lock is None else _locked(lock)
+    locked = None if lock is None else _decode_lock(lock)
     return decode_security(raw.get("spec")) if locked is None else locked.security
 
 
-def _in_force(written: ClusterSpec, lock: str | None) -> ClusterSpec:
-    """What is written, unless an upgrade holds the lock. One that nobody of ours wrote is as good as none."""
-    locked = None if lock is None else _locked(lock)
+@memoize_by_identity(4096)
+def _cluster_view(key: Key, raw: Manifest) -> ClusterView:
+    metadata, status = raw["metadata"], raw.get("status") or {}
+    records = decode_records(status)
+    ledger = UpgradeLedger.of(records.ledger)
+    written, error = validated_spec(raw)
+    return ClusterView(
+        key=key,
+        uid=metadata["uid"],
+        resource_version=metadata["resourceVersion"],
+        generation=int(metadata.get("generation", 1)),
+        spec=_effective_spec(written, ledger.lock) if error is None else _locked_spec(raw, ledger),
+        raw_spec=json.dumps(raw.get("spec"), sort_keys=True, separators=(",", ":")),
+        is_deleting="deletionTimestamp" in metadata,
+        finalizers=tuple(metadata.get("finalizers") or ()),
+        annotations=tuple(sorted((metadata.get("annotations") or {}).items())),
+        current_version=status.get("currentVersion"),
+        engine_version=status.get("engineVersion"),
+        records=records,
+        spec_error=error,
+    )
+
+
+def _effective_spec(written: ClusterSpec, lock: str | None) -> ClusterSpec:
+    """Return the spec that counts: during an upgrade the locked one, but for version and upgrade policy."""
+    locked = None if lock is None else _decode_lock(lock)
     return written if locked is None else replace(locked, version=written.version, upgrade=written.upgrade)
 
 
-def _without_a_wish(raw: Manifest, ledger: UpgradeLedger) -> ClusterSpec:
-    """What an upgrade has locked, and where it goes anyway: half of one would hold the lock for ever.
+def _locked_spec(raw: Manifest, ledger: UpgradeLedger) -> ClusterSpec:
+    """Return the spec that counts while the written one is invalid; without an upgrade, an empty one.
 
-    Its policy counts as written. Where that cannot be read nobody knows whether it is paused, and it is.
+    An upgrade continues to its target: stopped halfway, it would hold the lock until the spec is valid. Its
+    policy is the written one; if that is invalid too, the upgrade counts as paused.
     """
-    locked, written = None if ledger.lock is None else _locked(ledger.lock), raw.get("spec")
+    locked = None if ledger.lock is None else _decode_lock(ledger.lock)
     if locked is None or ledger.upgrade is None:
         return ClusterSpec("", ())
-    is_told = isinstance(written, Mapping) and not any(w.startswith("spec.upgrade") for w in spec_errors(raw))
-    policy = decode_upgrade_policy(raw["spec"]) if is_told else replace(locked.upgrade, paused=True)
+    is_policy_valid = isinstance(raw.get("spec"), Mapping) and not any(
+        error.startswith("spec.upgrade") for error in spec_errors(raw)
+    )
+    policy = decode_upgrade_policy(raw["spec"]) if is_policy_valid else replace(locked.upgrade, paused=True)
     return replace(locked, version=ledger.rollback_to or ledger.upgrade[1], upgrade=policy)
 
 
 @lru_cache(maxsize=64)
-def _locked(text: str) -> ClusterSpec | None:
-    """None for what is no cluster: without a pool everybody would be one too many."""
+def _decode_lock(text: str) -> ClusterSpec | None:
+    """Return the locked spec, or None when it is malformed. Without a pool every pod would be surplus."""
     try:
         spec = decode_cluster_spec(json.loads(text))
     except (AttributeError, KeyError, TypeError, ValueError):
@@ -148,33 +150,30 @@ def _locked(text: str) -> ClusterSpec | None:
     return spec if spec.pools else None
 
 
-def _owned(kube: KubernetesApi, cluster: ClusterView) -> Iterator[Manifest]:
-    lists = (kube.list(api, kind, cluster.key.namespace, _OURS) for api, kind in _OWNED)
-    for each in (*chain.from_iterable(lists), *_secrets(kube, cluster)):
-        if _is_of(cluster, each):
-            yield each
-
-
-def _is_of(cluster: ClusterView, found: Manifest) -> bool:
-    owners = found["metadata"].get("ownerReferences") or ()
-    return any(owner["uid"] == cluster.uid for owner in owners)
-
-
-def _secrets(kube: KubernetesApi, cluster: ClusterView) -> Iterator[Manifest]:
-    """By name: whoever may list Secrets may read all of a namespace, and this operator need not."""
+def _list_owned(kube: KubernetesApi, cluster: ClusterView) -> Iterator[Manifest]:
+    for api, kind in _OWNED_KINDS:
+        for manifest in kube.list(api, kind, cluster.key.namespace, _MANAGED):
+            if _is_owned(cluster, manifest):
+                yield manifest
+    # By name: the permission to list Secrets would be the permission to read all of a namespace.
     for name in _own_secrets(cluster):
-        found = kube.get(Key("v1", "Secret", cluster.key.namespace, name))
-        if found is not None:
-            yield found
+        secret = kube.get(Key("v1", "Secret", cluster.key.namespace, name))
+        if secret is not None and _is_owned(cluster, secret):
+            yield secret
+
+
+def _is_owned(cluster: ClusterView, manifest: Manifest) -> bool:
+    owners = manifest["metadata"].get("ownerReferences") or ()
+    return any(owner["uid"] == cluster.uid for owner in owners)
 
 
 def _own_secrets(cluster: ClusterView) -> tuple[str, str]:
     return names.old_config_secret(cluster.key.name), names.credentials_secret(cluster.key.name)
 
 
-def _labelled(kube: KubernetesApi, cluster: ClusterView) -> Iterator[Manifest]:
+def _list_labelled(kube: KubernetesApi, cluster: ClusterView) -> Iterator[Manifest]:
     name, namespace = cluster.key.name, cluster.key.namespace
-    for api, kind in _LABELLED:
+    for api, kind in _LABELLED_KINDS:
         for scheme in _LABEL_SCHEMES:
             yield from kube.list(api, kind, namespace, names.labels(name, None, scheme))
     oldest, newest = _LABEL_SCHEMES
@@ -182,127 +181,78 @@ def _labelled(kube: KubernetesApi, cluster: ClusterView) -> Iterator[Manifest]:
         yield from kube.list("apps/v1", "ControllerRevision", namespace, names.labels(name, None, oldest))
 
 
-def _referenced(kube: KubernetesApi, cluster: ClusterView) -> Manifest | None:
-    """A Secret of one of our own names is not taken for one of ours, and neither changed nor removed."""
+def _get_credentials(kube: KubernetesApi, cluster: ClusterView) -> Manifest | None:
+    """Return the Secret that the spec names. A name of the operator's own Secrets is ignored."""
     name = cluster.spec.security.credentials_secret
     if name is None or name in _own_secrets(cluster):
         return None
     return kube.get(Key("v1", "Secret", cluster.key.namespace, name))
 
 
-def _pools(cluster: ClusterView, objects: Mapping[Key, Manifest]) -> Iterator[PoolView]:
-    """The pools of the spec in its order, then those that are not in it any more and still there."""
+def _pool_views(cluster: ClusterView, objects: Mapping[Key, Manifest]) -> Iterator[PoolView]:
+    """Yield the pools in the order of the spec, then those that exist but are no longer in the spec."""
     wanted = {pool.name: pool for pool in cluster.spec.pools}
-    leftover = {pool.name: pool for pool in _existing(cluster, objects) if pool.name not in wanted}
-    for pool in (*wanted.values(), *leftover.values()):
-        yield _pool(cluster, pool, objects, is_wanted=pool.name in wanted)
+    removed = [pool for pool in _existing_pools(cluster, objects) if pool.name not in wanted]
+    for pool in (*wanted.values(), *removed):
+        yield _pool_view(cluster, pool, objects, is_wanted=pool.name in wanted)
 
 
-def _existing(cluster: ClusterView, objects: Mapping[Key, Manifest]) -> Iterator[PoolSpec]:
-    """Those of which anything is left: whoever deletes a SearchPool takes neither its nodes nor their shards.
+def _existing_pools(cluster: ClusterView, objects: Mapping[Key, Manifest]) -> list[PoolSpec]:
+    """Return the pools of which any object exists: deleting a SearchPool deletes no nodes and no shards.
 
-    What a SearchPool says counts most, then the template of a StatefulSet, then pods.
+    The spec comes from the SearchPool, else from the template of the StatefulSet, else from a pod.
     """
-    prefix, found = names.pool_name(cluster.key.name, ""), dict[str, PoolSpec]()
+    prefix = names.pool_name(cluster.key.name, "")
+    pools: dict[str, PoolSpec] = {}
     for key in sorted(objects):
-        name, each = key.name.removeprefix(prefix), objects[key]
+        name, manifest = key.name.removeprefix(prefix), objects[key]
         if key.kind == "SearchPool":
-            found[name] = decode_pool_spec(name, each["spec"])
+            pools[name] = decode_pool_spec(name, manifest["spec"])
         elif key.kind == "StatefulSet":
-            found.setdefault(name, _kept(name, each["spec"]["template"]))
-        elif key.kind == "Pod" and (pool := _pool_of(key.name, prefix, each)) is not None:
-            found.setdefault(pool, _kept(pool, each))
-    return (found[name] for name in sorted(found))
+            pools.setdefault(name, _pool_spec_from_pod(name, manifest["spec"]["template"]))
+        elif key.kind == "Pod" and (pool := _pool_of_pod(key.name, prefix, manifest)) is not None:
+            pools.setdefault(pool, _pool_spec_from_pod(pool, manifest))
+    return [pools[name] for name in sorted(pools)]
 
 
-def _pool_of(pod: str, prefix: str, found: Manifest) -> str | None:
-    """By its label, where its name is made of that: somebody's copy of a pod has another one."""
-    labels = found["metadata"].get("labels") or {}
+def _pool_of_pod(pod: str, prefix: str, manifest: Manifest) -> str | None:
+    """Return the pool in the pod's label, if the pod's name fits. A user's copy of a pod has another name."""
+    labels = manifest["metadata"].get("labels") or {}
     pools = (labels.get(names.pool_label(scheme)) for scheme in _LABEL_SCHEMES)
     return next((pool for pool in pools if pool and _ordinal(pod, prefix + pool) is not None), None)
 
 
-def _kept(name: str, pod: Manifest) -> PoolSpec:
-    """A pool as its nodes are made, where nothing else tells. What they claim is not in their template."""
+def _pool_spec_from_pod(name: str, pod: Manifest) -> PoolSpec:
+    """Return the spec of a pool as its pods are made. They do not have the size of the volumes."""
     roles = _roles(pod) or frozenset({"coordinating"})
-    claims = (each.get("persistentVolumeClaim") for each in pod["spec"].get("volumes") or ())
+    claims = (volume.get("persistentVolumeClaim") for volume in pod["spec"].get("volumes") or ())
     return PoolSpec(name, roles, 0, Storage(ephemeral=not any(claims)))
 
 
-def _pool(
+def _pool_view(
     cluster: ClusterView, pool: PoolSpec, objects: Mapping[Key, Manifest], *, is_wanted: bool
 ) -> PoolView:
     name, namespace = names.pool_name(cluster.key.name, pool.name), cluster.key.namespace
-    child: Manifest = objects.get(Key(_API, "SearchPool", namespace, name)) or {}
-    metadata, status = child.get("metadata") or {}, child.get("status") or {}
-    found = objects.get(Key("apps/v1", "StatefulSet", namespace, name))
-    pods = tuple(_pods(name, objects))
+    search_pool: Manifest = objects.get(Key(_API, "SearchPool", namespace, name)) or {}
+    metadata, status = search_pool.get("metadata") or {}, search_pool.get("status") or {}
+    stateful_set = objects.get(Key("apps/v1", "StatefulSet", namespace, name))
+    # By name: between two StatefulSets pods have no owner.
+    by_ordinal = {_ordinal(key.name, name): pod for key, pod in objects.items() if key.kind == "Pod"}
+    pods = tuple(_pod_view(by_ordinal[ordinal]) for ordinal in sorted(n for n in by_ordinal if n is not None))
     return PoolView(
-        spec=replace(pool, storage=_storage(pool, found, child if pods else {})),
+        spec=replace(pool, storage=_deployed_storage(pool, stateful_set, search_pool if pods else {})),
         is_wanted=is_wanted,
         uid=metadata.get("uid"),
         resource_version=str(metadata.get("resourceVersion", "")),
         generation=int(metadata.get("generation", 0)),
-        permitted_version=(child.get("spec") or {}).get("engineVersion"),
+        permitted_version=(search_pool.get("spec") or {}).get("engineVersion"),
         current_version=status.get("currentVersion"),
         observed_generation=status.get("observedGeneration"),
         records=decode_records(status),
-        stateful_set=None if found is None else _stateful_set(found),
+        stateful_set=None if stateful_set is None else _stateful_set_view(stateful_set),
         pods=pods,
-        allotted_replicas=(child.get("spec") or {}).get("replicas"),
+        allotted_replicas=(search_pool.get("spec") or {}).get("replicas"),
     )
-
-
-def _storage(pool: PoolSpec, found: Manifest | None, child: Manifest) -> Storage:
-    """What its nodes were made with: the claims of a StatefulSet cannot be changed.
-
-    Between two StatefulSets its SearchPool knows; a pool without nodes is made with what is asked for.
-    """
-    if found is None:
-        return decode_pool_spec(pool.name, child["spec"]).storage if child else pool.storage
-    real = _claimed(found)
-    # As it was asked for: an API server writes sizes its own way.
-    return replace(pool.storage, ephemeral=True) if real is None else _claimed(last_applied(found)) or real
-
-
-def _claimed(stateful_set: Mapping[str, Any]) -> Storage | None:
-    """What the nodes of a StatefulSet claim; None where they claim nothing."""
-    match stateful_set.get("spec"):
-        case {
-            "volumeClaimTemplates": [{"spec": {"resources": {"requests": {"storage": size}}, **claim}}, *_]
-        }:
-            kind = claim.get("storageClassName")
-            return Storage(str(size), None if kind is None else str(kind))
-        case _:
-            return None
-
-
-@memoize_by_identity(4096)
-def _stateful_set(found: Manifest) -> StatefulSetView:
-    metadata, spec = found["metadata"], found["spec"]
-    annotations = metadata.get("annotations") or {}
-    strategy = spec.get("updateStrategy") or {}
-    return StatefulSetView(
-        metadata["uid"],
-        metadata["resourceVersion"],
-        image_version(spec["template"]["spec"]["containers"][0]["image"]),
-        annotations.get(names.TEMPLATE, ""),
-        names.configuration_version(annotations) or 0,
-        int(spec.get("replicas", 1)),
-        (strategy.get("rollingUpdate") or {}).get("partition"),
-        _bootstrapper(spec["template"]["spec"]["containers"][0]),
-    )
-
-
-def _bootstrapper(container: Mapping[str, Any]) -> str | None:
-    environment = container.get("env") or ()
-    return next((each.get("value") for each in environment if each["name"] == names.INITIAL_MANAGERS), None)
-
-
-def _pods(pool: str, objects: Mapping[Key, Manifest]) -> Iterator[Pod]:
-    """By ordinal. They are known by name: between two StatefulSets they have no owner."""
-    mine = {_ordinal(key.name, pool): pod for key, pod in objects.items() if key.kind == "Pod"}
-    return (_pod(mine[ordinal]) for ordinal in sorted(n for n in mine if n is not None))
 
 
 def _ordinal(pod: str, pool: str) -> int | None:
@@ -310,45 +260,95 @@ def _ordinal(pod: str, pool: str) -> int | None:
     return int(tail) if head == pool and tail.isdecimal() else None
 
 
+def _deployed_storage(pool: PoolSpec, stateful_set: Manifest | None, search_pool: Manifest) -> Storage:
+    """Return the storage that the pods were made with: the claims of a StatefulSet cannot be changed.
+
+    Between two StatefulSets the SearchPool has it. A pool without pods gets the storage of the spec.
+    """
+    if stateful_set is None:
+        return decode_pool_spec(pool.name, search_pool["spec"]).storage if search_pool else pool.storage
+    live = _claimed_storage(stateful_set)
+    if live is None:
+        return replace(pool.storage, ephemeral=True)
+    # As last applied: the API server normalises quantities.
+    return _claimed_storage(last_applied(stateful_set)) or live
+
+
+def _claimed_storage(stateful_set: Mapping[str, Any]) -> Storage | None:
+    """Return the storage of the first claim template; None without one."""
+    match stateful_set.get("spec"):
+        case {
+            "volumeClaimTemplates": [{"spec": {"resources": {"requests": {"storage": size}}, **claim}}, *_]
+        }:
+            storage_class = claim.get("storageClassName")
+            return Storage(str(size), None if storage_class is None else str(storage_class))
+        case _:
+            return None
+
+
 @memoize_by_identity(4096)
-def _pod(pod: Manifest) -> Pod:
-    metadata = pod["metadata"]
-    status = pod.get("status") or {}
+def _stateful_set_view(manifest: Manifest) -> StatefulSetView:
+    metadata, spec = manifest["metadata"], manifest["spec"]
+    annotations = metadata.get("annotations") or {}
+    strategy = spec.get("updateStrategy") or {}
+    container = spec["template"]["spec"]["containers"][0]
+    return StatefulSetView(
+        uid=metadata["uid"],
+        resource_version=metadata["resourceVersion"],
+        engine_version=image_version(container["image"]),
+        template=annotations.get(names.TEMPLATE, ""),
+        configuration=names.configuration_version(annotations) or 0,
+        replicas=int(spec.get("replicas", 1)),
+        partition=(strategy.get("rollingUpdate") or {}).get("partition"),
+        bootstrapper=_variable(container, names.INITIAL_MANAGERS),
+    )
+
+
+def _variable(container: Mapping[str, Any], name: str) -> Any:
+    """Return the value of an environment variable, or None."""
+    return next((each.get("value") for each in container.get("env") or () if each["name"] == name), None)
+
+
+@memoize_by_identity(4096)
+def _pod_view(pod: Manifest) -> Pod:
+    metadata, status = pod["metadata"], pod.get("status") or {}
     return Pod(
-        metadata["name"],
-        metadata["uid"],
-        metadata["resourceVersion"],
-        image_version(pod["spec"]["containers"][0]["image"]),
-        (metadata.get("annotations") or {}).get(names.TEMPLATE, ""),
-        any(each["type"] == "Ready" and each["status"] == "True" for each in status.get("conditions") or ()),
-        "deletionTimestamp" in metadata,
-        _problem(status),
-        any(map(_has_run, status.get("containerStatuses") or ())),
-        _roles(pod),
+        name=metadata["name"],
+        uid=metadata["uid"],
+        resource_version=metadata["resourceVersion"],
+        engine_version=image_version(pod["spec"]["containers"][0]["image"]),
+        template=(metadata.get("annotations") or {}).get(names.TEMPLATE, ""),
+        is_ready=any(
+            each["type"] == "Ready" and each["status"] == "True" for each in status.get("conditions") or ()
+        ),
+        is_terminating="deletionTimestamp" in metadata,
+        problem=_problem(status),
+        has_started=any(map(_has_started, status.get("containerStatuses") or ())),
+        roles=_roles(pod),
     )
 
 
 def _roles(pod: Manifest) -> frozenset[str] | None:
-    """As its environment has them. A node that only coordinates has none."""
+    """Return the roles in the pod's environment, none for a coordinating node; None without the variable."""
     variables = pod["spec"]["containers"][0].get("env") or ()
-    given = (str(each.get("value", "")) for each in variables if each["name"] == names.ROLES)
-    return next((frozenset(filter(None, each.split(","))) for each in given), None)
+    values = (str(each.get("value", "")) for each in variables if each["name"] == names.ROLES)
+    return next((frozenset(filter(None, each.split(","))) for each in values), None)
 
 
-def _has_run(container: Mapping[str, Any]) -> bool:
-    """Now, or before: a container that crashes has been running in between."""
+def _has_started(container: Mapping[str, Any]) -> bool:
+    """Whether the process runs or ran before. A container in CrashLoopBackOff ran in between."""
     state = container.get("state") or {}
     crashes = (state.get("waiting") or {}).get("reason") == "CrashLoopBackOff"
     return crashes or bool(container.get("restartCount")) or "running" in state or "terminated" in state
 
 
 def _problem(status: Mapping[str, Any]) -> str | None:
-    """What the kubelet waits for, or what the scheduler says, in its own word."""
-    for each in status.get("containerStatuses") or ():
-        waiting = (each.get("state") or {}).get("waiting")
+    """Return the reason of the kubelet or of the scheduler why the pod does not run."""
+    for container in status.get("containerStatuses") or ():
+        waiting = (container.get("state") or {}).get("waiting")
         if waiting:
             return str(waiting.get("reason", "Waiting"))
-    for each in status.get("conditions") or ():
-        if each["type"] == "PodScheduled" and each["status"] == "False":
-            return str(each.get("reason", "Unschedulable"))
+    for condition in status.get("conditions") or ():
+        if condition["type"] == "PodScheduled" and condition["status"] == "False":
+            return str(condition.get("reason", "Unschedulable"))
     return "Failed" if status.get("phase") == "Failed" else None

@@ -1,7 +1,7 @@
-"""Whether OLM may replace this operator at this moment: an OperatorCondition's Upgradeable.
+"""The condition Upgradeable of the OperatorCondition: whether OLM may replace the operator now.
 
-One serves every cluster of the operator, so each that holds it is named on it. Whoever is replaced all the
-same loses nothing but time: what is under way is in the journal.
+One OperatorCondition serves all clusters of the operator, so an annotation names the clusters that block. A
+forced replacement loses only time: the ledger has every step in progress.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ __all__ = ["OPERATOR_CONDITION", "UPGRADE_BLOCKERS", "upgrade_blocker", "upgrade
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from searchkeeper.api.codec import format_timestamp
+from searchkeeper.api.reasons import Reason
 from searchkeeper.desired.names import GROUP
 from searchkeeper.kubernetes.operations import Delete, Key, Manifest, Patch
 from searchkeeper.planner import Ledger, Operation
@@ -22,27 +23,34 @@ from searchkeeper.upgrade.ledger import UpgradeLedger
 from searchkeeper.upgrade.pending_delete import pods_still_present
 
 OPERATOR_CONDITION: Final = ("operators.coreos.com/v2", "OperatorCondition")
-# Which clusters hold the operator, and why: JSON.
+# Annotation: JSON of the clusters that block, as namespace/name, each with its cause.
 UPGRADE_BLOCKERS: Final = f"{GROUP}/held-by"
 _UPGRADEABLE: Final = "Upgradeable"
 
 
 def upgrade_blocker(snapshot: ClusterSnapshot, ledger: Ledger, operations: Iterable[Operation]) -> str | None:
-    """The step that must not be interrupted, if there is one: somebody is away, or belongs to nobody.
+    """Return the step of this cluster that must not be interrupted, or None.
 
-    The pod with which the way back closes is away like any other; one that may not be deleted is there.
+    A pod that is being replaced blocks, unless its delete is denied and it is still present. Pods without a
+    StatefulSet block as well, and so does an operation that is about to orphan them.
     """
-    refused, upgrade = set(denied_operations(ledger)), UpgradeLedger.of(ledger)
-    stays = {pod.name for pod in pods_still_present(snapshot, upgrade) if f"delete Pod {pod.name}" in refused}
-    away = upgrade.replaced_pods.keys() - stays
-    if away:
-        return f"{', '.join(sorted(away))} is being replaced"
-    orphaning = [write.key.name for write in operations if isinstance(write, Delete) and write.orphan]
-    orphaning += [key.name for key, each in snapshot.objects.items() if _is_between(key, each)]
-    return f"{', '.join(sorted(orphaning))} is between two StatefulSets" if orphaning else None
+    upgrade, denied = UpgradeLedger.of(ledger), set(denied_operations(ledger))
+    namespace = snapshot.cluster.key.namespace
+    kept = {
+        pod.name
+        for pod in pods_still_present(snapshot, upgrade)
+        if str(Delete(Key("v1", "Pod", namespace, pod.name), pod.uid, pod.resource_version)) in denied
+    }
+    replaced = upgrade.replaced_pods.keys() - kept
+    if replaced:
+        return f"{', '.join(sorted(replaced))} is being replaced"
+    orphans = [each.key.name for each in operations if isinstance(each, Delete) and each.orphan]
+    orphans += [key.name for key, manifest in snapshot.objects.items() if _is_orphaned(key, manifest)]
+    return f"{', '.join(sorted(orphans))} is between two StatefulSets" if orphans else None
 
 
-def _is_between(key: Key, manifest: Manifest) -> bool:
+def _is_orphaned(key: Key, manifest: Manifest) -> bool:
+    """Whether this is a pod without an owner, or a StatefulSet that is being deleted."""
     metadata = manifest["metadata"]
     if key.kind == "StatefulSet":
         return "deletionTimestamp" in metadata
@@ -50,50 +58,54 @@ def _is_between(key: Key, manifest: Manifest) -> bool:
 
 
 def upgradeable_patch(
-    found: Manifest, cluster: Key, why: str | None, *, exists: Callable[[Key], bool], now: int
+    operator_condition: Manifest,
+    cluster: Key,
+    blocker: str | None,
+    *,
+    exists: Callable[[Key], bool],
+    now: int,
 ) -> Patch | None:
-    """The write that makes an OperatorCondition say what it should; None when it does.
+    """Return the patch that records this cluster's blocker, or None when nothing changes.
 
-    Holders that do not exist any more hold nothing.
+    Blockers of clusters that no longer exist are removed.
     """
-    metadata = found["metadata"]
-    before = _holders(metadata.get("annotations") or {})
-    place = f"{cluster.namespace}/{cluster.name}"
-    others = {each: text for each, text in before.items() if each != place}
-    holders = {each: text for each, text in others.items() if exists(_key(cluster, each))}
-    holders |= {place: why} if why is not None else {}
-    conditions = (found.get("spec") or {}).get("conditions") or []
-    known = next((each for each in conditions if each["type"] == _UPGRADEABLE), None)
-    condition = _condition(holders, known, now)
-    if holders == before and condition == known:
-        return None
-    note = json.dumps(holders, sort_keys=True) if holders else None
-    changed = [*(each for each in conditions if each is not known), condition]
-    changes = {"metadata": {"annotations": {UPGRADE_BLOCKERS: note}}, "spec": {"conditions": changed}}
-    return Patch(Key.of(found), changes, metadata["resourceVersion"])
+    metadata = operator_condition["metadata"]
+    before = _blockers(metadata.get("annotations") or {})
+    own_name = f"{cluster.namespace}/{cluster.name}"
+    blockers: dict[str, str] = {}
+    for name, cause in before.items():
+        namespace, _, other = name.partition("/")
+        if name != own_name and exists(cluster._replace(namespace=namespace, name=other)):
+            blockers[name] = cause
+    if blocker is not None:
+        blockers[own_name] = blocker
 
-
-def _holders(annotations: Mapping[str, str]) -> dict[str, str]:
-    """Of a note that nobody of ours wrote, nobody."""
-    try:
-        found = json.loads(annotations.get(UPGRADE_BLOCKERS) or "{}")
-    except ValueError:
-        return {}
-    return {str(place): str(why) for place, why in found.items()} if isinstance(found, dict) else {}
-
-
-def _key(like: Key, place: str) -> Key:
-    namespace, _, name = place.partition("/")
-    return like._replace(namespace=namespace, name=name)
-
-
-def _condition(holders: Mapping[str, str], known: Mapping[str, Any] | None, now: int) -> dict[str, Any]:
-    status = "False" if holders else "True"
-    same = known is not None and known["status"] == status
-    return {
+    conditions = (operator_condition.get("spec") or {}).get("conditions") or []
+    old = next((each for each in conditions if each["type"] == _UPGRADEABLE), None)
+    status = "False" if blockers else "True"
+    reason = Reason.UPGRADE_STEP_IN_PROGRESS if blockers else Reason.NO_UPGRADE_STEP_IN_PROGRESS
+    has_same_status = old is not None and old["status"] == status
+    new = {
         "type": _UPGRADEABLE,
         "status": status,
-        "reason": "StepUnderWay" if holders else "AtRest",
-        "message": "; ".join(f"{each}: {why}" for each, why in sorted(holders.items())),
-        "lastTransitionTime": known["lastTransitionTime"] if same and known else format_timestamp(now),
+        "reason": str(reason),
+        "message": "; ".join(f"{name}: {cause}" for name, cause in sorted(blockers.items())),
+        "lastTransitionTime": old["lastTransitionTime"] if old and has_same_status else format_timestamp(now),
     }
+    if blockers == before and new == old:
+        return None
+    annotation = json.dumps(blockers, sort_keys=True) if blockers else None
+    changes = {
+        "metadata": {"annotations": {UPGRADE_BLOCKERS: annotation}},
+        "spec": {"conditions": [*(each for each in conditions if each is not old), new]},
+    }
+    return Patch(Key.of(operator_condition), changes, metadata["resourceVersion"])
+
+
+def _blockers(annotations: Mapping[str, str]) -> dict[str, str]:
+    """Return the blocking clusters, each with its cause. A malformed annotation names none."""
+    try:
+        blockers = json.loads(annotations.get(UPGRADE_BLOCKERS) or "{}")
+    except ValueError:
+        return {}
+    return {str(name): str(cause) for name, cause in blockers.items()} if isinstance(blockers, dict) else {}

@@ -1,4 +1,4 @@
-"""One cycle over the two ports: observe, plan, write down, carry out. Nothing here waits."""
+"""One reconcile of a SearchCluster: observe, plan, persist status and ledger, execute."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = [
     "resource_plans",
 ]
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
@@ -26,8 +26,8 @@ from searchkeeper.observe import observe, with_name_conflicts
 from searchkeeper.opensearch.client import EngineClient
 from searchkeeper.operator_condition import upgrade_blocker, upgradeable_patch
 from searchkeeper.planner import (
+    STALLED_ACTIONS,
     ActionOperations,
-    Condition,
     Ledger,
     Operation,
     Order,
@@ -56,22 +56,23 @@ from searchkeeper.snapshot import ClusterSnapshot, ClusterView, PoolView
 from searchkeeper.upgrade.ledger import UpgradeLedger
 from searchkeeper.versions import Release
 
-W = TypeVar("W")
+C = TypeVar("C")
 
-# More than it takes to prepare something once more, and to take it back.
+# Reconciles in a row without progress. A repeated preparation and its undo take fewer.
 OSCILLATION_LIMIT: Final = 20
-# What a status says to people: nobody else reads it.
-_SAID: Final = frozenset({"conditions", "ledger"})
-_WORDS: Final = _SAID | {"phase", "ready"}
+# Fields of a status that change when an action starts or stops to wait.
+_WAIT_FIELDS: Final = frozenset({"conditions", "ledger"})
+# Fields of a status on which no decision depends, the planner's own lines of the ledger included.
+_COSMETIC_FIELDS: Final = _WAIT_FIELDS | {"phase", "ready"}
 
 
 @dataclass(frozen=True, slots=True)
 class ReconcileOutcome:
-    """What a cycle came to: whether anything was written, whether all is done, and when to look again.
+    """What a reconcile did: whether it wrote anything, whether all is done, and when the next wait stalls.
 
-    `denied` are the writes that were refused, and would be again. What `only_told` has written are words in
-    statuses, on which nobody decides anything. What `goes_round` was done before, and undone since: ROUNDS
-    times in a row, and there is no end to it.
+    `denied` has the operations that were refused permanently. `is_cosmetic` means that only fields of
+    statuses were written on which no decision depends. `is_oscillating` means that all of it was done before
+    and undone since; OSCILLATION_LIMIT of these in a row are an endless loop.
     """
 
     wrote: bool
@@ -84,7 +85,7 @@ class ReconcileOutcome:
 
 @dataclass(frozen=True, slots=True)
 class ResourcePlan:
-    """One resource's plan, and the status that follows from it."""
+    """The plan of one resource, and its status before and after."""
 
     key: Key
     resource_version: str
@@ -97,24 +98,29 @@ class ResourcePlan:
         return self.status != self.before
 
     @property
+    def changed_fields(self) -> set[str]:
+        return {name for name, value in self.status.items() if self.before.get(name) != value}
+
+    @property
     def is_cosmetic(self) -> bool:
-        """Whether whoever was decided on beside it was decided on what still holds: only words have changed.
-
-        Waits are the kernel's own, and each resource's.
-        """
-        changed = {name for name, part in self.status.items() if self.before.get(name) != part}
-        return changed <= _WORDS and _lines(self.before) == _lines(self.status)
+        """Whether the plans of the other resources still hold when this status is persisted."""
+        return self.changed_fields <= _COSMETIC_FIELDS and (
+            _ledger_without_waits(self.before) == _ledger_without_waits(self.status)
+        )
 
 
-def _lines(status: Mapping[str, Any]) -> dict[str, str]:
+def _ledger_without_waits(status: Mapping[str, Any]) -> dict[str, str]:
+    ledger: Mapping[str, str] = status.get("ledger") or {}
     return {
-        line: text for line, text in (status.get("ledger") or {}).items() if not line.startswith(WAIT_PREFIX)
+        key: entry
+        for key, entry in ledger.items()
+        if not key.startswith(WAIT_PREFIX) and key != STALLED_ACTIONS
     }
 
 
-def reconcile(  # noqa: PLR0913 - what an operator knows of itself is told by name
+def reconcile(  # noqa: PLR0913 - the options are keywords
     kube: KubernetesApi,
-    driver: EngineClient,
+    engine: EngineClient,
     key: Key,
     release: Release,
     now: int,
@@ -125,216 +131,231 @@ def reconcile(  # noqa: PLR0913 - what an operator knows of itself is told by na
     images: Images = PUBLISHED,
     order: Order = tuple,
 ) -> ReconcileOutcome:
-    """At most one destructive write. Raises KubeError, CallFailed: look again, nothing is lost.
+    """Reconcile one SearchCluster with at most one destructive operation.
 
-    A write that is refused for good costs no other action its own, and is told of in the status.
-    The status is stored before any write of the same plan: what is about to be done is known to whoever
-    comes after a crash. The operator condition, where OLM has made one, is told in between. Nobody's patience
-    ends before this operator has been looking for as long. Who was waited for until less than `settling`
-    seconds ago, and is again, is not spoken of yet. `images` is where the engine's come from. In which
-    `order` actions are asked changes nothing: what one relies on are its prerequisites.
+    Status and ledger are persisted before the operations of the same plan: after a crash, the next operator
+    knows what was about to be done. Raises ApiError, CallFailed: requeue, nothing is lost.
+
+    No deadline expires before this operator has observed the cluster for as long (`observing_since`). An
+    action that was True for less than `settling` seconds and waits again is not reported yet. `order`
+    permutes the actions and has no effect.
     """
-    snapshot = observe(kube, driver, key, release, now)
+    snapshot = observe(kube, engine, key, release, now)
     if snapshot is None:
         return ReconcileOutcome(wrote=False, converged=True)
+    snapshot = replace(snapshot, observing_since=observing_since, images=images)
+
+    snapshot, plans = plan_until_stable(kube, snapshot, order)
+
+    converged, wrote_status = True, False
     wake_at: list[int] = []
     denied: list[DeniedOperation] = []
-    converged = True
-    snapshot, found = plan_until_stable(
-        kube, replace(snapshot, observing_since=observing_since, images=images), order
-    )
-    has_told = False
-    for step in found:
-        is_paused = _is_relapse(step, now, settling)
-        stored = step.resource_version if is_paused else _stored(kube, step)
-        is_first = step is found[0]
-        holding = _held(kube, operator_condition, snapshot, found) if operator_condition and is_first else ()
-        of = ResourceVersions(step.key, step.resource_version, stored)
-        told_olm, unheard = execute_all(kube, driver, holding, of)
-        made, refused = execute_all(kube, driver, step.plan.action_operations, of)
-        denied += [*unheard, *refused]
-        has_noted = not made and _noted(kube, step, stored, refused)
-        if made or has_noted or told_olm or not step.is_cosmetic:
-            is_oscillating = not step.plan.made_progress
+    for resource in plans:
+        is_deferred = is_flapping(resource, now, settling)
+        version = resource.resource_version if is_deferred else patch_status(kube, resource)
+
+        versions = ResourceVersions(resource.key, resource.resource_version, version)
+        condition_patch: tuple[ActionOperations, ...] = ()
+        # Before the operations: OLM must not replace the operator in the middle of a step.
+        if operator_condition is not None and resource is plans[0]:
+            condition_patch = _operator_condition_patch(kube, operator_condition, snapshot, plans)
+        patched_condition, denied_patch = execute_all(kube, engine, condition_patch, versions)
+        executed, denied_here = execute_all(kube, engine, resource.plan.action_operations, versions)
+        denied += [*denied_patch, *denied_here]
+        recorded = not executed and record_denied_operations(kube, resource, version, denied_here)
+
+        if executed or patched_condition or recorded or not resource.is_cosmetic:
+            # The plans of the other resources are outdated: the next reconcile observes again.
+            is_oscillating = not resource.plan.made_progress
             return ReconcileOutcome(
                 wrote=True, converged=False, denied=tuple(denied), is_oscillating=is_oscillating
             )
-        has_told |= step.has_changed and not is_paused
-        converged &= step.plan.converged and not step.has_changed
-        wake_at += [step.plan.wake_at] if step.plan.wake_at is not None else []
+        wrote_status |= resource.has_changed and not is_deferred
+        converged &= resource.plan.converged and not resource.has_changed
+        wake_at += [] if resource.plan.wake_at is None else [resource.plan.wake_at]
     return ReconcileOutcome(
-        has_told, converged, min(wake_at, default=None), tuple(denied), is_cosmetic=has_told
+        wrote_status, converged, min(wake_at, default=None), tuple(denied), is_cosmetic=wrote_status
     )
-
-
-def resource_plans(snapshot: ClusterSnapshot, order: Order = tuple) -> Iterator[ResourcePlan]:
-    """The parent first, then each pool by the parent's version. Pure: also for those who only ask.
-
-    A cluster that is being deleted has no other goal; one whose spec cannot be followed, or that no
-    procedure takes, has none at all.
-    """
-    cluster, before = snapshot.cluster, snapshot.objects[snapshot.cluster.key].get("status") or {}
-    deployed = deployed_version(snapshot)
-    chosen = choose_reconciler(shipped_with(CLUSTER_RECONCILERS, snapshot.release), deployed)
-    children = choose_reconciler(shipped_with(POOL_RECONCILERS, snapshot.release), deployed)
-    if cluster.is_deleting:
-        made = _planned(DELETION_RECONCILER, ReconcileContext(snapshot, 0), cluster, snapshot.now, order)
-        status = deletion_status(snapshot, made, before)
-        yield ResourcePlan(cluster.key, cluster.resource_version, before, status, made)
-    elif cluster.has_no_usable_spec:
-        made = _planned(INVALID_SPEC_RECONCILER, snapshot, cluster, snapshot.now, order)
-        yield ResourcePlan(
-            cluster.key, cluster.resource_version, before, refusal_status(snapshot, made, before), made
-        )
-    elif isinstance(chosen, UnsupportedVersion) or isinstance(children, UnsupportedVersion):
-        unfit = chosen if isinstance(chosen, UnsupportedVersion) else children
-        assert isinstance(unfit, UnsupportedVersion)
-        made = _planned(UNSUPPORTED_VERSION_RECONCILER, unfit, cluster, snapshot.now, order)
-        status = refusal_status(snapshot, made, before)
-        yield ResourcePlan(cluster.key, cluster.resource_version, before, status, made)
-    else:
-        yield from _ordinary(ReconcileContext(snapshot, chosen.version), chosen, children, before, order)
 
 
 def plan_until_stable(
     kube: KubernetesApi, snapshot: ClusterSnapshot, order: Order = tuple
 ) -> tuple[ClusterSnapshot, tuple[ResourcePlan, ...]]:
-    """The steps, and what they were decided on. Raises KubeError.
+    """Return the plans, and the snapshot that they are based on. Raises ApiError.
 
-    They are decided anew where somebody has a name that something would be created under.
+    Objects that exist under the name of an object to be created are added to the snapshot, and the plans are
+    made again.
     """
-    found = tuple(resource_plans(snapshot, order))
-    new = [write.key for step in found for write in step.plan.operations if isinstance(write, Create)]
-    whole = with_name_conflicts(kube, snapshot, new)
-    return (snapshot, found) if whole is snapshot else plan_until_stable(kube, whole, order)
+    while True:
+        plans = tuple(resource_plans(snapshot, order))
+        created = [each.key for one in plans for each in one.plan.operations if isinstance(each, Create)]
+        extended = with_name_conflicts(kube, snapshot, created)
+        if extended is snapshot:
+            return snapshot, plans
+        snapshot = extended
 
 
-def _planned(procedure: Reconciler[W], world: W, of: ClusterView | PoolView, now: int, order: Order) -> Plan:
-    return plan(procedure, world, of.records, now=now, generation=of.generation, order=order)
+def resource_plans(snapshot: ClusterSnapshot, order: Order = tuple) -> Iterator[ResourcePlan]:
+    """Yield the plan of the cluster, then those of its pools by the cluster's version. Pure.
 
+    A cluster that is being deleted has only the goal of the deletion. One without a usable spec, or with a
+    configuration that this operator does not support, is left unchanged.
+    """
+    cluster = snapshot.cluster
+    if cluster.is_deleting:
+        yield _plan_without_pools(
+            snapshot, DELETION_RECONCILER, ReconcileContext(snapshot, 0), deletion_status, order
+        )
+        return
+    if cluster.has_no_usable_spec:
+        yield _plan_without_pools(snapshot, INVALID_SPEC_RECONCILER, snapshot, refusal_status, order)
+        return
+    deployed = deployed_version(snapshot)
+    reconciler = choose_reconciler(shipped_with(CLUSTER_RECONCILERS, snapshot.release), deployed)
+    pool_reconciler = choose_reconciler(shipped_with(POOL_RECONCILERS, snapshot.release), deployed)
+    if isinstance(reconciler, UnsupportedVersion):
+        yield _plan_without_pools(snapshot, UNSUPPORTED_VERSION_RECONCILER, reconciler, refusal_status, order)
+        return
+    if isinstance(pool_reconciler, UnsupportedVersion):
+        yield _plan_without_pools(
+            snapshot, UNSUPPORTED_VERSION_RECONCILER, pool_reconciler, refusal_status, order
+        )
+        return
 
-def _ordinary(
-    ctx: ReconcileContext,
-    procedure: Reconciler[ReconcileContext],
-    children: Reconciler[PoolContext],
-    before: Mapping[str, Any],
-    order: Order,
-) -> Iterator[ResourcePlan]:
-    snapshot, cluster = ctx.snapshot, ctx.snapshot.cluster
-    made = _planned(procedure, ctx, cluster, snapshot.now, order)
-    made = _on_one_course(made, ctx.ledger)
-    status = cluster_status(ctx, made, before)
-    yield ResourcePlan(cluster.key, cluster.resource_version, before, status, made)
+    ctx = ReconcileContext(snapshot, reconciler.version)
+    before = snapshot.objects[cluster.key].get("status") or {}
+    cluster_plan = drop_stale_operations(_plan(reconciler, ctx, cluster, snapshot.now, order), ctx.ledger)
+    status = cluster_status(ctx, cluster_plan, before)
+    yield ResourcePlan(cluster.key, cluster.resource_version, before, status, cluster_plan)
     for pool in sorted(ctx.pools, key=lambda pool: pool.spec.name):
-        if pool.uid is not None:
-            yield _pool_step(ctx, pool, children, order)
+        if pool.uid is None:
+            continue
+        name = names.pool_name(ctx.deployed.name, pool.spec.name)
+        key = ctx.key(f"{names.GROUP}/v1alpha1", "SearchPool", name)
+        before = snapshot.objects[key].get("status") or {}
+        pool_plan = _plan(pool_reconciler, PoolContext(ctx, pool), pool, snapshot.now, order)
+        status = pool_status(snapshot, pool, pool_plan, pool_reconciler.version, before)
+        yield ResourcePlan(key, pool.resource_version, before, status, pool_plan)
 
 
-def _on_one_course(made: Plan, ledger: UpgradeLedger) -> Plan:
-    """Whatever was decided before an upgrade took the lock, or before it turned, is decided anew after that.
+def _plan_without_pools(
+    snapshot: ClusterSnapshot,
+    reconciler: Reconciler[C],
+    context: C,
+    status_after: Callable[[ClusterSnapshot, Plan, Mapping[str, Any]], dict[str, Any]],
+    order: Order,
+) -> ResourcePlan:
+    cluster = snapshot.cluster
+    before = snapshot.objects[cluster.key].get("status") or {}
+    cluster_plan = _plan(reconciler, context, cluster, snapshot.now, order)
+    status = status_after(snapshot, cluster_plan, before)
+    return ResourcePlan(cluster.key, cluster.resource_version, before, status, cluster_plan)
 
-    Events are of the past, and told.
+
+def _plan(
+    reconciler: Reconciler[C], context: C, resource: ClusterView | PoolView, now: int, order: Order
+) -> Plan:
+    return plan(reconciler, context, resource.records, now=now, generation=resource.generation, order=order)
+
+
+def drop_stale_operations(cluster_plan: Plan, ledger: UpgradeLedger) -> Plan:
+    """Keep only the events of a plan that starts an upgrade or changes its direction.
+
+    The other operations were planned for the direction before. The next reconcile plans them again.
     """
-    if _course(UpgradeLedger.of(made.ledger)) == _course(ledger):
-        return made
-    events = (
-        (deed, tuple(each for each in deed.operations if isinstance(each, EmitEvent)))
-        for deed in made.action_operations
+    if _direction(UpgradeLedger.of(cluster_plan.ledger)) == _direction(ledger):
+        return cluster_plan
+    kept = (
+        ActionOperations(each.action, tuple(op for op in each.operations if isinstance(op, EmitEvent)))
+        for each in cluster_plan.action_operations
     )
-    return replace(
-        made, action_operations=tuple(replace(deed, operations=told) for deed, told in events if told)
-    )
+    return replace(cluster_plan, action_operations=tuple(each for each in kept if each.operations))
 
 
-def _course(ledger: UpgradeLedger) -> tuple[Any, ...]:
+def _direction(ledger: UpgradeLedger) -> tuple[Any, ...]:
     return ledger.lock, ledger.upgrade, ledger.rollback_to
 
 
-def _pool_step(
-    ctx: ReconcileContext, pool: PoolView, procedure: Reconciler[PoolContext], order: Order
-) -> ResourcePlan:
-    snapshot = ctx.snapshot
-    key = ctx.key(f"{names.GROUP}/v1alpha1", "SearchPool", names.pool_name(ctx.deployed.name, pool.spec.name))
-    made = _planned(procedure, PoolContext(ctx, pool), pool, snapshot.now, order)
-    before = snapshot.objects[key].get("status") or {}
-    status = pool_status(snapshot, pool, made, procedure.version, before)
-    return ResourcePlan(key, pool.resource_version, before, status, made)
+def is_flapping(resource: ResourcePlan, now: int, settling: int) -> bool:
+    """Whether all that changes are actions that wait again after being True for less than `settling` seconds.
 
-
-def _is_relapse(step: ResourcePlan, now: int, settling: int) -> bool:
-    """Whether all that a status has to tell is that somebody waits again who has only just been done.
-
-    An engine that answers every other time would have it written with every look. What is better is told at
-    once, and what is worse when it has been well for a while, or stays so: a wait begins later, and no
-    patience ends earlier.
+    With an engine that answers every other time each reconcile would otherwise write the status. An action
+    that becomes True is reported at once. One that waits again is reported when it was True for longer, or
+    keeps waiting: its wait starts later, and no deadline expires earlier.
     """
-    changed = {name for name, part in step.status.items() if step.before.get(name) != part}
-    known = {each.type: each for each in decode_records(step.before).conditions}
-    turned = [each for each in step.plan.conditions if not _says_the_same(known.get(each.type), each)]
-    were_well = all(_is_fresh(known.get(each.type), now, settling) for each in turned)
-    return bool(turned) and were_well and step.is_cosmetic and changed <= _SAID
+    before = {condition.type: condition for condition in decode_records(resource.before).conditions}
+    has_changes = False
+    for condition in resource.plan.conditions:
+        old = before.get(condition.type)
+        if old is not None and (old.status, old.reason) == (condition.status, condition.reason):
+            continue
+        has_changes = True
+        if old is None or old.status is not Status.TRUE:
+            return False
+        # A transition in the future was recorded by another clock.
+        if not now - settling < old.last_transition <= now:
+            return False
+    return has_changes and resource.is_cosmetic and resource.changed_fields <= _WAIT_FIELDS
 
 
-def _says_the_same(before: Condition | None, after: Condition) -> bool:
-    return before is not None and (before.status, before.reason) == (after.status, after.reason)
+def patch_status(kube: KubernetesApi, resource: ResourcePlan) -> str:
+    """Persist status and ledger if they have changed. Return the version of the resource after that."""
+    if not resource.has_changed:
+        return resource.resource_version
+    changes = {"status": merge_patch(resource.before, resource.status)}
+    patched = kube.patch_status(Patch(resource.key, changes, resource.resource_version))
+    return str(patched["metadata"]["resourceVersion"])
 
 
-def _is_fresh(condition: Condition | None, now: int, settling: int) -> bool:
-    """Well, and only just. A moment that is still to come was noted by another clock."""
-    if condition is None or condition.status is not Status.TRUE:
-        return False
-    return now - settling < condition.last_transition <= now
-
-
-def _stored(kube: KubernetesApi, step: ResourcePlan) -> str:
-    """Stores the status if it has changed. The resource's version after that."""
-    if not step.has_changed:
-        return step.resource_version
-    patch = Patch(step.key, {"status": merge_patch(step.before, step.status)}, step.resource_version)
-    return str(kube.patch_status(patch)["metadata"]["resourceVersion"])
-
-
-def _held(
-    kube: KubernetesApi, condition: Key, snapshot: ClusterSnapshot, found: Sequence[ResourcePlan]
+def _operator_condition_patch(
+    kube: KubernetesApi, key: Key, snapshot: ClusterSnapshot, plans: Sequence[ResourcePlan]
 ) -> tuple[ActionOperations, ...]:
-    """What tells OLM whether it may replace this operator now, where that is news. It is nobody's goal.
+    """Return the patch of the OperatorCondition, if OLM has created one and it has to change.
 
-    Whatever is about to be done counts, also for pools: said by each for itself, it would be taken back and
-    said again with every look where it cannot be done. What is refused is no step: it may take another
-    release, with other rights, to make it one. Who is deleted, or cannot be followed, is amid none.
+    The operations of all pools are considered together. If each pool reported for itself, a pool whose
+    operation fails would set and clear the condition in every reconcile.
     """
-    told, cluster = kube.get(condition), snapshot.cluster
-    if told is None:
+    operator_condition = kube.get(key)
+    if operator_condition is None:
         return ()
-    why = (
-        None
-        if _is_left(cluster)
-        else upgrade_blocker(snapshot, found[0].plan.ledger, _about_to_be_made(found))
-    )
+    blocker = None
+    if not _is_abandoned(snapshot.cluster):
+        blocker = upgrade_blocker(snapshot, plans[0].plan.ledger, _pending_operations(plans))
     patch = upgradeable_patch(
-        told, cluster.key, why, exists=lambda key: kube.get(key) is not None, now=snapshot.now
+        operator_condition,
+        snapshot.cluster.key,
+        blocker,
+        exists=lambda cluster: kube.get(cluster) is not None,
+        now=snapshot.now,
     )
     return () if patch is None else (ActionOperations("", (patch,)),)
 
 
-def _about_to_be_made(found: Sequence[ResourcePlan]) -> Iterator[Operation]:
-    for step in found:
-        refused = set(denied_operations(step.plan.ledger))
-        yield from (each for each in step.plan.operations if str(each) not in refused)
-
-
-def _is_left(cluster: ClusterView) -> bool:
+def _is_abandoned(cluster: ClusterView) -> bool:
+    """Whether the operator runs no upgrade step: the cluster is deleted, or has no usable spec."""
     return cluster.is_deleting or cluster.has_no_usable_spec
 
 
-def _noted(kube: KubernetesApi, step: ResourcePlan, stored: str, denied: Sequence[DeniedOperation]) -> bool:
-    """Notes what was refused, so that the next plan says so; whether that was news.
+def _pending_operations(plans: Sequence[ResourcePlan]) -> Iterator[Operation]:
+    """Yield the operations that are about to be executed.
 
-    Asked only where nothing else was done: what passes with the next look is not worth a line.
+    Denied ones do not block OLM: the next release may have the permission that this one lacks.
     """
-    lines = dict(denied_entry(each.action, each.write, each.words) for each in denied if each.action)
-    news = {line: entry for line, entry in lines.items() if is_new_denial(step.plan.ledger, line, entry)}
-    if news:
-        changes = {"status": {"ledger": encode_ledger(Ledger.of(news))}}
-        kube.patch_status(Patch(step.key, changes, stored))
-    return bool(news)
+    for resource in plans:
+        denied = set(denied_operations(resource.plan.ledger))
+        yield from (each for each in resource.plan.operations if str(each) not in denied)
+
+
+def record_denied_operations(
+    kube: KubernetesApi, resource: ResourcePlan, version: str, denied: Sequence[DeniedOperation]
+) -> bool:
+    """Record denied operations in the ledger, for the next plan. Return whether any was new.
+
+    Called only when nothing else was executed: after a change the next attempt may succeed.
+    """
+    entries = dict(denied_entry(each.action, each.operation, each.message) for each in denied if each.action)
+    new = {key: entry for key, entry in entries.items() if is_new_denial(resource.plan.ledger, key, entry)}
+    if new:
+        changes = {"status": {"ledger": encode_ledger(Ledger.of(new))}}
+        kube.patch_status(Patch(resource.key, changes, version))
+    return bool(new)

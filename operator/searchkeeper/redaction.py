@@ -1,7 +1,4 @@
-"""What is read of a Secret: single entries, for beside them others keep whatever they like.
-
-And how what was read is kept out of what others may read.
-"""
+"""Reads single entries of Secrets, and removes their contents from texts."""
 
 from __future__ import annotations
 
@@ -14,11 +11,11 @@ from typing import Final
 
 from searchkeeper.kubernetes.operations import Manifest
 
-_ENTITIES: Final = {'"': ("quot",), "&": ("amp",), "<": ("lt",), ">": ("gt",), "'": ("apos",)}
+_HTML_ENTITIES: Final = {'"': "quot", "&": "amp", "<": "lt", ">": "gt", "'": "apos"}
 
 
 def secret_text(secret: Manifest, entry: str) -> str | None:
-    """None where there is no such entry, or nothing in it, or nothing that is text."""
+    """Return the decoded entry, or None when it is missing, empty or not text."""
     try:
         return base64.b64decode((secret.get("data") or {})[entry], validate=True).decode() or None
     except (KeyError, ValueError):
@@ -26,38 +23,35 @@ def secret_text(secret: Manifest, entry: str) -> str | None:
 
 
 def missing_entries(secret: Manifest, entries: Iterable[str]) -> tuple[str, ...]:
-    """Which of these entries it has no text in."""
+    """Return which of these entries have no text."""
     return tuple(each for each in entries if secret_text(secret, each) is None)
 
 
 def secret_texts(manifest: Manifest) -> Iterator[str]:
-    """Whatever a Secret, or a part of one, has in it, as it is and as it is written."""
-    for entry, written in (manifest.get("data") or {}).items():
-        yield from filter(None, (written, secret_text(manifest, entry)))
+    """Yield the values of a Secret or of a patch of one, encoded and decoded."""
+    for entry, encoded in (manifest.get("data") or {}).items():
+        yield from filter(None, (encoded, secret_text(manifest, entry)))
 
 
 def redact(text: str, secrets: Iterable[str]) -> str:
-    """A text without these, however somebody has quoted them."""
-    for each in filter(None, secrets):
-        text = re.sub(_as_quoted(each), "…", text)
+    """Replace these secrets in a text, also where they are quoted for a URL, JSON, HTML or a log."""
+    for secret in filter(None, secrets):
+        text = re.sub("".join(map(_character_pattern, secret)), "…", text)
     return text
 
 
-def _as_quoted(secret: str) -> str:
-    """A pattern of it as it is, and as URLs, JSON and HTML write it, or logs of those."""
-    return "".join(map(_character, secret))
-
-
-def _character(one: str) -> str:
-    number = ord(one)
-    units = one.encode("utf-16-be").hex()
-    ways = [
-        rf"\\*{re.escape(one)}",
-        "".join(f"%(?i:{byte:02x})" for byte in one.encode()),
-        "".join(rf"\\+u(?i:{units[place : place + 4]})" for place in range(0, len(units), 4)),
-        f"&#0*{number};",
-        f"&#[xX]0*(?i:{number:x});",
-        *(f"&{name};" for name in _ENTITIES.get(one, ())),
-        *([r"\+"] if one == " " else []),
+def _character_pattern(character: str) -> str:
+    code_point = ord(character)
+    utf16 = character.encode("utf-16-be").hex()
+    spellings = [
+        rf"\\*{re.escape(character)}",
+        "".join(f"%(?i:{byte:02x})" for byte in character.encode()),
+        "".join(rf"\\+u(?i:{utf16[start : start + 4]})" for start in range(0, len(utf16), 4)),
+        f"&#0*{code_point};",
+        f"&#[xX]0*(?i:{code_point:x});",
     ]
-    return f"(?:{'|'.join(ways)})"
+    if character in _HTML_ENTITIES:
+        spellings.append(f"&{_HTML_ENTITIES[character]};")
+    if character == " ":
+        spellings.append(r"\+")
+    return f"(?:{'|'.join(spellings)})"

@@ -1,4 +1,4 @@
-"""The operator's own releases, as catalog/releases.yaml has them."""
+"""The releases of the operator, as in catalog/releases.yaml."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from searchkeeper.versions import Release
 
 
 class UnknownRelease(LookupError):
-    """There is no such release of the operator."""
+    """The operator has no such release."""
 
 
 @cache
 def releases() -> tuple[Release, ...]:
-    """Every release, oldest first."""
+    """Return every release, oldest first."""
     text = resources.files("searchkeeper").joinpath("releases.json").read_text(encoding="utf-8")
     return tuple(
         Release(each["version"], tuple(each["procedures"]), each["engines"][0], each["engines"][1])
@@ -26,13 +26,11 @@ def releases() -> tuple[Release, ...]:
 
 
 def release(version: str) -> Release:
-    """Raises UnknownRelease."""
-    for each in releases():
-        if each.version == version:
-            return each
-    raise UnknownRelease(
-        f"there is no release {version}; there are {', '.join(r.version for r in releases())}"
-    )
+    """Return the release of this version. Raises UnknownRelease."""
+    by_version = {each.version: each for each in releases()}
+    if version not in by_version:
+        raise UnknownRelease(f"there is no release {version}; there are {', '.join(by_version)}")
+    return by_version[version]
 
 
 def newest() -> Release:
@@ -40,5 +38,5 @@ def newest() -> Release:
 
 
 def releases_with(configurations: frozenset[int]) -> tuple[Release, ...]:
-    """The releases that ship one of these procedures: where to go when this operator cannot."""
+    """Return the releases with a reconciler for one of these configuration versions."""
     return tuple(each for each in releases() if configurations.intersection(each.configurations))

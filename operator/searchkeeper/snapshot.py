@@ -1,4 +1,4 @@
-"""What one cycle sees, as values: read once, fresh, and never changed."""
+"""The snapshot of a reconcile: everything that it observed, as immutable values."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from searchkeeper.versions import Release, parse
 
 @dataclass(frozen=True, slots=True)
 class Pod:
-    """One pod of a pool. `template` is the digest of the template it was made from: old or current.
+    """A pod of a pool. `template` is the digest of the template that it was made from.
 
-    `problem` is what the kubelet or the scheduler complains of, in one word, when the pod is not ready.
-    `has_started` is whether its process ran at least for a moment: long enough to write to its volume.
-    `roles` are those that it was made with, whatever its pool is to do by now; None where nobody knows.
+    `problem` is the reason of the kubelet or the scheduler why the pod does not run. `has_started` is whether
+    its process ran long enough to write to its volume. `roles` are those of the pod, which may differ from
+    those of its pool; None if unknown.
     """
 
     name: str
@@ -42,7 +42,7 @@ class Pod:
 
 @dataclass(frozen=True, slots=True)
 class StatefulSetView:
-    """The StatefulSet of a pool. `bootstrapper` is the manager that its nodes would begin a cluster with."""
+    """The StatefulSet of a pool. `bootstrapper` is the initial manager in the environment of its nodes."""
 
     uid: str
     resource_version: str
@@ -56,10 +56,10 @@ class StatefulSetView:
 
 @dataclass(frozen=True, slots=True)
 class PoolView:
-    """One pool: what is wanted of it, its SearchPool, its StatefulSet and its pods, by ordinal.
+    """A pool: its spec, its SearchPool, its StatefulSet, and its pods by ordinal.
 
-    `permitted` is the engine version that the parent allows it to run at this moment, `allotted` how many
-    nodes it may have. A pool that is not wanted any more is there until its last node has left.
+    `permitted_version` and `allotted_replicas` are the engine version and the number of nodes that its
+    SearchPool allows. A pool that was removed from the spec exists until its last node is gone.
     """
 
     spec: PoolSpec
@@ -77,21 +77,20 @@ class PoolView:
 
     @property
     def replicas(self) -> int:
-        """How many nodes it is to have in the end."""
+        """How many nodes the spec wants."""
         return self.spec.replicas if self.is_wanted else 0
 
     @property
     def is_over(self) -> bool:
-        """Whether it needs no StatefulSet any more: nobody is wanted, nobody left, and nobody on its way.
+        """Whether it needs no StatefulSet: it is not in the spec and has no nodes, present or allotted.
 
-        Nodes that have yet to leave need one: whoever of them is evicted comes back with the shards that it
-        has not given away.
+        Until scale-in is complete, an evicted node must be recreated with the shards that it still has.
         """
         return not (self.is_wanted or self.pods or self.allotted_replicas)
 
     @property
     def surplus_pods(self) -> tuple[Pod, ...]:
-        """Those that are one too many: the highest ordinals, which is where a StatefulSet shrinks."""
+        """The pods to scale in: the highest ordinals, because a StatefulSet removes those first."""
         return tuple(pod for pod in self.pods if pod.ordinal >= self.replicas)
 
     @property
@@ -100,31 +99,30 @@ class PoolView:
 
     @property
     def outdated_pods(self) -> tuple[Pod, ...]:
-        """Made from another template than the StatefulSet has, and to stay: nobody is replaced who leaves."""
-        wanted = self.stateful_set
-        return tuple(pod for pod in self.retained_pods if wanted is not None and _is_stale(pod, wanted))
+        """The retained pods that were made from another template than the StatefulSet has now."""
+        current = self.stateful_set
+        return tuple(pod for pod in self.retained_pods if current is not None and _is_outdated(pod, current))
 
 
-def _is_stale(pod: Pod, wanted: StatefulSetView) -> bool:
-    """The mark of a template outlives an edit of the image in it: a pod of that is of another one, too.
+def _is_outdated(pod: Pod, stateful_set: StatefulSetView) -> bool:
+    """Whether the pod was made from another template, or from the same one with an edited image.
 
-    But whoever has run a newer version stays: it could not start again on its disk.
+    A pod that ran a newer version is not outdated: the older version cannot start on its volume.
     """
-    if pod.template != wanted.template:
+    if pod.template != stateful_set.template:
         return True
-    made, newest = parse(pod.engine_version), parse(wanted.engine_version)
-    has_crossed = pod.has_started and made is not None and newest is not None and made > newest
-    return pod.engine_version != wanted.engine_version and not has_crossed
+    own, wanted = parse(pod.engine_version), parse(stateful_set.engine_version)
+    ran_newer = pod.has_started and own is not None and wanted is not None and own > wanted
+    return pod.engine_version != stateful_set.engine_version and not ran_newer
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterView:
-    """The SearchCluster itself. `engine_version` is what every node ran when last all was well.
+    """The SearchCluster. `engine_version` is the version of every node when the last upgrade finished.
 
-    `spec` is the one in force: while an upgrade is under way what was deployed at its beginning, but for the
-    version and the upgrade's own policy. `written` is what stands there, as canonical JSON. `flaw` is what is
-    wrong with it where nobody could follow it, as an older definition may let in: then only what an upgrade
-    has locked is in force, and without one nothing is.
+    `spec` is the one that counts: during an upgrade the locked one, but for the version and the upgrade
+    policy. `raw_spec` is the written one, as canonical JSON. `spec_error` is why it is invalid; an older CRD
+    may have accepted it. Then only the locked spec counts, and without an upgrade none does.
     """
 
     key: Key
@@ -143,17 +141,17 @@ class ClusterView:
 
     @property
     def has_no_usable_spec(self) -> bool:
-        """Whether nothing is in force: what is written cannot be followed, and no upgrade goes to its end."""
+        """Whether the spec is invalid, and no upgrade has a locked one."""
         return self.spec_error is not None and not self.spec.pools
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterSnapshot:
-    """Everything a cycle may decide on. `objects` are the manifests as they were read, by key.
+    """Everything that decisions are based on. `objects` are the manifests by key.
 
-    `looking_since` is when this operator began to look, by the clock that also says what `now` is.
-    `strangers` have a name that something of this cluster should have, and are not its own. `images` is where
-    this operator was told that the engine's come from.
+    `observing_since` is when this operator first observed the cluster, by the clock of `now`.
+    `foreign_objects` have a name that an object of this cluster needs, and another owner. `images` are the
+    repositories of the images.
     """
 
     cluster: ClusterView
@@ -175,5 +173,5 @@ class ClusterSnapshot:
 
     @property
     def present(self) -> frozenset[str]:
-        """The pods that are there, and that nobody has sent away: what is on them can be counted on."""
+        """The names of the pods that are not terminating. Only their shard copies count."""
         return frozenset(pod.name for pod in self.pods if not pod.is_terminating)

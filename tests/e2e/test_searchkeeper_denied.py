@@ -24,7 +24,7 @@ POLICIES: Final = f"{ADMISSION}/validatingadmissionpolicies"
 BINDINGS: Final = f"{ADMISSION}/validatingadmissionpolicybindings"
 FREEZE: Final = "nothing is taken away before Monday"
 NO_BUDGETS: Final = {"count/poddisruptionbudgets.policy": "0"}
-ADVICE: Final = "allow it, or ask for something that can do without; it is tried again by itself"
+ADVICE: Final = "allow it, or change the spec so that it is not needed; the operator retries"
 READS: Final = frozenset({"get", "list", "watch"})
 # Seconds from one answer to the next request: twice as long each time, up to `--resync`.
 PACE: Final = (0.2, 0.4, 0.5, 0.5)
@@ -143,7 +143,9 @@ def test_a_cluster_comes_up_but_for_what_a_quota_refuses(stage: Stage) -> None:
             )
             assert_asked_at_a_pace(stage, "create poddisruptionbudgets logs-data: 403")
             said = condition(stage, "DisruptionBudgetsApplied")
-            assert said.startswith("False Denied: cannot create PodDisruptionBudget logs-data: POST /apis/")
+            assert said.startswith(
+                "False OperationDenied: cannot create PodDisruptionBudget logs-data: POST /apis/"
+            )
             assert said.endswith(f"limited: count/poddisruptionbudgets.policy=0; {ADVICE}")
             assert waiting(stage) == ["DisruptionBudgetsApplied"]
             assert denials(stage) == ["denied/DisruptionBudgetsApplied"]
@@ -162,7 +164,7 @@ def test_an_upgrade_waits_while_a_policy_lets_no_pod_go(stage: Stage) -> None:
             until("it is said", lambda: FREEZE in condition(stage, "PodsCurrent"), LONG)
             assert_asked_at_a_pace(stage, "delete pods logs-data-0: 403")
             said = condition(stage, "PodsCurrent")
-            assert said.startswith("False Denied: cannot delete Pod logs-data-0: DELETE /api/v1/")
+            assert said.startswith("False OperationDenied: cannot delete Pod logs-data-0: DELETE /api/v1/")
             assert said.endswith(f"denied request: {FREEZE}; {ADVICE}")
             assert {each["metadata"]["uid"] for each in stage.pods()} == before
             assert stage.status["phase"] == "Upgrading"

@@ -19,14 +19,14 @@ import tales
 from guards import (
     broken_pods,
     deletion,
-    denials,
+    denied_operations,
     draining,
     gates,
-    kernel,
     ledger,
     locks,
     objects,
-    olm,
+    operator_condition,
+    planner,
     rolling,
     scale_in,
     shell,
@@ -41,7 +41,7 @@ TESTS = Path(__file__).resolve().parents[1]
 DOCS = TESTS.parent / "docs/operator"
 TABLES = {
     "Gates": gates.GUARDS,
-    "Cycles": kernel.GUARDS,
+    "Planner": planner.GUARDS,
     "The ledger": ledger.GUARDS,
     "Wishes": wishes.GUARDS,
     "The lock": locks.GUARDS,
@@ -52,8 +52,8 @@ TABLES = {
     "Fewer nodes": scale_in.GUARDS,
     "Deletion": deletion.GUARDS,
     "What is deployed": objects.GUARDS,
-    "OLM": olm.GUARDS,
-    "What is refused": denials.GUARDS,
+    "Operator condition": operator_condition.GUARDS,
+    "Denied operations": denied_operations.GUARDS,
 }
 SHELL = "What keeps the shell from harm"
 EVERY = [guard for table in (*TABLES.values(), shell.GUARDS) for guard in table]

@@ -1,4 +1,4 @@
-"""What is written down before it is done, and what a write names."""
+"""The ledger: what is recorded before it is executed, and the preconditions of operations."""
 
 from __future__ import annotations
 
@@ -22,126 +22,140 @@ from searchkeeper.upgrade import engine_settings, ledger, pending_delete, rollou
 from searchkeeper.upgrade.gates import Candidate
 
 
-def careless(key: operations.Key, _uid: str, _version: str, **how: bool) -> operations.Delete:
-    return operations.Delete(key, "", "", **how)
+def delete_without_preconditions(
+    key: operations.Key, _uid: str, _version: str, **options: bool
+) -> operations.Delete:
+    return operations.Delete(key, "", "", **options)
 
 
-def in_any_order(patch: Patch) -> None:
-    """What is written down is written down afterwards."""
-
-    def cycle(
-        kube: Any, driver: Any, key: Any, release: Any, now: int, **_: Any
+def execute_before_persisting(patch: Patch) -> None:
+    def reconcile_backwards(
+        kube: Any, engine: Any, key: Any, release: Any, now: int, **_: Any
     ) -> reconcile.ReconcileOutcome:
-        snapshot = observe.observe(kube, driver, key, release, now)
+        snapshot = observe.observe(kube, engine, key, release, now)
         assert snapshot is not None
         converged = True
-        for step in reconcile.resource_plans(snapshot):
-            converged &= step.plan.converged
-            for write in step.plan.operations:
-                executor.execute(kube, driver, write)
-            fresh = kube.get(step.key)["metadata"]["resourceVersion"]
-            if (
-                reconcile._stored(kube, replace(step, resource_version=fresh)) != fresh
-                or step.plan.operations
-            ):
+        for resource in reconcile.resource_plans(snapshot):
+            converged &= resource.plan.converged
+            for operation in resource.plan.operations:
+                executor.execute(kube, engine, operation)
+            version = kube.get(resource.key)["metadata"]["resourceVersion"]
+            patched = reconcile.patch_status(kube, replace(resource, resource_version=version))
+            if patched != version or resource.plan.operations:
                 return reconcile.ReconcileOutcome(wrote=True, converged=False)
         return reconcile.ReconcileOutcome(wrote=False, converged=converged)
 
-    patch.setattr(operators_at_work, "cycle", cycle)
+    patch.setattr(operators_at_work, "reconcile", reconcile_backwards)
 
 
-def patched_without_version(patch: Patch) -> None:
-    def stored(kube: Any, step: reconcile.ResourcePlan) -> str:
-        if step.status == step.before:
-            return step.resource_version
-        changes = {"status": merge_patch(step.before, step.status)}
-        return str(kube.patch_status(operations.Patch(step.key, changes, ""))["metadata"]["resourceVersion"])
+def patch_status_without_version(patch: Patch) -> None:
+    def patch_status(kube: Any, resource: reconcile.ResourcePlan) -> str:
+        if not resource.has_changed:
+            return resource.resource_version
+        changes = {"status": merge_patch(resource.before, resource.status)}
+        patched = kube.patch_status(operations.Patch(resource.key, changes, ""))
+        return str(patched["metadata"]["resourceVersion"])
 
-    patch.setattr(reconcile, "_stored", stored)
+    patch.setattr(reconcile, "patch_status", patch_status)
 
 
-def harmless(it: Any, **changes: Any) -> Any:
-    """Nothing that is changed counts as taken away."""
+def replace_without_destructive(it: Any, **changes: Any) -> Any:
+    """Act as `dataclasses.replace`, but mark nothing as destructive."""
     return replace(it, **{name: value for name, value in changes.items() if name != "is_destructive"})
 
 
-def sent_away(roll: rollout.Rollout, pod: Pod) -> Result:
-    """Also whoever is on its way out."""
+def delete_terminating_pod(roll: rollout.Rollout, pod: Pod) -> Result:
     assert roll.pool is not None
     return rollout._deleted(roll, Candidate(pod, roll.pool))
 
 
 GUARDS: Final = (
-    Guard("ledger before writes", in_any_order, RUN, (UPGRADE,)),
-    Guard("pods are noted before they go", without_notes(rollout, "_deleted"), RUN, (UPGRADE,)),
-    Guard("settings are noted before they change", without_notes(rollout, "_holding"), RUN, (UPGRADE,)),
-    Guard("volumes are noted before they go", without_notes(volume_wipe, "wipe_volume"), RUN, (BACK,)),
-    Guard("preconditions of a pod", instead(rollout, "Delete", careless), RUN, (UPGRADE,)),
-    Guard("preconditions of a volume", instead(volumes, "Delete", careless), RUN, (BACK,)),
+    Guard("ledger before operations", execute_before_persisting, RUN, (UPGRADE,)),
+    Guard("pods are recorded before their delete", without_notes(rollout, "_deleted"), RUN, (UPGRADE,)),
+    Guard("settings are recorded before they change", without_notes(rollout, "_holding"), RUN, (UPGRADE,)),
+    Guard(
+        "volumes are recorded before their delete", without_notes(volume_wipe, "wipe_volume"), RUN, (BACK,)
+    ),
+    Guard(
+        "preconditions of a pod", instead(rollout, "Delete", delete_without_preconditions), RUN, (UPGRADE,)
+    ),
+    Guard(
+        "preconditions of a volume", instead(volumes, "Delete", delete_without_preconditions), RUN, (BACK,)
+    ),
     Guard(
         "resourceVersion of a status",
-        patched_without_version,
+        patch_status_without_version,
         SINGLE + "test_reads_that_are_behind_change_nothing_about_the_end",
         (UPGRADE, "SearchCluster"),
     ),
     Guard("settings are restored", gone(rollout, "restore_settings"), RUN, (UPGRADE,)),
     Guard(
-        "settings are taken back before they are forgotten",
+        "settings are restored before their ledger entry is removed",
         gone(engine_settings, "_is_taken_back", True),
         SINGLE + "test_an_engine_that_answers_from_the_past_changes_nothing_about_the_end",
         (UPGRADE,),
     ),
     Guard(
-        "whoever was noted and is still there may stay",
+        "a recorded pod that is still present may stay",
         gone(pending_delete, "pods_still_present", ()),
         SINGLE + "test_a_fault_at_any_write_changes_nothing_about_the_end",
         (UPGRADE, Fault.CRASH_BEFORE),
     ),
     Guard(
-        "late deletions miss",
+        "a late delete fails its precondition",
         instead(ledger.UpgradeLedger, "pending_delete", None),
         TWO + "test_who_is_only_late_takes_nobody_without_anybodys_knowing",
     ),
     Guard(
         "the ledger is confirmed before a call",
-        gone(executor, "_confirm"),
+        gone(executor, "_confirm_ledger"),
         TWO + "test_the_engine_is_not_told_what_has_long_been_undone",
     ),
     Guard(
-        "the ledger is confirmed before anything is made",
-        gone(executor, "_confirm"),
+        "the ledger is confirmed before a create",
+        gone(executor, "_confirm_ledger"),
         TWO + "test_nothing_is_made_that_was_only_wanted_yesterday",
     ),
     Guard(
-        "what is noted of a roll ends with it",
+        "ledger entries of a rollout end with it",
         instead(rollout, "_OF_THE_ROLL", ()),
         SINGLE + "test_what_is_noted_of_a_volume_does_not_outlive_the_roll",
     ),
-    Guard("preconditions of an object", instead(objects, "Delete", careless), RUN, ("0.1.1 → 0.2.0",)),
-    Guard("preconditions of a StatefulSet", instead(migrations, "Delete", careless), RUN, ("0.3.1 → 0.4.0",)),
+    Guard(
+        "preconditions of an object",
+        instead(objects, "Delete", delete_without_preconditions),
+        RUN,
+        ("0.1.1 → 0.2.0",),
+    ),
+    Guard(
+        "preconditions of a StatefulSet",
+        instead(migrations, "Delete", delete_without_preconditions),
+        RUN,
+        ("0.3.1 → 0.4.0",),
+    ),
     Guard(
         "preconditions of an orphan",
-        instead(deletion, "Delete", careless),
+        instead(deletion, "Delete", delete_without_preconditions),
         MIGRATIONS + "test_a_cluster_that_is_deleted_in_between_leaves_no_history",
     ),
     Guard(
-        "resourceVersion of a change",
+        "resourceVersion of a patch",
         instead(apply, "Patch", heedless),
         "reconcilers/test_applying.py::test_a_change_is_decided_on_the_state_that_was_seen",
     ),
     Guard(
-        "nobody is sent away twice",
-        instead(rollout, "_on_its_way_out", sent_away),
+        "a terminating pod is not deleted again",
+        instead(rollout, "_on_its_way_out", delete_terminating_pod),
         ROLLING + "test_whoever_is_on_its_way_out_is_not_sent_away_once_more",
     ),
     Guard(
-        "fewer nodes are something taken away",
-        instead(scale_in, "replace", harmless),
+        "scale-in is destructive",
+        instead(scale_in, "replace", replace_without_destructive),
         MEANWHILE + "test_nodes_and_other_things_that_are_not_wanted_go_one_by_one",
         (True,),
     ),
     Guard(
-        "what is set once more is taken back once more",
+        "a setting that is set again is restored again",
         instead(rollout, "record_setting", lambda line, value: (LedgerChange(line, value),)),
         PREPARING + "test_what_is_set_once_more_is_taken_back_once_more",
     ),

@@ -34,7 +34,7 @@ GUARDS: Final = (
     ),
     Guard(
         "lock",
-        instead(observe, "_in_force", lambda written, _: written),
+        instead(observe, "_effective_spec", lambda written, _: written),
         TURNING + "test_an_edit_during_the_way_back_is_applied_after_it",
     ),
     Guard(
@@ -52,12 +52,12 @@ GUARDS: Final = (
     ),
     Guard(
         "what was decided without the lock is decided anew",
-        instead(reconcile, "_on_one_course", lambda made, _: made),
+        instead(reconcile, "drop_stale_operations", lambda made, _: made),
         PEOPLE + "test_what_is_asked_for_together_with_an_upgrade_comes_after_it",
     ),
     Guard(
         "what was decided for another version is decided anew",
-        instead(reconcile, "_course", lambda ledger: ledger.lock),
+        instead(reconcile, "_direction", lambda ledger: ledger.lock),
         UPGRADES + "test_no_pool_is_permitted_a_version_that_another_one_has_just_taken_the_place_of",
     ),
     Guard(

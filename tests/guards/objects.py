@@ -93,17 +93,17 @@ GUARDS: Final = (
     ),
     Guard(
         "a pod of an edited image is outdated",
-        instead(snapshot, "_is_stale", by_mark),
+        instead(snapshot, "_is_outdated", by_mark),
         EDITS + "test_a_pod_that_was_made_from_an_edited_image_is_replaced",
     ),
     Guard(
         "nobody is sent back to a disk it cannot read",
-        instead(snapshot, "_is_stale", by_image),
+        instead(snapshot, "_is_outdated", by_image),
         EDITS + "test_a_node_that_has_run_an_edited_newer_version_is_not_sent_back_to_a_disk_it_cannot_read",
     ),
     Guard(
         "what is not ours is left alone",
-        gone(observe, "_is_of", True),
+        gone(observe, "_is_owned", True),
         NAMESAKES + "test_whoever_has_one_of_our_names_is_named_and_left_alone",
         (operations.Key("v1", "Service", "search", "logs"),),
     ),

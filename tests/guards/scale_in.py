@@ -40,7 +40,7 @@ GUARDS: Final = (
     ),
     Guard(
         "nobody is forgotten with a SearchPool",
-        gone(observe, "_pool_of"),
+        gone(observe, "_pool_of_pod"),
         MEANWHILE + "test_whoever_deletes_what_leaves_by_hand_makes_nobody_forget_its_nodes",
         (("SearchPool", "StatefulSet"),),
     ),

@@ -15,7 +15,7 @@ from searchkeeper.desired import apply
 from searchkeeper.planner import done
 from searchkeeper.reconcilers import context, invalid_spec, upgrade
 from searchkeeper.upgrade import ledger, rollback
-from searchkeeper.versions import version_refusal
+from searchkeeper.upgrade.version_policy import version_refusal
 
 
 def deaf_while_refused(patch: Patch) -> None:
@@ -50,7 +50,7 @@ GUARDS: Final = (
     ),
     Guard(
         "nonsense stops no upgrade",
-        gone(observe, "_without_a_wish", ClusterSpec("", ())),
+        gone(observe, "_locked_spec", ClusterSpec("", ())),
         ILLEGIBLE + "test_an_upgrade_under_way_goes_to_its_end_and_the_spec_is_refused_at_once",
         ("no pools",),
     ),
@@ -79,7 +79,7 @@ GUARDS: Final = (
     ),
     Guard(
         "storage is settled",
-        instead(observe, "_storage", lambda pool, *_: pool.storage),
+        instead(observe, "_deployed_storage", lambda pool, *_: pool.storage),
         "stories/test_storage.py::test_a_pool_that_comes_back_with_other_storage_keeps_what_it_has_and_says_so",
         (None, {"size": "20Gi"}),
     ),

@@ -89,10 +89,16 @@ def test_no_line_has_anything_of_the_credentials_in_it(heard: io.StringIO) -> No
 
 def test_an_action_that_fails_for_long_is_counted_among_the_stalls(heard: io.StringIO) -> None:
     metrics = Metrics()
-    broken = {"type": "PoolsApplied", "status": "Unknown", "reason": "Error"}
-    for words in ("ValueError: no number", "stalled: ValueError: no number"):
+    broken = {
+        "type": "PoolsApplied",
+        "status": "Unknown",
+        "reason": "ActionError",
+        "message": "ValueError: no number",
+        "lastTransitionTime": "2026-01-01T00:00:00Z",
+    }
+    for ledger in ({}, {"stalled": '["PoolsApplied"]'}):
         telling = InstrumentedApi(asked_for(), Log(), metrics, "search/logs")
-        telling.hear(CLUSTER, {"conditions": [{**broken, "message": words}]})
+        telling.hear(CLUSTER, {"conditions": [broken], "ledger": ledger})
         telling.measure()
 
     assert metrics.value("searchkeeper_stalls", cluster="search/logs") == 1

@@ -1,4 +1,4 @@
-"""Actions answer once a cycle, in the order their prerequisites ask for, and cost each other nothing."""
+"""Actions run once a reconcile, after their prerequisites, and do not affect each other."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from searchkeeper.planner import Action, Result, Status, action, done, in_progre
 from searchkeeper.planner.actions import CyclicPrerequisites, closure, run_actions
 from writes import Delete, Put
 
-World = list[str]
+Log = list[str]
 
 
-def recording(name: str, answer: Result, *requires: Action[World]) -> Action[World]:
-    """An action that says so when it runs."""
+def recording(name: str, result: Result, *requires: Action[Log]) -> Action[Log]:
+    """Return an action that logs its name when it runs."""
 
-    def run(world: World) -> Result:
-        world.append(name)
-        return answer
+    def run(log: Log) -> Result:
+        log.append(name)
+        return result
 
     return Action(name, run, requires)
 
@@ -26,73 +26,73 @@ def recording(name: str, answer: Result, *requires: Action[World]) -> Action[Wor
 WAITING = wait("NotYet", "not yet", deadline=60)
 
 
-def test_an_action_is_called_like_its_function() -> None:
+def test_action_is_named_after_its_function() -> None:
     @action()
-    def pods_ready(world: World) -> Result:
+    def pods_ready(log: Log) -> Result:
         return done()
 
     assert pods_ready.name == "PodsReady"
 
 
-def test_a_shared_prerequisite_runs_once() -> None:
+def test_shared_prerequisite_runs_once() -> None:
     shared = recording("shared", done())
     one, other = recording("one", done(), shared), recording("other", done(), shared)
-    ran: World = []
+    ran: Log = []
     run_actions([one, other, shared], ran)
     assert sorted(ran) == ["one", "other", "shared"]
 
 
-def test_a_prerequisite_two_levels_down_is_asked_anew_in_every_cycle() -> None:
+def test_indirect_prerequisite_runs_in_every_reconcile() -> None:
     deep = recording("deep", done())
     top = recording("top", done(), recording("middle", done(), deep))
-    ran: World = []
+    ran: Log = []
     run_actions([top], ran)
     run_actions([top], ran)
     assert ran.count("deep") == 2
 
 
 @pytest.mark.parametrize(
-    "answer", [WAITING, in_progress("Busy", "busy", Put("x"))], ids=["waiting", "working"]
+    "result", [WAITING, in_progress("Busy", "busy", Put("x"))], ids=["waiting", "working"]
 )
-def test_an_action_whose_prerequisite_is_not_true_is_unknown_and_does_not_run(answer: Result) -> None:
-    ran: World = []
-    given = run_actions([recording("b", done(), recording("a", answer))], ran)
+def test_action_with_unmet_prerequisite_is_unknown_and_does_not_run(result: Result) -> None:
+    ran: Log = []
+    results = run_actions([recording("b", done(), recording("a", result))], ran)
     assert ran == ["a"]
-    assert (given["b"].status, given["b"].reason) == (Status.UNKNOWN, "PrerequisiteNotMet")
-    assert given["b"].message == "waits for a"
+    assert (results["b"].status, results["b"].reason) == (Status.UNKNOWN, "PrerequisiteNotMet")
+    assert results["b"].message == "waits for a"
 
 
-def test_unknown_spreads_to_whatever_stands_on_it() -> None:
+def test_unknown_propagates_to_dependent_actions() -> None:
     low = recording("low", WAITING)
-    given = run_actions([recording("high", done(), recording("middle", done(), low))], [])
-    assert given["high"].status is Status.UNKNOWN
+    results = run_actions([recording("high", done(), recording("middle", done(), low))], [])
+    assert results["high"].status is Status.UNKNOWN
 
 
-def test_an_exception_is_that_action_s_unknown_and_no_other_s() -> None:
-    def breaks(world: World) -> Result:
-        raise RuntimeError("the engine said no")
+def test_exception_makes_only_its_own_action_unknown() -> None:
+    def breaks(log: Log) -> Result:
+        raise RuntimeError("engine error")
 
-    given = run_actions([Action("Breaks", breaks), recording("fine", done())], [])
-    assert given["Breaks"].status is Status.UNKNOWN
-    assert given["Breaks"].message == "RuntimeError: the engine said no"
-    assert given["fine"].is_true
+    results = run_actions([Action("Breaks", breaks), recording("fine", done())], [])
+    assert results["Breaks"].status is Status.UNKNOWN
+    assert results["Breaks"].message == "RuntimeError: engine error"
+    assert results["fine"].is_true
 
 
-def test_the_order_of_declaration_decides_nothing() -> None:
+def test_order_of_declaration_has_no_effect() -> None:
     a = recording("a", done())
     b = recording("b", WAITING, a)
     c = recording("c", done(), b)
-    results = [run_actions(order, []) for order in itertools.permutations([a, b, c])]
-    assert all(given == results[0] for given in results)
+    runs = [run_actions(order, []) for order in itertools.permutations([a, b, c])]
+    assert all(each == runs[0] for each in runs)
 
 
-def test_prerequisites_come_first_in_the_closure() -> None:
+def test_closure_has_prerequisites_first() -> None:
     a = recording("a", done())
     b = recording("b", done(), a)
     assert closure([b]) == (a, b)
 
 
-def test_prerequisites_that_wait_for_each_other_are_refused() -> None:
+def test_cyclic_prerequisites_are_rejected() -> None:
     a = recording("a", done())
     b = recording("b", done(), a)
     object.__setattr__(a, "requires", (b,))
@@ -100,21 +100,21 @@ def test_prerequisites_that_wait_for_each_other_are_refused() -> None:
         closure([a])
 
 
-def test_two_actions_of_one_name_are_refused() -> None:
-    with pytest.raises(ValueError, match="two actions are called a"):
+def test_two_actions_with_one_name_are_rejected() -> None:
+    with pytest.raises(ValueError, match="two actions are named a"):
         closure([recording("a", done()), recording("a", done())])
 
 
-def test_whoever_writes_is_not_done_in_the_same_cycle() -> None:
-    with pytest.raises(ValueError, match="not done in the same cycle"):
+def test_result_with_operations_cannot_be_true() -> None:
+    with pytest.raises(ValueError, match="with operations cannot be True"):
         Result(Status.TRUE, "Done", "", operations=(Put("x"),))
 
 
-def test_waiting_needs_a_deadline() -> None:
-    with pytest.raises(ValueError, match="needs a deadline"):
+def test_wait_without_deadline_is_rejected() -> None:
+    with pytest.raises(ValueError, match="a wait needs a deadline"):
         Result(Status.FALSE, "NotYet", "")
 
 
-def test_an_action_takes_one_thing_away_at_a_time() -> None:
-    with pytest.raises(ValueError, match="one thing is taken away at a time"):
+def test_second_destructive_operation_of_an_action_is_rejected() -> None:
+    with pytest.raises(ValueError, match="at most one destructive operation"):
         in_progress("Deleting", "", Delete("a"), Delete("b"))

@@ -30,12 +30,12 @@ FAULTS = {
     "cluster": (
         "objects.discovery_service",
         "DiscoveryServiceApplied",
-        "Unknown Error: stalled: KeyError: 'port'",
+        "Unknown ActionError: stalled: KeyError: 'port'",
     ),
     "pool": (
         "pools.partition",
         "PoolsConverged",
-        "False Error: stalled: StatefulSetApplied of data: KeyError: 'port'",
+        "False ActionError: stalled: StatefulSetApplied of data: KeyError: 'port'",
     ),
 }
 

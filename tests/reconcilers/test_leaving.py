@@ -61,7 +61,7 @@ def standing(there: ClusterSnapshot, *pools: str, version: str = NEW) -> Cluster
 
 
 def lets_go(found: Result) -> bool:
-    return found.reason == "LettingGo" and found.is_destructive_result
+    return found.reason == "LettingGo" and found.is_destructive
 
 
 def test_who_has_neither_shards_nor_a_vote_leaves() -> None:

@@ -187,7 +187,7 @@ def test_a_fault_of_the_operator_stalls_an_upgrade_and_turns_none_back(
         patched.setattr("searchkeeper.reconcilers.pools.roll_out", breaks)
         worked(world, RELEASE)
         assert status(world)["phase"] == "Stalled"
-        assert condition(world, "PodsCurrent") == "Unknown Error: stalled: KeyError: 'shard'"
+        assert condition(world, "PodsCurrent") == "Unknown ActionError: stalled: KeyError: 'shard'"
         assert world.state.events[-1].message.startswith("PodsCurrent: KeyError: 'shard'")
     settled(world, RELEASE)
     assert set(running(world).values()) == {NEW}

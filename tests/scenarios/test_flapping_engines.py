@@ -134,14 +134,18 @@ def test_what_is_refused_meanwhile_is_told_and_stalls() -> None:
     # Guard: a refusal is noted beside other words.
     world, ports = strict(silent, red)
     looked_at(world, ports, 100)
-    assert condition(world, "ClientServiceApplied").startswith("False Denied: stalled: cannot create Service")
+    assert condition(world, "ClientServiceApplied").startswith(
+        "False OperationDenied: stalled: cannot create Service"
+    )
 
 
 def test_what_is_refused_meanwhile_has_the_status_written_no_more_often() -> None:
     # Guard: words are held back whatever else is tried.
     world, ports = strict(silent, well)
     looked_at(world, ports)
-    assert condition(world, "ClientServiceApplied").startswith("False Denied: stalled: cannot create Service")
+    assert condition(world, "ClientServiceApplied").startswith(
+        "False OperationDenied: stalled: cannot create Service"
+    )
     assert ports.stored <= 2 * MOST
 
 

@@ -338,7 +338,7 @@ def test_a_node_may_be_given_up_in_the_very_moment_when_an_upgrade_that_was_take
     assert color(world) is Color.RED
     world.state = without_index(world.state, "solo")
     for _ in unfolding(world):
-        assert "Error" not in {each["reason"] for each in status(world)["conditions"]}
+        assert "ActionError" not in {each["reason"] for each in status(world)["conditions"]}
     assert set(versions(world)) == {*MANAGERS, "data-0", "data-1"}
     assert not status(world)["ledger"]
 

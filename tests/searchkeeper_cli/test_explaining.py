@@ -54,11 +54,11 @@ class Recording:
         return self.world.patch_status(patch)
 
     def record(self, event: EmitEvent) -> None:
-        self.done.append(f"tell people: {event.reason}: {event.message}")
+        self.done.append(f"emit event {event.reason}: {event.message}")
         self.world.record(event)
 
     def execute(self, call: Call) -> None:
-        self.done.append(f"tell the engine: {call}")
+        self.done.append(f"call the engine: {call}")
         self.world.execute(call)
 
 
@@ -143,7 +143,7 @@ def test_every_pod_that_a_log_shows_as_away_was_told_to_be_replaced() -> None:
 
 
 def test_an_action_that_fails_is_what_a_cluster_is_held_up_by() -> None:
-    line = ActionSummary("SearchCluster logs", "PoolsApplied", "Unknown", "Error", "KeyError: 'spec'")
+    line = ActionSummary("SearchCluster logs", "PoolsApplied", "Unknown", "ActionError", "KeyError: 'spec'")
     follower = ActionSummary(
         "SearchCluster logs", "PoolsConverged", "Unknown", "PrerequisiteNotMet", "waits for"
     )

@@ -30,7 +30,7 @@ from searchkeeper.testing.invariants.recorder import InvariantRecorder
 from tales import NEWEST, at_work, kinds, running, versions
 
 OLD, NEW = "2.19.4", "3.4.0"
-ADVICE = "allow it, or ask for something that can do without; it is tried again by itself"
+ADVICE = "allow it, or change the spec so that it is not needed; the operator retries"
 
 
 class Strict(Ports):
@@ -103,7 +103,7 @@ BUDGET = f"cannot create PodDisruptionBudget logs-data: exceeded quota: small; {
 def test_a_write_that_is_refused_is_said_with_the_words_and_what_to_do() -> None:
     world = asked_for()
     at_work(world, Strict(world, of_kind("PodDisruptionBudget")), ticks=3)
-    assert condition(world, "DisruptionBudgetsApplied") == f"False Denied: {BUDGET}"
+    assert condition(world, "DisruptionBudgetsApplied") == f"False OperationDenied: {BUDGET}"
     assert status(world)["phase"] == "Pending"
 
 
@@ -112,7 +112,7 @@ def test_after_a_while_it_stalls_and_people_are_told_once() -> None:
     # Guard: a write that is refused stalls.
     world = asked_for()
     at_work(world, Strict(world, of_kind("PodDisruptionBudget")), ticks=50)
-    assert condition(world, "DisruptionBudgetsApplied") == f"False Denied: stalled: {BUDGET}"
+    assert condition(world, "DisruptionBudgetsApplied") == f"False OperationDenied: stalled: {BUDGET}"
     assert status(world)["phase"] == "Stalled"
     assert told(world) == [f"Stalled: DisruptionBudgetsApplied: {BUDGET}"]
 
@@ -148,12 +148,12 @@ def test_what_a_pool_is_refused_is_said_of_the_cluster_too() -> None:
     world = asked_for()
     at_work(world, Strict(world, of_kind("StatefulSet")), ticks=50)
     said = f"cannot create StatefulSet logs-data: exceeded quota: small; {ADVICE}"
-    [applied] = [
-        each for each in pool_status(world, "data")["conditions"] if each["type"] == "StatefulSetApplied"
-    ]
-    assert (applied["reason"], applied["message"]) == ("Denied", f"stalled: {said}")
+    pool = pool_status(world, "data")
+    [applied] = [each for each in pool["conditions"] if each["type"] == "StatefulSetApplied"]
+    assert (applied["reason"], applied["message"]) == ("OperationDenied", said)
+    assert pool["ledger"]["stalled"] == '["StatefulSetApplied"]'
     assert condition(world, "PoolsConverged") == (
-        f"False Denied: stalled: StatefulSetApplied of data: {said}"
+        f"False OperationDenied: stalled: StatefulSetApplied of data: {said}"
     )
     assert status(world)["phase"] == "Stalled"
 
@@ -261,7 +261,8 @@ def test_what_the_engine_refuses_stalls_as_well() -> None:
     until_quiet(world, ports)
     said = condition(world, "PodsCurrent")
     assert said == (
-        "False Denied: stalled: cannot tell the engine: cluster.routing.allocation.enable = primaries: "
+        "False OperationDenied: stalled: cannot call the engine: "
+        "cluster.routing.allocation.enable = primaries: "
         f"403 PUT /_cluster/settings: no permissions; {ADVICE}"
     )
     assert status(world)["phase"] == "Stalled"
@@ -309,7 +310,7 @@ def test_a_cluster_whose_finalizer_may_not_be_removed_says_so() -> None:
     world.delete(Delete(CLUSTER, "", ""))
     at_work(world, Strict(world, of_kind("SearchCluster", Patch)), ticks=50)
     assert condition(world, "FinalizerRemoved").startswith(
-        "False Denied: stalled: cannot patch SearchCluster"
+        "False OperationDenied: stalled: cannot patch SearchCluster"
     )
     assert status(world)["phase"] == "Deleting"
 

@@ -136,7 +136,7 @@ def test_an_operator_that_was_itself_downgraded_touches_nothing(older: str, know
     assert {key: each for key, each in world.state.cluster.objects.items() if key != CLUSTER} == objects
     assert status(world)["phase"] == "Refused"
     assert condition(world, "ConfigurationSupported") == (
-        f"False NoProcedureFits: configuration 4 is deployed; this operator knows the ways {known}; "
+        f"False NoProcedureFits: configuration 4 is deployed; this operator supports {known}; "
         f"these releases of the operator can take it: {who}"
     )
     assert ports.operations == 1

@@ -15,10 +15,10 @@ __all__ = [
 ]
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from searchkeeper.api.spec import (
     MIN_BATCH,
@@ -32,8 +32,11 @@ from searchkeeper.api.spec import (
     UpgradePolicy,
 )
 from searchkeeper.memoize import memoize_by_identity
-from searchkeeper.planner import Condition, Ledger, Records, Status
+from searchkeeper.planner import STALLED_ACTIONS, Condition, Ledger, Records, Status
 from searchkeeper.planner.ledger import Entry
+
+# How releases until 0.4.0 marked the message of a stalled action. Read until 0.6.0.
+_OLD_STALLED_PREFIX: Final = "stalled: "
 
 
 @memoize_by_identity(512)
@@ -113,10 +116,11 @@ def decode_security(raw: Any) -> Security:
 def decode_records(status: Mapping[str, Any]) -> Records:
     """What a status remembers. A line or a condition that nobody of ours wrote is as good as none."""
     read = {str(key): _line(text) for key, text in (status.get("ledger") or {}).items()}
-    return Records(
-        Ledger.of({key: entry for key, entry in read.items() if entry is not None}),
-        tuple(each for each in map(_condition, status.get("conditions") or ()) if each is not None),
-    )
+    ledger = Ledger.of({key: entry for key, entry in read.items() if entry is not None})
+    entry = ledger.get(STALLED_ACTIONS)
+    stalled = entry if isinstance(entry, tuple) else ()
+    conditions = (_condition(each, stalled) for each in status.get("conditions") or ())
+    return Records(ledger, tuple(each for each in conditions if each is not None))
 
 
 def _line(text: str) -> Entry | None:
@@ -132,15 +136,17 @@ def _entry(found: Any) -> Entry:
     return found if isinstance(found, str | int | bool) else str(found)
 
 
-def _condition(raw: Mapping[str, Any]) -> Condition | None:
+def _condition(raw: Mapping[str, Any], stalled: Container[object]) -> Condition | None:
     try:
+        message = raw["message"].removeprefix(_OLD_STALLED_PREFIX)
         return Condition(
             raw["type"],
             Status(raw["status"]),
             raw["reason"],
-            raw["message"],
+            message,
             int(datetime.fromisoformat(raw["lastTransitionTime"]).timestamp()),
             int(raw.get("observedGeneration", 0)),
+            is_stalled=message != raw["message"] or raw["type"] in stalled,
         )
     except (AttributeError, KeyError, TypeError, ValueError):
         return None

@@ -34,6 +34,14 @@ class Reason(StrEnum):
     UNSUPPORTED_CONFIGURATION = "UnsupportedConfiguration"
     VERSION_ABANDONED = "VersionAbandoned"
     VERSION_REFUSED = "VersionRefused"
+    # The version policy.
+    BELOW_FLOOR = "BelowFloor"
+    DOWNGRADE = "Downgrade"
+    METADATA_NOT_PERSISTENT = "MetadataNotPersistent"
+    NEWER_THAN_OPERATOR = "NewerThanOperator"
+    OLDER_THAN_OPERATOR = "OlderThanOperator"
+    SKIPS_MAJOR = "SkipsMajor"
+    UNPARSABLE_VERSION = "UnparsableVersion"
     # The engine and its pods.
     CLUSTER_UNHEALTHY = "ClusterUnhealthy"
     ENGINE_RED = "EngineRed"
@@ -97,3 +105,6 @@ class Reason(StrEnum):
     WAITING_FOR_SCALE_IN = "WaitingForScaleIn"
     # Events.
     EMITTING_EVENTS = "EmittingEvents"
+    # The OperatorCondition.
+    NO_UPGRADE_STEP_IN_PROGRESS = "NoUpgradeStepInProgress"
+    UPGRADE_STEP_IN_PROGRESS = "UpgradeStepInProgress"

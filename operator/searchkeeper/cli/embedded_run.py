@@ -18,7 +18,8 @@ from searchkeeper.describe import ClusterDescription, StepState
 from searchkeeper.opensearch.view import Color, EngineView
 from searchkeeper.testing.demo import sample_cluster, start_version, upgrade
 from searchkeeper.testing.fake_cluster import FakeCluster
-from searchkeeper.versions import Release, version_refusal
+from searchkeeper.upgrade.version_policy import version_refusal
+from searchkeeper.versions import Release
 
 # Of one turn on a terminal; a hundred or so make an upgrade.
 _SECONDS: Final = 0.15

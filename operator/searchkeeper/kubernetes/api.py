@@ -1,4 +1,4 @@
-"""The seam between the operator and an API server, real or embedded: where tests put their faults."""
+"""The port to an API server, real or fake. Tests inject faults here."""
 
 from __future__ import annotations
 
@@ -21,61 +21,61 @@ from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Manifest,
 
 
 class ApiError(Exception):
-    """The API server did not do what it was asked."""
+    """A request to the API server failed."""
 
 
 class Conflict(ApiError):
-    """409: somebody else was quicker; look again."""
+    """409: the object has changed since it was read, or already exists. The caller requeues."""
 
 
 class NotFound(ApiError):
-    """404: it is not there any more."""
+    """404: the object does not exist."""
 
 
 class NoSuchKind(ApiError):
-    """404 to a list: not even the kind is there, since a list without objects is an answer."""
+    """404 to a list: the kind does not exist. A list without objects would be empty, not 404."""
 
-    def __init__(self, said: str, kind: str) -> None:
+    def __init__(self, message: str, kind: str) -> None:
         self.kind = kind
-        super().__init__(said)
+        super().__init__(message)
 
 
 class Rejected(ApiError):
-    """400, 403, 422, or nobody there to admit it: nothing was done, and it would be refused again."""
+    """400, 403, 422, or an unreachable admission webhook: nothing happened, and a retry is refused too."""
 
 
 class Unauthorized(Rejected):
-    """401: the API server does not know who asks."""
+    """401: the API server does not accept the credentials."""
 
 
 class Forbidden(Rejected):
-    """403: whoever asks may not."""
+    """403: the ServiceAccount lacks the permission."""
 
 
 class Unavailable(ApiError):
-    """No answer, or 429 or 5xx: the request may have been carried out all the same."""
+    """No response, 429 or 5xx: the request may have been executed."""
 
 
 class KubernetesApi(Protocol):
-    """One API server. Every answer is fresh; every change names the state it was decided on."""
+    """One API server. Every read is fresh; every change names the state it is based on."""
 
     def get(self, key: Key) -> Manifest | None:
-        """The object, or None where there is none. Raises KubeError."""
+        """Return the object, or None when it does not exist. Raises ApiError."""
 
     def list(self, api: str, kind: str, namespace: str, labels: Mapping[str, str]) -> Sequence[Manifest]:
-        """Those that have these labels, by name. Raises NoSuchKind, KubeError."""
+        """Return the objects with these labels, sorted by name. Raises NoSuchKind, ApiError."""
 
     def create(self, manifest: Manifest) -> Manifest:
-        """Raises Conflict where there is one of that name, and KubeError."""
+        """Create the object and return it. Raises Conflict when the name exists, and ApiError."""
 
     def patch(self, patch: Patch) -> Manifest:
-        """A merge patch under the resource version it names. Raises Conflict, Gone, KubeError."""
+        """Apply a merge patch and return the object. Raises Conflict, NotFound, ApiError."""
 
     def patch_status(self, patch: Patch) -> Manifest:
-        """The same through the status subresource."""
+        """Apply a merge patch to the status subresource. Raises as `patch` does."""
 
     def delete(self, delete: Delete) -> None:
-        """Under the UID and resource version it names. Raises Conflict, Gone, KubeError."""
+        """Delete the object with this UID and resource version. Raises Conflict, NotFound, ApiError."""
 
     def record(self, event: EmitEvent) -> None:
-        """An event about an object. Raises KubeError."""
+        """Record an event about an object. Raises ApiError."""

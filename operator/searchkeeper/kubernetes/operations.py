@@ -1,4 +1,7 @@
-"""What a cycle may do to the world, as data. The text of a write is what a plan says of it."""
+"""Operations: what a reconcile may change, as data.
+
+The text of an operation is shown in plans and conditions. The ledger identifies a denied operation by it.
+"""
 
 from __future__ import annotations
 
@@ -13,19 +16,19 @@ __all__ = [
     "Patch",
 ]
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
 
 from searchkeeper.opensearch.calls import Call
 
-# A Kubernetes object as JSON. Treated as a value: never changed in place.
+# A Kubernetes object as JSON. Never changed in place.
 Manifest: TypeAlias = Mapping[str, Any]
 
 
 class Key(NamedTuple):
-    """Which object: `apps/v1`, `StatefulSet`, its namespace and name."""
+    """The identity of an object: `apps/v1`, `StatefulSet`, namespace, name."""
 
     api: str
     kind: str
@@ -43,7 +46,7 @@ class Key(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Create:
-    """A new object; an existing one of that name is a conflict, and the next cycle looks at it."""
+    """Create an object. An existing object of that name is a conflict."""
 
     manifest: Manifest
     is_destructive: bool = False
@@ -58,7 +61,7 @@ class Create:
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """A merge patch onto the object as it was seen: refused when anybody has changed it since."""
+    """A merge patch. The API server refuses it when the object has another resource version."""
 
     key: Key
     changes: Manifest
@@ -66,18 +69,17 @@ class Patch:
     is_destructive: bool = False
 
     def __str__(self) -> str:
-        return f"patch {self.key}: {', '.join(sorted(self._paths()))}"
-
-    def _paths(self) -> Iterator[str]:
+        paths: list[str] = []
         for name, part in self.changes.items():
-            yield from (f"{name}.{key}" for key in part) if isinstance(part, dict) else [name]
+            paths += [f"{name}.{key}" for key in part] if isinstance(part, dict) else [name]
+        return f"patch {self.key}: {', '.join(sorted(paths))}"
 
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    """Exactly the object that was seen: another of the same name, or a newer state of it, is left alone.
+    """Delete the object with this UID and resource version; a newer one of the same name stays.
 
-    With `orphan` whatever it owns stays.
+    With `orphan` its dependents stay.
     """
 
     key: Key
@@ -87,28 +89,30 @@ class Delete:
     is_destructive: bool = True
 
     def __str__(self) -> str:
-        return f"delete {self.key}" + (", leaving what it owns" if self.orphan else "")
+        return f"delete {self.key}" + (" and orphan its dependents" if self.orphan else "")
 
 
 @dataclass(frozen=True, slots=True)
 class EngineCall:
-    """A call to the engine. What it changes is in the ledger before."""
+    """A call to the engine. The ledger records the change before the call."""
 
     call: Call
     is_destructive: bool = False
 
     def __str__(self) -> str:
-        return f"tell the engine: {self.call}"
+        return f"call the engine: {self.call}"
 
 
 class EventType(StrEnum):
+    """The types of Kubernetes events."""
+
     NORMAL = "Normal"
     WARNING = "Warning"
 
 
 @dataclass(frozen=True, slots=True)
 class EmitEvent:
-    """An event on a resource, for people. The ledger remembers what was said, so that it is said once."""
+    """Emit an event about an object. The ledger records it, so that it is emitted once."""
 
     about: Key
     reason: str
@@ -117,4 +121,4 @@ class EmitEvent:
     is_destructive: bool = False
 
     def __str__(self) -> str:
-        return f"tell people: {self.reason}: {self.message}"
+        return f"emit event {self.reason}: {self.message}"

@@ -1,4 +1,4 @@
-"""The kinds of objects that the operator meets, and where an API server keeps them."""
+"""REST mapping: the kinds that the operator uses, and their paths on an API server."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _GROUP: Final = "search.everpath.dev/v1alpha1"
 
 
 class ResourceKind(NamedTuple):
-    """One kind: `apps/v1`, `StatefulSet`, `statefulsets`."""
+    """One kind: its API version `apps/v1`, its name `StatefulSet`, its plural `statefulsets`."""
 
     api: str
     name: str
@@ -22,7 +22,7 @@ class ResourceKind(NamedTuple):
 
     @property
     def root(self) -> str:
-        """The path of its group and version: the core group has a place of its own."""
+        """The path of the group and version. The core group has a prefix of its own."""
         return f"/apis/{self.api}" if "/" in self.api else f"/api/{self.api}"
 
 
@@ -54,19 +54,19 @@ _BY_NAME: Final = {(kind.api, kind.name): kind for kind in KINDS}
 
 
 def resource_kind(api: str, name: str) -> ResourceKind:
-    """Raises LookupError for a kind that the operator has no business with."""
+    """Return the kind. Raises LookupError for a kind that the operator does not use."""
     try:
         return _BY_NAME[api, name]
     except KeyError:
-        raise LookupError(f"{api} {name} is none of the kinds that this operator knows") from None
+        raise LookupError(f"unknown kind: {api} {name}") from None
 
 
 def is_object_name(text: str) -> bool:
-    """Whether an object may have it. Whatever else stands in a path leads to another object than is meant."""
+    """Whether this is safe as the name in a path. Any other text could lead to another object."""
     return quote(text, safe="") == text and text.strip(".") != ""
 
 
 def resource_path(kind: ResourceKind, namespace: str = "", name: str = "") -> str:
-    """Of one object, or of all; without a namespace of those in every one."""
+    """Return the path of one object, or of all; without a namespace, of those in all namespaces."""
     where = f"/namespaces/{quote(namespace, safe='')}" if kind.is_namespaced and namespace else ""
     return f"{kind.root}{where}/{kind.plural}" + (f"/{quote(name, safe='')}" if name else "")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
+from searchkeeper.api.codec import decode_records
 from searchkeeper.images import image_version
 from searchkeeper.kubernetes.api import KubernetesApi
 from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Manifest, Patch
@@ -17,7 +18,7 @@ from searchkeeper.manager.metrics import Metrics
 from searchkeeper.opensearch.calls import Call
 from searchkeeper.opensearch.client import EngineClient
 from searchkeeper.opensearch.view import EngineView, Unreachable
-from searchkeeper.planner import ACTION_ERROR, STALLED_PREFIX, Status
+from searchkeeper.planner import ACTION_ERROR, Status
 from searchkeeper.upgrade.ledger import UPGRADE
 
 T = TypeVar("T")
@@ -124,9 +125,9 @@ class InstrumentedApi:
             self.metrics.keep_only("resource", resources, cluster=self.cluster)
 
     def _measure_waits(self, key: Key, status: Mapping[str, Any]) -> None:
-        answers = [_answer(each) for each in status.get("conditions") or ()]
-        waits = [each for each in answers if each[0] == Status.FALSE or each[1] == ACTION_ERROR]
-        stalls = [each for each in waits if each[2].startswith(STALLED_PREFIX)]
+        conditions = decode_records(status).conditions
+        waits = [each for each in conditions if each.status is Status.FALSE or each.reason == ACTION_ERROR]
+        stalls = [each for each in waits if each.is_stalled]
         labels = {"cluster": self.cluster, "resource": str(key)}
         self.metrics.set("searchkeeper_waits", len(waits), **labels)
         self.metrics.set("searchkeeper_stalls", len(stalls), **labels)

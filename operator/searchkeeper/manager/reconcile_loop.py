@@ -173,7 +173,7 @@ class ReconcileLoop:
             kind = type(each.error).__name__
             operator.metrics.add("searchkeeper_failures_total", error=kind, cluster=self._name)
             fields = {"cluster": self._name, "cycle": self._telling.cycle, "action": each.action}
-            words = "refused: not told" if isinstance(each.write, EmitEvent) else "refused: asking again"
+            words = "refused: not told" if isinstance(each.operation, EmitEvent) else "refused: asking again"
             operator.log.warning(words, **fields, error=str(each))
 
     def _fought_over(self) -> float:

@@ -1,10 +1,11 @@
-"""Actions and their prerequisites, and one cycle over them."""
+"""Actions with prerequisites, and how a reconcile runs them."""
 
 from __future__ import annotations
 
 __all__ = [
     "ACTION_ERROR",
     "ERROR_DEADLINE",
+    "PREREQUISITE_NOT_MET",
     "Action",
     "CyclicPrerequisites",
     "action",
@@ -21,103 +22,102 @@ from typing import Any, Final, Generic, TypeVar
 
 from searchkeeper.planner.results import Result, unknown
 
-W = TypeVar("W")
+C = TypeVar("C")
 
-# The reason of an action that could not answer at all.
-ACTION_ERROR: Final = "Error"
-# In seconds. A fault may pass with what it stumbled over; one that stays is for a person to hear of.
+# The reason of an action that raised an exception, or whose result is invalid.
+ACTION_ERROR: Final = "ActionError"
+# The reason of an action that did not run because a prerequisite is not True.
+PREREQUISITE_NOT_MET: Final = "PrerequisiteNotMet"
+# In seconds. A transient error goes away by itself; after this long it counts as stalled.
 ERROR_DEADLINE: Final = 300
-# Characters of what an exception says: it may quote anything, and a status holds only so much.
-_FAULT_WORDS: Final = 1000
+# Characters. An exception may quote anything, and the size of a status is limited.
+_MESSAGE_LIMIT: Final = 1000
 
 
 class CyclicPrerequisites(ValueError):
-    """Actions that wait for each other would wait for ever."""
+    """Actions that require each other can never run."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Action(Generic[W]):
-    """A goal, what must hold before it may be pursued, and a pure function that says how it stands.
+class Action(Generic[C]):
+    """A goal, its prerequisites, and a pure function that returns how far the goal is.
 
-    The name becomes the type of a condition.
+    `name` is the type of the condition.
     """
 
     name: str
-    run: Callable[[W], Result]
-    requires: tuple[Action[W], ...] = ()
+    run: Callable[[C], Result]
+    requires: tuple[Action[C], ...] = ()
 
-    def after(self, *requires: Action[W]) -> Action[W]:
-        """The same goal, under these prerequisites and no others: what a later version makes of it."""
+    def after(self, *requires: Action[C]) -> Action[C]:
+        """Return the same action with these prerequisites instead of its own."""
         return Action(self.name, self.run, requires)
 
     def __repr__(self) -> str:
         return f"<{self.name}>"
 
 
-def action(*, requires: Sequence[Action[Any]] = ()) -> Callable[[Callable[[W], Result]], Action[W]]:
-    """Makes an action of a function; `pods_are_ready` is called PodsReady in conditions."""
+def action(*, requires: Sequence[Action[Any]] = ()) -> Callable[[Callable[[C], Result]], Action[C]]:
+    """Declare a function as an action. The action of `pods_ready` is named PodsReady."""
 
-    def declare(run: Callable[[W], Result]) -> Action[W]:
+    def declare(run: Callable[[C], Result]) -> Action[C]:
         name = "".join(word.capitalize() for word in run.__name__.split("_"))
         return Action(name, run, tuple(requires))
 
     return declare
 
 
-def closure(actions: Iterable[Action[W]]) -> tuple[Action[W], ...]:
-    """The actions and everything they require, prerequisites first.
+def closure(actions: Iterable[Action[C]]) -> tuple[Action[C], ...]:
+    """Return the actions and all their prerequisites, prerequisites first.
 
-    Raises CyclicPrerequisites, and ValueError when two of them share a name.
+    Raises CyclicPrerequisites, and ValueError when two actions share a name.
     """
-    found: dict[str, Action[W]] = {}
+    by_name: dict[str, Action[C]] = {}
     pending = list(actions)
     while pending:
-        each = pending.pop()
-        if found.setdefault(each.name, each) is not each:
-            raise ValueError(f"two actions are called {each.name}")
-        pending += [prerequisite for prerequisite in each.requires if prerequisite.name not in found]
-    graph = {each.name: [p.name for p in each.requires] for each in found.values()}
+        current = pending.pop()
+        if by_name.setdefault(current.name, current) is not current:
+            raise ValueError(f"two actions are named {current.name}")
+        pending += [prerequisite for prerequisite in current.requires if prerequisite.name not in by_name]
+    graph = {current.name: [p.name for p in current.requires] for current in by_name.values()}
     try:
-        return tuple(found[name] for name in graphlib.TopologicalSorter(graph).static_order())
+        return tuple(by_name[name] for name in graphlib.TopologicalSorter(graph).static_order())
     except graphlib.CycleError as error:
         raise CyclicPrerequisites(" → ".join(error.args[1])) from None
 
 
-def run_actions(actions: Iterable[Action[W]], world: W) -> dict[str, Result]:
-    """Every action's answer, each asked at most once, in the order they were first needed.
+def run_actions(actions: Iterable[Action[C]], context: C) -> dict[str, Result]:
+    """Run every action at most once, prerequisites first, and return the results by name.
 
-    The order of `actions` decides nothing but that: what an action may rely on are its prerequisites.
+    The order of `actions` has no effect on the results: an action relies on nothing but its prerequisites.
     """
-    memory: dict[str, Result] = {}
+    results: dict[str, Result] = {}
 
-    def ask(each: Action[W]) -> Result:
-        if each.name not in memory:
-            for prerequisite in each.requires:
-                ask(prerequisite)
-            memory[each.name] = _answer(each, world, memory)
-        return memory[each.name]
+    def run(current: Action[C]) -> None:
+        if current.name in results:
+            return
+        for prerequisite in current.requires:
+            run(prerequisite)
+        blocked = unmet_prerequisites(current, results)
+        if blocked is not None:
+            results[current.name] = blocked
+            return
+        try:
+            results[current.name] = current.run(context)
+        except Exception as error:  # noqa: BLE001 - an error in one action must not stop the others
+            results[current.name] = action_error(f"{type(error).__name__}: {error}")
 
-    for each in actions:
-        ask(each)
-    return memory
-
-
-def _answer(each: Action[W], world: W, memory: Mapping[str, Result]) -> Result:
-    waits = unmet_prerequisites(each, memory)
-    if waits is not None:
-        return waits
-    try:
-        return each.run(world)
-    except Exception as error:  # noqa: BLE001 - one action's fault costs no other action its answer
-        return action_error(f"{type(error).__name__}: {error}")
+    for current in actions:
+        run(current)
+    return results
 
 
-def unmet_prerequisites(each: Action[W], given: Mapping[str, Result]) -> Result | None:
-    """What an action says whose prerequisites do not all hold; None where they do."""
-    closed = [p.name for p in each.requires if not given[p.name].is_true]
-    return unknown("PrerequisiteNotMet", f"waits for {', '.join(closed)}") if closed else None
+def unmet_prerequisites(current: Action[C], results: Mapping[str, Result]) -> Result | None:
+    """Return the result of an action that may not run, or None when all its prerequisites are True."""
+    unmet = [p.name for p in current.requires if not results[p.name].is_true]
+    return unknown(PREREQUISITE_NOT_MET, f"waits for {', '.join(unmet)}") if unmet else None
 
 
-def action_error(words: str) -> Result:
-    """What is said for an action that could not answer, or whose answer cannot be taken."""
-    return unknown(ACTION_ERROR, words[:_FAULT_WORDS], deadline=ERROR_DEADLINE)
+def action_error(message: str) -> Result:
+    """Return the result of an action that raised an exception, or whose own result is invalid."""
+    return unknown(ACTION_ERROR, message[:_MESSAGE_LIMIT], deadline=ERROR_DEADLINE)

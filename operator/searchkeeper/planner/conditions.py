@@ -1,10 +1,10 @@
-"""Answers as Kubernetes conditions."""
+"""Results as Kubernetes conditions."""
 
 from __future__ import annotations
 
 __all__ = ["Condition", "merge_conditions"]
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 
 from searchkeeper.planner.results import Result, Status
@@ -12,7 +12,10 @@ from searchkeeper.planner.results import Result, Status
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One entry of `status.conditions`. The moment is in seconds since the epoch."""
+    """One entry of `status.conditions`. `last_transition` is in seconds since the epoch.
+
+    `is_stalled` is stored in the ledger: a Kubernetes condition has no such field.
+    """
 
     type: str
     status: Status
@@ -20,25 +23,36 @@ class Condition:
     message: str
     last_transition: int
     observed_generation: int
+    is_stalled: bool = False
 
 
 def merge_conditions(
-    before: Iterable[Condition], answers: Mapping[str, Result], *, now: int, generation: int
+    before: Iterable[Condition],
+    results: Mapping[str, Result],
+    stalled: Container[str],
+    *,
+    now: int,
+    generation: int,
 ) -> tuple[Condition, ...]:
-    """The answers as conditions, by type. A moment changes only with its status: no heartbeat, no write."""
+    """Return the results as conditions, sorted by type.
+
+    `last_transition` changes only with the status: a reconcile that changes nothing writes no status.
+    """
     known = {condition.type: condition for condition in before}
+
+    def last_transition(name: str, status: Status) -> int:
+        old = known.get(name)
+        return now if old is None or old.status is not status else old.last_transition
+
     return tuple(
         Condition(
             name,
-            answer.status,
-            answer.reason,
-            answer.message,
-            _transition(known.get(name), answer, now),
+            result.status,
+            result.reason,
+            result.message,
+            last_transition(name, result.status),
             generation,
+            name in stalled,
         )
-        for name, answer in sorted(answers.items())
+        for name, result in sorted(results.items())
     )
-
-
-def _transition(before: Condition | None, answer: Result, now: int) -> int:
-    return now if before is None or before.status is not answer.status else before.last_transition

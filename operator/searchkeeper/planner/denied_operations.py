@@ -1,4 +1,8 @@
-"""Writes that were refused, and would be again: whoever makes them notes it, and the next plan says so."""
+"""Operations that the API server or the engine refused permanently.
+
+The executor reports a denied operation, `reconcile` records it in the ledger, and the next plan shows it as
+the reason of the action. The operation stays requested and is retried.
+"""
 
 from __future__ import annotations
 
@@ -21,62 +25,62 @@ from searchkeeper.planner.actions import ERROR_DEADLINE
 from searchkeeper.planner.ledger import Entry, Ledger
 from searchkeeper.planner.results import Operation, Result
 
-# The reason of an action that wants a write which was refused.
-OPERATION_DENIED: Final = "Denied"
-# How such a line of the ledger begins: behind it stands the action, in it the write and the words.
+# The reason of an action that requests a denied operation.
+OPERATION_DENIED: Final = "OperationDenied"
+# Ledger key: this prefix and the name of the action. Entry: the text of the operation, and the error.
 DENIED_PREFIX: Final = "denied/"
-# Characters of what a write is called, and of what was said to it: both may quote anything.
-_WORDS: Final = 600
-_ADVICE: Final = "allow it, or ask for something that can do without; it is tried again by itself"
-# Numbers, and names that somebody has made of them: of a request, of a moment, of what is used at present.
-_COUNTED: Final = re.compile(r"\S*\d\S*")
+# Characters, of the operation and of the error: both may quote anything.
+_TEXT_LIMIT: Final = 600
+_ADVICE: Final = "allow it, or change the spec so that it is not needed; the operator retries"
+# Words with digits: request ids, timestamps, current usage.
+_NUMBERS: Final = re.compile(r"\S*\d\S*")
 
 
-def denied_entry(action: str, write: Operation, words: str) -> tuple[str, Entry]:
-    """The line for a write of this action that was refused in these words."""
-    return DENIED_PREFIX + action, (str(write)[:_WORDS], words[:_WORDS])
+def denied_entry(action: str, operation: Operation, error: str) -> tuple[str, Entry]:
+    """Return the ledger key and entry for an operation of this action that was denied with this error."""
+    return DENIED_PREFIX + action, (str(operation)[:_TEXT_LIMIT], error[:_TEXT_LIMIT])
 
 
 def denied_operations(ledger: Ledger) -> Iterator[str]:
-    """The writes that are refused, in words. A line that nobody of ours wrote has none."""
-    for line, entry in ledger.items():
+    """Yield the texts of the denied operations in the ledger. Malformed entries are skipped."""
+    for key, entry in ledger.items():
         match entry:
-            case (str(write), str()) if line.startswith(DENIED_PREFIX):
-                yield write
+            case (str(operation), str()) if key.startswith(DENIED_PREFIX):
+                yield operation
 
 
-def is_new_denial(ledger: Ledger, line: str, entry: Entry) -> bool:
-    """Whether the ledger should have it: words that differ in numbers alone are the same ones.
+def is_new_denial(ledger: Ledger, key: str, entry: Entry) -> bool:
+    """Whether the entry differs from the recorded one in more than numbers.
 
-    Some refusals quote a moment, or the number of a request, and would be written down for ever.
+    Some errors contain a timestamp or a request id. Each retry would otherwise write the status.
     """
-    return _COUNTED.sub("", str(ledger.get(line))) != _COUNTED.sub("", str(entry))
+    return _NUMBERS.sub("", str(ledger.get(key))) != _NUMBERS.sub("", str(entry))
 
 
-def with_denials(given: Mapping[str, Result], ledger: Ledger) -> dict[str, Result]:
-    """The answers. One that wants a write which was refused says so, and wants it all the same."""
-    return {name: _told(answer, ledger.get(DENIED_PREFIX + name)) for name, answer in given.items()}
+def with_denials(results: Mapping[str, Result], ledger: Ledger) -> dict[str, Result]:
+    """Return the results, with the reason OperationDenied for each that requests a denied operation."""
+    marked = dict(results)
+    for name, result in results.items():
+        match ledger.get(DENIED_PREFIX + name):
+            case (str(operation), str(error)) if operation in {
+                str(each)[:_TEXT_LIMIT] for each in result.operations
+            }:
+                message = f"cannot {operation}: {error}; {_ADVICE}"
+                marked[name] = replace(
+                    result, reason=OPERATION_DENIED, message=message, deadline=ERROR_DEADLINE
+                )
+    return marked
 
 
-def outdated_denials(given: Mapping[str, Result], ledger: Ledger) -> dict[str, None]:
-    """The lines about writes that nobody wants any more: they were made, or others are wanted.
+def outdated_denials(results: Mapping[str, Result], ledger: Ledger) -> dict[str, None]:
+    """Return the ledger changes that remove denials of operations which are no longer requested.
 
-    Who waits for something else meanwhile may be about to want it again: with an engine that answers every
-    other time no refusal would ever be old.
+    A denial stays while its action waits for something else: with an engine that answers every other time
+    no denial would otherwise last until its deadline.
     """
-    lines = (each for each in ledger if each.startswith(DENIED_PREFIX))
-    standing = {DENIED_PREFIX + name for name, answer in given.items() if _may_want_it_again(answer)}
-    return {line: None for line in lines if line not in standing}
+    kept = {DENIED_PREFIX + name for name, result in results.items() if _may_be_requested_again(result)}
+    return {key: None for key in ledger if key.startswith(DENIED_PREFIX) and key not in kept}
 
 
-def _may_want_it_again(answer: Result) -> bool:
-    return answer.reason == OPERATION_DENIED or not (answer.makes_progress or answer.waits_for_user)
-
-
-def _told(answer: Result, entry: Entry | None) -> Result:
-    match entry:
-        case (str(write), str(words)) if write in {str(each)[:_WORDS] for each in answer.operations}:
-            message = f"cannot {write}: {words}; {_ADVICE}"
-            return replace(answer, reason=OPERATION_DENIED, message=message, deadline=ERROR_DEADLINE)
-        case _:
-            return answer
+def _may_be_requested_again(result: Result) -> bool:
+    return result.reason == OPERATION_DENIED or not (result.makes_progress or result.waits_for_user)

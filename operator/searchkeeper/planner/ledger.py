@@ -1,4 +1,4 @@
-"""What must survive a crash: intentions and their undoing, written down before they are carried out."""
+"""The ledger: intents and how to undo them, persisted in the status before they are executed."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Self, TypeAlias
 
-# Hashable on purpose: worlds that carry a ledger are compared and counted by the million.
+# Hashable: proofs compare and count millions of states that contain ledgers.
 Entry: TypeAlias = str | int | bool | tuple["Entry", ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Ledger(Mapping[str, Entry]):
-    """An immutable mapping in the order of its keys. Cost: one pass over its entries for a change."""
+    """An immutable mapping, sorted by key. A lookup and a change cost one pass over the entries."""
 
     entries: tuple[tuple[str, Entry], ...] = ()
 
@@ -35,6 +35,6 @@ class Ledger(Mapping[str, Entry]):
         return len(self.entries)
 
     def with_changes(self, changes: Mapping[str, Entry | None]) -> Self:
-        """With these entries written, and those that are None struck out."""
+        """Return a ledger with these entries; a value of None removes the entry."""
         merged = {**dict(self.entries), **changes}
         return self.of({key: value for key, value in merged.items() if value is not None})

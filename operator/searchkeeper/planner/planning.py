@@ -1,11 +1,22 @@
-"""One cycle: what is observed and the ledger go in; conditions, the next ledger and the writes come out."""
+"""One plan: a snapshot and the ledger in; conditions, the next ledger and operations out."""
 
 from __future__ import annotations
 
-__all__ = ["STALLED_PREFIX", "ActionOperations", "Order", "Plan", "Records", "plan"]
+__all__ = [
+    "STALLED_ACTIONS",
+    "WAITING_FOR_OTHER_ACTION",
+    "ActionOperations",
+    "Order",
+    "Plan",
+    "Records",
+    "is_planner_key",
+    "limit_destructive",
+    "plan",
+    "reject_key_conflicts",
+]
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, TypeVar
 
 from searchkeeper.planner.actions import Action, action_error, closure, run_actions, unmet_prerequisites
@@ -19,21 +30,23 @@ from searchkeeper.planner.denied_operations import (
 from searchkeeper.planner.ledger import Entry, Ledger
 from searchkeeper.planner.reconciler import Reconciler
 from searchkeeper.planner.results import Operation, Result, wait
-from searchkeeper.planner.waits import WAIT_PREFIX, Wait, waits
+from searchkeeper.planner.waits import WAIT_PREFIX, Wait, current_waits
 
-W = TypeVar("W")
-# In which order actions are asked: a permutation of them.
+C = TypeVar("C")
+# Permutes the actions before they run.
 Order: TypeAlias = Callable[[Sequence[Action[Any]]], Sequence[Action[Any]]]
 
-# How the message of an action begins that has waited longer than it would.
-STALLED_PREFIX: Final = "stalled: "
-# Another action destroys first; how long that may take is its own affair, and it has a deadline of its own.
-_TURN: Final = 24 * 3600
+# Ledger key: the names of the stalled actions.
+STALLED_ACTIONS: Final = "stalled"
+# The reason of an action whose destructive operation is deferred to a later reconcile.
+WAITING_FOR_OTHER_ACTION: Final = "WaitingForOtherAction"
+# In seconds. The action that goes first has a deadline of its own, which counts.
+_OTHER_ACTION_DEADLINE: Final = 24 * 3600
 
 
 @dataclass(frozen=True, slots=True)
 class Records:
-    """What a resource's status remembers from one cycle to the next."""
+    """What a resource's status keeps from one reconcile to the next."""
 
     ledger: Ledger = field(default_factory=Ledger)
     conditions: tuple[Condition, ...] = ()
@@ -41,7 +54,7 @@ class Records:
 
 @dataclass(frozen=True, slots=True)
 class ActionOperations:
-    """What one action wants written. Its writes belong together, in their order; other deeds do without."""
+    """The operations of one action, executed in order. They do not depend on those of other actions."""
 
     action: str
     operations: tuple[Operation, ...]
@@ -49,127 +62,118 @@ class ActionOperations:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a cycle decided. Conditions and ledger are stored first, then the deeds are carried out in order.
+    """What a reconcile does to one resource: persist conditions and ledger, then execute the operations.
 
-    `stalls` tells of every action whose wait outlasted its patience; `wake_at` is when the next one would.
-    Without `headway` all that is to be done was done before, and undone since.
+    `converged` means that nothing is left to do, not even a change of the ledger. `wake_at` is when the next
+    wait stalls. `made_progress` is False when everything in the plan was done before and undone since.
     """
 
     conditions: tuple[Condition, ...]
     ledger: Ledger
     action_operations: tuple[ActionOperations, ...]
     converged: bool
-    stalls: tuple[tuple[str, str], ...]
     wake_at: int | None
     made_progress: bool
 
     @property
     def operations(self) -> tuple[Operation, ...]:
-        return tuple(write for deed in self.action_operations for write in deed.operations)
+        return tuple(operation for each in self.action_operations for operation in each.operations)
+
+    @property
+    def stalls(self) -> tuple[tuple[str, str], ...]:
+        """The name and the message of every action that waits longer than its deadline."""
+        return tuple((each.type, each.message) for each in self.conditions if each.is_stalled)
 
 
 def plan(
-    procedure: Reconciler[W],
-    world: W,
+    reconciler: Reconciler[C],
+    context: C,
     records: Records,
     *,
     now: int,
     generation: int,
     order: Order = tuple,
 ) -> Plan:
-    """Pure: the same world, records and moment give the same plan, however `order` shuffles the actions.
+    """Run the actions and return the plan. Pure: `order` has no effect on it.
 
-    Converged means that there was nothing to do, not even to note.
-    Cost: each action once, whoever requires it.
+    Each action runs once, however many actions require it.
     """
-    asked = run_actions(order(procedure.actions), world)
-    wanted = with_denials({name: asked[name] for name in sorted(asked)}, records.ledger)
-    given = _one_destruction(wanted)
-    given = _one_author_a_line(procedure.actions, given)
-    found = waits(procedure.actions, given, records.ledger, now)
-    late = _stalls(found, records, now)
-    stalls = {name: answer.message for name, answer in given.items() if name in late}
-    ledger = records.ledger.with_changes(
-        _changes(given, records.ledger, found) | outdated_denials(wanted, records.ledger)
-    )
+    unordered = run_actions(order(reconciler.actions), context)
+    requested = with_denials({name: unordered[name] for name in sorted(unordered)}, records.ledger)
+    results = reject_key_conflicts(reconciler.actions, limit_destructive(requested))
+    waits = current_waits(reconciler.actions, results, records.ledger, now)
+    stalled = _stalled_actions(waits, records, now)
+
+    changes: dict[str, Entry | None] = {key: None for key in records.ledger if key.startswith(WAIT_PREFIX)}
+    changes |= {WAIT_PREFIX + name: each.entry for name, each in waits.items()}
+    changes |= {STALLED_ACTIONS: tuple(sorted(stalled)) or None}
+    changes |= {change.key: change.value for result in results.values() for change in result.ledger_changes}
+    changes |= outdated_denials(requested, records.ledger)
+    ledger = records.ledger.with_changes(changes)
+
+    deadlines = (each.expires_at for each in waits.values() if each.expires_at is not None)
+    changing = (name for name, result in results.items() if result.operations or result.ledger_changes)
     return Plan(
-        merge_conditions(records.conditions, _with_stalls(given, stalls), now=now, generation=generation),
-        ledger,
-        tuple(
-            ActionOperations(name, answer.operations) for name, answer in given.items() if answer.operations
+        conditions=merge_conditions(records.conditions, results, stalled, now=now, generation=generation),
+        ledger=ledger,
+        action_operations=tuple(
+            ActionOperations(name, result.operations) for name, result in results.items() if result.operations
         ),
-        all(answer.is_true for answer in given.values()) and ledger == records.ledger,
-        tuple(stalls.items()),
-        min((each for each in _deadlines(found) if each > now), default=None),
-        any(_leads_on(answer, found.get(name)) for name, answer in given.items()),
+        converged=all(result.is_true for result in results.values()) and ledger == records.ledger,
+        wake_at=min((moment for moment in deadlines if moment > now), default=None),
+        made_progress=any(name not in waits or not waits[name].has_recurred for name in changing),
     )
 
 
-def _one_destruction(given: Mapping[str, Result]) -> dict[str, Result]:
-    """Whoever comes first by name destroys; the others wait, with all that they wanted to write.
+def is_planner_key(key: str) -> bool:
+    """Whether only the planner writes this ledger entry."""
+    return key == STALLED_ACTIONS or key.startswith((WAIT_PREFIX, DENIED_PREFIX))
 
-    Whoever was refused comes last: it may be for ever, and nobody is to wait for that.
+
+def limit_destructive(results: Mapping[str, Result]) -> dict[str, Result]:
+    """Return the results with at most one destructive operation.
+
+    The first action by name goes first; the others wait, with all their operations. An action whose operation
+    was denied goes last: it may stay denied, and no other action may wait for that.
     """
-    destroyers = (name for name, answer in given.items() if answer.is_destructive_result)
-    destroyer = min(destroyers, key=lambda name: (given[name].reason == OPERATION_DENIED, name), default=None)
+    destructive = [name for name, result in results.items() if result.is_destructive]
+    if len(destructive) < 2:
+        return dict(results)
+    first = min(destructive, key=lambda name: (results[name].reason == OPERATION_DENIED, name))
+    message = f"{first} has a destructive operation in this reconcile"
+    deferred = wait(WAITING_FOR_OTHER_ACTION, message, deadline=_OTHER_ACTION_DEADLINE)
     return {
-        name: _its_turn_comes(destroyer) if answer.is_destructive_result and name != destroyer else answer
-        for name, answer in given.items()
+        name: deferred if name in destructive and name != first else result
+        for name, result in results.items()
     }
 
 
-def _its_turn_comes(destroyer: str | None) -> Result:
-    return wait("WaitsForTurn", f"{destroyer} takes something away in this cycle", deadline=_TURN)
+def reject_key_conflicts(actions: Sequence[Action[C]], results: dict[str, Result]) -> dict[str, Result]:
+    """Return the results with at most one author for each ledger key.
 
-
-def _one_author_a_line(actions: Sequence[Action[W]], given: dict[str, Result]) -> dict[str, Result]:
-    """Whoever comes first by name notes a line. Another one is at fault, and whoever stands on it waits.
-
-    Raising would cost every action its answer, in this cycle and in every one that finds the same.
+    The first action by name writes the key. Another author gets an ActionError, and the actions that require
+    it wait. An exception would stop every action, in this reconcile and in all that follow.
     """
     authors: dict[str, str] = {}
-    faults: dict[str, Result] = {}
-    for name, answer in given.items():
-        for note in answer.ledger_changes:
-            if (
-                note.key.startswith((WAIT_PREFIX, DENIED_PREFIX))
-                or authors.setdefault(note.key, name) != name
-            ):
-                faults[name] = action_error(f"it notes {note.key}, which is not its own")
-    if not faults:
-        return given
-    taken: dict[str, Result] = {}
-    for each in closure(actions):
-        taken[each.name] = faults.get(each.name) or unmet_prerequisites(each, taken) or given[each.name]
-    return {name: taken[name] for name in given}
+    errors: dict[str, Result] = {}
+    for name, result in results.items():
+        for change in result.ledger_changes:
+            if is_planner_key(change.key) or authors.setdefault(change.key, name) != name:
+                errors[name] = action_error(f"ledger key {change.key} belongs to another action")
+    if not errors:
+        return results
+    checked: dict[str, Result] = {}
+    for action in closure(actions):
+        name = action.name
+        checked[name] = errors.get(name) or unmet_prerequisites(action, checked) or results[name]
+    return {name: checked[name] for name in results}
 
 
-def _stalls(found: Mapping[str, Wait], records: Records, now: int) -> set[str]:
-    """Who has waited for too long. While reasons take turns, what has stalled by one has by the other."""
-    stalled = {each.type for each in records.conditions if each.message.startswith(STALLED_PREFIX)}
-    late = {name for name, wait in found.items() if wait.expires_at is not None and wait.expires_at <= now}
-    return late | {name for name, wait in found.items() if wait.is_back and name in stalled}
+def _stalled_actions(waits: Mapping[str, Wait], records: Records, now: int) -> set[str]:
+    """Return the actions that wait longer than their deadline.
 
-
-def _leads_on(answer: Result, wait: Wait | None) -> bool:
-    return bool(answer.operations or answer.ledger_changes) and (wait is None or not wait.is_back)
-
-
-def _deadlines(found: Mapping[str, Wait]) -> Iterator[int]:
-    return (wait.expires_at for wait in found.values() if wait.expires_at is not None)
-
-
-def _with_stalls(given: Mapping[str, Result], stalls: Mapping[str, str]) -> dict[str, Result]:
-    return {
-        name: replace(answer, message=STALLED_PREFIX + answer.message) if name in stalls else answer
-        for name, answer in given.items()
-    }
-
-
-def _changes(
-    given: Mapping[str, Result], ledger: Ledger, found: Mapping[str, Wait]
-) -> dict[str, Entry | None]:
-    changes: dict[str, Entry | None] = {key: None for key in ledger if key.startswith(WAIT_PREFIX)}
-    changes |= {WAIT_PREFIX + name: wait.entry for name, wait in found.items()}
-    changes |= {note.key: note.value for answer in given.values() for note in answer.ledger_changes}
-    return changes
+    An action that alternates between reasons stays stalled, also by the reason with the longer deadline.
+    """
+    late = {name for name, each in waits.items() if each.expires_at is not None and each.expires_at <= now}
+    before = {condition.type for condition in records.conditions if condition.is_stalled}
+    return late | {name for name in before if name in waits and waits[name].has_recurred}

@@ -1,4 +1,4 @@
-"""Which reconciler may touch what is deployed."""
+"""Versioned reconcilers, and which one may start from the deployed configuration."""
 
 from __future__ import annotations
 
@@ -10,45 +10,46 @@ from typing import Generic, TypeVar
 
 from searchkeeper.planner.actions import Action, closure
 
-W = TypeVar("W")
+C = TypeVar("C")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reconciler(Generic[W]):
-    """Brings what was deployed by configuration version `min_version` or later to `version`."""
+class Reconciler(Generic[C]):
+    """The actions that bring configuration version `min_version` or later to `version`."""
 
     min_version: int
     version: int
-    actions: tuple[Action[W], ...]
+    actions: tuple[Action[C], ...]
 
     def __post_init__(self) -> None:
         if not 0 <= self.min_version <= self.version:
-            raise ValueError(f"a procedure cannot lead from {self.min_version} to {self.version}")
+            raise ValueError(f"a reconciler cannot lead from {self.min_version} to {self.version}")
         closure(self.actions)
 
-    def takes(self, deployed: int) -> bool:
-        """Never downwards: an operator that was itself downgraded must not take a configuration along."""
+    def supports(self, deployed: int) -> bool:
+        """Whether it may start from this configuration. It never downgrades a configuration."""
         return self.min_version <= deployed <= self.version
 
 
 @dataclass(frozen=True, slots=True)
 class UnsupportedVersion:
-    """No procedure can start from what is deployed."""
+    """No reconciler can start from the deployed configuration. `known` has (min_version, version) of each."""
 
     deployed: int
     known: tuple[tuple[int, int], ...]
 
     def __str__(self) -> str:
-        ways = ", ".join(f"{least} to {version}" for least, version in self.known)
-        return f"configuration {self.deployed} is deployed; this operator knows the ways {ways}"
+        ranges = ", ".join(f"{min_version} to {version}" for min_version, version in self.known)
+        return f"configuration {self.deployed} is deployed; this operator supports {ranges}"
 
 
 def choose_reconciler(
-    configurations: Iterable[Reconciler[W]], deployed: int | None
-) -> Reconciler[W] | UnsupportedVersion:
-    """The newest procedure that can start from what is deployed; where nothing is, the newest."""
-    known = sorted(configurations, key=lambda p: p.version, reverse=True)
-    fitting = [p for p in known if deployed is None or p.takes(deployed)]
-    if fitting:
-        return fitting[0]
-    return UnsupportedVersion(deployed or 0, tuple((p.min_version, p.version) for p in reversed(known)))
+    reconcilers: Iterable[Reconciler[C]], deployed: int | None
+) -> Reconciler[C] | UnsupportedVersion:
+    """Return the newest reconciler that can start from the deployed configuration; the newest for None."""
+    newest_first = sorted(reconcilers, key=lambda each: each.version, reverse=True)
+    for each in newest_first:
+        if deployed is None or each.supports(deployed):
+            return each
+    known = tuple((each.min_version, each.version) for each in reversed(newest_first))
+    return UnsupportedVersion(deployed or 0, known)

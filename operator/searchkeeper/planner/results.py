@@ -1,8 +1,8 @@
-"""What an action says: True, False or Unknown, why, and what it wants written."""
+"""What an action returns: a status, a reason, a message and the operations it requests."""
 
 from __future__ import annotations
 
-__all__ = ["LedgerChange", "Operation", "Result", "Status", "done", "in_progress", "unknown", "wait"]
+__all__ = ["DONE", "LedgerChange", "Operation", "Result", "Status", "done", "in_progress", "unknown", "wait"]
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,8 +10,10 @@ from typing import Final, Protocol
 
 from searchkeeper.planner.ledger import Entry
 
-# In seconds. Who would wait for a year waits for a person: until then nobody is late.
-_PERSONS: Final = 365 * 24 * 3600
+# The reason of an action whose goal holds.
+DONE: Final = "Done"
+# In seconds. A deadline of a year or more means that only a user can end the wait.
+_USER_DEADLINE: Final = 365 * 24 * 3600
 
 
 class Status(StrEnum):
@@ -23,16 +25,16 @@ class Status(StrEnum):
 
 
 class Operation(Protocol):
-    """A change to the world, as data. The shell carries it out; the kernel only counts those that destroy."""
+    """A requested change to the cluster or the engine, as data. The planner only counts destructive ones."""
 
     @property
     def is_destructive(self) -> bool:
-        """Whether it takes something away: a pod, a volume, a copy of a shard."""
+        """Whether it removes a pod, a volume or a shard copy."""
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerChange:
-    """What must be in the ledger before the writes of the same answer; `None` strikes it out."""
+    """A ledger entry that is persisted before the operations of the same result; None removes the entry."""
 
     key: str
     value: Entry | None
@@ -40,9 +42,10 @@ class LedgerChange:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """True only when the goal holds and nothing was written for it; False while there is work or waiting.
+    """The outcome of one action in one reconcile.
 
-    `patience` is how many seconds the same reason may last before it counts as a stall.
+    True only when the goal holds and no operation is requested; False while there is work or a wait.
+    `deadline` is how many seconds the action may keep the same reason before it counts as stalled.
     """
 
     status: Status
@@ -54,37 +57,35 @@ class Result:
 
     def __post_init__(self) -> None:
         if self.operations and self.status is Status.TRUE:
-            raise ValueError(f"{self.reason}: an action that writes is not done in the same cycle")
-        if len(self.operations) > 1 and sum(write.is_destructive for write in self.operations) > 1:
-            raise ValueError(f"{self.reason}: one thing is taken away at a time")
-        if (
-            self.status is Status.FALSE
-            and not (self.operations or self.ledger_changes)
-            and self.deadline is None
-        ):
-            raise ValueError(f"{self.reason}: waiting needs a deadline")
+            raise ValueError(f"{self.reason}: a result with operations cannot be True")
+        if len(self.operations) > 1 and sum(each.is_destructive for each in self.operations) > 1:
+            raise ValueError(f"{self.reason}: an action requests at most one destructive operation")
+        is_idle = self.status is Status.FALSE and not (self.operations or self.ledger_changes)
+        if is_idle and self.deadline is None:
+            raise ValueError(f"{self.reason}: a wait needs a deadline")
 
     @property
     def is_true(self) -> bool:
         return self.status is Status.TRUE
 
     @property
-    def is_destructive_result(self) -> bool:
-        return bool(self.operations) and any(write.is_destructive for write in self.operations)
+    def is_destructive(self) -> bool:
+        # Most results have no operations; this runs for every action of every reconcile.
+        return bool(self.operations) and any(each.is_destructive for each in self.operations)
 
     @property
     def waits_for_user(self) -> bool:
-        """Only a person can let it go on, and nobody is late for that."""
-        return (self.deadline or 0) >= _PERSONS
+        """Whether only a user can end the wait. Such a wait never stalls."""
+        return (self.deadline or 0) >= _USER_DEADLINE
 
     @property
     def makes_progress(self) -> bool:
-        """The goal holds, or something is done that is not undone again by whatever it waits for."""
+        """Whether the goal holds, or the action does something that a later reconcile does not undo."""
         return self.is_true or (self.deadline is None and bool(self.operations or self.ledger_changes))
 
 
-def done(message: str = "", *, reason: str = "Done", ledger_changes: tuple[LedgerChange, ...] = ()) -> Result:
-    """The goal holds. Notes may still be struck out: what they stood for is over."""
+def done(message: str = "", *, reason: str = DONE, ledger_changes: tuple[LedgerChange, ...] = ()) -> Result:
+    """Return True: the goal holds. Ledger entries that are no longer needed may be removed."""
     return Result(Status.TRUE, reason, message, ledger_changes=ledger_changes)
 
 
@@ -95,9 +96,9 @@ def in_progress(
     ledger_changes: tuple[LedgerChange, ...] = (),
     deadline: int | None = None,
 ) -> Result:
-    """The goal does not hold yet; this cycle does something about it.
+    """Return False: the goal does not hold yet, and this reconcile works on it.
 
-    With a patience it comes no further by that: what is only prepared, or taken back, may go to and fro.
+    Pass a deadline for work that is no progress by itself, such as a preparation that may be undone again.
     """
     return Result(Status.FALSE, reason, message, operations, ledger_changes, deadline)
 
@@ -105,13 +106,13 @@ def in_progress(
 def wait(
     reason: str, message: str, *, deadline: int, ledger_changes: tuple[LedgerChange, ...] = ()
 ) -> Result:
-    """The goal does not hold yet, and it is somebody else's turn."""
+    """Return False: the goal does not hold yet, and this action has nothing to do."""
     return Result(Status.FALSE, reason, message, ledger_changes=ledger_changes, deadline=deadline)
 
 
 def unknown(reason: str, message: str, *, deadline: int | None = None) -> Result:
-    """Whether the goal holds cannot be told, so nothing is done.
+    """Return Unknown: the action cannot determine whether the goal holds.
 
-    Without a patience it is somebody else's affair, who has one.
+    Without a deadline the action waits for another action, whose own deadline counts.
     """
     return Result(Status.UNKNOWN, reason, message, deadline=deadline)

@@ -1,8 +1,8 @@
-"""Waits: since when an action gives which reason. A change of reasons is no progress."""
+"""Waits: which reason an action gives, and since when. A change of reason alone is no progress."""
 
 from __future__ import annotations
 
-__all__ = ["NOT_COUNTED", "WAIT_PREFIX", "Wait", "waiting_for", "waiting_without_change", "waits"]
+__all__ = ["NOT_COUNTED", "WAIT_PREFIX", "Wait", "current_waits", "waiting_for", "waiting_without_change"]
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -14,35 +14,37 @@ from searchkeeper.planner.denied_operations import OPERATION_DENIED
 from searchkeeper.planner.ledger import Entry, Ledger
 from searchkeeper.planner.results import Result, Status
 
-# A reason, and since when it has been given.
-Clock: TypeAlias = tuple[str, int]
+# A reason, and since when the action gives it.
+ReasonSince: TypeAlias = tuple[str, int]
 
+# Ledger key: this prefix and the name of the action.
 WAIT_PREFIX: Final = "wait/"
-# Faults of ours, and writes that others refuse: whoever else is waited for has no part in them.
-NOT_COUNTED: Final = frozenset({ACTION_ERROR, OPERATION_DENIED})
+# Reasons that say nothing about what the action waits for: errors of the operator and denied operations.
+# Statuses that 0.4.0 or an earlier release wrote have the old names.
+NOT_COUNTED: Final = frozenset({ACTION_ERROR, OPERATION_DENIED, "Error", "Denied"})
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """What an action waits for at present, and what it has waited for before, since it last came further.
+    """What an action waits for, and every reason it gave since it last made progress.
 
-    `before` has when each reason was first given, also the present one where it has come back. Without a
-    patience it waits for another action, which has one.
+    `earlier` has when each reason was first given, also the current one if it has recurred. Without a
+    deadline the action waits for another action, whose own deadline counts.
     """
 
-    present: Clock
-    before: tuple[Clock, ...] = ()
+    current: ReasonSince
+    earlier: tuple[ReasonSince, ...] = ()
     deadline: int | None = None
 
     @property
-    def is_back(self) -> bool:
-        return self.present[0] in dict(self.before)
+    def has_recurred(self) -> bool:
+        return self.current[0] in dict(self.earlier)
 
     @property
     def since(self) -> int:
-        """A reason that comes back has been given since it first was: two in turn would never be late."""
-        reason, moment = self.present
-        return dict(self.before).get(reason, moment)
+        """When the current reason was first given: two alternating reasons would otherwise never stall."""
+        reason, since = self.current
+        return dict(self.earlier).get(reason, since)
 
     @property
     def expires_at(self) -> int | None:
@@ -50,69 +52,76 @@ class Wait:
 
     @property
     def entry(self) -> Entry:
-        """In the ledger they stand in one row, the present one first."""
-        return tuple(chain(self.present, *self.before))
+        """The ledger entry: reason, moment, reason, moment, ...; the current one first."""
+        return tuple(chain(self.current, *self.earlier))
 
 
-def waits(
-    actions: Iterable[Action[Any]], given: Mapping[str, Result], ledger: Ledger, now: int
+def current_waits(
+    actions: Iterable[Action[Any]], results: Mapping[str, Result], ledger: Ledger, now: int
 ) -> dict[str, Wait]:
-    """Of every action that waits. It ends when the goal holds or something is done for it, and not before.
+    """Return the wait of every action that waits.
 
-    Each reason that is new has its whole patience all the same. Messages may count down meanwhile.
+    A wait ends only when the goal holds or the action makes progress. Each new reason has its whole deadline;
+    a new message changes nothing.
     """
-    noted = {name: _noted(ledger, name, now) for name in given}
-    found = {name: _going_on(noted[name], answer, now) for name, answer in given.items()}
-    for each in closure(actions) if any(noted.values()) else ():
-        if found[each.name] is None and _is_held_up(each, given):
-            found[each.name] = noted[each.name]
-    return {name: wait for name, wait in found.items() if wait is not None}
+    recorded = {name: _recorded_wait(ledger, name, now) for name in results}
+    waits = {name: _continue_wait(recorded[name], result, now) for name, result in results.items()}
+    for action in closure(actions) if any(recorded.values()) else ():
+        if waits[action.name] is None and _is_still_blocked(action, results):
+            waits[action.name] = recorded[action.name]
+    return {name: wait for name, wait in waits.items() if wait is not None}
 
 
-def waiting_for(ledger: Ledger, name: str, now: int) -> tuple[str, int] | None:
-    """For what an action has been waiting when the ledger was stored, and for how many seconds by now."""
-    found = _noted(ledger, name, now)
-    return None if found is None else (found.present[0], now - found.since)
+def waiting_for(ledger: Ledger, action: str, now: int) -> tuple[str, int] | None:
+    """Return the reason for which an action waits, and the seconds since it was first given."""
+    wait = _recorded_wait(ledger, action, now)
+    return None if wait is None else (wait.current[0], now - wait.since)
 
 
-def waiting_without_change(ledger: Ledger, name: str, now: int) -> tuple[str, int] | None:
-    """The same without a break: for how long it has waited for nothing else."""
-    found = _noted(ledger, name, now)
-    return None if found is None else (found.present[0], now - found.present[1])
+def waiting_without_change(ledger: Ledger, action: str, now: int) -> tuple[str, int] | None:
+    """Return the reason for which an action waits, and for how many seconds it gave no other reason."""
+    wait = _recorded_wait(ledger, action, now)
+    return None if wait is None else (wait.current[0], now - wait.current[1])
 
 
-def _going_on(noted: Wait | None, answer: Result, now: int) -> Wait | None:
-    """Nobody is late for what was nobody's doing: whatever else was waited for is waited for anew."""
-    if answer.deadline is None:
+def _continue_wait(recorded: Wait | None, result: Result, now: int) -> Wait | None:
+    """Return the wait after this result; None when the result has no deadline of its own."""
+    if result.deadline is None:
         return None
-    if noted is None:
-        return Wait((answer.reason, now), deadline=answer.deadline)
-    if noted.present[0] == answer.reason:
-        return replace(noted, deadline=answer.deadline)
-    before = {noted.present[0]: noted.present[1], **dict(noted.before)}
-    was_nobodys = noted.present[0] in NOT_COUNTED
-    excused = {reason: now for reason in before if was_nobodys and reason not in NOT_COUNTED}
-    kept = {} if answer.waits_for_user else before | excused
-    return Wait((answer.reason, now), tuple(kept.items()), answer.deadline)
+    if recorded is None:
+        return Wait((result.reason, now), deadline=result.deadline)
+    reason, since = recorded.current
+    if reason == result.reason:
+        return replace(recorded, deadline=result.deadline)
+    if result.waits_for_user:
+        return Wait((result.reason, now), (), result.deadline)
+    earlier = {reason: since, **dict(recorded.earlier)}
+    if reason in NOT_COUNTED:
+        # The time of an error counts against no other reason: their waits start again.
+        earlier = {each: since if each in NOT_COUNTED else now for each, since in earlier.items()}
+    return Wait((result.reason, now), tuple(earlier.items()), result.deadline)
 
 
-def _is_held_up(each: Action[Any], given: Mapping[str, Result]) -> bool:
-    """Whether whatever this action stands on does not come further either: then its own wait goes on."""
-    answer = given[each.name]
-    if answer.deadline is not None:
-        return not answer.waits_for_user and answer.reason not in NOT_COUNTED
-    closed = [prerequisite for prerequisite in each.requires if not given[prerequisite.name].is_true]
-    return answer.status is Status.UNKNOWN and all(_is_held_up(every, given) for every in closed)
+def _is_still_blocked(action: Action[Any], results: Mapping[str, Result]) -> bool:
+    """Whether neither the action nor any unmet prerequisite makes progress: then its wait continues."""
+    result = results[action.name]
+    if result.deadline is not None:
+        return not result.waits_for_user and result.reason not in NOT_COUNTED
+    unmet = [prerequisite for prerequisite in action.requires if not results[prerequisite.name].is_true]
+    return result.status is Status.UNKNOWN and all(_is_still_blocked(each, results) for each in unmet)
 
 
-def _noted(ledger: Ledger, name: str, now: int) -> Wait | None:
-    """A moment that is still to come was noted by another clock."""
-    entry = ledger.get(WAIT_PREFIX + name)
-    row = entry if isinstance(entry, tuple) else ()
-    clocks = [_clock(*pair) for pair in zip(row[::2], row[1::2], strict=False)]
-    found = [each for each in clocks if each is not None and each[1] <= now]
-    return Wait(found[0], tuple(found[1:])) if found and found[0] == clocks[0] else None
+def _recorded_wait(ledger: Ledger, action: str, now: int) -> Wait | None:
+    """Return the wait in the ledger, if any.
 
-
-def _clock(reason: Entry, since: Entry) -> Clock | None:
-    return (reason, since) if isinstance(reason, str) and isinstance(since, int) else None
+    Malformed parts are ignored, and so are moments in the future, which another clock recorded.
+    """
+    entry = ledger.get(WAIT_PREFIX + action)
+    parts = entry if isinstance(entry, tuple) else ()
+    pairs = list(zip(parts[::2], parts[1::2], strict=False))
+    valid = [
+        (reason, since)
+        for reason, since in pairs
+        if isinstance(reason, str) and isinstance(since, int) and since <= now
+    ]
+    return Wait(valid[0], tuple(valid[1:])) if valid and valid[0] == pairs[0] else None

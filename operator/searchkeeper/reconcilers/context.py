@@ -28,7 +28,8 @@ from searchkeeper.upgrade.failed_pods import (
 from searchkeeper.upgrade.gates import Candidate
 from searchkeeper.upgrade.ledger import UpgradeLedger
 from searchkeeper.upgrade.order import pools_in_order
-from searchkeeper.versions import VersionRefusal, parse, version_refusal
+from searchkeeper.upgrade.version_policy import VersionRefusal, version_refusal
+from searchkeeper.versions import parse
 
 # The reason of whatever refuses a spec as a whole.
 INVALID_SPEC: Final = "SpecNotReadable"

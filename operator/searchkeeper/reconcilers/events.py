@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from searchkeeper.kubernetes.operations import EmitEvent, EventType
-from searchkeeper.planner import STALLED_PREFIX, LedgerChange, Result, action, done, in_progress
+from searchkeeper.planner import LedgerChange, Result, action, done, in_progress
 from searchkeeper.reconcilers.context import ReconcileContext
 from searchkeeper.upgrade.ledger import EVENTS_EMITTED
 from searchkeeper.upgrade.rollback import requested_rollback, rollback_hint
@@ -46,11 +46,9 @@ def events_emitted(ctx: ReconcileContext) -> Result:
 def _begun(ctx: ReconcileContext) -> Iterator[EmitEvent]:
     if ctx.ledger.rollback_to is not None:
         yield _turned(ctx, ctx.ledger.rollback_to)
-    stalls = [
-        each for each in ctx.snapshot.cluster.records.conditions if each.message.startswith(STALLED_PREFIX)
-    ]
+    stalls = [each for each in ctx.snapshot.cluster.records.conditions if each.is_stalled]
     if stalls:
-        words = "; ".join(f"{each.type}: {each.message.removeprefix(STALLED_PREFIX)}" for each in stalls)
+        words = "; ".join(f"{each.type}: {each.message}" for each in stalls)
         yield _event(ctx, STALLED, "; ".join((words, *_advice(ctx))), EventType.WARNING)
 
 

@@ -27,7 +27,6 @@ from searchkeeper.opensearch.view import Color, EngineView
 from searchkeeper.planner import (
     ERROR_DEADLINE,
     NOT_COUNTED,
-    STALLED_PREFIX,
     Result,
     action,
     done,
@@ -135,7 +134,7 @@ def _faults(ctx: ReconcileContext) -> Iterator[Result]:
     for pool in ctx.pools:
         for each in pool.records.conditions:
             if each.reason in NOT_COUNTED:
-                message = f"{each.type} of {pool.spec.name}: {each.message.removeprefix(STALLED_PREFIX)}"
+                message = f"{each.type} of {pool.spec.name}: {each.message}"
                 yield wait(each.reason, message, deadline=ERROR_DEADLINE)
 
 

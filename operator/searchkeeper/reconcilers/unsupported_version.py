@@ -19,7 +19,9 @@ def configuration_supported(unfit: UnsupportedVersion) -> Result:
 
 
 def _who(unfit: UnsupportedVersion) -> str:
-    ways = frozenset(version for version, each in CLUSTER_RECONCILERS.items() if each.takes(unfit.deployed))
+    ways = frozenset(
+        version for version, each in CLUSTER_RECONCILERS.items() if each.supports(unfit.deployed)
+    )
     found = [each.version for each in releases_with(ways)]
     if not found:
         return "no release of the operator that this one knows of can take it"

@@ -23,7 +23,7 @@ from searchkeeper.snapshot import ClusterSnapshot
 from searchkeeper.upgrade.gates import FATAL_POD_PROBLEMS, NO_DEADLINE
 from searchkeeper.upgrade.ledger import ABANDONED, ROLLBACK_TO, UPGRADE, UpgradeLedger
 from searchkeeper.upgrade.rollback_blockers import rollback_blockers, upgraded_nodes
-from searchkeeper.versions import version_refusal
+from searchkeeper.upgrade.version_policy import version_refusal
 
 # The annotation by which a person orders the way back: its value is the version to go back to.
 ROLLBACK_ANNOTATION: Final = "search.everpath.dev/rollback"

@@ -18,6 +18,7 @@ from typing import Any, Final, TypeAlias
 from searchkeeper.desired import names
 from searchkeeper.kubernetes.operations import EngineCall, Key
 from searchkeeper.opensearch.calls import ClearVotingExclusions, Exclude, ExcludeFromVoting, SetAllocation
+from searchkeeper.planner import STALLED_ACTIONS
 from searchkeeper.planner.actions import closure
 from searchkeeper.planner.denied_operations import DENIED_PREFIX
 from searchkeeper.reconcilers.versions import CLUSTER_RECONCILERS, POOL_RECONCILERS
@@ -177,7 +178,11 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
 def leftovers(state: FakeClusterState, key: Key) -> str | None:
     """What is left over in a state in which the operator finds nothing to do: settings, locks, journeys."""
     moment = ObservedState(state, key)
-    left = [line for line in moment.ledger if line.startswith(("engine/", "roll/", DENIED_PREFIX))]
+    left = [
+        line
+        for line in moment.ledger
+        if line.startswith(("engine/", "roll/", DENIED_PREFIX, STALLED_ACTIONS))
+    ]
     if left:
         return f"the ledger still has {', '.join(left)}"
     if state.engine.allocation is not None or state.engine.voting_exclusions:

@@ -26,7 +26,8 @@ from searchkeeper.testing.invariants.transitions import (
     Transition,
     template_version,
 )
-from searchkeeper.versions import is_newer, version_refusal
+from searchkeeper.upgrade.version_policy import version_refusal
+from searchkeeper.versions import is_newer
 
 
 def versions_can_coexist(step: Transition) -> str | None:

@@ -1,0 +1,181 @@
+"""Denied operations, and engines that answer every other time."""
+
+from __future__ import annotations
+
+__all__ = ["GUARDS"]
+
+import re
+from dataclasses import replace
+from typing import Any, Final
+
+from guards.killers import DENIALS, FLAPPING
+from guards.taking_away import Guard, Patch, gone, instead
+from searchkeeper import executor, reconcile
+from searchkeeper.opensearch.view import Color, EngineView, Unreachable
+from searchkeeper.planner import ACTION_ERROR, Result, in_progress, planning
+from searchkeeper.planner import denied_operations as denials
+from searchkeeper.upgrade import pending_delete, rollback, rollout
+
+
+def record_only_beside_unchanged_status(patch: Patch) -> None:
+    plain = reconcile.record_denied_operations
+    patch.setattr(
+        reconcile,
+        "record_denied_operations",
+        lambda kube, resource, *rest: not resource.has_changed and plain(kube, resource, *rest),
+    )
+
+
+def record_only_beside_cosmetic_changes(patch: Patch) -> None:
+    plain = reconcile.record_denied_operations
+    patch.setattr(
+        reconcile,
+        "record_denied_operations",
+        lambda kube, resource, *rest: resource.is_cosmetic and plain(kube, resource, *rest),
+    )
+
+
+def in_progress_without_deadline(*given: Any, deadline: int | None = None, **named: Any) -> Result:
+    """Act as `in_progress`, but count every operation as progress."""
+    return in_progress(*given, **named)
+
+
+def count_everything_as_progress(patch: Patch) -> None:
+    patch.setattr(
+        reconcile,
+        "plan",
+        lambda *given, **named: replace(planning.plan(*given, **named), made_progress=True),
+    )
+
+
+def stop_at_the_first_denial(patch: Patch) -> None:
+    def execute_all(
+        kube: Any, engine: Any, requested: tuple[Any, ...], versions: executor.ResourceVersions
+    ) -> Any:
+        executed = 0
+        for each in requested:
+            count, denied = executor.execute_all(kube, engine, (each,), versions)
+            executed += count
+            if denied:
+                return executed or 1, denied
+        return executed, []
+
+    patch.setattr(reconcile, "execute_all", execute_all)
+
+
+def _unreachable(_: EngineView) -> Unreachable:
+    return Unreachable("timed out")
+
+
+def _red(snapshot: EngineView) -> EngineView:
+    return replace(snapshot, color=Color.RED)
+
+
+def _healthy(snapshot: EngineView) -> EngineView:
+    return snapshot
+
+
+GUARDS: Final = (
+    Guard(
+        "a denial stops no other action",
+        stop_at_the_first_denial,
+        DENIALS + "test_who_is_refused_keeps_nobody_else_from_their_work",
+    ),
+    Guard(
+        "denials are recorded",
+        gone(reconcile, "record_denied_operations", False),
+        DENIALS + "test_after_a_while_it_stalls_and_people_are_told_once",
+    ),
+    Guard(
+        "denials are recorded beside changed conditions",
+        record_only_beside_unchanged_status,
+        FLAPPING + "test_what_is_refused_meanwhile_is_told_and_stalls",
+    ),
+    Guard(
+        "denials are recorded beside other ledger changes",
+        record_only_beside_cosmetic_changes,
+        FLAPPING + "test_an_upgrade_that_only_goes_to_and_fro_stalls_in_time",
+        ("deletions", (_unreachable, _healthy)),
+    ),
+    Guard(
+        "a denial stays while its action waits",
+        instead(
+            denials,
+            "_may_be_requested_again",
+            lambda answer: answer.reason == denials.OPERATION_DENIED,
+        ),
+        FLAPPING + "test_an_upgrade_that_only_goes_to_and_fro_stalls_in_time",
+        ("deletions", (_healthy, _healthy, _unreachable)),
+    ),
+    Guard(
+        "preparation is no progress",
+        instead(rollout, "in_progress", in_progress_without_deadline),
+        FLAPPING + "test_an_upgrade_that_only_goes_to_and_fro_stalls_in_time",
+        ("nothing", (_red, _healthy)),
+    ),
+    Guard(
+        "cancelling a delete is no progress",
+        instead(pending_delete, "in_progress", in_progress_without_deadline),
+        FLAPPING + "test_an_upgrade_that_only_goes_to_and_fro_stalls_in_time",
+        ("deletions", (_unreachable, _healthy)),
+    ),
+    Guard(
+        "oscillation backs off",
+        count_everything_as_progress,
+        FLAPPING + "test_who_goes_to_and_fro_takes_its_time_about_it",
+    ),
+    Guard(
+        "the same denial is not recorded again",
+        gone(reconcile, "is_new_denial", True),
+        DENIALS + "test_the_same_refusal_again_and_again_is_no_reason_to_write",
+        ("the same",),
+    ),
+    Guard(
+        "a denial starts no rollback",
+        instead(rollback, "NOT_COUNTED", frozenset({ACTION_ERROR})),
+        DENIALS + "test_an_upgrade_whose_pods_may_not_be_deleted_stalls_and_does_not_turn_back",
+        ("Automatic",),
+    ),
+    Guard(
+        "a denied destructive operation goes last",
+        instead(planning, "OPERATION_DENIED", "no reason at all"),
+        DENIALS + "test_who_may_take_nothing_away_lets_others_go_first",
+    ),
+    Guard(
+        "a denied delete is retried without other operations",
+        gone(rollout, "_once_more"),
+        DENIALS + "test_a_pod_that_may_not_be_deleted_is_not_touched_again_and_again",
+    ),
+    Guard(
+        "a cosmetic change does not end a reconcile",
+        instead(reconcile.ResourcePlan, "is_cosmetic", property(lambda resource: not resource.has_changed)),
+        FLAPPING + "test_pools_have_their_turn_although_every_look_has_something_else_to_tell",
+    ),
+    Guard(
+        "flapping is not reported",
+        gone(reconcile, "is_flapping", False),
+        FLAPPING + "test_a_status_is_not_written_with_every_look",
+        ((_unreachable, _healthy),),
+    ),
+    Guard(
+        "errors about Secrets are redacted",
+        instead(executor, "redact", lambda text, _: text),
+        DENIALS + "test_error_is_redacted_for_secrets_only",
+    ),
+    Guard(
+        "errors are truncated",
+        instead(denials, "_TEXT_LIMIT", 10**6),
+        DENIALS + "test_a_long_refusal_is_cut",
+    ),
+    Guard(
+        "numbers in an error are ignored",
+        instead(denials, "_NUMBERS", re.compile("(?!)")),
+        DENIALS + "test_the_same_refusal_again_and_again_is_no_reason_to_write",
+        ("request 1 at 10:00",),
+    ),
+    Guard(
+        "outdated denials are removed",
+        gone(planning, "outdated_denials", {}),
+        DENIALS + "test_it_goes_away_also_where_it_is_not_wanted_any_more",
+    ),
+)

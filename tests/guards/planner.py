@@ -1,0 +1,130 @@
+"""The planner: what a reconcile may do, and when a wait stalls."""
+
+from __future__ import annotations
+
+__all__ = ["GUARDS"]
+
+from typing import Final
+
+from guards.killers import ACTIONS, CLOCKS, MEANWHILE, PLANNING, REFUSALS, TOLD, WAITS
+from guards.taking_away import Guard, Patch, gone, instead
+from searchkeeper import executor, reconcile
+from searchkeeper.planner import actions, planning, reconciler, results, waits
+from searchkeeper.reconcilers import status
+from searchkeeper.upgrade import ledger
+
+
+def accept_future_moments(patch: Patch) -> None:
+    plain = waits._recorded_wait
+    patch.setattr(waits, "_recorded_wait", lambda ledger, action, _: plain(ledger, action, 2**62))
+
+
+def restart_waits_with_every_reason(patch: Patch) -> None:
+    plain = waits._continue_wait
+
+    def continue_wait(recorded: waits.Wait | None, result: results.Result, now: int) -> waits.Wait | None:
+        is_same = recorded is not None and recorded.current[0] == result.reason
+        return plain(recorded if is_same else None, result, now)
+
+    patch.setattr(waits, "_continue_wait", continue_wait)
+
+
+GUARDS: Final = (
+    Guard(
+        "one destructive operation a reconcile",
+        instead(planning, "limit_destructive", dict),
+        PLANNING + "test_only_one_action_has_a_destructive_operation_in_a_reconcile",
+    ),
+    Guard(
+        "one author for a ledger key",
+        instead(planning, "reject_key_conflicts", lambda _, given: given),
+        PLANNING + "test_second_author_of_a_ledger_key_gets_an_action_error",
+    ),
+    Guard(
+        "a result with operations is not True",
+        gone(results.Result, "__post_init__"),
+        ACTIONS + "test_result_with_operations_cannot_be_true",
+    ),
+    Guard(
+        "a configuration is never downgraded",
+        gone(reconciler.Reconciler, "supports", True),
+        "planner/test_reconcilers.py::test_configuration_is_never_downgraded",
+    ),
+    Guard(
+        "pools converge before the cluster",
+        gone(status, "_has_converged", True),
+        "paths/test_every_catalog_path.py::test_a_cluster_follows_its_operator_to_the_end_of_the_road",
+        (("0.1.1", "0.2.0", "0.3.1", "0.4.0"),),
+    ),
+    Guard(
+        "moments in the future are ignored",
+        accept_future_moments,
+        CLOCKS + "test_whoever_does_not_come_back_is_waited_for_as_long_by_any_clock",
+        (-3600,),
+    ),
+    Guard(
+        "a change of reason is no progress",
+        restart_waits_with_every_reason,
+        TOLD + "test_an_engine_that_answers_every_other_time_is_no_excuse_for_waiting_for_ever",
+        ("Off",),
+    ),
+    Guard(
+        "emitted events are in the ledger",
+        instead(ledger.UpgradeLedger, "events_emitted", frozenset()),
+        TOLD + "test_an_upgrade_that_is_stuck_is_one_warning_however_long",
+        ("Off", ""),
+    ),
+    Guard(
+        "one destructive operation an action",
+        gone(results.Result, "__post_init__"),
+        ACTIONS + "test_second_destructive_operation_of_an_action_is_rejected",
+    ),
+    Guard(
+        "a wait has a deadline",
+        gone(results.Result, "__post_init__"),
+        ACTIONS + "test_wait_without_deadline_is_rejected",
+    ),
+    Guard(
+        "prerequisites come first",
+        gone(actions, "unmet_prerequisites"),
+        ACTIONS + "test_action_with_unmet_prerequisite_is_unknown_and_does_not_run",
+        (results.wait("NotYet", "", deadline=5),),
+    ),
+    Guard(
+        "dependents of a rejected action wait",
+        gone(planning, "unmet_prerequisites"),
+        PLANNING + "test_dependent_of_a_second_author_waits_for_it",
+    ),
+    Guard(
+        "errors count against no other reason",
+        instead(waits, "NOT_COUNTED", frozenset()),
+        WAITS + "test_time_of_an_error_counts_against_no_other_reason",
+    ),
+    Guard(
+        "a wait for a user never stalls",
+        instead(results, "_USER_DEADLINE", float("inf")),
+        WAITS + "test_wait_for_a_user_restarts_other_waits",
+    ),
+    Guard(
+        "an alternating prerequisite is no progress",
+        gone(waits, "_is_still_blocked", False),
+        WAITS + "test_prerequisite_that_alternates_does_not_restart_a_wait",
+    ),
+    Guard(
+        "a version is reported when every node runs it",
+        gone(status, "_has_arrived", True),
+        "stories/test_statuses.py::test_the_version_of_a_cluster_is_never_told_early",
+    ),
+    Guard(
+        "an unsupported configuration is left unchanged",
+        instead(reconcile, "choose_reconciler", lambda known, _: max(known, key=lambda each: each.version)),
+        REFUSALS + "test_an_operator_that_was_itself_downgraded_touches_nothing",
+        ("0.3.1", "1 to 3", "0.4.0-rc.1, 0.4.0"),
+    ),
+    Guard(
+        "a reconcile ends with the first resource that has operations",
+        instead(reconcile, "execute_all", lambda *given: (0, executor.execute_all(*given)[1])),
+        MEANWHILE + "test_nodes_and_other_things_that_are_not_wanted_go_one_by_one",
+        (False,),
+    ),
+)

@@ -1,0 +1,99 @@
+"""Decisions of a reconcile about the plans of a cluster and of its pools."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from operators_at_work import CLUSTER
+from searchkeeper.kubernetes.operations import EmitEvent, Key
+from searchkeeper.observe import observe
+from searchkeeper.planner import Ledger, Plan
+from searchkeeper.reconcile import ResourcePlan, resource_plans
+from searchkeeper.releases import release
+from searchkeeper.snapshot import ClusterSnapshot
+from searchkeeper.testing.fake_cluster import FakeCluster
+from tales import NEWEST, deleted, running
+
+KEY = Key("search.everpath.dev/v1alpha1", "SearchPool", "search", "logs-data")
+PLAN = Plan((), Ledger(), (), converged=True, wake_at=None, made_progress=True)
+LEDGER = {"roll/size": "1", "wait/PodsCurrent": "1"}
+BEFORE: dict[str, Any] = {
+    "conditions": ["a"],
+    "phase": "Ready",
+    "ready": "2/2",
+    "version": "1",
+    "ledger": LEDGER,
+}
+
+
+def resource_plan(**changes: Any) -> ResourcePlan:
+    return ResourcePlan(KEY, "1", BEFORE, {**BEFORE, **changes}, PLAN)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"conditions": ["b"]},
+        {"phase": "Stalled"},
+        {"ready": "1/2"},
+        {"ledger": {**LEDGER, "wait/PodsCurrent": "2"}},
+        {"ledger": {**LEDGER, "stalled": '["PodsCurrent"]'}},
+    ],
+    ids=str,
+)
+def test_change_of_conditions_and_waits_is_cosmetic(changes: dict[str, Any]) -> None:
+    """L5: pools are reconciled although the conditions of the cluster change with every reconcile."""
+    assert resource_plan(**changes).has_changed
+    assert resource_plan(**changes).is_cosmetic
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"version": "2"}, {"ledger": {**LEDGER, "roll/size": "2"}}, {"ledger": None}, {"new": 1}],
+    ids=str,
+)
+def test_change_of_any_other_field_is_not_cosmetic(changes: dict[str, Any]) -> None:
+    assert resource_plan(**changes).has_changed
+    assert not resource_plan(**changes).is_cosmetic
+
+
+def test_unchanged_status_is_not_written() -> None:
+    assert not resource_plan().has_changed
+    assert resource_plan().is_cosmetic
+
+
+def snapshot_of(world: FakeCluster, version: str = NEWEST) -> ClusterSnapshot:
+    snapshot = observe(world, world, CLUSTER, release(version), world.state.now)
+    assert snapshot is not None
+    return snapshot
+
+
+def test_cluster_is_planned_first_then_its_pools_by_name() -> None:
+    assert [each.key.name for each in resource_plans(snapshot_of(running()))] == [
+        "logs",
+        "logs-data",
+        "logs-managers",
+    ]
+
+
+@pytest.mark.parametrize("version", ["0.4.0", "0.1.0"], ids=["current operator", "older operator"])
+def test_deleted_cluster_is_planned_without_its_pools(version: str) -> None:
+    [only] = resource_plans(snapshot_of(deleted(running()), version))
+    assert "FinalizerRemoved" in {each.type for each in only.plan.conditions}
+
+
+def test_cluster_with_unsupported_configuration_gets_only_events() -> None:
+    """I6."""
+    [only] = resource_plans(snapshot_of(running(), "0.1.0"))
+    assert all(isinstance(each, EmitEvent) for each in only.plan.operations)
+    assert only.has_changed
+
+
+def test_pool_without_search_pool_has_no_plan() -> None:
+    snapshot = snapshot_of(running())
+    first, *others = snapshot.pools
+    without_first = replace(snapshot, pools=(replace(first, uid=None), *others))
+    assert len([*resource_plans(without_first)]) == len([*resource_plans(snapshot)]) - 1
