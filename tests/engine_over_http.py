@@ -21,7 +21,12 @@ from searchkeeper.opensearch.calls import (
     SetAllocation,
 )
 from searchkeeper.opensearch.http_client import exclusion_value
-from searchkeeper.opensearch.responses import ENABLE, EXCLUDE, allocation_setting, exclusion_setting
+from searchkeeper.opensearch.responses import (
+    ENABLE_SETTING,
+    EXCLUDE_SETTING,
+    allocation_setting,
+    exclusion_setting,
+)
 from searchkeeper.opensearch.view import ABSENT, EngineView, Index, ShardCopy, Unreachable
 from searchkeeper.testing.fake_opensearch import FakeEngine, get_state
 from searchkeeper.versions import parse
@@ -86,10 +91,10 @@ def _calls(question: Question) -> list[Call]:
 def _settings(persistent: Mapping[str, Any]) -> list[Call]:
     """A setting that is null is taken away."""
     calls: list[Call] = []
-    if ENABLE in persistent:
-        is_set = persistent[ENABLE] is not None
+    if ENABLE_SETTING in persistent:
+        is_set = persistent[ENABLE_SETTING] is not None
         calls.append(SetAllocation(allocation_setting({"persistent": persistent}) if is_set else None))
-    if EXCLUDE in persistent:
+    if EXCLUDE_SETTING in persistent:
         calls.append(Exclude(exclusion_setting({"persistent": persistent})))
     return calls
 
@@ -165,7 +170,7 @@ def _index(index: Index) -> Any:
 
 
 def _stored(view: EngineView) -> Any:
-    persistent = {ENABLE: str(view.allocation), EXCLUDE: exclusion_value(view.excluded)}
+    persistent = {ENABLE_SETTING: str(view.allocation), EXCLUDE_SETTING: exclusion_value(view.excluded)}
     return {"persistent": {name: text for name, text in persistent.items() if text}, "transient": {}}
 
 

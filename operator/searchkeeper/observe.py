@@ -19,7 +19,7 @@ from searchkeeper.api.codec import (
     decode_upgrade_policy,
 )
 from searchkeeper.api.spec import ClusterSpec, PoolSpec, Security, Storage
-from searchkeeper.api.validation import spec_errors, validated_spec
+from searchkeeper.api.validation import parse_cluster_spec, spec_errors
 from searchkeeper.desired import names
 from searchkeeper.desired.apply import last_applied
 from searchkeeper.images import image_version
@@ -94,7 +94,7 @@ def with_name_conflicts(
 def _cluster(key: Key, raw: Manifest) -> ClusterView:
     metadata, status = raw["metadata"], raw.get("status") or {}
     remembered = decode_records(status)
-    ledger, (spec, flaw) = UpgradeLedger.of(remembered.ledger), validated_spec(raw)
+    ledger, (spec, flaw) = UpgradeLedger.of(remembered.ledger), parse_cluster_spec(raw)
     return ClusterView(
         key,
         metadata["uid"],
@@ -133,7 +133,8 @@ def _without_a_wish(raw: Manifest, ledger: UpgradeLedger) -> ClusterSpec:
     locked, written = None if ledger.lock is None else _locked(ledger.lock), raw.get("spec")
     if locked is None or ledger.upgrade is None:
         return ClusterSpec("", ())
-    is_told = isinstance(written, Mapping) and not any(w.startswith("spec.upgrade") for w in spec_errors(raw))
+    errors = spec_errors(raw)
+    is_told = isinstance(written, Mapping) and not any(e.path.startswith("spec.upgrade") for e in errors)
     policy = decode_upgrade_policy(raw["spec"]) if is_told else replace(locked.upgrade, paused=True)
     return replace(locked, version=ledger.rollback_to or ledger.upgrade[1], upgrade=policy)
 

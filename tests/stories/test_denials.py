@@ -261,7 +261,7 @@ def test_what_the_engine_refuses_stalls_as_well() -> None:
     until_quiet(world, ports)
     said = condition(world, "PodsCurrent")
     assert said == (
-        "False Denied: stalled: cannot tell the engine: cluster.routing.allocation.enable = primaries: "
+        "False Denied: stalled: cannot tell the engine: set cluster.routing.allocation.enable to primaries: "
         f"403 PUT /_cluster/settings: no permissions; {ADVICE}"
     )
     assert status(world)["phase"] == "Stalled"

@@ -17,7 +17,7 @@ import pytest
 
 from opensearch_replayed import Replayed, recording, replaying
 from searchkeeper.opensearch.http import Access, HttpConnection
-from searchkeeper.opensearch.http_client import OpenSearchClient, _looked
+from searchkeeper.opensearch.http_client import OpenSearchClient, _fetch_view
 from searchkeeper.opensearch.responses import blocking_deciders
 from searchkeeper.opensearch.view import Allocation, Color, EngineView, ShardState, Unreachable
 
@@ -195,7 +195,7 @@ def test_nobody_listens() -> None:
 
 def test_silence_ends_after_the_patience() -> None:
     with socket.create_server(("127.0.0.1", 0)) as mute:
-        view = OpenSearchClient(Access(f"http://127.0.0.1:{mute.getsockname()[1]}"), deadline=0.1).get_state()
+        view = OpenSearchClient(Access(f"http://127.0.0.1:{mute.getsockname()[1]}"), timeout=0.1).get_state()
     assert isinstance(view, Unreachable)
     assert "timed out" in view.cause
 
@@ -207,7 +207,7 @@ def test_an_answer_that_never_ends_is_none(beginning: bytes) -> None:
         thread = threading.Thread(target=trickling, args=(server, beginning), daemon=True)
         thread.start()
         view = OpenSearchClient(
-            Access(f"http://127.0.0.1:{server.getsockname()[1]}"), deadline=0.3
+            Access(f"http://127.0.0.1:{server.getsockname()[1]}"), timeout=0.3
         ).get_state()
     assert view == Unreachable("GET /_cluster/health: timed out")
     thread.join()
@@ -216,7 +216,7 @@ def test_an_answer_that_never_ends_is_none(beginning: bytes) -> None:
 def test_whoever_was_silent_for_long_is_not_asked_again() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         view = OpenSearchClient(
-            Access(f"http://127.0.0.1:{server.getsockname()[1]}"), deadline=0.3
+            Access(f"http://127.0.0.1:{server.getsockname()[1]}"), timeout=0.3
         ).get_state()
         server.settimeout(60)
         server.accept()[0].close()
@@ -259,8 +259,8 @@ def trickling(server: socket.socket, beginning: bytes) -> None:
 
 def test_a_look_asks_for_no_explanation_that_it_cannot_wait_for(healthy: Replayed) -> None:
     """Beyond its time a copy stays unexplained, which is no excuse for it."""
-    with closing(HttpConnection(Access(healthy.url), deadline=15, lasting=15)) as http:
-        lost = [copy for copy in _looked(http).shards if copy.state is ShardState.UNASSIGNED]
+    with closing(HttpConnection(Access(healthy.url), timeout=15, total_timeout=15)) as http:
+        lost = [copy for copy in _fetch_view(http).shards if copy.state is ShardState.UNASSIGNED]
     assert [copy.deciders for copy in lost] == [frozenset()] * 2
 
 
@@ -333,7 +333,7 @@ def test_what_is_no_http_quotes_no_password_either() -> None:
         thread = threading.Thread(target=parrot, args=(server,), daemon=True)
         thread.start()
         access = Access(f"http://127.0.0.1:{server.getsockname()[1]}", "root", "hunter2")
-        view = OpenSearchClient(access, deadline=60).get_state()
+        view = OpenSearchClient(access, timeout=60).get_state()
         thread.join()
     assert view == Unreachable("GET /_cluster/health: you sent …")
 
