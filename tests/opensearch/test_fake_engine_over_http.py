@@ -1,4 +1,4 @@
-"""What the driver sees and says over HTTP is what the engine in memory shows and hears."""
+"""OpenSearchClient against the fake engine over HTTP: the view is the engine's own, and calls arrive."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from engine_over_http import Face
-from opensearch_replayed import serving
+from engine_over_http import EngineHttpApi
+from opensearch_replayed import serve
 from searchkeeper.opensearch.calls import (
     Call,
     ClearVotingExclusions,
@@ -33,20 +33,21 @@ OLD, NEW = "2.19.4", "3.4.0"
 
 
 @dataclass
-class Memory:
-    """Three nodes that vote and hold data; time passes when the test says so."""
+class EngineInTest:
+    """Hosts an engine of manager and data nodes. Time passes only in `run`."""
 
     engine: FakeEngine = field(default_factory=FakeEngine)
     calls: list[Call] = field(default_factory=list)
 
     def pass_time(self) -> None:
-        """Not by looking."""
+        """A request does not advance the engine."""
 
     def execute(self, call: Call) -> None:
         self.calls.append(call)
         self.engine = execute(self.engine, call)
 
     def run(self, **versions: str) -> None:
+        """Advance the engine with one process for each node."""
         roles = frozenset({"cluster_manager", "data"})
         processes = [Process(name, version, roles) for name, version in versions.items()]
         for _ in range(10):
@@ -54,22 +55,23 @@ class Memory:
 
 
 @pytest.fixture
-def memory() -> Memory:
-    made = Memory()
-    made.run(a=OLD, b=OLD, c=OLD)
-    made.engine = create_index(made.engine, "books", shards=2, replicas=1)
-    made.run(a=OLD, b=OLD, c=OLD)
-    return made
+def host() -> EngineInTest:
+    host = EngineInTest()
+    host.run(a=OLD, b=OLD, c=OLD)
+    host.engine = create_index(host.engine, "books", shards=2, replicas=1)
+    host.run(a=OLD, b=OLD, c=OLD)
+    return host
 
 
 @pytest.fixture
-def driver(memory: Memory) -> Iterator[OpenSearchClient]:
-    with serving(Face(memory)) as url:
+def client(host: EngineInTest) -> Iterator[OpenSearchClient]:
+    with serve(EngineHttpApi(host)) as url:
         yield OpenSearchClient(Access(url))
 
 
-def by_name(view: EngineView | Unreachable) -> EngineView:
-    """Nodes, indices and copies in the order in which the driver gives them."""
+def expected_view(host: EngineInTest) -> EngineView:
+    """The engine's own view in the order that the client uses."""
+    view = get_state(host.engine)
     assert isinstance(view, EngineView), view
     return replace(
         view,
@@ -80,28 +82,28 @@ def by_name(view: EngineView | Unreachable) -> EngineView:
 
 
 @pytest.mark.parametrize("versions", [{}, {"c": NEW}, {"a": NEW, "b": NEW, "c": NEW}], ids=len)
-def test_the_driver_sees_what_is_there(
-    memory: Memory, driver: OpenSearchClient, versions: dict[str, str]
+def test_client_sees_the_state_of_the_engine(
+    host: EngineInTest, client: OpenSearchClient, versions: dict[str, str]
 ) -> None:
-    memory.run(**{"a": OLD, "b": OLD, "c": OLD, **versions})
-    memory.engine = create_index(memory.engine, "lone", replicas=0)
+    host.run(**{"a": OLD, "b": OLD, "c": OLD, **versions})
+    host.engine = create_index(host.engine, "lone", replicas=0)
     for _ in range(3):
-        memory.run(**{"a": OLD, "b": OLD, "c": OLD, **versions})
-        assert driver.get_state() == by_name(get_state(memory.engine))
+        host.run(**{"a": OLD, "b": OLD, "c": OLD, **versions})
+        assert client.get_state() == expected_view(host)
 
 
-def test_it_sees_why_nobody_takes_what_is_lost(memory: Memory, driver: OpenSearchClient) -> None:
-    memory.execute(SetAllocation(Allocation.PRIMARIES))
-    memory.run(a=OLD, b=OLD)
-    snapshot = driver.get_state()
-    assert snapshot == by_name(get_state(memory.engine))
-    assert isinstance(snapshot, EngineView)
-    assert {each for copy in snapshot.shards for each in copy.deciders} == {"enable", "same_shard"}
+def test_client_sees_deciders_of_unassigned_copies(host: EngineInTest, client: OpenSearchClient) -> None:
+    host.execute(SetAllocation(Allocation.PRIMARIES))
+    host.run(a=OLD, b=OLD)
+    view = client.get_state()
+    assert view == expected_view(host)
+    assert isinstance(view, EngineView)
+    assert {decider for copy in view.shards for decider in copy.deciders} == {"enable", "same_shard"}
 
 
-def test_it_sees_nothing_without_a_majority(memory: Memory, driver: OpenSearchClient) -> None:
-    memory.run(a=OLD)
-    assert driver.get_state() == Unreachable("503 GET /_cluster/health: no cluster manager")
+def test_engine_without_quorum_is_unreachable(host: EngineInTest, client: OpenSearchClient) -> None:
+    host.run(a=OLD)
+    assert client.get_state() == Unreachable("503 GET /_cluster/health: no cluster manager")
 
 
 @pytest.mark.parametrize(
@@ -115,9 +117,9 @@ def test_it_sees_nothing_without_a_majority(memory: Memory, driver: OpenSearchCl
         ExcludeFromVoting("a"),
         ClearVotingExclusions(),
     ],
-    ids=["hold", "let go", "exclude two", "exclude nobody", "flush", "exclude a voter", "all vote"],
+    ids=str,
 )
-def test_what_it_says_is_what_is_heard(memory: Memory, driver: OpenSearchClient, call: Call) -> None:
-    driver.execute(call)
-    assert memory.calls == [call]
-    assert driver.get_state() == by_name(get_state(memory.engine))
+def test_engine_receives_the_call(host: EngineInTest, client: OpenSearchClient, call: Call) -> None:
+    client.execute(call)
+    assert host.calls == [call]
+    assert client.get_state() == expected_view(host)

@@ -1,4 +1,4 @@
-"""What the driver tells an OpenSearch: which requests, and which of them never."""
+"""The requests that OpenSearchClient sends for each call, and the errors that it raises."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opensearch_replayed import Replayed, recording, replaying
+from opensearch_replayed import RecordedEngine, load_recording, replay
 from searchkeeper.opensearch.calls import (
     Call,
     ClearVotingExclusions,
@@ -30,15 +30,31 @@ VOTING = "/_cluster/voting_config_exclusions"
 
 
 @pytest.fixture
-def engine() -> Iterator[Replayed]:
-    with replaying(recording("telling")) as replayed:
-        yield replayed
+def engine() -> Iterator[RecordedEngine]:
+    with replay(load_recording("calls")) as engine:
+        yield engine
 
 
-def told(engine: Replayed, call: Call) -> list[object]:
-    """The bodies of what was changed."""
+def execute(engine: RecordedEngine, call: Call) -> list[object]:
+    """Execute a call and return the bodies of the writes."""
     OpenSearchClient(Access(engine.url)).execute(call)
-    return [body for _, _, _, body in engine.changes()]
+    return [request.body for request in engine.writes()]
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (SetAllocation(Allocation.PRIMARIES), "set cluster.routing.allocation.enable to primaries"),
+        (SetAllocation(None), "reset cluster.routing.allocation.enable to its default"),
+        (Exclude(frozenset({"b", "a"})), "set cluster.routing.allocation.exclude._name to a,b"),
+        (Exclude(frozenset()), "clear cluster.routing.allocation.exclude._name"),
+        (Flush(), "flush all indices"),
+        (ExcludeFromVoting("logs-data-2"), "exclude logs-data-2 from voting"),
+        (ClearVotingExclusions(), "clear voting exclusions"),
+    ],
+)
+def test_text_of_a_call_says_what_it_does(call: Call, text: str) -> None:
+    assert str(call) == text
 
 
 @pytest.mark.parametrize(
@@ -53,117 +69,131 @@ def told(engine: Replayed, call: Call) -> list[object]:
         (Exclude(frozenset()), {"persistent": {EXCLUDE: None}}),
     ],
 )
-def test_settings_are_persistent(engine: Replayed, call: Call, body: object) -> None:
-    engine.amend("GET", "/_cluster/settings", {"persistent": {}, "transient": {}})
-    assert told(engine, call) == [body]
+def test_settings_are_persistent(engine: RecordedEngine, call: Call, body: object) -> None:
+    engine.set_response("GET", "/_cluster/settings", {"persistent": {}, "transient": {}})
+    assert execute(engine, call) == [body]
 
 
 @given(st.frozensets(st.text("ab-*,. ", max_size=4), max_size=4))
-def test_an_exclusion_never_names_nobody(names: frozenset[str]) -> None:
-    """Law: what is written has no empty part, and reads back as what was meant."""
-    written = exclusion_value(names)
+def test_exclusion_value_has_no_empty_name_and_parses_to_the_same_names(names: frozenset[str]) -> None:
+    value = exclusion_value(names)
     parts = {part.strip() for name in names for part in name.split(",")} - {""}
-    assert written is None or all(part.strip() for part in written.split(","))
-    assert exclusion_setting({"persistent": {EXCLUDE: written}}) == parts
+    assert value is None or all(part.strip() for part in value.split(","))
+    assert exclusion_setting({"persistent": {EXCLUDE: value}}) == parts
 
 
-def test_a_transient_setting_of_that_name_goes_since_it_would_outrank_ours(engine: Replayed) -> None:
-    engine.amend("GET", "/_cluster/settings", {"persistent": {}, "transient": {ENABLE: "none", EXCLUDE: "a"}})
-    assert told(engine, SetAllocation(Allocation.PRIMARIES)) == [
+def test_transient_setting_of_the_same_name_is_removed(engine: RecordedEngine) -> None:
+    """It would take precedence over the persistent one."""
+    settings = {"persistent": {}, "transient": {ENABLE: "none", EXCLUDE: "a"}}
+    engine.set_response("GET", "/_cluster/settings", settings)
+    assert execute(engine, SetAllocation(Allocation.PRIMARIES)) == [
         {"persistent": {ENABLE: "primaries"}, "transient": {ENABLE: None}}
     ]
 
 
-def test_archived_settings_go_with_the_first_change_since_they_forbid_every_one(engine: Replayed) -> None:
-    found = {"persistent": {"archived.a.b": "1", "mine": "2"}, "transient": {"archived.c": "3"}}
-    engine.amend("GET", "/_cluster/settings", found)
-    assert told(engine, SetAllocation(None)) == [
+def test_empty_transient_setting_of_the_same_name_is_removed(engine: RecordedEngine) -> None:
+    """An empty transient setting takes precedence, too: the drain would have no effect."""
+    engine.set_response("GET", "/_cluster/settings", {"persistent": {}, "transient": {EXCLUDE: ""}})
+    assert execute(engine, Exclude(frozenset({"logs-data-1"}))) == [
+        {"persistent": {EXCLUDE: "logs-data-1"}, "transient": {EXCLUDE: None}}
+    ]
+
+
+def test_archived_settings_are_removed_with_the_update(engine: RecordedEngine) -> None:
+    """OpenSearch rejects every update while one exists."""
+    settings = {"persistent": {"archived.a.b": "1", "mine": "2"}, "transient": {"archived.c": "3"}}
+    engine.set_response("GET", "/_cluster/settings", settings)
+    assert execute(engine, SetAllocation(None)) == [
         {"persistent": {"archived.a.b": None, ENABLE: None}, "transient": {"archived.c": None}}
     ]
 
 
-def test_what_not_every_node_acknowledged_has_failed(engine: Replayed) -> None:
-    engine.amend("PUT", "/_cluster/settings", {"acknowledged": False})
-    with pytest.raises(CallFailed, match="not acknowledged"):
-        told(engine, SetAllocation(None))
+def test_update_that_not_every_node_acknowledged_fails(engine: RecordedEngine) -> None:
+    engine.set_response("PUT", "/_cluster/settings", {"acknowledged": False})
+    with pytest.raises(CallFailed, match="not every node acknowledged"):
+        execute(engine, SetAllocation(None))
 
 
-def test_a_vote_is_moved_by_name_and_answered_with_nothing(engine: Replayed) -> None:
-    assert told(engine, ExcludeFromVoting("logs-data-2")) == [None]
-    assert engine.changes() == [("POST", VOTING, {"node_names": "logs-data-2", "timeout": "30s"}, None)]
+def test_voter_is_excluded_by_name(engine: RecordedEngine) -> None:
+    assert execute(engine, ExcludeFromVoting("logs-data-2")) == [None]
+    assert engine.writes() == [("POST", VOTING, {"node_names": "logs-data-2", "timeout": "30s"}, None)]
 
 
-def test_of_a_voter_that_is_away_the_vote_is_taken_by_its_id(engine: Replayed) -> None:
-    """OpenSearch would take the name of one that is not there, and leave the vote where it is."""
-    told(engine, ExcludeFromVoting("@x7_Q"))
-    assert engine.changes() == [("POST", VOTING, {"node_ids": "x7_Q", "timeout": "30s"}, None)]
+def test_absent_voter_is_excluded_by_id(engine: RecordedEngine) -> None:
+    """OpenSearch accepts the name of an absent node, but does not remove its vote."""
+    execute(engine, ExcludeFromVoting("@x7_Q"))
+    assert engine.writes() == [("POST", VOTING, {"node_ids": "x7_Q", "timeout": "30s"}, None)]
 
 
-def test_every_manager_may_vote_again_whether_the_others_are_gone_or_not(engine: Replayed) -> None:
-    engine.amend("DELETE", VOTING, None)
-    told(engine, ClearVotingExclusions())
-    assert engine.changes() == [("DELETE", VOTING, {"wait_for_removal": "false"}, None)]
+def test_voting_exclusions_are_cleared_without_waiting_for_removal(engine: RecordedEngine) -> None:
+    engine.set_response("DELETE", VOTING, None)
+    execute(engine, ClearVotingExclusions())
+    assert engine.writes() == [("DELETE", VOTING, {"wait_for_removal": "false"}, None)]
 
 
-def test_flushing_is_one_question(engine: Replayed) -> None:
-    told(engine, Flush())
-    assert engine.changes() == [("POST", "/_flush", {}, None)]
+def test_flush_is_one_request(engine: RecordedEngine) -> None:
+    execute(engine, Flush())
+    assert engine.writes() == [("POST", "/_flush", {}, None)]
 
 
 @pytest.mark.parametrize(
     "call",
     [Flush(), SetAllocation(None), Exclude(frozenset("a")), ExcludeFromVoting("a"), ClearVotingExclusions()],
 )
-def test_what_is_refused_has_failed_with_the_engines_own_words(engine: Replayed, call: Call) -> None:
+def test_rejected_call_raises_with_the_reason_of_opensearch(engine: RecordedEngine, call: Call) -> None:
     for method, path in (
         ("POST", "/_flush"),
         ("PUT", "/_cluster/settings"),
         ("POST", VOTING),
         ("DELETE", VOTING),
     ):
-        engine.amend(method, path, {"error": {"reason": "not today"}}, 400)
+        engine.set_response(method, path, {"error": {"reason": "not today"}}, 400)
     with pytest.raises(CallRejected, match=r"400 .*: not today"):
-        told(engine, call)
+        execute(engine, call)
 
 
-@pytest.mark.parametrize(("status", "is_for_good"), [(403, True), (409, False), (429, False), (503, False)])
-def test_what_would_be_refused_again_is_told_apart(engine: Replayed, status: int, is_for_good: bool) -> None:
-    engine.amend("POST", "/_flush", {"error": {"reason": "not today"}}, status)
+@pytest.mark.parametrize(("status", "is_permanent"), [(403, True), (409, False), (429, False), (503, False)])
+def test_only_a_permanent_error_rejects_the_call(
+    engine: RecordedEngine, status: int, is_permanent: bool
+) -> None:
+    engine.set_response("POST", "/_flush", {"error": {"reason": "not today"}}, status)
     with pytest.raises(CallFailed) as failed:
-        told(engine, Flush())
-    assert isinstance(failed.value, CallRejected) == is_for_good
+        execute(engine, Flush())
+    assert isinstance(failed.value, CallRejected) == is_permanent
 
 
-@pytest.mark.parametrize("answer", [[], "7", None])
+@pytest.mark.parametrize("response", [[], "7", None])
 @pytest.mark.parametrize("method", ["GET", "PUT"])
-def test_what_is_answered_with_nonsense_has_failed(engine: Replayed, method: str, answer: object) -> None:
-    engine.amend(method, "/_cluster/settings", answer)
+def test_call_fails_when_the_response_is_invalid(
+    engine: RecordedEngine, method: str, response: object
+) -> None:
+    engine.set_response(method, "/_cluster/settings", response)
     with pytest.raises(CallFailed):
-        told(engine, SetAllocation(None))
+        execute(engine, SetAllocation(None))
 
 
-@pytest.mark.parametrize("question", ["flush", "get_state"])
-def test_only_a_question_is_asked_again_when_the_connection_breaks(question: str) -> None:
-    heard: list[bytes] = []
+@pytest.mark.parametrize("operation", ["flush", "get_state"])
+def test_only_reads_are_retried_when_the_connection_breaks(operation: str) -> None:
+    received: list[bytes] = []
     with socket.create_server(("127.0.0.1", 0)) as server:
 
-        def hang_up() -> None:
+        def close_connections() -> None:
             while True:
                 try:
                     connection, _ = server.accept()
                 except OSError:
                     return
                 with connection:
-                    heard.append(connection.recv(4096).split(b"\r\n")[0])
+                    received.append(connection.recv(4096).split(b"\r\n")[0])
 
-        thread = threading.Thread(target=hang_up, daemon=True)
+        thread = threading.Thread(target=close_connections, daemon=True)
         thread.start()
-        engine = OpenSearchClient(Access(f"http://127.0.0.1:{server.getsockname()[1]}"))
-        if question == "get_state":
-            engine.get_state()
+        client = OpenSearchClient(Access(f"http://127.0.0.1:{server.getsockname()[1]}"))
+        if operation == "get_state":
+            client.get_state()
         else:
             with pytest.raises(CallFailed):
-                engine.execute(Flush())
+                client.execute(Flush())
         server.shutdown(socket.SHUT_RDWR)
     thread.join(60)
-    assert len(heard) == (2 if question == "get_state" else 1)
+    assert len(received) == (2 if operation == "get_state" else 1)

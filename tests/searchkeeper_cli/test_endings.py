@@ -235,8 +235,8 @@ VOTER = "{name: a, roles: [cluster_manager], replicas: 3}"
         ),
         (
             CLUSTER % f", spec: {{version: 2.19.4, pools: [{VOTER}], upgrade: {{rollback: Never}}}}",
-            REFUSED
-            + 'spec.upgrade.rollback: Unsupported value: "Never": supported values: "Automatic", "Manual", "Off"\n',
+            REFUSED + 'spec.upgrade.rollback: Unsupported value: "Never": '
+            'supported values: "Automatic", "Manual", "Off"\n',
         ),
         (
             CLUSTER % ", spec: {version: 2.19.4, pools: [{name: a, roles: [data], replicas: 1}]}",
