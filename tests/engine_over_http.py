@@ -1,17 +1,17 @@
-"""The engine in memory with OpenSearch's own HTTP API, as far as the operator's driver asks.
+"""The fake engine behind the part of OpenSearch's HTTP API that OpenSearchClient uses.
 
-It lives on when the operator dies, and is met by the driver that meets real ones.
+Outside the operator process it survives a restart of the operator.
 """
 
 from __future__ import annotations
 
-__all__ = ["Face", "Kept"]
+__all__ = ["EngineHost", "EngineHttpApi"]
 
 from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any, Final, Protocol
 
-from opensearch_replayed import Question
+from opensearch_replayed import Request
 from searchkeeper.opensearch.calls import (
     Call,
     ClearVotingExclusions,
@@ -21,7 +21,12 @@ from searchkeeper.opensearch.calls import (
     SetAllocation,
 )
 from searchkeeper.opensearch.http_client import exclusion_value
-from searchkeeper.opensearch.responses import ENABLE, EXCLUDE, allocation_setting, exclusion_setting
+from searchkeeper.opensearch.responses import (
+    ENABLE_SETTING,
+    EXCLUDE_SETTING,
+    allocation_setting,
+    exclusion_setting,
+)
 from searchkeeper.opensearch.view import ABSENT, EngineView, Index, ShardCopy, Unreachable
 from searchkeeper.testing.fake_opensearch import FakeEngine, get_state
 from searchkeeper.versions import parse
@@ -30,11 +35,11 @@ _HEALTH: Final = "/_cluster/health"
 _STATE: Final = "/_cluster/state/nodes,metadata,routing_table,cluster_manager_node"
 _SETTINGS: Final = "/_cluster/settings"
 _VOTING: Final = "/_cluster/voting_config_exclusions"
-_OPENSEARCH: Final = 0x08000000
+_OPENSEARCH_BIT: Final = 0x08000000
 
 
-class Kept(Protocol):
-    """Whoever keeps the engine: lets its time pass, and carries out what it is told."""
+class EngineHost(Protocol):
+    """Owns a fake engine, advances its time and executes calls."""
 
     @property
     def engine(self) -> FakeEngine: ...
@@ -45,59 +50,58 @@ class Kept(Protocol):
         """Raises CallFailed."""
 
 
-class Face:
-    """Answers for an engine, one question after the other. Its time passes when its health is asked for."""
+class EngineHttpApi:
+    """Handles requests one after the other. Time passes with each request for the health."""
 
-    def __init__(self, kept: Kept) -> None:
-        self._kept = kept
+    def __init__(self, host: EngineHost) -> None:
+        self._host = host
         self._lock = Lock()
 
-    def answered(self, question: Question, _: Mapping[str, str]) -> tuple[int, Any]:
+    def handle(self, request: Request, _: Mapping[str, str]) -> tuple[int, Any]:
         with self._lock:
-            if question.path == _HEALTH:
-                self._kept.pass_time()
-            view = get_state(self._kept.engine)
+            if request.path == _HEALTH:
+                self._host.pass_time()
+            view = get_state(self._host.engine)
             if isinstance(view, Unreachable):
                 return 503, {"error": {"reason": view.cause}}
-            if question.method == "GET":
-                return 200, _ANSWERS[question.path](view)
-            if "explain" in question.path:
-                return 200, _explanation(view, **question.body)
-            for call in _calls(question):
-                self._kept.execute(call)
+            if request.method == "GET":
+                return 200, _RESPONSES[request.path](view)
+            if "explain" in request.path:
+                return 200, _explanation(view, **request.body)
+            for call in _calls(request):
+                self._host.execute(call)
             return 200, {"acknowledged": True}
 
 
-def _calls(question: Question) -> list[Call]:
-    match question.method, question.path:
+def _calls(request: Request) -> list[Call]:
+    match request.method, request.path:
         case "POST", "/_flush":
             return [Flush()]
         case "POST", path if path == _VOTING:
-            ids = question.query.get("node_ids")
-            return [ExcludeFromVoting(question.query["node_names"] if ids is None else ABSENT + ids)]
+            ids = request.query.get("node_ids")
+            return [ExcludeFromVoting(request.query["node_names"] if ids is None else ABSENT + ids)]
         case "DELETE", path if path == _VOTING:
             return [ClearVotingExclusions()]
         case "PUT", path if path == _SETTINGS:
-            return _settings(question.body["persistent"])
+            return _settings_calls(request.body["persistent"])
         case method, path:
-            raise LookupError(f"no engine is asked to {method} {path}")
+            raise LookupError(f"the client never sends {method} {path}")
 
 
-def _settings(persistent: Mapping[str, Any]) -> list[Call]:
-    """A setting that is null is taken away."""
+def _settings_calls(persistent: Mapping[str, Any]) -> list[Call]:
     calls: list[Call] = []
-    if ENABLE in persistent:
-        is_set = persistent[ENABLE] is not None
+    if ENABLE_SETTING in persistent:
+        is_set = persistent[ENABLE_SETTING] is not None
         calls.append(SetAllocation(allocation_setting({"persistent": persistent}) if is_set else None))
-    if EXCLUDE in persistent:
+    if EXCLUDE_SETTING in persistent:
         calls.append(Exclude(exclusion_setting({"persistent": persistent})))
     return calls
 
 
 def _explanation(view: EngineView, index: str, shard: int, primary: bool) -> Any:
-    wanted = (index, shard, primary)
-    found = next(copy for copy in view.shards if (copy.index, copy.shard, copy.is_primary) == wanted)
-    deciders = [{"decider": each, "decision": "NO"} for each in sorted(found.deciders)]
+    key = (index, shard, primary)
+    copy = next(each for each in view.shards if (each.index, each.shard, each.is_primary) == key)
+    deciders = [{"decider": each, "decision": "NO"} for each in sorted(copy.deciders)]
     decision = {"node_decision": "no" if deciders else "yes", "deciders": deciders}
     return {"node_allocation_decisions": [decision]}
 
@@ -112,7 +116,7 @@ def _health(view: EngineView) -> Any:
 
 
 def _nodes(view: EngineView) -> Any:
-    """The id of a node is its name: names of real ones are found out by theirs, and lost with them."""
+    """Node ids are the node names."""
     nodes = {
         each.name: {"name": each.name, "version": each.version, "roles": sorted(each.roles)}
         for each in view.nodes
@@ -157,21 +161,21 @@ def _copy(copy: ShardCopy) -> Any:
 
 
 def _index(index: Index) -> Any:
-    made = parse(index.created_by)
-    assert made is not None
-    number = _OPENSEARCH | made.major * 1_000_000 + made.minor * 10_000 + made.patch * 100 + 99
+    version = parse(index.created_by)
+    assert version is not None
+    number = _OPENSEARCH_BIT | version.major * 1_000_000 + version.minor * 10_000 + version.patch * 100 + 99
     replication = {"replication": {"type": "SEGMENT"}} if index.segment_replication else {}
     return {"number_of_replicas": str(index.replicas), "version": {"created": str(number)}, **replication}
 
 
-def _stored(view: EngineView) -> Any:
-    persistent = {ENABLE: str(view.allocation), EXCLUDE: exclusion_value(view.excluded)}
+def _settings(view: EngineView) -> Any:
+    persistent = {ENABLE_SETTING: str(view.allocation), EXCLUDE_SETTING: exclusion_value(view.excluded)}
     return {"persistent": {name: text for name, text in persistent.items() if text}, "transient": {}}
 
 
-_ANSWERS: Final[Mapping[str, Callable[[EngineView], Any]]] = {
+_RESPONSES: Final[Mapping[str, Callable[[EngineView], Any]]] = {
     _HEALTH: _health,
     "/_nodes": _nodes,
     _STATE: _state,
-    _SETTINGS: _stored,
+    _SETTINGS: _settings,
 }

@@ -1,8 +1,17 @@
-"""An engine over real HTTP: one that answers as a real one did, in recorded exchanges, or any other."""
+"""A real HTTP server that replays recorded responses of OpenSearch, or serves any other handler."""
 
 from __future__ import annotations
 
-__all__ = ["ANSWERS", "Answering", "Exchange", "Question", "Replayed", "recording", "replaying", "serving"]
+__all__ = [
+    "RESPONSES",
+    "Exchange",
+    "RecordedEngine",
+    "Request",
+    "RequestHandler",
+    "load_recording",
+    "replay",
+    "serve",
+]
 
 import json
 import ssl
@@ -15,11 +24,11 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, TypedDict
 from urllib.parse import parse_qsl, urlsplit
 
-ANSWERS: Final = Path(__file__).parent / "opensearch" / "answers"
+RESPONSES: Final = Path(__file__).parent / "opensearch" / "responses"
 
 
-class Question(NamedTuple):
-    """What was asked for; `body` is None where there was none."""
+class Request(NamedTuple):
+    """A request. `body` is None if it has none."""
 
     method: str
     path: str
@@ -27,92 +36,92 @@ class Question(NamedTuple):
     body: Any
 
 
-class Answering(Protocol):
-    """Whoever answers for an engine."""
+class RequestHandler(Protocol):
+    """Handles the requests to a server."""
 
-    def answered(self, question: Question, headers: dict[str, str], /) -> tuple[int, Any]:
-        """A status, and what is sent as JSON; nothing for None, and text as it is."""
+    def handle(self, request: Request, headers: dict[str, str], /) -> tuple[int, Any]:
+        """Return a status code and a body: JSON content, a string that is sent as it is, or None."""
 
 
 class Exchange(TypedDict):
-    """A question and what was answered. `asked` is the body of the question, if it had one."""
+    """A recorded request with its response. `body` is the body of the request."""
 
     method: str
     path: str
-    asked: Any
+    body: Any
     status: int
-    answer: Any
+    response: Any
 
 
 @dataclass
-class Replayed:
-    """What it answers, and what it was asked: method, path, query, body, and the headers."""
+class RecordedEngine:
+    """Responds with recorded exchanges, and records the requests and headers that it receives."""
 
     exchanges: list[Exchange]
     url: str = ""
-    questions: list[Question] = field(default_factory=list)
+    requests: list[Request] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
 
-    def answered(self, question: Question, headers: dict[str, str]) -> tuple[int, Any]:
-        self.questions.append(question)
+    def handle(self, request: Request, headers: dict[str, str]) -> tuple[int, Any]:
+        self.requests.append(request)
         self.headers.append(headers)
-        found = self.answer(question.method, question.path, question.body)
-        return found["status"], found["answer"]
+        exchange = self.exchange(request.method, request.path, request.body)
+        return exchange["status"], exchange["response"]
 
-    def answer(self, method: str, path: str, asked: Any) -> Exchange:
-        """The answer to that very body where there is one, else to any."""
-        fitting = [each for each in self.exchanges if (each["method"], each["path"]) == (method, path)]
-        exact = [each for each in fitting if each["asked"] == asked]
+    def exchange(self, method: str, path: str, body: Any) -> Exchange:
+        """The exchange with that body, else any exchange with that method and path."""
+        same_path = [each for each in self.exchanges if (each["method"], each["path"]) == (method, path)]
+        same_body = [each for each in same_path if each["body"] == body]
         missing: Exchange = {
             "method": method,
             "path": path,
-            "asked": asked,
+            "body": body,
             "status": 418,
-            "answer": {"error": f"nobody recorded {method} {path}"},
+            "response": {"error": f"no recording of {method} {path}"},
         }
-        return [*exact, *fitting, missing][0]
+        return [*same_body, *same_path, missing][0]
 
-    def amend(self, method: str, path: str, answer: Any, status: int = 200) -> None:
-        """From now on that, whatever was recorded."""
-        amended: Exchange = {
+    def set_response(self, method: str, path: str, response: Any, status: int = 200) -> None:
+        """Replace all recorded responses to this method and path."""
+        exchange: Exchange = {
             "method": method,
             "path": path,
-            "asked": None,
+            "body": None,
             "status": status,
-            "answer": answer,
+            "response": response,
         }
-        kept = [each for each in self.exchanges if (each["method"], each["path"]) != (method, path)]
-        self.exchanges = [amended, *kept]
+        others = [each for each in self.exchanges if (each["method"], each["path"]) != (method, path)]
+        self.exchanges = [exchange, *others]
 
-    def changes(self) -> list[Question]:
-        """Every question that was not only one."""
-        return [each for each in self.questions if each[0] != "GET" and "explain" not in each[1]]
+    def writes(self) -> list[Request]:
+        """The requests that change something."""
+        return [each for each in self.requests if each.method != "GET" and "explain" not in each.path]
 
 
-def recording(name: str) -> list[Exchange]:
-    found: list[Exchange] = json.loads((ANSWERS / f"{name}.json").read_text(encoding="utf-8"))
-    return found
+def load_recording(name: str) -> list[Exchange]:
+    exchanges: list[Exchange] = json.loads((RESPONSES / f"{name}.json").read_text(encoding="utf-8"))
+    return exchanges
 
 
 @contextmanager
-def replaying(
+def replay(
     exchanges: Sequence[Exchange], certificate: tuple[str, str] | None = None
-) -> Iterator[Replayed]:
-    """Over TLS with a certificate and its key."""
-    replayed = Replayed([*exchanges])
-    with serving(replayed, certificate) as replayed.url:
-        yield replayed
+) -> Iterator[RecordedEngine]:
+    """Serve recorded exchanges; over TLS if a certificate and its key are given."""
+    engine = RecordedEngine([*exchanges])
+    with serve(engine, certificate) as engine.url:
+        yield engine
 
 
 @contextmanager
-def serving(engine: Answering, certificate: tuple[str, str] | None = None) -> Iterator[str]:
-    """Where it answers."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(engine))
+def serve(handler: RequestHandler, certificate: tuple[str, str] | None = None) -> Iterator[str]:
+    """Start a server and yield its URL."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _http_handler(handler))
     server.daemon_threads = True
     if certificate is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*certificate)
-        # The handshake is the business of the thread that answers: a client that gives up ends only that.
+        # The handshake runs in the thread of the request: a client that aborts it ends only that thread.
         server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
     thread.start()
@@ -124,10 +133,10 @@ def serving(engine: Answering, certificate: tuple[str, str] | None = None) -> It
         thread.join()
 
 
-def _handler(engine: Answering) -> type[BaseHTTPRequestHandler]:
+def _http_handler(handler: RequestHandler) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        # An answer leaves in one piece: in two, the second would wait for the first to be acknowledged.
+        # Headers and body leave in one packet. Otherwise Nagle's algorithm delays the body.
         wbufsize = 1 << 16
 
         def handle(self) -> None:
@@ -138,19 +147,19 @@ def _handler(engine: Answering) -> type[BaseHTTPRequestHandler]:
             parts = urlsplit(self.path)
             length = int(self.headers.get("Content-Length") or 0)
             body = json.loads(self.rfile.read(length)) if length else None
-            question = Question(self.command, parts.path, dict(parse_qsl(parts.query)), body)
-            status, answer = engine.answered(question, dict(self.headers))
-            text = b"" if answer is None else json.dumps(answer).encode()
-            if isinstance(answer, str):
-                text = answer.encode()
+            request = Request(self.command, parts.path, dict(parse_qsl(parts.query)), body)
+            status, response = handler.handle(request, dict(self.headers))
+            content = b"" if response is None else json.dumps(response).encode()
+            if isinstance(response, str):
+                content = response.encode()
             self.send_response(status)
-            self.send_header("Content-Length", str(len(text)))
+            self.send_header("Content-Length", str(len(content)))
             self.end_headers()
-            self.wfile.write(text)
+            self.wfile.write(content)
 
         do_GET = do_POST = do_PUT = do_DELETE = _serve  # noqa: N815 - http.server looks for these names
 
         def log_message(self, *_: object) -> None:
-            """The tests say what they need to."""
+            """Keep the output of the tests clean."""
 
     return Handler

@@ -1,4 +1,4 @@
-"""What the entry point of OpenSearch's own image makes of a pod, as far as starting an engine goes."""
+"""Models the entry point of the OpenSearch image: the settings that OpenSearch gets from a pod."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ _IS_SETTING: Final = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+")
 
 
 def settings(pod: Mapping[str, Any], objects: Iterable[Manifest], name: str) -> dict[str, Any]:
-    """What the engine of this pod is told: its file, outranked by variables that are called like settings.
+    """The settings of a node: its file, overridden by non-empty variables that are named like settings.
 
-    Those without a value are not handed on. Raises AssertionError where the image would give up: its demo
-    wants a password.
+    Raises AssertionError if the image would exit: its demo configuration needs a password.
     """
-    given = variables(pod, name)
-    assert given.get("DISABLE_INSTALL_DEMO_CONFIG") == "true"
-    assert not {*given} & {"OPENSEARCH_HOME", "OPENSEARCH_PATH_CONF"}
-    found: dict[str, Any] = yaml.safe_load(_file(pod, objects, f"{HOME}/config/opensearch.yml"))
-    return {**found, **{key: text for key, text in given.items() if _IS_SETTING.match(key) and text}}
+    environment = variables(pod, name)
+    assert environment.get("DISABLE_INSTALL_DEMO_CONFIG") == "true"
+    assert not {*environment} & {"OPENSEARCH_HOME", "OPENSEARCH_PATH_CONF"}
+    file: dict[str, Any] = yaml.safe_load(_file(pod, objects, f"{HOME}/config/opensearch.yml"))
+    overrides = {key: text for key, text in environment.items() if _IS_SETTING.match(key) and text}
+    return {**file, **overrides}
 
 
 def variables(pod: Mapping[str, Any], name: str) -> dict[str, str]:
-    """Those of the engine's container, for a pod of this name."""
-    found = pod["containers"][0]["env"]
-    assert [each["name"] for each in found if "valueFrom" in each] == ["node.name"]
-    return {each["name"]: name if "valueFrom" in each else each.get("value", "") for each in found}
+    """The environment of the OpenSearch container in a pod of this name."""
+    env = pod["containers"][0]["env"]
+    assert [each["name"] for each in env if "valueFrom" in each] == ["node.name"]
+    return {each["name"]: name if "valueFrom" in each else each.get("value", "") for each in env}
 
 
 def mounts(pod: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The volume at each path, with the name of the file in it where only that is mounted."""
+    """The volume at each mount path, with the `subPath` of the mount."""
     volumes = {each["name"]: each for each in pod["volumes"]}
     return {
         each["mountPath"]: {**volumes.get(each["name"], {}), "subPath": each.get("subPath")}

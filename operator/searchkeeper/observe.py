@@ -18,7 +18,7 @@ from searchkeeper.api.codec import (
     decode_upgrade_policy,
 )
 from searchkeeper.api.spec import ClusterSpec, PoolSpec, Security, Storage
-from searchkeeper.api.validation import spec_errors, validated_spec
+from searchkeeper.api.validation import parse_cluster_spec, spec_errors
 from searchkeeper.desired import names
 from searchkeeper.desired.apply import last_applied
 from searchkeeper.images import image_version
@@ -100,7 +100,7 @@ def _cluster_view(key: Key, raw: Manifest) -> ClusterView:
     metadata, status = raw["metadata"], raw.get("status") or {}
     records = decode_records(status)
     ledger = UpgradeLedger.of(records.ledger)
-    written, error = validated_spec(raw)
+    written, error = parse_cluster_spec(raw)
     return ClusterView(
         key=key,
         uid=metadata["uid"],
@@ -134,7 +134,7 @@ def _locked_spec(raw: Manifest, ledger: UpgradeLedger) -> ClusterSpec:
     if locked is None or ledger.upgrade is None:
         return ClusterSpec("", ())
     is_policy_valid = isinstance(raw.get("spec"), Mapping) and not any(
-        error.startswith("spec.upgrade") for error in spec_errors(raw)
+        error.path.startswith("spec.upgrade") for error in spec_errors(raw)
     )
     policy = decode_upgrade_policy(raw["spec"]) if is_policy_valid else replace(locked.upgrade, paused=True)
     return replace(locked, version=ledger.rollback_to or ledger.upgrade[1], upgrade=policy)

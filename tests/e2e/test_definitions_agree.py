@@ -154,7 +154,7 @@ def test_whatever_is_written_is_refused_by_both_or_by_neither(
         good = make(chance)
         made = broken(chance, good) if number % 4 else good
         theirs = refusal(lambda made=made: api.create(path, made))  # type: ignore[misc]
-        found += disagreement(made, theirs, schema_errors(made))
+        found += disagreement(made, theirs, [str(each) for each in schema_errors(made)])
         taken += theirs is None
     assert not found, "\n".join(found)
     # Neither is all of it good, nor all of it bad.
@@ -195,7 +195,7 @@ def test_whatever_is_changed_is_refused_by_both_or_by_neither(api: Api) -> None:
         made = changes(chance, stored)
         made["metadata"] = stored["metadata"]
         theirs = refusal(lambda made=made: api.replace(path, made))  # type: ignore[misc]
-        ours = schema_errors(made) or about_changes(stored["spec"], made["spec"])
+        ours = [str(each) for each in schema_errors(made)] or about_changes(stored["spec"], made["spec"])
         found += disagreement(made, theirs, ours)
         taken += theirs is None
     assert not found, "\n".join(found)

@@ -23,7 +23,7 @@ from e2e.stand.waiting import until
 from searchkeeper.api.codec import decode_cluster_spec
 from searchkeeper.desired.cluster import DesiredCluster
 from searchkeeper.desired.manifests import stateful_set
-from searchkeeper.desired.settings import configuration_objects
+from searchkeeper.desired.settings import settings_manifests
 from searchkeeper.opensearch.http import Access
 from searchkeeper.opensearch.http_client import OpenSearchClient
 from searchkeeper.opensearch.view import EngineView, Unreachable
@@ -53,7 +53,7 @@ def pod_of(this: DesiredCluster, name: str) -> Mapping[str, Any]:
 
 def told(this: DesiredCluster, node: OpenSearchNode, members: Sequence[OpenSearchNode]) -> Mapping[str, Any]:
     """What its pod's entry point tells it, with addresses of here: all nodes share one."""
-    made = settings(pod_of(this, node.name), configuration_objects(this), node.name)
+    made = settings(pod_of(this, node.name), settings_manifests(this), node.name)
     elsewhere = {
         "network.host": HOST,
         "http.port": node.http,

@@ -17,7 +17,7 @@ from searchkeeper.desired.apply import apply
 from searchkeeper.desired.cluster import DesiredCluster
 from searchkeeper.desired.dashboards import dashboards_deployment, dashboards_service
 from searchkeeper.desired.manifests import client_service, discovery_service, disruption_budgets, stateful_set
-from searchkeeper.desired.settings import configuration_objects
+from searchkeeper.desired.settings import settings_manifests
 from searchkeeper.kubernetes.operations import Create, Manifest
 from searchkeeper.kubernetes.rest_mapping import resource_kind, resource_path
 
@@ -52,7 +52,7 @@ def made(version: int, security: dict[str, str]) -> Iterator[Manifest]:
     ]
     spec = decode_cluster_spec({"version": "3.4.0", "pools": pools, "security": security})
     this = DesiredCluster("logs", "default", "uid", spec, version, (("password", "Yg=="),))
-    yield from configuration_objects(this)
+    yield from settings_manifests(this)
     yield from (
         discovery_service(this),
         client_service(this),

@@ -20,8 +20,8 @@ from e2e.stand.api import Object
 from e2e.stand.control_plane import ControlPlane
 from e2e.stand.waiting import NotInTimeError, until
 from e2e.stand.watching import Watch, watch
-from engine_over_http import Face
-from opensearch_replayed import serving
+from engine_over_http import EngineHttpApi
+from opensearch_replayed import serve
 from searchkeeper.images import image_version
 from searchkeeper.kubernetes.operations import Key
 from searchkeeper.kubernetes.rest_mapping import KINDS, ResourceKind, resource_path
@@ -171,5 +171,5 @@ def witness(plane: ControlPlane, key: Key) -> Iterator[Witness]:
         for kind in _KINDS:
             heard = watch(plane.api, resource_path(kind, key.namespace), partial(made.hear, kind))
             made.watches.append(stack.enter_context(heard))
-        made.engine_url = stack.enter_context(serving(Face(made)))
+        made.engine_url = stack.enter_context(serve(EngineHttpApi(made)))
         yield made

@@ -21,7 +21,7 @@ from searchkeeper.reconcilers import context, disruption_budgets, migrations, ob
 def budgets_apart(patch: Patch) -> None:
     def made(deployed: DesiredCluster, specs: tuple[Any, ...], _: int | None) -> Any:
         return [
-            manifests._budget(
+            manifests._disruption_budget(
                 deployed, f"{deployed.name}-{pool.name}", {"matchLabels": deployed.labels(pool.name)}
             )
             for pool in specs
@@ -119,7 +119,7 @@ GUARDS: Final = (
     ),
     Guard(
         "claims are as they were made",
-        instead(apply_module, "_SETTLED", frozenset()),
+        instead(apply_module, "_IMMUTABLE", frozenset()),
         EDITS + "test_what_an_api_server_makes_of_claims_is_no_difference",
     ),
     Guard(

@@ -74,7 +74,7 @@ GUARDS: Final = (
     ),
     Guard(
         "what is secret stays in Secrets",
-        instead(apply, "_public", lambda wanted: wanted),
+        instead(apply, "_without_secret_values", lambda desired: desired),
         "reconcilers/test_applying.py::test_what_a_secret_keeps_stands_nowhere_but_in_its_data",
     ),
     Guard(

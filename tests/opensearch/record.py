@@ -1,4 +1,4 @@
-"""Records what a real OpenSearch answers the driver, for the tests beside this file.
+"""Records the responses of a real OpenSearch for the tests in this folder.
 
 python tests/opensearch/record.py     (with tests, operator and tools on PYTHONPATH; needs Maven)
 """
@@ -18,7 +18,7 @@ from unittest.mock import patch
 from e2e.stand.opensearch import opensearch_folder, opensearch_nodes
 from e2e.stand.processes import workshop
 from e2e.stand.waiting import until
-from opensearch_replayed import ANSWERS, Exchange
+from opensearch_replayed import RESPONSES, Exchange
 from searchkeeper.opensearch.calls import Exclude, ExcludeFromVoting, Flush, SetAllocation
 from searchkeeper.opensearch.http import Access, ErrorResponse, HttpConnection
 from searchkeeper.opensearch.http_client import OpenSearchClient
@@ -29,7 +29,7 @@ _NAMES = tuple(f"logs-data-{number}" for number in range(3))
 
 
 def main() -> None:
-    """Three nodes; one index that fits, one with more replicas than nodes; then node after node leaves."""
+    """Start three nodes, create an index and one with more replicas than nodes, then stop two nodes."""
     with tempfile.TemporaryDirectory() as logs, workshop(Path(logs)) as place:
         members = [(name, ("cluster_manager", "data")) for name in _NAMES]
         with opensearch_nodes(place, opensearch_folder(_VERSION), members) as nodes:
@@ -39,16 +39,16 @@ def main() -> None:
             engine = OpenSearchClient(Access(nodes.url))
             _create(nodes.url, "books", shards=2, replicas=1)
             _create(nodes.url, "wide", shards=1, replicas=4)
-            until("shards are started", lambda: _is_at_rest(engine.get_state()))
+            until("shards have started", lambda: _is_at_rest(engine.get_state()))
             _record("healthy", engine.get_state)
-            _record("telling", lambda: _tell_everything(engine))
-            until("it is drained", lambda: _is_drained(engine.get_state()))
+            _record("calls", lambda: _execute_calls(engine))
+            until("the node is drained", lambda: _is_drained(engine.get_state()))
             _record("drained", engine.get_state)
             nodes.stop(_NAMES[2])
-            until("it is noticed", lambda: _count(engine.get_state()) == 2)
-            _record("one-away", engine.get_state)
+            until("the node has left", lambda: _count(engine.get_state()) == 2)
+            _record("node-left", engine.get_state)
             nodes.stop(_NAMES[1])
-            until("it is noticed", lambda: isinstance(engine.get_state(), Unreachable))
+            until("the quorum is lost", lambda: isinstance(engine.get_state(), Unreachable))
             _record("no-manager", engine.get_state)
 
 
@@ -63,7 +63,7 @@ def _create(url: str, name: str, *, shards: int, replicas: int) -> None:
     urllib.request.urlopen(request, timeout=30).close()
 
 
-def _tell_everything(engine: OpenSearchClient) -> None:
+def _execute_calls(engine: OpenSearchClient) -> None:
     engine.execute(SetAllocation(Allocation.PRIMARIES))
     engine.execute(Exclude(frozenset({_NAMES[2]})))
     engine.execute(Flush())
@@ -84,34 +84,34 @@ def _is_drained(view: EngineView | Unreachable) -> bool:
     return bool(books) and all(c.state is ShardState.STARTED and c.node != _NAMES[2] for c in books)
 
 
-def _record(name: str, ask: Callable[[], object]) -> None:
+def _record(name: str, action: Callable[[], object]) -> None:
     exchanges: list[Exchange] = []
-    plain = HttpConnection.call
+    call = HttpConnection.call
 
-    def heard(
+    def recording_call(
         http: HttpConnection,
         method: str,
         path: str,
         query: Any = None,
         body: Any = None,
-        **how: Any,
+        **options: Any,
     ) -> Any:
-        status, answer = 200, None
+        status, response = 200, None
         try:
-            answer = plain(http, method, path, query, body, **how)
-        except ErrorResponse as turned:
-            status, answer = turned.status, {"error": {"reason": str(turned).rpartition(": ")[2]}}
+            response = call(http, method, path, query, body, **options)
+        except ErrorResponse as error:
+            status, response = error.status, {"error": {"reason": str(error).rpartition(": ")[2]}}
             raise
         finally:
             exchanges.append(
-                {"method": method, "path": path, "asked": body, "status": status, "answer": answer}
+                {"method": method, "path": path, "body": body, "status": status, "response": response}
             )
-        return answer
+        return response
 
-    with patch.object(HttpConnection, "call", heard):
-        ask()
+    with patch.object(HttpConnection, "call", recording_call):
+        action()
     text = json.dumps(exchanges, indent=1) + "\n"
-    (ANSWERS / f"{name}.json").write_text(text, encoding="utf-8")
+    (RESPONSES / f"{name}.json").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -99,11 +99,11 @@ def test_a_file_of_no_use_is_named_with_what_is_in_it(
             "Searchcluster",
             "line 2: kind: Searchcluster is none of SearchCluster, SearchPool",
         ),
-        ("2.19.4", "2.19", "line 5: spec.version: must be text like 2.19.4, and is the number 2.19\n"),
+        ("2.19.4", "2.19", "line 5: spec.version: Invalid value: 2.19: must be a string like 2.19.4\n"),
         (
             "replicas",
             "replicsa",
-            "line 7: spec.pools[0].replicsa: there is no such field: did you mean replicas",
+            'line 7: spec.pools[0].replicsa: unknown field; did you mean "replicas"',
         ),
     ],
 )
@@ -172,7 +172,7 @@ def test_a_line_is_that_of_the_whole_text() -> None:
     listed = "kind: List\nitems:\n" + "- " + GOOD.replace("\n", "\n  ").replace("2.19.4", "x")
     answer = said("plan", "-f", "-", stdin=f"# a comment\n---\n{listed}")
 
-    assert "line 9: spec.version: x is not like 2.19.4\n" in answer.stderr
+    assert 'line 9: spec.version: Invalid value: "x": must be like 2.19.4\n' in answer.stderr
 
 
 def test_a_folder_is_all_its_manifests(tmp_path: Path) -> None:
@@ -220,30 +220,31 @@ VOTER = "{name: a, roles: [cluster_manager], replicas: 3}"
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        (CLUSTER % "", REFUSED + "spec: is missing\n"),
+        (CLUSTER % "", REFUSED + "spec: Required value\n"),
         (
             CLUSTER % f", spec: {{version: 3, pools: [{VOTER}]}}",
-            REFUSED + "spec.version: must be text like 2.19.4, and is the number 3\n",
+            REFUSED + "spec.version: Invalid value: 3: must be a string like 2.19.4\n",
         ),
         (
             CLUSTER % ", spec: {version: 2.19.4, pools: [{roles: [data], replicas: 1}]}",
-            REFUSED + "spec.pools[0].name: is missing\n",
+            REFUSED + "spec.pools[0].name: Required value\n",
         ),
         (
             CLUSTER % ", spec: {version: 2.19.4, pools: hello}",
-            REFUSED + 'spec.pools: must be a list, and is the text "hello"\n',
+            REFUSED + 'spec.pools: Invalid value: "hello": must be a list\n',
         ),
         (
             CLUSTER % f", spec: {{version: 2.19.4, pools: [{VOTER}], upgrade: {{rollback: Never}}}}",
-            REFUSED + "spec.upgrade.rollback: Never is none of Automatic, Manual, Off\n",
+            REFUSED + 'spec.upgrade.rollback: Unsupported value: "Never": '
+            'supported values: "Automatic", "Manual", "Off"\n',
         ),
         (
             CLUSTER % ", spec: {version: 2.19.4, pools: [{name: a, roles: [data], replicas: 1}]}",
-            REFUSED + "spec.pools: some pool with the role cluster_manager must have a node",
+            REFUSED + "spec.pools: Invalid value: at least one pool with the role cluster_manager must have ",
         ),
         (
             CLUSTER % f", spec: {{version: 2.19.4, pools: [{VOTER}]}}, status: {{conditions: [{{}}]}}",
-            REFUSED + "status.conditions[0].type: is missing\n",
+            REFUSED + "status.conditions[0].type: Required value\n",
         ),
         (
             "{apiVersion: v1, kind: Pod, metadata: {name: logs-data-0}}",

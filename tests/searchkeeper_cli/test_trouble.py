@@ -282,12 +282,15 @@ def test_a_spec_that_nobody_can_follow_is_named_beside_the_others(told: Told) ->
     world = edited(sample_cluster(newest(), OLD), upgrade={"rollback": "Sometimes"})
     found = asked_for().get(CLUSTER) or {}
     world.create({**found, "metadata": {"name": "shop", "namespace": "search"}})
-    flaw = "spec.upgrade.rollback: Sometimes is none of Automatic, Manual, Off"
+    flaw = (
+        'spec.upgrade.rollback: Unsupported value: "Sometimes": '
+        'supported values: "Automatic", "Manual", "Off"'
+    )
 
     for command in ("plan", "status", "versions"):
         answer = told(world, command)
         assert answer.exception is None or isinstance(answer.exception, SystemExit)
-        assert f"the spec cannot be followed: {flaw}" in answer.output
+        assert f"invalid spec: {flaw}" in answer.output
         assert "search/shop" in answer.output
         assert answer.exit_code == (0 if command == "versions" else 1)
         conforms(f"searchkeeper-{command}", json.loads(told(world, command, "-o", "json").stdout))

@@ -262,7 +262,7 @@ def test_what_the_engine_refuses_stalls_as_well() -> None:
     said = condition(world, "PodsCurrent")
     assert said == (
         "False OperationDenied: stalled: cannot call the engine: "
-        "cluster.routing.allocation.enable = primaries: "
+        "set cluster.routing.allocation.enable to primaries: "
         f"403 PUT /_cluster/settings: no permissions; {ADVICE}"
     )
     assert status(world)["phase"] == "Stalled"

@@ -22,6 +22,8 @@ from operators_at_work import (
     worked_until,
 )
 from operators_at_work import running as versions
+from searchkeeper.api.crds import NAME_LENGTH_RULE
+from searchkeeper.api.spec import HAS_MANAGERS_RULE
 from searchkeeper.kubernetes.operations import Delete, Key
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
@@ -42,65 +44,83 @@ def beside(**changes: Any) -> dict[str, Any]:
 FLAWS: dict[str, tuple[dict[str, Any], str]] = {
     "an unknown word": (
         {"upgrade": {"rollback": "Sometimes"}},
-        "spec.upgrade.rollback: Sometimes is none of Automatic, Manual, Off",
+        (
+            'spec.upgrade.rollback: Unsupported value: "Sometimes": '
+            'supported values: "Automatic", "Manual", "Off"'
+        ),
     ),
     "a word for a number": (
         {"upgrade": {"healthDeadlineSeconds": "soon"}},
-        'spec.upgrade.healthDeadlineSeconds: must be a whole number, and is the text "soon"',
+        'spec.upgrade.healthDeadlineSeconds: Invalid value: "soon": must be an integer',
     ),
-    "a word for a list": ({"pools": "x"}, 'spec.pools: must be a list, and is the text "x"'),
-    "no name": ({"pools": [{"roles": ["cluster_manager"], "replicas": 1}]}, "spec.pools[0].name: is missing"),
-    "no pools": ({"pools": []}, "spec.pools: has 0 items, and must have 1 at least"),
-    "one name for two": (beside(name="data"), "spec.pools: data is there twice"),
+    "a word for a list": ({"pools": "x"}, 'spec.pools: Invalid value: "x": must be a list'),
+    "no name": (
+        {"pools": [{"roles": ["cluster_manager"], "replicas": 1}]},
+        "spec.pools[0].name: Required value",
+    ),
+    "no pools": ({"pools": []}, "spec.pools: Invalid value: 0 items: must have at least 1 items"),
+    "one name for two": (beside(name="data"), 'spec.pools[2]: Duplicate value: {"name": "data"}'),
     "a name that is none": (
         beside(name="Cold"),
-        "spec.pools[2].name: Cold is not like data-hot: small letters, digits and hyphens",
+        (
+            'spec.pools[2].name: Invalid value: "Cold": must be like data-hot, '
+            "with only lowercase letters, digits and hyphens"
+        ),
     ),
     "names that do not fit": (
         beside(name="c" * 48),
-        "the names of the cluster and of each pool have at most 51 characters together: pods have both",
+        NAME_LENGTH_RULE.message,
     ),
-    "less than nobody": (beside(replicas=-1), "spec.pools[2].replicas: -1 is less than 0"),
+    "less than nobody": (
+        beside(replicas=-1),
+        "spec.pools[2].replicas: Invalid value: -1: should be greater than or equal to 0",
+    ),
     "nobody knows how many": (
         {"pools": [{"name": "data", "roles": ["data"]}, MANAGERS]},
-        "spec.pools[0].replicas: is missing",
+        "spec.pools[0].replicas: Required value",
     ),
-    "no roles": (beside(roles=[]), "spec.pools[2].roles: has 0 items, and must have 1 at least"),
+    "no roles": (beside(roles=[]), "spec.pools[2].roles: Invalid value: 0 items: must have at least 1 items"),
     "a role that is none": (
         beside(roles=["wizard"]),
-        "spec.pools[2].roles[0]: wizard is none of cluster_manager, data, ingest, ml, coordinating",
+        (
+            'spec.pools[2].roles[0]: Unsupported value: "wizard": supported values: '
+            '"cluster_manager", "data", "ingest", "ml", "coordinating"'
+        ),
     ),
-    "a word for roles": (beside(roles="data"), 'spec.pools[2].roles: must be a list, and is the text "data"'),
+    "a word for roles": (beside(roles="data"), 'spec.pools[2].roles: Invalid value: "data": must be a list'),
     "no manager": (
         {"pools": [DATA, {**MANAGERS, "replicas": 0}]},
-        "spec.pools: some pool with the role cluster_manager must have a node, or nobody can be elected",
+        f"spec.pools: Invalid value: {HAS_MANAGERS_RULE.message}",
     ),
     "a size that is none": (
         beside(storage={"size": "0"}),
-        "spec.pools[2].storage.size: 0 is not like 100Gi",
+        'spec.pools[2].storage.size: Invalid value: "0": must be like 100Gi',
     ),
     "a class without a name": (
         beside(storage={"storageClass": ""}),
         (
-            "spec.pools[2].storage.storageClass: empty text has 0 characters, which is too few; "
-            "spec.pools[2].storage.storageClass: empty text is not like fast-ssd: "
-            "small letters, digits and hyphens"
+            'spec.pools[2].storage.storageClass: Invalid value: "": should be at least 1 characters long; '
+            'spec.pools[2].storage.storageClass: Invalid value: "": must be like fast-ssd, '
+            "with only lowercase letters, digits and hyphens"
         ),
     ),
     "a word for no": (
         {"upgrade": {"acceptSingleCopyLoss": "false"}},
         (
-            'spec.upgrade.acceptSingleCopyLoss: must be true or false, and is the text "false": '
-            "write false, without quotes"
+            'spec.upgrade.acceptSingleCopyLoss: Invalid value: "false": must be true or false; '
+            "write false without quotes"
         ),
     ),
     "a Secret elsewhere": (
         {"security": {"credentialsSecret": "../admin"}},
-        "spec.security.credentialsSecret: ../admin is not like logs-admin: small letters, digits and hyphens",
+        (
+            'spec.security.credentialsSecret: Invalid value: "../admin": must be like logs-admin, '
+            "with only lowercase letters, digits and hyphens"
+        ),
     ),
     "Dashboards less than none": (
         {"dashboards": {"enabled": True, "replicas": -1}},
-        "spec.dashboards.replicas: -1 is less than 0",
+        "spec.dashboards.replicas: Invalid value: -1: should be greater than or equal to 0",
     ),
 }
 BORNE: dict[str, dict[str, Any]] = {
@@ -136,7 +156,7 @@ def test_it_is_one_condition_and_one_event_and_nothing_is_touched(flaw: str) -> 
     kept = {key: each for key, each in world.state.cluster.objects.items() if key != CLUSTER}
     worked(world, NEWEST, ticks=5)
 
-    said = f"the spec cannot be followed: {words}"
+    said = f"invalid spec: {words}"
     assert events(world) == [("SpecNotReadable", said)]
     assert status(world)["phase"] == "Refused"
     assert condition(world, "SpecValid") == f"False SpecNotReadable: {said}"
@@ -149,7 +169,7 @@ def test_it_is_told_again_when_it_was_edited_and_is_wrong_again() -> None:
     edited(world, upgrade={"rollback": "Never"})
     worked(world, NEWEST, ticks=5)
 
-    assert [message.rpartition(": ")[2][:6] for _, message in events(world)] == ["Someti", "Never "]
+    assert [message.split('"')[1] for _, message in events(world)] == ["Sometimes", "Never"]
 
 
 def test_what_is_mended_goes_on_as_if_nothing_had_been() -> None:
@@ -167,7 +187,7 @@ def test_without_any_spec_it_is_told_too() -> None:
     world = without_spec(asked_for())
     worked(world, NEWEST, ticks=5)
 
-    assert events(world) == [("SpecNotReadable", "the spec cannot be followed: spec: is missing")]
+    assert events(world) == [("SpecNotReadable", "invalid spec: spec: Required value")]
 
 
 @pytest.mark.parametrize("flaw", FLAWS)

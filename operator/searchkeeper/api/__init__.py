@@ -1,1 +1,1 @@
-"""SearchCluster and SearchPool: typed, with the definitions that the API server is given."""
+"""The SearchCluster and SearchPool API: types, CRDs, validation and the status codec."""

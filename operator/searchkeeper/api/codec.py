@@ -1,4 +1,4 @@
-"""Resources between JSON and values. Tolerant on the way in: what the API server let through is read."""
+"""Decodes and encodes resources. Decoding is tolerant, because an older CRD may have accepted the value."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ __all__ = [
 
 import json
 from collections.abc import Container, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Final
@@ -41,30 +42,31 @@ _OLD_STALLED_PREFIX: Final = "stalled: "
 
 @memoize_by_identity(512)
 def decode_cluster_spec(raw: Mapping[str, Any]) -> ClusterSpec:
-    """The spec of a SearchCluster, with the defaults that its schema has."""
+    """Decode the spec of a SearchCluster. Missing fields get the defaults of the schema."""
+    dashboards = _without_nulls(raw.get("dashboards"))
     return ClusterSpec(
         version=str(raw.get("version") or ""),
-        pools=tuple(decode_pool_spec(each["name"], each) for each in raw.get("pools") or ()),
-        dashboards=_dashboards(_given(raw.get("dashboards"))),
+        pools=tuple(decode_pool_spec(pool["name"], pool) for pool in raw.get("pools") or ()),
+        dashboards=Dashboards(bool(dashboards.get("enabled", False)), int(dashboards.get("replicas", 1))),
         upgrade=decode_upgrade_policy(raw),
         security=decode_security(raw),
     )
 
 
-def _given(raw: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """What is null counts as absent, as it does for an API server."""
-    return {name: each for name, each in (raw or {}).items() if each is not None}
+def _without_nulls(raw: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Drop null fields: the API server treats them as missing."""
+    return {name: value for name, value in (raw or {}).items() if value is not None}
 
 
 def decode_pool_spec(name: str, raw: Mapping[str, Any]) -> PoolSpec:
-    """A pool as a SearchCluster or a SearchPool has it."""
-    storage, plain = _given(raw.get("storage")), Storage()
+    """Decode a pool of a SearchCluster, or the spec of a SearchPool."""
+    storage, defaults = _without_nulls(raw.get("storage")), Storage()
     return PoolSpec(
         name,
         frozenset(raw.get("roles") or ()),
         int(raw.get("replicas") or 0),
         Storage(
-            str(storage.get("size", plain.size)),
+            str(storage.get("size", defaults.size)),
             storage.get("storageClass"),
             bool(storage.get("ephemeral", False)),
         ),
@@ -72,7 +74,7 @@ def decode_pool_spec(name: str, raw: Mapping[str, Any]) -> PoolSpec:
 
 
 def encode_pools(pools: Iterable[PoolSpec]) -> list[dict[str, Any]]:
-    """Pools as a SearchCluster has them: the way back of `pool_spec`."""
+    """Encode pools for a SearchCluster. `decode_pool_spec` is the inverse."""
     return [
         {
             "name": pool.name,
@@ -88,55 +90,46 @@ def encode_pools(pools: Iterable[PoolSpec]) -> list[dict[str, Any]]:
     ]
 
 
-def _dashboards(raw: Mapping[str, Any]) -> Dashboards:
-    return Dashboards(bool(raw.get("enabled", False)), int(raw.get("replicas", 1)))
-
-
 def decode_upgrade_policy(spec: Mapping[str, Any]) -> UpgradePolicy:
-    """Of a spec only this: how an upgrade under way goes on, whatever else is wrong."""
-    raw, plain = _given(spec.get("upgrade")), UpgradePolicy()
+    """Decode only `spec.upgrade`: it steers an upgrade in progress even if the rest is invalid."""
+    raw, defaults = _without_nulls(spec.get("upgrade")), UpgradePolicy()
     return UpgradePolicy(
-        max_batch=max(int(raw.get("maxBatch", plain.max_batch)), MIN_BATCH),
-        health_deadline=max(int(raw.get("healthDeadlineSeconds", plain.health_deadline)), MIN_DEADLINE),
-        paused=bool(raw.get("paused", plain.paused)),
-        rollback=Rollback(raw.get("rollback", plain.rollback)),
-        accept_single_copy_loss=bool(raw.get("acceptSingleCopyLoss", plain.accept_single_copy_loss)),
+        max_batch=max(int(raw.get("maxBatch", defaults.max_batch)), MIN_BATCH),
+        health_deadline=max(int(raw.get("healthDeadlineSeconds", defaults.health_deadline)), MIN_DEADLINE),
+        paused=bool(raw.get("paused", defaults.paused)),
+        rollback=Rollback(raw.get("rollback", defaults.rollback)),
+        accept_single_copy_loss=bool(raw.get("acceptSingleCopyLoss", defaults.accept_single_copy_loss)),
     )
 
 
 def decode_security(raw: Any) -> Security:
-    """Of a spec only this: an engine is entered the same way whatever else cannot be read."""
-    found = raw.get("security") if isinstance(raw, Mapping) else None
-    named = found if isinstance(found, Mapping) else {}
-    texts = (named.get(name) for name in ("tlsSecret", "credentialsSecret"))
-    return Security(*(each if isinstance(each, str) else None for each in texts))
+    """Decode only `spec.security`: the client needs it even if the rest is invalid."""
+    security = raw.get("security") if isinstance(raw, Mapping) else None
+    names = security if isinstance(security, Mapping) else {}
+    secrets = (names.get(name) for name in ("tlsSecret", "credentialsSecret"))
+    return Security(*(secret if isinstance(secret, str) else None for secret in secrets))
 
 
 @memoize_by_identity(4096)
 def decode_records(status: Mapping[str, Any]) -> Records:
-    """What a status remembers. A line or a condition that nobody of ours wrote is as good as none."""
-    read = {str(key): _line(text) for key, text in (status.get("ledger") or {}).items()}
-    ledger = Ledger.of({key: entry for key, entry in read.items() if entry is not None})
-    entry = ledger.get(STALLED_ACTIONS)
-    stalled = entry if isinstance(entry, tuple) else ()
-    conditions = (_condition(each, stalled) for each in status.get("conditions") or ())
-    return Records(ledger, tuple(each for each in conditions if each is not None))
+    """Decode the ledger and the conditions of a status. Invalid entries and conditions are dropped."""
+    entries: dict[str, Entry] = {}
+    for key, text in (status.get("ledger") or {}).items():
+        with suppress(TypeError, ValueError, RecursionError):
+            entries[str(key)] = _decode_entry(json.loads(text))
+    names = entries.get(STALLED_ACTIONS)
+    stalled = names if isinstance(names, tuple) else ()
+    conditions = (_decode_condition(condition, stalled) for condition in status.get("conditions") or ())
+    return Records(Ledger.of(entries), tuple(condition for condition in conditions if condition is not None))
 
 
-def _line(text: str) -> Entry | None:
-    try:
-        return _entry(json.loads(text))
-    except (TypeError, ValueError, RecursionError):
-        return None
+def _decode_entry(value: Any) -> Entry:
+    if isinstance(value, list):
+        return tuple(map(_decode_entry, value))
+    return value if isinstance(value, str | int | bool) else str(value)
 
 
-def _entry(found: Any) -> Entry:
-    if isinstance(found, list):
-        return tuple(map(_entry, found))
-    return found if isinstance(found, str | int | bool) else str(found)
-
-
-def _condition(raw: Mapping[str, Any], stalled: Container[object]) -> Condition | None:
+def _decode_condition(raw: Mapping[str, Any], stalled: Container[object]) -> Condition | None:
     try:
         message = raw["message"].removeprefix(_OLD_STALLED_PREFIX)
         return Condition(
@@ -154,24 +147,24 @@ def _condition(raw: Mapping[str, Any], stalled: Container[object]) -> Condition 
 
 @lru_cache(maxsize=4096)
 def format_timestamp(seconds: int) -> str:
-    """As Kubernetes writes it."""
+    """Seconds since the epoch in the format of metav1.Time."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def encode_ledger(ledger: Ledger) -> dict[str, str]:
-    """Every entry as JSON text: one flat mapping, which a merge patch changes line by line."""
+    """Encode every entry as JSON text: a merge patch can then change single entries."""
     return {key: json.dumps(entry, separators=(",", ":")) for key, entry in ledger.entries}
 
 
 def encode_conditions(conditions: Sequence[Condition]) -> list[dict[str, Any]]:
     return [
         {
-            "type": each.type,
-            "status": str(each.status),
-            "reason": each.reason,
-            "message": each.message,
-            "lastTransitionTime": format_timestamp(each.last_transition),
-            "observedGeneration": each.observed_generation,
+            "type": condition.type,
+            "status": str(condition.status),
+            "reason": condition.reason,
+            "message": condition.message,
+            "lastTransitionTime": format_timestamp(condition.last_transition),
+            "observedGeneration": condition.observed_generation,
         }
-        for each in conditions
+        for condition in conditions
     ]

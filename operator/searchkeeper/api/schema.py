@@ -1,8 +1,17 @@
-"""Schemas of values: what the API server is told of a field, said once, at the field itself."""
+"""Generates OpenAPI schemas from dataclasses whose fields are annotated with a FieldSchema."""
 
 from __future__ import annotations
 
-__all__ = ["FieldSchema", "Int64", "Rule", "Schema", "Timestamp", "camel", "rules_of", "schema_of"]
+__all__ = [
+    "FieldSchema",
+    "Int64",
+    "Rule",
+    "Schema",
+    "Timestamp",
+    "camel_case",
+    "openapi_schema",
+    "validations",
+]
 
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
@@ -12,7 +21,7 @@ from typing import Annotated, Any, Final, NewType, TypeAlias, Union, get_args, g
 
 Schema: TypeAlias = dict[str, Any]
 
-# A number that counts without end, and a moment as text: the two formats that Python's types do not tell.
+# Types for the formats `int64` and `date-time`, which Python's types cannot express.
 Int64 = NewType("Int64", int)
 Timestamp = NewType("Timestamp", str)
 
@@ -27,20 +36,17 @@ _SCALARS: Final[Mapping[object, Schema]] = {
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A sentence of CEL that must hold, and what is said where it does not.
+    """A CEL validation rule. A rule that uses `oldSelf` is a transition rule."""
 
-    With `oldSelf` in it, it is about changes.
-    """
-
-    holds: str
+    expression: str
     message: str
 
 
 @dataclass(frozen=True, slots=True)
 class FieldSchema:
-    """What a field's type does not tell. `name` is for those that are not the field's own in camel case.
+    """The schema of a field beyond its type.
 
-    `key` is the property that tells the items of a list apart; `is_open` keeps what nobody has declared.
+    `name` overrides the JSON name, `key` is the map key of a list, and `is_open` preserves unknown fields.
     """
 
     description: str
@@ -50,7 +56,7 @@ class FieldSchema:
     min_length: int | None = None
     max_length: int | None = None
     pattern: str | None = None
-    one_of: tuple[str, ...] = ()
+    enum: tuple[str, ...] = ()
     min_items: int | None = None
     max_items: int | None = None
     key: str | None = None
@@ -58,102 +64,101 @@ class FieldSchema:
     rules: tuple[Rule, ...] = ()
 
 
-def schema_of(kind: object, facts: FieldSchema | None = None) -> Schema:
-    """The structural schema of a type, with the facts about the field that has it.
+def openapi_schema(python_type: object, field_schema: FieldSchema | None = None) -> Schema:
+    """The structural schema of a type. Raises TypeError for a type that has none.
 
-    Dataclasses become objects, frozensets lists without order, tuples lists whose items have a key, mappings
-    of strings objects with any property. Raises TypeError for what no schema can tell.
+    A dataclass becomes an object, a frozenset a list of type set, a tuple a list of type map or atomic, and a
+    mapping an object with additional properties.
     """
-    schema: Schema = {"description": facts.description} if facts else {}
-    schema |= _shape(kind, facts or FieldSchema(""))
-    return schema | _limits(facts) if facts else schema
-
-
-def rules_of(rules: tuple[Rule, ...]) -> Schema:
-    if not rules:
-        return {}
+    if field_schema is None:
+        return _type_schema(python_type, FieldSchema(""))
+    limits = {
+        "minimum": field_schema.minimum,
+        "maximum": field_schema.maximum,
+        "minLength": field_schema.min_length,
+        "maxLength": field_schema.max_length,
+        "pattern": field_schema.pattern,
+        "minItems": field_schema.min_items,
+        "maxItems": field_schema.max_items,
+        "x-kubernetes-preserve-unknown-fields": True if field_schema.is_open else None,
+    }
     return {
-        "x-kubernetes-validations": [{"rule": rule.holds, "message": rule.message} for rule in rules],
+        "description": field_schema.description,
+        **_type_schema(python_type, field_schema),
+        **{name: limit for name, limit in limits.items() if limit is not None},
+        **validations(field_schema.rules),
     }
 
 
-def camel(name: str) -> str:
+def validations(rules: tuple[Rule, ...]) -> Schema:
+    """The property `x-kubernetes-validations`; empty without rules."""
+    if not rules:
+        return {}
+    return {
+        "x-kubernetes-validations": [{"rule": rule.expression, "message": rule.message} for rule in rules]
+    }
+
+
+def camel_case(name: str) -> str:
     first, *others = name.split("_")
     return first + "".join(other.capitalize() for other in others)
 
 
-def _shape(kind: object, facts: FieldSchema) -> Schema:
-    if kind in _SCALARS:
-        return {**_SCALARS[kind], **({"enum": list(facts.one_of)} if facts.one_of else {})}
-    if isinstance(kind, type) and issubclass(kind, StrEnum):
-        return {"type": "string", "enum": [str(each) for each in kind]}
-    if isinstance(kind, type) and is_dataclass(kind):
-        return _object(kind)
-    return _generic(get_origin(kind), get_args(kind), facts)
-
-
-def _generic(origin: object, arguments: tuple[object, ...], facts: FieldSchema) -> Schema:
+def _type_schema(  # noqa: PLR0911 - one return for each kind of type
+    python_type: object, field_schema: FieldSchema
+) -> Schema:
+    if python_type in _SCALARS:
+        return {**_SCALARS[python_type], **({"enum": list(field_schema.enum)} if field_schema.enum else {})}
+    if isinstance(python_type, type) and issubclass(python_type, StrEnum):
+        return {"type": "string", "enum": [str(member) for member in python_type]}
+    if isinstance(python_type, type) and is_dataclass(python_type):
+        return _object_schema(python_type)
+    origin, arguments = get_origin(python_type), get_args(python_type)
     if origin in (Union, UnionType):
-        [kind] = (each for each in arguments if each is not NoneType)
-        return _shape(kind, facts)
+        [optional_type] = (argument for argument in arguments if argument is not NoneType)
+        return _type_schema(optional_type, field_schema)
     if origin is frozenset:
-        items = _shape(arguments[0], facts)
+        items = _type_schema(arguments[0], field_schema)
         return {"type": "array", "x-kubernetes-list-type": "set", "items": items}
     if origin is tuple:
-        keyed = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [facts.key]}
-        told_apart = keyed if facts.key is not None else {"x-kubernetes-list-type": "atomic"}
-        return {"type": "array", **told_apart, "items": _shape(arguments[0], FieldSchema(""))}
+        list_type: Schema = {"x-kubernetes-list-type": "atomic"}
+        if field_schema.key is not None:
+            list_type = {"x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": [field_schema.key]}
+        return {"type": "array", **list_type, "items": openapi_schema(arguments[0])}
     if isinstance(origin, type) and issubclass(origin, Mapping):
-        return {"type": "object", "additionalProperties": _shape(arguments[1], FieldSchema(""))}
+        return {"type": "object", "additionalProperties": openapi_schema(arguments[1])}
     raise TypeError(f"no schema for {origin}{arguments}")
 
 
-def _object(kind: type[Any]) -> Schema:
-    hints = get_type_hints(kind, include_extras=True)
+def _object_schema(dataclass_type: type[Any]) -> Schema:
+    hints = get_type_hints(dataclass_type, include_extras=True)
     properties: dict[str, Schema] = {}
     required: list[str] = []
-    for each in fields(kind):
-        facts = _facts(kind, each, hints[each.name])
-        name = facts.name or camel(each.name)
-        properties[name] = schema_of(get_args(hints[each.name])[0], facts)
+    for each in fields(dataclass_type):
+        hint = hints[each.name]
+        extras = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+        field_schema = next((extra for extra in extras if isinstance(extra, FieldSchema)), None)
+        if field_schema is None:
+            raise TypeError(f"{dataclass_type.__name__}.{each.name} has no FieldSchema")
+        name = field_schema.name or camel_case(each.name)
+        properties[name] = openapi_schema(get_args(hint)[0], field_schema)
         if each.default is MISSING and each.default_factory is MISSING:
             required.append(name)
         else:
             properties[name] |= _default(each, properties[name])
-    found: Schema = {
+    return {
         "type": "object",
         **({"required": required} if required else {}),
         "properties": properties,
+        **validations(getattr(dataclass_type, "RULES", ())),
     }
-    return found | rules_of(getattr(kind, "RULES", ()))
 
 
-def _facts(kind: type[Any], each: Field[Any], hint: object) -> FieldSchema:
-    if get_origin(hint) is Annotated:
-        for said in get_args(hint)[1:]:
-            if isinstance(said, FieldSchema):
-                return said
-    raise TypeError(f"nothing is said about {kind.__name__}.{each.name}")
-
-
-def _default(each: Field[Any], schema: Schema) -> Schema:
-    """An object whose properties have defaults is there by default, so that they are."""
-    if each.default is not MISSING:
-        default = str(each.default) if isinstance(each.default, StrEnum) else each.default
+def _default(dataclass_field: Field[Any], schema: Schema) -> Schema:
+    """The property `default`. An object gets `{}` if its properties have defaults: otherwise none applies."""
+    default = dataclass_field.default
+    if default is not MISSING:
+        default = str(default) if isinstance(default, StrEnum) else default
         return {} if default is None or isinstance(default, tuple | frozenset) else {"default": default}
     has_defaults = any("default" in inner for inner in schema.get("properties", {}).values())
     return {"default": {}} if has_defaults else {}
-
-
-def _limits(facts: FieldSchema) -> Schema:
-    limits = {
-        "minimum": facts.minimum,
-        "maximum": facts.maximum,
-        "minLength": facts.min_length,
-        "maxLength": facts.max_length,
-        "pattern": facts.pattern,
-        "minItems": facts.min_items,
-        "maxItems": facts.max_items,
-        "x-kubernetes-preserve-unknown-fields": True if facts.is_open else None,
-    }
-    return {name: limit for name, limit in limits.items() if limit is not None} | rules_of(facts.rules)

@@ -1,4 +1,4 @@
-"""What users write, as values: the one source of the schemas in the resource definitions."""
+"""Types of the spec that users write. The schemas of the CRDs are generated from them."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ from searchkeeper.api.schema import FieldSchema, Rule
 
 ROLES: Final = ("cluster_manager", "data", "ingest", "ml", "coordinating")
 
-# Less makes no sense, and counts as much as this.
+# The codec raises smaller values, which an older CRD may have accepted, to these.
 MIN_BATCH: Final = 1
 MIN_DEADLINE: Final = 30
 
-_VERSION: Final = r"^\d+\.\d+\.\d+$"
-# Of another object that the spec refers to: without a slash in it, which would lead elsewhere.
-_NAME: Final = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"
-# A StatefulSet's claims are settled when it is created.
-_STAYS: Final = Rule(
+_VERSION_PATTERN: Final = r"^\d+\.\d+\.\d+$"
+# A DNS subdomain. It excludes slashes, which would change the path of an API request.
+_OBJECT_NAME_PATTERN: Final = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"
+# The volumeClaimTemplates of a StatefulSet are immutable.
+_STORAGE_IMMUTABLE_RULE: Final = Rule(
     "self == oldSelf",
-    "a pool's storage cannot be changed: add a pool with the storage you want, then remove this one",
+    "storage is immutable: add a pool with the new storage, then remove this pool",
 )
-# Nodes that change their roles have given nothing away: neither shards, with which they refuse to start, nor
-# votes, which nobody could cast any more.
-_KEEP_ROLES: Final = Rule(
+# A node that loses the role data does not start while it has shards on its disk. The vote of a node that
+# loses the role cluster_manager remains in the voting configuration.
+_KEEP_ROLES_RULE: Final = Rule(
     "oldSelf.all(role, role in self || !(role in ['data', 'cluster_manager']))",
-    "the roles data and cluster_manager cannot be taken from a pool: add a pool without them, then remove "
-    "this one, and its shards and votes leave first",
+    "the roles data and cluster_manager cannot be removed from a pool: add a pool without them, then remove "
+    "this pool; the operator drains its shards and votes first",
 )
-# With none of them nobody can be elected, and a cluster that is scaled to that has lost its state.
+# Without a manager the cluster cannot elect one, and scaling to zero managers loses the cluster state.
 HAS_MANAGERS_RULE: Final = Rule(
     "self.exists(pool, 'cluster_manager' in pool.roles && pool.replicas > 0)",
-    "some pool with the role cluster_manager must have a node, or nobody can be elected",
+    "at least one pool with the role cluster_manager must have replicas greater than 0",
 )
 
 
 class Rollback(StrEnum):
-    """What happens when a step fails and the way back is still open."""
+    """What the operator does when an upgrade step fails before the point of no return."""
 
     AUTOMATIC = "Automatic"
     MANUAL = "Manual"
@@ -61,48 +61,68 @@ class Rollback(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Storage:
-    """Where the nodes of a pool keep their data. Ephemeral data lives and dies with the pod."""
+    """Storage of the nodes of a pool."""
 
     size: Annotated[
         str,
         FieldSchema(
-            "Of each node's volume.",
+            "Size of the volume of each node, as a Kubernetes quantity. Ignored if ephemeral is true.",
             max_length=32,
             pattern=r"^[1-9][0-9]*(\.[0-9]+)?(Ki|Mi|Gi|Ti|Pi|k|M|G|T|P)?$",
         ),
     ] = "10Gi"
     storage_class: Annotated[
         str | None,
-        FieldSchema("The cluster's default when absent.", min_length=1, max_length=253, pattern=_NAME),
+        FieldSchema(
+            "StorageClass of the volumes. Defaults to the default StorageClass of the Kubernetes cluster.",
+            min_length=1,
+            max_length=253,
+            pattern=_OBJECT_NAME_PATTERN,
+        ),
     ] = None
     ephemeral: Annotated[
-        bool, FieldSchema("Data lives and dies with the pod, so a node is drained before it restarts.")
+        bool,
+        FieldSchema(
+            "Store data in an emptyDir, which is lost with the pod. The operator drains a node before it "
+            "replaces the pod."
+        ),
     ] = False
 
 
-_Roles = Annotated[frozenset[str], FieldSchema("What its nodes do.", one_of=ROLES, min_items=1, max_items=5)]
-_KeptRoles = Annotated[
-    frozenset[str],
-    FieldSchema("What its nodes do.", one_of=ROLES, min_items=1, max_items=5, rules=(_KEEP_ROLES,)),
-]
-_Storage = Annotated[Storage, FieldSchema("Where its nodes keep their data.", rules=(_STAYS,))]
+_ROLES_DESCRIPTION: Final = (
+    "OpenSearch roles of the nodes in this pool. A pool that has only the role coordinating runs "
+    "coordinating-only nodes."
+)
+_STORAGE_DESCRIPTION: Final = "Storage of the nodes in this pool."
+_REPLICAS_DESCRIPTION: Final = "Number of nodes in this pool."
 
 
 @dataclass(frozen=True, slots=True)
 class PoolSpec:
-    """Nodes that share roles, storage and size."""
+    """Nodes that share roles and storage."""
 
     name: Annotated[
         str,
         FieldSchema(
-            "Unique in the cluster; part of the names of its pods.",
+            "Name of the pool, unique in the cluster. It is part of the names of its pods.",
             pattern="^[a-z]([-a-z0-9]*[a-z0-9])?$",
             max_length=24,
         ),
     ]
-    roles: _KeptRoles
-    replicas: Annotated[int, FieldSchema("How many nodes.", minimum=0, maximum=200)]
-    storage: _Storage = field(default_factory=Storage)
+    roles: Annotated[
+        frozenset[str],
+        FieldSchema(
+            f"{_ROLES_DESCRIPTION} The roles data and cluster_manager cannot be removed.",
+            enum=ROLES,
+            min_items=1,
+            max_items=5,
+            rules=(_KEEP_ROLES_RULE,),
+        ),
+    ]
+    replicas: Annotated[int, FieldSchema(_REPLICAS_DESCRIPTION, minimum=0, maximum=200)]
+    storage: Annotated[
+        Storage, FieldSchema(f"{_STORAGE_DESCRIPTION} Immutable.", rules=(_STORAGE_IMMUTABLE_RULE,))
+    ] = field(default_factory=Storage)
 
     @property
     def votes(self) -> bool:
@@ -115,87 +135,122 @@ class PoolSpec:
 
 @dataclass(frozen=True, slots=True)
 class Dashboards:
-    """OpenSearch Dashboards, upgraded after the engine."""
+    """OpenSearch Dashboards."""
 
-    enabled: Annotated[bool, FieldSchema("Whether there are any.")] = False
-    replicas: Annotated[int, FieldSchema("How many.", minimum=0, maximum=200)] = 1
+    enabled: Annotated[bool, FieldSchema("Whether to deploy OpenSearch Dashboards.")] = False
+    replicas: Annotated[int, FieldSchema("Number of Dashboards pods.", minimum=0, maximum=200)] = 1
 
 
 @dataclass(frozen=True, slots=True)
 class UpgradePolicy:
-    """How an upgrade goes about it."""
+    """How the operator carries out an upgrade."""
 
     max_batch: Annotated[
-        int, FieldSchema("The most nodes without a vote that restart together.", minimum=MIN_BATCH)
+        int,
+        FieldSchema(
+            "Maximum number of nodes that restart together. Nodes with a vote always restart one at a time, "
+            "and nodes that hold copies of the same shard never restart together.",
+            minimum=MIN_BATCH,
+        ),
     ] = 1
     health_deadline: Annotated[
         int,
         FieldSchema(
-            "How long one step may wait for health before it counts as failed.",
+            "Seconds that an upgrade step may wait for the cluster to become healthy. After that the step "
+            "has failed.",
             name="healthDeadlineSeconds",
             minimum=MIN_DEADLINE,
         ),
     ] = 900
-    paused: Annotated[bool, FieldSchema("Start no further step.")] = False
+    paused: Annotated[
+        bool, FieldSchema("Pause the upgrade: the operator starts no further step until this is false.")
+    ] = False
     rollback: Annotated[
-        Rollback, FieldSchema("What happens when a step fails and the way back is still open.")
+        Rollback,
+        FieldSchema(
+            "What happens when an upgrade step fails before the point of no return. Automatic starts a "
+            "rollback, Manual waits for the annotation search.everpath.dev/rollback, and Off ignores that "
+            "annotation, too. Setting version back always starts a rollback."
+        ),
     ] = Rollback.MANUAL
     accept_single_copy_loss: Annotated[
-        bool, FieldSchema("Restart a node although it holds the only copy of a shard.")
+        bool,
+        FieldSchema(
+            "Allow the restart of a node that holds the only copy of a shard. The shard is unavailable "
+            "meanwhile, and lost if the storage of the node is ephemeral."
+        ),
     ] = False
 
 
 @dataclass(frozen=True, slots=True)
 class Security:
-    """The Secrets that hold certificates and credentials."""
+    """Secrets with certificates and credentials."""
 
     tls_secret: Annotated[
         str | None,
-        FieldSchema("Holds tls.crt and tls.key and ca.crt.", min_length=1, max_length=253, pattern=_NAME),
+        FieldSchema(
+            "Name of the Secret with the entries tls.crt, tls.key and ca.crt. Enables TLS for clients and "
+            "between nodes. It cannot be added to a cluster that runs without TLS.",
+            min_length=1,
+            max_length=253,
+            pattern=_OBJECT_NAME_PATTERN,
+        ),
     ] = None
     credentials_secret: Annotated[
         str | None,
-        FieldSchema("Holds username and password.", min_length=1, max_length=253, pattern=_NAME),
+        FieldSchema(
+            "Name of the Secret with the entries username and password of the admin user. Takes effect only "
+            "together with tlsSecret.",
+            min_length=1,
+            max_length=253,
+            pattern=_OBJECT_NAME_PATTERN,
+        ),
     ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterSpec:
-    """What a cluster should be."""
+    """Desired state of a cluster."""
 
     version: Annotated[
         str,
         FieldSchema(
-            "The OpenSearch version to run. Raising it starts an upgrade.", pattern=_VERSION, max_length=32
+            "OpenSearch version to run. Raising it starts an upgrade.",
+            pattern=_VERSION_PATTERN,
+            max_length=32,
         ),
     ]
     pools: Annotated[
         tuple[PoolSpec, ...],
         FieldSchema(
-            "Groups of nodes that share roles, storage and size.",
+            "Pools of nodes that share roles and storage.",
             key="name",
             min_items=1,
             max_items=32,
             rules=(HAS_MANAGERS_RULE,),
         ),
     ]
-    dashboards: Annotated[Dashboards, FieldSchema("OpenSearch Dashboards, upgraded after the engine.")] = (
-        field(default_factory=Dashboards)
-    )
-    upgrade: Annotated[UpgradePolicy, FieldSchema("How an upgrade goes about it.")] = field(
+    dashboards: Annotated[
+        Dashboards, FieldSchema("OpenSearch Dashboards. The operator upgrades them after the nodes.")
+    ] = field(default_factory=Dashboards)
+    upgrade: Annotated[UpgradePolicy, FieldSchema("How the operator carries out an upgrade.")] = field(
         default_factory=UpgradePolicy
     )
-    security: Annotated[Security, FieldSchema("Where secrets are.")] = field(default_factory=Security)
+    security: Annotated[
+        Security,
+        FieldSchema("Secrets with certificates and credentials. Without them the cluster is not secured."),
+    ] = field(default_factory=Security)
 
 
 @dataclass(frozen=True, slots=True)
 class SearchPoolSpec:
-    """What a cluster wants of one of its pools, as the operator writes it into a SearchPool."""
+    """Desired state of a pool. The operator writes it into a SearchPool."""
 
-    cluster: Annotated[str, FieldSchema("The SearchCluster it belongs to.")]
-    roles: _Roles
-    replicas: Annotated[int, FieldSchema("How many nodes.", minimum=0)]
-    engine_version: Annotated[str | None, FieldSchema("The version its nodes should run by now.")] = None
-    storage: Annotated[Storage, FieldSchema("Where its nodes keep their data.")] = field(
-        default_factory=Storage
-    )
+    cluster: Annotated[str, FieldSchema("Name of the SearchCluster that this pool belongs to.")]
+    roles: Annotated[frozenset[str], FieldSchema(_ROLES_DESCRIPTION, enum=ROLES, min_items=1, max_items=5)]
+    replicas: Annotated[int, FieldSchema(_REPLICAS_DESCRIPTION, minimum=0)]
+    engine_version: Annotated[
+        str | None,
+        FieldSchema("OpenSearch version that the pods may run now. The operator raises it in an upgrade."),
+    ] = None
+    storage: Annotated[Storage, FieldSchema(_STORAGE_DESCRIPTION)] = field(default_factory=Storage)

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import yaml
 
-from searchkeeper.api.validation import schema_errors
+from searchkeeper.api.validation import FieldError, schema_errors
 from searchkeeper.cli.errors import Unreadable
 from searchkeeper.desired.names import GROUP
 from searchkeeper.kubernetes.operations import Key, Manifest
@@ -156,20 +156,21 @@ def _items(document: Any) -> Iterable[tuple[str, Any]]:
 def _accepted(manifest: Manifest, place: _Place) -> Manifest:
     wrong = [*_misnamed(manifest)] or schema_errors(manifest)
     if wrong:
-        reasons = "".join(f"\n  line {place.line(each.partition(':')[0])}: {each}" for each in wrong)
+        reasons = "".join(f"\n  line {place.line(each.path)}: {each}" for each in wrong)
         raise Unreadable(f"{place.file}: an API server would refuse {Key.of(manifest)}:{reasons}")
     return manifest
 
 
-def _misnamed(manifest: Manifest) -> Iterator[str]:
+def _misnamed(manifest: Manifest) -> Iterator[FieldError]:
     """Of what calls itself one of ours: whether there is such a thing."""
     api, kind = manifest["apiVersion"], manifest["kind"]
     is_ours = api.partition("/")[0] == GROUP
     if api != _API and (is_ours or kind in _OURS):
-        yield f"apiVersion: {api} is none that is known here: write {_API}"
+        yield FieldError("apiVersion", f"{api} is none that is known here: write {_API}")
     if is_ours and kind not in _OURS:
         near = get_close_matches(kind, _OURS, n=1)
-        yield f"kind: {kind} is none of {', '.join(_OURS)}" + (f": did you mean {near[0]}?" if near else "")
+        hint = f": did you mean {near[0]}?" if near else ""
+        yield FieldError("kind", f"{kind} is none of {', '.join(_OURS)}{hint}")
 
 
 def _whole(manifest: Any, place: _Place, namespace: str) -> Mapping[str, Any]:

@@ -1,1 +1,1 @@
-"""Manifests of each configuration version. Pure: the same spec gives the same objects."""
+"""Manifests of each configuration version. Pure: the same spec gives the same manifests."""

@@ -1,4 +1,4 @@
-"""Brings an object to what is wanted, and leaves alone what others or the API server put there."""
+"""Three-way apply: changes what the operator set, keeps what other clients or the API server added."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from typing import Any, Final
 from searchkeeper.kubernetes.operations import Create, Key, Manifest, Patch
 from searchkeeper.memoize import memoize_by_identity
 
-# What we last asked for: whatever is in it and no longer wanted is ours to take away.
+# The annotation with the manifest that was last applied. Fields in it that are no longer desired are removed.
 LAST_APPLIED: Final = "search.everpath.dev/applied"
-# By what the items of a list are told apart. Lists of anything else are one value.
-_KEYS: Final = ("mountPath", "uid", "name")
-# Lists whose items others add to: limits, for example, are not ours. Of all other items the fields belong
-# together: a variable with a value and a source would be refused.
-_SHARED: Final = frozenset({"containers"})
-# Either one kind of it or another: both together would be refused.
-_EITHER: Final = frozenset({"readinessProbe", "updateStrategy"})
-# Settled when an object is born; an API server writes sizes its own way, and refuses to change them back.
-_SETTLED: Final = frozenset({"volumeClaimTemplates"})
+# Merge keys of lists, in this order. A list whose items have none of them is replaced as a whole.
+_MERGE_KEYS: Final = ("mountPath", "uid", "name")
+# Lists whose items are merged field by field, because other clients add fields such as resource limits.
+# Items of other lists are replaced: the API server rejects an env variable with both a value and a source.
+_MERGED_ITEMS: Final = frozenset({"containers"})
+# Unions: the API server rejects an object with two members set, so these are replaced as a whole.
+_UNIONS: Final = frozenset({"readinessProbe", "updateStrategy"})
+# The API server normalises quantities in these and then rejects the change back.
+_IMMUTABLE: Final = frozenset({"volumeClaimTemplates"})
 
 
 @memoize_by_identity(4096)
-def apply(wanted: Manifest, live: Manifest | None) -> Create | Patch | None:
-    """The write that makes `live` what is wanted; None when it is already.
+def apply(desired: Manifest, live: Manifest | None) -> Create | Patch | None:
+    """The operation that makes `live` match `desired`; None if it does already.
 
-    Law: applying what is applied writes nothing, whatever defaults the API server has filled in.
+    Idempotent: once applied, the result is None whatever defaults the API server fills in.
     """
     if live is None:
-        return Create(_marked(wanted))
-    changes = merge_patch(live, _fields(last_applied(live), _marked(wanted), live))
+        return Create(_with_last_applied(desired))
+    changes = merge_patch(live, _merge_fields(last_applied(live), _with_last_applied(desired), live))
     if not changes:
         return None
     return Patch(Key.of(live), changes, live["metadata"]["resourceVersion"])
@@ -40,17 +40,17 @@ def apply(wanted: Manifest, live: Manifest | None) -> Create | Patch | None:
 
 @memoize_by_identity(4096)
 def last_applied(live: Manifest) -> Mapping[str, Any]:
-    """What was last asked for; nothing where that cannot be read any more."""
+    """The manifest in the annotation LAST_APPLIED; empty if the annotation is missing or invalid."""
     text = (live["metadata"].get("annotations") or {}).get(LAST_APPLIED)
     try:
-        found = json.loads(text or "{}")
+        manifest = json.loads(text or "{}")
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return manifest if isinstance(manifest, dict) else {}
 
 
 def merge_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
-    """The merge patch from one to the other."""
+    """The JSON merge patch that turns `before` into `after`."""
     changes: dict[str, Any] = {name: None for name in before if name not in after}
     for name, new in after.items():
         old = before.get(name)
@@ -62,82 +62,86 @@ def merge_patch(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str
     return changes
 
 
-def _marked(wanted: Manifest) -> dict[str, Any]:
-    metadata = wanted["metadata"]
-    note = json.dumps(_public(wanted), sort_keys=True, separators=(",", ":"))
-    annotations = {**(metadata.get("annotations") or {}), LAST_APPLIED: note}
-    return {**wanted, "metadata": {**metadata, "annotations": annotations}}
+def _with_last_applied(desired: Manifest) -> dict[str, Any]:
+    metadata = desired["metadata"]
+    text = json.dumps(_without_secret_values(desired), sort_keys=True, separators=(",", ":"))
+    annotations = {**(metadata.get("annotations") or {}), LAST_APPLIED: text}
+    return {**desired, "metadata": {**metadata, "annotations": annotations}}
 
 
-def _public(wanted: Manifest) -> Manifest:
-    """Of a Secret only which entries it has: whoever may not read those may well read annotations.
+def _without_secret_values(desired: Manifest) -> Manifest:
+    """Replace the values of a Secret: its annotations are visible to more users than its data.
 
-    To take away what is not wanted any more, their names are enough.
+    The names of the entries are enough to remove those that are no longer desired.
     """
-    if wanted["kind"] != "Secret":
-        return wanted
-    return {**wanted, "data": dict.fromkeys(wanted.get("data") or (), "")}
+    if desired["kind"] != "Secret":
+        return desired
+    return {**desired, "data": dict.fromkeys(desired.get("data") or (), "")}
 
 
-def _fields(before: Any, wanted: Mapping[str, Any], live: Mapping[str, Any]) -> dict[str, Any]:
-    """What is there, with all that is wanted, and without what was wanted and is not any more."""
-    earlier = before if isinstance(before, Mapping) else {}
-    made = {name: old for name, old in live.items() if name not in earlier}
-    for name, new in wanted.items():
-        # An API server may not keep what is empty: to ask for it a second time would never end.
-        if new == {} and name in earlier and name not in live:
+def _merge_fields(applied: Any, desired: Mapping[str, Any], live: Mapping[str, Any]) -> dict[str, Any]:
+    """The live fields, with all desired ones, without those that were applied and are no longer desired."""
+    applied = applied if isinstance(applied, Mapping) else {}
+    merged = {name: old for name, old in live.items() if name not in applied}
+    for name, new in desired.items():
+        # The API server may drop an empty object. Without this check it would be applied again and again.
+        if new == {} and name in applied and name not in live:
             continue
-        made[name] = _field(name, earlier.get(name), new, live.get(name))
-    return made
+        merged[name] = _merge_field(name, applied.get(name), new, live.get(name))
+    return merged
 
 
-def _field(name: str, before: Any, wanted: Any, live: Any) -> Any:
-    if name in _SETTLED and live is not None:
+def _merge_field(name: str, applied: Any, desired: Any, live: Any) -> Any:
+    if name in _IMMUTABLE and live is not None:
         return live
-    if isinstance(wanted, Mapping) and isinstance(live, Mapping) and name not in _EITHER:
-        return _fields(before, wanted, live)
-    key = _key(wanted, live)
+    if isinstance(desired, Mapping) and isinstance(live, Mapping) and name not in _UNIONS:
+        return _merge_fields(applied, desired, live)
+    key = _merge_key(desired, live)
     if key is not None:
-        return _items(name, key, before, wanted, live)
-    return live if _holds(wanted, live) else wanted
+        return _merge_items(name, key, applied, desired, live)
+    return live if _contains(live, desired) else desired
 
 
-def _key(wanted: Any, live: Any) -> str | None:
-    """What every item of two lists has, and is called by."""
-    if not isinstance(wanted, list | tuple) or not isinstance(live, list | tuple):
+def _merge_key(desired: Any, live: Any) -> str | None:
+    """The first merge key that every item of both lists has."""
+    if not isinstance(desired, list | tuple) or not isinstance(live, list | tuple):
         return None
-    items = [*wanted, *live]
-    if not wanted or not all(isinstance(item, Mapping) for item in items):
+    items = [*desired, *live]
+    if not desired or not all(isinstance(item, Mapping) for item in items):
         return None
-    return next((key for key in _KEYS if all(key in item for item in items)), None)
+    return next((key for key in _MERGE_KEYS if all(key in item for item in items)), None)
 
 
-def _items(name: str, key: str, before: Any, wanted: Sequence[Any], live: Sequence[Any]) -> Sequence[Any]:
-    """The same for a list: whose items we have never asked for stay, in whatever order they are."""
-    there, asked = _by(key, live), _by(key, before)
-    made = [_item(name, asked.get(item[key]), item, there.get(item[key])) for item in wanted]
-    ours = {item[key] for item in wanted} | set(asked)
-    made += [item for item in live if item[key] not in ours]
-    return live if len(live) == len(made) and all(item in live for item in made) else made
+def _merge_items(
+    name: str, key: str, applied: Any, desired: Sequence[Any], live: Sequence[Any]
+) -> Sequence[Any]:
+    """Merge lists by key. Items that the operator never applied stay, and order alone is no change."""
+
+    def by_key(items: Any) -> dict[Any, Any]:
+        items = items if isinstance(items, list | tuple) else ()
+        return {item[key]: item for item in items if isinstance(item, Mapping) and key in item}
+
+    live_items, applied_items = by_key(live), by_key(applied)
+    merged: list[Any] = []
+    for item in desired:
+        old = live_items.get(item[key])
+        if name in _MERGED_ITEMS and old is not None:
+            merged.append(_merge_fields(applied_items.get(item[key]), item, old))
+        else:
+            merged.append(old if _contains(old, item) else item)
+    owned = {item[key] for item in desired} | set(applied_items)
+    merged += [item for item in live if item[key] not in owned]
+    return live if len(live) == len(merged) and all(item in live for item in merged) else merged
 
 
-def _by(key: str, items: Any) -> dict[Any, Any]:
-    found = items if isinstance(items, list | tuple) else ()
-    return {item[key]: item for item in found if isinstance(item, Mapping) and key in item}
-
-
-def _item(name: str, before: Any, wanted: Mapping[str, Any], live: Any) -> Any:
-    if name in _SHARED and live is not None:
-        return _fields(before, wanted, live)
-    return live if _holds(wanted, live) else wanted
-
-
-def _holds(wanted: Any, live: Any) -> bool:
-    """Whether what is wanted is there, beside defaults. Lists are compared place by place."""
-    if isinstance(wanted, Mapping):
-        return isinstance(live, Mapping) and all(_holds(new, live.get(name)) for name, new in wanted.items())
-    if isinstance(wanted, list | tuple):
-        if not isinstance(live, list | tuple) or len(wanted) != len(live):
+def _contains(live: Any, desired: Any) -> bool:
+    """Whether `live` has every desired value. It may have more fields. Lists are compared by position."""
+    if isinstance(desired, Mapping):
+        return isinstance(live, Mapping) and all(
+            _contains(live.get(name), new) for name, new in desired.items()
+        )
+    if isinstance(desired, list | tuple):
+        if not isinstance(live, list | tuple) or len(desired) != len(live):
             return False
-        return all(_holds(new, old) for new, old in zip(wanted, live, strict=True))
-    return bool(wanted == live)
+        return all(_contains(old, new) for new, old in zip(desired, live, strict=True))
+    return bool(desired == live)

@@ -1,8 +1,8 @@
-"""Whom manifests are made for, and what all of them have."""
+"""The input of all manifests of a cluster, and the metadata that they share."""
 
 from __future__ import annotations
 
-__all__ = ["DesiredCluster", "cached_manifest", "digest"]
+__all__ = ["DesiredCluster", "digest", "memoize_manifest"]
 
 import hashlib
 import json
@@ -14,16 +14,17 @@ from searchkeeper.api.spec import ClusterSpec
 from searchkeeper.desired import names
 from searchkeeper.images import Images
 
-_SPLIT_IN: Final = 2
-# Manifests are values: for the same spec the very same ones are handed out again.
-cached_manifest: Final = lru_cache(maxsize=1024)
+_CREDENTIALS_SEPARATE_SINCE: Final = 2
+# Decorator of functions that return manifests. Callers must not change the results.
+memoize_manifest: Final = lru_cache(maxsize=1024)
 
 
 @dataclass(frozen=True, slots=True)
 class DesiredCluster:
-    """Whom the manifests are for: a cluster, its spec, the configuration version, and its owner's UID.
+    """A SearchCluster with its UID, the spec to deploy and the configuration version to deploy it in.
 
-    `bootstrapper` is the manager that a cluster began with which has begun already.
+    `credentials` are base64-encoded entries of the user's Secret. `bootstrap_manager` is the node that
+    bootstrapped a cluster that exists already.
     """
 
     name: str
@@ -32,31 +33,36 @@ class DesiredCluster:
     spec: ClusterSpec
     version: int
     credentials: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    bootstrapper: str | None = None
+    bootstrap_manager: str | None = None
     images: Images = field(default_factory=Images)
 
     @property
-    def is_split(self) -> bool:
-        """Whether settings and credentials are two objects, and pods have a digest of both."""
-        return self.version >= _SPLIT_IN
+    def has_separate_credentials(self) -> bool:
+        """Whether settings are in a ConfigMap, credentials in a Secret, and pods carry a digest of both.
+
+        Version 1 has one Secret for both, and no digest.
+        """
+        return self.version >= _CREDENTIALS_SEPARATE_SINCE
 
     @property
-    def certificates(self) -> str | None:
-        """The Secret of those that nodes and clients show each other; without one nothing is encrypted."""
+    def tls_secret(self) -> str | None:
+        """The Secret with the certificates; None if nothing is encrypted."""
         return self.spec.security.tls_secret
 
     @property
-    def has_users(self) -> bool:
-        """Whether the engine asks who somebody is. It does not where it could be overheard."""
-        return self.certificates is not None and self.spec.security.credentials_secret is not None
+    def has_authentication(self) -> bool:
+        """Whether OpenSearch requires a login. Never without TLS, which protects the password."""
+        return self.tls_secret is not None and self.spec.security.credentials_secret is not None
 
     @property
     def credentials_secret(self) -> str:
-        """Our own copy of the credentials."""
-        return names.credentials_secret(self.name) if self.is_split else names.old_config_secret(self.name)
+        """The operator's own copy of the credentials."""
+        if self.has_separate_credentials:
+            return names.credentials_secret(self.name)
+        return names.old_config_secret(self.name)
 
-    def credential(self, variable: str, key: str) -> dict[str, Any]:
-        """A variable of a container that has a part of the credentials."""
+    def credential_variable(self, variable: str, key: str) -> dict[str, Any]:
+        """An environment variable with an entry of the credentials."""
         source = {"name": self.credentials_secret, "key": key}
         return {"name": variable, "valueFrom": {"secretKeyRef": source}}
 
@@ -64,28 +70,26 @@ class DesiredCluster:
         return names.labels(self.name, pool, self.version)
 
     def manifest(self, api: str, kind: str, name: str, **parts: Any) -> dict[str, Any]:
-        """An object of the cluster, which goes when the cluster goes."""
+        """An object of the cluster, owned by the SearchCluster and deleted with it."""
+        owner = {
+            "apiVersion": f"{names.GROUP}/v1alpha1",
+            "kind": "SearchCluster",
+            "name": self.name,
+            "uid": self.uid,
+            "controller": True,
+            "blockOwnerDeletion": True,
+        }
         metadata = {
             "name": name,
             "namespace": self.namespace,
             "labels": {**self.labels(), "app.kubernetes.io/managed-by": "searchkeeper"},
             "annotations": {names.CONFIGURATION: str(self.version)},
-            "ownerReferences": [_owner("SearchCluster", self.name, self.uid)],
+            "ownerReferences": [owner],
         }
         return {"apiVersion": api, "kind": kind, "metadata": metadata, **parts}
 
 
-def _owner(kind: str, name: str, uid: str) -> dict[str, Any]:
-    return {
-        "apiVersion": f"{names.GROUP}/v1alpha1",
-        "kind": kind,
-        "name": name,
-        "uid": uid,
-        "controller": True,
-        "blockOwnerDeletion": True,
-    }
-
-
 def digest(content: Any) -> str:
+    """A short SHA-256 of JSON content."""
     text = json.dumps(content, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""OpenSearch Dashboards: where they run, and where they are found."""
+"""Manifests of OpenSearch Dashboards: a Deployment and its Service."""
 
 from __future__ import annotations
 
@@ -7,88 +7,81 @@ __all__ = ["dashboards_deployment", "dashboards_service"]
 from typing import Any, Final
 
 from searchkeeper.desired import names
-from searchkeeper.desired.cluster import DesiredCluster, cached_manifest
+from searchkeeper.desired.cluster import DesiredCluster, memoize_manifest
 from searchkeeper.desired.pods import CONTAINER_SECURITY_CONTEXT, POD_SECURITY_CONTEXT
 from searchkeeper.desired.settings import settings_digest
 from searchkeeper.images import dashboards_image
 from searchkeeper.kubernetes.operations import Manifest
 
 _PORT: Final = 5601
-_CERTIFICATES: Final = "/usr/share/opensearch-dashboards/config/certificates"
-_AUTHORITY: Final = "ca.crt"
+_CERTIFICATES_FOLDER: Final = "/usr/share/opensearch-dashboards/config/certificates"
+_CA_CERTIFICATE: Final = "ca.crt"
 
 
-@cached_manifest
-def dashboards_service(deployed: DesiredCluster) -> Manifest:
-    """Where people go."""
-    spec = {"selector": _selector(deployed), "ports": [{"name": "http", "port": _PORT}]}
-    return deployed.manifest("v1", "Service", names.dashboards(deployed.name), spec=spec)
+@memoize_manifest
+def dashboards_service(cluster: DesiredCluster) -> Manifest:
+    """The Service that users of Dashboards connect to."""
+    name = names.dashboards(cluster.name)
+    spec = {"selector": {"app": name}, "ports": [{"name": "http", "port": _PORT}]}
+    return cluster.manifest("v1", "Service", name, spec=spec)
 
 
-@cached_manifest
-def dashboards_deployment(deployed: DesiredCluster, engine_version: str) -> Manifest:
-    """OpenSearch Dashboards of the engine's version."""
-    selector = _selector(deployed)
+@memoize_manifest
+def dashboards_deployment(cluster: DesiredCluster, engine_version: str) -> Manifest:
+    """OpenSearch Dashboards of the same version as the engine."""
+    name = names.dashboards(cluster.name)
     labels = {
-        **selector,
+        "app": name,
         "app.kubernetes.io/name": "opensearch-dashboards",
-        "app.kubernetes.io/instance": deployed.name,
+        "app.kubernetes.io/instance": cluster.name,
     }
-    # They read the credentials only when they start.
-    annotations = settings_digest(deployed) if deployed.has_users else {}
-    metadata = {"labels": labels, **({"annotations": annotations} if annotations else {})}
+    # Dashboards read the credentials only at start, so a change of them must roll the pods.
+    annotations = settings_digest(cluster) if cluster.has_authentication else {}
     pod = {
         "securityContext": POD_SECURITY_CONTEXT,
-        "containers": [_container(deployed, dashboards_image(engine_version, deployed.images))],
-        **_volumes(deployed),
+        "containers": [_container(cluster, dashboards_image(engine_version, cluster.images))],
     }
+    if cluster.tls_secret is not None:
+        # Only the CA certificate: the private key is for the nodes.
+        items = [{"key": _CA_CERTIFICATE, "path": _CA_CERTIFICATE}]
+        secret = {"secretName": cluster.tls_secret, "items": items}
+        pod["volumes"] = [{"name": "certificates", "secret": secret}]
     spec = {
-        "replicas": deployed.spec.dashboards.replicas,
-        "selector": {"matchLabels": selector},
-        "template": {"metadata": metadata, "spec": pod},
+        "replicas": cluster.spec.dashboards.replicas,
+        "selector": {"matchLabels": {"app": name}},
+        "template": {
+            "metadata": {"labels": labels, **({"annotations": annotations} if annotations else {})},
+            "spec": pod,
+        },
     }
-    return deployed.manifest("apps/v1", "Deployment", names.dashboards(deployed.name), spec=spec)
+    return cluster.manifest("apps/v1", "Deployment", name, spec=spec)
 
 
-def _selector(deployed: DesiredCluster) -> dict[str, str]:
-    return {"app": names.dashboards(deployed.name)}
-
-
-def _container(deployed: DesiredCluster, image: str) -> dict[str, Any]:
-    mount = {"name": "certificates", "mountPath": _CERTIFICATES, "readOnly": True}
+def _container(cluster: DesiredCluster, image: str) -> dict[str, Any]:
+    mount = {"name": "certificates", "mountPath": _CERTIFICATES_FOLDER, "readOnly": True}
     return {
         "name": "dashboards",
         "image": image,
-        "env": _environment(deployed),
+        "env": _environment(cluster),
         "ports": [{"name": "http", "containerPort": _PORT}],
-        # They may ask who somebody is: that they answer at all must do.
+        # Not an HTTP probe, which would need a login.
         "readinessProbe": {"tcpSocket": {"port": _PORT}, "periodSeconds": 10, "failureThreshold": 3},
         "securityContext": CONTAINER_SECURITY_CONTEXT,
-        **({"volumeMounts": [mount]} if deployed.certificates else {}),
+        **({"volumeMounts": [mount]} if cluster.tls_secret else {}),
     }
 
 
-def _environment(deployed: DesiredCluster) -> list[dict[str, Any]]:
-    """Where the engine is, whom to trust, and who they are. Without users there is nobody to log in."""
-    is_encrypted = deployed.certificates is not None
-    url = names.client_url(deployed.name, deployed.namespace, is_encrypted=is_encrypted)
-    plain = {"OPENSEARCH_HOSTS": url}
+def _environment(cluster: DesiredCluster) -> list[dict[str, Any]]:
+    is_encrypted = cluster.tls_secret is not None
+    url = names.client_url(cluster.name, cluster.namespace, is_encrypted=is_encrypted)
+    values = {"OPENSEARCH_HOSTS": url}
     if is_encrypted:
-        plain["OPENSEARCH_SSL_CERTIFICATEAUTHORITIES"] = f"{_CERTIFICATES}/{_AUTHORITY}"
-        plain["OPENSEARCH_SSL_VERIFICATIONMODE"] = "full"
-    if not deployed.has_users:
-        plain["DISABLE_SECURITY_DASHBOARDS_PLUGIN"] = "true"
-    variables: list[dict[str, Any]] = [{"name": name, "value": text} for name, text in plain.items()]
-    if deployed.has_users:
-        variables.append(deployed.credential("OPENSEARCH_USERNAME", "username"))
-        variables.append(deployed.credential("OPENSEARCH_PASSWORD", "password"))
+        values["OPENSEARCH_SSL_CERTIFICATEAUTHORITIES"] = f"{_CERTIFICATES_FOLDER}/{_CA_CERTIFICATE}"
+        values["OPENSEARCH_SSL_VERIFICATIONMODE"] = "full"
+    if not cluster.has_authentication:
+        values["DISABLE_SECURITY_DASHBOARDS_PLUGIN"] = "true"
+    variables: list[dict[str, Any]] = [{"name": name, "value": value} for name, value in values.items()]
+    if cluster.has_authentication:
+        variables.append(cluster.credential_variable("OPENSEARCH_USERNAME", "username"))
+        variables.append(cluster.credential_variable("OPENSEARCH_PASSWORD", "password"))
     return variables
-
-
-def _volumes(deployed: DesiredCluster) -> dict[str, Any]:
-    """The authority alone: the key is the nodes'."""
-    if deployed.certificates is None:
-        return {}
-    items = [{"key": _AUTHORITY, "path": _AUTHORITY}]
-    secret = {"secretName": deployed.certificates, "items": items}
-    return {"volumes": [{"name": "certificates", "secret": secret}]}

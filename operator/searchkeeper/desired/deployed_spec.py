@@ -1,6 +1,6 @@
-"""What stands of a cluster, in the words of its spec: what an upgrade locks.
+"""Parts of a spec derived from the deployed objects. An upgrade locks the spec that is deployed.
 
-Whatever was asked for together with the upgrade is thereby asked for again when it is over.
+Changes that the user made to the spec together with the version are applied after the upgrade.
 """
 
 from __future__ import annotations
@@ -16,32 +16,37 @@ from searchkeeper.kubernetes.operations import Manifest
 
 
 def deployed_security(
-    sets: Iterable[Manifest], own: Iterable[Manifest], written: Mapping[str, Any]
+    stateful_sets: Iterable[Manifest], own_secrets: Iterable[Manifest], written: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """The Secrets that nodes have: of certificates by what they mount, of credentials by our own copy.
+    """`spec.security` as deployed. `written` is the one in the spec.
 
-    Where pools differ, a change was under way before, and goes on. Whoever had credentials keeps them, also
-    where the spec does not name them any more.
+    The TLS Secret is the one that the StatefulSets mount. If they differ, a change was in progress and
+    continues with the written one. A cluster that has credentials keeps them even if the spec no longer names
+    a Secret.
     """
-    mounted = {_certificates(last_applied(each) or each) for each in sets}
-    [certificates] = mounted if len(mounted) == 1 else [written.get("tlsSecret")]
-    copy = next((each["metadata"]["name"] for each in own if _has_credentials(each)), None)
-    credentials = None if copy is None else written.get("credentialsSecret") or copy
-    found = {"tlsSecret": certificates, "credentialsSecret": credentials}
-    return {name: secret for name, secret in found.items() if secret is not None}
+    mounted = {_tls_secret(last_applied(each) or each) for each in stateful_sets}
+    [tls_secret] = mounted if len(mounted) == 1 else [written.get("tlsSecret")]
+    with_credentials = (
+        secret["metadata"]["name"]
+        for secret in own_secrets
+        if any(entry in (secret.get("data") or {}) for entry in names.CREDENTIALS)
+    )
+    own_copy = next(with_credentials, None)
+    credentials_secret = None if own_copy is None else written.get("credentialsSecret") or own_copy
+    security = {"tlsSecret": tls_secret, "credentialsSecret": credentials_secret}
+    return {name: secret for name, secret in security.items() if secret is not None}
 
 
 def deployed_dashboards(deployment: Manifest | None, written: Mapping[str, Any]) -> dict[str, Any]:
+    """`spec.dashboards` as deployed. `written` is the one in the spec."""
     if deployment is None:
         return {**written, "enabled": False}
     return {"enabled": True, "replicas": deployment["spec"]["replicas"]}
 
 
-def _certificates(stateful_set: Mapping[str, Any]) -> str | None:
-    volumes = stateful_set["spec"]["template"]["spec"].get("volumes") or ()
-    found = (each.get("secret") or {} for each in volumes if each["name"] == names.CERTIFICATES_VOLUME)
-    return next((str(each["secretName"]) for each in found if "secretName" in each), None)
-
-
-def _has_credentials(secret: Manifest) -> bool:
-    return any(entry in (secret.get("data") or {}) for entry in names.CREDENTIALS)
+def _tls_secret(stateful_set: Mapping[str, Any]) -> str | None:
+    for volume in stateful_set["spec"]["template"]["spec"].get("volumes") or ():
+        secret = volume.get("secret") or {}
+        if volume["name"] == names.CERTIFICATES_VOLUME and "secretName" in secret:
+            return str(secret["secretName"])
+    return None

@@ -1,4 +1,4 @@
-"""The objects of a cluster in each configuration version. Pure: the same spec, the same manifests."""
+"""Manifests of Services, PodDisruptionBudgets, SearchPools and StatefulSets."""
 
 from __future__ import annotations
 
@@ -9,73 +9,75 @@ from typing import Any
 
 from searchkeeper.api.spec import PoolSpec
 from searchkeeper.desired import names
-from searchkeeper.desired.cluster import DesiredCluster, cached_manifest
+from searchkeeper.desired.cluster import DesiredCluster, memoize_manifest
 from searchkeeper.desired.pods import pod_template
 from searchkeeper.kubernetes.operations import Manifest
 
 
-@cached_manifest
-def discovery_service(deployed: DesiredCluster, version: int | None = None) -> Manifest:
-    """The headless Service by which nodes find each other; also before they are ready."""
+@memoize_manifest
+def discovery_service(cluster: DesiredCluster, version: int | None = None) -> Manifest:
+    """The headless Service for discovery. `version` selects the name that another version uses."""
     spec = {
         "clusterIP": "None",
+        # Nodes must find each other to form the cluster before they can be ready.
         "publishNotReadyAddresses": True,
-        "selector": deployed.labels(),
+        "selector": cluster.labels(),
         "ports": [{"name": "transport", "port": names.TRANSPORT_PORT}],
     }
-    name = names.discovery_service(deployed.name, version or deployed.version)
-    return deployed.manifest("v1", "Service", name, spec=spec)
+    name = names.discovery_service(cluster.name, version or cluster.version)
+    return cluster.manifest("v1", "Service", name, spec=spec)
 
 
-@cached_manifest
-def client_service(deployed: DesiredCluster) -> Manifest:
-    """Where clients go."""
-    spec = {"selector": deployed.labels(), "ports": [{"name": "http", "port": names.HTTP_PORT}]}
-    return deployed.manifest("v1", "Service", deployed.name, spec=spec)
+@memoize_manifest
+def client_service(cluster: DesiredCluster) -> Manifest:
+    """The Service that clients connect to."""
+    spec = {"selector": cluster.labels(), "ports": [{"name": "http", "port": names.HTTP_PORT}]}
+    return cluster.manifest("v1", "Service", cluster.name, spec=spec)
 
 
-@cached_manifest
+@memoize_manifest
 def disruption_budgets(
-    deployed: DesiredCluster, pools: tuple[PoolSpec, ...], uncounted: int | None = None
+    cluster: DesiredCluster, pools: tuple[PoolSpec, ...], voter_count: int | None = None
 ) -> tuple[Manifest, ...]:
-    """Exactly one over each pod, for none is evicted that has two: over all voters, and over each other pool.
+    """One budget for all voters and one for each other pool; each allows one unavailable pod.
 
-    Each lets one go, or no machine with the only pod of a pool could ever be drained. `uncounted` is how many
-    voters there are while Kubernetes cannot count them, because some are between two StatefulSets.
+    No pod has two budgets, because the eviction API refuses such a pod. `voter_count` is set while some
+    voters have no StatefulSet: Kubernetes cannot compute `maxUnavailable` then.
     """
     voting = [pool.name for pool in pools if pool.votes]
-    others = [
-        _budget(
-            deployed, names.pool_name(deployed.name, pool.name), {"matchLabels": deployed.labels(pool.name)}
+    budgets = [
+        _disruption_budget(
+            cluster, names.pool_name(cluster.name, pool.name), {"matchLabels": cluster.labels(pool.name)}
         )
         for pool in pools
         if not pool.votes
     ]
-    if not voting:
-        return tuple(others)
-    one_of = {"key": names.pool_label(deployed.version), "operator": "In", "values": voting}
-    selector = {"matchLabels": deployed.labels(), "matchExpressions": [one_of]}
-    return *others, _budget(deployed, names.voters_budget(deployed.name), selector, uncounted)
+    if voting:
+        in_voting_pool = {"key": names.pool_label(cluster.version), "operator": "In", "values": voting}
+        selector = {"matchLabels": cluster.labels(), "matchExpressions": [in_voting_pool]}
+        name = names.voters_budget(cluster.name)
+        budgets.append(_disruption_budget(cluster, name, selector, voter_count))
+    return tuple(budgets)
 
 
-def _budget(
-    deployed: DesiredCluster, name: str, selector: Mapping[str, Any], uncounted: int | None = None
+def _disruption_budget(
+    cluster: DesiredCluster, name: str, selector: Mapping[str, Any], pod_count: int | None = None
 ) -> Manifest:
     spec = {
-        **({"maxUnavailable": 1} if uncounted is None else {"minAvailable": max(0, uncounted - 1)}),
+        **({"maxUnavailable": 1} if pod_count is None else {"minAvailable": max(0, pod_count - 1)}),
         "selector": selector,
-        # A pod that serves nobody keeps nobody's machine: it would wait for a health that does not come.
+        # A pod that is not ready protects nothing. It must not block the drain of its Kubernetes node.
         "unhealthyPodEvictionPolicy": "AlwaysAllow",
     }
-    return deployed.manifest("policy/v1", "PodDisruptionBudget", name, spec=spec)
+    return cluster.manifest("policy/v1", "PodDisruptionBudget", name, spec=spec)
 
 
-@cached_manifest
-def search_pool(deployed: DesiredCluster, pool: PoolSpec, permitted_version: str) -> Manifest:
-    """The child of a pool, which tells how far it is; `permitted` is the engine version it may run."""
+@memoize_manifest
+def search_pool(cluster: DesiredCluster, pool: PoolSpec, permitted_version: str) -> Manifest:
+    """The SearchPool of a pool. `permitted_version` is the engine version that its pods may run now."""
     storage = pool.storage
     spec = {
-        "cluster": deployed.name,
+        "cluster": cluster.name,
         "roles": sorted(pool.roles),
         "replicas": pool.replicas,
         "engineVersion": permitted_version,
@@ -85,46 +87,42 @@ def search_pool(deployed: DesiredCluster, pool: PoolSpec, permitted_version: str
             **({"storageClass": storage.storage_class} if storage.storage_class else {}),
         },
     }
-    return deployed.manifest(
-        f"{names.GROUP}/v1alpha1", "SearchPool", names.pool_name(deployed.name, pool.name), spec=spec
+    return cluster.manifest(
+        f"{names.GROUP}/v1alpha1", "SearchPool", names.pool_name(cluster.name, pool.name), spec=spec
     )
 
 
-@cached_manifest
+@memoize_manifest
 def stateful_set(
-    deployed: DesiredCluster, pool: PoolSpec, engine_version: str, partition: int | None
+    cluster: DesiredCluster, pool: PoolSpec, engine_version: str, partition: int | None
 ) -> Manifest:
-    """The nodes of a pool. Those that hold data or vote are replaced only when they are deleted.
+    """The nodes of a pool.
 
-    `partition` is for the others: how far down Kubernetes may replace them by itself.
+    The operator itself deletes pods of data and voting pools. Kubernetes rolls other pools, down to the
+    ordinal `partition`.
     """
-    labels = deployed.labels(pool.name)
     strategy: dict[str, Any] = {"type": "OnDelete"}
     if not (pool.holds_data or pool.votes):
         strategy = {"type": "RollingUpdate", "rollingUpdate": {"partition": partition or 0}}
-    pod = pod_template(deployed, pool, engine_version)
-    spec = {
+    template = pod_template(cluster, pool, engine_version)
+    spec: dict[str, Any] = {
         "replicas": pool.replicas,
-        # Settled at birth, so it is the one Service whose name no version has changed.
-        "serviceName": deployed.name,
+        # Immutable, so it is the one Service whose name is the same in all configuration versions.
+        "serviceName": cluster.name,
         "podManagementPolicy": "Parallel",
-        "selector": {"matchLabels": labels},
+        "selector": {"matchLabels": cluster.labels(pool.name)},
         "updateStrategy": strategy,
-        "template": pod,
-        **_claims(pool),
+        "template": template,
     }
-    made = deployed.manifest("apps/v1", "StatefulSet", names.pool_name(deployed.name, pool.name), spec=spec)
-    made["metadata"]["annotations"][names.TEMPLATE] = pod["metadata"]["annotations"][names.TEMPLATE]
-    return made
-
-
-def _claims(pool: PoolSpec) -> dict[str, Any]:
-    if pool.storage.ephemeral:
-        return {}
-    claim: dict[str, Any] = {
-        "accessModes": ["ReadWriteOnce"],
-        "resources": {"requests": {"storage": pool.storage.size}},
-    }
-    if pool.storage.storage_class:
-        claim["storageClassName"] = pool.storage.storage_class
-    return {"volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": claim}]}
+    if not pool.storage.ephemeral:
+        claim: dict[str, Any] = {
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": pool.storage.size}},
+        }
+        if pool.storage.storage_class:
+            claim["storageClassName"] = pool.storage.storage_class
+        spec["volumeClaimTemplates"] = [{"metadata": {"name": "data"}, "spec": claim}]
+    manifest = cluster.manifest("apps/v1", "StatefulSet", names.pool_name(cluster.name, pool.name), spec=spec)
+    template_digest = template["metadata"]["annotations"][names.TEMPLATE]
+    manifest["metadata"]["annotations"][names.TEMPLATE] = template_digest
+    return manifest

@@ -1,18 +1,18 @@
-"""What things are called, in each configuration version."""
+"""Names, labels and annotations of the deployed objects, by configuration version."""
 
 from __future__ import annotations
 
 __all__ = [
     "CERTIFICATES_VOLUME",
     "CONFIGURATION",
+    "COORDINATING_SETTINGS_FILE",
     "CREDENTIALS",
     "FINALIZER",
     "GROUP",
     "HTTP_PORT",
     "INITIAL_MANAGERS",
-    "ROLELESS_FILE",
     "ROLES",
-    "SETTINGS",
+    "SETTINGS_DIGEST",
     "SETTINGS_FILE",
     "TEMPLATE",
     "TRANSPORT_PORT",
@@ -25,7 +25,7 @@ __all__ = [
     "old_config_secret",
     "pool_label",
     "pool_name",
-    "settings_map",
+    "settings_config_map",
     "voters_budget",
 ]
 
@@ -34,42 +34,41 @@ from typing import Final
 
 GROUP: Final = "search.everpath.dev"
 FINALIZER: Final = f"{GROUP}/searchkeeper"
-# Annotations: the version that made an object, the digest of a pod's template, that of its settings.
+# Annotations: the configuration version of an object, the digest of a pod template and that of the settings.
 CONFIGURATION: Final = f"{GROUP}/configuration"
 TEMPLATE: Final = f"{GROUP}/template"
-SETTINGS: Final = f"{GROUP}/settings"
-# What the engine reads its settings from, and what stands in for it where a node has no role.
+SETTINGS_DIGEST: Final = f"{GROUP}/settings"
+# The settings file of a node, and the one for coordinating-only nodes, which is mounted in its place.
 SETTINGS_FILE: Final = "opensearch.yml"
-ROLELESS_FILE: Final = "coordinating.yml"
-# The entries of a Secret with credentials that are read; whatever else it has is nobody's business.
+COORDINATING_SETTINGS_FILE: Final = "coordinating.yml"
+# The entries of a credentials Secret that the operator reads. Others are ignored.
 CREDENTIALS: Final = ("username", "password")
-# The volume of a node's certificates.
 CERTIFICATES_VOLUME: Final = "certificates"
 HTTP_PORT: Final = 9200
 TRANSPORT_PORT: Final = 9300
-# By which a node learns what it does, and who begins a cluster.
+# OpenSearch settings that are environment variables of the container.
 ROLES: Final = "node.roles"
 INITIAL_MANAGERS: Final = "cluster.initial_cluster_manager_nodes"
 
-# More than any version will ever have.
-_DIGITS: Final = 9
-_RENAMED_IN: Final = 2
-_RELABELLED_IN: Final = 4
+_MAX_VERSION_DIGITS: Final = 9
+_NODES_SERVICE_SINCE: Final = 2
+_RECOMMENDED_LABELS_SINCE: Final = 4
 
 
 def configuration_version(annotations: Mapping[str, str]) -> int | None:
-    """The version that made an object; None where somebody else has written something there."""
+    """The configuration version of an object; None if the annotation is missing or invalid."""
     text = annotations.get(CONFIGURATION, "")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _DIGITS else None
+    is_number = text.isascii() and text.isdecimal() and len(text) <= _MAX_VERSION_DIGITS
+    return int(text) if is_number else None
 
 
 def discovery_service(cluster: str, version: int) -> str:
-    """Where nodes find each other. Renamed in 2: it names nodes, and is not how clients find them."""
-    return f"{cluster}-nodes" if version >= _RENAMED_IN else f"{cluster}-discovery"
+    """The headless Service for discovery."""
+    return f"{cluster}-nodes" if version >= _NODES_SERVICE_SINCE else f"{cluster}-discovery"
 
 
 def client_url(cluster: str, namespace: str, *, is_encrypted: bool) -> str:
-    """Where the engine answers, by the one name of it that a certificate must have."""
+    """The URL of the client Service. Certificates must be valid for its host name."""
     return f"{'https' if is_encrypted else 'http'}://{cluster}.{namespace}.svc:{HTTP_PORT}"
 
 
@@ -78,11 +77,11 @@ def dashboards(cluster: str) -> str:
 
 
 def old_config_secret(cluster: str) -> str:
-    """Version 1 keeps settings and credentials together."""
+    """The Secret of version 1, which holds settings and credentials."""
     return f"{cluster}-config"
 
 
-def settings_map(cluster: str) -> str:
+def settings_config_map(cluster: str) -> str:
     return f"{cluster}-settings"
 
 
@@ -91,18 +90,21 @@ def credentials_secret(cluster: str) -> str:
 
 
 def pool_name(cluster: str, pool: str) -> str:
-    """Of a pool's SearchPool and StatefulSet, and the first part of its pods' names."""
+    """The name of a SearchPool, its StatefulSet and its budget, and the prefix of its pods' names."""
     return f"{cluster}-{pool}"
 
 
 def voters_budget(cluster: str) -> str:
-    """With a dot, which the name of neither a pool nor a cluster has: no pool's own budget is called so."""
+    """The budget of all voters. The dot prevents a collision with the budget of a pool."""
     return f"{cluster}.voters"
 
 
 def labels(cluster: str, pool: str | None, version: int) -> dict[str, str]:
-    """What selects a cluster's objects, or a pool's. Version 4 takes the names that everybody else uses."""
-    if version >= _RELABELLED_IN:
+    """The selector labels of a cluster or one of its pools.
+
+    Version 4 and later use the labels that Kubernetes recommends.
+    """
+    if version >= _RECOMMENDED_LABELS_SINCE:
         common = {"app.kubernetes.io/name": "opensearch", "app.kubernetes.io/instance": cluster}
     else:
         common = {"app": cluster}
@@ -110,5 +112,5 @@ def labels(cluster: str, pool: str | None, version: int) -> dict[str, str]:
 
 
 def pool_label(version: int) -> str:
-    """The label that has the name of a pod's pool."""
-    return "app.kubernetes.io/component" if version >= _RELABELLED_IN else "pool"
+    """The key of the label with a pod's pool."""
+    return "app.kubernetes.io/component" if version >= _RECOMMENDED_LABELS_SINCE else "pool"

@@ -1,8 +1,8 @@
-"""What nodes read at their start: settings, and who may enter."""
+"""The ConfigMap and Secrets that nodes read at start: settings and credentials."""
 
 from __future__ import annotations
 
-__all__ = ["CERTIFICATES", "configuration_objects", "settings_digest"]
+__all__ = ["CERTIFICATES_FOLDER", "settings_digest", "settings_manifests"]
 
 import base64
 import json
@@ -10,88 +10,81 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from searchkeeper.desired import names
-from searchkeeper.desired.cluster import DesiredCluster, cached_manifest, digest
+from searchkeeper.desired.cluster import DesiredCluster, digest, memoize_manifest
 from searchkeeper.kubernetes.operations import Manifest
 
-# Where certificates are, below the folder of the settings: the security plugin reads from nowhere else.
-CERTIFICATES: Final = "certificates"
+# Relative to the config folder: the security plugin reads certificates only from there.
+CERTIFICATES_FOLDER: Final = "certificates"
 
 
-@cached_manifest
-def configuration_objects(deployed: DesiredCluster) -> tuple[Manifest, ...]:
-    """What nodes read at their start: one Secret in version 1, settings and credentials apart since 2."""
-    settings, credentials = _files(deployed), dict(deployed.credentials)
-    if not deployed.is_split:
-        encoded = {key: base64.b64encode(text.encode()).decode() for key, text in settings.items()}
-        return (_secret(deployed, names.old_config_secret(deployed.name), {**encoded, **credentials}),)
-    return (
-        deployed.manifest("v1", "ConfigMap", names.settings_map(deployed.name), data=settings),
-        _secret(deployed, names.credentials_secret(deployed.name), credentials),
-    )
+@memoize_manifest
+def settings_manifests(cluster: DesiredCluster) -> tuple[Manifest, ...]:
+    """The ConfigMap with settings and the Secret with credentials; one Secret with both in version 1."""
+    files, credentials = _settings_files(cluster), dict(cluster.credentials)
+    if cluster.has_separate_credentials:
+        config_map = cluster.manifest("v1", "ConfigMap", names.settings_config_map(cluster.name), data=files)
+        return config_map, _secret(cluster, names.credentials_secret(cluster.name), credentials)
+    encoded = {file: base64.b64encode(text.encode()).decode() for file, text in files.items()}
+    return (_secret(cluster, names.old_config_secret(cluster.name), {**encoded, **credentials}),)
 
 
-def settings_digest(deployed: DesiredCluster) -> dict[str, str]:
-    """An annotation that changes with the settings or the credentials, and so rolls the pods that read them.
-
-    Version 1 has none.
-    """
-    if not deployed.is_split:
+def settings_digest(cluster: DesiredCluster) -> dict[str, str]:
+    """The annotation that makes pods outdated when settings or credentials change. Version 1 has none."""
+    if not cluster.has_separate_credentials:
         return {}
-    return {names.SETTINGS: digest([each["data"] for each in configuration_objects(deployed)])}
+    return {names.SETTINGS_DIGEST: digest([each["data"] for each in settings_manifests(cluster)])}
 
 
-def _secret(deployed: DesiredCluster, name: str, content: Mapping[str, str]) -> Manifest:
-    return deployed.manifest("v1", "Secret", name, type="Opaque", data=dict(sorted(content.items())))
+def _secret(cluster: DesiredCluster, name: str, data: Mapping[str, str]) -> Manifest:
+    return cluster.manifest("v1", "Secret", name, type="Opaque", data=dict(sorted(data.items())))
 
 
-def _files(deployed: DesiredCluster) -> dict[str, str]:
-    """One for all nodes, and one for those without a role.
+def _settings_files(cluster: DesiredCluster) -> dict[str, str]:
+    """The settings file, and a second one for coordinating-only nodes.
 
-    The image hands variables on to the engine, but for empty ones: without the second file a node that is to
-    coordinate only would take every role there is.
+    The image does not pass an empty `node.roles` on to OpenSearch. Without the second file a
+    coordinating-only node would take every role.
     """
     settings = {
-        "cluster.name": deployed.name,
-        "discovery.seed_hosts": [names.discovery_service(deployed.name, deployed.version)],
+        "cluster.name": cluster.name,
+        "discovery.seed_hosts": [names.discovery_service(cluster.name, cluster.version)],
         "http.port": names.HTTP_PORT,
         "network.host": "0.0.0.0",
-        # Otherwise every machine would need another vm.max_map_count than Linux gives it.
+        # Memory-mapped files need a higher vm.max_map_count than the default of Linux.
         "node.store.allow_mmap": False,
         "transport.port": names.TRANSPORT_PORT,
-        **_security(deployed),
+        **_security_settings(cluster),
     }
+
+    def as_yaml(settings: Mapping[str, Any]) -> str:
+        # JSON values are valid YAML, and a name such as `on` or `1e3` stays a string.
+        return "".join(f"{name}: {json.dumps(value)}\n" for name, value in sorted(settings.items()))
+
     return {
-        names.SETTINGS_FILE: _text(settings),
-        names.ROLELESS_FILE: _text({**settings, names.ROLES: []}),
+        names.SETTINGS_FILE: as_yaml(settings),
+        names.COORDINATING_SETTINGS_FILE: as_yaml({**settings, names.ROLES: []}),
     }
 
 
-def _text(settings: Mapping[str, Any]) -> str:
-    """Values as JSON, which is YAML, too, and takes no name for a number or a truth."""
-    return "".join(f"{name}: {json.dumps(content)}\n" for name, content in sorted(settings.items()))
-
-
-def _security(deployed: DesiredCluster) -> dict[str, Any]:
-    """Settings of the security plugin, which without certificates is switched off and knows none of them."""
-    if deployed.certificates is None:
+def _security_settings(cluster: DesiredCluster) -> dict[str, Any]:
+    """Settings of the security plugin; none without TLS, where the plugin is disabled and rejects them."""
+    if cluster.tls_secret is None:
         return {}
     files = {"pemcert": "tls.crt", "pemkey": "tls.key", "pemtrustedcas": "ca.crt"}
-    paths = {
-        f"ssl.{layer}.{part}_filepath": f"{CERTIFICATES}/{file}"
+    settings: dict[str, Any] = {
+        f"ssl.{layer}.{part}_filepath": f"{CERTIFICATES_FOLDER}/{file}"
         for layer in ("http", "transport")
         for part, file in files.items()
     }
-    # Nodes share a certificate and find each other by addresses, which it cannot have: the authority counts.
-    encryption = {"ssl.http.enabled": True, "ssl.transport.enforce_hostname_verification": False}
-    entrance = _users(deployed) if deployed.has_users else {"ssl_only": True}
-    return {f"plugins.security.{name}": text for name, text in (paths | encryption | entrance).items()}
-
-
-def _users(deployed: DesiredCluster) -> dict[str, Any]:
-    """Whoever shows the nodes' certificate is one of them; all others give their name and password."""
-    return {
-        "nodes_dn": [f"CN={deployed.name}", f"CN={deployed.name},*"],
-        # The first node that finds no users stores those of its file; later ones are made over the API.
-        "allow_default_init_securityindex": True,
-        "restapi.roles_enabled": ["all_access", "security_rest_api_access"],
-    }
+    settings["ssl.http.enabled"] = True
+    # Nodes share one certificate and connect by IP address, which it cannot contain. They verify the CA only.
+    settings["ssl.transport.enforce_hostname_verification"] = False
+    if cluster.has_authentication:
+        # A client with a certificate of this subject is a node. All other clients need a login.
+        settings["nodes_dn"] = [f"CN={cluster.name}", f"CN={cluster.name},*"]
+        # The first node initialises the security index from its user file. Further users are created by API.
+        settings["allow_default_init_securityindex"] = True
+        settings["restapi.roles_enabled"] = ["all_access", "security_rest_api_access"]
+    else:
+        settings["ssl_only"] = True
+    return {f"plugins.security.{name}": value for name, value in settings.items()}

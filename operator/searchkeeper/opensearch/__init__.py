@@ -1,1 +1,1 @@
-"""The search engine behind a driver: what can be seen of it, and what it can be told."""
+"""The OpenSearch client port, its HTTP implementation, and the view of a cluster's state."""

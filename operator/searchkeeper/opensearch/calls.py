@@ -1,7 +1,4 @@
-"""What the engine can be told, as data. Every one may be repeated: the second time changes nothing.
-
-The text of a call is in the engine's own words, as far as it has any.
-"""
+"""Calls to OpenSearch as data. Every call is idempotent. Its text is what plans and logs print."""
 
 from __future__ import annotations
 
@@ -15,48 +12,52 @@ from searchkeeper.opensearch.view import Allocation
 
 @dataclass(frozen=True, slots=True)
 class SetAllocation:
-    """`cluster.routing.allocation.enable`; `None` takes the setting away, which means all."""
+    """Sets `cluster.routing.allocation.enable`. None removes the setting; the default is `all`."""
 
     value: Allocation | None
 
     def __str__(self) -> str:
-        return f"cluster.routing.allocation.enable = {'its default' if self.value is None else self.value}"
+        if self.value is None:
+            return "reset cluster.routing.allocation.enable to its default"
+        return f"set cluster.routing.allocation.enable to {self.value}"
 
 
 @dataclass(frozen=True, slots=True)
 class Exclude:
-    """`cluster.routing.allocation.exclude._name`: these nodes, and no others, lose their shards."""
+    """Sets `cluster.routing.allocation.exclude._name` to these nodes, whose shards OpenSearch moves."""
 
     names: frozenset[str]
 
     def __str__(self) -> str:
-        return f"cluster.routing.allocation.exclude._name = {','.join(sorted(self.names)) or 'nobody'}"
+        if not self.names:
+            return "clear cluster.routing.allocation.exclude._name"
+        return f"set cluster.routing.allocation.exclude._name to {','.join(sorted(self.names))}"
 
 
 @dataclass(frozen=True, slots=True)
 class Flush:
-    """Writes what is in memory to disk, so that a restart has less to replay."""
+    """Flushes all indices, so that a restarted node replays less of its translog."""
 
     def __str__(self) -> str:
-        return "flush"
+        return "flush all indices"
 
 
 @dataclass(frozen=True, slots=True)
 class ExcludeFromVoting:
-    """Moves the vote away from a manager that is about to go, or is gone: its name, or ABSENT and its id."""
+    """Adds a voting exclusion. `name` is a node name, or ABSENT and the node id of a node that has left."""
 
     name: str
 
     def __str__(self) -> str:
-        return f"{self.name} gives its vote away"
+        return f"exclude {self.name} from voting"
 
 
 @dataclass(frozen=True, slots=True)
 class ClearVotingExclusions:
-    """Lets every manager vote again."""
+    """Removes every voting exclusion."""
 
     def __str__(self) -> str:
-        return "every manager may vote"
+        return "clear voting exclusions"
 
 
 Call: TypeAlias = SetAllocation | Exclude | Flush | ExcludeFromVoting | ClearVotingExclusions

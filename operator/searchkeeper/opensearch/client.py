@@ -1,4 +1,4 @@
-"""The seam between the operator and an engine, real or embedded."""
+"""The port to an OpenSearch cluster, real or fake."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from searchkeeper.opensearch.view import EngineView, Unreachable
 
 
 class CallFailed(Exception):
-    """A call was refused, or its answer never came: it may have been carried out all the same."""
+    """A call failed or got no response. OpenSearch may have executed it."""
 
 
 class CallRejected(CallFailed):
-    """The engine said no, and would say it again: nothing was carried out."""
+    """OpenSearch rejected a call permanently and executed nothing. A retry gets the same response."""
 
 
 class EngineClient(Protocol):
-    """One cluster's engine."""
+    """Client of one OpenSearch cluster."""
 
     def get_state(self) -> EngineView | Unreachable:
-        """A fresh look, never a remembered one. Does not raise: not to know is an answer."""
+        """Fetch the current state, never a cached one. Returns Unreachable instead of raising."""
 
     def execute(self, call: Call) -> None:
-        """Carries out a call. Raises CallRefused, CallFailed; safe to repeat."""
+        """Execute a call. Raises CallRejected or CallFailed; safe to retry."""

@@ -1,4 +1,4 @@
-"""JSON over HTTP to an engine: one connection, short patience, nothing repeated that changes anything."""
+"""JSON over HTTP to OpenSearch: one connection, short timeouts, and no retry of a request that writes."""
 
 from __future__ import annotations
 
@@ -19,33 +19,29 @@ from urllib.parse import urlencode, urlsplit
 
 from searchkeeper.redaction import redact
 
-# Nobody's cluster state is as large as that; what is, is no answer of an engine.
-_MOST: Final = 256 * 2**20
-# Of an engine's own sentence: enough to know what it is about.
-_SENTENCE: Final = 500
-# What was asked cannot be right, or may not be: the same question gets the same answer.
-_FOR_GOOD: Final = frozenset({400, 401, 403, 404, 405, 413, 415, 422})
+# Far above any cluster state; a larger body comes from something else.
+_MAX_RESPONSE_BYTES: Final = 256 * 2**20
+_MAX_REASON_LENGTH: Final = 500
+# The request is invalid or not permitted: a retry gets the same response.
+_PERMANENT_STATUSES: Final = frozenset({400, 401, 403, 404, 405, 413, 415, 422})
 
 
 class NoResponse(Exception):
-    """Nothing came back, or not in time, or nothing that could be read: it may have been carried out."""
+    """No valid response arrived in time. OpenSearch may have executed the request."""
 
 
 class ErrorResponse(Exception):
-    """The engine said no, or that it cannot at the moment: `status` is HTTP's number for it."""
+    """OpenSearch responded with an error. `status` is the HTTP status code."""
 
-    def __init__(self, status: int, said: str) -> None:
+    def __init__(self, status: int, message: str) -> None:
         self.status = status
-        super().__init__(f"{status} {said}")
-
-    @property
-    def is_for_good(self) -> bool:
-        return self.status in _FOR_GOOD
+        self.is_permanent = status in _PERMANENT_STATUSES
+        super().__init__(f"{status} {message}")
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Where an engine is, and how it is entered. `authority` are certificates in PEM."""
+    """URL and credentials of an OpenSearch cluster. `authority` is the CA certificate in PEM."""
 
     url: str
     username: str = ""
@@ -57,37 +53,37 @@ class Access:
 
     @property
     def authorization(self) -> str | None:
-        """The header's value; None for whoever needs no name."""
-        pair = f"{self.username}:{self.password}".encode()
-        return f"Basic {base64.b64encode(pair).decode()}" if self.username else None
+        """The Authorization header; None without a username."""
+        credentials = f"{self.username}:{self.password}".encode()
+        return f"Basic {base64.b64encode(credentials).decode()}" if self.username else None
 
     def without_secrets(self, text: str) -> str:
-        """What an engine, or whatever stands before it, quotes of a question is not for everybody."""
+        """Redact the credentials: servers and proxies quote request headers in their errors."""
         return redact(text, (self.password, (self.authorization or "").removeprefix("Basic ")))
 
 
 class HttpConnection:
-    """A connection that is opened by the first question, and closed by whoever asked the last one.
+    """A kept-alive connection. The first request opens it; the caller closes it.
 
-    No answer takes longer than the patience, and all together not longer than `lasting`: however slowly it
-    comes, byte by byte, nobody waits for more.
+    `timeout` limits each request, `total_timeout` all requests together, in seconds. Both limit the time
+    until the whole response is there, not the time between two bytes.
     """
 
-    def __init__(self, access: Access, *, deadline: float = 15, lasting: float = 60) -> None:
+    def __init__(self, access: Access, *, timeout: float = 15, total_timeout: float = 60) -> None:
         self._access = access
-        self._patience = deadline
-        self._end = time.monotonic() + lasting
+        self._timeout = timeout
+        self._end = time.monotonic() + total_timeout
         self._connection: HTTPConnection | None = None
 
     @property
-    def is_late(self) -> bool:
-        """Whether one more question might not be answered any more."""
-        return time.monotonic() + self._patience > self._end
+    def has_time_left(self) -> bool:
+        """Whether `total_timeout` leaves a whole `timeout` for one more request."""
+        return time.monotonic() + self._timeout <= self._end
 
     def get(self, path: str, **query: str) -> Any:
-        """Asked twice where the connection breaks: a kept one may have been closed by the other side.
+        """Send a GET, and retry it once: the server may have closed the kept-alive connection.
 
-        Whoever has been silent for as long as anybody is waited for is not asked again.
+        A timeout is not retried. Raises NoResponse, ErrorResponse.
         """
         try:
             return self.call("GET", path, query)
@@ -104,35 +100,48 @@ class HttpConnection:
         query: Mapping[str, str] | None = None,
         body: Any = None,
         *,
-        deadline: float | None = None,
+        timeout: float | None = None,
     ) -> Any:
-        """Once. Raises NoAnswer, Turned."""
-        where = f"{path}?{urlencode(query)}" if query else path
-        until = min(time.monotonic() + (deadline or self._patience), self._end)
+        """Send a request once and return the parsed body. Raises NoResponse, ErrorResponse."""
+        target = f"{path}?{urlencode(query)}" if query else path
+        deadline = min(time.monotonic() + (timeout or self._timeout), self._end)
         try:
-            status, text = self._exchange(method, where, body, until)
+            status, content = self._exchange(method, target, body, deadline)
         except (OSError, HTTPException, ValueError) as error:
             self.close()
-            said = " ".join(self._access.without_secrets(str(error)).split()) or type(error).__name__
-            raise NoResponse(f"{method} {path}: {said}") from error
-        return self._understood(f"{method} {path}", status, text)
+            message = " ".join(self._access.without_secrets(str(error)).split()) or type(error).__name__
+            raise NoResponse(f"{method} {path}: {message}") from error
+        try:
+            # Requests for voting exclusions have an empty response.
+            response = json.loads(content) if content else None
+        except (ValueError, RecursionError) as error:
+            if status < 300:
+                raise NoResponse(f"{method} {path}: {status} with a body that is not JSON") from error
+            response = None
+        if status >= 300:
+            # Redact before truncating, or a part of the password could remain.
+            reason = self._access.without_secrets(_error_reason(response))[:_MAX_REASON_LENGTH]
+            raise ErrorResponse(status, f"{method} {path}: {reason}")
+        return response
 
     def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
 
-    def _exchange(self, method: str, where: str, body: Any, until: float) -> tuple[int, bytes]:
-        connection = self._connection or self._connect()
-        self._connection = connection
-        connection.timeout = _left(until)
+    def _exchange(self, method: str, target: str, body: Any, deadline: float) -> tuple[int, bytes]:
+        connection = self._connection = self._connection or self._connect()
+        connection.timeout = _seconds_until(deadline)
         if connection.sock is not None:
             connection.sock.settimeout(connection.timeout)
-        connection.response_class = partial(_Answer, until=until)  # type: ignore[assignment]
-        text = None if body is None else json.dumps(body).encode()
-        connection.request(method, where, text, self._headers())
-        answer = connection.getresponse()
-        return answer.status, answer.read(_MOST)
+        connection.response_class = partial(_DeadlineResponse, deadline=deadline)  # type: ignore[assignment]
+        content = None if body is None else json.dumps(body).encode()
+        headers = {"Accept": "application/json", "Content-Type": "application/json"}
+        if self._access.authorization is not None:
+            headers["Authorization"] = self._access.authorization
+        connection.request(method, target, content, headers)
+        response = connection.getresponse()
+        return response.status, response.read(_MAX_RESPONSE_BYTES)
 
     def _connect(self) -> HTTPConnection:
         parts = urlsplit(self._access.url)
@@ -140,65 +149,40 @@ class HttpConnection:
         if parts.scheme != "https":
             return HTTPConnection(host, parts.port)
         if not (self._access.authority or "").isascii():
-            raise ssl.SSLError("the authority's certificate is not in PEM")
-        trust = ssl.create_default_context(cadata=self._access.authority)
-        return HTTPSConnection(host, parts.port, context=trust)
-
-    def _headers(self) -> dict[str, str]:
-        headers = {"Accept": "application/json", "Content-Type": "application/json"}
-        authorization = self._access.authorization
-        return headers if authorization is None else {**headers, "Authorization": authorization}
-
-    def _understood(self, question: str, status: int, text: bytes) -> Any:
-        """Raises NoAnswer, Turned."""
-        try:
-            # Voting exclusions are answered with nothing at all.
-            answer = json.loads(text) if text else None
-        except (ValueError, RecursionError) as error:
-            if status < 300:
-                raise NoResponse(f"{question}: {status}, and no JSON") from error
-            answer = None
-        if status >= 300:
-            # Struck out before it is cut: half a password is too much, too.
-            said = self._access.without_secrets(_reason(answer))[:_SENTENCE]
-            raise ErrorResponse(status, f"{question}: {said}")
-        return answer
+            raise ssl.SSLError("the CA certificate is not PEM")
+        context = ssl.create_default_context(cadata=self._access.authority)
+        return HTTPSConnection(host, parts.port, context=context)
 
 
-class _Answer(HTTPResponse):
-    """One that is read until a moment, not for as long as something comes now and then."""
+class _DeadlineResponse(HTTPResponse):
+    """A response that must be read completely before a deadline.
 
-    def __init__(self, sock: socket.socket, *arguments: Any, until: float, **others: Any) -> None:
-        super().__init__(_Timed(sock, until), *arguments, **others)  # type: ignore[arg-type]
-
-
-@dataclass(frozen=True, slots=True)
-class _Timed:
-    """As much of a socket as an answer wants of it."""
-
-    sock: socket.socket
-    until: float
-
-    def makefile(self, _: str) -> io.BufferedReader:
-        return io.BufferedReader(_Bytes(self.sock, self.until))
-
-
-class _Bytes(io.RawIOBase):
-    """What comes in until a moment. Raises TimeoutError after it.
-
-    The stream keeps the socket open: http.client closes it beforehand where the answer is the last one.
+    http.client has only a timeout per read, which a server that sends a byte now and then never exceeds.
     """
 
-    def __init__(self, sock: socket.socket, until: float) -> None:
+    def __init__(self, sock: socket.socket, *args: Any, deadline: float, **kwargs: Any) -> None:
+        super().__init__(sock, *args, **kwargs)
+        self.fp.close()
+        self.fp = io.BufferedReader(_DeadlineStream(sock, deadline))
+
+
+class _DeadlineStream(io.RawIOBase):
+    """Reads a socket until a deadline, then raises TimeoutError.
+
+    The stream from `makefile` keeps the socket open: http.client closes its own reference before it reads the
+    last response of a connection.
+    """
+
+    def __init__(self, sock: socket.socket, deadline: float) -> None:
         self._sock = sock
-        self._until = until
+        self._deadline = deadline
         self._stream = sock.makefile("rb", buffering=0)
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        self._sock.settimeout(_left(self._until))
+        self._sock.settimeout(_seconds_until(self._deadline))
         return self._stream.readinto(buffer)
 
     def close(self) -> None:
@@ -206,16 +190,16 @@ class _Bytes(io.RawIOBase):
         super().close()
 
 
-def _left(until: float) -> float:
-    """The seconds until then. Raises TimeoutError when there are none."""
-    left = until - time.monotonic()
-    if left <= 0:
+def _seconds_until(deadline: float) -> float:
+    """The remaining seconds. Raises TimeoutError when none remain."""
+    seconds = deadline - time.monotonic()
+    if seconds <= 0:
         raise TimeoutError("timed out")
-    return left
+    return seconds
 
 
-def _reason(answer: Any) -> str:
-    """The engine's own sentence, where it has one."""
-    error = answer.get("error") if isinstance(answer, dict) else None
+def _error_reason(response: Any) -> str:
+    """The `reason` of an OpenSearch error, else its `type`."""
+    error = response.get("error") if isinstance(response, dict) else None
     reason = (error.get("reason") or error.get("type")) if isinstance(error, dict) else error
-    return str(reason or "no reason is given")
+    return str(reason or "the response has no reason")

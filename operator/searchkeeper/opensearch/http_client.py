@@ -1,10 +1,9 @@
-"""OpenSearch, 2 and 3, over its HTTP API: the driver of clusters that somebody relies on."""
+"""EngineClient over the HTTP API of OpenSearch 2 and 3."""
 
 from __future__ import annotations
 
 __all__ = ["OpenSearchClient", "exclusion_value"]
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
@@ -19,10 +18,10 @@ from searchkeeper.opensearch.calls import (
 from searchkeeper.opensearch.client import CallFailed, CallRejected
 from searchkeeper.opensearch.http import Access, ErrorResponse, HttpConnection, NoResponse
 from searchkeeper.opensearch.responses import (
-    ENABLE,
-    EXCLUDE,
-    NODES,
-    STATE,
+    ENABLE_SETTING,
+    EXCLUDE_SETTING,
+    NODES_FILTER,
+    STATE_FILTER,
     InvalidResponse,
     JsonObject,
     archived_settings,
@@ -32,124 +31,125 @@ from searchkeeper.opensearch.responses import (
 )
 from searchkeeper.opensearch.view import ABSENT, EngineView, ShardCopy, ShardState, Unreachable
 
-# How long the elected manager may take to answer; without one there is none.
-_MANAGER: Final = {"cluster_manager_timeout": "5s"}
-# An explanation costs the manager a round of all deciders. Beyond these, or when the manager takes long for
-# them, a copy stays unexplained, safely.
-_EXPLAINED: Final = 256
-# Moving a vote, or writing to disk what is in memory, is allowed to take a while.
-_LONG: Final = 45
+# Without an elected cluster manager the request fails after this time.
+_MANAGER_TIMEOUT: Final = {"cluster_manager_timeout": "5s"}
+# Each explanation runs every allocation decider on the cluster manager. Copies beyond this number, and copies
+# for which no time is left, have no deciders, so no gate excuses them.
+_MAX_EXPLANATIONS: Final = 256
+# Seconds for a flush or a change of voting exclusions, which are slow on a busy cluster.
+_SLOW_CALL_TIMEOUT: Final = 45
+_VOTING_EXCLUSIONS: Final = "/_cluster/voting_config_exclusions"
 
 
 class OpenSearchClient:
-    """One cluster. Settings are persistent ones: transient ones are lost when every manager restarts."""
+    """Client of one cluster. `timeout` limits each request, in seconds."""
 
-    def __init__(self, access: Access, *, deadline: float = 15) -> None:
+    def __init__(self, access: Access, *, timeout: float = 15) -> None:
         self._access = access
-        self._patience = deadline
+        self._timeout = timeout
 
     def get_state(self) -> EngineView | Unreachable:
-        http = HttpConnection(self._access, deadline=self._patience)
+        http = HttpConnection(self._access, timeout=self._timeout)
         try:
-            return _looked(http)
+            return _fetch_view(http)
         except (NoResponse, ErrorResponse, InvalidResponse) as error:
             return Unreachable(str(error))
         finally:
             http.close()
 
     def execute(self, call: Call) -> None:
-        http = HttpConnection(self._access, deadline=self._patience)
+        http = HttpConnection(self._access, timeout=self._timeout)
         try:
-            _told(http, call)
+            match call:
+                case SetAllocation(value):
+                    _update_setting(http, ENABLE_SETTING, None if value is None else str(value))
+                case Exclude(names):
+                    _update_setting(http, EXCLUDE_SETTING, exclusion_value(names))
+                case Flush():
+                    http.call("POST", "/_flush", timeout=_SLOW_CALL_TIMEOUT)
+                case ExcludeFromVoting(name):
+                    # By name, the exclusion of a node that has left would not remove its vote.
+                    is_absent = name.startswith(ABSENT)
+                    node = {"node_ids": name.removeprefix(ABSENT)} if is_absent else {"node_names": name}
+                    query = {**node, "timeout": "30s"}
+                    http.call("POST", _VOTING_EXCLUSIONS, query, timeout=_SLOW_CALL_TIMEOUT)
+                case ClearVotingExclusions():
+                    query = {"wait_for_removal": "false"}
+                    http.call("DELETE", _VOTING_EXCLUSIONS, query, timeout=_SLOW_CALL_TIMEOUT)
         except (NoResponse, ErrorResponse, InvalidResponse) as error:
-            is_for_good = isinstance(error, ErrorResponse) and error.is_for_good
-            raise (CallRejected if is_for_good else CallFailed)(str(error)) from error
+            is_permanent = isinstance(error, ErrorResponse) and error.is_permanent
+            raise (CallRejected if is_permanent else CallFailed)(str(error)) from error
         finally:
             http.close()
 
 
-def _looked(http: HttpConnection) -> EngineView:
-    """Raises NoAnswer, Turned, Unclear. Health comes first: it waits until nothing is pending."""
-    health = http.get("/_cluster/health", wait_for_events="languid", timeout="5s", **_MANAGER)
-    nodes = http.get("/_nodes", filter_path=NODES, timeout="5s")
+def _fetch_view(http: HttpConnection) -> EngineView:
+    """Raises NoResponse, ErrorResponse, InvalidResponse."""
+    # Health comes first: it waits until the cluster manager has no pending tasks.
+    health = http.get("/_cluster/health", wait_for_events="languid", timeout="5s", **_MANAGER_TIMEOUT)
+    nodes = http.get("/_nodes", filter_path=NODES_FILTER, timeout="5s")
     state = http.get(
-        "/_cluster/state/nodes,metadata,routing_table,cluster_manager_node", filter_path=STATE, **_MANAGER
+        "/_cluster/state/nodes,metadata,routing_table,cluster_manager_node",
+        filter_path=STATE_FILTER,
+        **_MANAGER_TIMEOUT,
     )
-    view = engine_view(health, nodes, state, _settings(http))
-    return replace(view, shards=_explained(http, view))
+    view = engine_view(health, nodes, state, _get_settings(http))
+    return replace(view, shards=_explain_unassigned(http, view.shards))
 
 
-def _settings(http: HttpConnection) -> JsonObject:
-    return as_object(http.get("/_cluster/settings", flat_settings="true", **_MANAGER))
+def _get_settings(http: HttpConnection) -> JsonObject:
+    return as_object(http.get("/_cluster/settings", flat_settings="true", **_MANAGER_TIMEOUT))
 
 
-def _explained(http: HttpConnection, view: EngineView) -> tuple[ShardCopy, ...]:
-    """Unassigned copies with the deciders against them. All replicas of a shard have the same."""
-    lost = [copy for copy in view.shards if copy.state is ShardState.UNASSIGNED]
-    asked = list(dict.fromkeys((copy.index, copy.shard, copy.is_primary) for copy in lost))
-    why = {each: _deciders(http, *each) for each in asked[:_EXPLAINED] if not http.is_late}
-    return tuple(
-        replace(copy, deciders=why.get((copy.index, copy.shard, copy.is_primary), frozenset()))
-        if copy.state is ShardState.UNASSIGNED
-        else copy
-        for copy in view.shards
-    )
+def _explain_unassigned(http: HttpConnection, shards: tuple[ShardCopy, ...]) -> tuple[ShardCopy, ...]:
+    """Add the blocking deciders to unassigned copies, with one request for all replicas of a shard."""
+    deciders: dict[tuple[str, int, bool], frozenset[str]] = {}
+    explained = []
+    for copy in shards:
+        key = (copy.index, copy.shard, copy.is_primary)
+        if copy.state is not ShardState.UNASSIGNED:
+            explained.append(copy)
+            continue
+        if key not in deciders and len(deciders) < _MAX_EXPLANATIONS and http.has_time_left:
+            deciders[key] = _fetch_blocking_deciders(http, *key)
+        explained.append(replace(copy, deciders=deciders.get(key, frozenset())))
+    return tuple(explained)
 
 
-def _deciders(http: HttpConnection, index: str, shard: int, is_primary: bool) -> frozenset[str]:
-    """None where the copy has been assigned meanwhile: then there is nothing to excuse."""
-    question = {"index": index, "shard": shard, "primary": is_primary}
+def _fetch_blocking_deciders(
+    http: HttpConnection, index: str, shard: int, is_primary: bool
+) -> frozenset[str]:
+    body = {"index": index, "shard": shard, "primary": is_primary}
     try:
-        return blocking_deciders(http.call("POST", "/_cluster/allocation/explain", body=question))
-    except ErrorResponse as refused:
-        if refused.status in (400, 404):
+        return blocking_deciders(http.call("POST", "/_cluster/allocation/explain", body=body))
+    except ErrorResponse as error:
+        # The copy has been assigned since, or its index is deleted.
+        if error.status in (400, 404):
             return frozenset()
         raise
 
 
-def _told(http: HttpConnection, call: Call) -> None:
-    match call:
-        case SetAllocation(value):
-            _set(http, ENABLE, None if value is None else str(value))
-        case Exclude(names):
-            _set(http, EXCLUDE, exclusion_value(names))
-        case Flush():
-            http.call("POST", "/_flush", deadline=_LONG)
-        case ExcludeFromVoting(name):
-            is_absent = name.startswith(ABSENT)
-            who = {"node_ids": name.removeprefix(ABSENT)} if is_absent else {"node_names": name}
-            query = {**who, "timeout": "30s"}
-            http.call("POST", "/_cluster/voting_config_exclusions", query, deadline=_LONG)
-        case ClearVotingExclusions():
-            query = {"wait_for_removal": "false"}
-            http.call("DELETE", "/_cluster/voting_config_exclusions", query, deadline=_LONG)
-
-
 def exclusion_value(names: frozenset[str]) -> str | None:
-    """As it is written; None for nobody, since a lone comma would be a name of nobody that matches nobody.
+    """The value of `cluster.routing.allocation.exclude._name`; None, which removes it, without names.
 
-    A name with a comma in it is two.
+    A name that contains a comma counts as two names, as it does for OpenSearch.
     """
     parts = {part.strip() for name in names for part in name.split(",")}
     return ",".join(sorted(parts - {""})) or None
 
 
-def _set(http: HttpConnection, name: str, value: str | None) -> None:
-    """A transient setting of that name would outrank ours, so it goes; its value is in the ledger.
+def _update_setting(http: HttpConnection, name: str, value: str | None) -> None:
+    """Set a persistent setting; None removes it. Transient ones are lost when all managers restart.
 
-    Archived settings go, too: nothing reads them, and with one of them there no setting can be changed.
+    Also removes a transient setting of the same name, which would take precedence; the ledger has its value.
+    Removes archived settings, too: OpenSearch rejects every settings update while one exists.
     """
-    found = _settings(http)
-    transient = _without(found, "transient")
-    if name in (found.get("transient") or {}):
+    current = _get_settings(http)
+    persistent: dict[str, Any] = dict.fromkeys(archived_settings(current, "persistent"))
+    transient: dict[str, Any] = dict.fromkeys(archived_settings(current, "transient"))
+    if name in (current.get("transient") or {}):
         transient[name] = None
-    body = {"persistent": {**_without(found, "persistent"), name: value}, "transient": transient}
-    answer = http.call(
-        "PUT", "/_cluster/settings", _MANAGER, {key: part for key, part in body.items() if part}
-    )
-    if not as_object(answer).get("acknowledged"):
-        raise NoResponse(f"PUT /_cluster/settings: {name} was not acknowledged by every node")
-
-
-def _without(settings: Mapping[str, Any], scope: str) -> dict[str, None]:
-    return dict.fromkeys(archived_settings(settings, scope))
+    body = {"persistent": {**persistent, name: value}, **({"transient": transient} if transient else {})}
+    response = http.call("PUT", "/_cluster/settings", _MANAGER_TIMEOUT, body)
+    if not as_object(response).get("acknowledged"):
+        raise NoResponse(f"PUT /_cluster/settings: not every node acknowledged {name}")

@@ -1,4 +1,4 @@
-"""What the engine says of itself, at one moment, as values."""
+"""The state of an OpenSearch cluster at one moment, as values."""
 
 from __future__ import annotations
 
@@ -22,25 +22,24 @@ from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
-# Before the id of a voter that is away: its name went with it, and no pod is called like that.
+# Prefix of the id of a voter that has left: OpenSearch no longer knows its name. No pod name starts with it.
 ABSENT: Final = "@"
 
 
 def is_excluded(name: str, excluded: Collection[str]) -> bool:
-    """Whether a node is among those that are excluded by name: `*` stands for any text, all else for itself.
-
-    As `Regex.simpleMatch` of OpenSearch has it.
-    """
-    return name in excluded or any(_pattern(each).fullmatch(name) for each in excluded if "*" in each)
+    """Whether a node name matches an exclusion, in which only `*` is special (`Regex.simpleMatch`)."""
+    return name in excluded or any(
+        _wildcard(pattern).fullmatch(name) for pattern in excluded if "*" in pattern
+    )
 
 
 @lru_cache(maxsize=256)
-def _pattern(text: str) -> re.Pattern[str]:
-    return re.compile(".*".join(map(re.escape, text.split("*"))), re.DOTALL)
+def _wildcard(pattern: str) -> re.Pattern[str]:
+    return re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
 
 
 class Color(StrEnum):
-    """Green: every copy is started. Yellow: every primary is. Red: not even those."""
+    """Cluster health. Green: every copy is started. Yellow: every primary is. Red: a primary is not."""
 
     GREEN = "green"
     YELLOW = "yellow"
@@ -48,7 +47,7 @@ class Color(StrEnum):
 
 
 class Allocation(StrEnum):
-    """Which copies the engine may place, `cluster.routing.allocation.enable`."""
+    """Values of `cluster.routing.allocation.enable`: which copies OpenSearch may allocate."""
 
     ALL = "all"
     PRIMARIES = "primaries"
@@ -65,7 +64,7 @@ class ShardState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One node that has joined, by the name of its pod."""
+    """A node that has joined the cluster. Its name is the name of its pod."""
 
     name: str
     version: str
@@ -75,9 +74,9 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class ShardCopy:
-    """One copy of a shard. `node` is where it is or leaves from, `to` where it goes.
+    """A primary or replica. A relocating copy is on `node` and moves to the node `to`.
 
-    An unassigned copy has the deciders that keep it so: why no node may take it.
+    `deciders` are the allocation deciders that keep an unassigned copy off every node.
     """
 
     index: str
@@ -95,7 +94,10 @@ class ShardCopy:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """What decides whether an older node may ever hold it again."""
+    """An index. `created_by` is the version that created it, which limits the versions that can open it.
+
+    It is 0.MAJOR.MINOR for an index created by Elasticsearch, for example 0.7.10.
+    """
 
     name: str
     replicas: int
@@ -105,16 +107,17 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Unreachable:
-    """The engine gave no answer, or none in time: nothing is known, which is not the same as bad."""
+    """The cluster sent no valid response in time, so its state is unknown."""
 
     cause: str
 
 
 @dataclass(frozen=True, slots=True)
 class EngineView:
-    """One look at a reachable engine. `excluded` and `allocation` are the settings in force, as written.
+    """The state of a reachable cluster. `allocation` and `excluded` are the settings in force.
 
-    Voters, and those who are to have no vote, are called by their names, or by ABSENT and their id.
+    `voters` and `voting_exclusions` hold node names, or ABSENT and the id of a node that has left. `delayed`
+    counts unassigned shards with delayed allocation, `fetching` the shard fetches in flight.
     """
 
     color: Color
@@ -130,16 +133,17 @@ class EngineView:
 
     @property
     def elected(self) -> Node | None:
+        """The elected cluster manager."""
         return next((node for node in self.nodes if node.is_elected), None)
 
     @property
     def absent_voters(self) -> frozenset[str]:
-        """Those who have a vote and are not there. The engine does not know any more who they were."""
-        return frozenset(each for each in self.voters if each.startswith(ABSENT))
+        """Voters that have left the cluster."""
+        return frozenset(voter for voter in self.voters if voter.startswith(ABSENT))
 
     @property
     def is_moving(self) -> bool:
-        """Copies are on their way, or about to be: what is green now may not be in a moment."""
+        """Whether copies initialize or relocate, or are about to: the color may change soon."""
         busy = (ShardState.INITIALIZING, ShardState.RELOCATING)
         return bool(self.delayed or self.fetching) or any(copy.state in busy for copy in self.shards)
 
@@ -147,9 +151,9 @@ class EngineView:
         return next((node for node in self.nodes if node.name == name), None)
 
     def excludes(self, name: str) -> bool:
-        """Whether no shard may be there, whoever has said so, and in whatever words."""
+        """Whether the node is excluded from allocation, by name or by pattern, by the operator or a user."""
         return is_excluded(name, self.excluded)
 
     def copies_on(self, name: str) -> tuple[ShardCopy, ...]:
-        """Also those that are only on their way there."""
+        """Copies on a node, with those that relocate to it."""
         return tuple(copy for copy in self.shards if name in (copy.node, copy.to))

@@ -19,7 +19,7 @@ from searchkeeper.desired import names
 from searchkeeper.desired.apply import apply
 from searchkeeper.desired.dashboards import dashboards_deployment, dashboards_service
 from searchkeeper.desired.manifests import client_service, discovery_service
-from searchkeeper.desired.settings import configuration_objects
+from searchkeeper.desired.settings import settings_manifests
 from searchkeeper.kubernetes.operations import Delete, Key, Manifest, Patch
 from searchkeeper.planner import Result, action, done, in_progress, wait
 from searchkeeper.reconcilers.context import ReconcileContext
@@ -85,7 +85,7 @@ def configuration_applied(ctx: ReconcileContext) -> Result:
     """
     missing = ctx.missing_secret
     if missing is None or ctx.has_credentials:
-        applying = apply_all(ctx, configuration_objects(ctx.deployed), "ApplyingConfiguration")
+        applying = apply_all(ctx, settings_manifests(ctx.deployed), "ApplyingConfiguration")
         if missing is None or not applying.is_true:
             return applying
     message = f"{missing}, which spec.security names, {_why_missing(ctx, missing)}"

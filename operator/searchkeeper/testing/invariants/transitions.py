@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from searchkeeper.api.codec import decode_records
 from searchkeeper.api.spec import ClusterSpec
-from searchkeeper.api.validation import validated_spec
+from searchkeeper.api.validation import parse_cluster_spec
 from searchkeeper.images import image_version
 from searchkeeper.kubernetes.operations import Delete, Key, Manifest, Patch
 from searchkeeper.opensearch.view import Node, ShardState
@@ -51,7 +51,7 @@ class ObservedState:
     @cached_property
     def spec(self) -> ClusterSpec:
         """Empty for a cluster that is not there, or cannot be read."""
-        return validated_spec(self.resource or {})[0]
+        return parse_cluster_spec(self.resource or {})[0]
 
     @cached_property
     def ledger(self) -> UpgradeLedger:

@@ -14,7 +14,7 @@ import yaml
 from searchkeeper.api.codec import decode_cluster_spec
 from searchkeeper.desired.cluster import DesiredCluster
 from searchkeeper.desired.manifests import client_service, discovery_service, stateful_set
-from searchkeeper.desired.settings import configuration_objects
+from searchkeeper.desired.settings import settings_manifests
 from searchkeeper.images import Images
 from stock_image import HOME, mounts, settings, variables
 
@@ -42,7 +42,7 @@ def pod(this: DesiredCluster, pool: int = 0) -> dict[str, Any]:
 
 
 def told(this: DesiredCluster, pool: int = 0) -> dict[str, Any]:
-    return settings(pod(this, pool), configuration_objects(this), "logs-nodes-1")
+    return settings(pod(this, pool), settings_manifests(this), "logs-nodes-1")
 
 
 @every_version
@@ -131,7 +131,7 @@ def test_with_credentials_as_well_everybody_is_asked_who_they_are(version: int) 
         "USERNAME": {"secretKeyRef": {"name": ours, "key": "username"}},
         "PASSWORD": {"secretKeyRef": {"name": ours, "key": "password"}},
     }
-    assert ours in [each["metadata"]["name"] for each in configuration_objects(this)]
+    assert ours in [each["metadata"]["name"] for each in settings_manifests(this)]
 
 
 def test_the_user_of_the_credentials_is_written_down_with_a_hash(tmp_path: Path) -> None:
