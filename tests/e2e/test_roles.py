@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from copy import deepcopy
 
 import pytest
-import yaml
 
-from commandline import ROOT
 from e2e.stand.api import Api, Object
 from e2e.stand.control_plane import ControlPlane
 from e2e.stand.waiting import until
+from operator_manifests import rbac
 
 NAMESPACE = "roles"
 PLACES = {
@@ -45,8 +44,7 @@ RIGHTS = [*LEADING, *((verb, resource, "search") for verb, resource in WORK)]
 @pytest.fixture(scope="module")
 def api(plane: ControlPlane) -> Iterator[Api]:
     own = plane.api.another()
-    file = ROOT / "operator/config/rbac/roles.yaml"
-    documents = [apart(each) for each in yaml.safe_load_all(file.read_text(encoding="utf-8"))]
+    documents = [apart(each) for each in rbac("default")]
     own.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
     for document in documents:
         own.create(PLACES[document["kind"]], deepcopy(document))
