@@ -1,7 +1,7 @@
 """The Helm chart: the same operator as operator/config, with values.
 
-Helm renders the templates where `helm` is installed or EVERPATH_HELM names it. The other tests read the files:
-rules contain no template actions, so they can be compared with operator/config.
+Helm renders the templates where `helm` is installed or EVERPATH_HELM names it. The other tests read the
+files: rules contain no template actions, so they can be compared with operator/config.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 import yaml
+from jsonschema import Draft7Validator, ValidationError, validate  # type: ignore[import-untyped]
 
 from commandline import ROOT
 from operator_manifests import CONFIG, overlay
@@ -77,8 +77,8 @@ def test_crds_of_the_chart_are_those_of_operator_config() -> None:
 
 
 def test_default_values_fit_their_schema() -> None:
-    jsonschema.Draft7Validator.check_schema(SCHEMA)
-    jsonschema.validate(VALUES, SCHEMA)
+    Draft7Validator.check_schema(SCHEMA)
+    validate(VALUES, SCHEMA)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_default_values_fit_their_schema() -> None:
     ],
 )
 def test_schema_accepts(values: dict[str, Any]) -> None:
-    jsonschema.validate(values, SCHEMA)
+    validate(values, SCHEMA)
 
 
 @pytest.mark.parametrize(
@@ -107,8 +107,8 @@ def test_schema_accepts(values: dict[str, Any]) -> None:
     ],
 )
 def test_schema_rejects(values: dict[str, Any]) -> None:
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(values, SCHEMA)
+    with pytest.raises(ValidationError):
+        validate(values, SCHEMA)
 
 
 def test_every_value_is_used_and_every_used_value_is_declared() -> None:
