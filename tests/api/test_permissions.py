@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-import yaml
 
-from commandline import ROOT
+from operator_manifests import rbac
 from operators_at_work import CLUSTER, Ports, asked_for, edited, pool, running, with_index, worked_until
 from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Manifest, Patch
 from searchkeeper.kubernetes.rest_mapping import resource_kind
@@ -178,8 +177,7 @@ def heard() -> Verbs:
 
 
 def granted(kind: str) -> Iterator[tuple[str, str]]:
-    documents = yaml.safe_load_all((ROOT / "operator/config/rbac/roles.yaml").read_text(encoding="utf-8"))
-    for document in documents:
+    for document in rbac("default"):
         for rule in document.get("rules", ()) if document["kind"] == kind else ():
             for group in rule["apiGroups"]:
                 for name in rule["resources"]:

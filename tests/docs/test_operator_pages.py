@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from console import ROOT
+from operator_manifests import overlay
 from searchkeeper.reconcilers.versions import CLUSTER_RECONCILERS
 from searchkeeper.releases import releases
 
@@ -67,9 +68,10 @@ def test_short_names_and_columns_are_listed(kind: str) -> None:
 
 def test_what_is_applied_from_a_folder_has_the_namespace_of_the_page() -> None:
     """Without one, `kubectl apply` would put the operator's own rights into another namespace than it."""
-    files = [*(CONFIG / "rbac").glob("*.yaml"), *(CONFIG / "manager").glob("*.yaml")]
-    made = [each for file in files for each in yaml.safe_load_all(file.read_text(encoding="utf-8"))]
-    namespaced = [each for each in made if not each["kind"].startswith("Cluster")]
+    made = [*overlay("rbac"), *overlay("manager")]
+    namespaced = [
+        each for each in made if not each["kind"].startswith("Cluster") and each["kind"] != "Namespace"
+    ]
 
     assert {each["metadata"].get("namespace") for each in namespaced} == {"searchkeeper"}
     assert "kubectl create namespace searchkeeper\n" in (PAGES / "running.md").read_text(encoding="utf-8")

@@ -14,14 +14,13 @@ from functools import partial
 from itertools import count
 from typing import Any, Final
 
-import yaml
-
 from commandline import ROOT
 from e2e.stand.api import Api, Object, RefusedError, conditions
 from e2e.stand.control_plane import ControlPlane
 from e2e.stand.processes import Workshop
 from e2e.stand.waiting import until
 from e2e.witness import Witness, witness
+from operator_manifests import rbac
 from searchkeeper.api.crds import crds
 from searchkeeper.kubernetes.operations import Key
 from searchkeeper.releases import release
@@ -178,7 +177,7 @@ def set_up(plane: ControlPlane) -> None:
         name = f"{plural}.search.everpath.dev"
         until(f"{name} is served", partial(_is_established, api, name))
     ensured(api, "/api/v1/namespaces", {"metadata": {"name": OPERATOR}})
-    for document in yaml.safe_load_all((ROOT / "operator/config/rbac/roles.yaml").read_text("utf-8")):
+    for document in rbac("default"):
         namespace = document["metadata"].get("namespace", OPERATOR)
         root = "/api/v1" if document["kind"] == "ServiceAccount" else _ROLES
         scoped = not document["kind"].startswith("Cluster")

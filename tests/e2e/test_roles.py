@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from copy import deepcopy
 
 import pytest
-import yaml
 
-from commandline import ROOT
 from e2e.stand.api import Api, Object
 from e2e.stand.control_plane import ControlPlane
 from e2e.stand.waiting import until
+from operator_manifests import rbac
 
 NAMESPACE = "roles"
 PLACES = {
@@ -45,8 +44,7 @@ RIGHTS = [*LEADING, *((verb, resource, "search") for verb, resource in WORK)]
 @pytest.fixture(scope="module")
 def api(plane: ControlPlane) -> Iterator[Api]:
     own = plane.api.another()
-    file = ROOT / "operator/config/rbac/roles.yaml"
-    documents = [apart(each) for each in yaml.safe_load_all(file.read_text(encoding="utf-8"))]
+    documents = [apart(each) for each in rbac("default")]
     own.create("/api/v1/namespaces", {"metadata": {"name": NAMESPACE}})
     for document in documents:
         own.create(PLACES[document["kind"]], deepcopy(document))
@@ -122,3 +120,24 @@ def test_it_may_lead_at_home_and_nowhere_else(api: Api) -> None:
 def test_what_it_has_no_use_for_it_may_not_do(api: Api, verb: str, resource: str) -> None:
     assert not may(api, verb, resource, "search")
     assert not may(api, verb, resource, NAMESPACE)
+
+
+def test_role_binding_grants_the_work_in_its_namespace_only(api: Api) -> None:
+    """The bindings of operator/config/default and operator/config/namespaced, one after the other."""
+    everywhere, here = (
+        apart(next(each for each in rbac(name) if each.get("roleRef", {}).get("kind") == "ClusterRole"))
+        for name in ("default", "namespaced")
+    )
+    api.create(PLACES["RoleBinding"], deepcopy(here))
+    api.delete(f"{PLACES['ClusterRoleBinding']}/{everywhere['metadata']['name']}")
+    try:
+        until(
+            "only the RoleBinding has an effect",
+            lambda: (
+                all(may(api, verb, resource, NAMESPACE) for verb, resource in WORK)
+                and not any(may(api, verb, resource, "search") for verb, resource in WORK)
+            ),
+        )
+    finally:
+        api.create(PLACES["ClusterRoleBinding"], deepcopy(everywhere))
+        api.delete(f"{PLACES['RoleBinding']}/{here['metadata']['name']}")

@@ -101,7 +101,7 @@ def _told(error: ApiError) -> tuple[str, str | None]:
         case NoSuchKind():
             return (
                 f"this API server knows no {error.kind}: the definitions of searchkeeper are not installed",
-                "kubectl apply -f operator/config/crd installs them, and so does OLM",
+                "kubectl apply -k operator/config/crd installs them, and so does OLM",
             )
         case Unauthorized():
             return f"the API server does not accept these credentials, or no longer: {error}", None

@@ -1,0 +1,63 @@
+"""The newest bundle on real OLM v0: permissions in the target namespace only, and a metrics Service."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+
+from e2e.olm.journeys import CATALOG, PACKAGE
+from e2e.stand.api import Object
+from e2e.stand.catalog_sources import served_by_everpath
+from e2e.stand.control_plane import ControlPlane
+from e2e.stand.olm_v0 import OlmV0
+from e2e.stand.processes import Workshop
+from e2e.stand.waiting import until
+from everpath.cli.app import run
+
+pytestmark = pytest.mark.e2e
+
+OPERATOR: Final = "permissions-operator"
+WATCHED: Final = "permissions-watched"
+REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+WORK: Final = [
+    ("get", "", "secrets"),
+    ("delete", "", "persistentvolumeclaims"),
+    ("delete", "apps", "statefulsets"),
+]
+
+
+@pytest.fixture(scope="module")
+def installed(place: Workshop, plane: ControlPlane, olm_v0: OlmV0) -> Iterator[OlmV0]:
+    """The operator in one namespace, with an OperatorGroup that targets another one."""
+    with (
+        pytest.MonkeyPatch.context() as patched,
+        served_by_everpath(place, CATALOG, "everpath-serve-rbac") as at,
+    ):
+        patched.setenv("EVERPATH_CACHE", "off")
+        olm_v0.api.create("/api/v1/namespaces", {"metadata": {"name": WATCHED}})
+        options = ["--channel", "stable", "--watch-namespaces", WATCHED, "--timeout", "6m"]
+        kubeconfig = ["-n", OPERATOR, "--kubeconfig", str(plane.kubeconfig)]
+        assert run(["install", PACKAGE, "--catalog", at, *kubeconfig, *options]) == 0
+        yield olm_v0
+
+
+def may(olm: OlmV0, verb: str, group: str, resource: str, namespace: str) -> bool:
+    attributes: Object = {"verb": verb, "group": group, "resource": resource, "namespace": namespace}
+    user = f"system:serviceaccount:{OPERATOR}:searchkeeper"
+    review = {"spec": {"user": user, "resourceAttributes": attributes}}
+    return bool(olm.api.create(REVIEWS, review)["status"]["allowed"])
+
+
+@pytest.mark.parametrize(("verb", "group", "resource"), WORK)
+def test_olm_grants_the_permissions_in_the_target_namespace_only(
+    installed: OlmV0, verb: str, group: str, resource: str
+) -> None:
+    until("OLM has granted the permission", lambda: may(installed, verb, group, resource, WATCHED))
+    assert not may(installed, verb, group, resource, "default")
+
+
+def test_olm_creates_the_metrics_service(installed: OlmV0) -> None:
+    service = installed.api.get(f"/api/v1/namespaces/{OPERATOR}/services/searchkeeper-metrics")
+    assert [port["name"] for port in service["spec"]["ports"]] == ["metrics"]
