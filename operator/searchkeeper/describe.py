@@ -86,6 +86,11 @@ class ActionSummary:
     is_stalled: bool = False
 
     @property
+    def text(self) -> str:
+        """The message, marked if the wait has passed its deadline."""
+        return f"stalled: {self.message}" if self.is_stalled else self.message
+
+    @property
     def is_waiting(self) -> bool:
         """True if the action waits or has failed, and not just for another action."""
         return self.status == Status.FALSE or self.reason == ACTION_ERROR
@@ -170,7 +175,7 @@ class ClusterDescription:
         """The message of the waiting action that is closest to the cause. Stalled actions come first."""
         waiting = [a for a in self.actions if a.is_waiting and a.action != rollback_possible.name]
         cause = min(waiting, key=lambda a: (not a.is_stalled, headline_rank(a.action)), default=None)
-        return None if cause is None else cause.message
+        return None if cause is None else cause.text
 
     @property
     def refusal(self) -> str | None:
@@ -305,7 +310,7 @@ def _action_summaries(
             condition.type,
             str(condition.status),
             condition.reason,
-            condition.message,
+            condition.message.removeprefix(STALLED_PREFIX),
             waiting_seconds=wait[1] if wait is not None and wait[0] == condition.reason else None,
             is_stalled=_is_stalled(condition),
         )

@@ -106,7 +106,7 @@ def _log(descriptions: Iterator[ClusterDescription], started_at: int) -> Cluster
     last, printed = None, dict[tuple[str, str], str]()
     for last in descriptions:
         messages = {
-            (a.resource, a.action): a.message
+            (a.resource, a.action): a.text
             for a in last.actions
             if a.is_waiting or (last.upgrade and a.action == rollback_possible.name)
         }

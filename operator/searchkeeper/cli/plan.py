@@ -73,6 +73,7 @@ def plan_data(cluster: ClusterDescription) -> dict[str, Any]:
                 "status": action.status,
                 "reason": action.reason,
                 "message": action.message,
+                "stalled": action.is_stalled,
             }
             for action in cluster.actions
         ],
@@ -137,7 +138,7 @@ def _action_rows(cluster: ClusterDescription, show_all: bool) -> Iterator[tuple[
         yield "ACTION", "STATUS", "REASON", "MESSAGE"
     for resource, actions in groupby(listed, key=lambda a: a.resource):
         yield (resource,)
-        yield from ((f"  {a.action}", a.status, a.reason, a.message) for a in actions)
+        yield from ((f"  {a.action}", a.status, a.reason, a.text) for a in actions)
     hidden = len(cluster.actions) - len(listed)
     if hidden:
         yield (f"{hidden} {'more ' if listed else ''}actions are True (--all lists them)",)

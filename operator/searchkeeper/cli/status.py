@@ -145,6 +145,7 @@ def status_data(cluster: ClusterDescription) -> dict[str, Any]:
                 "action": action.action,
                 "reason": action.reason,
                 "message": action.message,
+                "stalled": action.is_stalled,
                 "seconds": action.waiting_seconds,
             }
             for action in cluster.actions
@@ -180,7 +181,7 @@ def _describe_text(cluster: ClusterDescription, width: int | None) -> Iterator[s
     yield table(fields, width=width)
     rows = [(c.type, c.status, c.reason, c.message) for c in cluster.conditions]
     actions = [a for a in cluster.actions if a.resource == f"SearchCluster {name}"]
-    rows += [(a.action, a.status, a.reason, a.message) for a in actions if a.status != "True"]
+    rows += [(a.action, a.status, a.reason, a.text) for a in actions if a.status != "True"]
     yield "Conditions:"
     if rows:
         yield table((("Type", "Status", "Reason", "Message"), *rows), indent="  ", width=width)
