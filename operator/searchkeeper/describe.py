@@ -163,12 +163,12 @@ class ClusterDescription:
     now: int
 
     @property
-    def completed_steps(self) -> int:
+    def steps_done(self) -> int:
         return sum(step.state is StepState.DONE for step in self.steps)
 
     @property
     def progress(self) -> float:
-        return self.completed_steps / len(self.steps) if self.steps else 1.0
+        return self.steps_done / len(self.steps) if self.steps else 1.0
 
     @property
     def headline(self) -> str | None:
@@ -244,7 +244,7 @@ def describe(snapshot: ClusterSnapshot) -> ClusterDescription:
         rollback=_rollback_message(actions),
         steps=tuple(_upgrade_steps(ctx, target, next_pod)),
         components=(*present_components(ctx, target), *missing_components(ctx, target)),
-        history=tuple(_finished_upgrades(plans[0].before)),
+        history=tuple(_upgrade_history(plans[0].before)),
         deadline=_first_deadline(plans, snapshot.now),
         now=snapshot.now,
     )
@@ -254,7 +254,7 @@ def describe(snapshot: ClusterSnapshot) -> ClusterDescription:
 def describe_from_status(snapshot: ClusterSnapshot) -> ClusterDescription:
     """Describe the cluster by its stored conditions, for clients that cannot reach the engine."""
     status = snapshot.objects[snapshot.cluster.key].get("status") or {}
-    actions = _stored_actions(snapshot)
+    actions = _status_actions(snapshot)
     return replace(
         describe(snapshot),
         actions=actions,
@@ -270,7 +270,7 @@ def describe_without_engine(snapshot: ClusterSnapshot) -> ClusterDescription:
     The rollback is the operator's last message. There is no deadline: the wait for the engine is the
     client's, not the operator's.
     """
-    description, stored = describe(snapshot), _rollback_message(_stored_actions(snapshot))
+    description, stored = describe(snapshot), _rollback_message(_status_actions(snapshot))
     if description.upgrade is None:
         return replace(description, deadline=None)
     message = "unknown without the engine" + (f"; last reported by the operator: {stored}" if stored else "")
@@ -293,7 +293,7 @@ def _without_spec(description: ClusterDescription, snapshot: ClusterSnapshot) ->
     return replace(description, target=target, ready=ready, pools=(), next_pod=None, steps=(), components=())
 
 
-def _stored_actions(snapshot: ClusterSnapshot) -> tuple[ActionSummary, ...]:
+def _status_actions(snapshot: ClusterSnapshot) -> tuple[ActionSummary, ...]:
     records, resource = snapshot.cluster.records, str(snapshot.cluster.key)
     return tuple(_action_summaries(records.conditions, resource, records.ledger, snapshot.now))
 
@@ -356,7 +356,7 @@ def _operations(plans: Sequence[ResourcePlan]) -> Iterator[str]:
             return
 
 
-def _finished_upgrades(status: Mapping[str, Any]) -> Iterator[str]:
+def _upgrade_history(status: Mapping[str, Any]) -> Iterator[str]:
     """Oldest first."""
     for each in (status.get("upgrade") or {}).get("history") or ():
         yield f"{each.get('from')} → {each.get('target')}: {each.get('result')} at {each.get('finishedAt')}"

@@ -1,8 +1,8 @@
-"""Tables, bars and wrapped text."""
+"""Tables, bars and wrap text."""
 
 from __future__ import annotations
 
-from searchkeeper.cli.output import bar, deadline_text, table, wrapped
+from searchkeeper.cli.output import bar, deadline_text, table, wrap
 
 
 def test_bar_is_filled_by_share() -> None:
@@ -20,7 +20,7 @@ def test_table_wraps_last_column_below_itself() -> None:
 
 
 def test_text_without_room_goes_below_its_prefix() -> None:
-    text = wrapped("  a long prefix of twenty-nine ", "and a text that is longer than the rest", 50)
+    text = wrap("  a long prefix of twenty-nine ", "and a text that is longer than the rest", 50)
 
     assert text == "  a long prefix of twenty-nine\n      and a text that is longer than the rest"
 

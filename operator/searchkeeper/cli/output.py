@@ -10,7 +10,7 @@ __all__ = [
     "print_output",
     "table",
     "terminal_width",
-    "wrapped",
+    "wrap",
 ]
 
 import json
@@ -79,7 +79,7 @@ def table(rows: Iterable[Sequence[str]], *, indent: str = "", width: int | None 
     count = max(map(len, lines), default=0)
     widths = [max((len(row[n]) for row in lines if n < len(row) - 1), default=0) for n in range(count)]
     return "\n".join(
-        wrapped(
+        wrap(
             indent + "".join(f"{cell.ljust(w)}  " for cell, w in zip(row[:-1], widths, strict=False)),
             row[-1],
             width,
@@ -88,8 +88,8 @@ def table(rows: Iterable[Sequence[str]], *, indent: str = "", width: int | None 
     )
 
 
-def wrapped(prefix: str, text: str, width: int | None) -> str:
-    """`text` after `prefix`, wrapped to `width` below its own start."""
+def wrap(prefix: str, text: str, width: int | None) -> str:
+    """`text` after `prefix`, wrap to `width` below its own start."""
     if width is None or len(prefix) + len(text) <= width:
         return f"{prefix}{text}".rstrip()
     if width - len(prefix) < _NARROWEST:

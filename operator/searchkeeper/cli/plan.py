@@ -17,7 +17,7 @@ from searchkeeper.cli.output import (
     print_output,
     table,
     terminal_width,
-    wrapped,
+    wrap,
 )
 from searchkeeper.cli.sources import open_source, source_options
 from searchkeeper.describe import ClusterDescription
@@ -105,13 +105,13 @@ def _plan_text(cluster: ClusterDescription, show_all: bool) -> Iterator[str]:
         f" → {cluster.target}" if cluster.engine != cluster.target else ""
     )
     if cluster.unsupported:
-        yield wrapped("  ", f"operator {cluster.release} cannot reconcile it: {cluster.unsupported}", width)
+        yield wrap("  ", f"operator {cluster.release} cannot reconcile it: {cluster.unsupported}", width)
         return
     yield f"  operator {cluster.release}, configuration {cluster.configuration or 'not deployed'}" + (
         f" → {cluster.target_configuration}" if cluster.configuration != cluster.target_configuration else ""
     )
     yield "\nOperations of the next reconcile"
-    yield from (wrapped("  ", operation, width) for operation in cluster.operations or ("none",))
+    yield from (wrap("  ", operation, width) for operation in cluster.operations or ("none",))
     yield "\nActions"
     yield table(_action_rows(cluster, show_all), indent="  ", width=width)
     yield "\nOrder of pools"
@@ -126,7 +126,7 @@ def _plan_text(cluster: ClusterDescription, show_all: bool) -> Iterator[str]:
         )
         yield table(rows, indent="  ", width=width)
     if cluster.rollback:
-        yield "\nRollback\n" + wrapped("  ", cluster.rollback, width)
+        yield "\nRollback\n" + wrap("  ", cluster.rollback, width)
     if cluster.deadline is not None:
         yield f"\nDeadline\n  {deadline_text(cluster.deadline, cluster.now)}, then the cluster is stalled"
 

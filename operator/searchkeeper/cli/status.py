@@ -21,7 +21,7 @@ from searchkeeper.cli.output import (
     print_output,
     table,
     terminal_width,
-    wrapped,
+    wrap,
 )
 from searchkeeper.cli.sources import Source, open_source, source_options
 from searchkeeper.describe import ClusterDescription, StepState
@@ -107,7 +107,7 @@ def _print_clusters(clusters: list[ClusterDescription], output: str, upgrade: bo
         if upgrade:
             return "\n\n".join("\n".join(upgrade_text(each, width)) for each in clusters)
         if output == Output.WIDE or len(clusters) > 1:
-            return table(_list_rows(clusters, is_wide=output == Output.WIDE), width=width)
+            return table(_list_rows(clusters, is_wide=output == Output.WIDE))
         return "\n".join(_describe_text(clusters[0], width))
 
     print_output({"clusters": [status_data(each) for each in clusters]}, output, text)
@@ -159,7 +159,7 @@ def _list_rows(clusters: list[ClusterDescription], *, is_wide: bool) -> Iterator
     yield "NAMESPACE", "NAME", "PHASE", "READY", "VERSION", "TARGET", *wide, "MESSAGE"
     for each in clusters:
         namespace, _, name = each.cluster.partition("/")
-        steps = f"{each.completed_steps}/{len(each.steps)}" if each.steps else "-"
+        steps = f"{each.steps_done}/{len(each.steps)}" if each.steps else "-"
         wide = (str(each.configuration or "-"), steps) if is_wide else ()
         version = each.engine or "-"
         yield namespace, name, each.phase, each.ready, version, each.target, *wide, each.headline or "-"
@@ -197,13 +197,13 @@ def upgrade_text(cluster: ClusterDescription, width: int | None = None) -> Itera
     title = _upgrade_title(cluster)
     yield f"SearchCluster {cluster.cluster}: {cluster.phase}, {title}, {cluster.ready} ready"
     if cluster.headline:
-        yield wrapped("  ", cluster.headline, width)
+        yield wrap("  ", cluster.headline, width)
     yield from _progress_text(cluster, width)
 
 
 def _progress_text(cluster: ClusterDescription, width: int | None) -> Iterator[str]:
     if cluster.steps:
-        yield f"  {bar(cluster.progress)} {cluster.completed_steps} of {len(cluster.steps)} steps"
+        yield f"  {bar(cluster.progress)} {cluster.steps_done} of {len(cluster.steps)} steps"
         yield table(
             (
                 (_MARKS[s.state], s.name, s.version, f"{s.state}: {s.problem}" if s.problem else str(s.state))
@@ -213,11 +213,11 @@ def _progress_text(cluster: ClusterDescription, width: int | None) -> Iterator[s
         )
     if cluster.deadline is not None:
         deadline = deadline_text(cluster.deadline, cluster.now)
-        yield wrapped("  Deadline:  ", f"{deadline}, then the cluster is stalled", width)
+        yield wrap("  Deadline:  ", f"{deadline}, then the cluster is stalled", width)
     if cluster.upgrade and cluster.rollback:
-        yield wrapped("  Rollback:  ", cluster.rollback, width)
+        yield wrap("  Rollback:  ", cluster.rollback, width)
     if not cluster.upgrade:
-        yield from (wrapped("  ", line, width) for line in cluster.history)
+        yield from (wrap("  ", line, width) for line in cluster.history)
 
 
 def _upgrade_title(cluster: ClusterDescription) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from searchkeeper.cli.output import output_option, print_output, table, terminal_width, wrapped
+from searchkeeper.cli.output import output_option, print_output, table, terminal_width, wrap
 from searchkeeper.cli.sources import open_source, source_options
 from searchkeeper.describe import ClusterDescription
 
@@ -70,9 +70,9 @@ def _versions_text(cluster: ClusterDescription) -> Iterator[str]:
     ]
     yield table(rows, indent="  ")
     if cluster.unsupported:
-        yield wrapped("  ", cluster.unsupported, terminal_width())
+        yield wrap("  ", cluster.unsupported, terminal_width())
     elif cluster.refusal:
-        yield wrapped("  ", f"refused: {cluster.refusal}", terminal_width())
+        yield wrap("  ", f"refused: {cluster.refusal}", terminal_width())
     elif outdated := _outdated_components(cluster):
         yield f"  {outdated} not up to date"
     else:
