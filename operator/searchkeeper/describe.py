@@ -1,10 +1,12 @@
-"""What the operator would do at this moment, and why: a cycle that is told instead of carried out."""
+"""Describe a cluster: its state, what it waits for, and the plan of the next reconcile."""
 
 from __future__ import annotations
 
 __all__ = [
+    "SUMMARY_CONDITIONS",
     "ActionSummary",
     "ClusterDescription",
+    "ConditionSummary",
     "GateSummary",
     "NextPod",
     "PoolSummary",
@@ -15,7 +17,7 @@ __all__ = [
     "describe_without_engine",
 ]
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -23,7 +25,7 @@ from searchkeeper.inventory import (
     Component,
     StepState,
     UpgradeStep,
-    dashboards,
+    dashboards_components,
     missing_components,
     present_components,
 )
@@ -33,7 +35,6 @@ from searchkeeper.planner import (
     OPERATION_DENIED,
     Condition,
     Ledger,
-    Plan,
     Status,
     UnsupportedVersion,
     choose_reconciler,
@@ -41,40 +42,62 @@ from searchkeeper.planner import (
 )
 from searchkeeper.reconcile import ResourcePlan, resource_plans
 from searchkeeper.reconcilers.context import ReconcileContext
+from searchkeeper.reconcilers.headline import headline_rank
+from searchkeeper.reconcilers.invalid_spec import spec_valid
+from searchkeeper.reconcilers.rollback import rollback_possible
+from searchkeeper.reconcilers.unsupported_version import configuration_supported
+from searchkeeper.reconcilers.upgrade import version_accepted
 from searchkeeper.reconcilers.versions import CLUSTER_RECONCILERS, deployed_version, shipped_with
 from searchkeeper.snapshot import ClusterSnapshot, Pod, PoolView
 from searchkeeper.upgrade.gates import NO_DEADLINE, Candidate, gate_results
+from searchkeeper.upgrade.rollback import was_abandoned
 from searchkeeper.upgrade.rollout import Rollout
 
-# Who knows best what a cluster waits for: the actions that tell first, and those that only follow others.
-_TELLING: Final = ("VersionAccepted", "PodsCurrent", "UpgradeStarted")
-_FOLLOWING: Final = ("EngineHealthy", "DashboardsCurrent")
-_BACK: Final = "RollbackPossible"
-# Who says why a release does nothing at all for a cluster.
-_REFUSING: Final = ("ConfigurationSupported", "SpecValid")
+# Conditions that summarise a resource. They are no actions.
+SUMMARY_CONDITIONS: Final = ("Ready", "Progressing", "Degraded")
+# The only action of a reconciler that leaves the cluster alone; its message is the reason.
+_REFUSING_ACTIONS: Final = (configuration_supported.name, spec_valid.name)
+
+
+@dataclass(frozen=True, slots=True)
+class ConditionSummary:
+    """A summary condition of the SearchCluster."""
+
+    type: str
+    status: str
+    reason: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
 class ActionSummary:
-    """One action's answer. `waits` is for how many seconds it has been waiting for the same thing."""
+    """The result of one action.
+
+    `waiting_seconds` is how long it has given the same reason, None if it does not wait.
+    """
 
     resource: str
     action: str
     status: str
     reason: str
     message: str
-    waits: int | None = None
+    waiting_seconds: int | None = None
     is_stalled: bool = False
 
     @property
-    def holds_up(self) -> bool:
-        """Whether it waits by itself, or has failed, and not just for another action."""
+    def text(self) -> str:
+        """The message, marked if the wait has passed its deadline."""
+        return f"stalled: {self.message}" if self.is_stalled else self.message
+
+    @property
+    def is_waiting(self) -> bool:
+        """True if the action waits or has failed, and not just for another action."""
         return self.status == Status.FALSE or self.reason == ACTION_ERROR
 
 
 @dataclass(frozen=True, slots=True)
 class GateSummary:
-    """One gate's verdict about the pod that is next."""
+    """The result of one gate for the next pod."""
 
     gate: str
     is_open: bool
@@ -83,7 +106,7 @@ class GateSummary:
 
 @dataclass(frozen=True, slots=True)
 class PoolSummary:
-    """A pool in the order of the roll: its roles, what it may run, how many pods it should have, its pods."""
+    """A pool in rollout order. `pods` are (name, engine version, is ready)."""
 
     name: str
     roles: tuple[str, ...]
@@ -94,7 +117,7 @@ class PoolSummary:
 
 @dataclass(frozen=True, slots=True)
 class NextPod:
-    """The pod that is taken next, and what every gate says to that."""
+    """The pod that the rollout replaces next, with the results of its gates."""
 
     pod: str
     pool: str
@@ -107,9 +130,12 @@ class NextPod:
 
 @dataclass(frozen=True, slots=True)
 class ClusterDescription:
-    """Everything people ask about one cluster.
+    """One cluster, as the commands print it.
 
-    `deadline` is the moment, in seconds since the epoch, when the first of the waits counts as a stall.
+    `conditions` are the summary conditions, empty if the operator does not write them. `unsupported` is why
+    this release does not reconcile the cluster. `is_abandoned`: the upgrade to the version of the spec has
+    failed, and it starts again only after an edit. `deadline` is when the first wait becomes a stall, in
+    seconds since the epoch.
     """
 
     cluster: str
@@ -119,13 +145,15 @@ class ClusterDescription:
     engine: str | None
     target: str
     configuration: int | None
-    follows: int | None
-    unfit: str | None
+    target_configuration: int | None
+    unsupported: str | None
     upgrade: tuple[str, str] | None
+    is_abandoned: bool
+    conditions: tuple[ConditionSummary, ...]
     pools: tuple[PoolSummary, ...]
     actions: tuple[ActionSummary, ...]
     operations: tuple[str, ...]
-    next: NextPod | None
+    next_pod: NextPod | None
     rollback: str
     steps: tuple[UpgradeStep, ...]
     components: tuple[Component, ...]
@@ -134,242 +162,260 @@ class ClusterDescription:
     now: int
 
     @property
-    def progress(self) -> float:
-        done = sum(step.state is StepState.DONE for step in self.steps)
-        return done / len(self.steps) if self.steps else 1.0
+    def steps_done(self) -> int:
+        return sum(step.state is StepState.DONE for step in self.steps)
 
     @property
-    def cause(self) -> str | None:
-        """What is waited for, in the words of the action that knows best; what has stalled comes first."""
-        waits = [a for a in self.actions if a.holds_up and a.action != _BACK]
-        if not waits:
-            return None
-        first = min(waits, key=_rank)
-        return f"stalled: {first.message}" if first.is_stalled else first.message
+    def progress(self) -> float:
+        return self.steps_done / len(self.steps) if self.steps else 1.0
+
+    @property
+    def headline(self) -> str | None:
+        """The message of the waiting action that is closest to the cause. Stalled actions come first."""
+        waiting = [a for a in self.actions if a.is_waiting and a.action != rollback_possible.name]
+        cause = min(waiting, key=lambda a: (not a.is_stalled, headline_rank(a.action)), default=None)
+        return None if cause is None else cause.text
 
     @property
     def refusal(self) -> str | None:
-        """Why the engine version that is asked for is not brought about, if it is not."""
-        told = (a for a in self.actions if a.action == "VersionAccepted" and a.status == Status.FALSE)
-        return next((each.message for each in told), None)
+        """Why the operator refuses the engine version of the spec, None if it accepts it."""
+        return next(
+            (
+                a.message
+                for a in self.actions
+                if a.action == version_accepted.name and a.status == Status.FALSE
+            ),
+            None,
+        )
 
     @property
-    def is_in_trouble(self) -> bool:
-        """Stalled or refused, by what the status says or by what the next one would."""
-        stalled = any(a.is_stalled for a in self.actions)
-        is_refused = self.refusal is not None or self.unfit is not None
-        return is_refused or stalled or self.phase in ("Stalled", "Refused")
+    def needs_attention(self) -> bool:
+        """True if the cluster is stalled or refused, by its status or by the next reconcile."""
+        is_refused = self.refusal is not None or self.unsupported is not None
+        is_stalled = any(action.is_stalled for action in self.actions)
+        return is_refused or is_stalled or self.phase in ("Stalled", "Refused")
 
 
 def describe(snapshot: ClusterSnapshot) -> ClusterDescription:
-    """Pure. The writes are those of the first resource that has any: a cycle carries out no others.
+    """Plan the next reconcile and describe it, together with the cluster. Pure."""
+    cluster, release = snapshot.cluster, snapshot.release
+    chosen = choose_reconciler(shipped_with(CLUSTER_RECONCILERS, release), deployed_version(snapshot))
+    is_unsupported = isinstance(chosen, UnsupportedVersion)
+    version = max(release.configurations) if isinstance(chosen, UnsupportedVersion) else chosen.version
+    is_left_alone = (is_unsupported or cluster.has_no_usable_spec) and not cluster.is_deleting
+    ctx = ReconcileContext(snapshot, version)
+    plans = tuple(resource_plans(snapshot))
+    actions = tuple(
+        action
+        for each in plans
+        for action in _action_summaries(each.plan.conditions, str(each.key), each.plan.ledger, snapshot.now)
+    )
+    target = _target(ctx)
+    next_pod = None if cluster.is_deleting else _next_pod(ctx, target)
+    description = ClusterDescription(
+        cluster=f"{cluster.key.namespace}/{cluster.key.name}",
+        release=release.version,
+        phase=_phase(plans[0]),
+        ready=f"{sum(pod.is_ready for pod in snapshot.pods)}/{sum(pool.replicas for pool in snapshot.pools)}",
+        engine=cluster.engine_version,
+        target=target,
+        configuration=cluster.current_version,
+        target_configuration=None if is_left_alone else version,
+        unsupported=next(a.message for a in actions if a.action in _REFUSING_ACTIONS)
+        if is_left_alone
+        else None,
+        upgrade=ctx.ledger.upgrade,
+        is_abandoned=cluster.engine_version != cluster.spec.version and was_abandoned(snapshot, ctx.ledger),
+        conditions=_summary_conditions(plans[0].status),
+        pools=tuple(
+            PoolSummary(
+                pool.spec.name,
+                tuple(sorted(pool.spec.roles)),
+                pool.permitted_version,
+                pool.replicas,
+                tuple((pod.name, pod.engine_version, pod.is_ready) for pod in pool.pods),
+            )
+            for pool in ctx.pools
+        ),
+        actions=actions,
+        operations=tuple(_operations(plans)),
+        next_pod=next_pod,
+        rollback=_rollback_message(actions),
+        steps=tuple(_upgrade_steps(ctx, target, next_pod)),
+        components=(*present_components(ctx, target), *missing_components(ctx, target)),
+        history=tuple(_upgrade_history(plans[0].before)),
+        deadline=_first_deadline(plans, snapshot.now),
+        now=snapshot.now,
+    )
+    return _without_spec(description, snapshot) if cluster.has_no_usable_spec else description
 
-    Other words in a status, and writes that were refused, keep no other resource from its turn.
+
+def describe_from_status(snapshot: ClusterSnapshot) -> ClusterDescription:
+    """Describe the cluster by its stored conditions, for clients that cannot reach the engine."""
+    status = snapshot.objects[snapshot.cluster.key].get("status") or {}
+    actions = _status_actions(snapshot)
+    return replace(
+        describe(snapshot),
+        actions=actions,
+        conditions=_summary_conditions(status),
+        rollback=_rollback_message(actions),
+        deadline=None,
+    )
+
+
+def describe_without_engine(snapshot: ClusterSnapshot) -> ClusterDescription:
+    """Describe the next reconcile as if the engine were unreachable, except for the rollback.
+
+    The rollback is the operator's last message. There is no deadline: the wait for the engine is the
+    client's, not the operator's.
     """
-    chosen = choose_reconciler(
-        shipped_with(CLUSTER_RECONCILERS, snapshot.release), deployed_version(snapshot)
+    description, stored = describe(snapshot), _rollback_message(_status_actions(snapshot))
+    if description.upgrade is None:
+        return replace(description, deadline=None)
+    message = "unknown without the engine" + (f"; last reported by the operator: {stored}" if stored else "")
+    actions = tuple(
+        replace(action, message=message) if action.action == rollback_possible.name else action
+        for action in description.actions
     )
-    version = (
-        max(snapshot.release.configurations) if isinstance(chosen, UnsupportedVersion) else chosen.version
-    )
-    has_no_usable_spec = snapshot.cluster.has_no_usable_spec
-    unfit = (
-        isinstance(chosen, UnsupportedVersion) or has_no_usable_spec
-    ) and not snapshot.cluster.is_deleting
-    told = _explanation(ReconcileContext(snapshot, version), tuple(resource_plans(snapshot)), is_unfit=unfit)
-    return _without_a_spec(told, snapshot) if has_no_usable_spec else told
+    return replace(description, actions=actions, rollback=message, deadline=None)
 
 
-def _without_a_spec(told: ClusterDescription, snapshot: ClusterSnapshot) -> ClusterDescription:
-    """Nobody knows what is wanted: only what was said last, and what is asked for in so many words."""
-    raw = snapshot.objects[snapshot.cluster.key]
-    match raw.get("spec"):
+def _without_spec(description: ClusterDescription, snapshot: ClusterSnapshot) -> ClusterDescription:
+    """Leave out what follows from the spec, except for a version that can be read."""
+    manifest = snapshot.objects[snapshot.cluster.key]
+    match manifest.get("spec"):
         case {"version": str(version)}:
             target = version
         case _:
             target = "-"
-    ready = str((raw.get("status") or {}).get("ready") or "-")
-    return replace(told, target=target, ready=ready, pools=(), next=None, steps=(), components=())
+    ready = str((manifest.get("status") or {}).get("ready") or "-")
+    return replace(description, target=target, ready=ready, pools=(), next_pod=None, steps=(), components=())
 
 
-def describe_from_status(snapshot: ClusterSnapshot) -> ClusterDescription:
-    """As the operator itself told it last: for whoever cannot reach the engine that it reaches."""
-    actions = _said_last(snapshot)
-    return replace(describe(snapshot), actions=actions, rollback=_way_back(actions), deadline=None)
+def _status_actions(snapshot: ClusterSnapshot) -> tuple[ActionSummary, ...]:
+    records, resource = snapshot.cluster.records, str(snapshot.cluster.key)
+    return tuple(_action_summaries(records.conditions, resource, records.ledger, snapshot.now))
 
 
-def describe_without_engine(snapshot: ClusterSnapshot) -> ClusterDescription:
-    """What would be done without the engine, for whoever cannot reach the engine that the operator reaches.
+def _action_summaries(
+    conditions: Iterable[Condition], resource: str, ledger: Ledger, now: int
+) -> Iterator[ActionSummary]:
+    for condition in conditions:
+        if condition.type in SUMMARY_CONDITIONS:
+            continue
+        wait = waiting_for(ledger, condition.type, now)
+        yield ActionSummary(
+            resource,
+            condition.type,
+            str(condition.status),
+            condition.reason,
+            condition.message,
+            waiting_seconds=wait[1] if wait is not None and wait[0] == condition.reason else None,
+            is_stalled=condition.is_stalled,
+        )
 
-    Nobody knows the way back from here, nor does any wait that only begins here end in a stall.
+
+def _summary_conditions(status: Mapping[str, Any]) -> tuple[ConditionSummary, ...]:
+    """In the order of SUMMARY_CONDITIONS."""
+    found = {each["type"]: each for each in status.get("conditions") or ()}
+    return tuple(
+        ConditionSummary(name, found[name]["status"], found[name]["reason"], found[name].get("message", ""))
+        for name in SUMMARY_CONDITIONS
+        if name in found
+    )
+
+
+def _rollback_message(actions: Iterable[ActionSummary]) -> str:
+    return next((a.message for a in actions if a.action == rollback_possible.name), "")
+
+
+def _phase(cluster_plan: ResourcePlan) -> str:
+    """The stored phase; but a refusal shows before the operator has stored it."""
+    if cluster_plan.status.get("phase") == "Refused":
+        return "Refused"
+    return str(cluster_plan.before.get("phase") or "Pending")
+
+
+def _operations(plans: Sequence[ResourcePlan]) -> Iterator[str]:
+    """The operations of the next reconcile, in their order. The status is always patched first.
+
+    A reconcile executes the operations of the first resource that has any. Cosmetic status changes and
+    denied operations do not end it.
     """
-    told, said = describe(snapshot), _way_back(_said_last(snapshot))
-    if told.upgrade is None:
-        return replace(told, deadline=None)
-    words = "not known from here" + (f"; the operator said: {said}" if said else "")
-    actions = (replace(a, message=words) if a.action == _BACK else a for a in told.actions)
-    return replace(told, actions=tuple(actions), rollback=words, deadline=None)
-
-
-def _said_last(snapshot: ClusterSnapshot) -> tuple[ActionSummary, ...]:
-    records, name = snapshot.cluster.records, str(snapshot.cluster.key)
-    return tuple(_line(each, name, records.ledger, snapshot.now) for each in records.conditions)
-
-
-def _way_back(actions: Sequence[ActionSummary]) -> str:
-    return next((each.message for each in actions if each.action == _BACK), "")
-
-
-def _rank(line: ActionSummary) -> tuple[bool, int]:
-    order = (*_TELLING, "", *_FOLLOWING)
-    place = order.index(line.action if line.action in order else "")
-    return not line.is_stalled, place
-
-
-def _lines(step: ResourcePlan, now: int) -> Iterator[ActionSummary]:
-    for each in step.plan.conditions:
-        yield _line(each, str(step.key), step.plan.ledger, now)
-
-
-def _line(told: Condition, resource: str, ledger: Ledger, now: int) -> ActionSummary:
-    waits = waiting_for(ledger, told.type, now)
-    seconds = None if waits is None or waits[0] != told.reason else waits[1]
-    return ActionSummary(
-        resource, told.type, str(told.status), told.reason, told.message, seconds, told.is_stalled
-    )
-
-
-def _explanation(
-    ctx: ReconcileContext, cycle: Sequence[ResourcePlan], *, is_unfit: bool
-) -> ClusterDescription:
-    snapshot, cluster = ctx.snapshot, ctx.snapshot.cluster
-    status = cycle[0].before
-    actions = tuple(line for step in cycle for line in _lines(step, snapshot.now))
-    ready = sum(pod.is_ready for pod in snapshot.pods)
-    taken = None if cluster.is_deleting else _next(ctx)
-    return ClusterDescription(
-        cluster=f"{cluster.key.namespace}/{cluster.key.name}",
-        release=snapshot.release.version,
-        phase=_phase(cycle[0]),
-        ready=f"{ready}/{sum(pool.replicas for pool in snapshot.pools)}",
-        engine=cluster.engine_version,
-        target=_target(ctx),
-        configuration=cluster.current_version,
-        follows=None if is_unfit else ctx.version,
-        unfit=next(a.message for a in actions if a.action in _REFUSING) if is_unfit else None,
-        upgrade=ctx.ledger.upgrade,
-        pools=tuple(map(_pool_line, ctx.pools)),
-        actions=actions,
-        operations=tuple(_writes(cycle)),
-        next=taken,
-        rollback=_way_back(actions),
-        steps=tuple(_steps(ctx, taken)),
-        components=(*present_components(ctx, _target(ctx)), *missing_components(ctx, _target(ctx))),
-        history=tuple(_history(status.get("upgrade") or {})),
-        deadline=_deadline([step.plan for step in cycle], snapshot.now),
-        now=snapshot.now,
-    )
-
-
-def _phase(step: ResourcePlan) -> str:
-    """As it was told last; but a refusal is known before it is told."""
-    told = "Refused" if step.status.get("phase") == "Refused" else step.before.get("phase")
-    return str(told or "Pending")
-
-
-def _writes(cycle: Sequence[ResourcePlan]) -> Iterator[str]:
-    """In the order they are carried out: what is about to be done is stored first."""
-    for step in cycle:
-        if step.has_changed:
-            yield f"store the status of {step.key}"
-        yield from map(str, step.plan.operations)
-        denied = {each.type for each in step.plan.conditions if each.reason == OPERATION_DENIED}
-        if not step.is_cosmetic or any(deed.action not in denied for deed in step.plan.action_operations):
+    for each in plans:
+        if each.has_changed:
+            yield f"patch status of {each.key}"
+        yield from map(str, each.plan.operations)
+        denied = {c.type for c in each.plan.conditions if c.reason == OPERATION_DENIED}
+        if not each.is_cosmetic or any(a.action not in denied for a in each.plan.action_operations):
             return
 
 
-def _history(upgrade: Mapping[str, Any]) -> Iterator[str]:
-    """Upgrades that are over, oldest first."""
-    for each in upgrade.get("history") or ():
+def _upgrade_history(status: Mapping[str, Any]) -> Iterator[str]:
+    """Oldest first."""
+    for each in (status.get("upgrade") or {}).get("history") or ():
         yield f"{each.get('from')} → {each.get('target')}: {each.get('result')} at {each.get('finishedAt')}"
 
 
-def _deadline(plans: Sequence[Plan], now: int) -> int | None:
-    """Of the waits that have an end at all."""
-    moments = (made.wake_at for made in plans if made.wake_at is not None)
+def _first_deadline(plans: Sequence[ResourcePlan], now: int) -> int | None:
+    """The first moment at which a wait becomes a stall. Waits without a deadline wake up in years."""
+    moments = (each.plan.wake_at for each in plans if each.plan.wake_at is not None)
     return min((moment for moment in moments if moment - now < NO_DEADLINE // 2), default=None)
 
 
 def _target(ctx: ReconcileContext) -> str:
-    """Where the engine goes: also before the upgrade that was asked for has begun."""
+    """The engine version that the cluster goes to, also before its upgrade has started."""
     if ctx.ledger.upgrade is None and ctx.refusal is None:
         return ctx.snapshot.cluster.spec.version
     return ctx.target
 
 
-def _pool_line(pool: PoolView) -> PoolSummary:
-    pods = tuple((pod.name, pod.engine_version, pod.is_ready) for pod in pool.pods)
-    return PoolSummary(
-        pool.spec.name, tuple(sorted(pool.spec.roles)), pool.permitted_version, pool.replicas, pods
-    )
-
-
-def _next(ctx: ReconcileContext) -> NextPod | None:
-    """The pod that the roll takes next; before it has begun, the one that it would begin with."""
-    for pool in _pools_to_roll(ctx):
-        order = Rollout(ctx.snapshot, ctx.ledger, ctx.pools).candidates(pool)
-        left = [pod for pod in order if pod.name not in ctx.ledger.replaced_pods]
-        if left:
-            itself = next(each for each in ctx.pools if each.spec.name == pool.spec.name)
-            candidate = Candidate(left[0], itself, frozenset(ctx.ledger.replaced_pods))
-            gates = tuple(
-                GateSummary(v.gate, v.is_open, v.message) for v in gate_results(candidate, ctx.snapshot)
-            )
-            return NextPod(left[0].name, pool.spec.name, gates)
+def _next_pod(ctx: ReconcileContext, target: str) -> NextPod | None:
+    """The pod that the rollout replaces next; before it has started, the first pod that it would replace."""
+    replaced = frozenset(ctx.ledger.replaced_pods)
+    for pool in ctx.pools:
+        candidates = Rollout(ctx.snapshot, ctx.ledger, ctx.pools).candidates(_with_new_template(pool, target))
+        pod = next((each for each in candidates if each.name not in replaced), None)
+        if pod is not None:
+            results = gate_results(Candidate(pod, pool, replaced), ctx.snapshot)
+            gates = tuple(GateSummary(each.gate, each.is_open, each.message) for each in results)
+            return NextPod(pod.name, pool.spec.name, gates)
     return None
 
 
-def _pools_to_roll(ctx: ReconcileContext) -> Iterator[PoolView]:
-    """As they will be when their turn has come: with a template that is not the one of their old pods."""
-    target = _target(ctx)
-    for pool in ctx.pools:
-        found = pool.stateful_set
-        behind = [pod for pod in pool.pods if pod.engine_version != target]
-        if found is not None and behind and not pool.outdated_pods:
-            fresh = replace(found, template=f"{found.template} of {target}")
-            yield replace(pool, stateful_set=fresh, pods=tuple(behind))
-        else:
-            yield pool
+def _with_new_template(pool: PoolView, target: str) -> PoolView:
+    """The pool as it is when its upgrade has started: its pods on other versions are outdated.
+
+    Until then its StatefulSet has the old template, and no pod counts as outdated.
+    """
+    stateful_set = pool.stateful_set
+    behind = tuple(pod for pod in pool.pods if pod.engine_version != target)
+    if stateful_set is None or not behind or pool.outdated_pods:
+        return pool
+    template = f"{stateful_set.template} of {target}"
+    return replace(pool, stateful_set=replace(stateful_set, template=template), pods=behind)
 
 
-def _steps(ctx: ReconcileContext, taken: NextPod | None) -> Iterator[UpgradeStep]:
-    """Every pod in the order it goes, then Dashboards. Nothing while there is nothing to upgrade."""
-    target = _target(ctx)
-    is_new, is_done = (
-        ctx.snapshot.cluster.engine_version is None,
-        all(c.is_done for c in present_components(ctx, target)),
-    )
-    if ctx.ledger.upgrade is None and (is_new or is_done):
+def _upgrade_steps(ctx: ReconcileContext, target: str, next_pod: NextPod | None) -> Iterator[UpgradeStep]:
+    """Every pod in rollout order, then Dashboards. Empty if there is nothing to upgrade."""
+    is_new = ctx.snapshot.cluster.engine_version is None
+    is_up_to_date = all(c.is_up_to_date for c in present_components(ctx, target))
+    if ctx.ledger.upgrade is None and (is_new or is_up_to_date):
         return
-    is_left = False
+    engine = ctx.snapshot.engine
+    elected = engine.elected.name if isinstance(engine, EngineView) and engine.elected else None
+    remaining = False
     for pool in ctx.pools:
-        for pod in _in_order(pool.pods, ctx):
-            state = _state(pod, target, ctx, is_next=taken is not None and taken.pod == pod.name)
-            is_left |= state in (StepState.NEXT, StepState.WAITING)
+        for pod in sorted(pool.pods, key=lambda p: (p.engine_version != target, p.name == elected)):
+            state = _step_state(pod, target, ctx, is_next=next_pod is not None and next_pod.pod == pod.name)
+            remaining |= state in (StepState.NEXT, StepState.WAITING)
             yield UpgradeStep(pod.name, state, pod.engine_version, pod.problem)
-    ahead = StepState.WAITING if is_left else StepState.NEXT
-    for each in dashboards(ctx, target):
-        yield UpgradeStep(each.name, StepState.DONE if each.is_done else ahead, each.version)
+    pending = StepState.WAITING if remaining else StepState.NEXT
+    for each in dashboards_components(ctx, target):
+        yield UpgradeStep(each.name, StepState.DONE if each.is_up_to_date else pending, each.version)
 
 
-def _in_order(pods: tuple[Pod, ...], ctx: ReconcileContext) -> list[Pod]:
-    elected = ctx.snapshot.engine.elected if isinstance(ctx.snapshot.engine, EngineView) else None
-    last = None if elected is None else elected.name
-    target = _target(ctx)
-    return sorted(pods, key=lambda pod: (pod.engine_version != target, pod.name == last))
-
-
-def _state(pod: Pod, target: str, ctx: ReconcileContext, *, is_next: bool) -> StepState:
+def _step_state(pod: Pod, target: str, ctx: ReconcileContext, *, is_next: bool) -> StepState:
     if pod.name in ctx.ledger.replaced_pods or pod.is_terminating:
         return StepState.CURRENT
     if pod.engine_version == target and pod.is_ready:

@@ -1,11 +1,15 @@
-"""What has a version: each node of the engine, and Dashboards; what is there of them, and what is missing.
-
-To upgrade one of them is a step.
-"""
+"""The components of a cluster that have a version: every engine node, and Dashboards."""
 
 from __future__ import annotations
 
-__all__ = ["Component", "StepState", "UpgradeStep", "dashboards", "missing_components", "present_components"]
+__all__ = [
+    "Component",
+    "StepState",
+    "UpgradeStep",
+    "dashboards_components",
+    "missing_components",
+    "present_components",
+]
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,18 +22,20 @@ from searchkeeper.reconcilers.context import ReconcileContext
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """Something that has a version: which it has, none while it is not there, and which it is to have."""
+    """An engine node or Dashboards. `version` is empty while the component does not exist."""
 
     name: str
     version: str
-    wanted: str
+    target: str
 
     @property
-    def is_done(self) -> bool:
-        return self.version == self.wanted
+    def is_up_to_date(self) -> bool:
+        return self.version == self.target
 
 
 class StepState(StrEnum):
+    """How far one step of an upgrade is. At most one step is `next`."""
+
     DONE = "done"
     CURRENT = "current"
     NEXT = "next"
@@ -38,9 +44,9 @@ class StepState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class UpgradeStep:
-    """One step of an upgrade: a pod of the engine, or what comes after the last of them. One is next at most.
+    """The upgrade of one component.
 
-    `problem` is what the kubelet or the scheduler complains of, in one word.
+    `problem` is the kubelet's or scheduler's reason for a pod that is not ready, such as ImagePullBackOff.
     """
 
     name: str
@@ -50,25 +56,28 @@ class UpgradeStep:
 
 
 def present_components(ctx: ReconcileContext, target: str) -> Iterator[Component]:
-    """Every node of the engine, then Dashboards."""
+    """Components that exist: engine nodes in rollout order of their pools, then Dashboards."""
     for pool in ctx.pools:
         for pod in pool.pods:
             yield Component(pod.name, pod.engine_version, target)
-    yield from dashboards(ctx, target)
+    yield from dashboards_components(ctx, target)
 
 
 def missing_components(ctx: ReconcileContext, target: str) -> Iterator[Component]:
-    """What is asked for and not there: it has no version yet."""
-    name = ctx.snapshot.cluster.key.name
+    """Components that the spec wants and that do not exist yet."""
+    cluster = ctx.snapshot.cluster.key.name
     for pool in ctx.pools:
-        known = {pod.name for pod in pool.pods}
-        nodes = (f"{names.pool_name(name, pool.spec.name)}-{number}" for number in range(pool.replicas))
-        yield from (Component(each, "", target) for each in nodes if each not in known)
-    if ctx.spec.dashboards.enabled and not any(dashboards(ctx, target)):
-        yield Component(names.dashboards(name), "", target)
+        present = {pod.name for pod in pool.pods}
+        for ordinal in range(pool.replicas):
+            name = f"{names.pool_name(cluster, pool.spec.name)}-{ordinal}"
+            if name not in present:
+                yield Component(name, "", target)
+    if ctx.spec.dashboards.enabled and not any(dashboards_components(ctx, target)):
+        yield Component(names.dashboards(cluster), "", target)
 
 
-def dashboards(ctx: ReconcileContext, target: str) -> Iterator[Component]:
+def dashboards_components(ctx: ReconcileContext, target: str) -> Iterator[Component]:
+    """The Dashboards Deployment, if it exists."""
     for key, manifest in sorted(ctx.snapshot.objects.items()):
         if key.kind == "Deployment":
             image = manifest["spec"]["template"]["spec"]["containers"][0]["image"]

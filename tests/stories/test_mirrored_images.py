@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from operators_at_work import CLUSTER, asked_for, status
-from searchkeeper.cli.sources import of_world
+from searchkeeper.cli.sources import fake_cluster_source
 from searchkeeper.images import Images, image_version, repository_of
 from searchkeeper.releases import newest
 from searchkeeper.testing.fake_cluster import FakeCluster
@@ -38,6 +38,6 @@ def test_a_cluster_moves_to_a_mirror_pod_by_pod() -> None:
 
 def test_who_was_not_told_of_the_mirror_sees_nothing_left_to_do() -> None:
     world = mirrored(asked_for())
-    source = of_world(world, newest())
-    waits = [each for each in source.explained(CLUSTER).actions if each.status != "True"]
+    source = fake_cluster_source(world, newest())
+    waits = [each for each in source.describe(CLUSTER).actions if each.status != "True"]
     assert waits == []

@@ -1,4 +1,4 @@
-"""The command `searchkeeper`. Commands are imported when they are called."""
+"""The `searchkeeper` command line. A command's module is imported when the command is called."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The commands, and what becomes of errors that people can do something about."""
+"""The command group, and the exit code of every way a command can end."""
 
 from __future__ import annotations
 
-__all__ = ["cli", "main"]
+__all__ = ["cli", "main", "run_command"]
 
 import os
 import sys
@@ -11,22 +11,22 @@ from typing import Final
 
 import click
 
-# Where each command is written, and the line that introduces it.
+# Module and one-line help of each command.
 _COMMANDS: Final = {
-    "run": ("searchkeeper.cli.run", "Run the operator, or show it at work in memory."),
-    "plan": ("searchkeeper.cli.plan", "What the operator would do now, and why."),
-    "status": ("searchkeeper.cli.status", "How clusters are, and how far an upgrade is."),
-    "versions": ("searchkeeper.cli.versions", "Every version there is, and who is done."),
+    "run": ("searchkeeper.cli.run", "Run the operator."),
+    "plan": ("searchkeeper.cli.plan", "Show what the next reconcile would do, and why."),
+    "status": ("searchkeeper.cli.status", "Show the state of clusters and the progress of upgrades."),
+    "versions": ("searchkeeper.cli.versions", "Show the version of every component."),
 }
-# As click calls it, so that completion works as it is documented.
+# The name that click derives from the program's; shell completion is documented with it.
 _COMPLETION: Final = "_SEARCHKEEPER_COMPLETE"
-_UNREADABLE: Final = 3
-# As shells count who was ended by SIGINT.
+_READ_WRITE_FAILED: Final = 3
+# 128 + SIGINT, as shells report it.
 _INTERRUPTED: Final = 130
 
 
-class _Commands(click.Group):
-    """Help and completion import no command: some of them bring the Kubernetes client along."""
+class _CommandGroup(click.Group):
+    """A group whose help and completion import no command: some commands import the Kubernetes client."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         return list(_COMMANDS)
@@ -42,7 +42,11 @@ class _Commands(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in _COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
-            ctx.fail(f"No such command {name!r}.{_meant(name)}")
+            from difflib import get_close_matches  # noqa: PLC0415 - needed for a mistyped command only
+
+            similar = get_close_matches(name, _COMMANDS, n=1)
+            suggestion = f" Did you mean {similar[0]!r}?" if similar else ""
+            ctx.fail(f"No such command {name!r}.{suggestion}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -51,38 +55,38 @@ class _Commands(click.Group):
 
 
 @click.group(
-    cls=_Commands,
+    cls=_CommandGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="Exit codes: 0 done, 1 a cluster is stalled or refused (status, plan), 2 wrong usage or no "
-    "cluster configured, 3 what was to be read or written could not be, 4 the API server does not "
-    "answer, 130 interrupted.",
+    epilog="""\b
+Exit codes:
+  0    success
+  1    a cluster is stalled or refused (plan, status)
+  2    wrong usage, no cluster configured, or a Python package is missing
+  3    input could not be read, or the API server rejected the request
+  4    the API server does not answer
+  130  interrupted
+""",
 )
 @click.option(
     "--version",
     is_flag=True,
     is_eager=True,
     expose_value=False,
-    callback=lambda ctx, _, asked: _show_version(ctx) if asked else None,
-    help="Show which release this is, and exit.",
+    callback=lambda ctx, _, is_given: _print_version(ctx) if is_given else None,
+    help="Print the release of searchkeeper and exit.",
 )
 def cli() -> None:
-    """Keeps OpenSearch clusters on Kubernetes, and upgrades them without losing a document.
+    """Operate OpenSearch clusters on Kubernetes.
 
     \b
-    searchkeeper run --embedded           an upgrade, live, without a cluster
-    searchkeeper status --upgrade         how far it is, and until when there is a way back
-    searchkeeper plan                     every gate's verdict about the next pod
+    Examples:
+      searchkeeper run --embedded   show an upgrade in memory, without a cluster
+      searchkeeper status logs      describe a SearchCluster
+      searchkeeper plan logs        show the next operations and their gates
     """
 
 
-def _meant(name: str) -> str:
-    from difflib import get_close_matches  # noqa: PLC0415 - only who mistypes pays for it
-
-    near = get_close_matches(name, _COMMANDS, n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
-
-
-def _show_version(ctx: click.Context) -> None:
+def _print_version(ctx: click.Context) -> None:
     from searchkeeper.releases import newest  # noqa: PLC0415 - help needs no table of releases
 
     click.echo(f"searchkeeper {newest().version}")
@@ -90,46 +94,43 @@ def _show_version(ctx: click.Context) -> None:
 
 
 def main() -> None:
-    sys.exit(run())
+    sys.exit(run_command())
 
 
-def run() -> int:
-    """The exit code of one call. click's own `main` would end with 1 what somebody has interrupted."""
+def run_command() -> int:
+    """Run the command of `sys.argv` and return its exit code. click's own `main` exits 1 after SIGINT."""
     try:
-        code = _called()
+        exit_code = _invoke()
         if sys.stdout is not None:
             sys.stdout.flush()
     except click.ClickException as error:
-        return _shown(error)
+        from searchkeeper.cli.errors import show_error  # noqa: PLC0415 - needed for an error only
+
+        return show_error(error)
     except BrokenPipeError:
-        # Whoever reads has seen enough.
-        return _without_output(0)
+        # The reader of the pipe has closed it, as `head` does.
+        _discard_output()
+        return 0
     except OSError as error:
         click.echo(f"error: {error}", err=True)
-        return _without_output(_UNREADABLE)
+        _discard_output()
+        return _READ_WRITE_FAILED
     except (click.Abort, KeyboardInterrupt):
         return _INTERRUPTED
-    return code
+    return exit_code
 
 
-def _called() -> int:
+def _invoke() -> int:
     if _COMPLETION in os.environ:
         cli.main(prog_name="searchkeeper", complete_var=_COMPLETION)
     try:
         with cli.make_context("searchkeeper", sys.argv[1:]) as ctx:
             cli.invoke(ctx)
-    except click.exceptions.Exit as end:
-        return end.exit_code
+    except click.exceptions.Exit as error:
+        return error.exit_code
     return 0
 
 
-def _shown(error: click.ClickException) -> int:
-    from searchkeeper.cli.errors import shown  # noqa: PLC0415 - only who fails pays for it
-
-    return shown(error)
-
-
-def _without_output(code: int) -> int:
-    """What is left would be written at the interpreter's end, which would complain."""
+def _discard_output() -> None:
+    """Redirect stdout: the interpreter flushes it at exit, and would report the same error again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return code

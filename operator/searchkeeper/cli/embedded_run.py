@@ -1,8 +1,8 @@
-"""An upgrade before one's eyes: redrawn on a terminal, a line each in a log."""
+"""`searchkeeper run --embedded`: an upgrade in memory, redrawn on a terminal, one line a change elsewhere."""
 
 from __future__ import annotations
 
-__all__ = ["show"]
+__all__ = ["show_upgrade"]
 
 import shutil
 import sys
@@ -12,106 +12,108 @@ from typing import Final
 
 import click
 
-from searchkeeper.cli.errors import Failed
+from searchkeeper.cli.errors import CommandError
 from searchkeeper.cli.status import upgrade_text
 from searchkeeper.describe import ClusterDescription, StepState
 from searchkeeper.opensearch.view import Color, EngineView
+from searchkeeper.reconcilers.rollback import rollback_possible
 from searchkeeper.testing.demo import sample_cluster, start_version, upgrade
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.upgrade.version_policy import version_refusal
 from searchkeeper.versions import Release
 
-# Of one turn on a terminal; a hundred or so make an upgrade.
-_SECONDS: Final = 0.15
-_UP: Final = "\x1b[{}A\x1b[J"
-# Told at every turn, and of no interest in between.
-_QUIET: Final = frozenset({"PrerequisiteNotMet", "Done", "NoUpgrade"})
+# An upgrade takes about a hundred frames.
+_SECONDS_A_FRAME: Final = 0.15
+_CURSOR_UP: Final = "\x1b[{}A\x1b[J"
 
 
-def show(release: Release, start: str | None, target: str | None) -> None:
-    """Raises ClickException where there is no way from the one version to the other."""
+def show_upgrade(release: Release, start: str | None, target: str | None) -> None:
+    """Create the sample cluster and show its upgrade. Raises ClickException if the upgrade is refused."""
     target = target or release.newest_engine
     start = start or start_version(target, release)
     if start == target:
-        raise click.UsageError(f"there is nothing to upgrade from {start} to {target}")
+        raise click.UsageError(f"nothing to upgrade: --from and --to are both {target}")
     for before, after in ((None, start), (start, target)):
-        found = version_refusal(before, after, release)
-        if found is not None:
-            raise click.UsageError(found.message)
+        refusal = version_refusal(before, after, release)
+        if refusal is not None:
+            raise click.UsageError(refusal.message)
     world = sample_cluster(release, start)
-    click.echo(f"A cluster of OpenSearch {start} in memory, kept by searchkeeper {release.version}.")
-    click.echo(f"Somebody changes spec.version to {target}.\n")
-    began = world.state.now
-    witness = _Witness(world)
-    moments = witness.seeing(upgrade(world, release, target))
-    last = _drawn(moments) if _is_terminal() else _logged(moments, began)
+    click.echo(f"SearchCluster search/logs runs OpenSearch {start} in memory; operator {release.version}.")
+    click.echo(f"spec.version changes to {target}.\n")
+    started_at = world.state.now
+    recorder = _UpgradeRecorder(world)
+    descriptions = recorder.record(upgrade(world, release, target))
+    last = _draw(descriptions) if _is_terminal() else _log(descriptions, started_at)
     if last is None or last.engine != target:
-        raise Failed(f"the cluster has not arrived at {target}")
-    click.echo(f"\n{witness.message(target, world.state.now - began)}")
+        raise CommandError(f"the upgrade has not reached {target}")
+    click.echo(f"\n{recorder.summary(target, world.state.now - started_at)}")
 
 
 def _is_terminal() -> bool:
     return sys.stdout is not None and sys.stdout.isatty()
 
 
-class _Witness:
-    """Remembers in which order nodes went, and how the engine was meanwhile."""
+class _UpgradeRecorder:
+    """Records in which order nodes are replaced, and whether the engine was ever red."""
 
     def __init__(self, world: FakeCluster) -> None:
         self._world = world
-        self._taken: list[tuple[str, bool]] = []
+        self._replaced: list[tuple[str, bool]] = []
         self._was_red = False
 
-    def seeing(self, moments: Iterator[ClusterDescription]) -> Iterator[ClusterDescription]:
-        elected = self._elected
-        for each in moments:
-            away = {step.name for step in each.steps if step.state is StepState.CURRENT}
-            known = {name for name, _ in self._taken}
-            self._taken += [(name, name == elected) for name in sorted(away - known)]
-            snapshot = self._world.get_state()
-            self._was_red |= isinstance(snapshot, EngineView) and snapshot.color is Color.RED
-            elected = self._elected
-            yield each
+    def record(self, descriptions: Iterator[ClusterDescription]) -> Iterator[ClusterDescription]:
+        elected = self._elected_manager
+        for description in descriptions:
+            known = {name for name, _ in self._replaced}
+            current = {step.name for step in description.steps if step.state is StepState.CURRENT}
+            self._replaced += [(name, name == elected) for name in sorted(current - known)]
+            engine = self._world.get_state()
+            self._was_red |= isinstance(engine, EngineView) and engine.color is Color.RED
+            elected = self._elected_manager
+            yield description
 
     @property
-    def _elected(self) -> str | None:
-        found = self._world.state.engine.elected
-        return None if found is None else found.name
+    def _elected_manager(self) -> str | None:
+        node = self._world.state.engine.elected
+        return None if node is None else node.name
 
-    def message(self, target: str, seconds: int) -> str:
-        """Only what was seen."""
-        parts = [f"{len(self._taken)} nodes run {target} after {seconds // 60} minutes of the cluster's time"]
+    def summary(self, target: str, seconds: int) -> str:
+        parts = [f"{len(self._replaced)} nodes run {target} after {seconds // 60} simulated minutes"]
         if not self._was_red:
-            parts.append("no shard was without a copy at any moment")
-        if self._taken and self._taken[-1][1]:
-            parts.append("the elected manager went last")
+            parts.append("the engine was never red")
+        if self._replaced and self._replaced[-1][1]:
+            parts.append("the elected cluster manager was replaced last")
         return "; ".join(parts) + "."
 
 
-def _drawn(moments: Iterator[ClusterDescription]) -> ClusterDescription | None:
-    """Over the last one each. No line is longer than the terminal is wide, or it would count as two."""
+def _draw(descriptions: Iterator[ClusterDescription]) -> ClusterDescription | None:
+    """Redraw every description over the one before. A line wider than the terminal would count as two."""
     height, last = 0, None
-    for last in moments:
+    for last in descriptions:
         width = shutil.get_terminal_size().columns - 1
-        lines = [_cut(line, width) for part in upgrade_text(last) for line in part.splitlines()]
-        click.echo((_UP.format(height) if height else "") + "\n".join(lines), color=True)
+        lines = [
+            line if len(line) <= width else f"{line[: width - 1]}…"
+            for part in upgrade_text(last, width)
+            for line in part.splitlines()
+        ]
+        click.echo((_CURSOR_UP.format(height) if height else "") + "\n".join(lines), color=True)
         height = len(lines)
-        time.sleep(_SECONDS)
+        time.sleep(_SECONDS_A_FRAME)
     return last
 
 
-def _cut(line: str, width: int) -> str:
-    return line if len(line) <= width else f"{line[: width - 1]}…"
-
-
-def _logged(moments: Iterator[ClusterDescription], began: int) -> ClusterDescription | None:
-    """What changed in the answers of the actions, with the world's own time in front."""
-    last, said = None, dict[tuple[str, str], str]()
-    for last in moments:
-        for each in last.actions:
-            place = (each.resource, each.action)
-            if each.message and said.get(place) != each.message and each.reason not in _QUIET:
-                minutes, seconds = divmod(last.now - began, 60)
-                click.echo(f"{minutes:02}:{seconds:02}  {each.action:<20}  {each.message}")
-            said[place] = each.message
+def _log(descriptions: Iterator[ClusterDescription], started_at: int) -> ClusterDescription | None:
+    """Print every new message of a waiting action, and of the rollback, with the simulated time."""
+    last, printed = None, dict[tuple[str, str], str]()
+    for last in descriptions:
+        messages = {
+            (a.resource, a.action): a.text
+            for a in last.actions
+            if a.is_waiting or (last.upgrade and a.action == rollback_possible.name)
+        }
+        for (resource, action), message in messages.items():
+            if printed.get((resource, action)) != message:
+                minutes, seconds = divmod(last.now - started_at, 60)
+                click.echo(f"{minutes:02}:{seconds:02}  {action:<20}  {message}")
+        printed = messages
     return last

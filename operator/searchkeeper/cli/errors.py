@@ -1,8 +1,17 @@
-"""What a command ends with when it cannot do what it was asked: an exit code, a sentence and a remedy."""
+"""Errors of commands: an exit code, a message and a hint how to fix it."""
 
 from __future__ import annotations
 
-__all__ = ["Failed", "Interrupted", "NoAnswer", "NoCluster", "Unreadable", "no_cluster", "of_kube", "shown"]
+__all__ = [
+    "ApiServerUnreachable",
+    "CommandError",
+    "Interrupted",
+    "NoClusterConfigured",
+    "ReadWriteError",
+    "no_cluster_error",
+    "request_error",
+    "show_error",
+]
 
 from typing import IO, Any
 
@@ -11,103 +20,92 @@ import click
 from searchkeeper.kubernetes.api import ApiError, Conflict, Forbidden, NoSuchKind, Unauthorized, Unavailable
 
 
-class Failed(click.ClickException):
-    """Something that people can do something about: what it is, and what."""
+class CommandError(click.ClickException):
+    """An error that the user can fix."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
         self.hint = hint
 
     def show(self, file: IO[Any] | None = None) -> None:  # noqa: ARG002 - click's signature
-        """Every line of either under its first one."""
+        """Print message and hint. Further lines are indented below the first."""
         for heading, text in (("error", self.message), ("hint", self.hint)):
             for number, line in enumerate((text or "").splitlines()):
-                start = f"{heading}: " if number == 0 else " " * (len(heading) + 2)
-                click.echo(f"{start}{line}", err=True)
+                prefix = f"{heading}: " if number == 0 else " " * (len(heading) + 2)
+                click.echo(f"{prefix}{line}", err=True)
 
 
-class NoCluster(Failed):
-    """Nobody has said where a cluster is."""
+class NoClusterConfigured(CommandError):
+    """There is no usable kubeconfig."""
 
     exit_code = 2
 
 
-class Unreadable(Failed):
-    """What was to be read or written could not be."""
+class ReadWriteError(CommandError):
+    """Input could not be read, or the API server or the engine rejected a request."""
 
     exit_code = 3
 
 
-class NoAnswer(Failed):
-    """The API server does not answer."""
+class ApiServerUnreachable(CommandError):
+    """The API server does not answer, or answers with an error that passes by itself."""
 
     exit_code = 4
 
 
-class Interrupted(Failed):
-    """Somebody wanted it to end; as shells count who was ended by SIGINT."""
+class Interrupted(CommandError):
+    """A signal ended the command. The exit code is 128 + SIGINT, as shells report it."""
 
     exit_code = 130
 
 
-def shown(error: click.ClickException) -> int:
-    """What click finds wrong with a command line, as everything else is said. The exit code."""
-    # Before click 8.2 there was no such error: help was shown without one.
-    if isinstance(error, (Failed, getattr(click.exceptions, "NoArgsIsHelpError", Failed))):
+def show_error(error: click.ClickException) -> int:
+    """Print an error in our own format, also one of click's, and return the exit code."""
+    # click 8.2 raises NoArgsIsHelpError; older versions print the help without an error.
+    if isinstance(error, (CommandError, getattr(click.exceptions, "NoArgsIsHelpError", CommandError))):
         error.show()
         return error.exit_code
-    message, meant = _and_meant(error)
+    if similar := getattr(error, "possibilities", None):
+        # The text in which click suggests options changes between its releases; this list does not.
+        message, suggestion = error.message, " or ".join(map(repr, similar))
+    else:
+        message, _, suggestion = error.format_message().partition(" Did you mean ")
     ctx = error.ctx if isinstance(error, click.UsageError) else None
     command = ctx.command_path if ctx is not None else "searchkeeper"
-    hint = f"did you mean {meant}?" if meant else f"`{command} --help` shows what it takes"
-    Failed(f"{message[:1].lower()}{message[1:].removesuffix('.')}", hint).show()
+    hint = f"did you mean {suggestion.removesuffix('?')}?" if suggestion else f"see `{command} --help`"
+    CommandError(f"{message[:1].lower()}{message[1:].removesuffix('.')}", hint).show()
     return error.exit_code
 
 
-def _and_meant(error: click.ClickException) -> tuple[str, str]:
-    """The complaint, and what was meant instead: a few words in quotes, the likeliest first, or nothing.
-
-    What click says of several options has changed from release to release; that it lists them has not.
-    """
-    if near := getattr(error, "possibilities", None):
-        return error.message, " or ".join(repr(word) for word in near)
-    message, _, meant = error.format_message().partition(" Did you mean ")
-    return message, meant.removesuffix("?")
-
-
-def no_cluster(error: Exception) -> NoCluster:
-    """Of what reading a kubeconfig has ended with."""
-    return NoCluster(
+def no_cluster_error(error: Exception) -> NoClusterConfigured:
+    """The error for a kubeconfig that cannot be loaded."""
+    return NoClusterConfigured(
         f"no cluster is configured: {' '.join(str(error).split())}",
-        "--kubeconfig FILE, or KUBECONFIG, names a file that `kubectl config view` can read; "
-        "--embedded needs none",
+        "set --kubeconfig or KUBECONFIG to a file that `kubectl config view` can read, or use --embedded",
     )
 
 
-def of_kube(error: ApiError, about: str = "") -> Failed:
-    """Whoever was turned away was answered: only silence, and what passes by itself, counts as no answer."""
-    kind = NoAnswer if isinstance(error, Unavailable) else Unreadable
-    message, hint = _told(error)
-    return kind(about + message, hint)
-
-
-def _told(error: ApiError) -> tuple[str, str | None]:
+def request_error(error: ApiError, prefix: str = "") -> CommandError:
+    """The error for a failed request to the API server, with `prefix` before its message."""
+    hint = None
     match error:
         case Unavailable():
-            return (
-                f"the API server does not answer: {error}",
-                "is it running, and is it the right one? `kubectl cluster-info` asks the same",
-            )
+            message = f"the API server does not answer: {error}"
+            hint = "check the server of your kubeconfig with `kubectl cluster-info`"
         case NoSuchKind():
-            return (
-                f"this API server knows no {error.kind}: the definitions of searchkeeper are not installed",
-                "kubectl apply -k operator/config/crd installs them, and so does OLM",
+            message = f"the API server has no kind {error.kind}: the CRDs of searchkeeper are not installed"
+            hint = (
+                "install them with `kubectl apply -k operator/config/crd`, or install the operator with OLM"
             )
         case Unauthorized():
-            return f"the API server does not accept these credentials, or no longer: {error}", None
+            message = f"the API server does not accept these credentials: {error}"
+            hint = "renew the credentials of your kubeconfig"
         case Forbidden():
-            return f"the account that was used may not do this: {error}", None
+            message = f"permission denied: {error}"
+            hint = "`kubectl auth can-i` shows what your account may do"
         case Conflict():
-            return f"somebody else changes the same object at the same time; try again: {error}", None
+            message = f"another client changed the same object at the same time; try again: {error}"
         case _:
-            return str(error), None
+            message = str(error)
+    kind = ApiServerUnreachable if isinstance(error, Unavailable) else ReadWriteError
+    return kind(prefix + message, hint)

@@ -1,8 +1,8 @@
-"""Manifests in files, as an API server would have them, or a word about why it would not."""
+"""Load manifests from files, and validate them as an API server would."""
 
 from __future__ import annotations
 
-__all__ = ["MISSHAPEN", "manifests", "misshapen"]
+__all__ = ["MALFORMED_OBJECT_ERRORS", "load_manifests", "malformed_object_message"]
 
 import base64
 import re
@@ -16,177 +16,169 @@ from typing import Any, Final, NamedTuple
 import yaml
 
 from searchkeeper.api.validation import FieldError, schema_errors
-from searchkeeper.cli.errors import Unreadable
+from searchkeeper.cli.errors import ReadWriteError
 from searchkeeper.desired.names import GROUP
 from searchkeeper.kubernetes.operations import Key, Manifest
 from searchkeeper.kubernetes.rest_mapping import KINDS
 
-# What reading an object may end with that no API server would have stored.
-MISSHAPEN: Final = (AttributeError, IndexError, KeyError, TypeError, ValueError)
-# As kubectl reads them of a folder.
+# Errors of code that reads an object which no API server would have stored.
+MALFORMED_OBJECT_ERRORS: Final = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+# kubectl loads the same files of a folder.
 _SUFFIXES: Final = (".yaml", ".yml", ".json")
-_OBJECTS: Final = (
+_OBJECTS_HINT: Final = (
     "-f takes objects with apiVersion, kind and metadata.name, as `kubectl get -o yaml` prints them"
 )
 _API: Final = f"{GROUP}/v1alpha1"
-_MERGE: Final = "tag:yaml.org,2002:merge"
-_OURS: Final = tuple(kind.name for kind in KINDS if kind.api == _API)
+_MERGE_TAG: Final = "tag:yaml.org,2002:merge"
+_OWN_KINDS: Final = tuple(kind.name for kind in KINDS if kind.api == _API)
 
 
-class _Place(NamedTuple):
-    """Where a manifest stands: which document of a text, and which path in that."""
+class _Location(NamedTuple):
+    """The place of a manifest: a document of a file, and the path in that document."""
 
     file: str
     text: str
     document: int
     path: str
 
-    def line(self, inside: str) -> int:
-        """Of the deepest part of a path that is there."""
+    def line(self, path: str) -> int:
+        """The line of the deepest part of `path` that exists."""
         documents = yaml.compose_all(self.text, Loader=yaml.SafeLoader)
         node = next(islice(documents, self.document, None))
         line = node.start_mark.line
-        for step in re.findall(r"[^.\[\]]+", f"{self.path}.{inside}"):
-            found = _child(node, step)
-            if found is None:
+        for step in re.findall(r"[^.\[\]]+", f"{self.path}.{path}"):
+            child = _child(node, step)
+            if child is None:
                 break
-            line, node = found
+            line, node = child
         return int(line) + 1
 
 
-def manifests(file: str, namespace: str) -> Iterator[Manifest]:
-    """`-` is standard input, a folder every manifest in it. Raises Unreadable, also for what is refused.
+def load_manifests(path: str, namespace: str) -> Iterator[Manifest]:
+    """Load and validate the manifests of a file, of a folder, or of standard input (`-`).
 
-    As with kubectl, `namespace` is that of objects that name none.
+    An object without a namespace gets `namespace`, as with kubectl. Raises ReadWriteError.
     """
-    for each in _in_folder(file) if file != "-" and Path(file).is_dir() else [file]:
-        text = _text(each)
-        for number, document in enumerate(_documents(text, each)):
-            for path, manifest in _items(document):
-                place = _Place(each, text, number, path)
-                yield _accepted(_whole(manifest, place, namespace), place)
+    files = [path]
+    if path != "-" and Path(path).is_dir():
+        files = sorted(str(each) for each in Path(path).iterdir() if each.suffix in _SUFFIXES)
+        if not files:
+            raise ReadWriteError(
+                f"{path}: the folder has no {', '.join(_SUFFIXES)} file", "pass the file itself to -f"
+            )
+    for file in files:
+        text = _read_text(file)
+        for number, document in enumerate(_parse_documents(text, file)):
+            for item_path, item in _items(document):
+                location = _Location(file, text, number, item_path)
+                manifest = _with_server_fields(item, location, namespace)
+                errors = [*_unknown_kind_errors(manifest)] or schema_errors(manifest)
+                if errors:
+                    lines = "".join(f"\n  line {location.line(error.path)}: {error}" for error in errors)
+                    raise ReadWriteError(f"{file}: {Key.of(manifest)} is invalid:{lines}")
+                yield manifest
 
 
-def misshapen(file: str, culprit: Key | None, error: Exception) -> str:
-    """Of what is nobody's definition here: which object it is, and what it lacks."""
-    who = "something in it" if culprit is None else str(culprit)
-    what = f"{error.args[0]} is missing" if isinstance(error, KeyError) else "a part has another shape"
-    return f"{file}: {who} is not as an API server would have stored it: {what}"
+def malformed_object_message(files: str, culprit: Key | None, error: Exception) -> str:
+    """The message for an object of a built-in kind, for which we have no schema."""
+    subject = "an object" if culprit is None else str(culprit)
+    cause = f"{error.args[0]} is missing" if isinstance(error, KeyError) else "a field has the wrong type"
+    return f"{files}: {subject} is malformed: {cause}"
 
 
-def _in_folder(folder: str) -> list[str]:
-    found = sorted(str(each) for each in Path(folder).iterdir() if each.suffix in _SUFFIXES)
-    if not found:
-        raise Unreadable(f"{folder}: no file in it ends in {', '.join(_SUFFIXES)}", "name the file itself")
-    return found
-
-
-def _text(file: str) -> str:
+def _read_text(file: str) -> str:
     try:
         return sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
     except OSError as error:
-        raise Unreadable(f"{file}: {error.strerror or error}") from error
+        raise ReadWriteError(f"{file}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-        message = f"{file}: this is no text: byte {error.start + 1} is not UTF-8"
-        raise Unreadable(
-            message, "manifests are YAML or JSON, as `kubectl get -o yaml` gives them"
+        raise ReadWriteError(
+            f"{file}: not a text file: byte {error.start + 1} is not UTF-8",
+            "-f takes YAML or JSON, as `kubectl get -o yaml` prints it",
         ) from error
 
 
-def _documents(text: str, file: str) -> list[Any]:
+def _parse_documents(text: str, file: str) -> list[Any]:
+    """Parse YAML or JSON. PyYAML keeps the last of two equal keys; here they are an error."""
+    documents = []
     try:
-        return list(_constructed(yaml.SafeLoader(text), file))
+        loader = yaml.SafeLoader(text)
+        while loader.check_node() and (node := loader.get_node()) is not None:
+            # Before the construction, which adds the keys of `<<` to the written ones.
+            lines = "".join(
+                f"\n  line {line}: {path}: duplicate of line {first}: remove one of them"
+                for line, path, first in sorted(_duplicate_keys(node))
+            )
+            if lines:
+                raise ReadWriteError(f"{file}: duplicate keys:{lines}")
+            documents.append(loader.construct_document(node))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        where = f"{file}:{mark.line + 1}:{mark.column + 1}" if mark is not None else file
-        raise Unreadable(f"{where}: this is no YAML: {error.problem or error.context}") from error
+        place = f"{file}:{mark.line + 1}:{mark.column + 1}" if mark is not None else file
+        raise ReadWriteError(f"{place}: invalid YAML: {error.problem or error.context}") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        # Characters that no YAML has, a date that never was, brackets without end.
-        raise Unreadable(f"{file}: this is no YAML: {str(error).splitlines()[0]}") from error
+        # A control character, an impossible date, or thousands of nested brackets.
+        raise ReadWriteError(f"{file}: invalid YAML: {str(error).splitlines()[0]}") from error
+    return documents
 
 
-def _constructed(loader: yaml.SafeLoader, file: str) -> Iterator[Any]:
-    """Raises Unreadable for keys that stand twice: PyYAML takes the last one without a word."""
-    while loader.check_node() and (node := loader.get_node()) is not None:
-        # Constructing comes later: it puts what `<<` brings among the keys that are written.
-        reasons = "".join(
-            f"\n  line {line}: {path}: is in line {first} already: keep one of them"
-            for line, path, first in sorted(_doubles(node))
-        )
-        if reasons:
-            raise Unreadable(f"{file}: an API server would refuse what is there twice:{reasons}")
-        yield loader.construct_document(node)
-
-
-def _doubles(root: yaml.Node) -> Iterator[tuple[int, str, int]]:
-    """Keys that their mapping has already: in which line, with which path, and the line of the first."""
-    ahead, known = [("", root)], set[int]()
-    while ahead:
-        path, node = ahead.pop()
-        # What has an anchor is looked at once, however often it is referred to, also by itself.
-        if id(node) in known:
+def _duplicate_keys(root: yaml.Node) -> Iterator[tuple[int, str, int]]:
+    """Each duplicate key: its line, its path, and the line of the first key."""
+    pending, visited = [("", root)], set[int]()
+    while pending:
+        path, node = pending.pop()
+        # An alias may refer to a node that contains it.
+        if id(node) in visited:
             continue
-        known.add(id(node))
+        visited.add(id(node))
         if isinstance(node, yaml.SequenceNode):
-            ahead += ((f"{path}[{number}]", each) for number, each in enumerate(node.value))
+            pending += ((f"{path}[{number}]", item) for number, item in enumerate(node.value))
         elif isinstance(node, yaml.MappingNode):
-            lines: dict[str, int] = {}
-            # A key that is no scalar is none that an object could have.
-            for key, value in (each for each in node.value if isinstance(each[0], yaml.ScalarNode)):
-                line, inside = key.start_mark.line + 1, f"{path}.{key.value}".removeprefix(".")
-                ahead.append((inside, value))
-                if key.value in lines and key.tag != _MERGE:
-                    yield line, inside, lines[key.value]
-                lines.setdefault(key.value, line)
+            first_lines: dict[str, int] = {}
+            # Keys of objects are scalars.
+            for key, value in (pair for pair in node.value if isinstance(pair[0], yaml.ScalarNode)):
+                line, key_path = key.start_mark.line + 1, f"{path}.{key.value}".removeprefix(".")
+                pending.append((key_path, value))
+                if key.value in first_lines and key.tag != _MERGE_TAG:
+                    yield line, key_path, first_lines[key.value]
+                first_lines.setdefault(key.value, line)
 
 
 def _items(document: Any) -> Iterable[tuple[str, Any]]:
-    """Those of a list, or what there is."""
+    """The objects of a document with their paths: the items of a List, or the document itself."""
     match document:
         case _ if not document:
             return []
         case {"items": [*items]}:
-            return [(f"items[{number}]", each) for number, each in enumerate(items)]
+            return [(f"items[{number}]", item) for number, item in enumerate(items)]
         case {"items": other}:
             return [("items", other)]
         case _:
             return [("", document)]
 
 
-def _accepted(manifest: Manifest, place: _Place) -> Manifest:
-    wrong = [*_misnamed(manifest)] or schema_errors(manifest)
-    if wrong:
-        reasons = "".join(f"\n  line {place.line(each.path)}: {each}" for each in wrong)
-        raise Unreadable(f"{place.file}: an API server would refuse {Key.of(manifest)}:{reasons}")
-    return manifest
-
-
-def _misnamed(manifest: Manifest) -> Iterator[FieldError]:
-    """Of what calls itself one of ours: whether there is such a thing."""
-    api, kind = manifest["apiVersion"], manifest["kind"]
-    is_ours = api.partition("/")[0] == GROUP
-    if api != _API and (is_ours or kind in _OURS):
-        yield FieldError("apiVersion", f"{api} is none that is known here: write {_API}")
-    if is_ours and kind not in _OURS:
-        near = get_close_matches(kind, _OURS, n=1)
-        hint = f": did you mean {near[0]}?" if near else ""
-        yield FieldError("kind", f"{kind} is none of {', '.join(_OURS)}{hint}")
-
-
-def _whole(manifest: Any, place: _Place, namespace: str) -> Mapping[str, Any]:
-    """As if an API server had it: with a UID, versions and a namespace, whatever a person has left out."""
-    match manifest:
+def _with_server_fields(item: Any, location: _Location, namespace: str) -> Mapping[str, Any]:
+    """Add what an API server adds: a UID, versions and a namespace. Raises ReadWriteError for no object."""
+    match item:
         case {"apiVersion": str(), "kind": str(kind), "metadata": {"name": str(name), **others}}:
-            made = {"uid": f"{kind}/{name}", "resourceVersion": "1", "generation": 1}
-            # None and "" are how templates name none.
-            called = {"name": name, "namespace": others.get("namespace") or namespace}
-            return {**_encoded(manifest), "metadata": {**made, **others, **called}}
-        case _:
-            raise _no_object(manifest, place)
+            defaults = {"uid": f"{kind}/{name}", "resourceVersion": "1", "generation": 1}
+            # Templates render a missing namespace as null or "".
+            identity = {"name": name, "namespace": others.get("namespace") or namespace}
+            return {**_with_encoded_data(item), "metadata": {**defaults, **others, **identity}}
+    if not isinstance(item, Mapping):
+        problem, path = f"it is {'a list' if isinstance(item, list) else 'text or a number'}", ""
+    else:
+        texts = (name for name in ("apiVersion", "kind") if not isinstance(item.get(name), str))
+        path = next(texts, "metadata.name")
+        problem = f"{path} is missing or not a string"
+    hint = _OBJECTS_HINT
+    if isinstance(item, Mapping) and str(item.get("schema", "")).startswith("olm."):
+        hint = f"{item['schema']} belongs to an OLM catalog, see `everpath list packages`; {hint}"
+    raise ReadWriteError(f"{location.file}:{location.line(path)}: not a Kubernetes object: {problem}", hint)
 
 
-def _encoded(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A Secret's plain texts among its data, as an API server stores them."""
+def _with_encoded_data(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A Secret with its stringData in data, as an API server stores it."""
     match manifest:
         case {"kind": "Secret", "stringData": {**plain}, **others}:
             data = {name: base64.b64encode(str(text).encode()).decode() for name, text in plain.items()}
@@ -195,30 +187,23 @@ def _encoded(manifest: Mapping[str, Any]) -> Mapping[str, Any]:
             return manifest
 
 
-def _no_object(manifest: Any, place: _Place) -> Unreadable:
-    match manifest:
-        case {"schema": str(schema)} if schema.startswith("olm."):
-            hint = f"{schema} is of an OLM catalog, which `everpath list packages` reads; {_OBJECTS}"
-        case _:
-            hint = _OBJECTS
-    lacks, where = _lacking(manifest)
-    return Unreadable(f"{place.file}:{place.line(where)}: this is no Kubernetes object: {lacks}", hint)
-
-
-def _lacking(manifest: Any) -> tuple[str, str]:
-    """What, and the path of it."""
-    if not isinstance(manifest, Mapping):
-        return f"it is {'a list' if isinstance(manifest, list) else 'text or a number'}", ""
-    missing = [name for name in ("apiVersion", "kind") if not isinstance(manifest.get(name), str)]
-    lacks = (*missing, "metadata.name")[0]
-    return f"{lacks} is missing, or no text", lacks
+def _unknown_kind_errors(manifest: Manifest) -> Iterator[FieldError]:
+    """Errors of an object of our API group that has another version or kind than the CRDs."""
+    api, kind = manifest["apiVersion"], manifest["kind"]
+    is_own_group = api.partition("/")[0] == GROUP
+    if api != _API and (is_own_group or kind in _OWN_KINDS):
+        yield FieldError("apiVersion", f"unknown version {api}: write {_API}")
+    if is_own_group and kind not in _OWN_KINDS:
+        similar = get_close_matches(kind, _OWN_KINDS, n=1)
+        suggestion = f": did you mean {similar[0]}?" if similar else ""
+        yield FieldError("kind", f"unknown kind {kind}; known are {', '.join(_OWN_KINDS)}{suggestion}")
 
 
 def _child(node: yaml.Node, step: str) -> tuple[int, yaml.Node] | None:
-    """A part of a node, and the line in which it begins."""
+    """The value of a key or an index, with the line in which it starts."""
     if isinstance(node, yaml.MappingNode):
-        found = (each for each in node.value if each[0].value == step)
-        return next(((key.start_mark.line, value) for key, value in found), None)
+        pairs = (pair for pair in node.value if pair[0].value == step)
+        return next(((key.start_mark.line, value) for key, value in pairs), None)
     if isinstance(node, yaml.SequenceNode) and step.isdecimal() and int(step) < len(node.value):
         return node.value[int(step)].start_mark.line, node.value[int(step)]
     return None

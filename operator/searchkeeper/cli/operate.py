@@ -20,7 +20,7 @@ import click
 import kopf
 from kubernetes.config import ConfigException
 
-from searchkeeper.cli.errors import Failed, Interrupted, Unreadable, no_cluster, of_kube
+from searchkeeper.cli.errors import CommandError, Interrupted, ReadWriteError, no_cluster_error, request_error
 from searchkeeper.images import PUBLISHED, Images
 from searchkeeper.kubernetes.api import ApiError
 from searchkeeper.kubernetes.operations import Key
@@ -76,7 +76,7 @@ def operate(this: Operation, *, once: bool) -> None:
     try:
         client = connect(load_kubeconfig(this.kubeconfig))
     except (ConfigException, OSError) as error:
-        raise no_cluster(error) from error
+        raise no_cluster_error(error) from error
     lease = LeaderLease(client, LeaderLease.named(this.lease_namespace), this.named())
     if once:
         _work_off(this, client, lease)
@@ -97,7 +97,7 @@ def _serve(this: Operation, client: KubernetesClient, lease: LeaderLease) -> Non
         stack.enter_context(_stopped_by_signals(operator))
         failures = _in_thread(lambda: asyncio.run(operator.run()))
     if failures:
-        raise Failed(f"the operator ended: {failures[0]}")
+        raise CommandError(f"the operator ended: {failures[0]}")
     exit_now(0)
 
 
@@ -161,7 +161,7 @@ def _work_off(this: Operation, client: KubernetesClient, lease: LeaderLease) -> 
     for error in ended:
         if isinstance(error, ShuttingDown):
             raise Interrupted(str(error)) from error
-        raise of_kube(error) if isinstance(error, ApiError) else error
+        raise request_error(error) if isinstance(error, ApiError) else error
     if failures:
         # Silence outranks a refusal: to try again later may help.
         raise max(failures, key=lambda each: each.exit_code)
@@ -174,8 +174,8 @@ def _tell(failures: list[click.ClickException], this: ClusterOutcome) -> None:
             click.echo(f"{name}: {'done' if this.is_done else 'waits'}")
             return
         case ApiError() as error:
-            failure = of_kube(error, f"{name}: ")
+            failure = request_error(error, f"{name}: ")
         case error:
-            failure = Unreadable(f"{name}: the engine does not do what it is told: {error}")
+            failure = ReadWriteError(f"{name}: the engine does not do what it is told: {error}")
     click.echo(failure.message)
     failures.append(failure)

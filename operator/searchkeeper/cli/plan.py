@@ -1,148 +1,158 @@
-"""`searchkeeper plan`: a cycle that is told instead of carried out."""
+"""`searchkeeper plan`: the next reconcile, planned and not executed."""
 
 from __future__ import annotations
 
 __all__ = ["plan"]
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 import click
 
-from searchkeeper.cli.output import echo, moment, output_option, table
-from searchkeeper.cli.sources import source_options, sources
-from searchkeeper.describe import ClusterDescription, PoolSummary
-
-_MARKS = {"True": "✓", "False": "…", "Unknown": "?"}
+from searchkeeper.api.codec import format_timestamp
+from searchkeeper.cli.output import (
+    deadline_text,
+    output_option,
+    print_output,
+    table,
+    terminal_width,
+    wrap,
+)
+from searchkeeper.cli.sources import open_source, source_options
+from searchkeeper.describe import ClusterDescription
 
 
 @click.command()
 @source_options
-@output_option
-@click.option("--all", "everything", is_flag=True, help="Also the actions that have nothing to do.")
-def plan(cluster: str | None, namespace: str, form: str, everything: bool, **where: Any) -> None:
-    """What the operator would do now, and why.
+@output_option()
+@click.option("--all", "show_all", is_flag=True, help="Also list actions whose status is True.")
+def plan(name: str | None, namespace: str, output: str, show_all: bool, **source_args: Any) -> None:
+    """Show what the next reconcile would do, and why.
 
-    Every action's answer, the writes of the next cycle, the order of pools, every gate's verdict about the
-    pod that is next, and the way back. Nothing is written.
+    Prints the operations of the next reconcile, the result of every action, the order of pools, every gate
+    for the next pod, and whether a rollback is possible. Nothing is written.
 
     \b
-    searchkeeper plan --embedded
-    searchkeeper plan logs -n search
-    kubectl get searchclusters,searchpools,sts,deploy,po,svc,cm,secret,pdb,pvc -n search -o yaml | \\
-      searchkeeper plan -f -
+    Examples:
+      searchkeeper plan --embedded
+      searchkeeper plan logs -n search
+      searchkeeper plan -f operator/config/samples/searchcluster.yaml
+      kubectl get search,spool,sts,deploy,po,svc,cm,secret,pdb,pvc \\
+        -n search -o yaml | searchkeeper plan -f -
     """
-    source = sources(namespace=namespace, **where)
-    found = [source.explained(key) for key in source.clusters(namespace, cluster)]
-    echo(
-        {"clusters": [as_data(each) for each in found]},
-        form,
-        lambda: "\n\n".join("\n".join(_text(each, everything)) for each in found),
+    source = open_source(namespace=namespace, **source_args)
+    clusters = [source.describe(key) for key in source.clusters(namespace, name)]
+    print_output(
+        {"clusters": [plan_data(each) for each in clusters]},
+        output,
+        lambda: "\n\n".join("\n".join(_plan_text(each, show_all)) for each in clusters),
     )
-    click.get_current_context().exit(1 if any(each.is_in_trouble for each in found) else 0)
+    click.get_current_context().exit(1 if any(each.needs_attention for each in clusters) else 0)
 
 
-def as_data(each: ClusterDescription) -> dict[str, Any]:
-    """The contract of `-o json` and `-o yaml`."""
-    taken = each.next
+def plan_data(cluster: ClusterDescription) -> dict[str, Any]:
+    """The document of `-o json` and `-o yaml`; docs/schemas/searchkeeper-plan.schema.json."""
+    next_pod = cluster.next_pod
     return {
-        "cluster": each.cluster,
-        "operator": each.release,
-        "phase": each.phase,
-        "engine": {"running": each.engine, "target": each.target},
-        "configuration": {"deployed": each.configuration, "follows": each.follows, "unfit": each.unfit},
-        "writes": list(each.operations),
-        "deadline": moment(each.deadline),
+        "cluster": cluster.cluster,
+        "operator": cluster.release,
+        "phase": cluster.phase,
+        "engine": {"running": cluster.engine, "target": cluster.target},
+        "configuration": {
+            "deployed": cluster.configuration,
+            "target": cluster.target_configuration,
+            "unsupported": cluster.unsupported,
+        },
+        "operations": list(cluster.operations),
+        "deadline": None if cluster.deadline is None else format_timestamp(cluster.deadline),
         "actions": [
             {
-                "resource": a.resource,
-                "action": a.action,
-                "status": a.status,
-                "reason": a.reason,
-                "message": a.message,
+                "resource": action.resource,
+                "action": action.action,
+                "status": action.status,
+                "reason": action.reason,
+                "message": action.message,
+                "stalled": action.is_stalled,
             }
-            for a in each.actions
+            for action in cluster.actions
         ],
-        "order": [
+        "pools": [
             {
-                "pool": p.name,
-                "roles": list(p.roles),
-                "permitted": p.permitted_version,
-                "pods": [pod for pod, *_ in p.pods],
+                "name": pool.name,
+                "roles": list(pool.roles),
+                "permittedVersion": pool.permitted_version,
+                "pods": [pod for pod, *_ in pool.pods],
             }
-            for p in each.pools
+            for pool in cluster.pools
         ],
-        "next": None
-        if taken is None
+        "nextPod": None
+        if next_pod is None
         else {
-            "pod": taken.pod,
-            "pool": taken.pool,
-            "gates": [{"gate": g.gate, "open": g.is_open, "sentence": g.message} for g in taken.gates],
+            "name": next_pod.pod,
+            "pool": next_pod.pool,
+            "gates": [
+                {"gate": gate.gate, "open": gate.is_open, "message": gate.message} for gate in next_pod.gates
+            ],
         },
-        "wayBack": each.rollback,
+        "rollback": cluster.rollback,
     }
 
 
-def _text(each: ClusterDescription, everything: bool) -> Iterator[str]:
-    yield f"SearchCluster {each.cluster}: {each.phase}, engine {each.engine or 'not there yet'}" + (
-        f" → {each.target}" if each.engine != each.target else ""
+def _plan_text(cluster: ClusterDescription, show_all: bool) -> Iterator[str]:
+    width = terminal_width()
+    yield f"SearchCluster {cluster.cluster}: {cluster.phase}, engine {cluster.engine or 'not deployed'}" + (
+        f" → {cluster.target}" if cluster.engine != cluster.target else ""
     )
-    if each.unfit:
-        yield f"  operator {each.release} cannot take it: {each.unfit}"
+    if cluster.unsupported:
+        yield wrap("  ", f"operator {cluster.release} cannot reconcile it: {cluster.unsupported}", width)
         return
-    yield f"  operator {each.release}, configuration {each.configuration or 'not there yet'}" + (
-        f" → {each.follows}" if each.configuration != each.follows else ""
+    yield f"  operator {cluster.release}, configuration {cluster.configuration or 'not deployed'}" + (
+        f" → {cluster.target_configuration}" if cluster.configuration != cluster.target_configuration else ""
     )
-    yield ""
-    yield "The next cycle would"
-    yield from (f"  {write}" for write in each.operations or ("write nothing",))
-    yield ""
-    yield "Actions"
-    yield table(_actions(each, everything), indent="  ")
-    yield from _roll(each)
-
-
-def _actions(each: ClusterDescription, everything: bool) -> Iterator[tuple[str, ...]]:
-    shown = [a for a in each.actions if everything or a.status != "True"]
-    for a in shown:
-        yield _MARKS[a.status], a.resource, a.action, a.reason, a.message
-    quiet = len(each.actions) - len(shown)
-    if quiet:
-        yield ("✓", f"{quiet} others are true (--all lists them)") if shown else ("✓", "all are true")
-
-
-def _roll(each: ClusterDescription) -> Iterator[str]:
-    yield ""
-    yield "Order of pools"
-    rows = (
-        (
-            f"{n}.",
-            p.name,
-            ", ".join(p.roles),
-            f"may run {p.permitted_version or _first(each)}",
-            _pods(p, each.target),
+    yield "\nOperations of the next reconcile"
+    yield from (wrap("  ", operation, width) for operation in cluster.operations or ("none",))
+    yield "\nActions"
+    yield table(_action_rows(cluster, show_all), indent="  ", width=width)
+    yield "\nOrder of pools"
+    yield table(_pool_rows(cluster), indent="  ")
+    if cluster.next_pod is not None:
+        blocking = sum(not gate.is_open for gate in cluster.next_pod.gates)
+        summary = f"{blocking} closed" if blocking else "all open"
+        yield f"\nGates for {cluster.next_pod.pod}, the next pod of pool {cluster.next_pod.pool}: {summary}"
+        rows = (
+            ("✓" if gate.is_open else "✗", gate.gate, "open" if gate.is_open else gate.message)
+            for gate in cluster.next_pod.gates
         )
-        for n, p in enumerate(each.pools, 1)
-    )
-    yield table(rows, indent="  ")
-    if each.next is not None:
-        yield ""
-        verdict = "every gate is open" if each.next.is_free else "not now"
-        yield f"Next pod: {each.next.pod} of pool {each.next.pool}: {verdict}"
-        yield table((("✓" if g.is_open else "✗", g.gate, g.message) for g in each.next.gates), indent="  ")
-    if each.rollback:
-        yield ""
-        yield f"Rollback: {each.rollback}"
-    if each.deadline is not None:
-        yield f"Deadline: {moment(each.deadline)}, then it counts as stalled"
+        yield table(rows, indent="  ", width=width)
+    if cluster.rollback:
+        yield "\nRollback\n" + wrap("  ", cluster.rollback, width)
+    if cluster.deadline is not None:
+        yield f"\nDeadline\n  {deadline_text(cluster.deadline, cluster.now)}, then the cluster is stalled"
 
 
-def _first(each: ClusterDescription) -> str:
-    """What a pool that is not there yet may run: nothing that was refused."""
-    return each.target if each.engine is not None or each.refusal is None else "nothing"
+def _action_rows(cluster: ClusterDescription, show_all: bool) -> Iterator[tuple[str, ...]]:
+    """The actions, below the name of their resource."""
+    listed = [a for a in cluster.actions if show_all or a.status != "True"]
+    if listed:
+        yield "ACTION", "STATUS", "REASON", "MESSAGE"
+    for resource, actions in groupby(listed, key=lambda a: a.resource):
+        yield (resource,)
+        yield from ((f"  {a.action}", a.status, a.reason, a.text) for a in actions)
+    hidden = len(cluster.actions) - len(listed)
+    if hidden:
+        yield (f"{hidden} {'more ' if listed else ''}actions are True (--all lists them)",)
 
 
-def _pods(pool: PoolSummary, target: str) -> str:
-    """Of those that are to be there, and of those that are, while they are more."""
-    done = sum(version == target for _, version, _ in pool.pods)
-    return f"{done} of {max(pool.replicas, len(pool.pods))} pods on {target}"
+def _pool_rows(cluster: ClusterDescription) -> Iterator[tuple[str, ...]]:
+    """A new pool whose version is refused has no permitted version."""
+    default = "none" if cluster.engine is None and cluster.refusal is not None else cluster.target
+    yield "POOL", "ROLES", "PERMITTED", "UPDATED"
+    for pool in cluster.pools:
+        updated = sum(version == cluster.target for _, version, _ in pool.pods)
+        yield (
+            pool.name,
+            ",".join(pool.roles),
+            pool.permitted_version or default,
+            f"{updated}/{max(pool.replicas, len(pool.pods))} pods on {cluster.target}",
+        )

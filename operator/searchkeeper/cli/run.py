@@ -1,4 +1,4 @@
-"""`searchkeeper run`: the operator itself, or the operator at work in memory."""
+"""`searchkeeper run`: the operator, or an upgrade in memory."""
 
 from __future__ import annotations
 
@@ -11,61 +11,67 @@ from typing import Final
 import click
 from click.core import ParameterSource
 
-from searchkeeper.cli.options import EngineAddress, Seconds, address
-from searchkeeper.cli.sources import chosen_release, what_is_installed
+from searchkeeper.cli.options import EngineAddress, Seconds, parse_address
+from searchkeeper.cli.sources import operator_extra, release_of
 from searchkeeper.images import images_from_options
 
-_OF_EMBEDDED: Final = ("embedded", "version", "target", "start")
+_EMBEDDED_OPTIONS: Final = ("embedded", "version", "target", "start")
 
 
 @click.command()
 @click.option(
-    "--embedded", is_flag=True, help="Show an upgrade of a sample cluster in memory; needs no cluster."
+    "--embedded", is_flag=True, help="Show the upgrade of a sample cluster in memory; needs no cluster."
 )
-@click.option("--release", "version", metavar="VERSION", help="Work as this release (default: the newest).")
+@click.option(
+    "--release",
+    "version",
+    metavar="VERSION",
+    help="Run as this release of the operator.  [default: the newest]",
+)
 @click.option(
     "--to",
     "target",
     metavar="VERSION",
-    help="With --embedded: the engine version to upgrade to (default: the newest that the release knows).",
+    help="With --embedded: the engine version to upgrade to.  [default: the newest of the release]",
 )
 @click.option(
     "--from",
     "start",
     metavar="VERSION",
-    help="With --embedded: the engine version to start from (default: 2.19.4, or the oldest of the release).",
+    help="With --embedded: the engine version to start from.  [default: 2.19.4, or the oldest]",
 )
 @click.option(
     "-n",
     "--namespace",
     "namespaces",
+    metavar="NAMESPACE",
     multiple=True,
     envvar="WATCH_NAMESPACE",
-    help="Keep the clusters of this namespace only; repeatable, or with commas (default: of all).",
+    help="Watch this namespace only; repeatable or comma-separated.  [default: all namespaces]",
 )
 @click.option(
     "--kubeconfig",
     type=click.Path(dir_okay=False),
-    help="As kubectl's (default: the pod's own account, elsewhere KUBECONFIG or ~/.kube/config).",
+    help="Path of the kubeconfig.  [default: the pod's ServiceAccount, KUBECONFIG or ~/.kube/config]",
 )
 @click.option(
     "--engine",
     type=EngineAddress(),
     metavar="URL",
-    help="Where the engine answers, or `embedded` for one in memory behind "
-    "the pods there are (default: each cluster's Service).",
+    help="URL of the engine for all clusters; `embedded` is an engine in memory behind the real pods.  "
+    "[default: each cluster's Service]",
 )
 @click.option(
     "--engine-image",
     envvar="RELATED_IMAGE_OPENSEARCH",
     metavar="IMAGE",
-    help="Where OpenSearch's images come from; the version is the tag, whatever this one has.",
+    help="Repository of the OpenSearch image; the tag is always the engine version.",
 )
 @click.option(
     "--dashboards-image",
     envvar="RELATED_IMAGE_DASHBOARDS",
     metavar="IMAGE",
-    help="The same for OpenSearch Dashboards.",
+    help="Repository of the OpenSearch Dashboards image.",
 )
 @click.option(
     "--resync",
@@ -73,24 +79,34 @@ _OF_EMBEDDED: Final = ("embedded", "version", "target", "start")
     default=30,
     show_default=True,
     metavar="SECONDS",
-    help="How often a cluster is looked at when nothing happens.",
+    help="Interval between two reconciles of a cluster without events.",
 )
-@click.option("--once", is_flag=True, help="Work until there is nothing to write, then end; no watching.")
+@click.option("--once", is_flag=True, help="Reconcile until there is nothing to do, then exit.")
 @click.option(
     "--lease-namespace",
+    metavar="NAMESPACE",
     envvar="POD_NAMESPACE",
-    help="Where the Lease is that lets one operator write at a time (default: the pod's own namespace).",
+    help="Namespace of the leader election Lease.  [default: the pod's namespace]",
 )
-@click.option("--identity", envvar="POD_NAME", help="Who holds the Lease (default: the host, and a number).")
+@click.option(
+    "--identity",
+    metavar="NAME",
+    envvar="POD_NAME",
+    help="Identity in the Lease, with a random suffix.  [default: the host name]",
+)
 @click.option(
     "--health-address",
     default="0.0.0.0:8080",
     show_default=True,
     metavar="HOST:PORT",
-    help="/healthz and /readyz.",
+    help="Address of /healthz and /readyz.",
 )
 @click.option(
-    "--metrics-address", default="0.0.0.0:9090", show_default=True, metavar="HOST:PORT", help="/metrics."
+    "--metrics-address",
+    default="0.0.0.0:9090",
+    show_default=True,
+    metavar="HOST:PORT",
+    help="Address of /metrics.",
 )
 def run(  # noqa: PLR0913 - one argument an option
     *,
@@ -110,38 +126,40 @@ def run(  # noqa: PLR0913 - one argument an option
     health_address: str,
     metrics_address: str,
 ) -> None:
-    """Run the operator, or show it at work in memory.
+    """Run the operator.
+
+    With --embedded no cluster is needed: the operator upgrades a sample cluster in memory.
 
     \b
-    searchkeeper run --embedded                      an upgrade before your eyes
-    searchkeeper run --embedded --release 0.3.1 --to 3.2.0
-    searchkeeper run -n search --kubeconfig ~/.kube/config
+    Examples:
+      searchkeeper run --embedded
+      searchkeeper run --embedded --release 0.3.1 --to 3.2.0
+      searchkeeper run -n search --kubeconfig ~/.kube/config
+      searchkeeper run --once
     """
-    release = chosen_release(version)
+    release = release_of(version)
     if embedded:
-        _refuse_others(click.get_current_context())
-        from searchkeeper.cli.embedded_run import show  # noqa: PLC0415 - neither needs what the other imports
+        _reject_cluster_options(click.get_current_context())
+        from searchkeeper.cli.embedded_run import show_upgrade  # noqa: PLC0415 - the operator needs no fakes
 
-        show(release, start, target)
+        show_upgrade(release, start, target)
         return
     if target is not None or start is not None:
-        raise click.UsageError("--from and --to go with --embedded; elsewhere spec.version says it")
-    with what_is_installed():
+        raise click.UsageError("--from and --to need --embedded; a cluster is upgraded by its spec.version")
+    with operator_extra():
         from searchkeeper.cli.operate import Operation, operate  # noqa: PLC0415
 
-    chosen = tuple(name for text in namespaces for name in text.split(",") if name)
-    addresses = tuple(map(address, (health_address, metrics_address)))
     operate(
         Operation(
             release,
-            chosen,
+            tuple(name for text in namespaces for name in text.split(",") if name),
             kubeconfig,
             engine,
-            lease_namespace or _own_namespace(),
+            lease_namespace or _pod_namespace(),
             identity,
-            addresses,
+            tuple(map(parse_address, (health_address, metrics_address))),
             resync,
-            # OLM says so itself, in every pod that it deploys.
+            # OLM sets it in every operator pod.
             os.environ.get("OPERATOR_CONDITION_NAME"),
             images_from_options(engine_image, dashboards_image),
         ),
@@ -149,15 +167,16 @@ def run(  # noqa: PLR0913 - one argument an option
     )
 
 
-def _refuse_others(ctx: click.Context) -> None:
-    """Raises UsageError for an option that says nothing to a world in memory."""
-    for each in ctx.command.params:
-        is_given = ctx.get_parameter_source(each.name or "") is ParameterSource.COMMANDLINE
-        if is_given and each.name not in _OF_EMBEDDED:
-            raise click.UsageError(f"{max(each.opts, key=len)} is for a cluster, and --embedded has none")
+def _reject_cluster_options(ctx: click.Context) -> None:
+    """Raises UsageError for an option that has no effect with --embedded."""
+    for option in ctx.command.params:
+        is_given = ctx.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
+        if is_given and option.name not in _EMBEDDED_OPTIONS:
+            flag = max(option.opts, key=len)
+            raise click.UsageError(f"{flag} needs a cluster and cannot be used with --embedded")
 
 
-def _own_namespace() -> str:
-    """Of the pod that this runs in, if it does."""
+def _pod_namespace() -> str:
+    """The namespace of the pod's ServiceAccount, `default` outside of a pod."""
     file = Path("/var/run/secrets/kubernetes.io/serviceaccount/namespace")
     return file.read_text(encoding="utf-8").strip() if file.is_file() else "default"

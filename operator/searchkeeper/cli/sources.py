@@ -1,18 +1,17 @@
-"""Where commands look: at a cluster, at manifests in files, or at the world in memory."""
+"""Where commands read clusters from: a Kubernetes cluster, manifests in files, or a sample in memory."""
 
 from __future__ import annotations
 
 __all__ = [
     "Source",
-    "chosen_release",
-    "clusters_in",
-    "from_cluster",
-    "from_files",
-    "from_memory",
-    "of_world",
+    "cluster_source",
+    "embedded_source",
+    "fake_cluster_source",
+    "file_source",
+    "open_source",
+    "operator_extra",
+    "release_of",
     "source_options",
-    "sources",
-    "what_is_installed",
 ]
 
 import time
@@ -24,10 +23,16 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from searchkeeper.cli.errors import Unreadable, no_cluster, of_kube
-from searchkeeper.cli.files import MISSHAPEN, manifests, misshapen
+from searchkeeper.cli.errors import ReadWriteError, no_cluster_error, request_error
+from searchkeeper.cli.files import MALFORMED_OBJECT_ERRORS, load_manifests, malformed_object_message
 from searchkeeper.cli.options import EngineAddress
-from searchkeeper.describe import ClusterDescription, describe, describe_from_status, describe_without_engine
+from searchkeeper.describe import (
+    ClusterDescription,
+    StepState,
+    describe,
+    describe_from_status,
+    describe_without_engine,
+)
 from searchkeeper.desired.names import GROUP
 from searchkeeper.images import PUBLISHED, Images, repository_of
 from searchkeeper.kubernetes.api import ApiError, KubernetesApi
@@ -47,125 +52,122 @@ from searchkeeper.versions import Release
 F = TypeVar("F", bound=Callable[..., Any])
 
 _API: Final = f"{GROUP}/v1alpha1"
-_WHERE_CLUSTERS_ARE: Final = "`kubectl get searchclusters -A -o yaml` prints those of a cluster"
-_ELSEWHERE: Final = "-n names the namespace to look at; without it all of them are"
-# Objects that are named where something is missing among them.
-_SHOWN: Final = 5
-# What images are in, and where they come from unless somebody has said otherwise.
-_MADE: Final = {"StatefulSet": PUBLISHED.engine, "Deployment": PUBLISHED.dashboards}
+_NO_CLUSTERS_HINT: Final = "`kubectl get searchclusters -A -o yaml` prints the SearchClusters of a cluster"
+_NAMESPACE_HINT: Final = "-n selects a namespace; without -n all namespaces are searched"
+# A message lists at most so many objects.
+_LISTED: Final = 5
+# The kinds with an image, and the repository that each has by default.
+_DEFAULT_REPOSITORIES: Final = {"StatefulSet": PUBLISHED.engine, "Deployment": PUBLISHED.dashboards}
 
 
 @dataclass(frozen=True)
 class Source:
-    """Both ports, a clock, and the release that is to do the thinking. `found`: clusters by namespace.
+    """Clients, a clock, and the release of the operator that plans.
 
-    `is_outside`: the engine was looked for where the operator has it, which may be out of reach from here.
-    `place` and `contents`: of files, which they are and what is in them. `elsewhere`: the clusters of all
-    namespaces, where they are known; the rights of whoever asks a cluster may end at one.
+    `list_clusters` lists the SearchClusters of a namespace; "" is all namespaces. `is_remote`: the engine is
+    looked up by its Service, which the operator reaches and this machine may not. `files` and `contents`
+    name the files and their objects in error messages. `list_all` lists the clusters of all namespaces, or
+    none: a user may not be allowed to.
     """
 
     kube: KubernetesApi
-    driver: Callable[[Key], EngineClient]
+    engine_client: Callable[[Key], EngineClient]
     release: Release
     clock: Callable[[], int]
-    found: Callable[[str], Sequence[Key]]
-    is_outside: bool = False
-    place: str = ""
+    list_clusters: Callable[[str], Sequence[Key]]
+    is_remote: bool = False
+    files: str = ""
     contents: str = ""
-    elsewhere: Callable[[], Sequence[Key]] = tuple
+    list_all: Callable[[], Sequence[Key]] = tuple
 
     def clusters(self, namespace: str, name: str | None) -> list[Key]:
-        """Those there are, or the one that was named. Raises ClickException."""
+        """The SearchClusters of a namespace, or the one with this name. Raises ClickException."""
         try:
-            found = self.found(namespace)
+            found = self.list_clusters(namespace)
         except ApiError as error:
-            raise of_kube(error) from error
-        chosen = [key for key in found if name in (None, key.name)]
-        if not chosen:
-            where = f" in namespace {namespace}" if namespace else ""
-            which = "no SearchCluster" if name is None else f"no SearchCluster {name}"
-            there, hint = self._instead(found)
-            raise Unreadable(f"there is {which}{where}{there}", hint)
-        return chosen
-
-    def _instead(self, found: Sequence[Key]) -> tuple[str, str | None]:
-        """What there is of those that nobody has asked for, and where to look."""
+            raise request_error(error) from error
+        selected = [key for key in found if name in (None, key.name)]
+        if selected:
+            return selected
+        place = (f" in namespace {namespace}" if namespace else "") + self.files
+        subject = "no SearchCluster found" if name is None else f"SearchCluster {name} not found"
         if found:
-            return f"; there are {', '.join(key.name for key in found)}", None
-        others = self.elsewhere()
-        if not others:
-            return f"{self.place}{self.contents}", _WHERE_CLUSTERS_ARE
-        shown = _first_of(f"{key} in namespace {key.namespace}" for key in others)
-        return f"{self.place}: there is {shown}", _ELSEWHERE
+            raise ReadWriteError(f"{subject}{place}; found {', '.join(key.name for key in found)}")
+        if others := self.list_all():
+            listed = _first_few(f"{key} in namespace {key.namespace}" for key in others)
+            raise ReadWriteError(f"{subject}{place}; found {listed}", _NAMESPACE_HINT)
+        raise ReadWriteError(f"{subject}{place}{self.contents}", _NO_CLUSTERS_HINT)
 
-    def explained(self, key: Key) -> ClusterDescription:
-        """Raises ClickException."""
-        snapshot = self._seen(key)
-        if not self._is_out_of_reach(snapshot):
+    def describe(self, key: Key) -> ClusterDescription:
+        """Plan the next reconcile. Without the engine it is planned as if the engine were unreachable."""
+        snapshot = self._observe(key)
+        if not self._is_engine_out_of_reach(snapshot):
             return describe(snapshot)
-        click.echo(_out_of_reach(snapshot, "the verdicts are those without it"), err=True)
+        _note_unreachable_engine(snapshot, "the plan is made without it")
         return describe_without_engine(snapshot)
 
-    def events_emitted(self, key: Key) -> ClusterDescription:
-        """The same, but where only the operator reaches the engine, what it said itself counts."""
-        snapshot = self._seen(key)
-        if not self._is_out_of_reach(snapshot):
+    def describe_status(self, key: Key) -> ClusterDescription:
+        """The same, but without the engine the conditions are those that the operator stored."""
+        snapshot = self._observe(key)
+        if not self._is_engine_out_of_reach(snapshot):
             return describe(snapshot)
-        click.echo(_out_of_reach(snapshot, "this is what the operator said last"), err=True)
+        _note_unreachable_engine(snapshot, "conditions are those that the operator stored")
         return describe_from_status(snapshot)
 
-    def _is_out_of_reach(self, snapshot: ClusterSnapshot) -> bool:
-        return (
-            self.is_outside
-            and isinstance(snapshot.engine, Unreachable)
-            and any(p.is_ready for p in snapshot.pods)
-        )
+    def _is_engine_out_of_reach(self, snapshot: ClusterSnapshot) -> bool:
+        has_ready_pod = any(pod.is_ready for pod in snapshot.pods)
+        return self.is_remote and isinstance(snapshot.engine, Unreachable) and has_ready_pod
 
-    def _seen(self, key: Key) -> ClusterSnapshot:
+    def _observe(self, key: Key) -> ClusterSnapshot:
+        """Raises ClickException."""
         try:
-            snapshot = observe(self.kube, self.driver(key), key, self.release, self.clock())
+            snapshot = observe(self.kube, self.engine_client(key), key, self.release, self.clock())
             if snapshot is None:
-                raise Unreadable(f"there is no {key} any more")
-            whole, _ = plan_until_stable(self.kube, replace(snapshot, images=_standing_images(snapshot)))
+                raise ReadWriteError(f"{key} was deleted meanwhile")
+            snapshot, _ = plan_until_stable(self.kube, replace(snapshot, images=_deployed_images(snapshot)))
         except ApiError as error:
-            raise of_kube(error) from error
-        return whole
+            raise request_error(error) from error
+        return snapshot
 
 
-def _standing_images(snapshot: ClusterSnapshot) -> Images:
-    """Where those come from that are deployed: what the operator was told, nobody else knows."""
-    pods = {
-        key.kind: each["spec"]["template"]["spec"]
-        for key, each in snapshot.objects.items()
-        if key.kind in _MADE
+def _deployed_images(snapshot: ClusterSnapshot) -> Images:
+    """The repositories of the deployed images: only the operator knows its own options."""
+    repositories = {
+        key.kind: repository_of(manifest["spec"]["template"]["spec"]["containers"][0]["image"])
+        for key, manifest in snapshot.objects.items()
+        if key.kind in _DEFAULT_REPOSITORIES
     }
-    found = {kind: repository_of(pod["containers"][0]["image"]) for kind, pod in pods.items()}
-    return Images(*(found.get(kind, usual) for kind, usual in _MADE.items()))
+    return Images(*(repositories.get(kind, default) for kind, default in _DEFAULT_REPOSITORIES.items()))
 
 
-def _out_of_reach(snapshot: ClusterSnapshot, consequence: str) -> str:
+def _note_unreachable_engine(snapshot: ClusterSnapshot, consequence: str) -> None:
     name, namespace = snapshot.cluster.key.name, snapshot.cluster.key.namespace
     scheme = "https" if snapshot.cluster.spec.security.tls_secret else "http"
-    return (
-        f"note: the engine of {namespace}/{name} does not answer from here; {consequence}\n"
-        f"  kubectl port-forward -n {namespace} service/{name} 9200, and --engine {scheme}://localhost:9200"
+    click.echo(
+        f"note: the engine of {namespace}/{name} is not reachable from here; {consequence}\n"
+        f"  to reach it: kubectl port-forward -n {namespace} service/{name} 9200,\n"
+        f"  then add --engine {scheme}://localhost:9200",
+        err=True,
     )
 
 
 def source_options(command: F) -> F:
-    """Which cluster, and which of its SearchClusters."""
+    """The argument and options that select clusters."""
     options = (
-        click.argument("cluster", required=False),
+        click.argument("name", required=False),
         click.option(
             "-n",
             "--namespace",
+            metavar="NAMESPACE",
             default="",
-            help="Only of this namespace (default: of all); as kubectl's, where a file names none.",
+            help="Show this namespace only; with -f also the namespace of objects that have none.  "
+            "[default: all namespaces]",
         ),
+        click.option("-A", "--all-namespaces", is_flag=True, help="Show all namespaces, as without -n."),
         click.option(
             "--kubeconfig",
             type=click.Path(dir_okay=False),
-            help="As kubectl's (default: the pod's own account, elsewhere KUBECONFIG or ~/.kube/config).",
+            help="Path of the kubeconfig.  [default: the pod's ServiceAccount, KUBECONFIG or ~/.kube/config]",
         ),
         click.option(
             "-f",
@@ -173,22 +175,20 @@ def source_options(command: F) -> F:
             "files",
             multiple=True,
             type=click.Path(exists=True, allow_dash=True),
-            help="Manifests instead of a cluster, as `kubectl get -o yaml` gives them; repeatable.",
+            help="Read manifests from a file, a folder or - instead of a cluster; repeatable.",
         ),
-        click.option(
-            "--embedded", is_flag=True, help="A sample cluster in memory, in the middle of an upgrade."
-        ),
+        click.option("--embedded", is_flag=True, help="Show a sample cluster in memory during an upgrade."),
         click.option(
             "--engine",
             type=EngineAddress(),
             metavar="URL",
-            help="Where the engine answers, seen from here (default: the cluster's Service).",
+            help="URL of the engine, as reached from here.  [default: the cluster's Service]",
         ),
         click.option(
             "--release",
             "version",
             metavar="VERSION",
-            help="Think as this release of the operator (default: the newest).",
+            help="Plan as this release of the operator.  [default: the newest]",
         ),
     )
     for option in reversed(options):
@@ -196,124 +196,125 @@ def source_options(command: F) -> F:
     return command
 
 
-def sources(
+def open_source(  # noqa: PLR0913 - one argument an option
     *,
     namespace: str,
+    all_namespaces: bool,
     kubeconfig: str | None,
     files: Sequence[str],
     embedded: bool,
     engine: str | None,
     version: str | None,
 ) -> Source:
-    """The one that was asked for. Raises ClickException."""
-    chosen = chosen_release(version)
+    """The source that the options select. Raises ClickException."""
+    release = release_of(version)
+    if namespace and all_namespaces:
+        raise click.UsageError("--namespace and --all-namespaces are mutually exclusive")
     if sum(map(bool, (embedded, files, kubeconfig))) > 1:
-        raise click.UsageError("--embedded, --filename and --kubeconfig exclude each other")
+        raise click.UsageError("--embedded, --filename and --kubeconfig are mutually exclusive")
     if engine is not None and (embedded or files):
         other = "--embedded" if embedded else "--filename"
-        raise click.UsageError(f"--engine is for a cluster, and {other} has none")
+        raise click.UsageError(f"--engine needs a cluster and cannot be used with {other}")
     if embedded:
-        return from_memory(chosen)
+        return embedded_source(release)
     if files:
-        return from_files(files, chosen, namespace or "default")
-    return from_cluster(kubeconfig, engine, chosen)
+        return file_source(files, release, namespace or "default")
+    return cluster_source(kubeconfig, engine, release)
 
 
-def chosen_release(version: str | None) -> Release:
+def release_of(version: str | None) -> Release:
+    """The release with this version, or the newest. Raises UsageError."""
     try:
         return newest() if version is None else release(version)
     except UnknownRelease as error:
         raise click.UsageError(str(error)) from error
 
 
-def from_memory(release: Release) -> Source:
-    """A sample whose upgrade has come as far as its second pod, with which the way back would close."""
+def embedded_source(release: Release) -> Source:
+    """The sample cluster, upgraded up to its second pod: the next pod is the point of no return."""
     target = release.newest_engine
     world = sample_cluster(release, start_version(target, release))
     for each in upgrade(world, release, target):
-        done = sum(step.state == "done" for step in each.steps)
-        if done == 1 and each.next is not None and each.next.is_free:
+        done = sum(step.state is StepState.DONE for step in each.steps)
+        if done == 1 and each.next_pod is not None and each.next_pod.is_free:
             break
-    return of_world(world, release)
+    return fake_cluster_source(world, release)
 
 
-def from_files(files: Iterable[str], release: Release, namespace: str) -> Source:
-    """A world that has just these objects; its engine is what their pods make it. Raises ClickException.
+def file_source(files: Sequence[str], release: Release, namespace: str) -> Source:
+    """A fake cluster that has the objects of the files; its engine follows from their pods.
 
-    `namespace` is that of whatever names none.
+    `namespace` is that of objects that have none. Raises ClickException.
     """
-    found = {Key.of(each): each for file in files for each in manifests(file, namespace)}
+    manifests = {Key.of(each): each for file in files for each in load_manifests(file, namespace)}
+    names = ", ".join(files)
     try:
-        source = of_world(_read(found, release), release)
-    except MISSHAPEN as error:
-        culprit = next((key for key in found if _is_whole(_without(found, key), release)), None)
-        raise Unreadable(misshapen(", ".join(files), culprit, error)) from error
-    for key in _unseen_secrets(found):
-        click.echo(f"note: {key} is not among the files, and counts as missing", err=True)
-    contents = f"there is {_first_of(map(str, found))}" if found else "nothing is in it"
-    return replace(source, place=f" in {', '.join(files)}", contents=f": {contents}")
+        source = fake_cluster_source(_fake_cluster(manifests, release), release)
+    except MALFORMED_OBJECT_ERRORS as error:
+        culprit = next((key for key in manifests if _is_readable_without(manifests, key, release)), None)
+        raise ReadWriteError(malformed_object_message(names, culprit, error)) from error
+    for secret in _missing_secrets(manifests):
+        click.echo(f"note: {secret} is not in the files and counts as missing", err=True)
+    contents = f"; found {_first_few(map(str, manifests))}" if manifests else ": no objects"
+    return replace(source, files=f" in {names}", contents=contents)
 
 
-def _first_of(names: Iterable[str]) -> str:
-    """The first few."""
-    every = list(names)
-    more = f" and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
-    return ", ".join(every[:_SHOWN]) + more
+def _first_few(names: Iterable[str]) -> str:
+    listed = list(names)
+    more = f" and {len(listed) - _LISTED} more" if len(listed) > _LISTED else ""
+    return ", ".join(listed[:_LISTED]) + more
 
 
-def _unseen_secrets(found: Mapping[Key, Manifest]) -> Iterator[Key]:
-    """Those that a SearchCluster names."""
-    for key, manifest in found.items():
+def _missing_secrets(manifests: Mapping[Key, Manifest]) -> Iterator[Key]:
+    """Secrets that a SearchCluster refers to and that are not among the manifests."""
+    for key, manifest in manifests.items():
         if key.kind == "SearchCluster":
-            named = (manifest["spec"].get("security") or {}).values()
-            keys = (Key("v1", "Secret", key.namespace, name) for name in named if name)
-            yield from (each for each in keys if each not in found)
+            for name in (manifest["spec"].get("security") or {}).values():
+                secret = Key("v1", "Secret", key.namespace, name or "")
+                if name and secret not in manifests:
+                    yield secret
 
 
-def _without(found: Mapping[Key, Manifest], key: Key) -> dict[Key, Manifest]:
-    return {each: manifest for each, manifest in found.items() if each != key}
-
-
-def _is_whole(found: Mapping[Key, Manifest], release: Release) -> bool:
+def _is_readable_without(manifests: Mapping[Key, Manifest], key: Key, release: Release) -> bool:
     try:
-        _read(found, release)
-    except MISSHAPEN:
+        _fake_cluster({each: manifest for each, manifest in manifests.items() if each != key}, release)
+    except MALFORMED_OBJECT_ERRORS:
         return False
     return True
 
 
-def _read(found: Mapping[Key, Manifest], release: Release) -> FakeCluster:
-    """Whatever is wrong with an object is found when it is looked at: so everything is, once."""
-    cluster, engine = ObjectStore(dict(sorted(found.items())), len(found), len(found)), FakeEngine()
+def _fake_cluster(manifests: Mapping[Key, Manifest], release: Release) -> FakeCluster:
+    """A fake cluster with these objects. Observes every SearchCluster once, to find malformed objects now."""
+    store, engine = ObjectStore(dict(sorted(manifests.items())), len(manifests), len(manifests)), FakeEngine()
     for _ in range(2):
-        engine = advance(engine, processes(cluster))
-    world = FakeCluster(replace(FakeClusterState(), cluster=cluster, engine=engine, now=int(time.time())))
-    for key in _clusters_of(world, ""):
+        engine = advance(engine, processes(store))
+    world = FakeCluster(replace(FakeClusterState(), cluster=store, engine=engine, now=int(time.time())))
+    for key in _fake_search_clusters(world, ""):
         observe(world, world, key, release, world.state.now)
     return world
 
 
-def of_world(world: FakeCluster, release: Release) -> Source:
-    """Whatever is in a world in memory."""
+def fake_cluster_source(world: FakeCluster, release: Release) -> Source:
+    """The SearchClusters of a fake cluster."""
     return Source(
         world,
         lambda _: world,
         release,
         lambda: world.state.now,
-        partial(_clusters_of, world),
-        elsewhere=partial(_clusters_of, world, ""),
+        partial(_fake_search_clusters, world),
+        list_all=partial(_fake_search_clusters, world, ""),
     )
 
 
-def _clusters_of(world: FakeCluster, namespace: str) -> list[Key]:
+def _fake_search_clusters(world: FakeCluster, namespace: str) -> list[Key]:
     keys = sorted(world.state.cluster.objects)
     return [key for key in keys if key.kind == "SearchCluster" and namespace in ("", key.namespace)]
 
 
-def from_cluster(kubeconfig: str | None, engine: str | None, release: Release) -> Source:
-    """Raises ClickException where no cluster is configured."""
-    with what_is_installed():
-        from kubernetes.config import ConfigException  # noqa: PLC0415 - half a second, for who has a cluster
+def cluster_source(kubeconfig: str | None, engine: str | None, release: Release) -> Source:
+    """The cluster of the kubeconfig. Raises ClickException if there is none."""
+    with operator_extra():
+        from kubernetes.config import ConfigException  # noqa: PLC0415 - the client takes 0.5 s to import
 
         from searchkeeper.manager.engine_clients import engine_clients  # noqa: PLC0415
         from searchkeeper.manager.kubernetes_client import connect, load_kubeconfig  # noqa: PLC0415
@@ -321,33 +322,28 @@ def from_cluster(kubeconfig: str | None, engine: str | None, release: Release) -
     try:
         kube = connect(load_kubeconfig(kubeconfig))
     except (ConfigException, OSError) as error:
-        raise no_cluster(error) from error
+        raise no_cluster_error(error) from error
     return Source(
         kube,
         engine_clients(kube, engine),
         release,
         lambda: int(time.time()),
-        lambda place: clusters_in(kube, place),
-        is_outside=engine is None,
+        lambda namespace: [Key.of(each) for each in kube.list(_API, "SearchCluster", namespace, {})],
+        is_remote=engine is None,
     )
 
 
 @contextmanager
-def what_is_installed() -> Iterator[None]:
-    """Imports of what only the extra `operator` brings. Raises UsageError where it is not there."""
+def operator_extra() -> Iterator[None]:
+    """Surround imports that need the extra `operator`. Raises UsageError if it is not installed."""
     try:
         yield
     except ModuleNotFoundError as error:
-        name = (error.name or "").partition(".")[0]
-        if name not in ("kopf", "kubernetes"):
+        package = (error.name or "").partition(".")[0]
+        if package not in ("kopf", "kubernetes"):
             raise
         raise click.UsageError(
-            f"this needs the Python package {name}, which is not installed: "
-            "pip install '.[operator]' in a clone, or pip install 'everpath[operator]' "
+            f"the Python package {package} is not installed: "
+            "run pip install '.[operator]' in a clone, or pip install 'everpath[operator]' "
             "once a release is published"
         ) from error
-
-
-def clusters_in(kube: KubernetesApi, namespace: str) -> list[Key]:
-    """Raises KubeError."""
-    return [Key.of(each) for each in kube.list(_API, "SearchCluster", namespace, {})]

@@ -1,4 +1,4 @@
-"""`searchkeeper status`: how clusters are, and how far an upgrade is."""
+"""`searchkeeper status`: the state of clusters, and the progress of upgrades."""
 
 from __future__ import annotations
 
@@ -11,153 +11,221 @@ from typing import Any, Final
 
 import click
 
-from searchkeeper.cli.errors import NoAnswer
-from searchkeeper.cli.output import bar, echo, moment, output_option, table
-from searchkeeper.cli.sources import Source, source_options, sources
-from searchkeeper.describe import ClusterDescription, StepState, UpgradeStep
+from searchkeeper.api.codec import format_timestamp
+from searchkeeper.cli.errors import ApiServerUnreachable
+from searchkeeper.cli.output import (
+    Output,
+    bar,
+    deadline_text,
+    output_option,
+    print_output,
+    table,
+    terminal_width,
+    wrap,
+)
+from searchkeeper.cli.sources import Source, open_source, source_options
+from searchkeeper.describe import ClusterDescription, StepState
 from searchkeeper.kubernetes.operations import Key
+from searchkeeper.reconcilers.objects import dashboards_current
 
-# Silent looks in a row that are passed over.
-_HICCUPS: Final = 5
+_WATCH_INTERVAL: Final = 2
+# Failed requests in a row after which --watch gives up.
+_WATCH_RETRIES: Final = 5
 _MARKS = {StepState.DONE: "✓", StepState.CURRENT: "▶", StepState.NEXT: "·", StepState.WAITING: "·"}
 
 
 @click.command()
 @source_options
-@output_option
+@output_option(Output.WIDE)
 @click.option(
-    "--upgrade", is_flag=True, help="Steps done, current, next and waiting, deadline, point of no return."
+    "--upgrade", is_flag=True, help="Show the upgrade only: its steps, deadline and point of no return."
 )
-@click.option("--watch", is_flag=True, help="Look again every two seconds, until nothing is under way.")
-def status(cluster: str | None, namespace: str, form: str, upgrade: bool, watch: bool, **where: Any) -> None:
-    """How clusters are, and how far an upgrade is.
+@click.option(
+    "-w", "--watch", is_flag=True, help="Refresh every two seconds until no upgrade is in progress."
+)
+def status(
+    name: str | None, namespace: str, output: str, upgrade: bool, watch: bool, **source_args: Any
+) -> None:
+    """Show the state of clusters and the progress of upgrades.
+
+    One cluster is described, as by kubectl describe. Several are listed, one line each; -o wide always lists.
 
     \b
-    searchkeeper status
-    searchkeeper status --upgrade --embedded
-    searchkeeper status logs -n search --upgrade --watch
+    Examples:
+      searchkeeper status
+      searchkeeper status logs -n search
+      searchkeeper status logs -n search --upgrade --watch
+      searchkeeper status --embedded
     """
-    if watch and (where["embedded"] or where["files"]):
-        raise click.UsageError("--watch needs a cluster; `searchkeeper run --embedded` shows a sample live")
-    source = sources(namespace=namespace, **where)
-    keys = source.clusters(namespace, cluster)
-    found = _shown([source.events_emitted(key) for key in keys], form, upgrade)
-    while watch and any(map(_goes_on, found)):
-        looked = _looked_again(source, keys)
+    if watch and (source_args["embedded"] or source_args["files"]):
+        raise click.UsageError("--watch needs a cluster; `searchkeeper run --embedded` shows a sample")
+    source = open_source(namespace=namespace, **source_args)
+    keys = source.clusters(namespace, name)
+    clusters = [source.describe_status(key) for key in keys]
+    _print_clusters(clusters, output, upgrade)
+    while watch and any(map(_is_in_progress, clusters)):
+        clusters = _refresh(source, keys)
         if sys.stdout is not None and sys.stdout.isatty():
             click.clear()
-        elif form == "yaml":
+        elif output == Output.YAML:
             click.echo("---")
-        found = _shown(looked, form, upgrade)
-    click.get_current_context().exit(1 if any(each.is_in_trouble for each in found) else 0)
+        _print_clusters(clusters, output, upgrade)
+    click.get_current_context().exit(1 if any(each.needs_attention for each in clusters) else 0)
 
 
-def _looked_again(source: Source, keys: list[Key]) -> list[ClusterDescription]:
-    """Whoever watches for an hour meets a hiccup: it is noted, and only a lasting silence is the end."""
-    for _ in range(_HICCUPS):
-        time.sleep(2)
+def _refresh(source: Source, keys: list[Key]) -> list[ClusterDescription]:
+    """Describe the clusters again. Retries while the API server does not answer."""
+    for attempt in range(_WATCH_RETRIES + 1):
+        time.sleep(_WATCH_INTERVAL)
         try:
-            return [source.events_emitted(key) for key in keys]
-        except NoAnswer as error:
-            click.echo(f"note: {error.message}; looking again", err=True)
-    time.sleep(2)
-    return [source.events_emitted(key) for key in keys]
+            return [source.describe_status(key) for key in keys]
+        except ApiServerUnreachable as error:
+            if attempt == _WATCH_RETRIES:
+                raise
+            click.echo(f"note: {error.message}; retrying", err=True)
+    raise AssertionError
 
 
-def _goes_on(each: ClusterDescription) -> bool:
-    """Something is under way, or about to be: of an upgrade the last step is Dashboards.
+def _is_in_progress(cluster: ClusterDescription) -> bool:
+    """True while an upgrade runs or is about to start. Dashboards are its last step.
 
-    What was given up or refused is not, until somebody edits the spec.
+    A refused or abandoned version waits for an edit of the spec.
     """
-    is_over = each.refusal is not None or any(a.reason == "GivenUp" for a in each.actions)
-    is_left = any(a.action == "DashboardsCurrent" and a.status != "True" for a in each.actions)
-    return bool(each.upgrade) or (not is_over and (is_left or each.engine != each.target))
+    if cluster.upgrade:
+        return True
+    if cluster.refusal is not None or cluster.is_abandoned:
+        return False
+    is_dashboards_outdated = any(
+        a.action == dashboards_current.name and a.status != "True" for a in cluster.actions
+    )
+    return is_dashboards_outdated or cluster.engine != cluster.target
 
 
-def _shown(found: list[ClusterDescription], form: str, upgrade: bool) -> list[ClusterDescription]:
+def _print_clusters(clusters: list[ClusterDescription], output: str, upgrade: bool) -> None:
     def text() -> str:
+        width = terminal_width()
         if upgrade:
-            return "\n\n".join("\n".join(upgrade_text(each)) for each in found)
-        return table(_rows(found))
+            return "\n\n".join("\n".join(upgrade_text(each, width)) for each in clusters)
+        if output == Output.WIDE or len(clusters) > 1:
+            return table(_list_rows(clusters, is_wide=output == Output.WIDE))
+        return "\n".join(_describe_text(clusters[0], width))
 
-    echo({"clusters": [as_data(each) for each in found]}, form, text)
-    return found
+    print_output({"clusters": [status_data(each) for each in clusters]}, output, text)
 
 
-def as_data(each: ClusterDescription) -> dict[str, Any]:
+def status_data(cluster: ClusterDescription) -> dict[str, Any]:
+    """The document of `-o json` and `-o yaml`; docs/schemas/searchkeeper-status.schema.json."""
+    start, target = cluster.upgrade or (None, None)
     return {
-        "cluster": each.cluster,
-        "phase": each.phase,
-        "ready": each.ready,
-        "engine": {"running": each.engine, "target": each.target},
-        "configuration": each.configuration,
+        "cluster": cluster.cluster,
+        "phase": cluster.phase,
+        "ready": cluster.ready,
+        "engine": {"running": cluster.engine, "target": cluster.target},
+        "configuration": cluster.configuration,
+        "conditions": [
+            {"type": each.type, "status": each.status, "reason": each.reason, "message": each.message}
+            for each in cluster.conditions
+        ],
         "upgrade": {
-            "underWay": each.upgrade is not None,
-            "from": each.upgrade[0] if each.upgrade else None,
-            "target": each.upgrade[1] if each.upgrade else None,
-            "share": round(each.progress, 3),
+            "inProgress": cluster.upgrade is not None,
+            "from": start,
+            "target": target,
+            "progress": round(cluster.progress, 3),
             "steps": [
                 {"name": s.name, "state": str(s.state), "version": s.version, "problem": s.problem}
-                for s in each.steps
+                for s in cluster.steps
             ],
-            "deadline": moment(each.deadline),
-            "wayBack": each.rollback,
-            "history": list(each.history),
+            "deadline": None if cluster.deadline is None else format_timestamp(cluster.deadline),
+            "rollback": cluster.rollback,
+            "history": list(cluster.history),
         },
-        "waits": [
+        "waitingActions": [
             {
-                "resource": a.resource,
-                "action": a.action,
-                "reason": a.reason,
-                "message": a.message,
-                "seconds": a.waits,
+                "resource": action.resource,
+                "action": action.action,
+                "reason": action.reason,
+                "message": action.message,
+                "stalled": action.is_stalled,
+                "seconds": action.waiting_seconds,
             }
-            for a in each.actions
-            if a.holds_up
+            for action in cluster.actions
+            if action.is_waiting
         ],
     }
 
 
-def _rows(found: list[ClusterDescription]) -> Iterator[tuple[str, ...]]:
-    yield "CLUSTER", "PHASE", "READY", "ENGINE", "TARGET", "CONFIGURATION", "WAITS FOR"
-    for each in found:
-        yield (
-            each.cluster,
-            each.phase,
-            each.ready,
-            each.engine or "-",
-            each.target,
-            str(each.configuration or "-"),
-            each.cause or "-",
+def _list_rows(clusters: list[ClusterDescription], *, is_wide: bool) -> Iterator[tuple[str, ...]]:
+    wide = ("CONFIGURATION", "STEPS") if is_wide else ()
+    yield "NAMESPACE", "NAME", "PHASE", "READY", "VERSION", "TARGET", *wide, "MESSAGE"
+    for each in clusters:
+        namespace, _, name = each.cluster.partition("/")
+        steps = f"{each.steps_done}/{len(each.steps)}" if each.steps else "-"
+        wide = (str(each.configuration or "-"), steps) if is_wide else ()
+        version = each.engine or "-"
+        yield namespace, name, each.phase, each.ready, version, each.target, *wide, each.headline or "-"
+
+
+def _describe_text(cluster: ClusterDescription, width: int | None) -> Iterator[str]:
+    """One cluster in the layout of `kubectl describe`. Summary conditions come first."""
+    namespace, _, name = cluster.cluster.partition("/")
+    fields = (
+        ("Name:", name),
+        ("Namespace:", namespace),
+        ("Phase:", cluster.phase),
+        ("Ready:", f"{cluster.ready} nodes"),
+        ("Version:", cluster.engine or "<none>"),
+        ("Target:", cluster.target),
+        ("Configuration:", str(cluster.configuration or "<none>")),
+        ("Message:", cluster.headline or "<none>"),
+    )
+    yield table(fields, width=width)
+    rows = [(c.type, c.status, c.reason, c.message) for c in cluster.conditions]
+    actions = [a for a in cluster.actions if a.resource == f"SearchCluster {name}"]
+    rows += [(a.action, a.status, a.reason, a.text) for a in actions if a.status != "True"]
+    yield "Conditions:"
+    if rows:
+        yield table((("Type", "Status", "Reason", "Message"), *rows), indent="  ", width=width)
+    hidden = sum(action.status == "True" for action in actions)
+    yield f"  {hidden} {'more ' if rows else ''}are True (searchkeeper plan --all lists them)"
+    if cluster.steps or cluster.history:
+        yield "Upgrade:"
+        yield from _progress_text(cluster, width)
+
+
+def upgrade_text(cluster: ClusterDescription, width: int | None = None) -> Iterator[str]:
+    """The upgrade of one cluster, for a terminal and for a log."""
+    title = _upgrade_title(cluster)
+    yield f"SearchCluster {cluster.cluster}: {cluster.phase}, {title}, {cluster.ready} ready"
+    if cluster.headline:
+        yield wrap("  ", cluster.headline, width)
+    yield from _progress_text(cluster, width)
+
+
+def _progress_text(cluster: ClusterDescription, width: int | None) -> Iterator[str]:
+    if cluster.steps:
+        yield f"  {bar(cluster.progress)} {cluster.steps_done} of {len(cluster.steps)} steps"
+        yield table(
+            (
+                (_MARKS[s.state], s.name, s.version, f"{s.state}: {s.problem}" if s.problem else str(s.state))
+                for s in cluster.steps
+            ),
+            indent="  ",
         )
+    if cluster.deadline is not None:
+        deadline = deadline_text(cluster.deadline, cluster.now)
+        yield wrap("  Deadline:  ", f"{deadline}, then the cluster is stalled", width)
+    if cluster.upgrade and cluster.rollback:
+        yield wrap("  Rollback:  ", cluster.rollback, width)
+    if not cluster.upgrade:
+        yield from (wrap("  ", line, width) for line in cluster.history)
 
 
-def upgrade_text(each: ClusterDescription) -> Iterator[str]:
-    """For a terminal and for a log alike."""
-    yield f"SearchCluster {each.cluster}: {each.phase}, {_way(each)}, {each.ready} ready"
-    if each.steps:
-        done = sum(step.state is StepState.DONE for step in each.steps)
-        yield f"  {bar(each.progress)} {done} of {len(each.steps)} steps"
-        yield table(map(_step, each.steps), indent="  ")
-    if each.cause:
-        yield f"  {each.cause}"
-    if each.deadline is not None:
-        yield f"  deadline: {moment(each.deadline)}, then it counts as stalled"
-    if each.upgrade and each.rollback:
-        yield f"  rollback: {each.rollback}"
-    if not each.upgrade:
-        yield from (f"  {line}" for line in each.history)
-
-
-def _step(this: UpgradeStep) -> tuple[str, ...]:
-    state = f"{this.state}: {this.problem}" if this.problem else str(this.state)
-    return _MARKS[this.state], this.name, this.version, state
-
-
-def _way(each: ClusterDescription) -> str:
-    if each.upgrade:
-        start, end = each.upgrade
-        return f"{end} → {start}" if each.target == start else f"{start} → {end}"
-    if each.engine == each.target:
-        return f"every node runs {each.engine}"
-    return f"{each.engine} → {each.target} not begun" if each.engine else f"{each.target} not there yet"
+def _upgrade_title(cluster: ClusterDescription) -> str:
+    if cluster.upgrade:
+        start, end = cluster.upgrade
+        return f"{end} → {start}" if cluster.target == start else f"{start} → {end}"
+    if cluster.engine == cluster.target:
+        return f"every node runs {cluster.engine}"
+    if cluster.engine:
+        return f"{cluster.engine} → {cluster.target} not started"
+    return f"{cluster.target} not deployed"

@@ -1,4 +1,4 @@
-"""`searchkeeper versions`: every version there is, and who is done."""
+"""`searchkeeper versions`: the version of every component."""
 
 from __future__ import annotations
 
@@ -9,65 +9,71 @@ from typing import Any
 
 import click
 
-from searchkeeper.cli.output import echo, output_option, table
-from searchkeeper.cli.sources import source_options, sources
+from searchkeeper.cli.output import output_option, print_output, table, terminal_width, wrap
+from searchkeeper.cli.sources import open_source, source_options
 from searchkeeper.describe import ClusterDescription
 
 
 @click.command()
 @source_options
-@output_option
-def versions(cluster: str | None, namespace: str, form: str, **where: Any) -> None:
-    """Every version there is, and who is done.
+@output_option()
+def versions(name: str | None, namespace: str, output: str, **source_args: Any) -> None:
+    """Show the version of every component, and whether it is up to date.
 
-    The operator's, the configuration's, and that of every component: each node of the engine and Dashboards.
+    Components are the operator, the configuration that it deploys, every engine node, and Dashboards.
 
     \b
-    searchkeeper versions --embedded
-    searchkeeper versions logs -n search -o json
+    Examples:
+      searchkeeper versions --embedded
+      searchkeeper versions logs -n search
+      searchkeeper versions -A -o json
     """
-    source = sources(namespace=namespace, **where)
-    found = [source.explained(key) for key in source.clusters(namespace, cluster)]
-    echo(
-        {"operator": source.release.version, "clusters": [as_data(each) for each in found]},
-        form,
-        lambda: "\n\n".join("\n".join(_text(each)) for each in found),
+    source = open_source(namespace=namespace, **source_args)
+    clusters = [source.describe(key) for key in source.clusters(namespace, name)]
+    print_output(
+        {"operator": source.release.version, "clusters": [versions_data(each) for each in clusters]},
+        output,
+        lambda: "\n\n".join("\n".join(_versions_text(each)) for each in clusters),
     )
 
 
-def as_data(each: ClusterDescription) -> dict[str, Any]:
+def versions_data(cluster: ClusterDescription) -> dict[str, Any]:
+    """The document of `-o json` and `-o yaml`; docs/schemas/searchkeeper-versions.schema.json."""
     return {
-        "cluster": each.cluster,
-        "configuration": {"deployed": each.configuration, "wanted": each.follows},
-        "engine": {"running": each.engine, "wanted": each.target},
+        "cluster": cluster.cluster,
+        "configuration": {"deployed": cluster.configuration, "target": cluster.target_configuration},
+        "engine": {"running": cluster.engine, "target": cluster.target},
         "components": [
-            {"name": c.name, "version": c.version, "wanted": c.wanted, "done": c.is_done}
-            for c in each.components
+            {"name": c.name, "version": c.version, "target": c.target, "upToDate": c.is_up_to_date}
+            for c in cluster.components
         ],
-        "refused": each.refusal,
-        "done": _is_done(each),
+        "refusal": cluster.refusal,
+        "upToDate": _outdated_components(cluster) == 0 and cluster.unsupported is None,
     }
 
 
-def _is_done(each: ClusterDescription) -> bool:
-    is_there = each.configuration == each.follows and all(c.is_done for c in each.components)
-    return is_there and each.unfit is None
+def _outdated_components(cluster: ClusterDescription) -> int:
+    is_configuration_outdated = cluster.configuration != cluster.target_configuration
+    return sum(not c.is_up_to_date for c in cluster.components) + is_configuration_outdated
 
 
-def _text(each: ClusterDescription) -> Iterator[str]:
-    yield f"SearchCluster {each.cluster}"
-    yield table(_rows(each), indent="  ")
-    if each.unfit or each.refusal:
-        yield f"  {each.unfit or f'refused: {each.refusal}'}"
-        return
-    left = sum(not c.is_done for c in each.components) + (each.configuration != each.follows)
-    yield "  everything is where it should be" if _is_done(each) else f"  {left} still to go"
-
-
-def _rows(each: ClusterDescription) -> Iterator[tuple[str, ...]]:
-    yield "COMPONENT", "VERSION", "WANTED", "DONE"
-    yield "operator", each.release, each.release, "✓"
-    deployed, wanted = each.configuration, each.follows
-    yield "configuration", str(deployed or "-"), str(wanted or "-"), "✓" if deployed == wanted else "…"
-    for c in each.components:
-        yield c.name, c.version or "-", c.wanted, "✓" if c.is_done else "…"
+def _versions_text(cluster: ClusterDescription) -> Iterator[str]:
+    yield f"SearchCluster {cluster.cluster}"
+    deployed, target = cluster.configuration, cluster.target_configuration
+    rows = [
+        ("COMPONENT", "VERSION", "TARGET", "UP-TO-DATE"),
+        ("operator", cluster.release, cluster.release, "yes"),
+        ("configuration", str(deployed or "-"), str(target or "-"), "yes" if deployed == target else "no"),
+    ]
+    rows += [
+        (c.name, c.version or "-", c.target, "yes" if c.is_up_to_date else "no") for c in cluster.components
+    ]
+    yield table(rows, indent="  ")
+    if cluster.unsupported:
+        yield wrap("  ", cluster.unsupported, terminal_width())
+    elif cluster.refusal:
+        yield wrap("  ", f"refused: {cluster.refusal}", terminal_width())
+    elif outdated := _outdated_components(cluster):
+        yield f"  {outdated} not up to date"
+    else:
+        yield "  all up to date"

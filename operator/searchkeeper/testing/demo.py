@@ -1,8 +1,8 @@
-"""A cluster in memory that is upgraded before one's eyes, by the operator itself."""
+"""A sample cluster in memory, which the operator creates and upgrades. Used by `--embedded`."""
 
 from __future__ import annotations
 
-__all__ = ["CLUSTER", "SAMPLE", "described", "sample_cluster", "start_version", "upgrade"]
+__all__ = ["CLUSTER", "SAMPLE", "describe_sample", "sample_cluster", "start_version", "upgrade"]
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -24,59 +24,54 @@ SAMPLE: Final[Mapping[str, Any]] = {
     ],
     "dashboards": {"enabled": True},
 }
-# What is upgraded, wherever a release knows anything newer.
-_START: Final = "2.19.4"
-# The first of January 2026: the same in every run.
-_BEGINNING: Final = 1_767_225_600
-# Far more turns than any of this takes: past them, it is stuck.
-_TURNS: Final = 2000
+_START_VERSION: Final = "2.19.4"
+# 2026-01-01T00:00:00Z. A fixed start makes every run print the same.
+_START_TIME: Final = 1_767_225_600
+# A reconcile that has not converged after this many runs is stuck.
+_MAX_RECONCILES: Final = 2000
 
 
 def start_version(target: str, release: Release) -> str:
-    """The version that a sample has before it is upgraded to the target."""
-    return _START if target != _START else release.oldest_engine
+    """The engine version that the sample runs before its upgrade to `target`."""
+    return _START_VERSION if target != _START_VERSION else release.oldest_engine
 
 
 def sample_cluster(release: Release, version: str) -> FakeCluster:
-    """A world in which somebody has asked for a cluster, and got it, with an index on it."""
-    world = FakeCluster(FakeClusterState(now=_BEGINNING))
+    """Create the sample cluster, wait until it is running, and create an index in it."""
+    world = FakeCluster(FakeClusterState(now=_START_TIME))
     metadata = {"name": CLUSTER.name, "namespace": CLUSTER.namespace}
     spec = {"version": version, **SAMPLE}
     world.create({"apiVersion": CLUSTER.api, "kind": CLUSTER.kind, "metadata": metadata, "spec": spec})
-    for _ in _turns(world, release):
+    for _ in _reconcile_until_converged(world, release):
         pass
-    world.state = _with_documents(world.state)
+    engine = create_index(world.state.engine, "books", shards=2, replicas=1)
+    world.state = replace(world.state, engine=engine)
     for _ in range(5):
         world.tick()
     return world
 
 
 def upgrade(world: FakeCluster, release: Release, version: str) -> Iterator[ClusterDescription]:
-    """Asks for another version, and explains every turn, until the operator has nothing left to do."""
+    """Set `spec.version`, and describe the cluster before each reconcile until the operator has converged."""
     world.patch(Patch(CLUSTER, {"spec": {"version": version}}, ""))
-    for _ in _turns(world, release):
-        yield described(world, release)
+    for _ in _reconcile_until_converged(world, release):
+        yield describe_sample(world, release)
 
 
-def described(world: FakeCluster, release: Release) -> ClusterDescription:
-    """What the operator makes of the cluster at this moment."""
+def describe_sample(world: FakeCluster, release: Release) -> ClusterDescription:
     snapshot = observe(world, world, CLUSTER, release, world.state.now)
     if snapshot is None:
-        raise LookupError(f"there is no {CLUSTER}")
+        raise LookupError(f"{CLUSTER} not found")
     return describe(snapshot)
 
 
-def _turns(world: FakeCluster, release: Release) -> Iterator[None]:
-    """The moment before each cycle; time passes only after one that had nothing to write."""
-    for _ in range(_TURNS):
+def _reconcile_until_converged(world: FakeCluster, release: Release) -> Iterator[None]:
+    """Yield before each reconcile. The clock advances only after a reconcile without an operation."""
+    for _ in range(_MAX_RECONCILES):
         yield
-        done = reconcile(world, world, CLUSTER, release, world.state.now)
-        if done.converged:
+        outcome = reconcile(world, world, CLUSTER, release, world.state.now)
+        if outcome.converged:
             return
-        if not done.wrote:
+        if not outcome.wrote:
             world.tick()
-    raise RuntimeError(f"{CLUSTER} does not come to rest")
-
-
-def _with_documents(state: FakeClusterState) -> FakeClusterState:
-    return replace(state, engine=create_index(state.engine, "books", shards=2, replicas=1))
+    raise RuntimeError(f"{CLUSTER} has not converged after {_MAX_RECONCILES} reconciles")

@@ -1,0 +1,79 @@
+"""Run searchkeeper commands in this process, and clusters to run them on."""
+
+from __future__ import annotations
+
+__all__ = [
+    "NEW",
+    "NEWEST",
+    "OLD",
+    "VALID",
+    "InvokeOn",
+    "cluster_to_upgrade",
+    "invoke",
+    "invoke_json",
+    "manifests_of",
+    "sample",
+]
+
+import json
+from typing import Any, Final, Protocol
+
+import yaml
+from click.testing import CliRunner, Result
+
+from operators_at_work import asked_for, edited, settled
+from searchkeeper.cli.app import cli
+from searchkeeper.releases import newest
+from searchkeeper.testing.demo import sample_cluster
+from searchkeeper.testing.fake_cluster import FakeCluster
+
+NEWEST: Final = newest().version
+OLD: Final = "2.19.4"
+NEW: Final = "3.4.0"
+VALID: Final = """\
+apiVersion: search.everpath.dev/v1alpha1
+kind: SearchCluster
+metadata: {name: logs}
+spec:
+  version: 2.19.4
+  pools:
+  - {name: all, roles: [data, cluster_manager], replicas: 3}
+"""
+
+
+class InvokeOn(Protocol):
+    """Run a command on a fake cluster.
+
+    With `is_silent` the engine answers neither this client nor the operator; with `is_remote` only this
+    client cannot reach it.
+    """
+
+    def __call__(
+        self, world: FakeCluster, *arguments: str, is_silent: bool = False, is_remote: bool = False
+    ) -> Result: ...
+
+
+def invoke(*arguments: str, stdin: str = "") -> Result:
+    return CliRunner().invoke(cli, arguments, input=stdin)
+
+
+def invoke_json(*arguments: str, stdin: str = "") -> Any:
+    result = invoke(*arguments, "-o", "json", stdin=stdin)
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def cluster_to_upgrade() -> FakeCluster:
+    """A running cluster whose spec has a newer version; its upgrade has not started."""
+    world = asked_for()
+    settled(world, NEWEST)
+    return edited(world, version=NEW)
+
+
+def manifests_of(world: FakeCluster) -> str:
+    return yaml.safe_dump_all(json.loads(json.dumps(list(world.state.cluster.objects.values()))))
+
+
+def sample(version: str = OLD) -> FakeCluster:
+    """The sample cluster of `--embedded`, before an upgrade."""
+    return sample_cluster(newest(), version)
