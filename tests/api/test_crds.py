@@ -1,4 +1,4 @@
-"""The definitions are what is committed, and hold all that the operator and its users write."""
+"""The CRDs: the committed files are current, and no field that is written gets dropped or rejected."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ PLURALS = {"SearchCluster": "searchclusters", "SearchPool": "searchpools"}
 @cache
 def schema_for(kind: str) -> dict[str, Any]:
     version = crds()[PLURALS[kind]]["spec"]["versions"][0]
-    found: dict[str, Any] = version["schema"]["openAPIV3Schema"]
-    return {**found, "properties": {**found["properties"], "metadata": {"type": "object", **ANYTHING}}}
+    schema: dict[str, Any] = version["schema"]["openAPIV3Schema"]
+    return {**schema, "properties": {**schema["properties"], "metadata": {"type": "object", **OPEN}}}
 
 
-ANYTHING = {"x-kubernetes-preserve-unknown-fields": True}
+OPEN = {"x-kubernetes-preserve-unknown-fields": True}
 
 
-def test_nobody_has_edited_what_is_generated(capsys: pytest.CaptureFixture[str]) -> None:
+def test_committed_crds_are_current(capsys: pytest.CaptureFixture[str]) -> None:
     assert script.main([]) == 0, capsys.readouterr().err
     files = {file.name for file in script.FOLDER.iterdir()} - {"kustomization.yaml"}
     assert files == {file.name for file in script.files()}
 
 
-def test_a_definition_that_somebody_edited_is_told(
+def test_edited_crd_is_reported(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(script, "FOLDER", tmp_path)
@@ -54,34 +54,35 @@ def test_a_definition_that_somebody_edited_is_told(
     assert capsys.readouterr().err == "searchpools.yaml is out of date: make generate\n"
 
 
-def test_the_kinds_are_called_what_the_operator_calls_them() -> None:
-    for definition in (CLUSTERS, POOLS):
-        known = resource_kind(CLUSTER.api, definition.kind)
-        assert (known.plural, known.short_names) == (definition.plural, (definition.short_name,))
+def test_crd_names_match_the_rest_mapping() -> None:
+    for crd in (CLUSTERS, POOLS):
+        kind = resource_kind(CLUSTER.api, crd.kind)
+        assert (kind.plural, kind.short_names) == (crd.plural, (crd.short_name,))
 
 
-def test_every_property_tells_what_it_is_for() -> None:
-    def silent(schema: dict[str, Any], path: str) -> list[str]:
-        found = []
+def test_every_property_has_a_description() -> None:
+    def undescribed(schema: dict[str, Any], path: str) -> list[str]:
+        paths = []
         for name, inner in schema.get("properties", {}).items():
-            found += [f"{path}.{name}"] if not inner.get("description") else []
-            found += silent(inner, f"{path}.{name}") + silent(inner.get("items", {}), f"{path}.{name}[]")
-        return found
+            paths += [f"{path}.{name}"] if not inner.get("description") else []
+            paths += undescribed(inner, f"{path}.{name}")
+            paths += undescribed(inner.get("items", {}), f"{path}.{name}[]")
+        return paths
 
-    for plural, definition in crds().items():
-        schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-        told_by_kubernetes = {f"{plural}.{name}" for name in ("apiVersion", "kind", "metadata")}
-        assert set(silent(schema, plural)) == told_by_kubernetes
+    for plural, crd in crds().items():
+        schema = crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+        described_by_kubernetes = {f"{plural}.{name}" for name in ("apiVersion", "kind", "metadata")}
+        assert set(undescribed(schema, plural)) == described_by_kubernetes
 
 
 @pytest.mark.parametrize("file", SAMPLES, ids=lambda file: file.stem)
-def test_a_sample_says_nothing_that_is_dropped_or_refused(file: Any) -> None:
+def test_no_field_of_a_sample_is_dropped_or_rejected(file: Any) -> None:
     for sample in yaml.safe_load_all(file.read_text(encoding="utf-8")):
         assert list(dropped(schema_for(sample["kind"]), sample)) == []
         assert list(refused(schema_for(sample["kind"]), sample)) == []
 
 
-def test_the_samples_show_every_field_of_a_cluster() -> None:
+def test_samples_use_every_field_of_a_cluster() -> None:
     def names(schema: dict[str, Any], path: str = "") -> set[str]:
         inner = [names(each, f"{path}.{name}") for name, each in schema.get("properties", {}).items()]
         return {path}.union(*inner, names(schema["items"], f"{path}[]") if "items" in schema else set())
@@ -100,102 +101,102 @@ def test_the_samples_show_every_field_of_a_cluster() -> None:
 
 @pytest.mark.parametrize("name", ["../../vault/secrets/keys", "..", "A", "a b", "a?b", "-a"])
 @pytest.mark.parametrize("field", ["tlsSecret", "credentialsSecret"])
-def test_a_secret_is_called_by_a_name_and_by_no_way_to_another_one(field: str, name: str) -> None:
+def test_secret_name_cannot_be_a_path(field: str, name: str) -> None:
     schema = schema_for("SearchCluster")["properties"]["spec"]["properties"]["security"]
     assert list(refused(schema, {field: "some.secret-1"})) == []
     assert list(refused(schema, {field: name})) == [f".{field}"]
 
 
-def changed(schema: dict[str, Any]) -> Any:
-    """Some value that is not the default."""
+def other_value(schema: dict[str, Any]) -> Any:
+    """A value that is not the default."""
     if "enum" in schema:
         return next(each for each in schema["enum"] if each != schema.get("default"))
     if schema["type"] == "array":
-        return [changed(schema["items"])]
+        return [other_value(schema["items"])]
     if schema["type"] == "object":
-        return {name: changed(inner) for name, inner in schema["properties"].items()}
+        return {name: other_value(inner) for name, inner in schema["properties"].items()}
     default = schema.get("default")
     if schema["type"] == "integer":
         return (default or 0) + 7
     return f"{default or ''}1" if schema["type"] == "string" else not default
 
 
-def test_every_field_of_the_schema_reaches_the_operator_and_nothing_has_another_default() -> None:
+def test_codec_reads_every_field_and_has_the_same_defaults() -> None:
     schema = schema_for("SearchCluster")["properties"]["spec"]
     plain = {"version": "2.19.4", "pools": [{"name": "a", "roles": ["data"], "replicas": 1}]}
     before = decode_cluster_spec(dict(plain))
     assert before == ClusterSpec("2.19.4", (PoolSpec("a", frozenset({"data"}), 1),))
     for name, inner in schema["properties"].items():
         if inner["type"] != "object":
-            assert getattr(decode_cluster_spec({**plain, name: changed(inner)}), name) != getattr(
+            assert getattr(decode_cluster_spec({**plain, name: other_value(inner)}), name) != getattr(
                 before, name
             )
             continue
         for each, leaf in inner["properties"].items():
-            after = decode_cluster_spec({**plain, name: {each: changed(leaf)}})
-            assert getattr(after, name) != getattr(before, name), f"{name}.{each} is not read"
+            after = decode_cluster_spec({**plain, name: {each: other_value(leaf)}})
+            assert getattr(after, name) != getattr(before, name), f"{name}.{each} is not decoded"
             if "default" in leaf:
                 assert decode_cluster_spec({**plain, name: {each: leaf["default"]}}) == before
 
 
-def test_every_field_of_a_pool_reaches_the_operator() -> None:
+def test_codec_reads_every_field_of_a_pool() -> None:
     pools = schema_for("SearchCluster")["properties"]["spec"]["properties"]["pools"]["items"]
-    whole = decode_pool_spec("b", changed(pools))
+    whole = decode_pool_spec("b", other_value(pools))
     for each in fields(PoolSpec):
         assert getattr(whole, each.name) != getattr(PoolSpec("a", frozenset({"data"}), 1), each.name)
     assert whole.storage == replace(Storage(), size="10Gi1", storage_class="1", ephemeral=True)
 
 
 @dataclass
-class Heard(Ports):
-    """Keeps whatever of ours was stored."""
+class RecordingPorts(Ports):
+    """Records every version of a SearchCluster or SearchPool that is stored."""
 
     stored: list[Manifest] = field(default_factory=list)
 
     def create(self, manifest: Manifest) -> Manifest:
-        return self._kept(super().create(manifest))
+        return self._record(super().create(manifest))
 
     def patch(self, patch: Patch) -> Manifest:
-        return self._kept(super().patch(patch))
+        return self._record(super().patch(patch))
 
     def patch_status(self, patch: Patch) -> Manifest:
-        return self._kept(super().patch_status(patch))
+        return self._record(super().patch_status(patch))
 
-    def _kept(self, stored: Manifest) -> Manifest:
+    def _record(self, stored: Manifest) -> Manifest:
         self.stored += [stored] if stored["kind"] in PLURALS else []
         return stored
 
 
-def heard(world: FakeCluster, version: str) -> list[Manifest]:
-    """All that a release stores of our own kinds, until it is done."""
-    ports = Heard(world)
-    chosen = next(each for each in releases() if each.version == version)
+def stored_by(world: FakeCluster, version: str) -> list[Manifest]:
+    """The SearchClusters and SearchPools that a release stores until it converges."""
+    ports = RecordingPorts(world)
+    release = next(each for each in releases() if each.version == version)
     for _ in range(2000):
-        done = reconcile(ports, ports, CLUSTER, chosen, world.state.now)
-        if done.converged:
+        result = reconcile(ports, ports, CLUSTER, release, world.state.now)
+        if result.converged:
             return ports.stored
-        if not done.wrote:
+        if not result.wrote:
             world.tick()
-    raise AssertionError(f"{version} is stuck")
+    raise AssertionError(f"{version} does not converge")
 
 
-def test_nothing_that_any_release_writes_is_dropped_or_refused() -> None:
+def test_no_field_that_a_release_writes_is_dropped_or_rejected() -> None:
     ephemeral = {**pool("cache", 1, "ingest"), "storage": {"ephemeral": True, "size": "1Gi"}}
     world = asked_for(pool("data", 2, "data"), pool("managers", 3, "cluster_manager"), ephemeral)
     stored: list[Manifest] = []
     for version in ("0.1.0", "0.2.2", "0.3.1", newest().version):
-        stored += heard(world, version)
-    stored += heard(edited(with_index(world), version="3.4.0"), newest().version)
+        stored += stored_by(world, version)
+    stored += stored_by(edited(with_index(world), version="3.4.0"), newest().version)
     assert {each["kind"] for each in stored} == set(PLURALS)
     for each in stored:
         assert list(dropped(schema_for(each["kind"]), each)) == []
         assert list(refused(schema_for(each["kind"]), each)) == []
 
 
-def test_a_refused_version_and_a_deletion_are_told_in_words_the_schema_knows() -> None:
+def test_status_of_a_refused_version_fits_the_schema() -> None:
     world = asked_for()
     settled(world, newest().version)
-    ports = Heard(edited(world, version="9.0.0"))
+    ports = RecordingPorts(edited(world, version="9.0.0"))
     for _ in range(5):
         reconcile(ports, ports, CLUSTER, newest(), world.state.now)
     assert ports.stored

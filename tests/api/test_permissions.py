@@ -1,6 +1,6 @@
-"""Least privilege: what the operator asks an API server for is granted, and nothing else is.
+"""Least privilege: the roles grant exactly the requests that the operator sends.
 
-It is run through its life in memory, with an ear at the port; the table below is what was heard.
+The test runs the operator on the fake API server and records its requests. The table below lists them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from shells import facing
 
 Verbs = dict[str, set[str]]
 
-# Group and resource, with everything that is done to it.
+# The verbs that the operator uses on each group and resource.
 USED: Mapping[str, str] = {
     "search.everpath.dev/searchclusters": "get list patch watch",
     "search.everpath.dev/searchclusters/status": "patch",
@@ -45,7 +45,7 @@ USED: Mapping[str, str] = {
     "coordination.k8s.io/leases": "create get patch",
     "operators.coreos.com/operatorconditions": "get patch",
 }
-# Nobody asks for it: an API server that guards owners looks whether children may hold theirs back.
+# Not a request: the plugin OwnerReferencesPermissionEnforcement requires it for blockOwnerDeletion.
 IMPLIED: Mapping[str, str] = {"search.everpath.dev/searchclusters/finalizers": "update"}
 OWN_NAMESPACE = {"coordination.k8s.io/leases", "operators.coreos.com/operatorconditions"}
 
@@ -55,128 +55,130 @@ def resource(api: str, kind: str) -> str:
 
 
 @dataclass
-class Ear(Ports):
-    """Hears which verbs are used on what."""
+class RecordingPorts(Ports):
+    """Records the verbs that are used on each resource."""
 
-    heard: Verbs = field(default_factory=dict)
+    verbs: Verbs = field(default_factory=dict)
 
     def get(self, key: Key) -> Manifest | None:
-        self.note("get", key)
+        self.record_verb("get", key)
         return super().get(key)
 
     def list(self, api: str, kind: str, namespace: str, labels: Mapping[str, str]) -> Sequence[Manifest]:
-        self.note("list", Key(api, kind, "", ""))
+        self.record_verb("list", Key(api, kind, "", ""))
         return super().list(api, kind, namespace, labels)
 
     def create(self, manifest: Manifest) -> Manifest:
-        self.note("create", Key.of(manifest))
+        self.record_verb("create", Key.of(manifest))
         return super().create(manifest)
 
     def patch(self, patch: Patch) -> Manifest:
-        self.note("patch", patch.key)
+        self.record_verb("patch", patch.key)
         return super().patch(patch)
 
     def patch_status(self, patch: Patch) -> Manifest:
-        self.note("patch", patch.key, "/status")
+        self.record_verb("patch", patch.key, "/status")
         return super().patch_status(patch)
 
     def delete(self, delete: Delete) -> None:
-        self.note("delete", delete.key)
+        self.record_verb("delete", delete.key)
         super().delete(delete)
 
-    def note(self, verb: str, key: Key, subresource: str = "") -> None:
-        self.heard.setdefault(resource(key.api, key.kind) + subresource, set()).add(verb)
+    def record_verb(self, verb: str, key: Key, subresource: str = "") -> None:
+        self.verbs.setdefault(resource(key.api, key.kind) + subresource, set()).add(verb)
 
 
 CONDITION = Key(*OPERATOR_CONDITION, "operators", "searchkeeper.v0.4.0")
 
 
-def at_work(world: FakeCluster, version: str, heard: Verbs, *, ticks: int = 120) -> None:
-    ears = Ear(world, heard=heard)
+def reconcile_until_idle(world: FakeCluster, version: str, verbs: Verbs, *, ticks: int = 120) -> None:
+    ports = RecordingPorts(world, verbs=verbs)
     idle = 0
     while idle < ticks:
-        done = reconcile(ears, ears, CLUSTER, release(version), world.state.now, operator_condition=CONDITION)
-        if done.converged:
+        result = reconcile(
+            ports, ports, CLUSTER, release(version), world.state.now, operator_condition=CONDITION
+        )
+        if result.converged:
             return
-        idle = 0 if done.wrote else idle + 1
-        if not done.wrote:
+        idle = 0 if result.wrote else idle + 1
+        if not result.wrote:
             world.tick()
 
 
-def life(heard: Verbs) -> None:
-    """From the first release to the last, through an upgrade, with a pool and Dashboards that come and go."""
+def run_lifecycle(verbs: Verbs) -> None:
+    """Run every release, an upgrade, the removal of a pool and of Dashboards, and the deletion."""
     managers, edge = pool("managers", 3, "cluster_manager"), pool("edge", 1, "ingest")
     data = [managers, pool("data", 3, "data")]
     world = asked_for(*data, edge, dashboards={"enabled": True}, security={"credentialsSecret": "logs-admin"})
     world.create(manifest("v1", "Secret", "search", "logs-admin", data={"password": "YQ=="}))
     world.create(manifest(*CONDITION[:2], CONDITION.namespace, CONDITION.name, spec={}))
     for version in ("0.1.0", "0.2.2", "0.3.1", newest().version):
-        at_work(world, version, heard)
+        reconcile_until_idle(world, version, verbs)
     secret = Key("v1", "Secret", "search", "logs-admin")
     world.patch(Patch(secret, {"data": {"password": "Yg=="}}, ""))
-    at_work(world, newest().version, heard)
-    at_work(edited(with_index(world), version="3.4.0"), newest().version, heard)
-    at_work(edited(world, dashboards={"enabled": False}, pools=data), newest().version, heard)
-    found = world.get(CLUSTER)
-    assert found is not None
-    world.delete(Delete(CLUSTER, found["metadata"]["uid"], ""))
-    at_work(world, newest().version, heard)
+    reconcile_until_idle(world, newest().version, verbs)
+    reconcile_until_idle(edited(with_index(world), version="3.4.0"), newest().version, verbs)
+    reconcile_until_idle(edited(world, dashboards={"enabled": False}, pools=data), newest().version, verbs)
+    cluster = world.get(CLUSTER)
+    assert cluster is not None
+    world.delete(Delete(CLUSTER, cluster["metadata"]["uid"], ""))
+    reconcile_until_idle(world, newest().version, verbs)
     assert world.get(CLUSTER) is None
 
 
-def abandoned_upgrade(heard: Verbs) -> None:
-    """A node that ran the newer version comes back with an empty volume."""
+def run_rollback(verbs: Verbs) -> None:
+    """Roll an upgrade back, which deletes the volume of a node that ran the newer version."""
     world = asked_for(pool("data", 3, "data"), pool("managers", 3, "cluster_manager"))
-    at_work(world, newest().version, heard)
+    reconcile_until_idle(world, newest().version, verbs)
     edited(with_index(world), version="3.4.0")
     worked_until(world, newest().version, lambda world: "3.4.0" in running(world).values())
-    at_work(edited(world, version="2.19.4"), newest().version, heard)
+    reconcile_until_idle(edited(world, version="2.19.4"), newest().version, verbs)
 
 
 def manifest(api: str, kind: str, namespace: str, name: str, **parts: Any) -> Manifest:
     return {"apiVersion": api, "kind": kind, "metadata": {"name": name, "namespace": namespace}, **parts}
 
 
-def leading(heard: Verbs) -> None:
-    ears = Ear(FakeCluster(), heard=heard)
-    lease = LeaderLease(ears, LeaderLease.named("operators"), "one")
+def run_leader_election(verbs: Verbs) -> None:
+    ports = RecordingPorts(FakeCluster(), verbs=verbs)
+    lease = LeaderLease(ports, LeaderLease.named("operators"), "one")
     assert lease.keep()
     assert lease.keep()
     lease.confirm()
     lease.release()
 
 
-def telling(heard: Verbs) -> None:
-    """What the client makes of an event, and of the same one again."""
+def emit_events(verbs: Verbs) -> None:
+    """Emit an event, then the same event again."""
 
-    class Overheard(KubernetesClient):
+    class RecordingClient(KubernetesClient):
         def _call(self, method: str, where: str, *others: Any, **more: Any) -> Any:
             kind = "/events" if "/events" in where else "search.everpath.dev/searchclusters"
             verb = {"get": "get", "post": "create", "patch": "patch"}[method]
-            heard.setdefault(kind, set()).add(verb)
+            verbs.setdefault(kind, set()).add(verb)
             return super()._call(method, where, *others, **more)
 
     with facing(asked_for()) as face:
-        client = Overheard(face.kube._client.client)
+        client = RecordingClient(face.kube._client.client)
         for _ in range(2):
             client.record(EmitEvent(CLUSTER, "Refused", "not that version"))
         client.close()
 
 
-def watching(heard: Verbs) -> None:
+def watch_resources(verbs: Verbs) -> None:
     for group, _, plural in (("search.everpath.dev", "v1alpha1", "searchclusters"), *WATCHED):
-        heard.setdefault(f"{group}/{plural}", set()).update(("list", "watch"))
+        verbs.setdefault(f"{group}/{plural}", set()).update(("list", "watch"))
 
 
 @pytest.fixture(scope="module")
-def heard() -> Verbs:
+def used_verbs() -> Verbs:
     verbs: Verbs = {}
-    for part in (life, abandoned_upgrade, leading, telling, watching):
-        part(verbs)
+    for run in (run_lifecycle, run_rollback, run_leader_election, emit_events, watch_resources):
+        run(verbs)
     return verbs
 
 
-def granted(kind: str) -> Iterator[tuple[str, str]]:
+def rules_of(kind: str) -> Iterator[tuple[str, str]]:
     for document in rbac("default"):
         for rule in document.get("rules", ()) if document["kind"] == kind else ():
             for group in rule["apiGroups"]:
@@ -188,24 +190,24 @@ def pairs(table: Mapping[str, str]) -> set[tuple[str, str]]:
     return {(name, verb) for name, verbs in table.items() for verb in verbs.split()}
 
 
-def test_what_the_operator_does_is_what_the_table_says(heard: Verbs) -> None:
-    assert {name: " ".join(sorted(verbs)) for name, verbs in heard.items()} == USED
+def test_operator_sends_exactly_the_requests_of_the_table(used_verbs: Verbs) -> None:
+    assert {name: " ".join(sorted(verbs)) for name, verbs in used_verbs.items()} == USED
 
 
-def test_the_roles_grant_the_table_and_nothing_else() -> None:
-    given = {*granted("ClusterRole"), *granted("Role")}
-    assert given == pairs(USED) | pairs(IMPLIED)
+def test_roles_grant_exactly_the_table() -> None:
+    rules = {*rules_of("ClusterRole"), *rules_of("Role")}
+    assert rules == pairs(USED) | pairs(IMPLIED)
 
 
-def test_what_is_only_needed_at_home_is_only_granted_there() -> None:
-    assert {name for name, _ in granted("Role")} == OWN_NAMESPACE
-    assert OWN_NAMESPACE.isdisjoint(name for name, _ in granted("ClusterRole"))
+def test_role_of_the_own_namespace_has_leases_and_operator_conditions_only() -> None:
+    assert {name for name, _ in rules_of("Role")} == OWN_NAMESPACE
+    assert OWN_NAMESPACE.isdisjoint(name for name, _ in rules_of("ClusterRole"))
 
 
-def test_nobody_may_list_secrets_or_reach_into_pods() -> None:
-    given = {*granted("ClusterRole"), *granted("Role")}
-    assert not {("/secrets", verb) for verb in ("list", "watch", "deletecollection")} & given
-    assert not [name for name, _ in given if name.startswith("/pods/") or "*" in name]
+def test_roles_grant_no_list_of_secrets_and_no_pod_subresources() -> None:
+    rules = {*rules_of("ClusterRole"), *rules_of("Role")}
+    assert not {("/secrets", verb) for verb in ("list", "watch", "deletecollection")} & rules
+    assert not [name for name, _ in rules if name.startswith("/pods/") or "*" in name]
     assert not [
-        verb for _, verb in given if verb in ("*", "escalate", "bind", "impersonate", "deletecollection")
+        verb for _, verb in rules if verb in ("*", "escalate", "bind", "impersonate", "deletecollection")
     ]

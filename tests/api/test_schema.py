@@ -1,4 +1,4 @@
-"""Types become schemas, and say everything at the field itself."""
+"""Generation of OpenAPI schemas from dataclasses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import pytest
 
-from searchkeeper.api.schema import FieldSchema, Int64, Rule, Timestamp, schema_of
+from searchkeeper.api.schema import FieldSchema, Int64, Rule, Timestamp, openapi_schema
 
 
 class Taste(StrEnum):
@@ -28,23 +28,23 @@ class Fruit:
     taste: Annotated[Taste, FieldSchema("How it tastes.")]
     inner_seed: Annotated[Seed | None, FieldSchema("Inside.", name="kernel")] = None
     seeds: Annotated[tuple[Seed, ...], FieldSchema("All.", key="name", max_items=3)] = ()
-    colours: Annotated[frozenset[str], FieldSchema("Seen.", one_of=("red", "blue"))] = frozenset()
+    colours: Annotated[frozenset[str], FieldSchema("Seen.", enum=("red", "blue"))] = frozenset()
     labels: Annotated[Mapping[str, str] | None, FieldSchema("Any.")] = None
     picked: Annotated[Timestamp | None, FieldSchema("When.")] = None
     count: Annotated[Int64 | None, FieldSchema("How often.")] = None
     is_ripe: Annotated[bool, FieldSchema("Whether.", rules=(Rule("self", "only ripe ones"),))] = False
 
 
-def properties(kind: object) -> dict[str, Any]:
-    found: dict[str, Any] = schema_of(kind)["properties"]
-    return found
+def properties(python_type: object) -> dict[str, Any]:
+    schemas: dict[str, Any] = openapi_schema(python_type)["properties"]
+    return schemas
 
 
-def test_a_field_without_a_default_is_required() -> None:
-    assert schema_of(Fruit)["required"] == ["taste"]
+def test_field_without_a_default_is_required() -> None:
+    assert openapi_schema(Fruit)["required"] == ["taste"]
 
 
-def test_a_name_is_in_camel_case_or_as_the_facts_say() -> None:
+def test_name_is_in_camel_case_or_overridden() -> None:
     assert list(properties(Fruit)) == [
         "taste",
         "kernel",
@@ -82,12 +82,12 @@ def test_a_name_is_in_camel_case_or_as_the_facts_say() -> None:
         ),
     ],
 )
-def test_a_type_has_its_schema(name: str, schema: object) -> None:
-    found = {key: text for key, text in properties(Fruit)[name].items() if key != "description"}
-    assert found == schema
+def test_schema_of_a_type(name: str, schema: object) -> None:
+    generated = {key: value for key, value in properties(Fruit)[name].items() if key != "description"}
+    assert generated == schema
 
 
-def test_items_of_a_list_are_told_apart_by_their_key() -> None:
+def test_tuple_with_a_key_is_a_list_map() -> None:
     seeds = properties(Fruit)["seeds"]
     assert (seeds["x-kubernetes-list-type"], seeds["x-kubernetes-list-map-keys"]) == ("map", ["name"])
     assert seeds["maxItems"] == 3
@@ -100,7 +100,7 @@ def test_items_of_a_list_are_told_apart_by_their_key() -> None:
     }
 
 
-def test_an_object_whose_properties_have_defaults_is_there_by_default() -> None:
+def test_object_whose_properties_have_defaults_has_an_empty_default() -> None:
     @dataclass(frozen=True)
     class Peel:
         thick: Annotated[bool, FieldSchema("Is it.")] = False
@@ -123,15 +123,15 @@ def test_an_object_whose_properties_have_defaults_is_there_by_default() -> None:
     assert "default" not in properties(Orange)["name"]
 
 
-def test_a_field_that_nothing_is_said_of_is_refused() -> None:
+def test_field_without_a_field_schema_raises() -> None:
     @dataclass(frozen=True)
-    class Silent:
+    class Bare:
         word: str
 
-    with pytest.raises(TypeError, match=r"nothing is said about Silent\.word"):
-        schema_of(Silent)
+    with pytest.raises(TypeError, match=r"Bare\.word has no FieldSchema"):
+        openapi_schema(Bare)
 
 
-def test_what_no_schema_can_tell_is_refused() -> None:
+def test_type_without_a_schema_raises() -> None:
     with pytest.raises(TypeError, match="no schema for"):
-        schema_of(list[str])
+        openapi_schema(list[str])

@@ -141,7 +141,7 @@ GUARDS: Final = (
     Guard(
         "resourceVersion of a patch",
         instead(apply, "Patch", heedless),
-        "reconcilers/test_applying.py::test_a_change_is_decided_on_the_state_that_was_seen",
+        "desired/test_apply.py::test_patch_has_the_resource_version_of_the_live_object",
     ),
     Guard(
         "a terminating pod is not deleted again",

@@ -75,7 +75,7 @@ GUARDS: Final = (
     Guard(
         "what is secret stays in Secrets",
         instead(apply, "_without_secret_values", lambda desired: desired),
-        "reconcilers/test_applying.py::test_what_a_secret_keeps_stands_nowhere_but_in_its_data",
+        "desired/test_apply.py::test_values_of_a_secret_are_only_in_its_data",
     ),
     Guard(
         "storage is settled",

@@ -58,20 +58,6 @@ def dashboards_deployment(cluster: DesiredCluster, engine_version: str) -> Manif
 
 
 def _container(cluster: DesiredCluster, image: str) -> dict[str, Any]:
-    mount = {"name": "certificates", "mountPath": _CERTIFICATES_FOLDER, "readOnly": True}
-    return {
-        "name": "dashboards",
-        "image": image,
-        "env": _environment(cluster),
-        "ports": [{"name": "http", "containerPort": _PORT}],
-        # Not an HTTP probe, which would need a login.
-        "readinessProbe": {"tcpSocket": {"port": _PORT}, "periodSeconds": 10, "failureThreshold": 3},
-        "securityContext": CONTAINER_SECURITY_CONTEXT,
-        **({"volumeMounts": [mount]} if cluster.tls_secret else {}),
-    }
-
-
-def _environment(cluster: DesiredCluster) -> list[dict[str, Any]]:
     is_encrypted = cluster.tls_secret is not None
     url = names.client_url(cluster.name, cluster.namespace, is_encrypted=is_encrypted)
     values = {"OPENSEARCH_HOSTS": url}
@@ -84,4 +70,14 @@ def _environment(cluster: DesiredCluster) -> list[dict[str, Any]]:
     if cluster.has_authentication:
         variables.append(cluster.credential_variable("OPENSEARCH_USERNAME", "username"))
         variables.append(cluster.credential_variable("OPENSEARCH_PASSWORD", "password"))
-    return variables
+    mount = {"name": "certificates", "mountPath": _CERTIFICATES_FOLDER, "readOnly": True}
+    return {
+        "name": "dashboards",
+        "image": image,
+        "env": variables,
+        "ports": [{"name": "http", "containerPort": _PORT}],
+        # Not an HTTP probe, which would need a login.
+        "readinessProbe": {"tcpSocket": {"port": _PORT}, "periodSeconds": 10, "failureThreshold": 3},
+        "securityContext": CONTAINER_SECURITY_CONTEXT,
+        **({"volumeMounts": [mount]} if is_encrypted else {}),
+    }

@@ -6,7 +6,6 @@ __all__ = ["CERTIFICATES_FOLDER", "settings_digest", "settings_manifests"]
 
 import base64
 import json
-from collections.abc import Mapping
 from typing import Any, Final
 
 from searchkeeper.desired import names
@@ -20,12 +19,16 @@ CERTIFICATES_FOLDER: Final = "certificates"
 @memoize_manifest
 def settings_manifests(cluster: DesiredCluster) -> tuple[Manifest, ...]:
     """The ConfigMap with settings and the Secret with credentials; one Secret with both in version 1."""
-    files, credentials = _settings_files(cluster), dict(cluster.credentials)
-    if cluster.has_separate_credentials:
-        config_map = cluster.manifest("v1", "ConfigMap", names.settings_config_map(cluster.name), data=files)
-        return config_map, _secret(cluster, names.credentials_secret(cluster.name), credentials)
-    encoded = {file: base64.b64encode(text.encode()).decode() for file, text in files.items()}
-    return (_secret(cluster, names.old_config_secret(cluster.name), {**encoded, **credentials}),)
+    files, data = _settings_files(cluster), dict(cluster.credentials)
+    if not cluster.has_separate_credentials:
+        data |= {file: base64.b64encode(text.encode()).decode() for file, text in files.items()}
+    secret = cluster.manifest(
+        "v1", "Secret", cluster.credentials_secret, type="Opaque", data=dict(sorted(data.items()))
+    )
+    if not cluster.has_separate_credentials:
+        return (secret,)
+    config_map = cluster.manifest("v1", "ConfigMap", names.settings_config_map(cluster.name), data=files)
+    return config_map, secret
 
 
 def settings_digest(cluster: DesiredCluster) -> dict[str, str]:
@@ -35,17 +38,13 @@ def settings_digest(cluster: DesiredCluster) -> dict[str, str]:
     return {names.SETTINGS_DIGEST: digest([each["data"] for each in settings_manifests(cluster)])}
 
 
-def _secret(cluster: DesiredCluster, name: str, data: Mapping[str, str]) -> Manifest:
-    return cluster.manifest("v1", "Secret", name, type="Opaque", data=dict(sorted(data.items())))
-
-
 def _settings_files(cluster: DesiredCluster) -> dict[str, str]:
     """The settings file, and a second one for coordinating-only nodes.
 
     The image does not pass an empty `node.roles` on to OpenSearch. Without the second file a
     coordinating-only node would take every role.
     """
-    settings = {
+    settings: dict[str, Any] = {
         "cluster.name": cluster.name,
         "discovery.seed_hosts": [names.discovery_service(cluster.name, cluster.version)],
         "http.port": names.HTTP_PORT,
@@ -56,13 +55,14 @@ def _settings_files(cluster: DesiredCluster) -> dict[str, str]:
         **_security_settings(cluster),
     }
 
-    def as_yaml(settings: Mapping[str, Any]) -> str:
-        # JSON values are valid YAML, and a name such as `on` or `1e3` stays a string.
-        return "".join(f"{name}: {json.dumps(value)}\n" for name, value in sorted(settings.items()))
-
+    files = {
+        names.SETTINGS_FILE: settings,
+        names.COORDINATING_SETTINGS_FILE: {**settings, names.ROLES: []},
+    }
+    # JSON values are valid YAML, and a name such as `on` or `1e3` stays a string.
     return {
-        names.SETTINGS_FILE: as_yaml(settings),
-        names.COORDINATING_SETTINGS_FILE: as_yaml({**settings, names.ROLES: []}),
+        file: "".join(f"{name}: {json.dumps(value)}\n" for name, value in sorted(content.items()))
+        for file, content in files.items()
     }
 
 

@@ -11,7 +11,7 @@ import socket
 import ssl
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from typing import Any, Final
@@ -44,12 +44,9 @@ class Access:
     """URL and credentials of an OpenSearch cluster. `authority` is the CA certificate in PEM."""
 
     url: str
-    username: str = ""
-    password: str = ""
-    authority: str | None = None
-
-    def __repr__(self) -> str:
-        return f"Access({self.url!r})"
+    username: str = field(default="", repr=False)
+    password: str = field(default="", repr=False)
+    authority: str | None = field(default=None, repr=False)
 
     @property
     def authorization(self) -> str | None:
