@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import subprocess
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -148,16 +149,21 @@ def test_user_roles_are_those_of_operator_config() -> None:
     assert rules_of_template("user_roles.yaml") == [each["rules"] for each in roles]
 
 
-def render(**values: Any) -> list[dict[str, Any]]:
+def run_helm(*arguments: str, values: dict[str, Any] | None = None) -> subprocess.CompletedProcess[str]:
     helm = os.environ.get("EVERPATH_HELM") or shutil.which("helm") or pytest.skip("helm is not installed")
-    done = subprocess.run(
-        [helm, "template", "searchkeeper", str(CHART), "--namespace", "operators", "--values", "-"],
-        input=json.dumps(values),
+    return subprocess.run(
+        [helm, *arguments],
+        input=json.dumps(values or {}),
         capture_output=True,
         text=True,
         check=False,
         timeout=60,
     )
+
+
+def render(*options: str, **values: Any) -> list[dict[str, Any]]:
+    arguments = ("--namespace", "operators", "--kube-version", "1.29.0", "--values", "-", *options)
+    done = run_helm("template", "searchkeeper", str(CHART), *arguments, values=values)
     assert done.returncode == 0, done.stderr
     return [each for each in yaml.safe_load_all(done.stdout) if each]
 
@@ -242,3 +248,40 @@ def test_helm_renders_a_service_monitor_on_request() -> None:
     assert monitor["metadata"]["labels"]["release"] == "prometheus"
     assert monitor["spec"]["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
     assert endpoint["port"] == service["spec"]["ports"][0]["name"] == "metrics"
+
+
+def test_helm_installs_the_crds_of_operator_config() -> None:
+    rendered = [each for each in render("--include-crds") if each["kind"] == "CustomResourceDefinition"]
+    files = (CONFIG / "crd" / name for name in ("searchclusters.yaml", "searchpools.yaml"))
+    assert rendered == [yaml.safe_load(file.read_text(encoding="utf-8")) for file in files]
+
+
+def test_helm_packages_the_content_of_linked_crds(tmp_path: Path) -> None:
+    done = run_helm("package", str(CHART), "--destination", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    with tarfile.open(tmp_path / f"searchkeeper-{newest().version}.tgz") as archive:
+        crds = [member for member in archive.getmembers() if "/crds/" in member.name]
+    assert len(crds) == 2
+    assert all(member.isfile() and member.size for member in crds)
+
+
+def test_helm_lint_finds_nothing() -> None:
+    done = run_helm("lint", str(CHART), "--strict", "--kube-version", "1.29.0")
+    assert done.returncode == 0, done.stdout
+
+
+def test_helm_rejects_an_unknown_value() -> None:
+    done = run_helm(
+        "template", "searchkeeper", str(CHART), "--kube-version", "1.29.0", "--set", "watchNamespace=a"
+    )
+    assert done.returncode != 0
+    assert "watchNamespace" in done.stderr
+
+
+@pytest.mark.parametrize("release", ["searchkeeper", "x" * 53])
+def test_helm_names_fit_into_labels(release: str) -> None:
+    done = run_helm("template", release, str(CHART), "--kube-version", "1.29.0")
+    assert done.returncode == 0, done.stderr
+    names = [each["metadata"]["name"] for each in yaml.safe_load_all(done.stdout) if each]
+    assert max(map(len, names)) <= 63
+    assert len({*names}) >= 5
