@@ -40,7 +40,7 @@ lint: $(READY) ## ruff, mypy --strict, the layers, that generated files are up t
 	$(BIN)/everpath generate --check
 	$(BIN)/python scripts/stubs.py
 	$(BIN)/python scripts/release_table.py
-	$(BIN)/python scripts/frozen_procedures.py
+	$(BIN)/python scripts/frozen_reconcilers.py
 	@$(MAKE) --no-print-directory docs-check
 
 format: $(READY) ## let ruff rewrite the code
@@ -51,7 +51,7 @@ generate: $(READY) ## write searchkeeper's resource definitions, bundles/, catal
 	$(BIN)/python scripts/definitions.py --write
 	$(BIN)/everpath generate
 	$(BIN)/python scripts/release_table.py --write
-	$(BIN)/python scripts/frozen_procedures.py --write
+	$(BIN)/python scripts/frozen_reconcilers.py --write
 
 docs-check: $(READY) ## check that the docs name every command, option and rule, and that links lead somewhere
 	$(BIN)/python scripts/check_docs.py

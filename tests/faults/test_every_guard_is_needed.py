@@ -33,7 +33,7 @@ from guards import (
     way_back,
     wishes,
 )
-from guards.taking_away import Guard, Patch
+from guards.guard import Guard, Patch
 from searchkeeper.planner import Result, actions
 from searchkeeper.testing.invariants.checks import INVARIANTS
 

@@ -29,7 +29,7 @@ from searchkeeper.opensearch.view import Allocation
 from searchkeeper.releases import release
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
-from searchkeeper.testing.faults import killed, without_volume
+from searchkeeper.testing.faults import kill_pod, kill_pod_and_volume
 from searchkeeper.testing.fingerprints import fingerprint
 from searchkeeper.testing.invariants.checks import INVARIANTS, leftovers
 from searchkeeper.testing.invariants.recorder import InvariantRecorder, InvariantViolated
@@ -92,7 +92,7 @@ def after(world: FakeCluster, what: Callable[[Any, Key], Any], which: Key) -> Fa
 
 
 def a_second_manager_goes(ports: InvariantRecorder) -> None:
-    after(ports.world, killed, pod("managers-1"))
+    after(ports.world, kill_pod, pod("managers-1"))
     deleted(ports, pod("managers-0"))
 
 
@@ -170,7 +170,7 @@ def the_last_copy_goes(ports: InvariantRecorder) -> None:
 
 
 def the_last_volume_goes(ports: InvariantRecorder) -> None:
-    after(ports.world, without_volume, pod("data-1"))
+    after(ports.world, kill_pod_and_volume, pod("data-1"))
     deleted(ports, key("PersistentVolumeClaim", "data-logs-data-0"))
 
 
@@ -210,7 +210,7 @@ def a_locked_pool_grows(ports: InvariantRecorder) -> None:
 
 def a_batch_is_larger_than_allowed(ports: InvariantRecorder) -> None:
     with_ledger(ports.world, roll__away=[["logs-data-1", "uid-of-old"]])
-    after(ports.world, killed, pod("data-1"))
+    after(ports.world, kill_pod, pod("data-1"))
     deleted(ports, pod("data-0"))
 
 
@@ -337,7 +337,7 @@ def test_a_fingerprint_forgets_counters_and_moments() -> None:
         lambda w: edited(w, version="3.4.0"),
         lambda w: with_engine(w, allocation=Allocation.NONE),
         lambda w: with_ledger(w, roll__away=[["logs-data-0", "uid-1"]]),
-        lambda w: after(w, killed, pod("data-0")),
+        lambda w: after(w, kill_pod, pod("data-0")),
     ],
     ids=["spec", "engine", "ledger", "pods"],
 )

@@ -22,7 +22,7 @@ from searchkeeper.opensearch.view import Color, EngineView
 from searchkeeper.testing.fake_cluster import FakeCluster, FakeClusterState
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from searchkeeper.testing.fake_opensearch import get_state
-from searchkeeper.testing.faults import killed, without_volume
+from searchkeeper.testing.faults import kill_pod, kill_pod_and_volume
 
 
 def upgrade() -> Score:
@@ -41,7 +41,7 @@ def is_green(state: FakeClusterState) -> bool:
 @pytest.mark.parametrize("pod", PODS)
 def test_a_pod_that_dies_at_any_moment_delays_the_upgrade_and_nothing_else(pod: str) -> None:
     for beat in upgrade().beats:
-        followed(FakeCluster(killed(beat.state, key(pod))), RELEASE, upgrade().known)
+        followed(FakeCluster(kill_pod(beat.state, key(pod))), RELEASE, upgrade().known)
 
 
 @pytest.mark.parametrize("pod", PODS)
@@ -49,14 +49,14 @@ def test_a_node_that_loses_its_disk_while_there_are_other_copies_comes_back(pod:
     tried = [beat for beat in upgrade().beats if is_green(beat.state)]
     assert len(tried) > 20
     for beat in tried:
-        followed(FakeCluster(without_volume(beat.state, key(pod))), RELEASE, upgrade().known)
+        followed(FakeCluster(kill_pod_and_volume(beat.state, key(pod))), RELEASE, upgrade().known)
 
 
 @pytest.mark.parametrize("pod", PODS)
 def test_a_pod_of_a_pool_whose_turn_has_not_come_returns_as_it_was(pod: str) -> None:
     """S15: whatever evicts it, it comes back on the version that its pool is permitted."""
     for beat in upgrade().beats:
-        world = FakeCluster(killed(beat.state, key(pod)))
+        world = FakeCluster(kill_pod(beat.state, key(pod)))
         world.tick()
         world.tick()
         pool = world.get(Key(CLUSTER.api, "SearchPool", CLUSTER.namespace, pod.rpartition("-")[0]))
@@ -82,7 +82,7 @@ def test_a_pod_that_fails_for_a_while_at_any_moment_is_waited_for(fault: PodFaul
 
 def test_two_managers_that_die_at_once_stop_everything_until_they_are_back() -> None:
     for beat in upgrade().beats[::4]:
-        state = killed(killed(beat.state, key("logs-managers-0")), key("logs-managers-1"))
+        state = kill_pod(kill_pod(beat.state, key("logs-managers-0")), key("logs-managers-1"))
         followed(FakeCluster(state), RELEASE, upgrade().known)
 
 
@@ -90,7 +90,7 @@ def test_all_pods_that_die_at_once_find_each_other_again() -> None:
     """S13: who waits for others to be ready before it gets ready waits for ever."""
     state = copied(FakeCluster(upgrade().beats[0].state)).state
     for pod in PODS:
-        state = killed(state, key(pod))
+        state = kill_pod(state, key(pod))
     world = FakeCluster(state)
     followed(world, RELEASE, upgrade().known)
     assert len(running(world)) in (0, len(PODS))

@@ -7,7 +7,7 @@ __all__ = ["GUARDS"]
 from typing import Final
 
 from guards.killers import ACTIONS, CLOCKS, MEANWHILE, PLANNING, REFUSALS, TOLD, WAITS
-from guards.taking_away import Guard, Patch, gone, instead
+from guards.guard import Guard, Patch, gone, instead
 from searchkeeper import executor, reconcile
 from searchkeeper.planner import actions, planning, reconciler, results, waits
 from searchkeeper.reconcilers import status

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Final
 
 from guards.killers import FAILING, LOCKS, MEANWHILE, PEOPLE, PODS, RUN, STUCK, TURNING, UPGRADE, UPGRADES
-from guards.taking_away import Guard, gone, instead, together, unrequired
+from guards.guard import Guard, gone, instead, together, unrequired
 from searchkeeper import observe, reconcile
 from searchkeeper.planner import done
 from searchkeeper.reconcilers import context, upgrade

@@ -7,7 +7,7 @@ __all__ = ["GUARDS"]
 from typing import Final
 
 from guards.killers import HOLDING
-from guards.taking_away import Guard, Patch, gone, heedless, instead
+from guards.guard import Guard, Patch, gone, heedless, instead
 from searchkeeper import operator_condition, reconcile
 
 

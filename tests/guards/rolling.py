@@ -19,7 +19,7 @@ from guards.killers import (
     UPGRADE,
     UPGRADES,
 )
-from guards.taking_away import Guard, Patch, gone, instead, together
+from guards.guard import Guard, Patch, gone, instead, together
 from searchkeeper.reconcilers import context, pools
 from searchkeeper.snapshot import PoolView
 from searchkeeper.testing.fake_kubernetes import kubelet

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from guards.killers import BACK, CLOCKS, EMPTYING, FAILING, PODS, RETURNING, RUN, STUCK, TURNING
-from guards.taking_away import Guard, Patch, gone, instead, together
+from guards.guard import Guard, Patch, gone, instead, together
 from searchkeeper.opensearch.view import Color, EngineView
 from searchkeeper.planner import OPERATION_DENIED, done
 from searchkeeper.reconcilers import pools, upgrade
