@@ -6,8 +6,8 @@ __all__ = ["GUARDS"]
 
 from typing import Final
 
-from guards.killers import DELETION
 from guards.guard import Guard, Patch, gone
+from guards.killers import DELETION
 from searchkeeper import reconcile
 from searchkeeper.planner import reconciler
 from searchkeeper.reconcilers import deletion

@@ -6,8 +6,8 @@ __all__ = ["GUARDS"]
 
 from typing import Final
 
-from guards.killers import ACTIONS, CLOCKS, MEANWHILE, PLANNING, REFUSALS, TOLD, WAITS
 from guards.guard import Guard, Patch, gone, instead
+from guards.killers import ACTIONS, CLOCKS, MEANWHILE, PLANNING, REFUSALS, TOLD, WAITS
 from searchkeeper import executor, reconcile
 from searchkeeper.planner import actions, planning, reconciler, results, waits
 from searchkeeper.reconcilers import status

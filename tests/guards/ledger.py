@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 import operators_at_work
-from guards.killers import BACK, MEANWHILE, MIGRATIONS, PREPARING, ROLLING, RUN, SINGLE, TWO, UPGRADE
 from guards.guard import Guard, Patch, gone, heedless, instead, without_notes
+from guards.killers import BACK, MEANWHILE, MIGRATIONS, PREPARING, ROLLING, RUN, SINGLE, TWO, UPGRADE
 from searchkeeper import executor, observe, reconcile
 from searchkeeper.desired import apply
 from searchkeeper.desired.apply import merge_patch

@@ -7,8 +7,8 @@ __all__ = ["GUARDS"]
 from types import SimpleNamespace
 from typing import Final
 
-from guards.killers import FAILING, LOCKS, MEANWHILE, PEOPLE, PODS, RUN, STUCK, TURNING, UPGRADE, UPGRADES
 from guards.guard import Guard, gone, instead, together, unrequired
+from guards.killers import FAILING, LOCKS, MEANWHILE, PEOPLE, PODS, RUN, STUCK, TURNING, UPGRADE, UPGRADES
 from searchkeeper import observe, reconcile
 from searchkeeper.planner import done
 from searchkeeper.reconcilers import context, upgrade

@@ -6,6 +6,7 @@ __all__ = ["GUARDS"]
 
 from typing import Final
 
+from guards.guard import Guard, Patch, gone, instead, together
 from guards.killers import (
     BATCHES,
     HANDING,
@@ -19,7 +20,6 @@ from guards.killers import (
     UPGRADE,
     UPGRADES,
 )
-from guards.guard import Guard, Patch, gone, instead, together
 from searchkeeper.reconcilers import context, pools
 from searchkeeper.snapshot import PoolView
 from searchkeeper.testing.fake_kubernetes import kubelet

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
-from guards.killers import BACK, CLOCKS, EMPTYING, FAILING, PODS, RETURNING, RUN, STUCK, TURNING
 from guards.guard import Guard, Patch, gone, instead, together
+from guards.killers import BACK, CLOCKS, EMPTYING, FAILING, PODS, RETURNING, RUN, STUCK, TURNING
 from searchkeeper.opensearch.view import Color, EngineView
 from searchkeeper.planner import OPERATION_DENIED, done
 from searchkeeper.reconcilers import pools, upgrade

@@ -6,8 +6,8 @@ __all__ = ["GUARDS"]
 
 from typing import Any, Final
 
-from guards.killers import CREDENTIALS, ILLEGIBLE, PEOPLE, REFUSALS
 from guards.guard import Guard, Patch, gone, instead, together
+from guards.killers import CREDENTIALS, ILLEGIBLE, PEOPLE, REFUSALS
 from searchkeeper import observe
 from searchkeeper.api import validation
 from searchkeeper.api.spec import ClusterSpec

@@ -22,11 +22,11 @@ from searchkeeper.cli.output import bar, table
 from searchkeeper.cli.sources import of_world
 from searchkeeper.describe import ClusterDescription
 from searchkeeper.kubernetes.operations import Key
-from searchkeeper.manager.engine_clients import FakeEngineClient
 from searchkeeper.manager.leader_election import LeaderLease
 from searchkeeper.opensearch.client import CallFailed
 from searchkeeper.releases import newest
 from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.fake_engine_client import FakeEngineClient
 from shells import facing, kubeconfig_of, until
 
 

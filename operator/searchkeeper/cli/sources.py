@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -38,11 +38,10 @@ from searchkeeper.opensearch.view import Unreachable
 from searchkeeper.reconcile import plan_until_stable
 from searchkeeper.releases import UnknownRelease, newest, release
 from searchkeeper.snapshot import ClusterSnapshot
-from searchkeeper.testing.demo import sample_cluster, start_version, upgrade
-from searchkeeper.testing.fake_cluster import FakeCluster, FakeClusterState, processes
-from searchkeeper.testing.fake_kubernetes.object_store import ObjectStore
-from searchkeeper.testing.fake_opensearch import FakeEngine, advance
 from searchkeeper.versions import Release
+
+if TYPE_CHECKING:
+    from searchkeeper.testing.fake_cluster import FakeCluster
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -228,6 +227,8 @@ def chosen_release(version: str | None) -> Release:
 
 def from_memory(release: Release) -> Source:
     """A sample whose upgrade has come as far as its second pod, with which the way back would close."""
+    from searchkeeper.testing.demo import sample_cluster, start_version, upgrade  # noqa: PLC0415 - test doubles
+
     target = release.newest_engine
     world = sample_cluster(release, start_version(target, release))
     for each in upgrade(world, release, target):
@@ -284,6 +285,10 @@ def _is_whole(found: Mapping[Key, Manifest], release: Release) -> bool:
 
 def _read(found: Mapping[Key, Manifest], release: Release) -> FakeCluster:
     """Whatever is wrong with an object is found when it is looked at: so everything is, once."""
+    from searchkeeper.testing.fake_cluster import FakeCluster, FakeClusterState, processes  # noqa: PLC0415
+    from searchkeeper.testing.fake_kubernetes.object_store import ObjectStore  # noqa: PLC0415
+    from searchkeeper.testing.fake_opensearch import FakeEngine, advance  # noqa: PLC0415
+
     cluster, engine = ObjectStore(dict(sorted(found.items())), len(found), len(found)), FakeEngine()
     for _ in range(2):
         engine = advance(engine, processes(cluster))
@@ -315,7 +320,7 @@ def from_cluster(kubeconfig: str | None, engine: str | None, release: Release) -
     with what_is_installed():
         from kubernetes.config import ConfigException  # noqa: PLC0415 - half a second, for who has a cluster
 
-        from searchkeeper.manager.engine_clients import engine_clients  # noqa: PLC0415
+        from searchkeeper.cli.engines import select_engine_clients  # noqa: PLC0415
         from searchkeeper.manager.kubernetes_client import connect, load_kubeconfig  # noqa: PLC0415
 
     try:
@@ -324,7 +329,7 @@ def from_cluster(kubeconfig: str | None, engine: str | None, release: Release) -
         raise no_cluster(error) from error
     return Source(
         kube,
-        engine_clients(kube, engine),
+        select_engine_clients(kube, engine),
         release,
         lambda: int(time.time()),
         lambda place: clusters_in(kube, place),
