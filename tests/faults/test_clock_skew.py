@@ -1,4 +1,4 @@
-"""Clocks that leap, and clocks of two operators that differ by an hour: nobody is taken away by that."""
+"""Clocks that jump or differ between operators cause no rollback and no shorter or longer wait."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ HOUR = 3600
 DEADLINE = 600
 
 
-def wanted() -> FakeCluster:
-    """Somebody who has little patience, and wants to be back by himself when it ends."""
+def requested() -> FakeCluster:
+    """An upgrade with a short deadline and automatic rollback."""
     world = asked_for(upgrade={"healthDeadlineSeconds": DEADLINE, "rollback": "Automatic"})
     settled(world, RELEASE)
     settled(with_index(world), RELEASE)
@@ -44,65 +44,65 @@ def wanted() -> FakeCluster:
 
 @cache
 def upgrade() -> Score:
-    return score(wanted(), RELEASE)
+    return score(requested(), RELEASE)
 
 
-def by_another_clock(state: FakeClusterState, leap: int) -> Iterator[FakeCluster]:
-    """Another operator goes on from here, whose clock differs by that much, cycle by cycle."""
+def continue_with_clock(state: FakeClusterState, skew: int) -> Iterator[FakeCluster]:
+    """Let another operator continue, whose clock differs by `skew` seconds; yield after each reconcile."""
     world = FakeCluster(state)
-    ports, began = InvariantRecorder(world, CLUSTER, release(RELEASE)), state.now + leap
+    ports, started = InvariantRecorder(world, CLUSTER, release(RELEASE)), state.now + skew
     for _ in range(1000):
-        done = reconcile(
-            ports, ports, CLUSTER, release(RELEASE), world.state.now + leap, observing_since=began
+        outcome = reconcile(
+            ports, ports, CLUSTER, release(RELEASE), world.state.now + skew, observing_since=started
         )
         yield world
-        if done.converged:
+        if outcome.converged:
             return
-        if not done.wrote:
+        if not outcome.wrote:
             world.tick()
-    raise AssertionError(f"there is no end to it: {told(world)}")
+    raise AssertionError(f"it does not converge: {told(world)}")
 
 
-@pytest.mark.parametrize("leap", [HOUR, -HOUR])
-def test_no_upgrade_turns_back_because_a_clock_leaps(leap: int) -> None:
+@pytest.mark.parametrize("skew", [HOUR, -HOUR])
+def test_clock_skew_starts_no_rollback(skew: int) -> None:
     for beat in upgrade().beats[::2]:
-        for world in by_another_clock(beat.state, leap):
+        for world in continue_with_clock(beat.state, skew):
             assert "upgrade/return" not in status(world)["ledger"]
             if fingerprint(world.state) in upgrade().known.states:
                 break
 
 
-@pytest.mark.parametrize("leap", [0, HOUR, -HOUR])
-def test_whoever_does_not_come_back_is_waited_for_as_long_by_any_clock(leap: int) -> None:
-    world = with_faults(wanted(), v3_4_0=PodFault.NEVER_READY)
+@pytest.mark.parametrize("skew", [0, HOUR, -HOUR])
+def test_deadline_does_not_depend_on_the_clock(skew: int) -> None:
+    world = with_faults(requested(), v3_4_0=PodFault.NEVER_READY)
     worked_until(world, RELEASE, lambda w: '"PodsComeBack"' in str(status(w)["ledger"]))
-    began = world.state.now
-    for each in by_another_clock(world.state, leap):
+    started = world.state.now
+    for each in continue_with_clock(world.state, skew):
         if "upgrade/return" in status(each)["ledger"]:
             break
-    assert DEADLINE <= each.state.now - began <= DEADLINE + 100
+    assert DEADLINE <= each.state.now - started <= DEADLINE + 100
 
 
-@pytest.mark.parametrize("leap", [HOUR, -HOUR])
-def test_a_condition_has_the_moment_at_which_it_was_seen_to_change(leap: int) -> None:
+@pytest.mark.parametrize("skew", [HOUR, -HOUR])
+def test_transition_time_is_the_time_of_the_observation(skew: int) -> None:
     before = {each["type"]: each for each in status(FakeCluster(upgrade().beats[20].state))["conditions"]}
-    for world in by_another_clock(upgrade().beats[20].state, leap):
+    for world in continue_with_clock(upgrade().beats[20].state, skew):
         for each in status(world)["conditions"]:
-            earlier = before.get(each["type"], {"status": "", "lastTransitionTime": ""})
-            same = each["status"] == earlier["status"]
-            expected = earlier["lastTransitionTime"] if same else format_timestamp(world.state.now + leap)
+            previous = before.get(each["type"], {"status": "", "lastTransitionTime": ""})
+            is_same = each["status"] == previous["status"]
+            expected = previous["lastTransitionTime"] if is_same else format_timestamp(world.state.now + skew)
             assert each["lastTransitionTime"] == expected
             before[each["type"]] = each
-    over = status(world)["upgrade"]["history"][-1]
-    assert over["startedAt"] <= over["finishedAt"]
+    entry = status(world)["upgrade"]["history"][-1]
+    assert entry["startedAt"] <= entry["finishedAt"]
 
 
-def test_an_engine_is_tidied_for_as_long_by_any_clock() -> None:
-    """Its cluster is deleted, and whoever goes on with that has a clock that is an hour ahead."""
-    world = worked_until(wanted(), RELEASE, lambda w: w.state.engine.allocation is not None)
+def test_engine_settings_are_restored_before_deletion_by_any_clock() -> None:
+    """The cluster is deleted, and the next operator has a clock that is an hour ahead."""
+    world = worked_until(requested(), RELEASE, lambda w: w.state.engine.allocation is not None)
     world.delete(Delete(CLUSTER, "", ""))
     worked_until(world, RELEASE, lambda w: "deleting" in status(w)["ledger"])
-    for each in by_another_clock(world.state, HOUR):
+    for each in continue_with_clock(world.state, HOUR):
         if each.get(CLUSTER) is None:
             break
     assert each.state.engine.allocation is None

@@ -1,4 +1,4 @@
-"""A guard: how it is taken away, and the test that notices."""
+"""A guard: how a test removes it, and the test that fails without it."""
 
 from __future__ import annotations
 
@@ -20,67 +20,68 @@ Patch: TypeAlias = pytest.MonkeyPatch
 
 @dataclass(frozen=True)
 class Guard:
-    """How it is taken away, and the test that fails then, with its arguments.
+    """How it is removed, and the test that fails then, with its arguments.
 
-    What else the test asks for are fixtures.
+    Other parameters of the test are fixtures.
     """
 
     name: str
-    taken_away: Callable[[Patch], None]
+    remove: Callable[[Patch], None]
     test: str
     arguments: tuple[Any, ...] = ()
 
 
 def instead(owner: Any, name: str, value: Any) -> Callable[[Patch], None]:
-    """Something else stands where the guard stood."""
+    """Replace an attribute."""
     return lambda patch: patch.setattr(owner, name, value)
 
 
-def gone(owner: Any, function: str, answer: Any = None) -> Callable[[Patch], None]:
-    """A function that has nothing to say any more."""
-    return instead(owner, function, lambda *_, **__: answer)
+def gone(owner: Any, function: str, result: Any = None) -> Callable[[Patch], None]:
+    """Replace a function by one that returns a constant."""
+    return instead(owner, function, lambda *_, **__: result)
 
 
-def together(*ways: Callable[[Patch], None]) -> Callable[[Patch], None]:
-    """What is guarded in several places is taken away in all of them."""
+def together(*removals: Callable[[Patch], None]) -> Callable[[Patch], None]:
+    """Remove a guard in several places."""
 
-    def taken_away(patch: Patch) -> None:
-        for each in ways:
+    def remove(patch: Patch) -> None:
+        for each in removals:
             each(patch)
 
-    return taken_away
+    return remove
 
 
 def heedless(key: operations.Key, changes: operations.Manifest, _version: str) -> operations.Patch:
-    """A change to whatever is there by then."""
+    """Make a patch without a resource version."""
     return operations.Patch(key, changes, "")
 
 
 def without_notes(module: Any, function: str) -> Callable[[Patch], None]:
-    """Deeds that nobody writes down first."""
-    plain = getattr(module, function)
+    """Drop the ledger changes from the result of a function."""
+    original = getattr(module, function)
 
-    def answer(*given: Any, **named: Any) -> Any:
-        found = plain(*given, **named)
-        return found and replace(found, ledger_changes=())
+    def unrecorded(*args: Any, **kwargs: Any) -> Any:
+        result = original(*args, **kwargs)
+        return result and replace(result, ledger_changes=())
 
-    return instead(module, function, answer)
+    return instead(module, function, unrecorded)
 
 
 def unrequired(prerequisite: str, *, of: str | None = None) -> Callable[[Patch], None]:
-    """An action that does not wait for one that it requires; where none is named, none that requires it."""
+    """Drop a prerequisite from the action `of`, or from every action."""
 
-    def taken_away(patch: Patch) -> None:
+    def remove(patch: Patch) -> None:
         for table in ("CLUSTER", "POOL"):
-            known: dict[int, Reconciler[Any]] = getattr(reconcile, table)
-            patch.setattr(reconcile, table, {version: without(each) for version, each in known.items()})
+            reconcilers: dict[int, Reconciler[Any]] = getattr(reconcile, table)
+            changed = {version: without(reconciler) for version, reconciler in reconcilers.items()}
+            patch.setattr(reconcile, table, changed)
 
-    def without(procedure: Reconciler[Any]) -> Reconciler[Any]:
-        made: dict[str, Action[Any]] = {}
-        for each in closure(procedure.actions):
-            is_meant = of in (None, each.name)
-            kept = [p.name for p in each.requires if not (is_meant and p.name == prerequisite)]
-            made[each.name] = each.after(*(made[name] for name in kept))
-        return replace(procedure, actions=tuple(made[each.name] for each in procedure.actions))
+    def without(reconciler: Reconciler[Any]) -> Reconciler[Any]:
+        actions: dict[str, Action[Any]] = {}
+        for action in closure(reconciler.actions):
+            is_affected = of in (None, action.name)
+            kept = [p.name for p in action.requires if not (is_affected and p.name == prerequisite)]
+            actions[action.name] = action.after(*(actions[name] for name in kept))
+        return replace(reconciler, actions=tuple(actions[action.name] for action in reconciler.actions))
 
-    return taken_away
+    return remove

@@ -59,7 +59,7 @@ GUARDS: Final = (
     Guard(
         "moments to come are not waited for",
         moments_of_any_clock,
-        CLOCKS + "test_whoever_does_not_come_back_is_waited_for_as_long_by_any_clock",
+        CLOCKS + "test_deadline_does_not_depend_on_the_clock",
         (-3600,),
     ),
     Guard(

@@ -30,7 +30,7 @@ GUARDS: Final = (
     Guard(
         "a whole beginning",
         gone(upgrade, "_is_half_gone", False),
-        PEOPLE + "test_no_upgrade_begins_without_a_part_of_a_pool",
+        PEOPLE + "test_upgrade_does_not_start_without_a_search_pool",
     ),
     Guard(
         "lock",
@@ -53,7 +53,7 @@ GUARDS: Final = (
     Guard(
         "what was decided without the lock is decided anew",
         instead(reconcile, "_on_one_course", lambda made, _: made),
-        PEOPLE + "test_what_is_asked_for_together_with_an_upgrade_comes_after_it",
+        PEOPLE + "test_scale_out_with_an_upgrade_is_applied_after_it",
     ),
     Guard(
         "what was decided for another version is decided anew",

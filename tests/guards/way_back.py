@@ -152,7 +152,7 @@ GUARDS: Final = (
     Guard(
         "patience begins with whoever looks",
         gone(rollback, "_is_new_here", False),
-        CLOCKS + "test_no_upgrade_turns_back_because_a_clock_leaps",
+        CLOCKS + "test_clock_skew_starts_no_rollback",
         (3600,),
     ),
     Guard(
