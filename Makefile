@@ -74,7 +74,7 @@ e2e: $(READY) ## real OLM, our operator and OpenSearch beside a real API server 
 	@command -v etcd >/dev/null || { echo 'make e2e starts an API server: it needs etcd (scripts/real-parts installs it)' >&2; exit 1; }
 	parts=$$(tests/e2e/stand/build.sh) && EVERPATH_REAL=$$parts $(BIN)/python -m pytest -n 0 tests/e2e
 
-mutation: $(READY) ## put small faults into the rules and see whether a test notices (half an hour)
+mutation: $(READY) ## put small faults into the rules and the operator and see whether a test notices (hours)
 	$(BIN)/python tests/mutation/run.py
 
 clean: ## delete everything that can be made again
