@@ -40,7 +40,7 @@ lint: $(READY) ## ruff, mypy --strict, the layers, that generated files are up t
 	$(BIN)/everpath generate --check
 	$(BIN)/python scripts/stubs.py
 	$(BIN)/python scripts/release_table.py
-	$(BIN)/python scripts/frozen_procedures.py
+	$(BIN)/python scripts/frozen_reconcilers.py
 	@$(MAKE) --no-print-directory docs-check
 
 format: $(READY) ## let ruff rewrite the code
@@ -51,7 +51,7 @@ generate: $(READY) ## write searchkeeper's resource definitions, bundles/, catal
 	$(BIN)/python scripts/definitions.py --write
 	$(BIN)/everpath generate
 	$(BIN)/python scripts/release_table.py --write
-	$(BIN)/python scripts/frozen_procedures.py --write
+	$(BIN)/python scripts/frozen_reconcilers.py --write
 
 docs-check: $(READY) ## check that the docs name every command, option and rule, and that links lead somewhere
 	$(BIN)/python scripts/check_docs.py
@@ -74,7 +74,7 @@ e2e: $(READY) ## real OLM, our operator and OpenSearch beside a real API server 
 	@command -v etcd >/dev/null || { echo 'make e2e starts an API server: it needs etcd (scripts/real-parts installs it)' >&2; exit 1; }
 	parts=$$(tests/e2e/stand/build.sh) && EVERPATH_REAL=$$parts $(BIN)/python -m pytest -n 0 tests/e2e
 
-mutation: $(READY) ## put small faults into the rules and see whether a test notices (half an hour)
+mutation: $(READY) ## put small faults into the rules and the operator and see whether a test notices (hours)
 	$(BIN)/python tests/mutation/run.py
 
 clean: ## delete everything that can be made again

@@ -1,4 +1,4 @@
-"""Whole runs of the operator, worked out once: migrations, an engine upgrade, and the way back from one."""
+"""Complete runs of the operator, computed once: migrations, an engine upgrade, and a rollback."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ OLD: Final = "2.19.4"
 NEW: Final = "3.4.0"
 RELEASE: Final = "0.4.0"
 PODS: Final = tuple(f"logs-{name}" for name in ("data-0", "data-1", "managers-0", "managers-1", "managers-2"))
-# The migrations from configuration 1 to 2, 3 and 4; an engine upgrade; and the way back from one.
+# The migrations from configuration 1 to 2, 3 and 4, an engine upgrade, and a rollback.
 UPGRADE: Final = f"{OLD} → {NEW}"
-WAY_BACK: Final = f"{NEW} → {OLD}"
-RUNS: Final = ("0.1.1 → 0.2.0", "0.2.0 → 0.3.1", "0.3.1 → 0.4.0", UPGRADE, WAY_BACK)
+ROLLBACK: Final = f"{NEW} → {OLD}"
+RUNS: Final = ("0.1.1 → 0.2.0", "0.2.0 → 0.3.1", "0.3.1 → 0.4.0", UPGRADE, ROLLBACK)
 
 
 @cache
 def deployed_by(version: str) -> FakeCluster:
-    """Two data nodes with documents, three managers."""
+    """A cluster with documents: two data nodes, three managers."""
     world = asked_for(upgrade={"healthDeadlineSeconds": 3600})
     settled(world, version)
     with_index(world)
@@ -40,6 +40,7 @@ def deployed_by(version: str) -> FakeCluster:
 
 @cache
 def run(name: str) -> Score:
+    """Return the run with this name, from RUNS."""
     before, _, after = name.partition(" → ")
     if before.startswith("0."):
         return score(copied(deployed_by(before)), after)
@@ -50,7 +51,7 @@ def run(name: str) -> Score:
     return score(world, RELEASE)
 
 
-def forgotten() -> None:
-    """What was seen with a guard in place says nothing about a run without it."""
+def clear_caches() -> None:
+    """Drop the computed runs, for a test that changes the operator."""
     deployed_by.cache_clear()
     run.cache_clear()

@@ -1,4 +1,4 @@
-"""StatefulSets on the Kubernetes in memory, in few words."""
+"""Helpers for tests of StatefulSets on the fake Kubernetes."""
 
 from __future__ import annotations
 
@@ -19,23 +19,28 @@ DATA = Key("apps/v1", "StatefulSet", "search", "data")
 
 
 def stateful_set(image: str = "engine:1", *, labels: dict[str, str] | None = None, **spec: Any) -> Manifest:
-    chosen = labels or {"pool": "data"}
-    plain = {
+    pod_labels = labels or {"pool": "data"}
+    defaults = {
         "replicas": 3,
-        "selector": {"matchLabels": chosen},
+        "selector": {"matchLabels": pod_labels},
         "updateStrategy": {"type": "OnDelete"},
         "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": {}}],
         "template": {
-            "metadata": {"labels": chosen},
+            "metadata": {"labels": pod_labels},
             "spec": {"containers": [{"name": "main", "image": image}]},
         },
     }
     metadata = {"name": "data", "namespace": "search"}
-    return {"apiVersion": "apps/v1", "kind": "StatefulSet", "metadata": metadata, "spec": {**plain, **spec}}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": metadata,
+        "spec": {**defaults, **spec},
+    }
 
 
 def run(cluster: ObjectStore, faults: dict[str, PodFault] | None = None, *, ticks: int = 40) -> ObjectStore:
-    """Controllers and kubelet in turn, for long enough that whatever can get ready has."""
+    """Run controllers and kubelet until every pod is ready that can be."""
     for _ in range(ticks):
         cluster = run_kubelet(run_until_stable(cluster, now=0), faults or {}, lambda _: True)
     return run_until_stable(cluster, now=0)
@@ -55,9 +60,9 @@ def with_image(cluster: ObjectStore, image: str) -> ObjectStore:
 
 
 def pods(cluster: ObjectStore) -> dict[str, str]:
-    """The image of every pod, with `!` behind those that are not ready."""
-    found = list_objects(cluster, "v1", "Pod", "search")
+    """The image of every pod, with a `!` after it if the pod is not ready."""
+    pods = list_objects(cluster, "v1", "Pod", "search")
     return {
         each["metadata"]["name"]: each["spec"]["containers"][0]["image"] + ("" if is_ready(each) else "!")
-        for each in found
+        for each in pods
     }

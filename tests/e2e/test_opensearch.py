@@ -14,7 +14,7 @@ from e2e.stand.waiting import until
 from searchkeeper.opensearch.http import Access
 from searchkeeper.opensearch.http_client import OpenSearchClient
 from searchkeeper.opensearch.view import Unreachable
-from searchkeeper.testing.fake_opensearch.membership import join_refusal
+from searchkeeper.testing.fake_opensearch.membership import JoinRefusal, join_refusal
 from searchkeeper.testing.fake_opensearch.state import Process
 
 pytestmark = pytest.mark.xdist_group("opensearch")
@@ -55,8 +55,8 @@ def test_a_node_that_ran_the_new_version_never_runs_the_old_one_again(story: Liv
     length = log.stat().st_size
     story.nodes.start(name, OLD)
     until(f"{name} gives up", lambda: story.nodes.has_ended(name), 120)
-    said = join_refusal(story.stage.engine, Process(name, OLD, frozenset(ROLES)))
-    assert said == f"cannot downgrade a node from version [{NEW}] to version [{OLD}]"
+    refusal = join_refusal(story.stage.engine, Process(name, OLD, frozenset(ROLES)))
+    assert refusal == JoinRefusal(f"cannot downgrade a node from version [{NEW}] to version [{OLD}]")
     assert "indexCreatedVersionMajor is in the future" in log.read_text()[length:], log_end(log)
 
 

@@ -25,11 +25,11 @@ from opensearch_replayed import serve
 from searchkeeper.images import image_version
 from searchkeeper.kubernetes.operations import Key
 from searchkeeper.kubernetes.rest_mapping import KINDS, ResourceKind, resource_path
-from searchkeeper.manager.engine_clients import FakeEngineClient
 from searchkeeper.manager.kubernetes_client import connect, load_kubeconfig
 from searchkeeper.opensearch.calls import Call
 from searchkeeper.releases import newest
 from searchkeeper.testing.audit_log import requests, unneeded_permissions
+from searchkeeper.testing.fake_engine_client import FakeEngineClient
 from searchkeeper.testing.fake_kubernetes.manifests import is_terminating
 from searchkeeper.testing.fake_opensearch import FakeEngine, create_index
 from searchkeeper.testing.invariants.checks import leftovers
@@ -118,14 +118,14 @@ class Witness:
             each.must_run()
         until("every change is heard", self._has_heard_all, 120)
         with suppress(NotInTimeError):
-            until("the log is whole", lambda: not self._told().untold(), 30)
+            until("the log is whole", lambda: not self._told().unaudited_status_changes(), 30)
         return self._told()
 
     def judge(self) -> None:
         """Raises AssertionError with whatever the operator should not have done."""
         history = self.history()
         left = leftovers(history.end, self.key)
-        wrongs = [*history.breaches(), *unneeded_permissions(self.log(), _ROLES), *([left] if left else [])]
+        wrongs = [*history.violations(), *unneeded_permissions(self.log(), _ROLES), *([left] if left else [])]
         if wrongs:
             raise AssertionError("\n".join(wrongs))
 

@@ -1,4 +1,4 @@
-"""Every guard is taken away once, and something breaks: none is there for decoration.
+"""Every guard is needed: a test fails without it.
 
 The tables are those of docs/operator/guards.md, one for each of its headings.
 """
@@ -33,7 +33,7 @@ from guards import (
     way_back,
     wishes,
 )
-from guards.taking_away import Guard, Patch
+from guards.guard import Guard, Patch
 from searchkeeper.planner import Result, actions
 from searchkeeper.testing.invariants.checks import INVARIANTS
 
@@ -59,9 +59,9 @@ SHELL = "What keeps the shell from harm"
 EVERY = [guard for table in (*TABLES.values(), shell.GUARDS) for guard in table]
 
 
-def fresh(path: str) -> ModuleType:
-    """A copy of a module of tests: what others of it remember was seen with the guard in place."""
-    spec = importlib.util.spec_from_file_location(f"killer_{Path(path).stem}", TESTS / path)
+def import_again(path: str) -> ModuleType:
+    """Import a test module again: the caches of the imported one were filled with the guard in place."""
+    spec = importlib.util.spec_from_file_location(f"again_{Path(path).stem}", TESTS / path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -70,70 +70,71 @@ def fresh(path: str) -> ModuleType:
 
 
 def run(module: ModuleType, test: str, arguments: tuple[Any, ...], monkeypatch: Patch) -> None:
-    """A test with these arguments. What else it asks for are fixtures: this patch, or its module's own."""
-    found, given = getattr(module, test), iter(arguments)
-    asked = inspect.signature(found).parameters
+    """Run a test with these arguments. Its other parameters are `monkeypatch` and fixtures of its module."""
+    function, values = getattr(module, test), iter(arguments)
+    parameters = inspect.signature(function).parameters
     fixtures = {
         name: inspect.unwrap(each) for name, each in vars(module).items() if hasattr(each, "__wrapped__")
     }
     fixtures["monkeypatch"] = lambda: monkeypatch
-    found(*(fixtures[name]() if name in fixtures else next(given) for name in asked))
+    function(*(fixtures[name]() if name in fixtures else next(values) for name in parameters))
 
 
-def stumbles(monkeypatch: Patch) -> list[str]:
-    """What actions stumble over from now on. One that cannot answer breaks a test as well: no proof."""
-    found: list[str] = []
-    plain = actions.action_error
+def record_programming_errors(monkeypatch: Patch) -> list[str]:
+    """Record programming errors of actions from now on. They fail a test too, but do not prove the guard."""
+    errors: list[str] = []
+    original = actions.action_error
 
-    def at_fault(words: str) -> Result:
-        found.extend([words] if words.startswith(("TypeError", "AttributeError", "NameError")) else [])
-        return plain(words)
+    def action_error(message: str) -> Result:
+        if message.startswith(("TypeError", "AttributeError", "NameError")):
+            errors.append(message)
+        return original(message)
 
-    monkeypatch.setattr(actions, "action_error", at_fault)
-    return found
+    monkeypatch.setattr(actions, "action_error", action_error)
+    return errors
 
 
 @pytest.mark.parametrize("guard", EVERY, ids=lambda guard: guard.name)
-def test_without_it_a_test_fails(guard: Guard, monkeypatch: Patch) -> None:
+def test_a_test_fails_without_the_guard(guard: Guard, monkeypatch: Patch) -> None:
     path, _, test = guard.test.partition("::")
-    module = fresh(path)
-    # Stories that go on for ever without it need not be heard for that long.
+    module = import_again(path)
+    # Without the guard some runs never converge: give up earlier.
     monkeypatch.setattr(tales, "_LIMIT", 600)
-    clumsy = stumbles(monkeypatch)
-    guard.taken_away(monkeypatch)
+    errors = record_programming_errors(monkeypatch)
+    guard.remove(monkeypatch)
     with pytest.raises((AssertionError, pytest.fail.Exception)):
         run(module, test, guard.arguments, monkeypatch)
-    assert not clumsy
+    assert not errors
 
 
 @pytest.fixture(autouse=True)
-def _nothing_is_remembered() -> Iterator[None]:
-    """Runs that were seen with a guard in place say nothing about those without it, nor they about others."""
-    runs.forgotten()
+def _clear_caches() -> Iterator[None]:
+    """Runs with and without a guard differ."""
+    runs.clear_caches()
     yield
-    runs.forgotten()
+    runs.clear_caches()
 
 
-def told(page: str, heading: str) -> dict[str, str]:
-    """The guards of a table in the docs, each with its test."""
+def documented_guards(page: str, heading: str) -> dict[str, str]:
+    """Return the guards of a table in the docs with their tests."""
     text = (DOCS / page).read_text(encoding="utf-8").partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     rows = [line.split("|") for line in text.splitlines() if line.startswith("| ")]
     return {row[1].strip(): row[3].strip().strip("`") for row in rows[1:]}
 
 
 @pytest.mark.parametrize("heading", TABLES)
-def test_every_guard_is_in_the_docs_with_its_test(heading: str) -> None:
-    assert told("guards.md", heading) == {guard.name: guard.test for guard in TABLES[heading]}
+def test_docs_list_every_guard_with_its_test(heading: str) -> None:
+    assert documented_guards("guards.md", heading) == {guard.name: guard.test for guard in TABLES[heading]}
 
 
-def test_those_of_the_shell_are_on_the_page_about_running_it() -> None:
-    """Beside others, which are no function's: their tests are there at least."""
-    found = {name: f"manager/{test}" for name, test in told("running.md", SHELL).items()}
+def test_docs_list_the_guards_of_the_manager() -> None:
+    """Other rows of that table are not a function of the manager: their tests exist at least."""
+    found = {name: f"manager/{test}" for name, test in documented_guards("running.md", SHELL).items()}
     assert {guard.name: guard.test for guard in shell.GUARDS}.items() <= found.items()
     for path, _, test in (each.partition("::") for each in found.values()):
         assert f"def {test}(" in (TESTS / path).read_text(encoding="utf-8"), test
 
 
-def test_every_law_is_in_the_docs() -> None:
+def test_docs_list_every_invariant() -> None:
     text = (DOCS / "guards.md").read_text(encoding="utf-8")
-    assert not [law.__name__ for law in INVARIANTS if f"`{law.__name__}`" not in text]
+    assert not [each.__name__ for each in INVARIANTS if f"`{each.__name__}`" not in text]

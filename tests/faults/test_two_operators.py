@@ -1,4 +1,4 @@
-"""Two operators that no Lease keeps apart: every single write is safe by itself, whenever it arrives."""
+"""Two operators without a Lease: every write is safe by itself, whenever it is executed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from random import Random
 
 import pytest
 
+from interleaving import OperatorThread, PausingPorts
 from operators_at_work import (
     CLUSTER,
     SMALL,
@@ -21,7 +22,7 @@ from operators_at_work import (
     summary,
     told,
 )
-from runs import RELEASE, RUNS, UPGRADE, WAY_BACK, run
+from runs import RELEASE, ROLLBACK, RUNS, UPGRADE, run
 from searchkeeper.kubernetes.operations import EngineCall
 from searchkeeper.reconcile import ReconcileOutcome
 from searchkeeper.releases import release
@@ -29,171 +30,174 @@ from searchkeeper.testing.fake_cluster import FakeCluster, FakeClusterState
 from searchkeeper.testing.invariants.checks import leftovers
 from searchkeeper.testing.invariants.recorder import InvariantRecorder
 from tales import kinds, running, unfolding
-from turns import Paused, Player
 
-# How many cycles the other one has made when a write arrives.
+# How many reconciles the other operator has done when the delayed write is executed.
 DELAYS = (1, 3, 9)
 
 
-class Asleep(Exception):
-    """The operator stands still before a write."""
+class Stopped(Exception):
+    """The operator stops before a write."""
 
 
-def recording(world: FakeCluster, version: str) -> InvariantRecorder:
+def recorder(world: FakeCluster, version: str) -> InvariantRecorder:
     return InvariantRecorder(world, CLUSTER, release(version))
 
 
-def interrupted(world: FakeCluster, version: str, at: int, meanwhile: Callable[[], None]) -> None:
-    """One cycle, before whose write of this number something else happens."""
-    pauses = iter(range(10**6))
-    paused = Paused(recording(world, version), lambda: meanwhile() if next(pauses) == at else None)
-    looked(paused, world, version)
+def reconcile_with_interruption(
+    world: FakeCluster, version: str, at: int, interrupt: Callable[[], None]
+) -> None:
+    """Reconcile once, and call `interrupt` before the write with this number."""
+    numbers = iter(range(10**6))
+    ports = PausingPorts(recorder(world, version), lambda: interrupt() if next(numbers) == at else None)
+    looked(ports, world, version)
 
 
-def waking(this: Score) -> Iterator[tuple[FakeClusterState, int, FakeClusterState]]:
-    """Every write before which it may fall asleep: the world as its cycle began, which one, and the world."""
-    for beat in this.beats:
+def interruptions(score: Score) -> Iterator[tuple[FakeClusterState, int, FakeClusterState]]:
+    """Yield every write: the state at the start of its reconcile, its number, the state before it."""
+    for beat in score.beats:
         for at in range(100):
             world = FakeCluster(beat.state)
 
-            def asleep() -> None:
-                raise Asleep
+            def stop() -> None:
+                raise Stopped
 
             try:
-                interrupted(world, this.version, at, asleep)
-            except Asleep:
+                reconcile_with_interruption(world, score.version, at, stop)
+            except Stopped:
                 yield beat.state, at, world.state
             else:
                 break
 
 
-def taken_over(state: FakeClusterState, version: str) -> Iterator[FakeClusterState]:
-    """How the other operator goes on, cycle by cycle."""
+def continue_with_other_operator(state: FakeClusterState, version: str) -> Iterator[FakeClusterState]:
+    """Yield the state after each reconcile of the other operator."""
     world = FakeCluster(state)
-    ports = recording(world, version)
+    ports = recorder(world, version)
     for _ in range(max(DELAYS)):
-        done = looked(ports, world, version)
-        if done is None or not done.wrote:
+        outcome = looked(ports, world, version)
+        if outcome is None or not outcome.wrote:
             world.tick()
         yield world.state
 
 
-@pytest.mark.parametrize("name", ["0.3.1 → 0.4.0", UPGRADE, WAY_BACK])
-def test_a_write_that_comes_late_is_refused_or_changes_nothing_about_the_end(name: str) -> None:
-    this, carried_out = run(name), 0
-    for began, at, then in waking(this):
-        for delay, later in enumerate(taken_over(then, this.version), 1):
+@pytest.mark.parametrize("name", ["0.3.1 → 0.4.0", UPGRADE, ROLLBACK])
+def test_delayed_write_conflicts_or_does_not_change_the_result(name: str) -> None:
+    score, executed = run(name), 0
+    for start, at, before in interruptions(score):
+        for delay, later in enumerate(continue_with_other_operator(before, score.version), 1):
             if delay not in DELAYS:
                 continue
-            world = FakeCluster(began)
-            interrupted(world, this.version, at, lambda: setattr(world, "state", later))  # noqa: B023
+            world = FakeCluster(start)
+            reconcile_with_interruption(world, score.version, at, lambda: setattr(world, "state", later))  # noqa: B023
             if world.state is not later:
-                carried_out += 1
-                followed(world, this.version, this.known)
-    assert carried_out
+                executed += 1
+                followed(world, score.version, score.known)
+    assert executed
 
 
-def playing(world: FakeCluster, version: str, done: list[ReconcileOutcome | None]) -> Player:
-    """An operator that never stops looking; what its cycles came to is in `done`."""
+def start_operator(
+    world: FakeCluster, version: str, outcomes: list[ReconcileOutcome | None]
+) -> OperatorThread:
+    """Start an operator that reconciles until it is stopped, and appends to `outcomes`."""
 
-    def play(pause: Callable[[], None]) -> None:
-        ports = Paused(recording(world, version), pause)
+    def operate(pause: Callable[[], None]) -> None:
+        ports = PausingPorts(recorder(world, version), pause)
         while True:
             pause()
-            done.append(looked(ports, world, version))
+            outcomes.append(looked(ports, world, version))
 
-    return Player(play)
+    return OperatorThread(operate)
 
 
-def duet(state: FakeClusterState, version: str, dice: Random) -> FakeCluster:
-    """Two operators take turns, write by write, until both find nothing to do."""
+def run_two_operators(state: FakeClusterState, version: str, random: Random) -> FakeCluster:
+    """Interleave the writes of two operators at random until both have converged."""
     world = FakeCluster(state)
     both: tuple[list[ReconcileOutcome | None], ...] = ([], [])
-    players = [playing(world, version, done) for done in both]
+    operators = [start_operator(world, version, outcomes) for outcomes in both]
     try:
         for _ in range(4000):
-            turns = dice.choice((1, 1, 1, 2, 5))
-            player = dice.choice(players)
-            for _ in range(turns):
-                player.active_pool()
-            if dice.random() < 0.25:
+            writes = random.choice((1, 1, 1, 2, 5))
+            operator = random.choice(operators)
+            for _ in range(writes):
+                operator.run_to_next_pause()
+            if random.random() < 0.25:
                 world.tick()
-            if all(len(done) > 3 and all(each and each.converged for each in done[-3:]) for done in both):
+            if all(len(done) > 3 and all(last and last.converged for last in done[-3:]) for done in both):
                 return world
     finally:
-        for player in players:
-            player.end()
-    raise AssertionError(f"they come to no end: {told(world)}")
+        for operator in operators:
+            operator.stop()
+    raise AssertionError(f"they do not converge: {told(world)}")
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", RUNS)
-def test_two_who_write_at_the_same_time_come_to_the_same_end(name: str, seed: int) -> None:
-    this, dice = run(name), Random(f"{name} {seed}")
-    world = duet(dice.choice(this.beats).state, this.version, dice)
+def test_concurrent_operators_converge_to_the_same_state(name: str, seed: int) -> None:
+    score, random = run(name), Random(f"{name} {seed}")
+    world = run_two_operators(random.choice(score.beats).state, score.version, random)
     assert leftovers(world.state, CLUSTER) is None
-    assert summary(world.state) == this.known.end
+    assert summary(world.state) == score.known.end
 
 
-def test_the_engine_is_not_told_what_has_long_been_undone() -> None:
-    """The other one has finished the whole upgrade meanwhile."""
-    this = run(UPGRADE)
-    number = next(n for n, step in enumerate(this.steps) if isinstance(step.write, EngineCall))
-    beat, finished = this.beat_of(number), this.beats[-1].state
+def test_delayed_engine_call_is_not_executed_after_the_upgrade() -> None:
+    """The other operator has finished the upgrade in the meantime."""
+    score = run(UPGRADE)
+    number = next(n for n, step in enumerate(score.steps) if isinstance(step.write, EngineCall))
+    beat, finished = score.beat_of(number), score.beats[-1].state
     for at in range(number - beat.operations + 1):
         world = FakeCluster(beat.state)
-        interrupted(world, RELEASE, at, lambda: setattr(world, "state", finished))  # noqa: B023
-        has_slept = world.state.now == finished.now
-        assert not has_slept or world.state.engine.allocation is None
+        reconcile_with_interruption(world, RELEASE, at, lambda: setattr(world, "state", finished))  # noqa: B023
+        was_interrupted = world.state.now == finished.now
+        assert not was_interrupted or world.state.engine.allocation is None
 
 
-def test_nothing_is_made_that_was_only_wanted_yesterday() -> None:
-    """The other one has seen meanwhile that nobody wants the pool any more, and has put it away."""
-    world, slept = edited(running(), pools=[*SMALL, pool("extra", 1, "ingest")]), 0
+def test_delayed_create_is_not_executed_after_the_pool_was_removed() -> None:
+    """The other operator has removed the pool, which is no longer in the spec."""
+    world, interrupted = edited(running(), pools=[*SMALL, pool("extra", 1, "ingest")]), 0
     for moment in unfolding(world):
-        began = moment.state
+        start = moment.state
         for at in range(100):
-            late, left = FakeCluster(began), list[FakeClusterState]()
+            late, removed = FakeCluster(start), list[FakeClusterState]()
 
-            def put_away() -> None:
+            def remove_pool() -> None:
                 settled(edited(late, pools=list(SMALL)), RELEASE)  # noqa: B023
-                left.append(late.state)  # noqa: B023
+                removed.append(late.state)  # noqa: B023
 
-            interrupted(late, RELEASE, at, put_away)
-            if not left:
+            reconcile_with_interruption(late, RELEASE, at, remove_pool)
+            if not removed:
                 break
-            assert late.state is left[0]
-            slept += 1
-    assert slept > 5
+            assert late.state is removed[0]
+            interrupted += 1
+    assert interrupted > 5
 
 
-def test_what_a_plan_has_changed_about_its_own_resource_is_no_conflict() -> None:
-    """A new cluster gets its finalizer, and what comes after that in the same plan is made all the same."""
+def test_write_to_its_own_resource_is_no_conflict_for_the_rest_of_the_plan() -> None:
+    """A new cluster gets its finalizer, and the same plan creates its objects."""
     world = asked_for()
-    cycled(recording(world, RELEASE), world, RELEASE)
-    found = world.get(CLUSTER)
-    assert found is not None
-    assert found["metadata"]["finalizers"]
+    cycled(recorder(world, RELEASE), world, RELEASE)
+    cluster = world.get(CLUSTER)
+    assert cluster is not None
+    assert cluster["metadata"]["finalizers"]
     assert {"ConfigMap", "Service", "SearchPool"} <= set(kinds(world))
 
 
-def test_who_is_only_late_takes_nobody_without_anybodys_knowing() -> None:
-    """The other one has found the pod still there, is to take nobody, and expects nobody to go any more."""
-    this = run(UPGRADE)
+def test_delayed_delete_conflicts_after_it_was_cancelled() -> None:
+    """The upgrade is paused, and the other operator has cancelled the pending delete."""
+    score = run(UPGRADE)
     beat, at = next(
-        (this.beat_of(number), number - this.beat_of(number).operations)
-        for number, step in enumerate(this.steps)
+        (score.beat_of(number), number - score.beat_of(number).operations)
+        for number, step in enumerate(score.steps)
         if step.deleted_pod is not None
     )
     world = FakeCluster(beat.state)
 
-    def spares() -> None:
-        ports = recording(edited(world, upgrade={"paused": True}), RELEASE)
+    def cancel() -> None:
+        ports = recorder(edited(world, upgrade={"paused": True}), RELEASE)
         for _ in range(10):
             looked(ports, world, RELEASE)
         assert "roll/away" not in str(world.get(CLUSTER))
 
-    interrupted(world, RELEASE, at, spares)
+    reconcile_with_interruption(world, RELEASE, at, cancel)
 
     assert not [
         key for key, each in world.state.cluster.objects.items() if "deletionTimestamp" in each["metadata"]

@@ -7,8 +7,8 @@ __all__ = ["GUARDS"]
 from types import SimpleNamespace
 from typing import Final
 
+from guards.guard import Guard, gone, instead
 from guards.killers import MENDING, PODS, ROLLING, STUCK
-from guards.taking_away import Guard, gone, instead
 from searchkeeper.reconcilers import context, scale_in
 from searchkeeper.testing.fake_kubernetes import kubelet
 from searchkeeper.upgrade import failed_pods, rollout

@@ -6,8 +6,8 @@ __all__ = ["GUARDS"]
 
 from typing import Final
 
+from guards.guard import Guard, Patch, gone
 from guards.killers import DELETION
-from guards.taking_away import Guard, Patch, gone
 from searchkeeper import reconcile
 from searchkeeper.planner import reconciler
 from searchkeeper.reconcilers import deletion

@@ -8,8 +8,8 @@ import re
 from dataclasses import replace
 from typing import Any, Final
 
+from guards.guard import Guard, Patch, gone, instead
 from guards.killers import DENIALS, FLAPPING
-from guards.taking_away import Guard, Patch, gone, instead
 from searchkeeper import executor, reconcile
 from searchkeeper.opensearch.view import Color, EngineView, Unreachable
 from searchkeeper.planner import ACTION_ERROR, Result, in_progress, planning

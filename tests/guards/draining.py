@@ -6,8 +6,8 @@ __all__ = ["GUARDS"]
 
 from typing import Final
 
+from guards.guard import Guard, gone, instead, together
 from guards.killers import DRAINING, DRAINS, LOSING, PREPARING, VOTES
-from guards.taking_away import Guard, gone, instead, together
 from searchkeeper.opensearch.view import EngineView
 from searchkeeper.reconcilers import scale_in
 from searchkeeper.upgrade import drain, engine_settings, gates, order, rollout, statefulset_rollout, voting

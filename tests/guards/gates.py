@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
+from guards.guard import Guard, Patch, gone, instead
 from guards.killers import GATES, MIGRATIONS, QUORUM, UPGRADES
-from guards.taking_away import Guard, Patch, gone, instead
 from searchkeeper.reconcilers import context, upgrade
 from searchkeeper.snapshot import ClusterSnapshot
 from searchkeeper.upgrade import gates, rollout

@@ -1,4 +1,4 @@
-"""The tests that notice when a guard is gone, by their modules, below `tests/`."""
+"""The test modules, below `tests/`, with the tests that fail without a guard."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ __all__ = [
 
 from typing import Final
 
+from runs import ROLLBACK as BACK
 from runs import UPGRADE
-from runs import WAY_BACK as BACK
 
 ACTIONS: Final = "planner/test_actions.py::"
 BATCHES: Final = "upgrade/test_batches.py::"
-CLOCKS: Final = "faults/test_clocks.py::"
+CLOCKS: Final = "faults/test_clock_skew.py::"
 CREDENTIALS: Final = "stories/test_credentials.py::"
 DELETION: Final = "stories/test_deletion.py::"
 DENIALS: Final = "stories/test_denials.py::"
@@ -78,7 +78,7 @@ MENDING: Final = "upgrade/test_mending.py::"
 MIGRATIONS: Final = "reconcilers/test_migrations.py::"
 NAMESAKES: Final = "stories/test_namesakes.py::"
 ORDER: Final = "upgrade/test_order.py::"
-PEOPLE: Final = "faults/test_people_meddle.py::"
+PEOPLE: Final = "faults/test_user_edits.py::"
 PLANNING: Final = "planner/test_planning.py::"
 PODS: Final = "scenarios/test_pods_and_images.py::"
 PREPARING: Final = "upgrade/test_preparing.py::"
@@ -95,5 +95,5 @@ TWO: Final = "faults/test_two_operators.py::"
 UPGRADES: Final = "stories/test_upgrades.py::"
 VOTES: Final = "stories/test_votes_that_leave.py::"
 WAITS: Final = "planner/test_waits.py::"
-# A whole run, every write of which is held against every law.
-RUN: Final = SINGLE + "test_every_write_of_the_run_is_one_that_can_be_disturbed"
+# A complete run, with every write checked against every invariant.
+RUN: Final = SINGLE + "test_run_has_writes_to_disturb"

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 import operators_at_work
+from guards.guard import Guard, Patch, gone, heedless, instead, without_notes
 from guards.killers import BACK, MEANWHILE, MIGRATIONS, PREPARING, ROLLING, RUN, SINGLE, TWO, UPGRADE
-from guards.taking_away import Guard, Patch, gone, heedless, instead, without_notes
 from searchkeeper import executor, observe, reconcile
 from searchkeeper.desired import apply
 from searchkeeper.desired.apply import merge_patch
@@ -85,41 +85,41 @@ GUARDS: Final = (
     Guard(
         "resourceVersion of a status",
         patch_status_without_version,
-        SINGLE + "test_reads_that_are_behind_change_nothing_about_the_end",
+        SINGLE + "test_stale_reads_do_not_change_the_result",
         (UPGRADE, "SearchCluster"),
     ),
     Guard("settings are restored", gone(rollout, "restore_settings"), RUN, (UPGRADE,)),
     Guard(
         "settings are restored before their ledger entry is removed",
         gone(engine_settings, "_is_taken_back", True),
-        SINGLE + "test_an_engine_that_answers_from_the_past_changes_nothing_about_the_end",
+        SINGLE + "test_stale_engine_state_does_not_change_the_result",
         (UPGRADE,),
     ),
     Guard(
         "a recorded pod that is still present may stay",
         gone(pending_delete, "pods_still_present", ()),
-        SINGLE + "test_a_fault_at_any_write_changes_nothing_about_the_end",
+        SINGLE + "test_fault_at_any_write_does_not_change_the_result",
         (UPGRADE, Fault.CRASH_BEFORE),
     ),
     Guard(
         "a late delete fails its precondition",
         instead(ledger.UpgradeLedger, "pending_delete", None),
-        TWO + "test_who_is_only_late_takes_nobody_without_anybodys_knowing",
+        TWO + "test_delayed_delete_conflicts_after_it_was_cancelled",
     ),
     Guard(
         "the ledger is confirmed before a call",
         gone(executor, "_confirm_ledger"),
-        TWO + "test_the_engine_is_not_told_what_has_long_been_undone",
+        TWO + "test_delayed_engine_call_is_not_executed_after_the_upgrade",
     ),
     Guard(
         "the ledger is confirmed before a create",
         gone(executor, "_confirm_ledger"),
-        TWO + "test_nothing_is_made_that_was_only_wanted_yesterday",
+        TWO + "test_delayed_create_is_not_executed_after_the_pool_was_removed",
     ),
     Guard(
         "ledger entries of a rollout end with it",
         instead(rollout, "_OF_THE_ROLL", ()),
-        SINGLE + "test_what_is_noted_of_a_volume_does_not_outlive_the_roll",
+        SINGLE + "test_ledger_line_of_a_volume_is_removed_after_the_rollout",
     ),
     Guard(
         "preconditions of an object",

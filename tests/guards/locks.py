@@ -7,8 +7,8 @@ __all__ = ["GUARDS"]
 from types import SimpleNamespace
 from typing import Final
 
+from guards.guard import Guard, gone, instead, together, unrequired
 from guards.killers import FAILING, LOCKS, MEANWHILE, PEOPLE, PODS, RUN, STUCK, TURNING, UPGRADE, UPGRADES
-from guards.taking_away import Guard, gone, instead, together, unrequired
 from searchkeeper import observe, reconcile
 from searchkeeper.planner import done
 from searchkeeper.reconcilers import context, upgrade
@@ -30,7 +30,7 @@ GUARDS: Final = (
     Guard(
         "a whole beginning",
         gone(upgrade, "_is_half_gone", False),
-        PEOPLE + "test_no_upgrade_begins_without_a_part_of_a_pool",
+        PEOPLE + "test_upgrade_does_not_start_without_a_search_pool",
     ),
     Guard(
         "lock",
@@ -53,7 +53,7 @@ GUARDS: Final = (
     Guard(
         "what was decided without the lock is decided anew",
         instead(reconcile, "drop_stale_operations", lambda made, _: made),
-        PEOPLE + "test_what_is_asked_for_together_with_an_upgrade_comes_after_it",
+        PEOPLE + "test_scale_out_with_an_upgrade_is_applied_after_it",
     ),
     Guard(
         "what was decided for another version is decided anew",

@@ -6,8 +6,8 @@ __all__ = ["GUARDS"]
 
 from typing import Any, Final
 
+from guards.guard import Guard, Patch, gone, instead, together, unrequired
 from guards.killers import EDITS, MIGRATIONS, NAMESAKES, QUORUM, RUN, VOTES
-from guards.taking_away import Guard, Patch, gone, instead, together, unrequired
 from searchkeeper import observe, snapshot
 from searchkeeper.desired import apply as apply_module
 from searchkeeper.desired import manifests, names

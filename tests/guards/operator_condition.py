@@ -6,8 +6,8 @@ __all__ = ["GUARDS"]
 
 from typing import Final
 
+from guards.guard import Guard, Patch, gone, heedless, instead
 from guards.killers import HOLDING
-from guards.taking_away import Guard, Patch, gone, heedless, instead
 from searchkeeper import operator_condition, reconcile
 
 

@@ -6,8 +6,8 @@ __all__ = ["GUARDS"]
 
 from typing import Final
 
+from guards.guard import Guard, Patch, gone, instead
 from guards.killers import ACTIONS, CLOCKS, MEANWHILE, PLANNING, REFUSALS, TOLD, WAITS
-from guards.taking_away import Guard, Patch, gone, instead
 from searchkeeper import executor, reconcile
 from searchkeeper.planner import actions, planning, reconciler, results, waits
 from searchkeeper.reconcilers import status
@@ -59,7 +59,7 @@ GUARDS: Final = (
     Guard(
         "moments in the future are ignored",
         accept_future_moments,
-        CLOCKS + "test_whoever_does_not_come_back_is_waited_for_as_long_by_any_clock",
+        CLOCKS + "test_deadline_does_not_depend_on_the_clock",
         (-3600,),
     ),
     Guard(

@@ -6,6 +6,7 @@ __all__ = ["GUARDS"]
 
 from typing import Final
 
+from guards.guard import Guard, Patch, gone, instead, together
 from guards.killers import (
     BATCHES,
     HANDING,
@@ -19,7 +20,6 @@ from guards.killers import (
     UPGRADE,
     UPGRADES,
 )
-from guards.taking_away import Guard, Patch, gone, instead, together
 from searchkeeper.reconcilers import context, pools
 from searchkeeper.snapshot import PoolView
 from searchkeeper.testing.fake_kubernetes import kubelet
@@ -47,7 +47,7 @@ GUARDS: Final = (
     Guard(
         "turn",
         everybodys_turn,
-        "faults/test_pods_fail.py::test_a_pod_of_a_pool_whose_turn_has_not_come_returns_as_it_was",
+        "faults/test_pod_failures.py::test_evicted_pod_of_a_later_pool_keeps_its_version",
         ("logs-managers-0",),
     ),
     Guard(

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 from typing import Final
 
 import operators_at_work
+from guards.guard import Guard, Patch, gone, instead, unrequired
 from guards.killers import DRAINING, LEAVING, MEANWHILE, MIGRATIONS, PODS, SCALING, VOTES
-from guards.taking_away import Guard, Patch, gone, instead, unrequired
 from searchkeeper import observe, snapshot
 from searchkeeper.planner import Result
 from searchkeeper.reconcilers import pools, scale_in

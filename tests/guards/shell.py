@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
 
-from guards.taking_away import Guard, Patch, gone, heedless, instead, together
+from guards.guard import Guard, Patch, gone, heedless, instead, together
 from searchkeeper.manager import leader_election
 from searchkeeper.manager.fencing import Fence, FencedApi, FencedEngine
 from searchkeeper.manager.leader_election import LeaderLease, NotLeader

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, Final
 
+from guards.guard import Guard, Patch, gone, instead, together
 from guards.killers import BACK, CLOCKS, EMPTYING, FAILING, PODS, RETURNING, RUN, STUCK, TURNING
-from guards.taking_away import Guard, Patch, gone, instead, together
 from searchkeeper.opensearch.view import Color, EngineView
 from searchkeeper.planner import OPERATION_DENIED, done
 from searchkeeper.reconcilers import pools, upgrade
@@ -152,7 +152,7 @@ GUARDS: Final = (
     Guard(
         "patience begins with whoever looks",
         gone(rollback, "_is_new_here", False),
-        CLOCKS + "test_no_upgrade_turns_back_because_a_clock_leaps",
+        CLOCKS + "test_clock_skew_starts_no_rollback",
         (3600,),
     ),
     Guard(

@@ -6,8 +6,8 @@ __all__ = ["GUARDS"]
 
 from typing import Any, Final
 
+from guards.guard import Guard, Patch, gone, instead, together
 from guards.killers import CREDENTIALS, ILLEGIBLE, PEOPLE, REFUSALS
-from guards.taking_away import Guard, Patch, gone, instead, together
 from searchkeeper import observe
 from searchkeeper.api import validation
 from searchkeeper.api.spec import ClusterSpec
@@ -57,7 +57,7 @@ GUARDS: Final = (
     Guard(
         "a wish that is refused stops nothing",
         gone(rollback, "version_refusal"),
-        PEOPLE + "test_another_version_at_any_moment_is_gone_to_or_refused",
+        PEOPLE + "test_other_version_at_any_time_is_reached_or_refused",
         ("1.3.0",),
     ),
     Guard(

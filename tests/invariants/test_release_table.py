@@ -1,4 +1,4 @@
-"""The table of releases that the operator carries: what catalog/releases.yaml says, where it can be so."""
+"""The release table of the operator is generated from catalog/releases.yaml, which is validated."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "table.json"
 
 
-def written(table: Path, ships: str) -> int:
+def write_table(table: Path, ships: str) -> int:
     (table.parent / "catalog/releases.yaml").write_text(SOURCE.format(ships), encoding="utf-8")
     return release_table.main(["--write"])
 
 
-def test_a_release_is_a_line(table: Path) -> None:
-    assert written(table, 'procedures: [1, 2]\n    engines: ["2.17.0", "2.19.4"]') == 0
+def test_release_is_a_line_of_the_table(table: Path) -> None:
+    assert write_table(table, 'procedures: [1, 2]\n    engines: ["2.17.0", "2.19.4"]') == 0
     assert '{"version": "0.1.0", "procedures": [1, 2], "engines": ["2.17.0", "2.19.4"]}' in table.read_text()
 
 
 @pytest.mark.parametrize(
-    ("ships", "said"),
+    ("ships", "message"),
     [
         ('engines: ["2.17.0", "2.19.4"]', "0.1.0 has no procedures: add to catalog/releases.yaml"),
         (
@@ -42,11 +42,9 @@ def test_a_release_is_a_line(table: Path) -> None:
             "0.1.0 ships configuration version 99, for which there is no procedure: add it",
         ),
     ],
-    ids=["none are named", "one is not there"],
+    ids=["missing", "unknown"],
 )
-def test_a_release_that_ships_what_there_is_not_is_refused_and_nothing_is_written(
-    table: Path, ships: str, said: str
-) -> None:
-    with pytest.raises(SystemExit, match=said):
-        written(table, ships)
+def test_invalid_release_is_rejected_and_nothing_is_written(table: Path, ships: str, message: str) -> None:
+    with pytest.raises(SystemExit, match=message):
+        write_table(table, ships)
     assert not table.exists()

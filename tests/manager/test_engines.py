@@ -11,12 +11,13 @@ import pytest
 from operators_at_work import CLUSTER, asked_for, edited, settled, status
 from searchkeeper.kubernetes.api import Unavailable
 from searchkeeper.kubernetes.operations import Delete, Key
-from searchkeeper.manager.engine_clients import FakeEngineClient, _access, engine_clients
+from searchkeeper.manager.engine_clients import _access, engine_clients
 from searchkeeper.opensearch.calls import SetAllocation
 from searchkeeper.opensearch.client import CallFailed
 from searchkeeper.opensearch.http import Access
 from searchkeeper.opensearch.view import Allocation, EngineView, Unreachable
 from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.fake_engine_client import FakeEngineClient, fake_engine_clients
 from searchkeeper.testing.fake_kubernetes.object_store import remove
 from tales import until
 
@@ -135,7 +136,7 @@ def test_a_stand_in_has_the_nodes_that_run(running: FakeCluster) -> None:
 
 
 def test_a_stand_in_keeps_what_it_was_told(running: FakeCluster) -> None:
-    drive = engine_clients(running, "embedded")
+    drive = fake_engine_clients(running)
     drive(CLUSTER).get_state()
     drive(CLUSTER).execute(SetAllocation(Allocation.PRIMARIES))
 

@@ -1,4 +1,4 @@
-"""Which modules are mutated, and which tests state their laws."""
+"""Which modules are mutated, and which tests must detect the mutants."""
 
 from __future__ import annotations
 
@@ -11,14 +11,22 @@ from typing import Final
 from mutation.mutants import Mutant, mutants
 
 ROOT: Final = Path(__file__).resolve().parents[2]
+_OPERATOR: Final = "searchkeeper"
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Modules, and the tests that state their laws."""
+    """Modules, and the tests that must detect their mutants. Modules of everpath have no prefix."""
 
     modules: tuple[str, ...]
     tests: tuple[str, ...]
+
+
+def _operator_modules(package: str) -> tuple[str, ...]:
+    """Return every module of a package of searchkeeper."""
+    folder = ROOT / "operator" / "searchkeeper" / package
+    names = sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
+    return tuple(f"{_OPERATOR}.{package}.{name}" for name in names)
 
 
 GROUPS: Final = (
@@ -192,18 +200,23 @@ GROUPS: Final = (
             "tests/laws/test_releases.py",
         ),
     ),
+    Group(_operator_modules("planner"), ("tests/planner",)),
+    Group(_operator_modules("upgrade"), ("tests/upgrade",)),
+    Group(_operator_modules("reconcilers"), ("tests/reconcilers",)),
+    Group((f"{_OPERATOR}.reconcile",), ("tests/reconcilers", "tests/stories")),
 )
 
 ALL: Final = tuple(module for group in GROUPS for module in group.modules)
 
 
 def name_of(module: str) -> str:
-    """What Python calls a module."""
-    return f"everpath.{module}"
+    """Return the full name of a module."""
+    return module if module.startswith(f"{_OPERATOR}.") else f"everpath.{module}"
 
 
 def path_of(module: str) -> Path:
-    return ROOT / "tools" / "everpath" / f"{module.replace('.', '/')}.py"
+    source = ROOT / ("operator" if module.startswith(f"{_OPERATOR}.") else "tools")
+    return source / f"{name_of(module).replace('.', '/')}.py"
 
 
 def mutants_of(module: str) -> list[Mutant]:

@@ -3,7 +3,7 @@
 Most are tried in children of a process that has imported everything and collected the tests: the mutant's
 code is put into the function that it is a mutant of. For what runs before the first test does, at import or
 while tests are collected, that comes too late: such a mutant is imported as if it were the module, in a child
-of a process that has imported pytest and everything heavy but nothing of everpath.
+of a process that has imported pytest and everything heavy but nothing of everpath or searchkeeper.
 
 The limit is on processor time and memory: a busy machine convicts nobody, and a mutant that loops for ever
 does not outlive it.

@@ -26,7 +26,7 @@ from searchkeeper.reconcile import reconcile
 from searchkeeper.releases import release
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.manifests import owner_uids
-from searchkeeper.testing.faults import killed
+from searchkeeper.testing.faults import kill_pod
 from tales import NEWEST, at_work, color, deleted, kinds, pods, running, stateful_set, unfolding, until
 
 BEFORE = "0.3.1"
@@ -80,7 +80,7 @@ def test_who_is_evicted_from_a_pool_that_leaves_while_labels_change_comes_back(e
     world = without_its_last_pool()
     until(lambda world: stateful_set(world, "more") is None, world)
     for name in evicted:
-        world.state = killed(world.state, Key("v1", "Pod", CLUSTER.namespace, f"logs-{name}"))
+        world.state = kill_pod(world.state, Key("v1", "Pod", CLUSTER.namespace, f"logs-{name}"))
     at_work(world, ticks=80)
     assert color(world) is Color.GREEN
     assert not status(world)["ledger"]

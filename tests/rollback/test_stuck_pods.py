@@ -29,7 +29,7 @@ from searchkeeper.kubernetes.operations import Key
 from searchkeeper.opensearch.view import ShardState
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
-from searchkeeper.testing.faults import killed
+from searchkeeper.testing.faults import kill_pod
 from tales import unfolding
 
 RELEASE = "0.4.0"
@@ -155,7 +155,7 @@ def test_a_node_that_first_runs_the_newer_version_on_the_way_back_begins_anew_as
     worked(with_faults(world), RELEASE, ticks=5)
     assert running(world)["data-0"] == NEW
     before = claims(world)
-    world.state = killed(world.state, Key("v1", "Pod", "search", "logs-data-0"))
+    world.state = kill_pod(world.state, Key("v1", "Pod", "search", "logs-data-0"))
     settled(edited(world, upgrade={"paused": False}), RELEASE)
     after = claims(world)
     assert set(running(world).values()) == {OLD}

@@ -31,7 +31,7 @@ from searchkeeper.testing.fake_cluster import FakeCluster, FakeClusterState
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from searchkeeper.testing.fake_kubernetes.manifests import with_value
 from searchkeeper.testing.fake_opensearch.membership import elect_manager
-from searchkeeper.testing.faults import killed
+from searchkeeper.testing.faults import kill_pod
 from searchkeeper.testing.invariants.recorder import InvariantRecorder
 from tales import NEWEST, at_work, away, broken, color, running, stateful_set, unfolding, until, versions
 
@@ -253,7 +253,7 @@ def test_a_manager_that_is_down_and_votes_is_not_given_up_with_its_vote() -> Non
 def test_no_vote_is_taken_from_somebody_absent_who_may_be_one_that_stays() -> None:
     """I1: the engine does not know the name of a voter that is away."""
     world = running(pool("data", 2, "data"), pool("managers", 5, "cluster_manager"))
-    world.state = killed(broken(world, "logs-managers-4", PodFault.PENDING).state, pod("managers-4"))
+    world.state = kill_pod(broken(world, "logs-managers-4", PodFault.PENDING).state, pod("managers-4"))
     at_work(world, ticks=3)
     engine, gone = world.state.engine, {"logs-managers-0", "logs-managers-4"}
     apart = replace(engine, nodes=tuple(n for n in engine.nodes if n.name not in gone))

@@ -16,7 +16,7 @@ from commandline import ROOT
 from operators_at_work import asked_for, status
 from searchkeeper.cli.options import parse_address
 from searchkeeper.describe import StepState
-from searchkeeper.manager.engine_clients import FakeEngineClient
+from searchkeeper.testing.fake_engine_client import FakeEngineClient
 from searchkeeper.manager.leader_election import LeaderLease
 from searchkeeper.opensearch.client import CallFailed
 from searchkeeper.releases import newest

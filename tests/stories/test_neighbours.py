@@ -6,10 +6,10 @@ from typing import Any
 
 from operators_at_work import CLUSTER, SMALL, asked_for
 from searchkeeper.kubernetes.operations import Delete, Key, Patch
-from searchkeeper.manager.engine_clients import FakeEngineClient
 from searchkeeper.reconcile import reconcile
 from searchkeeper.releases import release
 from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.fake_engine_client import FakeEngineClient
 from searchkeeper.testing.invariants.recorder import shuffled
 
 NEIGHBOUR = CLUSTER._replace(name=f"{CLUSTER.name}-a")

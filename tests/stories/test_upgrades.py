@@ -11,7 +11,7 @@ from operators_at_work import CLUSTER, condition, edited, pool, settled, status,
 from searchkeeper.kubernetes.operations import Delete, Key, Patch
 from searchkeeper.opensearch.view import Allocation
 from searchkeeper.testing.fake_cluster import FakeCluster
-from searchkeeper.testing.faults import killed
+from searchkeeper.testing.faults import kill_pod
 from tales import Silent, at_work, away, pods, running, stateful_set, templates, unfolding, until, versions
 
 POOLS = (
@@ -155,7 +155,7 @@ def test_whoever_is_evicted_while_an_upgrade_is_paused_comes_back_as_it_was() ->
     edited(world, upgrade={"paused": True})
     at_work(world, ticks=20)
     for name in managers:
-        world.state = killed(world.state, Key("v1", "Pod", "search", f"logs-{name}"))
+        world.state = kill_pod(world.state, Key("v1", "Pod", "search", f"logs-{name}"))
         at_work(world, ticks=10)
     assert {versions(world)[name] for name in managers} == {"2.19.4"}
     assert status(world)["phase"] == "Upgrading"

@@ -12,7 +12,7 @@ from searchkeeper.kubernetes.operations import Key
 from searchkeeper.opensearch.calls import Exclude
 from searchkeeper.opensearch.view import Color
 from searchkeeper.testing.fake_cluster import FakeCluster
-from searchkeeper.testing.faults import killed
+from searchkeeper.testing.faults import kill_pod
 from tales import at_work, running, unfolding, until, versions
 
 NEW = "3.4.0"
@@ -89,7 +89,7 @@ def test_a_drain_is_not_undone_and_begun_again_while_another_pod_is_not_ready() 
     """S21: its shards would move back and forth."""
     world = until(drained, crowded(2, 0))
     [name] = world.state.engine.excluded
-    world.state = killed(world.state, Key("v1", "Pod", "search", "logs-managers-2"))
+    world.state = kill_pod(world.state, Key("v1", "Pod", "search", "logs-managers-2"))
     at_work(world, ticks=1)
     assert world.state.engine.excluded == {name}
     settled(world, "0.4.0")

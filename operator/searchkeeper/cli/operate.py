@@ -20,13 +20,13 @@ import click
 import kopf
 from kubernetes.config import ConfigException
 
+from searchkeeper.cli.engines import select_engine_clients
 from searchkeeper.cli.errors import CommandError, Interrupted, ReadWriteError, no_cluster_error, request_error
 from searchkeeper.images import PUBLISHED, Images
 from searchkeeper.kubernetes.api import ApiError
 from searchkeeper.kubernetes.operations import Key
 from searchkeeper.manager import logging
 from searchkeeper.manager.endpoints import serve_endpoints
-from searchkeeper.manager.engine_clients import engine_clients
 from searchkeeper.manager.fencing import ShuttingDown
 from searchkeeper.manager.kopf_login import connection
 from searchkeeper.manager.kubernetes_client import KubernetesClient, connect, load_kubeconfig
@@ -86,7 +86,9 @@ def operate(this: Operation, *, once: bool) -> None:
 
 def _serve(this: Operation, client: KubernetesClient, lease: LeaderLease) -> None:
     login = partial(_login, this.kubeconfig)
-    ports = Clients(client, engine_clients(client, this.engine), login, this.operator_condition, this.images)
+    ports = Clients(
+        client, select_engine_clients(client, this.engine), login, this.operator_condition, this.images
+    )
     plain = RequeueIntervals()
     pace = replace(plain, resync=this.resync, busy=min(plain.busy, this.resync), lease=lease.duration)
     operator = Manager(ports, this.release, lease, namespaces=this.namespaces, pace=pace)
@@ -154,7 +156,9 @@ def _stopped_by_signals(operator: Manager | RunOnce) -> Iterator[None]:
 
 def _work_off(this: Operation, client: KubernetesClient, lease: LeaderLease) -> None:
     """Raises ClickException, also where some cluster has failed: when all have had their turn."""
-    once = RunOnce(client, engine_clients(client, this.engine), this.release, lease, images=this.images)
+    once = RunOnce(
+        client, select_engine_clients(client, this.engine), this.release, lease, images=this.images
+    )
     failures: list[click.ClickException] = []
     with exit_in_time(once.farewell), _stopped_by_signals(once):
         ended = _in_thread(lambda: once.run(this.namespaces, partial(_tell, failures)))

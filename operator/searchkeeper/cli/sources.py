@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
@@ -43,11 +43,10 @@ from searchkeeper.opensearch.view import Unreachable
 from searchkeeper.reconcile import plan_until_stable
 from searchkeeper.releases import UnknownRelease, newest, release
 from searchkeeper.snapshot import ClusterSnapshot
-from searchkeeper.testing.demo import sample_cluster, start_version, upgrade
-from searchkeeper.testing.fake_cluster import FakeCluster, FakeClusterState, processes
-from searchkeeper.testing.fake_kubernetes.object_store import ObjectStore
-from searchkeeper.testing.fake_opensearch import FakeEngine, advance
 from searchkeeper.versions import Release
+
+if TYPE_CHECKING:
+    from searchkeeper.testing.fake_cluster import FakeCluster
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -232,6 +231,8 @@ def release_of(version: str | None) -> Release:
 
 def embedded_source(release: Release) -> Source:
     """The sample cluster, upgraded up to its second pod: the next pod is the point of no return."""
+    from searchkeeper.testing.demo import sample_cluster, start_version, upgrade  # noqa: PLC0415 - test doubles
+
     target = release.newest_engine
     world = sample_cluster(release, start_version(target, release))
     for each in upgrade(world, release, target):
@@ -285,6 +286,10 @@ def _is_readable_without(manifests: Mapping[Key, Manifest], key: Key, release: R
 
 def _fake_cluster(manifests: Mapping[Key, Manifest], release: Release) -> FakeCluster:
     """A fake cluster with these objects. Observes every SearchCluster once, to find malformed objects now."""
+    from searchkeeper.testing.fake_cluster import FakeCluster, FakeClusterState, processes  # noqa: PLC0415
+    from searchkeeper.testing.fake_kubernetes.object_store import ObjectStore  # noqa: PLC0415
+    from searchkeeper.testing.fake_opensearch import FakeEngine, advance  # noqa: PLC0415
+
     store, engine = ObjectStore(dict(sorted(manifests.items())), len(manifests), len(manifests)), FakeEngine()
     for _ in range(2):
         engine = advance(engine, processes(store))
@@ -316,7 +321,7 @@ def cluster_source(kubeconfig: str | None, engine: str | None, release: Release)
     with operator_extra():
         from kubernetes.config import ConfigException  # noqa: PLC0415 - the client takes 0.5 s to import
 
-        from searchkeeper.manager.engine_clients import engine_clients  # noqa: PLC0415
+        from searchkeeper.cli.engines import select_engine_clients  # noqa: PLC0415
         from searchkeeper.manager.kubernetes_client import connect, load_kubeconfig  # noqa: PLC0415
 
     try:
@@ -325,7 +330,7 @@ def cluster_source(kubeconfig: str | None, engine: str | None, release: Release)
         raise no_cluster_error(error) from error
     return Source(
         kube,
-        engine_clients(kube, engine),
+        select_engine_clients(kube, engine),
         release,
         lambda: int(time.time()),
         lambda namespace: [Key.of(each) for each in kube.list(_API, "SearchCluster", namespace, {})],

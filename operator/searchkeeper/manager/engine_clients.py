@@ -1,38 +1,27 @@
-"""Which engine belongs to a cluster: OpenSearch behind its Service, or one in memory behind its pods."""
+"""Which engine belongs to a cluster: OpenSearch behind its Service."""
 
 from __future__ import annotations
 
-__all__ = ["EMBEDDED", "FakeEngineClient", "engine_clients"]
+__all__ = ["engine_clients"]
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from threading import Lock
-from typing import Final
 
-from searchkeeper.desired.names import CREDENTIALS, client_url, labels
-from searchkeeper.kubernetes.api import ApiError, KubernetesApi
-from searchkeeper.kubernetes.operations import Key, Manifest
+from searchkeeper.desired.names import CREDENTIALS, client_url
+from searchkeeper.kubernetes.api import KubernetesApi
+from searchkeeper.kubernetes.operations import Key
 from searchkeeper.observe import security_in_force
 from searchkeeper.opensearch.calls import Call
 from searchkeeper.opensearch.client import CallFailed, EngineClient
 from searchkeeper.opensearch.http import Access
 from searchkeeper.opensearch.http_client import OpenSearchClient
-from searchkeeper.opensearch.view import EngineView, Unreachable
+from searchkeeper.opensearch.view import Unreachable
 from searchkeeper.redaction import missing_entries, secret_text
-from searchkeeper.testing.fake_cluster import processes
-from searchkeeper.testing.fake_kubernetes.object_store import ObjectStore
-from searchkeeper.testing.fake_opensearch import FakeEngine, advance, execute, get_state, wipe_node
-
-# Instead of a URL: an engine in memory, whose nodes are the pods that the API server says are running.
-EMBEDDED: Final = "embedded"
-_LABEL_SCHEMES: Final = (1, 4)
 
 
-def engine_clients(kube: KubernetesApi, engine: str | None = None) -> Callable[[Key], EngineClient]:
-    """Of each cluster the engine. `engine` is a URL that serves for all, or `embedded`."""
-    if engine == EMBEDDED:
-        return _stand_ins(kube)
-    return lambda key: _opensearch(kube, key, engine)
+def engine_clients(kube: KubernetesApi, url: str | None = None) -> Callable[[Key], EngineClient]:
+    """Of each cluster the engine. `url` serves for all."""
+    return lambda key: _opensearch(kube, key, url)
 
 
 class CredentialsMissing(Exception):
@@ -87,58 +76,3 @@ def _texts(kube: KubernetesApi, namespace: str, name: str, *entries: str) -> lis
         why = "does not exist" if found is None else f"has no text in {' and '.join(missing)}"
         raise CredentialsMissing(f"{secret}, which spec.security names, {why}")
     return [secret_text(found or {}, each) or "" for each in entries]
-
-
-def _stand_ins(kube: KubernetesApi) -> Callable[[Key], EngineClient]:
-    engines: dict[Key, FakeEngineClient] = {}
-    lock = Lock()
-
-    def engine_of(key: Key) -> EngineClient:
-        with lock:
-            return engines.setdefault(key, FakeEngineClient(kube, key))
-
-    return engine_of
-
-
-class FakeEngineClient:
-    """An engine in memory behind real pods, for trying the operator on an API server without OpenSearch.
-
-    Its time passes with every look. What it was told is forgotten when the operator ends.
-    """
-
-    def __init__(self, kube: KubernetesApi, key: Key) -> None:
-        self._kube = kube
-        self._key = key
-        self.engine = FakeEngine()
-        self._claims: dict[str, str] = {}
-        self._lock = Lock()
-
-    def get_state(self) -> EngineView | Unreachable:
-        """Does not raise: an API server that cannot be asked for pods is an engine that does not answer."""
-        with self._lock:
-            try:
-                pods, claims = self._listed("Pod"), self._listed("PersistentVolumeClaim")
-            except ApiError as error:
-                return Unreachable(str(error))
-            self._lose_volumes({key.name: each["metadata"]["uid"] for key, each in claims.items()})
-            self.engine = advance(self.engine, processes(ObjectStore(pods)))
-            return get_state(self.engine)
-
-    def execute(self, call: Call) -> None:
-        with self._lock:
-            self.engine = execute(self.engine, call)
-
-    def _lose_volumes(self, claims: dict[str, str]) -> None:
-        """A claim of another UID is another volume, and an empty one."""
-        for node, _ in self.engine.disks:
-            if claims.get(f"data-{node}") != self._claims.get(f"data-{node}"):
-                self.engine = wipe_node(self.engine, node)
-        self._claims = claims
-
-    def _listed(self, kind: str) -> dict[Key, Manifest]:
-        found = (
-            each
-            for scheme in _LABEL_SCHEMES
-            for each in self._kube.list("v1", kind, self._key.namespace, labels(self._key.name, None, scheme))
-        )
-        return {Key.of(each): each for each in found}

@@ -1,4 +1,4 @@
-"""What an operator asked an API server for, read from the server's own audit log."""
+"""The requests of an operator, parsed from the API server's audit log."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from searchkeeper.kubernetes.rest_mapping import KINDS
 from searchkeeper.planner import Operation
 from searchkeeper.testing.invariants.transitions import StatusPatch
 
-# One line of the log.
-Audited: TypeAlias = Mapping[str, Any]
+# One event of the log.
+AuditEvent: TypeAlias = Mapping[str, Any]
 
 _COMPLETE: Final = "ResponseComplete"
-_READS: Final = frozenset({"get", "list", "watch"})
+_READ_VERBS: Final = frozenset({"get", "list", "watch"})
 _CREDENTIAL: Final = "authentication.kubernetes.io/credential-id"
 _ROLE: Final = re.compile(r'of (?:Cluster)?Role "(?P<role>[^"]+)"')
 _KINDS: Final = {(kind.api, kind.plural): kind.name for kind in KINDS}
@@ -26,108 +26,94 @@ _KINDS: Final = {(kind.api, kind.plural): kind.name for kind in KINDS}
 
 @dataclass(frozen=True, slots=True)
 class AuditedRequest:
-    """A change that was asked for and made. `who` is the token that it came with: one for each process.
+    """A write that succeeded, or may have.
 
-    `answer` is the object as it was after it, or a Status where it is gone. Without one it is open whether
-    anything was done: whoever dies while it waits for an answer is answered with a time that has run out.
+    `client` identifies the process by its token. `response` is the object after the write, or a Status if the
+    object is gone. It is None if the client got no response: the write may have been executed.
     """
 
-    who: str
+    client: str
     key: Key
     write: Operation
-    answer: Manifest | None
+    response: Manifest | None
 
     @property
     def resource_version(self) -> str:
-        """The resource version that it was decided on; "" where it names none."""
+        """The resource version in the write's preconditions; "" if it has none."""
         write = self.write.patch if isinstance(self.write, StatusPatch) else self.write
         return write.resource_version if isinstance(write, Patch | Delete) else ""
 
 
-def requests(log: Iterable[Audited]) -> Iterator[AuditedRequest]:
-    """Every change that was made, or may have been. What was refused has changed nothing.
+def requests(log: Iterable[AuditEvent]) -> Iterator[AuditedRequest]:
+    """Yield every write that succeeded or got no response. Rejected writes changed nothing.
 
-    Raises ValueError for a verb that the operator has no use for.
+    Raises ValueError for a verb that the operator does not use.
     """
-    for each in log:
-        is_done, is_open = _status(each) in range(200, 300), _status(each) not in range(200, 500)
-        if each["stage"] == _COMPLETE and each["verb"] not in _READS and (is_done or is_open):
-            key = _key(each)
-            answer = each.get("responseObject") or {}
-            yield AuditedRequest(_who(each), key, _write(each, key), answer if is_done else None)
+    for event in log:
+        code = _response_code(event)
+        is_success, is_rejection = code in range(200, 300), code in range(300, 500)
+        if event["stage"] == _COMPLETE and event["verb"] not in _READ_VERBS and not is_rejection:
+            user = event["user"]
+            client = str((user.get("extra") or {}).get(_CREDENTIAL, [user["username"]])[0])
+            key = _key(event)
+            response = event.get("responseObject") or {}
+            yield AuditedRequest(client, key, _write(event, key), response if is_success else None)
 
 
-def unneeded_permissions(log: Iterable[Audited], roles: Collection[str]) -> list[str]:
-    """What was asked for and not allowed, reads included, and changes that other roles than these allowed.
+def unneeded_permissions(log: Iterable[AuditEvent], roles: Collection[str]) -> list[str]:
+    """Return the requests that RBAC forbade, reads included, and the writes that other roles allowed.
 
-    A policy or a quota that refuses what roles allow answers with the same number: that is no missing right.
+    A policy or quota answers 403 too, but after RBAC allowed the request.
     """
     return [
-        f"{each['verb']} {each['requestURI']}: {_reason(each) or 'not allowed'}"
-        for each in log
-        if not _is_allowed(each) or (each["verb"] not in _READS and _role(each) not in roles)
+        f"{event['verb']} {event['requestURI']}: {_authorization(event, 'reason') or 'not allowed'}"
+        for event in log
+        if not _is_authorized(event) or (event["verb"] not in _READ_VERBS and _role(event) not in roles)
     ]
 
 
-def _is_allowed(event: Audited) -> bool:
-    """Whoever is forbidden something, and was allowed it before, was stopped by admission."""
-    code = _status(event)
-    return code != 401 and (code != 403 or _noted(event, "decision") == "allow")
+def _is_authorized(event: AuditEvent) -> bool:
+    code = _response_code(event)
+    return code != 401 and (code != 403 or _authorization(event, "decision") == "allow")
 
 
-def _reason(event: Audited) -> str:
-    return _noted(event, "reason")
+def _role(event: AuditEvent) -> str | None:
+    """Return the role that allowed the request."""
+    match = _ROLE.search(_authorization(event, "reason"))
+    return None if match is None else match["role"]
 
 
-def _noted(event: Audited, what: str) -> str:
-    """By whoever has asked the roles."""
-    return str((event.get("annotations") or {}).get(f"authorization.k8s.io/{what}", ""))
+def _authorization(event: AuditEvent, annotation: str) -> str:
+    return str((event.get("annotations") or {}).get(f"authorization.k8s.io/{annotation}", ""))
 
 
-def _role(event: Audited) -> str | None:
-    """By whose word it was allowed."""
-    found = _ROLE.search(_reason(event))
-    return None if found is None else found["role"]
-
-
-def _status(event: Audited) -> int:
+def _response_code(event: AuditEvent) -> int:
     return int((event.get("responseStatus") or {}).get("code", 0))
 
 
-def _who(event: Audited) -> str:
-    user = event["user"]
-    return str((user.get("extra") or {}).get(_CREDENTIAL, [user["username"]])[0])
-
-
-def _key(event: Audited) -> Key:
-    about = event["objectRef"]
-    group, version = about.get("apiGroup"), about["apiVersion"]
+def _key(event: AuditEvent) -> Key:
+    reference = event["objectRef"]
+    group, version = reference.get("apiGroup"), reference["apiVersion"]
     api = f"{group}/{version}" if group else str(version)
-    name = about.get("name") or event["requestObject"]["metadata"]["name"]
-    return Key(api, _KINDS[api, about["resource"]], about.get("namespace", ""), name)
+    name = reference.get("name") or event["requestObject"]["metadata"]["name"]
+    return Key(api, _KINDS[api, reference["resource"]], reference.get("namespace", ""), name)
 
 
-def _write(event: Audited, key: Key) -> Operation:
-    asked = event.get("requestObject") or {}
+def _write(event: AuditEvent, key: Key) -> Operation:
+    body = event.get("requestObject") or {}
     match event["verb"]:
         case "create" if key.kind == "Event":
-            return _event(asked)
+            about = body["involvedObject"]
+            subject = Key(about["apiVersion"], about["kind"], about["namespace"], about["name"])
+            return EmitEvent(subject, body["reason"], body["message"], EventType(body["type"]))
         case "create":
-            return Create({**asked, "apiVersion": key.api, "kind": key.kind})
+            return Create({**body, "apiVersion": key.api, "kind": key.kind})
         case "patch":
-            patch = Patch(key, asked, (asked.get("metadata") or {}).get("resourceVersion", ""))
+            patch = Patch(key, body, (body.get("metadata") or {}).get("resourceVersion", ""))
             return StatusPatch(patch) if event["objectRef"].get("subresource") == "status" else patch
         case "delete":
-            preconditions = asked.get("preconditions") or {}
-            is_orphaning = asked.get("propagationPolicy") == "Orphan"
-            return Delete(
-                key, preconditions.get("uid", ""), preconditions.get("resourceVersion", ""), is_orphaning
-            )
+            preconditions = body.get("preconditions") or {}
+            orphan = body.get("propagationPolicy") == "Orphan"
+            return Delete(key, preconditions.get("uid", ""), preconditions.get("resourceVersion", ""), orphan)
         case verb:
-            raise ValueError(f"nobody expects an operator to {verb} {key}")
-
-
-def _event(asked: Manifest) -> EmitEvent:
-    about = asked["involvedObject"]
-    key = Key(about["apiVersion"], about["kind"], about["namespace"], about["name"])
-    return EmitEvent(key, asked["reason"], asked["message"], EventType(asked["type"]))
+            raise ValueError(f"unexpected request of the operator: {verb} {key}")

@@ -1,4 +1,7 @@
-"""The whole world in memory behind the operator's two ports. Time passes only when it is told to."""
+"""Fake Kubernetes and the fake engine in its pods, behind the two ports of the operator.
+
+Time advances only with `tick`.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,12 @@ __all__ = ["FakeCluster", "FakeClusterState", "processes", "tick"]
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from searchkeeper.images import image_version
 from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Manifest, Patch
 from searchkeeper.opensearch.calls import Call
 from searchkeeper.opensearch.view import EngineView, Unreachable
-from searchkeeper.testing.fake_kubernetes import object_store as verbs
+from searchkeeper.testing.fake_kubernetes import object_store
 from searchkeeper.testing.fake_kubernetes.controllers import run_until_stable
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault, run_kubelet
 from searchkeeper.testing.fake_kubernetes.manifests import get_value, is_terminating
@@ -20,15 +22,13 @@ from searchkeeper.testing.fake_kubernetes.object_store import ObjectStore
 from searchkeeper.testing.fake_opensearch import FakeEngine, Process, advance, execute, get_state, wipe_node
 from searchkeeper.testing.fake_opensearch.membership import join_refusal
 
-# A process that waits for a manager is up all the same; one with any other objection ends.
-_PATIENT: Final = frozenset({"no cluster manager", "no cluster to join"})
-
 
 @dataclass(frozen=True, slots=True)
 class FakeClusterState:
-    """Everything there is: objects, the engine that runs in their pods, the time, and what goes wrong.
+    """Objects, the engine in their pods, the time in seconds, and pod faults by pod name or image.
 
-    `volumes` are the claims that nodes were last seen with, by name: another one means another, empty disk.
+    `volumes` has the UID of every volume claim at the last tick. A claim with another UID is a new, empty
+    disk.
     """
 
     cluster: ObjectStore = field(default_factory=ObjectStore)
@@ -40,56 +40,61 @@ class FakeClusterState:
 
 
 def tick(state: FakeClusterState, seconds: int = 10) -> FakeClusterState:
-    """One tick later: controllers come to rest, pods take a step, the engine notices."""
+    """Advance the time: controllers run until stable, every pod takes one step, the engine advances."""
     cluster = run_until_stable(state.cluster, now=state.now)
-    volumes = _volumes(cluster)
-    engine = _without_lost_volumes(state.engine, dict(state.volumes), dict(volumes))
-    cluster = run_kubelet(cluster, dict(state.faults), lambda pod: _answers(pod, engine))
+    volumes = tuple(
+        sorted(
+            (key.name, str(claim["metadata"]["uid"]))
+            for key, claim in cluster.objects.items()
+            if key.kind == "PersistentVolumeClaim"
+        )
+    )
+    engine = _wipe_lost_volumes(state.engine, dict(state.volumes), dict(volumes))
+    cluster = run_kubelet(cluster, dict(state.faults), lambda pod: _is_live(pod, engine))
     engine = advance(engine, processes(cluster))
     cluster = run_until_stable(cluster, now=state.now + seconds)
     return replace(state, cluster=cluster, engine=engine, now=state.now + seconds, volumes=volumes)
 
 
 def processes(cluster: ObjectStore) -> tuple[Process, ...]:
-    """The engine's processes in the pods that run."""
-    found = (_process(pod) for key, pod in sorted(cluster.objects.items()) if key.kind == "Pod")
-    return tuple(process for process in found if process is not None)
+    """Return the OpenSearch processes in the running pods."""
+    pods = [pod for key, pod in sorted(cluster.objects.items()) if key.kind == "Pod"]
+    return tuple(process for pod in pods if (process := _process(pod)) is not None)
 
 
 def _process(pod: Manifest) -> Process | None:
-    """What a pod's environment and image make its node. Waiting containers have no process."""
-    states = [each["state"] for each in get_value(pod, "status", "containerStatuses", default=())]
-    environment = _environment(pod)
-    if "node.roles" not in environment or is_terminating(pod) or not any("running" in s for s in states):
+    """Return the process of an engine pod, with the version of its image and the roles of its environment.
+
+    A pod that terminates or whose container waits has none.
+    """
+    container = pod["spec"]["containers"][0]
+    states = [status["state"] for status in get_value(pod, "status", "containerStatuses", default=())]
+    environment = {
+        variable["name"]: variable.get("value", "")
+        for variable in container.get("env", ())
+        if "valueFrom" not in variable
+    }
+    is_running = any("running" in state for state in states) and not is_terminating(pod)
+    if "node.roles" not in environment or not is_running:
         return None
     return Process(
         pod["metadata"]["name"],
-        image_version(pod["spec"]["containers"][0]["image"]),
+        image_version(container["image"]),
         frozenset(filter(None, environment["node.roles"].split(","))),
         any("persistentVolumeClaim" in volume for volume in pod["spec"].get("volumes", ())),
     )
 
 
-def _environment(pod: Manifest) -> Mapping[str, str]:
-    variables = pod["spec"]["containers"][0].get("env", ())
-    return {each["name"]: each.get("value", "") for each in variables if "valueFrom" not in each}
-
-
-def _answers(pod: Manifest, engine: FakeEngine) -> bool:
+def _is_live(pod: Manifest, engine: FakeEngine) -> bool:
+    """Whether the pod's process has joined, or may still join."""
     process = _process(pod)
-    return (
-        process is None or process.name in engine.names or join_refusal(engine, process) in (None, *_PATIENT)
-    )
+    if process is None or process.name in engine.names:
+        return True
+    refusal = join_refusal(engine, process)
+    return refusal is None or not refusal.is_fatal
 
 
-def _volumes(cluster: ObjectStore) -> tuple[tuple[str, str], ...]:
-    claims = (key for key in cluster.objects if key.kind == "PersistentVolumeClaim")
-    return tuple(sorted((key.name, str(cluster.objects[key]["metadata"]["uid"])) for key in claims))
-
-
-def _without_lost_volumes(
-    engine: FakeEngine, before: Mapping[str, str], after: Mapping[str, str]
-) -> FakeEngine:
+def _wipe_lost_volumes(engine: FakeEngine, before: Mapping[str, str], after: Mapping[str, str]) -> FakeEngine:
     for name, _ in engine.disks:
         claim = f"data-{name}"
         if claim not in after or before.get(claim, after[claim]) != after[claim]:
@@ -98,7 +103,7 @@ def _without_lost_volumes(
 
 
 class FakeCluster:
-    """Implements the ports `Kube` and `Driver` on a state that it replaces with every change."""
+    """Implements the ports `KubernetesApi` and `EngineClient` on a state that every write replaces."""
 
     def __init__(self, state: FakeClusterState | None = None) -> None:
         self.state = state or FakeClusterState()
@@ -107,22 +112,22 @@ class FakeCluster:
         self.state = tick(self.state, seconds)
 
     def get(self, key: Key) -> Manifest | None:
-        return verbs.get(self.state.cluster, key)
+        return object_store.get(self.state.cluster, key)
 
     def list(self, api: str, kind: str, namespace: str, labels: Mapping[str, str]) -> Sequence[Manifest]:
-        return verbs.list_objects(self.state.cluster, api, kind, namespace, labels)
+        return object_store.list_objects(self.state.cluster, api, kind, namespace, labels)
 
     def create(self, manifest: Manifest) -> Manifest:
-        return self._took(verbs.create(self.state.cluster, manifest, now=self.state.now))
+        return self._commit(object_store.create(self.state.cluster, manifest, now=self.state.now))
 
     def patch(self, patch: Patch) -> Manifest:
-        return self._took(verbs.patch(self.state.cluster, patch))
+        return self._commit(object_store.patch(self.state.cluster, patch))
 
     def patch_status(self, patch: Patch) -> Manifest:
-        return self._took(verbs.patch(self.state.cluster, patch, status=True))
+        return self._commit(object_store.patch(self.state.cluster, patch, status=True))
 
     def delete(self, delete: Delete) -> None:
-        cluster = verbs.delete(self.state.cluster, delete, now=self.state.now)
+        cluster = object_store.delete(self.state.cluster, delete, now=self.state.now)
         self.state = replace(self.state, cluster=cluster)
 
     def record(self, event: EmitEvent) -> None:
@@ -134,7 +139,7 @@ class FakeCluster:
     def execute(self, call: Call) -> None:
         self.state = replace(self.state, engine=execute(self.state.engine, call))
 
-    def _took(self, result: tuple[ObjectStore, Manifest]) -> Manifest:
+    def _commit(self, result: tuple[ObjectStore, Manifest]) -> Manifest:
         cluster, manifest = result
         self.state = replace(self.state, cluster=cluster)
         return manifest

@@ -1,4 +1,4 @@
-"""Everything that may go wrong between an operator and its world, one at a time, at a chosen write."""
+"""Fault injection between the operator and its ports: one fault at a chosen write."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ __all__ = [
     "Fault",
     "FaultInjection",
     "FaultyPorts",
-    "killed",
-    "without_volume",
+    "Ports",
+    "kill_pod",
+    "kill_pod_and_volume",
 ]
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,48 +26,48 @@ from searchkeeper.opensearch.client import CallFailed, CallRejected, EngineClien
 from searchkeeper.opensearch.view import EngineView, Unreachable
 from searchkeeper.planner import Operation
 from searchkeeper.testing.fake_cluster import FakeClusterState
-from searchkeeper.testing.fake_kubernetes import object_store as verbs
+from searchkeeper.testing.fake_kubernetes import object_store
 from searchkeeper.testing.fake_opensearch import get_state
 
 T = TypeVar("T")
 
 
 class Crashed(Exception):
-    """The operator is gone; another one begins with nothing but what is written down."""
+    """The operator process is gone. The next one starts from what is persisted."""
 
 
 class Fault(StrEnum):
-    """What happens at a write, or to what is read after it."""
+    """What happens at a write, or to the reads after it."""
 
     CRASH_BEFORE = "crash before"
     CRASH_AFTER = "crash after"
     LOST_RESPONSE = "lost response"
     UNAVAILABLE = "unavailable"
     CONFLICT = "conflict"
-    REFUSED = "refused"
-    DENIED = "refused again and again"
+    REJECTED = "rejected"
+    DENIED = "rejected repeatedly"
     CONFLICT_STORM = "conflict storm"
-    TOLD_TWICE = "told twice"
-    TOLD_LATE = "told late"
+    REPEATED_CALL = "call executed twice"
+    DELAYED_CALL = "call executed late"
     STALE_READS = "stale reads"
-    ENGINE_SILENT = "engine silent"
+    ENGINE_SILENT = "engine unreachable"
 
 
 _ON_READS: Final = frozenset({Fault.STALE_READS, Fault.ENGINE_SILENT})
-_ON_CALLS: Final = frozenset({Fault.TOLD_TWICE, Fault.TOLD_LATE})
-# How many writes in a row somebody else is quicker, and how often one and the same write is refused.
-_STORM: Final = 10
-# What may be stale besides a kind of object.
+_ON_CALLS: Final = frozenset({Fault.REPEATED_CALL, Fault.DELAYED_CALL})
+# How many writes in a row conflict, and how often the same write is denied.
+_REPETITIONS: Final = 10
+# Values of FaultInjection.kind besides the kinds of objects.
 ENGINE: Final = "engine"
 EVERYTHING: Final = "everything"
 
 
 @dataclass(frozen=True, slots=True)
 class FaultInjection:
-    """One fault at the write of this number, counted from 0.
+    """One fault at the write with this number, counted from 0.
 
-    Stale reads are of one kind of object, or of the engine, or of all there is, as it was `back` writes
-    before, for one look at the cluster.
+    Stale reads affect one kind of object, the engine or everything. For one reconcile they return the state
+    of `back` writes before.
     """
 
     at: int
@@ -76,144 +77,157 @@ class FaultInjection:
 
 
 class Ports(KubernetesApi, EngineClient, Protocol):
-    """Both ports, as one object has them."""
+    """Both ports of the operator in one object."""
 
 
 @dataclass
 class FaultyPorts:
-    """Both ports with one disturbance. `past` are the states before each write, for reads that are stale."""
+    """Both ports with one fault. `past` has the state before each write, for stale reads.
+
+    Faults are combined by nesting: `ports` may be a FaultyPorts too.
+    """
 
     ports: Ports
     state: Callable[[], FakeClusterState]
-    disturbance: FaultInjection
+    injection: FaultInjection
     operations: int = 0
     past: list[FakeClusterState] = field(default_factory=list)
-    _looks: int = 0
-    _late: list[Call] = field(default_factory=list)
-    # Of the write that is refused again and again, the refusals that are left.
+    # Reconciles since the fault.
+    _reconciles: int = 0
+    _delayed: list[Call] = field(default_factory=list)
+    # The denied write, once for each time that it is still to be denied.
     _denied: list[str] = field(default_factory=list)
 
     @property
     def is_over(self) -> bool:
-        """Whether it has happened, and nothing of it is left; also of a disturbance underneath."""
-        is_left = self._late or self._denied
-        is_past = self.operations > self.disturbance.at and self._looks > 0 and not is_left
+        """Whether the fault has happened completely, here and in nested ports."""
+        is_pending = self._delayed or self._denied or self._hits(self.operations)
         return (
-            is_past
-            and not self._hits(self.operations)
+            self.operations > self.injection.at
+            and self._reconciles > 0
+            and not is_pending
             and (not isinstance(self.ports, FaultyPorts) or self.ports.is_over)
         )
 
     def get(self, key: Key) -> Manifest | None:
-        if self._is_behind(key.kind):
-            return verbs.get(self._then.cluster, key)
+        if self._is_stale(key.kind):
+            return object_store.get(self._past_state.cluster, key)
         return self.ports.get(key)
 
     def list(self, api: str, kind: str, namespace: str, labels: Mapping[str, str]) -> Sequence[Manifest]:
-        if self._is_behind(kind):
-            return verbs.list_objects(self._then.cluster, api, kind, namespace, labels)
+        if self._is_stale(kind):
+            return object_store.list_objects(self._past_state.cluster, api, kind, namespace, labels)
         return self.ports.list(api, kind, namespace, labels)
 
     def get_state(self) -> EngineView | Unreachable:
-        """The last that is read in a cycle."""
-        is_silent, is_behind = self._is_now(Fault.ENGINE_SILENT), self._is_behind(ENGINE)
-        self._looks += self.operations > self.disturbance.at
-        snapshot = self.ports.get_state()
-        if self._looks > 1:
-            self._arrive()
-        if is_behind:
-            return get_state(self._then.engine)
-        return Unreachable("timed out") if is_silent else snapshot
+        """Read the engine, which a reconcile reads last."""
+        is_silent, is_stale = self._affects_reads(Fault.ENGINE_SILENT), self._is_stale(ENGINE)
+        self._reconciles += self.operations > self.injection.at
+        view = self.ports.get_state()
+        if self._reconciles > 1:
+            self._execute_delayed()
+        if is_stale:
+            return get_state(self._past_state.engine)
+        return Unreachable("timed out") if is_silent else view
 
     def create(self, manifest: Manifest) -> Manifest:
-        return self._written(Create(manifest), lambda: self.ports.create(manifest), Unavailable)
+        return self._write(Create(manifest), lambda: self.ports.create(manifest), Unavailable)
 
     def patch(self, patch: Patch) -> Manifest:
-        return self._written(patch, lambda: self.ports.patch(patch), Unavailable)
+        return self._write(patch, lambda: self.ports.patch(patch), Unavailable)
 
     def patch_status(self, patch: Patch) -> Manifest:
-        return self._written(f"store {patch.key}", lambda: self.ports.patch_status(patch), Unavailable)
+        return self._write(
+            f"patch status of {patch.key}", lambda: self.ports.patch_status(patch), Unavailable
+        )
 
     def delete(self, delete: Delete) -> None:
-        self._written(delete, lambda: self.ports.delete(delete), Unavailable)
+        self._write(delete, lambda: self.ports.delete(delete), Unavailable)
 
     def record(self, event: EmitEvent) -> None:
-        self._written(event, lambda: self.ports.record(event), Unavailable)
+        self._write(event, lambda: self.ports.record(event), Unavailable)
 
     def execute(self, call: Call) -> None:
-        """A call that is late stands in the engine's queue: it is carried out before any other."""
-        is_now, fault = self.operations == self.disturbance.at, self.disturbance.fault
-        self._arrive()
-        is_late = is_now and fault is Fault.TOLD_LATE
-        self._written(EngineCall(call), lambda: self._told(call, is_late=is_late), CallFailed)
-        if is_now and fault is Fault.TOLD_TWICE:
+        """Execute a call. A delayed call stays in the engine's queue and runs before the next one."""
+        is_now = self.operations == self.injection.at
+        self._execute_delayed()
+
+        def execute() -> None:
+            if is_now and self.injection.fault is Fault.DELAYED_CALL:
+                self._delayed.append(call)
+                raise CallFailed("timed out; executed later")
             self.ports.execute(call)
 
-    def _told(self, call: Call, *, is_late: bool) -> None:
-        if is_late:
-            self._late.append(call)
-            raise CallFailed("timed out, and is carried out later")
-        self.ports.execute(call)
+        self._write(EngineCall(call), execute, CallFailed)
+        if is_now and self.injection.fault is Fault.REPEATED_CALL:
+            self.ports.execute(call)
 
-    def _arrive(self) -> None:
-        while self._late:
-            self.ports.execute(self._late.pop(0))
+    def _execute_delayed(self) -> None:
+        while self._delayed:
+            self.ports.execute(self._delayed.pop(0))
 
     @property
-    def _then(self) -> FakeClusterState:
-        return self.past[max(0, len(self.past) - self.disturbance.back)]
+    def _past_state(self) -> FakeClusterState:
+        return self.past[max(0, len(self.past) - self.injection.back)]
 
-    def _is_behind(self, what: str) -> bool:
-        return self._is_now(Fault.STALE_READS) and self.disturbance.kind in (what, EVERYTHING)
+    def _is_stale(self, kind: str) -> bool:
+        return self._affects_reads(Fault.STALE_READS) and self.injection.kind in (kind, EVERYTHING)
 
-    def _is_now(self, fault: Fault) -> bool:
-        """For all that the first cycle after the write reads."""
-        happening = self.disturbance.fault is fault and self.operations > self.disturbance.at
-        return happening and self._looks == 0
+    def _affects_reads(self, fault: Fault) -> bool:
+        """Whether this is the fault, and the first reconcile after the write reads."""
+        has_happened = self.injection.fault is fault and self.operations > self.injection.at
+        return has_happened and self._reconciles == 0
 
-    def _written(self, write: Operation | str, carry_out: Callable[[], T], silence: type[Exception]) -> T:
-        number, fault = self.operations, self.disturbance.fault
+    def _write(self, write: Operation | str, execute: Callable[[], T], no_response: type[Exception]) -> T:
+        """Execute a write with the fault, if it hits this one. `no_response` is the error of a timeout."""
+        number, fault = self.operations, self.injection.fault
         self.operations += 1
         self.past.append(self.state())
         is_denied = self._is_denied(number, str(write))
         if not (self._hits(number) or is_denied) or fault in _ON_READS | _ON_CALLS:
-            return carry_out()
+            return execute()
         if fault in (Fault.CRASH_AFTER, Fault.LOST_RESPONSE):
-            carry_out()
-        raise {
+            execute()
+        is_call = no_response is CallFailed
+        conflict = CallFailed if is_call else Conflict
+        rejection = CallRejected if is_call else Rejected
+        error = {
             Fault.CRASH_BEFORE: Crashed,
             Fault.CRASH_AFTER: Crashed,
-            Fault.CONFLICT: silence if silence is CallFailed else Conflict,
-            Fault.CONFLICT_STORM: silence if silence is CallFailed else Conflict,
-            Fault.REFUSED: CallRejected if silence is CallFailed else Rejected,
-            Fault.DENIED: CallRejected if silence is CallFailed else Rejected,
-        }.get(fault, silence)(f"{fault} at write {number}")
+            Fault.CONFLICT: conflict,
+            Fault.CONFLICT_STORM: conflict,
+            Fault.REJECTED: rejection,
+            Fault.DENIED: rejection,
+        }.get(fault, no_response)
+        raise error(f"{fault} at write {number}")
 
     def _is_denied(self, number: int, write: str) -> bool:
-        """Whether it is the write that is refused again and again; others are not."""
-        if self.disturbance.fault is not Fault.DENIED:
+        """Count down the denials of the write that the fault hit; other writes are not denied."""
+        if self.injection.fault is not Fault.DENIED:
             return False
-        if number == self.disturbance.at:
-            self._denied = [write] * _STORM
+        if number == self.injection.at:
+            self._denied = [write] * _REPETITIONS
         is_denied = self._denied[-1:] == [write]
-        del self._denied[len(self._denied) - is_denied :]
+        if is_denied:
+            self._denied.pop()
         return is_denied
 
     def _hits(self, number: int) -> bool:
-        length = _STORM if self.disturbance.fault is Fault.CONFLICT_STORM else 1
-        return 0 <= number - self.disturbance.at < length
+        length = _REPETITIONS if self.injection.fault is Fault.CONFLICT_STORM else 1
+        return 0 <= number - self.injection.at < length
 
 
-def killed(state: FakeClusterState, pod: Key) -> FakeClusterState:
-    """The machine under a pod is gone, and no budget was asked: another one takes its place."""
-    found = state.cluster.objects.get(pod)
-    if found is None:
+def kill_pod(state: FakeClusterState, pod: Key) -> FakeClusterState:
+    """Delete a pod as a node failure does: no disruption budget applies, the controller replaces it."""
+    manifest = state.cluster.objects.get(pod)
+    if manifest is None:
         return state
-    gone = verbs.delete(state.cluster, Delete(pod, found["metadata"]["uid"], ""), now=state.now)
-    return replace(state, cluster=gone)
+    delete = Delete(pod, manifest["metadata"]["uid"], "")
+    return replace(state, cluster=object_store.delete(state.cluster, delete, now=state.now))
 
 
-def without_volume(state: FakeClusterState, pod: Key) -> FakeClusterState:
-    """The same, and its disk with it."""
+def kill_pod_and_volume(state: FakeClusterState, pod: Key) -> FakeClusterState:
+    """Delete a pod together with its volume claim."""
     claim = Key("v1", "PersistentVolumeClaim", pod.namespace, f"data-{pod.name}")
-    return replace(killed(state, pod), cluster=verbs.remove(killed(state, pod).cluster, claim))
+    killed = kill_pod(state, pod)
+    return replace(killed, cluster=object_store.remove(killed.cluster, claim))

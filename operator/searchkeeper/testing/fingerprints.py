@@ -1,7 +1,7 @@
-"""States told apart by what matters: not by when, nor by numbers that count births and changes.
+"""Fingerprints of states: equal for states that differ only in timestamps, UIDs and counters.
 
-The operator remembers nothing from one cycle to the next, so two states with one fingerprint have one future,
-but for the moments at which patience ends.
+The operator keeps no memory between two reconciles. Two states with one fingerprint therefore lead to the
+same end, except for deadlines.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 __all__ = ["Fingerprint", "fingerprint", "without_counters"]
 
 import json
+from collections.abc import Iterator
 from typing import Any, Final, TypeAlias
 
 from searchkeeper.kubernetes.operations import Manifest
@@ -29,7 +30,7 @@ from searchkeeper.upgrade.pending_delete import DELETE_CANCELLED
 
 Fingerprint: TypeAlias = int
 
-_COUNTED: Final = frozenset(
+_COUNTERS: Final = frozenset(
     {
         "uid",
         "resourceVersion",
@@ -41,18 +42,19 @@ _COUNTED: Final = frozenset(
         DELETE_CANCELLED,
     }
 )
-_GENERATIONS: Final = frozenset({REFUSED, ABANDONED})
-_NAMED_BY_UID: Final = frozenset({REPLACED_PODS, UPGRADED_NODES, FLUSHED, WIPED_VOLUME})
+# Ledger lines whose value is a generation.
+_GENERATION_LINES: Final = frozenset({REFUSED, ABANDONED})
+# Ledger lines whose value contains UIDs.
+_UID_LINES: Final = frozenset({REPLACED_PODS, UPGRADED_NODES, FLUSHED, WIPED_VOLUME})
 
 
 def fingerprint(state: FakeClusterState) -> Fingerprint:
-    """Equal for states between which the operator makes no difference."""
-    objects = frozenset((key, _content(each)) for key, each in state.cluster.objects.items())
+    """Return a number that is equal for states between which the operator does not distinguish."""
     engine = state.engine
     return hash(
         (
-            objects,
-            tuple(sorted(_ledgers(state))),
+            frozenset((key, _content_hash(each)) for key, each in state.cluster.objects.items()),
+            tuple(sorted(_ledger_lines(state))),
             frozenset(engine.nodes),
             engine.indices,
             tuple(sorted(map(repr, engine.copies))),
@@ -67,45 +69,50 @@ def fingerprint(state: FakeClusterState) -> Fingerprint:
 
 
 @memoize_by_identity(65536)
-def _content(manifest: Manifest) -> int:
+def _content_hash(manifest: Manifest) -> int:
     return hash(json.dumps(without_counters(manifest), sort_keys=True))
 
 
 def without_counters(part: Any) -> Any:
-    """A manifest without what counts changes, names births, or is a moment."""
+    """Return a manifest without counters, UIDs and timestamps; a deletion timestamp is emptied."""
     if isinstance(part, dict):
-        kept = {name: without_counters(each) for name, each in part.items() if name not in _COUNTED}
+        kept = {name: without_counters(each) for name, each in part.items() if name not in _COUNTERS}
         return kept | {"deletionTimestamp": ""} if "deletionTimestamp" in kept else kept
     if isinstance(part, list | tuple):
         return [without_counters(each) for each in part]
     return part
 
 
-def _ledgers(state: FakeClusterState) -> list[tuple[str, str, str]]:
-    """Every line of every ledger. Of a UID it matters only whether its object is still there."""
-    found = [
+def _ledger_lines(state: FakeClusterState) -> Iterator[tuple[str, str, str]]:
+    """Yield every line of every ledger: the name of the resource, the line, its normalized value."""
+    objects = state.cluster.objects
+    lines = [
         (key.name, line, text)
-        for key, each in state.cluster.objects.items()
+        for key, manifest in objects.items()
         if key.kind in ("SearchCluster", "SearchPool")
-        for line, text in ((each.get("status") or {}).get("ledger") or {}).items()
+        for line, text in ((manifest.get("status") or {}).get("ledger") or {}).items()
     ]
-    there = [each["metadata"] for each in state.cluster.objects.values()] if found else []
-    alive = {str(each["uid"]) for each in there} | {str(each["resourceVersion"]) for each in there}
-    return [(name, line, _line(line, text, alive)) for name, line, text in found]
+    identifiers = {
+        str(manifest["metadata"][name])
+        for manifest in (objects.values() if lines else ())
+        for name in ("uid", "resourceVersion")
+    }
+    for resource, line, text in lines:
+        yield resource, line, _normalize(line, text, identifiers)
 
 
-def _line(line: str, text: str, alive: set[str]) -> str:
+def _normalize(line: str, text: str, identifiers: set[str]) -> str:
+    """Reduce a UID or resource version to whether an object has it, a wait or denial to its first field."""
     if line.startswith((WAIT_PREFIX, DENIED_PREFIX)):
-        # A reason and since when it is given; a write, and in which words it was refused.
         return str(json.loads(text)[0])
-    if line in _GENERATIONS:
+    if line in _GENERATION_LINES:
         return ""
     if line == PENDING_DELETE:
-        return str(json.loads(text) in alive)
-    return json.dumps(_known(json.loads(text), alive)) if line in _NAMED_BY_UID else text
+        return str(json.loads(text) in identifiers)
+    return json.dumps(_without_uids(json.loads(text), identifiers)) if line in _UID_LINES else text
 
 
-def _known(entry: Any, alive: set[str]) -> Any:
+def _without_uids(entry: Any, identifiers: set[str]) -> Any:
     if isinstance(entry, list):
-        return [_known(each, alive) for each in entry]
-    return entry in alive if str(entry).startswith("uid-") else entry
+        return [_without_uids(each, identifiers) for each in entry]
+    return entry in identifiers if str(entry).startswith("uid-") else entry

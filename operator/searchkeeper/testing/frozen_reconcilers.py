@@ -1,12 +1,12 @@
-"""What a procedure makes of sample clusters, object by object: what must stay once it has been released.
+"""What a released reconciler creates for sample clusters, as digests that must not change.
 
-Whoever runs a release relies on what it deploys. A released procedure that makes other objects would change
-them under a user who asked for nothing, and a later one could not take over from what it believes is there.
+Users rely on what a release deploys. A released reconciler that creates other objects changes clusters whose
+spec did not change, and a later reconciler cannot take over from what it expects.
 """
 
 from __future__ import annotations
 
-__all__ = ["Content", "Table", "additions", "drift", "objects_of", "table"]
+__all__ = ["ReconcilerDigests", "ReleaseDigests", "digests", "drift", "release_digests", "unfrozen"]
 
 import hashlib
 import json
@@ -25,10 +25,10 @@ from searchkeeper.testing.fingerprints import without_counters
 from searchkeeper.testing.invariants.recorder import InvariantRecorder
 from searchkeeper.versions import Release
 
-# The digest of each object of each sample, and of what the procedure consists of.
-Content: TypeAlias = dict[str, str]
-# By release, by procedure.
-Table: TypeAlias = dict[str, dict[str, Content]]
+# The digest of each object of each sample, and of the reconciler's actions, by description.
+ReconcilerDigests: TypeAlias = dict[str, str]
+# By operator release, then by configuration version.
+ReleaseDigests: TypeAlias = dict[str, dict[str, ReconcilerDigests]]
 
 _KEY: Final = Key(f"{names.GROUP}/v1alpha1", "SearchCluster", "search", "logs")
 _MANAGERS: Final = {"name": "managers", "roles": ["cluster_manager"], "replicas": 3}
@@ -45,130 +45,129 @@ _SAMPLES: Final[Mapping[str, Mapping[str, Any]]] = {
     },
 }
 _SECRETS: Final = {"admin": {"username": "YQ==", "password": "Yg=="}, "tls": {"ca.crt": "Yw=="}}
-_STRUCTURE: Final = "its graph of actions"
-# Cycles that came to no end: far more than any sample takes.
-_MOST: Final = 2000
+_ACTIONS: Final = "its graph of actions"
+# Far more reconciles than a sample needs.
+_MAX_RECONCILES: Final = 2000
 
 
-def table(releases: Iterable[Release]) -> Table:
-    """What every procedure of these releases makes."""
-    return {each.version: {str(v): objects_of(each, v) for v in each.configurations} for each in releases}
+def release_digests(releases: Iterable[Release]) -> ReleaseDigests:
+    """Return the digests of every reconciler of these releases."""
+    return {each.version: {str(v): digests(each, v) for v in each.configurations} for each in releases}
 
 
-def objects_of(release: Release, version: int) -> Content:
-    """Every object that this procedure of a release makes, of new clusters and out of earlier ones."""
-    return _made(version, release.oldest_engine, release.newest_engine)
+def digests(release: Release, version: int) -> ReconcilerDigests:
+    """Return the digests of one reconciler of a release, for new clusters and for migrated ones."""
+    return _digests(version, release.oldest_engine, release.newest_engine)
 
 
 @cache
-def _made(version: int, oldest: str, newest: str) -> Content:
-    found = {_STRUCTURE: _digest(_structure(version))}
+def _digests(version: int, oldest: str, newest: str) -> ReconcilerDigests:
+    found = {_ACTIONS: _digest(_action_graph(version))}
     for sample in _SAMPLES:
-        new = _objects(_deployed(sample, (version,), oldest, newest))
-        found |= {f"{key} of a {sample} cluster": digest for key, digest in new.items()}
+        created = _object_digests(_deploy(sample, (version,), oldest, newest))
+        found |= {f"{key} of a {sample} cluster": digest for key, digest in created.items()}
         for origin in range(max(1, CLUSTER_RECONCILERS[version].min_version), version):
-            over = _objects(_deployed(sample, (origin, version), oldest, newest))
-            found[f"all of a {sample} cluster that was at {origin}"] = _digest(sorted(over.items()))
+            migrated = _object_digests(_deploy(sample, (origin, version), oldest, newest))
+            found[f"all of a {sample} cluster that was at {origin}"] = _digest(sorted(migrated.items()))
     return found
 
 
-def _structure(version: int) -> Any:
-    """From which version it starts, and what each action waits for."""
+def _action_graph(version: int) -> Any:
+    """Return the minimum version and every action with its prerequisites."""
+
+    def prerequisites(action: Action[Any]) -> tuple[str, list[str]]:
+        return action.name, sorted(each.name for each in action.requires)
+
     cluster, pool = CLUSTER_RECONCILERS[version], POOL_RECONCILERS[version]
     return [
-        (cluster.min_version, sorted(map(_waits, closure(cluster.actions)))),
-        (pool.min_version, sorted(map(_waits, closure(pool.actions)))),
+        (cluster.min_version, sorted(map(prerequisites, closure(cluster.actions)))),
+        (pool.min_version, sorted(map(prerequisites, closure(pool.actions)))),
     ]
 
 
-def _waits(action: Action[Any]) -> tuple[str, list[str]]:
-    return action.name, sorted(each.name for each in action.requires)
+def _deploy(sample: str, path: tuple[int, ...], oldest: str, newest: str) -> FakeCluster:
+    """Return a sample cluster after each of these versions in turn has converged.
 
-
-def _deployed(sample: str, path: tuple[int, ...], oldest: str, newest: str) -> FakeCluster:
-    """A sample cluster after each of these versions in turn has found nothing left to do."""
+    Raises InvariantViolated, and RuntimeError if a version does not converge.
+    """
     world = FakeCluster()
     for name, data in _SECRETS.items():
-        world.create({"apiVersion": "v1", "kind": "Secret", "metadata": _named(name), "data": data})
+        metadata = {"name": name, "namespace": _KEY.namespace}
+        world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data})
+    metadata = {"name": _KEY.name, "namespace": _KEY.namespace}
     spec = {"version": newest, **_SAMPLES[sample]}
-    world.create({"apiVersion": _KEY.api, "kind": _KEY.kind, "metadata": _named(_KEY.name), "spec": spec})
+    world.create({"apiVersion": _KEY.api, "kind": _KEY.kind, "metadata": metadata, "spec": spec})
     for version in path:
-        _settle(world, Release(f"with {version}", (version,), oldest, newest))
+        _run_until_converged(world, Release(f"with {version}", (version,), oldest, newest))
     return world
 
 
-def _named(name: str) -> dict[str, str]:
-    return {"name": name, "namespace": _KEY.namespace}
-
-
-def _settle(world: FakeCluster, release: Release) -> None:
-    """Raises LawBroken, and RuntimeError where it comes to no end."""
+def _run_until_converged(world: FakeCluster, release: Release) -> None:
     ports = InvariantRecorder(world, _KEY, release)
-    for _ in range(_MOST):
-        done = reconcile(ports, ports, _KEY, release, world.state.now)
-        if done.converged:
+    for _ in range(_MAX_RECONCILES):
+        outcome = reconcile(ports, ports, _KEY, release, world.state.now)
+        if outcome.converged:
             return
-        if not done.wrote:
+        if not outcome.wrote:
             world.tick()
-    raise RuntimeError(f"an operator {release.version} comes to no end with a sample")
+    raise RuntimeError(f"operator {release.version} does not converge on a sample cluster")
 
 
-def _objects(world: FakeCluster) -> dict[Key, str]:
-    """Those that say which version made them; what controllers make of them is not its doing."""
+def _object_digests(world: FakeCluster) -> dict[Key, str]:
+    """Return the digests of the operator's objects, which are annotated with its configuration version."""
     return {
-        key: _digest(without_counters(_content(each)))
-        for key, each in sorted(world.state.cluster.objects.items())
-        if annotation(each, names.CONFIGURATION) is not None
+        key: _digest(without_counters(_content(manifest)))
+        for key, manifest in sorted(world.state.cluster.objects.items())
+        if annotation(manifest, names.CONFIGURATION) is not None
     }
 
 
 def _content(manifest: Manifest) -> dict[str, Any]:
-    """Without its status. Annotations that hold objects are read, as those have UIDs, too."""
+    """Return a manifest without its status. JSON annotations are parsed, since they contain UIDs too."""
     metadata = manifest["metadata"]
-    annotations = {name: _read(text) for name, text in (metadata.get("annotations") or {}).items()}
+    annotations = {
+        name: json.loads(text) if text.startswith("{") else text
+        for name, text in (metadata.get("annotations") or {}).items()
+    }
     kept = {name: part for name, part in manifest.items() if name != "status"}
     return {**kept, "metadata": {**metadata, "annotations": annotations}}
-
-
-def _read(text: str) -> Any:
-    return json.loads(text) if text.startswith("{") else text
 
 
 def _digest(content: Any) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
 
-def additions(frozen: Table, made: Table) -> list[str]:
-    """What is released and not frozen yet: `procedure 4 of 0.5.0`."""
+def unfrozen(frozen: ReleaseDigests, actual: ReleaseDigests) -> list[str]:
+    """Return the released reconcilers without frozen digests: `reconciler 4 of 0.5.0`."""
     return [
-        f"procedure {procedure} of {release}"
-        for release, configurations in made.items()
-        for procedure in configurations
-        if procedure not in frozen.get(release, {})
+        f"reconciler {version} of {release}"
+        for release, versions in actual.items()
+        for version in versions
+        if version not in frozen.get(release, {})
     ]
 
 
-def drift(frozen: Table, made: Table) -> list[str]:
-    """What has changed of what is frozen: one sentence for each procedure and object, with its releases."""
-    found: dict[tuple[str, str, str], list[str]] = {}
-    for release, configurations in frozen.items():
-        for procedure, contents in configurations.items():
-            for what, how in _differences(contents, made.get(release, {}).get(procedure)):
-                found.setdefault((procedure, what, how), []).append(release)
+def drift(frozen: ReleaseDigests, actual: ReleaseDigests) -> list[str]:
+    """Return a sentence for each changed object of a frozen reconciler, with the releases that ship it."""
+    releases: dict[tuple[str, str, str], list[str]] = {}
+    for release, versions in frozen.items():
+        for version, before in versions.items():
+            for subject, change in _differences(before, actual.get(release, {}).get(version)):
+                releases.setdefault((version, subject, change), []).append(release)
     return [
-        f"procedure {procedure} is released with {', '.join(releases)}: {what} {how}"
-        for (procedure, what, how), releases in sorted(found.items())
+        f"reconciler {version} is released with {', '.join(shipped)}: {subject} {change}"
+        for (version, subject, change), shipped in sorted(releases.items())
     ]
 
 
-def _differences(before: Content, after: Content | None) -> Iterator[tuple[str, str]]:
+def _differences(before: ReconcilerDigests, after: ReconcilerDigests | None) -> Iterator[tuple[str, str]]:
     if after is None:
-        yield "it", "is not in catalog/releases.yaml any more"
+        yield "it", "is missing in catalog/releases.yaml"
         return
-    for what in sorted({*before, *after}):
-        if what not in after:
-            yield what, "is not made any more"
-        elif what not in before:
-            yield what, "was not made before"
-        elif before[what] != after[what]:
-            yield what, "has other content"
+    for subject in sorted({*before, *after}):
+        if subject not in after:
+            yield subject, "is no longer created"
+        elif subject not in before:
+            yield subject, "was not created before"
+        elif before[subject] != after[subject]:
+            yield subject, "has other content"

@@ -1,8 +1,8 @@
-"""What really happened, put back together: every change of the store, every request, the engine's time.
+"""A run on a real API server, reconstructed and checked against the invariants.
 
-The revisions of the store are one order of all that happens to objects of whatever kind, and the engine notes
-at which of them it was looked at, or told something. So the state around each write is known, and a run on a
-real API server is held to the same laws as one in memory.
+Inputs are every change of the store (from watches), every request (from the audit log) and every state of the
+engine. The store's revisions order them: the engine records the revision at which it was read or called. So
+the state before and after each write is known, as in a run on fakes.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from searchkeeper.testing.invariants.transitions import ObservedState, StatusPat
 from searchkeeper.versions import Release
 
 _LEASE: Final = "Lease"
-# Whose status is the operator's alone.
-_TOLD: Final = frozenset({"SearchCluster", "SearchPool"})
+# Kinds whose status only the operator writes.
+_OWN_KINDS: Final = frozenset({"SearchCluster", "SearchPool"})
 
 
 @dataclass(frozen=True, slots=True)
 class StoreChange:
-    """An object as one revision of the store left it, or as it was when that took it away."""
+    """An object as one revision of the store left it; with `is_gone`, as it was before its removal."""
 
     revision: int
     manifest: Manifest
@@ -43,234 +43,242 @@ class StoreChange:
     def key(self) -> Key:
         return Key.of(self.manifest)
 
+    def __str__(self) -> str:
+        return f"{self.key} at {self.revision}"
+
 
 @dataclass(frozen=True, slots=True)
 class EngineObservation:
-    """The engine after it was looked at, or told something, and the newest revision of that moment."""
+    """The engine after it was read or called, and the newest revision of the store at that time."""
 
     revision: int
     engine: FakeEngine
     call: Call | None = None
 
+    def __str__(self) -> str:
+        return f"{self.call} at {self.revision}"
+
 
 @dataclass(frozen=True, slots=True)
-class _Deed:
-    """A request, the revision at which it took effect, and the change that it made, if it made one."""
+class _ExecutedRequest:
+    """A request, the revision at which it took effect, and its change of the store, if it made one."""
 
     revision: int
     request: AuditedRequest
     change: StoreChange | None
 
+    def __str__(self) -> str:
+        return f"{type(self.request.write).__name__} {self.request.key} at {self.revision}"
 
-_Happening: TypeAlias = StoreChange | _Deed | EngineObservation
+
+_Happening: TypeAlias = StoreChange | _ExecutedRequest | EngineObservation
 
 
 @dataclass(frozen=True)
 class RunHistory:
-    """All of one SearchCluster. Beats are in the order in which they happened, the others in any.
+    """The history of one SearchCluster. Observations are in the order of time, the other inputs in any.
 
-    `releases` has those that worked as another release than the rest, by the token of the process.
+    `releases` maps clients that run another operator release than `release` to theirs.
     """
 
     key: Key
     release: Release
     changes: Sequence[StoreChange]
-    beats: Sequence[EngineObservation]
+    observations: Sequence[EngineObservation]
     requests: Sequence[AuditedRequest]
     releases: Mapping[str, Release] = field(default_factory=dict)
 
-    def breaches(self) -> list[str]:
-        """Every law that was broken, each in a sentence that names it."""
-        return [*self._unlawful(), *self._taken_unseen(), *self._unfenced(), *self.untold()]
+    def violations(self) -> list[str]:
+        """Return every violated invariant, as `invariant: message (write at revision)`."""
+        found = [
+            f"{violation.invariant}: {violation.message} ({happening})"
+            for happening, transition in self._transitions()
+            for violation in violations(transition)
+        ]
+        return [
+            *found,
+            *self._repeated_destructions(),
+            *self._writes_without_lease(),
+            *self.unaudited_status_changes(),
+        ]
 
     @property
     def end(self) -> FakeClusterState:
-        """How it all is at last."""
+        """The last state."""
         state = FakeClusterState()
-        for each in self._happenings:
-            state = _after(state, each)
+        for happening in self._happenings:
+            state = _apply(state, happening)
         return state
 
-    def steps(self) -> Iterator[Transition]:
-        """Each write, with the states around it."""
-        return (step for _, step in self._steps())
+    def transitions(self) -> Iterator[Transition]:
+        """Yield each write with the states before and after it."""
+        return (transition for _, transition in self._transitions())
 
-    def _steps(self) -> Iterator[tuple[_Happening, Transition]]:
+    def _transitions(self) -> Iterator[tuple[_Happening, Transition]]:
         state = FakeClusterState()
-        for each in self._happenings:
-            before, state = state, _after(state, each)
-            write = _write(each)
-            if write is not None:
-                release = self._release_of(each)
-                yield (
-                    each,
-                    Transition(
-                        ObservedState(before, self.key), write, ObservedState(state, self.key), release
-                    ),
-                )
-
-    def _release_of(self, what: _Happening) -> Release:
-        who = what.request.who if isinstance(what, _Deed) else ""
-        return self.releases.get(who, self.release)
-
-    def _unlawful(self) -> Iterator[str]:
-        for what, step in self._steps():
-            for breach in violations(step):
-                yield f"{breach.law}: {breach.message} ({_told(what)})"
-
-    def untold(self) -> list[str]:
-        """Every status that changed, and no request of the operator changed it. None, if the log is whole."""
-        status: dict[Key, object] = {}
-        found = []
-        for each in self._happenings:
-            change = each.change if isinstance(each, _Deed) else each
-            if not isinstance(change, StoreChange) or change.key.kind not in _TOLD:
+        for happening in self._happenings:
+            before, state = state, _apply(state, happening)
+            write = _write(happening)
+            if write is None:
                 continue
-            now = change.manifest.get("status")
-            if now != status.setdefault(change.key, now) and not isinstance(each, _Deed):
-                found.append(f"status_is_the_operators_own: {_told(change)}")
-            status[change.key] = now
+            client = happening.request.client if isinstance(happening, _ExecutedRequest) else ""
+            release = self.releases.get(client, self.release)
+            states = ObservedState(before, self.key), ObservedState(state, self.key)
+            yield happening, Transition(states[0], write, states[1], release)
+
+    def unaudited_status_changes(self) -> list[str]:
+        """Return every change of a status that no request made. There is none if the log is complete."""
+        statuses: dict[Key, object] = {}
+        found = []
+        for happening in self._happenings:
+            change = happening.change if isinstance(happening, _ExecutedRequest) else happening
+            if not isinstance(change, StoreChange) or change.key.kind not in _OWN_KINDS:
+                continue
+            status = change.manifest.get("status")
+            has_changed = status != statuses.setdefault(change.key, status)
+            if has_changed and not isinstance(happening, _ExecutedRequest):
+                found.append(f"status_changes_are_audited: {change}")
+            statuses[change.key] = status
         return found
 
-    def _taken_unseen(self) -> Iterator[str]:
-        """Between two looks at the cluster at most one thing is taken away."""
-        taken: list[str] = []
-        for each in self._happenings:
-            if isinstance(each, EngineObservation) and each.call is None:
-                taken = []
-            elif isinstance(each, _Deed) and each.request.write.is_destructive:
-                taken.append(_told(each))
-                if len(taken) > 1:
-                    yield f"one_destruction_between_looks: {', '.join(taken)}"
+    def _repeated_destructions(self) -> Iterator[str]:
+        """Yield destructive writes that follow another one without a read of the engine in between."""
+        destructive: list[str] = []
+        for happening in self._happenings:
+            if isinstance(happening, EngineObservation) and happening.call is None:
+                destructive = []
+            elif isinstance(happening, _ExecutedRequest) and happening.request.write.is_destructive:
+                destructive.append(str(happening))
+                if len(destructive) > 1:
+                    yield f"one_destructive_write_per_reconcile: {', '.join(destructive)}"
 
-    def _unfenced(self) -> Iterator[str]:
-        """Whoever writes has the lease at that moment, by the store's own order."""
+    def _writes_without_lease(self) -> Iterator[str]:
+        """Yield writes of a process that does not hold the Lease at that revision."""
         holder = ""
-        for each in self._happenings:
-            change = each.change if isinstance(each, _Deed) else each
+        for happening in self._happenings:
+            change = happening.change if isinstance(happening, _ExecutedRequest) else happening
             if isinstance(change, StoreChange) and change.key.kind == _LEASE:
                 holder = get_value(change.manifest, "spec", "holderIdentity", default="")
-            if isinstance(each, _Deed) and not self._may_write(each.request, holder):
-                yield f"only_the_holder_writes: {_told(each)} while {holder or 'nobody'} leads"
-
-    def _may_write(self, request: AuditedRequest, holder: str) -> bool:
-        return request.key.kind == _LEASE or holder in self._identities.get(request.who, ())
+            if not isinstance(happening, _ExecutedRequest) or happening.request.key.kind == _LEASE:
+                continue
+            if holder not in self._identities.get(happening.request.client, ()):
+                yield f"only_leader_writes: {happening}; the Lease holder is {holder or 'not set'}"
 
     @cached_property
     def _identities(self) -> dict[str, set[str]]:
-        """Under which names each process has taken the lease."""
+        """The holder identities under which each client has acquired the Lease."""
         found: dict[str, set[str]] = {}
-        for each in self.requests:
-            name = get_value(each.answer or {}, "spec", "holderIdentity") if each.key.kind == _LEASE else None
-            if name:
-                found.setdefault(each.who, set()).add(name)
+        for request in self.requests:
+            if request.key.kind == _LEASE:
+                identity = get_value(request.response or {}, "spec", "holderIdentity")
+                found.setdefault(request.client, set()).update([identity] if identity else [])
         return found
 
     @cached_property
     def _happenings(self) -> Sequence[_Happening]:
-        action_operations = _deeds(self.requests, self.changes)
-        done = {id(each.change) for each in action_operations}
-        others = [each for each in self.changes if id(each) not in done]
-        placed: list[_Happening] = sorted([*others, *action_operations], key=lambda each: each.revision)
-        return sorted([*placed, *self.beats], key=lambda each: each.revision)
+        """All inputs in the order in which they happened."""
+        executed = _executed_requests(self.requests, self.changes)
+        own = {id(each.change) for each in executed}
+        others = [change for change in self.changes if id(change) not in own]
+        placed: list[_Happening] = sorted([*others, *executed], key=lambda each: each.revision)
+        return sorted([*placed, *self.observations], key=lambda each: each.revision)
 
 
-def _deeds(requests: Sequence[AuditedRequest], changes: Sequence[StoreChange]) -> list[_Deed]:
-    """What changed nothing happened after all that the same process had done before."""
-    found: list[_Deed] = []
+def _executed_requests(
+    requests: Sequence[AuditedRequest], changes: Sequence[StoreChange]
+) -> list[_ExecutedRequest]:
+    """Match requests with changes. A request without a change comes after the client's earlier ones."""
+    found: list[_ExecutedRequest] = []
     reached: dict[str, int] = {}
-    for each in requests:
-        deed = _answered(each, each.answer, changes) if each.answer is not None else None
-        if deed is not None:
-            placed = replace(deed, revision=max(deed.revision, reached.get(each.who, 0)))
-            found.append(deed if deed.change is not None else placed)
-            reached[each.who] = found[-1].revision
-    done = {id(each.change) for each in found}
-    unanswered = (_unanswered(each, changes) for each in requests if each.answer is None)
-    return [*found, *(each for each in unanswered if each is not None and id(each.change) not in done)]
+    for request in requests:
+        if request.response is None:
+            continue
+        executed = _match_by_response(request, request.response, changes)
+        if executed.change is None:
+            executed = replace(executed, revision=max(executed.revision, reached.get(request.client, 0)))
+        found.append(executed)
+        reached[request.client] = executed.revision
+    matched = {id(each.change) for each in found}
+    for request in requests:
+        if request.response is None:
+            unconfirmed = _match_by_effect(request, changes)
+            if unconfirmed is not None and id(unconfirmed.change) not in matched:
+                found.append(unconfirmed)
+    return found
 
 
-def _answered(request: AuditedRequest, answer: Manifest, changes: Sequence[StoreChange]) -> _Deed:
-    """An answer names the revision that the request made, or the last one where it changed nothing.
+def _match_by_response(
+    request: AuditedRequest, response: Manifest, changes: Sequence[StoreChange]
+) -> _ExecutedRequest:
+    """Find the change by the resource version of the response, which a write without effect leaves as it was.
 
-    What is gone with it has no revision any more: there the change is known by the object's UID.
+    The response to a removal has no new resource version: there the UID identifies the change.
     """
-    revision = int(get_value(answer, "metadata", "resourceVersion", default=0))
-    own = [each for each in changes if each.revision == revision and each.key == request.key]
+    revision = int(get_value(response, "metadata", "resourceVersion", default=0))
+    own = [change for change in changes if change.revision == revision and change.key == request.key]
     if own and str(revision) != request.resource_version:
-        return _Deed(revision, request, own[0])
-    uid = get_value(answer, "details", "uid") or get_value(answer, "metadata", "uid")
-    ends = [each for each in changes if each.is_gone and each.manifest["metadata"]["uid"] == uid]
-    if ends and _ends(request, answer):
-        return _Deed(ends[0].revision, request, ends[0])
-    return _Deed(revision, request, None)
+        return _ExecutedRequest(revision, request, own[0])
+    uid = get_value(response, "details", "uid") or get_value(response, "metadata", "uid")
+    removals = [change for change in changes if change.is_gone and change.manifest["metadata"]["uid"] == uid]
+    if removals and _removes_object(request, response):
+        return _ExecutedRequest(removals[0].revision, request, removals[0])
+    return _ExecutedRequest(revision, request, None)
 
 
-def _ends(request: AuditedRequest, answer: Manifest) -> bool:
-    """Whether nothing of its object is left: it was deleted, or held only by what has just let go of it."""
-    is_going = get_value(answer, "metadata", "deletionTimestamp") is not None
-    return isinstance(request.write, Delete) or (is_going and not get_value(answer, "metadata", "finalizers"))
+def _removes_object(request: AuditedRequest, response: Manifest) -> bool:
+    """Whether the request deleted the object, or removed the last finalizer of a terminating one."""
+    is_marked = get_value(response, "metadata", "deletionTimestamp") is not None
+    has_finalizers = bool(get_value(response, "metadata", "finalizers"))
+    return isinstance(request.write, Delete) or (is_marked and not has_finalizers)
 
 
-def _unanswered(request: AuditedRequest, changes: Sequence[StoreChange]) -> _Deed | None:
-    """If it was carried out, then on the state that it names: the next one shows what was asked for."""
-    later = [
-        each
-        for each in changes
-        if each.key == request.key and each.revision > int(request.resource_version or 0)
-    ]
-    for each in sorted(later, key=lambda change: change.revision)[:1]:
-        if _shows(each, request.write):
-            return _Deed(each.revision, request, each)
-    return None
+def _match_by_effect(request: AuditedRequest, changes: Sequence[StoreChange]) -> _ExecutedRequest | None:
+    """Find the change of a request without response: the next one of its object, if it shows the effect."""
+    since = int(request.resource_version or 0)
+    later = [change for change in changes if change.key == request.key and change.revision > since]
+    following = min(later, key=lambda change: change.revision, default=None)
+    if following is None or not _shows_effect(following, request.write):
+        return None
+    return _ExecutedRequest(following.revision, request, following)
 
 
-def _shows(change: StoreChange, write: Operation) -> bool:
+def _shows_effect(change: StoreChange, write: Operation) -> bool:
     match write.patch if isinstance(write, StatusPatch) else write:
         case Delete():
             return change.is_gone or is_terminating(change.manifest)
         case Patch(_, changes):
-            asked = {name: part for name, part in changes.items() if name != "metadata"}
-            return not change.is_gone and _has(change.manifest, asked)
+            patch = {name: part for name, part in changes.items() if name != "metadata"}
+            return not change.is_gone and _contains(change.manifest, patch)
         case _:
             return not change.is_gone
 
 
-def _has(part: Any, asked: Any) -> bool:
-    """Whether a merge patch would change nothing any more."""
-    if not isinstance(asked, Mapping):
-        return bool(part == asked)
-    here: Mapping[str, Any] = part if isinstance(part, Mapping) else {}
-    return all(_has(here.get(name), each) for name, each in asked.items())
+def _contains(part: Any, patch: Any) -> bool:
+    """Whether a merge patch would change nothing."""
+    if not isinstance(patch, Mapping):
+        return bool(part == patch)
+    mapping: Mapping[str, Any] = part if isinstance(part, Mapping) else {}
+    return all(_contains(mapping.get(name), value) for name, value in patch.items())
 
 
-def _told(what: _Happening) -> str:
-    """`Delete Pod logs-data-0 at 1146`."""
-    match what:
-        case EngineObservation(revision, _, call):
-            return f"{call} at {revision}"
-        case _Deed(revision, request):
-            return f"{type(request.write).__name__} {request.key} at {revision}"
-        case StoreChange():
-            return f"{what.key} at {what.revision}"
+def _write(happening: _Happening) -> Operation | None:
+    """Return the write that invariants apply to; None for reads, changes by others and the Lease."""
+    match happening:
+        case EngineObservation(_, _, call):
+            return None if call is None else EngineCall(call)
+        case _ExecutedRequest(_, request) if request.key.kind != _LEASE:
+            return request.write
+        case _:
+            return None
 
 
-def _write(what: _Happening) -> Operation | None:
-    """Keeping the lease is no write of the kind that laws are about."""
-    if isinstance(what, EngineObservation):
-        return None if what.call is None else EngineCall(what.call)
-    if isinstance(what, StoreChange) or what.request.key.kind == _LEASE:
-        return None
-    return what.request.write
-
-
-def _after(state: FakeClusterState, what: _Happening) -> FakeClusterState:
-    if isinstance(what, EngineObservation):
-        return replace(state, engine=what.engine)
-    change = what.change if isinstance(what, _Deed) else what
+def _apply(state: FakeClusterState, happening: _Happening) -> FakeClusterState:
+    if isinstance(happening, EngineObservation):
+        return replace(state, engine=happening.engine)
+    change = happening.change if isinstance(happening, _ExecutedRequest) else happening
     if change is None:
         return state
-    objects = {key: each for key, each in state.cluster.objects.items() if key != change.key}
+    objects = {key: manifest for key, manifest in state.cluster.objects.items() if key != change.key}
     if not change.is_gone:
         objects[change.key] = change.manifest
     return replace(state, cluster=ObjectStore(objects))

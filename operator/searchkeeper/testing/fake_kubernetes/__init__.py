@@ -1,4 +1,5 @@
-"""A Kubernetes in memory: what an API server, its controllers and a kubelet do, as functions of values.
+"""A fake Kubernetes: API server, controllers and kubelet as pure functions of an `ObjectStore`.
 
-Nothing here waits, reads a clock or throws dice, so that every order of events can be tried, and tried again.
+Nothing here reads a clock, sleeps or draws random numbers, so that a test can repeat any order of events.
+`http_server` alone has threads: it serves the same store to real Kubernetes clients.
 """

@@ -1,13 +1,13 @@
-"""Requests of the Kubernetes API on the world in memory, answered as an API server would."""
+"""A fake API server: Kubernetes API requests on a `FakeCluster`, without HTTP."""
 
 from __future__ import annotations
 
 __all__ = [
     "ApiRequest",
     "FakeApiServer",
-    "Progress",
     "Response",
     "Watch",
+    "WatchProgress",
     "bookmark_line",
     "event_line",
     "expired_line",
@@ -26,10 +26,10 @@ from searchkeeper.kubernetes.rest_mapping import KINDS, ResourceKind
 from searchkeeper.opensearch.calls import Call
 from searchkeeper.opensearch.view import EngineView, Unreachable
 from searchkeeper.testing.fake_cluster import FakeCluster
-from searchkeeper.testing.fake_kubernetes import object_store as verbs
 from searchkeeper.testing.fake_kubernetes.discovery import discovery_response
 from searchkeeper.testing.fake_kubernetes.json_patch import apply_json_patch
 from searchkeeper.testing.fake_kubernetes.manifests import has_labels, with_value
+from searchkeeper.testing.fake_kubernetes.object_store import replace_object
 from searchkeeper.testing.fake_kubernetes.watch_history import Compacted, WatchEvent, WatchHistory
 
 _REASONS: Final = {
@@ -39,14 +39,12 @@ _REASONS: Final = {
     409: "Conflict",
     410: "Expired",
 }
-_MERGE: Final = "application/merge-patch+json"
+_MERGE_PATCH: Final = "application/merge-patch+json"
 _JSON_PATCH: Final = "application/json-patch+json"
 
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
-    """What was asked: verb, path, query, the body's type and the body."""
-
     method: str
     path: str
     query: Mapping[str, str]
@@ -62,7 +60,7 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """Not one answer but many: a watch on a kind."""
+    """An accepted watch request. The caller streams `start` and then `changes`."""
 
     kind: ResourceKind
     namespace: str
@@ -71,16 +69,18 @@ class Watch:
     seconds: float
 
 
-class Progress(NamedTuple):
-    """What a watcher is told, where it goes on, and the revision that it has seen by then."""
+class WatchProgress(NamedTuple):
+    """The events to send, the position to continue from, and the revision at that position."""
 
-    found: list[WatchEvent]
-    place: int
+    events: list[WatchEvent]
+    position: int
     revision: int
 
 
 @dataclass(frozen=True, slots=True)
 class _Target:
+    """The kind, object or subresource that a path names. `name` is empty for a collection."""
+
     kind: ResourceKind
     namespace: str
     name: str
@@ -92,9 +92,10 @@ class _Target:
 
 
 class FakeApiServer:
-    """One API server over one world. Every request, tick and call to the engine happens alone.
+    """Serves one `FakeCluster` to several threads. Requests, ticks and engine calls are serialized.
 
-    Implements `Driver` too, for an operator that has its engine in the same process.
+    It is also an `EngineClient`, for an operator that runs in the same process. `remembers` limits the number
+    of events that watches can resume from.
     """
 
     def __init__(self, world: FakeCluster, *, remembers: int = 10_000) -> None:
@@ -104,14 +105,14 @@ class FakeApiServer:
 
     @contextmanager
     def alone(self) -> Iterator[FakeCluster]:
-        """The world, with nobody else at it; whoever watches is told what became of it."""
+        """Lock the cluster for a change. Watches receive the change when the lock is released."""
         with self.changed:
             before = self.world.state.cluster
             try:
                 yield self.world
             finally:
                 if self.world.state.cluster is not before:
-                    self.history.note(before, self.world.state.cluster)
+                    self.history.append_changes(before, self.world.state.cluster)
                     self.changed.notify_all()
 
     def tick(self, seconds: int = 10) -> None:
@@ -130,61 +131,67 @@ class FakeApiServer:
             world.execute(call)
 
     def answer(self, request: ApiRequest) -> Response | Watch:
-        """Refusals are answers too."""
-        found = discovery_response(request.path) if request.method == "GET" else None
-        if found is not None:
-            return Response(200, found)
-        target = _target(request.path)
+        """Handle a request. Errors are responses too."""
+        discovery = discovery_response(request.path) if request.method == "GET" else None
+        if discovery is not None:
+            return Response(200, discovery)
+        target = _parse_path(request.path)
         if target is None:
             return _failure(404, f"the server could not find {request.path}")
         try:
             with self.alone():
-                return self._answer(request, target)
+                return self._handle_object(request, target) if target.name else self._handle(request, target)
         except ApiError as error:
-            return _refusal(error, request)
+            return _error_response(error, request)
 
-    def changes(self, watch: Watch, place: int) -> Progress:
-        """What happened since to the objects that are watched. Raises Compacted."""
-        with self.changed:
-            found = [each for each in self.history.since(place) if _concerns(each, watch)]
-            return Progress(found, self.history.end, self.revision)
-
-    def start(self, watch: Watch) -> Progress:
-        """Where a watch begins: at its version, or with all that is there. Raises Compacted."""
+    def start(self, watch: Watch) -> WatchProgress:
+        """Start a watch at its resource version, or with all objects. Raises Compacted."""
         with self.changed:
             if watch.resource_version not in ("", "0"):
-                return Progress([], self.history.place_of(int(watch.resource_version)), self.revision)
-            there = self._listed(watch.kind, watch.namespace, watch.selects)
-            found = [WatchEvent("ADDED", 0, Key.of(each), each) for each in there]
-            return Progress(found, self.history.end, self.revision)
+                position = self.history.position_after(int(watch.resource_version))
+                return WatchProgress([], position, self.revision)
+            objects = self._select(watch.kind, watch.namespace, watch.selects)
+            events = [WatchEvent("ADDED", 0, Key.of(manifest), manifest) for manifest in objects]
+            return WatchProgress(events, self.history.end, self.revision)
+
+    def changes(self, watch: Watch, position: int) -> WatchProgress:
+        """Return the events of a watch since a position. Raises Compacted."""
+        with self.changed:
+            events = [
+                event
+                for event in self.history.since(position)
+                if (event.key.api, event.key.kind) == (watch.kind.api, watch.kind.name)
+                and watch.namespace in ("", event.key.namespace)
+                and watch.selects(event.manifest)
+            ]
+            return WatchProgress(events, self.history.end, self.revision)
 
     @property
     def revision(self) -> int:
         return self.world.state.cluster.revision
 
-    def _answer(self, request: ApiRequest, target: _Target) -> Response | Watch:
-        if not target.name:
-            return self._answer_on_all(request, target)
+    def _handle(self, request: ApiRequest, target: _Target) -> Response | Watch:
+        """Handle a request for a collection."""
+        match request.method:
+            case "GET":
+                return self._list_or_watch(request, target)
+            case "POST":
+                return Response(201, self.world.create(_complete(request.body, target)))
+            case _:
+                return _failure(405, f"{request.method} is not supported on a collection")
+
+    def _handle_object(self, request: ApiRequest, target: _Target) -> Response:
         match request.method:
             case "GET":
                 return Response(200, self._existing(target))
             case "PATCH":
                 return self._patch(request, target)
             case "PUT":
-                return Response(200, self._replaced(_whole(request.body, target), target))
+                return Response(200, self._replace(_complete(request.body, target), target))
             case "DELETE":
                 return self._delete(request.body or {}, target)
             case _:
-                return _failure(405, f"{request.method} is not possible on one object")
-
-    def _answer_on_all(self, request: ApiRequest, target: _Target) -> Response | Watch:
-        match request.method:
-            case "GET":
-                return self._list_or_watch(request, target)
-            case "POST":
-                return Response(201, self.world.create(_whole(request.body, target)))
-            case _:
-                return _failure(405, f"{request.method} is not possible on a kind")
+                return _failure(405, f"{request.method} is not supported on an object")
 
     def _list_or_watch(self, request: ApiRequest, target: _Target) -> Response | Watch:
         selects = _selector(request.query)
@@ -192,54 +199,56 @@ class FakeApiServer:
             seconds = float(request.query.get("timeoutSeconds", 3600))
             version = request.query.get("resourceVersion", "")
             return Watch(target.kind, target.namespace, selects, version, seconds)
-        found = self._listed(target.kind, target.namespace, selects)
         return Response(
             200,
             {
                 "apiVersion": target.kind.api,
                 "kind": f"{target.kind.name}List",
                 "metadata": {"resourceVersion": str(self.revision)},
-                "items": found,
+                "items": self._select(target.kind, target.namespace, selects),
             },
         )
 
-    def _listed(
+    def _select(
         self, kind: ResourceKind, namespace: str, selects: Callable[[Manifest], bool]
     ) -> list[Manifest]:
-        objects = self.world.state.cluster.objects
-        kin = [key for key in objects if (key.api, key.kind) == (kind.api, kind.name)]
-        found = (objects[key] for key in sorted(kin) if namespace in ("", key.namespace))
-        return [each for each in found if selects(each)]
+        """Return the selected objects of a kind; the namespace "" is all namespaces."""
+        return [
+            manifest
+            for key, manifest in sorted(self.world.state.cluster.objects.items(), key=lambda item: item[0])
+            if (key.api, key.kind) == (kind.api, kind.name)
+            and namespace in ("", key.namespace)
+            and selects(manifest)
+        ]
 
     def _existing(self, target: _Target) -> Manifest:
-        found = self.world.get(target.key)
-        if found is None:
+        manifest = self.world.get(target.key)
+        if manifest is None:
             raise NotFound(f'{target.kind.plural} "{target.name}" not found')
-        return found
+        return manifest
 
     def _patch(self, request: ApiRequest, target: _Target) -> Response:
-        is_status = target.subresource == "status"
         if request.content_type == _JSON_PATCH:
-            return Response(
-                200, self._replaced(apply_json_patch(self._existing(target), request.body), target)
-            )
-        if request.content_type != _MERGE:
-            return _failure(415, f"{request.content_type} is not among {_MERGE}, {_JSON_PATCH}")
+            patched = apply_json_patch(self._existing(target), request.body)
+            return Response(200, self._replace(patched, target))
+        if request.content_type != _MERGE_PATCH:
+            return _failure(415, f"{request.content_type} is not one of {_MERGE_PATCH}, {_JSON_PATCH}")
         version = (request.body.get("metadata") or {}).get("resourceVersion") or ""
         patch = Patch(target.key, request.body, version)
+        is_status = target.subresource == "status"
         return Response(200, self.world.patch_status(patch) if is_status else self.world.patch(patch))
 
-    def _replaced(self, new: Manifest, target: _Target) -> Manifest:
-        """The whole object, or only its status; the other one stays."""
+    def _replace(self, new: Manifest, target: _Target) -> Manifest:
+        """Replace an object and keep its status, or replace its status alone."""
         old = self._existing(target)
         version = new["metadata"].get("resourceVersion")
         if version and version != old["metadata"]["resourceVersion"]:
-            raise Conflict(f"{target.key} was changed meanwhile")
+            raise Conflict(f"{target.key} was modified")
         if target.subresource == "status":
             new = with_value(old, "status", to=new.get("status"))
         elif target.kind.has_status:
             new = with_value(new, "status", to=old.get("status"))
-        cluster, stored = verbs.replace_object(self.world.state.cluster, new)
+        cluster, stored = replace_object(self.world.state.cluster, new)
         self.world.state = replace(self.world.state, cluster=cluster)
         return stored
 
@@ -256,8 +265,8 @@ class FakeApiServer:
         return Response(200, self.world.get(target.key) or _status(200, "Success", ""))
 
 
-def _target(path: str) -> _Target | None:
-    """`/apis/apps/v1/namespaces/search/statefulsets/logs-data/status`, taken apart."""
+def _parse_path(path: str) -> _Target | None:
+    """Parse `/apis/apps/v1/namespaces/search/statefulsets/logs-data/status`."""
     for kind in KINDS:
         if not path.startswith(f"{kind.root}/"):
             continue
@@ -271,8 +280,8 @@ def _target(path: str) -> _Target | None:
     return None
 
 
-def _whole(body: Any, target: _Target) -> dict[str, Any]:
-    """An object as it is stored: what the path says need not be in the body."""
+def _complete(body: Any, target: _Target) -> dict[str, Any]:
+    """Add what the path says to the object in a body. Raises Rejected if it has no name."""
     metadata = dict(body.get("metadata") or {})
     if target.kind.is_namespaced:
         metadata["namespace"] = target.namespace
@@ -287,25 +296,15 @@ def _whole(body: Any, target: _Target) -> dict[str, Any]:
 
 
 def _selector(query: Mapping[str, str]) -> Callable[[Manifest], bool]:
-    """Labels by equality, and the one field that everything has."""
-    pairs = [
-        each.replace("==", "=").partition("=") for each in query.get("labelSelector", "").split(",") if each
-    ]
-    wanted = {name: text for name, _, text in pairs}
+    """Parse the equality-based `labelSelector`, and `metadata.name` of the `fieldSelector`."""
+    terms = [term for term in query.get("labelSelector", "").split(",") if term]
+    pairs = [term.replace("==", "=").partition("=") for term in terms]
+    labels = {name: text for name, _, text in pairs}
     _, _, name = query.get("fieldSelector", "").partition("metadata.name=")
-    return lambda each: has_labels(each, wanted) and name in ("", each["metadata"]["name"])
+    return lambda manifest: has_labels(manifest, labels) and name in ("", manifest["metadata"]["name"])
 
 
-def _concerns(change: WatchEvent, watch: Watch) -> bool:
-    key = change.key
-    return (
-        (key.api, key.kind) == (watch.kind.api, watch.kind.name)
-        and watch.namespace in ("", key.namespace)
-        and watch.selects(change.manifest)
-    )
-
-
-def _refusal(error: ApiError, request: ApiRequest) -> Response:
+def _error_response(error: ApiError, request: ApiRequest) -> Response:
     match error:
         case Conflict():
             return _failure(409, str(error), "AlreadyExists" if request.method == "POST" else "Conflict")
@@ -331,13 +330,13 @@ def _status(code: int, outcome: str, message: str, reason: str = "") -> dict[str
     }
 
 
-def event_line(change: WatchEvent) -> bytes:
-    """One line of a watch."""
-    return json.dumps({"type": change.type, "object": change.manifest}).encode() + b"\n"
+def event_line(event: WatchEvent) -> bytes:
+    """Encode an event as a line of a watch stream."""
+    return json.dumps({"type": event.type, "object": event.manifest}).encode() + b"\n"
 
 
 def bookmark_line(watch: Watch, revision: int) -> bytes:
-    """How far the watcher is, though nothing that concerns it has happened."""
+    """Encode a bookmark: the client has seen every event up to the revision."""
     manifest = {
         "apiVersion": watch.kind.api,
         "kind": watch.kind.name,
@@ -347,4 +346,5 @@ def bookmark_line(watch: Watch, revision: int) -> bytes:
 
 
 def expired_line(error: Compacted) -> bytes:
+    """Encode the error that ends a watch on dropped events."""
     return json.dumps({"type": "ERROR", "object": _status(410, "Failure", str(error))}).encode() + b"\n"

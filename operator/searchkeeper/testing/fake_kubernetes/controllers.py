@@ -1,4 +1,4 @@
-"""Everything that runs in a control plane beside the API server, one round at a time."""
+"""The controllers of the control plane: StatefulSets, Deployments, disruption budgets, garbage collection."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _CONTROLLERS: Final[dict[str, _Reconcile]] = {
     "Deployment": lambda cluster, key, now: deployments.reconcile(cluster, key, now=now),
     "PodDisruptionBudget": lambda cluster, key, _: disruption_budgets.reconcile(cluster, key),
 }
-# Far more rounds than any cluster here needs: past them, two controllers are fighting.
-_ROUNDS: Final = 1000
+# Far above what any test needs: beyond this, two controllers oscillate.
+_MAX_ROUNDS: Final = 1000
 
 
 def run_controllers_once(cluster: ObjectStore, *, now: int) -> ObjectStore:
-    """Every controller looks at every object of its kind once."""
+    """Reconcile every object once."""
     cluster = garbage_collector.collect(cluster, now=now)
     for key in sorted(cluster.objects):
         if key.kind in _CONTROLLERS:
@@ -37,10 +37,10 @@ def run_controllers_once(cluster: ObjectStore, *, now: int) -> ObjectStore:
 
 
 def run_until_stable(cluster: ObjectStore, *, now: int) -> ObjectStore:
-    """Rounds until nothing changes any more. Raises RuntimeError when that never happens."""
-    for _ in range(_ROUNDS):
+    """Reconcile until nothing changes. Raises RuntimeError if that never happens."""
+    for _ in range(_MAX_ROUNDS):
         after = run_controllers_once(cluster, now=now)
         if after.objects == cluster.objects:
             return cluster
         cluster = after
-    raise RuntimeError("the controllers do not come to rest")
+    raise RuntimeError(f"the controllers are not stable after {_MAX_ROUNDS} rounds")

@@ -1,4 +1,4 @@
-"""The Deployment controller, without ReplicaSets: pods of the newest template replace the others in turn."""
+"""The Deployment controller, without ReplicaSets: it replaces pods of older templates one at a time."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ __all__ = ["reconcile"]
 
 import hashlib
 import json
+from typing import Final
 
 from searchkeeper.kubernetes.operations import Delete, Key, Manifest
 from searchkeeper.testing.fake_kubernetes.manifests import (
@@ -27,59 +28,50 @@ from searchkeeper.testing.fake_kubernetes.object_store import (
     replace_object,
 )
 
+_TEMPLATE_HASH: Final = "pod-template-hash"
+
 
 def reconcile(cluster: ObjectStore, key: Key, *, now: int) -> ObjectStore:
-    """One pass: tells the status, and creates or deletes at most one pod."""
-    owner = get(cluster, key)
-    if owner is None or is_terminating(owner):
+    """Run one pass: write the status, and create or delete at most one pod."""
+    deployment = get(cluster, key)
+    if deployment is None or is_terminating(deployment):
         return cluster
-    cluster = _told(cluster, owner)
-    pods, wanted = _pods(cluster, owner), int(get_value(owner, "spec", "replicas", default=1))
-    current = [pod for pod in pods if _template(pod) == _template_of(owner)]
-    old = [pod for pod in pods if pod not in current]
-    if len(current) < wanted and len(pods) <= wanted:
-        return _created(cluster, owner, now)
-    surplus = current[wanted:] or (old if all(map(is_ready, current)) else [])
-    return _deleted(cluster, surplus[-1], now) if surplus else cluster
+    replicas = int(get_value(deployment, "spec", "replicas", default=1))
+    template_hash = _template_hash(deployment)
+    pods = [
+        pod
+        for pod in list_objects(cluster, "v1", "Pod", key.namespace)
+        if controller_of(pod) == deployment["metadata"]["uid"] and not is_terminating(pod)
+    ]
+    current = [pod for pod in pods if labels(pod).get(_TEMPLATE_HASH) == template_hash]
+    status = {
+        "observedGeneration": deployment["metadata"]["generation"],
+        "replicas": len(pods),
+        "readyReplicas": sum(map(is_ready, pods)),
+        "updatedReplicas": len(current),
+    }
+    cluster, _ = replace_object(cluster, with_value(deployment, "status", to=status))
+    if len(current) < replicas and len(pods) <= replicas:
+        return _create_pod(cluster, deployment, template_hash, now)
+    outdated = [pod for pod in pods if pod not in current]
+    surplus = current[replicas:] or (outdated if all(map(is_ready, current)) else [])
+    if not surplus:
+        return cluster
+    return delete(cluster, Delete(Key.of(surplus[-1]), surplus[-1]["metadata"]["uid"], ""), now=now)
 
 
-def _template_of(owner: Manifest) -> str:
-    text = json.dumps(owner["spec"]["template"], sort_keys=True)
+def _template_hash(deployment: Manifest) -> str:
+    text = json.dumps(deployment["spec"]["template"], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:10]
 
 
-def _template(pod: Manifest) -> str | None:
-    return labels(pod).get("pod-template-hash")
-
-
-def _pods(cluster: ObjectStore, owner: Manifest) -> list[Manifest]:
-    found = list_objects(cluster, "v1", "Pod", owner["metadata"]["namespace"])
-    mine = (pod for pod in found if controller_of(pod) == owner["metadata"]["uid"])
-    return [pod for pod in mine if not is_terminating(pod)]
-
-
-def _told(cluster: ObjectStore, owner: Manifest) -> ObjectStore:
-    pods = _pods(cluster, owner)
-    status = {
-        "observedGeneration": owner["metadata"]["generation"],
-        "replicas": len(pods),
-        "readyReplicas": sum(map(is_ready, pods)),
-        "updatedReplicas": sum(_template(pod) == _template_of(owner) for pod in pods),
-    }
-    return replace_object(cluster, with_value(owner, "status", to=status))[0]
-
-
-def _created(cluster: ObjectStore, owner: Manifest, now: int) -> ObjectStore:
-    template, digest = owner["spec"]["template"], _template_of(owner)
-    metadata = merge_patched(template.get("metadata", {}), {"labels": {"pod-template-hash": digest}})
+def _create_pod(cluster: ObjectStore, deployment: Manifest, template_hash: str, now: int) -> ObjectStore:
+    template = deployment["spec"]["template"]
+    metadata = merge_patched(template.get("metadata", {}), {"labels": {_TEMPLATE_HASH: template_hash}})
     metadata |= {
-        "name": f"{owner['metadata']['name']}-{digest}-{cluster.births}",
-        "namespace": owner["metadata"]["namespace"],
-        "ownerReferences": [owner_reference(owner)],
+        "name": f"{deployment['metadata']['name']}-{template_hash}-{cluster.births}",
+        "namespace": deployment["metadata"]["namespace"],
+        "ownerReferences": [owner_reference(deployment)],
     }
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}
     return create(cluster, pod, now=now)[0]
-
-
-def _deleted(cluster: ObjectStore, pod: Manifest, now: int) -> ObjectStore:
-    return delete(cluster, Delete(Key.of(pod), pod["metadata"]["uid"], ""), now=now)

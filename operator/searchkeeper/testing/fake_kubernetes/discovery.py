@@ -1,7 +1,6 @@
-"""What an API server says it has: groups, versions and kinds.
+"""API discovery: groups, versions and resources.
 
-A client that does not find namespaces, events and resource definitions among them may start, report itself
-ready and never watch anything.
+kopf starts, reports ready and never watches anything if it does not discover namespaces, events and CRDs.
 """
 
 from __future__ import annotations
@@ -16,50 +15,46 @@ from searchkeeper.kubernetes.rest_mapping import KINDS, ResourceKind
 _VERBS: Final = ["create", "delete", "get", "list", "patch", "update", "watch"]
 
 
-def discovery_response(path: str) -> dict[str, Any] | None:
-    """The answer to a question about the API itself; None for any other path."""
+def discovery_response(path: str) -> dict[str, Any] | None:  # noqa: PLR0911 - one for each kind of path
+    """Return the body for a discovery path; None for any other path."""
     match path.strip("/").split("/"):
         case ["version"]:
             return {"major": "1", "minor": "34", "gitVersion": "v1.34.0+embedded"}
         case ["api"]:
             return {"kind": "APIVersions", "versions": ["v1"], "serverAddressByClientCIDRs": []}
         case ["apis"]:
-            return {"apiVersion": "v1", "kind": "APIGroupList", "groups": list(_groups())}
+            return {"apiVersion": "v1", "kind": "APIGroupList", "groups": _groups()}
+        case ["apis", name]:
+            matches = ({"apiVersion": "v1", "kind": "APIGroup", **g} for g in _groups() if g["name"] == name)
+            return next(matches, None)
         case ["api", version]:
-            return _resources(version)
-        case ["apis", *rest]:
-            return _group(rest[0]) if len(rest) == 1 else _resources("/".join(rest))
+            return _resource_list(version)
+        case ["apis", *parts]:
+            return _resource_list("/".join(parts))
         case _:
             return None
 
 
-def _group(name: str) -> dict[str, Any] | None:
-    found = (each for each in _groups() if each["name"] == name)
-    return next(({"apiVersion": "v1", "kind": "APIGroup", **each} for each in found), None)
-
-
-def _groups() -> Iterator[dict[str, Any]]:
+def _groups() -> list[dict[str, Any]]:
+    groups = []
     for api in sorted({kind.api for kind in KINDS if "/" in kind.api}):
         group, _, version = api.partition("/")
-        named = {"groupVersion": api, "version": version}
-        yield {"name": group, "versions": [named], "preferredVersion": named}
+        group_version = {"groupVersion": api, "version": version}
+        groups.append({"name": group, "versions": [group_version], "preferredVersion": group_version})
+    return groups
 
 
-def _resources(api: str) -> dict[str, Any] | None:
-    kinds = [kind for kind in KINDS if kind.api == api]
-    if not kinds:
+def _resource_list(api: str) -> dict[str, Any] | None:
+    resources = [resource for kind in KINDS if kind.api == api for resource in _resources(kind)]
+    if not resources:
         return None
-    resources = [each for kind in kinds for each in _resource(kind)]
     return {"apiVersion": "v1", "kind": "APIResourceList", "groupVersion": api, "resources": resources}
 
 
-def _resource(kind: ResourceKind) -> Iterator[dict[str, Any]]:
-    named = {"singularName": kind.name.lower(), "namespaced": kind.is_namespaced, "kind": kind.name}
-    yield {"name": kind.plural, **named, "verbs": _VERBS, "shortNames": list(kind.short_names)}
+def _resources(kind: ResourceKind) -> Iterator[dict[str, Any]]:
+    """Yield the resource of a kind, and its status subresource if it has one."""
+    names = {"singularName": kind.name.lower(), "namespaced": kind.is_namespaced, "kind": kind.name}
+    yield {"name": kind.plural, **names, "verbs": _VERBS, "shortNames": list(kind.short_names)}
     if kind.has_status:
-        yield {
-            "name": f"{kind.plural}/status",
-            **named,
-            "singularName": "",
-            "verbs": ["get", "patch", "update"],
-        }
+        verbs = ["get", "patch", "update"]
+        yield {"name": f"{kind.plural}/status", **names, "singularName": "", "verbs": verbs}

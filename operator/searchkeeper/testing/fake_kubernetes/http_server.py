@@ -1,4 +1,4 @@
-"""The world in memory on a loopback port: clients of a real API server find what they expect."""
+"""HTTP for the fake API server, on a loopback port, for real Kubernetes clients."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from urllib.parse import parse_qsl, urlsplit
 from searchkeeper.testing.fake_kubernetes.api_server import (
     ApiRequest,
     FakeApiServer,
-    Progress,
     Response,
     Watch,
+    WatchProgress,
     bookmark_line,
     event_line,
     expired_line,
@@ -30,10 +30,10 @@ _DISCONNECTED: Final = (BrokenPipeError, ConnectionResetError, TimeoutError)
 
 
 class Server(ThreadingHTTPServer):
-    """Answers for one Api, until it is closed. Whoever watches is disconnected then."""
+    """Serves one `FakeApiServer` until it is closed, which disconnects every watch."""
 
     daemon_threads = True
-    # Beyond this, a client that opens all its connections at once is refused some.
+    # The default of 5 refuses connections of a client that opens many at once.
     request_queue_size = 128
 
     def __init__(self, api: FakeApiServer, *, port: int = 0, bookmarks: float = 1.0) -> None:
@@ -54,7 +54,7 @@ class Server(ThreadingHTTPServer):
         self._open.discard(request)
 
     def close(self) -> None:
-        """Ends every connection, also those in the middle of a watch."""
+        """Close every connection, watches included."""
         self.is_closed = True
         with self.api.changed:
             self.api.changed.notify_all()
@@ -67,7 +67,7 @@ class Server(ThreadingHTTPServer):
 
 @contextmanager
 def serving(api: FakeApiServer, *, port: int = 0, bookmarks: float = 1.0) -> Iterator[Server]:
-    """A server on a port of its own, in a thread of its own."""
+    """Serve in a thread. The port 0 is any free one; `bookmarks` is the seconds between two bookmarks."""
     server = Server(api, port=port, bookmarks=bookmarks)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
@@ -79,31 +79,31 @@ def serving(api: FakeApiServer, *, port: int = 0, bookmarks: float = 1.0) -> Ite
 
 
 class _Handler(BaseHTTPRequestHandler):
-    """One connection."""
+    """One connection of a client."""
 
     server: Server
     protocol_version = "HTTP/1.1"
-    # An answer leaves in one piece: in two, the second would wait for the first to be acknowledged.
+    # One write for headers and body: with two, the second waits for the TCP acknowledgement of the first.
     wbufsize = 1 << 16
     disable_nagle_algorithm = True
 
     def _handle(self) -> None:
         parts = urlsplit(self.path)
-        sent = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         content_type = (self.headers.get("Content-Type") or "").partition(";")[0]
-        body = json.loads(sent) if sent else None
+        body = json.loads(content) if content else None
         query = dict(parse_qsl(parts.query))
-        answer = self.server.api.answer(ApiRequest(self.command, parts.path, query, content_type, body))
-        if isinstance(answer, Watch):
-            self._stream(answer)
+        response = self.server.api.answer(ApiRequest(self.command, parts.path, query, content_type, body))
+        if isinstance(response, Watch):
+            self._stream(response)
         else:
-            self._send(answer)
+            self._send(response)
 
-    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _handle  # noqa: N815 - the names HTTP's server looks for
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _handle  # noqa: N815 - the names that HTTP calls
 
-    def _send(self, answer: Response) -> None:
-        data = json.dumps(answer.body).encode()
-        self.send_response(answer.code)
+    def _send(self, response: Response) -> None:
+        data = json.dumps(response.body).encode()
+        self.send_response(response.code)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
@@ -120,27 +120,28 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
 
     def _lines(self, watch: Watch) -> Iterator[bytes]:
-        """Changes as they happen, and bookmarks while none do, until the watch's time is up."""
+        """Yield events as they happen, and bookmarks in between, until the watch times out."""
         api, end = self.server.api, time.monotonic() + watch.seconds
         try:
             progress = api.start(watch)
             while not self.server.is_closed and time.monotonic() < end:
-                yield from map(event_line, progress.found)
-                progress = self._next(watch, progress.place)
-                if not progress.found:
+                yield from map(event_line, progress.events)
+                progress = self._next_progress(watch, progress.position)
+                if not progress.events:
                     yield bookmark_line(watch, progress.revision)
         except Compacted as error:
             yield expired_line(error)
 
-    def _next(self, watch: Watch, place: int) -> Progress:
+    def _next_progress(self, watch: Watch, position: int) -> WatchProgress:
+        """Wait for events, at most until the next bookmark is due."""
         api, until = self.server.api, time.monotonic() + self.server.bookmarks
         with api.changed:
             while True:
-                progress = api.changes(watch, place)
-                place, left = progress.place, until - time.monotonic()
-                if progress.found or left <= 0 or self.server.is_closed:
+                progress = api.changes(watch, position)
+                position, left = progress.position, until - time.monotonic()
+                if progress.events or left <= 0 or self.server.is_closed:
                     return progress
                 api.changed.wait(left)
 
     def log_message(self, *_: object) -> None:
-        """Nobody reads it."""
+        """Log nothing."""

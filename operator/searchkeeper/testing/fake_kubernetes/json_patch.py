@@ -1,4 +1,4 @@
-"""JSON patches (RFC 6902), as far as API servers are sent them."""
+"""JSON Patch (RFC 6902): the operations add, remove, replace and test."""
 
 from __future__ import annotations
 
@@ -12,53 +12,49 @@ from searchkeeper.kubernetes.operations import Manifest
 
 
 def apply_json_patch(manifest: Manifest, operations: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The manifest after every operation. Raises Refused where a test fails or a path leads nowhere."""
-    changed: Any = manifest
-    for each in operations:
-        parts = [part.replace("~1", "/").replace("~0", "~") for part in each["path"].split("/")[1:]]
-        changed = _after(changed, parts, each)
-    return dict(changed)
+    """Return the patched manifest. Raises Rejected if a test fails or a path does not exist."""
+    patched: Any = manifest
+    for operation in operations:
+        path = [part.replace("~1", "/").replace("~0", "~") for part in operation["path"].split("/")[1:]]
+        patched = _apply(patched, path, operation)
+    return dict(patched)
 
 
-def _after(found: Any, parts: Sequence[str], operation: Mapping[str, Any]) -> Any:
-    """Cost: one copy a level of the path."""
-    name, *rest = parts
+def _apply(  # noqa: PLR0911 - one for each operation
+    target: Any, path: Sequence[str], operation: Mapping[str, Any]
+) -> Any:
+    """Apply one operation. Copies the containers along the path only."""
+    name, *rest = path
     if rest:
-        return _with(found, name, _after(_at(found, name), rest, operation))
+        return _with_item(target, name, _apply(_item(target, name), rest, operation))
     match operation["op"]:
-        case "test" if _at(found, name) == operation["value"]:
-            return found
-        case "add" if isinstance(found, Sequence):
-            place = len(found) if name == "-" else int(name)
-            return [*found[:place], operation["value"], *found[place:]]
+        case "test" if _item(target, name) == operation["value"]:
+            return target
+        case "add" if isinstance(target, Sequence):
+            place = len(target) if name == "-" else int(name)
+            return [*target[:place], operation["value"], *target[place:]]
         case "add":
-            return {**found, name: operation["value"]}
+            return {**target, name: operation["value"]}
         case "replace":
-            _at(found, name)
-            return _with(found, name, operation["value"])
+            _item(target, name)
+            return _with_item(target, name, operation["value"])
         case "remove":
-            return _without(found, name)
+            _item(target, name)
+            if isinstance(target, list | tuple):
+                return [*target[: int(name)], *target[int(name) + 1 :]]
+            return {key: value for key, value in target.items() if key != name}
         case other:
-            raise Rejected(f"the operation {other} at {operation['path']} cannot be carried out")
+            raise Rejected(f"operation {other} at {operation['path']} failed")
 
 
-def _at(found: Any, name: str) -> Any:
+def _item(target: Any, name: str) -> Any:
     try:
-        return found[int(name)] if isinstance(found, list | tuple) else found[name]
+        return target[int(name)] if isinstance(target, list | tuple) else target[name]
     except (KeyError, IndexError, ValueError, TypeError):
-        raise Rejected(f"there is nothing called {name}") from None
+        raise Rejected(f"path not found: {name}") from None
 
 
-def _with(found: Any, name: str, new: Any) -> Any:
-    if isinstance(found, list | tuple):
-        place = int(name)
-        return [*found[:place], new, *found[place + 1 :]]
-    return {**found, name: new}
-
-
-def _without(found: Any, name: str) -> Any:
-    _at(found, name)
-    if isinstance(found, list | tuple):
-        place = int(name)
-        return [*found[:place], *found[place + 1 :]]
-    return {key: value for key, value in found.items() if key != name}
+def _with_item(target: Any, name: str, value: Any) -> Any:
+    if isinstance(target, list | tuple):
+        return [*target[: int(name)], value, *target[int(name) + 1 :]]
+    return {**target, name: value}

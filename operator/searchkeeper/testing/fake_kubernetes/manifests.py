@@ -1,4 +1,4 @@
-"""Manifests read and changed as values: a change is a new manifest that shares what stayed the same."""
+"""Manifests as immutable values: a change returns a new manifest that shares the unchanged parts."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from searchkeeper.kubernetes.operations import Manifest
 
 
 def get_value(manifest: Manifest, *path: str, default: Any = None) -> Any:
-    """What is at a path, or the default where any part of it is missing."""
-    found: Any = manifest
+    """Return the value at a path, or the default if any part of the path is missing."""
+    value: Any = manifest
     for name in path:
-        if not isinstance(found, Mapping) or name not in found:
+        if not isinstance(value, Mapping) or name not in value:
             return default
-        found = found[name]
-    return found
+        value = value[name]
+    return value
 
 
 def with_value(manifest: Manifest, *path: str, to: Any) -> dict[str, Any]:
-    """The manifest with another value at a path; None takes it away. Cost: one copy a level of the path."""
+    """Return the manifest with another value at a path; None removes it. Copies one mapping a level."""
     name, *rest = path
     changed = dict(manifest)
     if rest:
@@ -47,7 +47,7 @@ def with_value(manifest: Manifest, *path: str, to: Any) -> dict[str, Any]:
 
 
 def merge_patched(manifest: Manifest, patch: Manifest) -> dict[str, Any]:
-    """RFC 7396: mappings are merged, null takes away, anything else replaces."""
+    """Apply a JSON Merge Patch (RFC 7396): mappings are merged, null removes, anything else replaces."""
     changed = dict(manifest)
     for name, new in patch.items():
         if new is None:
@@ -65,8 +65,8 @@ def labels(manifest: Manifest) -> Mapping[str, str]:
 
 
 def annotation(manifest: Manifest, name: str) -> str | None:
-    found = (manifest["metadata"].get("annotations") or {}).get(name)
-    return None if found is None else str(found)
+    text = (manifest["metadata"].get("annotations") or {}).get(name)
+    return None if text is None else str(text)
 
 
 def has_labels(manifest: Manifest, wanted: Mapping[str, str]) -> bool:
@@ -75,29 +75,33 @@ def has_labels(manifest: Manifest, wanted: Mapping[str, str]) -> bool:
 
 
 def selects(selector: Manifest | None, manifest: Manifest) -> bool:
-    """Whether a selector is of this object: every label and every expression has to hold.
+    """Whether a label selector matches: every label and every expression must.
 
-    One that asks for nothing is of no object here: that is how evictions and controllers take it.
+    An empty selector matches nothing here, as in evictions and in the controllers that this package has.
     """
-    asked = [*get_value(selector or {}, "matchExpressions", default=())]
-    exact = get_value(selector or {}, "matchLabels", default={})
-    return bool(asked or exact) and has_labels(manifest, exact) and all(_holds(e, manifest) for e in asked)
+    expressions = get_value(selector or {}, "matchExpressions", default=())
+    match_labels = get_value(selector or {}, "matchLabels", default={})
+    return (
+        bool(expressions or match_labels)
+        and has_labels(manifest, match_labels)
+        and all(_matches(expression, manifest) for expression in expressions)
+    )
 
 
-def _holds(expression: Manifest, manifest: Manifest) -> bool:
-    """`NotIn` holds of an object without the label, as `DoesNotExist` does."""
-    found, values = labels(manifest).get(expression["key"]), expression.get("values") or ()
+def _matches(expression: Manifest, manifest: Manifest) -> bool:
+    """Whether a `matchExpressions` entry matches. `NotIn` also matches objects without the label."""
+    value, values = labels(manifest).get(expression["key"]), expression.get("values") or ()
     match expression["operator"]:
         case "In":
-            return found in values
+            return value in values
         case "NotIn":
-            return found not in values
+            return value not in values
         case "Exists":
-            return found is not None
+            return value is not None
         case "DoesNotExist":
-            return found is None
+            return value is None
         case other:
-            raise ValueError(f"{other} is no operator of a selector")
+            raise ValueError(f"unknown selector operator {other}")
 
 
 def owner_uids(manifest: Manifest) -> tuple[str, ...]:
@@ -105,13 +109,13 @@ def owner_uids(manifest: Manifest) -> tuple[str, ...]:
 
 
 def controller_of(manifest: Manifest) -> str | None:
-    """The UID of the controller, if it has one."""
+    """Return the UID of the owner that is the controller, if there is one."""
     owners = manifest["metadata"].get("ownerReferences") or ()
     return next((owner["uid"] for owner in owners if owner.get("controller")), None)
 
 
 def owner_reference(owner: Manifest) -> dict[str, Any]:
-    """A reference to the controller of an object."""
+    """Return the owner reference that names `owner` as controller."""
     return {
         "apiVersion": owner["apiVersion"],
         "kind": owner["kind"],
@@ -128,4 +132,4 @@ def is_terminating(manifest: Manifest) -> bool:
 
 def is_ready(pod: Manifest) -> bool:
     conditions = get_value(pod, "status", "conditions", default=())
-    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+    return any(c["type"] == "Ready" and c["status"] == "True" for c in conditions)

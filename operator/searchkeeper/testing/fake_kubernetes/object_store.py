@@ -1,7 +1,7 @@
-"""The objects of a cluster, and what an API server does to them.
+"""The objects of a cluster, and the verbs of the API server on them.
 
-Every verb is a function: a cluster and a request go in, another cluster and the object come out, or one of
-the refusals of `searchkeeper.kube` is raised and nothing has happened.
+Every verb is a function: a store and a request go in, the next store and the object come out. A verb that
+raises an error of `searchkeeper.kubernetes.api` has changed nothing.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from searchkeeper.testing.fake_kubernetes.manifests import (
 )
 from searchkeeper.testing.fake_kubernetes.validation import validation_errors
 
-# Pods are given time to stop; whatever else is deleted is gone at once, unless a finalizer holds it.
+# Kinds with a grace period: a deletion marks them, the kubelet removes them.
 _GRACEFUL: Final = frozenset({"Pod"})
-# What of an object is not its owner's to decide.
+# Metadata that only the API server sets.
 _SERVER_SIDE: Final = ("uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp")
 
 
 @dataclass(frozen=True, slots=True)
 class ObjectStore:
-    """Objects by key. `revision` grows with every change, `births` with every object that ever was."""
+    """Objects by key. `revision` counts changes, `births` counts created objects."""
 
     objects: Mapping[Key, Manifest] = field(default_factory=dict)
     revision: int = 0
@@ -47,112 +47,112 @@ def get(cluster: ObjectStore, key: Key) -> Manifest | None:
 def list_objects(
     cluster: ObjectStore, api: str, kind: str, namespace: str, labels: Mapping[str, str] | None = None
 ) -> tuple[Manifest, ...]:
-    """Those of a kind in a namespace that have the labels, by name."""
-    kin = [key for key in cluster.objects if key[1] == kind and key[0] == api and key[2] == namespace]
-    found = (cluster.objects[key] for key in sorted(kin))
-    return tuple(each for each in found if has_labels(each, labels)) if labels else tuple(found)
+    """Return the objects of a kind in a namespace that have the labels, sorted by name."""
+    keys = [key for key in cluster.objects if (key.kind, key.api, key.namespace) == (kind, api, namespace)]
+    objects = (cluster.objects[key] for key in sorted(keys))
+    return tuple(each for each in objects if has_labels(each, labels)) if labels else tuple(objects)
 
 
 def create(cluster: ObjectStore, manifest: Manifest, *, now: int) -> tuple[ObjectStore, Manifest]:
-    """Raises Conflict where there is one of that name, Refused where it may not be like that."""
+    """Add an object, without its status. Raises Conflict if the name is in use, Rejected if it is invalid."""
     key = Key.of(manifest)
     if key in cluster.objects:
-        raise Conflict(f"{key} exists already")
-    _accept(validation_errors(None, manifest), key)
-    born = merge_patched(manifest, {"metadata": dict.fromkeys(_SERVER_SIDE)})
-    born = merge_patched(
-        {name: part for name, part in born.items() if name != "status"},
-        {"metadata": _birth(cluster, now)},
-    )
-    return _stored(cluster, key, born, births=cluster.births + 1)
-
-
-def _birth(cluster: ObjectStore, now: int) -> dict[str, Any]:
-    return {"uid": f"uid-{cluster.births + 1}", "generation": 1, "creationTimestamp": _moment(now)}
+        raise Conflict(f"{key} already exists")
+    _validate(None, manifest, key)
+    server_side = dict.fromkeys(_SERVER_SIDE) | {
+        "uid": f"uid-{cluster.births + 1}",
+        "generation": 1,
+        "creationTimestamp": _timestamp(now),
+    }
+    created = merge_patched(manifest, {"metadata": server_side, "status": None})
+    return _store(ObjectStore(cluster.objects, cluster.revision, cluster.births + 1), key, created)
 
 
 def patch(cluster: ObjectStore, request: Patch, *, status: bool = False) -> tuple[ObjectStore, Manifest]:
-    """A merge patch. Through the main resource the status stays, through the subresource all but that.
+    """Apply a merge patch to the main resource, which keeps the status, or to the status subresource.
 
-    A patch that changes nothing leaves the resource version alone. Raises Gone, Conflict, Refused.
+    A patch that changes nothing keeps the resource version. Raises NotFound, Conflict, Rejected.
     """
     old = _existing(cluster, request.key)
-    if request.resource_version and request.resource_version != old["metadata"]["resourceVersion"]:
-        raise Conflict(f"{request.key} was changed meanwhile")
+    _check_resource_version(request, old)
     new = merge_patched(old, request.changes)
-    new = (
-        with_value(old, "status", to=new.get("status"))
-        if status
-        else with_value(new, "status", to=old.get("status"))
-    )
+    if status:
+        new = with_value(old, "status", to=new.get("status"))
+    else:
+        new = with_value(new, "status", to=old.get("status"))
     return replace_object(cluster, new)
 
 
 def replace_object(cluster: ObjectStore, new: Manifest) -> tuple[ObjectStore, Manifest]:
-    """The object with this content, whatever it was before. Raises Gone, Refused."""
+    """Replace an object, except its server-side metadata. Raises NotFound, Rejected.
+
+    A terminating object without finalizers is removed.
+    """
     key = Key.of(new)
     old = _existing(cluster, key)
-    kept = {name: old["metadata"].get(name) for name in _SERVER_SIDE}
-    new = merge_patched(new, {"metadata": kept})
+    new = merge_patched(new, {"metadata": {name: old["metadata"].get(name) for name in _SERVER_SIDE}})
     if new == old:
         return cluster, old
-    _accept(validation_errors(old, new), key)
-    if _intent(new) != _intent(old):
+    _validate(old, new, key)
+    if _without_bookkeeping(new) != _without_bookkeeping(old):
         new = with_value(new, "metadata", "generation", to=old["metadata"]["generation"] + 1)
     if is_terminating(new) and not get_value(new, "metadata", "finalizers") and key.kind not in _GRACEFUL:
         return remove(cluster, key), new
-    return _stored(cluster, key, new)
+    return _store(cluster, key, new)
 
 
 def delete(cluster: ObjectStore, request: Delete, *, now: int) -> ObjectStore:
-    """Under its preconditions. Held objects are marked; others are gone. Raises Gone, Conflict."""
+    """Delete an object under its preconditions. Raises NotFound, Conflict.
+
+    Pods and objects with finalizers are marked as terminating; others are removed.
+    """
     old = _existing(cluster, request.key)
     if request.uid and request.uid != old["metadata"]["uid"]:
-        raise Conflict(f"{request.key} is another one by now")
-    if request.resource_version and request.resource_version != old["metadata"]["resourceVersion"]:
-        raise Conflict(f"{request.key} was changed meanwhile")
+        raise Conflict(f"{request.key} has UID {old['metadata']['uid']}, not {request.uid}")
+    _check_resource_version(request, old)
     finalizers = [*(get_value(old, "metadata", "finalizers") or ()), *(["orphan"] if request.orphan else [])]
     if not finalizers and request.key.kind not in _GRACEFUL:
         return remove(cluster, request.key)
     if is_terminating(old):
         return cluster
-    marked = merge_patched(
-        old, {"metadata": {"deletionTimestamp": _moment(now), "finalizers": finalizers or None}}
-    )
-    return _stored(cluster, request.key, marked)[0]
+    metadata = {"deletionTimestamp": _timestamp(now), "finalizers": finalizers or None}
+    return _store(cluster, request.key, merge_patched(old, {"metadata": metadata}))[0]
 
 
 def remove(cluster: ObjectStore, key: Key) -> ObjectStore:
-    """Without the object, as when nothing holds it any longer."""
-    left = {each: manifest for each, manifest in cluster.objects.items() if each != key}
-    return ObjectStore(left, cluster.revision + 1, cluster.births)
+    """Remove an object at once, whatever finalizers it has."""
+    objects = {other: manifest for other, manifest in cluster.objects.items() if other != key}
+    return ObjectStore(objects, cluster.revision + 1, cluster.births)
 
 
-def _stored(
-    cluster: ObjectStore, key: Key, manifest: Manifest, *, births: int | None = None
-) -> tuple[ObjectStore, Manifest]:
+def _store(cluster: ObjectStore, key: Key, manifest: Manifest) -> tuple[ObjectStore, Manifest]:
     revision = cluster.revision + 1
     stored = with_value(manifest, "metadata", "resourceVersion", to=str(revision))
-    objects = {**cluster.objects, key: stored}
-    return ObjectStore(objects, revision, cluster.births if births is None else births), stored
+    return ObjectStore({**cluster.objects, key: stored}, revision, cluster.births), stored
 
 
 def _existing(cluster: ObjectStore, key: Key) -> Manifest:
     if key not in cluster.objects:
-        raise NotFound(f"there is no {key}")
+        raise NotFound(f"{key} not found")
     return cluster.objects[key]
 
 
-def _accept(found: list[str], key: Key) -> None:
-    if found:
-        raise Rejected(f"{key} is invalid: {'; '.join(found)}")
+def _check_resource_version(request: Patch | Delete, old: Manifest) -> None:
+    if request.resource_version and request.resource_version != old["metadata"]["resourceVersion"]:
+        raise Conflict(f"{request.key} was modified")
 
 
-def _intent(manifest: Manifest) -> dict[str, Any]:
-    """What a change of which makes a new generation."""
+def _validate(old: Manifest | None, new: Manifest, key: Key) -> None:
+    errors = validation_errors(old, new)
+    if errors:
+        raise Rejected(f"{key} is invalid: {'; '.join(errors)}")
+
+
+def _without_bookkeeping(manifest: Manifest) -> dict[str, Any]:
+    """Return the part whose change increments the generation."""
     return {name: part for name, part in manifest.items() if name not in ("metadata", "status")}
 
 
 @lru_cache(maxsize=4096)
-def _moment(now: int) -> str:
+def _timestamp(now: int) -> str:
     return datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

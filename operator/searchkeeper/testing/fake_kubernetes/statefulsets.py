@@ -1,10 +1,10 @@
-"""The StatefulSet controller, quirks included: what it really does is what the operator has to live with.
+"""The StatefulSet controller, with the behaviour that the operator has to handle:
 
-- A pod that is missing comes back from the newest template under OnDelete, and from the current one under
-  RollingUpdate while its ordinal is below the partition.
-- Under OrderedReady a pod that is not ready stops everything above it, its own replacement included.
-- A pod whose volume claim is on its way out is not created before that is gone.
-- After a complete OnDelete roll `status.currentRevision` stays what it was.
+- Under OnDelete a missing pod is created from the newest template. Under RollingUpdate a pod below the
+  partition is created from the current one.
+- Under OrderedReady a pod that is not ready blocks every pod above it and its own replacement.
+- A pod whose volume claim is terminating is created after the claim is gone.
+- After a complete OnDelete rollout `status.currentRevision` still names the old revision.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ from searchkeeper.testing.fake_kubernetes.object_store import (
 
 
 @dataclass(frozen=True, slots=True)
-class _Set:
-    """A StatefulSet with what its controller asks of it again and again."""
+class _StatefulSet:
+    """A StatefulSet manifest with typed access."""
 
     manifest: Manifest
 
@@ -55,16 +55,16 @@ class _Set:
         return str(self.manifest["metadata"]["namespace"])
 
     @property
-    def uid(self) -> str:
-        return str(self.manifest["metadata"]["uid"])
+    def template(self) -> Manifest:
+        return dict(self.manifest["spec"]["template"])
 
     @property
     def replicas(self) -> int:
         return int(get_value(self.manifest, "spec", "replicas", default=1))
 
     @property
-    def template(self) -> Manifest:
-        return dict(self.manifest["spec"]["template"])
+    def claim_templates(self) -> tuple[Manifest, ...]:
+        return tuple(get_value(self.manifest, "spec", "volumeClaimTemplates", default=()))
 
     @property
     def is_ordered(self) -> bool:
@@ -72,19 +72,29 @@ class _Set:
 
     @property
     def partition(self) -> int | None:
-        """None under OnDelete."""
+        """The partition of RollingUpdate; None under OnDelete."""
         strategy = get_value(self.manifest, "spec", "updateStrategy", default={})
         if strategy.get("type") == "OnDelete":
             return None
         return int(get_value(strategy, "rollingUpdate", "partition", default=0))
 
     def ordinal(self, pod: Manifest) -> int | None:
+        """The ordinal in a pod's name; None if the name is not one of this StatefulSet."""
         head, _, tail = pod["metadata"]["name"].rpartition("-")
         return int(tail) if head == self.name and tail.isdecimal() else None
 
+    def pods(self, cluster: ObjectStore) -> dict[int, Manifest]:
+        """The pods that it controls, by ordinal."""
+        return {
+            ordinal: pod
+            for pod in list_objects(cluster, "v1", "Pod", self.namespace)
+            if controller_of(pod) == self.manifest["metadata"]["uid"]
+            if (ordinal := self.ordinal(pod)) is not None
+        }
+
 
 def revision_of(stateful_set: Manifest) -> str:
-    """The name of the revision that its template is."""
+    """Return the revision name of the StatefulSet's present template."""
     return f"{stateful_set['metadata']['name']}-{_digest(stateful_set['spec']['template'])}"
 
 
@@ -94,119 +104,110 @@ def _digest(template: Manifest) -> str:
 
 
 def reconcile(cluster: ObjectStore, key: Key, *, now: int) -> ObjectStore:
-    """One pass: adopts, notes the revision, tells the status, and creates or deletes at most one pod."""
+    """Run one pass: adopt, store the revision, write the status, create or delete at most one pod."""
     manifest = get(cluster, key)
     if manifest is None or is_terminating(manifest):
         return cluster
-    owner = _Set(manifest)
-    cluster = _revised(_adopted(cluster, owner), owner, now)
-    return _one_pod(_told(cluster, owner), owner, now)
-
-
-def _pods(cluster: ObjectStore, owner: _Set) -> dict[int, Manifest]:
-    """Its own pods by ordinal."""
-    found = list_objects(cluster, "v1", "Pod", owner.namespace)
-    mine = ((owner.ordinal(pod), pod) for pod in found if controller_of(pod) == owner.uid)
-    return {ordinal: pod for ordinal, pod in mine if ordinal is not None}
-
-
-def _adopted(cluster: ObjectStore, owner: _Set) -> ObjectStore:
-    """Pods without a controller that its selector matches become its own."""
+    owner = _StatefulSet(manifest)
     for pod in list_objects(cluster, "v1", "Pod", owner.namespace):
         if owner.ordinal(pod) is not None:
-            cluster = _taken(cluster, owner, pod)
-    return cluster
+            cluster = _adopt(cluster, owner, pod)
+    cluster = _store_revision(cluster, owner, now)
+    cluster = _write_status(cluster, owner)
+    return _reconcile_pods(cluster, owner, now)
 
 
-def _taken(cluster: ObjectStore, owner: _Set, found: Manifest) -> ObjectStore:
-    is_free = controller_of(found) is None and not is_terminating(found)
-    if not is_free or not selects(owner.manifest["spec"]["selector"], found):
+def _adopt(cluster: ObjectStore, owner: _StatefulSet, manifest: Manifest) -> ObjectStore:
+    """Take over an object that has no controller and matches the selector."""
+    is_free = controller_of(manifest) is None and not is_terminating(manifest)
+    if not is_free or not selects(owner.manifest["spec"]["selector"], manifest):
         return cluster
-    mine = with_value(found, "metadata", "ownerReferences", to=[owner_reference(owner.manifest)])
-    return replace_object(cluster, mine)[0]
+    references = [owner_reference(owner.manifest)]
+    return replace_object(cluster, with_value(manifest, "metadata", "ownerReferences", to=references))[0]
 
 
-def _revised(cluster: ObjectStore, owner: _Set, now: int) -> ObjectStore:
-    """Templates are kept as ControllerRevisions, so that an older one can be made pods of again.
+def _store_revision(cluster: ObjectStore, owner: _StatefulSet, now: int) -> ObjectStore:
+    """Keep the template as a ControllerRevision, for pods below the partition.
 
-    They have the labels of their template: without an owner only a set that selects by those takes them up.
+    A revision has the labels of its template. Only a StatefulSet that selects those labels adopts it.
     """
-    for found in list_objects(cluster, "apps/v1", "ControllerRevision", owner.namespace):
-        cluster = _taken(cluster, owner, found)
-    name = revision_of(owner.manifest)
-    key = Key("apps/v1", "ControllerRevision", owner.namespace, name)
+    for revision in list_objects(cluster, "apps/v1", "ControllerRevision", owner.namespace):
+        cluster = _adopt(cluster, owner, revision)
+    key = Key("apps/v1", "ControllerRevision", owner.namespace, revision_of(owner.manifest))
     if get(cluster, key) is not None:
         return cluster
-    revision = {
-        "apiVersion": key.api,
-        "kind": key.kind,
-        "metadata": {
-            "name": name,
-            "namespace": owner.namespace,
-            "labels": get_value(owner.template, "metadata", "labels", default={}),
-            "ownerReferences": [owner_reference(owner.manifest)],
-        },
-        "data": {"spec": {"template": owner.template}},
+    metadata = {
+        "name": key.name,
+        "namespace": key.namespace,
+        "labels": get_value(owner.template, "metadata", "labels", default={}),
+        "ownerReferences": [owner_reference(owner.manifest)],
     }
-    return create(cluster, revision, now=now)[0]
+    data = {"spec": {"template": owner.template}}
+    return create(
+        cluster, {"apiVersion": key.api, "kind": key.kind, "metadata": metadata, "data": data}, now=now
+    )[0]
 
 
-def _told(cluster: ObjectStore, owner: _Set) -> ObjectStore:
-    """The status: counts, and which revision is current. Under OnDelete that one never advances."""
-    pods = [pod for pod in _pods(cluster, owner).values() if not is_terminating(pod)]
+def _write_status(cluster: ObjectStore, owner: _StatefulSet) -> ObjectStore:
+    """Write the counts and the current revision, which never advances under OnDelete."""
+    pods = [pod for pod in owner.pods(cluster).values() if not is_terminating(pod)]
     update = revision_of(owner.manifest)
-    updated = [pod for pod in pods if _revision(pod) == update]
+    updated = [pod for pod in pods if _pod_revision(pod) == update]
     current = get_value(owner.manifest, "status", "currentRevision", default=update)
-    rolled = owner.partition == 0 and len(updated) == owner.replicas and all(map(is_ready, pods))
+    is_complete = owner.partition == 0 and len(updated) == owner.replicas and all(map(is_ready, pods))
     status = {
         "observedGeneration": owner.manifest["metadata"]["generation"],
         "replicas": len(pods),
         "readyReplicas": sum(map(is_ready, pods)),
         "updatedReplicas": len(updated),
-        "currentRevision": update if rolled else current,
+        "currentRevision": update if is_complete else current,
         "updateRevision": update,
     }
-    return replace_object(cluster, with_value(_fresh(cluster, owner), "status", to=status))[0]
+    latest = cluster.objects[Key.of(owner.manifest)]
+    return replace_object(cluster, with_value(latest, "status", to=status))[0]
 
 
-def _fresh(cluster: ObjectStore, owner: _Set) -> Manifest:
-    return cluster.objects[Key.of(owner.manifest)]
-
-
-def _one_pod(cluster: ObjectStore, owner: _Set, now: int) -> ObjectStore:
-    pods = _pods(cluster, owner)
+def _reconcile_pods(cluster: ObjectStore, owner: _StatefulSet, now: int) -> ObjectStore:
+    pods = owner.pods(cluster)
     for ordinal in range(owner.replicas):
         if ordinal not in pods:
-            return _created(cluster, owner, ordinal, now)
-        if owner.is_ordered and not _is_settled(pods[ordinal]):
+            return _create_pod(cluster, owner, ordinal, now)
+        if owner.is_ordered and not _is_available(pods[ordinal]):
             return cluster
     surplus = [ordinal for ordinal in pods if ordinal >= owner.replicas]
     if surplus:
-        return _deleted(cluster, pods[max(surplus)], now)
-    return _rolled(cluster, owner, pods, now)
+        return _delete_pod(cluster, pods[max(surplus)], now)
+    return _roll_out(cluster, owner, pods, now)
 
 
-def _rolled(cluster: ObjectStore, owner: _Set, pods: Mapping[int, Manifest], now: int) -> ObjectStore:
-    """From the highest ordinal down to the partition, each settled before the next one goes."""
+def _roll_out(
+    cluster: ObjectStore, owner: _StatefulSet, pods: Mapping[int, Manifest], now: int
+) -> ObjectStore:
+    """Replace outdated pods from the highest ordinal down to the partition, one at a time."""
     if owner.partition is None:
         return cluster
     update = revision_of(owner.manifest)
     for ordinal in range(owner.replicas - 1, owner.partition - 1, -1):
-        if _revision(pods[ordinal]) != update and not is_terminating(pods[ordinal]):
-            return _deleted(cluster, pods[ordinal], now)
-        if not _is_settled(pods[ordinal]):
+        if _pod_revision(pods[ordinal]) != update and not is_terminating(pods[ordinal]):
+            return _delete_pod(cluster, pods[ordinal], now)
+        if not _is_available(pods[ordinal]):
             return cluster
     return cluster
 
 
-def _created(cluster: ObjectStore, owner: _Set, ordinal: int, now: int) -> ObjectStore:
-    """Its volume claims first; they outlive the pod and are taken up again."""
+def _create_pod(cluster: ObjectStore, owner: _StatefulSet, ordinal: int, now: int) -> ObjectStore:
+    """Create a pod after its volume claims. Existing claims are used again."""
     name = f"{owner.name}-{ordinal}"
-    for claim in get_value(owner.manifest, "spec", "volumeClaimTemplates", default=()):
-        found = get(cluster, _claim_key(owner, claim, name))
-        if found is not None and is_terminating(found):
+    volumes = []
+    for template in owner.claim_templates:
+        volume = template["metadata"]["name"]
+        key = Key("v1", "PersistentVolumeClaim", owner.namespace, f"{volume}-{name}")
+        claim = get(cluster, key)
+        if claim is not None and is_terminating(claim):
             return cluster
-        cluster = _claimed(cluster, owner, claim, name, now)
+        if claim is None:
+            cluster = _create_claim(cluster, owner, key, template, now)
+        volumes.append({"name": volume, "persistentVolumeClaim": {"claimName": key.name}})
     revision, template = _template_for(cluster, owner, ordinal)
     labels = {"controller-revision-hash": revision, "statefulset.kubernetes.io/pod-name": name}
     metadata = merge_patched(template.get("metadata", {}), {"labels": labels})
@@ -215,58 +216,44 @@ def _created(cluster: ObjectStore, owner: _Set, ordinal: int, now: int) -> Objec
         "namespace": owner.namespace,
         "ownerReferences": [owner_reference(owner.manifest)],
     }
-    spec = with_value(template["spec"], "volumes", to=_volumes(owner, template, name))
+    volumes = [*template["spec"].get("volumes", ()), *volumes]
+    spec = with_value(template["spec"], "volumes", to=volumes or None)
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
     if get(cluster, Key.of(pod)) is not None:
         return cluster
     return create(cluster, pod, now=now)[0]
 
 
-def _volumes(owner: _Set, template: Manifest, pod: str) -> list[dict[str, Any]] | None:
-    """Those of the template, and the pod's own claims."""
-    names = [
-        claim["metadata"]["name"]
-        for claim in get_value(owner.manifest, "spec", "volumeClaimTemplates", default=())
-    ]
-    own = [{"name": name, "persistentVolumeClaim": {"claimName": f"{name}-{pod}"}} for name in names]
-    return [*template["spec"].get("volumes", ()), *own] or None
-
-
-def _claimed(cluster: ObjectStore, owner: _Set, claim: Manifest, pod: str, now: int) -> ObjectStore:
-    key = _claim_key(owner, claim, pod)
-    if get(cluster, key) is not None:
-        return cluster
+def _create_claim(
+    cluster: ObjectStore, owner: _StatefulSet, key: Key, template: Manifest, now: int
+) -> ObjectStore:
     labels = get_value(owner.manifest, "spec", "selector", "matchLabels", default={})
     metadata = merge_patched(
-        claim["metadata"], {"name": key.name, "namespace": owner.namespace, "labels": labels}
+        template["metadata"], {"name": key.name, "namespace": key.namespace, "labels": labels}
     )
     metadata["finalizers"] = [CLAIM_IN_USE]
-    made = {"apiVersion": "v1", "kind": key.kind, "metadata": metadata, "spec": claim["spec"]}
-    return create(cluster, made, now=now)[0]
+    claim = {"apiVersion": key.api, "kind": key.kind, "metadata": metadata, "spec": template["spec"]}
+    return create(cluster, claim, now=now)[0]
 
 
-def _claim_key(owner: _Set, claim: Manifest, pod: str) -> Key:
-    return Key("v1", "PersistentVolumeClaim", owner.namespace, f"{claim['metadata']['name']}-{pod}")
-
-
-def _template_for(cluster: ObjectStore, owner: _Set, ordinal: int) -> tuple[str, Manifest]:
-    """The newest template, or the current one below the partition."""
+def _template_for(cluster: ObjectStore, owner: _StatefulSet, ordinal: int) -> tuple[str, Manifest]:
+    """Return revision and template for a new pod: the current ones below the partition, else the newest."""
     update = revision_of(owner.manifest)
-    current = get_value(_fresh(cluster, owner), "status", "currentRevision", default=update)
-    key = Key("apps/v1", "ControllerRevision", owner.namespace, current)
-    kept = get(cluster, key)
-    if owner.partition is not None and ordinal < owner.partition and kept is not None:
-        return current, kept["data"]["spec"]["template"]
+    latest = cluster.objects[Key.of(owner.manifest)]
+    current = get_value(latest, "status", "currentRevision", default=update)
+    revision = get(cluster, Key("apps/v1", "ControllerRevision", owner.namespace, current))
+    if owner.partition is not None and ordinal < owner.partition and revision is not None:
+        return current, revision["data"]["spec"]["template"]
     return update, owner.template
 
 
-def _deleted(cluster: ObjectStore, pod: Manifest, now: int) -> ObjectStore:
+def _delete_pod(cluster: ObjectStore, pod: Manifest, now: int) -> ObjectStore:
     return delete(cluster, Delete(Key.of(pod), pod["metadata"]["uid"], ""), now=now)
 
 
-def _revision(pod: Manifest) -> Any:
+def _pod_revision(pod: Manifest) -> Any:
     return get_value(pod, "metadata", "labels", "controller-revision-hash")
 
 
-def _is_settled(pod: Manifest) -> bool:
+def _is_available(pod: Manifest) -> bool:
     return is_ready(pod) and not is_terminating(pod)

@@ -1,4 +1,4 @@
-"""What has changed in a cluster, for those who watch it: a log that forgets its beginning."""
+"""The watch cache of the fake API server: a bounded log of changes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from searchkeeper.testing.fake_kubernetes.object_store import ObjectStore
 
 
 class Compacted(Exception):
-    """The changes since that version are forgotten in part: whoever asks must list again."""
+    """Changes since the requested version were dropped. The client must list again (410 Expired)."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchEvent:
-    """One event of a watch. Those who have seen the cluster at `version` or later know of it."""
+    """One event of a watch. A client that listed at `version` or later has seen it."""
 
     type: str
     version: int
@@ -29,58 +29,64 @@ class WatchEvent:
 
 
 class WatchHistory:
-    """The newest changes of a cluster, told from two states of it."""
+    """The newest changes of a store, computed from the stores before and after each write.
+
+    A position counts all events ever, so that it stays valid when old events are dropped.
+    """
 
     def __init__(self, cluster: ObjectStore, *, limit: int = 10_000) -> None:
-        self._changes: deque[WatchEvent] = deque(maxlen=limit)
-        self._forgotten = cluster.revision
-        self._taken = 0
+        self._events: deque[WatchEvent] = deque(maxlen=limit)
+        self._compacted = cluster.revision
+        self._count = 0
 
     @property
     def end(self) -> int:
-        """How many changes there ever were: a place to go on reading from."""
-        return self._taken
+        """The position after the newest event."""
+        return self._count
 
-    def note(self, before: ObjectStore, after: ObjectStore) -> None:
-        """Cost: one pass over the objects."""
-        for change in _changes(before, after):
-            if len(self._changes) == self._changes.maxlen:
-                self._forgotten = max(self._forgotten, self._changes[0].version)
-            self._changes.append(change)
-            self._taken += 1
+    def append_changes(self, before: ObjectStore, after: ObjectStore) -> None:
+        """Append the events between two stores. Compares all objects."""
+        for event in _events(before, after):
+            if len(self._events) == self._events.maxlen:
+                self._compacted = max(self._compacted, self._events[0].version)
+            self._events.append(event)
+            self._count += 1
 
-    def place_of(self, version: int) -> int:
-        """Where the changes after a resource version begin. Raises Compacted."""
-        if version < self._forgotten:
-            raise Compacted(f"too old resource version: {version} ({self._forgotten})")
-        later = next((n for n, each in enumerate(self._changes) if each.version > version), None)
-        return self._taken if later is None else self._first + later
+    def position_after(self, version: int) -> int:
+        """Return the position of the first event after a resource version. Raises Compacted."""
+        if version < self._compacted:
+            raise Compacted(f"too old resource version: {version} ({self._compacted})")
+        later = next((n for n, event in enumerate(self._events) if event.version > version), None)
+        return self._count if later is None else self._first + later
 
-    def since(self, place: int) -> list[WatchEvent]:
-        """The changes from a place on. Raises Compacted."""
-        if place < self._first:
-            raise Compacted(f"the changes before {self._first} are forgotten")
-        return list(islice(self._changes, place - self._first, None))
+    def since(self, position: int) -> list[WatchEvent]:
+        """Return the events from a position on. Raises Compacted."""
+        if position < self._first:
+            raise Compacted(f"events before {self._first} were dropped")
+        return list(islice(self._events, position - self._first, None))
 
     @property
     def _first(self) -> int:
-        return self._taken - len(self._changes)
+        return self._count - len(self._events)
 
 
-def _changes(before: ObjectStore, after: ObjectStore) -> Iterator[WatchEvent]:
-    """Deletions first: a name may have gone to another object within one step.
+def _events(before: ObjectStore, after: ObjectStore) -> Iterator[WatchEvent]:
+    """Yield the events between two stores, deletions first: a name may have been used again.
 
-    A deletion that more follows upon has the resource version from before all of them. Whoever was cut off
-    in the middle hears some of it twice then, and misses nothing.
+    A deletion that is followed by other events has the resource version before all of them. A client that
+    reconnects in between receives some events twice and misses none.
     """
     gone = [key for key, old in before.objects.items() if _uid(after.objects.get(key)) != _uid(old)]
-    changed = [new for key, new in after.objects.items() if new is not before.objects.get(key)]
-    changed = [new for new in changed if _version(new) != _version(before.objects.get(Key.of(new)))]
+    changed = [
+        new
+        for key, new in after.objects.items()
+        if new is not (old := before.objects.get(key)) and _version(new) != _version(old)
+    ]
     for key in gone:
         is_last = not changed and key == gone[-1]
-        told = after.revision if is_last else before.revision
-        last = with_value(before.objects[key], "metadata", "resourceVersion", to=str(told))
-        yield WatchEvent("DELETED", after.revision if is_last else before.revision + 1, key, last)
+        version = after.revision if is_last else before.revision
+        last_seen = with_value(before.objects[key], "metadata", "resourceVersion", to=str(version))
+        yield WatchEvent("DELETED", after.revision if is_last else before.revision + 1, key, last_seen)
     for new in sorted(changed, key=_version):
         key = Key.of(new)
         is_new = _uid(before.objects.get(key)) != _uid(new)

@@ -1,4 +1,9 @@
-"""An engine in memory, with the rules of the real one: votes, joins, and who may hold which copy."""
+"""A fake OpenSearch cluster: voting, joining and shard allocation follow the rules of the real one.
+
+The state is a `FakeEngine`. `advance` returns the state one tick later for the processes that run; `execute`
+applies an API call; `get_state` returns what the operator's client would return.
+`tests/e2e/test_opensearch.py` runs the same steps on real nodes and compares.
+"""
 
 from __future__ import annotations
 

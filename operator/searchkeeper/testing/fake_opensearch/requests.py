@@ -1,4 +1,4 @@
-"""The engine's own API, as far as the driver uses it, and the little that users do."""
+"""The API of the fake engine: what the operator's client calls, and what tests do as users."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from searchkeeper.testing.fake_opensearch.state import FakeEngine, FakeShardCopy
 
 
 def get_state(engine: FakeEngine) -> EngineView | Unreachable:
-    """Health, nodes, shards and settings, as an elected manager would tell them."""
+    """Return health, nodes, shards and settings as the elected manager reports them."""
     if engine.elected is None:
         return Unreachable("no cluster manager" if engine.nodes else "no node answers")
     return EngineView(
         _color(engine),
         engine.nodes,
-        tuple(_shown(copy, engine) for copy in engine.copies),
+        tuple(_shard_copy(copy, engine) for copy in engine.copies),
         engine.indices,
         engine.allocation or Allocation.ALL,
         engine.excluded,
@@ -54,26 +54,24 @@ def _color(engine: FakeEngine) -> Color:
     return Color.YELLOW if missing else Color.GREEN
 
 
-def _shown(copy: FakeShardCopy, engine: FakeEngine) -> ShardCopy:
-    deciders = _why_nowhere(copy, engine) if copy.state is ShardState.UNASSIGNED else frozenset()
+def _shard_copy(copy: FakeShardCopy, engine: FakeEngine) -> ShardCopy:
+    """Report a copy with the deciders that keep it unassigned; none if some node may take it.
+
+    For a lost primary the deciders are those of the node that has its data: no other node can start it.
+    """
+    deciders: frozenset[str] = frozenset()
+    if copy.state is ShardState.UNASSIGNED:
+        is_lost = copy.is_primary and copy.has_data
+        by_node = [
+            frozenset() if is_lost and node.name != copy.left_on else deciders_against(engine, copy, node)
+            for node in data_nodes(engine)
+        ]
+        deciders = deciders.union(*by_node) if all(by_node) else deciders
     return ShardCopy(copy.index, copy.shard, copy.is_primary, copy.state, copy.node, copy.to, deciders)
 
 
-def _why_nowhere(copy: FakeShardCopy, engine: FakeEngine) -> frozenset[str]:
-    """The deciders that keep a copy from every node; none where one of them would have it.
-
-    Of a lost primary they are asked only about the node that has its data: no other could begin with it.
-    """
-    is_lost = copy.is_primary and copy.has_data
-    against = [
-        frozenset() if is_lost and node.name != copy.left_on else deciders_against(engine, copy, node)
-        for node in data_nodes(engine)
-    ]
-    return frozenset[str]().union(*against) if all(against) else frozenset()
-
-
 def execute(engine: FakeEngine, call: Call) -> FakeEngine:
-    """After a call. Raises CallFailed where there is nobody to take it."""
+    """Apply an API call. Raises CallFailed without an elected manager."""
     if engine.elected is None:
         raise CallFailed("no cluster manager")
     match call:
@@ -90,7 +88,7 @@ def execute(engine: FakeEngine, call: Call) -> FakeEngine:
 
 
 def create_index(engine: FakeEngine, name: str, *, shards: int = 1, replicas: int = 1) -> FakeEngine:
-    """With a new, still unassigned index, which the oldest node that counts decides the version of."""
+    """Add an index, still unassigned. The oldest data node or the manager determines its version."""
     oldest = min(Version.parse(n.version) for n in engine.nodes if n.is_elected or "data" in n.roles)
     copies = tuple(
         FakeShardCopy(name, shard, is_primary=number == 0)
@@ -102,7 +100,7 @@ def create_index(engine: FakeEngine, name: str, *, shards: int = 1, replicas: in
 
 
 def wipe_node(engine: FakeEngine, name: str) -> FakeEngine:
-    """After a node's volume is gone: nothing on it can be found again, and any version may start there."""
+    """Erase a node's disk: its copies are lost, and any version can start on it."""
     return replace(
         engine,
         disks=tuple(disk for disk in engine.disks if disk[0] != name),

@@ -1,4 +1,4 @@
-"""What an engine is between two ticks."""
+"""The state of the fake engine between two ticks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _DATA: Final = "data"
 
 @dataclass(frozen=True, slots=True, order=True)
 class Process:
-    """A node's process as it runs in a pod: what it would be if it could join."""
+    """An OpenSearch process in a pod. It becomes a node when it joins.
+
+    `keeps_data` is False for a process without a persistent volume.
+    """
 
     name: str
     version: str
@@ -26,9 +29,10 @@ class Process:
 
 @dataclass(frozen=True, slots=True)
 class FakeShardCopy:
-    """One copy of a shard. `left_on` is the node whose disk still has it while it is unassigned.
+    """One copy of a shard.
 
-    A copy that has once held data cannot begin anew: where it is the last one, its documents are lost.
+    `to` is the target node of a relocation. `left_on` is the node whose disk still has an unassigned copy.
+    `has_data` is True once the copy was started: from then on a new, empty copy cannot replace the last one.
     """
 
     index: str
@@ -47,7 +51,11 @@ class FakeShardCopy:
 
 @dataclass(frozen=True, slots=True)
 class FakeEngine:
-    """The cluster as its managers know it. `disks` has the newest version that wrote to each node's disk."""
+    """The cluster state of the engine.
+
+    `disks` maps a node name to the newest version that wrote to its disk. `voters` is the committed voting
+    configuration.
+    """
 
     nodes: tuple[Node, ...] = ()
     indices: tuple[Index, ...] = ()
@@ -60,6 +68,7 @@ class FakeEngine:
 
     @property
     def names(self) -> frozenset[str]:
+        """The names of the nodes that have joined."""
         return frozenset(node.name for node in self.nodes)
 
     @property

@@ -1,4 +1,4 @@
-"""One tick of the engine: who is there, who leads, what moves."""
+"""One tick of the fake engine: membership, election, shard allocation."""
 
 from __future__ import annotations
 
@@ -17,8 +17,10 @@ from searchkeeper.testing.fake_opensearch.state import FakeEngine, Process
 
 
 def advance(engine: FakeEngine, running: Collection[Process]) -> FakeEngine:
-    """What the cluster is one tick later, when these processes run. The same input, the same cluster."""
-    keeps = frozenset(name for name, _ in engine.disks)
-    engine = unassign_lost_copies(remove_nodes(engine, running), keeps)
-    engine = update_voters(elect_manager(join_nodes(elect_manager(engine), running)))
+    """Return the engine one tick later, given the processes that run. Deterministic."""
+    persistent = frozenset(name for name, _ in engine.disks)
+    engine = unassign_lost_copies(remove_nodes(engine, running), persistent)
+    engine = elect_manager(engine)
+    engine = join_nodes(engine, running)
+    engine = update_voters(elect_manager(engine))
     return allocate(finish_moves(engine))

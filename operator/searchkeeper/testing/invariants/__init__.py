@@ -1,1 +1,1 @@
-"""What an operator must never do, as functions of what it did, and all that may go wrong meanwhile."""
+"""What no write of the operator may do, as functions of the states before and after the write."""

@@ -1,8 +1,9 @@
-"""The laws of an operator, I1 to I14: what no write may do, whatever else goes wrong.
+"""The invariants I1 to I14: what no write of the operator may do, whatever faults occur.
 
-Each law is a function of one step: the state before, the write, the state after. It gives a sentence where it
-is broken, and nothing where it holds. They read the world itself, not what the operator makes of it. Those of
-taking away are in `departures`, those of versions in `ascents`; here is the rest, and all of them together.
+An invariant is a function of a `Transition`: the state before, the write, the state after. It returns a
+sentence if the write violates it, otherwise None. It reads the real state of the cluster and the engine, not
+the snapshot of the operator. Those of removals are in `removals`, those of versions in `versions`; the others
+are here.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from searchkeeper.testing.invariants.versions import (
 )
 from searchkeeper.upgrade.ledger import ALLOCATION, EXCLUDED, SCALE_IN_EXCLUDED, SCALE_IN_VOTING, VOTING
 
-# Which lines of the ledger speak of what a call changes.
+# The ledger lines that record the effect of a call.
 _LINES: Final[Mapping[type, tuple[str, ...]]] = {
     SetAllocation: (ALLOCATION,),
     Exclude: (EXCLUDED, SCALE_IN_EXCLUDED),
@@ -52,107 +53,108 @@ _LINES: Final[Mapping[type, tuple[str, ...]]] = {
     ClearVotingExclusions: (VOTING, SCALE_IN_VOTING),
 }
 Invariant: TypeAlias = Callable[[Transition], str | None]
-_Pools: TypeAlias = dict[str, dict[str, Any]]
+# The pools in the lock, by the name of their SearchPool.
+_LockedPools: TypeAlias = dict[str, dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A law that a write broke."""
+    """An invariant that a write violated."""
 
-    law: str
+    invariant: str
     message: str
     step: Transition
 
     def __str__(self) -> str:
-        return f"{self.law}: {self.message} ({self.step.write!r})"
+        return f"{self.invariant}: {self.message} ({self.step.write!r})"
 
 
 def violations(step: Transition) -> Iterator[Violation]:
-    """Every law that this step breaks."""
-    for law in INVARIANTS:
-        sentence = law(step)
-        if sentence is not None:
-            yield Violation(law.__name__, sentence, step)
+    """Yield every invariant that this write violates."""
+    for invariant in INVARIANTS:
+        message = invariant(step)
+        if message is not None:
+            yield Violation(invariant.__name__, message, step)
 
 
 def settings_recorded_first(step: Transition) -> str | None:
-    """I9: what the engine is told to change is in the ledger before, and until it is seen undone."""
+    """I9: the ledger has an engine setting before it is changed and until it is restored."""
     if not isinstance(step.write, EngineCall):
         return None
     lines = _LINES.get(type(step.write.call), ())
     if not lines or any(line in step.before.ledger for line in lines):
         return None
-    return f"neither {' nor '.join(lines)} is in the ledger"
+    return f"the ledger has no line {' or '.join(lines)}"
 
 
 def locked_spec_unchanged(step: Transition) -> str | None:
-    """I11: while an upgrade is under way, pools and certificates are as they were when it began.
+    """I11: during an upgrade, pools and certificates stay as they were when it started.
 
-    But for nodes that are no part of the engine: the lock may let go of those.
+    The lock may drop nodes that are not part of the engine.
     """
-    lock, later = _locked(step.before), _locked(step.after)
+    lock = _locked_pools(step.before)
     if lock and step.key is not None and step.key.kind == "StatefulSet":
-        new = sorted(_certificates(step.after) - _certificates(step.before))
-        return f"{step.key.name} gets the certificates of {', '.join(new)} under lock" if new else None
-    released = [name for pool in lock.keys() & later.keys() for name in _released(step, pool, lock, later)]
-    if released:
-        return f"{', '.join(sorted(released))} is let out of the lock"
+        new = sorted(_certificate_secrets(step.after) - _certificate_secrets(step.before))
+        return f"{step.key.name} gets the certificates of {', '.join(new)} during an upgrade" if new else None
+    dropped = [
+        f"{pool}-{ordinal}"
+        for pool, after in _locked_pools(step.after).items()
+        if pool in lock
+        for ordinal in range(after["replicas"], lock[pool]["replicas"])
+        if f"{pool}-{ordinal}" in step.before.engine.names
+    ]
+    if dropped:
+        return f"the lock drops {', '.join(sorted(dropped))}"
     if not lock or step.key is None or step.key.kind != "SearchPool" or step.written is None:
         return None
-    spec, pool = step.written["spec"], lock.get(step.key.name)
+    spec, locked = step.written["spec"], lock.get(step.key.name)
     before = step.before.all_of("SearchPool").get(step.key.name, step.written)["spec"]
-    if pool is None or sorted(pool["roles"]) != spec["roles"]:
-        return f"{step.key.name} changes under lock"
-    is_locked = spec["replicas"] in (pool["replicas"], before["replicas"])
-    return None if is_locked else f"{step.key.name} changes its size under lock"
+    if locked is None or sorted(locked["roles"]) != spec["roles"]:
+        return f"{step.key.name} changes during an upgrade"
+    if spec["replicas"] not in (locked["replicas"], before["replicas"]):
+        return f"the replicas of {step.key.name} change during an upgrade"
+    return None
 
 
-def _locked(moment: ObservedState) -> _Pools:
-    """The pools in the lock, by the name of their SearchPool."""
-    lock = moment.ledger.lock
-    found = [] if lock is None else json.loads(lock)["pools"]
-    return {f"{moment.key.name}-{each['name']}": each for each in found}
+def _locked_pools(state: ObservedState) -> _LockedPools:
+    lock = state.ledger.lock
+    pools = [] if lock is None else json.loads(lock)["pools"]
+    return {f"{state.key.name}-{pool['name']}": pool for pool in pools}
 
 
-def _certificates(moment: ObservedState) -> set[str]:
-    """The Secrets that any node mounts, or would if it were made anew."""
-    pods = [each["spec"]["template"] for each in moment.all_of("StatefulSet").values()]
-    volumes = (each for pod in pods for each in pod["spec"].get("volumes") or ())
-    return {each["secret"]["secretName"] for each in volumes if each["name"] == names.CERTIFICATES_VOLUME}
-
-
-def _released(step: Transition, pool: str, lock: _Pools, later: _Pools) -> Iterator[str]:
-    """Nodes of the engine that the lock had, and has no more."""
-    for ordinal in range(later[pool]["replicas"], lock[pool]["replicas"]):
-        if f"{pool}-{ordinal}" in step.before.engine.names:
-            yield f"{pool}-{ordinal}"
+def _certificate_secrets(state: ObservedState) -> set[str]:
+    """Return the names of the certificate Secrets in the templates of all StatefulSets."""
+    pods = [stateful_set["spec"]["template"] for stateful_set in state.all_of("StatefulSet").values()]
+    volumes = (volume for pod in pods for volume in pod["spec"].get("volumes") or ())
+    return {v["secret"]["secretName"] for v in volumes if v["name"] == names.CERTIFICATES_VOLUME}
 
 
 def conditions_follow_prerequisites(step: Transition) -> str | None:
-    """I14: a condition is True or False only if all that it requires is True."""
+    """I14: a condition is Unknown unless every prerequisite is True."""
     if not isinstance(step.write, StatusPatch) or step.written is None or step.key is None:
         return None
-    given = {
-        each["type"]: each["status"] for each in get_value(step.written, "status", "conditions", default=())
-    }
+    conditions = get_value(step.written, "status", "conditions", default=())
+    statuses = {condition["type"]: condition["status"] for condition in conditions}
     for required in _prerequisites(step.key.kind, step.release.configurations):
-        for name in required if set(required) == set(given) else ():
-            closed = [each for each in required[name] if given[each] != "True"]
-            if closed and given[name] != "Unknown":
-                return f"{name} is {given[name]} without {', '.join(closed)}"
+        if required.keys() != statuses.keys():
+            continue
+        for name, prerequisites in required.items():
+            unmet = [each for each in prerequisites if statuses[each] != "True"]
+            if unmet and statuses[name] != "Unknown":
+                return f"{name} is {statuses[name]} without {', '.join(unmet)}"
     return None
 
 
 @cache
 def _prerequisites(kind: str, versions: tuple[int, ...]) -> tuple[dict[str, tuple[str, ...]], ...]:
-    """What each action requires, for each of these versions."""
-    found = [
+    """Return the prerequisites of each action by name, for each of these configuration versions."""
+    graphs = [
         closure(CLUSTER_RECONCILERS[version].actions)
         if kind == "SearchCluster"
         else closure(POOL_RECONCILERS[version].actions)
         for version in versions
     ]
-    return tuple({each.name: tuple(p.name for p in each.requires) for each in actions} for actions in found)
+    return tuple({each.name: tuple(p.name for p in each.requires) for each in actions} for actions in graphs)
 
 
 INVARIANTS: Final[tuple[Invariant, ...]] = (
@@ -176,15 +178,12 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
 
 
 def leftovers(state: FakeClusterState, key: Key) -> str | None:
-    """What is left over in a state in which the operator finds nothing to do: settings, locks, journeys."""
-    moment = ObservedState(state, key)
-    left = [
-        line
-        for line in moment.ledger
-        if line.startswith(("engine/", "roll/", DENIED_PREFIX, STALLED_ACTIONS))
-    ]
-    if left:
-        return f"the ledger still has {', '.join(left)}"
+    """Return what a converged operator has left behind: ledger lines, engine settings, the lock."""
+    observed = ObservedState(state, key)
+    prefixes = ("engine/", "roll/", DENIED_PREFIX, STALLED_ACTIONS)
+    lines = [line for line in observed.ledger if line.startswith(prefixes)]
+    if lines:
+        return f"the ledger still has {', '.join(lines)}"
     if state.engine.allocation is not None or state.engine.voting_exclusions:
-        return "the engine still has settings of ours"
-    return "the lock is held" if moment.ledger.lock is not None else None
+        return "the engine still has settings of the operator"
+    return "the lock is held" if observed.ledger.lock is not None else None

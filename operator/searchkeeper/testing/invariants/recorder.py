@@ -1,4 +1,4 @@
-"""Both ports on the world in memory, with every write recorded and held against the laws."""
+"""The operator's ports on a fake cluster, with every write recorded and checked against the invariants."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ T = TypeVar("T")
 
 
 def shuffled(state: FakeClusterState) -> Order:
-    """Another order of actions for every state of the world, and for the same state the same.
+    """Return an order of actions that is random, but always the same for a state.
 
-    Whatever an action relies on has to be among its prerequisites: nothing else comes before it.
+    An action that depends on another without requiring it fails in some order.
     """
-    dice = Random(state.cluster.revision)
-    return lambda actions: dice.sample(list(actions), len(actions))
+    random = Random(state.cluster.revision)
+    return lambda actions: random.sample(list(actions), len(actions))
 
 
 class InvariantViolated(AssertionError):
-    """A write that no operator may make was made."""
+    """A write violated at least one invariant."""
 
-    def __init__(self, breaches: Sequence[Violation]) -> None:
-        super().__init__("\n".join(map(str, breaches)))
-        self.breaches = tuple(breaches)
+    def __init__(self, violations: Sequence[Violation]) -> None:
+        super().__init__("\n".join(map(str, violations)))
+        self.violations = tuple(violations)
 
 
 @dataclass
 class InvariantRecorder:
-    """The ports `Kube` and `Driver` of one cluster's operator. Raises LawBroken at the first breach.
+    """The ports `KubernetesApi` and `EngineClient` for one cluster. Raises InvariantViolated at a violation.
 
-    Between two looks at the cluster at most one thing is taken away: that is a law as well.
+    Also checks that a reconcile, which reads the engine once, makes at most one destructive write.
     """
 
     world: FakeCluster
     key: Key
     release: Release
     steps: list[Transition] = field(default_factory=list)
-    _taken: int = 0
+    _destructive_writes: int = 0
 
     def get(self, key: Key) -> Manifest | None:
         return self.world.get(key)
@@ -58,39 +58,38 @@ class InvariantRecorder:
         return self.world.list(api, kind, namespace, labels)
 
     def get_state(self) -> EngineView | Unreachable:
-        self._taken = 0
+        self._destructive_writes = 0
         return self.world.get_state()
 
     def create(self, manifest: Manifest) -> Manifest:
-        return self._held_to_law(Create(manifest), lambda: self.world.create(manifest))
+        return self._record(Create(manifest), lambda: self.world.create(manifest))
 
     def patch(self, patch: Patch) -> Manifest:
-        return self._held_to_law(patch, lambda: self.world.patch(patch))
+        return self._record(patch, lambda: self.world.patch(patch))
 
     def patch_status(self, patch: Patch) -> Manifest:
-        return self._held_to_law(StatusPatch(patch), lambda: self.world.patch_status(patch))
+        return self._record(StatusPatch(patch), lambda: self.world.patch_status(patch))
 
     def delete(self, delete: Delete) -> None:
-        self._held_to_law(delete, lambda: self.world.delete(delete))
+        self._record(delete, lambda: self.world.delete(delete))
 
     def record(self, event: EmitEvent) -> None:
-        self._held_to_law(event, lambda: self.world.record(event))
+        self._record(event, lambda: self.world.record(event))
 
     def execute(self, call: Call) -> None:
-        self._held_to_law(EngineCall(call), lambda: self.world.execute(call))
+        self._record(EngineCall(call), lambda: self.world.execute(call))
 
-    def _held_to_law(self, write: Operation, carry_out: Callable[[], T]) -> T:
-        """What the world refuses is no step: nothing has happened."""
-        before: FakeClusterState = self.world.state
-        given = carry_out()
-        step = Transition(
-            ObservedState(before, self.key), write, ObservedState(self.world.state, self.key), self.release
-        )
+    def _record(self, write: Operation, execute: Callable[[], T]) -> T:
+        """Execute and check a write. A write that raises changed nothing and is not recorded."""
+        before = ObservedState(self.world.state, self.key)
+        result = execute()
+        step = Transition(before, write, ObservedState(self.world.state, self.key), self.release)
         self.steps.append(step)
-        self._taken += write.is_destructive
-        breaches = list(violations(step))
-        if self._taken > 1:
-            breaches.append(Violation("one_destruction_between_looks", "two things taken away", step))
-        if breaches:
-            raise InvariantViolated(breaches)
-        return given
+        self._destructive_writes += write.is_destructive
+        found = list(violations(step))
+        if self._destructive_writes > 1:
+            message = f"{self._destructive_writes} destructive writes without a new observation"
+            found.append(Violation("one_destructive_write_per_reconcile", message, step))
+        if found:
+            raise InvariantViolated(found)
+        return result

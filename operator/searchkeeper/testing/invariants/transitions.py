@@ -1,4 +1,4 @@
-"""One write and the two states around it, read as what laws are about: pods, votes, copies, the ledger."""
+"""A write with the states before and after it, as the invariants read them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _USABLE: Final = (ShardState.STARTED, ShardState.RELOCATING)
 
 @dataclass(frozen=True, slots=True)
 class StatusPatch:
-    """A patch that went through the status subresource."""
+    """A patch of the status subresource."""
 
     patch: Patch
     is_destructive: bool = False
@@ -35,7 +35,7 @@ class StatusPatch:
 
 @dataclass(frozen=True)
 class ObservedState:
-    """One state of the world with one SearchCluster in it."""
+    """A state, from the point of view of one SearchCluster."""
 
     state: FakeClusterState
     key: Key
@@ -50,7 +50,7 @@ class ObservedState:
 
     @cached_property
     def spec(self) -> ClusterSpec:
-        """Empty for a cluster that is not there, or cannot be read."""
+        """The spec; an empty one if the resource is missing or invalid."""
         return parse_cluster_spec(self.resource or {})[0]
 
     @cached_property
@@ -59,7 +59,7 @@ class ObservedState:
 
     @cached_property
     def is_deleting(self) -> bool:
-        """Somebody has asked for its end: whatever happens now, it does not come back."""
+        """Whether the SearchCluster is being deleted."""
         return self.resource is not None and is_terminating(self.resource)
 
     @property
@@ -73,28 +73,31 @@ class ObservedState:
     def pod(self, name: str) -> Manifest | None:
         return self.state.cluster.objects.get(Key("v1", "Pod", self.key.namespace, name))
 
-    def is_here(self, name: str) -> bool:
-        """A ready pod that nobody has sent away, whose node has joined."""
+    def stateful_set_of(self, pod: str) -> Manifest | None:
+        return self.all_of("StatefulSet").get(pod.rpartition("-")[0])
+
+    def is_available(self, name: str) -> bool:
+        """Whether the pod is ready and not terminating, and its node has joined."""
         pod = self.pod(name)
-        joined = name in self.engine.names
-        return joined and pod is not None and is_ready(pod) and not is_terminating(pod)
+        has_joined = name in self.engine.names
+        return has_joined and pod is not None and is_ready(pod) and not is_terminating(pod)
 
     def node(self, name: str) -> Node | None:
         return self.engine.node(name)
 
-    def usable(self, copy: FakeShardCopy) -> bool:
-        """Started on a node that has joined, whose pod nobody has sent away.
+    def is_usable(self, copy: FakeShardCopy) -> bool:
+        """Whether a copy is started on a node that has joined and whose pod is not terminating.
 
-        The engine serves from it and recovers from it, whatever a readiness probe says of its pod.
+        The readiness of the pod does not matter: the engine serves and recovers from the copy anyway.
         """
         pod = None if copy.node is None else self.pod(copy.node)
-        is_there = pod is not None and not is_terminating(pod) and copy.node in self.engine.names
-        return copy.state in _USABLE and is_there
+        is_present = pod is not None and not is_terminating(pod) and copy.node in self.engine.names
+        return copy.state in _USABLE and is_present
 
 
 @dataclass(frozen=True)
 class Transition:
-    """What a release wrote, as it found the world and as it left it."""
+    """One write of an operator release, with the states before and after it."""
 
     before: ObservedState
     write: Operation
@@ -103,32 +106,32 @@ class Transition:
 
     @property
     def key(self) -> Key | None:
-        """The object that was written, if it was one."""
+        """The written object; None for engine calls and events."""
         write = self.write.patch if isinstance(self.write, StatusPatch) else self.write
-        found = getattr(write, "key", None)
-        return found if isinstance(found, Key) else None
+        key = getattr(write, "key", None)
+        return key if isinstance(key, Key) else None
 
     @property
     def written(self) -> Manifest | None:
+        """The written object after the write."""
         return None if self.key is None else self.after.state.cluster.objects.get(self.key)
 
     @property
     def deleted_pod(self) -> str | None:
-        """The pod of a StatefulSet that is taken away."""
-        return self._deleted("Pod")
+        return self._deleted_name("Pod")
 
     @property
-    def surplus_pods(self) -> str | None:
-        """The same, where the cluster stays, and has to do without it for a while."""
+    def replaced_pod(self) -> str | None:
+        """The deleted pod of a cluster that stays, which must do without it until it is replaced."""
         return None if self.before.is_deleting else self.deleted_pod
 
     @property
     def deleted_claim(self) -> str | None:
-        """The pod whose volume claim is taken away."""
-        name = self._deleted("PersistentVolumeClaim")
+        """The pod whose volume claim is deleted."""
+        name = self._deleted_name("PersistentVolumeClaim")
         return None if name is None else name.removeprefix("data-")
 
-    def _deleted(self, kind: str) -> str | None:
+    def _deleted_name(self, kind: str) -> str | None:
         match self.write:
             case Delete(key) if key.kind == kind:
                 return key.name
@@ -137,5 +140,5 @@ class Transition:
 
 
 def template_version(workload: Manifest) -> str:
-    """The engine version of a StatefulSet's template."""
+    """Return the engine version of a StatefulSet's template."""
     return image_version(workload["spec"]["template"]["spec"]["containers"][0]["image"])

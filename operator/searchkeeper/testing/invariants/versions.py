@@ -1,4 +1,4 @@
-"""The laws of versions: I3 to I6, I10 and I13. Which may meet, be told, be deployed, and be left again."""
+"""Invariants of versions: I3 to I6, I10 and I13."""
 
 from __future__ import annotations
 
@@ -11,15 +11,13 @@ __all__ = [
     "versions_only_rise",
 ]
 
-from collections.abc import Mapping
-
 from semver import Version
 
 from searchkeeper.desired import names
-from searchkeeper.kubernetes.operations import Create, EmitEvent, Patch
+from searchkeeper.kubernetes.operations import Create, EmitEvent, Manifest, Patch
 from searchkeeper.reconcilers.events import ROLLED_BACK, ROLLING_BACK
 from searchkeeper.reconcilers.versions import CLUSTER_RECONCILERS
-from searchkeeper.testing.fake_kubernetes.manifests import annotation
+from searchkeeper.testing.fake_kubernetes.manifests import annotation, get_value
 from searchkeeper.testing.invariants.transitions import (
     ObservedState,
     StatusPatch,
@@ -31,74 +29,67 @@ from searchkeeper.versions import is_newer
 
 
 def versions_can_coexist(step: Transition) -> str | None:
-    """I3: at most one major apart, and no old-major node beside managers that are all of the new one."""
+    """I3: nodes are at most one major apart, and no old-major node remains if all managers are new."""
     nodes = step.after.engine.nodes
     majors = {Version.parse(node.version).major for node in nodes}
     if len(majors) < 2:
         return None
     if max(majors) - min(majors) > 1:
-        return f"versions of majors {sorted(majors)} at once"
+        return f"nodes of the majors {sorted(majors)}"
     managers = {Version.parse(n.version).major for n in nodes if "cluster_manager" in n.roles}
     old = [node.name for node in nodes if Version.parse(node.version).major == min(majors)]
     return f"{', '.join(old)} is older than every manager" if managers == {max(majors)} else None
 
 
 def versions_only_rise(step: Transition) -> str | None:
-    """I4: what status says is deployed rises, and only when every pool says so of its present spec."""
+    """I4: the versions in the status never fall, and rise only when every pool and every node has them."""
     if not isinstance(step.write, StatusPatch) or step.key != step.before.key:
         return None
-    was, now = step.before.status.get("currentVersion"), step.after.status.get("currentVersion")
-    engine_was, engine_now = step.before.status.get("engineVersion"), step.after.status.get("engineVersion")
-    if was is not None and (now is None or now < was):
-        return f"configuration {was} became {now}"
-    if engine_was is not None and (engine_now is None or is_newer(engine_was, engine_now)):
-        return f"engine {engine_was} became {engine_now}"
-    behind = [name for name, pool in step.after.all_of("SearchPool").items() if not _has_reported(pool, now)]
-    return f"{', '.join(behind)} not at {now} yet" if was != now and behind else _arrival(step)
+    old, new = step.before.status.get("currentVersion"), step.after.status.get("currentVersion")
+    old_engine, new_engine = step.before.status.get("engineVersion"), step.after.status.get("engineVersion")
+    if old is not None and (new is None or new < old):
+        return f"currentVersion changes from {old} to {new}"
+    if old_engine is not None and (new_engine is None or is_newer(old_engine, new_engine)):
+        return f"engineVersion changes from {old_engine} to {new_engine}"
+    pools = step.after.all_of("SearchPool")
+    behind = [name for name, pool in pools.items() if not _has_reported(pool, new)]
+    if old != new and behind:
+        return f"{', '.join(behind)} has not reported configuration {new}"
+    others = [node.name for node in step.after.engine.nodes if node.version != new_engine]
+    if old_engine != new_engine and others:
+        return f"{', '.join(others)} does not run {new_engine}"
+    return None
 
 
-def _arrival(step: Transition) -> str | None:
-    now = step.after.status.get("engineVersion")
-    if now == step.before.status.get("engineVersion"):
-        return None
-    other = [node.name for node in step.after.engine.nodes if node.version != now]
-    return f"{', '.join(other)} does not run {now}" if other else None
-
-
-def _has_reported(pool: Mapping[str, object], version: object) -> bool:
-    status, metadata = pool.get("status"), pool["metadata"]
-    if not isinstance(status, Mapping) or not isinstance(metadata, Mapping):
-        return False
-    return status.get("currentVersion") == version and status.get("observedGeneration") == metadata.get(
-        "generation"
-    )
+def _has_reported(pool: Manifest, version: object) -> bool:
+    """Whether a pool reports a configuration version for its present generation."""
+    reported = get_value(pool, "status", "currentVersion"), get_value(pool, "status", "observedGeneration")
+    return "status" in pool and reported == (version, get_value(pool, "metadata", "generation"))
 
 
 def pools_run_permitted_version(step: Transition) -> str | None:
-    """I5: a pool is permitted a version of the upgrade under way, and deploys what it is permitted."""
+    """I5: a pool is permitted a version of the present upgrade, and deploys the version it is permitted."""
     if not isinstance(step.write, Create | Patch) or step.written is None or step.key is None:
         return None
+    pool = step.before.all_of("SearchPool").get(step.key.name)
     if step.key.kind == "SearchPool":
         version = step.written["spec"]["engineVersion"]
         allowed = {*(step.before.ledger.upgrade or ()), step.before.status.get("engineVersion")}
-        allowed |= {step.before.spec.version} if allowed == {None} else set()
-        earlier = step.before.all_of("SearchPool").get(step.key.name)
-        allowed |= {earlier["spec"]["engineVersion"]} if earlier is not None else set()
+        if allowed == {None}:
+            allowed.add(step.before.spec.version)
+        if pool is not None:
+            allowed.add(pool["spec"]["engineVersion"])
         return None if version in allowed else f"{step.key.name} is permitted {version}"
-    if step.key.kind != "StatefulSet":
-        return None
-    pool = step.before.all_of("SearchPool").get(step.key.name)
-    permitted_version = None if pool is None else pool["spec"]["engineVersion"]
-    deployed = template_version(step.written)
-    return (
-        None
-        if deployed == permitted_version
-        else f"{step.key.name} deploys {deployed}, permitted is {permitted_version}"
-    )
+    if step.key.kind == "StatefulSet":
+        permitted = None if pool is None else pool["spec"]["engineVersion"]
+        deployed = template_version(step.written)
+        if deployed != permitted:
+            return f"{step.key.name} deploys {deployed}; permitted is {permitted}"
+    return None
 
 
 def configuration_upgrades_are_supported(step: Transition) -> str | None:
-    """I6: whoever writes an object can take over from the version that is deployed, and is shipped."""
+    """I6: the release ships the reconciler that writes an object, and it supports the deployed version."""
     if not isinstance(step.write, Create | Patch) or step.written is None or step.key is None:
         return None
     mark = annotation(step.written, names.CONFIGURATION)
@@ -106,73 +97,77 @@ def configuration_upgrades_are_supported(step: Transition) -> str | None:
     if mark is None or (before is not None and annotation(before, names.CONFIGURATION) == mark):
         return None
     version, deployed = int(mark), step.before.status.get("currentVersion")
-    least = CLUSTER_RECONCILERS[version].min_version
     if version not in step.release.configurations:
         return f"{step.release.version} does not ship configuration {version}"
-    if deployed is not None and not least <= deployed <= version:
-        return f"configuration {version} cannot take over from {deployed}"
+    if deployed is not None and not CLUSTER_RECONCILERS[version].min_version <= deployed <= version:
+        return f"configuration {version} does not support an upgrade from {deployed}"
     return None
 
 
 def refused_versions_touch_nothing(step: Transition) -> str | None:
-    """I10: no template has a version that cannot be reached; it is warned of after that was noted."""
-    running = step.before.status.get("engineVersion")
-    under_way = step.before.ledger.upgrade
-    generation = (step.before.resource or {}).get("metadata", {}).get("generation")
+    """I10: no template has a refused version, and an event is emitted after the ledger has it."""
     if isinstance(step.write, EmitEvent):
-        noted = step.before.ledger.refused_generation == generation
-        return None if noted or _is_known(step, step.write) else "a warning that nobody will remember"
-    wanted = step.before.spec.version
-    refused = version_refusal(under_way[0] if under_way else running, wanted, step.release) is not None
-    is_set = step.key is not None and step.key.kind == "StatefulSet" and step.written is not None
-    if refused and is_set and step.written is not None and template_version(step.written) == wanted:
-        return f"{wanted} is refused, and deployed"
+        return None if _is_recorded(step.before, step.write) else f"{step.write.reason} is not in the ledger"
+    upgrade, version = step.before.ledger.upgrade, step.before.spec.version
+    running = upgrade[0] if upgrade else step.before.status.get("engineVersion")
+    is_refused = version_refusal(running, version, step.release) is not None
+    is_stateful_set = step.key is not None and step.key.kind == "StatefulSet"
+    if is_refused and is_stateful_set and step.written and template_version(step.written) == version:
+        return f"{version} is refused, but deployed"
     return None
 
 
-def _is_known(step: Transition, event: EmitEvent) -> bool:
-    """The ledger has what was told for as long as it lasts, and not any longer."""
-    told = step.before.ledger.events_emitted
-    return event.reason in told or (event.reason == ROLLED_BACK and ROLLING_BACK not in told)
+def _is_recorded(before: ObservedState, event: EmitEvent) -> bool:
+    """Whether the ledger has an event. RolledBack is recorded by the removal of RollingBack."""
+    generation = (before.resource or {}).get("metadata", {}).get("generation")
+    emitted = before.ledger.events_emitted
+    return (
+        before.ledger.refused_generation == generation
+        or event.reason in emitted
+        or (event.reason == ROLLED_BACK and ROLLING_BACK not in emitted)
+    )
 
 
 def no_rollback_past_point_of_no_return(step: Transition) -> str | None:
-    """I13: neither is a way back begun, nor does a node that runs the newer version go back, without one.
+    """I13: no rollback starts, and no upgraded node is rolled back, past the point of no return.
 
-    Open is: every shard has a copy on a node that the older version can run on, no index was made by the
-    newer one, and the majority of voters is old.
+    During a rollback no node is upgraded.
     """
-    back = step.after.ledger.rollback_to
-    turns = (
-        isinstance(step.write, StatusPatch) and back is not None and step.before.ledger.rollback_to is None
-    )
-    name = step.deleted_pod or step.deleted_claim
+    target, name = step.after.ledger.rollback_to, step.deleted_pod or step.deleted_claim
+    is_rolling_back = step.before.ledger.rollback_to is not None
     node = None if name is None else step.before.node(name)
-    is_rollback = back is not None and node is not None and is_newer(node.version, back)
-    if step.before.ledger.rollback_to is not None and _goes_forward(step):
-        return f"{name} leaves {back} on the way back"
-    if back is None or not (turns or is_rollback):
+    if is_rolling_back and _upgrades_node(step):
+        return f"{name} is upgraded during a rollback to {target}"
+    starts = isinstance(step.write, StatusPatch) and not is_rolling_back
+    rolls_back_node = node is not None and target is not None and is_newer(node.version, target)
+    if target is None or not (starts or rolls_back_node):
         return None
-    return _closed(step.before, back)
+    return _rollback_blocker(step.before, target)
 
 
-def _goes_forward(step: Transition) -> bool:
-    """A node that runs the older version is replaced by one that would run the newer."""
+def _upgrades_node(step: Transition) -> bool:
+    """Whether a pod is deleted whose replacement runs a newer version."""
     name = step.deleted_pod
-    node = None if name is None else step.before.node(name)
-    owner = None if name is None else step.before.all_of("StatefulSet").get(name.rpartition("-")[0])
+    if name is None:
+        return False
+    node, owner = step.before.node(name), step.before.stateful_set_of(name)
     return node is not None and owner is not None and is_newer(template_version(owner), node.version)
 
 
-def _closed(moment: ObservedState, back: str) -> str | None:
-    engine = moment.engine
-    if not any(is_newer(version, back) for _, version in engine.disks):
+def _rollback_blocker(state: ObservedState, target: str) -> str | None:
+    """Return why a rollback is impossible.
+
+    It is possible if every shard has a usable copy on a node that was not upgraded, no index was created by
+    the newer version, and most voters were not upgraded.
+    """
+    engine = state.engine
+    if not any(is_newer(version, target) for _, version in engine.disks):
         return None
-    old = {node.name for node in engine.nodes if not is_newer(node.version, back)}
-    safe = {c.id for c in engine.copies if c.node in old and moment.usable(c)}
+    old = {node.name for node in engine.nodes if not is_newer(node.version, target)}
+    safe = {c.id for c in engine.copies if c.node in old and state.is_usable(c)}
     lost = sorted({c.id for c in engine.copies} - safe)
     if lost:
-        return f"{lost[0][0]}[{lost[0][1]}] would be lost on the way back to {back}"
-    if any(is_newer(index.created_by, back) for index in engine.indices):
-        return f"an index is newer than {back}"
-    return "the majority is newer" if len(engine.voters & old) * 2 <= len(engine.voters) else None
+        return f"a rollback to {target} loses {lost[0][0]}[{lost[0][1]}]"
+    if any(is_newer(index.created_by, target) for index in engine.indices):
+        return f"an index is newer than {target}"
+    return "most voters are upgraded" if len(engine.voters & old) * 2 <= len(engine.voters) else None

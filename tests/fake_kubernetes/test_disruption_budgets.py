@@ -1,4 +1,4 @@
-"""What a disruption budget counts, and what an eviction makes of it."""
+"""PodDisruptionBudgets: how they count, and when they allow an eviction."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def budget(name: str = "budget", **spec: Any) -> Manifest:
     return {"apiVersion": BUDGET.api, "kind": BUDGET.kind, "metadata": metadata, "spec": {**plain, **spec}}
 
 
-def under(*budgets: Manifest, faults: dict[str, PodFault] | None = None, **spec: Any) -> ObjectStore:
-    """Three pods that run, with budgets over them."""
+def with_budgets(*budgets: Manifest, faults: dict[str, PodFault] | None = None, **spec: Any) -> ObjectStore:
+    """Three running pods with budgets."""
     cluster = running(stateful_set(**spec))
     for each in budgets:
         cluster, _ = create(cluster, each, now=0)
@@ -41,32 +41,32 @@ def pod(ordinal: int) -> Key:
     return Key("v1", "Pod", "search", f"data-{ordinal}")
 
 
-def evicted(cluster: ObjectStore, *ordinals: int) -> ObjectStore:
+def evict_pods(cluster: ObjectStore, *ordinals: int) -> ObjectStore:
     for ordinal in ordinals:
         cluster = evict(cluster, pod(ordinal), now=0)
     return cluster
 
 
-def test_one_may_go_and_the_next_when_it_is_back() -> None:
-    cluster = evicted(under(budget()), 0)
+def test_second_eviction_waits_for_the_first_pod_to_be_ready() -> None:
+    cluster = evict_pods(with_budgets(budget()), 0)
     with pytest.raises(Unavailable, match="budget allows no disruption of data-1"):
-        evicted(cluster, 1)
-    assert is_terminating(evicted(run(cluster), 1).objects[pod(1)])
+        evict_pods(cluster, 1)
+    assert is_terminating(evict_pods(run(cluster), 1).objects[pod(1)])
 
 
-def test_a_pod_that_is_missing_is_away() -> None:
-    """Not the pods that there are count, but those that their controller wants."""
-    cluster = under(budget(), podManagementPolicy="OrderedReady")
-    cluster = run(evicted(cluster, 0), {"data-0": PodFault.PENDING})
+def test_missing_pod_counts_as_unavailable() -> None:
+    """The budget counts the replicas of the controller, not the existing pods."""
+    cluster = with_budgets(budget(), podManagementPolicy="OrderedReady")
+    cluster = run(evict_pods(cluster, 0), {"data-0": PodFault.PENDING})
     assert status(cluster)["expectedPods"] == 3
     assert status(cluster)["disruptionsAllowed"] == 0
 
 
-def test_pods_without_a_controller_are_healthy_but_not_wanted() -> None:
-    """So that others could go in their place, unless they are counted by whoever made the budget."""
+def test_pod_without_controller_is_healthy_but_not_expected() -> None:
+    """So `maxUnavailable` allows one eviction too many; `minAvailable` does not."""
     two = stateful_set(labels={"pool": "hot"}, replicas=1)
     two = merge_patched(two, {"metadata": {"name": "hot"}})
-    cluster = run(create(under(budget(selector=IN_DATA)), two, now=0)[0])
+    cluster = run(create(with_budgets(budget(selector=IN_DATA)), two, now=0)[0])
     hot = Key(DATA.api, DATA.kind, "search", "hot")
     cluster = run_until_stable(delete(cluster, Delete(hot, "", "", orphan=True), now=0), now=0)
     assert {name: status(cluster)[name] for name in ("expectedPods", "currentHealthy")} == {
@@ -78,63 +78,68 @@ def test_pods_without_a_controller_are_healthy_but_not_wanted() -> None:
     assert status(replace_object(cluster, counted)[0])["disruptionsAllowed"] == 1
 
 
-def test_where_no_pod_has_a_controller_none_may_go() -> None:
-    cluster = run_until_stable(delete(under(budget()), Delete(DATA, "", "", orphan=True), now=0), now=0)
+def test_no_disruption_is_allowed_without_any_controller() -> None:
+    cluster = run_until_stable(
+        delete(with_budgets(budget()), Delete(DATA, "", "", orphan=True), now=0), now=0
+    )
     assert status(cluster)["disruptionsAllowed"] == 0
 
 
-def test_a_pod_under_two_budgets_is_never_evicted() -> None:
+def test_pod_under_two_budgets_is_never_evicted() -> None:
     with pytest.raises(Unavailable, match="data-0 has 2 disruption budgets"):
-        evicted(under(budget(), budget("other", selector=IN_DATA)), 0)
+        evict_pods(with_budgets(budget(), budget("other", selector=IN_DATA)), 0)
 
 
-def test_a_budget_over_other_pods_does_not_count() -> None:
+def test_budget_of_other_pods_is_ignored() -> None:
     other = budget("other", selector={"matchLabels": {"pool": "other"}})
-    assert is_terminating(evicted(under(budget(), other), 0).objects[pod(0)])
+    assert is_terminating(evict_pods(with_budgets(budget(), other), 0).objects[pod(0)])
 
 
-def test_after_a_change_nobody_goes_before_it_is_counted_again() -> None:
-    cluster, _ = replace_object(under(budget()), budget(maxUnavailable=2))
+def test_changed_budget_allows_nothing_before_it_is_observed() -> None:
+    cluster, _ = replace_object(with_budgets(budget()), budget(maxUnavailable=2))
     with pytest.raises(Unavailable, match="allows no disruption"):
-        evicted(cluster, 0)
-    assert len([o for o in evicted(run(cluster), 0, 1).objects.values() if is_terminating(o)]) == 2
+        evict_pods(cluster, 0)
+    assert len([o for o in evict_pods(run(cluster), 0, 1).objects.values() if is_terminating(o)]) == 2
 
 
-def test_a_pod_that_has_not_started_is_nobodys_loss() -> None:
-    cluster = run(evicted(under(budget()), 0), {"data-0": PodFault.PENDING})
-    assert is_terminating(evicted(cluster, 0).objects[pod(0)])
+def test_pending_pod_is_evicted_without_budget() -> None:
+    cluster = run(evict_pods(with_budgets(budget()), 0), {"data-0": PodFault.PENDING})
+    assert is_terminating(evict_pods(cluster, 0).objects[pod(0)])
 
 
 BROKEN = {f"data-{n}": PodFault.CRASH for n in range(2)}
 
 
-def test_of_too_many_broken_pods_none_is_evicted() -> None:
+def test_unready_pod_is_not_evicted_while_too_few_are_healthy() -> None:
     with pytest.raises(Unavailable, match="allows no disruption"):
-        evicted(under(budget(), faults=BROKEN), 0)
+        evict_pods(with_budgets(budget(), faults=BROKEN), 0)
 
 
-def test_unless_the_budget_says_that_they_may_always_go() -> None:
+def test_always_allow_evicts_unready_pods() -> None:
     always = budget(unhealthyPodEvictionPolicy="AlwaysAllow")
-    assert is_terminating(evicted(under(always, faults=BROKEN), 0, 1).objects[pod(1)])
+    assert is_terminating(evict_pods(with_budgets(always, faults=BROKEN), 0, 1).objects[pod(1)])
 
 
-def test_a_broken_pod_among_enough_healthy_ones_may_go() -> None:
-    broken = under(budget(), faults={"data-0": PodFault.CRASH})
-    assert is_terminating(evicted(broken, 0).objects[pod(0)])
+def test_unready_pod_is_evicted_while_enough_are_healthy() -> None:
+    broken = with_budgets(budget(), faults={"data-0": PodFault.CRASH})
+    assert is_terminating(evict_pods(broken, 0).objects[pod(0)])
 
 
-def asks(operator: str, *values: str) -> dict[str, Any]:
+def expression(operator: str, *values: str) -> dict[str, Any]:
     return {"matchExpressions": [{"key": "pool", "operator": operator, "values": [*values]}]}
 
 
 SELECTORS: dict[str, tuple[dict[str, Any] | None, list[str | None]]] = {
-    "In": (asks("In", "data", "hot"), ["data"]),
-    "NotIn, also without the label": (asks("NotIn", "data", "hot"), ["edge", None]),
-    "Exists": (asks("Exists"), ["data", "edge"]),
-    "DoesNotExist": (asks("DoesNotExist"), [None]),
-    "both have to hold": ({"matchLabels": {"pool": "edge"}, **asks("In", "data")}, []),
-    "nothing is asked": ({}, []),
-    "there is none": (None, []),
+    "In": (expression("In", "data", "hot"), ["data"]),
+    "NotIn, also without the label": (expression("NotIn", "data", "hot"), ["edge", None]),
+    "Exists": (expression("Exists"), ["data", "edge"]),
+    "DoesNotExist": (expression("DoesNotExist"), [None]),
+    "labels and expressions both have to match": (
+        {"matchLabels": {"pool": "edge"}, **expression("In", "data")},
+        [],
+    ),
+    "empty": ({}, []),
+    "missing": (None, []),
 }
 
 
@@ -143,8 +148,8 @@ def labelled(pool: str | None) -> Manifest:
 
 
 @pytest.mark.parametrize("case", SELECTORS.values(), ids=SELECTORS)
-def test_a_selector_is_of_those_for_whom_all_of_it_holds(
+def test_selector_matches_when_every_part_matches(
     case: tuple[dict[str, Any] | None, list[str | None]],
 ) -> None:
-    selector, chosen = case
-    assert [pool for pool in ("data", "edge", None) if selects(selector, labelled(pool))] == chosen
+    selector, matching = case
+    assert [pool for pool in ("data", "edge", None) if selects(selector, labelled(pool))] == matching

@@ -1,7 +1,7 @@
-"""Several operators on one world, that nobody keeps from writing at the same time.
+"""Several operators on one fake cluster, without a Lease: a test decides the order of their writes.
 
-Each has a thread of its own, of which one runs at a time, from a write to the next. Whoever gives the turns
-decides the order, so that a run can be repeated.
+Each operator has a thread of its own. Only one thread runs at a time, up to its next write, so that a run can
+be repeated.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from searchkeeper.testing.faults import Ports
 T = TypeVar("T")
 
 
-class _Over(BaseException):
-    """Nobody waits for this player any more."""
+class _Stopped(BaseException):
+    """The test has stopped the operator."""
 
 
 @dataclass
-class Paused:
-    """Both ports; before every write something else may happen."""
+class PausingPorts:
+    """Both ports, which call `pause` before every write."""
 
     ports: Ports
     pause: Callable[[], None]
@@ -66,49 +66,48 @@ class Paused:
         self.ports.execute(call)
 
     def _pause_unless_confirmed(self) -> None:
-        """Nothing comes between the patch that confirms the ledger and what it is for: it is one write."""
+        """The patch that confirms the ledger and the write after it count as one write."""
         if not self._is_confirmed:
             self.pause()
         self._is_confirmed = False
 
 
-class Player:
-    """One operator. `play` is what it does for ever; it is given a function that waits for the next turn."""
+class OperatorThread:
+    """One operator. `operate` runs until it is stopped, and waits in the function that it is given."""
 
-    def __init__(self, play: Callable[[Callable[[], None]], None]) -> None:
-        self._play = play
+    def __init__(self, operate: Callable[[Callable[[], None]], None]) -> None:
+        self._operate = operate
         self._go, self._has_paused = threading.Semaphore(0), threading.Semaphore(0)
         self._error: BaseException | None = None
-        self._is_over = False
+        self._is_stopped = False
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
-    def active_pool(self) -> None:
-        """Up to its next pause. Raises what the player raises."""
+    def run_to_next_pause(self) -> None:
+        """Raises what the operator raises."""
         self._go.release()
         self._has_paused.acquire()
         if self._error is not None:
             raise self._error
 
-    def end(self) -> None:
-        """Wherever it is."""
-        self._is_over = True
+    def stop(self) -> None:
+        self._is_stopped = True
         self._go.release()
         self._thread.join()
 
     def _pause(self) -> None:
         self._has_paused.release()
         self._go.acquire()
-        if self._is_over:
-            raise _Over
+        if self._is_stopped:
+            raise _Stopped
 
     def _run(self) -> None:
         self._go.acquire()
         try:
-            if not self._is_over:
-                self._play(self._pause)
-        except _Over:
+            if not self._is_stopped:
+                self._operate(self._pause)
+        except _Stopped:
             pass
-        except BaseException as error:  # noqa: BLE001 - whoever gave the turn is told
+        except BaseException as error:  # noqa: BLE001 - raised by run_to_next_pause
             self._error = error
         self._has_paused.release()

@@ -1,12 +1,12 @@
-"""A minute of a real run, as an API server told it, and ways to tell it differently.
+"""A recorded minute of a run on a real API server, and methods to tamper with it.
 
-Recorded: of a cluster in the middle of its upgrade, `logs-managers-1` is noted and taken away by the second
-of two operators, comes back, and is struck out again. Cut to what laws read.
+In the record, during an upgrade, the second of two operators records `logs-managers-1` in the ledger, deletes
+it, and removes it from the ledger after it was replaced. The record is cut to what the invariants read.
 """
 
 from __future__ import annotations
 
-__all__ = ["FIRST", "KEY", "LAST", "RELEASE", "Forgery"]
+__all__ = ["FIRST", "KEY", "LAST", "RELEASE", "TamperedRun"]
 
 import json
 from copy import deepcopy
@@ -24,15 +24,16 @@ from searchkeeper.testing.run_history import EngineObservation, RunHistory, Stor
 
 KEY: Final = Key("search.everpath.dev/v1alpha1", "SearchCluster", "search", "logs")
 RELEASE: Final = release("0.4.0")
-# The first look, and the one after the new pod was ready. In between: noted at 1145, deleted at 1146.
+# The revisions of the first read of the engine, and of the one after the new pod was ready. In between: the
+# ledger line at 1145, the deletion at 1146.
 FIRST, LAST = 1144, 1168
-_RECORD: Final = Path(__file__).parent / "recorded" / "takes-a-manager.json"
+_RECORD: Final = Path(__file__).parent / "recorded" / "replaces-a-manager.json"
 _DATA: Final = ("logs-data-0", "logs-data-1")
 _MANAGERS: Final = ("logs-managers-0", "logs-managers-1", "logs-managers-2")
 
 
 def _engine(upgraded: str = "") -> FakeEngine:
-    """Data nodes are new already, with a copy of one index on each."""
+    """Data nodes are upgraded already. Each has a copy of one index."""
     managers = (
         Node(
             name,
@@ -50,8 +51,8 @@ def _engine(upgraded: str = "") -> FakeEngine:
     return FakeEngine(nodes=nodes, copies=copies, disks=disks, voters=frozenset(_MANAGERS))
 
 
-class Forgery:
-    """The record, open to changes. Whatever is added has a revision that nobody else has."""
+class TamperedRun:
+    """The record, with methods that change it. An added change needs a revision of its own."""
 
     def __init__(self) -> None:
         record: Any = json.loads(_RECORD.read_text(encoding="utf-8"))
@@ -60,64 +61,67 @@ class Forgery:
             *(_change(each, is_gone=what == "DELETED") for what, each in record["heard"]),
         ]
         self.audit: list[Any] = record["audit"]
-        self.beats = [EngineObservation(FIRST, _engine()), EngineObservation(LAST, _engine(_MANAGERS[1]))]
+        self.observations = [
+            EngineObservation(FIRST, _engine()),
+            EngineObservation(LAST, _engine(_MANAGERS[1])),
+        ]
 
     @property
     def history(self) -> RunHistory:
-        return RunHistory(KEY, RELEASE, self.changes, self.beats, tuple(requests(self.audit)))
+        return RunHistory(KEY, RELEASE, self.changes, self.observations, tuple(requests(self.audit)))
 
-    def laws(self) -> set[str]:
-        """The names of those that are broken."""
-        return {each.partition(":")[0] for each in self.history.breaches()}
+    def violated_invariants(self) -> set[str]:
+        """The names of the violated invariants."""
+        return {each.partition(":")[0] for each in self.history.violations()}
 
-    def line(self, verb: str, resource: str) -> Any:
-        """The first line of the log about that."""
+    def audit_event(self, verb: str, resource: str) -> Any:
+        """The first event of the audit log with this verb and resource."""
         return next(e for e in self.audit if (e["verb"], e["objectRef"]["resource"]) == (verb, resource))
 
-    def there(self, kind: str, name: str, before: int = FIRST + 1) -> Any:
-        """An object as it was; not the record's own."""
+    def manifest(self, kind: str, name: str, before: int = FIRST + 1) -> Any:
+        """A copy of an object as it was before a revision."""
         key = (kind, name)
-        found = [e for e in self.changes if (e.key.kind, e.key.name) == key and e.revision < before]
-        return deepcopy(max(found, key=lambda each: each.revision).manifest)
+        changes = [e for e in self.changes if (e.key.kind, e.key.name) == key and e.revision < before]
+        return deepcopy(max(changes, key=lambda each: each.revision).manifest)
 
     def change(self, manifest: Any, revision: int, *, is_gone: bool = False) -> Any:
-        """It happened as well. The object as it was then."""
-        made = {**manifest, "metadata": {**manifest["metadata"], "resourceVersion": str(revision)}}
-        self.changes.append(StoreChange(revision, made, is_gone))
-        return made
+        """Add a change of an object. Return the object at that revision."""
+        changed = {**manifest, "metadata": {**manifest["metadata"], "resourceVersion": str(revision)}}
+        self.changes.append(StoreChange(revision, changed, is_gone))
+        return changed
 
     def delete(self, name: str, revision: int) -> Any:
-        """One more pod was taken away. The line of the log about it."""
-        pod = self.there("Pod", name)
-        snapshot = {"uid": pod["metadata"]["uid"], "resourceVersion": pod["metadata"]["resourceVersion"]}
+        """Add the deletion of a pod. Return its event in the audit log."""
+        pod = self.manifest("Pod", name)
+        preconditions = {"uid": pod["metadata"]["uid"], "resourceVersion": pod["metadata"]["resourceVersion"]}
         pod["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-        line = deepcopy(self.line("delete", "pods"))
-        line["objectRef"]["name"] = name
-        line["requestObject"]["preconditions"] = snapshot
-        line["responseObject"] = self.change(pod, revision)
-        self.audit.append(line)
-        return line
+        event = deepcopy(self.audit_event("delete", "pods"))
+        event["objectRef"]["name"] = name
+        event["requestObject"]["preconditions"] = preconditions
+        event["responseObject"] = self.change(pod, revision)
+        self.audit.append(event)
+        return event
 
     def patch(self, manifest: Any, resource: str, revision: int, **changes: Any) -> None:
-        """One more object was written."""
-        line = deepcopy(self.line("patch", "searchclusters"))
+        """Add a patch of an object."""
+        event = deepcopy(self.audit_event("patch", "searchclusters"))
         api, _, version = manifest["apiVersion"].rpartition("/")
-        line["objectRef"] = {
+        event["objectRef"] = {
             "resource": resource,
             "namespace": KEY.namespace,
             "name": manifest["metadata"]["name"],
             "apiGroup": api,
             "apiVersion": version,
         }
-        line["requestObject"] = changes
-        line["responseObject"] = self.change({**manifest, **changes}, revision)
-        self.audit.append(line)
+        event["requestObject"] = changes
+        event["responseObject"] = self.change({**manifest, **changes}, revision)
+        self.audit.append(event)
 
-    def note(self, revision: int, **ledger: Any) -> None:
-        """From then on the ledger has had these lines as well; `roll__away` is roll/away."""
+    def add_ledger_lines(self, revision: int, **ledger: Any) -> None:
+        """Add lines to the ledger from a revision on; `roll__away` is roll/away."""
         lines = {name.replace("__", "/"): json.dumps(entry) for name, entry in ledger.items()}
         self.changes = [
-            replace(each, manifest=_noted(each.manifest, lines))
+            replace(each, manifest=_with_ledger_lines(each.manifest, lines))
             if each.key == KEY and each.revision >= revision
             else each
             for each in self.changes
@@ -128,6 +132,6 @@ def _change(manifest: Any, *, is_gone: bool = False) -> StoreChange:
     return StoreChange(int(manifest["metadata"]["resourceVersion"]), manifest, is_gone)
 
 
-def _noted(manifest: Any, lines: dict[str, str]) -> Any:
+def _with_ledger_lines(manifest: Any, lines: dict[str, str]) -> Any:
     status = manifest["status"]
     return {**manifest, "status": {**status, "ledger": {**status["ledger"], **lines}}}

@@ -1,4 +1,4 @@
-"""Volume claims: kept while a pod uses them, and empty when they are new."""
+"""Volume claims: protected while a pod uses them, and empty when they are new."""
 
 from __future__ import annotations
 
@@ -18,63 +18,63 @@ def deployed() -> FakeCluster:
     return with_index(world)
 
 
-def deleted(world: FakeCluster, key: Key) -> FakeCluster:
-    found = world.get(key)
-    assert found is not None
-    world.delete(Delete(key, found["metadata"]["uid"], ""))
+def delete(world: FakeCluster, key: Key) -> FakeCluster:
+    manifest = world.get(key)
+    assert manifest is not None
+    world.delete(Delete(key, manifest["metadata"]["uid"], ""))
     return world
 
 
-def test_a_claim_that_is_deleted_stays_until_no_pod_uses_it() -> None:
-    world = deleted(deployed(), CLAIM)
+def test_deleted_claim_stays_while_a_pod_uses_it() -> None:
+    world = delete(deployed(), CLAIM)
     before = claims(world)
     world.tick()
     assert claims(world) == before
-    found = world.get(CLAIM)
-    assert found is not None
-    assert "deletionTimestamp" in found["metadata"]
+    claim = world.get(CLAIM)
+    assert claim is not None
+    assert "deletionTimestamp" in claim["metadata"]
 
 
-def test_its_node_keeps_what_it_wrote_until_then() -> None:
-    world = deleted(deployed(), CLAIM)
+def test_node_keeps_its_data_while_its_claim_is_terminating() -> None:
+    world = delete(deployed(), CLAIM)
     world.tick()
     assert "logs-data-0" in dict(world.state.engine.disks)
     assert running(world)["data-0"] == "2.19.4"
 
 
-def test_the_pod_comes_back_with_a_claim_that_is_another_one() -> None:
+def test_pod_without_claim_gets_a_new_claim() -> None:
     world = deployed()
     before = claims(world)
-    deleted(deleted(world, CLAIM), POD)
+    delete(delete(world, CLAIM), POD)
     worked(world, "0.4.0", ticks=8)
     after = claims(world)
     assert [name for name in before if before[name] != after.get(name)] == [CLAIM.name]
     assert running(world)["data-0"] == "2.19.4"
 
 
-def written_by_a_newer_version(world: FakeCluster) -> FakeCluster:
+def with_disk_of_newer_version(world: FakeCluster) -> FakeCluster:
     engine = world.state.engine
     disks = {**dict(engine.disks), "logs-data-0": "3.4.0"}
     world.state = replace(world.state, engine=replace(engine, disks=tuple(sorted(disks.items()))))
     return world
 
 
-def test_a_disk_that_is_another_one_is_empty() -> None:
-    world = deleted(deleted(written_by_a_newer_version(deployed()), CLAIM), POD)
+def test_new_claim_is_an_empty_disk() -> None:
+    world = delete(delete(with_disk_of_newer_version(deployed()), CLAIM), POD)
     worked(world, "0.4.0", ticks=8)
     assert running(world)["data-0"] == "2.19.4"
 
 
-def test_on_the_same_disk_an_older_version_does_not_start() -> None:
-    world = deleted(written_by_a_newer_version(deployed()), POD)
+def test_older_version_does_not_start_on_the_same_disk() -> None:
+    world = delete(with_disk_of_newer_version(deployed()), POD)
     worked(world, "0.4.0", ticks=8)
     assert "data-0" not in running(world)
 
 
-def test_a_pod_alone_comes_back_to_its_own_disk() -> None:
+def test_recreated_pod_uses_its_old_claim() -> None:
     world = deployed()
     before = claims(world)
-    deleted(world, POD)
+    delete(world, POD)
     world.tick()
     assert dict(world.state.engine.disks)["logs-data-0"] == "2.19.4"
     worked(world, "0.4.0", ticks=8)

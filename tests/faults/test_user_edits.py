@@ -1,4 +1,4 @@
-"""People edit, scale, pause and delete in the midst of an upgrade: it comes to a good end all the same."""
+"""Users edit, scale, pause and delete during an upgrade: it completes, and no invariant is violated."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from operators_at_work import (
     told,
     worked,
 )
-from runs import NEW, OLD, RELEASE, UPGRADE, WAY_BACK, run
+from runs import NEW, OLD, RELEASE, ROLLBACK, UPGRADE, run
 from searchkeeper.kubernetes.api import ApiError
 from searchkeeper.kubernetes.operations import Delete, Key, Patch
 from searchkeeper.releases import release
@@ -37,8 +37,8 @@ def key(kind: str, name: str) -> Key:
     return Key(api, kind, CLUSTER.namespace, name)
 
 
-def deleted(kind: str, name: str, *, orphan: bool = False) -> Edit:
-    """Somebody deletes an object, if it is there at that moment."""
+def delete(kind: str, name: str, *, orphan: bool = False) -> Edit:
+    """A user deletes an object, if it exists."""
 
     def edit(world: FakeCluster) -> FakeCluster:
         with suppress(ApiError):
@@ -48,8 +48,8 @@ def deleted(kind: str, name: str, *, orphan: bool = False) -> Edit:
     return edit
 
 
-def changed(kind: str, name: str, **changes: Any) -> Edit:
-    """Somebody edits one of our objects by hand."""
+def patch(kind: str, name: str, **changes: Any) -> Edit:
+    """A user patches an object of the operator, if it exists."""
 
     def edit(world: FakeCluster) -> FakeCluster:
         with suppress(ApiError):
@@ -59,7 +59,7 @@ def changed(kind: str, name: str, **changes: Any) -> Edit:
     return edit
 
 
-def asked(**spec: Any) -> Edit:
+def edit_spec(**spec: Any) -> Edit:
     return lambda world: edited(world, **spec)
 
 
@@ -70,27 +70,27 @@ def pools(
 
 
 EDITS: dict[str, Edit] = {
-    "more data nodes": asked(pools=pools(3)),
-    "fewer managers": asked(pools=pools(2, 1)),
-    "other roles": asked(pools=pools(roles="data ingest")),
-    "another pool": asked(pools=pools(2, 3, pool("routers", 1, "coordinating"))),
-    "a note on the cluster": lambda world: annotated(world, note="somebody was here"),
-    "a note on a pod": changed("Pod", "logs-data-0", metadata={"annotations": {"note": "somebody was here"}}),
-    "the configuration": changed(
+    "more data nodes": edit_spec(pools=pools(3)),
+    "fewer managers": edit_spec(pools=pools(2, 1)),
+    "other roles": edit_spec(pools=pools(roles="data ingest")),
+    "another pool": edit_spec(pools=pools(2, 3, pool("routers", 1, "coordinating"))),
+    "annotation of the cluster": lambda world: annotated(world, note="text"),
+    "annotation of a pod": patch("Pod", "logs-data-0", metadata={"annotations": {"note": "text"}}),
+    "ConfigMap edited": patch(
         "ConfigMap", "logs-config", data={"opensearch.yml": "broken: true", "mine": "x"}
     ),
-    "a pool by hand": changed("SearchPool", "logs-data", spec={"engineVersion": NEW}),
-    "a StatefulSet by hand": changed("StatefulSet", "logs-data", spec={"replicas": 1}),
-    "a StatefulSet is deleted": deleted("StatefulSet", "logs-data"),
-    "a StatefulSet is deleted without its pods": deleted("StatefulSet", "logs-managers", orphan=True),
-    "a SearchPool is deleted": deleted("SearchPool", "logs-data"),
-    "a claim is deleted": deleted("PersistentVolumeClaim", "data-logs-data-0"),
-    "a Service is deleted": deleted("Service", "logs"),
+    "SearchPool edited": patch("SearchPool", "logs-data", spec={"engineVersion": NEW}),
+    "StatefulSet edited": patch("StatefulSet", "logs-data", spec={"replicas": 1}),
+    "StatefulSet deleted": delete("StatefulSet", "logs-data"),
+    "StatefulSet deleted without its pods": delete("StatefulSet", "logs-managers", orphan=True),
+    "SearchPool deleted": delete("SearchPool", "logs-data"),
+    "volume claim deleted": delete("PersistentVolumeClaim", "data-logs-data-0"),
+    "Service deleted": delete("Service", "logs"),
 }
 
 
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS.keys())
-def test_an_edit_at_any_moment_is_obeyed_or_undone_and_the_upgrade_goes_through(edit: Edit) -> None:
+def test_upgrade_completes_after_an_edit_at_any_time(edit: Edit) -> None:
     known = Known()
     for beat in run(UPGRADE).beats[::3]:
         world = edit(FakeCluster(beat.state))
@@ -98,46 +98,46 @@ def test_an_edit_at_any_moment_is_obeyed_or_undone_and_the_upgrade_goes_through(
     assert {version for _, version in known.end[1]} == {NEW} if known.end else False
 
 
-def test_what_is_asked_for_together_with_an_upgrade_comes_after_it() -> None:
+def test_scale_out_with_an_upgrade_is_applied_after_it() -> None:
     world = EDITS["more data nodes"](FakeCluster(run(UPGRADE).beats[0].state))
     followed(world, RELEASE, Known())
 
 
-def test_no_upgrade_begins_without_a_part_of_a_pool() -> None:
-    """It would be left behind, and too old for managers that are not."""
-    world = EDITS["a SearchPool is deleted"](FakeCluster(run(UPGRADE).beats[0].state))
+def test_upgrade_does_not_start_without_a_search_pool() -> None:
+    """Its nodes would stay on a version that is too old for upgraded managers."""
+    world = EDITS["SearchPool deleted"](FakeCluster(run(UPGRADE).beats[0].state))
     followed(world, RELEASE, Known())
 
 
-def at_rest(world: FakeCluster) -> FakeCluster:
-    """When nothing is written any more: nothing of ours is left, and all nodes are of one version."""
+def run_until_stable(world: FakeCluster) -> FakeCluster:
+    """Run until nothing is written; assert that nothing is left behind and all nodes have one version."""
     at_work(world, ticks=30)
     revision = world.state.cluster.revision
     at_work(world, ticks=3)
-    assert world.state.cluster.revision == revision, f"it does not come to rest: {told(world)}"
+    assert world.state.cluster.revision == revision, f"it does not converge: {told(world)}"
     assert leftovers(world.state, CLUSTER) is None
     assert len(set(running(world).values())) == 1
     return world
 
 
 @pytest.mark.parametrize("version", ["3.3.0", OLD, "1.3.0"])
-def test_another_version_at_any_moment_is_gone_to_or_refused(version: str) -> None:
-    """A wish that is refused stops nothing: half an upgrade would hold the lock for ever."""
+def test_other_version_at_any_time_is_reached_or_refused(version: str) -> None:
+    """A refused version does not stop the upgrade: a half upgrade would hold the lock."""
     beats = run(UPGRADE).beats
     for beat in (*beats[1:9:3], *beats[::12]):
-        world = at_rest(edited(FakeCluster(beat.state), version=version))
+        world = run_until_stable(edited(FakeCluster(beat.state), version=version))
         assert set(running(world).values()) <= {OLD, NEW, version}
 
 
-def test_a_pause_at_any_moment_delays_the_upgrade_and_nothing_else() -> None:
+def test_pause_at_any_time_only_delays_the_upgrade() -> None:
     for beat in run(UPGRADE).beats[::4]:
         world = edited(FakeCluster(beat.state), upgrade={"paused": True})
         worked(world, RELEASE, ticks=5)
         followed(edited(world, upgrade={"paused": None}), RELEASE, run(UPGRADE).known)
 
 
-@pytest.mark.parametrize("name", [UPGRADE, WAY_BACK])
-def test_a_cluster_that_is_deleted_at_any_moment_leaves_its_volumes_and_nothing_else(name: str) -> None:
+@pytest.mark.parametrize("name", [UPGRADE, ROLLBACK])
+def test_deletion_at_any_time_leaves_only_the_volumes(name: str) -> None:
     for beat in run(name).beats:
         world = FakeCluster(beat.state)
         world.delete(Delete(CLUSTER, "", ""))
