@@ -15,7 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
-from searchkeeper.api.codec import decode_records, encode_ledger
+from searchkeeper.api.codec import decode_records, decode_summary, encode_ledger
+from searchkeeper.api.status import SummaryType
 from searchkeeper.desired import names
 from searchkeeper.desired.apply import merge_patch
 from searchkeeper.executor import DeniedOperation, ResourceVersions, execute_all
@@ -254,10 +255,11 @@ def _pool_step(
     ctx: ReconcileContext, pool: PoolView, procedure: Reconciler[PoolContext], order: Order
 ) -> ResourcePlan:
     snapshot = ctx.snapshot
-    key = ctx.key(f"{names.GROUP}/v1alpha1", "SearchPool", names.pool_name(ctx.deployed.name, pool.spec.name))
-    made = _planned(procedure, PoolContext(ctx, pool), pool, snapshot.now, order)
+    key = ctx.key(f"{names.GROUP}/v1alpha1", "SearchPool", names.pool_name(ctx.desired.name, pool.spec.name))
+    pool_ctx = PoolContext(ctx, pool)
+    made = _planned(procedure, pool_ctx, pool, snapshot.now, order)
     before = snapshot.objects[key].get("status") or {}
-    status = pool_status(snapshot, pool, made, procedure.version, before)
+    status = pool_status(pool_ctx, made, before)
     return ResourcePlan(key, pool.resource_version, before, status, made)
 
 
@@ -271,8 +273,17 @@ def _is_relapse(step: ResourcePlan, now: int, settling: int) -> bool:
     changed = {name for name, part in step.status.items() if step.before.get(name) != part}
     known = {each.type: each for each in decode_records(step.before).conditions}
     turned = [each for each in step.plan.conditions if not _says_the_same(known.get(each.type), each)]
+    known |= decode_summary(step.before)
+    turned += [each for each in _lost_readiness(step) if each.type in known]
     were_well = all(_is_fresh(known.get(each.type), now, settling) for each in turned)
     return bool(turned) and were_well and step.is_cosmetic and changed <= _SAID
+
+
+def _lost_readiness(step: ResourcePlan) -> Iterator[Condition]:
+    """The condition Ready, where its status changes. The other two never change by themselves."""
+    before, after = (decode_summary(each).get(SummaryType.READY) for each in (step.before, step.status))
+    if after is not None and before is not None and before.status is not after.status:
+        yield after
 
 
 def _says_the_same(before: Condition | None, after: Condition) -> bool:

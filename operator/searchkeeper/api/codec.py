@@ -7,6 +7,7 @@ __all__ = [
     "decode_pool_spec",
     "decode_records",
     "decode_security",
+    "decode_summary",
     "decode_upgrade_policy",
     "encode_conditions",
     "encode_ledger",
@@ -18,7 +19,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 from searchkeeper.api.spec import (
     MIN_BATCH,
@@ -31,9 +32,12 @@ from searchkeeper.api.spec import (
     Storage,
     UpgradePolicy,
 )
+from searchkeeper.api.status import SummaryType
 from searchkeeper.memoize import memoize_by_identity
 from searchkeeper.planner import Condition, Ledger, Records, Status
 from searchkeeper.planner.ledger import Entry
+
+_SUMMARY_TYPES: Final = frozenset(SummaryType)
 
 
 @memoize_by_identity(512)
@@ -111,12 +115,22 @@ def decode_security(raw: Any) -> Security:
 
 @memoize_by_identity(4096)
 def decode_records(status: Mapping[str, Any]) -> Records:
-    """What a status remembers. A line or a condition that nobody of ours wrote is as good as none."""
+    """The ledger and the conditions of actions. A line or a condition of another writer is ignored."""
     read = {str(key): _line(text) for key, text in (status.get("ledger") or {}).items()}
     return Records(
         Ledger.of({key: entry for key, entry in read.items() if entry is not None}),
-        tuple(each for each in map(_condition, status.get("conditions") or ()) if each is not None),
+        tuple(each for each in _conditions(status) if each.type not in _SUMMARY_TYPES),
     )
+
+
+def decode_summary(status: Mapping[str, Any]) -> dict[str, Condition]:
+    """The summary conditions of a status, by type."""
+    return {each.type: each for each in _conditions(status) if each.type in _SUMMARY_TYPES}
+
+
+def _conditions(status: Mapping[str, Any]) -> list[Condition]:
+    decoded = map(_condition, status.get("conditions") or ())
+    return [each for each in decoded if each is not None]
 
 
 def _line(text: str) -> Entry | None:
@@ -160,9 +174,9 @@ def encode_ledger(ledger: Ledger) -> dict[str, str]:
 def encode_conditions(conditions: Sequence[Condition]) -> list[dict[str, Any]]:
     return [
         {
-            "type": each.type,
+            "type": str(each.type),
             "status": str(each.status),
-            "reason": each.reason,
+            "reason": str(each.reason),
             "message": each.message,
             "lastTransitionTime": format_timestamp(each.last_transition),
             "observedGeneration": each.observed_generation,

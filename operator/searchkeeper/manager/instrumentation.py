@@ -5,10 +5,11 @@ from __future__ import annotations
 __all__ = ["InstrumentedApi", "InstrumentedEngine"]
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
+from searchkeeper.api.status import SummaryType
 from searchkeeper.images import image_version
 from searchkeeper.kubernetes.api import KubernetesApi
 from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Manifest, Patch
@@ -24,6 +25,7 @@ T = TypeVar("T")
 
 # Met on the way to any goal, for every action behind it: to tell of each would drown the one that matters.
 _UNREMARKABLE: Final = "PrerequisiteNotMet"
+_SUMMARY_TYPES: Final = frozenset(SummaryType)
 
 
 @dataclass
@@ -99,7 +101,7 @@ class InstrumentedApi:
     def hear(self, key: Key, status: Mapping[str, Any]) -> None:
         """Tells of every action whose answer is another one than before."""
         before = self._answers.get(key, {})
-        answers = {each["type"]: _answer(each) for each in status.get("conditions") or ()}
+        answers = {each["type"]: _answer(each) for each in _of_actions(status)}
         self._answers[key] = answers
         for action, (state, reason, message) in answers.items():
             if before.get(action, ("", "", ""))[:2] != (state, reason) and reason != _UNREMARKABLE:
@@ -124,7 +126,7 @@ class InstrumentedApi:
             self.metrics.keep_only("resource", resources, cluster=self.cluster)
 
     def _measure_waits(self, key: Key, status: Mapping[str, Any]) -> None:
-        answers = [_answer(each) for each in status.get("conditions") or ()]
+        answers = [_answer(each) for each in _of_actions(status)]
         waits = [each for each in answers if each[0] == Status.FALSE or each[1] == ACTION_ERROR]
         stalls = [each for each in waits if each[2].startswith(STALLED_PREFIX)]
         labels = {"cluster": self.cluster, "resource": str(key)}
@@ -175,6 +177,11 @@ class InstrumentedEngine:
             "resource": "engine",
         }
         self.api.log.info(str(call), **fields)
+
+
+def _of_actions(status: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The conditions of actions. The summary conditions repeat them."""
+    return (each for each in status.get("conditions") or () if each["type"] not in _SUMMARY_TYPES)
 
 
 def _answer(condition: Mapping[str, Any]) -> tuple[str, str, str]:

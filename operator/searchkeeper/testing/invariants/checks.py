@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, TypeAlias
 
+from searchkeeper.api.status import SummaryType
 from searchkeeper.desired import names
 from searchkeeper.kubernetes.operations import EngineCall, Key
 from searchkeeper.opensearch.calls import ClearVotingExclusions, Exclude, ExcludeFromVoting, SetAllocation
@@ -50,6 +51,7 @@ _LINES: Final[Mapping[type, tuple[str, ...]]] = {
     ExcludeFromVoting: (VOTING, SCALE_IN_VOTING),
     ClearVotingExclusions: (VOTING, SCALE_IN_VOTING),
 }
+_SUMMARY_TYPES: Final = frozenset(SummaryType)
 Invariant: TypeAlias = Callable[[Transition], str | None]
 _Pools: TypeAlias = dict[str, dict[str, Any]]
 
@@ -131,9 +133,8 @@ def conditions_follow_prerequisites(step: Transition) -> str | None:
     """I14: a condition is True or False only if all that it requires is True."""
     if not isinstance(step.write, StatusPatch) or step.written is None or step.key is None:
         return None
-    given = {
-        each["type"]: each["status"] for each in get_value(step.written, "status", "conditions", default=())
-    }
+    conditions = get_value(step.written, "status", "conditions", default=())
+    given = {each["type"]: each["status"] for each in conditions if each["type"] not in _SUMMARY_TYPES}
     for required in _prerequisites(step.key.kind, step.release.configurations):
         for name in required if set(required) == set(given) else ():
             closed = [each for each in required[name] if given[each] != "True"]

@@ -15,9 +15,9 @@ from collections.abc import Mapping
 
 from semver import Version
 
+from searchkeeper.api.reasons import Reason
 from searchkeeper.desired import names
 from searchkeeper.kubernetes.operations import Create, EmitEvent, Patch
-from searchkeeper.reconcilers.events import ROLLED_BACK, ROLLING_BACK
 from searchkeeper.reconcilers.versions import CLUSTER_RECONCILERS
 from searchkeeper.testing.fake_kubernetes.manifests import annotation
 from searchkeeper.testing.invariants.transitions import (
@@ -131,8 +131,9 @@ def refused_versions_touch_nothing(step: Transition) -> str | None:
 
 def _is_known(step: Transition, event: EmitEvent) -> bool:
     """The ledger has what was told for as long as it lasts, and not any longer."""
-    told = step.before.ledger.events_emitted
-    return event.reason in told or (event.reason == ROLLED_BACK and ROLLING_BACK not in told)
+    recorded = {entry.partition("/")[0] for entry in step.before.ledger.events_emitted}
+    is_end = event.reason in (Reason.UPGRADE_FINISHED, Reason.ROLLBACK_FINISHED)
+    return event.reason in recorded or (is_end and Reason.UPGRADE_STARTED not in recorded)
 
 
 def no_rollback_past_point_of_no_return(step: Transition) -> str | None:
