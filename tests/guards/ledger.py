@@ -122,12 +122,12 @@ GUARDS: Final = (
     Guard(
         "preconditions of an orphan",
         instead(deletion, "Delete", careless),
-        MIGRATIONS + "test_a_cluster_that_is_deleted_in_between_leaves_no_history",
+        MIGRATIONS + "test_deletion_during_the_relabelling_leaves_no_revision",
     ),
     Guard(
         "resourceVersion of a change",
         instead(apply, "Patch", heedless),
-        "reconcilers/test_applying.py::test_a_change_is_decided_on_the_state_that_was_seen",
+        "reconcilers/test_apply.py::test_patch_has_the_observed_resource_version",
     ),
     Guard(
         "nobody is sent away twice",

@@ -62,7 +62,7 @@ GUARDS: Final = (
     Guard(
         "more nodes need no turn",
         gone(migrations, "keep_last_applied", done()),
-        MIGRATIONS + "test_more_nodes_of_any_pool_come_also_while_labels_change",
+        MIGRATIONS + "test_scale_out_works_during_the_relabelling",
         ("managers",),
     ),
     Guard(
@@ -83,23 +83,23 @@ GUARDS: Final = (
     Guard(
         "old histories go",
         gone(migrations, "orphaned_revisions", []),
-        MIGRATIONS + "test_no_history_of_the_old_labels_stays",
+        MIGRATIONS + "test_revisions_with_the_old_labels_are_deleted",
     ),
     Guard(
         "hand edits are taken back",
         edits_unnoticed,
-        EDITS + "test_what_is_ours_is_put_back_and_no_pod_is_touched",
+        EDITS + "test_edited_stateful_set_is_reverted_without_restarts",
         (shorter_grace,),
     ),
     Guard(
         "a pod of an edited image is outdated",
         instead(snapshot, "_is_stale", by_mark),
-        EDITS + "test_a_pod_that_was_made_from_an_edited_image_is_replaced",
+        EDITS + "test_pod_of_an_edited_image_is_replaced",
     ),
     Guard(
         "nobody is sent back to a disk it cannot read",
         instead(snapshot, "_is_stale", by_image),
-        EDITS + "test_a_node_that_has_run_an_edited_newer_version_is_not_sent_back_to_a_disk_it_cannot_read",
+        EDITS + "test_pod_that_ran_an_edited_newer_version_is_kept",
     ),
     Guard(
         "what is not ours is left alone",
@@ -120,7 +120,7 @@ GUARDS: Final = (
     Guard(
         "claims are as they were made",
         instead(apply_module, "_SETTLED", frozenset()),
-        EDITS + "test_what_an_api_server_makes_of_claims_is_no_difference",
+        EDITS + "test_normalised_claim_sizes_are_ignored",
     ),
     Guard(
         "labels are set before anything selects by them",

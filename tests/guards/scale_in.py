@@ -95,7 +95,7 @@ GUARDS: Final = (
     Guard(
         "whoever leaves needs a StatefulSet",
         instead(snapshot.PoolView, "is_over", property(lambda it: not it.is_wanted)),
-        MIGRATIONS + "test_who_is_evicted_from_a_pool_that_leaves_while_labels_change_comes_back",
+        MIGRATIONS + "test_evicted_pod_of_a_removed_pool_comes_back_during_the_relabelling",
         (["more-1"],),
     ),
     Guard(
@@ -132,6 +132,6 @@ GUARDS: Final = (
     Guard(
         "who only loses the role data is emptied too",
         gone(scale_in, "loses_role", False),
-        LEAVING + "test_who_only_loses_the_role_is",
+        LEAVING + "test_node_that_loses_the_data_role_is_drained",
     ),
 )

@@ -1,4 +1,4 @@
-"""What is deployed starts: on the images that OpenSearch publishes, with what their entry point reads."""
+"""Manifests of the engine: they start on the images that OpenSearch publishes."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ POOLS = [
 every_version = pytest.mark.parametrize("version", VERSIONS)
 
 
-def deployed(version: int, security: dict[str, str] | None = None) -> DesiredCluster:
+def desired(version: int, security: dict[str, str] | None = None) -> DesiredCluster:
     spec = decode_cluster_spec({"version": "2.19.4", "pools": POOLS, "security": security or {}})
     credentials = (("password", "Yg=="), ("username", "YQ=="))
     return DesiredCluster("logs", "search", "uid", spec, version, credentials)
 
 
-def pod(this: DesiredCluster, pool: int = 0) -> dict[str, Any]:
-    made = stateful_set(this, this.spec.pools[pool], "2.19.4", None)
+def pod(cluster: DesiredCluster, pool: int = 0) -> dict[str, Any]:
+    made = stateful_set(cluster, cluster.spec.pools[pool], "2.19.4", None)
     found: dict[str, Any] = made["spec"]["template"]["spec"]
     return found
 
 
-def told(this: DesiredCluster, pool: int = 0) -> dict[str, Any]:
-    return settings(pod(this, pool), configuration_objects(this), "logs-nodes-1")
+def node_settings(cluster: DesiredCluster, pool: int = 0) -> dict[str, Any]:
+    return settings(pod(cluster, pool), configuration_objects(cluster), "logs-nodes-1")
 
 
 @every_version
-def test_a_node_reads_its_settings_and_is_told_who_it_is(version: int) -> None:
-    this = deployed(version)
-    assert told(this) == {
+def test_node_reads_its_settings_name_and_roles(version: int) -> None:
+    cluster = desired(version)
+    assert node_settings(cluster) == {
         "cluster.initial_cluster_manager_nodes": "logs-nodes-0",
         "cluster.name": "logs",
-        "discovery.seed_hosts": [discovery_service(this)["metadata"]["name"]],
+        "discovery.seed_hosts": [discovery_service(cluster)["metadata"]["name"]],
         "http.port": 9200,
         "network.host": "0.0.0.0",
         "node.name": "logs-nodes-1",
@@ -62,19 +62,19 @@ def test_a_node_reads_its_settings_and_is_told_who_it_is(version: int) -> None:
 
 
 @every_version
-def test_a_node_that_coordinates_only_has_no_role(version: int) -> None:
-    """The image hands no empty variable on, and a node that is told nothing takes every role."""
-    assert told(deployed(version), 1)["node.roles"] == []
+def test_coordinating_node_has_an_empty_role_list(version: int) -> None:
+    """The image ignores an empty variable, and a node without the setting takes every role."""
+    assert node_settings(desired(version), 1)["node.roles"] == []
 
 
 @every_version
-def test_nothing_is_asked_for_that_an_api_server_does_not_keep(version: int) -> None:
-    variables = pod(deployed(version), 1)["containers"][0]["env"]
+def test_no_variable_has_an_empty_value(version: int) -> None:
+    variables = pod(desired(version), 1)["containers"][0]["env"]
     assert all(each.get("value", "something") for each in variables)
 
 
-def test_the_first_version_reads_all_of_it_from_one_secret_and_no_more_than_it_needs() -> None:
-    volume = mounts(pod(deployed(1)))[f"{HOME}/config/opensearch.yml"]
+def test_version_1_mounts_only_opensearch_yml_of_its_secret() -> None:
+    volume = mounts(pod(desired(1)))[f"{HOME}/config/opensearch.yml"]
     assert volume["secret"] == {
         "secretName": "logs-config",
         "items": [{"key": "opensearch.yml", "path": "opensearch.yml"}],
@@ -82,27 +82,27 @@ def test_the_first_version_reads_all_of_it_from_one_secret_and_no_more_than_it_n
 
 
 @every_version
-def test_nodes_find_each_other_before_they_are_ready(version: int) -> None:
-    assert discovery_service(deployed(version))["spec"]["publishNotReadyAddresses"] is True
+def test_discovery_service_publishes_addresses_that_are_not_ready(version: int) -> None:
+    assert discovery_service(desired(version))["spec"]["publishNotReadyAddresses"] is True
 
 
 @every_version
 @pytest.mark.parametrize("security", [{}, {"credentialsSecret": "admin"}], ids=["open", "credentials-alone"])
-def test_without_certificates_everything_is_plain(version: int, security: dict[str, str]) -> None:
-    """Nobody is asked for a password that could be overheard."""
-    this = deployed(version, security)
-    made = pod(this)
+def test_without_certificates_the_security_plugin_is_off(version: int, security: dict[str, str]) -> None:
+    """No password is sent over a connection that is not encrypted."""
+    cluster = desired(version, security)
+    made = pod(cluster)
     assert variables(made, "")["DISABLE_SECURITY_PLUGIN"] == "true"
-    assert not [name for name in told(this) if name.startswith("plugins.")]
+    assert not [name for name in node_settings(cluster) if name.startswith("plugins.")]
     assert made["containers"][0]["readinessProbe"]["httpGet"]["path"] == "/_cluster/health?local=true"
     assert "initContainers" not in made
     assert set(mounts(made)) == {f"{HOME}/config/opensearch.yml", f"{HOME}/data"}
 
 
 @every_version
-def test_with_certificates_everything_is_encrypted(version: int) -> None:
-    this = deployed(version, TLS)
-    made, given = pod(this), told(this)
+def test_with_certificates_http_and_transport_are_encrypted(version: int) -> None:
+    cluster = desired(version, TLS)
+    made, given = pod(cluster), node_settings(cluster)
     assert "DISABLE_SECURITY_PLUGIN" not in variables(made, "")
     assert mounts(made)[f"{HOME}/config/certificates"]["secret"] == {"secretName": "certificates"}
     for layer in ("http", "transport"):
@@ -115,9 +115,9 @@ def test_with_certificates_everything_is_encrypted(version: int) -> None:
 
 
 @every_version
-def test_with_credentials_as_well_everybody_is_asked_who_they_are(version: int) -> None:
-    this = deployed(version, USERS)
-    made, given = pod(this), told(this)
+def test_with_credentials_clients_authenticate(version: int) -> None:
+    cluster = desired(version, USERS)
+    made, given = pod(cluster), node_settings(cluster)
     assert "plugins.security.ssl_only" not in given
     assert given["plugins.security.nodes_dn"] == ["CN=logs", "CN=logs,*"]
     assert given["plugins.security.allow_default_init_securityindex"] is True
@@ -131,15 +131,15 @@ def test_with_credentials_as_well_everybody_is_asked_who_they_are(version: int) 
         "USERNAME": {"secretKeyRef": {"name": ours, "key": "username"}},
         "PASSWORD": {"secretKeyRef": {"name": ours, "key": "password"}},
     }
-    assert ours in [each["metadata"]["name"] for each in configuration_objects(this)]
+    assert ours in [each["metadata"]["name"] for each in configuration_objects(cluster)]
 
 
-def test_the_user_of_the_credentials_is_written_down_with_a_hash(tmp_path: Path) -> None:
-    """By the image's own tool, which says more than the hash."""
+def test_init_container_hashes_the_password(tmp_path: Path) -> None:
+    """The tool of the image prints more than the hash."""
     tool = tmp_path / "plugins/opensearch-security/tools/hash.sh"
     tool.parent.mkdir(parents=True)
     tool.write_text('test "$1 $2" = "-env PASSWORD"\necho "** deprecated **"\necho "hash of $PASSWORD"\n')
-    [first] = pod(deployed(4, USERS))["initContainers"]
+    [first] = pod(desired(4, USERS))["initContainers"]
     *command, script = first["command"]
     script = script.replace(HOME, str(tmp_path)).replace("/users/", f"{tmp_path}/")
     given = {**os.environ, "USERNAME": "keeper", "PASSWORD": 'se"$cret'}
@@ -148,8 +148,8 @@ def test_the_user_of_the_credentials_is_written_down_with_a_hash(tmp_path: Path)
     assert yaml.safe_load(written)["keeper"] == {"hash": "hash of se'$cret", "backend_roles": ["admin"]}
 
 
-def test_no_user_is_written_down_without_a_hash(tmp_path: Path) -> None:
-    [first] = pod(deployed(4, USERS))["initContainers"]
+def test_init_container_fails_without_a_hash(tmp_path: Path) -> None:
+    [first] = pod(desired(4, USERS))["initContainers"]
     *command, script = first["command"]
     script = script.replace(HOME, str(tmp_path)).replace("/users/", f"{tmp_path}/")
     given = {**os.environ, "USERNAME": "keeper", "PASSWORD": "secret"}
@@ -158,8 +158,8 @@ def test_no_user_is_written_down_without_a_hash(tmp_path: Path) -> None:
 
 
 @every_version
-def test_pods_have_no_privileges_and_their_volumes_are_writable(version: int) -> None:
-    made = pod(deployed(version, USERS))
+def test_pods_are_unprivileged_and_volumes_writable(version: int) -> None:
+    made = pod(desired(version, USERS))
     assert made["securityContext"] == {
         "runAsUser": 1000,
         "runAsGroup": 1000,
@@ -175,16 +175,16 @@ def test_pods_have_no_privileges_and_their_volumes_are_writable(version: int) ->
 
 
 @every_version
-def test_clients_reach_what_nodes_listen_at(version: int) -> None:
-    this = deployed(version)
-    [port] = client_service(this)["spec"]["ports"]
-    assert port["port"] == told(this)["http.port"]
-    assert discovery_service(this)["spec"]["ports"][0]["port"] == told(this)["transport.port"]
+def test_services_have_the_ports_of_the_nodes(version: int) -> None:
+    cluster = desired(version)
+    [port] = client_service(cluster)["spec"]["ports"]
+    assert port["port"] == node_settings(cluster)["http.port"]
+    assert discovery_service(cluster)["spec"]["ports"][0]["port"] == node_settings(cluster)["transport.port"]
 
 
-def test_images_come_from_where_the_operator_was_told() -> None:
-    this = deployed(4, USERS)
-    mirrored = replace(this, images=Images("mirror.example.com/engine"))
+def test_engine_images_come_from_the_configured_registry() -> None:
+    cluster = desired(4, USERS)
+    mirrored = replace(cluster, images=Images("mirror.example.com/engine"))
     made = pod(mirrored)
     assert {each["image"] for each in (*made["initContainers"], *made["containers"])} == {
         "mirror.example.com/engine:2.19.4"

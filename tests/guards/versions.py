@@ -75,7 +75,7 @@ GUARDS: Final = (
     Guard(
         "what is secret stays in Secrets",
         instead(apply, "_public", lambda wanted: wanted),
-        "reconcilers/test_applying.py::test_what_a_secret_keeps_stands_nowhere_but_in_its_data",
+        "reconcilers/test_apply.py::test_secret_data_is_not_copied_to_annotations",
     ),
     Guard(
         "storage is settled",

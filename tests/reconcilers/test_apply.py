@@ -1,4 +1,4 @@
-"""An object is brought to what is wanted, and nothing else of it is touched."""
+"""Applying an object changes its own fields and no others."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ def after(cluster: ObjectStore, live: Manifest, wanted: Manifest) -> Manifest:
     return patch(cluster, write)[1]
 
 
-def test_what_is_not_there_is_created() -> None:
+def test_missing_object_is_created() -> None:
     _, live = applied(service(type="ClusterIP"))
     assert live["spec"] == {"type": "ClusterIP"}
 
 
-def test_applying_again_writes_nothing() -> None:
+def test_second_apply_is_no_operation() -> None:
     _, live = applied(service(ports=[{"port": 9200}]))
     assert apply(service(ports=[{"port": 9200}]), live) is None
 
 
-def test_defaults_that_the_api_server_fills_in_are_no_difference() -> None:
+def test_defaults_of_the_api_server_are_ignored() -> None:
     _, live = applied(service(ports=[{"port": 9200}]))
     filled = merge_patched(
         live, {"spec": {"ports": [{"port": 9200, "protocol": "TCP"}], "clusterIP": "10.0.0.1"}}
@@ -50,33 +50,33 @@ def test_defaults_that_the_api_server_fills_in_are_no_difference() -> None:
     assert apply(service(ports=[{"port": 9200}]), filled) is None
 
 
-def test_what_somebody_changed_by_hand_is_changed_back() -> None:
+def test_edited_field_is_reverted() -> None:
     cluster, live = applied(service(type="ClusterIP"))
     cluster, live = replace_object(cluster, merge_patched(live, {"spec": {"type": "NodePort"}}))
     assert after(cluster, live, service(type="ClusterIP"))["spec"]["type"] == "ClusterIP"
 
 
-def test_what_is_no_longer_wanted_is_taken_away() -> None:
+def test_field_no_longer_applied_is_removed() -> None:
     cluster, live = applied(service(selector={"app": "logs"}))
     new = after(cluster, live, service(selector={"app.kubernetes.io/instance": "logs"}))
     assert new["spec"]["selector"] == {"app.kubernetes.io/instance": "logs"}
 
 
-def test_what_others_added_stays() -> None:
+def test_fields_of_other_writers_stay() -> None:
     cluster, live = applied(service(type="ClusterIP"))
     cluster, live = replace_object(cluster, merge_patched(live, {"metadata": {"labels": {"team": "search"}}}))
     new = after(cluster, live, service(type="NodePort"))
     assert new["metadata"]["labels"] == {"team": "search"}
 
 
-def test_a_change_is_decided_on_the_state_that_was_seen() -> None:
+def test_patch_has_the_observed_resource_version() -> None:
     _, live = applied(service(type="ClusterIP"))
     write = apply(service(type="NodePort"), live)
     assert isinstance(write, Patch)
     assert write.resource_version == live["metadata"]["resourceVersion"]
 
 
-def test_an_empty_mapping_that_the_server_does_not_keep_is_asked_for_once() -> None:
+def test_empty_mapping_that_the_server_drops_is_applied_once() -> None:
     _, live = applied(service(selector={}))
     without = with_value(live, "spec", "selector", to=None)
     assert apply(service(selector={}), without) is None
@@ -87,7 +87,7 @@ def ports(**named: int) -> list[dict[str, Any]]:
     return [{"name": name, "port": number} for name, number in named.items()]
 
 
-def test_items_with_a_name_that_others_added_to_a_list_stay() -> None:
+def test_named_list_items_of_other_writers_stay() -> None:
     cluster, live = applied(service(ports=ports(http=9200)))
     cluster, live = replace_object(
         cluster, merge_patched(live, {"spec": {"ports": ports(debug=1, http=9200)}})
@@ -96,34 +96,34 @@ def test_items_with_a_name_that_others_added_to_a_list_stay() -> None:
     assert after(cluster, live, service(ports=ports(http=9201)))["spec"]["ports"] == ports(http=9201, debug=1)
 
 
-def test_items_that_we_do_not_want_any_more_go() -> None:
+def test_list_item_no_longer_applied_is_removed() -> None:
     cluster, live = applied(service(ports=ports(http=9200, transport=9300)))
     assert after(cluster, live, service(ports=ports(http=9200)))["spec"]["ports"] == ports(http=9200)
 
 
-def test_an_item_that_was_doubled_is_there_once() -> None:
+def test_duplicated_list_item_is_removed() -> None:
     cluster, live = applied(service(ports=ports(http=9200)))
     doubled = [*ports(http=9200), *ports(http=1)]
     cluster, live = replace_object(cluster, merge_patched(live, {"spec": {"ports": doubled}}))
     assert after(cluster, live, service(ports=ports(http=9200)))["spec"]["ports"] == ports(http=9200)
 
 
-def test_what_is_either_this_or_that_is_not_made_both() -> None:
-    """An API server would refuse it, and go on to do so."""
+def test_exclusive_alternatives_are_replaced_not_merged() -> None:
+    """An API server refuses an object that has both."""
     cluster, live = applied(service(updateStrategy={"type": "OnDelete"}))
     rolling = {"type": "RollingUpdate", "rollingUpdate": {"partition": 0}}
     cluster, live = replace_object(cluster, merge_patched(live, {"spec": {"updateStrategy": rolling}}))
-    mended = after(cluster, live, service(updateStrategy={"type": "OnDelete"}))
-    assert mended["spec"]["updateStrategy"] == {"type": "OnDelete"}
+    reverted = after(cluster, live, service(updateStrategy={"type": "OnDelete"}))
+    assert reverted["spec"]["updateStrategy"] == {"type": "OnDelete"}
 
 
-def lived(wanted: Manifest, **changes: Any) -> tuple[ObjectStore, Manifest]:
-    """What was applied, and then changed by somebody else."""
+def edited(wanted: Manifest, **changes: Any) -> tuple[ObjectStore, Manifest]:
+    """An object that was applied, and then changed by another writer."""
     cluster, live = applied(wanted)
     return replace_object(cluster, {**live, "spec": {**live["spec"], **changes}})
 
 
-def test_what_somebody_has_taken_away_by_hand_is_put_back() -> None:
+def test_removed_field_is_restored() -> None:
     cluster, live = applied(service(type="ClusterIP", selector={"app": "logs"}))
     cluster, live = replace_object(cluster, {**live, "spec": {"type": "ClusterIP"}})
     assert after(cluster, live, service(type="ClusterIP", selector={"app": "logs"}))["spec"] == {
@@ -132,7 +132,7 @@ def test_what_somebody_has_taken_away_by_hand_is_put_back() -> None:
     }
 
 
-def test_its_own_annotations_are_part_of_what_is_wanted() -> None:
+def test_annotations_are_applied_too() -> None:
     wanted = {**service(), "metadata": {**service()["metadata"], "annotations": {"mark": "one"}}}
     cluster, live = applied(wanted)
     assert live["metadata"]["annotations"]["mark"] == "one"
@@ -143,7 +143,7 @@ def test_its_own_annotations_are_part_of_what_is_wanted() -> None:
 @pytest.mark.parametrize(
     "annotations", [None, {}, {"others": "x"}, {LAST_APPLIED: "[]"}, {LAST_APPLIED: "5"}], ids=str
 )
-def test_what_was_never_noted_is_left_where_it_is(annotations: dict[str, str] | None) -> None:
+def test_fields_stay_where_last_applied_is_missing(annotations: dict[str, str] | None) -> None:
     cluster, live = applied(service(selector={"app": "logs"}))
     metadata = {**live["metadata"], "annotations": annotations}
     cluster, live = replace_object(cluster, {**live, "metadata": metadata})
@@ -154,12 +154,12 @@ def test_what_was_never_noted_is_left_where_it_is(annotations: dict[str, str] | 
     }
 
 
-def test_what_is_settled_at_birth_stays_as_it_is() -> None:
+def test_volume_claim_templates_are_not_changed() -> None:
     def claims(size: str) -> list[Manifest]:
         return [{"metadata": {"name": "data"}, "spec": {"size": size}}]
 
     wanted = service(volumeClaimTemplates=claims("1Gi"))
-    assert apply(wanted, lived(wanted, volumeClaimTemplates=claims("1024Mi"))[1]) is None
+    assert apply(wanted, edited(wanted, volumeClaimTemplates=claims("1024Mi"))[1]) is None
     cluster, live = applied(service(type="ClusterIP"))
     wanted = service(type="ClusterIP", volumeClaimTemplates=claims("1Gi"))
     assert after(cluster, live, wanted)["spec"]["volumeClaimTemplates"] == claims("1Gi")
@@ -177,13 +177,13 @@ def test_what_is_settled_at_birth_stays_as_it_is() -> None:
     ],
     ids=str,
 )
-def test_a_list_whose_items_have_no_name_in_common_is_one_thing(before: Any, wanted: Any) -> None:
-    cluster, live = lived(service(), items=before)
+def test_list_without_common_names_is_replaced_whole(before: Any, wanted: Any) -> None:
+    cluster, live = edited(service(), items=before)
     assert after(cluster, live, service(items=wanted))["spec"]["items"] == wanted
 
 
 @pytest.mark.parametrize("earlier", [None, 5, "name", ["my-name"], [{"port": 1}]], ids=str)
-def test_a_list_is_brought_about_whatever_was_asked_for_in_its_place(earlier: Any) -> None:
+def test_list_is_applied_whatever_type_was_applied_before(earlier: Any) -> None:
     cluster, live = applied(service(items=earlier))
     cluster, live = replace_object(cluster, {**live, "spec": {"items": [{"name": "theirs"}]}})
     assert after(cluster, live, service(items=[{"name": "ours"}]))["spec"]["items"] == [
@@ -192,24 +192,24 @@ def test_a_list_is_brought_about_whatever_was_asked_for_in_its_place(earlier: An
     ]
 
 
-def test_an_item_that_somebody_has_added_before_us_is_there_once() -> None:
-    cluster, live = lived(service(items=[{"name": "a"}]), items=[{"name": "a"}, {"name": "b", "x": 1}])
+def test_item_added_by_another_writer_first_is_not_duplicated() -> None:
+    cluster, live = edited(service(items=[{"name": "a"}]), items=[{"name": "a"}, {"name": "b", "x": 1}])
     wanted = service(items=[{"name": "a"}, {"name": "b", "x": 2}])
     assert after(cluster, live, wanted)["spec"]["items"] == [{"name": "a"}, {"name": "b", "x": 2}]
 
 
-def test_of_a_container_others_have_fields_and_of_anything_else_nobody_has() -> None:
-    """A variable with a value and a source would be refused."""
+def test_only_containers_keep_fields_of_other_writers() -> None:
+    """An API server refuses a variable with a value and a source."""
     old, new = [{"name": "a", "value": "1"}], [{"name": "a", "value": "2"}]
     theirs = [{"name": "a", "value": "1", "limits": "theirs"}]
-    cluster, live = lived(service(containers=old, env=old), containers=theirs, env=theirs)
+    cluster, live = edited(service(containers=old, env=old), containers=theirs, env=theirs)
     assert apply(service(containers=old, env=old), live) is None
     spec = after(cluster, live, service(containers=[*new, {"name": "b"}], env=new))["spec"]
     assert spec["containers"] == [{"name": "a", "value": "2", "limits": "theirs"}, {"name": "b"}]
     assert spec["env"] == new
 
 
-def test_in_what_kind_of_row_things_stand_is_no_difference() -> None:
+def test_tuples_and_lists_are_equal() -> None:
     _, live = applied(service(items=[{"name": "a"}], words=["a", "b"]))
     assert apply(service(items=[{"name": "a"}], words=["a", "b"]), live) is None
     assert apply(service(items=({"name": "a"},), words=("a", "b")), live) is None
@@ -217,7 +217,7 @@ def test_in_what_kind_of_row_things_stand_is_no_difference() -> None:
     assert apply(service(items=[{"name": "a"}], words=["a", "b"]), rows) is None
 
 
-def test_a_note_that_cannot_be_read_is_written_anew() -> None:
+def test_unreadable_last_applied_is_rewritten() -> None:
     cluster, live = applied(service(type="ClusterIP"))
     cluster, live = replace_object(cluster, with_value(live, "metadata", "annotations", LAST_APPLIED, to="{"))
     assert last_applied(live) == {}
@@ -229,7 +229,7 @@ def secret(**entries: str) -> Manifest:
     return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": entries}
 
 
-def test_what_a_secret_keeps_stands_nowhere_but_in_its_data() -> None:
+def test_secret_data_is_not_copied_to_annotations() -> None:
     cluster, live = applied(secret(password="c2VjcmV0"))
     changed = after(cluster, live, secret(password="b3RoZXI="))
     for each, kept in ((live, "c2VjcmV0"), (changed, "b3RoZXI=")):
@@ -237,21 +237,21 @@ def test_what_a_secret_keeps_stands_nowhere_but_in_its_data() -> None:
         assert kept not in json.dumps(each["metadata"])
 
 
-def test_a_secret_may_be_empty() -> None:
+def test_empty_secret_is_applied_once() -> None:
     empty = {**service(), "kind": "Secret"}
     assert apply(empty, applied(empty)[1]) is None
 
 
-def test_an_entry_of_a_secret_that_is_not_wanted_any_more_is_taken_away() -> None:
+def test_secret_entry_no_longer_applied_is_removed() -> None:
     cluster, live = applied(secret(username="YQ==", password="Yg=="))
     assert after(cluster, live, secret(password="Yg=="))["data"] == {"password": "Yg=="}
 
 
-def test_a_secret_whose_note_tells_too_much_gets_another_one() -> None:
+def test_secret_data_in_last_applied_is_removed() -> None:
     cluster, live = applied(secret(password="c2VjcmV0"))
-    talkative = json.dumps(secret(password="c2VjcmV0"))
+    leaking = json.dumps(secret(password="c2VjcmV0"))
     cluster, live = replace_object(
-        cluster, with_value(live, "metadata", "annotations", LAST_APPLIED, to=talkative)
+        cluster, with_value(live, "metadata", "annotations", LAST_APPLIED, to=leaking)
     )
     assert "c2VjcmV0" not in json.dumps(after(cluster, live, secret(password="c2VjcmV0"))["metadata"])
 
@@ -268,7 +268,7 @@ SPECS = st.dictionaries(st.sampled_from(["p", "q", "containers", "updateStrategy
 
 
 @given(SPECS, SPECS)
-def test_one_write_is_enough_to_get_from_anything_to_anything(
+def test_one_patch_reaches_any_manifest_from_any_other(
     before: dict[str, Any], wanted: dict[str, Any]
 ) -> None:
     cluster, live = applied(service(**before))
