@@ -71,7 +71,7 @@ def unrequired(prerequisite: str, *, of: str | None = None) -> Callable[[Patch],
     """An action that does not wait for one that it requires; where none is named, none that requires it."""
 
     def taken_away(patch: Patch) -> None:
-        for table in ("CLUSTER", "POOL"):
+        for table in ("CLUSTER_RECONCILERS", "POOL_RECONCILERS"):
             known: dict[int, Reconciler[Any]] = getattr(reconcile, table)
             patch.setattr(reconcile, table, {version: without(each) for version, each in known.items()})
 
