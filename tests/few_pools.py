@@ -1,4 +1,4 @@
-"""Scenes for tests of single actions: the world of `worlds`, with a ledger, as an action sees it."""
+"""Contexts for tests of single actions: a snapshot of `worlds` with a ledger."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from searchkeeper.snapshot import ClusterSnapshot
 from worlds import NEW
 
 
-def scene(
+def context(
     snapshot: ClusterSnapshot, *, version: str = NEW, runs: str | None = NEW, **lines: Entry
 ) -> ReconcileContext:
-    """Of a cluster that is to have a version and runs one; `roll__away` is the line `roll/away`."""
+    """A cluster with this spec.version that runs `runs`; `roll__away` is the ledger line `roll/away`."""
     ledger = Ledger.of({name.replace("__", "/"): entry for name, entry in lines.items()})
     spec = replace(snapshot.cluster.spec, version=version)
     cluster = replace(snapshot.cluster, spec=spec, engine_version=runs, records=Records(ledger))

@@ -1,4 +1,4 @@
-"""Clusters that are to have fewer nodes, and what is left on those."""
+"""Clusters that are scaled in, and the shards that are left on surplus nodes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def names(world: FakeCluster, start: str) -> list[str]:
 
 
 def shrinking() -> FakeCluster:
-    """Three data nodes with copies on all of them, of which the last is not wanted any more."""
+    """Three data nodes that all hold shards; the spec wants two of them."""
     world = running(*data(3))
     with_index(with_index(world, "films"), "songs")
     return edited(world, pools=data(2))

@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
-from searchkeeper.api.codec import decode_records, encode_ledger
+from searchkeeper.api.codec import decode_records, decode_summary, encode_ledger
+from searchkeeper.api.status import SummaryType
 from searchkeeper.desired import names
 from searchkeeper.desired.apply import merge_patch
 from searchkeeper.executor import DeniedOperation, ResourceVersions, execute_all
@@ -28,6 +29,7 @@ from searchkeeper.operator_condition import upgrade_blocker, upgradeable_patch
 from searchkeeper.planner import (
     STALLED_ACTIONS,
     ActionOperations,
+    Condition,
     Ledger,
     Operation,
     Order,
@@ -230,11 +232,12 @@ def resource_plans(snapshot: ClusterSnapshot, order: Order = tuple) -> Iterator[
     for pool in sorted(ctx.pools, key=lambda pool: pool.spec.name):
         if pool.uid is None:
             continue
-        name = names.pool_name(ctx.deployed.name, pool.spec.name)
+        name = names.pool_name(ctx.desired.name, pool.spec.name)
         key = ctx.key(f"{names.GROUP}/v1alpha1", "SearchPool", name)
         before = snapshot.objects[key].get("status") or {}
-        pool_plan = _plan(pool_reconciler, PoolContext(ctx, pool), pool, snapshot.now, order)
-        status = pool_status(snapshot, pool, pool_plan, pool_reconciler.version, before)
+        pool_ctx = PoolContext(ctx, pool)
+        pool_plan = _plan(pool_reconciler, pool_ctx, pool, snapshot.now, order)
+        status = pool_status(pool_ctx, pool_plan, before)
         yield ResourcePlan(key, pool.resource_version, before, status, pool_plan)
 
 
@@ -284,18 +287,28 @@ def is_flapping(resource: ResourcePlan, now: int, settling: int) -> bool:
     keeps waiting: its wait starts later, and no deadline expires earlier.
     """
     before = {condition.type: condition for condition in decode_records(resource.before).conditions}
-    has_changes = False
-    for condition in resource.plan.conditions:
-        old = before.get(condition.type)
-        if old is not None and (old.status, old.reason) == (condition.status, condition.reason):
-            continue
-        has_changes = True
-        if old is None or old.status is not Status.TRUE:
-            return False
-        # A transition in the future was recorded by another clock.
-        if not now - settling < old.last_transition <= now:
-            return False
-    return has_changes and resource.is_cosmetic and resource.changed_fields <= _WAIT_FIELDS
+    changed = [
+        (before.get(condition.type), condition)
+        for condition in resource.plan.conditions
+        if _differs(before.get(condition.type), condition)
+    ]
+    # Of the summary conditions only Ready may change by itself.
+    ready, was_ready = (
+        decode_summary(status).get(SummaryType.READY) for status in (resource.status, resource.before)
+    )
+    if ready is not None and was_ready is not None and ready.status is not was_ready.status:
+        changed.append((was_ready, ready))
+    # A transition in the future was recorded by another clock.
+    were_true = all(
+        old is not None and old.status is Status.TRUE and now - settling < old.last_transition <= now
+        for old, _ in changed
+    )
+    is_wait_only = resource.is_cosmetic and resource.changed_fields <= _WAIT_FIELDS
+    return bool(changed) and were_true and is_wait_only
+
+
+def _differs(old: Condition | None, new: Condition) -> bool:
+    return old is None or (old.status, old.reason) != (new.status, new.reason)
 
 
 def patch_status(kube: KubernetesApi, resource: ResourcePlan) -> str:

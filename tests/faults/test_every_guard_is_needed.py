@@ -30,8 +30,8 @@ from guards import (
     rolling,
     scale_in,
     shell,
+    versions,
     way_back,
-    wishes,
 )
 from guards.guard import Guard, Patch
 from searchkeeper.planner import Result, actions
@@ -43,15 +43,15 @@ TABLES = {
     "Gates": gates.GUARDS,
     "Planner": planner.GUARDS,
     "The ledger": ledger.GUARDS,
-    "Wishes": wishes.GUARDS,
-    "The lock": locks.GUARDS,
+    "Versions and specs": versions.GUARDS,
+    "Spec lock": locks.GUARDS,
     "The roll": rolling.GUARDS,
     "The way back": way_back.GUARDS,
     "Broken pods": broken_pods.GUARDS,
     "Shards and votes": draining.GUARDS,
-    "Fewer nodes": scale_in.GUARDS,
+    "Scale-in": scale_in.GUARDS,
     "Deletion": deletion.GUARDS,
-    "What is deployed": objects.GUARDS,
+    "Objects": objects.GUARDS,
     "Operator condition": operator_condition.GUARDS,
     "Denied operations": denied_operations.GUARDS,
 }

@@ -1,4 +1,4 @@
-"""Clusters that are deleted."""
+"""Guards of a deletion."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from searchkeeper.planner import reconciler
 from searchkeeper.reconcilers import deletion
 
 
-def orphans_forgotten(patch: Patch) -> None:
-    tidied = deletion.engine_settings_restored
-    actions = (tidied, deletion.finalizer_removed.after(tidied))
+def without_orphans(patch: Patch) -> None:
+    restored = deletion.engine_settings_restored
+    actions = (restored, deletion.finalizer_removed.after(restored))
     patch.setattr(reconcile, "DELETION_RECONCILER", reconciler.Reconciler(0, 0, actions))
 
 
@@ -30,17 +30,17 @@ def finalizer_first(patch: Patch) -> None:
 
 GUARDS: Final = (
     Guard(
-        "a deletion undoes what was set",
+        "deletion restores settings",
         gone(deletion, "restore_all"),
         DELETION + "test_what_was_set_for_nodes_that_leave_is_undone_too",
     ),
     Guard(
-        "a deletion takes orphans along",
-        orphans_forgotten,
+        "deletion of orphans",
+        without_orphans,
         DELETION + "test_pods_between_two_stateful_sets_go_as_well",
     ),
     Guard(
-        "the finalizer goes last",
+        "finalizer last",
         finalizer_first,
         DELETION + "test_whatever_an_upgrade_has_set_in_the_engine_is_undone",
     ),

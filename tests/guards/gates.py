@@ -70,7 +70,7 @@ GUARDS: Final = (
     Guard(
         "the state of the cluster is somewhere",
         gone(gates, "_state_left_behind"),
-        MIGRATIONS + "test_a_migration_does_not_restart_the_only_manager_that_would_forget_the_cluster",
+        MIGRATIONS + "test_migration_keeps_the_only_manager_on_ephemeral_storage",
     ),
     Guard("LastCopySafe", gate("LastCopySafe"), GATES + "test_the_last_copy_of_a_shard_is_not_taken_away"),
     Guard(

@@ -136,7 +136,7 @@ GUARDS: Final = (
     Guard(
         "preconditions of an orphan",
         instead(deletion, "Delete", delete_without_preconditions),
-        MIGRATIONS + "test_a_cluster_that_is_deleted_in_between_leaves_no_history",
+        MIGRATIONS + "test_deletion_during_the_relabelling_leaves_no_revision",
     ),
     Guard(
         "resourceVersion of a patch",

@@ -1,17 +1,15 @@
-"""The lock of an upgrade: when it is taken, what is in it, and when it is opened."""
+"""Guards of the spec lock: when it is taken, what it contains, and when it is released."""
 
 from __future__ import annotations
 
 __all__ = ["GUARDS"]
 
-from types import SimpleNamespace
 from typing import Final
 
 from guards.guard import Guard, gone, instead, together, unrequired
 from guards.killers import FAILING, LOCKS, MEANWHILE, PEOPLE, PODS, RUN, STUCK, TURNING, UPGRADE, UPGRADES
 from searchkeeper import observe, reconcile
-from searchkeeper.planner import done
-from searchkeeper.reconcilers import context, upgrade
+from searchkeeper.reconcilers import context, spec_lock, upgrade
 from searchkeeper.testing.fake_kubernetes import kubelet
 from searchkeeper.upgrade import failed_pods, rollback
 from worlds import pod
@@ -19,49 +17,46 @@ from worlds import pod
 DOWN: Final = pod(
     "data-0", engine_version="3.3.2", has_started=True, is_ready=False, problem="CrashLoopBackOff"
 )
-NO_NOTES: Final = SimpleNamespace(run=lambda _: done())
 
 GUARDS: Final = (
     Guard(
-        "a healthy beginning",
-        gone(upgrade, "_illness"),
+        "healthy start",
+        gone(upgrade, "_health_problem"),
         UPGRADES + "test_no_upgrade_begins_in_a_cluster_that_is_not_well",
     ),
     Guard(
-        "a whole beginning",
-        gone(upgrade, "_is_half_gone", False),
+        "complete pools at the start",
+        gone(upgrade, "_is_partly_deleted", False),
         PEOPLE + "test_upgrade_does_not_start_without_a_search_pool",
     ),
     Guard(
-        "lock",
+        "spec lock",
         instead(observe, "_effective_spec", lambda written, _: written),
         TURNING + "test_an_edit_during_the_way_back_is_applied_after_it",
     ),
     Guard(
-        "the lock has what stands",
-        instead(
-            context.ReconcileContext, "deployed_spec", property(lambda this: this.snapshot.cluster.raw_spec)
-        ),
+        "spec lock of deployed nodes",
+        instead(spec_lock.SpecLock, "deployed_spec", property(lambda lock: lock.snapshot.cluster.raw_spec)),
         MEANWHILE + "test_an_upgrade_and_fewer_nodes_in_one_edit_come_one_after_the_other",
     ),
     Guard(
-        "the lock has the security that stands",
-        instead(context, "deployed_security", lambda _, __, written: dict(written)),
+        "spec lock of deployed security",
+        instead(spec_lock, "deployed_security", lambda _, __, written: dict(written)),
         LOCKS + "test_other_certificates_that_are_asked_for_together_with_an_upgrade_come_after_it",
         ("b",),
     ),
     Guard(
-        "what was decided without the lock is decided anew",
+        "no stale operations after locking",
         instead(reconcile, "drop_stale_operations", lambda made, _: made),
         PEOPLE + "test_scale_out_with_an_upgrade_is_applied_after_it",
     ),
     Guard(
-        "what was decided for another version is decided anew",
+        "no stale operations after a change of target",
         instead(reconcile, "_direction", lambda ledger: ledger.lock),
         UPGRADES + "test_no_pool_is_permitted_a_version_that_another_one_has_just_taken_the_place_of",
     ),
     Guard(
-        "who is down for other reasons holds no lock",
+        "unrelated failures release the lock",
         together(
             gone(failed_pods, "is_unrelated_failure", False), gone(context, "is_unrelated_failure", False)
         ),
@@ -69,49 +64,46 @@ GUARDS: Final = (
         (kubelet.PodFault.CRASH,),
     ),
     Guard(
-        "the lock lets go of who is given up",
-        instead(context.ReconcileContext, "reduced_lock", None),
+        "abandoned nodes leave the lock",
+        instead(spec_lock.SpecLock, "reduced", None),
         PODS + "test_a_node_that_does_not_come_back_may_be_given_up_while_an_upgrade_is_under_way",
         ("3.4.0",),
     ),
     Guard(
-        "a lock is opened when nobody has to be let out of it",
-        together(
-            instead(upgrade, "rollback_possible", NO_NOTES),
-            instead(upgrade, "upgrade_started", NO_NOTES),
-        ),
+        "lock released after other ledger changes",
+        instead(context.ReconcileContext, "has_upgrade_ledger_changes", False),
         PODS + "test_a_node_may_be_given_up_in_the_very_moment_when_an_upgrade_that_was_taken_back_is_over",
     ),
     Guard(
-        "the lock has the Dashboards that stand",
-        instead(context, "deployed_dashboards", lambda _, written: dict(written)),
+        "spec lock of deployed Dashboards",
+        instead(spec_lock, "deployed_dashboards", lambda _, written: dict(written)),
         LOCKS + "test_dashboards_come_and_go_after_the_upgrade_with_which_that_was_asked_for",
         (True,),
     ),
     Guard(
-        "a newer wish waits for an upgrade that goes well",
+        "newer target is queued",
         gone(rollback, "_is_failing", True),
         STUCK + "test_a_newer_wish_waits_for_an_upgrade_that_goes_well",
     ),
     Guard(
-        "an upgrade is over when its pools are settled",
+        "finish after all pools",
         unrequired("PoolsConverged", of="UpgradeFinished"),
         RUN,
         (UPGRADE,),
     ),
     Guard(
-        "an upgrade is over in a cluster that is well",
+        "finish in a healthy cluster",
         unrequired("EngineHealthy", of="UpgradeFinished"),
         UPGRADES + "test_an_upgrade_is_not_over_while_the_engine_does_not_answer",
     ),
     Guard(
-        "pools are settled when their pods are",
+        "pools converge after their pods",
         unrequired("PodsCurrent", of="PoolsConverged"),
         RUN,
         (UPGRADE,),
     ),
     Guard(
-        "who is down for good has failed at once",
+        "failed pods count at once",
         instead(rollback, "FATAL_POD_PROBLEMS", frozenset()),
         FAILING + "test_a_pod_of_the_version_that_is_down_for_good_is_a_failure_at_once",
         (DOWN, True),

@@ -1,4 +1,4 @@
-"""What is deployed, and what becomes of it in other hands."""
+"""Guards of objects: how they are applied, migrated and protected from edits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from searchkeeper.planner import done
 from searchkeeper.reconcilers import context, disruption_budgets, migrations, objects, pools
 
 
-def budgets_apart(patch: Patch) -> None:
+def one_budget_a_pool(patch: Patch) -> None:
     def made(deployed: DesiredCluster, specs: tuple[Any, ...], _: int | None) -> Any:
         return [
             manifests._disruption_budget(
@@ -30,22 +30,22 @@ def budgets_apart(patch: Patch) -> None:
     patch.setattr(disruption_budgets, "disruption_budgets", made)
 
 
-def edits_unnoticed(patch: Patch) -> None:
-    def mark(made: operations.Manifest) -> str | None:
+def edits_ignored(patch: Patch) -> None:
+    def template(made: operations.Manifest) -> str | None:
         found: str | None = made["metadata"]["annotations"].get(names.TEMPLATE)
         return found
 
-    def unless_marked(wanted: operations.Manifest, live: operations.Manifest | None) -> Any:
-        return None if live is not None and mark(live) == mark(wanted) else apply(wanted, live)
+    def unless_same_template(wanted: operations.Manifest, live: operations.Manifest | None) -> Any:
+        return None if live is not None and template(live) == template(wanted) else apply(wanted, live)
 
-    patch.setattr(pools, "apply", unless_marked)
+    patch.setattr(pools, "apply", unless_same_template)
 
 
 def shorter_grace(live: dict[str, Any]) -> None:
     live["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 1
 
 
-def by_mark(pod: snapshot.Pod, wanted: snapshot.StatefulSetView) -> bool:
+def by_template(pod: snapshot.Pod, wanted: snapshot.StatefulSetView) -> bool:
     return pod.template != wanted.template
 
 
@@ -55,87 +55,90 @@ def by_image(pod: snapshot.Pod, wanted: snapshot.StatefulSetView) -> bool:
 
 GUARDS: Final = (
     Guard(
-        "who begins a cluster is settled once",
+        "one bootstrap",
         instead(context.ReconcileContext, "_bootstrapper", None),
         VOTES + "test_another_first_pool_of_managers_restarts_nobody",
     ),
     Guard(
-        "more nodes need no turn",
+        "scale-out of pending pools",
         gone(migrations, "keep_last_applied", done()),
-        MIGRATIONS + "test_more_nodes_of_any_pool_come_also_while_labels_change",
+        MIGRATIONS + "test_scale_out_works_during_the_relabelling",
         ("managers",),
     ),
     Guard(
-        "one budget over all voters",
-        budgets_apart,
+        "one budget for all voters",
+        one_budget_a_pool,
         QUORUM + "test_voters_have_one_budget_whatever_their_pools",
     ),
     Guard(
-        "one budget over a pod",
+        "one budget for a pod",
         gone(disruption_budgets, "delete_all", done()),
         QUORUM + "test_no_pod_has_two_budgets_for_longer_than_a_cycle",
     ),
     Guard(
-        "voters are counted between two sets",
-        together(gone(disruption_budgets, "_uncounted"), gone(migrations, "_voters_are_counted", True)),
+        "voters without a StatefulSet are counted",
+        together(
+            gone(disruption_budgets, "_voters_without_owner"),
+            gone(migrations, "_budget_counts_orphans", True),
+        ),
         QUORUM + "test_pods_that_no_stateful_set_counts_do_not_make_room_for_others",
     ),
     Guard(
-        "old histories go",
+        "old revisions are deleted",
         gone(migrations, "orphaned_revisions", []),
-        MIGRATIONS + "test_no_history_of_the_old_labels_stays",
+        MIGRATIONS + "test_revisions_with_the_old_labels_are_deleted",
     ),
     Guard(
-        "hand edits are taken back",
-        edits_unnoticed,
-        EDITS + "test_what_is_ours_is_put_back_and_no_pod_is_touched",
+        "edits are reverted",
+        edits_ignored,
+        EDITS + "test_edited_stateful_set_is_reverted_without_restarts",
         (shorter_grace,),
     ),
     Guard(
-        "a pod of an edited image is outdated",
-        instead(snapshot, "_is_outdated", by_mark),
-        EDITS + "test_a_pod_that_was_made_from_an_edited_image_is_replaced",
+        "pods of an edited image",
+        instead(snapshot, "_is_outdated", by_template),
+        EDITS + "test_pod_of_an_edited_image_is_replaced",
     ),
     Guard(
-        "nobody is sent back to a disk it cannot read",
+        "no downgrade on a written disk",
         instead(snapshot, "_is_outdated", by_image),
-        EDITS + "test_a_node_that_has_run_an_edited_newer_version_is_not_sent_back_to_a_disk_it_cannot_read",
+        EDITS + "test_pod_that_ran_an_edited_newer_version_is_kept",
     ),
     Guard(
-        "what is not ours is left alone",
+        "foreign objects",
         gone(observe, "_is_owned", True),
         NAMESAKES + "test_whoever_has_one_of_our_names_is_named_and_left_alone",
         (operations.Key("v1", "Service", "search", "logs"),),
     ),
     Guard(
-        "Dashboards are waited for",
+        "available Dashboards",
         gone(objects, "_is_available", True),
         "stories/test_dashboards.py::test_they_are_waited_for_until_they_are_ready",
     ),
     Guard(
-        "a set of voters is let go when its pods are counted",
-        gone(migrations, "_voters_are_counted", True),
+        "budget before orphaning",
+        gone(migrations, "_budget_counts_orphans", True),
         QUORUM + "test_no_set_of_voters_lets_its_pods_go_while_nobody_may_count_them",
     ),
     Guard(
-        "claims are as they were made",
+        "immutable volume claim templates",
         instead(apply_module, "_IMMUTABLE", frozenset()),
-        EDITS + "test_what_an_api_server_makes_of_claims_is_no_difference",
+        EDITS + "test_normalised_claim_sizes_are_ignored",
     ),
     Guard(
-        "labels are set before anything selects by them",
+        "labels before selectors",
         unrequired("BothLabelsSet"),
         RUN,
         ("0.3.1 → 0.4.0",),
     ),
     Guard(
-        "old labels go before a set of new ones comes",
+        "relabelled StatefulSet",
         unrequired("StatefulSetRelabelled"),
         "paths/test_every_catalog_path.py::test_a_cluster_follows_its_operator_to_the_end_of_the_road",
         (("0.3.1", "0.4.0"),),
     ),
     Guard(
-        "old configuration goes when nobody reads it",
+        "old configuration is deleted last",
         unrequired("PoolsConverged", of="OldConfigurationDeleted"),
         RUN,
         ("0.1.1 → 0.2.0",),

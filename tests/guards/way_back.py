@@ -11,8 +11,8 @@ from typing import Any, Final
 from guards.guard import Guard, Patch, gone, instead, together
 from guards.killers import BACK, CLOCKS, EMPTYING, FAILING, PODS, RETURNING, RUN, STUCK, TURNING
 from searchkeeper.opensearch.view import Color, EngineView
-from searchkeeper.planner import OPERATION_DENIED, done
-from searchkeeper.reconcilers import pools, upgrade
+from searchkeeper.planner import OPERATION_DENIED
+from searchkeeper.reconcilers import context, upgrade
 from searchkeeper.reconcilers import rollback as rollback_action
 from searchkeeper.snapshot import ClusterSnapshot, Pod
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
@@ -40,9 +40,11 @@ def any_colour(patch: Patch) -> None:
 
 
 def nobody_crosses_late(patch: Patch) -> None:
-    plain = rollback_action._newly_crossed
+    plain = vars(context.ReconcileContext)["upgraded_nodes_changes"].func
     patch.setattr(
-        rollback_action, "_newly_crossed", lambda at, old: () if at.ledger.rollback_to else plain(at, old)
+        context.ReconcileContext,
+        "upgraded_nodes_changes",
+        property(lambda ctx: () if ctx.ledger.rollback_to else plain(ctx)),
     )
 
 
@@ -110,7 +112,7 @@ GUARDS: Final = (
     ),
     Guard(
         "no step while the course changes",
-        gone(pools, "choose_direction", done()),
+        instead(context.ReconcileContext, "is_changing_direction", False),
         TURNING + "test_no_pod_goes_forward_in_the_cycle_that_turns_back",
     ),
     Guard(

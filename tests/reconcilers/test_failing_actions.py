@@ -1,4 +1,4 @@
-"""What the operator cannot do by its own fault is told by the cluster, and costs nobody else anything."""
+"""Errors of an action are reported by the cluster, and block no other action."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def breaks(*_: Any) -> Any:
     raise KeyError("port")
 
 
-# Who fails, what of it breaks, and which condition of the cluster tells of it in which words.
+# By resource: what raises, and the condition of the cluster that reports it.
 FAULTS = {
     "cluster": (
         "objects.discovery_service",
@@ -41,7 +41,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("place", FAULTS)
-def test_a_fault_that_stays_is_a_stall_of_the_cluster_and_an_event(
+def test_lasting_error_stalls_the_cluster_with_an_event(
     running: FakeCluster, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken, action, words = FAULTS[place]
@@ -56,7 +56,7 @@ def test_a_fault_that_stays_is_a_stall_of_the_cluster_and_an_event(
 
 
 @pytest.mark.parametrize("place", FAULTS)
-def test_a_fault_that_is_mended_leaves_nothing_behind(
+def test_fixed_error_leaves_no_trace(
     running: FakeCluster, place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = status(running)

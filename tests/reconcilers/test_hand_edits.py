@@ -1,4 +1,4 @@
-"""Whoever edits by hand what the operator has made: what is ours is put back, and nothing else of it."""
+"""Edits of objects that the operator applies: its own fields are reverted, others stay."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Container = dict[str, Any]
 
 
 def edit(world: FakeCluster, change: Callable[[dict[str, Any]], None], pool: str = "data") -> FakeCluster:
-    """Somebody changes the StatefulSet of a pool."""
+    """A user edits the StatefulSet of a pool."""
     live = deepcopy(stateful_set(world, pool))
     assert isinstance(live, dict)
     change(live)
@@ -38,86 +38,89 @@ def on_container(change: Callable[[Container], None]) -> Callable[[dict[str, Any
     return lambda live: change(live["spec"]["template"]["spec"]["containers"][0])
 
 
-def another_image(container: Container) -> None:
+def change_image(container: Container) -> None:
     container["image"] = container["image"].replace(OLD, EDITED)
 
 
-def another_role(container: Container) -> None:
+def change_role(container: Container) -> None:
     container["env"] = [
         {"name": each["name"], "value": "ingest"} if each["name"] == "node.roles" else each
         for each in container["env"]
     ]
 
 
-def a_variable_less(container: Container) -> None:
+def remove_variable(container: Container) -> None:
     container["env"] = container["env"][1:]
 
 
-def a_variable_from_elsewhere(container: Container) -> None:
+def change_variable_source(container: Container) -> None:
     source = {"fieldRef": {"fieldPath": "metadata.namespace"}}
     container["env"] = [*container["env"][:-1], {"name": container["env"][-1]["name"], "valueFrom": source}]
 
 
-def another_probe(container: Container) -> None:
+def change_probe(container: Container) -> None:
     container["readinessProbe"] = {"tcpSocket": {"port": 9300}}
 
 
-def another_mount(container: Container) -> None:
+def change_mount(container: Container) -> None:
     container["volumeMounts"][1]["readOnly"] = True
     container["volumeMounts"][0]["mountPath"] = "/elsewhere"
 
 
-def without_mark(live: dict[str, Any]) -> None:
+def without_last_applied(live: dict[str, Any]) -> None:
     del live["metadata"]["annotations"]["search.everpath.dev/applied"]
-    another_image(live["spec"]["template"]["spec"]["containers"][0])
+    change_image(live["spec"]["template"]["spec"]["containers"][0])
 
 
-def with_broken_mark(live: dict[str, Any]) -> None:
+def with_unreadable_last_applied(live: dict[str, Any]) -> None:
     live["metadata"]["annotations"]["search.everpath.dev/applied"] = "{"
-    another_image(live["spec"]["template"]["spec"]["containers"][0])
+    change_image(live["spec"]["template"]["spec"]["containers"][0])
 
 
-def another_strategy(live: dict[str, Any]) -> None:
+def change_strategy(live: dict[str, Any]) -> None:
     live["spec"]["updateStrategy"] = {"type": "RollingUpdate", "rollingUpdate": {"partition": 9}}
 
 
-def another_grace(live: dict[str, Any]) -> None:
+def change_grace_period(live: dict[str, Any]) -> None:
     live["spec"]["template"]["spec"]["terminationGracePeriodSeconds"] = 1
 
 
-def no_labels(live: dict[str, Any]) -> None:
+def remove_label(live: dict[str, Any]) -> None:
     del live["metadata"]["labels"]["app.kubernetes.io/instance"]
 
 
 OURS: dict[str, Callable[[dict[str, Any]], None]] = {
-    "image": on_container(another_image),
-    "the value of a variable": on_container(another_role),
-    "a variable less": on_container(a_variable_less),
-    "the source of a variable": on_container(a_variable_from_elsewhere),
-    "probe": on_container(another_probe),
-    "grace": another_grace,
-    "strategy": another_strategy,
-    "labels": no_labels,
-    "image, and no note of what was asked for": without_mark,
-    "image, and a note that cannot be read": with_broken_mark,
+    "image": on_container(change_image),
+    "the value of a variable": on_container(change_role),
+    "a removed variable": on_container(remove_variable),
+    "the source of a variable": on_container(change_variable_source),
+    "probe": on_container(change_probe),
+    "grace": change_grace_period,
+    "strategy": change_strategy,
+    "labels": remove_label,
+    "image, and no last applied manifest": without_last_applied,
+    "image, and an unreadable last applied manifest": with_unreadable_last_applied,
 }
 
 
-def asked_for(world: FakeCluster, pool: str = "data") -> tuple[Any, Any, Any]:
+def deployed_fields(world: FakeCluster, pool: str = "data") -> tuple[Any, Any, Any]:
     live = stateful_set(world, pool)
     assert live is not None
     return live["spec"]["template"], live["spec"]["updateStrategy"], live["metadata"]["labels"]
 
 
 @pytest.mark.parametrize("change", OURS.values(), ids=OURS)
-def test_what_is_ours_is_put_back_and_no_pod_is_touched(change: Callable[[dict[str, Any]], None]) -> None:
-    # Guard: a StatefulSet is compared with what was last asked for in every cycle.
+def test_edited_stateful_set_is_reverted_without_restarts(change: Callable[[dict[str, Any]], None]) -> None:
+    # Guard: a StatefulSet is compared with the last applied manifest in every reconcile.
     world = running()
-    before, uids = asked_for(world), {name: each["metadata"]["uid"] for name, each in pods(world).items()}
+    before, uids = (
+        deployed_fields(world),
+        {name: each["metadata"]["uid"] for name, each in pods(world).items()},
+    )
     edit(world, change)
-    assert asked_for(world) != before
+    assert deployed_fields(world) != before
     settled(world, NEWEST)
-    assert asked_for(world) == before
+    assert deployed_fields(world) == before
     assert {name: each["metadata"]["uid"] for name, each in pods(world).items()} == uids
     assert settled(world, NEWEST) == 0
 
@@ -126,15 +129,15 @@ def limits(container: Container) -> None:
     container["resources"] = {"limits": {"memory": "4Gi"}}
 
 
-def a_variable_more(container: Container) -> None:
+def add_variable(container: Container) -> None:
     container["env"] = [{"name": "OPENSEARCH_JAVA_OPTS", "value": "-Xmx2g"}, *container["env"]]
 
 
-def a_mount_more(container: Container) -> None:
+def add_mount(container: Container) -> None:
     container["volumeMounts"] = [*container["volumeMounts"], {"name": "data", "mountPath": "/backup"}]
 
 
-def a_sidecar(live: dict[str, Any]) -> None:
+def add_sidecar(live: dict[str, Any]) -> None:
     inner = live["spec"]["template"]["spec"]
     inner["containers"] = [*inner["containers"], {"name": "proxy", "image": "proxy:1"}]
 
@@ -144,7 +147,7 @@ def tolerations(live: dict[str, Any]) -> None:
 
 
 def defaults(live: dict[str, Any]) -> None:
-    """What an API server fills in, in the places where it does."""
+    """The defaults that an API server adds."""
     live["spec"] |= {
         "revisionHistoryLimit": 10,
         "persistentVolumeClaimRetentionPolicy": {"whenDeleted": "Retain"},
@@ -163,28 +166,28 @@ def defaults(live: dict[str, Any]) -> None:
 
 OTHERS: dict[str, Callable[[dict[str, Any]], None]] = {
     "limits": on_container(limits),
-    "a variable more": on_container(a_variable_more),
-    "a mount more": on_container(a_mount_more),
-    "a sidecar": a_sidecar,
+    "an added variable": on_container(add_variable),
+    "an added mount": on_container(add_mount),
+    "a sidecar": add_sidecar,
     "tolerations": tolerations,
     "defaults": defaults,
 }
 
 
 @pytest.mark.parametrize("change", OTHERS.values(), ids=OTHERS)
-def test_what_is_not_ours_is_left_alone(change: Callable[[dict[str, Any]], None]) -> None:
-    """Nor is it a difference, nor lost when something of ours is put back."""
+def test_additions_of_users_stay(change: Callable[[dict[str, Any]], None]) -> None:
+    """They are neither a difference, nor lost when another field is reverted."""
     world = running()
     edit(world, change)
     assert settled(world, NEWEST) == 0
-    kept = asked_for(world)
-    edit(world, another_grace)
+    kept = deployed_fields(world)
+    edit(world, change_grace_period)
     settled(world, NEWEST)
-    assert asked_for(world) == kept
+    assert deployed_fields(world) == kept
 
 
-def test_what_an_api_server_makes_of_claims_is_no_difference() -> None:
-    """Sizes are written in its own way. Nobody could change that back: it is settled when a set is born."""
+def test_normalised_claim_sizes_are_ignored() -> None:
+    """An API server normalises sizes, and volume claim templates are immutable."""
     world = running()
     live = deepcopy(stateful_set(world, "data"))
     assert isinstance(live, dict)
@@ -196,7 +199,7 @@ def test_what_an_api_server_makes_of_claims_is_no_difference() -> None:
     assert settled(world, NEWEST) == 0
 
 
-def died(world: FakeCluster, name: str) -> FakeCluster:
+def delete_pod(world: FakeCluster, name: str) -> FakeCluster:
     key = Key("v1", "Pod", CLUSTER.namespace, f"logs-{name}")
     cluster = delete(world.state.cluster, Delete(key, "", ""), now=world.state.now)
     world.state = replace(world.state, cluster=cluster)
@@ -205,14 +208,14 @@ def died(world: FakeCluster, name: str) -> FakeCluster:
     return world
 
 
-def with_an_image_that_nobody_has(*pools: dict[str, Any]) -> FakeCluster:
+def with_missing_image(*pools: dict[str, Any]) -> FakeCluster:
     return broken(running(*pools), engine_image(EDITED), PodFault.IMAGE)
 
 
-def test_a_pod_that_was_made_from_an_edited_image_is_replaced() -> None:
-    """While nobody watched: its template has our mark, and is not ours."""
-    # Guard: a pod of another version than its StatefulSet is stale.
-    world = died(edit(with_an_image_that_nobody_has(), on_container(another_image)), "data-1")
+def test_pod_of_an_edited_image_is_replaced() -> None:
+    """Created while no operator ran: its template has our annotation and another image."""
+    # Guard: a pod of another version than its StatefulSet is outdated.
+    world = delete_pod(edit(with_missing_image(), on_container(change_image)), "data-1")
     assert versions(world)["data-1"] == EDITED
     others = {name: each["metadata"]["uid"] for name, each in pods(world).items() if name != "data-1"}
     settled(world, NEWEST)
@@ -220,27 +223,27 @@ def test_a_pod_that_was_made_from_an_edited_image_is_replaced() -> None:
     assert {name: each["metadata"]["uid"] for name, each in pods(world).items() if name in others} == others
 
 
-def test_a_node_that_has_run_an_edited_newer_version_is_not_sent_back_to_a_disk_it_cannot_read() -> None:
-    # Guard: whoever has run a newer version is not stale.
-    world = died(edit(running(), on_container(another_image)), "data-1")
+def test_pod_that_ran_an_edited_newer_version_is_kept() -> None:
+    # Guard: a pod that has run a newer version is not outdated.
+    world = delete_pod(edit(running(), on_container(change_image)), "data-1")
     settled(world, NEWEST)
     assert versions(world) == {name: EDITED if name == "data-1" else OLD for name in versions(world)}
     settled(edited(world, version=EDITED), NEWEST)
     assert set(versions(world).values()) == {EDITED}
 
 
-def test_no_pod_is_replaced_by_one_of_an_edited_image() -> None:
-    """What is deployed is mended first, although every pod differs from it."""
-    world = edit(running(), on_container(another_image))
+def test_edited_image_is_reverted_before_pods_are_replaced() -> None:
+    """The StatefulSet is reverted first, although every pod differs from it."""
+    world = edit(running(), on_container(change_image))
     for moment in unfolding(world):
         assert all(map(is_ready, pods(moment).values()))
     assert set(versions(world).values()) == {OLD}
 
 
-def test_a_pool_that_kubernetes_replaces_is_taken_back_by_kubernetes() -> None:
+def test_edited_ingest_pool_is_reverted_by_the_stateful_set() -> None:
     managers = pool("managers", 3, "cluster_manager")
-    world = with_an_image_that_nobody_has(pool("data", 2, "data"), managers, pool("edge", 2, "ingest"))
-    edit(world, on_container(another_image), "edge")
+    world = with_missing_image(pool("data", 2, "data"), managers, pool("edge", 2, "ingest"))
+    edit(world, on_container(change_image), "edge")
     for _ in range(3):
         world.tick()
     assert EDITED in versions(world).values()
@@ -248,11 +251,11 @@ def test_a_pool_that_kubernetes_replaces_is_taken_back_by_kubernetes() -> None:
     assert set(versions(world).values()) == {OLD}
 
 
-def test_an_edited_template_of_a_later_pool_is_put_back_before_its_turn() -> None:
+def test_edited_template_of_a_pending_pool_is_reverted() -> None:
     world = edited(running(), version=NEW)
     until(lambda world: "3.4.0" in versions(world).values(), world)
     before = templates(world)["logs-managers"]
-    edit(world, on_container(another_role), "managers")
+    edit(world, on_container(change_role), "managers")
     until(lambda world: templates(world)["logs-managers"] == before, world)
     assert {version for name, version in versions(world).items() if name.startswith("managers")} == {OLD}
     settled(world, NEWEST)
@@ -260,7 +263,7 @@ def test_an_edited_template_of_a_later_pool_is_put_back_before_its_turn() -> Non
 
 
 @pytest.mark.parametrize("mark", ["x", "", "-1", "٣", "9" * 5000])
-def test_a_mark_that_is_no_version_is_put_right_before_anything_has_converged(mark: str) -> None:
+def test_invalid_version_annotation_is_fixed_before_convergence(mark: str) -> None:
     world = operators_at_work.asked_for()
     until(lambda world: world.get(SERVICE) is not None, world)
     world.patch(Patch(SERVICE, {"metadata": {"annotations": {CONFIGURATION: mark}}}, ""))
@@ -272,7 +275,7 @@ def test_a_mark_that_is_no_version_is_put_right_before_anything_has_converged(ma
 
 
 @pytest.mark.parametrize("mark", ["x", "9" * 5000])
-def test_a_mark_that_is_no_version_is_put_right_on_a_stateful_set(mark: str) -> None:
+def test_invalid_version_annotation_of_a_stateful_set_is_fixed(mark: str) -> None:
     world = edit(running(), lambda live: live["metadata"]["annotations"].update({CONFIGURATION: mark}))
     before = {name: each["metadata"]["uid"] for name, each in pods(world).items()}
     settled(world, NEWEST)

@@ -16,12 +16,12 @@ from commandline import ROOT
 from operators_at_work import asked_for, status
 from searchkeeper.cli.options import parse_address
 from searchkeeper.describe import StepState
-from searchkeeper.testing.fake_engine_client import FakeEngineClient
 from searchkeeper.manager.leader_election import LeaderLease
 from searchkeeper.opensearch.client import CallFailed
 from searchkeeper.releases import newest
 from searchkeeper.testing.demo import upgrade
 from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.fake_engine_client import FakeEngineClient
 from searchkeeper_commands import NEW, cluster_to_upgrade, invoke, sample
 from shells import facing, kubeconfig_of, until
 

@@ -7,6 +7,7 @@ __all__ = [
     "decode_pool_spec",
     "decode_records",
     "decode_security",
+    "decode_summary",
     "decode_upgrade_policy",
     "encode_conditions",
     "encode_ledger",
@@ -32,12 +33,14 @@ from searchkeeper.api.spec import (
     Storage,
     UpgradePolicy,
 )
+from searchkeeper.api.status import SummaryType
 from searchkeeper.memoize import memoize_by_identity
 from searchkeeper.planner import STALLED_ACTIONS, Condition, Ledger, Records, Status
 from searchkeeper.planner.ledger import Entry
 
 # How releases until 0.4.0 marked the message of a stalled action. Read until 0.6.0.
 _OLD_STALLED_PREFIX: Final = "stalled: "
+_SUMMARY_TYPES: Final = frozenset(SummaryType)
 
 
 @memoize_by_identity(512)
@@ -112,15 +115,26 @@ def decode_security(raw: Any) -> Security:
 
 @memoize_by_identity(4096)
 def decode_records(status: Mapping[str, Any]) -> Records:
-    """Decode the ledger and the conditions of a status. Invalid entries and conditions are dropped."""
+    """Decode the ledger and the conditions of actions. Invalid entries and conditions are dropped."""
     entries: dict[str, Entry] = {}
     for key, text in (status.get("ledger") or {}).items():
         with suppress(TypeError, ValueError, RecursionError):
             entries[str(key)] = _decode_entry(json.loads(text))
     names = entries.get(STALLED_ACTIONS)
-    stalled = names if isinstance(names, tuple) else ()
-    conditions = (_decode_condition(condition, stalled) for condition in status.get("conditions") or ())
-    return Records(Ledger.of(entries), tuple(condition for condition in conditions if condition is not None))
+    conditions = _decode_conditions(status, names if isinstance(names, tuple) else ())
+    actions = (condition for condition in conditions if condition.type not in _SUMMARY_TYPES)
+    return Records(Ledger.of(entries), tuple(actions))
+
+
+def decode_summary(status: Mapping[str, Any]) -> dict[str, Condition]:
+    """Decode the summary conditions of a status, by type."""
+    conditions = _decode_conditions(status, ())
+    return {condition.type: condition for condition in conditions if condition.type in _SUMMARY_TYPES}
+
+
+def _decode_conditions(status: Mapping[str, Any], stalled: Container[object]) -> list[Condition]:
+    decoded = (_decode_condition(condition, stalled) for condition in status.get("conditions") or ())
+    return [condition for condition in decoded if condition is not None]
 
 
 def _decode_entry(value: Any) -> Entry:
@@ -159,9 +173,9 @@ def encode_ledger(ledger: Ledger) -> dict[str, str]:
 def encode_conditions(conditions: Sequence[Condition]) -> list[dict[str, Any]]:
     return [
         {
-            "type": condition.type,
+            "type": str(condition.type),
             "status": str(condition.status),
-            "reason": condition.reason,
+            "reason": str(condition.reason),
             "message": condition.message,
             "lastTransitionTime": format_timestamp(condition.last_transition),
             "observedGeneration": condition.observed_generation,

@@ -1,4 +1,4 @@
-"""Reasons of conditions and events. Each names the state that is, never the state that is wanted."""
+"""Reasons of conditions and events. Each names the present state, never the goal."""
 
 from __future__ import annotations
 
@@ -8,8 +8,17 @@ from enum import StrEnum
 
 
 class Reason(StrEnum):
-    """Why a condition has its status, in one CamelCase word that programs may compare."""
+    """Why a condition has its status, or what an event is about: CamelCase, for programs to compare."""
 
+    # The summary conditions: Ready, Progressing, Degraded.
+    APPLYING_CHANGES = "ApplyingChanges"
+    AS_EXPECTED = "AsExpected"
+    CLUSTER_READY = "ClusterReady"
+    CREATING_CLUSTER = "CreatingCluster"
+    CREATING_POOL = "CreatingPool"
+    POOL_READY = "PoolReady"
+    ROLLBACK_IN_PROGRESS = "RollbackInProgress"
+    UPGRADE_IN_PROGRESS = "UpgradeInProgress"
     # Objects that are created, changed or deleted.
     ADDING_FINALIZER = "AddingFinalizer"
     APPLYING_CLIENT_SERVICE = "ApplyingClientService"
@@ -29,19 +38,18 @@ class Reason(StrEnum):
     WAITING_FOR_DELETION = "WaitingForDeletion"
     WAITING_FOR_DISRUPTION_BUDGET = "WaitingForDisruptionBudget"
     WAITING_FOR_SEARCH_POOL = "WaitingForSearchPool"
-    # Specs and versions that the operator does not follow.
-    INVALID_SPEC = "InvalidSpec"
-    UNSUPPORTED_CONFIGURATION = "UnsupportedConfiguration"
-    VERSION_ABANDONED = "VersionAbandoned"
-    VERSION_REFUSED = "VersionRefused"
-    # The version policy.
+    # Specs and versions that the operator refuses.
     BELOW_FLOOR = "BelowFloor"
     DOWNGRADE = "Downgrade"
+    INVALID_SPEC = "InvalidSpec"
     METADATA_NOT_PERSISTENT = "MetadataNotPersistent"
     NEWER_THAN_OPERATOR = "NewerThanOperator"
     OLDER_THAN_OPERATOR = "OlderThanOperator"
     SKIPS_MAJOR = "SkipsMajor"
     UNPARSABLE_VERSION = "UnparsableVersion"
+    UNSUPPORTED_CONFIGURATION = "UnsupportedConfiguration"
+    VERSION_ABANDONED = "VersionAbandoned"
+    VERSION_REFUSED = "VersionRefused"
     # The engine and its pods.
     CLUSTER_UNHEALTHY = "ClusterUnhealthy"
     ENGINE_RED = "EngineRed"
@@ -105,6 +113,12 @@ class Reason(StrEnum):
     WAITING_FOR_SCALE_IN = "WaitingForScaleIn"
     # Events.
     EMITTING_EVENTS = "EmittingEvents"
-    # The OperatorCondition.
+    POOL_UPGRADED = "PoolUpgraded"
+    ROLLBACK_FINISHED = "RollbackFinished"
+    ROLLBACK_STARTED = "RollbackStarted"
+    STALLED = "Stalled"
+    UPGRADE_FINISHED = "UpgradeFinished"
+    UPGRADE_STARTED = "UpgradeStarted"
+    # The OperatorCondition that OLM reads.
     NO_UPGRADE_STEP_IN_PROGRESS = "NoUpgradeStepInProgress"
     UPGRADE_STEP_IN_PROGRESS = "UpgradeStepInProgress"

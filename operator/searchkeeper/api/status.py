@@ -9,6 +9,7 @@ __all__ = [
     "Phase",
     "PoolStatus",
     "StepStatus",
+    "SummaryType",
     "UpgradeStatus",
 ]
 
@@ -21,8 +22,16 @@ from searchkeeper.api.schema import FieldSchema, Int64, Timestamp
 from searchkeeper.planner import Status
 
 
+class SummaryType(StrEnum):
+    """The conditions that summarise all others, in the order in which a status has them."""
+
+    READY = "Ready"
+    PROGRESSING = "Progressing"
+    DEGRADED = "Degraded"
+
+
 class Phase(StrEnum):
-    """A cluster in one word."""
+    """A cluster in one word, for a printer column. Programs read the summary conditions."""
 
     PENDING = "Pending"
     RUNNING = "Running"

@@ -5,11 +5,12 @@ from __future__ import annotations
 __all__ = ["InstrumentedApi", "InstrumentedEngine"]
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from searchkeeper.api.codec import decode_records
+from searchkeeper.api.status import SummaryType
 from searchkeeper.images import image_version
 from searchkeeper.kubernetes.api import KubernetesApi
 from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Manifest, Patch
@@ -25,6 +26,7 @@ T = TypeVar("T")
 
 # Met on the way to any goal, for every action behind it: to tell of each would drown the one that matters.
 _UNREMARKABLE: Final = "PrerequisiteNotMet"
+_SUMMARY_TYPES: Final = frozenset(SummaryType)
 
 
 @dataclass
@@ -100,7 +102,7 @@ class InstrumentedApi:
     def hear(self, key: Key, status: Mapping[str, Any]) -> None:
         """Tells of every action whose answer is another one than before."""
         before = self._answers.get(key, {})
-        answers = {each["type"]: _answer(each) for each in status.get("conditions") or ()}
+        answers = {each["type"]: _answer(each) for each in _of_actions(status)}
         self._answers[key] = answers
         for action, (state, reason, message) in answers.items():
             if before.get(action, ("", "", ""))[:2] != (state, reason) and reason != _UNREMARKABLE:
@@ -176,6 +178,11 @@ class InstrumentedEngine:
             "resource": "engine",
         }
         self.api.log.info(str(call), **fields)
+
+
+def _of_actions(status: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The conditions of actions. The summary conditions repeat them."""
+    return (each for each in status.get("conditions") or () if each["type"] not in _SUMMARY_TYPES)
 
 
 def _answer(condition: Mapping[str, Any]) -> tuple[str, str, str]:

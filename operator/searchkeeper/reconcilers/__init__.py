@@ -1,1 +1,1 @@
-"""Configuration versions: what each deploys, and how it takes over from the one before."""
+"""Versioned reconcilers: the actions of each configuration version, and the status that follows from them."""

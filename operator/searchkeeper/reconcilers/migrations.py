@@ -1,16 +1,19 @@
-"""Actions that take over from an earlier version what cannot simply be applied."""
+"""Actions that migrate objects of an earlier configuration version that cannot be patched."""
 
 from __future__ import annotations
 
 __all__ = [
     "both_labels_set",
+    "is_relabelled_next",
     "old_configuration_deleted",
     "old_revisions_deleted",
     "orphaned_revisions",
-    "relabelled_next",
     "stateful_set_relabelled",
 ]
 
+from typing import Final
+
+from searchkeeper.api.reasons import Reason
 from searchkeeper.desired import names
 from searchkeeper.kubernetes.operations import Delete, Key, Manifest, Patch
 from searchkeeper.planner import Result, action, done, in_progress, wait
@@ -19,11 +22,14 @@ from searchkeeper.reconcilers.objects import delete_all
 from searchkeeper.reconcilers.pools import PoolContext, keep_last_applied, pools_converged
 from searchkeeper.snapshot import PoolView
 
+_ORPHANING_DEADLINE: Final = 300
+_POOL_DEADLINE: Final = 24 * 3600
+
 
 @action(requires=[pools_converged])
 def old_configuration_deleted(ctx: ReconcileContext) -> Result:
-    """What version 1 deployed and nobody reads any more: pods that do are replaced first."""
-    name = ctx.deployed.name
+    """True when the objects of version 1 are gone. Pods that read them are replaced before."""
+    name = ctx.desired.name
     return delete_all(
         ctx,
         [
@@ -35,73 +41,82 @@ def old_configuration_deleted(ctx: ReconcileContext) -> Result:
 
 @action()
 def both_labels_set(ctx: ReconcileContext) -> Result:
-    """Every pod has the labels of version 4 beside its old ones, before anything selects by them alone."""
+    """True when every pod has the labels of version 4 beside its old ones, so that both selectors match."""
     for pool in ctx.pools:
-        wanted = ctx.deployed.labels(pool.spec.name)
+        wanted = ctx.desired.labels(pool.spec.name)
         for pod in pool.pods:
             live = ctx.snapshot.objects[ctx.key("v1", "Pod", pod.name)]
-            present = live["metadata"].get("labels") or {}
-            if not wanted.items() <= present.items() and not pod.is_terminating:
+            labels = live["metadata"].get("labels") or {}
+            if not wanted.items() <= labels.items() and not pod.is_terminating:
                 patch = Patch(Key.of(live), {"metadata": {"labels": wanted}}, pod.resource_version)
-                return in_progress("Labelling", f"{pod.name} gets its new labels", patch)
+                return in_progress(Reason.LABELLING_POD, f"{pod.name} gets the labels of version 4", patch)
     return done()
 
 
 @action()
-def stateful_set_relabelled(this: PoolContext) -> Result:
-    """The selector cannot be changed: the StatefulSet goes, its pods stay, and the next one adopts them.
+def stateful_set_relabelled(ctx: PoolContext) -> Result:
+    """True when the StatefulSet selects by the labels of version 4.
 
-    Until its turn comes it gets the nodes that it lacks: those before it wait for everybody to be there.
+    A selector is immutable: the StatefulSet is deleted with its pods orphaned, and the next one adopts them.
+    A pool that is not active yet still gets missing nodes, because earlier pools wait for those.
     """
-    ctx, pool = this.ctx, this.pool
-    live = _set_of_old_labels(ctx, pool)
+    cluster, pool = ctx.cluster, ctx.pool
+    live = _stateful_set_with_old_labels(cluster, pool)
     if live is None:
         return done()
-    if ctx.active_pool != pool.spec.name:
-        kept = keep_last_applied(this, live)
-        waits = wait("NotItsTurn", f"{ctx.active_pool} comes first", deadline=24 * 3600)
-        return waits if kept.is_true else kept
+    if cluster.active_pool != pool.spec.name:
+        restored = keep_last_applied(ctx, live)
+        if not restored.is_true:
+            return restored
+        message = f"pool {cluster.active_pool} is relabelled first"
+        return wait(Reason.WAITING_FOR_POOL, message, deadline=_POOL_DEADLINE)
     if "deletionTimestamp" in live["metadata"]:
-        return wait("Orphaning", f"{Key.of(live)} lets its pods go", deadline=300)
-    if pool.spec.votes and not _voters_are_counted(ctx):
-        return wait("Uncounted", "the budget over voters does not count those without a set", deadline=300)
+        message = f"{Key.of(live)} is orphaning its pods"
+        return wait(Reason.ORPHANING_PODS, message, deadline=_ORPHANING_DEADLINE)
+    if pool.spec.votes and not _budget_counts_orphans(cluster):
+        message = "the PodDisruptionBudget of the voters does not count pods without a StatefulSet yet"
+        return wait(Reason.WAITING_FOR_DISRUPTION_BUDGET, message, deadline=_ORPHANING_DEADLINE)
     metadata = live["metadata"]
     delete = Delete(Key.of(live), metadata["uid"], metadata["resourceVersion"], orphan=True)
-    return in_progress("Orphaning", f"{Key.of(live)} makes room for one with the new labels", delete)
+    return in_progress(
+        Reason.ORPHANING_PODS, f"{Key.of(live)} is replaced by one with the labels of version 4", delete
+    )
 
 
-def relabelled_next(ctx: ReconcileContext, pool: PoolView) -> bool:
-    """Its turn has come, and its StatefulSet still has the old labels."""
-    return ctx.active_pool == pool.spec.name and _set_of_old_labels(ctx, pool) is not None
+def is_relabelled_next(ctx: ReconcileContext, pool: PoolView) -> bool:
+    """Whether the pool is active and its StatefulSet has the old labels."""
+    return ctx.active_pool == pool.spec.name and _stateful_set_with_old_labels(ctx, pool) is not None
 
 
-def _set_of_old_labels(ctx: ReconcileContext, pool: PoolView) -> Manifest | None:
-    name = names.pool_name(ctx.deployed.name, pool.spec.name)
+def _stateful_set_with_old_labels(ctx: ReconcileContext, pool: PoolView) -> Manifest | None:
+    name = names.pool_name(ctx.desired.name, pool.spec.name)
     live = ctx.snapshot.objects.get(ctx.key("apps/v1", "StatefulSet", name))
-    if live is None or live["spec"]["selector"]["matchLabels"] == ctx.deployed.labels(pool.spec.name):
+    if live is None or live["spec"]["selector"]["matchLabels"] == ctx.desired.labels(pool.spec.name):
         return None
     return live
 
 
-def _voters_are_counted(ctx: ReconcileContext) -> bool:
-    name = names.voters_budget(ctx.deployed.name)
-    found = ctx.snapshot.objects.get(ctx.key("policy/v1", "PodDisruptionBudget", name))
-    return found is not None and "minAvailable" in found["spec"]
+def _budget_counts_orphans(ctx: ReconcileContext) -> bool:
+    """Whether the budget of the voters has an absolute number, which counts pods without an owner too."""
+    key = ctx.key("policy/v1", "PodDisruptionBudget", names.voters_budget(ctx.desired.name))
+    budget = ctx.snapshot.objects.get(key)
+    return budget is not None and "minAvailable" in budget["spec"]
 
 
 @action()
 def old_revisions_deleted(ctx: ReconcileContext) -> Result:
-    """The histories that StatefulSets of the old labels left: no set selects them, so none prunes them."""
+    """True when no ControllerRevision with the old labels is left: no StatefulSet selects and prunes them."""
     return delete_all(ctx, orphaned_revisions(ctx))
 
 
 def orphaned_revisions(ctx: ReconcileContext) -> list[Key]:
-    """Known by name, as pods are: the labels of old are anybody's."""
-    sets = {names.pool_name(ctx.snapshot.cluster.key.name, pool.spec.name) for pool in ctx.snapshot.pools}
+    """ControllerRevisions without an owner, by the names of our StatefulSets: others may use the labels."""
+    cluster = ctx.snapshot.cluster.key.name
+    stateful_sets = {names.pool_name(cluster, pool.spec.name) for pool in ctx.snapshot.pools}
     return [
         key
-        for key, each in sorted(ctx.snapshot.objects.items(), key=lambda found: found[0])
+        for key in sorted(ctx.snapshot.objects)
         if key.kind == "ControllerRevision"
-        and key.name.rpartition("-")[0] in sets
-        and not each["metadata"].get("ownerReferences")
+        and key.name.rpartition("-")[0] in stateful_sets
+        and not ctx.snapshot.objects[key]["metadata"].get("ownerReferences")
     ]

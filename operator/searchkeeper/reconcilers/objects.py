@@ -1,4 +1,4 @@
-"""Actions that bring single objects about, and take away those of earlier versions."""
+"""Actions that apply single objects, and helpers that apply or delete several."""
 
 from __future__ import annotations
 
@@ -14,126 +14,130 @@ __all__ = [
 ]
 
 from collections.abc import Iterable
+from typing import Final
 
+from searchkeeper.api.reasons import Reason
 from searchkeeper.desired import names
 from searchkeeper.desired.apply import apply
 from searchkeeper.desired.dashboards import dashboards_deployment, dashboards_service
 from searchkeeper.desired.manifests import client_service, discovery_service
-from searchkeeper.desired.settings import settings_manifests
 from searchkeeper.kubernetes.operations import Delete, Key, Manifest, Patch
 from searchkeeper.planner import Result, action, done, in_progress, wait
 from searchkeeper.reconcilers.context import ReconcileContext
 from searchkeeper.upgrade.gates import NO_DEADLINE
 
-_OBJECT_PATIENCE = 300
-# For what only a person can mend; what an earlier cluster of the same name left is gone by then.
-_PERSONS_PATIENCE = 60
+_DELETION_DEADLINE: Final = 300
+# Only a user can resolve it. An object that an earlier cluster of the same name has left is gone by then.
+_USER_DEADLINE: Final = 60
 
 
-def apply_all(ctx: ReconcileContext, wanted: Iterable[Manifest], reason: str) -> Result:
-    """True when all of these are as they should be; otherwise the first that is not is written."""
-    taken = None
-    for manifest in wanted:
-        obstacle = name_conflict(ctx, Key.of(manifest))
-        write = apply(manifest, ctx.live(manifest)) if obstacle is None else None
-        if write is not None:
-            return in_progress(reason, f"{Key.of(manifest)} is brought to configuration {ctx.version}", write)
-        taken = taken or obstacle
-    return taken or done()
+def apply_all(ctx: ReconcileContext, manifests: Iterable[Manifest], reason: Reason) -> Result:
+    """Apply the first object that differs. True when none does and none has a name conflict."""
+    conflict = None
+    for manifest in manifests:
+        key = Key.of(manifest)
+        foreign = name_conflict(ctx, key)
+        operation = apply(manifest, ctx.live(manifest)) if foreign is None else None
+        if operation is not None:
+            return in_progress(reason, f"{key} is brought to configuration {ctx.version}", operation)
+        conflict = conflict or foreign
+    return conflict or done()
 
 
 def name_conflict(ctx: ReconcileContext, key: Key) -> Result | None:
-    """What is somebody else's is neither changed nor removed, whatever it is called."""
-    found = ctx.snapshot.foreign_objects.get(key)
-    if found is None:
+    """Wait where an object with this key belongs to another owner: it is neither changed nor deleted."""
+    foreign = ctx.snapshot.foreign_objects.get(key)
+    if foreign is None:
         return None
-    owners = found["metadata"].get("ownerReferences") or ()
-    whose = ", ".join(f"{each['kind']} {each['name']}" for each in owners) or "somebody else"
-    message = f"{key} belongs to {whose}: remove it, or call this cluster or its pool something else"
-    return wait("NameTaken", message, deadline=_PERSONS_PATIENCE)
+    references = foreign["metadata"].get("ownerReferences") or ()
+    owner = ", ".join(f"{owner['kind']} {owner['name']}" for owner in references) or "another owner"
+    message = f"{key} belongs to {owner}: delete it, or rename this cluster or its pool"
+    return wait(Reason.NAME_CONFLICT, message, deadline=_USER_DEADLINE)
 
 
 def delete_all(ctx: ReconcileContext, keys: Iterable[Key]) -> Result:
-    """True when none of these is there any more."""
+    """Delete the first of these objects that exists. True when none does."""
     for key in keys:
-        found = ctx.snapshot.objects.get(key)
-        if found is not None and "deletionTimestamp" in found["metadata"]:
-            return wait("Leaving", f"{key} is on its way out", deadline=_OBJECT_PATIENCE)
-        if found is not None:
-            metadata = found["metadata"]
-            delete = Delete(key, metadata["uid"], metadata["resourceVersion"])
-            return in_progress("Removing", f"{key} is not wanted any more", delete)
+        live = ctx.snapshot.objects.get(key)
+        if live is None:
+            continue
+        metadata = live["metadata"]
+        if "deletionTimestamp" in metadata:
+            return wait(Reason.WAITING_FOR_DELETION, f"{key} is being deleted", deadline=_DELETION_DEADLINE)
+        delete = Delete(key, metadata["uid"], metadata["resourceVersion"])
+        return in_progress(Reason.DELETING, f"{key} is not part of the configuration", delete)
     return done()
 
 
 @action()
 def finalizer_set(ctx: ReconcileContext) -> Result:
-    """Nobody deletes the cluster before what was set in its engine is undone."""
+    """True when the cluster cannot be deleted before the engine's settings are restored."""
     cluster = ctx.snapshot.cluster
     if names.FINALIZER in cluster.finalizers:
         return done()
     changes = {"metadata": {"finalizers": [*cluster.finalizers, names.FINALIZER]}}
     patch = Patch(cluster.key, changes, cluster.resource_version)
-    return in_progress("AddingFinalizer", "the cluster is held until its engine is tidied", patch)
+    return in_progress(Reason.ADDING_FINALIZER, "engine settings are restored before a deletion", patch)
 
 
 @action()
 def configuration_applied(ctx: ReconcileContext) -> Result:
-    """What nodes read is there. While credentials are missing they keep those that they have.
+    """True when the ConfigMap and the Secret of the nodes are applied.
 
-    A cluster that never had any is not made without: every node would restart when they come.
+    Nodes keep their credentials while the Secret that the spec names is missing. A cluster that never had
+    any waits for it: every node would restart when it appears.
     """
-    missing = ctx.missing_secret
-    if missing is None or ctx.has_credentials:
-        applying = apply_all(ctx, settings_manifests(ctx.deployed), "ApplyingConfiguration")
-        if missing is None or not applying.is_true:
-            return applying
-    message = f"{missing}, which spec.security names, {_why_missing(ctx, missing)}"
-    return wait("CredentialsMissing", message, deadline=_PERSONS_PATIENCE)
-
-
-def _why_missing(ctx: ReconcileContext, secret: Key) -> str:
-    if secret in ctx.own_secrets:
-        return "is the operator's own: call yours something else"
-    if ctx.missing_entries:
-        return f"has no text in {' and '.join(ctx.missing_entries)}: add it"
-    return "does not exist: create it"
+    missing = ctx.credentials.missing_secret
+    if missing is None or ctx.credentials.has_own_copy:
+        applied = apply_all(ctx, settings_manifests(ctx.desired), Reason.APPLYING_CONFIGURATION)
+        if missing is None or not applied.is_true:
+            return applied
+    if missing in ctx.credentials.own_secrets:
+        problem = "is managed by the operator: use another name for yours"
+    elif ctx.credentials.missing_entries:
+        problem = f"has no text in {' and '.join(ctx.credentials.missing_entries)}: add it"
+    else:
+        problem = "does not exist: create it"
+    message = f"{missing}, named by spec.security, {problem}"
+    return wait(Reason.CREDENTIALS_MISSING, message, deadline=_USER_DEADLINE)
 
 
 @action()
 def discovery_service_applied(ctx: ReconcileContext) -> Result:
-    return apply_all(ctx, [discovery_service(ctx.deployed)], "ApplyingDiscovery")
+    """True when the headless Service is applied by which nodes discover each other."""
+    return apply_all(ctx, [discovery_service(ctx.desired)], Reason.APPLYING_DISCOVERY_SERVICE)
 
 
 @action()
 def client_service_applied(ctx: ReconcileContext) -> Result:
-    return apply_all(ctx, [client_service(ctx.deployed)], "ApplyingService")
+    """True when the Service for clients is applied."""
+    return apply_all(ctx, [client_service(ctx.desired)], Reason.APPLYING_CLIENT_SERVICE)
 
 
 @action()
 def dashboards_current(ctx: ReconcileContext) -> Result:
-    """They follow the engine: their version is the one that every node has arrived at.
+    """True when Dashboards run the engine version that every node runs, or are gone where disabled.
 
-    Nobody is late for nodes that were never to come.
+    Without nodes, because the version is refused, the wait for them has no deadline.
     """
     if not ctx.spec.dashboards.enabled:
-        name = names.dashboards(ctx.deployed.name)
+        name = names.dashboards(ctx.desired.name)
         return delete_all(ctx, [ctx.key("v1", "Service", name), ctx.key("apps/v1", "Deployment", name)])
     version, deadline = ctx.snapshot.cluster.engine_version, ctx.spec.upgrade.health_deadline
     if version is None and ctx.refusal is not None and not ctx.snapshot.pods:
-        return wait("Refused", "a version that is refused has no nodes", deadline=NO_DEADLINE)
+        return wait(Reason.VERSION_REFUSED, "a refused version has no nodes", deadline=NO_DEADLINE)
     if version is None:
-        return wait("EngineFirst", "not every node of the engine has arrived", deadline=deadline)
-    wanted = dashboards_deployment(ctx.deployed, version)
-    changing = apply_all(ctx, [dashboards_service(ctx.deployed), wanted], "ApplyingDashboards")
-    if not changing.is_true or _is_available(ctx.live(wanted) or {}):
-        return changing
-    return wait("NotReady", f"{Key.of(wanted)} is not ready", deadline=deadline)
+        return wait(Reason.WAITING_FOR_ENGINE, "not every node has joined the engine", deadline=deadline)
+    deployment = dashboards_deployment(ctx.desired, version)
+    applied = apply_all(ctx, [dashboards_service(ctx.desired), deployment], Reason.APPLYING_DASHBOARDS)
+    if not applied.is_true or _is_available(ctx.live(deployment) or {}):
+        return applied
+    return wait(Reason.WAITING_FOR_DASHBOARDS, f"{Key.of(deployment)} is not available", deadline=deadline)
 
 
 def _is_available(deployment: Manifest) -> bool:
-    """Its controller has seen the newest template, and every pod there is is made from it and ready."""
-    status, wanted = deployment.get("status") or {}, deployment["spec"]["replicas"]
-    counts = [status.get(name, 0) for name in ("replicas", "updatedReplicas", "readyReplicas")]
-    has_seen = status.get("observedGeneration", 0) >= deployment["metadata"]["generation"]
-    return has_seen and all(count == wanted for count in counts)
+    """Whether the controller has observed the newest template and every replica runs it and is ready."""
+    status, replicas = deployment.get("status") or {}, deployment["spec"]["replicas"]
+    if status.get("observedGeneration", 0) < deployment["metadata"]["generation"]:
+        return False
+    return all(status.get(count, 0) == replicas for count in ("replicas", "updatedReplicas", "readyReplicas"))

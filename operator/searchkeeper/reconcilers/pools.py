@@ -1,4 +1,4 @@
-"""Actions about pools: the parent's, which permits and replaces, and each pool's own, which deploys."""
+"""Actions about pools: of the SearchCluster, and of each SearchPool, which owns a StatefulSet."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = [
     "storage_unchanged",
 ]
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+from searchkeeper.api.reasons import Reason
 from searchkeeper.api.spec import PoolSpec
 from searchkeeper.desired import names
 from searchkeeper.desired.apply import apply, last_applied
@@ -24,204 +24,206 @@ from searchkeeper.desired.manifests import search_pool, stateful_set
 from searchkeeper.kubernetes.operations import Key, Manifest, Patch
 from searchkeeper.memoize import memoize_by_identity
 from searchkeeper.opensearch.view import Color, EngineView
-from searchkeeper.planner import (
-    ERROR_DEADLINE,
-    NOT_COUNTED,
-    Result,
-    action,
-    done,
-    in_progress,
-    wait,
-)
+from searchkeeper.planner import ERROR_DEADLINE, NOT_COUNTED, Result, action, done, in_progress, wait
 from searchkeeper.reconcilers.context import ReconcileContext
 from searchkeeper.reconcilers.objects import apply_all, name_conflict
 from searchkeeper.snapshot import PoolView
 from searchkeeper.upgrade.failed_pods import replicas_after_abandoning
 from searchkeeper.upgrade.gates import NO_DEADLINE
-from searchkeeper.upgrade.rollback import choose_direction
 from searchkeeper.upgrade.rollout import Rollout, roll_out
 from searchkeeper.upgrade.shards import hold_nothing
 from searchkeeper.upgrade.statefulset_rollout import partition
 
-# Waiting changes nothing: a person has to.
-_STORAGE_PATIENCE: Final = 60
+# Only a user can resolve it.
+_STORAGE_DEADLINE: Final = 60
+_SEARCH_POOL_DEADLINE: Final = 300
 
 
 @dataclass(frozen=True)
 class PoolContext:
-    """A scene with one pool in the middle."""
+    """One reconcile of one SearchPool: the context of its cluster, and the pool."""
 
-    ctx: ReconcileContext
+    cluster: ReconcileContext
     pool: PoolView
 
 
 @action()
 def pools_applied(ctx: ReconcileContext) -> Result:
-    """Every pool has a SearchPool, which permits the old version until its turn has come.
+    """True when every pool has a SearchPool with the version and the replicas that it may have now.
 
-    More nodes are allotted at once; fewer only by whoever has seen them off.
+    The version changes when the pool becomes active. More replicas are allotted at once, fewer by scale-in.
     """
     if ctx.refusal is not None and ctx.snapshot.cluster.engine_version is None:
-        return wait("VersionRefused", ctx.refusal.message, deadline=NO_DEADLINE)
-    if ctx.missing_secret is not None and not ctx.has_credentials:
-        return wait("CredentialsMissing", f"{ctx.missing_secret} comes first", deadline=NO_DEADLINE)
-    pools = [(_allotted(ctx, pool), _permitted(ctx, pool)) for pool in ctx.pools]
-    wanted = [search_pool(ctx.deployed, spec, permitted_version) for spec, permitted_version in pools]
-    return apply_all(ctx, wanted, "PermittingPool")
+        return wait(Reason.VERSION_REFUSED, ctx.refusal.message, deadline=NO_DEADLINE)
+    missing = ctx.credentials.missing_secret
+    if missing is not None and not ctx.credentials.has_own_copy:
+        return wait(Reason.CREDENTIALS_MISSING, f"{missing} is missing", deadline=NO_DEADLINE)
+    manifests = []
+    for pool in ctx.pools:
+        version = pool.permitted_version
+        if version is None or ctx.may_change_template(pool):
+            version = ctx.target
+        manifests.append(search_pool(ctx.desired, _allotment(ctx, pool), version))
+    return apply_all(ctx, manifests, Reason.APPLYING_POOL)
 
 
-def _allotted(ctx: ReconcileContext, pool: PoolView) -> PoolSpec:
-    """Nobody sees those off who are down for good, once nobody expects them back.
+def _allotment(ctx: ReconcileContext, pool: PoolView) -> PoolSpec:
+    """The pool's spec with the replicas that its SearchPool may have now.
 
-    Where somebody has deleted the SearchPool, its nodes have what they had: they leave as any others do.
+    Failed nodes that the spec no longer contains lose their allotment at once, unless the rollout waits for
+    them. Where the SearchPool was deleted, its nodes keep what they had, and leave by scale-in.
     """
-    had = _standing(pool) if pool.allotted_replicas is None else pool.allotted_replicas
-    left = replicas_after_abandoning(ctx.snapshot, pool, had, pool.replicas)
-    expected = {
-        pod.name for pod in pool.surplus_pods if pod.ordinal >= left
-    } & ctx.ledger.replaced_pods.keys()
-    count = had if expected else left
-    return replace(pool.spec, replicas=max(pool.replicas, count))
-
-
-def _standing(pool: PoolView) -> int:
-    """How many nodes there are, or are about to be, whatever a SearchPool allots."""
-    asked = 0 if pool.stateful_set is None else pool.stateful_set.replicas
-    return max([asked, *(pod.ordinal + 1 for pod in pool.pods)])
-
-
-def _permitted(ctx: ReconcileContext, pool: PoolView) -> str:
-    if pool.permitted_version is None or ctx.is_due(pool):
-        return ctx.target
-    return pool.permitted_version
+    allotted = pool.allotted_replicas
+    if allotted is None:
+        deployed = 0 if pool.stateful_set is None else pool.stateful_set.replicas
+        allotted = max([deployed, *(pod.ordinal + 1 for pod in pool.pods)])
+    remaining = replicas_after_abandoning(ctx.snapshot, pool, allotted, pool.replicas)
+    abandoned = {pod.name for pod in pool.surplus_pods if pod.ordinal >= remaining}
+    if abandoned & ctx.ledger.replaced_pods.keys():
+        remaining = allotted
+    return replace(pool.spec, replicas=max(pool.replicas, remaining))
 
 
 @action()
 def pods_current(ctx: ReconcileContext) -> Result:
-    """True when no pod is of an older template, and nothing that was set for its sake is left."""
-    if ctx.ledger.upgrade is not None and choose_direction(ctx.snapshot, ctx.ledger).ledger_changes:
-        # Another course is another wait: nobody is late for the one that was left.
-        return wait("CourseChanges", "no step before it is known where to", deadline=NO_DEADLINE)
+    """True when no pod is outdated and no engine setting of the rollout is left."""
+    if ctx.is_changing_direction:
+        # Without a deadline: the time spent on the earlier direction does not count for the next one.
+        message = "no pod is replaced while the direction of the upgrade changes"
+        return wait(Reason.CHANGING_DIRECTION, message, deadline=NO_DEADLINE)
     deploying = tuple(pool for pool in ctx.pools if _deploys_target(ctx, pool))
     return roll_out(Rollout(ctx.snapshot, ctx.ledger, deploying, ctx.pending_pools))
 
 
 def _deploys_target(ctx: ReconcileContext, pool: PoolView) -> bool:
-    """No pod is replaced by one of a version, or of roles, that are not, or no longer, what is wanted."""
-    found = pool.stateful_set
-    if found is None:
+    """Whether a pod that is deleted now comes back with the wanted version and the wanted roles."""
+    deployed = pool.stateful_set
+    if deployed is None:
         return True
-    return found.engine_version == ctx.target and found.template == ctx.template(pool)
+    return deployed.engine_version == ctx.target and deployed.template == ctx.template(pool)
 
 
 @action(requires=[pools_applied, pods_current])
 def pools_converged(ctx: ReconcileContext) -> Result:
-    """Every pool has what its version and its engine version want, and all its pods are made from that."""
-    fault = next(_faults(ctx), None)
-    if fault is not None:
-        return fault
+    """True when every pool runs its configuration version and its engine version on every pod.
+
+    Errors and denied operations of a SearchPool are repeated here: users read the SearchCluster first.
+    """
+    for pool in ctx.pools:
+        for condition in pool.records.conditions:
+            if condition.reason in NOT_COUNTED:
+                message = f"{condition.type} of {pool.spec.name}: {condition.message}"
+                return wait(condition.reason, message, deadline=ERROR_DEADLINE)
     if ctx.active_pool is None:
         return done()
     if any(pool.spec.name == ctx.active_pool and ctx.is_paused(pool) for pool in ctx.pools):
-        return wait("NotPaused", "spec.upgrade.paused is set", deadline=NO_DEADLINE)
-    waits = wait("InTurn", f"{ctx.active_pool} is not there yet", deadline=ctx.spec.upgrade.health_deadline)
-    name = names.pool_name(ctx.deployed.name, ctx.active_pool)
-    return name_conflict(ctx, ctx.key("apps/v1", "StatefulSet", name)) or waits
-
-
-def _faults(ctx: ReconcileContext) -> Iterator[Result]:
-    """What could not be done for a pool in the last cycle: people look at the cluster first."""
-    for pool in ctx.pools:
-        for each in pool.records.conditions:
-            if each.reason in NOT_COUNTED:
-                message = f"{each.type} of {pool.spec.name}: {each.message}"
-                yield wait(each.reason, message, deadline=ERROR_DEADLINE)
+        return wait(Reason.UPGRADE_PAUSED, "spec.upgrade.paused is set", deadline=NO_DEADLINE)
+    name = names.pool_name(ctx.desired.name, ctx.active_pool)
+    return name_conflict(ctx, ctx.key("apps/v1", "StatefulSet", name)) or wait(
+        Reason.WAITING_FOR_POOL,
+        f"pool {ctx.active_pool} is not complete",
+        deadline=ctx.spec.upgrade.health_deadline,
+    )
 
 
 @action()
 def storage_unchanged(ctx: ReconcileContext) -> Result:
-    """Whoever takes a pool away and puts it back before its nodes have left gets the same nodes again.
+    """True when every pool has the storage that its spec names.
 
-    The claims of a StatefulSet cannot be changed, and what nodes keep on ephemeral storage would be lost.
+    A removed pool that is added again before its nodes have left keeps them, and so their storage: volume
+    claim templates are immutable, and data on ephemeral storage would be lost.
     """
-    asked = {pool.name: pool.storage for pool in ctx.spec.pools}
+    wanted = {pool.name: pool.storage for pool in ctx.spec.pools}
     for pool in ctx.pools:
         name, storage = pool.spec.name, pool.spec.storage
-        if pool.is_wanted and asked[name] != storage:
-            kind = f" of class {storage.storage_class}" if storage.storage_class else ""
-            made = "ephemeral storage" if storage.ephemeral else f"volumes of {storage.size}{kind}"
-            message = (
-                f"the nodes of {name} have {made}, which cannot be changed:"
-                " ask for that again, or add another pool and take this one away"
+        if pool.is_wanted and wanted[name] != storage:
+            storage_class = f" of class {storage.storage_class}" if storage.storage_class else ""
+            deployed = (
+                "ephemeral storage" if storage.ephemeral else f"volumes of {storage.size}{storage_class}"
             )
-            return wait("StorageIsSettled", message, deadline=_STORAGE_PATIENCE)
+            message = (
+                f"the nodes of {name} have {deployed}, which cannot be changed:"
+                " restore that in the spec, or add another pool and remove this one"
+            )
+            return wait(Reason.STORAGE_IMMUTABLE, message, deadline=_STORAGE_DEADLINE)
     return done()
 
 
 @action()
-def stateful_set_applied(this: PoolContext) -> Result:
-    """The pool's StatefulSet is what its version wants. Its template waits for the pool's turn.
+def stateful_set_applied(ctx: PoolContext) -> Result:
+    """True when the StatefulSet is applied. Its template changes only when the pool is active.
 
-    How many nodes it has does not: new ones are made from the template that it has. Until then it is kept as
-    it was last asked for, whoever edits it.
+    Replicas do not wait for that: new pods are created from the deployed template. Until the pool is active
+    the StatefulSet is kept as it was last applied, also against edits.
     """
-    ctx, pool = this.ctx, this.pool
+    cluster, pool = ctx.cluster, ctx.pool
     if pool.permitted_version is None or pool.allotted_replicas is None:
-        return wait("NotPermitted", "its SearchPool does not exist yet", deadline=300)
+        message = "the SearchPool does not exist yet"
+        return wait(Reason.WAITING_FOR_SEARCH_POOL, message, deadline=_SEARCH_POOL_DEADLINE)
     if pool.stateful_set is None and pool.is_over:
         return done()
-    lowest = partition(pool, ctx.template(pool), ctx.ledger)
-    spec = replace(pool.spec, replicas=_replicas(this))
-    wanted = stateful_set(ctx.deployed, spec, pool.permitted_version, lowest)
-    live = ctx.live(wanted)
-    if live is not None and not ctx.is_due(pool):
-        wanted = _as_it_stands(live, spec.replicas) or wanted
-    return name_conflict(ctx, Key.of(wanted)) or _changed(this, wanted, live)
+    spec = replace(pool.spec, replicas=_replicas(ctx))
+    lowest_ordinal = partition(pool, cluster.template(pool), cluster.ledger)
+    manifest = stateful_set(cluster.desired, spec, pool.permitted_version, lowest_ordinal)
+    live = cluster.live(manifest)
+    if live is not None and not cluster.may_change_template(pool):
+        manifest = _last_applied_with_replicas(live, spec.replicas) or manifest
+    return name_conflict(cluster, Key.of(manifest)) or _apply(ctx, manifest, live)
 
 
-def keep_last_applied(this: PoolContext, live: Manifest) -> Result:
-    """The StatefulSet that is there is as it was last asked for, and has as many nodes as it may."""
-    wanted = None if this.pool.allotted_replicas is None else _as_it_stands(live, _replicas(this))
-    return done() if wanted is None else _changed(this, wanted, live)
+def keep_last_applied(ctx: PoolContext, live: Manifest) -> Result:
+    """Revert edits of a StatefulSet, but for the replicas that it may have now."""
+    if ctx.pool.allotted_replicas is None:
+        return done()
+    manifest = _last_applied_with_replicas(live, _replicas(ctx))
+    return done() if manifest is None else _apply(ctx, manifest, live)
 
 
-def _changed(this: PoolContext, wanted: Manifest, live: Manifest | None) -> Result:
-    found, write = this.pool.stateful_set, apply(wanted, live)
-    if isinstance(write, Patch) and found is not None and wanted["spec"]["replicas"] < found.replicas:
-        write = replace(write, is_destructive=True)
-    return done() if write is None else in_progress("ApplyingStatefulSet", f"{Key.of(wanted)} changes", write)
-
-
-def _replicas(this: PoolContext) -> int:
-    found, allotted_replicas = this.pool.stateful_set, this.pool.allotted_replicas or 0
-    return allotted_replicas if found is None or _may_shrink(this) else max(allotted_replicas, found.replicas)
+def _apply(ctx: PoolContext, manifest: Manifest, live: Manifest | None) -> Result:
+    """Apply a StatefulSet; fewer replicas are a destructive operation."""
+    deployed, operation = ctx.pool.stateful_set, apply(manifest, live)
+    if operation is None:
+        return done()
+    if (
+        isinstance(operation, Patch)
+        and deployed is not None
+        and manifest["spec"]["replicas"] < deployed.replicas
+    ):
+        operation = replace(operation, is_destructive=True)
+    return in_progress(Reason.APPLYING_STATEFUL_SET, f"{Key.of(manifest)} is patched", operation)
 
 
 @memoize_by_identity(4096)
-def _as_it_stands(live: Manifest, replicas: int) -> Manifest | None:
-    """What was last asked for, but for how many nodes; None where nobody knows any more."""
+def _last_applied_with_replicas(live: Manifest, replicas: int) -> Manifest | None:
+    """The manifest that was last applied, with other replicas; None where the annotation is lost."""
     last = last_applied(live)
     return {**last, "spec": {**last["spec"], "replicas": replicas}} if "spec" in last else None
 
 
-def _may_shrink(this: PoolContext) -> bool:
-    """Whoever would go has neither shards nor a vote: seen now, whatever anybody has written.
+def _replicas(ctx: PoolContext) -> int:
+    """The allotted replicas; never fewer than deployed while a surplus node has a shard or a vote.
 
-    Of one that is away nobody sees what it has: what is missing may be on its volume.
+    That is observed now, whatever was recorded. In a red cluster a surplus pod that does not exist may have
+    the missing primary on its volume.
     """
-    engine, found, left = this.ctx.snapshot.engine, this.pool.stateful_set, this.pool.allotted_replicas or 0
-    here = {pod.name for pod in this.pool.pods if pod.ordinal >= left}
-    name = names.pool_name(this.ctx.deployed.name, this.pool.spec.name)
-    asked = {f"{name}-{each}" for each in range(left, 0 if found is None else found.replicas)}
-    is_missed = not asked <= here and isinstance(engine, EngineView) and engine.color is Color.RED
-    return hold_nothing(engine, asked | here) and not is_missed
+    deployed, allotted = ctx.pool.stateful_set, ctx.pool.allotted_replicas or 0
+    if deployed is None or deployed.replicas <= allotted:
+        return allotted
+    engine = ctx.cluster.snapshot.engine
+    name = names.pool_name(ctx.cluster.desired.name, ctx.pool.spec.name)
+    existing = {pod.name for pod in ctx.pool.pods if pod.ordinal >= allotted}
+    surplus = {f"{name}-{ordinal}" for ordinal in range(allotted, deployed.replicas)}
+    is_red = isinstance(engine, EngineView) and engine.color is Color.RED
+    may_shrink = hold_nothing(engine, surplus | existing) and not (is_red and not surplus <= existing)
+    return allotted if may_shrink else deployed.replicas
 
 
 @action(requires=[stateful_set_applied])
-def pods_ready(this: PoolContext) -> Result:
-    unready = [pod.name for pod in this.pool.pods if not pod.is_ready or pod.is_terminating]
-    missing = this.pool.replicas - len(this.pool.pods)
-    if not unready and missing <= 0:
+def pods_ready(ctx: PoolContext) -> Result:
+    """True when every pod of the pool exists and is ready."""
+    unready = [pod.name for pod in ctx.pool.pods if not pod.is_ready or pod.is_terminating]
+    missing = max(0, ctx.pool.replicas - len(ctx.pool.pods))
+    if not unready and not missing:
         return done()
-    deadline = this.ctx.spec.upgrade.health_deadline
-    return wait("PodsNotReady", f"{len(unready)} not ready, {max(0, missing)} missing", deadline=deadline)
+    message = f"{len(unready)} pods are not ready, {missing} are missing"
+    return wait(Reason.WAITING_FOR_PODS, message, deadline=ctx.cluster.spec.upgrade.health_deadline)

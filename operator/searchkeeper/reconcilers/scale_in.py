@@ -1,11 +1,13 @@
-"""Nodes that are one too many: they give away their shards and their votes before they go, one by one."""
+"""Scale-in: shards are drained and votes are moved before surplus nodes are removed, one by one."""
 
 from __future__ import annotations
 
 __all__ = ["exclusions_cleared", "scale_in_complete"]
 
 from dataclasses import dataclass, replace
+from typing import Final
 
+from searchkeeper.api.reasons import Reason
 from searchkeeper.desired import names
 from searchkeeper.desired.apply import apply
 from searchkeeper.desired.manifests import search_pool
@@ -25,18 +27,20 @@ from searchkeeper.upgrade.role_removal import loses_role, nodes_keeping_role
 from searchkeeper.upgrade.rollback import was_abandoned
 from searchkeeper.upgrade.shards import unmovable_shard
 
+_SHRINKING_DEADLINE: Final = 300
+
 
 @dataclass(frozen=True, slots=True)
-class _Leave:
-    """What leaving works on: the scene, an engine that answered, and who goes, the last one first."""
+class _ScaleIn:
+    """A scale-in with a reachable engine: the surplus pods and their pools, in the order of removal."""
 
     ctx: ReconcileContext
     engine: EngineView
-    surplus_pods: tuple[tuple[Pod, PoolView], ...]
+    surplus: tuple[tuple[Pod, PoolView], ...]
 
     @property
     def names(self) -> frozenset[str]:
-        return frozenset(pod.name for pod, _ in self.surplus_pods)
+        return frozenset(pod.name for pod, _ in self.surplus)
 
     @property
     def deadline(self) -> int:
@@ -45,171 +49,183 @@ class _Leave:
 
 @action()
 def exclusions_cleared(ctx: ReconcileContext) -> Result:
-    """True when nothing is set in the engine for the sake of nodes that have left, or may stay after all.
-
-    Or that have to stay until somebody else is replaced.
-    """
-    departing = [pod.name for pool in ctx.pools for pod in pool.surplus_pods]
-    lent = temporary_shard_hosts(ctx.snapshot, ctx.ledger)
-    return clear_exclusions(ctx.snapshot, ctx.ledger, departing, lent) or done()
+    """True when no node is excluded that has left, that stays, or that must host shards for a rollout."""
+    surplus = [pod.name for pool in ctx.pools for pod in pool.surplus_pods]
+    hosts = temporary_shard_hosts(ctx.snapshot, ctx.ledger)
+    return clear_exclusions(ctx.snapshot, ctx.ledger, surplus, hosts) or done()
 
 
 @action(requires=[pools_converged, exclusions_cleared])
 def scale_in_complete(ctx: ReconcileContext) -> Result:
-    """True when no pool has more nodes than it should."""
-    departing = tuple((pod, pool) for pool in ctx.pools for pod in reversed(pool.surplus_pods))
-    if departing:
-        return _after_upgrade(ctx, departing) or _parting(ctx, departing)
+    """True when no pool has surplus nodes and no removed pool has objects but its volumes."""
+    surplus = tuple((pod, pool) for pool in ctx.pools for pod in reversed(pool.surplus_pods))
+    if surplus:
+        return _wait_for_upgrade(ctx, surplus) or _remove_next(ctx, surplus)
     for pool in ctx.pools:
         if pool.allotted_replicas is not None and pool.allotted_replicas > pool.replicas:
-            return _allotted(ctx, pool, pool.replicas)
-    return _removed(ctx)
+            return _allot(ctx, pool, pool.replicas)
+    for pool in ctx.pools:
+        removal = done() if pool.is_wanted else _delete_pool(ctx, pool)
+        if not removal.is_true:
+            return removal
+    return done()
 
 
-def _after_upgrade(ctx: ReconcileContext, departing: tuple[tuple[Pod, PoolView], ...]) -> Result | None:
-    """An upgrade that was asked for together with fewer nodes begins with the nodes that there are.
+def _wait_for_upgrade(ctx: ReconcileContext, surplus: tuple[tuple[Pod, PoolView], ...]) -> Result | None:
+    """Wait for an upgrade that was requested together with fewer nodes: it locks the nodes that exist.
 
-    Where one of those is down for good it does not begin before they have left.
+    Not where a surplus pod has failed: the upgrade does not start before that one is removed.
     """
     cluster = ctx.snapshot.cluster
-    is_wanted = cluster.engine_version is not None and cluster.engine_version != cluster.spec.version
-    if not is_wanted or ctx.refusal is not None or was_abandoned(ctx.snapshot, ctx.ledger):
+    is_requested = cluster.engine_version is not None and cluster.engine_version != cluster.spec.version
+    if not is_requested or ctx.refusal is not None or was_abandoned(ctx.snapshot, ctx.ledger):
         return None
-    if any(has_failed(Candidate(pod, pool), ctx.snapshot) for pod, pool in departing):
+    if any(has_failed(Candidate(pod, pool), ctx.snapshot) for pod, pool in surplus):
         return None
-    return wait("UpgradeFirst", f"the upgrade to {cluster.spec.version} comes first", deadline=NO_DEADLINE)
+    message = f"the upgrade to {cluster.spec.version} comes first"
+    return wait(Reason.WAITING_FOR_UPGRADE, message, deadline=NO_DEADLINE)
 
 
-def _parting(ctx: ReconcileContext, departing: tuple[tuple[Pod, PoolView], ...]) -> Result:
+def _remove_next(ctx: ReconcileContext, surplus: tuple[tuple[Pod, PoolView], ...]) -> Result:
+    """Drain all surplus nodes, then remove the first: its vote, then its pod."""
     engine = ctx.snapshot.engine
     if isinstance(engine, Unreachable):
-        return wait("EngineReachable", engine.cause, deadline=ctx.spec.upgrade.health_deadline)
-    this = _Leave(ctx, engine, departing)
-    pod, pool = departing[0]
-    vote = _vote_given(this, pod) if pool.spec.votes or pod.name in engine.voters else None
-    return _objection(this) or _drained(this) or vote or _let_go(this, pod, pool)
+        return wait(Reason.ENGINE_UNREACHABLE, engine.cause, deadline=ctx.spec.upgrade.health_deadline)
+    scale_in = _ScaleIn(ctx, engine, surplus)
+    blocked = _blocker(scale_in) or _drain(scale_in)
+    if blocked is not None:
+        return blocked
+    pod, pool = surplus[0]
+    vote = _move_vote(scale_in, pod) if pool.spec.votes or pod.name in engine.voters else None
+    return vote or _remove_pod(scale_in, pod, pool)
 
 
-def _objection(this: _Leave) -> Result | None:
-    """Nothing moves while a person says so, nor while something is lost: it may be on one who goes."""
-    if this.ctx.spec.upgrade.paused:
-        return wait("NotPaused", "spec.upgrade.paused is set", deadline=NO_DEADLINE)
-    if this.engine.color is Color.RED:
-        return wait("Healthy", "the cluster is red: a primary is missing", deadline=this.deadline)
+def _blocker(scale_in: _ScaleIn) -> Result | None:
+    """Change nothing while paused, or while a primary is missing: it may be on a surplus node."""
+    if scale_in.ctx.spec.upgrade.paused:
+        return wait(Reason.UPGRADE_PAUSED, "spec.upgrade.paused is set", deadline=NO_DEADLINE)
+    if scale_in.engine.color is Color.RED:
+        message = "the cluster is red: a primary is missing"
+        return wait(Reason.ENGINE_RED, message, deadline=scale_in.deadline)
     return None
 
 
-def _drained(this: _Leave) -> Result | None:
-    """All of them together, so that no shard moves to one that goes next. Users may exclude others, or these.
+def _drain(scale_in: _ScaleIn) -> Result | None:
+    """Drain all surplus nodes at once, so that no shard moves to one that is removed next.
 
-    Only what we have excluded ourselves is in the journal, and undone.
+    Only nodes that the operator excludes are recorded, so exclusions of users are never cleared.
     """
-    holders = {pod.name for pod, pool in this.surplus_pods if _holds_data(this.engine, pod, pool)}
-    if holders and not nodes_keeping_role("data", this.ctx.snapshot, this.engine):
-        message = (
-            f"{', '.join(sorted(holders))} would leave no data node: put one back, or add a pool of them"
-        )
-        return wait("LastDataNode", message, deadline=this.deadline)
-    excluded, ours = this.engine.excluded, this.ctx.ledger.scale_in_excluded
-    unlisted = {name for name in holders if not this.engine.excludes(name)}
-    if unlisted:
-        staying = nodes_keeping_role("data", this.ctx.snapshot, this.engine)
-        if all(map(this.engine.excludes, staying)):
-            message = f"nobody is left for shards: {', '.join(sorted(staying))} excluded by somebody else"
-            return wait("LastDataNode", message, deadline=this.deadline)
-        ours |= unlisted
-        message = f"shards leave {', '.join(sorted(holders))}"
-        ledger_changes = record_setting(SCALE_IN_EXCLUDED, tuple(sorted(ours)))
+    ctx, engine, deadline = scale_in.ctx, scale_in.engine, scale_in.deadline
+    holders = {
+        pod.name
+        for pod, pool in scale_in.surplus
+        if pool.spec.holds_data or loses_role("data", engine, pod.name, pool)
+    }
+    staying = nodes_keeping_role("data", ctx.snapshot, engine) if holders else frozenset()
+    shown = ", ".join(sorted(holders))
+    if holders and not staying:
+        message = f"no data node would be left without {shown}: keep one, or add a data pool"
+        return wait(Reason.LAST_DATA_NODE, message, deadline=deadline)
+    not_excluded = {name for name in holders if not engine.excludes(name)}
+    if not_excluded:
+        if all(map(engine.excludes, staying)):
+            message = f"no node may take shards: {', '.join(sorted(staying))} excluded by a user"
+            return wait(Reason.LAST_DATA_NODE, message, deadline=deadline)
+        ours = ctx.ledger.scale_in_excluded | not_excluded
         return in_progress(
-            "Draining", message, EngineCall(Exclude(excluded | ours)), ledger_changes=ledger_changes
+            Reason.DRAINING,
+            f"shards are moved off {shown}",
+            EngineCall(Exclude(engine.excluded | ours)),
+            ledger_changes=record_setting(SCALE_IN_EXCLUDED, tuple(sorted(ours))),
         )
     for name in sorted(holders):
-        cause = unmovable_shard(this.engine, this.engine.copies_on(name), this.names)
-        if cause is not None:
-            return wait("NobodyTakesShards", cause, deadline=this.deadline)
-    left = sum(len(this.engine.copies_on(name)) for name in holders)
-    if not left:
+        problem = unmovable_shard(engine, engine.copies_on(name), scale_in.names)
+        if problem is not None:
+            return wait(Reason.SHARDS_CANNOT_MOVE, problem, deadline=deadline)
+    remaining = sum(len(engine.copies_on(name)) for name in holders)
+    if not remaining:
         return None
-    return wait("Drains", f"{left} shards are still on nodes that leave", deadline=this.deadline)
+    return wait(Reason.WAITING_FOR_DRAIN, f"{remaining} shards are still on {shown}", deadline=deadline)
 
 
-def _holds_data(engine: EngineView, pod: Pod, pool: PoolView) -> bool:
-    return pool.spec.holds_data or loses_role("data", engine, pod.name, pool)
+def _move_vote(scale_in: _ScaleIn, pod: Pod) -> Result | None:
+    """Move the vote of a surplus manager to another one. None when it has no vote.
+
+    The vote of an absent node has no name. It is taken only when every manager that stays has joined.
+    """
+    engine = scale_in.engine
+    managers = {node.name for node in engine.nodes if "cluster_manager" in node.roles}
+    if not managers - scale_in.names:
+        message = f"no other manager could take the vote of {pod.name}"
+        return wait(Reason.LAST_MANAGER, message, deadline=NO_DEADLINE)
+    if engine.node(pod.name) is not None:
+        return _exclude_from_voting(scale_in, pod, pod.name)
+    missing = _missing_managers(scale_in)
+    if missing and engine.absent_voters:
+        message = f"the absent vote may be of {pod.name} or of {', '.join(missing)}, which has not joined"
+        return wait(Reason.WAITING_FOR_VOTE, message, deadline=scale_in.deadline)
+    results = (_exclude_from_voting(scale_in, pod, voter) for voter in sorted(engine.absent_voters))
+    return next(filter(None, results), None)
 
 
-def _vote_given(this: _Leave, pod: Pod) -> Result | None:
-    """One at a time: a manager that goes has no vote any more, and another one has it instead."""
-    nodes = this.engine.nodes
-    heirs = [n.name for n in nodes if "cluster_manager" in n.roles and n.name not in this.names]
-    if not heirs:
-        return wait("LastManager", f"{pod.name} has no manager to leave the cluster to", deadline=NO_DEADLINE)
-    if this.engine.node(pod.name) is not None:
-        return _taken(this, pod, pod.name)
-    away = _managers_away(this)
-    if away and this.engine.absent_voters:
-        message = f"whose vote is that of {pod.name} is known when {', '.join(away)} is back"
-        return wait("VoteMoves", message, deadline=this.deadline)
-    votes = (_taken(this, pod, vote) for vote in sorted(this.engine.absent_voters))
-    return next(filter(None, votes), None)
-
-
-def _taken(this: _Leave, pod: Pod, vote: str) -> Result | None:
-    """The next step towards a cluster that does not count on this vote; None when there is none any more."""
-    if vote not in this.engine.voting_exclusions:
-        ledger_changes = record_setting(
-            SCALE_IN_VOTING, tuple(sorted(this.ctx.ledger.scale_in_voting_excluded | {vote}))
-        )
-        call = EngineCall(ExcludeFromVoting(vote))
+def _exclude_from_voting(scale_in: _ScaleIn, pod: Pod, voter: str) -> Result | None:
+    """The next step until `voter` has no vote; None when it has none."""
+    if voter not in scale_in.engine.voting_exclusions:
+        excluded = scale_in.ctx.ledger.scale_in_voting_excluded | {voter}
         return in_progress(
-            "MovingVote", f"{pod.name} gives its vote away", call, ledger_changes=ledger_changes
+            Reason.MOVING_VOTE,
+            f"the vote of {pod.name} is moved to another manager",
+            EngineCall(ExcludeFromVoting(voter)),
+            ledger_changes=record_setting(SCALE_IN_VOTING, tuple(sorted(excluded))),
         )
-    if vote in this.engine.voters:
-        return wait("VoteMoves", f"{pod.name} still has a vote", deadline=this.deadline)
+    if voter in scale_in.engine.voters:
+        return wait(Reason.WAITING_FOR_VOTE, f"{pod.name} still has a vote", deadline=scale_in.deadline)
     return None
 
 
-def _managers_away(this: _Leave) -> list[str]:
-    """Managers that stay, and are not there: a vote of somebody absent may be one of theirs."""
-    cluster, found = this.ctx.deployed.name, []
-    for pool in this.ctx.pools:
-        numbers = range(pool.replicas) if pool.spec.votes else ()
-        wanted = (f"{names.pool_name(cluster, pool.spec.name)}-{number}" for number in numbers)
-        found += [name for name in wanted if this.engine.node(name) is None]
-    return found
+def _missing_managers(scale_in: _ScaleIn) -> list[str]:
+    """Managers that stay and have not joined: an absent vote may be one of theirs."""
+    cluster = scale_in.ctx.desired.name
+    managers = [
+        f"{names.pool_name(cluster, pool.spec.name)}-{ordinal}"
+        for pool in scale_in.ctx.pools
+        if pool.spec.votes
+        for ordinal in range(pool.replicas)
+    ]
+    return [name for name in managers if scale_in.engine.node(name) is None]
 
 
-def _let_go(this: _Leave, pod: Pod, pool: PoolView) -> Result:
-    """The gates of a roll decide: a node that is gone for good is away like any other."""
+def _remove_pod(scale_in: _ScaleIn, pod: Pod, pool: PoolView) -> Result:
+    """Reduce the replicas by one pod when every gate of a rollout is open."""
     if pod.is_terminating or (pool.allotted_replicas or 0) <= pod.ordinal:
-        return wait("Leaves", f"{pod.name} is on its way out", deadline=this.deadline)
-    closed = first_blocking_gate(Candidate(pod, pool), this.ctx.snapshot)
-    if closed is not None:
-        return wait(closed.gate, closed.message, deadline=closed.deadline)
-    return _allotted(this.ctx, pool, pod.ordinal)
+        message = f"{pod.name} is terminating"
+        return wait(Reason.WAITING_FOR_SCALE_IN, message, deadline=scale_in.deadline)
+    blocking = first_blocking_gate(Candidate(pod, pool), scale_in.ctx.snapshot)
+    if blocking is not None:
+        return wait(blocking.gate, blocking.message, deadline=blocking.deadline)
+    return _allot(scale_in.ctx, pool, pod.ordinal)
 
 
-def _allotted(ctx: ReconcileContext, pool: PoolView, replicas: int) -> Result:
-    """The SearchPool is allotted fewer nodes; its StatefulSet follows."""
+def _allot(ctx: ReconcileContext, pool: PoolView, replicas: int) -> Result:
+    """Reduce the replicas of the SearchPool; its StatefulSet follows."""
     spec = replace(pool.spec, replicas=replicas)
-    wanted = search_pool(ctx.deployed, spec, pool.permitted_version or ctx.target)
-    write = apply(wanted, ctx.live(wanted))
-    if not isinstance(write, Patch):
-        return wait("Leaves", f"pool {pool.spec.name} shrinks", deadline=300)
-    message = f"pool {pool.spec.name} is left with {replicas} nodes"
-    return in_progress("LettingGo", message, replace(write, is_destructive=True))
+    manifest = search_pool(ctx.desired, spec, pool.permitted_version or ctx.target)
+    operation = apply(manifest, ctx.live(manifest))
+    if not isinstance(operation, Patch):
+        return _wait_for_stateful_set(pool)
+    message = f"pool {pool.spec.name} is reduced to {replicas} nodes"
+    return in_progress(Reason.SCALING_IN, message, replace(operation, is_destructive=True))
 
 
-def _removed(ctx: ReconcileContext) -> Result:
-    """Of a pool that is not wanted any more nothing stays but its volumes; its SearchPool goes last."""
-    for pool in ctx.pools:
-        found = pool.stateful_set
-        if pool.is_wanted:
-            continue
-        if found is not None and found.replicas:
-            return wait("Leaves", f"pool {pool.spec.name} shrinks", deadline=300)
-        name = names.pool_name(ctx.deployed.name, pool.spec.name)
-        kinds = (("apps/v1", "StatefulSet"), (f"{names.GROUP}/v1alpha1", "SearchPool"))
-        removing = delete_all(ctx, [ctx.key(api, kind, name) for api, kind in kinds])
-        if not removing.is_true:
-            return removing
-    return done()
+def _wait_for_stateful_set(pool: PoolView) -> Result:
+    message = f"the StatefulSet of pool {pool.spec.name} is removing pods"
+    return wait(Reason.WAITING_FOR_SCALE_IN, message, deadline=_SHRINKING_DEADLINE)
+
+
+def _delete_pool(ctx: ReconcileContext, pool: PoolView) -> Result:
+    """Delete the objects of a removed pool, its SearchPool last. Volumes stay."""
+    if pool.stateful_set is not None and pool.stateful_set.replicas:
+        return _wait_for_stateful_set(pool)
+    name = names.pool_name(ctx.desired.name, pool.spec.name)
+    stateful_set = ctx.key("apps/v1", "StatefulSet", name)
+    return delete_all(ctx, [stateful_set, ctx.key(f"{names.GROUP}/v1alpha1", "SearchPool", name)])

@@ -1,95 +1,137 @@
-"""What a status says after a cycle. Pure, and nothing in it moves while nothing happens: no heartbeat."""
+"""The status after a reconcile. Pure. Nothing in it changes while nothing happens: there is no heartbeat."""
 
 from __future__ import annotations
 
 __all__ = ["cluster_status", "deletion_status", "pool_status", "refusal_status"]
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from searchkeeper.api.codec import encode_conditions, encode_ledger, format_timestamp
+from searchkeeper.api.codec import (
+    decode_summary,
+    encode_conditions,
+    encode_ledger,
+    format_timestamp,
+)
+from searchkeeper.api.reasons import Reason
+from searchkeeper.api.status import SummaryType
 from searchkeeper.opensearch.view import EngineView
-from searchkeeper.planner import Plan
+from searchkeeper.planner import Plan, Status
 from searchkeeper.reconcilers.context import ReconcileContext
+from searchkeeper.reconcilers.pools import PoolContext
+from searchkeeper.reconcilers.summary import (
+    Summary,
+    cluster_phase,
+    deletion_summary,
+    ordinary_summary,
+    pool_summary,
+    refusal_summary,
+)
 from searchkeeper.snapshot import ClusterSnapshot, PoolView
 from searchkeeper.upgrade.ledger import UpgradeLedger
 from searchkeeper.versions import parse
 
-# Upgrades that are remembered: enough for a year of releases, small enough for a status.
-_HISTORY: Final = 10
+# Enough upgrades for a year of releases, and few enough for a status.
+_MAX_HISTORY: Final = 10
 
 
-def cluster_status(ctx: ReconcileContext, made: Plan, before: Mapping[str, Any]) -> dict[str, Any]:
-    """Of a SearchCluster. A version is there only when everybody has it."""
+def cluster_status(ctx: ReconcileContext, plan: Plan, before: Mapping[str, Any]) -> dict[str, Any]:
+    """The status of a SearchCluster. A version is in it when every node, or every pool, has it."""
     snapshot = ctx.snapshot
-    status = {
-        **_told(made, snapshot.cluster.generation, before),
-        "phase": _phase(ctx, made),
-        "ready": _ready(snapshot),
-        "upgrade": _upgrade(ctx, made, before.get("upgrade") or {}),
+    retained = [pod for pool in snapshot.pools for pod in pool.retained_pods]
+    changes: dict[str, Any] = {
+        "ready": f"{sum(pod.is_ready for pod in retained)}/{sum(pool.replicas for pool in snapshot.pools)}",
+        "upgrade": _upgrade(ctx, plan, before.get("upgrade") or {}),
     }
-    if _has_arrived(ctx):
-        status["engineVersion"] = ctx.target
-    if made.converged and all(_has_converged(pool, ctx.version) for pool in ctx.pools):
-        status["currentVersion"] = ctx.version
-    return status
+    if _runs_target(ctx):
+        changes["engineVersion"] = ctx.target
+    current_version = snapshot.cluster.current_version
+    if plan.converged and all(_has_converged(pool, ctx.version) for pool in ctx.pools):
+        changes["currentVersion"] = current_version = ctx.version
+    summaries = ordinary_summary(
+        ctx, plan, current_version=current_version, was_progressing=_was_progressing(before)
+    )
+    changes["phase"] = str(cluster_phase(summaries, plan))
+    return _status(plan, summaries, changes, before, snapshot.cluster.generation, snapshot.now)
 
 
-def deletion_status(snapshot: ClusterSnapshot, made: Plan, before: Mapping[str, Any]) -> dict[str, Any]:
-    return {**_told(made, snapshot.cluster.generation, before), "phase": "Deleting"}
+def deletion_status(snapshot: ClusterSnapshot, plan: Plan, before: Mapping[str, Any]) -> dict[str, Any]:
+    summaries = deletion_summary(plan)
+    changes = {"phase": str(cluster_phase(summaries, plan))}
+    return _status(plan, summaries, changes, before, snapshot.cluster.generation, snapshot.now)
 
 
-def refusal_status(snapshot: ClusterSnapshot, made: Plan, before: Mapping[str, Any]) -> dict[str, Any]:
-    return {**_told(made, snapshot.cluster.generation, before), "phase": "Refused"}
+def refusal_status(snapshot: ClusterSnapshot, plan: Plan, before: Mapping[str, Any]) -> dict[str, Any]:
+    """The status of a cluster with an invalid spec or an unsupported configuration."""
+    is_invalid = snapshot.cluster.has_no_usable_spec
+    reason = Reason.INVALID_SPEC if is_invalid else Reason.UNSUPPORTED_CONFIGURATION
+    summaries = refusal_summary(snapshot, plan, reason)
+    changes = {"phase": str(cluster_phase(summaries, plan))}
+    return _status(plan, summaries, changes, before, snapshot.cluster.generation, snapshot.now)
 
 
-def pool_status(
-    snapshot: ClusterSnapshot, pool: PoolView, made: Plan, version: int, before: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Of a SearchPool. Its engine version is the lowest that any of its nodes runs."""
-    status = {
-        **_told(made, pool.generation, before),
+def pool_status(ctx: PoolContext, plan: Plan, before: Mapping[str, Any]) -> dict[str, Any]:
+    """The status of a SearchPool. Its engine version is the lowest of its nodes."""
+    snapshot, pool, version = ctx.cluster.snapshot, ctx.pool, ctx.cluster.version
+    changes: dict[str, Any] = {
         "replicas": len(pool.pods),
         "readyReplicas": sum(pod.is_ready for pod in pool.pods),
     }
-    lowest = _lowest_version(snapshot, pool)
-    if lowest is not None:
-        status["engineVersion"] = lowest
-    if made.converged:
-        status["currentVersion"] = version
-    return status
+    if isinstance(snapshot.engine, EngineView):
+        nodes = (snapshot.engine.node(pod.name) for pod in pool.pods)
+        versions = (parse(node.version) for node in nodes if node is not None)
+        lowest = min((version for version in versions if version is not None), default=None)
+        if lowest is not None:
+            changes["engineVersion"] = str(lowest)
+    current_version = pool.current_version
+    if plan.converged:
+        changes["currentVersion"] = current_version = version
+    summaries = pool_summary(
+        ctx, plan, current_version=current_version, was_progressing=_was_progressing(before)
+    )
+    return _status(plan, summaries, changes, before, pool.generation, snapshot.now)
 
 
-def _told(made: Plan, generation: int, before: Mapping[str, Any]) -> dict[str, Any]:
-    return {
+def _status(
+    plan: Plan,
+    summaries: Iterable[Summary],
+    changes: Mapping[str, Any],
+    before: Mapping[str, Any],
+    generation: int,
+    now: int,
+) -> dict[str, Any]:
+    """The stored status with these changes, and with the conditions and the ledger of the plan.
+
+    A summary whose message or reason alone differs is kept as it is stored while nothing else changes: counts
+    in messages are no reason for a write.
+    """
+    stored = decode_summary(before)
+    new = {
+        summary.type: summary.condition(stored.get(summary.type), now=now, generation=generation)
+        for summary in summaries
+    }
+    status = {
         **before,
-        "conditions": encode_conditions(made.conditions),
-        "ledger": encode_ledger(made.ledger),
+        **changes,
+        "ledger": encode_ledger(plan.ledger),
         "observedGeneration": generation,
     }
+    actions = encode_conditions(plan.conditions)
+    if all(name in stored and stored[name].status is condition.status for name, condition in new.items()):
+        unchanged = [stored[name] for name in new]
+        kept = {**status, "conditions": [*encode_conditions(unchanged), *actions]}
+        if kept == before:
+            return kept
+    return {**status, "conditions": [*encode_conditions(tuple(new.values())), *actions]}
 
 
-def _phase(ctx: ReconcileContext, made: Plan) -> str:
-    ledger = UpgradeLedger.of(made.ledger)
-    if made.stalls:
-        return "Stalled"
-    if ledger.rollback_to is not None:
-        return "RollingBack"
-    if ledger.upgrade is not None:
-        return "Upgrading"
-    if ledger.refused_generation is not None:
-        return "Refused"
-    return "Running" if ctx.snapshot.cluster.current_version is not None else "Pending"
+def _was_progressing(before: Mapping[str, Any]) -> bool:
+    stored = decode_summary(before).get(SummaryType.PROGRESSING)
+    return stored is not None and stored.status is Status.TRUE
 
 
-def _ready(snapshot: ClusterSnapshot) -> str:
-    """Of those that are to stay."""
-    staying = (pod for pool in snapshot.pools for pod in pool.retained_pods)
-    return f"{sum(pod.is_ready for pod in staying)}/{sum(pool.replicas for pool in snapshot.pools)}"
-
-
-def _has_arrived(ctx: ReconcileContext) -> bool:
-    """Every pod runs the target, and so says the engine."""
+def _runs_target(ctx: ReconcileContext) -> bool:
+    """Whether every pod has joined the engine with the target."""
     engine = ctx.snapshot.engine
     if ctx.active_pool is not None or not isinstance(engine, EngineView):
         return False
@@ -101,50 +143,43 @@ def _has_converged(pool: PoolView, version: int) -> bool:
     return pool.current_version == version and pool.observed_generation == pool.generation
 
 
-def _lowest_version(snapshot: ClusterSnapshot, pool: PoolView) -> str | None:
-    if not isinstance(snapshot.engine, EngineView):
-        return None
-    nodes = (snapshot.engine.node(pod.name) for pod in pool.pods)
-    texts = {node.version for node in nodes if node is not None}
-    versions = (parse(text) for text in texts)
-    lowest = min((each for each in versions if each is not None), default=None)
-    return None if lowest is None else str(lowest)
-
-
-def _upgrade(ctx: ReconcileContext, made: Plan, before: Mapping[str, Any]) -> dict[str, Any]:
-    """The upgrade under way, its steps, and those that are over."""
+def _upgrade(ctx: ReconcileContext, plan: Plan, before: Mapping[str, Any]) -> dict[str, Any]:
+    """The upgrade in progress with a step for each pool, and the last upgrades."""
     now = format_timestamp(ctx.snapshot.now)
-    was, under_way = ctx.ledger.upgrade, UpgradeLedger.of(made.ledger).upgrade
+    previous, current = ctx.ledger.upgrade, UpgradeLedger.of(plan.ledger).upgrade
     history = before.get("history") or []
-    if under_way is None:
-        over = [*history, _past(ctx, before, now)] if was is not None else history
-        return {"history": over[-_HISTORY:]} if over else {}
-    told = {
-        "from": under_way[0],
-        "target": under_way[1],
-        "startedAt": now if was is None else before.get("startedAt", now),
+    if current is None:
+        past = [*history, _past_upgrade(ctx, before, now)] if previous is not None else history
+        return {"history": past[-_MAX_HISTORY:]} if past else {}
+    upgrade = {
+        "from": current[0],
+        "target": current[1],
+        "startedAt": now if previous is None else before.get("startedAt", now),
         "steps": list(_steps(ctx, before, now)),
         "history": history,
     }
-    return told if was is None or ctx.active_pool is None else {**told, "pool": ctx.active_pool}
+    if previous is not None and ctx.active_pool is not None:
+        upgrade["pool"] = ctx.active_pool
+    return upgrade
 
 
-def _past(ctx: ReconcileContext, before: Mapping[str, Any], now: str) -> dict[str, Any]:
+def _past_upgrade(ctx: ReconcileContext, before: Mapping[str, Any], now: str) -> dict[str, Any]:
     result = "Finished" if ctx.ledger.rollback_to is None else "RolledBack"
-    kept = {name: before[name] for name in ("from", "target", "startedAt") if name in before}
-    # Not before it began, whatever has become of the clock.
-    return {**kept, "finishedAt": max(now, kept.get("startedAt", now)), "result": result}
+    stored = {name: before[name] for name in ("from", "target", "startedAt") if name in before}
+    # A clock that was set back must not let an upgrade end before its start.
+    return {**stored, "finishedAt": max(now, stored.get("startedAt", now)), "result": result}
 
 
 def _steps(ctx: ReconcileContext, before: Mapping[str, Any], now: str) -> Iterator[dict[str, Any]]:
-    """One for each pool, in the order they go. The moment is that of the last change of its state."""
-    known = {each["name"]: each for each in before.get("steps") or ()}
-    state = "Done" if ctx.ledger.upgrade is not None else "Pending"
+    """One step for each pool in the order of the rollout, with the time of its last change."""
+    stored = {step["name"]: step for step in before.get("steps") or ()}
+    has_started = ctx.ledger.upgrade is not None
+    state = "Done" if has_started else "Pending"
     for pool in ctx.pools:
         name = pool.spec.name
         if state == "Running":
             state = "Pending"
-        if name == ctx.active_pool and ctx.ledger.upgrade is not None:
+        if has_started and name == ctx.active_pool:
             state = "Running"
-        same = name in known and known[name]["state"] == state
-        yield known[name] if same else {"name": name, "state": state, "at": now}
+        is_same = name in stored and stored[name]["state"] == state
+        yield stored[name] if is_same else {"name": name, "state": state, "at": now}

@@ -1,4 +1,4 @@
-"""What this operator has no procedure for: left alone, with a word about who has one."""
+"""The reconciler of a cluster whose configuration version this operator does not support: no changes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ __all__ = ["UNSUPPORTED_VERSION_RECONCILER"]
 
 from typing import Final
 
+from searchkeeper.api.reasons import Reason
 from searchkeeper.planner import Reconciler, Result, UnsupportedVersion, action, wait
 from searchkeeper.reconcilers.versions import CLUSTER_RECONCILERS
 from searchkeeper.releases import releases_with
@@ -13,19 +14,20 @@ from searchkeeper.upgrade.gates import NO_DEADLINE
 
 
 @action()
-def configuration_supported(unfit: UnsupportedVersion) -> Result:
-    """False, whatever anybody does to the cluster: another operator is needed."""
-    return wait("NoProcedureFits", f"{unfit}; {_who(unfit)}", deadline=NO_DEADLINE)
-
-
-def _who(unfit: UnsupportedVersion) -> str:
-    ways = frozenset(
-        version for version, each in CLUSTER_RECONCILERS.items() if each.supports(unfit.deployed)
+def configuration_supported(unsupported: UnsupportedVersion) -> Result:
+    """False until another release of the operator runs. The message names the releases that support it."""
+    versions = frozenset(
+        version
+        for version, reconciler in CLUSTER_RECONCILERS.items()
+        if reconciler.supports(unsupported.deployed)
     )
-    found = [each.version for each in releases_with(ways)]
-    if not found:
-        return "no release of the operator that this one knows of can take it"
-    return f"these releases of the operator can take it: {', '.join(found)}"
+    releases = [release.version for release in releases_with(versions)]
+    advice = (
+        f"these releases of the operator support it: {', '.join(releases)}"
+        if releases
+        else "no release of the operator that this one knows supports it"
+    )
+    return wait(Reason.UNSUPPORTED_CONFIGURATION, f"{unsupported}; {advice}", deadline=NO_DEADLINE)
 
 
 UNSUPPORTED_VERSION_RECONCILER: Final = Reconciler(0, 0, (configuration_supported,))

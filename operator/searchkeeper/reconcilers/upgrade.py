@@ -1,94 +1,99 @@
-"""Actions that accept an engine version, begin its upgrade, turn back, and finish."""
+"""Actions of an upgrade: accept the version, start, roll back, and finish."""
 
 from __future__ import annotations
 
 __all__ = ["engine_healthy", "upgrade_finished", "upgrade_started", "version_accepted"]
 
+from searchkeeper.api.reasons import Reason
 from searchkeeper.kubernetes.operations import EmitEvent
 from searchkeeper.opensearch.view import Color, Unreachable
 from searchkeeper.planner import LedgerChange, Result, action, done, in_progress, wait
 from searchkeeper.reconcilers.context import ReconcileContext
 from searchkeeper.reconcilers.pools import pools_converged
-from searchkeeper.reconcilers.rollback import rollback_possible
 from searchkeeper.snapshot import PoolView
-from searchkeeper.upgrade.gates import FATAL_POD_PROBLEMS, NO_DEADLINE
+from searchkeeper.upgrade.gates import FATAL_POD_PROBLEMS, NO_DEADLINE, yellow_blocker
 from searchkeeper.upgrade.ledger import ABANDONED, LOCK, REFUSED, ROLLBACK_TO, UPGRADE, UPGRADED_NODES
-from searchkeeper.upgrade.rollback import (
-    choose_direction,
-    remove_rollback_request,
-    requested_rollback,
-    was_abandoned,
-)
+from searchkeeper.upgrade.rollback import remove_rollback_request, requested_rollback, was_abandoned
 
 
 @action()
 def version_accepted(ctx: ReconcileContext) -> Result:
-    """The wanted engine version can be reached from what runs. A refusal is told once a generation."""
-    cluster, found = ctx.snapshot.cluster, ctx.refusal
-    if found is None:
-        return done(
-            ledger_changes=() if ctx.ledger.refused_generation is None else (LedgerChange(REFUSED, None),)
-        )
+    """True when the version of the spec can follow what runs. A refusal emits one event a generation."""
+    cluster, refusal = ctx.snapshot.cluster, ctx.refusal
+    if refusal is None:
+        is_recorded = ctx.ledger.refused_generation is not None
+        return done(ledger_changes=(LedgerChange(REFUSED, None),) if is_recorded else ())
     if ctx.ledger.refused_generation == cluster.generation:
-        return wait(found.reason, found.message, deadline=NO_DEADLINE)
-    event = EmitEvent(cluster.key, found.reason, found.message)
+        return wait(refusal.reason, refusal.message, deadline=NO_DEADLINE)
+    is_invalid = refusal.reason == Reason.INVALID_SPEC
+    event_reason = Reason.INVALID_SPEC if is_invalid else Reason.VERSION_REFUSED
     return in_progress(
-        found.reason, found.message, event, ledger_changes=(LedgerChange(REFUSED, cluster.generation),)
+        refusal.reason,
+        refusal.message,
+        EmitEvent(cluster.key, event_reason, refusal.message),
+        ledger_changes=(LedgerChange(REFUSED, cluster.generation),),
     )
 
 
 @action()
 def engine_healthy(ctx: ReconcileContext) -> Result:
-    """The engine answers, and is green, or as green as it can be. Before there are nodes nobody is late."""
+    """True when the engine answers and no primary is missing.
+
+    Without nodes, because the version is refused, the wait has no deadline.
+    """
     engine, deadline = ctx.snapshot.engine, ctx.spec.upgrade.health_deadline
     if isinstance(engine, Unreachable):
         if ctx.refusal is not None and not ctx.snapshot.pods:
-            return wait("Refused", "a version that is refused has no nodes", deadline=NO_DEADLINE)
-        return wait("EngineUnreachable", engine.cause, deadline=deadline)
+            return wait(Reason.VERSION_REFUSED, "a refused version has no nodes", deadline=NO_DEADLINE)
+        return wait(Reason.ENGINE_UNREACHABLE, engine.cause, deadline=deadline)
     if engine.color is Color.RED:
-        return wait("Red", "a primary is missing", deadline=deadline)
+        return wait(Reason.ENGINE_RED, "a primary is missing", deadline=deadline)
     return done()
 
 
 @action()
 def upgrade_started(ctx: ReconcileContext) -> Result:
-    """An upgrade that is wanted is under way; one that is not wanted any more is on its way back.
+    """True when the upgrade that the spec requests is in progress, or none is requested.
 
-    A version that is refused meanwhile is no reason to stop half-way: it goes to its end, forward or back.
+    An upgrade in progress is completed or rolled back, also when its version is refused meanwhile.
     """
-    if ctx.ledger.upgrade is not None:
-        return _lightened(ctx) or choose_direction(ctx.snapshot, ctx.ledger)
+    if ctx.direction is not None:
+        return _reduce_lock(ctx) or ctx.direction
     if ctx.refusal is not None:
-        return wait("Refused", f"{ctx.spec.version} is refused", deadline=NO_DEADLINE)
-    return _begun(ctx)
+        return wait(Reason.VERSION_REFUSED, f"{ctx.spec.version} is refused", deadline=NO_DEADLINE)
+    return _start(ctx)
 
 
-def _begun(ctx: ReconcileContext) -> Result:
+def _start(ctx: ReconcileContext) -> Result:
+    """Take the spec lock when the spec requests another version and the cluster is healthy."""
     cluster = ctx.snapshot.cluster
-    given_up = was_abandoned(ctx.snapshot, ctx.ledger)
-    forgotten = () if given_up or ctx.ledger.abandoned is None else (LedgerChange(ABANDONED, None),)
+    is_abandoned = was_abandoned(ctx.snapshot, ctx.ledger)
+    is_outdated = ctx.ledger.abandoned is not None and not is_abandoned
+    cleared = (LedgerChange(ABANDONED, None),) if is_outdated else ()
     if cluster.engine_version is None or cluster.engine_version == cluster.spec.version:
-        return done(ledger_changes=forgotten)
-    if given_up:
-        message = f"{cluster.spec.version} was given up; change the spec to try again"
-        return wait("GivenUp", message, deadline=NO_DEADLINE)
+        return done(ledger_changes=cleared)
+    if is_abandoned:
+        message = f"{cluster.spec.version} failed and was rolled back; change the spec to try again"
+        return wait(Reason.VERSION_ABANDONED, message, deadline=NO_DEADLINE)
     if _is_paused(ctx):
-        return wait("NotPaused", "spec.upgrade.paused is set", deadline=NO_DEADLINE)
+        return wait(Reason.UPGRADE_PAUSED, "spec.upgrade.paused is set", deadline=NO_DEADLINE)
     if requested_rollback(ctx.snapshot) is not None:
+        patch = remove_rollback_request(ctx.snapshot)
         return in_progress(
-            "ForgettingOrder", "it was meant for an earlier upgrade", remove_rollback_request(ctx.snapshot)
+            Reason.REMOVING_ROLLBACK_ANNOTATION, "the annotation belongs to an earlier upgrade", patch
         )
-    illness = _illness(ctx)
-    if illness is not None:
-        message = f"an upgrade begins in a healthy cluster: {illness}"
-        return wait("NotHealthy", message, deadline=ctx.spec.upgrade.health_deadline)
-    ledger_changes = (
-        LedgerChange(UPGRADE, (cluster.engine_version, cluster.spec.version)),
-        LedgerChange(LOCK, ctx.deployed_spec),
-        *forgotten,
-    )
+    problem = _health_problem(ctx)
+    if problem is not None:
+        message = f"an upgrade starts only in a healthy cluster: {problem}"
+        return wait(Reason.CLUSTER_UNHEALTHY, message, deadline=ctx.spec.upgrade.health_deadline)
     return in_progress(
-        "Beginning", f"{cluster.engine_version} to {cluster.spec.version}", ledger_changes=ledger_changes
+        Reason.STARTING_UPGRADE,
+        f"upgrade {cluster.engine_version} → {cluster.spec.version}",
+        ledger_changes=(
+            LedgerChange(UPGRADE, (cluster.engine_version, cluster.spec.version)),
+            LedgerChange(LOCK, ctx.spec_lock.deployed_spec),
+            *cleared,
+        ),
     )
 
 
@@ -96,22 +101,22 @@ def _is_paused(ctx: ReconcileContext) -> bool:
     return ctx.spec.upgrade.paused
 
 
-def _lightened(ctx: ReconcileContext) -> Result | None:
-    """Who is down for good may be given up by an edit while an upgrade is under way."""
-    lock = ctx.reduced_lock
-    if lock is None:
+def _reduce_lock(ctx: ReconcileContext) -> Result | None:
+    """Remove failed nodes from the lock that the edited spec no longer contains."""
+    if ctx.spec_lock.reduced is None:
         return None
     return in_progress(
-        "GivingUp",
-        "who is down and not wanted any more is not waited for",
-        ledger_changes=(LedgerChange(LOCK, lock),),
+        Reason.REDUCING_LOCK,
+        "failed nodes that the spec no longer contains are not waited for",
+        ledger_changes=(LedgerChange(LOCK, ctx.spec_lock.reduced),),
     )
 
 
-def _illness(ctx: ReconcileContext) -> str | None:
-    """Pods that have failed for good are none in the pool that goes first: the other version may mend them.
+def _health_problem(ctx: ReconcileContext) -> str | None:
+    """Why an upgrade must not start now.
 
-    Whoever is down in a later pool would keep that one waiting, and whoever is given up goes before.
+    Failed pods of the first pool are no reason: the new version may repair them. In a later pool they would
+    block the earlier ones, and surplus pods are removed before the upgrade.
     """
     engine = ctx.snapshot.engine
     if isinstance(engine, Unreachable):
@@ -119,52 +124,52 @@ def _illness(ctx: ReconcileContext) -> str | None:
     if engine.color is Color.RED:
         return "a primary is missing"
     for pool in ctx.pools:
-        found = pool.stateful_set
-        if found is not None and len(pool.pods) < found.replicas:
-            return f"pool {pool.spec.name} has {len(pool.pods)} of {found.replicas} pods"
-        if _is_half_gone(pool):
-            return f"somebody has taken a part of pool {pool.spec.name} away"
+        deployed = pool.stateful_set
+        if deployed is not None and len(pool.pods) < deployed.replicas:
+            return f"pool {pool.spec.name} has {len(pool.pods)} of {deployed.replicas} pods"
+        if _is_partly_deleted(pool):
+            return f"the SearchPool or a part of the StatefulSet of pool {pool.spec.name} is missing"
         for pod in pool.pods:
-            is_mended = (
+            is_repairable = (
                 pool is ctx.pools[0] and pod in pool.retained_pods and pod.problem in FATAL_POD_PROBLEMS
             )
-            if pod.is_terminating or not (pod.is_ready or is_mended):
+            if pod.is_terminating or not (pod.is_ready or is_repairable):
                 return f"{pod.name} is not ready"
-    return None
+    return yellow_blocker(engine, ctx.ledger) if engine.color is Color.YELLOW else None
 
 
-def _is_half_gone(pool: PoolView) -> bool:
-    """The lock is made of what stands: whoever is not part of it would be left behind by the upgrade."""
-    found = pool.stateful_set
+def _is_partly_deleted(pool: PoolView) -> bool:
+    """Whether the lock, which is made of what is deployed, would miss nodes of the pool."""
+    deployed = pool.stateful_set
     if pool.allotted_replicas is None:
-        return found is not None or bool(pool.pods)
-    return found is not None and found.replicas < pool.allotted_replicas
+        return deployed is not None or bool(pool.pods)
+    return deployed is not None and deployed.replicas < pool.allotted_replicas
 
 
 @action(requires=[pools_converged, engine_healthy])
 def upgrade_finished(ctx: ReconcileContext) -> Result:
-    """Every node has arrived, and the lock is gone: what was edited meanwhile is applied from now on.
+    """True when no upgrade is in progress and the spec lock is released.
 
-    Whatever else is wanted by then: a wish that can only be looked at afterwards must not hold the lock. Nor
-    does a node that is down for another reason, when an upgrade was taken back.
+    The lock is released when every node runs the target, whatever else the spec requests by then. After a
+    rollback a pod that is down for another reason does not keep it.
     """
     if ctx.ledger.upgrade is None:
         return done()
     deadline = ctx.spec.upgrade.health_deadline
     if ctx.snapshot.cluster.engine_version != ctx.target:
-        return wait("Arriving", f"not every node has joined as {ctx.target}", deadline=deadline)
+        message = f"not every node has joined with {ctx.target}"
+        return wait(Reason.WAITING_FOR_NODES, message, deadline=deadline)
     if requested_rollback(ctx.snapshot) is not None:
-        return in_progress(
-            "ForgettingOrder", "it has been carried out", remove_rollback_request(ctx.snapshot)
-        )
-    if upgrade_started.run(ctx).ledger_changes or rollback_possible.run(ctx).ledger_changes:
-        # They note the same lines: whoever is given up, say, is first let out of the lock.
-        return wait("LastNotes", "what is still noted of the upgrade comes first", deadline=deadline)
-    return _finishing(ctx)
-
-
-def _finishing(ctx: ReconcileContext) -> Result:
-    ledger_changes = tuple(LedgerChange(each, None) for each in (UPGRADE, LOCK, ROLLBACK_TO, UPGRADED_NODES))
-    down = [pod.name for pool in ctx.pools for pod in pool.retained_pods if not pod.is_ready]
-    but = f", but for {', '.join(down)}: down for another reason" if down else ""
-    return in_progress("Finishing", f"every node runs {ctx.target}{but}", ledger_changes=ledger_changes)
+        patch = remove_rollback_request(ctx.snapshot)
+        return in_progress(Reason.REMOVING_ROLLBACK_ANNOTATION, "the upgrade is complete", patch)
+    if ctx.has_upgrade_ledger_changes:
+        # Two actions must not change the same ledger line in one reconcile.
+        message = "other actions change the ledger lines of the upgrade first"
+        return wait(Reason.WAITING_FOR_LEDGER, message, deadline=deadline)
+    failed = [pod.name for pool in ctx.pools for pod in pool.retained_pods if not pod.is_ready]
+    but = f", except {', '.join(failed)}: down for another reason" if failed else ""
+    return in_progress(
+        Reason.FINISHING_UPGRADE,
+        f"every node runs {ctx.target}{but}",
+        ledger_changes=tuple(LedgerChange(key, None) for key in (UPGRADE, LOCK, ROLLBACK_TO, UPGRADED_NODES)),
+    )

@@ -1,4 +1,4 @@
-"""The procedures: which actions make each configuration version, for a cluster and for each of its pools."""
+"""The versioned reconcilers: the actions of each configuration version, for a cluster and for its pools."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ _FIRST: Final = (objects.finalizer_set, objects.configuration_applied, *_SERVICE
 CLUSTER_RECONCILERS: Final[Mapping[int, Reconciler[ReconcileContext]]] = {
     1: Reconciler(0, 1, _FIRST),
     2: Reconciler(1, 2, (*_FIRST, old_configuration_deleted)),
-    # 2, edited in place: whatever could take over from 1 still can.
+    # Version 2 changed in place: it migrates from 1 as before.
     3: Reconciler(1, 3, (*_FIRST, old_configuration_deleted, disruption_budgets_applied)),
-    # Beside 3: a StatefulSet that is between two selectors needs the budgets that 3 has set up.
+    # Not from below 3: pods without a StatefulSet need the disruption budgets of 3.
     4: Reconciler(
         3,
         4,
@@ -57,37 +57,38 @@ CLUSTER_RECONCILERS: Final[Mapping[int, Reconciler[ReconcileContext]]] = {
             objects.finalizer_set,
             objects.configuration_applied,
             both_labels_set,
-            *(each.after(both_labels_set) for each in (*_SERVICES, disruption_budgets_applied)),
+            *(selecting.after(both_labels_set) for selecting in (*_SERVICES, disruption_budgets_applied)),
             *_ENGINE,
             old_revisions_deleted,
         ),
     ),
 }
 
-_relabelled: Final = pools.stateful_set_applied.after(stateful_set_relabelled)
+_relabelled_first: Final = pools.stateful_set_applied.after(stateful_set_relabelled)
 
 POOL_RECONCILERS: Final[Mapping[int, Reconciler[PoolContext]]] = {
     1: Reconciler(0, 1, (pools.stateful_set_applied, pools.pods_ready)),
     2: Reconciler(1, 2, (pools.stateful_set_applied, pools.pods_ready)),
     3: Reconciler(1, 3, (pools.stateful_set_applied, pools.pods_ready)),
-    4: Reconciler(3, 4, (stateful_set_relabelled, _relabelled, pools.pods_ready.after(_relabelled))),
+    4: Reconciler(
+        3, 4, (stateful_set_relabelled, _relabelled_first, pools.pods_ready.after(_relabelled_first))
+    ),
 }
 
 
 def shipped_with(configurations: Mapping[int, Reconciler[W]], release: Release) -> tuple[Reconciler[W], ...]:
-    """Those that a release has."""
+    """The reconcilers that a release contains."""
     return tuple(configurations[version] for version in release.configurations)
 
 
 def deployed_version(snapshot: ClusterSnapshot) -> int | None:
-    """The configuration version of what is there; None where nothing is.
+    """The configuration version of the deployed objects; None where there are none.
 
-    A cluster that has never converged is taken for the oldest version that any of its objects is of. What
-    somebody else has written there is put right like any other edit.
+    A cluster that has never converged has the oldest version of any of its objects. An annotation that is no
+    version is ignored, and overwritten like any other edit.
     """
     if snapshot.cluster.current_version is not None:
         return snapshot.cluster.current_version
-    marks = (each["metadata"].get("annotations") or {} for each in snapshot.objects.values())
-    return min(
-        (found for each in marks if (found := names.configuration_version(each)) is not None), default=None
-    )
+    annotations = (manifest["metadata"].get("annotations") or {} for manifest in snapshot.objects.values())
+    versions = (names.configuration_version(each) for each in annotations)
+    return min((version for version in versions if version is not None), default=None)

@@ -14,6 +14,7 @@ __all__ = [
     "gate_results",
     "has_failed",
     "is_not_in_cluster",
+    "yellow_blocker",
 ]
 
 from collections.abc import Callable, Iterator
@@ -168,10 +169,16 @@ def _health_allows_it(look: _Look) -> str | None:
         return "the cluster is red: a primary is missing"
     if engine.color is Color.GREEN:
         return _moves_from_or_to(look.candidate.pod.name, engine)
-    if look.candidate.batch or _data_nodes(engine) == 1:
+    if look.candidate.batch:
         return None
-    is_ours = UpgradeLedger.of(look.snapshot.cluster.records.ledger).allocation_before is not None
-    return _reason_to_wait_for_green(engine, is_ours)
+    return yellow_blocker(engine, UpgradeLedger.of(look.snapshot.cluster.records.ledger))
+
+
+def yellow_blocker(engine: EngineView, ledger: UpgradeLedger) -> str | None:
+    """Why a yellow cluster is waited for; None where waiting would not turn it green."""
+    if _data_nodes(engine) == 1:
+        return None
+    return _reason_to_wait_for_green(engine, ledger.allocation_before is not None)
 
 
 def _moves_from_or_to(node: str, engine: EngineView) -> str | None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, TypeAlias
 
+from searchkeeper.api.status import SummaryType
 from searchkeeper.desired import names
 from searchkeeper.kubernetes.operations import EngineCall, Key
 from searchkeeper.opensearch.calls import ClearVotingExclusions, Exclude, ExcludeFromVoting, SetAllocation
@@ -52,6 +53,7 @@ _LINES: Final[Mapping[type, tuple[str, ...]]] = {
     ExcludeFromVoting: (VOTING, SCALE_IN_VOTING),
     ClearVotingExclusions: (VOTING, SCALE_IN_VOTING),
 }
+_SUMMARY_TYPES: Final = frozenset(SummaryType)
 Invariant: TypeAlias = Callable[[Transition], str | None]
 # The pools in the lock, by the name of their SearchPool.
 _LockedPools: TypeAlias = dict[str, dict[str, Any]]
@@ -134,7 +136,11 @@ def conditions_follow_prerequisites(step: Transition) -> str | None:
     if not isinstance(step.write, StatusPatch) or step.written is None or step.key is None:
         return None
     conditions = get_value(step.written, "status", "conditions", default=())
-    statuses = {condition["type"]: condition["status"] for condition in conditions}
+    statuses = {
+        condition["type"]: condition["status"]
+        for condition in conditions
+        if condition["type"] not in _SUMMARY_TYPES
+    }
     for required in _prerequisites(step.key.kind, step.release.configurations):
         if required.keys() != statuses.keys():
             continue

@@ -13,9 +13,9 @@ __all__ = [
 
 from semver import Version
 
+from searchkeeper.api.reasons import Reason
 from searchkeeper.desired import names
 from searchkeeper.kubernetes.operations import Create, EmitEvent, Manifest, Patch
-from searchkeeper.reconcilers.events import ROLLED_BACK, ROLLING_BACK
 from searchkeeper.reconcilers.versions import CLUSTER_RECONCILERS
 from searchkeeper.testing.fake_kubernetes.manifests import annotation, get_value
 from searchkeeper.testing.invariants.transitions import (
@@ -118,13 +118,14 @@ def refused_versions_touch_nothing(step: Transition) -> str | None:
 
 
 def _is_recorded(before: ObservedState, event: EmitEvent) -> bool:
-    """Whether the ledger has an event. RolledBack is recorded by the removal of RollingBack."""
+    """Whether the ledger has an event. The end of an upgrade is recorded by the removal of its start."""
     generation = (before.resource or {}).get("metadata", {}).get("generation")
-    emitted = before.ledger.events_emitted
+    recorded = {entry.partition("/")[0] for entry in before.ledger.events_emitted}
+    is_end = event.reason in (Reason.UPGRADE_FINISHED, Reason.ROLLBACK_FINISHED)
     return (
         before.ledger.refused_generation == generation
-        or event.reason in emitted
-        or (event.reason == ROLLED_BACK and ROLLING_BACK not in emitted)
+        or event.reason in recorded
+        or (is_end and Reason.UPGRADE_STARTED not in recorded)
     )
 
 

@@ -1,4 +1,4 @@
-"""What a spec may ask for, and what becomes of a wish that nobody can follow."""
+"""Guards of versions and specs: what is refused, and what continues meanwhile."""
 
 from __future__ import annotations
 
@@ -13,100 +13,96 @@ from searchkeeper.api import validation
 from searchkeeper.api.spec import ClusterSpec
 from searchkeeper.desired import apply
 from searchkeeper.planner import done
-from searchkeeper.reconcilers import context, invalid_spec, upgrade
+from searchkeeper.reconcilers import context, credentials, invalid_spec, version_policy
 from searchkeeper.upgrade import ledger, rollback
 from searchkeeper.upgrade.version_policy import version_refusal
 
 
-def deaf_while_refused(patch: Patch) -> None:
-    """An upgrade that nobody steers while the version in the spec is refused."""
+def no_direction_while_refused(patch: Patch) -> None:
+    """An upgrade does not change its direction while the version of the spec is refused."""
     plain = rollback.choose_direction
 
-    def course(snapshot: Any, its: ledger.UpgradeLedger) -> Any:
-        before, _ = its.upgrade or ("", "")
+    def direction(snapshot: Any, upgrade: ledger.UpgradeLedger) -> Any:
+        before, _ = upgrade.upgrade or ("", "")
         is_refused = version_refusal(before, snapshot.cluster.spec.version, snapshot.release) is not None
-        return done() if is_refused else plain(snapshot, its)
+        return done() if is_refused else plain(snapshot, upgrade)
 
-    patch.setattr(upgrade, "choose_direction", course)
+    patch.setattr(context, "choose_direction", direction)
 
 
 GUARDS: Final = (
     Guard(
-        "version acceptance",
-        gone(context, "version_refusal"),
+        "refused version",
+        gone(version_policy, "version_refusal"),
         REFUSALS + "test_an_illegal_version_is_one_warning_and_no_change",
         ("2.18.0", "Downgrade"),
     ),
     Guard(
-        "what nobody could follow is not begun",
+        "invalid spec",
         gone(validation, "spec_errors", []),
         ILLEGIBLE + "test_it_is_one_condition_and_one_event_and_nothing_is_touched",
         ("less than nobody",),
     ),
     Guard(
-        "nonsense keeps nothing set",
+        "settings restored under an invalid spec",
         gone(invalid_spec, "restore_all"),
         ILLEGIBLE + "test_what_was_set_in_the_engine_for_a_moment_is_undone_also_without_an_upgrade",
     ),
     Guard(
-        "nonsense stops no upgrade",
+        "upgrade continues under an invalid spec",
         gone(observe, "_locked_spec", ClusterSpec("", ())),
         ILLEGIBLE + "test_an_upgrade_under_way_goes_to_its_end_and_the_spec_is_refused_at_once",
         ("no pools",),
     ),
     Guard(
-        "a wish that is refused stops nothing",
+        "upgrade continues when another version is refused",
         gone(rollback, "version_refusal"),
         PEOPLE + "test_other_version_at_any_time_is_reached_or_refused",
         ("1.3.0",),
     ),
     Guard(
-        "a refusal keeps nobody from turning back",
-        deaf_while_refused,
+        "rollback while another version is refused",
+        no_direction_while_refused,
         REFUSALS + "test_an_upgrade_that_fails_turns_back_also_while_another_version_is_refused",
         ("4.0.0",),
     ),
     Guard(
-        "credentials come first",
-        instead(context.ReconcileContext, "missing_secret", None),
+        "credentials before nodes",
+        instead(credentials.Credentials, "missing_secret", None),
         CREDENTIALS + "test_a_cluster_whose_credentials_are_missing_is_not_made_without",
         ("0.4.0",),
     ),
     Guard(
-        "what is secret stays in Secrets",
+        "no credentials in annotations",
         instead(apply, "_without_secret_values", lambda desired: desired),
         "desired/test_apply.py::test_values_of_a_secret_are_only_in_its_data",
     ),
     Guard(
-        "storage is settled",
+        "immutable storage",
         instead(observe, "_deployed_storage", lambda pool, *_: pool.storage),
         "stories/test_storage.py::test_a_pool_that_comes_back_with_other_storage_keeps_what_it_has_and_says_so",
         (None, {"size": "20Gi"}),
     ),
     Guard(
-        "managers that would forget the cluster are not upgraded",
-        gone(context.ReconcileContext, "_without_memory"),
+        "no upgrade of managers on ephemeral storage",
+        gone(version_policy, "_ephemeral_metadata"),
         REFUSALS + "test_managers_that_would_forget_the_cluster_are_not_upgraded",
     ),
     Guard(
-        "a new cluster does not go back behind its newest node",
-        instead(
-            context.ReconcileContext,
-            "_newest_running",
-            property(lambda this: this.snapshot.cluster.engine_version),
-        ),
+        "no downgrade of a new cluster",
+        instead(version_policy, "_newest_running", lambda snapshot: snapshot.cluster.engine_version),
         REFUSALS + "test_a_new_cluster_whose_nodes_have_joined_goes_not_back",
     ),
     Guard(
-        "credentials are whole",
-        instead(context.ReconcileContext, "missing_entries", ()),
+        "complete credentials",
+        instead(credentials.Credentials, "missing_entries", ()),
         CREDENTIALS + "test_credentials_that_nodes_read_are_all_there_before_the_nodes_are",
     ),
     Guard(
-        "nodes keep the credentials that they have",
+        "deployed credentials are kept",
         together(
-            instead(context.ReconcileContext, "has_credentials", True),
-            instead(context.ReconcileContext, "own_secrets", ()),
+            instead(credentials.Credentials, "has_own_copy", True),
+            instead(credentials.Credentials, "own_secrets", ()),
         ),
         CREDENTIALS + "test_a_secret_that_is_missing_takes_nothing_away",
         ("0.4.0",),
