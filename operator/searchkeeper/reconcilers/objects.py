@@ -21,6 +21,7 @@ from searchkeeper.desired import names
 from searchkeeper.desired.apply import apply
 from searchkeeper.desired.dashboards import dashboards_deployment, dashboards_service
 from searchkeeper.desired.manifests import client_service, discovery_service
+from searchkeeper.desired.settings import settings_manifests
 from searchkeeper.kubernetes.operations import Delete, Key, Manifest, Patch
 from searchkeeper.planner import Result, action, done, in_progress, wait
 from searchkeeper.reconcilers.context import ReconcileContext
