@@ -96,9 +96,7 @@ def test_denied_operation_skips_only_the_rest_of_its_action(kind: str, error: Ex
     assert (executed, [(each.action, each.operation) for each in denied]) == (1, [("action0", first)])
 
 
-@pytest.mark.parametrize(
-    ("kind", "error"), [("create", Conflict("late")), ("call", CallFailed("timed out"))]
-)
+@pytest.mark.parametrize(("kind", "error"), [("create", Conflict("late")), ("call", CallFailed("timed out"))])
 def test_nothing_is_executed_after_a_conflict_or_a_timeout(kind: str, error: Exception) -> None:
     with pytest.raises(type(error)):
         execute((CREATE if kind == "create" else CALL,), (DELETE,), **{kind: error})
