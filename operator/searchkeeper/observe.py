@@ -56,11 +56,7 @@ def observe(
     if raw is None:
         return None
     cluster = _cluster_view(key, raw)
-    manifests = [*_list_owned(kube, cluster), *_list_labelled(kube, cluster)]
-    credentials = _get_credentials(kube, cluster)
-    if credentials is not None:
-        manifests.append(credentials)
-    objects = {key: raw} | {Key.of(manifest): manifest for manifest in manifests}
+    objects = {key: raw} | {Key.of(manifest): manifest for manifest in _list_objects(kube, cluster)}
     pools = tuple(_pool_views(cluster, objects))
     return ClusterSnapshot(cluster, pools, objects, engine.get_state(), release, now)
 
@@ -150,43 +146,35 @@ def _decode_lock(text: str) -> ClusterSpec | None:
     return spec if spec.pools else None
 
 
-def _list_owned(kube: KubernetesApi, cluster: ClusterView) -> Iterator[Manifest]:
+def _list_objects(kube: KubernetesApi, cluster: ClusterView) -> Iterator[Manifest]:
+    """Yield the objects of the cluster, and the Secret with credentials that its spec names."""
+    name, namespace = cluster.key.name, cluster.key.namespace
     for api, kind in _OWNED_KINDS:
-        for manifest in kube.list(api, kind, cluster.key.namespace, _MANAGED):
-            if _is_owned(cluster, manifest):
-                yield manifest
+        listed = kube.list(api, kind, namespace, _MANAGED)
+        yield from (manifest for manifest in listed if _is_owned(cluster, manifest))
     # By name: the permission to list Secrets would be the permission to read all of a namespace.
-    for name in _own_secrets(cluster):
-        secret = kube.get(Key("v1", "Secret", cluster.key.namespace, name))
+    own_secrets = names.old_config_secret(name), names.credentials_secret(name)
+    for secret_name in own_secrets:
+        secret = kube.get(Key("v1", "Secret", namespace, secret_name))
         if secret is not None and _is_owned(cluster, secret):
             yield secret
-
-
-def _is_owned(cluster: ClusterView, manifest: Manifest) -> bool:
-    owners = manifest["metadata"].get("ownerReferences") or ()
-    return any(owner["uid"] == cluster.uid for owner in owners)
-
-
-def _own_secrets(cluster: ClusterView) -> tuple[str, str]:
-    return names.old_config_secret(cluster.key.name), names.credentials_secret(cluster.key.name)
-
-
-def _list_labelled(kube: KubernetesApi, cluster: ClusterView) -> Iterator[Manifest]:
-    name, namespace = cluster.key.name, cluster.key.namespace
     for api, kind in _LABELLED_KINDS:
         for scheme in _LABEL_SCHEMES:
             yield from kube.list(api, kind, namespace, names.labels(name, None, scheme))
     oldest, newest = _LABEL_SCHEMES
     if (cluster.current_version or 0) < newest:
         yield from kube.list("apps/v1", "ControllerRevision", namespace, names.labels(name, None, oldest))
+    credentials = cluster.spec.security.credentials_secret
+    # A user's Secret with a name of the operator's own is neither read nor changed.
+    if credentials is not None and credentials not in own_secrets:
+        secret = kube.get(Key("v1", "Secret", namespace, credentials))
+        if secret is not None:
+            yield secret
 
 
-def _get_credentials(kube: KubernetesApi, cluster: ClusterView) -> Manifest | None:
-    """Return the Secret that the spec names. A name of the operator's own Secrets is ignored."""
-    name = cluster.spec.security.credentials_secret
-    if name is None or name in _own_secrets(cluster):
-        return None
-    return kube.get(Key("v1", "Secret", cluster.key.namespace, name))
+def _is_owned(cluster: ClusterView, manifest: Manifest) -> bool:
+    owners = manifest["metadata"].get("ownerReferences") or ()
+    return any(owner["uid"] == cluster.uid for owner in owners)
 
 
 def _pool_views(cluster: ClusterView, objects: Mapping[Key, Manifest]) -> Iterator[PoolView]:
@@ -300,13 +288,15 @@ def _stateful_set_view(manifest: Manifest) -> StatefulSetView:
         configuration=names.configuration_version(annotations) or 0,
         replicas=int(spec.get("replicas", 1)),
         partition=(strategy.get("rollingUpdate") or {}).get("partition"),
-        bootstrapper=_variable(container, names.INITIAL_MANAGERS),
+        bootstrapper=next(
+            (
+                each.get("value")
+                for each in container.get("env") or ()
+                if each["name"] == names.INITIAL_MANAGERS
+            ),
+            None,
+        ),
     )
-
-
-def _variable(container: Mapping[str, Any], name: str) -> Any:
-    """Return the value of an environment variable, or None."""
-    return next((each.get("value") for each in container.get("env") or () if each["name"] == name), None)
 
 
 @memoize_by_identity(4096)

@@ -7,15 +7,19 @@ from typing import Any
 
 import pytest
 
+from few_pools import manifest, with_objects
 from operators_at_work import CLUSTER
-from searchkeeper.kubernetes.operations import EmitEvent, Key
+from searchkeeper.desired.names import CONFIGURATION
+from searchkeeper.kubernetes.operations import EmitEvent, Key, Manifest
 from searchkeeper.observe import observe
 from searchkeeper.planner import Ledger, Plan
 from searchkeeper.reconcile import ResourcePlan, resource_plans
+from searchkeeper.reconcilers.versions import deployed_version
 from searchkeeper.releases import release
 from searchkeeper.snapshot import ClusterSnapshot
 from searchkeeper.testing.fake_cluster import FakeCluster
 from tales import NEWEST, deleted, running
+from worlds import world
 
 KEY = Key("search.everpath.dev/v1alpha1", "SearchPool", "search", "logs-data")
 PLAN = Plan((), Ledger(), (), converged=True, wake_at=None, made_progress=True)
@@ -97,3 +101,45 @@ def test_pool_without_search_pool_has_no_plan() -> None:
     first, *others = snapshot.pools
     without_first = replace(snapshot, pools=(replace(first, uid=None), *others))
     assert len([*resource_plans(without_first)]) == len([*resource_plans(snapshot)]) - 1
+
+
+def without_current_version(snapshot: ClusterSnapshot) -> ClusterSnapshot:
+    """Return the snapshot of a cluster whose status has no configuration version yet."""
+    cluster, raw = snapshot.cluster, snapshot.objects[snapshot.cluster.key]
+    status = {name: value for name, value in raw["status"].items() if name != "currentVersion"}
+    return replace(
+        snapshot,
+        cluster=replace(cluster, current_version=None),
+        objects={**snapshot.objects, cluster.key: {**raw, "status": status}},
+    )
+
+
+def test_cluster_is_at_its_version_when_every_pool_has_converged() -> None:
+    snapshot = without_current_version(snapshot_of(running()))
+    [cluster, *_] = resource_plans(snapshot)
+    assert cluster.plan.converged
+    assert cluster.status["currentVersion"] == 4
+
+
+@pytest.mark.parametrize("pool", [0, 1])
+def test_pool_has_not_converged_before_its_latest_generation_is_observed(pool: int) -> None:
+    """I4."""
+    snapshot = without_current_version(snapshot_of(running()))
+    pools = list(snapshot.pools)
+    pools[pool] = replace(pools[pool], generation=pools[pool].generation + 1)
+    [cluster, *_] = resource_plans(replace(snapshot, pools=tuple(pools)))
+    assert cluster.plan.converged
+    assert "currentVersion" not in cluster.status
+
+
+def annotated(name: str, version: object) -> Manifest:
+    return manifest("v1", "ConfigMap", name, annotations={CONFIGURATION: str(version)})
+
+
+def test_cluster_that_never_converged_has_the_version_of_its_oldest_object() -> None:
+    new = replace(world(), cluster=replace(world().cluster, current_version=None))
+    assert deployed_version(new) is None
+    mixed = with_objects(new, annotated("a", 3), annotated("b", 1), annotated("c", 4), annotated("d", "x"))
+    assert deployed_version(mixed) == 1
+    converged = replace(mixed, cluster=replace(mixed.cluster, current_version=3))
+    assert deployed_version(converged) == 3

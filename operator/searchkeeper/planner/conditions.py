@@ -38,19 +38,14 @@ def merge_conditions(
 
     `last_transition` changes only with the status: a reconcile that changes nothing writes no status.
     """
-    known = {condition.type: condition for condition in before}
-
-    def last_transition(name: str, status: Status) -> int:
-        old = known.get(name)
-        return now if old is None or old.status is not status else old.last_transition
-
+    since = {(condition.type, condition.status): condition.last_transition for condition in before}
     return tuple(
         Condition(
             name,
             result.status,
             result.reason,
             result.message,
-            last_transition(name, result.status),
+            since.get((name, result.status), now),
             generation,
             name in stalled,
         )

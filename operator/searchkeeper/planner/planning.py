@@ -9,7 +9,6 @@ __all__ = [
     "Order",
     "Plan",
     "Records",
-    "is_planner_key",
     "limit_destructive",
     "plan",
     "reject_key_conflicts",
@@ -125,11 +124,6 @@ def plan(
     )
 
 
-def is_planner_key(key: str) -> bool:
-    """Whether only the planner writes this ledger entry."""
-    return key == STALLED_ACTIONS or key.startswith((WAIT_PREFIX, DENIED_PREFIX))
-
-
 def limit_destructive(results: Mapping[str, Result]) -> dict[str, Result]:
     """Return the results with at most one destructive operation.
 
@@ -158,7 +152,8 @@ def reject_key_conflicts(actions: Sequence[Action[C]], results: dict[str, Result
     errors: dict[str, Result] = {}
     for name, result in results.items():
         for change in result.ledger_changes:
-            if is_planner_key(change.key) or authors.setdefault(change.key, name) != name:
+            is_planner_key = change.key.startswith((WAIT_PREFIX, DENIED_PREFIX, STALLED_ACTIONS))
+            if is_planner_key or authors.setdefault(change.key, name) != name:
                 errors[name] = action_error(f"ledger key {change.key} belongs to another action")
     if not errors:
         return results
