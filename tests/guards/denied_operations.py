@@ -160,7 +160,7 @@ GUARDS: Final = (
     Guard(
         "errors about Secrets are redacted",
         instead(executor, "redact", lambda text, _: text),
-        DENIALS + "test_error_is_redacted_for_secrets_only",
+        DENIALS + "test_what_a_refusal_quotes_of_a_secret_is_struck_out",
     ),
     Guard(
         "errors are truncated",

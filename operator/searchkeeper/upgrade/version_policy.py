@@ -58,7 +58,7 @@ def _upgrade_refusal(running: Version, wanted: Version, release: Release) -> Ver
     if wanted < running:
         return VersionRefusal(
             Reason.DOWNGRADE,
-            f"{wanted} is older than the running {running}: a node cannot read what a newer version wrote",
+            f"{wanted} is older than {running}, which runs: a node cannot read what a newer version wrote",
         )
     if wanted.major > running.major + 1:
         between, newest = running.major + 1, Version.parse(release.newest_engine)
