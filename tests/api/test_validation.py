@@ -57,7 +57,7 @@ def with_pool(**changes: Any) -> dict[str, Any]:
         (cluster(pools=[None]), "spec.pools[0]: Invalid value: null: must be an object"),
         (cluster(pools={}), "spec.pools: Invalid value: object: must be a list"),
         (cluster(version=[]), "spec.version: Invalid value: list: must be a string like 2.19.4"),
-        (cluster(pools=[]), "spec.pools: Invalid value: 0 items: must have at least 1 items"),
+        (cluster(pools=[]), "spec.pools: Invalid value: 0 items: should have at least 1 items"),
         (
             cluster(pools=[{**MANAGERS, "name": f"p{number}"} for number in range(33)]),
             "spec.pools: Too many: 33: must have at most 32 items",
@@ -95,7 +95,7 @@ def with_pool(**changes: Any) -> dict[str, Any]:
         ),
         (
             with_pool(storage={"storageClass": ""}),
-            'spec.pools[1].storage.storageClass: Invalid value: "": should be at least 1 characters long',
+            'spec.pools[1].storage.storageClass: Invalid value: "": should be at least 1 chars long',
         ),
         (with_pool(storag={}), 'spec.pools[1].storag: unknown field; did you mean "storage"?'),
         (with_pool(storag=None), 'spec.pools[1].storag: unknown field; did you mean "storage"?'),

@@ -58,7 +58,7 @@ FLAWS: dict[str, tuple[dict[str, Any], str]] = {
         {"pools": [{"roles": ["cluster_manager"], "replicas": 1}]},
         "spec.pools[0].name: Required value",
     ),
-    "no pools": ({"pools": []}, "spec.pools: Invalid value: 0 items: must have at least 1 items"),
+    "no pools": ({"pools": []}, "spec.pools: Invalid value: 0 items: should have at least 1 items"),
     "one name for two": (beside(name="data"), 'spec.pools[2]: Duplicate value: {"name": "data"}'),
     "a name that is none": (
         beside(name="Cold"),
@@ -79,7 +79,10 @@ FLAWS: dict[str, tuple[dict[str, Any], str]] = {
         {"pools": [{"name": "data", "roles": ["data"]}, MANAGERS]},
         "spec.pools[0].replicas: Required value",
     ),
-    "no roles": (beside(roles=[]), "spec.pools[2].roles: Invalid value: 0 items: must have at least 1 items"),
+    "no roles": (
+        beside(roles=[]),
+        "spec.pools[2].roles: Invalid value: 0 items: should have at least 1 items",
+    ),
     "a role that is none": (
         beside(roles=["wizard"]),
         (
@@ -99,7 +102,7 @@ FLAWS: dict[str, tuple[dict[str, Any], str]] = {
     "a class without a name": (
         beside(storage={"storageClass": ""}),
         (
-            'spec.pools[2].storage.storageClass: Invalid value: "": should be at least 1 characters long; '
+            'spec.pools[2].storage.storageClass: Invalid value: "": should be at least 1 chars long; '
             'spec.pools[2].storage.storageClass: Invalid value: "": must be like fast-ssd, '
             "with only lowercase letters, digits and hyphens"
         ),

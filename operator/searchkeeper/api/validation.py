@@ -200,7 +200,7 @@ def _object_errors(schema: Schema, value: Mapping[str, Any], path: str) -> Itera
 
 def _list_errors(schema: Schema, items: Sequence[Any], path: str) -> Iterator[FieldError]:
     if len(items) < schema.get("minItems", 0):
-        message = f"must have at least {schema['minItems']} items"
+        message = f"should have at least {schema['minItems']} items"
         yield FieldError(path, f"Invalid value: {len(items)} items: {message}")
     if len(items) > schema.get("maxItems", len(items)):
         yield FieldError(path, f"Too many: {len(items)}: must have at most {schema['maxItems']} items")
@@ -233,7 +233,7 @@ def _limit_errors(schema: Schema, value: Any, path: str = "") -> Iterator[str]:
             yield f"Invalid value: {value}: should be less than or equal to {most}"
         return
     if len(value) < schema.get("minLength", 0):
-        yield f"Invalid value: {_literal(value)}: should be at least {schema['minLength']} characters long"
+        yield f"Invalid value: {_literal(value)}: should be at least {schema['minLength']} chars long"
     if len(value) > schema.get("maxLength", len(value)):
         yield f"Too long: may not be more than {schema['maxLength']} characters"
     # Go's `$` matches only at the end of the text, and its `\d` only ASCII digits.

@@ -63,7 +63,7 @@ def configuration_version(annotations: Mapping[str, str]) -> int | None:
 
 
 def discovery_service(cluster: str, version: int) -> str:
-    """The headless Service for discovery."""
+    """The headless Service for discovery. Version 2 renamed it, because clients do not connect to it."""
     return f"{cluster}-nodes" if version >= _NODES_SERVICE_SINCE else f"{cluster}-discovery"
 
 
