@@ -24,7 +24,9 @@ from pathlib import Path
 from typing import Final
 
 # This checkout is what is tried, whatever is installed.
-sys.path[:0] = [str(Path(__file__).resolve().parents[2] / folder) for folder in ("operator", "tools", "tests")]
+sys.path[:0] = [
+    str(Path(__file__).resolve().parents[2] / folder) for folder in ("operator", "tools", "tests")
+]
 
 from mutation import equivalents  # noqa: E402
 from mutation.baseline import Baseline, baseline  # noqa: E402
