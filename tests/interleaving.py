@@ -7,14 +7,13 @@ be repeated.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Manifest, Patch
-from searchkeeper.opensearch.calls import Call
-from searchkeeper.opensearch.view import EngineView, Unreachable
-from searchkeeper.testing.faults import Ports
+from searchkeeper.kubernetes.operations import Create, EngineCall
+from searchkeeper.planner import Operation
+from searchkeeper.testing.ports import PortsDecorator, StatusPatch
 
 T = TypeVar("T")
 
@@ -24,52 +23,24 @@ class _Stopped(BaseException):
 
 
 @dataclass
-class PausingPorts:
-    """Both ports, which call `pause` before every write."""
+class PausingPorts(PortsDecorator):
+    """Both ports, which call `pause` before every write.
 
-    ports: Ports
+    The patch that confirms the ledger and the write after it count as one write.
+    """
+
     pause: Callable[[], None]
     _is_confirmed: bool = False
 
-    def get(self, key: Key) -> Manifest | None:
-        return self.ports.get(key)
-
-    def list(self, api: str, kind: str, namespace: str, labels: Mapping[str, str]) -> Sequence[Manifest]:
-        return self.ports.list(api, kind, namespace, labels)
-
-    def get_state(self) -> EngineView | Unreachable:
-        return self.ports.get_state()
-
-    def create(self, manifest: Manifest) -> Manifest:
-        self._pause_unless_confirmed()
-        return self.ports.create(manifest)
-
-    def patch(self, patch: Patch) -> Manifest:
-        self.pause()
-        return self.ports.patch(patch)
-
-    def patch_status(self, patch: Patch) -> Manifest:
-        self.pause()
-        self._is_confirmed = patch.changes == {"status": {}}
-        return self.ports.patch_status(patch)
-
-    def delete(self, delete: Delete) -> None:
-        self.pause()
-        self.ports.delete(delete)
-
-    def record(self, event: EmitEvent) -> None:
-        self.pause()
-        self.ports.record(event)
-
-    def execute(self, call: Call) -> None:
-        self._pause_unless_confirmed()
-        self.ports.execute(call)
-
-    def _pause_unless_confirmed(self) -> None:
-        """The patch that confirms the ledger and the write after it count as one write."""
-        if not self._is_confirmed:
+    def _write(self, write: Operation, execute: Callable[[], T]) -> T:
+        is_confirmable = isinstance(write, Create | EngineCall)
+        if not (is_confirmable and self._is_confirmed):
             self.pause()
-        self._is_confirmed = False
+        if is_confirmable:
+            self._is_confirmed = False
+        elif isinstance(write, StatusPatch):
+            self._is_confirmed = write.patch.changes == {"status": {}}
+        return execute()
 
 
 class OperatorThread:

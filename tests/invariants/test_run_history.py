@@ -17,7 +17,7 @@ from searchkeeper.planner.actions import closure
 from searchkeeper.reconcilers.versions import CLUSTER_RECONCILERS
 from searchkeeper.releases import release
 from searchkeeper.testing.audit_log import requests, unneeded_permissions
-from searchkeeper.testing.invariants.transitions import StatusPatch
+from searchkeeper.testing.ports import StatusPatch
 from searchkeeper.testing.run_history import EngineObservation
 
 OTHER = "logs-managers-2"

@@ -11,6 +11,7 @@ Tests can therefore keep every state of a run, start from any of them again, and
 | `fake_kubernetes` | API server, controllers and kubelet |
 | `fake_opensearch` | OpenSearch: membership, votes, shard allocation |
 | `fake_cluster` | both together, behind the two ports of the operator |
+| `ports` | a base class to wrap both ports |
 | `faults` | injects one fault between the operator and its ports |
 | `invariants` | what no write of the operator may do |
 | `run_history`, `audit_log` | the same invariants for a run on a real API server |

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 from searchkeeper.kubernetes.operations import Create, Delete, EmitEvent, EventType, Key, Manifest, Patch
 from searchkeeper.kubernetes.rest_mapping import KINDS
 from searchkeeper.planner import Operation
-from searchkeeper.testing.invariants.transitions import StatusPatch
+from searchkeeper.testing.ports import StatusPatch
 
 # One event of the log.
 AuditEvent: TypeAlias = Mapping[str, Any]

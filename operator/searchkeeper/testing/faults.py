@@ -9,7 +9,6 @@ __all__ = [
     "Fault",
     "FaultInjection",
     "FaultyPorts",
-    "Ports",
     "kill_pod",
     "kill_pod_and_volume",
 ]
@@ -17,17 +16,18 @@ __all__ = [
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
-from searchkeeper.kubernetes.api import Conflict, KubernetesApi, Rejected, Unavailable
-from searchkeeper.kubernetes.operations import Create, Delete, EmitEvent, EngineCall, Key, Manifest, Patch
+from searchkeeper.kubernetes.api import Conflict, Rejected, Unavailable
+from searchkeeper.kubernetes.operations import Delete, EngineCall, Key, Manifest
 from searchkeeper.opensearch.calls import Call
-from searchkeeper.opensearch.client import CallFailed, CallRejected, EngineClient
+from searchkeeper.opensearch.client import CallFailed, CallRejected
 from searchkeeper.opensearch.view import EngineView, Unreachable
 from searchkeeper.planner import Operation
 from searchkeeper.testing.fake_cluster import FakeClusterState
 from searchkeeper.testing.fake_kubernetes import object_store
 from searchkeeper.testing.fake_opensearch import get_state
+from searchkeeper.testing.ports import PortsDecorator
 
 T = TypeVar("T")
 
@@ -76,18 +76,13 @@ class FaultInjection:
     back: int = 1
 
 
-class Ports(KubernetesApi, EngineClient, Protocol):
-    """Both ports of the operator in one object."""
-
-
 @dataclass
-class FaultyPorts:
+class FaultyPorts(PortsDecorator):
     """Both ports with one fault. `past` has the state before each write, for stale reads.
 
     Faults are combined by nesting: `ports` may be a FaultyPorts too.
     """
 
-    ports: Ports
     state: Callable[[], FakeClusterState]
     injection: FaultInjection
     operations: int = 0
@@ -130,23 +125,6 @@ class FaultyPorts:
             return get_state(self._past_state.engine)
         return Unreachable("timed out") if is_silent else view
 
-    def create(self, manifest: Manifest) -> Manifest:
-        return self._write(Create(manifest), lambda: self.ports.create(manifest), Unavailable)
-
-    def patch(self, patch: Patch) -> Manifest:
-        return self._write(patch, lambda: self.ports.patch(patch), Unavailable)
-
-    def patch_status(self, patch: Patch) -> Manifest:
-        return self._write(
-            f"patch status of {patch.key}", lambda: self.ports.patch_status(patch), Unavailable
-        )
-
-    def delete(self, delete: Delete) -> None:
-        self._write(delete, lambda: self.ports.delete(delete), Unavailable)
-
-    def record(self, event: EmitEvent) -> None:
-        self._write(event, lambda: self.ports.record(event), Unavailable)
-
     def execute(self, call: Call) -> None:
         """Execute a call. A delayed call stays in the engine's queue and runs before the next one."""
         is_now = self.operations == self.injection.at
@@ -158,7 +136,7 @@ class FaultyPorts:
                 raise CallFailed("timed out; executed later")
             self.ports.execute(call)
 
-        self._write(EngineCall(call), execute, CallFailed)
+        self._write(EngineCall(call), execute)
         if is_now and self.injection.fault is Fault.REPEATED_CALL:
             self.ports.execute(call)
 
@@ -178,8 +156,8 @@ class FaultyPorts:
         has_happened = self.injection.fault is fault and self.operations > self.injection.at
         return has_happened and self._reconciles == 0
 
-    def _write(self, write: Operation | str, execute: Callable[[], T], no_response: type[Exception]) -> T:
-        """Execute a write with the fault, if it hits this one. `no_response` is the error of a timeout."""
+    def _write(self, write: Operation, execute: Callable[[], T]) -> T:
+        """Execute a write, with the fault if it hits this one."""
         number, fault = self.operations, self.injection.fault
         self.operations += 1
         self.past.append(self.state())
@@ -188,18 +166,18 @@ class FaultyPorts:
             return execute()
         if fault in (Fault.CRASH_AFTER, Fault.LOST_RESPONSE):
             execute()
-        is_call = no_response is CallFailed
+        is_call = isinstance(write, EngineCall)
         conflict = CallFailed if is_call else Conflict
         rejection = CallRejected if is_call else Rejected
-        error = {
+        errors: dict[Fault, type[Exception]] = {
             Fault.CRASH_BEFORE: Crashed,
             Fault.CRASH_AFTER: Crashed,
             Fault.CONFLICT: conflict,
             Fault.CONFLICT_STORM: conflict,
             Fault.REJECTED: rejection,
             Fault.DENIED: rejection,
-        }.get(fault, no_response)
-        raise error(f"{fault} at write {number}")
+        }
+        raise errors.get(fault, CallFailed if is_call else Unavailable)(f"{fault} at write {number}")
 
     def _is_denied(self, number: int, write: str) -> bool:
         """Count down the denials of the write that the fault hit; other writes are not denied."""

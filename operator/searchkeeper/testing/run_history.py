@@ -23,7 +23,8 @@ from searchkeeper.testing.fake_kubernetes.manifests import get_value, is_termina
 from searchkeeper.testing.fake_kubernetes.object_store import ObjectStore
 from searchkeeper.testing.fake_opensearch import FakeEngine
 from searchkeeper.testing.invariants.checks import violations
-from searchkeeper.testing.invariants.transitions import ObservedState, StatusPatch, Transition
+from searchkeeper.testing.invariants.transitions import ObservedState, Transition
+from searchkeeper.testing.ports import StatusPatch
 from searchkeeper.versions import Release
 
 _LEASE: Final = "Lease"

@@ -35,7 +35,7 @@ from searchkeeper.testing.invariants.removals import (
     one_voter_at_a_time,
     quorum_kept,
 )
-from searchkeeper.testing.invariants.transitions import ObservedState, StatusPatch, Transition
+from searchkeeper.testing.invariants.transitions import ObservedState, Transition
 from searchkeeper.testing.invariants.versions import (
     configuration_upgrades_are_supported,
     no_rollback_past_point_of_no_return,
@@ -44,6 +44,7 @@ from searchkeeper.testing.invariants.versions import (
     versions_can_coexist,
     versions_only_rise,
 )
+from searchkeeper.testing.ports import StatusPatch
 from searchkeeper.upgrade.ledger import ALLOCATION, EXCLUDED, SCALE_IN_EXCLUDED, SCALE_IN_VOTING, VOTING
 
 # The ledger lines that record the effect of a call.

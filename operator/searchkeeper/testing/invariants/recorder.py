@@ -4,18 +4,18 @@ from __future__ import annotations
 
 __all__ = ["InvariantRecorder", "InvariantViolated", "shuffled"]
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 from typing import TypeVar
 
-from searchkeeper.kubernetes.operations import Create, Delete, EmitEvent, EngineCall, Key, Manifest, Patch
-from searchkeeper.opensearch.calls import Call
+from searchkeeper.kubernetes.operations import Key
 from searchkeeper.opensearch.view import EngineView, Unreachable
 from searchkeeper.planner import Operation, Order
 from searchkeeper.testing.fake_cluster import FakeCluster, FakeClusterState
 from searchkeeper.testing.invariants.checks import Violation, violations
-from searchkeeper.testing.invariants.transitions import ObservedState, StatusPatch, Transition
+from searchkeeper.testing.invariants.transitions import ObservedState, Transition
+from searchkeeper.testing.ports import PortsDecorator
 from searchkeeper.versions import Release
 
 T = TypeVar("T")
@@ -39,47 +39,27 @@ class InvariantViolated(AssertionError):
 
 
 @dataclass
-class InvariantRecorder:
-    """The ports `KubernetesApi` and `EngineClient` for one cluster. Raises InvariantViolated at a violation.
+class InvariantRecorder(PortsDecorator):
+    """Both ports of one cluster's operator on a fake cluster. Raises InvariantViolated at a violation.
 
     Also checks that a reconcile, which reads the engine once, makes at most one destructive write.
     """
 
-    world: FakeCluster
+    ports: FakeCluster
     key: Key
     release: Release
     steps: list[Transition] = field(default_factory=list)
     _destructive_writes: int = 0
 
-    def get(self, key: Key) -> Manifest | None:
-        return self.world.get(key)
-
-    def list(self, api: str, kind: str, namespace: str, labels: Mapping[str, str]) -> Sequence[Manifest]:
-        return self.world.list(api, kind, namespace, labels)
+    @property
+    def world(self) -> FakeCluster:
+        return self.ports
 
     def get_state(self) -> EngineView | Unreachable:
         self._destructive_writes = 0
-        return self.world.get_state()
+        return super().get_state()
 
-    def create(self, manifest: Manifest) -> Manifest:
-        return self._record(Create(manifest), lambda: self.world.create(manifest))
-
-    def patch(self, patch: Patch) -> Manifest:
-        return self._record(patch, lambda: self.world.patch(patch))
-
-    def patch_status(self, patch: Patch) -> Manifest:
-        return self._record(StatusPatch(patch), lambda: self.world.patch_status(patch))
-
-    def delete(self, delete: Delete) -> None:
-        self._record(delete, lambda: self.world.delete(delete))
-
-    def record(self, event: EmitEvent) -> None:
-        self._record(event, lambda: self.world.record(event))
-
-    def execute(self, call: Call) -> None:
-        self._record(EngineCall(call), lambda: self.world.execute(call))
-
-    def _record(self, write: Operation, execute: Callable[[], T]) -> T:
+    def _write(self, write: Operation, execute: Callable[[], T]) -> T:
         """Execute and check a write. A write that raises changed nothing and is not recorded."""
         before = ObservedState(self.world.state, self.key)
         result = execute()

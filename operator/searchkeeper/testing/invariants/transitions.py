@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ObservedState", "StatusPatch", "Transition", "template_version"]
+__all__ = ["ObservedState", "Transition", "template_version"]
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,24 +13,17 @@ from searchkeeper.api.codec import decode_records
 from searchkeeper.api.spec import ClusterSpec
 from searchkeeper.api.validation import parse_cluster_spec
 from searchkeeper.images import image_version
-from searchkeeper.kubernetes.operations import Delete, Key, Manifest, Patch
+from searchkeeper.kubernetes.operations import Delete, Key, Manifest
 from searchkeeper.opensearch.view import Node, ShardState
 from searchkeeper.planner import Operation
 from searchkeeper.testing.fake_cluster import FakeClusterState
 from searchkeeper.testing.fake_kubernetes.manifests import is_ready, is_terminating
 from searchkeeper.testing.fake_opensearch.state import FakeEngine, FakeShardCopy
+from searchkeeper.testing.ports import StatusPatch
 from searchkeeper.upgrade.ledger import UpgradeLedger
 from searchkeeper.versions import Release
 
 _USABLE: Final = (ShardState.STARTED, ShardState.RELOCATING)
-
-
-@dataclass(frozen=True, slots=True)
-class StatusPatch:
-    """A patch of the status subresource."""
-
-    patch: Patch
-    is_destructive: bool = False
 
 
 @dataclass(frozen=True)

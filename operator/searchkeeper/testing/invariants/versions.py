@@ -20,10 +20,10 @@ from searchkeeper.reconcilers.versions import CLUSTER_RECONCILERS
 from searchkeeper.testing.fake_kubernetes.manifests import annotation, get_value
 from searchkeeper.testing.invariants.transitions import (
     ObservedState,
-    StatusPatch,
     Transition,
     template_version,
 )
+from searchkeeper.testing.ports import StatusPatch
 from searchkeeper.upgrade.version_policy import version_refusal
 from searchkeeper.versions import is_newer
 
