@@ -133,7 +133,7 @@ GUARDS: Final = (
     ),
     Guard(
         "what is decided as before is asked for again, and no more",
-        gone(rollout, "_once_more"),
+        gone(rollout, "_retry_pending_delete"),
         DENIALS + "test_a_pod_that_may_not_be_deleted_is_not_touched_again_and_again",
     ),
     Guard(

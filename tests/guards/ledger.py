@@ -8,7 +8,17 @@ from dataclasses import replace
 from typing import Any, Final
 
 import operators_at_work
-from guards.killers import BACK, MEANWHILE, MIGRATIONS, PREPARING, ROLLING, RUN, SINGLE, TWO, UPGRADE
+from guards.killers import (
+    BACK,
+    MEANWHILE,
+    MIGRATIONS,
+    ROLLOUT,
+    ROLLOUT_PREPARATIONS,
+    RUN,
+    SINGLE,
+    TWO,
+    UPGRADE,
+)
 from guards.taking_away import Guard, Patch, gone, heedless, instead, without_notes
 from searchkeeper import executor, observe, reconcile
 from searchkeeper.desired import apply
@@ -18,7 +28,7 @@ from searchkeeper.planner import LedgerChange, Result
 from searchkeeper.reconcilers import deletion, migrations, objects, scale_in
 from searchkeeper.snapshot import Pod
 from searchkeeper.testing.faults import Fault
-from searchkeeper.upgrade import engine_settings, ledger, pending_delete, rollout, volume_wipe, volumes
+from searchkeeper.upgrade import drain, engine_settings, ledger, pending_delete, rollout, volumes
 from searchkeeper.upgrade.gates import Candidate
 
 
@@ -67,15 +77,21 @@ def harmless(it: Any, **changes: Any) -> Any:
 
 def sent_away(roll: rollout.Rollout, pod: Pod) -> Result:
     """Also whoever is on its way out."""
-    assert roll.pool is not None
-    return rollout._deleted(roll, Candidate(pod, roll.pool))
+    pool = roll.choose_pool()
+    assert pool is not None
+    return rollout._delete_pod(roll, Candidate(pod, pool))
 
 
 GUARDS: Final = (
     Guard("ledger before writes", in_any_order, RUN, (UPGRADE,)),
-    Guard("pods are noted before they go", without_notes(rollout, "_deleted"), RUN, (UPGRADE,)),
-    Guard("settings are noted before they change", without_notes(rollout, "_holding"), RUN, (UPGRADE,)),
-    Guard("volumes are noted before they go", without_notes(volume_wipe, "wipe_volume"), RUN, (BACK,)),
+    Guard("pods are noted before they go", without_notes(rollout, "_delete_pod"), RUN, (UPGRADE,)),
+    Guard(
+        "settings are noted before they change",
+        without_notes(rollout, "_disable_replica_allocation"),
+        RUN,
+        (UPGRADE,),
+    ),
+    Guard("volumes are noted before they go", without_notes(drain, "delete_volume"), RUN, (BACK,)),
     Guard("preconditions of a pod", instead(rollout, "Delete", careless), RUN, (UPGRADE,)),
     Guard("preconditions of a volume", instead(volumes, "Delete", careless), RUN, (BACK,)),
     Guard(
@@ -87,7 +103,7 @@ GUARDS: Final = (
     Guard("settings are restored", gone(rollout, "restore_settings"), RUN, (UPGRADE,)),
     Guard(
         "settings are taken back before they are forgotten",
-        gone(engine_settings, "_is_taken_back", True),
+        gone(engine_settings, "_undo_sent", True),
         SINGLE + "test_an_engine_that_answers_from_the_past_changes_nothing_about_the_end",
         (UPGRADE,),
     ),
@@ -114,7 +130,7 @@ GUARDS: Final = (
     ),
     Guard(
         "what is noted of a roll ends with it",
-        instead(rollout, "_OF_THE_ROLL", ()),
+        instead(rollout, "_OF_THE_ROLLOUT", ()),
         SINGLE + "test_what_is_noted_of_a_volume_does_not_outlive_the_roll",
     ),
     Guard("preconditions of an object", instead(objects, "Delete", careless), RUN, ("0.1.1 → 0.2.0",)),
@@ -131,8 +147,8 @@ GUARDS: Final = (
     ),
     Guard(
         "nobody is sent away twice",
-        instead(rollout, "_on_its_way_out", sent_away),
-        ROLLING + "test_whoever_is_on_its_way_out_is_not_sent_away_once_more",
+        instead(rollout, "_adopt_terminating_pod", sent_away),
+        ROLLOUT + "test_whoever_is_on_its_way_out_is_not_sent_away_once_more",
     ),
     Guard(
         "fewer nodes are something taken away",
@@ -143,6 +159,6 @@ GUARDS: Final = (
     Guard(
         "what is set once more is taken back once more",
         instead(rollout, "record_setting", lambda line, value: (LedgerChange(line, value),)),
-        PREPARING + "test_what_is_set_once_more_is_taken_back_once_more",
+        ROLLOUT_PREPARATIONS + "test_what_is_set_once_more_is_taken_back_once_more",
     ),
 )

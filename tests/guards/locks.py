@@ -7,7 +7,18 @@ __all__ = ["GUARDS"]
 from types import SimpleNamespace
 from typing import Final
 
-from guards.killers import FAILING, LOCKS, MEANWHILE, PEOPLE, PODS, RUN, STUCK, TURNING, UPGRADE, UPGRADES
+from guards.killers import (
+    FAILED_PODS_RUNS,
+    LOCKS,
+    MEANWHILE,
+    PEOPLE,
+    PODS,
+    ROLLBACK,
+    ROLLBACK_RUNS,
+    RUN,
+    UPGRADE,
+    UPGRADES,
+)
 from guards.taking_away import Guard, gone, instead, together, unrequired
 from searchkeeper import observe, reconcile
 from searchkeeper.planner import done
@@ -35,7 +46,7 @@ GUARDS: Final = (
     Guard(
         "lock",
         instead(observe, "_in_force", lambda written, _: written),
-        TURNING + "test_an_edit_during_the_way_back_is_applied_after_it",
+        ROLLBACK_RUNS + "test_an_edit_during_the_way_back_is_applied_after_it",
     ),
     Guard(
         "the lock has what stands",
@@ -91,7 +102,7 @@ GUARDS: Final = (
     Guard(
         "a newer wish waits for an upgrade that goes well",
         gone(rollback, "_is_failing", True),
-        STUCK + "test_a_newer_wish_waits_for_an_upgrade_that_goes_well",
+        FAILED_PODS_RUNS + "test_a_newer_wish_waits_for_an_upgrade_that_goes_well",
     ),
     Guard(
         "an upgrade is over when its pools are settled",
@@ -113,7 +124,7 @@ GUARDS: Final = (
     Guard(
         "who is down for good has failed at once",
         instead(rollback, "FATAL_POD_PROBLEMS", frozenset()),
-        FAILING + "test_a_pod_of_the_version_that_is_down_for_good_is_a_failure_at_once",
+        ROLLBACK + "test_a_pod_of_the_version_that_is_down_for_good_is_a_failure_at_once",
         (DOWN, True),
     ),
 )

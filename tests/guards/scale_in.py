@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Final
 
 import operators_at_work
-from guards.killers import DRAINING, LEAVING, MEANWHILE, MIGRATIONS, PODS, SCALING, VOTES
+from guards.killers import DRAIN_RUNS, LEAVING, MEANWHILE, MIGRATIONS, PODS, SCALING, VOTES
 from guards.taking_away import Guard, Patch, gone, instead, unrequired
 from searchkeeper import observe, snapshot
 from searchkeeper.planner import Result
@@ -63,7 +63,7 @@ GUARDS: Final = (
     ),
     Guard(
         "votes of others stay where they put them",
-        gone(engine_settings, "_told_again"),
+        gone(engine_settings, "_restore_foreign_votes"),
         VOTES + "test_whom_users_have_excluded_from_voting_stays_so",
     ),
     Guard(
@@ -126,7 +126,7 @@ GUARDS: Final = (
     Guard(
         "who stays gets shards again before others leave",
         unrequired("ExclusionsCleared", of="ScaleInComplete"),
-        DRAINING + "test_whoever_leaves_takes_the_shards_of_the_last_that_stays_while_that_is_replaced",
+        DRAIN_RUNS + "test_whoever_leaves_takes_the_shards_of_the_last_that_stays_while_that_is_replaced",
         (False,),
     ),
     Guard(

@@ -7,6 +7,7 @@ __all__ = ["ROLLED_BACK", "ROLLING_BACK", "STALLED", "events_emitted"]
 from collections.abc import Iterator
 from typing import Final
 
+from searchkeeper.api.reasons import Reason
 from searchkeeper.kubernetes.operations import EmitEvent, EventType
 from searchkeeper.planner import STALLED_PREFIX, LedgerChange, Result, action, done, in_progress
 from searchkeeper.reconcilers.context import ReconcileContext
@@ -56,7 +57,7 @@ def _begun(ctx: ReconcileContext) -> Iterator[EmitEvent]:
 
 def _turned(ctx: ReconcileContext, before: str) -> EmitEvent:
     """A warning, unless somebody has asked for it."""
-    words = _said(ctx, "UpgradeStarted", "TurningBack") or f"back to {before}"
+    words = _said(ctx, "UpgradeStarted", Reason.STARTING_ROLLBACK) or f"back to {before}"
     if before in (ctx.spec.version, requested_rollback(ctx.snapshot)):
         return _event(ctx, ROLLING_BACK, words, EventType.NORMAL)
     _, target = ctx.ledger.upgrade or ("", "the upgrade")

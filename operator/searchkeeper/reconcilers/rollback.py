@@ -12,8 +12,12 @@ from searchkeeper.reconcilers.context import ReconcileContext
 from searchkeeper.snapshot import Pod
 from searchkeeper.upgrade.gates import NO_DEADLINE
 from searchkeeper.upgrade.ledger import UPGRADED_NODES
-from searchkeeper.upgrade.rollback import rollback_hint
-from searchkeeper.upgrade.rollback_blockers import point_of_no_return, rollback_blockers, upgraded_nodes
+from searchkeeper.upgrade.rollback import (
+    point_of_no_return,
+    rollback_blockers,
+    rollback_hint,
+    upgraded_nodes,
+)
 
 # More would not fit into a condition, nor into a head.
 _SHOWN = 5

@@ -21,9 +21,9 @@ from searchkeeper.upgrade.drain import temporary_shard_hosts
 from searchkeeper.upgrade.engine_settings import clear_exclusions, record_setting
 from searchkeeper.upgrade.gates import NO_DEADLINE, Candidate, first_blocking_gate, has_failed
 from searchkeeper.upgrade.ledger import SCALE_IN_EXCLUDED, SCALE_IN_VOTING
-from searchkeeper.upgrade.role_removal import loses_role, nodes_keeping_role
 from searchkeeper.upgrade.rollback import was_abandoned
 from searchkeeper.upgrade.shards import unmovable_shard
+from searchkeeper.upgrade.voting import loses_role, nodes_keeping_role
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +184,7 @@ def _let_go(this: _Leave, pod: Pod, pool: PoolView) -> Result:
         return wait("Leaves", f"{pod.name} is on its way out", deadline=this.deadline)
     closed = first_blocking_gate(Candidate(pod, pool), this.ctx.snapshot)
     if closed is not None:
-        return wait(closed.gate, closed.message, deadline=closed.deadline)
+        return wait(closed.reason, closed.message, deadline=closed.deadline)
     return _allotted(this.ctx, pool, pod.ordinal)
 
 

@@ -169,7 +169,7 @@ def batches_grow_slowly(step: Transition) -> str | None:
         each for each in step.before.ledger.replaced_pods if each != name and not _is_back(step.before, each)
     ]
     pool = name.rpartition("-")[0].removeprefix(f"{step.before.key.name}-")
-    allowed = min(step.before.spec.upgrade.max_batch, step.before.ledger.size(pool))
+    allowed = min(step.before.spec.upgrade.max_batch, step.before.ledger.batch_size(pool))
     return f"{len(others) + 1} pods away, {allowed} may be" if len(others) + 1 > max(1, allowed) else None
 
 

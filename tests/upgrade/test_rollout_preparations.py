@@ -134,7 +134,7 @@ def test_what_was_set_is_taken_back_while_a_gate_is_closed() -> None:
     view = engine(pools, ["logs: data-0* data-1"], allocation=Allocation.PRIMARIES)
     closed = world(*pools, snapshot=view)
     assert calls(rolled(closed, "managers", **HELD)) == [SetAllocation(None)]
-    assert rolled(closed, "managers").reason == "PodsReady"
+    assert rolled(closed, "managers").reason == "WaitingForPods"
 
 
 # On the way back.
@@ -181,18 +181,18 @@ def test_a_node_of_the_newer_version_is_emptied_then_its_volume_goes_then_it() -
 
 def test_no_step_back_is_taken_where_the_way_has_closed() -> None:
     """I13: and what was set for it is taken back."""
-    assert rolled(backwards(NEWER, GONE), **BACK).reason == "NoWayBack"
+    assert rolled(backwards(NEWER, GONE), **BACK).reason == "RollbackBlocked"
     assert calls(rolled(backwards(NEWER, GONE), **BACK, engine__allocation="all")) == [SetAllocation(None)]
 
 
 def test_that_it_has_closed_is_not_said_while_a_person_has_stopped_it() -> None:
     """Nobody is late for what is paused."""
-    assert rolled(backwards(NEWER, GONE, paused=True), **BACK).reason == "NotPaused"
+    assert rolled(backwards(NEWER, GONE, paused=True), **BACK).reason == "UpgradePaused"
 
 
 def test_nor_while_the_engine_cannot_be_asked() -> None:
     silent = replace(backwards(NEWER, SAFE), engine=Unreachable("timed out"))
-    assert rolled(silent, **BACK).reason == "EngineReachable"
+    assert rolled(silent, **BACK).reason == "EngineUnreachable"
 
 
 def test_nor_of_a_pod_that_is_broken() -> None:
@@ -204,12 +204,15 @@ def test_nor_of_a_pod_that_is_broken() -> None:
 def test_forwards_no_way_back_is_needed() -> None:
     crossed = pool("data", 2, pods=[pod("data-0", engine_version="3.3.2", has_started=True), pod("data-1")])
     there = world(crossed, CURRENT, shards=["logs: data-0* data-1"])
-    assert rolled(there, upgrade=("3.3.2", NEW), upgrade__crossed=(("data-0", ""),)).reason == "HoldingShards"
+    assert (
+        rolled(there, upgrade=("3.3.2", NEW), upgrade__crossed=(("data-0", ""),)).reason
+        == "DisablingReplicaAllocation"
+    )
 
 
 DOWN = pod("data-0", template="new", is_ready=False, has_started=True, problem="CrashLoopBackOff")
 RAN: dict[str, Entry] = {**BACK, "upgrade__crossed": (("data-0", "uid-data-data-0"),)}
-LATE: dict[str, Entry] = {"wait__PodsCurrent": ("PodsComeBack", 100)}
+LATE: dict[str, Entry] = {"wait__PodsCurrent": ("WaitingForPods", 100)}
 WHOLE = "logs: data-1* data-2"
 
 
