@@ -75,7 +75,7 @@ def test_no_upgrade_turns_back_because_a_clock_leaps(leap: int) -> None:
 @pytest.mark.parametrize("leap", [0, HOUR, -HOUR])
 def test_whoever_does_not_come_back_is_waited_for_as_long_by_any_clock(leap: int) -> None:
     world = with_faults(wanted(), v3_4_0=PodFault.NEVER_READY)
-    worked_until(world, RELEASE, lambda w: '"PodsComeBack"' in str(status(w)["ledger"]))
+    worked_until(world, RELEASE, lambda w: '"WaitingForPods"' in str(status(w)["ledger"]))
     began = world.state.now
     for each in by_another_clock(world.state, leap):
         if "upgrade/return" in status(each)["ledger"]:

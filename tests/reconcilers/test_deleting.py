@@ -49,11 +49,11 @@ def test_an_engine_that_never_answers_does_not_hold_the_cluster_for_ever() -> No
     [event] = found.operations
     assert isinstance(event, EmitEvent)
     assert notes(found) == {EXCLUDED: None}
-    assert tidied(seen(is_silent=True), **SET, deleting=101).reason == "EngineReachable"
+    assert tidied(seen(is_silent=True), **SET, deleting=101).reason == "EngineUnreachable"
 
 
 def test_whoever_has_just_begun_to_look_is_patient() -> None:
-    assert tidied(seen(is_silent=True, observing_since=101), **SET, deleting=0).reason == "EngineReachable"
+    assert tidied(seen(is_silent=True, observing_since=101), **SET, deleting=0).reason == "EngineUnreachable"
 
 
 def of_pods(*owned: str) -> ClusterSnapshot:

@@ -125,7 +125,7 @@ def test_one_that_does_not_begin_is_not_waited_for(there: ClusterSnapshot, how: 
             seen(
                 DATA, replace(MANAGERS, pods=(*MANAGERS.pods[:2], current("logs-managers-2", is_ready=False)))
             ),
-            "PodsReady",
+            "WaitingForPods",
         ),
     ],
     ids=["silent", "paused", "red", "somebody is away"],

@@ -275,7 +275,7 @@ def test_the_elected_manager_is_counted_on_to_the_last() -> None:
 
 
 def test_people_are_told_how_to_turn_back_where_that_is_theirs_to_say() -> None:
-    late: Entry = ("PodsComeBack", 0)
+    late: Entry = ("WaitingForPods", 0)
     there = seen(rollback=Rollback.MANUAL)
     assert ROLLBACK_ANNOTATION in way_back(there, **UP, wait__PodsCurrent=late).message
     assert ROLLBACK_ANNOTATION not in way_back(there, **UP).message

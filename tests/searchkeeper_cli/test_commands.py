@@ -99,7 +99,7 @@ def test_a_plan_for_people_says_the_same() -> None:
     text = said("plan", "--embedded").output
 
     assert "Next pod: logs-data-1 of pool data: every gate is open" in text
-    assert re.search(r"✓ +QuorumSafe +nothing stands against it", text)
+    assert re.search(r"✓ +QuorumSafe +passes", text)
     assert "Rollback: back to 2.19.4 until logs-data-1 is replaced" in text
     assert "others are true" in text
     assert "others are true" not in said("plan", "--embedded", "--all").output

@@ -136,8 +136,8 @@ def test_one_step_is_next_at_most_and_it_is_the_pod_that_the_gates_are_asked_abo
 
 def test_every_pod_that_a_log_shows_as_away_was_told_to_be_replaced() -> None:
     lines = CliRunner().invoke(cli, ["run", "--embedded"]).output.splitlines()
-    replaced = [line.split()[2] for line in lines if line.endswith(" is replaced")]
-    away = [line.split()[2] for line in lines if line.endswith(" not back yet")]
+    replaced = [line.split()[-1] for line in lines if " replacing " in line]
+    away = [line.split()[-6] for line in lines if " waiting until " in line]
     assert replaced == away
     assert len(replaced) == 7
 

@@ -9,7 +9,7 @@ import pytest
 from searchkeeper.opensearch.view import Allocation, EngineView, Unreachable
 from searchkeeper.planner import Ledger, Records
 from searchkeeper.snapshot import ClusterSnapshot, PoolView
-from searchkeeper.upgrade.gates import Candidate, first_blocking_gate, gate_results
+from searchkeeper.upgrade.gates import Candidate, Gate, first_blocking_gate, gate_results
 from worlds import engine, pod, pool, world
 
 DATA = pool("data", 3)
@@ -249,7 +249,7 @@ def test_nor_is_one_that_is_not_there(differences: dict[str, bool]) -> None:
     told = {
         each.gate: each.is_open for each in gate_results(Candidate(members[0], snapshot.pools[0]), snapshot)
     }
-    assert (told["PodsReady"], told["QuorumSafe"]) == (False, False)
+    assert (told[Gate.PODS_READY], told[Gate.QUORUM_SAFE]) == (False, False)
 
 
 def changing(before: PoolView, roles: str) -> PoolView:
@@ -261,8 +261,10 @@ def test_whoever_votes_does_not_come_back_without_a_vote_where_nobody_keeps_one(
     snapshot = world(changing(MANAGERS, "ingest"), snapshot=engine([MANAGERS]))
     assert closed(snapshot, "managers-0") == (
         "QuorumSafe",
-        "managers-0 votes and loses the role cluster_manager, and no other node keeps it; "
-        "add a pool of cluster managers",
+        (
+            "managers-0 votes and loses the role cluster_manager, and no other node keeps it;"
+            " add a pool of cluster managers"
+        ),
     )
 
 

@@ -26,7 +26,9 @@ def echo(data: Mapping[str, Any], form: str, text: Callable[[], str]) -> None:
     if form == "json":
         click.echo(json.dumps(whole, indent=2, ensure_ascii=False))
     elif form == "yaml":
-        click.echo(yaml.safe_dump(whole, sort_keys=False, allow_unicode=True), nl=False)
+        # Enums are text in JSON; PyYAML refuses them.
+        plain = json.loads(json.dumps(whole))
+        click.echo(yaml.safe_dump(plain, sort_keys=False, allow_unicode=True), nl=False)
     else:
         click.echo(text())
 
