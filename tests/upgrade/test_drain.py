@@ -78,6 +78,11 @@ def test_others_that_are_excluded_stay_so() -> None:
     assert notes(found)[EXCLUDED] == ("data-0", "data-1")
 
 
+def test_node_that_the_ledger_lists_is_no_target() -> None:
+    """I7: its exclusion may be written again, and then no data node is left."""
+    assert decided(seen(), engine__excluded=("data-1",)) is None
+
+
 def test_a_last_copy_whose_replica_is_only_missing_is_waited_for() -> None:
     """It comes back, or its owner has to say that it need not."""
     assert decided(seen(None, "logs: data-0* ?node_version", replicas=1)) is None

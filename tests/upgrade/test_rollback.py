@@ -236,3 +236,29 @@ def test_a_silent_engine_is_not_asked_for_as_long_as_nobody_has_crossed() -> Non
     """What has touched nothing can be taken back."""
     silent = replace(seen(OLD), engine=Unreachable("timed out"))
     assert notes(choose_direction(silent, journal())) == {ROLLBACK_TO: OLD}
+
+
+def test_target_is_raised_to_the_newest_version_that_a_pod_has_started() -> None:
+    """L4: the older target cannot start on the pod's disk."""
+    found = choose_direction(seen(MIDDLE, crossed()), journal(MIDDLE))
+    assert (found.reason, notes(found)) == ("ChangingTarget", {UPGRADE: (OLD, NEW)})
+    assert "data-0 already runs 3.4.0" in found.message
+
+
+@pytest.mark.parametrize(
+    "first",
+    [pod("data-0", engine_version=NEW), crossed(MIDDLE), crossed("9.9.9"), crossed("latest")],
+    ids=["not started", "runs the target", "refused", "no version"],
+)
+def test_target_is_not_raised_otherwise(first: Pod) -> None:
+    assert choose_direction(seen(MIDDLE, first), journal(MIDDLE)).is_true
+
+
+def test_queued_target_that_cannot_read_the_disk_names_both_ways_out() -> None:
+    found = choose_direction(seen(MIDDLE, crossed()), journal())
+    assert found.message == (
+        "3.3.2 cannot start on the disk of data-0, which 3.4.0 wrote; to continue, set spec.version to 3.4.0;"
+        " to roll back, annotate the SearchCluster with search.everpath.dev/rollback=2.19.4"
+    )
+    blocked = choose_direction(seen(MIDDLE, crossed(), CLOSED), journal())
+    assert blocked.message.endswith("; to continue, set spec.version to 3.4.0")

@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from rolls import calls, notes, rolled, taken, with_claims
-from searchkeeper.opensearch.calls import Exclude, ExcludeFromVoting, Flush, SetAllocation
+from searchkeeper.opensearch.calls import (
+    ClearVotingExclusions,
+    Exclude,
+    ExcludeFromVoting,
+    Flush,
+    SetAllocation,
+)
 from searchkeeper.opensearch.view import Allocation, Index, Unreachable
 from searchkeeper.planner.ledger import Entry
 from searchkeeper.snapshot import ClusterSnapshot, Pod, PoolView
@@ -135,6 +141,69 @@ def test_what_was_set_is_taken_back_while_a_gate_is_closed() -> None:
     closed = world(*pools, snapshot=view)
     assert calls(rolled(closed, "managers", **HELD)) == [SetAllocation(None)]
     assert rolled(closed, "managers").reason == "WaitingForPods"
+
+
+# What was set for another pod.
+
+
+def first_is_current(*shards: str, ephemeral: bool = False, **differences: Any) -> ClusterSnapshot:
+    """Two data nodes. The first one was replaced while no operator ran."""
+    current = pod("data-0", template="new", engine_version=NEW)
+    data = pool("data", 2, ephemeral=ephemeral, pods=[current, pod("data-1")])
+    view = engine((data, CURRENT), shards or ["logs: data-0* data-1"], **differences)
+    return world(data, CURRENT, snapshot=view)
+
+
+def test_exclusion_of_another_pod_is_undone_before_a_drain_starts() -> None:
+    """I7: both data nodes would be excluded."""
+    there = first_is_current(ephemeral=True, excluded=frozenset({"data-0"}))
+    assert calls(rolled(there, engine__excluded=("data-0",))) == [Exclude(frozenset())]
+    sent: dict[str, Entry] = {"engine__excluded": ("data-0",), "engine__excluded/taken-back": True}
+    restored = rolled(first_is_current(ephemeral=True), **sent)
+    assert (restored.reason, notes(restored)[EXCLUDED]) == ("SettingsRestored", None)
+    assert calls(rolled(first_is_current(ephemeral=True))) == [Exclude(frozenset({"data-1"}))]
+
+
+def test_exclusion_of_another_pod_is_undone_before_allocation_is_disabled() -> None:
+    there = first_is_current(excluded=frozenset({"data-0"}))
+    assert calls(rolled(there, engine__excluded=("data-0",))) == [Exclude(frozenset())]
+
+
+def test_allocation_is_restored_before_a_drain_starts() -> None:
+    """Replicas cannot move while only primaries may be allocated."""
+    there = first_is_current(ephemeral=True, allocation=Allocation.PRIMARIES)
+    assert calls(rolled(there, **HELD)) == [SetAllocation(None)]
+
+
+def test_allocation_is_restored_before_a_node_without_data_restarts() -> None:
+    data = pool("data", 1, pods=[pod("data-0", template="new", engine_version=NEW)])
+    view = engine((data, MANAGERS), allocation=Allocation.PRIMARIES)
+    assert calls(rolled(world(data, MANAGERS, snapshot=view), **HELD)) == [SetAllocation(None)]
+
+
+def test_allocation_stays_disabled_for_the_next_node_that_restarts_with_its_shards() -> None:
+    there = first_is_current(allocation=Allocation.PRIMARIES)
+    assert calls(rolled(there, **HELD)) == [Flush()]
+
+
+def test_voting_exclusion_of_another_manager_is_cleared_before_the_next_vote_moves() -> None:
+    """I9: the ledger has room for one. The other would be taken for an exclusion of a user."""
+    pods = [pod("both-0", template="new", engine_version=NEW), pod("both-1")]
+    home = pool("both", 2, roles="data cluster_manager", pods=pods)
+    view = engine(
+        [home],
+        ["logs: both-0* both-1"],
+        voters=frozenset({"both-1"}),
+        voting_exclusions=frozenset({"both-0"}),
+    )
+    assert calls(rolled(world(home, snapshot=view), engine__voting="both-0")) == [ClearVotingExclusions()]
+
+
+def test_failure_of_an_abandoned_batch_does_not_count_for_the_next() -> None:
+    """I12: a second failure would not halve the batch again."""
+    lines: dict[str, Entry] = {**HELD, "roll__flushed": "uid-data-0", "roll__trouble": True}
+    found = rolled(seen(Allocation.PRIMARIES), **lines)
+    assert (taken(found), notes(found)[BATCH_FAILED]) == ("data-0", None)
 
 
 # On the way back.
