@@ -75,7 +75,7 @@ def test_clock_skew_starts_no_rollback(skew: int) -> None:
 @pytest.mark.parametrize("skew", [0, HOUR, -HOUR])
 def test_deadline_does_not_depend_on_the_clock(skew: int) -> None:
     world = with_faults(requested(), v3_4_0=PodFault.NEVER_READY)
-    worked_until(world, RELEASE, lambda w: '"PodsComeBack"' in str(status(w)["ledger"]))
+    worked_until(world, RELEASE, lambda w: '"WaitingForPods"' in str(status(w)["ledger"]))
     started = world.state.now
     for each in continue_with_clock(world.state, skew):
         if "upgrade/return" in status(each)["ledger"]:

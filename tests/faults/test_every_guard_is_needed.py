@@ -17,21 +17,21 @@ import pytest
 import runs
 import tales
 from guards import (
-    broken_pods,
     deletion,
     denied_operations,
-    draining,
+    drain,
+    failed_pods,
     gates,
     ledger,
     locks,
     objects,
     operator_condition,
     planner,
-    rolling,
+    rollback,
+    rollout,
     scale_in,
     shell,
     versions,
-    way_back,
 )
 from guards.guard import Guard, Patch
 from searchkeeper.planner import Result, actions
@@ -45,10 +45,10 @@ TABLES = {
     "The ledger": ledger.GUARDS,
     "Versions and specs": versions.GUARDS,
     "Spec lock": locks.GUARDS,
-    "The roll": rolling.GUARDS,
-    "The way back": way_back.GUARDS,
-    "Broken pods": broken_pods.GUARDS,
-    "Shards and votes": draining.GUARDS,
+    "Rollout": rollout.GUARDS,
+    "Rollback": rollback.GUARDS,
+    "Failed pods": failed_pods.GUARDS,
+    "Drain and votes": drain.GUARDS,
     "Scale-in": scale_in.GUARDS,
     "Deletion": deletion.GUARDS,
     "Objects": objects.GUARDS,

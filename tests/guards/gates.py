@@ -13,33 +13,34 @@ from guards.killers import GATES, MIGRATIONS, QUORUM, UPGRADES
 from searchkeeper.reconcilers import context, upgrade
 from searchkeeper.snapshot import ClusterSnapshot
 from searchkeeper.upgrade import gates, rollout
+from searchkeeper.upgrade.ledger import UpgradeLedger
 
 
 def gate(name: str) -> Callable[[Patch], None]:
     """A gate that is always open."""
-    plain = gates._verdict
+    plain = gates._result
 
-    def verdict(each: str, objection: str | None, deadline: int) -> gates.GateResult:
-        return plain(each, None if each == name else objection, deadline)
+    def result(gate: gates.Gate, blocker: Any, deadline: int) -> gates.GateResult:
+        return plain(gate, None if gate == name else blocker, deadline)
 
-    return instead(gates, "_verdict", verdict)
+    return instead(gates, "_result", result)
 
 
 def never_ours(patch: Patch) -> None:
-    """A setting of ours is taken for somebody else's."""
-    plain = gates._reason_to_wait_for_green
-    patch.setattr(gates, "_reason_to_wait_for_green", lambda engine, _: plain(engine, is_ours=False))
+    """The setting of the operator counts as a setting of a user."""
+    plain = gates._yellow_blocker
+    patch.setattr(gates, "_yellow_blocker", lambda engine, _: plain(engine, UpgradeLedger()))
 
 
 def counted_by_name(patch: Patch) -> None:
     """Whoever has a vote could cast it."""
-    plain = gates._GATES["QuorumSafe"]
+    plain = gates._CHECKS[gates.Gate.QUORUM_SAFE]
 
-    def verdict(look: Any) -> str | None:
-        managers = tuple(replace(node, roles=node.roles | {"cluster_manager"}) for node in look.engine.nodes)
-        return plain(replace(look, engine=replace(look.engine, nodes=managers)))
+    def check(given: Any) -> Any:
+        managers = tuple(replace(node, roles=node.roles | {"cluster_manager"}) for node in given.engine.nodes)
+        return plain(replace(given, engine=replace(given.engine, nodes=managers)))
 
-    patch.setitem(gates._GATES, "QuorumSafe", verdict)
+    patch.setitem(gates._CHECKS, gates.Gate.QUORUM_SAFE, check)
 
 
 GUARDS: Final = (
@@ -65,11 +66,11 @@ GUARDS: Final = (
         gate("NodesJoined"),
         GATES + "test_a_ready_pod_whose_node_has_not_joined_stops_every_other",
     ),
-    Guard("Healthy", gate("Healthy"), GATES + "test_a_red_cluster_loses_no_further_pod"),
+    Guard("EngineHealthy", gate("EngineHealthy"), GATES + "test_a_red_cluster_loses_no_further_pod"),
     Guard("QuorumSafe", gate("QuorumSafe"), GATES + "test_with_one_voter_away_no_other_goes"),
     Guard(
         "the state of the cluster is somewhere",
-        gone(gates, "_state_left_behind"),
+        gone(gates, "_cluster_state_blocker"),
         MIGRATIONS + "test_migration_keeps_the_only_manager_on_ephemeral_storage",
     ),
     Guard("LastCopySafe", gate("LastCopySafe"), GATES + "test_the_last_copy_of_a_shard_is_not_taken_away"),
@@ -105,12 +106,12 @@ GUARDS: Final = (
     ),
     Guard(
         "shards that move from or to a pod are waited for",
-        gone(gates, "_moves_from_or_to"),
+        gone(gates, "_moving_shards_blocker"),
         GATES + "test_shards_that_move_from_or_to_the_pod_are_waited_for",
     ),
     Guard(
         "yellow that may turn green is waited for",
-        gone(gates, "_reason_to_wait_for_green"),
+        gone(gates, "_yellow_blocker"),
         GATES + "test_a_yellow_cluster_is_waited_for",
     ),
     Guard(
@@ -130,7 +131,7 @@ GUARDS: Final = (
     ),
     Guard(
         "no shard is left on who loses the role data",
-        gone(gates, "_data_left_behind"),
+        gone(gates, "_data_role_blocker"),
         GATES + "test_whoever_loses_the_role_data_goes_without_any_shard",
     ),
 )

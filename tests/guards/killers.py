@@ -10,41 +10,41 @@ __all__ = [
     "CREDENTIALS",
     "DELETION",
     "DENIALS",
-    "DRAINING",
-    "DRAINS",
+    "DRAIN",
+    "DRAIN_RUNS",
     "EDITS",
-    "EMPTYING",
-    "FAILING",
+    "FAILED_PODS",
+    "FAILED_PODS_RUNS",
     "FLAPPING",
     "GATES",
-    "HANDING",
     "HOLDING",
     "ILLEGIBLE",
     "LEAVING",
     "LOCKS",
-    "LOSING",
     "MEANWHILE",
-    "MENDING",
     "MIGRATIONS",
     "NAMESAKES",
     "ORDER",
     "PEOPLE",
     "PLANNING",
     "PODS",
-    "PREPARING",
     "QUORUM",
     "REFUSALS",
-    "RETURNING",
-    "ROLLING",
+    "ROLE_REMOVAL_RUNS",
+    "ROLLBACK",
+    "ROLLBACK_BLOCKERS",
+    "ROLLBACK_RUNS",
+    "ROLLOUT",
+    "ROLLOUT_PREPARATIONS",
     "RUN",
     "SCALING",
     "SINGLE",
-    "STUCK",
+    "STATEFULSET_ROLLOUT",
     "TOLD",
-    "TURNING",
     "TWO",
     "UPGRADE",
     "UPGRADES",
+    "VOLUMES",
     "VOTES",
     "WAITS",
 ]
@@ -60,37 +60,37 @@ CLOCKS: Final = "faults/test_clock_skew.py::"
 CREDENTIALS: Final = "stories/test_credentials.py::"
 DELETION: Final = "stories/test_deletion.py::"
 DENIALS: Final = "stories/test_denials.py::"
-DRAINING: Final = "upgrade/test_draining.py::"
-DRAINS: Final = "upgrade/test_drains.py::"
+DRAIN_RUNS: Final = "upgrade/test_drain_runs.py::"
+DRAIN: Final = "upgrade/test_drain.py::"
 EDITS: Final = "reconcilers/test_hand_edits.py::"
-EMPTYING: Final = "upgrade/test_emptying.py::"
-FAILING: Final = "upgrade/test_failing.py::"
+VOLUMES: Final = "upgrade/test_volumes.py::"
+ROLLBACK: Final = "upgrade/test_rollback.py::"
 FLAPPING: Final = "scenarios/test_flapping_engines.py::"
 GATES: Final = "upgrade/test_gates.py::"
-HANDING: Final = "upgrade/test_handing.py::"
+STATEFULSET_ROLLOUT: Final = "upgrade/test_statefulset_rollout.py::"
 HOLDING: Final = "stories/test_holding_olm.py::"
 ILLEGIBLE: Final = "stories/test_illegible_specs.py::"
 LEAVING: Final = "reconcilers/test_scale_in.py::"
 LOCKS: Final = "stories/test_locks.py::"
-LOSING: Final = "upgrade/test_losing.py::"
+ROLE_REMOVAL_RUNS: Final = "upgrade/test_role_removal_runs.py::"
 MEANWHILE: Final = "stories/test_leaving_meanwhile.py::"
-MENDING: Final = "upgrade/test_mending.py::"
+FAILED_PODS: Final = "upgrade/test_failed_pods.py::"
 MIGRATIONS: Final = "reconcilers/test_migrations.py::"
 NAMESAKES: Final = "stories/test_namesakes.py::"
 ORDER: Final = "upgrade/test_order.py::"
 PEOPLE: Final = "faults/test_user_edits.py::"
 PLANNING: Final = "planner/test_planning.py::"
 PODS: Final = "scenarios/test_pods_and_images.py::"
-PREPARING: Final = "upgrade/test_preparing.py::"
+ROLLOUT_PREPARATIONS: Final = "upgrade/test_rollout_preparations.py::"
 QUORUM: Final = "scenarios/test_quorum_and_restarts.py::"
 REFUSALS: Final = "stories/test_refusals.py::"
-RETURNING: Final = "upgrade/test_returning.py::"
-ROLLING: Final = "upgrade/test_rolling.py::"
+ROLLBACK_BLOCKERS: Final = "upgrade/test_rollback_blockers.py::"
+ROLLOUT: Final = "upgrade/test_rollout.py::"
 SCALING: Final = "stories/test_scaling.py::"
 SINGLE: Final = "faults/test_single_faults.py::"
-STUCK: Final = "rollback/test_stuck_pods.py::"
+FAILED_PODS_RUNS: Final = "upgrade/test_failed_pods_runs.py::"
 TOLD: Final = "scenarios/test_people_are_told.py::"
-TURNING: Final = "rollback/test_turning_back.py::"
+ROLLBACK_RUNS: Final = "upgrade/test_rollback_runs.py::"
 TWO: Final = "faults/test_two_operators.py::"
 UPGRADES: Final = "stories/test_upgrades.py::"
 VOTES: Final = "stories/test_votes_that_leave.py::"

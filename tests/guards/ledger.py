@@ -9,7 +9,17 @@ from typing import Any, Final
 
 import operators_at_work
 from guards.guard import Guard, Patch, gone, heedless, instead, without_notes
-from guards.killers import BACK, MEANWHILE, MIGRATIONS, PREPARING, ROLLING, RUN, SINGLE, TWO, UPGRADE
+from guards.killers import (
+    BACK,
+    MEANWHILE,
+    MIGRATIONS,
+    ROLLOUT,
+    ROLLOUT_PREPARATIONS,
+    RUN,
+    SINGLE,
+    TWO,
+    UPGRADE,
+)
 from searchkeeper import executor, observe, reconcile
 from searchkeeper.desired import apply
 from searchkeeper.desired.apply import merge_patch
@@ -18,7 +28,7 @@ from searchkeeper.planner import LedgerChange, Result
 from searchkeeper.reconcilers import deletion, migrations, objects, scale_in
 from searchkeeper.snapshot import Pod
 from searchkeeper.testing.faults import Fault
-from searchkeeper.upgrade import engine_settings, ledger, pending_delete, rollout, volume_wipe, volumes
+from searchkeeper.upgrade import drain, engine_settings, ledger, pending_delete, rollout, volumes
 from searchkeeper.upgrade.gates import Candidate
 
 
@@ -65,17 +75,21 @@ def replace_without_destructive(it: Any, **changes: Any) -> Any:
 
 
 def delete_terminating_pod(roll: rollout.Rollout, pod: Pod) -> Result:
-    assert roll.pool is not None
-    return rollout._deleted(roll, Candidate(pod, roll.pool))
+    pool = roll.choose_pool()
+    assert pool is not None
+    return rollout._delete_pod(roll, Candidate(pod, pool))
 
 
 GUARDS: Final = (
     Guard("ledger before operations", execute_before_persisting, RUN, (UPGRADE,)),
-    Guard("pods are recorded before their delete", without_notes(rollout, "_deleted"), RUN, (UPGRADE,)),
-    Guard("settings are recorded before they change", without_notes(rollout, "_holding"), RUN, (UPGRADE,)),
+    Guard("pods are recorded before their delete", without_notes(rollout, "_delete_pod"), RUN, (UPGRADE,)),
     Guard(
-        "volumes are recorded before their delete", without_notes(volume_wipe, "wipe_volume"), RUN, (BACK,)
+        "settings are recorded before they change",
+        without_notes(rollout, "_disable_replica_allocation"),
+        RUN,
+        (UPGRADE,),
     ),
+    Guard("volumes are recorded before their delete", without_notes(drain, "delete_volume"), RUN, (BACK,)),
     Guard(
         "preconditions of a pod", instead(rollout, "Delete", delete_without_preconditions), RUN, (UPGRADE,)
     ),
@@ -91,7 +105,7 @@ GUARDS: Final = (
     Guard("settings are restored", gone(rollout, "restore_settings"), RUN, (UPGRADE,)),
     Guard(
         "settings are restored before their ledger entry is removed",
-        gone(engine_settings, "_is_taken_back", True),
+        gone(engine_settings, "_undo_sent", True),
         SINGLE + "test_stale_engine_state_does_not_change_the_result",
         (UPGRADE,),
     ),
@@ -118,7 +132,7 @@ GUARDS: Final = (
     ),
     Guard(
         "ledger entries of a rollout end with it",
-        instead(rollout, "_OF_THE_ROLL", ()),
+        instead(rollout, "_OF_THE_ROLLOUT", ()),
         SINGLE + "test_ledger_line_of_a_volume_is_removed_after_the_rollout",
     ),
     Guard(
@@ -145,8 +159,8 @@ GUARDS: Final = (
     ),
     Guard(
         "a terminating pod is not deleted again",
-        instead(rollout, "_on_its_way_out", delete_terminating_pod),
-        ROLLING + "test_whoever_is_on_its_way_out_is_not_sent_away_once_more",
+        instead(rollout, "_adopt_terminating_pod", delete_terminating_pod),
+        ROLLOUT + "test_whoever_is_on_its_way_out_is_not_sent_away_once_more",
     ),
     Guard(
         "scale-in is destructive",
@@ -157,6 +171,6 @@ GUARDS: Final = (
     Guard(
         "a setting that is set again is restored again",
         instead(rollout, "record_setting", lambda line, value: (LedgerChange(line, value),)),
-        PREPARING + "test_what_is_set_once_more_is_taken_back_once_more",
+        ROLLOUT_PREPARATIONS + "test_what_is_set_once_more_is_taken_back_once_more",
     ),
 )

@@ -7,7 +7,18 @@ __all__ = ["GUARDS"]
 from typing import Final
 
 from guards.guard import Guard, gone, instead, together, unrequired
-from guards.killers import FAILING, LOCKS, MEANWHILE, PEOPLE, PODS, RUN, STUCK, TURNING, UPGRADE, UPGRADES
+from guards.killers import (
+    FAILED_PODS_RUNS,
+    LOCKS,
+    MEANWHILE,
+    PEOPLE,
+    PODS,
+    ROLLBACK,
+    ROLLBACK_RUNS,
+    RUN,
+    UPGRADE,
+    UPGRADES,
+)
 from searchkeeper import observe, reconcile
 from searchkeeper.reconcilers import context, spec_lock, upgrade
 from searchkeeper.testing.fake_kubernetes import kubelet
@@ -32,7 +43,7 @@ GUARDS: Final = (
     Guard(
         "spec lock",
         instead(observe, "_effective_spec", lambda written, _: written),
-        TURNING + "test_an_edit_during_the_way_back_is_applied_after_it",
+        ROLLBACK_RUNS + "test_an_edit_during_the_way_back_is_applied_after_it",
     ),
     Guard(
         "spec lock of deployed nodes",
@@ -83,7 +94,7 @@ GUARDS: Final = (
     Guard(
         "newer target is queued",
         gone(rollback, "_is_failing", True),
-        STUCK + "test_a_newer_wish_waits_for_an_upgrade_that_goes_well",
+        FAILED_PODS_RUNS + "test_a_newer_wish_waits_for_an_upgrade_that_goes_well",
     ),
     Guard(
         "finish after all pools",
@@ -105,7 +116,7 @@ GUARDS: Final = (
     Guard(
         "failed pods count at once",
         instead(rollback, "FATAL_POD_PROBLEMS", frozenset()),
-        FAILING + "test_a_pod_of_the_version_that_is_down_for_good_is_a_failure_at_once",
+        ROLLBACK + "test_a_pod_of_the_version_that_is_down_for_good_is_a_failure_at_once",
         (DOWN, True),
     ),
 )

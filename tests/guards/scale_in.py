@@ -9,7 +9,7 @@ from typing import Final
 
 import operators_at_work
 from guards.guard import Guard, Patch, gone, instead, unrequired
-from guards.killers import DRAINING, LEAVING, MEANWHILE, MIGRATIONS, PODS, SCALING, VOTES
+from guards.killers import DRAIN_RUNS, LEAVING, MEANWHILE, MIGRATIONS, PODS, SCALING, VOTES
 from searchkeeper import observe, snapshot
 from searchkeeper.api.reasons import Reason
 from searchkeeper.planner import Result
@@ -64,7 +64,7 @@ GUARDS: Final = (
     ),
     Guard(
         "users' voting exclusions",
-        gone(engine_settings, "_told_again"),
+        gone(engine_settings, "_restore_foreign_votes"),
         VOTES + "test_whom_users_have_excluded_from_voting_stays_so",
     ),
     Guard(
@@ -127,7 +127,7 @@ GUARDS: Final = (
     Guard(
         "exclusions are cleared before scale-in",
         unrequired("ExclusionsCleared", of="ScaleInComplete"),
-        DRAINING + "test_whoever_leaves_takes_the_shards_of_the_last_that_stays_while_that_is_replaced",
+        DRAIN_RUNS + "test_whoever_leaves_takes_the_shards_of_the_last_that_stays_while_that_is_replaced",
         (False,),
     ),
     Guard(

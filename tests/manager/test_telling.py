@@ -59,8 +59,13 @@ def test_the_sequence_of_actions_can_be_read(heard: io.StringIO) -> None:
 
     found = lines(heard)
     roll = [each["reason"] for each in found if each.get("action") == "PodsCurrent"]
-    start = roll.index("HoldingShards")
-    assert roll[start : start + 4] == ["HoldingShards", "Flushing", "ReplacingPod", "PodsComeBack"]
+    start = roll.index("DisablingReplicaAllocation")
+    assert roll[start : start + 4] == [
+        "DisablingReplicaAllocation",
+        "Flushing",
+        "ReplacingPod",
+        "WaitingForPods",
+    ]
     deletes = [each["resource"] for each in found if each.get("write") == "delete"]
     assert deletes[:2] == ["Pod logs-data-0", "Pod logs-data-1"]
     assert {each["cluster"] for each in found} == {"search/logs"}

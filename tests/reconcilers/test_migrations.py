@@ -103,7 +103,9 @@ def test_migration_keeps_the_only_manager_on_ephemeral_storage() -> None:
     settled(world, "0.1.1")
     before = [node.name for node in world.state.engine.nodes if node.is_elected]
     worked(world, "0.2.2")
-    assert "the state of the cluster is on the ephemeral storage" in condition(world, "PodsCurrent")
+    assert "only the ephemeral storage of logs-managers-0 has the cluster state" in condition(
+        world, "PodsCurrent"
+    )
     assert [node.name for node in world.state.engine.nodes if node.is_elected] == before
     edited(world, pools=[ephemeral, pool("data", 2, "data"), pool("leaders", 1, "cluster_manager")])
     settled(world, "0.2.2")

@@ -62,9 +62,9 @@ def with_a_bad_image(world: FakeCluster) -> FakeCluster:
 OBSTACLES: dict[str, tuple[Callable[[FakeCluster], FakeCluster], str]] = {
     "spec.upgrade.paused is set": (paused, "Running"),
     "a primary is missing": (red, "Stalled"),
-    "the cluster is yellow while allocation is primaries": (yellow, "Stalled"),
-    "logs-managers-2 of pool managers not ready": (with_a_slow_pod, "Stalled"),
-    "logs-data-0 not back yet": (with_a_bad_image, "Stalled"),
+    "the cluster is yellow while cluster.routing.allocation.enable is primaries": (yellow, "Stalled"),
+    "logs-managers-2 of pool managers is not ready": (with_a_slow_pod, "Stalled"),
+    "waiting until logs-data-0 (ImagePullBackOff) is ready and has joined": (with_a_bad_image, "Stalled"),
 }
 
 
@@ -135,8 +135,8 @@ def test_the_same_refusal_after_another_edit_is_another_warning() -> None:
     assert first == second
 
 
-FAILED = "PodsCurrent has been waiting for 60 seconds (PodsComeBack)"
-TURNED = f"Warning RollingBack: {NEW} has failed: back to {OLD}: {FAILED}"
+FAILED = "PodsCurrent has been waiting for 60 seconds (WaitingForPods)"
+TURNED = f"Warning RollingBack: {NEW} has failed: rolling back to {OLD}: {FAILED}"
 ENDED = f"Normal RolledBack: every node runs {OLD}"
 
 
@@ -164,7 +164,7 @@ def test_an_upgrade_that_fails_again_is_told_of_again() -> None:
     assert first["finishedAt"] < second["startedAt"]
 
 
-ADVICE = f"; to go back, annotate the SearchCluster with search.everpath.dev/rollback={OLD}"
+ADVICE = f"; to roll back, annotate the SearchCluster with search.everpath.dev/rollback={OLD}"
 
 
 @pytest.mark.parametrize(("policy", "advice"), [("Manual", ADVICE), ("Off", "")])
@@ -172,14 +172,20 @@ def test_an_upgrade_that_is_stuck_is_one_warning_however_long(policy: str, advic
     """S31: and says what can be done about it."""
     # Guard: what was told is noted.
     assert told(failing(rollback=policy)) == [
-        f"Warning Stalled: PodsCurrent: logs-data-0 not back yet{advice}"
+        (
+            "Warning Stalled: PodsCurrent: "
+            f"waiting until logs-data-0 (ImagePullBackOff) is ready and has joined{advice}"
+        )
     ]
 
 
 def test_a_way_back_that_somebody_asked_for_is_no_warning() -> None:
     world = annotated(failing(rollback="Manual"), rollback=OLD)
     worked(world, NEWEST)
-    assert told(world)[1:] == [f"Normal RollingBack: back to {OLD}: an annotation asks for it", ENDED]
+    assert told(world)[1:] == [
+        f"Normal RollingBack: rolling back to {OLD}: the annotation search.everpath.dev/rollback requests it",
+        ENDED,
+    ]
 
 
 def test_a_stall_that_comes_again_is_told_again() -> None:

@@ -82,7 +82,7 @@ def test_a_manager_that_cannot_join_costs_no_other_manager(fault: PodFault) -> N
     assert away(world, MANAGERS) == {name}
     assert world.state.engine.elected is not None
     assert status(world)["phase"] == "Stalled"
-    assert f"logs-{name} not back yet" in condition(world, "PodsCurrent")
+    assert f"waiting until logs-{name} (" in condition(world, "PodsCurrent")
     settled(with_faults(world), NEWEST)
     assert set(versions(world).values()) == {NEW}
 

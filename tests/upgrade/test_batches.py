@@ -26,7 +26,7 @@ from worlds import NEW, engine, pod, pool, world
 
 GONE: dict[str, Entry] = {"roll__away": (("data-0", "earlier"),)}
 PREPARED: dict[str, Entry] = {"engine__allocation": "all", "roll__flushed": "earlier"}
-LATE: dict[str, Entry] = {"wait__PodsCurrent": ("PodsComeBack", 100)}
+LATE: dict[str, Entry] = {"wait__PodsCurrent": ("WaitingForPods", 100)}
 FOUR: dict[str, Entry] = {"roll__size": ("data", 4)}
 DOWN: dict[str, Any] = {"is_ready": False, "problem": "CrashLoopBackOff"}
 
@@ -47,7 +47,7 @@ def seen(*pods: Pod, **policy: Any) -> ClusterSnapshot:
 
 def test_whoever_is_back_is_welcome() -> None:
     found = rolled(seen(current("data-0"), pod("data-1")), **GONE)
-    assert found.reason == "PodsAreBack"
+    assert found.reason == "BatchReplaced"
     assert notes(found) == {
         **dict.fromkeys((REPLACED_PODS, PENDING_DELETE, FLUSHED, BATCH_FAILED, WIPED_VOLUME)),
         BATCH_SIZE: ("data", 2),
@@ -63,25 +63,25 @@ def test_whoever_is_not_is_waited_for(late: tuple[Pod, ...]) -> None:
     """I2, I12: also where the engine still has its node."""
     home = replace(data(current("data-0"), current("data-1")), pods=(*late, current("data-1")))
     joined = engine([data(current("data-0"), current("data-1"))])
-    assert rolled(world(home, snapshot=joined), **GONE).reason == "PodsComeBack"
+    assert rolled(world(home, snapshot=joined), **GONE).reason == "WaitingForPods"
 
 
 @pytest.mark.parametrize("joined", [(), (pod("data-0"),)], ids=["not at all", "as what it was"])
 def test_whoever_has_not_joined_as_what_it_is_is_waited_for(joined: tuple[Pod, ...]) -> None:
     home = data(current("data-0"), current("data-1"))
     view = engine([data(*joined, current("data-1"))])
-    assert rolled(world(home, snapshot=view), **GONE).reason == "PodsComeBack"
+    assert rolled(world(home, snapshot=view), **GONE).reason == "WaitingForPods"
 
 
 def test_whom_nobody_can_ask_for_is_waited_for() -> None:
     home = data(current("data-0"), current("data-1"))
-    assert rolled(world(home, snapshot=Unreachable("timed out")), **GONE).reason == "PodsComeBack"
+    assert rolled(world(home, snapshot=Unreachable("timed out")), **GONE).reason == "WaitingForPods"
 
 
 def test_a_pod_without_a_stateful_set_is_not_known_to_be_back() -> None:
     """What it should have been made from is not there to compare it with."""
     home = replace(data(current("data-0"), current("data-1")), stateful_set=None)
-    assert rolled(world(home), **GONE).reason == "PodsComeBack"
+    assert rolled(world(home), **GONE).reason == "WaitingForPods"
 
 
 def test_whoever_came_back_outdated_is_not_waited_for_and_makes_the_next_batch_smaller() -> None:
@@ -90,13 +90,13 @@ def test_whoever_came_back_outdated_is_not_waited_for_and_makes_the_next_batch_s
     home = data(pod("data-0", is_ready=False), pod("data-1"))
     for there in (seen(pod("data-0"), pod("data-1")), world(home, snapshot=engine([pool("data", 2)]))):
         found = rolled(there, **GONE, **FOUR)
-        assert (found.reason, notes(found).get(BATCH_SIZE)) == ("PodsAreBack", ("data", 2))
+        assert (found.reason, notes(found).get(BATCH_SIZE)) == ("BatchReplaced", ("data", 2))
 
 
 def test_one_that_came_back_outdated_and_goes_again_is_waited_for() -> None:
     """I8."""
     assert (
-        rolled(seen(pod("data-0", is_terminating=True), current("data-1")), **GONE).reason == "PodsComeBack"
+        rolled(seen(pod("data-0", is_terminating=True), current("data-1")), **GONE).reason == "WaitingForPods"
     )
 
 
@@ -108,7 +108,7 @@ def test_what_was_set_is_taken_back_before_anybody_is_welcome() -> None:
 def test_after_trouble_a_batch_does_not_grow() -> None:
     """I12."""
     found = rolled(seen(current("data-0"), pod("data-1")), **GONE, roll__trouble=True, roll__size=("data", 2))
-    assert (found.reason, BATCH_SIZE in notes(found)) == ("PodsAreBack", False)
+    assert (found.reason, BATCH_SIZE in notes(found)) == ("BatchReplaced", False)
 
 
 def waited_for(*others: Pod, lines: dict[str, Entry] = FOUR, **policy: Any) -> str | None:
@@ -136,7 +136,7 @@ def test_nor_one_of_the_batch_that_came_back_outdated() -> None:
     """It goes in the next one."""
     both: dict[str, Entry] = {"roll__away": (("data-0", "earlier"), ("data-1", "earlier"))}
     there = seen(current("data-0", is_ready=False), pod("data-1"))
-    assert rolled(there, **both, **PREPARED, **FOUR).reason == "PodsComeBack"
+    assert rolled(there, **both, **PREPARED, **FOUR).reason == "WaitingForPods"
 
 
 def test_nor_one_for_which_something_would_have_to_be_prepared() -> None:
@@ -155,7 +155,7 @@ def test_whoever_is_late_in_a_pool_that_the_roll_does_not_work_on_makes_none_sma
     there = seen(current("data-0", is_ready=False), current("data-1"))
     lines = {"roll/away": GONE["roll__away"], "wait/PodsCurrent": LATE["wait__PodsCurrent"]}
     found = roll_out(Rollout(there, UpgradeLedger.of(lines), ()))
-    assert (found.reason, found.ledger_changes) == ("PodsComeBack", ())
+    assert (found.reason, found.ledger_changes) == ("WaitingForPods", ())
 
 
 def test_who_is_broken_and_outdated_is_replaced_although_another_is_waited_for() -> None:
@@ -185,7 +185,7 @@ def test_those_that_kubernetes_replaces_are_left_to_it() -> None:
     routers = pool("routers", 1, roles="ingest", pods=[pod("routers-0", **DOWN)])
     home = data(current("data-0", is_ready=False), current("data-1"))
     assert taken(rolled(world(home, routers), **GONE)) is None
-    assert rolled(world(data(current("data-1")), routers)).reason == "HandingOver"
+    assert rolled(world(data(current("data-1")), routers)).reason == "AdvancingPartition"
 
 
 def test_a_roll_that_is_over_leaves_nothing_set_and_notes_nothing_more() -> None:
@@ -213,11 +213,11 @@ def test_a_deletion_that_was_not_made_is_asked_for_again_word_for_word() -> None
 def test_one_that_would_be_decided_otherwise_is_spared() -> None:
     """I8: nothing else is done before the deletion that may be late would miss."""
     for there in (seen(pod("data-0"), pod("data-1"), paused=True), seen(current("data-0"), pod("data-1"))):
-        assert rolled(there, **AIMING, **PREPARED).reason == "Sparing"
+        assert rolled(there, **AIMING, **PREPARED).reason == "CancellingDelete"
     first = seen(pod("data-0"), pod("data-1", **DOWN))
-    assert rolled(first, **AIMING, **PREPARED).reason == "Sparing"
+    assert rolled(first, **AIMING, **PREPARED).reason == "CancellingDelete"
     moved = seen(pod("data-0", resource_version="2"), pod("data-1"))
-    assert rolled(moved, **AIMING, **PREPARED).reason == "NotTaken"
+    assert rolled(moved, **AIMING, **PREPARED).reason == "DeleteCancelled"
 
 
 def test_the_others_of_its_batch_are_away_all_the_same() -> None:
@@ -229,4 +229,4 @@ def test_the_others_of_its_batch_are_away_all_the_same() -> None:
     }
     there = seen(current("data-0", is_ready=False), pod("data-1"))
     assert taken(rolled(there, **lines, **FOUR)) == "data-1"
-    assert rolled(there, **lines).reason == "Sparing"
+    assert rolled(there, **lines).reason == "CancellingDelete"

@@ -9,7 +9,7 @@ import pytest
 from searchkeeper.opensearch.view import Allocation, EngineView, Unreachable
 from searchkeeper.planner import Ledger, Records
 from searchkeeper.snapshot import ClusterSnapshot, PoolView
-from searchkeeper.upgrade.gates import Candidate, first_blocking_gate, gate_results
+from searchkeeper.upgrade.gates import Candidate, Gate, first_blocking_gate, gate_results
 from worlds import engine, pod, pool, world
 
 DATA = pool("data", 3)
@@ -45,13 +45,16 @@ def test_one_pod_that_is_not_ready_stops_every_other() -> None:
     broken = pool("data", 3, pods=[pod("data-0"), pod("data-1", is_ready=False), pod("data-2")])
     assert closed(world(broken, snapshot=engine([DATA], SPREAD)), "data-0") == (
         "PodsReady",
-        "data-1 of pool data not ready",
+        "data-1 of pool data is not ready",
     )
 
 
 def test_a_pod_on_its_way_out_counts_as_not_ready() -> None:
     leaving = pool("data", 3, pods=[pod("data-0"), pod("data-1", is_terminating=True), pod("data-2")])
-    assert closed(world(leaving, shards=SPREAD), "data-0") == ("PodsReady", "data-1 of pool data not ready")
+    assert closed(world(leaving, shards=SPREAD), "data-0") == (
+        "PodsReady",
+        "data-1 of pool data is not ready",
+    )
 
 
 def test_a_pod_that_does_not_exist_counts_as_not_ready() -> None:
@@ -83,7 +86,7 @@ def test_a_pod_that_is_not_ready_but_serves_shards_is_not_broken() -> None:
     slow = pool("data", 3, pods=[pod("data-0"), pod("data-1", is_ready=False), pod("data-2", is_ready=False)])
     assert closed(world(slow, snapshot=engine([DATA], SPREAD)), "data-1") == (
         "PodsReady",
-        "data-2 of pool data not ready",
+        "data-2 of pool data is not ready",
     )
 
 
@@ -101,15 +104,15 @@ def test_where_no_node_answers_a_pod_that_only_starts_is_waited_for() -> None:
 
 def test_a_red_cluster_loses_no_further_pod() -> None:
     assert closed(world(DATA, shards=["logs: ?* data-1"]), "data-0") == (
-        "Healthy",
-        "the cluster is red: a primary is missing",
+        "EngineHealthy",
+        "the cluster is red: logs[0] has no primary",
     )
 
 
 def test_a_yellow_cluster_is_waited_for() -> None:
     assert closed(world(DATA, shards=[*SPREAD, "new: data-0* ?"]), "data-1") == (
-        "Healthy",
-        "a copy of shard 0 of new is unassigned",
+        "EngineHealthy",
+        "a copy of new[0] is unassigned",
     )
 
 
@@ -123,8 +126,8 @@ def test_yellow_that_no_waiting_would_turn_green_is_no_reason_to_wait(decider: s
 def test_one_excuse_among_other_reasons_excuses_nothing() -> None:
     snapshot = world(DATA, shards=[*SPREAD, "new: data-0* data-1 ?node_version+max_retry"])
     assert closed(snapshot, "data-2") == (
-        "Healthy",
-        "a copy of shard 0 of new is unassigned (deciders: max_retry, node_version)",
+        "EngineHealthy",
+        "a copy of new[0] is unassigned (deciders: max_retry, node_version)",
     )
 
 
@@ -138,8 +141,8 @@ def test_yellow_because_our_own_setting_holds_replicas_back_is_waited_for() -> N
     shards = ["logs: data-0* data-1 ?node_version"]
     held = engine([DATA], shards, allocation=Allocation.PRIMARIES)
     assert closed(world(DATA, snapshot=held), "data-2") == (
-        "Healthy",
-        "the cluster is yellow while allocation is primaries",
+        "EngineHealthy",
+        "the cluster is yellow while cluster.routing.allocation.enable is primaries; set it to all",
     )
 
 
@@ -169,7 +172,7 @@ def test_whoever_leaves_for_good_is_not_waited_for() -> None:
 
 def test_shards_on_the_move_in_a_yellow_cluster_are_waited_for() -> None:
     snapshot = world(DATA, shards=["logs: data-0* ?node_version", "books: data-1*>data-2"])
-    assert closed(snapshot, "data-0") == ("Healthy", "the cluster is yellow, and shards are on their way")
+    assert closed(snapshot, "data-0") == ("EngineHealthy", "the cluster is yellow and shards are moving")
 
 
 def test_shards_that_move_elsewhere_in_a_green_cluster_stop_nobody() -> None:
@@ -179,7 +182,7 @@ def test_shards_that_move_elsewhere_in_a_green_cluster_stop_nobody() -> None:
 
 def test_shards_that_move_from_or_to_the_pod_are_waited_for() -> None:
     snapshot = world(DATA, shards=["logs: data-0* data-1>data-2"])
-    assert closed(snapshot, "data-2") == ("Healthy", "1 shards are moving from or to data-2")
+    assert closed(snapshot, "data-2") == ("EngineHealthy", "1 shards are moving from or to data-2")
 
 
 def test_a_majority_of_voters_stays() -> None:
@@ -192,7 +195,10 @@ def test_with_one_voter_away_no_other_goes() -> None:
     voters = frozenset(f"zone{n}-0" for n in range(3))
     two = engine(zones[:2], voters=voters)
     snapshot = world(*zones[:2], snapshot=two)
-    assert closed(snapshot, "zone0-0") == ("QuorumSafe", "1 of 3 voters would be left, and 2 are needed")
+    assert closed(snapshot, "zone0-0") == (
+        "QuorumSafe",
+        "without zone0-0, 1 of 3 voters remain and 2 are needed",
+    )
 
 
 def test_a_single_manager_may_be_replaced() -> None:
@@ -203,8 +209,8 @@ def test_a_single_manager_may_be_replaced() -> None:
 def test_the_only_manager_stays_where_the_state_of_the_cluster_would_go_with_it() -> None:
     snapshot = world(pool("managers", 1, roles="cluster_manager", ephemeral=True))
     sentence = (
-        "the state of the cluster is on the ephemeral storage of managers-0 and nowhere else:"
-        " add a pool of managers with volumes"
+        "only the ephemeral storage of managers-0 has the cluster state;"
+        " add a pool of cluster managers with volumes"
     )
     assert closed(snapshot, "managers-0") == ("QuorumSafe", sentence)
 
@@ -231,7 +237,7 @@ def test_a_voter_that_has_come_back_without_the_role_is_none_to_count_on() -> No
     view = without_role(engine([MANAGERS]), "managers-1", "cluster_manager")
     assert closed(world(MANAGERS, snapshot=view), "managers-0") == (
         "QuorumSafe",
-        "1 of 3 voters would be left, and 2 are needed",
+        "without managers-0, 1 of 3 voters remain and 2 are needed",
     )
 
 
@@ -243,7 +249,7 @@ def test_nor_is_one_that_is_not_there(differences: dict[str, bool]) -> None:
     told = {
         each.gate: each.is_open for each in gate_results(Candidate(members[0], snapshot.pools[0]), snapshot)
     }
-    assert (told["PodsReady"], told["QuorumSafe"]) == (False, False)
+    assert (told[Gate.PODS_READY], told[Gate.QUORUM_SAFE]) == (False, False)
 
 
 def changing(before: PoolView, roles: str) -> PoolView:
@@ -255,7 +261,10 @@ def test_whoever_votes_does_not_come_back_without_a_vote_where_nobody_keeps_one(
     snapshot = world(changing(MANAGERS, "ingest"), snapshot=engine([MANAGERS]))
     assert closed(snapshot, "managers-0") == (
         "QuorumSafe",
-        "managers-0 would come back without its vote, and has nobody to leave it to",
+        (
+            "managers-0 votes and loses the role cluster_manager, and no other node keeps it;"
+            " add a pool of cluster managers"
+        ),
     )
 
 
@@ -271,7 +280,7 @@ def test_the_last_data_nodes_never_lose_the_role(accepted: bool) -> None:
     snapshot = world(changing(DATA, "ingest"), MANAGERS, snapshot=view, accept_single_copy_loss=accepted)
     assert closed(snapshot, "data-0") == (
         "LastCopySafe",
-        "data-0 would come back without the role data, and no other node keeps it",
+        "data-0 loses the role data, and no other node keeps it; add a pool of data nodes",
     )
 
 
@@ -288,14 +297,17 @@ def test_whoever_loses_the_role_data_goes_without_any_shard() -> None:
     snapshot = world(changing(DATA, "ingest"), more, snapshot=view)
     assert closed(snapshot, "data-0") == (
         "LastCopySafe",
-        "data-0 would come back without the role data, and has 1 shards",
+        "data-0 loses the role data and holds 1 shards",
     )
     assert closed(snapshot, "data-1") is None
 
 
 def test_the_last_copy_of_a_shard_is_not_taken_away() -> None:
     snapshot = world(DATA, shards=["alone: data-0*", *SPREAD])
-    assert closed(snapshot, "data-0") == ("LastCopySafe", "data-0 has the only copy of alone[0]")
+    assert closed(snapshot, "data-0") == (
+        "LastCopySafe",
+        "data-0 holds the only copy of alone[0]; set spec.upgrade.acceptSingleCopyLoss to restart it anyway",
+    )
 
 
 def test_a_copy_on_a_node_that_has_left_is_no_copy() -> None:
@@ -312,7 +324,7 @@ def evicted(**differences: bool) -> ClusterSnapshot:
 def test_a_copy_on_a_pod_that_is_on_its_way_out_is_no_copy() -> None:
     assert closed(evicted(is_terminating=True), "data-0") == (
         "LastCopySafe",
-        "data-0 has the only copy of logs[0]",
+        "data-0 holds the only copy of logs[0]; set spec.upgrade.acceptSingleCopyLoss to restart it anyway",
     )
 
 
@@ -342,7 +354,7 @@ def test_pods_that_share_a_shard_do_not_go_together() -> None:
     view = engine([DATA], ["logs: data-0* data-1 data-2"])
     assert closed(world(away, snapshot=view), "data-1", {"data-0"}) == (
         "BatchSafe",
-        "data-1 shares 1 shards with pods that are away",
+        "data-1 shares 1 shards with pods that are being replaced",
     )
 
 
@@ -360,7 +372,7 @@ def test_every_gate_is_told_not_only_the_first_that_is_closed() -> None:
         "EngineReachable": True,
         "PodsReady": True,
         "NodesJoined": True,
-        "Healthy": False,
+        "EngineHealthy": False,
         "QuorumSafe": True,
         "LastCopySafe": False,
         "BatchSafe": True,

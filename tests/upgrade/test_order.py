@@ -129,3 +129,11 @@ def test_the_elected_manager_goes_last_of_all() -> None:
     )
     names = [each.name for each in candidates(MANAGERS, engine([MANAGERS], nodes=elected))]
     assert names == ["managers-1", "managers-2", "managers-0"]
+
+
+def test_elected_manager_goes_last_even_if_it_is_not_ready() -> None:
+    """Otherwise its successor may be outdated too, and there is one more election."""
+    leader = pod("managers-0", is_ready=False)
+    home = pool("managers", 3, roles="cluster_manager", pods=[leader, *MANAGERS.pods[1:]])
+    names = [each.name for each in candidates(home, led_by("managers-0", MANAGERS))]
+    assert names == ["managers-1", "managers-2", "managers-0"]

@@ -62,7 +62,9 @@ def print_output(data: Mapping[str, Any], output: str, text: Callable[[], str]) 
     if output == Output.JSON:
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
     elif output == Output.YAML:
-        click.echo(yaml.safe_dump(document, sort_keys=False, allow_unicode=True), nl=False)
+        # PyYAML refuses enums, which are text in JSON.
+        plain = json.loads(json.dumps(document))
+        click.echo(yaml.safe_dump(plain, sort_keys=False, allow_unicode=True), nl=False)
     else:
         click.echo(text())
 

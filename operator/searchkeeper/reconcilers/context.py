@@ -21,8 +21,7 @@ from searchkeeper.upgrade.failed_pods import is_unrelated_failure, needs_early_r
 from searchkeeper.upgrade.gates import Candidate
 from searchkeeper.upgrade.ledger import UPGRADED_NODES, UpgradeLedger
 from searchkeeper.upgrade.order import pools_in_order
-from searchkeeper.upgrade.rollback import choose_direction
-from searchkeeper.upgrade.rollback_blockers import upgraded_nodes
+from searchkeeper.upgrade.rollback import choose_direction, upgraded_nodes
 from searchkeeper.upgrade.version_policy import VersionRefusal
 from searchkeeper.versions import parse
 

@@ -15,13 +15,10 @@ from searchkeeper.reconcilers.context import ReconcileContext
 from searchkeeper.reconcilers.messages import join, shorten
 from searchkeeper.snapshot import PoolView
 from searchkeeper.upgrade.ledger import EVENTS_EMITTED
-from searchkeeper.upgrade.rollback import requested_rollback, rollback_hint
-from searchkeeper.upgrade.rollback_blockers import rollback_blockers
+from searchkeeper.upgrade.rollback import requested_rollback, rollback_blockers, rollback_hint
 
 # Emitted once an upgrade, also where the state comes and goes meanwhile.
 _ONCE_AN_UPGRADE: Final = (Reason.UPGRADE_STARTED, Reason.POOL_UPGRADED, Reason.POINT_OF_NO_RETURN_PASSED)
-# TODO: the second one goes when searchkeeper.upgrade uses the first.
-_STARTING_ROLLBACK: Final = (Reason.STARTING_ROLLBACK, "TurningBack")
 
 
 @action()
@@ -87,7 +84,7 @@ def _upgrade_states(ctx: ReconcileContext, before: str, target: str) -> Iterator
 
 def _rollback_started(ctx: ReconcileContext, before: str, target: str) -> EmitEvent:
     """A warning, unless a user has requested the rollback."""
-    message = _message_of(ctx, "UpgradeStarted", *_STARTING_ROLLBACK) or f"rollback to {before}"
+    message = _message_of(ctx, "UpgradeStarted", Reason.STARTING_ROLLBACK) or f"rollback to {before}"
     if before in (ctx.spec.version, requested_rollback(ctx.snapshot)):
         return _event(ctx, Reason.ROLLBACK_STARTED, message, EventType.NORMAL)
     return _event(ctx, Reason.ROLLBACK_STARTED, f"{target} has failed: {message}", EventType.WARNING)

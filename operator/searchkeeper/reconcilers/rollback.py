@@ -11,8 +11,7 @@ from searchkeeper.opensearch.view import EngineView
 from searchkeeper.planner import Result, action, done, wait
 from searchkeeper.reconcilers.context import ReconcileContext
 from searchkeeper.upgrade.gates import NO_DEADLINE
-from searchkeeper.upgrade.rollback import rollback_hint
-from searchkeeper.upgrade.rollback_blockers import point_of_no_return, rollback_blockers
+from searchkeeper.upgrade.rollback import point_of_no_return, rollback_blockers, rollback_hint
 
 _MAX_BLOCKERS: Final = 5
 

@@ -23,9 +23,9 @@ from searchkeeper.upgrade.drain import temporary_shard_hosts
 from searchkeeper.upgrade.engine_settings import clear_exclusions, record_setting
 from searchkeeper.upgrade.gates import NO_DEADLINE, Candidate, first_blocking_gate, has_failed
 from searchkeeper.upgrade.ledger import SCALE_IN_EXCLUDED, SCALE_IN_VOTING
-from searchkeeper.upgrade.role_removal import loses_role, nodes_keeping_role
 from searchkeeper.upgrade.rollback import was_abandoned
 from searchkeeper.upgrade.shards import unmovable_shard
+from searchkeeper.upgrade.voting import loses_role, nodes_keeping_role
 
 _SHRINKING_DEADLINE: Final = 300
 
@@ -202,7 +202,7 @@ def _remove_pod(scale_in: _ScaleIn, pod: Pod, pool: PoolView) -> Result:
         return wait(Reason.WAITING_FOR_SCALE_IN, message, deadline=scale_in.deadline)
     blocking = first_blocking_gate(Candidate(pod, pool), scale_in.ctx.snapshot)
     if blocking is not None:
-        return wait(blocking.gate, blocking.message, deadline=blocking.deadline)
+        return wait(blocking.reason, blocking.message, deadline=blocking.deadline)
     return _allot(scale_in.ctx, pool, pod.ordinal)
 
 

@@ -1,1 +1,1 @@
-"""How nodes are replaced without losing a document, a vote or the way back."""
+"""Replace the pods of a cluster without losing data, quorum or the ability to roll back."""

@@ -1,8 +1,10 @@
-"""Drains: shards leave a node before it goes, those that would be missed and those that can."""
+"""Drain: move shards off a node before its pod is deleted; delete volumes that a rollback cannot reuse."""
 
 from __future__ import annotations
 
 __all__ = [
+    "delete_volume",
+    "delete_volume_before_pod",
     "drain",
     "drain_steps",
     "has_single_copies",
@@ -12,146 +14,220 @@ __all__ = [
 ]
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
 
+from searchkeeper.api.reasons import Reason
 from searchkeeper.kubernetes.operations import EngineCall
 from searchkeeper.opensearch.calls import Exclude
 from searchkeeper.opensearch.view import EngineView, ShardCopy, ShardState, Unreachable
-from searchkeeper.planner import Result, in_progress, wait
-from searchkeeper.snapshot import ClusterSnapshot
+from searchkeeper.planner import LedgerChange, Result, in_progress, wait, waiting_without_change
+from searchkeeper.snapshot import ClusterSnapshot, Pod
 from searchkeeper.upgrade.engine_settings import record_setting, restore_settings
-from searchkeeper.upgrade.gates import Candidate, GateResult, first_blocking_gate, is_not_in_cluster
-from searchkeeper.upgrade.ledger import EXCLUDED, UpgradeLedger
-from searchkeeper.upgrade.role_removal import loses_role, nodes_keeping_role
+from searchkeeper.upgrade.gates import Candidate, Gate, GateResult, first_blocking_gate, is_not_in_cluster
+from searchkeeper.upgrade.ledger import EXCLUDED, PODS_CURRENT, WIPED_VOLUME, UpgradeLedger
 from searchkeeper.upgrade.shards import allocation_targets, is_unmovable, last_copies_on, unmovable_shard
-from searchkeeper.upgrade.volume_wipe import drain_is_settled, needs_volume_wipe
+from searchkeeper.upgrade.volumes import Claim, claim_of, delete_claim, is_writable_by
+from searchkeeper.upgrade.voting import loses_role, nodes_keeping_role
+
+# In seconds. By then the engine has started to move every shard that it is going to move.
+_SETTLE_TIME: Final = 30
+
+
+@dataclass(frozen=True, slots=True)
+class _Drain:
+    """One node to drain, and what that is decided on."""
+
+    snapshot: ClusterSnapshot
+    ledger: UpgradeLedger
+    candidate: Candidate
+    engine: EngineView
+
+    @property
+    def node(self) -> str:
+        return self.candidate.pod.name
+
+    @property
+    def deadline(self) -> int:
+        return self.snapshot.cluster.spec.upgrade.health_deadline
+
+    @property
+    def targets(self) -> frozenset[str]:
+        """The nodes that may take shards. A node that the ledger lists may be excluded at any moment."""
+        return allocation_targets(self.snapshot, self.engine, self.node) - self.ledger.excluded
+
+    @property
+    def loses_data_role(self) -> bool:
+        return loses_role("data", self.engine, self.node, self.candidate.pool)
 
 
 def drain(snapshot: ClusterSnapshot, ledger: UpgradeLedger, candidate: Candidate) -> Result | None:
-    """Goes on with a drain that has begun, and begins one for whoever must not go with what it has.
+    """Return the next step of a drain that has started, or that the candidate needs to pass the gates.
 
-    The shards that move are why other gates are closed meanwhile. Nothing moves while a person says so.
+    A drain continues while other gates are closed: its own moving shards may be what closes them. None if
+    there is nothing to do, and while the upgrade is paused.
     """
     engine = snapshot.engine
     if isinstance(engine, Unreachable) or is_not_in_cluster(candidate, snapshot):
         return None
-    closed = first_blocking_gate(candidate, snapshot)
-    if closed is not None and closed.gate == "NotPaused":
+    blocker = first_blocking_gate(candidate, snapshot)
+    if blocker is not None and blocker.gate is Gate.NOT_PAUSED:
         return None
-    is_needed = closed is not None and closed.gate == "LastCopySafe"
-    has_begun = candidate.pod.name in ledger.excluded
-    if not allocation_targets(snapshot, engine, candidate.pod.name):
-        undoing = restore_settings(snapshot, ledger) if has_begun else None
-        return undoing or (_told_why(snapshot, candidate, engine) if is_needed else None)
-    if has_begun or (is_needed and _may_be_emptied(snapshot, engine, candidate)):
+    this = _Drain(snapshot, ledger, candidate, engine)
+    is_needed = blocker is not None and blocker.gate is Gate.LAST_COPY_SAFE
+    has_started = this.node in ledger.excluded
+    if not this.targets:
+        undo = restore_settings(snapshot, ledger) if has_started else None
+        return undo or (_wait_for_target(this) if is_needed else None)
+    if has_started or (is_needed and _can_be_drained(this)):
         return next(drain_steps(snapshot, ledger, candidate, engine), None)
     return None
 
 
-def _told_why(snapshot: ClusterSnapshot, candidate: Candidate, engine: EngineView) -> Result | None:
-    """Last copies that nobody takes, and the way out where there is one: nothing is set in the engine."""
-    name, deadline = candidate.pod.name, snapshot.cluster.spec.upgrade.health_deadline
-    cause = unmovable_shard(engine, last_copies_on(snapshot, engine, name), frozenset({name}))
-    if cause is None or loses_role("data", engine, name, candidate.pool):
+def _wait_for_target(this: _Drain) -> Result | None:
+    """Name the last copy that no node can take, and what the user can do. No setting is changed."""
+    copies = last_copies_on(this.snapshot, this.engine, this.node)
+    cause = unmovable_shard(this.engine, copies, frozenset({this.node}))
+    if cause is None or this.loses_data_role:
         return None
-    message = f"{cause}; to go on all the same, set spec.upgrade.acceptSingleCopyLoss"
-    return wait("NobodyTakesShards", message, deadline=deadline)
+    message = f"{cause}; set spec.upgrade.acceptSingleCopyLoss to restart {this.node} anyway"
+    return wait(Reason.SHARDS_CANNOT_MOVE, message, deadline=this.deadline)
 
 
-def temporary_shard_hosts(snapshot: ClusterSnapshot, ledger: UpgradeLedger) -> frozenset[str]:
-    """Nodes that leave, and have to take shards once more: a stale one has nobody else to leave its own to.
-
-    Nobody leaves before that one is replaced, and with both of them excluded neither would ever be empty.
-    """
-    engine, policy = snapshot.engine, snapshot.cluster.spec.upgrade
-    if isinstance(engine, Unreachable) or policy.paused or policy.accept_single_copy_loss:
-        return frozenset()
-    stale = (pod.name for pool in snapshot.pools for pod in pool.outdated_pods)
-    needy = (
-        name
-        for name in stale
-        if last_copies_on(snapshot, engine, name) and not allocation_targets(snapshot, engine, name)
-    )
-    return ledger.scale_in_excluded if any(needy) else frozenset()
+def _can_be_drained(this: _Drain) -> bool:
+    if this.loses_data_role:
+        return bool(nodes_keeping_role("data", this.snapshot, this.engine))
+    return has_single_copies(this.snapshot, this.candidate, this.engine)
 
 
 def drain_steps(
     snapshot: ClusterSnapshot, ledger: UpgradeLedger, candidate: Candidate, engine: EngineView
 ) -> Iterator[Result]:
-    """Whom somebody else has excluded is not in the journal: that is not for us to undo."""
-    name, deadline = candidate.pod.name, snapshot.cluster.spec.upgrade.health_deadline
-    if not engine.excludes(name) and allocation_targets(snapshot, engine, name):
-        ours = ledger.excluded | {name}
-        call, ledger_changes = (
-            EngineCall(Exclude(engine.excluded | ours)),
-            record_setting(EXCLUDED, tuple(sorted(ours))),
-        )
-        yield in_progress(
-            "Draining", f"shards leave {name}", call, ledger_changes=ledger_changes, deadline=deadline
-        )
-    elif not _is_over(snapshot, ledger, candidate, engine):
-        cause = unmovable_shard(engine, _missed(snapshot, ledger, candidate, engine), frozenset({name}))
-        if cause is not None:
-            yield wait("NobodyTakesShards", cause, deadline=deadline)
-        left = len(engine.copies_on(name))
-        yield wait("Drains", f"{left} shards are still on {name}", deadline=deadline)
+    """Exclude the node from allocation, then wait until it is drained; nothing when it is.
 
-
-def wait_at_gate(
-    snapshot: ClusterSnapshot, ledger: UpgradeLedger, candidate: Candidate, closed: GateResult
-) -> Result:
-    """What was set for a pod is taken back while a gate is closed, but for its drain, unless it is paused.
-
-    Shards would come back to it, only to leave again when the gate opens.
+    An exclusion that a user has set is not recorded: the operator must not undo it.
     """
-    keeps = () if closed.gate == "NotPaused" else (candidate.pod.name,)
-    undoing = restore_settings(snapshot, ledger, keeps)
-    return undoing or wait(closed.gate, closed.message, deadline=closed.deadline)
+    this = _Drain(snapshot, ledger, candidate, engine)
+    node, deadline = this.node, this.deadline
+    if not engine.excludes(node) and this.targets:
+        nodes = ledger.excluded | {node}
+        yield in_progress(
+            Reason.DRAINING,
+            f"draining {node}: excluding it from allocation",
+            EngineCall(Exclude(engine.excluded | nodes)),
+            ledger_changes=record_setting(EXCLUDED, tuple(sorted(nodes))),
+            deadline=deadline,
+        )
+    elif not _is_drained(this):
+        cause = unmovable_shard(engine, _required_copies(this), frozenset({node}))
+        if cause is not None:
+            yield wait(Reason.SHARDS_CANNOT_MOVE, cause, deadline=deadline)
+        message = f"{node} still holds {len(engine.copies_on(node))} shards"
+        yield wait(Reason.WAITING_FOR_DRAIN, message, deadline=deadline)
+
+
+def _is_drained(this: _Drain) -> bool:
+    """Whether every copy that has to move has moved. A copy that no other node can take may stay."""
+    copies = this.engine.copies_on(this.node)
+    if not copies or _required_copies(this):
+        return not copies
+    is_at_rest = all(copy.state is ShardState.STARTED for copy in copies)
+    if needs_full_drain(this.snapshot, this.ledger, this.candidate):
+        return is_at_rest and _has_settled(this)
+    return is_at_rest
+
+
+def _required_copies(this: _Drain) -> tuple[ShardCopy, ...]:
+    """Return the copies that must move before the pod may be deleted.
+
+    A node that loses the role data cannot start with any. If the spec accepts their loss, copies that no node
+    can take are not required, unless the volume is deleted too.
+    """
+    if this.loses_data_role:
+        return this.engine.copies_on(this.node)
+    copies = last_copies_on(this.snapshot, this.engine, this.node)
+    accepts_loss = this.snapshot.cluster.spec.upgrade.accept_single_copy_loss
+    if not accepts_loss or _needs_new_volume(this.snapshot, this.ledger, this.candidate.pod):
+        return copies
+    return tuple(copy for copy in copies if not is_unmovable(this.engine, copy, frozenset({this.node})))
+
+
+def _has_settled(this: _Drain) -> bool:
+    """Whether the drain has had time to start; in a rollback also whether no shard moves anywhere."""
+    match waiting_without_change(this.ledger, PODS_CURRENT, this.snapshot.now):
+        case (Reason.WAITING_FOR_DRAIN, seconds) if seconds >= _SETTLE_TIME:
+            return this.ledger.rollback_to is None or not this.engine.is_moving
+        case _:
+            return False
 
 
 def needs_full_drain(snapshot: ClusterSnapshot, ledger: UpgradeLedger, candidate: Candidate) -> bool:
-    """Its disk goes with it, so that all that can leave it does."""
-    return candidate.pool.spec.storage.ephemeral or needs_volume_wipe(snapshot, ledger, candidate.pod)
+    """Whether the disk is lost with the pod: every shard that can move has to."""
+    is_ephemeral = candidate.pool.spec.storage.ephemeral
+    return is_ephemeral or _needs_new_volume(snapshot, ledger, candidate.pod)
 
 
 def has_single_copies(snapshot: ClusterSnapshot, candidate: Candidate, engine: EngineView) -> bool:
-    """It has a copy that is to have no second one, and there is another data node that could take it."""
-    others = allocation_targets(snapshot, engine, candidate.pod.name)
+    """Whether the node holds the only copy of an index without replicas, and another node can take it."""
+    targets = allocation_targets(snapshot, engine, candidate.pod.name)
     single = {index.name for index in engine.indices if index.replicas == 0}
-    return bool(others) and any(
+    return bool(targets) and any(
         copy.index in single for copy in last_copies_on(snapshot, engine, candidate.pod.name)
     )
 
 
-def _may_be_emptied(snapshot: ClusterSnapshot, engine: EngineView, candidate: Candidate) -> bool:
-    if loses_role("data", engine, candidate.pod.name, candidate.pool):
-        return bool(nodes_keeping_role("data", snapshot, engine))
-    return has_single_copies(snapshot, candidate, engine)
+def temporary_shard_hosts(snapshot: ClusterSnapshot, ledger: UpgradeLedger) -> frozenset[str]:
+    """Return the departing nodes that must take shards for now: an outdated node has no other target.
 
-
-def _missed(
-    snapshot: ClusterSnapshot, ledger: UpgradeLedger, candidate: Candidate, engine: EngineView
-) -> tuple[ShardCopy, ...]:
-    """The copies without which it may go nowhere: a node without the role does not start with any.
-
-    Where their loss is accepted nobody waits for those that have nowhere to go, unless the disk goes too.
+    Scale-in waits until that node is replaced. With both excluded, neither would ever be drained.
     """
-    name = candidate.pod.name
-    if loses_role("data", engine, name, candidate.pool):
-        return engine.copies_on(name)
-    alone = last_copies_on(snapshot, engine, name)
-    accepts = snapshot.cluster.spec.upgrade.accept_single_copy_loss
-    if not accepts or needs_volume_wipe(snapshot, ledger, candidate.pod):
-        return alone
-    return tuple(copy for copy in alone if not is_unmovable(engine, copy, frozenset({name})))
+    engine, policy = snapshot.engine, snapshot.cluster.spec.upgrade
+    if isinstance(engine, Unreachable) or policy.paused or policy.accept_single_copy_loss:
+        return frozenset()
+    outdated = (pod.name for pool in snapshot.pools for pod in pool.outdated_pods)
+    has_no_target = (
+        name
+        for name in outdated
+        if last_copies_on(snapshot, engine, name) and not allocation_targets(snapshot, engine, name)
+    )
+    return ledger.scale_in_excluded if any(has_no_target) else frozenset()
 
 
-def _is_over(
-    snapshot: ClusterSnapshot, ledger: UpgradeLedger, candidate: Candidate, engine: EngineView
-) -> bool:
-    """A copy whose only other home has one already never leaves: nobody waits for it who need not."""
-    here = engine.copies_on(candidate.pod.name)
-    if not here or _missed(snapshot, ledger, candidate, engine):
-        return not here
-    if needs_full_drain(snapshot, ledger, candidate):
-        return drain_is_settled(snapshot, ledger, candidate.pod, engine)
-    return all(copy.state is ShardState.STARTED for copy in here)
+def wait_at_gate(
+    snapshot: ClusterSnapshot, ledger: UpgradeLedger, candidate: Candidate, blocker: GateResult
+) -> Result:
+    """Restore engine settings while a gate is closed, then wait.
+
+    The candidate's own drain stays, or its shards would return only to move again. A pause ends the drain.
+    """
+    keep_excluded = () if blocker.gate is Gate.NOT_PAUSED else (candidate.pod.name,)
+    undo = restore_settings(snapshot, ledger, keep_excluded)
+    return undo or wait(blocker.reason, blocker.message, deadline=blocker.deadline)
+
+
+def _needs_new_volume(snapshot: ClusterSnapshot, ledger: UpgradeLedger, pod: Pod) -> bool:
+    """Whether a rollback has to delete the pod's volume: the older version cannot start on it."""
+    if ledger.rollback_to is None or isinstance(snapshot.engine, Unreachable):
+        return False
+    has_volume = claim_of(snapshot, pod.name) is not None
+    return has_volume and not is_writable_by(snapshot.engine, pod.name, ledger.rollback_to)
+
+
+def delete_volume_before_pod(snapshot: ClusterSnapshot, ledger: UpgradeLedger, pod: Pod) -> Result | None:
+    """Delete the pod's volume claim if the older version cannot start on it; None if nothing is to be done.
+
+    Kubernetes keeps the volume until the pod is gone.
+    """
+    claim = claim_of(snapshot, pod.name)
+    if claim is None or claim.is_terminating or not _needs_new_volume(snapshot, ledger, pod):
+        return None
+    return delete_volume(claim, pod)
+
+
+def delete_volume(claim: Claim, pod: Pod) -> Result:
+    return in_progress(
+        Reason.DELETING_VOLUME,
+        f"deleting the volume of {pod.name}: the older version cannot read what the newer one wrote",
+        delete_claim(claim),
+        ledger_changes=(LedgerChange(WIPED_VOLUME, (claim.key.name, claim.uid)),),
+    )

@@ -1,13 +1,21 @@
-"""What the engine was told, and how it is taken back, by whoever finds it in the journal."""
+"""Engine settings that the operator changes: recorded in the ledger first, and restored from it."""
 
 from __future__ import annotations
 
-__all__ = ["SETTINGS", "clear_exclusions", "record_setting", "restore_all", "restore_settings"]
+__all__ = [
+    "SETTINGS",
+    "clear_exclusions",
+    "record_setting",
+    "restore_all",
+    "restore_for_other_pods",
+    "restore_settings",
+]
 
 from collections.abc import Collection
 from dataclasses import replace
 from typing import Final
 
+from searchkeeper.api.reasons import Reason
 from searchkeeper.kubernetes.operations import EngineCall
 from searchkeeper.opensearch.calls import ClearVotingExclusions, Exclude, ExcludeFromVoting, SetAllocation
 from searchkeeper.opensearch.view import Allocation, EngineView, Unreachable
@@ -24,156 +32,170 @@ from searchkeeper.upgrade.ledger import (
     UpgradeLedger,
 )
 
-# The lines of the journal that stand for something the engine was told.
+# The ledger entries that stand for a changed engine setting.
 SETTINGS: Final = (ALLOCATION, EXCLUDED, VOTING, SCALE_IN_EXCLUDED, SCALE_IN_VOTING, FOREIGN_VOTING)
-# Beside such a line: the engine was told to take it back.
-_TAKEN_BACK: Final = "/taken-back"
+# A second entry beside such an entry: the call that undoes the setting was sent.
+_UNDO_SENT: Final = "/taken-back"
 
 
-def record_setting(line: str, value: Entry) -> tuple[LedgerChange, ...]:
-    """What is noted before the engine is told something that is to be taken back."""
-    return LedgerChange(line, value), LedgerChange(line + _TAKEN_BACK, None)
+def record_setting(key: str, value: Entry) -> tuple[LedgerChange, ...]:
+    """Return the ledger changes to make before the engine setting is changed."""
+    return LedgerChange(key, value), LedgerChange(key + _UNDO_SENT, None)
 
 
-def _is_taken_back(ledger: UpgradeLedger, line: str) -> bool:
-    """An engine that looks as before is not enough: a call that was lost may only be late."""
-    return ledger.get(line + _TAKEN_BACK) is True
+def _undo_sent(ledger: UpgradeLedger, key: str) -> bool:
+    """Whether the undo was sent. An engine that shows the old value is not enough: a call may arrive late."""
+    return ledger.get(key + _UNDO_SENT) is True
 
 
-def _taking_back(line: str) -> tuple[LedgerChange, ...]:
-    return (LedgerChange(line + _TAKEN_BACK, True),)
+def _record_undo(key: str) -> tuple[LedgerChange, ...]:
+    return (LedgerChange(key + _UNDO_SENT, True),)
 
 
-def _over(line: str, left: tuple[str, ...] = ()) -> tuple[LedgerChange, ...]:
-    return LedgerChange(line, left or None), LedgerChange(line + _TAKEN_BACK, None)
+def _record_restored(key: str, left: tuple[str, ...] = ()) -> tuple[LedgerChange, ...]:
+    return LedgerChange(key, left or None), LedgerChange(key + _UNDO_SENT, None)
 
 
 def restore_all(snapshot: ClusterSnapshot, ledger: UpgradeLedger) -> Result | None:
-    """The next step towards an engine that remembers nothing of us; None when there is no such line left."""
+    """Return the next step that restores every setting of the operator; None when all are restored."""
     return restore_settings(snapshot, ledger) or clear_exclusions(snapshot, ledger, ())
+
+
+def restore_settings(
+    snapshot: ClusterSnapshot, ledger: UpgradeLedger, keep_excluded: Collection[str] = ()
+) -> Result | None:
+    """Return the next step that restores the settings of a rollout; None when all are restored.
+
+    An entry leaves the ledger only when the undo was sent and the engine shows the old value. The nodes in
+    `keep_excluded` stay excluded from allocation.
+    """
+    nodes = ledger.excluded.difference(keep_excluded)
+    return _restore(snapshot, ledger, nodes, allocation=True, vote=True)
+
+
+def restore_for_other_pods(
+    snapshot: ClusterSnapshot, ledger: UpgradeLedger, pod: str, *, keep_allocation: bool
+) -> Result | None:
+    """Return the next step that restores what was set for pods other than `pod`; None when nothing is left.
+
+    A pod that restarts while no operator runs never becomes part of a batch, so the end of a batch does not
+    restore what was set for it. The allocation setting belongs to no pod: it stays if `pod` needs it.
+    """
+    nodes = ledger.excluded - {pod}
+    has_foreign_vote = ledger.voting_excluded not in (None, pod)
+    if isinstance(snapshot.engine, Unreachable):
+        return None
+    return _restore(snapshot, ledger, nodes, allocation=not keep_allocation, vote=has_foreign_vote)
+
+
+def _restore(
+    snapshot: ClusterSnapshot, ledger: UpgradeLedger, nodes: frozenset[str], *, allocation: bool, vote: bool
+) -> Result | None:
+    engine, deadline = snapshot.engine, snapshot.cluster.spec.upgrade.health_deadline
+    before = ledger.allocation_before if allocation else None
+    if before is None and not nodes and not (vote and ledger.voting_excluded):
+        return None
+    if isinstance(engine, Unreachable):
+        message = f"cannot restore engine settings: {engine.cause}"
+        return wait(Reason.ENGINE_UNREACHABLE, message, deadline=deadline)
+    if before is not None:
+        step = _restore_allocation(engine, ledger, before)
+    elif nodes:
+        step = _restore_exclusions(engine, ledger, EXCLUDED, nodes, ledger.excluded)
+    else:
+        step = _restore_vote(engine, ledger)
+    return replace(step, deadline=deadline)
+
+
+def _restore_allocation(engine: EngineView, ledger: UpgradeLedger, before: str) -> Result:
+    if str(engine.allocation) == before and _undo_sent(ledger, ALLOCATION):
+        message = f"cluster.routing.allocation.enable is {before} again"
+        return in_progress(Reason.SETTINGS_RESTORED, message, ledger_changes=_record_restored(ALLOCATION))
+    return in_progress(
+        Reason.RESTORING_ALLOCATION,
+        f"setting cluster.routing.allocation.enable back to {before}",
+        EngineCall(SetAllocation(None if before == Allocation.ALL else Allocation(before))),
+        ledger_changes=_record_undo(ALLOCATION),
+    )
+
+
+def _restore_exclusions(
+    engine: EngineView, ledger: UpgradeLedger, key: str, nodes: frozenset[str], recorded: frozenset[str]
+) -> Result:
+    """Allow shards on these nodes again; the other recorded nodes stay excluded."""
+    names = ", ".join(sorted(nodes))
+    if not nodes & engine.excluded and _undo_sent(ledger, key):
+        left = tuple(sorted(recorded - nodes))
+        message = f"{names} may hold shards again"
+        return in_progress(Reason.SETTINGS_RESTORED, message, ledger_changes=_record_restored(key, left))
+    return in_progress(
+        Reason.CLEARING_ALLOCATION_EXCLUSIONS,
+        f"allowing shards on {names} again",
+        EngineCall(Exclude(engine.excluded - nodes)),
+        ledger_changes=_record_undo(key),
+    )
+
+
+def _restore_vote(engine: EngineView, ledger: UpgradeLedger) -> Result:
+    if ledger.voting_excluded in engine.voting_exclusions or not _undo_sent(ledger, VOTING):
+        return _clear_voting_exclusions(engine, ledger, VOTING)
+    changes = (*_record_restored(VOTING), LedgerChange(FOREIGN_VOTING, None))
+    message = f"{ledger.voting_excluded} may vote again"
+    return _restore_foreign_votes(engine, ledger) or in_progress(
+        Reason.SETTINGS_RESTORED, message, ledger_changes=changes
+    )
 
 
 def clear_exclusions(
     snapshot: ClusterSnapshot,
     ledger: UpgradeLedger,
     departing: Collection[str],
-    lent: frozenset[str] = frozenset(),
+    shard_hosts: frozenset[str] = frozenset(),
 ) -> Result | None:
-    """Takes back what was set for nodes that have left, or may stay after all; None when nothing is left.
+    """Return the next step that undoes the exclusions of scale-in, except for the departing nodes.
 
-    Those who are lent may have shards, and leave all the same.
+    The nodes in `shard_hosts` may hold shards for now although they depart. None when nothing is left.
     """
-    shards, votes = (
-        ledger.scale_in_excluded.difference(departing) | lent,
-        ledger.scale_in_voting_excluded.difference(departing),
-    )
-    if isinstance(snapshot.engine, EngineView):
-        # It is not counted on any more as soon as the engine has heard of it, and not before.
-        votes -= snapshot.engine.absent_voters
-    if not (shards or votes):
+    nodes = ledger.scale_in_excluded.difference(departing) | shard_hosts
+    votes = ledger.scale_in_voting_excluded.difference(departing)
+    engine = snapshot.engine
+    if isinstance(engine, EngineView):
+        # A cleared exclusion of an absent voter would let it count again before the engine has dropped it.
+        votes -= engine.absent_voters
+    if not (nodes or votes):
         return None
-    if isinstance(snapshot.engine, Unreachable):
-        deadline = snapshot.cluster.spec.upgrade.health_deadline
-        return wait("EngineReachable", f"cannot be undone yet: {snapshot.engine.cause}", deadline=deadline)
-    return _shards_forgiven(snapshot.engine, ledger, shards) or _votes_forgiven(
-        snapshot.engine, ledger, votes
+    if isinstance(engine, Unreachable):
+        message = f"cannot clear exclusions: {engine.cause}"
+        return wait(
+            Reason.ENGINE_UNREACHABLE, message, deadline=snapshot.cluster.spec.upgrade.health_deadline
+        )
+    if nodes:
+        return _restore_exclusions(engine, ledger, SCALE_IN_EXCLUDED, nodes, ledger.scale_in_excluded)
+    if votes & engine.voting_exclusions or not _undo_sent(ledger, SCALE_IN_VOTING):
+        return _clear_voting_exclusions(engine, ledger, SCALE_IN_VOTING)
+    left = tuple(sorted(ledger.scale_in_voting_excluded - votes))
+    changes = (*_record_restored(SCALE_IN_VOTING, left), LedgerChange(FOREIGN_VOTING, None))
+    return _restore_foreign_votes(engine, ledger) or in_progress(
+        Reason.SETTINGS_RESTORED, f"{', '.join(sorted(votes))} may vote again", ledger_changes=changes
     )
 
 
-def _shards_forgiven(engine: EngineView, ledger: UpgradeLedger, names: frozenset[str]) -> Result | None:
-    if not names:
-        return None
-    if names & engine.excluded or not _is_taken_back(ledger, SCALE_IN_EXCLUDED):
-        call, ledger_changes = EngineCall(Exclude(engine.excluded - names)), _taking_back(SCALE_IN_EXCLUDED)
-        message = f"shards may be on {', '.join(sorted(names))} again"
-        return in_progress("RestoringShards", message, call, ledger_changes=ledger_changes)
-    left = tuple(sorted(ledger.scale_in_excluded - names))
-    return in_progress(
-        "Restored", "nobody who has left is excluded", ledger_changes=_over(SCALE_IN_EXCLUDED, left)
-    )
-
-
-def _votes_forgiven(engine: EngineView, ledger: UpgradeLedger, names: frozenset[str]) -> Result:
-    """The engine forgets all exclusions or none: those that are still needed are told again."""
-    if names & engine.voting_exclusions or not _is_taken_back(ledger, SCALE_IN_VOTING):
-        return _cleared(engine, ledger, SCALE_IN_VOTING)
-    left = tuple(sorted(ledger.scale_in_voting_excluded - names))
-    ledger_changes = (*_over(SCALE_IN_VOTING, left), LedgerChange(FOREIGN_VOTING, None))
-    return _told_again(engine, ledger) or in_progress(
-        "Restored", "nobody who has left is excluded", ledger_changes=ledger_changes
-    )
-
-
-def _cleared(engine: EngineView, ledger: UpgradeLedger, line: str) -> Result:
-    """Whom somebody else has excluded is written down first: the engine forgets them as well."""
+def _clear_voting_exclusions(engine: EngineView, ledger: UpgradeLedger, key: str) -> Result:
+    """Clear all voting exclusions. Those that are not the operator's are recorded first, to be set again."""
     ours = ledger.scale_in_voting_excluded | ({ledger.voting_excluded} if ledger.voting_excluded else set())
-    others = ledger.foreign_voting_excluded | engine.voting_exclusions - ours
-    ledger_changes = (*_taking_back(line), LedgerChange(FOREIGN_VOTING, tuple(sorted(others)) or None))
+    foreign = ledger.foreign_voting_excluded | engine.voting_exclusions - ours
     return in_progress(
-        "RestoringVotes",
-        "every manager may vote again",
+        Reason.CLEARING_VOTING_EXCLUSIONS,
+        "clearing all voting exclusions",
         EngineCall(ClearVotingExclusions()),
-        ledger_changes=ledger_changes,
+        ledger_changes=(*_record_undo(key), LedgerChange(FOREIGN_VOTING, tuple(sorted(foreign)) or None)),
     )
 
 
-def _told_again(engine: EngineView, ledger: UpgradeLedger) -> Result | None:
-    """One after the other, until nobody is missing whom somebody else has excluded."""
-    for name in sorted(ledger.foreign_voting_excluded - engine.voting_exclusions):
-        message = f"{name} has no vote, as somebody else has decided"
-        return in_progress("RestoringVotes", message, EngineCall(ExcludeFromVoting(name)))
-    return None
-
-
-def restore_settings(
-    snapshot: ClusterSnapshot, ledger: UpgradeLedger, keeps: Collection[str] = ()
-) -> Result | None:
-    """The next step towards the settings as they were; None when nothing of ours is left.
-
-    A line leaves the journal only when the engine was told to undo it, and shows that it is undone. Shards
-    stay away from those whom `keeps` names.
-    """
-    shards = ledger.excluded.difference(keeps)
-    if not (ledger.allocation_before or shards or ledger.voting_excluded):
+def _restore_foreign_votes(engine: EngineView, ledger: UpgradeLedger) -> Result | None:
+    """Set the voting exclusions again that are not the operator's, one after the other."""
+    missing = sorted(ledger.foreign_voting_excluded - engine.voting_exclusions)
+    if not missing:
         return None
-    deadline = snapshot.cluster.spec.upgrade.health_deadline
-    if isinstance(snapshot.engine, Unreachable):
-        return wait("EngineReachable", f"cannot be undone yet: {snapshot.engine.cause}", deadline=deadline)
-    step = (
-        _allocation(snapshot.engine, ledger)
-        or _exclusions(snapshot.engine, ledger, shards)
-        or _vote(snapshot.engine, ledger)
-    )
-    return None if step is None else replace(step, deadline=deadline)
-
-
-def _allocation(engine: EngineView, ledger: UpgradeLedger) -> Result | None:
-    before = ledger.allocation_before
-    if before is None:
-        return None
-    if str(engine.allocation) == before and _is_taken_back(ledger, ALLOCATION):
-        return in_progress("Restored", f"allocation is {before} again", ledger_changes=_over(ALLOCATION))
-    call = EngineCall(SetAllocation(None if before == Allocation.ALL else Allocation(before)))
-    message = f"allocation becomes {before}"
-    return in_progress("RestoringAllocation", message, call, ledger_changes=_taking_back(ALLOCATION))
-
-
-def _exclusions(engine: EngineView, ledger: UpgradeLedger, ours: frozenset[str]) -> Result | None:
-    if not ours:
-        return None
-    if not ours & engine.excluded and _is_taken_back(ledger, EXCLUDED):
-        left = tuple(sorted(ledger.excluded - ours))
-        return in_progress("Restored", "no node of ours is excluded", ledger_changes=_over(EXCLUDED, left))
-    call = EngineCall(Exclude(engine.excluded - ours))
-    return in_progress("RestoringShards", "shards may come back", call, ledger_changes=_taking_back(EXCLUDED))
-
-
-def _vote(engine: EngineView, ledger: UpgradeLedger) -> Result | None:
-    if ledger.voting_excluded is None:
-        return None
-    if ledger.voting_excluded in engine.voting_exclusions or not _is_taken_back(ledger, VOTING):
-        return _cleared(engine, ledger, VOTING)
-    ledger_changes = (*_over(VOTING), LedgerChange(FOREIGN_VOTING, None))
-    return _told_again(engine, ledger) or in_progress(
-        "Restored", "every manager may vote", ledger_changes=ledger_changes
-    )
+    message = f"excluding {missing[0]} from voting again: the operator did not set this exclusion"
+    return in_progress(Reason.CLEARING_VOTING_EXCLUSIONS, message, EngineCall(ExcludeFromVoting(missing[0])))

@@ -1,4 +1,4 @@
-"""Pods that are down: who does not wait for the turn of its pool, and who is not waited for any more."""
+"""Failed pods: which are replaced before the turn of their pool, and which are no longer waited for."""
 
 from __future__ import annotations
 
@@ -11,67 +11,65 @@ __all__ = [
 
 from typing import Final
 
+from searchkeeper.api.reasons import Reason
 from searchkeeper.opensearch.view import Color, EngineView
 from searchkeeper.planner import LedgerChange, Result, in_progress
 from searchkeeper.snapshot import ClusterSnapshot, PoolView
 from searchkeeper.upgrade.gates import Candidate, has_failed
 from searchkeeper.upgrade.ledger import REPLACED_PODS, UpgradeLedger
-from searchkeeper.upgrade.rollback import failure
-from searchkeeper.upgrade.rollback_blockers import rollback_blockers
+from searchkeeper.upgrade.rollback import failure, rollback_blockers
 from searchkeeper.upgrade.shards import hold_nothing
 from searchkeeper.upgrade.volumes import claim_of
 
-# No version makes room on a machine.
-_HOMELESS: Final = "Unschedulable"
+# Another version does not help a pod that fits on no machine.
+_UNSCHEDULABLE: Final = "Unschedulable"
 
 
 def needs_early_replacement(snapshot: ClusterSnapshot, ledger: UpgradeLedger, candidate: Candidate) -> bool:
-    """Whether a pod that is down, and not what it is to be, is replaced before its pool's turn.
+    """Whether a failed, outdated pod is replaced before the turn of its pool.
 
-    Otherwise all pools before its own would wait for it, and it for them. A pod of the version that an
-    upgrade leaves is one of a pool whose turn has never come: it waits until that has not helped and nothing
-    goes back any more, for whoever is evicted meanwhile would come back on the newer version as well.
+    Without this the pools before its own would wait for the pod, and the pod for them. A pod that still has
+    the version that the upgrade leaves is replaced early only as a last resort, when the upgrade has timed
+    out and a rollback is blocked: with a new template, every pod of the pool that is evicted would be
+    upgraded too.
     """
-    pod, under_way = candidate.pod, ledger.upgrade
+    pod = candidate.pod
     if pod.is_ready or pod.is_terminating:
         return False
     is_lost, timed_out = has_failed(candidate, snapshot), failure(snapshot, ledger) is not None
-    before, target = under_way or ("", pod.engine_version)
+    before, target = ledger.upgrade or ("", pod.engine_version)
     if pod.engine_version == (ledger.rollback_to or target):
         return is_lost
     if ledger.rollback_to is not None or pod.engine_version != before:
         return is_lost or timed_out
     is_last_resort = timed_out and bool(rollback_blockers(snapshot, ledger, before))
-    return is_lost and is_last_resort and pod.problem != _HOMELESS
+    return is_lost and is_last_resort and pod.problem != _UNSCHEDULABLE
 
 
 def is_unrelated_failure(snapshot: ClusterSnapshot, ledger: UpgradeLedger, candidate: Candidate) -> bool:
-    """Whether a pod is down for another reason than the upgrade under way, whose lock is not held for it.
+    """Whether a pod failed for another reason than the upgrade: the lock is not held for it.
 
-    It is what it was before, and the upgrade is on its way back; or every node had arrived. A node that ran
-    the newer version has first to begin anew on an empty volume.
+    Either every node had reached the target, or a rollback runs and the pod has the older version. A node
+    that has run the newer version on its present volume needs an empty one first.
     """
     pod, claim = candidate.pod, claim_of(snapshot, candidate.pod.name)
     if ledger.upgrade is None or not has_failed(candidate, snapshot):
         return False
     if ledger.rollback_to is None:
         return pod.engine_version == ledger.upgrade[1] == snapshot.cluster.engine_version
-    has_crossed = claim is not None and ledger.upgraded_nodes.get(pod.name) == claim.uid
-    return pod.engine_version == ledger.rollback_to and not has_crossed
+    ran_newer = claim is not None and ledger.upgraded_nodes.get(pod.name) == claim.uid
+    return pod.engine_version == ledger.rollback_to and not ran_newer
 
 
 def replicas_after_abandoning(snapshot: ClusterSnapshot, pool: PoolView, count: int, wanted: int) -> int:
-    """How many of a pool's first `count` nodes are left when those at its end are given up, down to `wanted`.
+    """Return how many of a pool's first `count` nodes remain if failed ones at the end are abandoned.
 
-    Only those that are down for good and have neither a shard nor a vote; nobody while a primary is missing,
-    for it may be on the volume of one of them.
+    At least `wanted` remain. Only nodes without shards and votes are abandoned, and none while the cluster is
+    red: the missing primary may be on one of their volumes.
     """
     engine, pods = snapshot.engine, {pod.ordinal: pod for pod in pool.pods}
-    if (
-        snapshot.cluster.spec.upgrade.paused
-        or not isinstance(engine, EngineView)
-        or engine.color is Color.RED
-    ):
+    is_paused = snapshot.cluster.spec.upgrade.paused
+    if is_paused or not isinstance(engine, EngineView) or engine.color is Color.RED:
         return count
     while count > wanted and (pod := pods.get(count - 1)) is not None:
         if not (has_failed(Candidate(pod, pool), snapshot) and hold_nothing(engine, [pod.name])):
@@ -81,18 +79,22 @@ def replicas_after_abandoning(snapshot: ClusterSnapshot, pool: PoolView, count: 
 
 
 def abandon_lost_pods(snapshot: ClusterSnapshot, ledger: UpgradeLedger) -> Result | None:
-    """Nobody is waited for who need not come back, or does not for a reason that is none of ours."""
-    away = ledger.replaced_pods
-    pods = (Candidate(pod, pool) for pool in snapshot.pools for pod in pool.pods if pod.name in away)
-    lost = {each.pod.name for each in pods if _is_given_up(snapshot, ledger, each)}
+    """Stop waiting for pods of the batch that are surplus, or failed for an unrelated reason."""
+    batch, lost = ledger.replaced_pods, set()
+    for pool in snapshot.pools:
+        for pod in pool.pods:
+            candidate = Candidate(pod, pool)
+            is_surplus = pod in pool.surplus_pods and has_failed(candidate, snapshot)
+            is_lost = is_surplus or (
+                pod in pool.retained_pods and is_unrelated_failure(snapshot, ledger, candidate)
+            )
+            if pod.name in batch and is_lost:
+                lost.add(pod.name)
     if not lost:
         return None
-    left = tuple(sorted((name, uid) for name, uid in away.items() if name not in lost))
-    message = f"{', '.join(sorted(lost))} is not waited for"
-    return in_progress("GivenUp", message, ledger_changes=(LedgerChange(REPLACED_PODS, left or None),))
-
-
-def _is_given_up(snapshot: ClusterSnapshot, ledger: UpgradeLedger, candidate: Candidate) -> bool:
-    if candidate.pod in candidate.pool.surplus_pods:
-        return has_failed(candidate, snapshot)
-    return is_unrelated_failure(snapshot, ledger, candidate)
+    left = tuple(sorted((name, uid) for name, uid in batch.items() if name not in lost))
+    return in_progress(
+        Reason.PODS_ABANDONED,
+        f"no longer waiting for {', '.join(sorted(lost))}",
+        ledger_changes=(LedgerChange(REPLACED_PODS, left or None),),
+    )

@@ -1,6 +1,6 @@
-"""Gates: what must hold before a pod is taken away, each with a name, a verdict and a sentence.
+"""Gates: the checks that must pass before a pod may be removed.
 
-Every gate looks at one candidate. All of them are shown to people; the first closed one stops the roll.
+`searchkeeper plan` shows every gate. The first closed gate blocks the rollout.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ __all__ = [
     "FATAL_POD_PROBLEMS",
     "NO_DEADLINE",
     "Candidate",
+    "Gate",
     "GateResult",
     "first_blocking_gate",
     "gate_results",
@@ -19,73 +20,104 @@ __all__ = [
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
-from searchkeeper.opensearch.view import Allocation, Color, EngineView, ShardCopy, ShardState, Unreachable
+from searchkeeper.api.reasons import Reason
+from searchkeeper.opensearch.view import Allocation, Color, EngineView, ShardState, Unreachable
 from searchkeeper.snapshot import ClusterSnapshot, Pod, PoolView
 from searchkeeper.upgrade.ledger import UpgradeLedger
-from searchkeeper.upgrade.role_removal import loses_role, loses_vote, nodes_keeping_role
 from searchkeeper.upgrade.shards import has_other_manager, last_copies_on, shared_shards
+from searchkeeper.upgrade.voting import loses_role, loses_vote, nodes_keeping_role
 
-# A person decides when this ends: no deadline would hurry them.
+# In seconds. For waits that only a user can end.
 NO_DEADLINE: Final = 2**31
-# Why a copy may stay unassigned for as long as this roll lasts, whatever anybody does.
-_EXCUSES: Final = frozenset({"node_version", "same_shard", "awareness", "filter", "disk_threshold"})
-# The pod has failed for good; another look at it would show the same.
+# Allocation deciders that may keep a copy unassigned for the whole rollout.
+_LASTING_DECIDERS: Final = frozenset({"node_version", "same_shard", "awareness", "filter", "disk_threshold"})
+# What the kubelet or the scheduler reports of a pod that does not recover by itself.
 FATAL_POD_PROBLEMS: Final = frozenset(
     {"CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "Unschedulable", "Failed"}
 )
+# How many shards a message names.
+_SHOWN: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A pod that is to be replaced, beside others of the same batch that are gone already."""
+    """A pod to be removed, its pool, and the pods of its batch that are already being replaced."""
 
     pod: Pod
     pool: PoolView
     batch: frozenset[str] = frozenset()
 
 
+class Gate(StrEnum):
+    """The names of the gates. Each says what holds while the gate is open."""
+
+    NOT_PAUSED = "NotPaused"
+    NOT_IN_CLUSTER = "NotInCluster"
+    ENGINE_REACHABLE = "EngineReachable"
+    PODS_READY = "PodsReady"
+    NODES_JOINED = "NodesJoined"
+    ENGINE_HEALTHY = "EngineHealthy"
+    QUORUM_SAFE = "QuorumSafe"
+    LAST_COPY_SAFE = "LastCopySafe"
+    BATCH_SAFE = "BatchSafe"
+
+
 @dataclass(frozen=True, slots=True)
 class GateResult:
-    """What a gate says. A closed one has a patience: for how long that is no reason to worry."""
+    """The result of one gate.
 
-    gate: str
+    `reason` is the state that blocks; of an open gate, the state in which it would. `deadline` is how many
+    seconds a closed gate may block before the action counts as stalled.
+    """
+
+    gate: Gate
     is_open: bool
+    reason: Reason
     message: str
     deadline: int = 0
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
-    """What a gate looks at: the candidate, and the world with an engine that answered."""
+class _Blocker:
+    """What closes a gate."""
+
+    reason: Reason
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class _GateInput:
+    """A candidate, the snapshot, and an engine that answers."""
 
     candidate: Candidate
     snapshot: ClusterSnapshot
     engine: EngineView
 
     @property
-    def replaced_pods(self) -> frozenset[str]:
-        """The pods that are gone, or will be when all gates are open."""
-        return self.candidate.batch | {self.candidate.pod.name}
+    def name(self) -> str:
+        return self.candidate.pod.name
 
-    def excused(self) -> frozenset[str]:
-        """Who need not be there: on the way back nobody who is down for good, or it would never end."""
+    @property
+    def removed_pods(self) -> frozenset[str]:
+        """The candidate and the pods of its batch."""
+        return self.candidate.batch | {self.name}
+
+    def ignored_pods(self) -> frozenset[str]:
+        """Return the failed pods that a rollback does not wait for. Without this it would never end."""
         if UpgradeLedger.of(self.snapshot.cluster.records.ledger).rollback_to is None:
             return frozenset()
         pods = (Candidate(pod, pool) for pool in self.snapshot.pools for pod in pool.retained_pods)
-        return (
-            frozenset(each.pod.name for each in pods if has_failed(each, self.snapshot)) - self.replaced_pods
-        )
-
-
-_Gate = Callable[[_Look], str | None]
+        failed = frozenset(other.pod.name for other in pods if has_failed(other, self.snapshot))
+        return failed - self.removed_pods
 
 
 def is_not_in_cluster(candidate: Candidate, snapshot: ClusterSnapshot) -> bool:
-    """Nobody would miss the pod: it is not ready, and it is not part of the engine either.
+    """Whether the pod is not ready and its node has not joined: to remove it costs nothing.
 
-    Where the engine cannot be asked, only a failure that the kubelet or the scheduler names counts.
+    If the engine does not answer, only a failure that the kubelet or the scheduler reports counts.
     """
     pod = candidate.pod
     if pod.is_ready:
@@ -96,7 +128,7 @@ def is_not_in_cluster(candidate: Candidate, snapshot: ClusterSnapshot) -> bool:
 
 
 def has_failed(candidate: Candidate, snapshot: ClusterSnapshot) -> bool:
-    """It is lost, and neither just beginning nor just ending."""
+    """Whether the pod does not recover by itself, and is neither starting nor terminating."""
     pod = candidate.pod
     return (
         pod.problem in FATAL_POD_PROBLEMS
@@ -106,182 +138,206 @@ def has_failed(candidate: Candidate, snapshot: ClusterSnapshot) -> bool:
 
 
 def first_blocking_gate(candidate: Candidate, snapshot: ClusterSnapshot) -> GateResult | None:
-    return next((verdict for verdict in gate_results(candidate, snapshot) if not verdict.is_open), None)
+    return next((result for result in gate_results(candidate, snapshot) if not result.is_open), None)
 
 
 def gate_results(candidate: Candidate, snapshot: ClusterSnapshot) -> Iterator[GateResult]:
-    """Every gate's verdict, in the order in which they stop a roll."""
-    policy = snapshot.cluster.spec.upgrade
-    yield _verdict("NotPaused", "spec.upgrade.paused is set" if policy.paused else None, NO_DEADLINE)
+    """Yield the result of every gate, in the order in which they block."""
+    policy, engine = snapshot.cluster.spec.upgrade, snapshot.engine
+    paused = _Blocker(Reason.UPGRADE_PAUSED, "spec.upgrade.paused is set") if policy.paused else None
+    yield _result(Gate.NOT_PAUSED, paused, NO_DEADLINE)
     if is_not_in_cluster(candidate, snapshot):
-        yield GateResult("NothingToLose", True, f"{candidate.pod.name} is not part of the cluster as it is")
+        message = f"{candidate.pod.name} is not part of the cluster: no other gate applies"
+        yield GateResult(Gate.NOT_IN_CLUSTER, True, Reason.WAITING_FOR_PODS, message)
         return
-    engine = snapshot.engine
     if isinstance(engine, Unreachable):
-        objection = f"the engine does not answer: {engine.cause}"
-        yield _verdict("EngineReachable", objection, policy.health_deadline)
+        blocker = _Blocker(Reason.ENGINE_UNREACHABLE, f"the engine does not answer: {engine.cause}")
+        yield _result(Gate.ENGINE_REACHABLE, blocker, policy.health_deadline)
         return
-    yield _verdict("EngineReachable", None, 0)
-    for name, gate in _GATES.items():
-        yield _verdict(name, gate(_Look(candidate, snapshot, engine)), policy.health_deadline)
+    yield _result(Gate.ENGINE_REACHABLE, None, 0)
+    for gate, check in _CHECKS.items():
+        yield _result(gate, check(_GateInput(candidate, snapshot, engine)), policy.health_deadline)
 
 
-def _verdict(gate: str, objection: str | None, deadline: int) -> GateResult:
-    return GateResult(gate, objection is None, objection or "nothing stands against it", deadline)
+def _result(gate: Gate, blocker: _Blocker | None, deadline: int) -> GateResult:
+    if blocker is None:
+        return GateResult(gate, True, _DEFAULT_REASONS[gate], "passes", deadline)
+    return GateResult(gate, False, blocker.reason, blocker.message, deadline)
 
 
-def _pods_are_ready(look: _Look) -> str | None:
-    """All others, and as many as are wanted; those of the same batch are away on purpose.
-
-    Whoever leaves for good is not waited for.
-    """
-    excused = look.excused()
-    for pool in look.snapshot.pools:
-        here = [pod for pod in pool.retained_pods if pod.name not in look.replaced_pods | excused]
-        unready = [pod.name for pod in here if pod.is_terminating or not pod.is_ready]
+def _check_pods_ready(given: _GateInput) -> _Blocker | None:
+    """All pods that stay are ready and as many as the spec wants, except those of the batch."""
+    ignored = given.ignored_pods()
+    for pool in given.snapshot.pools:
+        pods = [pod for pod in pool.retained_pods if pod.name not in given.removed_pods | ignored]
+        unready = [pod.name for pod in pods if pod.is_terminating or not pod.is_ready]
         if unready:
-            return f"{', '.join(unready)} of pool {pool.spec.name} not ready"
-        gone = len(look.replaced_pods) if pool is look.candidate.pool else 0
-        down = sum(pod.name in excused for pod in pool.retained_pods)
-        if len(here) < pool.replicas - gone - down:
-            return f"pool {pool.spec.name} has {len(pool.retained_pods)} of {pool.replicas} pods"
+            verb = "is" if len(unready) == 1 else "are"
+            message = f"{', '.join(unready)} of pool {pool.spec.name} {verb} not ready"
+            return _Blocker(Reason.WAITING_FOR_PODS, message)
+        removed = len(given.removed_pods) if pool is given.candidate.pool else 0
+        failed = sum(pod.name in ignored for pod in pool.retained_pods)
+        if len(pods) < pool.replicas - removed - failed:
+            message = f"pool {pool.spec.name} has {len(pool.retained_pods)} of {pool.replicas} pods"
+            return _Blocker(Reason.WAITING_FOR_PODS, message)
     return None
 
 
-def _nodes_have_joined(look: _Look) -> str | None:
-    staying, missing = (
-        (pod for pool in look.snapshot.pools for pod in pool.retained_pods),
-        look.replaced_pods | look.excused(),
-    )
-    here = (pod.name for pod in staying if pod.name not in missing)
-    absent = [name for name in here if look.engine.node(name) is None]
-    verb = "has" if len(absent) == 1 else "have"
-    return f"{', '.join(absent)} {verb} not joined the cluster" if absent else None
-
-
-def _health_allows_it(look: _Look) -> str | None:
-    """Green and at rest where the candidate is; or yellow that gets no greener before this roll is over.
-
-    Shards that move elsewhere in a green cluster may do so for ever: every copy is there all the while.
-    """
-    engine = look.engine
-    if engine.color is Color.RED:
-        return "the cluster is red: a primary is missing"
-    if engine.color is Color.GREEN:
-        return _moves_from_or_to(look.candidate.pod.name, engine)
-    if look.candidate.batch:
+def _check_nodes_joined(given: _GateInput) -> _Blocker | None:
+    exempt = given.removed_pods | given.ignored_pods()
+    pods = (pod.name for pool in given.snapshot.pools for pod in pool.retained_pods)
+    absent = [name for name in pods if name not in exempt and given.engine.node(name) is None]
+    if not absent:
         return None
-    return yellow_blocker(engine, UpgradeLedger.of(look.snapshot.cluster.records.ledger))
+    verb = "has" if len(absent) == 1 else "have"
+    return _Blocker(Reason.NODES_NOT_JOINED, f"{', '.join(absent)} {verb} not joined the cluster")
+
+
+def _check_engine_healthy(given: _GateInput) -> _Blocker | None:
+    """Green with no shard moving from or to the candidate, or yellow that the rollout itself has to end.
+
+    Shards that move elsewhere in a green cluster do not block: rebalancing may never end, and every copy is
+    usable meanwhile.
+    """
+    engine = given.engine
+    if engine.color is Color.RED:
+        lost = [c for c in engine.shards if c.is_primary and c.state is ShardState.UNASSIGNED]
+        names = ", ".join(f"{copy.index}[{copy.shard}]" for copy in lost[:_SHOWN]) or "a shard"
+        return _Blocker(Reason.ENGINE_RED, f"the cluster is red: {names} has no primary")
+    if engine.color is Color.GREEN:
+        return _moving_shards_blocker(given.name, engine)
+    if given.candidate.batch:
+        return None
+    return _yellow_blocker(engine, UpgradeLedger.of(given.snapshot.cluster.records.ledger))
+
+
+def _moving_shards_blocker(node: str, engine: EngineView) -> _Blocker | None:
+    moving = [copy for copy in engine.copies_on(node) if copy.state is not ShardState.STARTED]
+    if not moving:
+        return None
+    return _Blocker(Reason.SHARDS_MOVING, f"{len(moving)} shards are moving from or to {node}")
 
 
 def yellow_blocker(engine: EngineView, ledger: UpgradeLedger) -> str | None:
-    """Why a yellow cluster is waited for; None where waiting would not turn it green."""
+    """Return why a yellow cluster may still become green without a rollout; None if it cannot."""
+    blocker = _yellow_blocker(engine, ledger)
+    return None if blocker is None else blocker.message
+
+
+def _yellow_blocker(engine: EngineView, ledger: UpgradeLedger) -> _Blocker | None:
+    """Return why yellow may still become green without the rollout.
+
+    Replica allocation that the operator disabled for this pod must not block the pod, or the setting would be
+    made and undone without end.
+    """
     if _data_nodes(engine) == 1:
         return None
-    return _reason_to_wait_for_green(engine, ledger.allocation_before is not None)
-
-
-def _moves_from_or_to(node: str, engine: EngineView) -> str | None:
-    moving = [copy for copy in engine.copies_on(node) if copy.state is not ShardState.STARTED]
-    return f"{len(moving)} shards are moving from or to {node}" if moving else None
-
-
-def _reason_to_wait_for_green(engine: EngineView, is_ours: bool) -> str | None:
-    """What we hold back ourselves for this pod is no reason: else every step would be taken back for ever."""
+    is_ours = ledger.allocation_before is not None
     if engine.is_moving:
-        return "the cluster is yellow, and shards are on their way"
+        return _Blocker(Reason.SHARDS_MOVING, "the cluster is yellow and shards are moving")
     if engine.allocation is not Allocation.ALL and not is_ours:
-        return f"the cluster is yellow while allocation is {engine.allocation}"
+        message = f"the cluster is yellow while cluster.routing.allocation.enable is {engine.allocation}"
+        return _Blocker(Reason.ENGINE_YELLOW, f"{message}; set it to all")
     ours = frozenset({"enable"}) if is_ours else frozenset()
-    unexcused = (copy for copy in engine.shards if _is_unexcused(copy, copy.deciders - ours))
-    return next(map(_complaint, unexcused), None)
+    for copy in engine.shards:
+        deciders = copy.deciders - ours
+        if copy.state is ShardState.UNASSIGNED and not (deciders and deciders <= _LASTING_DECIDERS):
+            cause = f" (deciders: {', '.join(sorted(copy.deciders))})" if copy.deciders else ""
+            message = f"a copy of {copy.index}[{copy.shard}] is unassigned{cause}"
+            return _Blocker(Reason.ENGINE_YELLOW, message)
+    return None
 
 
 def _data_nodes(engine: EngineView) -> int:
     return sum("data" in node.roles for node in engine.nodes)
 
 
-def _is_unexcused(copy: ShardCopy, deciders: frozenset[str]) -> bool:
-    return copy.state is ShardState.UNASSIGNED and not (deciders and deciders <= _EXCUSES)
+def _check_quorum(given: _GateInput) -> _Blocker | None:
+    """A majority of the committed voters remains.
 
-
-def _complaint(copy: ShardCopy) -> str:
-    why = f" (deciders: {', '.join(sorted(copy.deciders))})" if copy.deciders else ""
-    return f"a copy of shard {copy.shard} of {copy.index} is unassigned{why}"
-
-
-def _quorum_survives(look: _Look) -> str | None:
-    """A majority of the committed voters stays without this one. A lone voter has no majority to lose, but
-    the cluster's state, where that is not on a volume and nobody else can have the vote meanwhile.
-
-    Whoever comes back without the role has to leave its vote to a manager that keeps it. A voter that has
-    come back like that is none to count on.
+    A node that loses the role cluster_manager needs a manager that keeps the role for its vote. A voter that
+    has already restarted without the role cannot vote and does not count. A single voter has no majority to
+    lose, but may hold the only cluster state.
     """
-    voters, name = look.engine.voters, look.candidate.pod.name
+    voters, name = given.engine.voters, given.name
     if name not in voters:
         return None
-    is_lost = loses_vote(look.engine, name, look.candidate.pool)
-    if is_lost and not nodes_keeping_role("cluster_manager", look.snapshot, look.engine):
-        return f"{name} would come back without its vote, and has nobody to leave it to"
+    managers_stay = nodes_keeping_role("cluster_manager", given.snapshot, given.engine)
+    if loses_vote(given.engine, name, given.candidate.pool) and not managers_stay:
+        message = f"{name} votes and loses the role cluster_manager, and no other node keeps it"
+        return _Blocker(Reason.QUORUM_AT_RISK, f"{message}; add a pool of cluster managers")
     if len(voters) == 1:
-        return _state_left_behind(look)
-    ready = {pod.name for pod in look.snapshot.pods if pod.is_ready and not pod.is_terminating}
-    managers = {node.name for node in look.engine.nodes if "cluster_manager" in node.roles}
-    left = (voters - {name}) & ready & managers
-    needed = len(voters) // 2 + 1
-    if len(left) >= needed:
+        return _cluster_state_blocker(given)
+    ready = {pod.name for pod in given.snapshot.pods if pod.is_ready and not pod.is_terminating}
+    managers = {node.name for node in given.engine.nodes if "cluster_manager" in node.roles}
+    left, needed = len((voters - {name}) & ready & managers), len(voters) // 2 + 1
+    if left >= needed:
         return None
-    return f"{len(left)} of {len(voters)} voters would be left, and {needed} are needed"
+    message = f"without {name}, {left} of {len(voters)} voters remain and {needed} are needed"
+    return _Blocker(Reason.QUORUM_AT_RISK, message)
 
 
-def _state_left_behind(look: _Look) -> str | None:
-    """A manager on an empty disk knows no cluster: it would begin another one, or none."""
-    name = look.candidate.pod.name
-    if not look.candidate.pool.spec.storage.ephemeral or has_other_manager(look.engine, name):
+def _cluster_state_blocker(given: _GateInput) -> _Blocker | None:
+    """Block if the cluster state would be lost. A manager with an empty disk may form a new cluster."""
+    if not given.candidate.pool.spec.storage.ephemeral or has_other_manager(given.engine, given.name):
         return None
-    return (
-        f"the state of the cluster is on the ephemeral storage of {name} and nowhere else:"
-        " add a pool of managers with volumes"
-    )
+    message = f"only the ephemeral storage of {given.name} has the cluster state"
+    return _Blocker(Reason.QUORUM_AT_RISK, f"{message}; add a pool of cluster managers with volumes")
 
 
-def _last_copies_are_safe(look: _Look) -> str | None:
-    """No shard disappears with the pod, not even for a moment, unless its owner has accepted that.
+def _check_last_copies(given: _GateInput) -> _Blocker | None:
+    """No shard becomes unavailable, not even for a moment, unless the spec accepts it.
 
-    The only data node has every last copy; it may go where its volume stays. Whoever comes back without the
-    role data, and could not start with a copy of any shard, gives all of them away.
+    The only data node holds every last copy. It may restart if its volume stays. A node that loses the role
+    data cannot start with a shard on its disk, so it must be empty.
     """
-    name = look.candidate.pod.name
-    if loses_role("data", look.engine, name, look.candidate.pool):
-        return _data_left_behind(look)
-    alone = last_copies_on(look.snapshot, look.engine, name)
-    if not alone or look.snapshot.cluster.spec.upgrade.accept_single_copy_loss:
+    if loses_role("data", given.engine, given.name, given.candidate.pool):
+        return _data_role_blocker(given)
+    copies = last_copies_on(given.snapshot, given.engine, given.name)
+    if not copies or given.snapshot.cluster.spec.upgrade.accept_single_copy_loss:
         return None
-    if _data_nodes(look.engine) == 1 and not look.candidate.pool.spec.storage.ephemeral:
+    if _data_nodes(given.engine) == 1 and not given.candidate.pool.spec.storage.ephemeral:
         return None
-    shards = ", ".join(sorted({f"{copy.index}[{copy.shard}]" for copy in alone}))
-    return f"{name} has the only copy of {shards}"
+    shards = ", ".join(sorted({f"{copy.index}[{copy.shard}]" for copy in copies}))
+    message = f"{given.name} holds the only copy of {shards}"
+    hint = "set spec.upgrade.acceptSingleCopyLoss to restart it anyway"
+    return _Blocker(Reason.LAST_SHARD_COPY, f"{message}; {hint}")
 
 
-def _data_left_behind(look: _Look) -> str | None:
-    name = look.candidate.pod.name
-    if not nodes_keeping_role("data", look.snapshot, look.engine):
-        return f"{name} would come back without the role data, and no other node keeps it"
-    left = len(look.engine.copies_on(name))
-    return f"{name} would come back without the role data, and has {left} shards" if left else None
+def _data_role_blocker(given: _GateInput) -> _Blocker | None:
+    if not nodes_keeping_role("data", given.snapshot, given.engine):
+        message = f"{given.name} loses the role data, and no other node keeps it; add a pool of data nodes"
+        return _Blocker(Reason.LAST_SHARD_COPY, message)
+    left = len(given.engine.copies_on(given.name))
+    if not left:
+        return None
+    return _Blocker(Reason.LAST_SHARD_COPY, f"{given.name} loses the role data and holds {left} shards")
 
 
-def _batch_shares_nothing(look: _Look) -> str | None:
-    name = look.candidate.pod.name
-    shared = shared_shards(look.engine, name, look.candidate.batch)
-    return f"{name} shares {len(shared)} shards with pods that are away" if shared else None
+def _check_batch(given: _GateInput) -> _Blocker | None:
+    shared = shared_shards(given.engine, given.name, given.candidate.batch)
+    if not shared:
+        return None
+    message = f"{given.name} shares {len(shared)} shards with pods that are being replaced"
+    return _Blocker(Reason.BATCH_SHARES_SHARDS, message)
 
 
-_GATES: Final[dict[str, _Gate]] = {
-    "PodsReady": _pods_are_ready,
-    "NodesJoined": _nodes_have_joined,
-    "Healthy": _health_allows_it,
-    "QuorumSafe": _quorum_survives,
-    "LastCopySafe": _last_copies_are_safe,
-    "BatchSafe": _batch_shares_nothing,
+_CHECKS: Final[dict[Gate, Callable[[_GateInput], _Blocker | None]]] = {
+    Gate.PODS_READY: _check_pods_ready,
+    Gate.NODES_JOINED: _check_nodes_joined,
+    Gate.ENGINE_HEALTHY: _check_engine_healthy,
+    Gate.QUORUM_SAFE: _check_quorum,
+    Gate.LAST_COPY_SAFE: _check_last_copies,
+    Gate.BATCH_SAFE: _check_batch,
+}
+_DEFAULT_REASONS: Final = {
+    Gate.NOT_PAUSED: Reason.UPGRADE_PAUSED,
+    Gate.NOT_IN_CLUSTER: Reason.WAITING_FOR_PODS,
+    Gate.ENGINE_REACHABLE: Reason.ENGINE_UNREACHABLE,
+    Gate.PODS_READY: Reason.WAITING_FOR_PODS,
+    Gate.NODES_JOINED: Reason.NODES_NOT_JOINED,
+    Gate.ENGINE_HEALTHY: Reason.ENGINE_RED,
+    Gate.QUORUM_SAFE: Reason.QUORUM_AT_RISK,
+    Gate.LAST_COPY_SAFE: Reason.LAST_SHARD_COPY,
+    Gate.BATCH_SAFE: Reason.BATCH_SHARES_SHARDS,
 }

@@ -1,9 +1,10 @@
-"""The ledger's lines about upgrades, typed: what is under way, what the engine was told, who is away."""
+"""The ledger entries of an upgrade, with types."""
 
 from __future__ import annotations
 
 __all__ = [
     "ABANDONED",
+    "ACTIONS_WAITING_FOR_NODES",
     "ALLOCATION",
     "BATCH_FAILED",
     "BATCH_SIZE",
@@ -15,6 +16,7 @@ __all__ = [
     "LOCK",
     "PARTITION",
     "PENDING_DELETE",
+    "PODS_CURRENT",
     "REFUSED",
     "REPLACED_PODS",
     "ROLLBACK_TO",
@@ -27,57 +29,66 @@ __all__ = [
     "UpgradeLedger",
 ]
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from searchkeeper.planner import Ledger
 from searchkeeper.planner.ledger import Entry
 
-# An engine upgrade: (from, target). While there is one, the spec in LOCK is the one that counts.
+# The keys are in the status of deployed clusters: they keep their text when a concept gets another name.
+
+# The engine upgrade in progress: (from, target). While it is set, the spec in LOCK applies.
 UPGRADE: Final = "upgrade"
 LOCK: Final = "upgrade/lock"
-# The version that nodes are taken back to.
+# The version that a rollback returns nodes to.
 ROLLBACK_TO: Final = "upgrade/return"
-# The nodes that have run the newer version, as (pod, UID of its volume claim).
+# The nodes that have run a version newer than UPGRADE's first, as (pod, UID of its volume claim).
 UPGRADED_NODES: Final = "upgrade/crossed"
-# The version that was given up, and the generation that asked for it: not again by itself.
+# The version that failed and the generation that asked for it. It is not tried again before the spec changes.
 ABANDONED: Final = "upgrade/given-up"
-# The generation whose version was refused, so that it is said once.
+# The generation whose version was refused. One event a generation.
 REFUSED: Final = "refused"
-# What people were told of, as long as it lasts, so that it is told once.
+# The reasons of the events in force. One event for each as long as it lasts.
 EVENTS_EMITTED: Final = "told"
-# What the engine was told, and is to be undone: the value that was there before.
+# Engine settings that the operator changed: the value before, or the nodes that it excluded.
 ALLOCATION: Final = "engine/allocation"
 EXCLUDED: Final = "engine/excluded"
 VOTING: Final = "engine/voting"
-# The same for nodes that leave for good, so that neither undoes what the other has set.
+# The same for scale-in. Separate keys: neither may undo a setting of the other.
 SCALE_IN_EXCLUDED: Final = "engine/leaving"
 SCALE_IN_VOTING: Final = "engine/leaving-votes"
-# Whom others have excluded from voting: the engine forgets them together with ours, and is told again.
+# Voting exclusions that are not the operator's. The engine clears all or none, so these are set again.
 FOREIGN_VOTING: Final = "engine/others-votes"
-# Since when the engine is being tidied before the cluster is deleted.
+# When the operator started to restore engine settings before the cluster is deleted.
 DELETING: Final = "deleting"
-# The roll: pods that were taken away, as (name, uid); how many of a pool may be; the pod that was flushed
-# for; whether somebody of this batch failed; the volume claim that was taken away, as (name, uid).
+# The pods of the batch: (name, UID of the deleted pod).
 REPLACED_PODS: Final = "roll/away"
-# The resource version of the pod that was noted last: its deletion names it, and may still be on its way.
+# The resource version of the pod that was recorded last. Its delete names it and may still arrive.
 PENDING_DELETE: Final = "roll/aimed"
+# How many pods of a pool form a batch: (pool, size).
 BATCH_SIZE: Final = "roll/size"
+# The UID of the pod that indices were flushed for.
 FLUSHED: Final = "roll/flushed"
+# Whether a pod of the batch failed.
 BATCH_FAILED: Final = "roll/trouble"
-# How far down Kubernetes may replace pods by itself: (pool, the template it is for, ordinal).
+# The lowest ordinal that the StatefulSet controller may replace: (pool, template digest, ordinal).
 PARTITION: Final = "roll/partition"
+# The volume claim that was deleted: (name, UID).
 WIPED_VOLUME: Final = "roll/wiped"
+
+# The names of the actions whose waits are read from the ledger: the one that runs the rollout, and all that
+# wait for nodes and for nothing else.
+PODS_CURRENT: Final = "PodsCurrent"
+ACTIONS_WAITING_FOR_NODES: Final = (PODS_CURRENT, "PoolsConverged", "EngineHealthy", "UpgradeFinished")
 
 
 @dataclass(frozen=True, slots=True)
 class UpgradeLedger(Ledger):
-    """A ledger, read as what it says about upgrades."""
+    """A ledger with typed access to the entries of an upgrade. Malformed entries count as missing."""
 
     @property
     def upgrade(self) -> tuple[str, str] | None:
-        """From which version to which, while an upgrade is under way."""
+        """The versions (from, target) of the upgrade in progress."""
         match self.get(UPGRADE):
             case (str(before), str(target)):
                 return before, target
@@ -86,88 +97,80 @@ class UpgradeLedger(Ledger):
 
     @property
     def rollback_to(self) -> str | None:
-        return _text(self.get(ROLLBACK_TO))
+        return self._text(ROLLBACK_TO)
 
     @property
     def lock(self) -> str | None:
-        return _text(self.get(LOCK))
+        return self._text(LOCK)
 
     @property
     def refused_generation(self) -> int | None:
-        match self.get(REFUSED):
-            case int(generation):
-                return generation
-            case _:
-                return None
+        return self._number(REFUSED)
 
     @property
     def events_emitted(self) -> frozenset[str]:
-        """What people know of: the reasons of events."""
-        return frozenset(_texts(self.get(EVENTS_EMITTED)))
+        """The reasons of the events in force."""
+        return self._names(EVENTS_EMITTED)
 
     @property
     def allocation_before(self) -> str | None:
-        """What allocation was before we changed it; `all` also where there was no setting."""
-        return _text(self.get(ALLOCATION))
+        """The allocation before the operator changed it; `all` where the setting was absent."""
+        return self._text(ALLOCATION)
 
     @property
     def excluded(self) -> frozenset[str]:
-        """The nodes that we keep shards away from; users may have others."""
-        return frozenset(_texts(self.get(EXCLUDED)))
+        """The nodes that the rollout excludes from allocation. Users may exclude others."""
+        return self._names(EXCLUDED)
 
     @property
     def voting_excluded(self) -> str | None:
-        return _text(self.get(VOTING))
+        return self._text(VOTING)
 
     @property
     def scale_in_excluded(self) -> frozenset[str]:
-        """The nodes that we keep shards away from because they leave for good."""
-        return frozenset(_texts(self.get(SCALE_IN_EXCLUDED)))
+        """The nodes that scale-in excludes from allocation."""
+        return self._names(SCALE_IN_EXCLUDED)
 
     @property
     def scale_in_voting_excluded(self) -> frozenset[str]:
-        """The managers that we took the vote from because they leave for good."""
-        return frozenset(_texts(self.get(SCALE_IN_VOTING)))
+        """The managers that scale-in excludes from voting."""
+        return self._names(SCALE_IN_VOTING)
 
     @property
     def foreign_voting_excluded(self) -> frozenset[str]:
-        """The managers that somebody else has taken the vote from, while the engine may have forgotten it."""
-        return frozenset(_texts(self.get(FOREIGN_VOTING)))
+        """The managers that others exclude from voting, while the engine may have lost it."""
+        return self._names(FOREIGN_VOTING)
 
     @property
     def deleting_since(self) -> int | None:
-        match self.get(DELETING):
-            case int(since):
-                return since
-            case _:
-                return None
+        return self._number(DELETING)
 
     @property
     def replaced_pods(self) -> dict[str, str]:
-        """The UID that each pod had when it was taken away, by name."""
-        return dict(_pairs(self.get(REPLACED_PODS)))
+        """The pods of the batch, each with the UID that it had before it was deleted."""
+        return self._pairs(REPLACED_PODS)
 
     @property
     def pending_delete(self) -> str | None:
-        """The state in which a pod was last seen that was to go."""
-        return _text(self.get(PENDING_DELETE))
+        """The resource version of the pod whose delete was recorded last."""
+        return self._text(PENDING_DELETE)
 
     @property
     def upgraded_nodes(self) -> dict[str, str]:
-        """Which claim each node had when it ran the newer version, by pod; "" for none."""
-        return dict(_pairs(self.get(UPGRADED_NODES)))
+        """The nodes that have run the newer version, each with the UID of its claim; "" for none."""
+        return self._pairs(UPGRADED_NODES)
 
     @property
     def abandoned(self) -> tuple[str, int] | None:
-        """The version that failed, and the generation that asked for it."""
+        """The version that failed and the generation that asked for it."""
         match self.get(ABANDONED):
             case (str(version), int(generation)):
                 return version, generation
             case _:
                 return None
 
-    def size(self, pool: str) -> int:
-        """How many pods of a pool may be away together: each pool begins with one."""
+    def batch_size(self, pool: str) -> int:
+        """How many pods of the pool may be replaced together. Every pool starts with one."""
         match self.get(BATCH_SIZE):
             case (str(name), int(size)) if name == pool:
                 return size
@@ -175,7 +178,7 @@ class UpgradeLedger(Ledger):
                 return 1
 
     def partition(self, pool: str, template: str) -> int | None:
-        """The lowest ordinal that is to be made from this template, where that has been decided."""
+        """The lowest ordinal that may be replaced with this template, if it is recorded."""
         match self.get(PARTITION):
             case (str(name), str(digest), int(ordinal)) if (name, digest) == (pool, template):
                 return ordinal
@@ -188,19 +191,27 @@ class UpgradeLedger(Ledger):
 
     @property
     def flushed_for(self) -> str | None:
-        return _text(self.get(FLUSHED))
+        return self._text(FLUSHED)
 
+    def _text(self, key: str) -> str | None:
+        entry = self.get(key)
+        return entry if isinstance(entry, str) else None
 
-def _pairs(entry: Entry | None) -> Iterator[tuple[str, str]]:
-    for pair in entry if isinstance(entry, tuple) else ():
-        match pair:
-            case (str(name), str(uid)):
-                yield name, uid
+    def _number(self, key: str) -> int | None:
+        entry = self.get(key)
+        return entry if isinstance(entry, int) else None
 
+    def _names(self, key: str) -> frozenset[str]:
+        return frozenset(item for item in self._items(key) if isinstance(item, str))
 
-def _text(entry: Entry | None) -> str | None:
-    return entry if isinstance(entry, str) else None
+    def _pairs(self, key: str) -> dict[str, str]:
+        pairs = {}
+        for item in self._items(key):
+            match item:
+                case (str(name), str(uid)):
+                    pairs[name] = uid
+        return pairs
 
-
-def _texts(entry: Entry | None) -> tuple[str, ...]:
-    return tuple(each for each in entry if isinstance(each, str)) if isinstance(entry, tuple) else ()
+    def _items(self, key: str) -> tuple[Entry, ...]:
+        entry = self.get(key)
+        return entry if isinstance(entry, tuple) else ()

@@ -1,4 +1,4 @@
-"""Which pool is next, and which of its pods."""
+"""The order in which pools, and the pods of a pool, are replaced."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 from searchkeeper.opensearch.view import EngineView, Unreachable
 from searchkeeper.snapshot import Pod, PoolView
-from searchkeeper.upgrade.role_removal import loses_role
+from searchkeeper.upgrade.voting import loses_role
 from searchkeeper.versions import is_newer, parse
 
 _MANAGER: Final = "cluster_manager"
@@ -22,51 +22,50 @@ def pools_in_order(
     leaves_major: bool,
     rollback_to: str | None = None,
 ) -> tuple[PoolView, ...]:
-    """Pools that hold data, then those that also vote, then the rest, its voters last.
+    """Return data pools, then pools that also vote, then the others, voters last.
 
-    Where a major version is left behind, every pool without a vote goes before those with one: a node of
-    the old major cannot join a cluster whose managers are all of the new one. Otherwise those that give
-    shards or votes away go after whoever may be about to get them. Of pools of one kind that with the elected
-    manager goes last.
+    To the next major version, all pools without managers come before those with managers: a node of the old
+    major cannot join a cluster whose managers all run the new one. Otherwise a pool that loses the role data
+    or cluster_manager comes after the pools that may take its shards or votes. Of pools of one kind, the one
+    with the elected manager comes last.
 
-    On the way back it is the other way round, but for an elected manager that has to go back itself: its pool
-    goes last of those, so that whoever is elected in its place stays. Pools without anything of the newer
-    version, which are replaced for another reason, come after all of them.
+    A rollback reverses the order, with two exceptions. Pools without the newer version come last. The pool
+    of an elected manager that has to roll back is the last of the others: so there is one election.
     """
     ordered = sorted(pools, key=lambda pool: _tier(pool, engine, leaves_major))
     if rollback_to is None:
         return tuple(ordered)
     elected = engine.elected if isinstance(engine, EngineView) else None
-    goes = None if elected is None or not is_newer(elected.version, rollback_to) else elected.name
-    back = ordered[::-1]
-    return tuple(
-        sorted(
-            back, key=lambda it: (not _has_crossed(it, rollback_to), goes in {pod.name for pod in it.pods})
-        )
-    )
+    leader = elected.name if elected is not None and is_newer(elected.version, rollback_to) else None
+
+    def rollback_tier(pool: PoolView) -> tuple[bool, bool]:
+        return not _has_newer_version(pool, rollback_to), leader in {pod.name for pod in pool.pods}
+
+    backwards = ordered[::-1]
+    return tuple(sorted(backwards, key=rollback_tier))
 
 
-def _has_crossed(pool: PoolView, before: str) -> bool:
-    """Whether anything of it is of the newer version, if only what its next pod would be made from."""
-    made = [] if pool.stateful_set is None else [pool.stateful_set.engine_version]
-    return any(_is_above(each, before) for each in (*made, *(pod.engine_version for pod in pool.pods)))
+def _has_newer_version(pool: PoolView, before: str) -> bool:
+    """Whether a pod, or the template of the next pod, has a version newer than `before`."""
+    template = [] if pool.stateful_set is None else [pool.stateful_set.engine_version]
+    return any(_is_above(version, before) for version in (*template, *(p.engine_version for p in pool.pods)))
 
 
 def _tier(pool: PoolView, engine: EngineView | Unreachable, leaves_major: bool) -> tuple[bool, ...]:
-    data, votes = pool.spec.holds_data, pool.spec.votes
-    gives = not leaves_major and any(
+    loses_roles = not leaves_major and any(
         loses_role(role, engine, pod.name, pool) for pod in pool.retained_pods for role in ("data", _MANAGER)
     )
     leads = _elected(engine) in {pod.name for pod in pool.pods}
-    return (leaves_major and _manages(pool), gives, not data, votes, leads)
+    has_managers = leaves_major and _runs_managers(pool)
+    return (has_managers, loses_roles, not pool.spec.holds_data, pool.spec.votes, leads)
 
 
-def _manages(pool: PoolView) -> bool:
-    """Whether its nodes are managers as they run: those that are only to become some cannot come last."""
-    given = [_MANAGER in pod.roles for pod in pool.retained_pods if pod.roles is not None]
-    if not given:
+def _runs_managers(pool: PoolView) -> bool:
+    """Whether its nodes are managers now. Nodes that only become managers must not come last."""
+    managers = [_MANAGER in pod.roles for pod in pool.retained_pods if pod.roles is not None]
+    if not managers:
         return pool.spec.votes
-    return all(given) if pool.spec.votes else any(given)
+    return all(managers) if pool.spec.votes else any(managers)
 
 
 def _elected(engine: EngineView | Unreachable) -> str | None:
@@ -77,28 +76,30 @@ def _elected(engine: EngineView | Unreachable) -> str | None:
 def candidates(
     pool: PoolView, engine: EngineView | Unreachable, *, backwards: bool = False
 ) -> tuple[Pod, ...]:
-    """The stale pods of a pool in the order they go: broken ones first, the elected manager last.
+    """Return the outdated pods of a pool: pods that are not ready first, the elected manager last.
 
-    Broken ones first, because replacing them costs nobody anything, and may be the cure. On the way back
-    those that came last go first, and whoever is of the older version after all of them: a newer node would
-    have its primaries meanwhile, of which none of the older version can have a copy any more.
+    To replace a pod that is not ready costs nothing and may repair it. The elected manager comes last even
+    if it is not ready: a successor that is still outdated would have to hand over again.
+
+    A rollback starts with the highest ordinal and ends with the ready pods that already run the older
+    version: while one of those restarts, a newer node takes its primaries, and older nodes cannot hold copies
+    of these.
     """
     last = _elected(engine)
-    stale = reversed(pool.outdated_pods) if backwards else pool.outdated_pods
 
     def place(pod: Pod) -> tuple[bool, ...]:
-        is_left_to = backwards and pod.is_ready and not _is_of_newer(pod, pool)
-        return (is_left_to, pod.name == last, pod.is_ready)
+        is_older = backwards and pod.is_ready and not _rolls_back(pod, pool)
+        return (is_older, pod.name == last, pod.is_ready)
 
-    return tuple(sorted(stale, key=place))
+    return tuple(sorted(reversed(pool.outdated_pods) if backwards else pool.outdated_pods, key=place))
 
 
-def _is_of_newer(pod: Pod, pool: PoolView) -> bool:
-    """Whether its version is newer than what it is replaced by."""
+def _rolls_back(pod: Pod, pool: PoolView) -> bool:
+    """Whether the pod runs a newer version than its replacement."""
     return pool.stateful_set is not None and _is_above(pod.engine_version, pool.stateful_set.engine_version)
 
 
 def _is_above(version: str, other: str) -> bool:
-    """Of two versions, whoever has written them: what is none is above nothing."""
-    found, than = parse(version), parse(other)
-    return found is not None and than is not None and found > than
+    """Compare versions that users may have written. Text that is no version is above nothing."""
+    left, right = parse(version), parse(other)
+    return left is not None and right is not None and left > right

@@ -1,7 +1,9 @@
-"""The roll: stale pods are replaced one after the other, or a few at a time, without losing anything.
+"""Rollout: replace outdated pods, one by one or in batches.
 
-Every step is one cycle. What must survive a crash is noted before it is done; what was done is seen in the
-world, never remembered. The same road serves a new engine version and a new configuration.
+`roll_out` is called once a reconcile and returns one step. It reads from top to bottom like the upgrade
+itself: resume what was interrupted, choose the pool, wait until all pods are ready, check the health of the
+cluster, prepare the engine, replace the pod, go on with the next. New engine versions and new configurations
+take the same steps. What must survive a crash is recorded before it is done; whether it was done is observed.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
+from searchkeeper.api.reasons import Reason
 from searchkeeper.kubernetes.operations import Delete, EngineCall, Key
 from searchkeeper.opensearch.calls import Flush, SetAllocation
 from searchkeeper.opensearch.view import Allocation, EngineView, Unreachable
@@ -25,8 +28,16 @@ from searchkeeper.upgrade.batches import (
     record_batch_size,
     record_halved_batch,
 )
-from searchkeeper.upgrade.drain import drain, drain_steps, has_single_copies, needs_full_drain, wait_at_gate
-from searchkeeper.upgrade.engine_settings import record_setting, restore_settings
+from searchkeeper.upgrade.drain import (
+    delete_volume,
+    delete_volume_before_pod,
+    drain,
+    drain_steps,
+    has_single_copies,
+    needs_full_drain,
+    wait_at_gate,
+)
+from searchkeeper.upgrade.engine_settings import record_setting, restore_for_other_pods, restore_settings
 from searchkeeper.upgrade.failed_pods import abandon_lost_pods, needs_early_replacement
 from searchkeeper.upgrade.gates import Candidate, first_blocking_gate, is_not_in_cluster
 from searchkeeper.upgrade.ledger import (
@@ -42,22 +53,21 @@ from searchkeeper.upgrade.ledger import (
 )
 from searchkeeper.upgrade.order import candidates
 from searchkeeper.upgrade.pending_delete import cancel_pending_delete, pending_delete
-from searchkeeper.upgrade.rollback import ROLLBACK_BLOCKED, failure, forward_hint
-from searchkeeper.upgrade.rollback_blockers import rollback_blockers
+from searchkeeper.upgrade.rollback import failure, forward_hint, rollback_blockers
 from searchkeeper.upgrade.statefulset_rollout import advance_partition, uses_statefulset_rollout
-from searchkeeper.upgrade.volume_wipe import wipe_volume, wipe_volume_before_delete
 from searchkeeper.upgrade.volumes import claim_of, needs_empty_disk
 from searchkeeper.upgrade.voting import move_vote
 
-# What is of no use to anybody when no pod is stale and nobody is away.
-_OF_THE_ROLL: Final = (BATCH_SIZE, PARTITION, FLUSHED, BATCH_FAILED, WIPED_VOLUME, PENDING_DELETE)
+# Ledger entries that end with a batch, and with the rollout.
+_OF_A_BATCH: Final = (REPLACED_PODS, PENDING_DELETE, FLUSHED, BATCH_FAILED, WIPED_VOLUME)
+_OF_THE_ROLLOUT: Final = (BATCH_SIZE, PARTITION, FLUSHED, BATCH_FAILED, WIPED_VOLUME, PENDING_DELETE)
 
 
 @dataclass(frozen=True, slots=True)
 class Rollout:
-    """What a roll works on: the world, its journal, and the pools in the order they go.
+    """The snapshot, the ledger, and the pools in the order of their replacement.
 
-    `ahead` are those whose turn has not come: of them only whoever cannot wait for it is replaced.
+    Of the pools in `pending_pools`, whose turn has not come, only failed pods that cannot wait are replaced.
     """
 
     snapshot: ClusterSnapshot
@@ -70,291 +80,341 @@ class Rollout:
         return self.snapshot.cluster.spec.upgrade.health_deadline
 
     @property
-    def pool(self) -> PoolView | None:
-        """The first pool that has anything to replace, or somebody away.
-
-        Before all others one that is ahead, with somebody who awaits a cure: everybody would wait for it.
-        """
-        ailing = (
-            pool for pool in self.pools if pool.spec.name in self.pending_pools and self.candidates(pool)
-        )
-        due = (
-            pool for pool in self.pools if pool.spec.name not in self.pending_pools and self._is_left(pool)
-        )
-        return next(chain(ailing, due), None)
-
-    @property
     def is_rollback(self) -> bool:
         return self.ledger.rollback_to is not None
 
     def candidates(self, pool: PoolView) -> tuple[Pod, ...]:
-        found = candidates(pool, self.snapshot.engine, backwards=self.is_rollback)
+        """Return the pods of a pool that may be replaced, the next one first."""
+        pods = candidates(pool, self.snapshot.engine, backwards=self.is_rollback)
         if pool.spec.name not in self.pending_pools:
-            return found
+            return pods
         return tuple(
-            pod for pod in found if needs_early_replacement(self.snapshot, self.ledger, Candidate(pod, pool))
+            pod for pod in pods if needs_early_replacement(self.snapshot, self.ledger, Candidate(pod, pool))
         )
 
-    def _is_left(self, pool: PoolView) -> bool:
-        return bool(pool.outdated_pods) or any(pod.name in self.ledger.replaced_pods for pod in pool.pods)
+    def choose_pool(self) -> PoolView | None:
+        """Return the first pool with outdated pods or with pods of the batch.
+
+        A pending pool with a failed pod comes first: all others would wait for that pod.
+        """
+        batch = self.ledger.replaced_pods
+        failing = (
+            pool for pool in self.pools if pool.spec.name in self.pending_pools and self.candidates(pool)
+        )
+        unfinished = (
+            pool
+            for pool in self.pools
+            if pool.spec.name not in self.pending_pools
+            and (pool.outdated_pods or any(pod.name in batch for pod in pool.pods))
+        )
+        return next(chain(failing, unfinished), None)
 
 
-def roll_out(this: Rollout) -> Result:
-    """True when no pod is stale, nobody is away, and nothing that was set for it is left."""
-    rethought = (
-        _once_more(this)
-        or cancel_pending_delete(this.snapshot, this.ledger)
-        or abandon_lost_pods(this.snapshot, this.ledger)
+def roll_out(rollout: Rollout) -> Result:
+    """Return the next step. True when no pod is outdated or being replaced and all settings are restored."""
+    unfinished = (
+        _resume_interrupted_step(rollout)
+        or _give_failed_pod_an_empty_volume(rollout)
+        or _replace_failed_pod(rollout)
     )
-    mending = rethought or _emptied(this) or _mended(this)
-    if mending is not None:
-        return mending
-    missing = _missing(this)
-    pool = this.pool
-    if missing:
-        return (None if pool is None else _next_of_batch(this, pool)) or _patient(this, pool, missing)
-    if this.ledger.replaced_pods:
-        return _welcome(this)
+    if unfinished is not None:
+        return unfinished
+    pool = rollout.choose_pool()
+    unready = _unready_pods_of_batch(rollout)
+    if unready:
+        return _extend_batch(rollout, pool) or _wait_for_pods(rollout, pool, unready)
+    if rollout.ledger.replaced_pods:
+        return _finish_batch(rollout)
     if pool is None:
-        over = tuple(LedgerChange(line, None) for line in _OF_THE_ROLL if line in this.ledger)
-        return restore_settings(this.snapshot, this.ledger) or done(
-            "every pod is of the newest template", ledger_changes=over
-        )
+        return _finish_rollout(rollout)
     if uses_statefulset_rollout(pool):
-        return advance_partition(this.snapshot, this.ledger, pool)
-    return _take(this, Candidate(this.candidates(pool)[0], pool))
+        return advance_partition(rollout.snapshot, rollout.ledger, pool)
+    return _replace_next_pod(rollout, Candidate(rollout.candidates(pool)[0], pool))
 
 
-def _once_more(this: Rollout) -> Result | None:
-    """A deletion that was noted and not made, where it would be decided again word for word.
+def _resume_interrupted_step(rollout: Rollout) -> Result | None:
+    """Retry or cancel a delete that was recorded and not made; stop waiting for lost pods."""
+    return (
+        _retry_pending_delete(rollout)
+        or cancel_pending_delete(rollout.snapshot, rollout.ledger)
+        or abandon_lost_pods(rollout.snapshot, rollout.ledger)
+    )
 
-    So whoever is refused it for days asks for it and for nothing else: nobody is touched for that, and no
-    line of the ledger changes. Decided otherwise, the pod is spared first.
+
+def _retry_pending_delete(rollout: Rollout) -> Result | None:
+    """Retry a recorded delete if the rollout would decide the same again.
+
+    A delete that is denied for days is so retried without another write to the pod or the ledger.
     """
-    pod = pending_delete(this.snapshot, this.ledger)
+    pod = pending_delete(rollout.snapshot, rollout.ledger)
     if pod is None:
         return None
-    away = tuple(sorted((name, uid) for name, uid in this.ledger.replaced_pods.items() if name != pod.name))
-    anew = roll_out(
-        replace(
-            this,
-            ledger=UpgradeLedger.of(this.ledger.with_changes({REPLACED_PODS: away, PENDING_DELETE: None})),
-        )
-    )
-    return anew if any(isinstance(each, Delete) and each.uid == pod.uid for each in anew.operations) else None
+    others = tuple(sorted((n, uid) for n, uid in rollout.ledger.replaced_pods.items() if n != pod.name))
+    ledger = rollout.ledger.with_changes({REPLACED_PODS: others, PENDING_DELETE: None})
+    step = roll_out(replace(rollout, ledger=UpgradeLedger.of(ledger)))
+    is_same = any(isinstance(write, Delete) and write.uid == pod.uid for write in step.operations)
+    return step if is_same else None
 
 
-def _emptied(this: Rollout) -> Result | None:
-    """On the way back: whoever cannot start on what a newer version has written begins anew.
+def _give_failed_pod_an_empty_volume(rollout: Rollout) -> Result | None:
+    """In a rollback: delete the volume, then the pod, of a node that cannot start on what it wrote.
 
-    Only when waiting did not help; a node that neither holds data nor votes has nothing to lose by it.
+    It first has its time to start, unless its pool has neither data nor votes.
     """
-    if this.snapshot.cluster.spec.upgrade.paused:
+    if rollout.snapshot.cluster.spec.upgrade.paused:
         return None
-    has_failed = failure(this.snapshot, this.ledger) is not None
-    for pool in this.pools:
+    timed_out = failure(rollout.snapshot, rollout.ledger) is not None
+    for pool in rollout.pools:
         for pod in pool.pods:
-            claim = claim_of(this.snapshot, pod.name)
-            is_due = has_failed or uses_statefulset_rollout(pool)
-            if claim is None or not needs_empty_disk(this.snapshot, this.ledger, pod):
+            claim = claim_of(rollout.snapshot, pod.name)
+            if claim is None or not needs_empty_disk(rollout.snapshot, rollout.ledger, pod):
                 continue
-            if claim.is_leaving:
-                return _deleted(this, Candidate(pod, pool))
-            if is_due:
-                return wipe_volume(claim, pod)
+            if claim.is_terminating:
+                return _delete_pod(rollout, Candidate(pod, pool))
+            if timed_out or uses_statefulset_rollout(pool):
+                return delete_volume(claim, pod)
     return None
 
 
-def _mended(this: Rollout) -> Result | None:
-    """A pod that nobody would miss, of a template that is not wanted any more, waits for nobody else.
+def _replace_failed_pod(rollout: Rollout) -> Result | None:
+    """Replace an outdated pod that is not in the cluster although the batch is not complete.
 
-    Otherwise the pod that did not come back would be waited for until the end of days.
+    Without this the batch never completes.
     """
-    if not this.ledger.replaced_pods:
+    if not rollout.ledger.replaced_pods:
         return None
-    for pool in this.pools:
-        for pod in () if uses_statefulset_rollout(pool) else this.candidates(pool):
+    for pool in rollout.pools:
+        for pod in () if uses_statefulset_rollout(pool) else rollout.candidates(pool):
             candidate = Candidate(pod, pool)
-            lost = is_not_in_cluster(candidate, this.snapshot) and not pod.is_terminating
-            if lost and first_blocking_gate(candidate, this.snapshot) is None:
-                return _deleted(this, candidate, *record_batch_failure(this.ledger, pool.spec.name))
+            is_lost = is_not_in_cluster(candidate, rollout.snapshot) and not pod.is_terminating
+            if is_lost and first_blocking_gate(candidate, rollout.snapshot) is None:
+                changes = record_batch_failure(rollout.ledger, pool.spec.name)
+                return _delete_pod(rollout, candidate, *changes)
     return None
 
 
-def _patient(this: Rollout, pool: PoolView | None, missing: list[str]) -> Result:
-    """Whoever takes too long makes the next batch smaller."""
-    has_failed = failure(this.snapshot, this.ledger) is not None
-    ledger_changes = (
-        record_batch_failure(this.ledger, pool.spec.name) if has_failed and pool is not None else ()
-    )
-    message = f"{', '.join(missing)} not back yet"
-    return wait("PodsComeBack", message, deadline=this.deadline, ledger_changes=ledger_changes)
-
-
-def _missing(this: Rollout) -> list[str]:
-    """Those who are away and not back: another pod, ready, joined, of the newest template.
-
-    Nobody waits for a pod of a template that is not wanted any more.
-    """
-    pods = {pod.name: (pod, pool) for pool in this.snapshot.pools for pod in pool.pods}
-    outdated = _outdated(this)
+def _unready_pods_of_batch(rollout: Rollout) -> list[str]:
+    """Return the pods of the batch that are not replaced yet, except those that are outdated again."""
+    pods = {pod.name: (pod, pool) for pool in rollout.snapshot.pools for pod in pool.pods}
+    outdated = _outdated_pods_of_batch(rollout)
     return [
         name
-        for name, uid in this.ledger.replaced_pods.items()
-        if name not in outdated and not _is_back(pods.get(name), uid, this.snapshot)
+        for name, uid in rollout.ledger.replaced_pods.items()
+        if name not in outdated and (name not in pods or not _is_replaced(*pods[name], uid, rollout.snapshot))
     ]
 
 
-def _outdated(this: Rollout) -> set[str]:
-    """Those who came back, and are to go again."""
-    stale = (pod for pool in this.pools for pod in pool.outdated_pods if not pod.is_terminating)
-    return {pod.name for pod in stale if this.ledger.replaced_pods.get(pod.name, pod.uid) != pod.uid}
+def _outdated_pods_of_batch(rollout: Rollout) -> set[str]:
+    """Return the pods that were replaced from a template that is no longer wanted."""
+    batch = rollout.ledger.replaced_pods
+    outdated = (pod for pool in rollout.pools for pod in pool.outdated_pods if not pod.is_terminating)
+    return {pod.name for pod in outdated if batch.get(pod.name, pod.uid) != pod.uid}
 
 
-def _is_back(found: tuple[Pod, PoolView] | None, uid: str, snapshot: ClusterSnapshot) -> bool:
-    if found is None or found[0].uid == uid or found[0].is_terminating or not found[0].is_ready:
+def _is_replaced(pod: Pod, pool: PoolView, deleted_uid: str, snapshot: ClusterSnapshot) -> bool:
+    """Whether a new pod exists, is ready, and has joined with its version."""
+    if pod.uid == deleted_uid or pod.is_terminating or not pod.is_ready:
         return False
-    pod, pool = found
     if isinstance(snapshot.engine, Unreachable) or pool.stateful_set is None:
         return False
     node = snapshot.engine.node(pod.name)
     return node is not None and node.version == pod.engine_version
 
 
-def _next_of_batch(this: Rollout, pool: PoolView) -> Result | None:
-    """Another pod for the batch, if it may be larger and nothing stands against this one."""
-    batch = frozenset(this.ledger.replaced_pods)
-    is_full = len(batch) >= batch_limit(this.snapshot, this.ledger, pool.spec.name)
-    if _goes_alone(this, pool) or is_full:
+def _extend_batch(rollout: Rollout, pool: PoolView | None) -> Result | None:
+    """Replace another pod beside the batch, if the batch may be larger and the pod needs no preparation."""
+    batch = frozenset(rollout.ledger.replaced_pods)
+    if pool is None or _replaces_one_by_one(rollout, pool):
         return None
-    left = [pod for pod in this.candidates(pool) if pod.name not in batch and not pod.is_terminating]
-    for pod in left:
+    if len(batch) >= batch_limit(rollout.snapshot, rollout.ledger, pool.spec.name):
+        return None
+    for pod in rollout.candidates(pool):
         candidate = Candidate(pod, pool, batch)
-        if first_blocking_gate(candidate, this.snapshot) is None and not _preparation(this, candidate):
-            return _deleted(this, candidate)
+        if pod.name in batch or pod.is_terminating:
+            continue
+        if first_blocking_gate(candidate, rollout.snapshot) is None and not _needs_preparation(
+            rollout, candidate
+        ):
+            return _delete_pod(rollout, candidate)
     return None
 
 
-def _goes_alone(this: Rollout, pool: PoolView) -> bool:
-    """Of voters one is missed at a time, and of what is left of the older version on the way back to it."""
-    return pool.spec.votes or this.is_rollback
+def _replaces_one_by_one(rollout: Rollout, pool: PoolView) -> bool:
+    """Whether a batch has one pod: of voters, and in a rollback, which depends on every older node."""
+    return pool.spec.votes or rollout.is_rollback
 
 
-def _welcome(this: Rollout) -> Result:
-    """Everybody is back: what was set for them is undone, then the next batch may be twice as large.
+def _wait_for_pods(rollout: Rollout, pool: PoolView | None, unready: list[str]) -> Result:
+    """Wait for the batch. If that takes too long, the next batch is smaller."""
+    timed_out = failure(rollout.snapshot, rollout.ledger) is not None
+    problems = {pod.name: pod.problem for pod in rollout.snapshot.pods if pod.problem}
+    names = (f"{name} ({problems[name]})" if name in problems else name for name in unready)
+    return wait(
+        Reason.WAITING_FOR_PODS,
+        f"waiting until {', '.join(names)} is ready and has joined",
+        deadline=rollout.deadline,
+        ledger_changes=record_batch_failure(rollout.ledger, pool.spec.name) if timed_out and pool else (),
+    )
 
-    After a failure it stays as small as that has made it.
+
+def _finish_batch(rollout: Rollout) -> Result:
+    """Restore the settings of the batch, then end it. The next batch may be twice as large.
+
+    After a failure the size stays as it is. If a pod is outdated again, the size is halved.
     """
-    undoing = restore_settings(this.snapshot, this.ledger)
-    if undoing is not None:
-        return undoing
-    over = tuple(
-        LedgerChange(each, None)
-        for each in (REPLACED_PODS, PENDING_DELETE, FLUSHED, BATCH_FAILED, WIPED_VOLUME)
-    )
+    undo = restore_settings(rollout.snapshot, rollout.ledger)
+    if undo is not None:
+        return undo
+    ledger = rollout.ledger
+    pools = {pod.name: pool.spec.name for pool in rollout.pools for pod in pool.pods}
+    pool = next((pools[name] for name in ledger.replaced_pods if name in pools), None)
+    size: tuple[LedgerChange, ...] = ()
+    if pool is not None and not ledger.batch_failed:
+        if _outdated_pods_of_batch(rollout):
+            size = record_halved_batch(ledger, pool)
+        else:
+            size = (record_batch_size(pool, doubled_batch(rollout.snapshot, ledger, pool)),)
     return in_progress(
-        "PodsAreBack",
-        f"{', '.join(this.ledger.replaced_pods)} back",
-        ledger_changes=(*over, *_next_size(this)),
+        Reason.BATCH_REPLACED,
+        f"{', '.join(ledger.replaced_pods)} replaced",
+        ledger_changes=(*(LedgerChange(key, None) for key in _OF_A_BATCH), *size),
     )
 
 
-def _next_size(this: Rollout) -> tuple[LedgerChange, ...]:
-    names = {pod.name: pool.spec.name for pool in this.pools for pod in pool.pods}
-    pool = next((names[name] for name in this.ledger.replaced_pods if name in names), None)
-    if pool is None or this.ledger.batch_failed:
-        return ()
-    if _outdated(this):
-        return record_halved_batch(this.ledger, pool)
-    return (record_batch_size(pool, doubled_batch(this.snapshot, this.ledger, pool)),)
+def _finish_rollout(rollout: Rollout) -> Result:
+    """Restore all settings, then remove the entries of the rollout."""
+    changes = tuple(LedgerChange(key, None) for key in _OF_THE_ROLLOUT if key in rollout.ledger)
+    return restore_settings(rollout.snapshot, rollout.ledger) or done(
+        "every pod has the current template", ledger_changes=changes
+    )
 
 
-def _take(this: Rollout, candidate: Candidate) -> Result:
-    """The next step towards taking this pod away, as long as there is no reason to stop."""
+def _replace_next_pod(rollout: Rollout, candidate: Candidate) -> Result:
+    """Return the next step for a pod: check the cluster, prepare the engine, delete the pod."""
+    snapshot, ledger = rollout.snapshot, rollout.ledger
     if candidate.pod.is_terminating:
-        return _on_its_way_out(this, candidate.pod)
-    draining = _dead_end(this, candidate) or drain(this.snapshot, this.ledger, candidate)
-    if draining is not None:
-        return draining
-    closed = first_blocking_gate(candidate, this.snapshot)
-    if closed is not None:
-        return wait_at_gate(this.snapshot, this.ledger, candidate, closed)
+        return _adopt_terminating_pod(rollout, candidate.pod)
     return (
-        next(_preparations(this, candidate), None)
-        or wipe_volume_before_delete(this.snapshot, this.ledger, candidate.pod)
-        or _deleted(this, candidate)
+        _restore_for_other_pods(rollout, candidate)
+        or _stop_blocked_rollback(rollout, candidate)
+        or drain(snapshot, ledger, candidate)
+        or _wait_for_healthy_cluster(rollout, candidate)
+        or next(_preparations(rollout, candidate), None)
+        or delete_volume_before_pod(snapshot, ledger, candidate.pod)
+        or _delete_pod(rollout, candidate)
     )
 
 
-def _on_its_way_out(this: Rollout, pod: Pod) -> Result:
-    """Whoever sent it away, it is waited for like any other, and not sent away twice."""
-    away = tuple(sorted({**this.ledger.replaced_pods, pod.name: pod.uid}.items()))
+def _adopt_terminating_pod(rollout: Rollout, pod: Pod) -> Result:
+    """Wait for a pod that another client deletes as for one of the batch. It is not deleted twice."""
+    batch = tuple(sorted({**rollout.ledger.replaced_pods, pod.name: pod.uid}.items()))
     return in_progress(
-        "PodLeaves", f"{pod.name} is on its way out", ledger_changes=(LedgerChange(REPLACED_PODS, away),)
+        Reason.POD_TERMINATING,
+        f"{pod.name} is terminating",
+        ledger_changes=(LedgerChange(REPLACED_PODS, batch),),
     )
 
 
-def _dead_end(this: Rollout, candidate: Candidate) -> Result | None:
-    """No step back is taken where the way back has closed meanwhile; broken pods are no loss."""
-    back, paused = this.ledger.rollback_to, this.snapshot.cluster.spec.upgrade.paused
-    if back is None or paused or is_not_in_cluster(candidate, this.snapshot):
+def _restore_for_other_pods(rollout: Rollout, candidate: Candidate) -> Result | None:
+    """Restore what was set for a pod that was replaced without the operator, before anything is set again."""
+    keeps = _restarts_with_its_shards(rollout, candidate)
+    name = candidate.pod.name
+    return restore_for_other_pods(rollout.snapshot, rollout.ledger, name, keep_allocation=keeps)
+
+
+def _stop_blocked_rollback(rollout: Rollout, candidate: Candidate) -> Result | None:
+    """Wait if the rollback has become impossible. Pods that are not in the cluster have nothing to lose."""
+    version, is_paused = rollout.ledger.rollback_to, rollout.snapshot.cluster.spec.upgrade.paused
+    if version is None or is_paused or is_not_in_cluster(candidate, rollout.snapshot):
         return None
-    objections = rollback_blockers(this.snapshot, this.ledger, back)
-    if not objections or isinstance(this.snapshot.engine, Unreachable):
+    blockers = rollback_blockers(rollout.snapshot, rollout.ledger, version)
+    if not blockers or isinstance(rollout.snapshot.engine, Unreachable):
         return None
-    message = f"cannot go back to {back}: {objections[0]}; {forward_hint(this.snapshot, this.ledger)}"
-    undoing = restore_settings(this.snapshot, this.ledger)
-    return undoing or wait(ROLLBACK_BLOCKED, message, deadline=this.deadline)
+    hint = forward_hint(rollout.snapshot, rollout.ledger)
+    message = f"cannot roll back to {version}: {blockers[0]}; {hint}"
+    undo = restore_settings(rollout.snapshot, rollout.ledger)
+    return undo or wait(Reason.ROLLBACK_BLOCKED, message, deadline=rollout.deadline)
 
 
-def _preparation(this: Rollout, candidate: Candidate) -> bool:
-    return next(_preparations(this, candidate), None) is not None
+def _wait_for_healthy_cluster(rollout: Rollout, candidate: Candidate) -> Result | None:
+    """Wait at the first closed gate."""
+    blocker = first_blocking_gate(candidate, rollout.snapshot)
+    if blocker is None:
+        return None
+    return wait_at_gate(rollout.snapshot, rollout.ledger, candidate, blocker)
 
 
-def _preparations(this: Rollout, candidate: Candidate) -> Iterator[Result]:
-    """What is still to be done before the pod goes; nothing for a pod that nobody would miss."""
-    engine = this.snapshot.engine
-    if isinstance(engine, Unreachable) or is_not_in_cluster(candidate, this.snapshot):
+def _needs_preparation(rollout: Rollout, candidate: Candidate) -> bool:
+    return next(_preparations(rollout, candidate), None) is not None
+
+
+def _preparations(rollout: Rollout, candidate: Candidate) -> Iterator[Result]:
+    """Yield what is still to be done in the engine before the pod is deleted."""
+    snapshot, ledger, engine = rollout.snapshot, rollout.ledger, rollout.snapshot.engine
+    if isinstance(engine, Unreachable) or is_not_in_cluster(candidate, snapshot):
         return
-    moving = move_vote(this.snapshot, this.ledger, candidate.pod.name, candidate.pool)
-    if moving is not None:
-        yield moving
-    if not candidate.pool.spec.holds_data:
-        return
-    if needs_full_drain(this.snapshot, this.ledger, candidate) or has_single_copies(
-        this.snapshot, candidate, engine
-    ):
-        yield from drain_steps(this.snapshot, this.ledger, candidate, engine)
-    else:
-        yield from _held(this, candidate, engine)
+    vote = move_vote(snapshot, ledger, candidate.pod.name, candidate.pool)
+    if vote is not None:
+        yield vote
+    if _restarts_with_its_shards(rollout, candidate):
+        yield from _preparations_for_restart(rollout, candidate, engine)
+    elif candidate.pool.spec.holds_data:
+        yield from drain_steps(snapshot, ledger, candidate, engine)
 
 
-def _held(this: Rollout, candidate: Candidate, engine: EngineView) -> Iterator[Result]:
-    """Replicas are not built elsewhere for a node that will be back in a minute. A batch is flushed once."""
-    before = this.ledger.allocation_before
-    if before is None or engine.allocation is not Allocation.PRIMARIES:
-        yield _holding(this, candidate, before or str(engine.allocation))
-    elif this.ledger.flushed_for not in (candidate.pod.uid, *this.ledger.replaced_pods.values()):
-        ledger_changes = (LedgerChange(FLUSHED, candidate.pod.uid),)
-        message = "what is in memory goes to disk"
+def _restarts_with_its_shards(rollout: Rollout, candidate: Candidate) -> bool:
+    """Whether the node keeps its shards on its disk while it restarts, and is not drained."""
+    snapshot, engine = rollout.snapshot, rollout.snapshot.engine
+    if not candidate.pool.spec.holds_data or isinstance(engine, Unreachable):
+        return False
+    return not (
+        needs_full_drain(snapshot, rollout.ledger, candidate)
+        or has_single_copies(snapshot, candidate, engine)
+    )
+
+
+def _preparations_for_restart(rollout: Rollout, candidate: Candidate, engine: EngineView) -> Iterator[Result]:
+    """Disable replica allocation, or replicas would be rebuilt elsewhere; then flush once for the batch."""
+    pod, ledger = candidate.pod, rollout.ledger
+    if ledger.allocation_before is None or engine.allocation is not Allocation.PRIMARIES:
+        yield _disable_replica_allocation(rollout, pod, ledger.allocation_before or str(engine.allocation))
+    elif ledger.flushed_for not in (pod.uid, *ledger.replaced_pods.values()):
         yield in_progress(
-            "Flushing", message, EngineCall(Flush()), ledger_changes=ledger_changes, deadline=this.deadline
+            Reason.FLUSHING,
+            f"flushing all indices before {pod.name} restarts",
+            EngineCall(Flush()),
+            ledger_changes=(LedgerChange(FLUSHED, pod.uid),),
+            deadline=rollout.deadline,
         )
 
 
-def _holding(this: Rollout, candidate: Candidate, before: str) -> Result:
-    call, ledger_changes = EngineCall(SetAllocation(Allocation.PRIMARIES)), record_setting(ALLOCATION, before)
-    message = f"shards are kept where they are before {candidate.pod.name} goes"
-    return in_progress("HoldingShards", message, call, ledger_changes=ledger_changes, deadline=this.deadline)
-
-
-def _deleted(this: Rollout, candidate: Candidate, *others: LedgerChange) -> Result:
-    pod, namespace = candidate.pod, this.snapshot.cluster.key.namespace
-    away = tuple(sorted({**this.ledger.replaced_pods, pod.name: pod.uid}.items()))
-    delete = Delete(Key("v1", "Pod", namespace, pod.name), pod.uid, pod.resource_version)
-    ledger_changes = (
-        LedgerChange(REPLACED_PODS, away),
-        LedgerChange(PENDING_DELETE, pod.resource_version),
-        *others,
+def _disable_replica_allocation(rollout: Rollout, pod: Pod, before: str) -> Result:
+    return in_progress(
+        Reason.DISABLING_REPLICA_ALLOCATION,
+        f"disabling replica allocation before {pod.name} restarts",
+        EngineCall(SetAllocation(Allocation.PRIMARIES)),
+        ledger_changes=record_setting(ALLOCATION, before),
+        deadline=rollout.deadline,
     )
-    return in_progress("ReplacingPod", f"{pod.name} is replaced", delete, ledger_changes=ledger_changes)
+
+
+def _delete_pod(rollout: Rollout, candidate: Candidate, *changes: LedgerChange) -> Result:
+    """Delete exactly this pod, in the state that was observed, and record it first.
+
+    The first pod of a batch ends what is left of an earlier batch whose pods were abandoned.
+    """
+    pod, ledger = candidate.pod, rollout.ledger
+    batch = tuple(sorted({**ledger.replaced_pods, pod.name: pod.uid}.items()))
+    key = Key("v1", "Pod", rollout.snapshot.cluster.key.namespace, pod.name)
+    if ledger.batch_failed and not ledger.replaced_pods:
+        changes = (*changes, LedgerChange(BATCH_FAILED, None))
+    return in_progress(
+        Reason.REPLACING_POD,
+        f"replacing {pod.name}",
+        Delete(key, pod.uid, pod.resource_version),
+        ledger_changes=(
+            LedgerChange(REPLACED_PODS, batch),
+            LedgerChange(PENDING_DELETE, pod.resource_version),
+            *changes,
+        ),
+    )

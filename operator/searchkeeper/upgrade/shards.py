@@ -1,4 +1,4 @@
-"""What would be missing if a node were gone."""
+"""Shard copies: which would be lost with a node, and which other nodes can hold them."""
 
 from __future__ import annotations
 
@@ -17,84 +17,87 @@ from typing import Final
 
 from semver import Version
 
-from searchkeeper.opensearch.view import EngineView, Node, ShardCopy, ShardState, Unreachable
+from searchkeeper.opensearch.view import EngineView, ShardCopy, ShardState, Unreachable
 from searchkeeper.snapshot import ClusterSnapshot
 
 _USABLE: Final = (ShardState.STARTED, ShardState.RELOCATING)
 
 
 def last_copies_on(snapshot: ClusterSnapshot, engine: EngineView, node: str) -> tuple[ShardCopy, ...]:
-    """The copies on this node that nobody else has a usable copy of: joined, and not on its way out.
+    """Return the copies on a node that no other node has in a usable state.
 
-    The engine counts a node for as long as its process runs, whoever has sent its pod away.
+    A node counts only while its pod is not terminating: the engine lists it until its process ends.
     """
-    others = snapshot.present & {each.name for each in engine.nodes} - {node}
+    others = snapshot.present & {other.name for other in engine.nodes} - {node}
     elsewhere = {copy.id for copy in engine.shards if copy.state in _USABLE and copy.node in others}
     here = (copy for copy in engine.copies_on(node) if copy.node == node and copy.state in _USABLE)
     return tuple(copy for copy in here if copy.id not in elsewhere)
 
 
 def shared_shards(engine: EngineView, node: str, others: Iterable[str]) -> frozenset[tuple[str, int]]:
-    """The shards of which this node and one of the others both have a copy, or are getting one."""
+    """Return the shards that a node and one of the others both hold or receive."""
     theirs = {copy.id for other in others for copy in engine.copies_on(other)}
     return frozenset(copy.id for copy in engine.copies_on(node) if copy.id in theirs)
 
 
 def hold_nothing(engine: EngineView | Unreachable, nodes: Iterable[str]) -> bool:
-    """Whether these nodes have neither a copy of a shard nor a vote. Of an engine that is silent: no.
+    """Whether these nodes have neither a shard nor a vote. False if the engine does not answer.
 
-    A vote of somebody who is away may be that of any of them who is.
+    The vote of an absent node may belong to any of these nodes that is absent.
     """
     names = frozenset(nodes)
     if not names:
         return True
     if isinstance(engine, Unreachable):
         return False
-    is_away = any(engine.node(name) is None for name in names)
-    has_vote = names & engine.voters or (is_away and engine.absent_voters)
+    is_absent = any(engine.node(name) is None for name in names)
+    has_vote = names & engine.voters or (is_absent and engine.absent_voters)
     return not (has_vote or any(engine.copies_on(name) for name in names))
 
 
 def has_other_manager(engine: EngineView, node: str) -> bool:
-    """Whether somebody else could have its vote."""
-    return any("cluster_manager" in each.roles for each in engine.nodes if each.name != node)
+    """Whether another node can take this node's vote."""
+    return any("cluster_manager" in other.roles for other in engine.nodes if other.name != node)
 
 
 def allocation_targets(snapshot: ClusterSnapshot, engine: EngineView, node: str) -> frozenset[str]:
-    """The other data nodes that may have shards. With none of them left no index could be made any more."""
-    holders = {each.name for each in engine.nodes if "data" in each.roles and not engine.excludes(each.name)}
-    return snapshot.present & holders - {node}
+    """Return the other data nodes that may receive shards. Without one, no index can be created."""
+    targets = {other.name for other in engine.nodes if "data" in other.roles}
+    return snapshot.present & {name for name in targets if not engine.excludes(name)} - {node}
 
 
-def unmovable_shard(engine: EngineView, copies: Iterable[ShardCopy], leaving: frozenset[str]) -> str | None:
-    """Of copies on nodes to be emptied: the first that no other node may ever have; None if all can go.
+def unmovable_shard(engine: EngineView, copies: Iterable[ShardCopy], draining: frozenset[str]) -> str | None:
+    """Name the first copy that no node outside `draining` can take, and why. None if all can move.
 
-    The engine goes on trying without a word, so whoever drains has to know.
+    The engine itself retries without an error.
     """
     for copy in copies:
-        if is_unmovable(engine, copy, leaving):
-            against = _objections(engine, copy, leaving)
-            reasons = ", ".join(sorted({each for each in against if each})) or "there is no other data node"
-            return f"no node may take {copy.index}[{copy.shard}] from {copy.node}: {reasons}"
+        if is_unmovable(engine, copy, draining):
+            blockers = {blocker for blocker in _move_blockers(engine, copy, draining) if blocker}
+            causes = ", ".join(sorted(blockers)) or "there is no other data node"
+            return f"no node may take {copy.index}[{copy.shard}] from {copy.node}: {causes}"
     return None
 
 
-def is_unmovable(engine: EngineView, copy: ShardCopy, leaving: frozenset[str]) -> bool:
-    """A copy on a node to be emptied that no other one may ever have."""
-    return copy.node in leaving and copy.to is None and None not in _objections(engine, copy, leaving)
+def is_unmovable(engine: EngineView, copy: ShardCopy, draining: frozenset[str]) -> bool:
+    """Whether a copy on a draining node is not moving and no node outside `draining` can take it."""
+    is_waiting = copy.node in draining and copy.to is None
+    return is_waiting and None not in _move_blockers(engine, copy, draining)
 
 
-def _objections(engine: EngineView, copy: ShardCopy, leaving: frozenset[str]) -> list[str | None]:
-    others = [each for each in engine.nodes if "data" in each.roles and each.name not in leaving]
-    return [_objection(engine, copy, other) for other in others]
-
-
-def _objection(engine: EngineView, copy: ShardCopy, other: Node) -> str | None:
-    if engine.excludes(other.name):
-        return f"{other.name} is excluded"
-    if any(each.id == copy.id for each in engine.copies_on(other.name)):
-        return f"{other.name} has a copy already"
-    here = engine.node(copy.node or "")
-    if here is not None and Version.parse(other.version) < Version.parse(here.version):
-        return f"{other.name} is older"
-    return None
+def _move_blockers(engine: EngineView, copy: ShardCopy, draining: frozenset[str]) -> list[str | None]:
+    """Return why each data node outside `draining` cannot take the copy; None for one that can."""
+    source = engine.node(copy.node or "")
+    blockers: list[str | None] = []
+    for node in engine.nodes:
+        if "data" not in node.roles or node.name in draining:
+            continue
+        if engine.excludes(node.name):
+            blockers.append(f"{node.name} is excluded from allocation")
+        elif any(other.id == copy.id for other in engine.copies_on(node.name)):
+            blockers.append(f"{node.name} already has a copy")
+        elif source is not None and Version.parse(node.version) < Version.parse(source.version):
+            blockers.append(f"{node.name} runs an older version")
+        else:
+            blockers.append(None)
+    return blockers

@@ -1,4 +1,4 @@
-"""The volume claims of nodes: what outlives a pod, and what an older version cannot read any more."""
+"""Volume claims of nodes. They outlive pods, and an older version cannot read what a newer one wrote."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ from searchkeeper.versions import is_newer
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A pod's claim to its volume, as it was seen."""
+    """The PersistentVolumeClaim of a pod."""
 
     key: Key
     uid: str
     resource_version: str
-    is_leaving: bool
+    is_terminating: bool
 
 
 def claim_of(snapshot: ClusterSnapshot, pod: str) -> Claim | None:
-    """The claim of a pod that keeps its data, while there is one."""
+    """Return the volume claim of a pod; None on ephemeral storage."""
     key = Key("v1", "PersistentVolumeClaim", snapshot.cluster.key.namespace, f"data-{pod}")
-    found = snapshot.objects.get(key)
-    if found is None:
+    manifest = snapshot.objects.get(key)
+    if manifest is None:
         return None
-    metadata = found["metadata"]
+    metadata = manifest["metadata"]
     return Claim(key, metadata["uid"], metadata["resourceVersion"], "deletionTimestamp" in metadata)
 
 
 def delete_claim(claim: Claim) -> Delete:
-    """Exactly this claim. Kubernetes keeps the volume until the pod that uses it is gone as well."""
+    """Delete exactly this claim. Kubernetes keeps the volume until the pod that uses it is gone."""
     return Delete(claim.key, claim.uid, claim.resource_version)
 
 
 def is_writable_by(engine: EngineView, node: str, version: str) -> bool:
-    """Whether a process of this version could run on what the node, as it has joined, has written."""
-    found = engine.node(node)
-    return found is None or not is_newer(found.version, version)
+    """Whether `version` can start on the disk of a node, judged by the version that has joined."""
+    joined = engine.node(node)
+    return joined is None or not is_newer(joined.version, version)
 
 
 def needs_empty_disk(snapshot: ClusterSnapshot, ledger: UpgradeLedger, pod: Pod) -> bool:
-    """A pod of the older version whose process ran, on the very volume that a newer one has written to.
+    """Whether a pod of the older version ran and failed on a volume that a newer version wrote to.
 
-    Where the engine misses a primary nothing is certain: what is on that volume may be all there is.
+    False while the engine is red: the volume may hold the only copy of a missing primary.
     """
     engine, claim = snapshot.engine, claim_of(snapshot, pod.name)
     if pod.is_ready or pod.is_terminating or pod.engine_version != ledger.rollback_to:

@@ -167,7 +167,7 @@ def batches_grow_slowly(step: Transition) -> str | None:
         if other != name and not _is_replaced(step.before, other, uid)
     ]
     pool = name.rpartition("-")[0].removeprefix(f"{step.before.key.name}-")
-    allowed = max(1, min(step.before.spec.upgrade.max_batch, step.before.ledger.size(pool)))
+    allowed = max(1, min(step.before.spec.upgrade.max_batch, step.before.ledger.batch_size(pool)))
     count = len(others) + 1
     return f"{count} pods are being replaced; the batch size is {allowed}" if count > allowed else None
 

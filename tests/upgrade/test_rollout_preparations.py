@@ -8,7 +8,13 @@ from typing import Any
 import pytest
 
 from rolls import calls, notes, rolled, taken, with_claims
-from searchkeeper.opensearch.calls import Exclude, ExcludeFromVoting, Flush, SetAllocation
+from searchkeeper.opensearch.calls import (
+    ClearVotingExclusions,
+    Exclude,
+    ExcludeFromVoting,
+    Flush,
+    SetAllocation,
+)
 from searchkeeper.opensearch.view import Allocation, Index, Unreachable
 from searchkeeper.planner.ledger import Entry
 from searchkeeper.snapshot import ClusterSnapshot, Pod, PoolView
@@ -134,7 +140,70 @@ def test_what_was_set_is_taken_back_while_a_gate_is_closed() -> None:
     view = engine(pools, ["logs: data-0* data-1"], allocation=Allocation.PRIMARIES)
     closed = world(*pools, snapshot=view)
     assert calls(rolled(closed, "managers", **HELD)) == [SetAllocation(None)]
-    assert rolled(closed, "managers").reason == "PodsReady"
+    assert rolled(closed, "managers").reason == "WaitingForPods"
+
+
+# What was set for another pod.
+
+
+def first_is_current(*shards: str, ephemeral: bool = False, **differences: Any) -> ClusterSnapshot:
+    """Two data nodes. The first one was replaced while no operator ran."""
+    current = pod("data-0", template="new", engine_version=NEW)
+    data = pool("data", 2, ephemeral=ephemeral, pods=[current, pod("data-1")])
+    view = engine((data, CURRENT), shards or ["logs: data-0* data-1"], **differences)
+    return world(data, CURRENT, snapshot=view)
+
+
+def test_exclusion_of_another_pod_is_undone_before_a_drain_starts() -> None:
+    """I7: both data nodes would be excluded."""
+    there = first_is_current(ephemeral=True, excluded=frozenset({"data-0"}))
+    assert calls(rolled(there, engine__excluded=("data-0",))) == [Exclude(frozenset())]
+    sent: dict[str, Entry] = {"engine__excluded": ("data-0",), "engine__excluded/taken-back": True}
+    restored = rolled(first_is_current(ephemeral=True), **sent)
+    assert (restored.reason, notes(restored)[EXCLUDED]) == ("SettingsRestored", None)
+    assert calls(rolled(first_is_current(ephemeral=True))) == [Exclude(frozenset({"data-1"}))]
+
+
+def test_exclusion_of_another_pod_is_undone_before_allocation_is_disabled() -> None:
+    there = first_is_current(excluded=frozenset({"data-0"}))
+    assert calls(rolled(there, engine__excluded=("data-0",))) == [Exclude(frozenset())]
+
+
+def test_allocation_is_restored_before_a_drain_starts() -> None:
+    """Replicas cannot move while only primaries may be allocated."""
+    there = first_is_current(ephemeral=True, allocation=Allocation.PRIMARIES)
+    assert calls(rolled(there, **HELD)) == [SetAllocation(None)]
+
+
+def test_allocation_is_restored_before_a_node_without_data_restarts() -> None:
+    data = pool("data", 1, pods=[pod("data-0", template="new", engine_version=NEW)])
+    view = engine((data, MANAGERS), allocation=Allocation.PRIMARIES)
+    assert calls(rolled(world(data, MANAGERS, snapshot=view), **HELD)) == [SetAllocation(None)]
+
+
+def test_allocation_stays_disabled_for_the_next_node_that_restarts_with_its_shards() -> None:
+    there = first_is_current(allocation=Allocation.PRIMARIES)
+    assert calls(rolled(there, **HELD)) == [Flush()]
+
+
+def test_voting_exclusion_of_another_manager_is_cleared_before_the_next_vote_moves() -> None:
+    """I9: the ledger has room for one. The other would be taken for an exclusion of a user."""
+    pods = [pod("both-0", template="new", engine_version=NEW), pod("both-1")]
+    home = pool("both", 2, roles="data cluster_manager", pods=pods)
+    view = engine(
+        [home],
+        ["logs: both-0* both-1"],
+        voters=frozenset({"both-1"}),
+        voting_exclusions=frozenset({"both-0"}),
+    )
+    assert calls(rolled(world(home, snapshot=view), engine__voting="both-0")) == [ClearVotingExclusions()]
+
+
+def test_failure_of_an_abandoned_batch_does_not_count_for_the_next() -> None:
+    """I12: a second failure would not halve the batch again."""
+    lines: dict[str, Entry] = {**HELD, "roll__flushed": "uid-data-0", "roll__trouble": True}
+    found = rolled(seen(Allocation.PRIMARIES), **lines)
+    assert (taken(found), notes(found)[BATCH_FAILED]) == ("data-0", None)
 
 
 # On the way back.
@@ -181,18 +250,18 @@ def test_a_node_of_the_newer_version_is_emptied_then_its_volume_goes_then_it() -
 
 def test_no_step_back_is_taken_where_the_way_has_closed() -> None:
     """I13: and what was set for it is taken back."""
-    assert rolled(backwards(NEWER, GONE), **BACK).reason == "NoWayBack"
+    assert rolled(backwards(NEWER, GONE), **BACK).reason == "RollbackBlocked"
     assert calls(rolled(backwards(NEWER, GONE), **BACK, engine__allocation="all")) == [SetAllocation(None)]
 
 
 def test_that_it_has_closed_is_not_said_while_a_person_has_stopped_it() -> None:
     """Nobody is late for what is paused."""
-    assert rolled(backwards(NEWER, GONE, paused=True), **BACK).reason == "NotPaused"
+    assert rolled(backwards(NEWER, GONE, paused=True), **BACK).reason == "UpgradePaused"
 
 
 def test_nor_while_the_engine_cannot_be_asked() -> None:
     silent = replace(backwards(NEWER, SAFE), engine=Unreachable("timed out"))
-    assert rolled(silent, **BACK).reason == "EngineReachable"
+    assert rolled(silent, **BACK).reason == "EngineUnreachable"
 
 
 def test_nor_of_a_pod_that_is_broken() -> None:
@@ -204,12 +273,15 @@ def test_nor_of_a_pod_that_is_broken() -> None:
 def test_forwards_no_way_back_is_needed() -> None:
     crossed = pool("data", 2, pods=[pod("data-0", engine_version="3.3.2", has_started=True), pod("data-1")])
     there = world(crossed, CURRENT, shards=["logs: data-0* data-1"])
-    assert rolled(there, upgrade=("3.3.2", NEW), upgrade__crossed=(("data-0", ""),)).reason == "HoldingShards"
+    assert (
+        rolled(there, upgrade=("3.3.2", NEW), upgrade__crossed=(("data-0", ""),)).reason
+        == "DisablingReplicaAllocation"
+    )
 
 
 DOWN = pod("data-0", template="new", is_ready=False, has_started=True, problem="CrashLoopBackOff")
 RAN: dict[str, Entry] = {**BACK, "upgrade__crossed": (("data-0", "uid-data-data-0"),)}
-LATE: dict[str, Entry] = {"wait__PodsCurrent": ("PodsComeBack", 100)}
+LATE: dict[str, Entry] = {"wait__PodsCurrent": ("WaitingForPods", 100)}
 WHOLE = "logs: data-1* data-2"
 
 

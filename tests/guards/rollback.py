@@ -9,7 +9,18 @@ from dataclasses import replace
 from typing import Any, Final
 
 from guards.guard import Guard, Patch, gone, instead, together
-from guards.killers import BACK, CLOCKS, EMPTYING, FAILING, PODS, RETURNING, RUN, STUCK, TURNING
+from guards.killers import (
+    BACK,
+    CLOCKS,
+    FAILED_PODS_RUNS,
+    PODS,
+    ROLLBACK,
+    ROLLBACK_BLOCKERS,
+    ROLLBACK_RUNS,
+    RUN,
+    VOLUMES,
+)
+from searchkeeper.api.reasons import Reason
 from searchkeeper.opensearch.view import Color, EngineView
 from searchkeeper.planner import OPERATION_DENIED
 from searchkeeper.reconcilers import context, upgrade
@@ -21,9 +32,7 @@ from searchkeeper.upgrade import (
     gates,
     order,
     rollback,
-    rollback_blockers,
     rollout,
-    volume_wipe,
     volumes,
 )
 from searchkeeper.upgrade.ledger import UPGRADED_NODES, UpgradeLedger
@@ -50,13 +59,13 @@ def nobody_crosses_late(patch: Patch) -> None:
 
 def replicating_documents(patch: Patch) -> None:
     """No index replicates segments."""
-    plain = rollback_blockers._shards_without_old_copy
+    plain = rollback._shard_blockers
 
-    def objections(engine: EngineView, old: frozenset[str]) -> Iterator[str]:
+    def blockers(engine: EngineView, old: frozenset[str]) -> Iterator[str]:
         indices = tuple(replace(each, segment_replication=False) for each in engine.indices)
         return plain(replace(engine, indices=indices), old)
 
-    patch.setattr(rollback_blockers, "_shards_without_old_copy", objections)
+    patch.setattr(rollback, "_shard_blockers", blockers)
 
 
 def never_paused(patch: Patch) -> None:
@@ -97,168 +106,170 @@ GUARDS: Final = (
     Guard(
         "the way back is open",
         together(gone(rollback, "rollback_blockers", ()), gone(rollback_action, "rollback_blockers", ())),
-        TURNING + "test_past_the_point_of_no_return_nothing_goes_back",
+        ROLLBACK_RUNS + "test_past_the_point_of_no_return_nothing_goes_back",
         ("Automatic",),
     ),
     Guard(
         "the way back is still open",
-        gone(rollout, "_dead_end"),
-        TURNING + "test_no_step_back_is_taken_when_the_way_closes_meanwhile",
+        gone(rollout, "_stop_blocked_rollback"),
+        ROLLBACK_RUNS + "test_no_step_back_is_taken_when_the_way_closes_meanwhile",
     ),
     Guard(
         "a way back that has closed may be left",
-        gone(rollback, "_on_again"),
-        TURNING + "test_where_the_way_back_has_closed_the_upgrade_goes_on_when_it_is_asked_for_again",
+        gone(rollback, "_resume_upgrade"),
+        ROLLBACK_RUNS + "test_where_the_way_back_has_closed_the_upgrade_goes_on_when_it_is_asked_for_again",
     ),
     Guard(
         "no step while the course changes",
         instead(context.ReconcileContext, "is_changing_direction", False),
-        TURNING + "test_no_pod_goes_forward_in_the_cycle_that_turns_back",
+        ROLLBACK_RUNS + "test_no_pod_goes_forward_in_the_cycle_that_turns_back",
     ),
     Guard(
         "a volume that cannot be read goes",
-        gone(rollout, "wipe_volume_before_delete"),
+        gone(rollout, "delete_volume_before_pod"),
         RUN,
         (BACK,),
     ),
     Guard(
         "shards leave before the volume",
-        gone(drain, "drain_is_settled", True),
-        TURNING + "test_its_shards_live_elsewhere_before_its_volume_goes",
+        gone(drain, "_is_drained", True),
+        ROLLBACK_RUNS + "test_its_shards_live_elsewhere_before_its_volume_goes",
     ),
     Guard(
         "a volume stays where it may be all there is",
         any_colour,
-        STUCK + "test_it_keeps_its_disk_where_that_may_be_all_there_is",
+        FAILED_PODS_RUNS + "test_it_keeps_its_disk_where_that_may_be_all_there_is",
     ),
     Guard(
         "whoever cannot start begins anew",
-        gone(rollout, "_emptied"),
-        STUCK + "test_a_node_that_cannot_start_on_what_it_wrote_begins_anew_when_waiting_has_not_helped",
+        gone(rollout, "_give_failed_pod_an_empty_volume"),
+        FAILED_PODS_RUNS
+        + "test_a_node_that_cannot_start_on_what_it_wrote_begins_anew_when_waiting_has_not_helped",
     ),
     Guard(
         "who crosses on the way back is noted too",
         nobody_crosses_late,
-        STUCK + "test_a_node_that_first_runs_the_newer_version_on_the_way_back_begins_anew_as_well",
+        FAILED_PODS_RUNS
+        + "test_a_node_that_first_runs_the_newer_version_on_the_way_back_begins_anew_as_well",
     ),
     Guard(
         "what has failed is remembered",
         gone(upgrade, "was_abandoned", False),
-        TURNING + "test_what_has_failed_does_not_begin_again_by_itself",
+        ROLLBACK_RUNS + "test_what_has_failed_does_not_begin_again_by_itself",
     ),
     Guard(
         "an order counts once",
         gone(upgrade, "requested_rollback"),
-        TURNING + "test_an_order_from_earlier_days_does_not_turn_the_next_upgrade",
+        ROLLBACK_RUNS + "test_an_order_from_earlier_days_does_not_turn_the_next_upgrade",
     ),
     Guard(
         "patience begins with whoever looks",
-        gone(rollback, "_is_new_here", False),
+        gone(rollback, "_has_just_started", False),
         CLOCKS + "test_clock_skew_starts_no_rollback",
         (3600,),
     ),
     Guard(
         "a fault of ours is no version's",
         instead(rollback, "NOT_COUNTED", frozenset({OPERATION_DENIED})),
-        TURNING + "test_a_fault_of_the_operator_stalls_an_upgrade_and_turns_none_back",
+        ROLLBACK_RUNS + "test_a_fault_of_the_operator_stalls_an_upgrade_and_turns_none_back",
     ),
     Guard(
         "every shard has an older copy",
-        gone(rollback_blockers, "_shards_without_old_copy", ()),
-        RETURNING + "test_a_shard_without_one_closes_it",
+        gone(rollback, "_shard_blockers", ()),
+        ROLLBACK_BLOCKERS + "test_a_shard_without_one_closes_it",
     ),
     Guard(
         "no older copy is of newer segments",
         replicating_documents,
-        RETURNING + "test_segments_of_a_newer_primary_close_it",
+        ROLLBACK_BLOCKERS + "test_segments_of_a_newer_primary_close_it",
     ),
     Guard(
         "no index is of the newer version",
-        gone(rollback_blockers, "_new_indices", ()),
-        RETURNING + "test_an_index_of_the_newer_version_closes_it",
+        gone(rollback, "_index_blockers", ()),
+        ROLLBACK_BLOCKERS + "test_an_index_of_the_newer_version_closes_it",
     ),
     Guard(
         "most voters are of the older version",
-        gone(rollback_blockers, "_lost_majority", ()),
-        RETURNING + "test_a_newer_majority_closes_it",
+        gone(rollback, "_quorum_blockers", ()),
+        ROLLBACK_BLOCKERS + "test_a_newer_majority_closes_it",
     ),
     Guard(
         "who does not want to go back does not",
-        instead(rollback, "_reason_to_turn", rollback.failure),
-        TURNING + "test_where_rollback_is_off_nothing_turns_it_but_the_spec",
+        instead(rollback, "_rollback_cause", rollback.failure),
+        ROLLBACK_RUNS + "test_where_rollback_is_off_nothing_turns_it_but_the_spec",
     ),
     Guard(
         "a paused upgrade has not failed",
         never_paused,
-        TURNING + "test_a_paused_upgrade_has_not_failed",
+        ROLLBACK_RUNS + "test_a_paused_upgrade_has_not_failed",
     ),
     Guard(
         "only who has run the newer version begins anew",
-        gone(volume_wipe, "is_writable_by", False),
-        TURNING + "test_nor_does_one_that_is_replaced_on_the_way_back_for_another_reason",
+        gone(drain, "is_writable_by", False),
+        ROLLBACK_RUNS + "test_nor_does_one_that_is_replaced_on_the_way_back_for_another_reason",
         ("small", "data-0"),
     ),
     Guard(
         "nobody begins anew before waiting has not helped",
         gone(rollout, "failure", "at once"),
-        STUCK + "test_it_has_its_time_to_start_before_its_disk_goes",
+        FAILED_PODS_RUNS + "test_it_has_its_time_to_start_before_its_disk_goes",
     ),
     Guard(
         "an engine has time to begin to move shards",
-        gone(volume_wipe, "_has_settled", True),
-        TURNING + "test_its_shards_live_elsewhere_before_its_volume_goes",
+        gone(drain, "waiting_without_change", (Reason.WAITING_FOR_DRAIN, 3600)),
+        ROLLBACK_RUNS + "test_its_shards_live_elsewhere_before_its_volume_goes",
     ),
     Guard(
         "on the way back who is down for good is not waited for",
-        gone(gates._Look, "excused", frozenset()),
+        gone(gates._GateInput, "ignored_pods", frozenset()),
         PODS + "test_whoever_reverts_gets_the_lock_back_although_a_pod_is_down",
         (PodFault.CRASH,),
     ),
     Guard(
         "on the way back newer nodes go first",
-        gone(order, "_is_of_newer", True),
-        TURNING + "test_nor_does_one_that_is_replaced_on_the_way_back_for_another_reason",
+        gone(order, "_rolls_back", True),
+        ROLLBACK_RUNS + "test_nor_does_one_that_is_replaced_on_the_way_back_for_another_reason",
         ("small", "data-0"),
     ),
     Guard(
         "so do pools of newer nodes",
-        gone(order, "_has_crossed", True),
-        TURNING + "test_nor_does_one_that_is_replaced_on_the_way_back_for_another_reason",
+        gone(order, "_has_newer_version", True),
+        ROLLBACK_RUNS + "test_nor_does_one_that_is_replaced_on_the_way_back_for_another_reason",
         ("apart", "hot-0"),
     ),
     Guard(
         "whoever is ready keeps its disk",
         taken_for(is_ready=False),
-        EMPTYING + "test_whoever_runs_or_leaves_or_never_tried_keeps_its_disk",
+        VOLUMES + "test_whoever_runs_or_leaves_or_never_tried_keeps_its_disk",
         ({"is_ready": True},),
     ),
     Guard(
         "whoever is of the newer version keeps it for now",
         taken_for(engine_version="2.19.4"),
-        EMPTYING + "test_whoever_runs_or_leaves_or_never_tried_keeps_its_disk",
+        VOLUMES + "test_whoever_runs_or_leaves_or_never_tried_keeps_its_disk",
         ({"engine_version": "3.4.0"},),
     ),
     Guard(
         "whoever has never run keeps it",
         taken_for(has_started=True),
-        EMPTYING + "test_whoever_runs_or_leaves_or_never_tried_keeps_its_disk",
+        VOLUMES + "test_whoever_runs_or_leaves_or_never_tried_keeps_its_disk",
         ({"has_started": False},),
     ),
     Guard(
         "whoever is on its way out keeps it for now",
         taken_for(is_terminating=False),
-        EMPTYING + "test_whoever_runs_or_leaves_or_never_tried_keeps_its_disk",
+        VOLUMES + "test_whoever_runs_or_leaves_or_never_tried_keeps_its_disk",
         ({"is_terminating": True},),
     ),
     Guard(
         "a volume that no newer version has written to stays",
         crossed_anyhow,
-        EMPTYING + "test_a_volume_that_no_newer_version_has_written_to_stays",
+        VOLUMES + "test_a_volume_that_no_newer_version_has_written_to_stays",
     ),
     Guard(
         "what was given up is not gone on with",
         gone(rollback, "was_abandoned", False),
-        FAILING + "test_otherwise_a_way_back_is_gone_to_its_end",
+        ROLLBACK + "test_otherwise_a_way_back_is_gone_to_its_end",
         (NEW, {"lines": {"given_up": (NEW, 1)}}),
     ),
 )

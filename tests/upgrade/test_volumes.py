@@ -22,7 +22,7 @@ LINES: dict[str, Entry] = {
     UPGRADE: (OLD, NEW),
     ROLLBACK_TO: OLD,
     UPGRADED_NODES: (("data-0", "volume"),),
-    "wait/PodsCurrent": ("PodsComeBack", 0),
+    "wait/PodsCurrent": ("WaitingForPods", 0),
 }
 
 
@@ -39,7 +39,7 @@ def is_emptied(snapshot: ClusterSnapshot, **lines: Entry | None) -> bool:
     """`upgrade__return` is the line `upgrade/return`."""
     ledger = Ledger.of(LINES).with_changes({name.replace("__", "/"): entry for name, entry in lines.items()})
     snapshot = replace(snapshot, cluster=replace(snapshot.cluster, records=Records(ledger)))
-    return roll_out(Rollout(snapshot, UpgradeLedger.of(ledger), snapshot.pools)).reason == "WipingVolume"
+    return roll_out(Rollout(snapshot, UpgradeLedger.of(ledger), snapshot.pools)).reason == "DeletingVolume"
 
 
 def test_whoever_cannot_start_on_what_a_newer_version_wrote_begins_anew() -> None:
@@ -81,7 +81,7 @@ def test_nor_does_it_where_the_engine_has_its_node_or_cannot_be_asked() -> None:
 
 
 def test_it_is_waited_for_first() -> None:
-    assert not is_emptied(crashed(), wait__PodsCurrent=("PodsComeBack", 990))
+    assert not is_emptied(crashed(), wait__PodsCurrent=("WaitingForPods", 990))
 
 
 def test_on_the_way_forward_every_disk_stays() -> None:

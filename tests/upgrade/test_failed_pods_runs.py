@@ -72,7 +72,9 @@ def test_a_newer_wish_waits_for_an_upgrade_that_goes_well() -> None:
     world = edited(deployed(), version=BAD)
     worked_until(world, RELEASE, lambda w: BAD in running(w).values())
     worked(edited(world, version=NEW), RELEASE, ticks=1)
-    assert condition(world, "UpgradeStarted") == "False Later: 3.4.0 has to wait until 3.3.2 is reached"
+    assert condition(world, "UpgradeStarted") == (
+        "False TargetQueued: 3.4.0 waits until the upgrade to 3.3.2 completes"
+    )
     settled(world, RELEASE)
     assert set(running(world).values()) == {NEW}
 

@@ -61,7 +61,7 @@ def test_where_nothing_was_set_nothing_is_undone() -> None:
 def test_what_cannot_be_undone_yet_is_waited_for(lines: dict[str, Entry]) -> None:
     found = restore_all(SILENT, journal(**lines))
     assert found is not None
-    assert (found.reason, found.deadline, found.ledger_changes) == ("EngineReachable", 900, ())
+    assert (found.reason, found.deadline, found.ledger_changes) == ("EngineUnreachable", 900, ())
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_a_line_goes_when_the_engine_was_told_and_shows_it(
         assert noted(again)[f"{line.replace('_', '-')}/taken-back"] is True
     over = restore_all(seen(), journal(**taken_back(lines)))
     assert over is not None
-    assert (over.reason, over.operations) == ("Restored", ())
+    assert (over.reason, over.operations) == ("SettingsRestored", ())
     assert {line for line, value in noted(over).items() if value is None} >= {
         name.replace("__", "/").replace("_", "-") for name in taken_back(lines)
     }

@@ -90,9 +90,12 @@ def aged(view: EngineView) -> EngineView:
 @pytest.mark.parametrize(
     ("view", "reason"),
     [
-        (seen_by("logs: data-0* data-1 data-2"), "data-1 has a copy already, data-2 has a copy already"),
-        (seen_by("logs: data-0* data-1", excluded=frozenset({"data-2"})), "data-2 is excluded"),
-        (aged(seen_by("logs: data-0*")), "data-1 is older, data-2 is older"),
+        (seen_by("logs: data-0* data-1 data-2"), "data-1 already has a copy, data-2 already has a copy"),
+        (
+            seen_by("logs: data-0* data-1", excluded=frozenset({"data-2"})),
+            "data-2 is excluded from allocation",
+        ),
+        (aged(seen_by("logs: data-0*")), "data-1 runs an older version, data-2 runs an older version"),
         (engine([pool("data", 1), MANAGERS], ["logs: data-0*"]), "there is no other data node"),
     ],
     ids=["copies", "exclusions", "versions", "nobody"],

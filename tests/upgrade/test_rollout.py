@@ -27,7 +27,7 @@ def test_nobody_joins_a_batch_of_another_pool() -> None:
     snapshot = world(*pools, snapshot=engine(pools, allocation=Allocation.PRIMARIES), max_batch=4)
     prepared: dict[str, Entry] = {"engine__allocation": "all", "roll__flushed": "earlier"}
     found = rolled(snapshot, roll__away=(("managers-2", "earlier"),), roll__size=("data", 4), **prepared)
-    assert found.reason == "PodsComeBack"
+    assert found.reason == "WaitingForPods"
     assert not found.operations
 
 
@@ -46,7 +46,7 @@ def test_whoever_is_on_its_way_out_is_not_sent_away_once_more() -> None:
     """I8: it is expected back as if we had sent it."""
     home = pool("data", 2, pods=(pod("data-0", is_terminating=True), pod("data-1")))
     found = rolled(world(home))
-    assert found.reason == "PodLeaves"
+    assert found.reason == "PodTerminating"
     assert [(each.key, each.value) for each in found.ledger_changes] == [
         (REPLACED_PODS, (("data-0", home.pods[0].uid),))
     ]
@@ -55,14 +55,14 @@ def test_whoever_is_on_its_way_out_is_not_sent_away_once_more() -> None:
 
 def test_no_second_voter_goes_however_large_a_batch_may_be() -> None:
     """I2: of five one more could be missed, and would be."""
-    assert waiting_for_one(pool("managers", 5, roles="cluster_manager")).reason == "PodsComeBack"
+    assert waiting_for_one(pool("managers", 5, roles="cluster_manager")).reason == "WaitingForPods"
     assert waiting_for_one(pool("data", 5)).reason == "ReplacingPod"
 
 
 def test_on_the_way_back_everybody_goes_alone() -> None:
     """What is left of the older version is all there is to go back to."""
     back: dict[str, Entry] = {"upgrade": (NEW, "3.5.0"), "upgrade__return": NEW}
-    assert waiting_for_one(pool("data", 5), **back).reason == "PodsComeBack"
+    assert waiting_for_one(pool("data", 5), **back).reason == "WaitingForPods"
 
 
 def test_of_a_pool_that_is_ahead_only_who_awaits_a_cure_is_replaced() -> None:
@@ -86,7 +86,7 @@ def test_who_is_back_in_a_pool_that_the_roll_does_not_work_on_is_seen() -> None:
     snapshot = world(pool("data", 2), home, max_batch=4)
     ledger = Ledger.of({REPLACED_PODS: (("managers-1", "earlier"),), BATCH_SIZE: ("data", 2)})
     found = roll_out(Rollout(snapshot, UpgradeLedger.of(ledger), (snapshot.pools[0],)))
-    assert found.reason == "PodsAreBack"
+    assert found.reason == "BatchReplaced"
     # Nor does it make a batch of another pool larger.
     assert BATCH_SIZE not in {note.key for note in found.ledger_changes}
 
@@ -99,6 +99,6 @@ def test_who_does_not_come_back_is_not_awaited_when_its_pool_is_to_have_fewer_no
     snapshot = world(home, snapshot=engine([home]))
     found = rolled(snapshot, roll__away=(("data-2", "earlier"),))
     assert (found.reason, [(note.key, note.value) for note in found.ledger_changes]) == (
-        "GivenUp",
+        "PodsAbandoned",
         [(REPLACED_PODS, None)],
     )

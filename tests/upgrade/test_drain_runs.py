@@ -111,8 +111,9 @@ def test_a_last_copy_that_nobody_may_take_is_named_with_a_way_out(excluded: tupl
     world.execute(Exclude(frozenset(excluded)))
     at_work(world)
     assert condition(world, "PodsCurrent") == (
-        "False NobodyTakesShards: no node may take index0[0] from logs-data-0: logs-data-1 is excluded; "
-        "to go on all the same, set spec.upgrade.acceptSingleCopyLoss"
+        "False ShardsCannotMove: no node may take index0[0] from logs-data-0: "
+        "logs-data-1 is excluded from allocation; "
+        "set spec.upgrade.acceptSingleCopyLoss to restart logs-data-0 anyway"
     )
     edited(world, upgrade={"acceptSingleCopyLoss": True})
     until(lambda world: versions(world).get("data-0") == NEW, world)
@@ -142,7 +143,7 @@ def test_the_only_data_node_goes_with_its_disk_where_that_is_accepted() -> None:
     world = edited(crowded(1, 0, ephemeral=True), upgrade={"acceptSingleCopyLoss": True})
     at_work(world)
     assert versions(world)["data-0"] == NEW
-    assert condition(world, "PodsCurrent") == "False Healthy: the cluster is red: a primary is missing"
+    assert condition(world, "PodsCurrent") == "False EngineRed: the cluster is red: index0[0] has no primary"
     world.state = replace(world.state, engine=replace(world.state.engine, indices=(), copies=()))
     settled(world, "0.4.0")
     assert set(versions(world).values()) == {NEW}

@@ -11,7 +11,7 @@ from searchkeeper.planner import Ledger, waiting_for
 from searchkeeper.snapshot import ClusterSnapshot
 from searchkeeper.upgrade.ledger import UPGRADED_NODES, UpgradeLedger
 from searchkeeper.upgrade.order import candidates
-from searchkeeper.upgrade.rollback_blockers import point_of_no_return, rollback_blockers
+from searchkeeper.upgrade.rollback import point_of_no_return, rollback_blockers
 from worlds import NEW, OLD, engine, pod, pool, world
 
 MANAGERS = pool("managers", 3, roles="cluster_manager")
@@ -80,7 +80,7 @@ def test_a_newer_majority_closes_it() -> None:
     newer = [pod(f"managers-{n}", engine_version=NEW, has_started=True) for n in (1, 2)]
     managers = pool("managers", 3, roles="cluster_manager", pods=[pod("managers-0"), *newer])
     assert rollback_blockers(world(managers), NOTHING, OLD) == (
-        "1 of 3 voters would be of the older version",
+        "only 1 of 3 voters would run the older version",
     )
 
 
@@ -108,7 +108,7 @@ def test_without_shards_it_closes_with_the_majority_of_managers() -> None:
     view = engine([pool("data", 3), MANAGERS])
     assert point_of_no_return(view, NAMES, OLD) == (
         "managers-1",
-        "1 of 3 voters would be of the older version",
+        "only 1 of 3 voters would run the older version",
     )
 
 
@@ -118,6 +118,6 @@ def test_on_the_way_back_those_that_came_last_go_first() -> None:
 
 
 def test_how_long_something_was_waited_for_can_be_asked() -> None:
-    ledger = Ledger.of({"wait/PodsCurrent": ("PodsComeBack", 100)})
-    assert waiting_for(ledger, "PodsCurrent", 160) == ("PodsComeBack", 60)
+    ledger = Ledger.of({"wait/PodsCurrent": ("WaitingForPods", 100)})
+    assert waiting_for(ledger, "PodsCurrent", 160) == ("WaitingForPods", 60)
     assert waiting_for(ledger, "EngineHealthy", 160) is None

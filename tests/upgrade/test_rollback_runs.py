@@ -134,7 +134,7 @@ def test_an_upgrade_that_fails_waits_for_an_order_and_says_which() -> None:
     assert condition(world, "RollbackPossible") == (
         "True Open: back to 2.19.4 until logs-data-1 is replaced: "
         "then books[0] has no copy on a node of the older version; "
-        "to go back, annotate the SearchCluster with search.everpath.dev/rollback=2.19.4"
+        "to roll back, annotate the SearchCluster with search.everpath.dev/rollback=2.19.4"
     )
     assert writes_of_a_quiet_hour(world) == 0
 
@@ -298,8 +298,8 @@ def test_no_step_back_is_taken_when_the_way_closes_meanwhile() -> None:
     before = claims(with_newer_index(world))
     worked(world, RELEASE)
     assert condition(world, "PodsCurrent") == (
-        "False NoWayBack: stalled: cannot go back to 2.19.4: index maps was created by 3.4.0; "
-        "to go on, set spec.version to 3.4.0"
+        "False RollbackBlocked: stalled: cannot roll back to 2.19.4: index maps was created by 3.4.0; "
+        "to continue the upgrade, set spec.version to 3.4.0"
     )
     assert claims(world) == before
     assert running(world)["data-0"] == NEW
@@ -321,7 +321,7 @@ def test_where_the_way_back_has_closed_the_upgrade_goes_on_when_it_is_asked_for_
 
 def test_an_order_that_cannot_be_carried_out_is_forgotten_when_the_spec_changes() -> None:
     world = at_a_dead_end(lambda w: annotated(w, rollback=OLD))
-    assert condition(world, "PodsCurrent").endswith("; to go on, change the spec")
+    assert condition(world, "PodsCurrent").endswith("; to continue the upgrade, change the spec")
     settled(edited(world, upgrade={"maxBatch": 2}), RELEASE)
     assert set(running(world).values()) == {NEW}
     assert not status(world)["ledger"]

@@ -7,7 +7,7 @@ __all__ = ["GUARDS"]
 from typing import Final
 
 from guards.guard import Guard, gone, instead, together
-from guards.killers import DRAINING, DRAINS, LOSING, PREPARING, VOTES
+from guards.killers import DRAIN, DRAIN_RUNS, ROLE_REMOVAL_RUNS, ROLLOUT_PREPARATIONS, VOTES
 from searchkeeper.opensearch.view import EngineView
 from searchkeeper.reconcilers import scale_in
 from searchkeeper.upgrade import drain, engine_settings, gates, order, rollout, statefulset_rollout, voting
@@ -15,8 +15,8 @@ from searchkeeper.upgrade import drain, engine_settings, gates, order, rollout, 
 GUARDS: Final = (
     Guard(
         "what can never leave is not waited for",
-        instead(drain, "_is_over", lambda _, __, each, engine: not engine.copies_on(each.pod.name)),
-        DRAINING + "test_a_copy_that_can_never_leave_is_not_waited_for_where_there_is_another",
+        instead(drain, "_is_drained", lambda this: not this.engine.copies_on(this.node)),
+        DRAIN_RUNS + "test_a_copy_that_can_never_leave_is_not_waited_for_where_there_is_another",
         (2, (1, 0), False),
     ),
     Guard(
@@ -26,29 +26,29 @@ GUARDS: Final = (
             "restore_settings",
             lambda snapshot, ledger, _: engine_settings.restore_settings(snapshot, ledger),
         ),
-        DRAINING + "test_a_drain_is_not_undone_and_begun_again_while_another_pod_is_not_ready",
+        DRAIN_RUNS + "test_a_drain_is_not_undone_and_begun_again_while_another_pod_is_not_ready",
     ),
     Guard(
         "patterns exclude as names do",
         instead(EngineView, "excludes", lambda view, name: name in view.excluded),
-        DRAINING + "test_a_last_copy_that_nobody_may_take_is_named_with_a_way_out",
+        DRAIN_RUNS + "test_a_last_copy_that_nobody_may_take_is_named_with_a_way_out",
         (("logs-data-*",),),
     ),
     Guard(
         "somebody may have shards",
         gone(drain, "allocation_targets", frozenset({"somebody"})),
-        DRAINING + "test_where_a_loss_is_accepted_nobody_is_drained_who_has_no_heir",
+        DRAIN_RUNS + "test_where_a_loss_is_accepted_nobody_is_drained_who_has_no_heir",
         (True,),
     ),
     Guard(
         "an accepted loss is not waited for",
         gone(drain, "is_unmovable", False),
-        DRAINING + "test_the_only_data_node_goes_with_its_disk_where_that_is_accepted",
+        DRAIN_RUNS + "test_the_only_data_node_goes_with_its_disk_where_that_is_accepted",
     ),
     Guard(
         "whoever leaves may be needed once more",
         gone(scale_in, "temporary_shard_hosts", frozenset()),
-        DRAINING + "test_whoever_leaves_takes_the_shards_of_the_last_that_stays_while_that_is_replaced",
+        DRAIN_RUNS + "test_whoever_leaves_takes_the_shards_of_the_last_that_stays_while_that_is_replaced",
         (False,),
     ),
     Guard(
@@ -60,55 +60,56 @@ GUARDS: Final = (
     Guard(
         "a vote moves before its owner loses the role",
         gone(voting, "loses_vote", False),
-        LOSING + "test_votes_may_move_from_one_pool_to_another_in_one_edit",
+        ROLE_REMOVAL_RUNS + "test_votes_may_move_from_one_pool_to_another_in_one_edit",
     ),
     Guard(
         "the last data nodes keep the role",
         gone(gates, "loses_role", False),
-        LOSING + "test_the_only_data_pool_keeps_its_role_and_all_its_pods",
+        ROLE_REMOVAL_RUNS + "test_the_only_data_pool_keeps_its_role_and_all_its_pods",
     ),
     Guard(
         "shards leave before the role does",
         gone(drain, "loses_role", False),
-        LOSING + "test_shards_leave_a_pool_that_loses_the_role_data",
+        ROLE_REMOVAL_RUNS + "test_shards_leave_a_pool_that_loses_the_role_data",
         ("ingest",),
     ),
     Guard(
         "whoever gives goes after whoever gets",
         gone(order, "loses_role", False),
-        LOSING + "test_votes_may_move_from_one_pool_to_another_in_one_edit",
+        ROLE_REMOVAL_RUNS + "test_votes_may_move_from_one_pool_to_another_in_one_edit",
     ),
     Guard(
         "last copies leave before their node restarts",
         together(gone(rollout, "drain"), gone(rollout, "has_single_copies", False)),
-        DRAINING + "test_a_copy_that_can_never_leave_is_not_waited_for_where_there_is_another",
+        DRAIN_RUNS + "test_a_copy_that_can_never_leave_is_not_waited_for_where_there_is_another",
         (2, (1, 0), False),
     ),
     Guard(
         "last copies that nobody takes are told",
-        gone(drain, "_told_why"),
-        DRAINING + "test_a_last_copy_that_nobody_may_take_is_named_with_a_way_out",
+        gone(drain, "_wait_for_target"),
+        DRAIN_RUNS + "test_a_last_copy_that_nobody_may_take_is_named_with_a_way_out",
         (("logs-data-*",),),
     ),
     Guard(
         "what may be lost need not be",
         gone(rollout, "has_single_copies", False),
-        PREPARING + "test_last_copies_leave_where_somebody_takes_them_also_where_their_loss_is_accepted",
+        ROLLOUT_PREPARATIONS
+        + "test_last_copies_leave_where_somebody_takes_them_also_where_their_loss_is_accepted",
         (True,),
     ),
     Guard(
         "a node whose disk goes with it is emptied",
         gone(rollout, "needs_full_drain", False),
-        PREPARING + "test_a_node_whose_disk_goes_with_it_is_emptied_and_nothing_is_held",
+        ROLLOUT_PREPARATIONS + "test_a_node_whose_disk_goes_with_it_is_emptied_and_nothing_is_held",
     ),
     Guard(
         "a replica that is only missing is waited for",
         gone(drain, "has_single_copies", True),
-        DRAINS + "test_a_last_copy_whose_replica_is_only_missing_is_waited_for",
+        DRAIN + "test_a_last_copy_whose_replica_is_only_missing_is_waited_for",
     ),
     Guard(
         "nobody is drained who is not part of the engine",
         gone(drain, "is_not_in_cluster", False),
-        DRAINS + "test_nobody_is_drained_who_is_not_part_of_the_engine",
+        DRAIN + "test_nobody_is_drained_who_is_not_part_of_the_engine",
     ),
 )

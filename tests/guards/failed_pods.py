@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Final
 
 from guards.guard import Guard, gone, instead
-from guards.killers import MENDING, PODS, ROLLING, STUCK
+from guards.killers import FAILED_PODS, FAILED_PODS_RUNS, PODS, ROLLOUT
 from searchkeeper.reconcilers import context, scale_in
 from searchkeeper.testing.fake_kubernetes import kubelet
 from searchkeeper.upgrade import failed_pods, rollout
@@ -16,8 +16,8 @@ from searchkeeper.upgrade import failed_pods, rollout
 GUARDS: Final = (
     Guard(
         "a broken pod waits for nobody",
-        gone(rollout, "_mended"),
-        STUCK + "test_a_cluster_that_never_started_starts_when_its_version_is_corrected",
+        gone(rollout, "_replace_failed_pod"),
+        FAILED_PODS_RUNS + "test_a_cluster_that_never_started_starts_when_its_version_is_corrected",
         (kubelet.PodFault.IMAGE,),
     ),
     Guard(
@@ -53,17 +53,17 @@ GUARDS: Final = (
     ),
     Guard(
         "no version makes room on a machine",
-        instead(failed_pods, "_HOMELESS", "nothing"),
-        MENDING + "test_no_version_makes_room_on_a_machine",
+        instead(failed_pods, "_UNSCHEDULABLE", "nothing"),
+        FAILED_PODS + "test_no_version_makes_room_on_a_machine",
     ),
     Guard(
         "who need not come back is not waited for",
         gone(rollout, "abandon_lost_pods"),
-        ROLLING + "test_who_does_not_come_back_is_not_awaited_when_its_pool_is_to_have_fewer_nodes",
+        ROLLOUT + "test_who_does_not_come_back_is_not_awaited_when_its_pool_is_to_have_fewer_nodes",
     ),
     Guard(
         "a pod that only starts awaits no cure",
         gone(failed_pods, "failure", "at once"),
-        MENDING + "test_a_pod_that_is_only_starting_is_not_down",
+        FAILED_PODS + "test_a_pod_that_is_only_starting_is_not_down",
     ),
 )

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from searchkeeper.api.reasons import Reason
 from searchkeeper.api.spec import Rollback
 from searchkeeper.kubernetes.operations import Patch
 from searchkeeper.opensearch.view import Unreachable
@@ -16,7 +17,6 @@ from searchkeeper.snapshot import ClusterSnapshot, Pod
 from searchkeeper.upgrade.ledger import ABANDONED, ROLLBACK_TO, UPGRADE, UpgradeLedger
 from searchkeeper.upgrade.rollback import (
     ROLLBACK_ANNOTATION,
-    ROLLBACK_BLOCKED,
     choose_direction,
     failure,
     forward_hint,
@@ -59,14 +59,14 @@ def notes(answer: Result) -> dict[str, Entry | None]:
     return {note.key: note.value for note in answer.ledger_changes}
 
 
-LATE = journal(waits="PodsComeBack")
+LATE = journal(waits="WaitingForPods")
 
 
 @pytest.mark.parametrize("name", ["PodsCurrent", "PoolsConverged", "EngineHealthy", "UpgradeFinished"])
 def test_whoever_waits_for_nodes_for_too_long_has_failed(name: str) -> None:
     line = f"wait/{name}"
-    assert failure(seen(), UpgradeLedger.of({line: ("Healthy", SINCE)}))
-    assert failure(seen(), UpgradeLedger.of({line: ("Healthy", SINCE + 1)})) is None
+    assert failure(seen(), UpgradeLedger.of({line: ("EngineHealthy", SINCE)}))
+    assert failure(seen(), UpgradeLedger.of({line: ("EngineHealthy", SINCE + 1)})) is None
 
 
 @pytest.mark.parametrize("reason", sorted(NOT_COUNTED))
@@ -90,8 +90,8 @@ def test_people_are_told_how_to_turn_back_where_it_takes_them() -> None:
 
 
 def test_people_are_told_how_to_go_on_where_the_way_back_has_closed() -> None:
-    assert forward_hint(seen(OLD), journal()) == f"to go on, set spec.version to {NEW}"
-    assert forward_hint(seen(NEW), journal()) == "to go on, change the spec"
+    assert forward_hint(seen(OLD), journal()) == f"to continue the upgrade, set spec.version to {NEW}"
+    assert forward_hint(seen(NEW), journal()) == "to continue the upgrade, change the spec"
 
 
 @pytest.mark.parametrize("rollback", Rollback)
@@ -131,12 +131,12 @@ def test_a_spec_that_asks_for_it_turns_it_back_and_gives_nothing_up(rollback: Ro
 def test_where_there_is_no_way_back_it_goes_on(version: str) -> None:
     """I13: half of an upgrade would hold the lock for ever."""
     found = choose_direction(seen(version, crossed(), CLOSED, rollback=Rollback.AUTOMATIC), LATE)
-    assert (found.is_true, found.reason, found.ledger_changes) == (True, ROLLBACK_BLOCKED, ())
+    assert (found.is_true, found.reason, found.ledger_changes) == (True, Reason.ROLLBACK_BLOCKED, ())
 
 
 def test_where_there_is_no_way_back_another_version_may_be_the_cure() -> None:
     there = seen(NEW, crossed(MIDDLE), CLOSED, rollback=Rollback.AUTOMATIC)
-    found = choose_direction(there, journal(MIDDLE, waits="PodsComeBack"))
+    found = choose_direction(there, journal(MIDDLE, waits="WaitingForPods"))
     assert notes(found) == {UPGRADE: (OLD, NEW)}
 
 
@@ -145,7 +145,7 @@ BACK: dict[str, Entry] = {"return": OLD}
 
 def dead_end(wanted: str, **others: Any) -> Result:
     """On the way back, which has closed, and the roll has noticed."""
-    lines = {"waits": ROLLBACK_BLOCKED, **BACK, **others.pop("lines", {})}
+    lines = {"waits": Reason.ROLLBACK_BLOCKED, **BACK, **others.pop("lines", {})}
     shards = others.pop("shards", CLOSED)
     return choose_direction(seen(wanted, crossed(), shards, **others), journal(**lines))
 
@@ -153,7 +153,7 @@ def dead_end(wanted: str, **others: Any) -> Result:
 def test_from_a_dead_end_it_goes_on_when_that_is_asked_for() -> None:
     """L4."""
     found = dead_end(NEW)
-    assert (found.reason, notes(found)) == ("GoingOn", {ROLLBACK_TO: None, ABANDONED: None})
+    assert (found.reason, notes(found)) == ("ResumingUpgrade", {ROLLBACK_TO: None, ABANDONED: None})
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_from_a_dead_end_it_goes_on_when_that_is_asked_for() -> None:
         ("9.9.9", {}),
         (NEW, {"lines": {"given_up": (NEW, 1)}}),
         (NEW, {"shards": "logs: data-0* data-1"}),
-        (NEW, {"lines": {"waits": "PodsComeBack"}}),
+        (NEW, {"lines": {"waits": "WaitingForPods"}}),
         (NEW, {"lines": {"waits": None}}),
     ],
     ids=["nobody asks", "refused", "given up", "open again", "waits for others", "does not wait"],
@@ -188,7 +188,7 @@ def test_a_newer_wish_that_is_refused_changes_nothing() -> None:
 
 def test_a_newer_wish_waits_for_an_upgrade_that_goes_well() -> None:
     found = choose_direction(seen(MIDDLE, crossed()), journal())
-    assert (found.reason, found.waits_for_user) == ("Later", True)
+    assert (found.reason, found.waits_for_user) == ("TargetQueued", True)
 
 
 def test_and_takes_its_place_where_no_node_has_run_the_newer_version() -> None:
@@ -217,22 +217,48 @@ def test_a_pod_of_the_version_that_is_down_for_good_is_a_failure_at_once(
 def test_a_pod_of_the_older_version_that_is_down_is_no_failure_of_the_newer() -> None:
     found = seen(NEW, crossed(MIDDLE))
     data = replace(found.pools[0], pods=(found.pools[0].pods[0], pod("data-1", **DOWN)))
-    assert choose_direction(replace(found, pools=(data, MANAGERS)), journal(MIDDLE)).reason == "Later"
+    assert choose_direction(replace(found, pools=(data, MANAGERS)), journal(MIDDLE)).reason == "TargetQueued"
 
 
 def test_what_cannot_be_reached_from_one_that_fails_is_gone_back_for() -> None:
     """Nothing is given up: neither of the two is what the spec asks for."""
     found = choose_direction(seen(MIDDLE, crossed(), rollback=Rollback.OFF), LATE)
-    assert (found.reason, notes(found)) == ("TurningBack", {ROLLBACK_TO: OLD})
+    assert (found.reason, notes(found)) == ("StartingRollback", {ROLLBACK_TO: OLD})
 
 
 def test_or_waited_for_where_there_is_no_way_back() -> None:
     """I13."""
     found = choose_direction(seen(MIDDLE, crossed(), CLOSED, rollback=Rollback.OFF), LATE)
-    assert (found.reason, found.waits_for_user, found.ledger_changes) == (ROLLBACK_BLOCKED, True, ())
+    assert (found.reason, found.waits_for_user, found.ledger_changes) == (Reason.ROLLBACK_BLOCKED, True, ())
 
 
 def test_a_silent_engine_is_not_asked_for_as_long_as_nobody_has_crossed() -> None:
     """What has touched nothing can be taken back."""
     silent = replace(seen(OLD), engine=Unreachable("timed out"))
     assert notes(choose_direction(silent, journal())) == {ROLLBACK_TO: OLD}
+
+
+def test_target_is_raised_to_the_newest_version_that_a_pod_has_started() -> None:
+    """L4: the older target cannot start on the pod's disk."""
+    found = choose_direction(seen(MIDDLE, crossed()), journal(MIDDLE))
+    assert (found.reason, notes(found)) == ("ChangingTarget", {UPGRADE: (OLD, NEW)})
+    assert "data-0 already runs 3.4.0" in found.message
+
+
+@pytest.mark.parametrize(
+    "first",
+    [pod("data-0", engine_version=NEW), crossed(MIDDLE), crossed("9.9.9"), crossed("latest")],
+    ids=["not started", "runs the target", "refused", "no version"],
+)
+def test_target_is_not_raised_otherwise(first: Pod) -> None:
+    assert choose_direction(seen(MIDDLE, first), journal(MIDDLE)).is_true
+
+
+def test_queued_target_that_cannot_read_the_disk_names_both_ways_out() -> None:
+    found = choose_direction(seen(MIDDLE, crossed()), journal())
+    assert found.message == (
+        "3.3.2 cannot start on the disk of data-0, which 3.4.0 wrote; to continue, set spec.version to 3.4.0;"
+        " to roll back, annotate the SearchCluster with search.everpath.dev/rollback=2.19.4"
+    )
+    blocked = choose_direction(seen(MIDDLE, crossed(), CLOSED), journal())
+    assert blocked.message.endswith("; to continue, set spec.version to 3.4.0")

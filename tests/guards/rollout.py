@@ -9,14 +9,14 @@ from typing import Final
 from guards.guard import Guard, Patch, gone, instead, together
 from guards.killers import (
     BATCHES,
-    HANDING,
-    LOSING,
+    FAILED_PODS_RUNS,
     ORDER,
     QUORUM,
-    ROLLING,
+    ROLE_REMOVAL_RUNS,
+    ROLLBACK_RUNS,
+    ROLLOUT,
     RUN,
-    STUCK,
-    TURNING,
+    STATEFULSET_ROLLOUT,
     UPGRADE,
     UPGRADES,
 )
@@ -63,7 +63,7 @@ GUARDS: Final = (
     ),
     Guard(
         "the order is that of what nodes are",
-        instead(order, "_manages", lambda pool: pool.spec.votes),
+        instead(order, "_runs_managers", lambda pool: pool.spec.votes),
         UPGRADES + "test_a_major_upgrade_goes_by_what_nodes_are_not_by_what_they_are_to_become",
         (4,),
     ),
@@ -75,27 +75,27 @@ GUARDS: Final = (
     Guard(
         "the elected manager last on the way back",
         gone(order, "is_newer", False),
-        TURNING + "test_on_the_way_back_there_is_one_election_also_where_managers_are_several_pools",
+        ROLLBACK_RUNS + "test_on_the_way_back_there_is_one_election_also_where_managers_are_several_pools",
     ),
     Guard(
         "voters go alone",
-        instead(rollout, "_goes_alone", lambda roll, _: roll.is_rollback),
-        ROLLING + "test_no_second_voter_goes_however_large_a_batch_may_be",
+        instead(rollout, "_replaces_one_by_one", lambda rollout, _: rollout.is_rollback),
+        ROLLOUT + "test_no_second_voter_goes_however_large_a_batch_may_be",
     ),
     Guard(
         "on the way back everybody goes alone",
-        instead(rollout, "_goes_alone", lambda _, pool: pool.spec.votes),
-        ROLLING + "test_on_the_way_back_everybody_goes_alone",
+        instead(rollout, "_replaces_one_by_one", lambda _, pool: pool.spec.votes),
+        ROLLOUT + "test_on_the_way_back_everybody_goes_alone",
     ),
     Guard(
         "batches shrink after a failure",
         gone(rollout, "record_batch_failure", ()),
-        STUCK + "test_a_batch_that_fails_makes_the_next_one_smaller",
+        FAILED_PODS_RUNS + "test_a_batch_that_fails_makes_the_next_one_smaller",
     ),
     Guard(
         "those of Kubernetes do too",
         gone(statefulset_rollout, "record_batch_failure", ()),
-        STUCK + "test_a_batch_of_kubernetes_that_fails_makes_the_next_one_smaller",
+        FAILED_PODS_RUNS + "test_a_batch_of_kubernetes_that_fails_makes_the_next_one_smaller",
     ),
     Guard(
         "Kubernetes waits for its turn",
@@ -110,17 +110,17 @@ GUARDS: Final = (
     Guard(
         "no step towards another version",
         gone(pools, "_deploys_target", True),
-        TURNING + "test_whoever_reverts_at_any_moment_comes_back_or_hears_that_it_is_too_late",
+        ROLLBACK_RUNS + "test_whoever_reverts_at_any_moment_comes_back_or_hears_that_it_is_too_late",
     ),
     Guard(
         "no step towards other roles",
         instead(pools, "_deploys_target", has_target),
-        LOSING + "test_the_only_data_pool_keeps_its_role_and_all_its_pods",
+        ROLE_REMOVAL_RUNS + "test_the_only_data_pool_keeps_its_role_and_all_its_pods",
     ),
     Guard(
         "nobody waits for an outdated pod",
-        gone(rollout, "_outdated", set()),
-        TURNING + "test_an_upgrade_that_fails_turns_back_by_itself_where_that_is_wanted",
+        gone(rollout, "_outdated_pods_of_batch", set()),
+        ROLLBACK_RUNS + "test_an_upgrade_that_fails_turns_back_by_itself_where_that_is_wanted",
         (kubelet.PodFault.NEVER_READY,),
     ),
     Guard(
@@ -137,23 +137,23 @@ GUARDS: Final = (
     ),
     Guard(
         "of Kubernetes' pods voters go alone too",
-        gone(statefulset_rollout, "_size", 2),
-        HANDING + "test_whoever_still_votes_goes_alone",
+        gone(statefulset_rollout, "_next_batch_size", 2),
+        STATEFULSET_ROLLOUT + "test_whoever_still_votes_goes_alone",
     ),
     Guard(
         "who comes back is ready and has joined",
-        gone(rollout, "_is_back", True),
+        gone(rollout, "_is_replaced", True),
         RUN,
         (UPGRADE,),
     ),
     Guard(
         "of Kubernetes' pods too",
-        gone(statefulset_rollout, "_is_back", True),
-        HANDING + "test_a_batch_is_waited_for_until_it_is_ready",
+        gone(statefulset_rollout, "_is_replaced", True),
+        STATEFULSET_ROLLOUT + "test_a_batch_is_waited_for_until_it_is_ready",
     ),
     Guard(
         "shards are kept where they are while a node restarts",
-        gone(rollout, "_held", ()),
+        gone(rollout, "_preparations_for_restart", ()),
         UPGRADES + "test_no_copy_is_made_elsewhere_for_a_node_that_restarts",
     ),
     Guard(
@@ -169,7 +169,7 @@ GUARDS: Final = (
     ),
     Guard(
         "shards are kept for a batch as a whole",
-        gone(rollout, "_preparation", False),
+        gone(rollout, "_needs_preparation", False),
         BATCHES + "test_nor_one_for_which_something_would_have_to_be_prepared",
     ),
     Guard(

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from rolls import calls, notes, with_claims
+from searchkeeper.api.reasons import Reason
 from searchkeeper.opensearch.calls import Exclude, SetAllocation
 from searchkeeper.opensearch.view import EngineView, Index, Node, Unreachable
 from searchkeeper.planner import Ledger, Records, Result
 from searchkeeper.planner.ledger import Entry
 from searchkeeper.snapshot import ClusterSnapshot, Pod, PoolView
 from searchkeeper.upgrade.drain import drain, drain_steps, temporary_shard_hosts, wait_at_gate
-from searchkeeper.upgrade.gates import Candidate, GateResult
+from searchkeeper.upgrade.gates import Candidate, Gate, GateResult
 from searchkeeper.upgrade.ledger import EXCLUDED, UpgradeLedger
 from worlds import NEW, OLD, engine, pod, pool, world
 
@@ -77,6 +78,11 @@ def test_others_that_are_excluded_stay_so() -> None:
     assert notes(found)[EXCLUDED] == ("data-0", "data-1")
 
 
+def test_node_that_the_ledger_lists_is_no_target() -> None:
+    """I7: its exclusion may be written again, and then no data node is left."""
+    assert decided(seen(), engine__excluded=("data-1",)) is None
+
+
 def test_a_last_copy_whose_replica_is_only_missing_is_waited_for() -> None:
     """It comes back, or its owner has to say that it need not."""
     assert decided(seen(None, "logs: data-0* ?node_version", replicas=1)) is None
@@ -88,7 +94,7 @@ def test_nobody_is_drained_while_something_else_stands_against_it() -> None:
     assert decided(replace(there, pools=(there.pools[0], managers))) is None
     # One that has begun goes on all the same: that its shards move may be why.
     moving = replace(seen(excluded=["data-0"]), pools=(there.pools[0], managers))
-    assert reason(decided(moving, **BEGUN)) == "Drains"
+    assert reason(decided(moving, **BEGUN)) == "WaitingForDrain"
 
 
 def test_nobody_is_drained_who_is_not_part_of_the_engine() -> None:
@@ -104,14 +110,14 @@ def test_nor_anybody_while_the_engine_cannot_be_asked() -> None:
 def test_nothing_moves_while_a_person_says_so() -> None:
     """Whoever stops a roll undoes the drain."""
     assert decided(seen(excluded=["data-0"], paused=True), **BEGUN) is None
-    verdict = GateResult("NotPaused", False, "spec.upgrade.paused is set", 1)
+    verdict = GateResult(Gate.NOT_PAUSED, False, Reason.UPGRADE_PAUSED, "spec.upgrade.paused is set", 1)
     assert calls(wait_at_gate(*given(seen(excluded=["data-0"]), **BEGUN), verdict)) == [Exclude(frozenset())]
 
 
 def test_a_gate_that_is_closed_undoes_everything_else() -> None:
     """S21."""
-    verdict = GateResult("PodsReady", False, "managers-2 of pool managers not ready", 900)
-    assert wait_at_gate(*given(seen(excluded=["data-0"]), **BEGUN), verdict).reason == "PodsReady"
+    verdict = GateResult(Gate.PODS_READY, False, Reason.WAITING_FOR_PODS, "managers-2 not ready", 900)
+    assert wait_at_gate(*given(seen(excluded=["data-0"]), **BEGUN), verdict).reason == "WaitingForPods"
     held = given(seen(excluded=["data-0"]), **BEGUN, engine__allocation="all")
     assert calls(wait_at_gate(*held, verdict)) == [SetAllocation(None)]
 
@@ -121,7 +127,7 @@ def test_where_nobody_takes_shards_that_is_told_and_nothing_is_set() -> None:
     alone = seen(excluded=["data-1"])
     found = decided(alone)
     assert found is not None
-    assert (found.reason, found.operations) == ("NobodyTakesShards", ())
+    assert (found.reason, found.operations) == ("ShardsCannotMove", ())
     assert "spec.upgrade.acceptSingleCopyLoss" in found.message
 
 
@@ -157,7 +163,7 @@ def test_whoever_loses_the_role_gives_every_copy_away() -> None:
     found = decided(loser(replicas=1))
     assert found is not None
     assert calls(found) == [Exclude(frozenset({"data-0"}))]
-    assert reason(decided(loser(excluded=["data-0"], replicas=1), **BEGUN)) == "Drains"
+    assert reason(decided(loser(excluded=["data-0"], replicas=1), **BEGUN)) == "WaitingForDrain"
 
 
 def test_unless_nobody_keeps_it() -> None:
@@ -169,21 +175,24 @@ def test_unless_nobody_keeps_it() -> None:
 
 def test_a_drain_goes_on_until_the_last_copies_have_left() -> None:
     """I7: a copy that is only about to move is still here."""
-    assert reason(step(seen(excluded=["data-0"]), **BEGUN)) == "Drains"
+    assert reason(step(seen(excluded=["data-0"]), **BEGUN)) == "WaitingForDrain"
     assert step(seen(None, "logs: data-1*", excluded=["data-0"]), **BEGUN) is None
 
 
 def test_copies_of_which_there_are_others_may_stay_once_nothing_moves() -> None:
     """S09."""
     assert step(seen(None, SHARED, excluded=["data-0"]), **BEGUN) is None
-    assert reason(step(seen(None, "logs: data-0>data-1 data-1*", excluded=["data-0"]), **BEGUN)) == "Drains"
+    assert (
+        reason(step(seen(None, "logs: data-0>data-1 data-1*", excluded=["data-0"]), **BEGUN))
+        == "WaitingForDrain"
+    )
 
 
 def test_unless_the_disk_goes_with_the_node() -> None:
     """Then they have their time to leave."""
     brief = pool("data", 2, ephemeral=True)
-    assert reason(step(seen(brief, SHARED, excluded=["data-0"]), **BEGUN)) == "Drains"
-    waits: Entry = ("Drains", 900)
+    assert reason(step(seen(brief, SHARED, excluded=["data-0"]), **BEGUN)) == "WaitingForDrain"
+    waits: Entry = ("WaitingForDrain", 900)
     assert step(seen(brief, SHARED, excluded=["data-0"]), **BEGUN, wait__PodsCurrent=waits) is None
     # One that is empty has nothing to wait for.
     assert step(seen(brief, "logs: data-1*", excluded=["data-0"]), **BEGUN) is None
@@ -207,8 +216,8 @@ def test_last_copies_that_can_never_leave_are_told() -> None:
     found = step(newer(), **BEGUN)
     assert found is not None
     assert (found.reason, found.message) == (
-        "NobodyTakesShards",
-        "no node may take logs[0] from data-0: data-1 is older",
+        "ShardsCannotMove",
+        "no node may take logs[0] from data-0: data-1 runs an older version",
     )
 
 
@@ -216,7 +225,7 @@ def test_nobody_waits_for_them_where_their_loss_is_accepted_and_the_disk_stays()
     assert step(newer(accept_single_copy_loss=True), **BEGUN) is None
     back = with_claims(newer(accept_single_copy_loss=True), data_0={})
     lines: dict[str, Entry] = {**BEGUN, "upgrade": (OLD, NEW), "upgrade__return": OLD}
-    assert reason(step(back, **lines)) == "NobodyTakesShards"
+    assert reason(step(back, **lines)) == "ShardsCannotMove"
 
 
 LEAVING: dict[str, Entry] = {"engine__leaving": ("data-1",)}

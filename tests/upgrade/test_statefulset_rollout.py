@@ -56,42 +56,42 @@ def test_the_highest_goes_first() -> None:
 
 def test_a_batch_is_waited_for_until_it_is_of_the_newest_template() -> None:
     home = routers(pod("routers-0"), pod("routers-1"))
-    assert answer(world(home, MANAGER), home, 1).reason == "KubernetesReplaces"
+    assert answer(world(home, MANAGER), home, 1).reason == "WaitingForStatefulSet"
 
 
 def test_a_batch_is_waited_for_until_it_is_ready() -> None:
     home = routers(pod("routers-0"), current("routers-1", is_ready=False))
-    assert answer(world(home, MANAGER), home, 1).reason == "KubernetesReplaces"
+    assert answer(world(home, MANAGER), home, 1).reason == "WaitingForStatefulSet"
 
 
 @pytest.mark.parametrize("differences", [{"is_ready": False}, {"is_terminating": True}], ids=str)
 def test_a_batch_is_waited_for_although_the_engine_has_its_nodes(differences: dict[str, bool]) -> None:
     home = routers(pod("routers-0"), current("routers-1", **differences))
     joined = engine([routers(pod("routers-0"), current("routers-1")), MANAGER])
-    assert answer(world(home, MANAGER, snapshot=joined), home, 1).reason == "KubernetesReplaces"
+    assert answer(world(home, MANAGER, snapshot=joined), home, 1).reason == "WaitingForStatefulSet"
 
 
 def test_a_batch_is_waited_for_until_its_nodes_have_joined_as_what_they_are() -> None:
     home = routers(pod("routers-0"), current("routers-1"))
     before = engine([routers(pod("routers-0"), pod("routers-1")), MANAGER])
-    assert answer(world(home, MANAGER, snapshot=before), home, 1).reason == "KubernetesReplaces"
+    assert answer(world(home, MANAGER, snapshot=before), home, 1).reason == "WaitingForStatefulSet"
 
 
 def test_whoever_is_gone_and_not_back_is_waited_for() -> None:
     home = replace(routers(pod("routers-0"), current("routers-1")), pods=(pod("routers-0"),))
-    assert answer(world(home, MANAGER), home, 1).reason == "KubernetesReplaces"
+    assert answer(world(home, MANAGER), home, 1).reason == "WaitingForStatefulSet"
 
 
 def test_a_batch_is_waited_for_until_it_has_joined() -> None:
     home = routers(pod("routers-0"), current("routers-1"))
     lonely = engine([routers(pod("routers-0")), MANAGER])
-    assert answer(world(home, MANAGER, snapshot=lonely), home, 1).reason == "KubernetesReplaces"
+    assert answer(world(home, MANAGER, snapshot=lonely), home, 1).reason == "WaitingForStatefulSet"
 
 
 def test_the_gates_are_asked_before_each_batch() -> None:
     home = routers(pod("routers-0"), current("routers-1"))
-    assert answer(world(home, MANAGER, paused=True), home, 1).reason == "NotPaused"
-    assert answer(world(home, MANAGER), home, 1).reason == "HandingOver"
+    assert answer(world(home, MANAGER, paused=True), home, 1).reason == "UpgradePaused"
+    assert answer(world(home, MANAGER), home, 1).reason == "AdvancingPartition"
 
 
 def seven() -> tuple[PoolView, ClusterSnapshot]:
@@ -104,7 +104,7 @@ def seven() -> tuple[PoolView, ClusterSnapshot]:
 def test_a_batch_that_takes_too_long_makes_the_next_one_smaller() -> None:
     """I12: once, however long it takes."""
     home, snapshot = seven()
-    waits: Entry = ("KubernetesReplaces", snapshot.now - snapshot.cluster.spec.upgrade.health_deadline)
+    waits: Entry = ("WaitingForStatefulSet", snapshot.now - snapshot.cluster.spec.upgrade.health_deadline)
     late = answer(snapshot, home, 3, roll__size=("routers", 4), wait__PodsCurrent=waits)
     assert notes(late) == {BATCH_FAILED: True, BATCH_SIZE: ("routers", 2)}
     again = answer(snapshot, home, 3, roll__size=("routers", 2), roll__trouble=True, wait__PodsCurrent=waits)
@@ -130,7 +130,7 @@ def test_after_a_failure_the_next_batch_is_no_larger(trouble: bool, size: int) -
 def test_whoever_is_down_keeps_kubernetes_from_nobody() -> None:
     """S22: it goes from the highest ordinal down, and comes to that one in the end."""
     home = routers(pod("routers-0", is_ready=False, problem="CrashLoopBackOff"), pod("routers-1"))
-    assert answer(world(home, MANAGER), home).reason == "HandingOver"
+    assert answer(world(home, MANAGER), home).reason == "AdvancingPartition"
 
 
 def former(*votes: str) -> tuple[PoolView, ClusterSnapshot]:
@@ -154,4 +154,4 @@ def test_whoever_still_votes_goes_alone() -> None:
 def test_the_only_vote_does_not_go_where_nobody_could_have_it() -> None:
     home = routers(pod("routers-0"))
     view = engine([home], voters=frozenset({"routers-0"}))
-    assert answer(world(home, snapshot=view), home).reason == "QuorumSafe"
+    assert answer(world(home, snapshot=view), home).reason == "QuorumAtRisk"
