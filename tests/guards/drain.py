@@ -7,12 +7,39 @@ __all__ = ["GUARDS"]
 from typing import Final
 
 from guards.guard import Guard, gone, instead, together
-from guards.killers import DRAIN, DRAIN_RUNS, ROLE_REMOVAL_RUNS, ROLLOUT_PREPARATIONS, VOTES
+from guards.killers import (
+    DRAIN,
+    DRAIN_RUNS,
+    EVICTED_PODS_RUNS,
+    ROLE_REMOVAL_RUNS,
+    ROLLOUT_PREPARATIONS,
+    VOTES,
+)
 from searchkeeper.opensearch.view import EngineView
 from searchkeeper.reconcilers import scale_in
 from searchkeeper.upgrade import drain, engine_settings, gates, order, rollout, statefulset_rollout, voting
+from searchkeeper.upgrade.shards import allocation_targets
+
+
+def targets_by_engine(this: drain._Drain) -> frozenset[str]:
+    """Return the targets without a look at the ledger."""
+    return allocation_targets(this.snapshot, this.engine, this.node)
+
 
 GUARDS: Final = (
+    Guard(
+        "settings of other pods are restored first",
+        together(
+            gone(rollout, "restore_for_other_pods"), gone(statefulset_rollout, "restore_for_other_pods")
+        ),
+        EVICTED_PODS_RUNS + "test_exclusion_of_evicted_pod_ends_before_the_next_drain",
+        (3, (0, 0), False),
+    ),
+    Guard(
+        "recorded exclusions count as excluded",
+        instead(drain._Drain, "targets", property(targets_by_engine)),
+        DRAIN + "test_node_that_the_ledger_lists_is_no_target",
+    ),
     Guard(
         "what can never leave is not waited for",
         instead(drain, "_is_drained", lambda this: not this.engine.copies_on(this.node)),

@@ -13,6 +13,7 @@ __all__ = [
     "DRAIN",
     "DRAIN_RUNS",
     "EDITS",
+    "EVICTED_PODS_RUNS",
     "FAILED_PODS",
     "FAILED_PODS_RUNS",
     "FLAPPING",
@@ -62,6 +63,7 @@ DELETION: Final = "stories/test_deletion.py::"
 DENIALS: Final = "stories/test_denials.py::"
 DRAIN_RUNS: Final = "upgrade/test_drain_runs.py::"
 DRAIN: Final = "upgrade/test_drain.py::"
+EVICTED_PODS_RUNS: Final = "upgrade/test_evicted_pods_runs.py::"
 EDITS: Final = "reconcilers/test_hand_edits.py::"
 VOLUMES: Final = "upgrade/test_volumes.py::"
 ROLLBACK: Final = "upgrade/test_rollback.py::"

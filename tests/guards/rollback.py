@@ -12,6 +12,7 @@ from guards.guard import Guard, Patch, gone, instead, together
 from guards.killers import (
     BACK,
     CLOCKS,
+    EVICTED_PODS_RUNS,
     FAILED_PODS_RUNS,
     PODS,
     ROLLBACK,
@@ -103,6 +104,12 @@ def crossed_anyhow(patch: Patch) -> None:
 
 
 GUARDS: Final = (
+    Guard(
+        "the target is not older than a started pod",
+        gone(rollback, "_raise_target"),
+        EVICTED_PODS_RUNS
+        + "test_target_returns_to_the_version_that_a_pod_started_with_just_after_it_was_lowered",
+    ),
     Guard(
         "the way back is open",
         together(gone(rollback, "rollback_blockers", ()), gone(rollback_action, "rollback_blockers", ())),

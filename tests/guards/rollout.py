@@ -43,6 +43,13 @@ def has_target(at: context.ReconcileContext, pool: PoolView) -> bool:
     return pool.stateful_set is None or pool.stateful_set.engine_version == at.target
 
 
+def first_if_not_ready(patch: Patch) -> None:
+    """Sort by readiness first."""
+    patch.setattr(
+        order, "sorted", lambda pods, **_: sorted(pods, key=lambda pod: pod.is_ready), raising=False
+    )
+
+
 GUARDS: Final = (
     Guard(
         "turn",
@@ -66,6 +73,11 @@ GUARDS: Final = (
         instead(order, "_runs_managers", lambda pool: pool.spec.votes),
         UPGRADES + "test_a_major_upgrade_goes_by_what_nodes_are_not_by_what_they_are_to_become",
         (4,),
+    ),
+    Guard(
+        "the elected manager last even if it is not ready",
+        first_if_not_ready,
+        ORDER + "test_elected_manager_goes_last_even_if_it_is_not_ready",
     ),
     Guard(
         "its pool last of its kind",
