@@ -185,7 +185,7 @@ def claims(world: FakeCluster) -> dict[str, str]:
 
 
 def condition(world: FakeCluster, name: str) -> str:
-    """`True Open: back to 2.19.4`."""
+    """`True RollbackAvailable: possible to 2.19.4`."""
     found = next(each for each in status(world)["conditions"] if each["type"] == name)
     return f"{found['status']} {found['reason']}: {found['message']}"
 

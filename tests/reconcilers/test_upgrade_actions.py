@@ -245,7 +245,7 @@ def test_pod_being_replaced_is_not_the_point_of_no_return() -> None:
         engine=engine((DATA, MANAGERS), ["logs: data-0*"]),
     )
     assert "data-0" not in rollback(snapshot, **UPGRADING).message
-    assert rollback(snapshot, **UPGRADING, upgrade__return=OLD).message == f"rollback to {OLD}"
+    assert rollback(snapshot, **UPGRADING, upgrade__return=OLD).message == f"possible to {OLD}"
 
 
 def test_upgraded_nodes_are_recorded_once() -> None:
@@ -284,4 +284,4 @@ def test_manual_rollback_is_explained_after_a_failure() -> None:
     snapshot = snapshot_with(rollback=Rollback.MANUAL)
     assert ROLLBACK_ANNOTATION in rollback(snapshot, **UPGRADING, wait__PodsCurrent=late).message
     assert ROLLBACK_ANNOTATION not in rollback(snapshot, **UPGRADING).message
-    assert rollback(unreachable(), **UPGRADING).message == f"rollback to {OLD}"
+    assert rollback(unreachable(), **UPGRADING).message == f"possible to {OLD}"

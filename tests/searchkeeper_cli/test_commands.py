@@ -55,7 +55,7 @@ def test_whoever_has_a_name_that_is_needed_is_what_a_cluster_is_held_up_by() -> 
     service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "logs", "namespace": "search"}}
     world.create(service)
     answer = said("plan", "-f", "-", stdin=manifests(world))
-    assert "Service logs belongs to somebody else" in answer.output
+    assert "Service logs belongs to another owner" in answer.output
     assert "create Service logs\n" not in answer.output
 
 
@@ -100,7 +100,7 @@ def test_a_plan_for_people_says_the_same() -> None:
 
     assert "Next pod: logs-data-1 of pool data: every gate is open" in text
     assert re.search(r"✓ +QuorumSafe +nothing stands against it", text)
-    assert "Rollback: back to 2.19.4 until logs-data-1 is replaced" in text
+    assert "Rollback: possible to 2.19.4 until logs-data-1 is replaced" in text
     assert "others are true" in text
     assert "others are true" not in said("plan", "--embedded", "--all").output
 
@@ -120,7 +120,7 @@ def test_status_tells_the_steps_of_an_upgrade_and_its_point_of_no_return() -> No
 
     states = [step["state"] for step in cluster["upgrade"]["steps"]]
     assert states == ["done", "next", *["waiting"] * 6]
-    assert cluster["upgrade"]["wayBack"].startswith("back to 2.19.4 until")
+    assert cluster["upgrade"]["wayBack"].startswith("possible to 2.19.4 until")
     assert cluster["phase"] == "Upgrading"
 
 

@@ -163,17 +163,17 @@ def test_from_outside_a_plan_repeats_what_the_operator_said_of_the_way_back(told
     world = paused_halfway()
     answer = told(world, "plan", outside=True)
 
-    said = f"not known from here; the operator said: back to {OLD} until logs-data-1 is replaced"
-    assert way_back(world).startswith(f"back to {OLD} until logs-data-1 is replaced")
+    said = f"not known from here; the operator said: possible to {OLD} until logs-data-1 is replaced"
+    assert way_back(world).startswith(f"possible to {OLD} until logs-data-1 is replaced")
     assert f"Rollback: {said}" in answer.stdout
-    assert "no way back" not in answer.stdout
+    assert "not possible" not in answer.stdout
     assert "Deadline" not in answer.stdout
 
 
 def test_an_engine_that_is_silent_to_all_closes_the_way_back(told: Told) -> None:
     answer = told(paused_halfway(), "plan", silent=True)
 
-    assert f"Rollback: no way back to {OLD}: the engine does not answer" in answer.stdout
+    assert f"Rollback: not possible to {OLD}: the engine does not answer" in answer.stdout
     assert "Deadline" in answer.stdout
 
 

@@ -137,9 +137,9 @@ def test_it_is_one_condition_and_one_event_and_nothing_is_touched(flaw: str) -> 
     worked(world, NEWEST, ticks=5)
 
     said = f"the spec cannot be followed: {words}"
-    assert events(world) == [("SpecNotReadable", said)]
+    assert events(world) == [("InvalidSpec", said)]
     assert status(world)["phase"] == "Refused"
-    assert condition(world, "SpecValid") == f"False SpecNotReadable: {said}"
+    assert condition(world, "SpecValid") == f"False InvalidSpec: {said}"
     assert {key: each for key, each in world.state.cluster.objects.items() if key != CLUSTER} == kept
 
 
@@ -167,7 +167,7 @@ def test_without_any_spec_it_is_told_too() -> None:
     world = without_spec(asked_for())
     worked(world, NEWEST, ticks=5)
 
-    assert events(world) == [("SpecNotReadable", "the spec cannot be followed: spec: is missing")]
+    assert events(world) == [("InvalidSpec", "the spec cannot be followed: spec: is missing")]
 
 
 @pytest.mark.parametrize("flaw", FLAWS)
@@ -204,7 +204,7 @@ def test_a_version_that_is_none_is_refused_alone() -> None:
     settled(world, NEWEST)
     edited(world, version="3", pools=[{**DATA, "replicas": 3}, MANAGERS])
     worked(world, NEWEST, ticks=20)
-    assert [reason for reason, _ in events(world)] == ["UnparsableVersion"]
+    assert [reason for reason, _ in events(world)] == ["VersionRefused"]
     assert status(world)["ready"] == "6/6"
 
 
@@ -229,14 +229,14 @@ def test_an_upgrade_under_way_goes_to_its_end_and_the_spec_is_refused_at_once(fl
     """Half of one would hold the lock for ever, and what was set in the engine with it (L4, I9)."""
     world = halfway(**FLAWS[flaw][0])
     worked(world, NEWEST, ticks=1)
-    assert [reason for reason, _ in events(world)] == ["SpecNotReadable"]
+    assert [reason for reason, _ in events(world)] == ["InvalidSpec"]
     assert status(world)["phase"] == "Upgrading"
     worked(world, NEWEST, ticks=100)
     assert set(versions(world).values()) == {NEW}
     assert len(versions(world)) == 5
     assert world.state.engine.allocation is None
     assert status(world)["phase"] == "Refused"
-    assert [reason for reason, _ in events(world)] == ["SpecNotReadable"]
+    assert [reason for reason, _ in events(world)] == ["InvalidSpec"]
     settled(edited(world, version=NEW, pools=[DATA, MANAGERS], dashboards=None, security=None), NEWEST)
     assert status(world)["phase"] == "Running"
 
@@ -255,7 +255,7 @@ def test_one_that_is_paused_or_may_be_stays_where_it_is(policy: dict[str, Any]) 
     worked(world, NEWEST, ticks=30)
     assert sorted(versions(world).values()) == [OLD, OLD, OLD, OLD, NEW]
     assert world.state.engine.allocation is None
-    assert condition(world, "VersionAccepted").startswith("False SpecNotReadable")
+    assert condition(world, "VersionAccepted").startswith("False InvalidSpec")
 
 
 def test_in_no_moment_of_an_upgrade_does_nonsense_keep_it_from_its_end() -> None:

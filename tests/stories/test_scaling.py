@@ -138,7 +138,7 @@ def test_nobody_leaves_a_cluster_that_is_still_getting_green() -> None:
 def test_nobody_leaves_while_it_is_paused() -> None:
     world = edited(shrinking(), upgrade={"paused": True})
     at_work(world, ticks=20)
-    assert condition(world, "ScaleInComplete") == "False NotPaused: spec.upgrade.paused is set"
+    assert condition(world, "ScaleInComplete") == "False UpgradePaused: spec.upgrade.paused is set"
     assert len(names(world, "data")) == 3
     assert not world.state.engine.excluded
 
@@ -150,8 +150,8 @@ def test_the_last_data_nodes_keep_their_shards_and_it_is_said_why(pools: list[di
     at_work(world, ticks=30)
     assert not world.state.engine.excluded
     assert condition(world, "ScaleInComplete") == (
-        "False LastDataNode: stalled: logs-data-0, logs-data-1 would leave no data node: "
-        "put one back, or add a pool of them"
+        "False LastDataNode: stalled: no data node would be left without logs-data-0, logs-data-1: "
+        "keep one, or add a data pool"
     )
     assert status(world)["phase"] == "Stalled"
     settled(edited(world, pools=data(2)), "0.4.0")
@@ -165,7 +165,7 @@ def test_nobody_is_excluded_where_all_who_stay_are_excluded_by_somebody_else(tex
     at_work(edited(world, pools=data(1)), ticks=30)
     assert world.state.engine.excluded == {text}
     assert condition(world, "ScaleInComplete") == (
-        "False LastDataNode: stalled: nobody is left for shards: logs-data-0 excluded by somebody else"
+        "False LastDataNode: stalled: no node may take shards: logs-data-0 excluded by a user"
     )
 
 
