@@ -34,7 +34,7 @@ def complete(ctx: ReconcileContext, view: PoolView) -> PoolView:
 
 def converged(**differences: Any) -> tuple[ReconcileContext, Plan]:
     """A cluster whose nodes all run the target, as its engine reports it."""
-    pools = (
+    pools: tuple[PoolView, ...] = (
         pool("data", 2, pods=[pod(f"logs-data-{n}") for n in range(2)]),
         pool(
             "managers",
@@ -96,6 +96,4 @@ def test_dashboards_are_not_available_before(status: dict[str, int]) -> None:
 
 
 def test_dashboards_without_a_status_are_not_available() -> None:
-    manifest = deployment()
-    del manifest["status"]
-    assert not _is_available(manifest)
+    assert not _is_available({**deployment(), "status": None})

@@ -22,7 +22,7 @@ from operators_at_work import (
     worked_until,
 )
 from operators_at_work import running as versions
-from searchkeeper.kubernetes.operations import Delete, Key
+from searchkeeper.kubernetes.operations import Delete, EventType, Key
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from searchkeeper.testing.fake_kubernetes.manifests import with_value
@@ -124,7 +124,8 @@ def without_spec(world: FakeCluster) -> FakeCluster:
 
 
 def events(world: FakeCluster) -> list[tuple[str, str]]:
-    return [(each.reason, each.message) for each in world.state.events]
+    """The warnings."""
+    return [(each.reason, each.message) for each in world.state.events if each.type is EventType.WARNING]
 
 
 @pytest.mark.parametrize("flaw", FLAWS)

@@ -159,7 +159,7 @@ def test_a_configuration_that_no_release_knows_is_left_alone() -> None:
     world.patch_status(Patch(CLUSTER, {"status": {"currentVersion": 9}}, ""))
     at_work(world, ticks=3)
     assert condition(world, "ConfigurationSupported").endswith(
-        "no release of the operator that this one knows of can take it"
+        "no release of the operator that this one knows supports it"
     )
 
 

@@ -94,7 +94,7 @@ def test_a_drain_that_can_never_finish_stalls_and_says_why() -> None:
     world = at_work(edited(running(), pools=data(1)), ticks=100)
     assert status(world)["phase"] == "Stalled"
     assert condition(world, "ScaleInComplete") == (
-        "False NobodyTakesShards: stalled: no node may take books[0] from logs-data-1: "
+        "False ShardsCannotMove: stalled: no node may take books[0] from logs-data-1: "
         "logs-data-0 has a copy already"
     )
     assert names(world, "data") == ["data-0", "data-1"]
@@ -115,7 +115,7 @@ def test_nobody_leaves_a_red_cluster() -> None:
     primary = replace(lost.copies[-1], has_data=True, left_on="nowhere")
     world.state = replace(world.state, engine=replace(lost, copies=(*lost.copies[:-1], primary)))
     at_work(world, ticks=10)
-    assert condition(world, "ScaleInComplete") == "False Healthy: the cluster is red: a primary is missing"
+    assert condition(world, "ScaleInComplete") == "False EngineRed: the cluster is red: a primary is missing"
     assert not world.state.engine.excluded
 
 
