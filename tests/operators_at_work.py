@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from searchkeeper.api.codec import decode_records
+from searchkeeper.api.codec import decode_records, decode_summary
 from searchkeeper.images import engine_image
 from searchkeeper.kubernetes.api import ApiError
 from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Manifest, Patch
@@ -186,8 +186,9 @@ def claims(world: FakeCluster) -> dict[str, str]:
 
 
 def condition(world: FakeCluster, name: str) -> str:
-    """`True Open: back to 2.19.4`, or `False LastDataNode: stalled: …` for a stalled action."""
-    [found] = [each for each in decode_records(status(world)).conditions if each.type == name]
+    """`True RollbackAvailable: possible to 2.19.4`, or `False LastDataNode: stalled: …` for a stalled action."""
+    conditions = {each.type: each for each in decode_records(status(world)).conditions}
+    found = (conditions | decode_summary(status(world)))[name]
     stalled = "stalled: " if found.is_stalled else ""
     return f"{found.status} {found.reason}: {stalled}{found.message}"
 

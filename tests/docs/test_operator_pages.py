@@ -11,7 +11,13 @@ import yaml
 
 from console import ROOT
 from operator_manifests import overlay
-from searchkeeper.reconcilers.versions import CLUSTER_RECONCILERS
+from searchkeeper.api.reasons import Reason
+from searchkeeper.api.status import SummaryType
+from searchkeeper.planner.actions import closure
+from searchkeeper.reconcilers.deletion import DELETION_RECONCILER
+from searchkeeper.reconcilers.invalid_spec import INVALID_SPEC_RECONCILER
+from searchkeeper.reconcilers.unsupported_version import UNSUPPORTED_VERSION_RECONCILER
+from searchkeeper.reconcilers.versions import CLUSTER_RECONCILERS, POOL_RECONCILERS
 from searchkeeper.releases import releases
 
 PAGES = ROOT / "docs/operator"
@@ -75,3 +81,33 @@ def test_what_is_applied_from_a_folder_has_the_namespace_of_the_page() -> None:
 
     assert {each["metadata"].get("namespace") for each in namespaced} == {"searchkeeper"}
     assert "kubectl create namespace searchkeeper\n" in (PAGES / "running.md").read_text(encoding="utf-8")
+
+
+# Reasons of the planner, which any action may have.
+PLANNER_REASONS = {"ActionError", "Done", "OperationDenied", "PrerequisiteNotMet", "WaitingForOtherAction"}
+
+
+def first_cells(heading: str) -> list[str]:
+    """The first column of the table below a heading of the page about conditions."""
+    text = (PAGES / "conditions.md").read_text(encoding="utf-8")
+    section = text.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    return re.findall(r"^\| `(\w+)` \|", section, flags=re.MULTILINE)
+
+
+def test_every_summary_condition_is_listed() -> None:
+    assert first_cells("Summary conditions") == [str(name) for name in SummaryType]
+
+
+def test_every_action_is_listed() -> None:
+    others = (DELETION_RECONCILER, INVALID_SPEC_RECONCILER, UNSUPPORTED_VERSION_RECONCILER)
+    reconcilers: list[Any] = [*CLUSTER_RECONCILERS.values(), *POOL_RECONCILERS.values(), *others]
+    actions = {action.name for each in reconcilers for action in closure(each.actions)}
+    assert first_cells("Actions") == sorted(actions)
+
+
+def test_every_reason_is_listed() -> None:
+    assert first_cells("Reasons") == sorted({*map(str, Reason), *PLANNER_REASONS})
+
+
+def test_every_listed_event_has_a_reason() -> None:
+    assert set(first_cells("Events")) <= set(map(str, Reason))

@@ -39,7 +39,7 @@ def test_a_cluster_comes_up_is_upgraded_scaled_and_deleted(stage: Stage) -> None
         stage.snapshot.index("books")
         stage.edit(version="1.3.0")
         events = until("it is refused", lambda: _warnings(stage), LONG)
-        assert [(each["reason"], each["count"]) for each in events] == [("Downgrade", 1)]
+        assert [(each["reason"], each["count"]) for each in events] == [("VersionRefused", 1)]
         stage.edit(version="3.4.0")
         stage.until_it_runs("3.4.0")
         assert [name for name in stage.snapshot.order if name.endswith("3.4.0")][:2] == [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = ["GUARDS"]
 
+from dataclasses import replace
 from typing import Final
 
 from guards.guard import Guard, gone, instead, together, unrequired
@@ -23,17 +24,25 @@ from searchkeeper import observe, reconcile
 from searchkeeper.reconcilers import context, spec_lock, upgrade
 from searchkeeper.testing.fake_kubernetes import kubelet
 from searchkeeper.upgrade import failed_pods, rollback
-from worlds import pod
+from worlds import pod, pool, world
 
 DOWN: Final = pod(
     "data-0", engine_version="3.3.2", has_started=True, is_ready=False, problem="CrashLoopBackOff"
 )
+
+YELLOW: Final = world(replace(pool("data", 2), allotted_replicas=2), shards=["logs: data-0* ?"])
 
 GUARDS: Final = (
     Guard(
         "healthy start",
         gone(upgrade, "_health_problem"),
         UPGRADES + "test_no_upgrade_begins_in_a_cluster_that_is_not_well",
+    ),
+    Guard(
+        "no start while yellow may turn green",
+        gone(upgrade, "yellow_blocker"),
+        "reconcilers/test_upgrade_actions.py::test_upgrade_waits_for_yellow_that_may_turn_green",
+        (YELLOW,),
     ),
     Guard(
         "complete pools at the start",

@@ -109,7 +109,7 @@ def test_a_refused_version_is_one_event_and_no_write_to_a_pod() -> None:
         events = face.kube.list("v1", "Event", "search", {})
 
         assert [(each["reason"], each["type"], each["count"]) for each in events] == [
-            ("Downgrade", "Warning", 1)
+            ("VersionRefused", "Warning", 1)
         ]
         assert _pods(face) == pods
 

@@ -12,7 +12,7 @@ from rolls import notes
 from searchkeeper.api.reasons import Reason
 from searchkeeper.api.spec import Rollback
 from searchkeeper.kubernetes.operations import EmitEvent, Patch
-from searchkeeper.opensearch.view import Color, EngineView, Unreachable
+from searchkeeper.opensearch.view import Allocation, Color, EngineView, Unreachable
 from searchkeeper.planner import Result
 from searchkeeper.planner.ledger import Entry
 from searchkeeper.reconcilers.rollback import rollback_possible
@@ -126,6 +126,34 @@ def test_upgrade_does_not_start_while_blocked(
 ) -> None:
     found = start(snapshot, **lines)
     assert (found.reason, found.ledger_changes) == (reason, ())
+
+
+def yellow(copies: str, **differences: Any) -> ClusterSnapshot:
+    return replace(snapshot_with(), engine=engine((DATA, MANAGERS), [copies], **differences))
+
+
+@pytest.mark.parametrize(
+    "snapshot",
+    [
+        yellow("logs: data-0* ?"),
+        yellow("logs: data-0* ?throttling"),
+        yellow("logs: data-0* ?same_shard+enable"),
+        yellow("logs: data-0* ?same_shard", allocation=Allocation.PRIMARIES),
+        yellow("logs: data-0>data-1* ?same_shard"),
+    ],
+    ids=["no reason known", "throttled", "one reason may pass", "allocation is disabled", "shards move"],
+)
+def test_upgrade_waits_for_yellow_that_may_turn_green(snapshot: ClusterSnapshot) -> None:
+    found = start(snapshot)
+    assert (found.reason, found.ledger_changes) == (Reason.CLUSTER_UNHEALTHY, ())
+
+
+def test_upgrade_starts_while_yellow_cannot_turn_green() -> None:
+    """A single data node never has a place for a second copy."""
+    assert start(yellow("logs: data-0* ?same_shard")).reason == Reason.STARTING_UPGRADE
+    single = pool_of("data", pod("data-0"))
+    view = engine((single, MANAGERS), ["logs: data-0* ?"])
+    assert start(replace(snapshot_with(single, MANAGERS), engine=view)).reason == Reason.STARTING_UPGRADE
 
 
 def test_upgrade_to_a_refused_version_does_not_start() -> None:
@@ -245,7 +273,7 @@ def test_pod_being_replaced_is_not_the_point_of_no_return() -> None:
         engine=engine((DATA, MANAGERS), ["logs: data-0*"]),
     )
     assert "data-0" not in rollback(snapshot, **UPGRADING).message
-    assert rollback(snapshot, **UPGRADING, upgrade__return=OLD).message == f"rollback to {OLD}"
+    assert rollback(snapshot, **UPGRADING, upgrade__return=OLD).message == f"possible to {OLD}"
 
 
 def test_upgraded_nodes_are_recorded_once() -> None:
@@ -284,4 +312,4 @@ def test_manual_rollback_is_explained_after_a_failure() -> None:
     snapshot = snapshot_with(rollback=Rollback.MANUAL)
     assert ROLLBACK_ANNOTATION in rollback(snapshot, **UPGRADING, wait__PodsCurrent=late).message
     assert ROLLBACK_ANNOTATION not in rollback(snapshot, **UPGRADING).message
-    assert rollback(unreachable(), **UPGRADING).message == f"rollback to {OLD}"
+    assert rollback(unreachable(), **UPGRADING).message == f"possible to {OLD}"

@@ -110,8 +110,8 @@ def test_an_engine_that_answers_every_other_time_is_no_excuse_for_waiting_for_ev
     at_work(world, ports, ticks=60)
     told = [each.reason for each in world.state.events]
     assert told.count("Stalled") <= 2
-    assert told[:1] == ["Stalled"]
-    assert ("RollingBack" in told) == (policy == "Automatic")
+    assert told[:2] == ["UpgradeStarted", "Stalled"]
+    assert ("RollbackStarted" in told) == (policy == "Automatic")
     assert status(world)["phase"] == "Stalled"
 
 
@@ -136,8 +136,9 @@ def test_the_same_refusal_after_another_edit_is_another_warning() -> None:
 
 
 FAILED = "PodsCurrent has been waiting for 60 seconds (WaitingForPods)"
-TURNED = f"Warning RollingBack: {NEW} has failed: rolling back to {OLD}: {FAILED}"
-ENDED = f"Normal RolledBack: every node runs {OLD}"
+TURNED = f"Warning RollbackStarted: {NEW} has failed: rolling back to {OLD}: {FAILED}"
+STARTED = f"Normal UpgradeStarted: upgrade {OLD} → {NEW}; pools in order: data, managers"
+ENDED = f"Normal RollbackFinished: every node runs {OLD}"
 
 
 def told(world: FakeCluster) -> list[str]:
@@ -155,10 +156,10 @@ def test_an_upgrade_that_fails_again_is_told_of_again() -> None:
     """S31: the second failure is not taken for the first."""
     # Guard: what was told is forgotten when it is over.
     world = failing(rollback="Automatic")
-    assert told(world) == [TURNED, ENDED]
+    assert told(world) == [STARTED, TURNED, ENDED]
     worked(edited(world, upgrade={"maxBatch": 2}), NEWEST, ticks=60)
-    assert told(world) == [TURNED, ENDED] * 2
-    assert f"{NEW} was given up; change the spec to try again" in open_ends(world)
+    assert told(world) == [STARTED, TURNED, ENDED] * 2
+    assert f"{NEW} failed and was rolled back; change the spec to try again" in open_ends(world)
     first, second = status(world)["upgrade"]["history"]
     assert first["result"] == second["result"] == "RolledBack"
     assert first["finishedAt"] < second["startedAt"]
@@ -172,18 +173,17 @@ def test_an_upgrade_that_is_stuck_is_one_warning_however_long(policy: str, advic
     """S31: and says what can be done about it."""
     # Guard: what was told is noted.
     assert told(failing(rollback=policy)) == [
-        (
-            "Warning Stalled: PodsCurrent: "
-            f"waiting until logs-data-0 (ImagePullBackOff) is ready and has joined{advice}"
-        )
+        STARTED,
+        "Warning Stalled: PodsCurrent: "
+        f"waiting until logs-data-0 (ImagePullBackOff) is ready and has joined{advice}",
     ]
 
 
 def test_a_way_back_that_somebody_asked_for_is_no_warning() -> None:
     world = annotated(failing(rollback="Manual"), rollback=OLD)
     worked(world, NEWEST)
-    assert told(world)[1:] == [
-        f"Normal RollingBack: rolling back to {OLD}: the annotation search.everpath.dev/rollback requests it",
+    assert told(world)[2:] == [
+        f"Normal RollbackStarted: rolling back to {OLD}: the annotation search.everpath.dev/rollback requests it",
         ENDED,
     ]
 

@@ -115,7 +115,7 @@ def test_a_manager_that_cannot_join_is_mended_by_a_version_that_can(fault: PodFa
     """S14, S17: past the point of no return the way out is forwards, whatever pool's turn it is."""
     # Guard: a pod that is down does not wait for the turn of its pool.
     world, name = first_manager_fails(fault, BAD)
-    assert condition(world, "RollbackPossible").startswith("False Closed")
+    assert condition(world, "RollbackPossible").startswith("False PointOfNoReturnPassed")
     mended_by(world, name, NEW)
 
 
@@ -166,7 +166,7 @@ def test_a_manager_that_cannot_start_any_more_on_the_old_version_gets_the_new_on
     broken(world, "logs-managers-1", PodFault.IMAGE)
     at_work(world, ticks=5)
     assert versions(world)["managers-1"] == OLD
-    assert condition(world, "RollbackPossible").startswith("False Closed")
+    assert condition(world, "RollbackPossible").startswith("False PointOfNoReturnPassed")
     for moment in unfolding(world):
         found = versions(moment)
         if found.get("managers-1") == NEW:
@@ -183,7 +183,7 @@ def test_where_there_is_a_way_back_the_turn_of_a_pool_is_kept() -> None:
     world.delete(Delete(pod("managers-1"), "", ""))
     at_work(broken(world, "logs-managers-1", PodFault.IMAGE), ticks=60)
     assert {versions(world)[each] for each in MANAGERS} == {OLD}
-    assert condition(world, "RollbackPossible").startswith("True Open")
+    assert condition(world, "RollbackPossible").startswith("True RollbackAvailable")
 
 
 @pytest.mark.parametrize("fault", STUCK)
@@ -194,7 +194,7 @@ def test_an_image_that_does_not_start_takes_one_pod_and_no_document(fault: PodFa
     assert sorted(versions(world).values()) == [OLD] * 4 + [NEW]
     assert status(world)["phase"] == "Stalled"
     assert all(each.state is ShardState.STARTED for each in world.state.engine.copies if each.is_primary)
-    assert condition(world, "RollbackPossible").startswith("True Open")
+    assert condition(world, "RollbackPossible").startswith("True RollbackAvailable")
 
 
 @pytest.mark.parametrize("fault", STUCK)
@@ -273,7 +273,7 @@ def test_no_upgrade_begins_while_a_pod_of_a_later_pool_is_down(fault: PodFault) 
     world = at_work(broken(impatient(), "logs-managers-1", fault), ticks=5)
     at_work(edited(world, version=NEW), ticks=40)
     assert condition(world, "UpgradeStarted").endswith(
-        "an upgrade begins in a healthy cluster: logs-managers-1 is not ready"
+        "an upgrade starts only in a healthy cluster: logs-managers-1 is not ready"
     )
     assert set(versions(world).values()) == {OLD}
     assert "upgrade/lock" not in status(world)["ledger"]

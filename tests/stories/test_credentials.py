@@ -97,8 +97,8 @@ def test_a_secret_of_somebody_else_is_neither_changed_nor_removed(version: str, 
     at_work(world, version=version, ticks=20)
     assert world.get(key) == made
     assert condition(world, "ConfigurationApplied") == (
-        f"False CredentialsMissing: stalled: Secret {name}, which spec.security names,"
-        " is the operator's own: call yours something else"
+        f"False CredentialsMissing: stalled: Secret {name}, named by spec.security,"
+        " is managed by the operator: use another name for yours"
     )
     assert not pods(world)
 
@@ -110,8 +110,7 @@ def test_a_cluster_whose_credentials_are_missing_is_not_made_without(version: st
     assert not templates(world)
     assert status(world)["phase"] == "Stalled"
     assert condition(world, "ConfigurationApplied") == (
-        "False CredentialsMissing: stalled: Secret admin, which spec.security names,"
-        " does not exist: create it"
+        "False CredentialsMissing: stalled: Secret admin, named by spec.security, does not exist: create it"
     )
 
 
@@ -149,7 +148,7 @@ def test_credentials_that_nodes_read_are_all_there_before_the_nodes_are() -> Non
     at_work(given(world, encoded("one")), ticks=20)
     assert not templates(world)
     assert condition(world, "ConfigurationApplied") == (
-        "False CredentialsMissing: stalled: Secret admin, which spec.security names,"
+        "False CredentialsMissing: stalled: Secret admin, named by spec.security,"
         " has no text in username: add it"
     )
     world.patch(Patch(SECRET, {"data": {"username": "cm9vdA=="}}, ""))

@@ -39,7 +39,7 @@ def test_they_are_waited_for_until_they_are_ready() -> None:
     world = broken(running(), dashboards_image("2.19.4"), PodFault.IMAGE)
     at_work(edited(world, dashboards=WANTED), ticks=10)
     assert condition(world, "DashboardsCurrent") == (
-        "False NotReady: Deployment logs-dashboards is not ready"
+        "False WaitingForDashboards: Deployment logs-dashboards is not available"
     )
     at_work(world, ticks=100)
     assert status(world)["phase"] == "Stalled"

@@ -91,8 +91,8 @@ def test_an_engine_that_never_answers_does_not_hold_the_cluster_for_ever() -> No
     world = deleted(upgrading())
     at_work(world, Silent(world), ticks=100)
     assert kinds(world) <= LEFT
-    [event] = [each for each in world.state.events if each.reason == "EngineNotTidied"]
-    assert "engine/allocation could not be undone (cannot be undone yet: timed out)" in event.message
+    [event] = [each for each in world.state.events if each.reason == "EngineSettingsNotRestored"]
+    assert "not restored: engine/allocation (cannot be undone yet: timed out)" in event.message
 
 
 def test_what_was_set_for_nodes_that_leave_is_undone_too() -> None:

@@ -18,7 +18,16 @@ from operators_at_work import (
     with_index,
 )
 from searchkeeper.kubernetes.api import Rejected
-from searchkeeper.kubernetes.operations import Create, Delete, EmitEvent, EngineCall, Key, Manifest, Patch
+from searchkeeper.kubernetes.operations import (
+    Create,
+    Delete,
+    EmitEvent,
+    EngineCall,
+    EventType,
+    Key,
+    Manifest,
+    Patch,
+)
 from searchkeeper.opensearch.calls import Call
 from searchkeeper.opensearch.client import CallRejected
 from searchkeeper.opensearch.view import Allocation, Color, EngineView
@@ -87,7 +96,7 @@ def of_kind(kind: str, *verbs: type) -> Callable[[Operation], bool]:
 
 
 def told(world: FakeCluster) -> list[str]:
-    return [f"{each.reason}: {each.message}" for each in world.state.events]
+    return [f"{each.reason}: {each.message}" for each in world.state.events if each.type is EventType.WARNING]
 
 
 def pool_status(world: FakeCluster, pool: str) -> Manifest:

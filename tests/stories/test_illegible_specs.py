@@ -24,7 +24,7 @@ from operators_at_work import (
 from operators_at_work import running as versions
 from searchkeeper.api.crds import NAME_LENGTH_RULE
 from searchkeeper.api.spec import HAS_MANAGERS_RULE
-from searchkeeper.kubernetes.operations import Delete, Key
+from searchkeeper.kubernetes.operations import Delete, EventType, Key
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from searchkeeper.testing.fake_kubernetes.manifests import with_value
@@ -147,7 +147,8 @@ def without_spec(world: FakeCluster) -> FakeCluster:
 
 
 def events(world: FakeCluster) -> list[tuple[str, str]]:
-    return [(each.reason, each.message) for each in world.state.events]
+    """The warnings."""
+    return [(each.reason, each.message) for each in world.state.events if each.type is EventType.WARNING]
 
 
 @pytest.mark.parametrize("flaw", FLAWS)
@@ -160,9 +161,9 @@ def test_it_is_one_condition_and_one_event_and_nothing_is_touched(flaw: str) -> 
     worked(world, NEWEST, ticks=5)
 
     said = f"invalid spec: {words}"
-    assert events(world) == [("SpecNotReadable", said)]
+    assert events(world) == [("InvalidSpec", said)]
     assert status(world)["phase"] == "Refused"
-    assert condition(world, "SpecValid") == f"False SpecNotReadable: {said}"
+    assert condition(world, "SpecValid") == f"False InvalidSpec: {said}"
     assert {key: each for key, each in world.state.cluster.objects.items() if key != CLUSTER} == kept
 
 
@@ -190,7 +191,7 @@ def test_without_any_spec_it_is_told_too() -> None:
     world = without_spec(asked_for())
     worked(world, NEWEST, ticks=5)
 
-    assert events(world) == [("SpecNotReadable", "invalid spec: spec: Required value")]
+    assert events(world) == [("InvalidSpec", "invalid spec: spec: Required value")]
 
 
 @pytest.mark.parametrize("flaw", FLAWS)
@@ -227,7 +228,7 @@ def test_a_version_that_is_none_is_refused_alone() -> None:
     settled(world, NEWEST)
     edited(world, version="3", pools=[{**DATA, "replicas": 3}, MANAGERS])
     worked(world, NEWEST, ticks=20)
-    assert [reason for reason, _ in events(world)] == ["UnparsableVersion"]
+    assert [reason for reason, _ in events(world)] == ["VersionRefused"]
     assert status(world)["ready"] == "6/6"
 
 
@@ -252,14 +253,14 @@ def test_an_upgrade_under_way_goes_to_its_end_and_the_spec_is_refused_at_once(fl
     """Half of one would hold the lock for ever, and what was set in the engine with it (L4, I9)."""
     world = halfway(**FLAWS[flaw][0])
     worked(world, NEWEST, ticks=1)
-    assert [reason for reason, _ in events(world)] == ["SpecNotReadable"]
+    assert [reason for reason, _ in events(world)] == ["InvalidSpec"]
     assert status(world)["phase"] == "Upgrading"
     worked(world, NEWEST, ticks=100)
     assert set(versions(world).values()) == {NEW}
     assert len(versions(world)) == 5
     assert world.state.engine.allocation is None
     assert status(world)["phase"] == "Refused"
-    assert [reason for reason, _ in events(world)] == ["SpecNotReadable"]
+    assert [reason for reason, _ in events(world)] == ["InvalidSpec"]
     settled(edited(world, version=NEW, pools=[DATA, MANAGERS], dashboards=None, security=None), NEWEST)
     assert status(world)["phase"] == "Running"
 
@@ -278,7 +279,7 @@ def test_one_that_is_paused_or_may_be_stays_where_it_is(policy: dict[str, Any]) 
     worked(world, NEWEST, ticks=30)
     assert sorted(versions(world).values()) == [OLD, OLD, OLD, OLD, NEW]
     assert world.state.engine.allocation is None
-    assert condition(world, "VersionAccepted").startswith("False SpecNotReadable")
+    assert condition(world, "VersionAccepted").startswith("False InvalidSpec")
 
 
 def test_in_no_moment_of_an_upgrade_does_nonsense_keep_it_from_its_end() -> None:

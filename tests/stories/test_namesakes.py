@@ -52,8 +52,8 @@ def test_whoever_has_one_of_our_names_is_named_and_left_alone(key: Key) -> None:
     assert as_written(world.get(key)) == as_written(made)
     assert status(world)["phase"] == "Stalled"
     assert condition(world, NAMES[key]) == (
-        f"False NameTaken: stalled: {key} belongs to somebody else:"
-        " remove it, or call this cluster or its pool something else"
+        f"False NameConflict: stalled: {key} belongs to another owner:"
+        " delete it, or rename this cluster or its pool"
     )
     assert [each.type for each in world.state.events] == [EventType.WARNING]
 
@@ -113,7 +113,7 @@ def another(world: FakeCluster, name: str, *pools: dict[str, Any]) -> Key:
 def complaints(world: FakeCluster, key: Key) -> set[str]:
     found = world.get(key)
     assert found is not None
-    return {each["message"] for each in found["status"]["conditions"] if each["reason"] == "NameTaken"}
+    return {each["message"] for each in found["status"]["conditions"] if each["reason"] == "NameConflict"}
 
 
 def test_of_two_clusters_with_one_name_for_their_pools_the_second_says_whose_it_is() -> None:

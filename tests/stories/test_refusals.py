@@ -26,7 +26,10 @@ def test_an_illegal_version_is_one_warning_and_no_change(version: str, reason: s
     world = running()
     before = templates(world), versions(world)
     at_work(edited(world, version=version), ticks=20)
-    assert [(each.type, each.reason) for each in world.state.events] == [(EventType.WARNING, reason)]
+    assert [(each.type, each.reason) for each in world.state.events] == [
+        (EventType.WARNING, "VersionRefused")
+    ]
+    assert condition(world, "VersionAccepted").startswith(f"False {reason}: ")
     assert (templates(world), versions(world)) == before
     assert status(world)["phase"] == "Refused"
     assert status(world)["engineVersion"] == "2.19.4"
@@ -36,13 +39,15 @@ def test_below_the_floor_of_the_next_major_is_illegal_too() -> None:
     world = running(version="0.2.2")
     world.patch_status(Patch(CLUSTER, {"status": {"engineVersion": "2.18.0"}}, ""))
     at_work(edited(world, version="3.4.0"), ticks=5)
-    assert [each.reason for each in world.state.events] == ["BelowFloor"]
+    assert [each.reason for each in world.state.events] == ["VersionRefused"]
+    assert condition(world, "VersionAccepted").startswith("False BelowFloor: ")
 
 
 def test_another_edit_that_is_as_wrong_is_another_warning() -> None:
     world = at_work(edited(running(), version="9.0.0"), ticks=5)
     at_work(edited(world, version="8.0.0"), ticks=5)
-    assert [each.reason for each in world.state.events] == ["SkipsMajor", "SkipsMajor"]
+    assert [each.reason for each in world.state.events] == ["VersionRefused", "VersionRefused"]
+    assert condition(world, "VersionAccepted").startswith("False SkipsMajor: ")
 
 
 def test_a_refusal_ends_with_the_next_edit() -> None:
@@ -79,7 +84,8 @@ def test_a_new_cluster_of_an_illegal_version_stays_refused_and_is_no_stall(enabl
     world = asked_for(version="9.0.0", upgrade=deadline, dashboards={"enabled": enabled})
     at_work(world, ticks=100)
     assert status(world)["phase"] == "Refused"
-    assert [each.reason for each in world.state.events] == ["NewerThanOperator"]
+    assert [each.reason for each in world.state.events] == ["VersionRefused"]
+    assert condition(world, "VersionAccepted").startswith("False NewerThanOperator: ")
 
 
 def test_a_new_cluster_of_an_illegal_version_is_not_begun() -> None:
@@ -87,7 +93,8 @@ def test_a_new_cluster_of_an_illegal_version_is_not_begun() -> None:
     at_work(world, ticks=5)
     assert not versions(world)
     assert not templates(world)
-    assert [each.reason for each in world.state.events] == ["NewerThanOperator"]
+    assert [each.reason for each in world.state.events] == ["VersionRefused"]
+    assert condition(world, "VersionAccepted").startswith("False NewerThanOperator: ")
 
 
 def test_a_new_cluster_whose_first_image_is_wrong_may_be_given_an_older_one() -> None:
@@ -102,7 +109,8 @@ def test_a_new_cluster_whose_nodes_have_joined_goes_not_back() -> None:
     world = asked_for(version="3.4.0")
     until(lambda world: len(world.state.engine.nodes) > 3, world)
     at_work(edited(world, version="2.19.4"), ticks=20)
-    assert [each.reason for each in world.state.events] == ["Downgrade"]
+    assert [each.reason for each in world.state.events] == ["VersionRefused"]
+    assert condition(world, "VersionAccepted").startswith("False Downgrade: ")
     assert set(versions(world).values()) == {"3.4.0"}
 
 
@@ -116,7 +124,8 @@ def test_managers_that_would_forget_the_cluster_are_not_upgraded() -> None:
     world = running({"name": "data", "roles": ["data"], "replicas": 2}, managers)
     before = templates(world)
     at_work(edited(world, version="3.4.0"), ticks=10)
-    assert [each.reason for each in world.state.events] == ["MetadataNotPersistent"]
+    assert [each.reason for each in world.state.events] == ["VersionRefused"]
+    assert condition(world, "VersionAccepted").startswith("False MetadataNotPersistent: ")
     assert templates(world) == before
 
 
@@ -136,8 +145,8 @@ def test_an_operator_that_was_itself_downgraded_touches_nothing(older: str, know
     assert {key: each for key, each in world.state.cluster.objects.items() if key != CLUSTER} == objects
     assert status(world)["phase"] == "Refused"
     assert condition(world, "ConfigurationSupported") == (
-        f"False NoProcedureFits: configuration 4 is deployed; this operator supports {known}; "
-        f"these releases of the operator can take it: {who}"
+        f"False UnsupportedConfiguration: configuration 4 is deployed; this operator supports {known}; "
+        f"these releases of the operator support it: {who}"
     )
     assert ports.operations == 1
     settled(world, "0.4.0")
@@ -150,7 +159,7 @@ def test_a_configuration_that_no_release_knows_is_left_alone() -> None:
     world.patch_status(Patch(CLUSTER, {"status": {"currentVersion": 9}}, ""))
     at_work(world, ticks=3)
     assert condition(world, "ConfigurationSupported").endswith(
-        "no release of the operator that this one knows of can take it"
+        "no release of the operator that this one knows supports it"
     )
 
 

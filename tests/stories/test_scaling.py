@@ -94,7 +94,7 @@ def test_a_drain_that_can_never_finish_stalls_and_says_why() -> None:
     world = at_work(edited(running(), pools=data(1)), ticks=100)
     assert status(world)["phase"] == "Stalled"
     assert condition(world, "ScaleInComplete") == (
-        "False NobodyTakesShards: stalled: no node may take books[0] from logs-data-1: "
+        "False ShardsCannotMove: stalled: no node may take books[0] from logs-data-1: "
         "logs-data-0 has a copy already"
     )
     assert names(world, "data") == ["data-0", "data-1"]
@@ -115,7 +115,7 @@ def test_nobody_leaves_a_red_cluster() -> None:
     primary = replace(lost.copies[-1], has_data=True, left_on="nowhere")
     world.state = replace(world.state, engine=replace(lost, copies=(*lost.copies[:-1], primary)))
     at_work(world, ticks=10)
-    assert condition(world, "ScaleInComplete") == "False Healthy: the cluster is red: a primary is missing"
+    assert condition(world, "ScaleInComplete") == "False EngineRed: the cluster is red: a primary is missing"
     assert not world.state.engine.excluded
 
 
@@ -138,7 +138,7 @@ def test_nobody_leaves_a_cluster_that_is_still_getting_green() -> None:
 def test_nobody_leaves_while_it_is_paused() -> None:
     world = edited(shrinking(), upgrade={"paused": True})
     at_work(world, ticks=20)
-    assert condition(world, "ScaleInComplete") == "False NotPaused: spec.upgrade.paused is set"
+    assert condition(world, "ScaleInComplete") == "False UpgradePaused: spec.upgrade.paused is set"
     assert len(names(world, "data")) == 3
     assert not world.state.engine.excluded
 
@@ -150,8 +150,8 @@ def test_the_last_data_nodes_keep_their_shards_and_it_is_said_why(pools: list[di
     at_work(world, ticks=30)
     assert not world.state.engine.excluded
     assert condition(world, "ScaleInComplete") == (
-        "False LastDataNode: stalled: logs-data-0, logs-data-1 would leave no data node: "
-        "put one back, or add a pool of them"
+        "False LastDataNode: stalled: no data node would be left without logs-data-0, logs-data-1: "
+        "keep one, or add a data pool"
     )
     assert status(world)["phase"] == "Stalled"
     settled(edited(world, pools=data(2)), "0.4.0")
@@ -165,7 +165,7 @@ def test_nobody_is_excluded_where_all_who_stay_are_excluded_by_somebody_else(tex
     at_work(edited(world, pools=data(1)), ticks=30)
     assert world.state.engine.excluded == {text}
     assert condition(world, "ScaleInComplete") == (
-        "False LastDataNode: stalled: nobody is left for shards: logs-data-0 excluded by somebody else"
+        "False LastDataNode: stalled: no node may take shards: logs-data-0 excluded by a user"
     )
 
 

@@ -48,7 +48,7 @@ def test_a_pool_that_comes_back_with_other_storage_keeps_what_it_has_and_says_so
     assert claims(world) == kept
     assert {each["metadata"]["uid"] for each in pods(world).values()} == uids
     assert condition(world, "StorageUnchanged").startswith(
-        "False StorageIsSettled: stalled: the nodes of data have "
+        "False StorageImmutable: stalled: the nodes of data have "
     )
     assert status(world)["phase"] == "Stalled"
 

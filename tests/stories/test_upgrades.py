@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from operators_at_work import CLUSTER, condition, edited, pool, settled, status, with_index
-from searchkeeper.kubernetes.operations import Delete, Key, Patch
+from searchkeeper.kubernetes.operations import Delete, EventType, Key, Patch
 from searchkeeper.opensearch.view import Allocation
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.faults import kill_pod
@@ -131,7 +131,7 @@ def test_the_policy_of_an_upgrade_is_not_locked() -> None:
     before = versions(world)
     at_work(world, ticks=40)
     assert versions(world) == before
-    assert condition(world, "PoolsConverged") == "False NotPaused: spec.upgrade.paused is set"
+    assert condition(world, "PoolsConverged") == "False UpgradePaused: spec.upgrade.paused is set"
     assert status(world)["phase"] == "Upgrading"
     settled(edited(world, upgrade={"paused": False}), "0.4.0")
     assert set(versions(world).values()) == {"3.4.0"}
@@ -141,7 +141,7 @@ def test_an_upgrade_that_is_paused_from_the_start_does_not_begin() -> None:
     # Guard: a pause comes before the first step.
     world = edited(running(), version="3.4.0", upgrade={"paused": True, "healthDeadlineSeconds": 60})
     at_work(world, ticks=20)
-    assert condition(world, "UpgradeStarted") == "False NotPaused: spec.upgrade.paused is set"
+    assert condition(world, "UpgradeStarted") == "False UpgradePaused: spec.upgrade.paused is set"
     assert not any(line.startswith("upgrade") for line in status(world)["ledger"])
     settled(edited(world, upgrade={"paused": False}), "0.4.0")
     assert set(versions(world).values()) == {"3.4.0"}
@@ -224,7 +224,9 @@ def test_an_illegal_target_in_the_middle_holds_no_lock() -> None:
     at_work(world, ticks=60)
     assert status(world)["engineVersion"] == "3.4.0"
     assert "upgrade/lock" not in status(world)["ledger"]
-    assert [each.reason for each in world.state.events] == ["UnparsableVersion"]
+    assert [each.reason for each in world.state.events if each.type is EventType.WARNING] == [
+        "VersionRefused"
+    ]
     assert set(versions(world).values()) == {"3.4.0"}
 
 

@@ -93,7 +93,7 @@ def test_the_only_node_of_a_cluster_comes_back_when_its_upgrade_is_taken_back(fa
     world = stuck_at(deployed(*ALL_IN_ONE), NEW, fault)
     before = claims(world)
     if fault is PodFault.CRASH:
-        assert condition(world, "RollbackPossible").startswith("False Closed: ")
+        assert condition(world, "RollbackPossible").startswith("False PointOfNoReturnPassed: ")
         return
     settled(edited(world, version=OLD), RELEASE)
     assert set(running(world).values()) == {OLD}

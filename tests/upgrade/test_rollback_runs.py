@@ -116,7 +116,7 @@ def test_an_upgrade_that_fails_turns_back_by_itself_where_that_is_wanted(fault: 
 def test_what_has_failed_does_not_begin_again_by_itself() -> None:
     world = worked(upgrading(deployed("Automatic"), v3_4_0=PodFault.CRASH), RELEASE)
     assert condition(world, "UpgradeStarted") == (
-        "False GivenUp: 3.4.0 was given up; change the spec to try again"
+        "False VersionAbandoned: 3.4.0 failed and was rolled back; change the spec to try again"
     )
     assert writes_of_a_quiet_hour(with_faults(world)) == 0
 
@@ -132,7 +132,7 @@ def test_an_upgrade_that_fails_waits_for_an_order_and_says_which() -> None:
     world = worked(upgrading(deployed("Manual"), v3_4_0=PodFault.CRASH), RELEASE)
     assert status(world)["phase"] == "Stalled"
     assert condition(world, "RollbackPossible") == (
-        "True Open: back to 2.19.4 until logs-data-1 is replaced: "
+        "True RollbackAvailable: possible to 2.19.4 until logs-data-1 is replaced: "
         "then books[0] has no copy on a node of the older version; "
         "to roll back, annotate the SearchCluster with search.everpath.dev/rollback=2.19.4"
     )
@@ -274,7 +274,8 @@ def test_past_the_point_of_no_return_nothing_goes_back(rollback: str) -> None:
     assert status(world)["phase"] == "Stalled"
     assert "upgrade/return" not in status(world)["ledger"]
     assert condition(world, "RollbackPossible") == (
-        "False Closed: no way back to 2.19.4: books[0] has no copy on a node of the older version"
+        "False PointOfNoReturnPassed: not possible to 2.19.4:"
+        " books[0] has no copy on a node of the older version"
     )
 
 
@@ -354,7 +355,7 @@ def test_the_pod_with_which_the_way_closes_is_named_before_it_goes() -> None:
             break
         told_before = found.get("message", "")
     assert closed_with == "logs-data-1"
-    assert told_before.startswith("back to 2.19.4 until logs-data-1 is replaced")
+    assert told_before.startswith("possible to 2.19.4 until logs-data-1 is replaced")
 
 
 def test_whoever_reverts_at_any_moment_comes_back_or_hears_that_it_is_too_late() -> None:

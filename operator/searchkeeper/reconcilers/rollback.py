@@ -33,7 +33,7 @@ def rollback_possible(ctx: ReconcileContext) -> Result:
     more = f"; and {len(blockers) - _MAX_BLOCKERS} more" if len(blockers) > _MAX_BLOCKERS else ""
     return wait(
         Reason.POINT_OF_NO_RETURN_PASSED,
-        f"no rollback to {before}: {shown}{more}",
+        f"not possible to {before}: {shown}{more}",
         deadline=NO_DEADLINE,
         ledger_changes=ctx.upgraded_nodes_changes,
     )
@@ -41,7 +41,7 @@ def rollback_possible(ctx: ReconcileContext) -> Result:
 
 def _available(ctx: ReconcileContext, before: str) -> str:
     """Until when a rollback is possible, and how a user starts it where the upgrade has failed."""
-    message, engine = f"rollback to {before}", ctx.snapshot.engine
+    message, engine = f"possible to {before}", ctx.snapshot.engine
     if isinstance(engine, EngineView) and ctx.ledger.rollback_to is None:
         elected = None if engine.elected is None else engine.elected.name
         order = [

@@ -37,6 +37,7 @@ _NO_PROGRESS_ACTIONS: Final = frozenset(
         "EventsEmitted",
         "RollbackPossible",
         "StorageUnchanged",
+        "UpgradeFinished",
         "UpgradeStarted",
         "VersionAccepted",
     }

@@ -1,0 +1,169 @@
+"""Events of upgrades: each once, in the order in which it happens."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from few_pools import context
+from operators_at_work import CLUSTER, Ports, annotated, asked_for, edited, pool, settled, with_faults, worked
+from rolls import notes
+from searchkeeper.api.reasons import Reason
+from searchkeeper.kubernetes.operations import EmitEvent
+from searchkeeper.opensearch.view import EngineView, Unreachable
+from searchkeeper.planner import STALLED_PREFIX, Condition, Records, Result, Status
+from searchkeeper.reconcilers.context import ReconcileContext
+from searchkeeper.reconcilers.events import events_emitted
+from searchkeeper.reconcilers.messages import MAX_MESSAGE
+from searchkeeper.releases import release
+from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
+from searchkeeper.testing.invariants.recorder import InvariantRecorder
+from searchkeeper.upgrade.ledger import EVENTS_EMITTED
+from tales import NEWEST, at_work, running, until
+from worlds import NEW, OLD, world
+
+
+def emitted(cluster: FakeCluster) -> list[str]:
+    return [f"{each.type} {each.reason}: {each.message}" for each in cluster.state.events]
+
+
+def reasons(cluster: FakeCluster) -> list[str]:
+    return [each.reason for each in cluster.state.events]
+
+
+def test_creation_emits_nothing() -> None:
+    cluster = asked_for()
+    settled(cluster, NEWEST)
+    assert emitted(cluster) == []
+
+
+def test_upgrade_emits_its_start_each_pool_and_its_end() -> None:
+    cluster = edited(running(), version=NEW)
+    settled(cluster, NEWEST)
+    blocked = (
+        f"a rollback to {OLD} is not possible any more: books[0] has no copy on a node of the older version"
+    )
+    assert sorted(emitted(cluster)) == sorted(
+        [
+            f"Normal UpgradeStarted: upgrade {OLD} → {NEW}; pools in order: data, managers",
+            f"Normal PointOfNoReturnPassed: {blocked}",
+            f"Normal PoolUpgraded: pool data: every node runs {NEW}",
+            f"Normal PoolUpgraded: pool managers: every node runs {NEW}",
+            f"Normal UpgradeFinished: every node runs {NEW}",
+        ]
+    )
+    assert reasons(cluster)[0] == "UpgradeStarted"
+    assert reasons(cluster)[-1] == "UpgradeFinished"
+
+
+def test_second_upgrade_emits_its_own_events() -> None:
+    cluster = edited(running(engine="2.19.0"), version=OLD)
+    settled(cluster, NEWEST)
+    first = reasons(cluster)
+    settled(edited(cluster, version=NEW), NEWEST)
+    assert reasons(cluster)[len(first) :].count("UpgradeStarted") == 1
+    assert reasons(cluster).count("UpgradeFinished") == 2
+
+
+def test_nothing_is_recorded_after_the_end() -> None:
+    cluster = edited(running(), version=NEW)
+    settled(cluster, NEWEST)
+    found = cluster.get(CLUSTER)
+    assert found is not None
+    assert EVENTS_EMITTED not in found["status"]["ledger"]
+
+
+def test_rollback_emits_its_start_and_its_end() -> None:
+    cluster = edited(running(upgrade={"rollback": "Automatic", "healthDeadlineSeconds": 60}), version=NEW)
+    worked(with_faults(cluster, v3_4_0=PodFault.IMAGE), NEWEST, ticks=60)
+    assert reasons(cluster) == ["UpgradeStarted", "RollbackStarted", "RollbackFinished"]
+
+
+def test_requested_rollback_is_no_warning() -> None:
+    cluster = edited(running(), version=NEW)
+    until(lambda cluster: len(cluster.state.events) > 0, cluster)
+    settled(edited(annotated(cluster, rollback=OLD), version=OLD), NEWEST)
+    assert {str(each.type) for each in cluster.state.events} == {"Normal"}
+    assert reasons(cluster)[-1] == "RollbackFinished"
+
+
+class Flapping(Ports):
+    """Ports to an engine that answers every other time."""
+
+    calls = 0
+
+    def get_state(self) -> EngineView | Unreachable:
+        self.calls += 1
+        return Unreachable("timed out") if self.calls % 3 == 0 else super().get_state()
+
+
+def test_events_of_an_upgrade_are_emitted_once_with_a_flapping_engine() -> None:
+    cluster = edited(running(), version=NEW)
+    ports = Flapping(InvariantRecorder(cluster, CLUSTER, release(NEWEST)))
+    at_work(cluster, ports, ticks=120)
+    found = [each for each in reasons(cluster) if each != "Stalled"]
+    assert sorted(found) == [
+        "PointOfNoReturnPassed",
+        "PoolUpgraded",
+        "PoolUpgraded",
+        "UpgradeFinished",
+        "UpgradeStarted",
+    ]
+
+
+def with_conditions(ctx: ReconcileContext, *conditions: Condition) -> ReconcileContext:
+    cluster = ctx.snapshot.cluster
+    records = Records(cluster.records.ledger, conditions)
+    return ReconcileContext(replace(ctx.snapshot, cluster=replace(cluster, records=records)), ctx.version)
+
+
+STALLED = Condition("PodsCurrent", Status.FALSE, "Waiting", f"{STALLED_PREFIX}logs-data-0 is missing", 0, 1)
+UPGRADE: dict[str, Any] = {"upgrade": (OLD, NEW), "told": ("UpgradeStarted",)}
+
+
+def events(result: Result) -> list[str]:
+    return [each.reason for each in result.operations if isinstance(each, EmitEvent)]
+
+
+def test_stall_that_causes_a_rollback_has_no_event_of_its_own() -> None:
+    """The event of the rollback names it. It is recorded all the same, so that it is not emitted later."""
+    ctx = with_conditions(context(world(), **UPGRADE, upgrade__return=OLD), STALLED)
+    result = events_emitted.run(ctx)
+    assert events(result) == [Reason.ROLLBACK_STARTED]
+    assert notes(result) == {EVENTS_EMITTED: ("RollbackStarted", "Stalled", "UpgradeStarted")}
+
+
+def test_stall_without_a_rollback_has_an_event() -> None:
+    assert events(events_emitted.run(with_conditions(context(world(), **UPGRADE), STALLED))) == ["Stalled"]
+
+
+def test_stall_during_a_rollback_has_an_event() -> None:
+    lines: dict[str, Any] = {**UPGRADE, "told": ("RollbackStarted", "UpgradeStarted"), "upgrade__return": OLD}
+    assert events(events_emitted.run(with_conditions(context(world(), **lines), STALLED))) == ["Stalled"]
+
+
+def test_resumed_upgrade_forgets_its_rollback() -> None:
+    """A second rollback of the same upgrade has an event again."""
+    lines: dict[str, Any] = {**UPGRADE, "told": ("RollbackStarted", "UpgradeStarted")}
+    result = events_emitted.run(context(world(), **lines))
+    assert events(result) == []
+    assert notes(result) == {EVENTS_EMITTED: ("UpgradeStarted",)}
+
+
+@pytest.mark.parametrize("count", [1, 60])
+def test_event_is_bounded(count: int) -> None:
+    stalls = [replace(STALLED, type=f"Action{n}", message=STALLED_PREFIX + "x" * 400) for n in range(count)]
+    [event] = events_emitted.run(with_conditions(context(world()), *stalls)).operations
+    assert isinstance(event, EmitEvent)
+    assert len(event.message) <= MAX_MESSAGE
+
+
+def test_upgraded_pool_is_recorded_by_name() -> None:
+    cluster = edited(running(pool("data", 2, "data"), pool("managers", 3, "cluster_manager")), version=NEW)
+    until(lambda cluster: "PoolUpgraded" in reasons(cluster), cluster)
+    found = cluster.get(CLUSTER)
+    assert found is not None
+    assert "PoolUpgraded/data" in found["status"]["ledger"][EVENTS_EMITTED]

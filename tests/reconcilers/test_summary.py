@@ -1,0 +1,347 @@
+"""The conditions Ready, Progressing and Degraded of a SearchCluster and of its SearchPools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from operators_at_work import (
+    CLUSTER,
+    Ports,
+    asked_for,
+    condition,
+    edited,
+    pool,
+    settled,
+    status,
+    with_faults,
+    worked,
+)
+from searchkeeper.api.status import SummaryType
+from searchkeeper.kubernetes.api import Rejected
+from searchkeeper.kubernetes.operations import Key, Manifest, Patch
+from searchkeeper.opensearch.view import EngineView, Unreachable
+from searchkeeper.reconcilers.messages import MAX_MESSAGE
+from searchkeeper.releases import release
+from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
+from searchkeeper.testing.fake_opensearch import create_index
+from searchkeeper.testing.invariants.recorder import InvariantRecorder
+from tales import NEWEST, Silent, at_work, broken, deleted, running, unfolding, until
+
+OLD, NEW = "2.19.4", "3.4.0"
+TYPES = [str(name) for name in SummaryType]
+
+
+def summary(found: Mapping[str, Any]) -> list[str]:
+    """`Ready=True ClusterReady` and the two others."""
+    conditions = [each for each in found.get("conditions", ()) if each["type"] in TYPES]
+    return [f"{each['type']}={each['status']} {each['reason']}" for each in conditions]
+
+
+def pool_status(world: FakeCluster, name: str) -> Mapping[str, Any]:
+    found = world.get(Key("search.everpath.dev/v1alpha1", "SearchPool", CLUSTER.namespace, f"logs-{name}"))
+    assert found is not None
+    result: Mapping[str, Any] = found["status"]
+    return result
+
+
+def reasons(world: FakeCluster, name: str) -> list[str]:
+    """The statuses and reasons that a condition has, one after the other, until the cluster converges."""
+    found: list[str] = []
+    for moment in unfolding(world):
+        for each in status(moment).get("conditions", ()):
+            state = f"{each['status']} {each['reason']}"
+            if each["type"] == name and found[-1:] != [state]:
+                found.append(state)
+    return found
+
+
+def test_converged_cluster_is_ready() -> None:
+    world = running()
+    assert summary(status(world)) == [
+        "Ready=True ClusterReady",
+        "Progressing=False AsExpected",
+        "Degraded=False AsExpected",
+    ]
+    assert condition(world, "Ready") == f"True ClusterReady: 5 of 5 nodes run {OLD}; engine is green"
+
+
+def test_converged_pool_is_ready() -> None:
+    assert summary(pool_status(running(), "data")) == [
+        "Ready=True PoolReady",
+        "Progressing=False AsExpected",
+        "Degraded=False AsExpected",
+    ]
+
+
+def test_summary_conditions_come_first_with_the_generation() -> None:
+    world = settle_edit(running(), dashboards={"enabled": True})
+    found = world.get(CLUSTER)
+    assert found is not None
+    first = found["status"]["conditions"][:3]
+    assert [each["type"] for each in first] == TYPES
+    assert {each["observedGeneration"] for each in first} == {found["metadata"]["generation"]}
+
+
+def settle_edit(world: FakeCluster, **spec: Any) -> FakeCluster:
+    settled(edited(world, **spec), NEWEST)
+    return world
+
+
+def test_new_cluster_becomes_ready_once() -> None:
+    world = asked_for()
+    assert reasons(world, "Ready") == ["False CreatingCluster", "True ClusterReady"]
+
+
+def test_new_cluster_progresses_until_it_is_ready() -> None:
+    assert reasons(asked_for(dashboards={"enabled": True}), "Progressing") == [
+        "True CreatingCluster",
+        "False AsExpected",
+    ]
+
+
+def test_new_cluster_is_never_degraded() -> None:
+    assert reasons(asked_for(), "Degraded") == ["False AsExpected"]
+
+
+def test_upgrade_is_not_ready_until_every_node_runs_the_target() -> None:
+    world = edited(running(), version=NEW)
+    for moment in unfolding(world):
+        if condition(moment, "Ready").startswith("True"):
+            generation = next(each for each in status(moment)["conditions"])["observedGeneration"]
+            found = moment.get(CLUSTER)
+            assert found is not None
+            if generation == found["metadata"]["generation"]:
+                assert {node.version for node in moment.state.engine.nodes} == {NEW}
+    assert condition(world, "Ready") == f"True ClusterReady: 5 of 5 nodes run {NEW}; engine is green"
+
+
+def test_upgrade_progresses_to_its_end() -> None:
+    world = edited(running(), version=NEW)
+    assert reasons(world, "Progressing") == ["True UpgradeInProgress", "False AsExpected"]
+
+
+def test_ready_names_the_nodes_that_are_replaced() -> None:
+    world = edited(running(), version=NEW)
+    until(lambda world: "being replaced" in condition(world, "Ready"), world)
+    assert condition(world, "Ready").startswith(
+        f"False UpgradeInProgress: upgrade {OLD} → {NEW}; 0 of 5 nodes done; being replaced: logs-data-0; "
+    )
+
+
+def test_pool_is_not_ready_while_it_is_upgraded() -> None:
+    world = edited(running(), version=NEW)
+    until(lambda world: "pool" in status(world)["upgrade"], world)
+    until(lambda world: summary(pool_status(world, "data"))[0].startswith("Ready=False"), world)
+    until(lambda world: "Progressing=True UpgradeInProgress" in summary(pool_status(world, "data")), world)
+    assert summary(pool_status(world, "managers"))[0] == "Ready=True PoolReady"
+
+
+def test_paused_upgrade_progresses_and_says_so() -> None:
+    world = edited(running(), version=NEW)
+    until(lambda world: status(world)["upgrade"].get("pool") == "managers", world)
+    at_work(edited(world, upgrade={"paused": True}), ticks=20)
+    assert condition(world, "Progressing") == (
+        f"True UpgradePaused: upgrade {OLD} → {NEW} is paused by spec.upgrade.paused; 2 of 5 nodes done"
+    )
+    assert condition(world, "Ready").startswith("False UpgradePaused: ")
+    assert status(world)["phase"] == "Upgrading"
+
+
+def test_upgrade_that_is_paused_before_its_start_is_no_progress() -> None:
+    world = at_work(edited(running(), version=NEW, upgrade={"paused": True}), ticks=10)
+    assert summary(status(world)) == [
+        "Ready=False UpgradePaused",
+        "Progressing=False AsExpected",
+        "Degraded=False AsExpected",
+    ]
+
+
+def test_rollback_is_reported_until_it_ends() -> None:
+    world = edited(running(upgrade={"rollback": "Automatic", "healthDeadlineSeconds": 60}), version=NEW)
+    with_faults(world, v3_4_0=PodFault.IMAGE)
+    until(lambda world: status(world)["phase"] == "RollingBack", world)
+    assert condition(world, "Progressing").startswith(f"True RollbackInProgress: rollback {NEW} → {OLD}; ")
+    worked(world, NEWEST, ticks=60)
+    assert summary(status(world)) == [
+        "Ready=False VersionAbandoned",
+        "Progressing=False AsExpected",
+        "Degraded=False AsExpected",
+    ]
+
+
+def test_stalled_action_degrades_the_cluster_with_its_reason() -> None:
+    world = edited(running(upgrade={"healthDeadlineSeconds": 60, "rollback": "Off"}), version=NEW)
+    worked(with_faults(world, v3_4_0=PodFault.IMAGE), NEWEST, ticks=30)
+    found = next(each for each in status(world)["conditions"] if each["type"] == "PodsCurrent")
+    assert condition(world, "Degraded").startswith(f"True {found['reason']}: logs-data-0")
+    assert condition(world, "Progressing").startswith("True UpgradeInProgress")
+
+
+def test_refused_version_degrades_the_cluster() -> None:
+    world = at_work(edited(running(), version="9.0.0"), ticks=5)
+    assert summary(status(world)) == [
+        "Ready=False VersionRefused",
+        "Progressing=False AsExpected",
+        "Degraded=True VersionRefused",
+    ]
+    assert "SkipsMajor" in condition(world, "Degraded")
+    assert condition(world, "Ready").endswith("engine is green")
+
+
+def test_new_cluster_of_a_refused_version_does_not_progress() -> None:
+    world = at_work(asked_for(version="9.0.0"), ticks=5)
+    assert summary(status(world))[:2] == ["Ready=False VersionRefused", "Progressing=False AsExpected"]
+
+
+def test_invalid_spec_degrades_the_cluster() -> None:
+    world = running()
+    world.patch(Patch(CLUSTER, {"spec": {"pools": "none"}}, ""))
+    at_work(world, ticks=5)
+    assert summary(status(world)) == [
+        "Ready=False InvalidSpec",
+        "Progressing=False AsExpected",
+        "Degraded=True InvalidSpec",
+    ]
+
+
+def test_unsupported_configuration_degrades_the_cluster() -> None:
+    world = at_work(running(), version="0.3.1", ticks=5)
+    assert summary(status(world)) == [
+        "Ready=False UnsupportedConfiguration",
+        "Progressing=False AsExpected",
+        "Degraded=True UnsupportedConfiguration",
+    ]
+
+
+def test_deletion_is_progress() -> None:
+    world = edited(running(), version=NEW)
+    until(lambda world: world.state.engine.allocation is not None, world)
+    until(lambda world: status(world)["phase"] == "Deleting", deleted(world))
+    assert summary(status(world)) == [
+        "Ready=False Deleting",
+        "Progressing=True Deleting",
+        "Degraded=False AsExpected",
+    ]
+
+
+def test_unreachable_engine_degrades_a_cluster_that_was_ready() -> None:
+    world = running()
+    at_work(world, Silent(world), ticks=5)
+    assert summary(status(world)) == [
+        "Ready=False EngineUnreachable",
+        "Progressing=False AsExpected",
+        "Degraded=True EngineUnreachable",
+    ]
+    assert condition(world, "Ready").endswith("the engine does not answer: timed out")
+    assert status(world)["phase"] == "Running"
+
+
+def test_red_engine_degrades_the_cluster() -> None:
+    world = running()
+    engine = create_index(world.state.engine, "lost", replicas=0)
+    lost = replace(engine.copies[-1], has_data=True, left_on="nowhere")
+    world.state = replace(world.state, engine=replace(engine, copies=(*engine.copies[:-1], lost)))
+    at_work(world, ticks=5)
+    assert summary(status(world))[::2] == ["Ready=False EngineRed", "Degraded=True EngineRed"]
+
+
+def test_pod_that_is_not_ready_is_waited_for_without_progress() -> None:
+    world = at_work(broken(running(), "logs-data-1", PodFault.NEVER_READY), ticks=5)
+    assert summary(status(world))[:2] == ["Ready=False WaitingForPods", "Progressing=False AsExpected"]
+    assert "1 of 5 pods are not ready: logs-data-1" in condition(world, "Ready")
+
+
+class WithoutNode(Ports):
+    """Ports to an engine that one ready pod has left."""
+
+    def get_state(self) -> EngineView | Unreachable:
+        view = super().get_state()
+        assert isinstance(view, EngineView)
+        return replace(view, nodes=tuple(node for node in view.nodes if node.name != "logs-data-1"))
+
+
+def test_node_that_has_not_joined_is_named() -> None:
+    world = running()
+    ports = WithoutNode(InvariantRecorder(world, CLUSTER, release(NEWEST)))
+    at_work(world, ports, ticks=3)
+    assert condition(world, "Ready").startswith(
+        "False NodesNotJoined: 1 of 5 nodes have not joined: logs-data-1; "
+    )
+
+
+def test_scale_in_and_scale_out_progress() -> None:
+    managers = pool("managers", 3, "cluster_manager")
+    world = running(pool("data", 3, "data"), managers)
+    assert reasons(edited(world, pools=[pool("data", 2, "data"), managers]), "Progressing") == [
+        "True ScalingIn",
+        "True ApplyingChanges",
+        "False AsExpected",
+    ]
+    found = reasons(edited(world, pools=[pool("data", 4, "data"), managers]), "Progressing")
+    assert found == ["True ApplyingChanges", "False AsExpected"]
+    assert condition(world, "Ready").startswith("True ClusterReady: 7 of 7 nodes")
+
+
+class WithoutServices(Ports):
+    """Ports behind which no Service may be created."""
+
+    def create(self, manifest: Manifest) -> Manifest:
+        if manifest["kind"] == "Service":
+            raise Rejected("exceeded quota: small")
+        return super().create(manifest)
+
+
+def test_denied_operation_degrades_the_cluster() -> None:
+    world = asked_for()
+    ports = WithoutServices(InvariantRecorder(world, CLUSTER, release(NEWEST)))
+    at_work(world, ports, ticks=10)
+    found = next(each for each in status(world)["conditions"] if each["type"] == "ClientServiceApplied")
+    assert condition(world, "Degraded").startswith(f"True {found['reason']}: cannot create Service")
+
+
+def test_messages_are_bounded() -> None:
+    world = broken(
+        asked_for(pool("managers", 3, "cluster_manager"), pool("data", 40, "data")), "", PodFault.IMAGE
+    )
+    with_faults(world, v2_19_4=PodFault.IMAGE)
+    at_work(world, ticks=10)
+    for each in status(world)["conditions"][:3]:
+        assert len(each["message"]) <= MAX_MESSAGE
+
+
+def test_transition_time_changes_only_with_the_status() -> None:
+    world = edited(running(), version=NEW)
+    before: dict[str, Any] = {}
+    for moment in unfolding(world):
+        for each in status(moment)["conditions"][:3]:
+            last = before.get(each["type"])
+            if last is not None and last["status"] == each["status"]:
+                assert last["lastTransitionTime"] == each["lastTransitionTime"]
+            before[each["type"]] = each
+
+
+def test_message_alone_is_no_reason_for_a_write() -> None:
+    """A count in a message changes with the next write."""
+    world = running()
+    conditions = [
+        {**each, "message": "an earlier count"} if each["type"] in TYPES else each
+        for each in status(world)["conditions"]
+    ]
+    world.patch_status(Patch(CLUSTER, {"status": {"conditions": conditions}}, ""))
+    assert settled(world, NEWEST) == 0
+    assert condition(world, "Ready") == "True ClusterReady: an earlier count"
+
+
+@pytest.mark.parametrize("kind", ["ready", "lost"])
+def test_lost_summary_is_written_again(kind: str) -> None:
+    world = running()
+    kept = [each for each in status(world)["conditions"] if kind == "ready" and each["type"] == "Ready"]
+    actions = [each for each in status(world)["conditions"] if each["type"] not in TYPES]
+    world.patch_status(Patch(CLUSTER, {"status": {"conditions": [*kept, *actions]}}, ""))
+    settled(world, NEWEST)
+    assert summary(status(world))[0] == "Ready=True ClusterReady"
