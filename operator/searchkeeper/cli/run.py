@@ -127,12 +127,12 @@ def run(  # noqa: PLR0913 - one argument an option
     if target is not None or start is not None:
         raise click.UsageError("--from and --to go with --embedded; elsewhere spec.version says it")
     with what_is_installed():
-        from searchkeeper.cli.operate import Operation, operate  # noqa: PLC0415
+        from searchkeeper.cli.operate import OperatorOptions, operate  # noqa: PLC0415
 
     chosen = tuple(name for text in namespaces for name in text.split(",") if name)
     addresses = tuple(map(address, (health_address, metrics_address)))
     operate(
-        Operation(
+        OperatorOptions(
             release,
             chosen,
             kubeconfig,

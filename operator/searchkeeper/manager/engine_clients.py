@@ -1,4 +1,4 @@
-"""Which engine belongs to a cluster: OpenSearch behind its Service, or one in memory behind its pods."""
+"""Engine clients of clusters: OpenSearch behind its Service, or a fake engine behind real pods."""
 
 from __future__ import annotations
 
@@ -23,104 +23,103 @@ from searchkeeper.testing.fake_cluster import processes
 from searchkeeper.testing.fake_kubernetes.object_store import ObjectStore
 from searchkeeper.testing.fake_opensearch import FakeEngine, advance, execute, get_state, wipe_node
 
-# Instead of a URL: an engine in memory, whose nodes are the pods that the API server says are running.
+# Value of `--engine` for a fake engine whose nodes are the running pods.
 EMBEDDED: Final = "embedded"
+# Configuration versions whose label schemes differ.
 _LABEL_SCHEMES: Final = (1, 4)
 
 
 def engine_clients(kube: KubernetesApi, engine: str | None = None) -> Callable[[Key], EngineClient]:
-    """Of each cluster the engine. `engine` is a URL that serves for all, or `embedded`."""
-    if engine == EMBEDDED:
-        return _stand_ins(kube)
-    return lambda key: _opensearch(kube, key, engine)
+    """A function from SearchCluster to engine client. `engine` is one URL for all clusters, or `embedded`.
+
+    The function raises ApiError.
+    """
+    if engine != EMBEDDED:
+        return lambda cluster: _opensearch_client(kube, cluster, engine)
+    fakes: dict[Key, FakeEngineClient] = {}
+    lock = Lock()
+
+    def fake_engine_client(cluster: Key) -> EngineClient:
+        with lock:
+            return fakes.setdefault(cluster, FakeEngineClient(kube, cluster))
+
+    return fake_engine_client
 
 
 class CredentialsMissing(Exception):
-    """What the engine asks for cannot be shown to it."""
+    """A Secret that spec.security names, or an entry of it, is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnreachableClient:
-    """An engine that nobody can enter, and why."""
+    """The client of an engine for which the credentials are missing."""
 
-    why: str
+    cause: str
 
     def get_state(self) -> Unreachable:
-        return Unreachable(self.why)
+        return Unreachable(self.cause)
 
     def execute(self, _: Call) -> None:
-        raise CallFailed(self.why)
+        raise CallFailed(self.cause)
 
 
-def _opensearch(kube: KubernetesApi, key: Key, url: str | None) -> EngineClient:
-    """Raises KubeError."""
+def _opensearch_client(kube: KubernetesApi, cluster: Key, url: str | None) -> EngineClient:
     try:
-        return OpenSearchClient(_access(kube, key, url))
+        return OpenSearchClient(_access(kube, cluster, url))
     except CredentialsMissing as error:
         return UnreachableClient(str(error))
 
 
-def _access(kube: KubernetesApi, key: Key, url: str | None) -> Access:
-    """Read afresh: whoever rotates a password need not restart the operator. Raises KubeError, NoEntry.
+def _access(kube: KubernetesApi, cluster: Key, url: str | None) -> Access:
+    """URL and credentials, read for every reconcile: a rotated password needs no restart.
 
-    An engine that is not encrypted does not ask who somebody is, and is not told where anybody may listen.
-    While an upgrade is under way nodes have what it has locked, whatever is written meanwhile.
+    An unencrypted engine gets no password, which anyone on the network could read. During an upgrade the
+    security of the lock applies, because nodes still run with it. Raises ApiError, CredentialsMissing.
     """
-    security = security_in_force(kube.get(key) or {})
+    security = security_in_force(kube.get(cluster) or {})
     is_encrypted = security.tls_secret is not None
-    where = url or client_url(key.name, key.namespace, is_encrypted=is_encrypted)
+    url = url or client_url(cluster.name, cluster.namespace, is_encrypted=is_encrypted)
     if security.tls_secret is None:
-        return Access(where)
-    (authority,) = _texts(kube, key.namespace, security.tls_secret, "ca.crt")
+        return Access(url)
+    (authority,) = _secret_entries(kube, cluster.namespace, security.tls_secret, "ca.crt")
     if security.credentials_secret is None:
-        return Access(where, authority=authority)
-    username, password = _texts(kube, key.namespace, security.credentials_secret, *CREDENTIALS)
-    return Access(where, username, password, authority)
+        return Access(url, authority=authority)
+    username, password = _secret_entries(kube, cluster.namespace, security.credentials_secret, *CREDENTIALS)
+    return Access(url, username, password, authority)
 
 
-def _texts(kube: KubernetesApi, namespace: str, name: str, *entries: str) -> list[str]:
-    """Of these entries and no others: what else is there need not be text. Raises KubeError, NoEntry."""
-    secret = Key("v1", "Secret", namespace, name)
-    found = kube.get(secret)
-    missing = missing_entries(found or {}, entries)
+def _secret_entries(kube: KubernetesApi, namespace: str, name: str, *entries: str) -> list[str]:
+    """These entries as text; other entries may be binary. Raises ApiError, CredentialsMissing."""
+    key = Key("v1", "Secret", namespace, name)
+    secret = kube.get(key)
+    missing = missing_entries(secret or {}, entries)
     if missing:
-        why = "does not exist" if found is None else f"has no text in {' and '.join(missing)}"
-        raise CredentialsMissing(f"{secret}, which spec.security names, {why}")
-    return [secret_text(found or {}, each) or "" for each in entries]
-
-
-def _stand_ins(kube: KubernetesApi) -> Callable[[Key], EngineClient]:
-    engines: dict[Key, FakeEngineClient] = {}
-    lock = Lock()
-
-    def engine_of(key: Key) -> EngineClient:
-        with lock:
-            return engines.setdefault(key, FakeEngineClient(kube, key))
-
-    return engine_of
+        cause = "does not exist" if secret is None else f"has no text in {' and '.join(missing)}"
+        raise CredentialsMissing(f"{key}, which spec.security names, {cause}")
+    return [secret_text(secret or {}, entry) or "" for entry in entries]
 
 
 class FakeEngineClient:
-    """An engine in memory behind real pods, for trying the operator on an API server without OpenSearch.
+    """A fake engine behind real pods, to try the operator on an API server without OpenSearch.
 
-    Its time passes with every look. What it was told is forgotten when the operator ends.
+    Its time advances with every read. Its settings are lost when the operator ends.
     """
 
-    def __init__(self, kube: KubernetesApi, key: Key) -> None:
+    def __init__(self, kube: KubernetesApi, cluster: Key) -> None:
         self._kube = kube
-        self._key = key
+        self._cluster = cluster
         self.engine = FakeEngine()
         self._claims: dict[str, str] = {}
         self._lock = Lock()
 
     def get_state(self) -> EngineView | Unreachable:
-        """Does not raise: an API server that cannot be asked for pods is an engine that does not answer."""
+        """The state for the current pods; Unreachable when they cannot be listed."""
         with self._lock:
             try:
-                pods, claims = self._listed("Pod"), self._listed("PersistentVolumeClaim")
+                pods, claims = self._objects("Pod"), self._objects("PersistentVolumeClaim")
             except ApiError as error:
                 return Unreachable(str(error))
-            self._lose_volumes({key.name: each["metadata"]["uid"] for key, each in claims.items()})
+            self._wipe_replaced_volumes({key.name: claim["metadata"]["uid"] for key, claim in claims.items()})
             self.engine = advance(self.engine, processes(ObjectStore(pods)))
             return get_state(self.engine)
 
@@ -128,17 +127,18 @@ class FakeEngineClient:
         with self._lock:
             self.engine = execute(self.engine, call)
 
-    def _lose_volumes(self, claims: dict[str, str]) -> None:
-        """A claim of another UID is another volume, and an empty one."""
+    def _wipe_replaced_volumes(self, claims: dict[str, str]) -> None:
+        """Empty the disk of every node whose claim has another UID: it is a new volume."""
         for node, _ in self.engine.disks:
             if claims.get(f"data-{node}") != self._claims.get(f"data-{node}"):
                 self.engine = wipe_node(self.engine, node)
         self._claims = claims
 
-    def _listed(self, kind: str) -> dict[Key, Manifest]:
-        found = (
-            each
+    def _objects(self, kind: str) -> dict[Key, Manifest]:
+        return {
+            Key.of(manifest): manifest
             for scheme in _LABEL_SCHEMES
-            for each in self._kube.list("v1", kind, self._key.namespace, labels(self._key.name, None, scheme))
-        )
-        return {Key.of(each): each for each in found}
+            for manifest in self._kube.list(
+                "v1", kind, self._cluster.namespace, labels(self._cluster.name, None, scheme)
+            )
+        }

@@ -1,104 +1,128 @@
-"""kopf, of which nothing is wanted but its watches, and of which nothing is left when they fail."""
+"""kopf's watches, in their own thread and event loop. Of kopf the operator uses nothing else.
+
+kopf's daemons and change handlers would add a finalizer and annotations to every resource and act on cached
+objects. Raw events change nothing: they only wake the reconcile loops, which read fresh objects.
+"""
 
 from __future__ import annotations
 
-__all__ = ["run_watches"]
+__all__ = ["WATCHED", "WatchHandlers", "run_watches"]
 
 import asyncio
-from collections.abc import Callable, Collection, Sequence
-from pathlib import Path
+import threading
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import kopf
 
-from searchkeeper.desired.names import FINALIZER
+from searchkeeper.desired.names import FINALIZER, GROUP
+from searchkeeper.kubernetes.operations import Key
 
-_KOPF: Final = str(Path(kopf.__file__).parent)
-# Seconds that its tasks have to end: some would wait for a connection that nobody makes any more.
-_FAREWELL: Final = 3
-
-
-async def run_watches(
-    registry: kopf.OperatorRegistry,
-    namespaces: Sequence[str],
-    over: asyncio.Event,
-    ready: Callable[[], None],
-) -> None:
-    """Calls the handlers of the registry until it is over. Raises whatever a watch has failed with."""
-    flag = asyncio.Event()
-    noting = asyncio.create_task(_called(ready, flag))
-    tasks = await kopf.spawn_tasks(
-        registry=registry,
-        settings=_settings(),
-        standalone=True,
-        clusterwide=not namespaces,
-        namespaces=namespaces,
-        ready_flag=flag,
-        stop_flag=over,
-    )
-    try:
-        first, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        failures = [error for task in first if not task.cancelled() and (error := task.exception())]
-    finally:
-        noting.cancel()
-        await _ended(tasks)
-    if failures:
-        raise failures[0]
+# Kinds whose events wake a loop besides SearchClusters: group, version, plural.
+WATCHED: Final = (
+    (GROUP, "v1alpha1", "searchpools"),
+    ("apps", "v1", "statefulsets"),
+    ("", "v1", "pods"),
+)
+# The label with the cluster's name; which one a pod has depends on its configuration version.
+_INSTANCE_LABELS: Final = ("app.kubernetes.io/instance", "app")
 
 
-async def _called(ready: Callable[[], None], flag: asyncio.Event) -> None:
-    await flag.wait()
-    ready()
+@dataclass(frozen=True, slots=True)
+class WatchHandlers:
+    """Callbacks, called in kopf's thread.
 
-
-async def _ended(tasks: Collection[asyncio.Task[Any]]) -> None:
-    """First these, which end what they have begun themselves; then whatever of kopf's is left.
-
-    Not by `kopf.run_tasks`: whoever was born after kopf was told to end counts as kopf's there, and a loop
-    that had just begun to wait would end with the watches.
+    `on_cluster` takes the SearchCluster, its resource version and whether it was deleted; `on_child` takes
+    the SearchCluster that a changed object belongs to, and the object's resource version.
     """
-    await _cancelled(tasks, _FAREWELL)
-    await _waited_for(_kopfs(), 1)
-    for _ in range(_FAREWELL):
-        await _cancelled(_kopfs(), 1)
+
+    login: Callable[[], Awaitable[kopf.ConnectionInfo]]
+    on_cluster: Callable[[Key, str, bool], None]
+    on_child: Callable[[Key, str], None]
 
 
-async def _cancelled(tasks: Collection[asyncio.Task[Any]], deadline: float) -> None:
-    for task in tasks:
-        task.cancel()
-    await _waited_for(tasks, deadline)
+def run_watches(
+    handlers: WatchHandlers, namespaces: Sequence[str], stop: threading.Event, ready: threading.Event
+) -> None:
+    """Watch until `stop` is set; set `ready` at the start. Raises the error of a watch that failed.
+
+    Without namespaces all of them are watched. kopf takes up to six seconds to end.
+    """
+
+    async def watch() -> None:
+        try:
+            await kopf.operator(
+                registry=_registry(handlers),
+                settings=_settings(),
+                standalone=True,
+                clusterwide=not namespaces,
+                namespaces=namespaces,
+                ready_flag=ready,
+                stop_flag=stop,
+            )
+        finally:
+            # kopf waits for the flag in a thread of this event loop, which does not close before that ends.
+            stop.set()
+
+    asyncio.run(watch())
 
 
-async def _waited_for(tasks: Collection[asyncio.Task[Any]], deadline: float) -> None:
-    if tasks:
-        await asyncio.wait(tasks, timeout=deadline)
+def _registry(handlers: WatchHandlers) -> kopf.OperatorRegistry:
+    registry = kopf.OperatorRegistry()
+
+    @kopf.on.login(registry=registry)
+    async def login(**_: Any) -> kopf.ConnectionInfo:
+        return await handlers.login()
+
+    @kopf.on.event(GROUP, "v1alpha1", "searchclusters", registry=registry)
+    async def on_cluster(namespace: str | None, name: str, meta: Any, event: Any, **_: Any) -> None:
+        handlers.on_cluster(
+            _cluster_key(namespace, name), _resource_version(meta), event["type"] == "DELETED"
+        )
+
+    async def on_child(namespace: str | None, meta: Any, **_: Any) -> None:
+        name = _cluster_name(meta)
+        if name is not None:
+            handlers.on_child(_cluster_key(namespace, name), _resource_version(meta))
+
+    for kind in WATCHED:
+        kopf.on.event(*kind, registry=registry)(on_child)
+    return registry
 
 
-def _kopfs() -> list[asyncio.Task[Any]]:
-    return [task for task in asyncio.all_tasks() if _is_kopfs(task)]
+def _cluster_key(namespace: str | None, name: str) -> Key:
+    return Key(f"{GROUP}/v1alpha1", "SearchCluster", namespace or "", name)
 
 
-def _is_kopfs(task: asyncio.Task[Any]) -> bool:
-    """Known by where its code is: others of this process go on."""
-    code = getattr(task.get_coro(), "cr_code", None)
-    return code is not None and code.co_filename.startswith(_KOPF)
+def _resource_version(meta: Mapping[str, Any]) -> str:
+    return str(meta.get("resourceVersion") or "")
+
+
+def _cluster_name(meta: Mapping[str, Any]) -> str | None:
+    """The SearchCluster that an object belongs to, by its owner or its labels."""
+    for owner in meta.get("ownerReferences") or ():
+        if owner["kind"] == "SearchCluster":
+            return str(owner["name"])
+    labels = meta.get("labels") or {}
+    return next((labels[name] for name in _INSTANCE_LABELS if name in labels), None)
 
 
 def _settings() -> kopf.OperatorSettings:
     settings = kopf.OperatorSettings()
-    # Events are ours to post, once each; and a watch that has gone quiet is begun again.
+    # The operator emits its own events.
     settings.posting.enabled = False
-    # Namespaces are named, and nobody watches before our kinds are served: no need to be allowed to look at
-    # namespaces or definitions, which are everybody's.
+    # Without scanning the ServiceAccount needs no permission on namespaces and CustomResourceDefinitions.
+    # The manager starts the watches after the CRDs are served.
     settings.scanning.disabled = True
     settings.watching.server_timeout = 60
     settings.watching.client_timeout = 70
     settings.watching.connect_timeout = 10
     settings.networking.request_timeout = 30
-    # What kopf takes for the end of a process is the end of a watch here: it would kill us ten minutes later.
+    # kopf would send SIGKILL ten minutes after a watch failed; here the watches start again.
     settings.process.ultimate_exiting_timeout = None
     settings.queueing.exit_timeout = 0.5
     settings.queueing.idle_timeout = 0.5
-    # Never used, since nothing here asks for one; if it were, it would be told apart from ours.
+    # No handler here makes kopf add a finalizer; if one did, it must differ from the operator's own.
     settings.persistence.finalizer = f"{FINALIZER}-watch"
     return settings
