@@ -1,18 +1,20 @@
-"""The real shell, kopf and the Kubernetes client included, on the world in memory, over HTTP."""
+"""The real manager, with kopf and the Kubernetes client, on a fake API server over HTTP."""
 
 from __future__ import annotations
 
 __all__ = [
-    "PACE",
-    "SHORT",
-    "CutCable",
-    "Shell",
-    "SilentEngine",
-    "client_of",
-    "facing",
-    "kubeconfig_of",
-    "started",
-    "until",
+    "INTERVALS",
+    "SHORT_LEASE",
+    "ApiServerAccess",
+    "DisconnectingApi",
+    "HangingEngine",
+    "RunningManager",
+    "connect_to",
+    "metric",
+    "run_manager",
+    "serve_api",
+    "wait_until",
+    "write_kubeconfig",
 ]
 
 import asyncio
@@ -29,10 +31,11 @@ from kubernetes.client import Configuration
 
 from searchkeeper.kubernetes.api import KubernetesApi, Unavailable
 from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Manifest, Patch
-from searchkeeper.manager.kopf_login import connection
+from searchkeeper.manager.kopf_login import connection_info
 from searchkeeper.manager.kubernetes_client import KubernetesClient, connect
 from searchkeeper.manager.leader_election import LeaderLease
 from searchkeeper.manager.manager import Clients, Manager, RequeueIntervals
+from searchkeeper.manager.metrics import Metrics
 from searchkeeper.opensearch.calls import Call
 from searchkeeper.opensearch.client import EngineClient
 from searchkeeper.opensearch.view import EngineView, Unreachable
@@ -41,31 +44,31 @@ from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.api_server import FakeApiServer
 from searchkeeper.testing.fake_kubernetes.http_server import Server, serving
 
-PACE = RequeueIntervals(resync=0.5, busy=0.05, least_backoff=0.02, most_backoff=0.5)
-# A lease that another operator can wait for.
-SHORT = 1.5
-_DEADLINE = 120
+INTERVALS = RequeueIntervals(resync=0.5, waiting=0.05, min_backoff=0.02, max_backoff=0.5)
+# Seconds; short enough that a test can wait for the expiry of a Lease.
+SHORT_LEASE = 1.5
+_TIMEOUT = 120
 
 
 @dataclass
-class Facing:
-    """A world, its HTTP face, and a client of it."""
+class ApiServerAccess:
+    """A fake API server, its HTTP server, and a client of it."""
 
     api: FakeApiServer
     server: Server
-    settings: Configuration
+    configuration: Configuration
     kube: KubernetesClient
 
 
-def client_of(url: str) -> tuple[Configuration, KubernetesClient]:
-    settings = Configuration()
-    settings.host = url
-    settings.retries = False
-    return settings, connect(settings)
+def connect_to(url: str) -> tuple[Configuration, KubernetesClient]:
+    configuration = Configuration()
+    configuration.host = url
+    configuration.retries = False
+    return configuration, connect(configuration)
 
 
-def kubeconfig_of(face: Facing, folder: Path) -> Path:
-    """A file by which a command finds the face."""
+def write_kubeconfig(access: ApiServerAccess, folder: Path) -> Path:
+    """A kubeconfig file for the fake API server."""
     file = folder / "kubeconfig"
     file.write_text(
         f"""\
@@ -73,7 +76,7 @@ apiVersion: v1
 kind: Config
 current-context: here
 contexts: [{{name: here, context: {{cluster: here, user: me}}}}]
-clusters: [{{name: here, cluster: {{server: "{face.server.url}"}}}}]
+clusters: [{{name: here, cluster: {{server: "{access.server.url}"}}}}]
 users: [{{name: me, user: {{token: secret}}}}]
 """,
         encoding="utf-8",
@@ -82,139 +85,150 @@ users: [{{name: me, user: {{token: secret}}}}]
 
 
 @contextmanager
-def facing(world: FakeCluster, **options: Any) -> Iterator[Facing]:
+def serve_api(world: FakeCluster, **options: Any) -> Iterator[ApiServerAccess]:
     api = FakeApiServer(world, **options)
     with serving(api, bookmarks=0.2) as server:
-        settings, kube = client_of(server.url)
+        configuration, kube = connect_to(server.url)
         try:
-            yield Facing(api, server, settings, kube)
+            yield ApiServerAccess(api, server, configuration, kube)
         finally:
             kube.close()
 
 
 @dataclass
-class Shell:
-    """One operator in a thread of its own."""
+class RunningManager:
+    """A manager in its own thread."""
 
-    operator: Manager
+    manager: Manager
     thread: threading.Thread = field(init=False)
 
     def __post_init__(self) -> None:
-        self.thread = threading.Thread(target=lambda: asyncio.run(self.operator.run()), daemon=True)
+        self.thread = threading.Thread(target=lambda: asyncio.run(self.manager.run()), daemon=True)
         self.thread.start()
 
     def stop(self) -> None:
-        self.operator.stop()
-        self.thread.join(_DEADLINE)
-        assert not self.thread.is_alive(), "the operator does not end"
+        self.manager.stop()
+        self.thread.join(_TIMEOUT)
+        assert not self.thread.is_alive(), "the manager does not end"
+
+    def metric(self, name: str, /, **labels: str) -> float:
+        return metric(self.manager.metrics, name, **labels)
 
 
-class SilentEngine:
-    """Whoever looks at it waits until it is let go."""
+def metric(metrics: Metrics, name: str, /, **labels: str) -> float:
+    """The sum of all samples of this name with these labels."""
+    samples = (sample for family in metrics.registry.collect() for sample in family.samples)
+    return sum(
+        sample.value for sample in samples if sample.name == name and labels.items() <= sample.labels.items()
+    )
+
+
+class HangingEngine:
+    """An engine that does not respond until it is released."""
 
     def __init__(self) -> None:
-        self.let_go = threading.Event()
-        self.looks = 0
+        self.released = threading.Event()
+        self.reads = 0
 
     def get_state(self) -> EngineView | Unreachable:
-        self.looks += 1
-        assert self.let_go.wait(120)
+        self.reads += 1
+        assert self.released.wait(120)
         return Unreachable("timed out")
 
     def execute(self, _: Call) -> None:
-        raise AssertionError("nobody is told anything without a look")
+        raise AssertionError("no call without a state")
 
 
 @dataclass
-class CutCable:
-    """The port `Kube` of an operator that dies after some writes: nothing it sends arrives from then on."""
+class DisconnectingApi:
+    """A KubernetesApi that fails after a number of operations, as if its process had been killed."""
 
     kube: KubernetesApi
-    writes_left: int | None = None
+    operations_left: int | None = None
     operations: list[str] = field(default_factory=list)
 
     @property
-    def is_cut(self) -> bool:
-        return self.writes_left is not None and len(self.operations) >= self.writes_left
+    def is_disconnected(self) -> bool:
+        return self.operations_left is not None and len(self.operations) >= self.operations_left
 
     def get(self, key: Key) -> Manifest | None:
-        self._alive()
+        self._check_connected()
         return self.kube.get(key)
 
     def list(self, api: str, kind: str, namespace: str, labels: Mapping[str, str]) -> Sequence[Manifest]:
-        self._alive()
+        self._check_connected()
         return self.kube.list(api, kind, namespace, labels)
 
     def create(self, manifest: Manifest) -> Manifest:
-        self._write(Key.of(manifest))
+        self._count(Key.of(manifest))
         return self.kube.create(manifest)
 
     def patch(self, patch: Patch) -> Manifest:
-        self._write(patch.key)
+        self._count(patch.key)
         return self.kube.patch(patch)
 
     def patch_status(self, patch: Patch) -> Manifest:
-        self._write(patch.key)
+        self._count(patch.key)
         return self.kube.patch_status(patch)
 
     def delete(self, delete: Delete) -> None:
-        self._write(delete.key)
+        self._count(delete.key)
         self.kube.delete(delete)
 
     def record(self, event: EmitEvent) -> None:
-        self._write(event.about)
+        self._count(event.about)
         self.kube.record(event)
 
-    def _alive(self) -> None:
-        if self.is_cut:
-            raise Unavailable("the cable is cut")
+    def _check_connected(self) -> None:
+        if self.is_disconnected:
+            raise Unavailable("disconnected")
 
-    def _write(self, key: Key) -> None:
-        self._alive()
+    def _count(self, key: Key) -> None:
+        self._check_connected()
         if key.kind != "Lease":
             self.operations.append(str(key))
 
 
 @contextmanager
-def started(
-    face: Facing,
+def run_manager(
+    access: ApiServerAccess,
     name: str = "one",
     *,
     version: str = "0.4.0",
     kube: KubernetesApi | None = None,
     operator_condition: Key | None = None,
     lease: float = 60,
-    driver: EngineClient | None = None,
+    engine: EngineClient | None = None,
     login: Callable[[], ConnectionInfo] | None = None,
-) -> Iterator[Shell]:
-    """An operator of a release; it is stopped, however the test ends.
+) -> Iterator[RunningManager]:
+    """Run a manager of a release; stop it at the end of the test.
 
-    Its lease is so long that no busy machine makes it run out, unless a test is about that.
+    Its Lease is long, so that it does not expire on a busy machine.
     """
-    port = kube or face.kube
+    kube = kube or access.kube
     with ExitStack() as stack:
-        shell = Shell(
+        running = RunningManager(
             Manager(
                 Clients(
-                    port,
-                    lambda _: face.api if driver is None else driver,
-                    login or (lambda: connection(face.settings)),
+                    kube,
+                    lambda _: access.api if engine is None else engine,
+                    login or (lambda: connection_info(access.configuration)),
                     operator_condition,
                 ),
                 release(version),
-                LeaderLease(port, LeaderLease.named("search"), name, duration=lease),
-                pace=replace(PACE, lease=lease),
-                clock=face.api.now,
+                LeaderLease(kube, LeaderLease.lease_key("search"), name, duration=lease),
+                intervals=replace(INTERVALS, lease=lease),
+                clock=access.api.now,
             )
         )
-        stack.callback(shell.stop)
-        yield shell
+        stack.callback(running.stop)
+        yield running
 
 
-def until(api: FakeApiServer, holds: Callable[[], bool], *, what: str = "it") -> None:
-    """Lets the world's time pass until a condition holds."""
-    deadline = time.monotonic() + _DEADLINE
+def wait_until(api: FakeApiServer, holds: Callable[[], bool], *, what: str = "it") -> None:
+    """Advance the fake cluster's time until a condition holds."""
+    deadline = time.monotonic() + _TIMEOUT
     while not holds():
-        assert time.monotonic() < deadline, f"{what} never came about"
+        assert time.monotonic() < deadline, f"{what} did not happen"
         api.tick(1)
         time.sleep(0.01)

@@ -12,7 +12,7 @@ import yaml
 from commandline import ROOT
 from searchkeeper.cli.run import run
 from searchkeeper.images import PUBLISHED, Images, images_from_options
-from searchkeeper.manager.endpoints import answer
+from searchkeeper.manager.endpoints import respond
 from searchkeeper.manager.health import Health
 from searchkeeper.manager.metrics import Metrics
 
@@ -78,9 +78,9 @@ def test_what_the_image_copies_is_in_its_context_and_nothing_else_is() -> None:
 @pytest.mark.parametrize("probe", ["startupProbe", "livenessProbe", "readinessProbe"])
 def test_a_probe_asks_what_is_answered(container: dict[str, Any], probe: str) -> None:
     health = Health()
-    health.is_watching = True
+    health.watching.set()
     asked = container[probe]["httpGet"]
-    assert answer(asked["path"], health, Metrics())[0] == 200
+    assert respond(asked["path"], health, Metrics())[0] == 200
     ports = {each["name"]: each["containerPort"] for each in container["ports"]}
     listening = {name: str(options()[f"{name}_address"].default) for name in ("health", "metrics")}
     assert {name: text.rpartition(":")[2] for name, text in listening.items()} == {

@@ -13,17 +13,17 @@ import pytest
 import yaml
 
 from commandline import ROOT
+from managers import serve_api
 from operators_at_work import CLUSTER, Ports, asked_for, edited, pool, running, with_index, worked_until
 from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Manifest, Patch
 from searchkeeper.kubernetes.rest_mapping import resource_kind
 from searchkeeper.manager.kubernetes_client import KubernetesClient
 from searchkeeper.manager.leader_election import LeaderLease
-from searchkeeper.manager.manager import WATCHED
+from searchkeeper.manager.watches import WATCHED
 from searchkeeper.operator_condition import OPERATOR_CONDITION
 from searchkeeper.reconcile import reconcile
 from searchkeeper.releases import newest, release
 from searchkeeper.testing.fake_cluster import FakeCluster
-from shells import facing
 
 Verbs = dict[str, set[str]]
 
@@ -140,9 +140,9 @@ def manifest(api: str, kind: str, namespace: str, name: str, **parts: Any) -> Ma
 
 def leading(heard: Verbs) -> None:
     ears = Ear(FakeCluster(), heard=heard)
-    lease = LeaderLease(ears, LeaderLease.named("operators"), "one")
-    assert lease.keep()
-    assert lease.keep()
+    lease = LeaderLease(ears, LeaderLease.lease_key("operators"), "one")
+    assert lease.acquire_or_renew()
+    assert lease.acquire_or_renew()
     lease.confirm()
     lease.release()
 
@@ -151,13 +151,13 @@ def telling(heard: Verbs) -> None:
     """What the client makes of an event, and of the same one again."""
 
     class Overheard(KubernetesClient):
-        def _call(self, method: str, where: str, *others: Any, **more: Any) -> Any:
-            kind = "/events" if "/events" in where else "search.everpath.dev/searchclusters"
+        def _call(self, method: str, path: str, *others: Any, **more: Any) -> Any:
+            kind = "/events" if "/events" in path else "search.everpath.dev/searchclusters"
             verb = {"get": "get", "post": "create", "patch": "patch"}[method]
             heard.setdefault(kind, set()).add(verb)
-            return super()._call(method, where, *others, **more)
+            return super()._call(method, path, *others, **more)
 
-    with facing(asked_for()) as face:
+    with serve_api(asked_for()) as face:
         client = Overheard(face.kube._client.client)
         for _ in range(2):
             client.record(EmitEvent(CLUSTER, "Refused", "not that version"))

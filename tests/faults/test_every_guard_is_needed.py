@@ -25,11 +25,11 @@ from guards import (
     kernel,
     ledger,
     locks,
+    manager,
     objects,
     olm,
     rolling,
     scale_in,
-    shell,
     way_back,
     wishes,
 )
@@ -55,8 +55,8 @@ TABLES = {
     "OLM": olm.GUARDS,
     "What is refused": denials.GUARDS,
 }
-SHELL = "What keeps the shell from harm"
-EVERY = [guard for table in (*TABLES.values(), shell.GUARDS) for guard in table]
+MANAGER = "What keeps the manager from harm"
+EVERY = [guard for table in (*TABLES.values(), manager.GUARDS) for guard in table]
 
 
 def fresh(path: str) -> ModuleType:
@@ -126,10 +126,10 @@ def test_every_guard_is_in_the_docs_with_its_test(heading: str) -> None:
     assert told("guards.md", heading) == {guard.name: guard.test for guard in TABLES[heading]}
 
 
-def test_those_of_the_shell_are_on_the_page_about_running_it() -> None:
+def test_guards_of_the_manager_are_on_the_page_about_running_it() -> None:
     """Beside others, which are no function's: their tests are there at least."""
-    found = {name: f"manager/{test}" for name, test in told("running.md", SHELL).items()}
-    assert {guard.name: guard.test for guard in shell.GUARDS}.items() <= found.items()
+    found = {name: f"manager/{test}" for name, test in told("running.md", MANAGER).items()}
+    assert {guard.name: guard.test for guard in manager.GUARDS}.items() <= found.items()
     for path, _, test in (each.partition("::") for each in found.values()):
         assert f"def {test}(" in (TESTS / path).read_text(encoding="utf-8"), test
 

@@ -1,4 +1,4 @@
-"""The process around the decisions: what every write passes, and who has the Lease."""
+"""Guards of the process around the planner: the fence in front of writes, and the Lease."""
 
 from __future__ import annotations
 
@@ -10,189 +10,190 @@ from dataclasses import replace
 from typing import Any, Final
 
 from guards.taking_away import Guard, Patch, gone, heedless, instead, together
+from searchkeeper.kubernetes.operations import Manifest
 from searchkeeper.manager import leader_election
 from searchkeeper.manager.fencing import Fence, FencedApi, FencedEngine
 from searchkeeper.manager.leader_election import LeaderLease, NotLeader
 
-FENCE: Final = "manager/test_fence.py::"
-LEASE: Final = "manager/test_lease.py::"
+FENCING: Final = "manager/test_fencing.py::"
+ELECTION: Final = "manager/test_leader_election.py::"
 WRITES: Final = ("create", "patch", "patch_status", "delete", "record")
 
 
 def unfenced(name: str) -> Callable[..., Any]:
-    """Straight to the API server."""
-    return lambda fenced, *given: getattr(fenced.kube, name)(*given)
+    """Send the request to the API server without the fence."""
+    return lambda fenced, *arguments: getattr(fenced.kube, name)(*arguments)
 
 
-def by_name_alone(this: LeaderLease) -> None:
-    found = this._kube.get(this._key)
-    if found is None or found["spec"]["holderIdentity"] != this.identity:
-        raise NotLeader("somebody else has the lease")
+def confirm_holder_only(lease: LeaderLease) -> None:
+    manifest = lease._kube.get(lease._key)
+    if manifest is None or manifest["spec"]["holderIdentity"] != lease.identity:
+        raise NotLeader("another operator holds the lease")
 
 
-def by_epoch_alone(this: LeaderLease) -> None:
-    found = this._kube.get(this._key)
-    if found is None or found["spec"]["leaseTransitions"] != this.epoch:
-        raise NotLeader("the lease is of another epoch")
+def confirm_epoch_only(lease: LeaderLease) -> None:
+    manifest = lease._kube.get(lease._key)
+    if manifest is None or manifest["spec"]["leaseTransitions"] != lease.epoch:
+        raise NotLeader("the lease has another epoch")
 
 
-def in_no_time(patch: Patch) -> None:
-    """However long a look at the Lease takes, it is as if it had taken no time."""
+def stop_clock_during_confirm(patch: Patch) -> None:
     plain = LeaderLease.confirm
 
-    def confirm(this: LeaderLease) -> None:
-        moment, clock = this._clock(), this._clock
-        this._clock = lambda: moment
+    def confirm(lease: LeaderLease) -> None:
+        now, clock = lease._clock(), lease._clock
+        lease._clock = lambda: now
         try:
-            plain(this)
+            plain(lease)
         finally:
-            this._clock = clock
+            lease._clock = clock
 
     patch.setattr(LeaderLease, "confirm", confirm)
 
 
-def used_to_the_end(this: LeaderLease) -> bool:
-    return this._epoch is not None and this._clock() < this._valid_until + this.duration / 3
+def is_leader_until_expiry(lease: LeaderLease) -> bool:
+    return lease._epoch is not None and lease._clock() < lease._valid_until + lease.duration / 3
 
 
-def counted_from_the_answer(patch: Patch) -> None:
-    plain = LeaderLease.keep
+def count_from_the_response(patch: Patch) -> None:
+    plain = LeaderLease.acquire_or_renew
 
-    def keep(this: LeaderLease) -> bool:
-        plain(this)
-        this._valid_until = this._clock() + this.duration * 2 / 3
-        return this.is_ours
+    def acquire_or_renew(lease: LeaderLease) -> bool:
+        plain(lease)
+        lease._valid_until = lease._clock() + lease.duration * 2 / 3
+        return lease.is_leader
 
-    patch.setattr(LeaderLease, "keep", keep)
-
-
-def silent_for_ever(patch: Patch) -> None:
-    """Whoever has it has been silent for too long already."""
-    plain = LeaderLease._look
-    patch.setattr(LeaderLease, "_look", lambda this, found: replace(plain(this, found), at=float("-inf")))
+    patch.setattr(LeaderLease, "acquire_or_renew", acquire_or_renew)
 
 
-def silent_for_as_long_as_we_may_be(patch: Patch) -> None:
-    plain = LeaderLease._look
-    patch.setattr(
-        LeaderLease, "_look", lambda this, found: replace(plain(this, found), duration=this.duration)
-    )
+def with_lease_state(**changes: Callable[[LeaderLease], Any]) -> Callable[[Patch], None]:
+    """Change what a candidate remembers of the Lease."""
+
+    def remove(patch: Patch) -> None:
+        plain = LeaderLease._lease_state
+
+        def lease_state(lease: LeaderLease, manifest: Manifest) -> Any:
+            values: dict[str, Any] = {name: value(lease) for name, value in changes.items()}
+            return replace(plain(lease, manifest), **values)
+
+        patch.setattr(LeaderLease, "_lease_state", lease_state)
+
+    return remove
 
 
-def given_back_for_a_moment(patch: Patch) -> None:
+def release_until_the_next_renewal(patch: Patch) -> None:
     plain = LeaderLease.release
 
-    def release(this: LeaderLease) -> None:
-        plain(this)
-        this._is_given_back = False
+    def release(lease: LeaderLease) -> None:
+        plain(lease)
+        lease._is_released = False
 
     patch.setattr(LeaderLease, "release", release)
 
 
 @contextmanager
-def counted_late(this: Fence) -> Iterator[None]:
-    """Who asks whether it may pass is not under way yet."""
-    this.check_open()
-    this._lease.confirm()
-    with this._lock:
-        this._under_way += 1
+def admit_before_counting(fence: Fence) -> Iterator[None]:
+    fence.check_open()
+    fence._lease.confirm()
+    with fence._lock:
+        fence._writes_in_progress += 1
     yield
-    with this._lock:
-        this._under_way -= 1
+    with fence._lock:
+        fence._writes_in_progress -= 1
 
 
 GUARDS: Final = (
     Guard(
         "the Lease is read before every write",
         gone(LeaderLease, "confirm"),
-        FENCE + "test_nobody_passes_without_the_lease",
+        FENCING + "test_no_write_is_admitted_without_the_lease",
     ),
     *(
         Guard(
             f"`{name}` passes the fence",
             instead(FencedApi, name, unfenced(name)),
-            LEASE + "test_every_write_is_fenced",
+            ELECTION + "test_write_needs_the_lease",
             (name,),
         )
         for name in WRITES
     ),
     Guard(
-        "calls to the engine are fenced too",
-        instead(FencedEngine, "execute", lambda fenced, call: fenced.driver.execute(call)),
-        LEASE + "test_the_engine_is_fenced_too",
+        "engine calls pass the fence",
+        instead(FencedEngine, "execute", lambda fenced, call: fenced.engine.execute(call)),
+        ELECTION + "test_engine_call_needs_the_lease",
     ),
     Guard(
-        "its holder is compared",
-        instead(LeaderLease, "confirm", by_epoch_alone),
-        LEASE + "test_a_lease_that_was_deleted_and_made_anew_is_another",
+        "the holder is compared",
+        instead(LeaderLease, "confirm", confirm_epoch_only),
+        ELECTION + "test_recreated_lease_belongs_to_its_new_holder",
     ),
     Guard(
-        "its epoch is compared",
-        instead(LeaderLease, "confirm", by_name_alone),
-        LEASE + "test_a_lease_that_was_lost_and_taken_by_the_same_name_is_another",
+        "the epoch is compared",
+        instead(LeaderLease, "confirm", confirm_holder_only),
+        ELECTION + "test_second_process_of_the_same_name_is_another_leader",
     ),
     Guard(
-        "a third of its time is not used",
-        instead(LeaderLease, "is_ours", property(used_to_the_end)),
-        LEASE + "test_the_silent_stop_before_anybody_else_may_begin",
+        "the last third of the duration is not used",
+        instead(LeaderLease, "is_leader", property(is_leader_until_expiry)),
+        ELECTION + "test_silent_leader_stops_before_the_lease_expires",
     ),
     Guard(
-        "its time is counted from before the request",
-        counted_from_the_answer,
-        LEASE + "test_a_renewal_that_takes_long_is_one_of_the_moment_when_it_was_asked_for",
+        "the duration counts from before the request",
+        count_from_the_response,
+        ELECTION + "test_slow_renewal_counts_from_its_request",
     ),
     Guard(
-        "a look at it that takes too long confirms nothing",
-        in_no_time,
-        LEASE + "test_a_look_that_takes_too_long_confirms_nothing",
+        "a slow read confirms nothing",
+        stop_clock_during_confirm,
+        ELECTION + "test_slow_read_of_the_lease_confirms_nothing",
     ),
     Guard(
-        "others' silence is counted by our own clock",
-        silent_for_ever,
-        LEASE + "test_the_silent_lose_it_after_its_duration_and_not_before",
+        "a candidate measures the leader's silence by its own clock",
+        with_lease_state(first_seen=lambda _: float("-inf")),
+        ELECTION + "test_silent_leader_loses_the_lease_after_its_duration",
     ),
     Guard(
-        "others may be silent for as long as they have said",
-        silent_for_as_long_as_we_may_be,
-        LEASE + "test_whoever_may_be_silent_for_longer_is_waited_for_as_long",
+        "a candidate waits for the duration in the Lease",
+        with_lease_state(duration=lambda lease: lease.duration),
+        ELECTION + "test_candidate_waits_for_the_duration_in_the_lease",
     ),
     Guard(
-        "of two who reach for it one gets it",
+        "the Lease is patched under its resource version",
         instead(leader_election, "Patch", heedless),
-        LEASE + "test_two_who_reach_for_it_together_do_not_both_get_it",
+        ELECTION + "test_only_one_of_two_simultaneous_candidates_acquires_the_lease",
     ),
     Guard(
-        "who has lost it gives nothing back",
-        gone(leader_election, "_is", True),
-        LEASE + "test_whoever_has_lost_it_gives_nothing_back",
+        "a former leader releases nothing",
+        gone(LeaderLease, "_holds", True),
+        ELECTION + "test_former_leader_does_not_release_the_lease",
     ),
     Guard(
-        "a Lease that was given back is not taken again",
-        given_back_for_a_moment,
-        LEASE + "test_whoever_has_given_it_back_does_not_take_it_again",
+        "a released Lease is not acquired again",
+        release_until_the_next_renewal,
+        ELECTION + "test_candidate_does_not_acquire_a_lease_after_releasing_it",
     ),
     Guard(
-        "no write is begun after a signal",
-        gone(Fence, "get_state"),
-        FENCE + "test_nobody_passes_once_it_is_shut",
+        "no write starts after a signal",
+        gone(Fence, "check_open"),
+        FENCING + "test_closed_fence_admits_no_write",
     ),
     Guard(
-        "looks end with the signal",
+        "reads end with the signal",
         together(
             instead(FencedApi, "get", unfenced("get")),
             instead(FencedApi, "list", unfenced("list")),
-            instead(FencedEngine, "get_state", lambda fenced: fenced.driver.get_state()),
+            instead(FencedEngine, "get_state", lambda fenced: fenced.engine.get_state()),
         ),
-        "manager/test_ending.py::test_nobody_looks_any_further_when_the_end_was_asked_for",
+        "manager/test_shutdown.py::test_reads_end_with_the_shutdown",
     ),
     Guard(
-        "writes under way are counted",
-        instead(Fence, "is_quiet", True),
-        FENCE + "test_it_is_quiet_when_the_last_write_is_over",
+        "writes in progress are counted",
+        instead(Fence, "is_idle", True),
+        FENCING + "test_fence_is_idle_after_the_last_write",
     ),
     Guard(
-        "who asks to pass is counted already",
-        instead(Fence, "passed", counted_late),
-        FENCE + "test_whoever_asks_to_pass_is_counted_already",
+        "a write is counted before the Lease is read",
+        instead(Fence, "admit_write", admit_before_counting),
+        FENCING + "test_write_is_counted_before_the_lease_is_confirmed",
     ),
 )

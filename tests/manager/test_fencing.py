@@ -1,4 +1,4 @@
-"""The fence around all writes: who passes, and who is still on the other side."""
+"""The fence in front of all writes: which are admitted, and which are in progress."""
 
 from __future__ import annotations
 
@@ -9,57 +9,57 @@ from searchkeeper.manager.leader_election import LeaderLease, NotLeader
 from searchkeeper.testing.fake_cluster import FakeCluster
 
 
-def held(world: FakeCluster) -> LeaderLease:
-    lease = LeaderLease(world, LeaderLease.named("search"), "one")
-    assert lease.keep()
+def acquire_lease(world: FakeCluster) -> LeaderLease:
+    lease = LeaderLease(world, LeaderLease.lease_key("search"), "one")
+    assert lease.acquire_or_renew()
     return lease
 
 
-def test_it_is_quiet_when_the_last_write_is_over() -> None:
-    fence = Fence(held(FakeCluster()))
+def test_fence_is_idle_after_the_last_write() -> None:
+    fence = Fence(acquire_lease(FakeCluster()))
 
-    with fence.passed():
-        fence.shut()
-        assert not fence.is_quiet
+    with fence.admit_write():
+        fence.close()
+        assert not fence.is_idle
 
-    assert fence.is_quiet
+    assert fence.is_idle
 
 
-def test_whoever_asks_to_pass_is_counted_already(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever shuts it, and finds it quiet, has missed nobody."""
-    lease = held(FakeCluster())
+def test_write_is_counted_before_the_lease_is_confirmed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A closed and idle fence has missed no write."""
+    lease = acquire_lease(FakeCluster())
     fence = Fence(lease)
-    quiet: list[bool] = []
-    monkeypatch.setattr(lease, "confirm", lambda: quiet.append(fence.is_quiet))
+    idle: list[bool] = []
+    monkeypatch.setattr(lease, "confirm", lambda: idle.append(fence.is_idle))
 
-    with fence.passed():
+    with fence.admit_write():
         pass
 
-    assert quiet == [False]
+    assert idle == [False]
 
 
-def test_nobody_passes_once_it_is_shut() -> None:
-    fence = Fence(held(FakeCluster()))
-    fence.shut()
+def test_closed_fence_admits_no_write() -> None:
+    fence = Fence(acquire_lease(FakeCluster()))
+    fence.close()
 
-    with pytest.raises(ShuttingDown), fence.passed():
-        pytest.fail("a write was begun")
-    assert fence.is_quiet
+    with pytest.raises(ShuttingDown), fence.admit_write():
+        pytest.fail("a write was admitted")
+    assert fence.is_idle
 
 
-def test_nobody_passes_without_the_lease() -> None:
-    lease = held(FakeCluster())
+def test_no_write_is_admitted_without_the_lease() -> None:
+    lease = acquire_lease(FakeCluster())
     fence = Fence(lease)
     lease.release()
 
-    with pytest.raises(NotLeader), fence.passed():
-        pytest.fail("a write was begun")
-    assert fence.is_quiet
+    with pytest.raises(NotLeader), fence.admit_write():
+        pytest.fail("a write was admitted")
+    assert fence.is_idle
 
 
-def test_a_write_that_fails_is_over_too() -> None:
-    fence = Fence(held(FakeCluster()))
+def test_failed_write_is_no_longer_in_progress() -> None:
+    fence = Fence(acquire_lease(FakeCluster()))
 
-    with pytest.raises(ValueError, match="no"), fence.passed():
+    with pytest.raises(ValueError, match="no"), fence.admit_write():
         raise ValueError("no")
-    assert fence.is_quiet
+    assert fence.is_idle

@@ -1,20 +1,21 @@
-"""What an operator tells: a line for each answer that changed and each write, figures, and no more."""
+"""What a reconcile logs and measures: operations, changed conditions, gauges."""
 
 from __future__ import annotations
 
 import io
 import json
 import logging
-import re
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from managers import metric
 from operators_at_work import CLUSTER, asked_for, edited, settled, status, with_faults, worked, worked_until
+from searchkeeper.kubernetes.operations import Key
 from searchkeeper.manager.instrumentation import InstrumentedApi, InstrumentedEngine
-from searchkeeper.manager.logging import Log, configure_logging
-from searchkeeper.manager.metrics import Metrics
+from searchkeeper.manager.logging import KEYS, Log, configure_logging
+from searchkeeper.manager.metrics import ActionCounts, Metrics
 from searchkeeper.reconcile import reconcile
 from searchkeeper.releases import newest
 from searchkeeper.testing.demo import sample_cluster
@@ -25,90 +26,133 @@ PASSWORD = "c3dvcmRmaXNo"
 
 
 @pytest.fixture
-def heard() -> Iterator[io.StringIO]:
-    """Everything that is logged; whoever logged before gets their handlers back."""
+def stream() -> Iterator[io.StringIO]:
+    """All logs; the former handlers are restored afterwards."""
     root, stream = logging.getLogger(), io.StringIO()
-    before, level = root.handlers[:], root.level
+    handlers, level = root.handlers[:], root.level
     configure_logging(stream)
     yield stream
-    root.handlers[:] = before
+    root.handlers[:] = handlers
     root.setLevel(level)
 
 
-def lines(heard: io.StringIO) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in heard.getvalue().splitlines()]
+def lines(stream: io.StringIO) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
-def told(cycles: int, **spec: Any) -> Metrics:
+def run_reconciles(count: int, **spec: Any) -> Metrics:
+    """Create a cluster, request 3.4.0 after half of the reconciles, and return the metrics."""
     world, metrics = asked_for(**spec), Metrics()
     metadata, data = {"name": "admin", "namespace": "search"}, {"username": "cm9vdA==", "password": PASSWORD}
     world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data})
-    telling = InstrumentedApi(world, Log(), metrics, "search/logs")
-    driver = InstrumentedEngine(world, telling)
-    while telling.cycle < cycles:
-        telling.begin()
-        if not reconcile(telling, driver, CLUSTER, newest(), world.state.now).wrote:
+    api = InstrumentedApi(world, Log(), metrics, CLUSTER)
+    engine = InstrumentedEngine(world, api)
+    while api.reconcile < count:
+        api.start_reconcile()
+        if not reconcile(api, engine, CLUSTER, newest(), world.state.now).wrote:
             world.tick()
-        if telling.cycle == cycles // 2:
+        if api.reconcile == count // 2:
             edited(world, version="3.4.0")
     return metrics
 
 
-def test_the_sequence_of_actions_can_be_read(heard: io.StringIO) -> None:
-    told(120)
+def test_log_shows_the_steps_of_a_rollout(stream: io.StringIO) -> None:
+    run_reconciles(120)
 
-    found = lines(heard)
-    roll = [each["reason"] for each in found if each.get("action") == "PodsCurrent"]
-    start = roll.index("HoldingShards")
-    assert roll[start : start + 4] == ["HoldingShards", "Flushing", "ReplacingPod", "PodsComeBack"]
-    deletes = [each["resource"] for each in found if each.get("write") == "delete"]
-    assert deletes[:2] == ["Pod logs-data-0", "Pod logs-data-1"]
-    assert {each["cluster"] for each in found} == {"search/logs"}
-    assert [each["cycle"] for each in found] == sorted(each["cycle"] for each in found)
+    logged = lines(stream)
+    reasons = [line["reason"] for line in logged if line.get("action") == "PodsCurrent"]
+    start = reasons.index("HoldingShards")
+    assert reasons[start : start + 4] == ["HoldingShards", "Flushing", "ReplacingPod", "PodsComeBack"]
+    deleted = [line["pod"] for line in logged if line["msg"] == "deleting pod"]
+    assert deleted[:2] == ["logs-data-0", "logs-data-1"]
+    assert {line["cluster"] for line in logged} == {"search/logs"}
+    assert [line["reconcile"] for line in logged] == sorted(line["reconcile"] for line in logged)
 
 
-def test_the_same_answer_is_not_told_twice(heard: io.StringIO) -> None:
-    told(30)
+def test_deleted_pod_is_logged_with_reason_and_versions(stream: io.StringIO) -> None:
+    run_reconciles(120)
 
-    answers = [(each["resource"], each["action"]) for each in lines(heard) if "action" in each]
-    found = [(each["status"], each["reason"]) for each in lines(heard) if "action" in each]
+    line = next(line for line in lines(stream) if line["msg"] == "deleting pod")
+    del line["ts"], line["reconcile"]
+    assert line == {
+        "level": "info",
+        "msg": "deleting pod",
+        "cluster": "search/logs",
+        "pod": "logs-data-0",
+        "reason": "ReplacingPod",
+        "operation": "delete",
+        "from": "2.19.4",
+        "to": "3.4.0",
+    }
+
+
+def test_log_has_no_other_keys(stream: io.StringIO) -> None:
+    run_reconciles(120)
+
+    used = {key for line in lines(stream) for key in line}
+    assert used <= set(KEYS)
+    assert {"cluster", "pool", "pod", "action", "reason", "operation", "from", "to", "reconcile"} <= used
+
+
+def test_unchanged_condition_is_not_logged_again(stream: io.StringIO) -> None:
+    run_reconciles(30)
+
     last: dict[Any, Any] = {}
-    for place, answer in zip(answers, found, strict=True):
-        assert last.get(place) != answer
-        last[place] = answer
-    assert "PrerequisiteNotMet" not in {reason for _, reason in found}
+    for line in (line for line in lines(stream) if "action" in line):
+        place, condition = (line.get("pool"), line["action"]), (line["reason"], line["msg"])
+        assert last.get(place) != condition
+        last[place] = condition
+    assert last
+    assert "PrerequisiteNotMet" not in {reason for reason, _ in last.values()}
 
 
-def test_no_line_has_anything_of_the_credentials_in_it(heard: io.StringIO) -> None:
-    told(60, security={"credentialsSecret": "admin"})
+def test_new_objection_to_the_rollout_is_logged(stream: io.StringIO) -> None:
+    """A gate may block one pod after the other with the same reason."""
+    api = InstrumentedApi(asked_for(), Log(), Metrics(), CLUSTER)
+    blocked = {"type": "PodsCurrent", "status": "False", "reason": "NodesJoined"}
+    other = {"type": "PoolsConverged", "status": "False", "reason": "Waiting"}
+    for node in ("logs-data-0", "logs-data-0", "logs-data-1"):
+        message = f"{node} has not joined the cluster"
+        conditions = [{**blocked, "message": message}, {**other, "message": message}]
+        api.log_conditions(CLUSTER, {"conditions": conditions})
 
-    assert "Secret logs-credentials" in {each["resource"] for each in lines(heard) if "write" in each}
-    assert PASSWORD not in heard.getvalue()
-    assert "swordfish" not in heard.getvalue()
+    assert [(line["action"], line["msg"]) for line in lines(stream)] == [
+        ("PodsCurrent", "logs-data-0 has not joined the cluster"),
+        ("PoolsConverged", "logs-data-0 has not joined the cluster"),
+        ("PodsCurrent", "logs-data-1 has not joined the cluster"),
+    ]
 
 
-def test_an_action_that_fails_for_long_is_counted_among_the_stalls(heard: io.StringIO) -> None:
+def test_log_has_no_credentials(stream: io.StringIO) -> None:
+    run_reconciles(60, security={"credentialsSecret": "admin"})
+
+    assert "created Secret logs-credentials" in {line["msg"] for line in lines(stream)}
+    assert PASSWORD not in stream.getvalue()
+    assert "swordfish" not in stream.getvalue()
+
+
+def test_failing_action_is_counted_as_stalled_after_its_deadline(stream: io.StringIO) -> None:
     metrics = Metrics()
-    broken = {"type": "PoolsApplied", "status": "Unknown", "reason": "Error"}
-    for words in ("ValueError: no number", "stalled: ValueError: no number"):
-        telling = InstrumentedApi(asked_for(), Log(), metrics, "search/logs")
-        telling.hear(CLUSTER, {"conditions": [{**broken, "message": words}]})
-        telling.measure()
+    failing = {"type": "PoolsApplied", "status": "Unknown", "reason": "Error"}
+    for message in ("ValueError: no number", "stalled: ValueError: no number"):
+        api = InstrumentedApi(asked_for(), Log(), metrics, CLUSTER)
+        api.log_conditions(CLUSTER, {"conditions": [{**failing, "message": message}]})
+        api.measure()
 
-    assert metrics.value("searchkeeper_stalls", cluster="search/logs") == 1
-    assert lines(heard)[0]["message"] == "ValueError: no number"
-
-
-def looked_at(world: FakeCluster, metrics: Metrics) -> InstrumentedApi:
-    """One cycle of an operator that has just begun to lead."""
-    telling = InstrumentedApi(world, Log(), metrics, "search/logs")
-    telling.begin()
-    reconcile(telling, InstrumentedEngine(world, telling), CLUSTER, newest(), world.state.now)
-    telling.measure()
-    return telling
+    assert metric(metrics, "searchkeeper_stalled_actions", namespace="search", name="logs") == 1
+    assert lines(stream)[0]["msg"] == "ValueError: no number"
 
 
-def test_whoever_has_just_begun_has_all_figures_without_a_write() -> None:
+def reconcile_once(world: FakeCluster, metrics: Metrics) -> InstrumentedApi:
+    """The first reconcile of a new leader."""
+    api = InstrumentedApi(world, Log(), metrics, CLUSTER)
+    api.start_reconcile()
+    reconcile(api, InstrumentedEngine(world, api), CLUSTER, newest(), world.state.now)
+    api.measure()
+    return api
+
+
+def test_new_leader_has_all_gauges_without_a_write() -> None:
     world = edited(
         sample_cluster(newest(), "2.19.4"), upgrade={"rollback": "Off", "healthDeadlineSeconds": 30}
     )
@@ -117,98 +161,62 @@ def test_whoever_has_just_begun_has_all_figures_without_a_write() -> None:
     worked_until(world, newest().version, lambda it: status(it).get("phase") == "Stalled")
     worked(world, newest().version, ticks=3)
     metrics = Metrics()
-    looked_at(world, metrics)
+    reconcile_once(world, metrics)
 
-    assert metrics.value("searchkeeper_writes_total") == 0
-    assert metrics.value("searchkeeper_phase", phase="Stalled") == 1
-    assert metrics.value("searchkeeper_stalls") > 0
-    assert metrics.value("searchkeeper_waits", resource="SearchCluster logs") > 0
-    assert 0 < metrics.value("searchkeeper_upgrade_progress") < 1
+    assert metric(metrics, "searchkeeper_operations_total") == 0
+    assert metric(metrics, "searchkeeper_cluster_phase", phase="Stalled") == 1
+    assert metric(metrics, "searchkeeper_cluster_condition", type="PodsCurrent") == 1
+    assert metric(metrics, "searchkeeper_stalled_actions") > 0
+    assert metric(metrics, "searchkeeper_waiting_actions", pool="") > 0
+    assert 0 < metric(metrics, "searchkeeper_upgrade_progress_ratio") < 1
 
 
-def test_figures_are_of_the_pools_that_there_are_and_of_no_other_cluster() -> None:
+def test_gauges_cover_the_existing_pools_of_this_cluster_only() -> None:
     world, metrics = asked_for(), Metrics()
     settled(world, newest().version)
-    found = world.get(CLUSTER)
-    assert found is not None
-    world.create({**found, "metadata": {"name": "shop", "namespace": "search"}, "status": {}})
+    cluster = world.get(CLUSTER)
+    assert cluster is not None
+    world.create({**cluster, "metadata": {"name": "shop", "namespace": "search"}, "status": {}})
     worked(world, newest().version, ticks=1)
-    metrics.set("searchkeeper_waits", 2, cluster="search/logs", resource="SearchPool logs-gone")
-    metrics.set("searchkeeper_waits", 2, cluster="search/shop", resource="SearchPool shop-data")
-    looked_at(world, metrics)
+    metrics.set_actions(CLUSTER, {"logs-gone": ActionCounts(2, 0)}, replace=False)
+    metrics.set_actions(Key(*CLUSTER[:3], "shop"), {"shop-data": ActionCounts(2, 0)}, replace=False)
+    reconcile_once(world, metrics)
 
-    names = set(re.findall(r'searchkeeper_waits{cluster="search/logs",resource="(.+?)"}', metrics.text()))
-    assert names == {"SearchCluster logs", "SearchPool logs-data", "SearchPool logs-managers"}
-    assert metrics.value("searchkeeper_waits", cluster="search/shop") == 2
+    [gauge] = metrics.waiting_actions.collect()
+    pools = {sample.labels["pool"] for sample in gauge.samples if sample.labels["name"] == "logs"}
+    assert pools == {"", "logs-data", "logs-managers"}
+    assert metric(metrics, "searchkeeper_waiting_actions", name="shop") == 2
 
 
-def test_nodes_that_have_left_do_not_count_for_how_far_an_upgrade_is() -> None:
+def test_removed_nodes_do_not_count_for_the_upgrade_progress() -> None:
     world, metrics = asked_for(), Metrics()
     settled(world, newest().version)
-    telling = looked_at(world, metrics)
-    telling._seen.nodes["logs-data-9"] = "1.3.0"
+    api = reconcile_once(world, metrics)
+    api._observations.node_versions["logs-data-9"] = "1.3.0"
     edited(world, version="3.4.0")
     settled(world, newest().version)
     for _ in range(2):
-        telling.begin()
-        reconcile(telling, InstrumentedEngine(world, telling), CLUSTER, newest(), world.state.now)
-        telling.measure()
+        api.start_reconcile()
+        reconcile(api, InstrumentedEngine(world, api), CLUSTER, newest(), world.state.now)
+        api.measure()
 
-    assert set(telling._seen.nodes.values()) == {"3.4.0"}
+    assert set(api._observations.node_versions.values()) == {"3.4.0"}
 
 
-def test_a_cycle_beats_with_every_request() -> None:
-    world, beats = asked_for(), list[str]()
-    telling = InstrumentedApi(world, Log(), Metrics(), "search/logs", lambda: beats.append("alive"))
-    telling.begin()
-    before = len(beats)
-    reconcile(telling, InstrumentedEngine(world, telling), CLUSTER, newest(), world.state.now)
+def test_every_request_is_a_heartbeat() -> None:
+    world, heartbeats = asked_for(), list[str]()
+    api = InstrumentedApi(world, Log(), Metrics(), CLUSTER, lambda: heartbeats.append("alive"))
+    api.start_reconcile()
+    before = len(heartbeats)
+    reconcile(api, InstrumentedEngine(world, api), CLUSTER, newest(), world.state.now)
 
     assert before == 1
-    assert len(beats) > 10
+    assert len(heartbeats) > 10
 
 
-def test_writes_are_counted_by_kind(heard: io.StringIO) -> None:
-    metrics = told(40)
+def test_operations_are_counted_by_kind(stream: io.StringIO) -> None:
+    metrics = run_reconciles(40)
 
-    operations = [each for each in lines(heard) if each.get("write") == "create"]
-    assert metrics.value("searchkeeper_writes_total", write="create") == len(operations)
-    assert metrics.value("searchkeeper_writes_total", write="create", kind="SearchPool") == 2
-
-
-def test_an_error_is_one_line_with_its_trace(heard: io.StringIO) -> None:
-    try:
-        raise ValueError("out of\nthe blue")
-    except ValueError:
-        Log(cluster="search/logs").error("a fault", trace=True)
-
-    [line] = lines(heard)
-    assert (line["level"], line["message"], line["cluster"]) == ("error", "a fault", "search/logs")
-    assert "ValueError" in line["error"]
-
-
-def test_libraries_are_heard_only_when_something_is_wrong(heard: io.StringIO) -> None:
-    logging.getLogger("kopf.something").info("fine")
-    logging.getLogger("kopf.something").warning("not fine")
-
-    assert [(each["logger"], each["message"]) for each in lines(heard)] == [("kopf.something", "not fine")]
-
-
-def test_a_phase_is_one_at_a_time() -> None:
-    metrics = Metrics()
-    metrics.set_only("searchkeeper_phase", 1, "phase", "Running", cluster="a")
-    metrics.set_only("searchkeeper_phase", 1, "phase", "Running", cluster="b")
-    metrics.set_only("searchkeeper_phase", 1, "phase", "Upgrading", cluster="a")
-
-    assert metrics.value("searchkeeper_phase", cluster="a") == 1
-    assert metrics.value("searchkeeper_phase", phase="Running") == 1
-
-
-def test_of_a_cluster_that_is_gone_only_counters_stay() -> None:
-    metrics = Metrics()
-    metrics.set("searchkeeper_waits", 2, cluster="a", resource="x")
-    metrics.add("searchkeeper_cycles_total", cluster="a")
-    metrics.forget(cluster="a")
-
-    assert metrics.value("searchkeeper_waits") == 0
-    assert metrics.value("searchkeeper_cycles_total") == 1
+    created = [line for line in lines(stream) if line.get("operation") == "create"]
+    assert metric(metrics, "searchkeeper_operations_total", operation="create") == len(created)
+    assert metric(metrics, "searchkeeper_operations_total", operation="create", kind="SearchPool") == 2

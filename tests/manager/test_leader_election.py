@@ -1,4 +1,4 @@
-"""Who may write: one at a time, and nobody whose time has run out."""
+"""Leader election: one leader at a time, and none with an expired Lease."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from searchkeeper.opensearch.calls import Flush
 from searchkeeper.opensearch.client import CallFailed
 from searchkeeper.testing.fake_cluster import FakeCluster
 
-KEY = LeaderLease.named("search")
+KEY = LeaderLease.lease_key("search")
 
 
 class Clock:
@@ -39,34 +39,34 @@ def lease(world: Any, clock: Clock, name: str) -> LeaderLease:
     return LeaderLease(world, KEY, name, duration=15, clock=clock)
 
 
-def test_the_first_to_ask_has_it(world: FakeCluster, clock: Clock) -> None:
+def test_first_candidate_acquires_the_lease(world: FakeCluster, clock: Clock) -> None:
     one, two = lease(world, clock, "one"), lease(world, clock, "two")
 
-    assert (one.keep(), two.keep()) == (True, False)
+    assert (one.acquire_or_renew(), two.acquire_or_renew()) == (True, False)
     assert (one.epoch, two.epoch) == (0, None)
 
 
-def test_whoever_renews_keeps_it(world: FakeCluster, clock: Clock) -> None:
+def test_renewing_leader_keeps_the_lease(world: FakeCluster, clock: Clock) -> None:
     one, two = lease(world, clock, "one"), lease(world, clock, "two")
     for clock.now in range(0, 60, 5):
-        assert (one.keep(), two.keep()) == (True, False)
+        assert (one.acquire_or_renew(), two.acquire_or_renew()) == (True, False)
 
 
-def test_the_silent_lose_it_after_its_duration_and_not_before(world: FakeCluster, clock: Clock) -> None:
+def test_silent_leader_loses_the_lease_after_its_duration(world: FakeCluster, clock: Clock) -> None:
     one, two = lease(world, clock, "one"), lease(world, clock, "two")
-    one.keep()
-    two.keep()
+    one.acquire_or_renew()
+    two.acquire_or_renew()
 
     clock.now = 14.9
-    assert not two.keep()
+    assert not two.acquire_or_renew()
     clock.now = 15
-    assert two.keep()
+    assert two.acquire_or_renew()
     assert two.epoch == 1
 
 
-def test_the_silent_stop_before_anybody_else_may_begin(world: FakeCluster, clock: Clock) -> None:
+def test_silent_leader_stops_before_the_lease_expires(world: FakeCluster, clock: Clock) -> None:
     one = lease(world, clock, "one")
-    one.keep()
+    one.acquire_or_renew()
 
     clock.now = 9.9
     one.confirm()
@@ -75,172 +75,170 @@ def test_the_silent_stop_before_anybody_else_may_begin(world: FakeCluster, clock
         one.confirm()
 
 
-def test_a_clock_that_stood_still_does_not_help(world: FakeCluster, clock: Clock) -> None:
-    """Asleep for a minute by everybody's clock but its own: the API server knows better."""
-    asleep = Clock()
-    one, two = lease(world, asleep, "one"), lease(world, clock, "two")
-    one.keep()
-    two.keep()
+def test_suspended_leader_is_refused_by_the_api_server(world: FakeCluster, clock: Clock) -> None:
+    """Its own clock stood still while another candidate acquired the Lease."""
+    stopped = Clock()
+    one, two = lease(world, stopped, "one"), lease(world, clock, "two")
+    one.acquire_or_renew()
+    two.acquire_or_renew()
     clock.now = 60
-    two.keep()
+    two.acquire_or_renew()
 
-    with pytest.raises(NotLeader, match="two has the lease"):
+    with pytest.raises(NotLeader, match="held by two"):
         one.confirm()
     assert one.epoch is None
 
 
-def test_a_lease_that_was_lost_and_taken_by_the_same_name_is_another(
-    world: FakeCluster, clock: Clock
-) -> None:
-    """A second process that calls itself the same."""
+def test_second_process_of_the_same_name_is_another_leader(world: FakeCluster, clock: Clock) -> None:
+    """Its epoch differs."""
     one, same = lease(world, clock, "one"), lease(world, clock, "one")
-    one.keep()
-    same.keep()
+    one.acquire_or_renew()
+    same.acquire_or_renew()
 
     with pytest.raises(NotLeader):
         one.confirm()
     same.confirm()
 
 
-def test_a_lease_that_was_deleted_and_made_anew_is_another(world: FakeCluster, clock: Clock) -> None:
-    """By whoever was next: its epochs begin anew, too."""
+def test_recreated_lease_belongs_to_its_new_holder(world: FakeCluster, clock: Clock) -> None:
+    """Its epochs start at 0 again."""
     one, two = lease(world, clock, "one"), lease(world, clock, "two")
-    one.keep()
+    one.acquire_or_renew()
     world.delete(Delete(KEY, "", ""))
-    assert two.keep()
+    assert two.acquire_or_renew()
     assert one.epoch == two.epoch
 
-    with pytest.raises(NotLeader, match="two has the lease"):
+    with pytest.raises(NotLeader, match="held by two"):
         one.confirm()
 
 
-def test_whoever_renews_it_is_in_the_same_epoch(world: FakeCluster, clock: Clock) -> None:
+def test_renewal_keeps_the_epoch(world: FakeCluster, clock: Clock) -> None:
     one = lease(world, clock, "one")
-    one.keep()
+    one.acquire_or_renew()
     clock.now = 5
-    one.keep()
+    one.acquire_or_renew()
 
     assert one.epoch == 0
 
 
-def test_whoever_may_be_silent_for_longer_is_waited_for_as_long(world: FakeCluster, clock: Clock) -> None:
-    """By its own word: operators of two releases need not agree."""
-    LeaderLease(world, KEY, "patient", duration=60, clock=clock).keep()
+def test_candidate_waits_for_the_duration_in_the_lease(world: FakeCluster, clock: Clock) -> None:
+    """Operators of two releases may use different durations."""
+    LeaderLease(world, KEY, "patient", duration=60, clock=clock).acquire_or_renew()
     other = lease(world, clock, "other")
-    other.keep()
+    other.acquire_or_renew()
 
     clock.now = 59
-    assert not other.keep()
+    assert not other.acquire_or_renew()
     clock.now = 60
-    assert other.keep()
+    assert other.acquire_or_renew()
 
 
-def test_given_back_it_is_free_at_once(world: FakeCluster, clock: Clock) -> None:
+def test_released_lease_is_free_at_once(world: FakeCluster, clock: Clock) -> None:
     one, two = lease(world, clock, "one"), lease(world, clock, "two")
-    one.keep()
-    two.keep()
+    one.acquire_or_renew()
+    two.acquire_or_renew()
     one.release()
 
-    assert not one.is_ours
-    assert two.keep()
+    assert not one.is_leader
+    assert two.acquire_or_renew()
 
 
-def test_whoever_has_given_it_back_does_not_take_it_again(world: FakeCluster, clock: Clock) -> None:
-    """A renewal may have been on its way already."""
+def test_candidate_does_not_acquire_a_lease_after_releasing_it(world: FakeCluster, clock: Clock) -> None:
+    """A renewal may have waited for the release."""
     one, two = lease(world, clock, "one"), lease(world, clock, "two")
-    one.keep()
+    one.acquire_or_renew()
     one.release()
 
-    assert not one.keep()
-    assert two.keep()
+    assert not one.acquire_or_renew()
+    assert two.acquire_or_renew()
 
 
-def test_whoever_has_lost_it_gives_nothing_back(world: FakeCluster, clock: Clock) -> None:
+def test_former_leader_does_not_release_the_lease(world: FakeCluster, clock: Clock) -> None:
     one, two = lease(world, clock, "one"), lease(world, clock, "two")
-    one.keep()
-    two.keep()
+    one.acquire_or_renew()
+    two.acquire_or_renew()
     clock.now = 15
-    two.keep()
+    two.acquire_or_renew()
     one.release()
 
-    found = world.get(KEY)
-    assert found is not None
-    assert found["spec"]["holderIdentity"] == "two"
+    manifest = world.get(KEY)
+    assert manifest is not None
+    assert manifest["spec"]["holderIdentity"] == "two"
 
 
-def test_two_who_reach_for_it_together_do_not_both_get_it(world: FakeCluster, clock: Clock) -> None:
+def test_only_one_of_two_simultaneous_candidates_acquires_the_lease(world: FakeCluster, clock: Clock) -> None:
     one, two = lease(world, clock, "one"), lease(world, clock, "two")
-    one.keep()
-    two.keep()
+    one.acquire_or_renew()
+    two.acquire_or_renew()
     clock.now = 30
-    found = world.get(KEY)
+    stale = world.get(KEY)
 
-    class Late:
-        """Sees what was there before the other one took it."""
+    class StaleApi:
+        """Reads the Lease as it was before another candidate acquired it."""
 
         def __getattr__(self, name: str) -> Any:
-            return (lambda _: found) if name == "get" else getattr(world, name)
+            return (lambda _: stale) if name == "get" else getattr(world, name)
 
-    third = lease(Late(), clock, "three")
-    third.keep()
+    third = lease(StaleApi(), clock, "three")
+    third.acquire_or_renew()
     clock.now = 60
-    assert two.keep()
-    assert not third.keep()
+    assert two.acquire_or_renew()
+    assert not third.acquire_or_renew()
 
 
-def test_without_an_answer_it_runs_out(
+def test_lease_expires_when_it_cannot_be_renewed(
     world: FakeCluster, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = lease(world, clock, "one")
-    one.keep()
+    one.acquire_or_renew()
 
-    def silent(_: Any) -> Any:
-        raise Unavailable("no answer")
+    def fail(_: Any) -> Any:
+        raise Unavailable("no response")
 
-    monkeypatch.setattr(world, "get", silent)
+    monkeypatch.setattr(world, "get", fail)
     clock.now = 5
     with pytest.raises(Unavailable):
-        one.keep()
-    assert one.is_ours
+        one.acquire_or_renew()
+    assert one.is_leader
     clock.now = 10
-    assert not one.is_ours
+    assert not one.is_leader
 
 
-def slowly(world: FakeCluster, clock: Clock, monkeypatch: pytest.MonkeyPatch, until: float) -> None:
-    """It is so late when the API server has answered."""
+def delay_reads(world: FakeCluster, clock: Clock, monkeypatch: pytest.MonkeyPatch, until: float) -> None:
+    """Every read of the API server ends at this time."""
     plain = world.get
 
     def get(key: Key) -> Any:
-        found = plain(key)
+        manifest = plain(key)
         clock.now = until
-        return found
+        return manifest
 
     monkeypatch.setattr(world, "get", get)
 
 
-def test_a_look_that_takes_too_long_confirms_nothing(
+def test_slow_read_of_the_lease_confirms_nothing(
     world: FakeCluster, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The answer is what was so when it was given, and the write would come after it."""
+    """The write would be sent after the Lease has expired."""
     one = lease(world, clock, "one")
-    one.keep()
-    slowly(world, clock, monkeypatch, until=10)
+    one.acquire_or_renew()
+    delay_reads(world, clock, monkeypatch, until=10)
 
-    with pytest.raises(NotLeader, match="has run out"):
+    with pytest.raises(NotLeader, match="has expired"):
         one.confirm()
 
 
-def test_a_renewal_that_takes_long_is_one_of_the_moment_when_it_was_asked_for(
+def test_slow_renewal_counts_from_its_request(
     world: FakeCluster, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Others count from the moment when they see it, which may be before the answer is here."""
+    """Other candidates may see the renewal before its response arrives."""
     one = lease(world, clock, "one")
-    one.keep()
-    slowly(world, clock, monkeypatch, until=8)
+    one.acquire_or_renew()
+    delay_reads(world, clock, monkeypatch, until=8)
 
-    assert one.keep()
+    assert one.acquire_or_renew()
     clock.now = 10
-    assert not one.is_ours
+    assert not one.is_leader
 
 
 MAP: dict[str, Any] = {
@@ -257,29 +255,29 @@ WRITES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-def shut_out(world: FakeCluster) -> Fence:
-    """The fence of somebody who has never had the lease."""
+def standby_fence(world: FakeCluster) -> Fence:
+    """The fence of a candidate without the Lease."""
     return Fence(lease(world, Clock(), "one"))
 
 
 @pytest.mark.parametrize("write", WRITES)
-def test_every_write_is_fenced(world: FakeCluster, write: str) -> None:
+def test_write_needs_the_lease(world: FakeCluster, write: str) -> None:
     world.create(MAP)
     before = world.state
 
     with pytest.raises(NotLeader):
-        WRITES[write](FencedApi(world, shut_out(world)))
+        WRITES[write](FencedApi(world, standby_fence(world)))
     assert world.state is before
 
 
-def test_reading_is_not_fenced(world: FakeCluster) -> None:
+def test_reads_need_no_lease(world: FakeCluster) -> None:
     world.create(MAP)
 
-    assert FencedApi(world, shut_out(world)).get(Key.of(MAP)) is not None
-    assert FencedApi(world, shut_out(world)).list("v1", "ConfigMap", "search", {})
-    assert FencedEngine(world, shut_out(world)).get_state() is not None
+    assert FencedApi(world, standby_fence(world)).get(Key.of(MAP)) is not None
+    assert FencedApi(world, standby_fence(world)).list("v1", "ConfigMap", "search", {})
+    assert FencedEngine(world, standby_fence(world)).get_state() is not None
 
 
-def test_the_engine_is_fenced_too(world: FakeCluster) -> None:
-    with pytest.raises(CallFailed, match="the lease has run out"):
-        FencedEngine(world, shut_out(world)).execute(Flush())
+def test_engine_call_needs_the_lease(world: FakeCluster) -> None:
+    with pytest.raises(CallFailed, match="the lease has expired"):
+        FencedEngine(world, standby_fence(world)).execute(Flush())

@@ -1,439 +1,368 @@
-"""The kopf shell at work: clusters come up, are upgraded, change hands and end."""
+"""The manager with kopf on the fake API server: clusters are created, upgraded, handed over and deleted."""
 
 from __future__ import annotations
 
-import socket
 import threading
 import time
-import urllib.error
-import urllib.request
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from managers import (
+    SHORT_LEASE,
+    ApiServerAccess,
+    DisconnectingApi,
+    RunningManager,
+    run_manager,
+    serve_api,
+    wait_until,
+)
 from operators_at_work import CLUSTER, asked_for, edited, status
-from searchkeeper.executor import DeniedOperation
-from searchkeeper.kubernetes.api import Rejected
-from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Patch
-from searchkeeper.manager.endpoints import serve_endpoints
-from searchkeeper.manager.health import Health
-from searchkeeper.manager.metrics import Metrics
+from searchkeeper.kubernetes.operations import Delete, Key, Patch
 from searchkeeper.opensearch.calls import Call
 from searchkeeper.opensearch.client import EngineClient
 from searchkeeper.opensearch.view import EngineView, Unreachable
-from searchkeeper.reconcile import ReconcileOutcome
-from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.api_server import FakeApiServer, expired_line
 from searchkeeper.testing.fake_kubernetes.watch_history import Compacted
-from shells import SHORT, CutCable, Facing, facing, started, until
 
 
-def runs(api: FakeApiServer, version: str = "2.19.4") -> bool:
-    found = status(api.world)
-    return found.get("phase") == "Running" and found.get("engineVersion") == version
+def is_running(api: FakeApiServer, version: str = "2.19.4") -> bool:
+    cluster = status(api.world)
+    return cluster.get("phase") == "Running" and cluster.get("engineVersion") == version
 
 
-def is_done(api: FakeApiServer, version: str) -> bool:
-    """Running, and nothing of the upgrade is left in the ledger."""
-    return runs(api, version) and "upgrade" not in status(api.world).get("ledger", {})
+def is_upgraded(api: FakeApiServer, version: str) -> bool:
+    """True when the cluster runs and the ledger has no upgrade any more."""
+    return is_running(api, version) and "upgrade" not in status(api.world).get("ledger", {})
 
 
-def upgraded(face: Facing, version: str = "3.4.0") -> None:
-    with face.api.alone() as world:
+def request_version(access: ApiServerAccess, version: str = "3.4.0") -> None:
+    with access.api.alone() as world:
         edited(world, version=version)
 
 
-def test_a_cluster_that_is_asked_for_comes_up() -> None:
-    with facing(asked_for()) as face, started(face) as shell:
-        until(face.api, lambda: runs(face.api), what="a running cluster")
-        until(face.api, lambda: shell.operator.health.is_ready)
-
-        assert {node.version for node in face.api.world.state.engine.nodes} == {"2.19.4"}
-        assert (
-            shell.operator.metrics.value("searchkeeper_writes_total", kind="StatefulSet", write="create") == 2
-        )
-        until(face.api, lambda: shell.operator.metrics.value("searchkeeper_phase", phase="Running") == 1)
+def operations(running: RunningManager) -> float:
+    return running.metric("searchkeeper_operations_total")
 
 
-def test_nothing_of_kopf_is_left_on_our_resources() -> None:
-    with facing(asked_for()) as face, started(face):
-        until(face.api, lambda: runs(face.api))
-
-        written = [repr(each) for each in face.api.world.state.cluster.objects.values()]
-
-    assert not [text for text in written if "kopf" in text]
+def converged_reconciles(running: RunningManager) -> float:
+    return running.metric("searchkeeper_reconcile_total", result="converged")
 
 
-def test_a_cluster_at_rest_is_written_to_by_nobody() -> None:
-    with facing(asked_for()) as face, started(face) as shell:
-        until(face.api, lambda: runs(face.api) and _converged(shell) > 0)
-        operations, converged = _writes(shell), _converged(shell)
-
-        until(face.api, lambda: _converged(shell) >= converged + 3)
-
-        assert _writes(shell) == operations
+def errors(running: RunningManager, error: str) -> float:
+    return running.metric("searchkeeper_reconcile_errors_total", error=error)
 
 
-def _writes(shell: Any) -> float:
-    found: float = shell.operator.metrics.value("searchkeeper_writes_total")
-    return found
+def test_new_cluster_is_created() -> None:
+    with serve_api(asked_for()) as access, run_manager(access) as running:
+        wait_until(access.api, lambda: is_running(access.api), what="a running cluster")
+        wait_until(access.api, lambda: running.manager.health.is_ready)
+
+        assert {node.version for node in access.api.world.state.engine.nodes} == {"2.19.4"}
+        created = running.metric("searchkeeper_operations_total", kind="StatefulSet", operation="create")
+        assert created == 2
+        wait_until(access.api, lambda: running.metric("searchkeeper_cluster_phase", phase="Running") == 1)
 
 
-def _converged(shell: Any) -> float:
-    found: float = shell.operator.metrics.value("searchkeeper_cycles_total", outcome="converged")
-    return found
+def test_kopf_leaves_nothing_on_resources() -> None:
+    with serve_api(asked_for()) as access, run_manager(access):
+        wait_until(access.api, lambda: is_running(access.api))
+
+        objects = [repr(manifest) for manifest in access.api.world.state.cluster.objects.values()]
+
+    assert not [text for text in objects if "kopf" in text]
 
 
-def test_an_upgrade_goes_through() -> None:
-    with facing(asked_for()) as face, started(face) as shell:
-        until(face.api, lambda: runs(face.api))
-        upgraded(face)
-        progress = shell.operator.metrics
-        until(face.api, lambda: 0 < progress.value("searchkeeper_upgrade_progress") < 1, what="a half")
+def test_converged_cluster_is_not_written_to() -> None:
+    with serve_api(asked_for()) as access, run_manager(access) as running:
+        wait_until(access.api, lambda: is_running(access.api) and converged_reconciles(running) > 0)
+        operations_before, reconciles = operations(running), converged_reconciles(running)
 
-        until(face.api, lambda: is_done(face.api, "3.4.0"), what="3.4.0")
+        wait_until(access.api, lambda: converged_reconciles(running) >= reconciles + 3)
 
-        until(face.api, lambda: progress.value("searchkeeper_upgrade_progress") == 1, what="the whole")
-        assert {node.version for node in face.api.world.state.engine.nodes} == {"3.4.0"}
-        assert face.api.world.state.engine.allocation is None
+        assert operations(running) == operations_before
 
 
-def test_a_refused_version_is_one_event_and_no_write_to_a_pod() -> None:
-    with facing(asked_for()) as face, started(face):
-        until(face.api, lambda: runs(face.api))
-        pods = _pods(face)
-        upgraded(face, "1.3.0")
+def test_upgrade_completes() -> None:
+    with serve_api(asked_for()) as access, run_manager(access) as running:
+        wait_until(access.api, lambda: is_running(access.api))
+        request_version(access)
+        progress = "searchkeeper_upgrade_progress_ratio"
+        wait_until(access.api, lambda: 0 < running.metric(progress) < 1, what="partial progress")
 
-        until(face.api, lambda: bool(face.kube.list("v1", "Event", "search", {})), what="an event")
-        events = face.kube.list("v1", "Event", "search", {})
+        wait_until(access.api, lambda: is_upgraded(access.api, "3.4.0"), what="3.4.0")
 
-        assert [(each["reason"], each["type"], each["count"]) for each in events] == [
+        wait_until(access.api, lambda: running.metric(progress) == 1, what="full progress")
+        assert {node.version for node in access.api.world.state.engine.nodes} == {"3.4.0"}
+        assert access.api.world.state.engine.allocation is None
+
+
+def test_refused_version_emits_one_event_and_replaces_no_pod() -> None:
+    with serve_api(asked_for()) as access, run_manager(access):
+        wait_until(access.api, lambda: is_running(access.api))
+        pods = pod_uids(access)
+        request_version(access, "1.3.0")
+
+        wait_until(access.api, lambda: bool(access.kube.list("v1", "Event", "search", {})), what="an event")
+        events = access.kube.list("v1", "Event", "search", {})
+
+        assert [(event["reason"], event["type"], event["count"]) for event in events] == [
             ("Downgrade", "Warning", 1)
         ]
-        assert _pods(face) == pods
+        assert pod_uids(access) == pods
 
 
-def _pods(face: Facing) -> list[str]:
-    return [pod["metadata"]["uid"] for pod in face.kube.list("v1", "Pod", "search", {})]
+def pod_uids(access: ApiServerAccess) -> list[str]:
+    return [pod["metadata"]["uid"] for pod in access.kube.list("v1", "Pod", "search", {})]
 
 
-def test_of_two_operators_only_the_one_with_the_lease_writes() -> None:
-    with facing(asked_for()) as face, started(face, "one") as one:
-        until(face.api, lambda: one.operator.lease.is_ours)
-        with started(face, "two") as two:
-            until(face.api, lambda: two.operator.health.is_ready and runs(face.api))
-            upgraded(face)
-            until(face.api, lambda: is_done(face.api, "3.4.0"))
+def test_only_the_leader_of_two_operators_writes() -> None:
+    with serve_api(asked_for()) as access, run_manager(access, "one") as one:
+        wait_until(access.api, lambda: one.manager.lease.is_leader)
+        with run_manager(access, "two") as two:
+            wait_until(access.api, lambda: two.manager.health.is_ready and is_running(access.api))
+            request_version(access)
+            wait_until(access.api, lambda: is_upgraded(access.api, "3.4.0"))
 
-            assert _writes(one) > 0
-            assert _writes(two) == 0
+            assert operations(one) > 0
+            assert operations(two) == 0
+            assert (one.metric("searchkeeper_leader"), two.metric("searchkeeper_leader")) == (1, 0)
 
 
-def test_another_operator_takes_over_when_one_ends() -> None:
+def test_standby_takes_over_when_the_leader_stops() -> None:
     with (
-        facing(asked_for()) as face,
-        started(face, "one", lease=SHORT) as one,
-        started(face, "two", lease=SHORT) as two,
+        serve_api(asked_for()) as access,
+        run_manager(access, "one", lease=SHORT_LEASE) as one,
+        run_manager(access, "two", lease=SHORT_LEASE) as two,
     ):
-        until(face.api, lambda: one.operator.lease.is_ours or two.operator.lease.is_ours)
-        first, second = (one, two) if one.operator.lease.is_ours else (two, one)
-        first.stop()
+        wait_until(access.api, lambda: one.manager.lease.is_leader or two.manager.lease.is_leader)
+        leader, standby = (one, two) if one.manager.lease.is_leader else (two, one)
+        leader.stop()
 
-        until(face.api, lambda: (second.operator.lease.epoch or 0) > 0 and runs(face.api))
+        wait_until(access.api, lambda: (standby.manager.lease.epoch or 0) > 0 and is_running(access.api))
 
 
 @pytest.mark.parametrize("operations", [3, 17, 31])
-def test_what_a_killed_operator_began_the_next_one_finishes(operations: int) -> None:
-    with facing(asked_for()) as face:
-        cable = CutCable(face.kube, writes_left=None)
-        with started(face, "killed", kube=cable, lease=SHORT):
-            until(face.api, lambda: runs(face.api))
-            cable.writes_left = len(cable.operations) + operations
-            upgraded(face)
-            until(face.api, lambda: cable.is_cut, what="the cut")
-        assert not is_done(face.api, "3.4.0")
+def test_next_operator_completes_the_upgrade_of_a_killed_one(operations: int) -> None:
+    with serve_api(asked_for()) as access:
+        kube = DisconnectingApi(access.kube, operations_left=None)
+        with run_manager(access, "killed", kube=kube, lease=SHORT_LEASE):
+            wait_until(access.api, lambda: is_running(access.api))
+            kube.operations_left = len(kube.operations) + operations
+            request_version(access)
+            wait_until(access.api, lambda: kube.is_disconnected, what="the disconnect")
+        assert not is_upgraded(access.api, "3.4.0")
 
-        with started(face, "next", lease=SHORT):
-            until(face.api, lambda: is_done(face.api, "3.4.0"), what="3.4.0")
+        with run_manager(access, "next", lease=SHORT_LEASE):
+            wait_until(access.api, lambda: is_upgraded(access.api, "3.4.0"), what="3.4.0")
 
-        assert face.api.world.state.engine.allocation is None
+        assert access.api.world.state.engine.allocation is None
 
 
-def test_an_operator_that_is_stopped_writes_nothing_more_and_gives_the_lease_back() -> None:
-    with facing(asked_for()) as face, started(face) as shell:
-        until(face.api, lambda: _writes(shell) > 5)
-        shell.stop()
-        revision = face.api.revision
+def test_stopped_operator_writes_nothing_and_releases_the_lease() -> None:
+    with serve_api(asked_for()) as access, run_manager(access) as running:
+        wait_until(access.api, lambda: operations(running) > 5)
+        running.stop()
+        revision = access.api.revision
 
-        lease = face.kube.get(Key("coordination.k8s.io/v1", "Lease", "search", "searchkeeper"))
+        lease = access.kube.get(Key("coordination.k8s.io/v1", "Lease", "search", "searchkeeper"))
 
-        assert face.api.revision == revision
+        assert access.api.revision == revision
         assert lease is not None
         assert lease["spec"]["holderIdentity"] == ""
 
 
-def is_of_a_cycle(_: str, __: str, ___: str, labels: Any) -> bool:
-    """Whether a list is asked for by a cycle, for one cluster; beside them all of our kinds are listed."""
+def is_list_of_a_reconcile(_: str, __: str, ___: str, labels: Any) -> bool:
+    """Only reconciles list by labels; the manager lists all SearchClusters."""
     return bool(labels)
 
 
-class Hanging:
-    """Holds up whoever lists anything for a cycle, until it is let go."""
+class HangingLists:
+    """Blocks the lists of reconciles until it is released."""
 
-    def __init__(self, cable: CutCable, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.has_hung, self.let_go = threading.Event(), threading.Event()
-        plain = cable.list
+    def __init__(self, kube: DisconnectingApi, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.started, self.released = threading.Event(), threading.Event()
+        plain = kube.list
 
-        def hang(*arguments: Any) -> Any:
-            found = plain(*arguments)
-            if is_of_a_cycle(*arguments):
-                self.has_hung.set()
-                assert self.let_go.wait(120)
-            return found
+        def list_and_hang(*arguments: Any) -> Any:
+            manifests = plain(*arguments)
+            if is_list_of_a_reconcile(*arguments):
+                self.started.set()
+                assert self.released.wait(120)
+            return manifests
 
-        monkeypatch.setattr(cable, "list", hang)
+        monkeypatch.setattr(kube, "list", list_and_hang)
 
 
-def test_who_has_lost_the_lease_in_the_middle_of_a_cycle_writes_nothing(
+def test_operator_that_loses_the_lease_during_a_reconcile_writes_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with facing(asked_for()) as face:
-        cable = CutCable(face.kube)
-        hanging = Hanging(cable, monkeypatch)
-        with started(face, "asleep", kube=cable, lease=SHORT) as asleep:
-            until(face.api, hanging.has_hung.is_set)
-            monkeypatch.setattr(asleep.operator.lease, "keep", lambda: False)
-            with started(face, "awake", lease=SHORT) as awake:
-                until(face.api, lambda: awake.operator.lease.is_ours, what="another leader")
-                hanging.let_go.set()
-                until(face.api, lambda: _failures(asleep, "NotLeader") > 0, what="a refusal")
-                until(face.api, lambda: runs(face.api))
-        assert cable.operations == []
+    with serve_api(asked_for()) as access:
+        kube = DisconnectingApi(access.kube)
+        hanging = HangingLists(kube, monkeypatch)
+        with run_manager(access, "suspended", kube=kube, lease=SHORT_LEASE) as suspended:
+            wait_until(access.api, hanging.started.is_set)
+            monkeypatch.setattr(suspended.manager.lease, "acquire_or_renew", lambda: False)
+            with run_manager(access, "other", lease=SHORT_LEASE) as other:
+                wait_until(access.api, lambda: other.manager.lease.is_leader, what="another leader")
+                hanging.released.set()
+                wait_until(access.api, lambda: errors(suspended, "NotLeader") > 0, what="NotLeader")
+                wait_until(access.api, lambda: is_running(access.api))
+        assert kube.operations == []
 
 
-def test_who_is_stopped_in_the_middle_of_a_cycle_writes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    with facing(asked_for()) as face:
-        cable = CutCable(face.kube)
-        hanging = Hanging(cable, monkeypatch)
-        with started(face, kube=cable) as shell:
-            until(face.api, hanging.has_hung.is_set)
-            shell.operator.stop()
-            hanging.let_go.set()
-        assert cable.operations == []
+def test_operator_that_is_stopped_during_a_reconcile_writes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve_api(asked_for()) as access:
+        kube = DisconnectingApi(access.kube)
+        hanging = HangingLists(kube, monkeypatch)
+        with run_manager(access, kube=kube) as running:
+            wait_until(access.api, hanging.started.is_set)
+            running.manager.stop()
+            hanging.released.set()
+        assert kube.operations == []
 
 
-def _failures(shell: Any, error: str) -> float:
-    found: float = shell.operator.metrics.value("searchkeeper_failures_total", error=error)
-    return found
+def test_loop_continues_after_an_unexpected_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve_api(asked_for()) as access:
+        kube = DisconnectingApi(access.kube)
+        faults = iter([ValueError("unexpected")] * 3)
+        plain = kube.list
 
-
-def test_a_fault_in_a_cycle_costs_no_other_cycle(monkeypatch: pytest.MonkeyPatch) -> None:
-    with facing(asked_for()) as face:
-        broken = CutCable(face.kube)
-        faults = iter([ValueError("out of the blue")] * 3)
-        good = broken.list
-
-        def flawed(*args: Any) -> Any:
-            fault = next(faults, None) if is_of_a_cycle(*args) else None
+        def fail_thrice(*arguments: Any) -> Any:
+            fault = next(faults, None) if is_list_of_a_reconcile(*arguments) else None
             if fault is not None:
                 raise fault
-            return good(*args)
+            return plain(*arguments)
 
-        monkeypatch.setattr(broken, "list", flawed)
-        with started(face, kube=broken) as shell:
-            until(face.api, lambda: runs(face.api))
+        monkeypatch.setattr(kube, "list", fail_thrice)
+        with run_manager(access, kube=kube) as running:
+            wait_until(access.api, lambda: is_running(access.api))
 
-            assert shell.operator.metrics.value("searchkeeper_failures_total", error="ValueError") == 3
-
-
-@pytest.mark.parametrize(
-    ("limit", "is_oscillating"),
-    [("_SUSPICIOUS", False), ("OSCILLATION_LIMIT", True)],
-    ids=["fought over", "to and fro"],
-)
-def test_writes_without_an_end_are_slowed_down_and_told(
-    limit: str, is_oscillating: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(f"searchkeeper.manager.reconcile_loop.{limit}", 10)
-    busy = ReconcileOutcome(wrote=True, converged=False, is_oscillating=is_oscillating)
-    monkeypatch.setattr("searchkeeper.manager.manager.reconcile", lambda *_, **__: busy)
-    caplog.set_level("WARNING", "searchkeeper")
-    with facing(FakeCluster()) as face, started(face) as shell:
-        shell.operator.pace = replace(shell.operator.pace, busy=60)
-        with face.api.alone() as world:
-            world.state = asked_for().state
-        until(face.api, lambda: "writes without an end" in caplog.text, what="a warning")
-
-        until(face.api, lambda: shell.operator.metrics.value("searchkeeper_cycles_total") == 10)
+            assert errors(running, "ValueError") == 3
 
 
-class Fitful:
-    """An engine that answers every other time, once it has begun to."""
+class FlappingEngine:
+    """An engine that is unreachable at every other read, once it flaps."""
 
     def __init__(self, engine: EngineClient) -> None:
         self.engine = engine
-        self.is_fitful = False
-        self.looks = 0
+        self.is_flapping = False
+        self.reads = 0
 
     def get_state(self) -> EngineView | Unreachable:
-        self.looks += self.is_fitful
-        return Unreachable("timed out") if self.looks % 2 else self.engine.get_state()
+        self.reads += self.is_flapping
+        return Unreachable("timed out") if self.reads % 2 else self.engine.get_state()
 
     def execute(self, call: Call) -> None:
         self.engine.execute(call)
 
 
-def test_other_words_in_a_status_are_no_reason_to_hurry() -> None:
-    with facing(asked_for()) as face:
-        engine = Fitful(face.api)
-        with started(face, driver=engine) as shell:
-            until(face.api, lambda: runs(face.api))
-            shell.operator.pace = replace(shell.operator.pace, busy=60)
-            engine.is_fitful = True
-            until(face.api, lambda: engine.looks > 0, what="a look")
+def test_cosmetic_status_change_is_not_followed_by_an_immediate_reconcile() -> None:
+    with serve_api(asked_for()) as access:
+        engine = FlappingEngine(access.api)
+        with run_manager(access, engine=engine) as running:
+            wait_until(access.api, lambda: is_running(access.api))
+            running.manager.intervals = replace(running.manager.intervals, waiting=60)
+            engine.is_flapping = True
+            wait_until(access.api, lambda: engine.reads > 0, what="a reconcile")
             time.sleep(2)
-            # Others may wake it, too; in haste it would have looked dozens of times.
-            assert engine.looks < 5
+            # Watches may wake the loop too; without the interval there would be dozens of reads.
+            assert engine.reads < 5
 
 
-def test_what_is_refused_is_told_and_asked_for_at_a_slower_and_slower_pace(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    denial = DeniedOperation("DisruptionBudgetsApplied", Delete(CLUSTER, "", ""), Rejected("exceeded quota"))
-    denied = ReconcileOutcome(wrote=False, converged=False, denied=(denial,))
-    monkeypatch.setattr("searchkeeper.manager.manager.reconcile", lambda *_, **__: denied)
-    caplog.set_level("WARNING", "searchkeeper")
-    with facing(asked_for()) as face, started(face) as shell:
-        shell.operator.pace = replace(shell.operator.pace, least_backoff=0.01, most_backoff=600, resync=60)
-        metrics = shell.operator.metrics
-        until(face.api, lambda: metrics.value("searchkeeper_failures_total", error="Rejected") > 3)
-        time.sleep(2)
-        assert metrics.value("searchkeeper_cycles_total", outcome="denied") < 12
-        assert "refused: asking again" in caplog.text
+def test_status_of_a_flapping_engine_is_damped() -> None:
+    """Within the resync interval a condition that was True does not turn back in the status."""
+    with serve_api(asked_for()) as access:
+        engine = FlappingEngine(access.api)
+        with run_manager(access, engine=engine) as running:
+            wait_until(access.api, lambda: is_running(access.api) and converged_reconciles(running) > 0)
+            running.manager.intervals = replace(running.manager.intervals, resync=3600)
+            patches = status_patches(running)
+            engine.is_flapping = True
+            # The cluster's clock stands still, so that no damping interval ends.
+            deadline = time.monotonic() + 60
+            while engine.reads < 30:
+                assert time.monotonic() < deadline, "the loop does not reconcile"
+                wake_all(running)
+                time.sleep(0.02)
+
+            assert status_patches(running) - patches < 10
 
 
-def test_what_is_refused_is_told_also_where_something_else_was_written(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The ledger has an event before it is sent: nobody would hear of it any more."""
-    denial = DeniedOperation(
-        "EventsEmitted", EmitEvent(CLUSTER, "Stalled", "no image"), Rejected("no right to do that")
-    )
-    outcomes = iter([ReconcileOutcome(wrote=True, converged=False, denied=(denial,))])
-    rest = ReconcileOutcome(wrote=False, converged=True)
-    monkeypatch.setattr("searchkeeper.manager.manager.reconcile", lambda *_, **__: next(outcomes, rest))
-    caplog.set_level("WARNING", "searchkeeper")
-    with facing(asked_for()) as face, started(face) as shell:
-        metrics = shell.operator.metrics
-        until(face.api, lambda: metrics.value("searchkeeper_cycles_total", outcome="converged") > 0)
-        assert metrics.value("searchkeeper_failures_total", error="Rejected") == 1
-        assert "refused: not told" in caplog.text
+def status_patches(running: RunningManager) -> float:
+    return running.metric("searchkeeper_operations_total", operation="patch_status", kind="SearchCluster")
 
 
-def test_a_loop_that_hangs_fails_the_liveness_probe(monkeypatch: pytest.MonkeyPatch) -> None:
-    with facing(asked_for()) as face:
-        cable = CutCable(face.kube)
-        hanging = Hanging(cable, monkeypatch)
-        with started(face, kube=cable, lease=SHORT) as shell:
-            health = shell.operator.health
-            health._too_old = 1.2
-            until(face.api, hanging.has_hung.is_set)
-            until(face.api, lambda: "search/logs: silent" in str(health.complaints()), what="a complaint")
-            hanging.let_go.set()
-
-            until(face.api, lambda: health.is_alive, what="an end of it")
+def wake_all(running: RunningManager) -> None:
+    for loop in list(running.manager._loops.values()):
+        loop.task.get_loop().call_soon_threadsafe(loop.wake)
 
 
-def test_the_endpoint_answers_probes_and_prometheus() -> None:
-    now = [0.0]
-    health, metrics = Health(too_old=60, clock=lambda: now[0]), Metrics()
-    metrics.add("searchkeeper_cycles_total", cluster='search/"logs"', outcome="wrote")
-    with serve_endpoints(("127.0.0.1", 0), health, metrics) as url:
-        assert _asked(f"{url}/healthz") == (200, "ok\n")
-        assert _asked(f"{url}/readyz")[0] == 503
-        health.is_watching = True
-        assert _asked(f"{url}/readyz") == (200, "ok\n")
-        line = 'searchkeeper_cycles_total{cluster="search/\\"logs\\"",outcome="wrote"} 1\n'
-        assert line in _asked(f"{url}/metrics")[1]
-        assert _asked(f"{url}/else")[0] == 404
-        now[0] = 61
-        assert _asked(f"{url}/healthz")[0] == 500
-        assert _asked(f"{url}/readyz")[0] == 503
+def test_hanging_loop_fails_the_liveness_probe(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve_api(asked_for()) as access:
+        kube = DisconnectingApi(access.kube)
+        hanging = HangingLists(kube, monkeypatch)
+        with run_manager(access, kube=kube, lease=SHORT_LEASE) as running:
+            health = running.manager.health
+            health._tolerance = 1.2
+            wait_until(access.api, hanging.started.is_set)
+            wait_until(
+                access.api,
+                lambda: "search/logs: heartbeat overdue" in str(health.overdue_loops()),
+                what="500",
+            )
+            hanging.released.set()
+
+            wait_until(access.api, lambda: health.is_alive, what="recovery")
 
 
-def test_the_endpoint_answers_at_an_ipv6_address_too() -> None:
-    try:
-        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
-    except OSError:
-        pytest.skip("there is no IPv6 here")
-    with serve_endpoints(("::1", 0), Health(), Metrics()) as url:
-        assert url.startswith("http://[::1]:")
-        assert _asked(f"{url}/healthz") == (200, "ok\n")
+def test_deleted_cluster_ends_its_loop_and_its_series() -> None:
+    with serve_api(asked_for()) as access, run_manager(access) as running:
+        wait_until(access.api, lambda: is_running(access.api))
+        with access.api.alone() as world:
+            cluster = world.get(CLUSTER)
+            assert cluster is not None
+            world.patch(Patch(CLUSTER, {"metadata": {"finalizers": None}}, ""))
+            world.delete(Delete(CLUSTER, cluster["metadata"]["uid"], ""))
+
+        wait_until(access.api, lambda: not running.manager._loops, what="the end of the loop")
+        wait_until(
+            access.api, lambda: b'name="logs"' not in running.manager.metrics.render(), what="no series"
+        )
 
 
-_DIRECTLY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-
-
-def _asked(url: str) -> tuple[int, str]:
-    try:
-        with _DIRECTLY.open(url, timeout=60) as answer:
-            return answer.status, answer.read().decode()
-    except urllib.error.HTTPError as error:
-        with error:
-            return error.code, error.read().decode()
-
-
-def test_a_deleted_cluster_ends_its_loop() -> None:
-    with facing(asked_for()) as face, started(face) as shell:
-        until(face.api, lambda: runs(face.api))
-        with face.api.alone() as world:
-            found = world.get(CLUSTER)
-            assert found is not None
-            world.patch(_without_finalizers(found))
-            world.delete(_deletion(found))
-
-        until(face.api, lambda: not shell.operator._loops, what="the end of the loop")
-        until(face.api, lambda: shell.operator.metrics.value("searchkeeper_phase") == 0)
-
-
-def _without_finalizers(found: Any) -> Any:
-    return Patch(Key.of(found), {"metadata": {"finalizers": None}}, "")
-
-
-def _deletion(found: Any) -> Any:
-    return Delete(Key.of(found), found["metadata"]["uid"], "")
-
-
-def test_olm_is_told_to_wait_while_a_pod_is_away() -> None:
+def test_operator_condition_blocks_olm_while_a_pod_is_replaced() -> None:
     key = Key("operators.coreos.com/v2", "OperatorCondition", "search", "searchkeeper")
-    with facing(asked_for()) as face, started(face, operator_condition=key):
+    with serve_api(asked_for()) as access, run_manager(access, operator_condition=key):
         metadata = {"name": key.name, "namespace": key.namespace}
-        face.kube.create({"apiVersion": key.api, "kind": key.kind, "metadata": metadata, "spec": {}})
-        until(face.api, lambda: runs(face.api))
-        upgraded(face)
+        access.kube.create({"apiVersion": key.api, "kind": key.kind, "metadata": metadata, "spec": {}})
+        wait_until(access.api, lambda: is_running(access.api))
+        request_version(access)
 
-        until(face.api, lambda: _upgradeable(face, key) == "False", what="a hold")
-        until(face.api, lambda: is_done(face.api, "3.4.0") and _upgradeable(face, key) == "True")
-
-
-def _upgradeable(face: Facing, key: Key) -> str | None:
-    found = (face.kube.get(key) or {})["spec"].get("conditions") or ()
-    return next((each["status"] for each in found if each["type"] == "Upgradeable"), None)
+        wait_until(access.api, lambda: upgradeable(access, key) == "False", what="Upgradeable=False")
+        wait_until(
+            access.api, lambda: is_upgraded(access.api, "3.4.0") and upgradeable(access, key) == "True"
+        )
 
 
-def test_a_watch_that_is_too_old_is_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The log is so short that watches fall behind it; nothing else wakes a cluster at rest."""
-    told: list[bytes] = []
+def upgradeable(access: ApiServerAccess, key: Key) -> str | None:
+    conditions = (access.kube.get(key) or {})["spec"].get("conditions") or ()
+    return next((each["status"] for each in conditions if each["type"] == "Upgradeable"), None)
 
-    def too_old(error: Compacted) -> bytes:
-        told.append(expired_line(error))
-        return told[-1]
 
-    monkeypatch.setattr("searchkeeper.testing.fake_kubernetes.http_server.expired_line", too_old)
-    with facing(asked_for(), remembers=3) as face, started(face) as shell:
-        shell.operator.pace = replace(shell.operator.pace, resync=3600)
-        until(face.api, lambda: runs(face.api) and _converged(shell) > 0)
-        upgraded(face)
-        until(face.api, lambda: is_done(face.api, "3.4.0"), what="3.4.0")
-    assert told
+def test_compacted_watch_lists_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The watch history is too short for the watches; nothing else wakes a converged cluster."""
+    expirations: list[bytes] = []
+
+    def expire(error: Compacted) -> bytes:
+        expirations.append(expired_line(error))
+        return expirations[-1]
+
+    monkeypatch.setattr("searchkeeper.testing.fake_kubernetes.http_server.expired_line", expire)
+    with serve_api(asked_for(), remembers=3) as access, run_manager(access) as running:
+        running.manager.intervals = replace(running.manager.intervals, resync=3600)
+        wait_until(access.api, lambda: is_running(access.api) and converged_reconciles(running) > 0)
+        request_version(access)
+        wait_until(access.api, lambda: is_upgraded(access.api, "3.4.0"), what="3.4.0")
+    assert expirations

@@ -1,4 +1,4 @@
-"""`run --once`: a lease that somebody left behind, engines that fail, looks that take long."""
+"""`run --once`: leftover Leases, failing engines, slow reconciles."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from searchkeeper.opensearch.view import Color, EngineView, Unreachable
 from searchkeeper.releases import newest
 from searchkeeper.testing.fake_cluster import FakeCluster
 
-Act = Callable[[], None]
+Hook = Callable[[], None]
 
-KEY = LeaderLease.named("search")
-_SOON = 60
+KEY = LeaderLease.lease_key("search")
+_TIMEOUT = 60
 
 
 def lease(world: Any, name: str, duration: float = 60) -> LeaderLease:
@@ -32,236 +32,241 @@ def lease(world: Any, name: str, duration: float = 60) -> LeaderLease:
 
 
 def holder(world: FakeCluster) -> str:
-    found = world.get(KEY)
-    assert found is not None
-    return str(found["spec"]["holderIdentity"])
+    manifest = world.get(KEY)
+    assert manifest is not None
+    return str(manifest["spec"]["holderIdentity"])
 
 
-class Driver:
-    """The engine of a world, with something in its way."""
+class Engine:
+    """The engine of a fake cluster, with hooks before reads and calls."""
 
-    def __init__(self, world: FakeCluster, *, tell: Act | None = None, look: Act | None = None) -> None:
-        self._world, self._tell = world, tell
-        self.in_the_way = look
+    def __init__(
+        self, world: FakeCluster, *, on_call: Hook | None = None, on_read: Hook | None = None
+    ) -> None:
+        self._world, self._on_call = world, on_call
+        self.on_read = on_read
 
     def get_state(self) -> EngineView | Unreachable:
-        if self.in_the_way is not None:
-            self.in_the_way()
+        if self.on_read is not None:
+            self.on_read()
         return self._world.get_state()
 
     def execute(self, call: Call) -> None:
-        if self._tell is not None:
-            self._tell()
+        if self._on_call is not None:
+            self._on_call()
         self._world.execute(call)
 
 
-def once(world: FakeCluster, driver: Driver | None = None, *, duration: float = 60) -> RunOnce:
-    engine, now = driver or Driver(world), lambda: world.state.now
-    return RunOnce(world, lambda _: engine, newest(), lease(world, "once", duration), clock=now)
+def run_once(world: FakeCluster, engine: Engine | None = None, *, duration: float = 60) -> RunOnce:
+    client, now = engine or Engine(world), lambda: world.state.now
+    return RunOnce(world, lambda _: client, newest(), lease(world, "once", duration), clock=now)
 
 
-def outcomes(this: RunOnce) -> list[ClusterOutcome]:
-    told: list[ClusterOutcome] = []
-    this.run(("search",), told.append)
-    return told
+def outcomes(once: RunOnce) -> list[ClusterOutcome]:
+    reported: list[ClusterOutcome] = []
+    once.run(("search",), reported.append)
+    return reported
 
 
-def with_another(world: FakeCluster, name: str) -> FakeCluster:
-    found = world.get(CLUSTER)
-    assert found is not None
-    world.create({**found, "metadata": {"name": name, "namespace": "search"}, "status": {}})
+def with_another_cluster(world: FakeCluster, name: str) -> FakeCluster:
+    cluster = world.get(CLUSTER)
+    assert cluster is not None
+    world.create({**cluster, "metadata": {"name": name, "namespace": "search"}, "status": {}})
     return world
 
 
-def test_a_lease_that_somebody_has_left_behind_is_waited_for() -> None:
+def test_leftover_lease_is_awaited_until_it_expires() -> None:
     world = asked_for()
-    assert lease(world, "killed", duration=1).keep()
+    assert lease(world, "killed", duration=1).acquire_or_renew()
 
-    assert [each.error for each in outcomes(once(world))] == [None]
+    assert [outcome.error for outcome in outcomes(run_once(world))] == [None]
     assert holder(world) == ""
 
 
-def test_one_that_somebody_has_and_keeps_is_not_waited_for_without_an_end() -> None:
-    world, over = asked_for(), threading.Event()
+def test_renewed_lease_of_another_operator_is_an_error() -> None:
+    world, done = asked_for(), threading.Event()
     alive = lease(world, "alive", duration=1)
-    assert alive.keep()
+    assert alive.acquire_or_renew()
 
     def renew() -> None:
-        while not over.wait(0.05):
-            alive.keep()
+        while not done.wait(0.05):
+            alive.acquire_or_renew()
 
     renewing = threading.Thread(target=renew, daemon=True)
     renewing.start()
-    with pytest.raises(NotLeader, match="alive, has the lease"):
-        outcomes(once(world))
-    over.set()
+    with pytest.raises(NotLeader, match="alive, holds the lease"):
+        outcomes(run_once(world))
+    done.set()
     renewing.join()
 
 
-def test_whoever_waits_for_a_lease_can_be_stopped() -> None:
+def test_waiting_for_the_lease_can_be_stopped() -> None:
     world = asked_for()
-    assert lease(world, "alive").keep()
-    waiting = once(world)
+    assert lease(world, "alive").acquire_or_renew()
+    waiting = run_once(world)
     waiting.stop()
 
     with pytest.raises(NotLeader):
         outcomes(waiting)
 
 
-def test_an_engine_that_refuses_costs_one_cluster_its_turn_and_nobody_the_lease() -> None:
+def test_failing_engine_of_one_cluster_does_not_skip_the_others() -> None:
     world = asked_for()
     settled(world, newest().version)
-    with_another(edited(world, version="3.4.0"), "shop")
+    with_another_cluster(edited(world, version="3.4.0"), "shop")
 
-    def refuse() -> None:
+    def fail() -> None:
         raise CallFailed("500 nope")
 
-    told = outcomes(once(world, Driver(world, tell=refuse)))
+    reported = outcomes(run_once(world, Engine(world, on_call=fail)))
 
-    assert [(each.cluster.name, str(each.error)) for each in told] == [("logs", "500 nope"), ("shop", "None")]
+    assert [(outcome.cluster.name, str(outcome.error)) for outcome in reported] == [
+        ("logs", "500 nope"),
+        ("shop", "None"),
+    ]
     assert holder(world) == ""
 
 
-def test_what_somebody_else_has_changed_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_conflict_is_retried(monkeypatch: pytest.MonkeyPatch) -> None:
     world = asked_for()
     plain, conflicts = world.patch_status, iter(range(3))
 
-    def late(patch: Patch) -> Any:
+    def conflict(patch: Patch) -> Any:
         if next(conflicts, None) is not None:
             raise Conflict("409")
         return plain(patch)
 
-    monkeypatch.setattr(world, "patch_status", late)
-    assert [each.error for each in outcomes(once(world))] == [None]
+    monkeypatch.setattr(world, "patch_status", conflict)
+    assert [outcome.error for outcome in outcomes(run_once(world))] == [None]
 
 
-def test_who_never_stops_changing_it_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_conflict_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     world = asked_for()
 
-    def late(_: Patch) -> Any:
+    def conflict(_: Patch) -> Any:
         raise Conflict("409")
 
-    monkeypatch.setattr(world, "patch_status", late)
-    [told] = outcomes(once(world))
+    monkeypatch.setattr(world, "patch_status", conflict)
+    [outcome] = outcomes(run_once(world))
 
-    assert isinstance(told.error, Conflict)
+    assert isinstance(outcome.error, Conflict)
     assert holder(world) == ""
 
 
-def test_the_lease_is_renewed_while_a_look_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The look ends when the lease was renewed twice, which happens beside it or never."""
+def test_lease_is_renewed_during_a_slow_reconcile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The read of the engine ends after two renewals, which another thread must send."""
     world = asked_for()
     renewals: list[str] = []
     renewed = threading.Event()
     plain = world.patch
 
-    def patch(this: Patch) -> Any:
-        if this.key == KEY:
-            renewals.append(str(this.changes["spec"].get("renewTime")))
+    def patch(patch: Patch) -> Any:
+        if patch.key == KEY:
+            renewals.append(str(patch.changes["spec"].get("renewTime")))
             if len(renewals) > 1:
                 renewed.set()
-        return plain(this)
+        return plain(patch)
 
     monkeypatch.setattr(world, "patch", patch)
 
-    def look() -> None:
-        assert renewed.wait(_SOON), "nobody renews the lease"
+    def wait_for_renewals() -> None:
+        assert renewed.wait(_TIMEOUT), "the lease is not renewed"
 
-    [told] = outcomes(once(world, Driver(world, look=look), duration=3))
-    assert told.error is None
+    [outcome] = outcomes(run_once(world, Engine(world, on_read=wait_for_renewals), duration=3))
+    assert outcome.error is None
 
 
-def test_a_fault_of_ours_gives_the_lease_back_too() -> None:
+def test_unexpected_error_releases_the_lease() -> None:
     world = asked_for()
 
     def broken() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        outcomes(once(world, Driver(world, look=broken)))
+        outcomes(run_once(world, Engine(world, on_read=broken)))
     assert holder(world) == ""
 
 
-def test_whoever_is_stopped_in_the_middle_writes_nothing_more_and_gives_the_lease_back() -> None:
+def test_stop_during_a_reconcile_writes_nothing_and_releases_the_lease() -> None:
     world = asked_for()
-    driver = Driver(world)
-    this = once(world, driver)
-    driver.in_the_way = this.stop
+    engine = Engine(world)
+    once = run_once(world, engine)
+    engine.on_read = once.stop
 
     with pytest.raises(ShuttingDown):
-        outcomes(this)
+        outcomes(once)
     assert holder(world) == ""
     assert Key("v1", "Service", "search", "logs") not in world.state.cluster.objects
 
 
-def test_an_api_server_that_does_not_answer_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unavailable_api_server_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     world = asked_for()
 
-    def silent(*_: Any) -> Any:
-        raise Unavailable("no answer")
+    def fail(*_: Any) -> Any:
+        raise Unavailable("no response")
 
-    monkeypatch.setattr(world, "list", silent)
+    monkeypatch.setattr(world, "list", fail)
     with pytest.raises(Unavailable):
-        outcomes(once(world))
+        outcomes(run_once(world))
     assert holder(world) == ""
 
 
-def test_an_engine_that_is_silent_keeps_no_lease_from_whoever_comes_next() -> None:
-    world, looking, let_go = asked_for(), threading.Event(), threading.Event()
+def test_hanging_engine_does_not_delay_the_release_of_the_lease() -> None:
+    world, reading, release = asked_for(), threading.Event(), threading.Event()
 
     def hang() -> None:
-        looking.set()
-        assert let_go.wait(120)
+        reading.set()
+        assert release.wait(120)
 
-    this = once(world, Driver(world, look=hang))
-    working = threading.Thread(target=lambda: suppressing(this), daemon=True)
+    once = run_once(world, Engine(world, on_read=hang))
+    working = threading.Thread(target=lambda: expect_shutdown(once), daemon=True)
     working.start()
-    assert looking.wait(60)
-    this.stop()
-    this.farewell.wait()
+    assert reading.wait(60)
+    once.stop()
+    once.shutdown.wait()
 
     assert holder(world) == ""
-    let_go.set()
+    release.set()
     working.join(60)
     assert not working.is_alive()
 
 
-def suppressing(this: RunOnce) -> None:
+def expect_shutdown(once: RunOnce) -> None:
     with pytest.raises(ShuttingDown):
-        outcomes(this)
+        outcomes(once)
 
 
-def test_an_engine_that_says_something_else_with_every_look_keeps_nobody() -> None:
+def test_engine_with_a_new_error_at_every_read_does_not_run_endlessly() -> None:
     world = asked_for()
     settled(world, newest().version)
-    looks: list[str] = []
+    reads: list[str] = []
 
-    class Flapping(Driver):
+    class Flapping(Engine):
         def get_state(self) -> EngineView | Unreachable:
-            looks.append(f"timed out after {len(looks)} ms")
-            assert len(looks) < _SOON
-            return Unreachable(looks[-1])
+            reads.append(f"timed out after {len(reads)} ms")
+            assert len(reads) < _TIMEOUT
+            return Unreachable(reads[-1])
 
-    [outcome] = outcomes(once(world, Flapping(world)))
+    [outcome] = outcomes(run_once(world, Flapping(world)))
     assert not outcome.is_done
     assert outcome.error is None
 
 
-def test_an_engine_that_is_red_every_other_look_keeps_nobody() -> None:
-    """Allocation would be held and let go as fast as it answers, and nobody be replaced."""
+def test_engine_that_flaps_red_does_not_run_endlessly() -> None:
+    """Allocation would be disabled and enabled at every reconcile, and no pod replaced."""
     world = asked_for()
     settled(world, newest().version)
     with_index(world)
-    looks: list[Color] = []
+    reads: list[Color] = []
 
-    class Flapping(Driver):
+    class Flapping(Engine):
         def get_state(self) -> EngineView | Unreachable:
-            snapshot = super().get_state()
-            assert isinstance(snapshot, EngineView)
-            looks.append(Color.RED if len(looks) % 2 else snapshot.color)
-            assert len(looks) < 2 * _SOON
-            return replace(snapshot, color=looks[-1])
+            view = super().get_state()
+            assert isinstance(view, EngineView)
+            reads.append(Color.RED if len(reads) % 2 else view.color)
+            assert len(reads) < 2 * _TIMEOUT
+            return replace(view, color=reads[-1])
 
-    [outcome] = outcomes(once(edited(world, version="3.4.0"), Flapping(world)))
+    [outcome] = outcomes(run_once(edited(world, version="3.4.0"), Flapping(world)))
     assert not outcome.is_done
     assert outcome.error is None

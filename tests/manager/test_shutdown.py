@@ -1,4 +1,4 @@
-"""The end of an operator: what is waited for, what is not, and who has the lease afterwards."""
+"""Shutdown: what the operator waits for, and who holds the Lease afterwards."""
 
 from __future__ import annotations
 
@@ -16,146 +16,154 @@ import pytest
 import yaml
 
 from commandline import ROOT
+from managers import (
+    ApiServerAccess,
+    DisconnectingApi,
+    HangingEngine,
+    run_manager,
+    serve_api,
+    wait_until,
+    write_kubeconfig,
+)
 from operators_at_work import CLUSTER, asked_for
 from searchkeeper.cli import operate
 from searchkeeper.manager.fencing import ShuttingDown
 from searchkeeper.manager.leader_election import LeaderLease
 from searchkeeper.manager.shutdown import EXIT_DEADLINE
 from searchkeeper.testing.fake_cluster import FakeCluster
-from shells import CutCable, Facing, SilentEngine, facing, kubeconfig_of, started, until
 
-# An operator of which something never ends.
+# An operator whose main coroutine never ends.
 HANGING = """
 import time
 from searchkeeper.cli import main
 from searchkeeper.manager import shutdown
 from searchkeeper.manager.manager import Manager
 
-shutdown._TIDYING = 0.5
+shutdown._CLEANUP_TIMEOUT = 0.5
 run = Manager.run
 
-async def for_ever(operator):
-    await run(operator)
+async def run_and_hang(manager):
+    await run(manager)
     time.sleep(1000)
 
-Manager.run = for_ever
+Manager.run = run_and_hang
 main()
 """
 
 
-def holder(face: Facing) -> str:
-    found = face.kube.get(LeaderLease.named("search"))
-    assert found is not None
-    return str(found["spec"]["holderIdentity"])
+def holder(access: ApiServerAccess) -> str:
+    lease = access.kube.get(LeaderLease.lease_key("search"))
+    assert lease is not None
+    return str(lease["spec"]["holderIdentity"])
 
 
-def test_a_look_at_a_silent_engine_keeps_neither_the_lease_nor_the_process() -> None:
-    engine = SilentEngine()
-    with facing(asked_for()) as face, started(face, driver=engine) as shell:
-        until(face.api, lambda: engine.looks > 0)
-        shell.stop()
+def test_hanging_engine_delays_neither_the_lease_nor_the_exit() -> None:
+    engine = HangingEngine()
+    with serve_api(asked_for()) as access, run_manager(access, engine=engine) as running:
+        wait_until(access.api, lambda: engine.reads > 0)
+        running.stop()
 
-        assert not engine.let_go.is_set()
-        assert holder(face) == ""
-        engine.let_go.set()
+        assert not engine.released.is_set()
+        assert holder(access) == ""
+        engine.released.set()
 
 
-def test_a_write_under_way_is_finished_before_the_lease_is_given_back(
+def test_write_in_progress_ends_before_the_lease_is_released(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    began, let_go, over = threading.Event(), threading.Event(), threading.Event()
-    with facing(asked_for()) as face:
-        cable = CutCable(face.kube)
-        plain = cable.patch_status
+    started, release, done = threading.Event(), threading.Event(), threading.Event()
+    with serve_api(asked_for()) as access:
+        kube = DisconnectingApi(access.kube)
+        plain = kube.patch_status
 
-        def slowly(*arguments: Any) -> Any:
-            began.set()
-            assert let_go.wait(120)
+        def patch_slowly(*arguments: Any) -> Any:
+            started.set()
+            assert release.wait(120)
             try:
                 return plain(*arguments)
             finally:
-                assert holder(face) == "one"
-                over.set()
+                assert holder(access) == "one"
+                done.set()
 
-        monkeypatch.setattr(cable, "patch_status", slowly)
-        with started(face, kube=cable) as shell:
-            until(face.api, began.is_set)
-            shell.operator.stop()
-            assert holder(face) == "one"
-            let_go.set()
-        assert over.is_set()
-        assert holder(face) == ""
+        monkeypatch.setattr(kube, "patch_status", patch_slowly)
+        with run_manager(access, kube=kube) as running:
+            wait_until(access.api, started.is_set)
+            running.manager.stop()
+            assert holder(access) == "one"
+            release.set()
+        assert done.is_set()
+        assert holder(access) == ""
 
 
-def test_a_write_without_an_end_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("searchkeeper.manager.shutdown._LAST_WRITE", 0.2)
-    began, let_go = threading.Event(), threading.Event()
-    with facing(asked_for()) as face:
-        cable = CutCable(face.kube)
+def test_hanging_write_is_not_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("searchkeeper.manager.shutdown._LAST_WRITE_TIMEOUT", 0.2)
+    started, release = threading.Event(), threading.Event()
+    with serve_api(asked_for()) as access:
+        kube = DisconnectingApi(access.kube)
 
         def hang(*_: Any) -> Any:
-            began.set()
-            let_go.wait(120)
+            started.set()
+            release.wait(120)
 
-        monkeypatch.setattr(cable, "patch_status", hang)
-        with started(face, kube=cable) as shell:
-            until(face.api, began.is_set)
-        assert not shell.thread.is_alive()
-        assert holder(face) == "one"
-        let_go.set()
-
-
-def test_who_has_nothing_to_do_ends_as_well() -> None:
-    with facing(FakeCluster()) as face, started(face) as shell:
-        until(face.api, lambda: shell.operator.lease.is_ours)
-        shell.stop()
-
-        assert holder(face) == ""
+        monkeypatch.setattr(kube, "patch_status", hang)
+        with run_manager(access, kube=kube) as running:
+            wait_until(access.api, started.is_set)
+        assert not running.thread.is_alive()
+        assert holder(access) == "one"
+        release.set()
 
 
-def test_an_event_loop_that_hangs_keeps_no_lease() -> None:
-    let_go = threading.Event()
-    with facing(asked_for()) as face, started(face) as shell:
-        until(face.api, lambda: CLUSTER in shell.operator._loops)
-        shell.operator._loops[CLUSTER].task.get_loop().call_soon_threadsafe(let_go.wait, 120)
-        shell.operator.stop()
+def test_manager_without_clusters_releases_the_lease() -> None:
+    with serve_api(FakeCluster()) as access, run_manager(access) as running:
+        wait_until(access.api, lambda: running.manager.lease.is_leader)
+        running.stop()
 
-        until(face.api, lambda: holder(face) == "", what="the lease given back")
-        assert shell.thread.is_alive()
-        let_go.set()
+        assert holder(access) == ""
 
 
-def test_a_login_that_hangs_is_not_waited_for() -> None:
-    began, let_go = threading.Event(), threading.Event()
+def test_hanging_event_loop_does_not_keep_the_lease() -> None:
+    release = threading.Event()
+    with serve_api(asked_for()) as access, run_manager(access) as running:
+        wait_until(access.api, lambda: CLUSTER in running.manager._loops)
+        running.manager._loops[CLUSTER].task.get_loop().call_soon_threadsafe(release.wait, 120)
+        running.manager.stop()
+
+        wait_until(access.api, lambda: holder(access) == "", what="the release of the lease")
+        assert running.thread.is_alive()
+        release.set()
+
+
+def test_hanging_login_is_not_awaited() -> None:
+    started, release = threading.Event(), threading.Event()
 
     def hang() -> Any:
-        began.set()
-        let_go.wait(240)
+        started.set()
+        release.wait(240)
 
-    with facing(FakeCluster()) as face, started(face, login=hang) as shell:
-        until(face.api, began.is_set)
-        shell.stop()
+    with serve_api(FakeCluster()) as access, run_manager(access, login=hang) as running:
+        wait_until(access.api, started.is_set)
+        running.stop()
 
-        assert not let_go.is_set()
-        let_go.set()
+        assert not release.is_set()
+        release.set()
 
 
-def test_nobody_looks_any_further_when_the_end_was_asked_for() -> None:
-    """A hundred cycles that go on would leave no time to those who end."""
-    with facing(asked_for()) as face:
-        cable = CutCable(face.kube)
-        with started(face, kube=cable) as shell:
-            until(face.api, lambda: CLUSTER in shell.operator._loops)
-            telling = shell.operator._loops[CLUSTER]._telling
-            shell.stop()
+def test_reads_end_with_the_shutdown() -> None:
+    """A hundred reconciles would otherwise use the CPU time of the shutdown."""
+    with serve_api(asked_for()) as access:
+        kube = DisconnectingApi(access.kube)
+        with run_manager(access, kube=kube) as running:
+            wait_until(access.api, lambda: CLUSTER in running.manager._loops)
+            api = running.manager._loops[CLUSTER]._api
+            running.stop()
             with pytest.raises(ShuttingDown):
-                telling.get(CLUSTER)
+                api.get(CLUSTER)
             with pytest.raises(ShuttingDown):
-                telling.list(CLUSTER.api, CLUSTER.kind, CLUSTER.namespace, {})
+                api.list(CLUSTER.api, CLUSTER.kind, CLUSTER.namespace, {})
 
 
 def command(*options: str) -> list[str]:
-    """An operator that listens nowhere that others might."""
+    """Arguments of an operator that listens on free ports."""
     addresses = ("--health-address", "127.0.0.1:0", "--metrics-address", "127.0.0.1:0")
     return [
         "run",
@@ -170,51 +178,53 @@ def command(*options: str) -> list[str]:
     ]
 
 
-def test_a_process_that_does_not_end_by_itself_is_ended_and_says_so(tmp_path: Path) -> None:
-    with facing(FakeCluster()) as face:
-        where = ("--kubeconfig", str(kubeconfig_of(face, tmp_path)))
-        program = [sys.executable, "-c", HANGING, *command(*where)]
+def test_process_that_does_not_end_exits_with_a_stack_trace(tmp_path: Path) -> None:
+    with serve_api(FakeCluster()) as access:
+        kubeconfig = ("--kubeconfig", str(write_kubeconfig(access, tmp_path)))
+        program = [sys.executable, "-c", HANGING, *command(*kubeconfig)]
         with subprocess.Popen(program, stderr=subprocess.PIPE, text=True, cwd=ROOT / "operator") as process:
             try:
-                until(
-                    face.api, lambda: face.kube.get(LeaderLease.named("search")) is not None, what="the lease"
+                wait_until(
+                    access.api,
+                    lambda: access.kube.get(LeaderLease.lease_key("search")) is not None,
+                    what="the lease",
                 )
                 process.send_signal(signal.SIGTERM)
                 _, logged = process.communicate(timeout=120)
             finally:
                 process.kill()
-        assert holder(face) == ""
-    told = [json.loads(line) for line in logged.splitlines()]
-    [said] = [each for each in told if each["message"] == "it does not end by itself: leaving"]
+        assert holder(access) == ""
+    lines = [json.loads(line) for line in logged.splitlines()]
+    [line] = [line for line in lines if line["msg"] == "shutdown timed out; exiting"]
     assert process.returncode == 1
-    assert any(each.startswith("operator: ") for each in said["waiting"])
+    assert "operator: " in line["error"]
 
 
-def test_a_signal_that_wakes_somebody_else_is_heard() -> None:
-    """As one does that comes in the moment before a wait begins."""
-    heard, over, bystanding = threading.Event(), threading.Event(), threading.Event()
-    bystander = threading.Thread(target=bystanding.wait, daemon=True)
+def test_signal_to_another_thread_is_handled() -> None:
+    """A signal that arrives just before a join starts does not interrupt it either."""
+    handled, done, end_bystander = threading.Event(), threading.Event(), threading.Event()
+    bystander = threading.Thread(target=end_bystander.wait, daemon=True)
     bystander.start()
-    before = signal.signal(signal.SIGUSR1, lambda *_: heard.set())
+    before = signal.signal(signal.SIGUSR1, lambda *_: handled.set())
     masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1})
 
     def work() -> None:
-        # Whoever waits for this has begun to by then.
+        # The main thread joins this one by then.
         time.sleep(0.5)
         os.kill(os.getpid(), signal.SIGUSR1)
-        if heard.wait(20):
-            over.set()
+        if handled.wait(20):
+            done.set()
 
     try:
-        assert operate._in_thread(work) == []
-        assert over.is_set()
+        assert operate._run_in_thread(work) == []
+        assert done.is_set()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, masked)
         signal.signal(signal.SIGUSR1, before)
-        bystanding.set()
+        end_bystander.set()
 
 
-def test_every_end_comes_before_a_pod_is_killed() -> None:
+def test_exit_deadline_is_shorter_than_the_grace_period() -> None:
     file = ROOT / "operator/config/manager/deployment.yaml"
     pod = yaml.safe_load(file.read_text(encoding="utf-8"))["spec"]["template"]["spec"]
     assert pod["terminationGracePeriodSeconds"] > EXIT_DEADLINE

@@ -1,4 +1,4 @@
-"""Threads for cycles: those of engines that hang hold up nobody else, and not the end either."""
+"""Worker threads: slow reconciles delay neither fast ones nor the exit."""
 
 from __future__ import annotations
 
@@ -15,78 +15,78 @@ import pytest
 from searchkeeper.manager.workers import FastSlowPool, WorkerPool
 
 
-def ended(work: Coroutine[Any, Any, None]) -> None:
+def run_with_timeout(work: Coroutine[Any, Any, None]) -> None:
     asyncio.run(asyncio.wait_for(work, 60))
 
 
-def test_what_a_call_gives_or_raises_is_that_of_whoever_waits() -> None:
+def test_caller_gets_the_result_or_the_exception() -> None:
     async def work() -> None:
-        threads = WorkerPool(1, "test")
-        assert await threads.run(lambda: 1) == 1
+        workers = WorkerPool(1, "test")
+        assert await workers.run(lambda: 1) == 1
         with pytest.raises(ZeroDivisionError):
-            await threads.run(lambda: 1 // 0)
-        assert await threads.run(lambda: 2) == 2
-        threads.close()
+            await workers.run(lambda: 1 // 0)
+        assert await workers.run(lambda: 2) == 2
+        workers.close()
 
-    ended(work())
+    run_with_timeout(work())
 
 
-def test_there_are_no_more_threads_than_are_needed() -> None:
+def test_pool_starts_no_more_threads_than_needed() -> None:
     async def work() -> None:
-        threads = WorkerPool(8, "needed")
-        names = {await threads.run(lambda: threading.current_thread().name) for _ in range(20)}
+        workers = WorkerPool(8, "needed")
+        names = {await workers.run(lambda: threading.current_thread().name) for _ in range(20)}
         assert names <= {"needed-1", "needed-2"}
-        threads.close()
+        workers.close()
 
-    ended(work())
+    run_with_timeout(work())
 
 
-def test_there_are_no_more_threads_than_are_allowed() -> None:
+def test_pool_starts_no_more_threads_than_its_limit() -> None:
     async def work() -> None:
-        threads, let_go = WorkerPool(2, "allowed"), threading.Event()
-        held = [asyncio.create_task(threads.run(let_go.wait)) for _ in range(5)]
-        last = asyncio.create_task(threads.run(lambda: threading.current_thread().name))
+        workers, release = WorkerPool(2, "limited"), threading.Event()
+        blocked = [asyncio.create_task(workers.run(release.wait)) for _ in range(5)]
+        last = asyncio.create_task(workers.run(lambda: threading.current_thread().name))
         await asyncio.sleep(0)
-        assert threads._count == 2
-        let_go.set()
-        assert (await last).startswith("allowed-")
-        assert await asyncio.gather(*held) == [True] * 5
-        threads.close()
+        assert workers._count == 2
+        release.set()
+        assert (await last).startswith("limited-")
+        assert await asyncio.gather(*blocked) == [True] * 5
+        workers.close()
 
-    ended(work())
+    run_with_timeout(work())
 
 
-def test_whoever_took_long_holds_up_only_their_like() -> None:
-    """The lanes are one thread wide: behind somebody slow a quick one would never have its turn."""
+def test_slow_reconcile_does_not_delay_a_fast_cluster() -> None:
+    """Each pool has one thread: behind the slow reconcile the fast one would never run."""
 
     async def work() -> None:
-        lanes, let_go = FastSlowPool(1, 1, long=3600), threading.Event()
-        await lanes.run("quick", lambda: None)
-        held = asyncio.create_task(lanes.run("new", let_go.wait))
+        pool, release = FastSlowPool(1, 1, slow_after=3600), threading.Event()
+        await pool.run("fast", lambda: None)
+        blocked = asyncio.create_task(pool.run("new", release.wait))
         await asyncio.sleep(0)
 
-        assert await lanes.run("quick", lambda: "done") == "done"
-        assert not held.done()
-        let_go.set()
-        await held
-        lanes.close()
+        assert await pool.run("fast", lambda: "done") == "done"
+        assert not blocked.done()
+        release.set()
+        await blocked
+        pool.close()
 
-    ended(work())
+    run_with_timeout(work())
 
 
-def test_whoever_takes_long_changes_lanes_until_they_do_not() -> None:
+def test_cluster_moves_between_the_fast_and_the_slow_pool() -> None:
     async def work() -> None:
-        lanes = FastSlowPool(1, 1, long=3600)
-        places = [await lanes.run("one", lambda: threading.current_thread().name) for _ in range(2)]
-        lanes._long = -1
-        places += [await lanes.run("one", lambda: threading.current_thread().name) for _ in range(2)]
-        assert places == ["slow-cycle-1", "cycle-1", "cycle-1", "slow-cycle-1"]
-        lanes.close()
+        pool = FastSlowPool(1, 1, slow_after=3600)
+        workers = [await pool.run("one", lambda: threading.current_thread().name) for _ in range(2)]
+        pool._slow_after = -1
+        workers += [await pool.run("one", lambda: threading.current_thread().name) for _ in range(2)]
+        assert workers == ["slow-reconcile-1", "reconcile-1", "reconcile-1", "slow-reconcile-1"]
+        pool.close()
 
-    ended(work())
+    run_with_timeout(work())
 
 
-def test_a_thread_that_hangs_does_not_keep_a_process_from_its_end() -> None:
+def test_hanging_worker_does_not_keep_the_process_alive() -> None:
     script = """
         import asyncio, threading
         from searchkeeper.manager.workers import FastSlowPool

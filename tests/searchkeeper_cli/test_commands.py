@@ -14,6 +14,7 @@ import yaml
 from click.testing import CliRunner, Result
 
 from commandline import ROOT
+from managers import serve_api, wait_until, write_kubeconfig
 from operators_at_work import asked_for, edited, settled, status
 from schemas import conforms
 from searchkeeper.cli.app import cli
@@ -27,7 +28,6 @@ from searchkeeper.manager.leader_election import LeaderLease
 from searchkeeper.opensearch.client import CallFailed
 from searchkeeper.releases import newest
 from searchkeeper.testing.fake_cluster import FakeCluster
-from shells import facing, kubeconfig_of, until
 
 
 def said(*arguments: str, stdin: str = "") -> Result:
@@ -249,8 +249,8 @@ def test_a_stalled_cluster_is_exit_code_1() -> None:
 
 
 def test_a_cluster_is_asked_through_its_api_server(tmp_path: Path) -> None:
-    with facing(upgraded_halfway()) as face:
-        file = kubeconfig_of(face, tmp_path)
+    with serve_api(upgraded_halfway()) as face:
+        file = write_kubeconfig(face, tmp_path)
         where = ("--kubeconfig", str(file), "--engine", "embedded")
 
         [cluster] = data("plan", *where)["clusters"]
@@ -392,14 +392,21 @@ def test_whoever_watches_ends_when_the_silence_lasts(monkeypatch: pytest.MonkeyP
 
 
 def test_once_works_off_what_can_be_done_and_ends(tmp_path: Path) -> None:
-    with facing(asked_for()) as face:
-        where = ("--kubeconfig", str(kubeconfig_of(face, tmp_path)), "--engine", "embedded", "-n", "search")
+    with serve_api(asked_for()) as face:
+        where = (
+            "--kubeconfig",
+            str(write_kubeconfig(face, tmp_path)),
+            "--engine",
+            "embedded",
+            "-n",
+            "search",
+        )
         answer = said("run", "--once", *where)
         again = said("run", "--once", *where)
         kinds = {key.kind for key in face.api.world.state.cluster.objects}
 
     assert (answer.exit_code, again.exit_code) == (0, 0), answer.output
-    assert answer.output == "search/logs: waits\n"
+    assert answer.output == "search/logs: waiting\n"
     assert {"SearchPool", "StatefulSet", "Service", "Lease"} <= kinds
 
 
@@ -410,13 +417,13 @@ def test_once_tells_what_an_engine_refuses_and_leaves_the_lease_to_the_next(
         raise CallFailed("PUT /_cluster/settings: 500 nope")
 
     monkeypatch.setattr(FakeEngineClient, "execute", refuse)
-    with facing(upgraded_halfway()) as face:
-        where = ("--kubeconfig", str(kubeconfig_of(face, tmp_path)), "--engine", "embedded")
+    with serve_api(upgraded_halfway()) as face:
+        where = ("--kubeconfig", str(write_kubeconfig(face, tmp_path)), "--engine", "embedded")
         answer = said("run", "--once", "--lease-namespace", "search", *where)
-        lease = face.kube.get(LeaderLease.named("search"))
+        lease = face.kube.get(LeaderLease.lease_key("search"))
 
     assert answer.exit_code == 3
-    assert "error: search/logs: the engine does not do what it is told: PUT" in answer.output
+    assert "error: search/logs: the engine call failed: PUT" in answer.output
     assert lease is not None
     assert lease["spec"]["holderIdentity"] == ""
 
@@ -433,23 +440,30 @@ def test_once_takes_images_from_where_the_environment_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RELATED_IMAGE_OPENSEARCH", f"{MIRROR}:3.4.0")
-    with facing(asked_for()) as face:
-        where = ("--kubeconfig", str(kubeconfig_of(face, tmp_path)), "--engine", "embedded", "-n", "search")
+    with serve_api(asked_for()) as face:
+        where = (
+            "--kubeconfig",
+            str(write_kubeconfig(face, tmp_path)),
+            "--engine",
+            "embedded",
+            "-n",
+            "search",
+        )
         said("run", "--once", *where)
         assert engine_images(face.api.world) == {f"{MIRROR}:2.19.4"}
 
 
 def test_the_operator_as_a_process_ends_with_a_signal(tmp_path: Path) -> None:
-    with facing(asked_for()) as face:
+    with serve_api(asked_for()) as face:
         command = [
             *(sys.executable, "-m", "searchkeeper", "run", "--engine", "embedded", "--namespace", "search"),
-            *("--kubeconfig", str(kubeconfig_of(face, tmp_path)), "--lease-namespace", "search"),
+            *("--kubeconfig", str(write_kubeconfig(face, tmp_path)), "--lease-namespace", "search"),
             *("--health-address", "127.0.0.1:0", "--metrics-address", "127.0.0.1:0", "--resync", "0.2"),
             *("--engine-image", MIRROR),
         ]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT / "operator") as process:
             try:
-                until(
+                wait_until(
                     face.api,
                     lambda: status(face.api.world).get("phase") == "Running",
                     what="a running cluster",
@@ -461,6 +475,6 @@ def test_the_operator_as_a_process_ends_with_a_signal(tmp_path: Path) -> None:
 
     lines = [json.loads(line) for line in logged.splitlines()]
     assert process.returncode == 0
-    assert (lines[0]["message"], lines[-1]["message"]) == ("started", "stopped")
+    assert (lines[0]["msg"].split()[0], lines[-1]["msg"]) == ("starting", "stopped")
     assert [line["resource"] for line in lines if line.get("write") == "create"][-1].startswith("StatefulSet")
     assert engine_images(face.api.world) == {f"{MIRROR}:2.19.4"}

@@ -12,12 +12,12 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
+from managers import serve_api, write_kubeconfig
 from operators_at_work import asked_for
 from searchkeeper.cli import app
 from searchkeeper.cli.app import cli
 from searchkeeper.cli.options import address
 from searchkeeper.testing.fake_kubernetes.api_server import ApiRequest, Response, Watch
-from shells import facing, kubeconfig_of
 
 CLUSTER = "{apiVersion: search.everpath.dev/v1alpha1, kind: SearchCluster, metadata: {name: logs}%s}"
 
@@ -379,7 +379,7 @@ def test_a_time_that_nobody_can_wait_for_is_told(seconds: str) -> None:
 def test_whoever_is_turned_away_knows_why(
     tmp_path: Path, command: tuple[str, ...], code: int, exit_code: int, words: str
 ) -> None:
-    with facing(asked_for()) as face:
+    with serve_api(asked_for()) as face:
         plain = face.api.answer
 
         def turned_away(request: ApiRequest) -> Response | Watch:
@@ -387,7 +387,7 @@ def test_whoever_is_turned_away_knows_why(
             return Response(code, {"message": "no"}) if is_ours else plain(request)
 
         face.api.answer = turned_away  # type: ignore[method-assign]
-        answer = said(*command, "--kubeconfig", str(kubeconfig_of(face, tmp_path)))
+        answer = said(*command, "--kubeconfig", str(write_kubeconfig(face, tmp_path)))
 
     assert answer.exit_code == exit_code
     assert words in answer.output
@@ -404,7 +404,7 @@ def test_a_port_that_somebody_else_has_is_told(tmp_path: Path) -> None:
         answer = said("run", "--kubeconfig", str(file), "--health-address", f"127.0.0.1:{port}")
 
     assert answer.exit_code == 2
-    assert f"nobody can listen at 127.0.0.1:{port}: Address already in use" in answer.output
+    assert f"cannot listen on 127.0.0.1:{port}: Address already in use" in answer.output
 
 
 def test_a_release_that_knows_nothing_newer_upgrades_from_its_oldest() -> None:
