@@ -6,6 +6,7 @@ import asyncio
 import gc
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,6 +20,7 @@ import pytest
 from managers import INTERVALS, ApiServerAccess, run_manager, serve_api, wait_until
 from operators_at_work import CLUSTER, asked_for, edited, status
 from searchkeeper.desired.names import GROUP
+from searchkeeper.images import engine_image
 from searchkeeper.kubernetes.operations import Delete, Key, Patch
 from searchkeeper.manager.kopf_login import connection_info
 from searchkeeper.manager.watches import WatchHandlers, run_watches
@@ -203,8 +205,7 @@ class WatchThread:
             lambda key, _, is_deleted: self.clusters.append((key, is_deleted)),
             lambda key, _: self.children.append(key),
         )
-        self.thread = threading.Thread(target=self._run)
-        self.thread.start()
+        self.thread = threading.Thread(target=self._run, daemon=True)
 
     def _run(self) -> None:
         try:
@@ -212,28 +213,30 @@ class WatchThread:
         except Exception as error:  # noqa: BLE001 - the test inspects it
             self.errors.append(error)
 
-    def end(self) -> None:
+    def __enter__(self) -> WatchThread:
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self.stop.set()
         self.thread.join(60)
         assert not self.thread.is_alive(), "kopf does not end"
 
 
 def test_events_of_clusters_and_their_objects_are_reported() -> None:
-    with serve_api(asked_for()) as access:
-        watches = WatchThread(access)
+    with serve_api(asked_for()) as access, WatchThread(access) as watches:
         wait_until(access.api, lambda: watches.clusters != [], what="an event")
         labels = {"app.kubernetes.io/instance": "logs"}
         for kind in ("Pod", "Secret"):
             metadata = {"name": "logs-data-0", "namespace": "search", "labels": labels}
-            pod = {"apiVersion": "v1", "kind": kind, "metadata": metadata, "spec": {"containers": []}}
-            access.kube.create(pod)
-                {"apiVersion": "v1", "kind": kind, "metadata": metadata, "spec": {"containers": []}}
-            )
+            spec = {"containers": [{"name": "opensearch", "image": engine_image("2.19.4")}]}
+            manifest = {"apiVersion": "v1", "kind": kind, "metadata": metadata, "spec": spec}
+            with access.api.alone() as world:
+                world.create(manifest)
         wait_until(access.api, lambda: watches.children != [], what="an event of a pod")
         with access.api.alone() as world:
             world.delete(Delete(CLUSTER, "", ""))
         wait_until(access.api, lambda: (CLUSTER, True) in watches.clusters, what="a deletion")
-        watches.end()
 
     assert watches.clusters[0] == (CLUSTER, False)
     assert set(watches.children) == {CLUSTER}
@@ -251,10 +254,8 @@ def test_stopped_watches_leave_no_client_session_open(moment: float, monkeypatch
         plain(self, *arguments, **options)
 
     monkeypatch.setattr(aiohttp.ClientSession, "__init__", remember)
-    with serve_api(asked_for()) as access:
-        watches = WatchThread(access)
-        threading.Event().wait(moment)
-        watches.end()
+    with serve_api(asked_for()) as access, WatchThread(access):
+        time.sleep(moment)
     gc.collect()
 
     assert [session for session in sessions if not session.closed] == []
@@ -264,14 +265,14 @@ def test_tasks_of_the_manager_do_not_end_with_the_watches() -> None:
     """kopf cancels every task of its event loop that started after it."""
 
     async def run(access: ApiServerAccess) -> list[bool]:
-        watches = WatchThread(access)
-        while not watches.ready.is_set():
-            await asyncio.sleep(0.01)
-        watches.stop.set()
-        tasks = []
-        while watches.thread.is_alive():
-            tasks.append(asyncio.create_task(asyncio.sleep(3600)))
-            await asyncio.sleep(0.01)
+        with WatchThread(access) as watches:
+            while not watches.ready.is_set():
+                await asyncio.sleep(0.01)
+            watches.stop.set()
+            tasks = []
+            while watches.thread.is_alive():
+                tasks.append(asyncio.create_task(asyncio.sleep(3600)))
+                await asyncio.sleep(0.01)
         await asyncio.sleep(0)
         return [task.done() for task in tasks]
 
@@ -295,8 +296,10 @@ def test_failed_watch_does_not_schedule_a_kill_of_the_process(monkeypatch: pytes
         return plain(self, delay, callback, *arguments, **options)
 
     monkeypatch.setattr(asyncio.BaseEventLoop, "call_later", remember)
-    with serve_api_with_watch_fault(invalid_json, asked_for(), monkeypatch) as access:
-        watches = WatchThread(access)
+    with (
+        serve_api_with_watch_fault(invalid_json, asked_for(), monkeypatch) as access,
+        WatchThread(access) as watches,
+    ):
         watches.thread.join(60)
 
     [error] = watches.errors

@@ -25,6 +25,9 @@ WATCHED: Final = (
     ("apps", "v1", "statefulsets"),
     ("", "v1", "pods"),
 )
+# Seconds that kopf has to end its own tasks; it cancels those that hang after five.
+_KOPF_TIMEOUT: Final = 6
+_CANCELLATIONS: Final = 4
 # The label with the cluster's name; which one a pod has depends on its configuration version.
 _INSTANCE_LABELS: Final = ("app.kubernetes.io/instance", "app")
 
@@ -47,23 +50,37 @@ def run_watches(
 ) -> None:
     """Watch until `stop` is set; set `ready` at the start. Raises the error of a watch that failed.
 
-    Without namespaces all of them are watched. kopf takes up to six seconds to end.
+    Without namespaces all of them are watched. The end takes up to eight seconds.
     """
 
     async def watch() -> None:
-        try:
-            await kopf.operator(
-                registry=_registry(handlers),
-                settings=_settings(),
-                standalone=True,
-                clusterwide=not namespaces,
-                namespaces=namespaces,
-                ready_flag=ready,
-                stop_flag=stop,
-            )
-        finally:
-            # kopf waits for the flag in a thread of this event loop, which does not close before that ends.
-            stop.set()
+        this = asyncio.current_task()
+        assert this is not None
+        tasks = await kopf.spawn_tasks(
+            registry=_registry(handlers),
+            settings=_settings(),
+            standalone=True,
+            clusterwide=not namespaces,
+            namespaces=namespaces,
+            ready_flag=ready,
+            stop_flag=stop,
+        )
+        running = asyncio.create_task(kopf.run_tasks(tasks, ignored={this}))
+        # The first task ends when `stop` is set or a watch fails. Then kopf ends the others and closes its
+        # sessions; it waits for the flag in a thread of this event loop.
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        stop.set()
+        await asyncio.wait({running}, timeout=_KOPF_TIMEOUT)
+        # kopf cancels once, but a watcher may suppress one cancellation and then wait endlessly for a login.
+        for _ in range(_CANCELLATIONS):
+            if not (others := asyncio.all_tasks() - {this}):
+                break
+            for task in others:
+                task.cancel()
+            await asyncio.wait(others, timeout=0.5)
+        for task in tasks:
+            if not task.cancelled() and (error := task.exception()):
+                raise error
 
     asyncio.run(watch())
 
