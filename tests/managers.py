@@ -1,4 +1,4 @@
-"""The real manager, with kopf and the Kubernetes client, on a fake API server over HTTP."""
+"""The real manager with the real Kubernetes client, on a fake API server over HTTP."""
 
 from __future__ import annotations
 
@@ -26,16 +26,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from kopf import ConnectionInfo
 from kubernetes.client import Configuration
 
 from searchkeeper.kubernetes.api import KubernetesApi, Unavailable
 from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Manifest, Patch
-from searchkeeper.manager.kopf_login import connection_info
 from searchkeeper.manager.kubernetes_client import KubernetesClient, connect
 from searchkeeper.manager.leader_election import LeaderLease
 from searchkeeper.manager.manager import Clients, Manager, RequeueIntervals
 from searchkeeper.manager.metrics import Metrics
+from searchkeeper.manager.watches import WatchClient
 from searchkeeper.opensearch.calls import Call
 from searchkeeper.opensearch.client import EngineClient
 from searchkeeper.opensearch.view import EngineView, Unreachable
@@ -199,7 +198,7 @@ def run_manager(
     operator_condition: Key | None = None,
     lease: float = 60,
     engine: EngineClient | None = None,
-    login: Callable[[], ConnectionInfo] | None = None,
+    watch: WatchClient | None = None,
 ) -> Iterator[RunningManager]:
     """Run a manager of a release; stop it at the end of the test.
 
@@ -212,7 +211,7 @@ def run_manager(
                 Clients(
                     kube,
                     lambda _: access.api if engine is None else engine,
-                    login or (lambda: connection_info(access.configuration)),
+                    watch or access.kube,
                     operator_condition,
                 ),
                 release(version),

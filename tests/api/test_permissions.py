@@ -165,8 +165,8 @@ def telling(heard: Verbs) -> None:
 
 
 def watching(heard: Verbs) -> None:
-    for group, _, plural in (("search.everpath.dev", "v1alpha1", "searchclusters"), *WATCHED):
-        heard.setdefault(f"{group}/{plural}", set()).update(("list", "watch"))
+    for api, kind in WATCHED:
+        heard.setdefault(resource(api, kind), set()).update(("list", "watch"))
 
 
 @pytest.fixture(scope="module")

@@ -64,7 +64,7 @@ def watch_events(access: ApiServerAccess, **query: str) -> Iterator[tuple[str, s
         ("coordination.k8s.io/v1", "leases"),
     ],
 )
-def test_discovery_lists_the_kinds_that_kopf_needs(group: str, plural: str) -> None:
+def test_discovery_lists_the_kinds(group: str, plural: str) -> None:
     api = FakeApiServer(FakeCluster())
     root = f"/apis/{group}" if "/" in group else f"/api/{group}"
 

@@ -68,7 +68,7 @@ def test_percent_signs_in_a_message_are_kept(stream: io.StringIO) -> None:
 
 
 def test_libraries_log_warnings_only(stream: io.StringIO) -> None:
-    logging.getLogger("kopf.something").info("fine")
-    logging.getLogger("kopf.something").warning("not fine")
+    logging.getLogger("urllib3.something").info("fine")
+    logging.getLogger("urllib3.something").warning("not fine")
 
-    assert [(line["logger"], line["msg"]) for line in lines(stream)] == [("kopf.something", "not fine")]
+    assert [(line["logger"], line["msg"]) for line in lines(stream)] == [("urllib3.something", "not fine")]

@@ -1,4 +1,4 @@
-"""The manager with kopf on the fake API server: clusters are created, upgraded, handed over and deleted."""
+"""The manager on the fake API server: clusters are created, upgraded, handed over and deleted."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from managers import (
     wait_until,
 )
 from operators_at_work import CLUSTER, asked_for, edited, status
+from searchkeeper.desired.names import FINALIZER
 from searchkeeper.kubernetes.operations import Delete, Key, Patch
 from searchkeeper.opensearch.calls import Call
 from searchkeeper.opensearch.client import EngineClient
@@ -65,13 +66,14 @@ def test_new_cluster_is_created() -> None:
         wait_until(access.api, lambda: running.metric("searchkeeper_cluster_phase", phase="Running") == 1)
 
 
-def test_kopf_leaves_nothing_on_resources() -> None:
+def test_watches_leave_nothing_on_resources() -> None:
     with serve_api(asked_for()) as access, run_manager(access):
         wait_until(access.api, lambda: is_running(access.api))
 
-        objects = [repr(manifest) for manifest in access.api.world.state.cluster.objects.values()]
+        metadata = (access.kube.get(CLUSTER) or {})["metadata"]
 
-    assert not [text for text in objects if "kopf" in text]
+    assert metadata["finalizers"] == [FINALIZER]
+    assert not metadata.get("annotations")
 
 
 def test_converged_cluster_is_not_written_to() -> None:

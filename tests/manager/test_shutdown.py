@@ -27,6 +27,7 @@ from managers import (
 )
 from operators_at_work import CLUSTER, asked_for
 from searchkeeper.cli import operate
+from searchkeeper.kubernetes.api import Unavailable
 from searchkeeper.manager.fencing import ShuttingDown
 from searchkeeper.manager.leader_election import LeaderLease
 from searchkeeper.manager.shutdown import EXIT_DEADLINE
@@ -133,14 +134,20 @@ def test_hanging_event_loop_does_not_keep_the_lease() -> None:
         release.set()
 
 
-def test_hanging_login_is_not_awaited() -> None:
+def test_hanging_watch_is_not_awaited() -> None:
+    """The client may run a program for its credentials, which hangs."""
     started, release = threading.Event(), threading.Event()
 
-    def hang() -> Any:
-        started.set()
-        release.wait(240)
+    class HangingWatch:
+        def list_with_version(self, *_: Any) -> Any:
+            started.set()
+            release.wait(240)
+            raise Unavailable("released")
 
-    with serve_api(FakeCluster()) as access, run_manager(access, login=hang) as running:
+        def watch(self, *_: Any) -> Any:
+            raise AssertionError("no watch without a list")
+
+    with serve_api(FakeCluster()) as access, run_manager(access, watch=HangingWatch()) as running:
         wait_until(access.api, started.is_set)
         running.stop()
 

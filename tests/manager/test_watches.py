@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-import gc
-import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any
 
-import aiohttp
-import kopf
 import pytest
 
 from managers import INTERVALS, ApiServerAccess, run_manager, serve_api, wait_until
 from operators_at_work import CLUSTER, asked_for, edited, status
 from searchkeeper.desired.names import GROUP
 from searchkeeper.images import engine_image
+from searchkeeper.kubernetes.api import Forbidden, Unavailable
 from searchkeeper.kubernetes.operations import Delete, Key, Patch
-from searchkeeper.manager.kopf_login import connection_info
-from searchkeeper.manager.watches import WatchHandlers, run_watches
+from searchkeeper.manager.kubernetes_client import WatchExpired
+from searchkeeper.manager.logging import Log
+from searchkeeper.manager.watches import WatchClient, Watches, WatchHandlers
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes import http_server
 from searchkeeper.testing.fake_kubernetes.api_server import (
@@ -139,12 +136,19 @@ def test_deleted_cluster_without_an_event_ends_its_loop(monkeypatch: pytest.Monk
 
 
 class OptionalCrds:
-    """The operator's CRDs on an API server that serves them or not."""
+    """CRDs that an API server serves or not. It ends their watches when it does not."""
 
     def __init__(self, api: FakeApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
         self.are_served, self.refusals = False, 0
         self._plain = api.answer
         monkeypatch.setattr(api, "answer", self._respond)
+        plain = http_server._Handler._lines
+
+        def lines(handler: Any, watch: Watch) -> Lines:
+            is_ours = watch.kind.api.startswith(GROUP)
+            return takewhile(lambda _: self.are_served or not is_ours, plain(handler, watch))
+
+        monkeypatch.setattr(http_server._Handler, "_lines", lines)
 
     def _respond(self, request: ApiRequest) -> Response | Watch:
         response = self._plain(request)
@@ -188,51 +192,43 @@ def test_crds_that_are_removed_and_installed_again_are_watched_again(monkeypatch
             wait_until(access.api, lambda: running.manager.health.is_ready, what="readiness again")
 
 
-class WatchThread:
-    """kopf's watches in a thread, with the events that they report."""
+class RunningWatches:
+    """Watches with the events that they report."""
 
-    def __init__(self, access: ApiServerAccess) -> None:
+    def __init__(self, client: WatchClient, namespaces: Sequence[str] = ("search",)) -> None:
         self.stop, self.ready = threading.Event(), threading.Event()
         self.clusters: list[tuple[Key, bool]] = []
         self.children: list[Key] = []
-        self.errors: list[Exception] = []
-
-        async def login() -> kopf.ConnectionInfo:
-            return connection_info(access.configuration)
-
-        self._handlers = WatchHandlers(
-            login,
+        handlers = WatchHandlers(
             lambda key, _, is_deleted: self.clusters.append((key, is_deleted)),
             lambda key, _: self.children.append(key),
         )
-        self.thread = threading.Thread(target=self._run, daemon=True)
+        watches = Watches(client, handlers, Log(), stop=self.stop, ready=self.ready)
+        before = set(threading.enumerate())
+        watches.start(namespaces, INTERVALS)
+        self._threads = set(threading.enumerate()) - before
 
-    def _run(self) -> None:
-        try:
-            run_watches(self._handlers, ["search"], self.stop, self.ready)
-        except Exception as error:  # noqa: BLE001 - the test inspects it
-            self.errors.append(error)
-
-    def __enter__(self) -> WatchThread:
-        self.thread.start()
+    def __enter__(self) -> RunningWatches:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.stop.set()
-        self.thread.join(60)
-        assert not self.thread.is_alive(), "kopf does not end"
+        for thread in self._threads:
+            thread.join(60)
+            assert not thread.is_alive(), "a watch does not end"
 
 
-def test_events_of_clusters_and_their_objects_are_reported() -> None:
-    with serve_api(asked_for()) as access, WatchThread(access) as watches:
+@pytest.mark.parametrize("namespaces", [["search"], ["other", "search"], []], ids=["one", "two", "all"])
+def test_events_of_clusters_and_their_objects_are_reported(namespaces: list[str]) -> None:
+    """Events of Secrets are not."""
+    with serve_api(asked_for()) as access, RunningWatches(access.kube, namespaces) as watches:
         wait_until(access.api, lambda: watches.clusters != [], what="an event")
         labels = {"app.kubernetes.io/instance": "logs"}
-        for kind in ("Pod", "Secret"):
-            metadata = {"name": "logs-data-0", "namespace": "search", "labels": labels}
+        for kind, name in (("Secret", "logs-secret"), ("Pod", "logs-data-0")):
+            metadata = {"name": name, "namespace": "search", "labels": labels}
             spec = {"containers": [{"name": "opensearch", "image": engine_image("2.19.4")}]}
-            manifest = {"apiVersion": "v1", "kind": kind, "metadata": metadata, "spec": spec}
             with access.api.alone() as world:
-                world.create(manifest)
+                world.create({"apiVersion": "v1", "kind": kind, "metadata": metadata, "spec": spec})
         wait_until(access.api, lambda: watches.children != [], what="an event of a pod")
         with access.api.alone() as world:
             world.delete(Delete(CLUSTER, "", ""))
@@ -240,70 +236,116 @@ def test_events_of_clusters_and_their_objects_are_reported() -> None:
 
     assert watches.clusters[0] == (CLUSTER, False)
     assert set(watches.children) == {CLUSTER}
-    assert watches.errors == []
 
 
-@pytest.mark.parametrize("moment", [0, 0.05, 0.2, 1])
-def test_stopped_watches_leave_no_client_session_open(moment: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """kopf ends itself: it closes its sessions only if none of its tasks is cancelled from outside."""
-    sessions: list[aiohttp.ClientSession] = []
-    plain = aiohttp.ClientSession.__init__
+class ScriptedClient:
+    """A client whose watches of SearchClusters end as scripted; then it stops the watches."""
 
-    def remember(self: aiohttp.ClientSession, *arguments: Any, **options: Any) -> None:
-        sessions.append(self)
-        plain(self, *arguments, **options)
+    def __init__(self, *script: Exception | list[tuple[str, Any]]) -> None:
+        self._script = iter(script)
+        self.requests: list[str] = []
+        self.done = threading.Event()
 
-    monkeypatch.setattr(aiohttp.ClientSession, "__init__", remember)
-    with serve_api(asked_for()) as access, WatchThread(access):
-        time.sleep(moment)
-    gc.collect()
+    def list_with_version(self, _: str, kind: str, *__: Any) -> tuple[list[Any], str]:
+        if kind == "SearchCluster":
+            self.requests.append("list")
+        return [], "7"
 
-    assert [session for session in sessions if not session.closed] == []
+    def watch(self, _: str, kind: str, __: str, version: str) -> Iterator[tuple[str, Any]]:
+        if kind != "SearchCluster":
+            return
+        step = next(self._script, None)
+        if step is None:
+            self.done.set()
+            return
+        self.requests.append(f"watch {version}")
+        if isinstance(step, Exception):
+            raise step
+        yield from step
 
 
-def test_tasks_of_the_manager_do_not_end_with_the_watches() -> None:
-    """kopf cancels every task of its event loop that started after it."""
+def changed(version: str) -> tuple[str, Any]:
+    return "MODIFIED", {"metadata": {"name": "logs", "namespace": "search", "resourceVersion": version}}
 
-    async def run(access: ApiServerAccess) -> list[bool]:
-        with WatchThread(access) as watches:
-            while not watches.ready.is_set():
-                await asyncio.sleep(0.01)
-            watches.stop.set()
-            tasks = []
-            while watches.thread.is_alive():
-                tasks.append(asyncio.create_task(asyncio.sleep(3600)))
-                await asyncio.sleep(0.01)
-        await asyncio.sleep(0)
-        return [task.done() for task in tasks]
 
-    with serve_api(asked_for()) as access:
-        done = asyncio.run(run(access))
-    assert done
-    assert not any(done)
+@pytest.mark.parametrize(
+    ("script", "requests"),
+    [
+        ([[changed("8"), changed("9")], []], ["list", "watch 7", "watch 9"]),
+        ([[("BOOKMARK", {"metadata": {"resourceVersion": "20"}})], []], ["list", "watch 7", "watch 20"]),
+        ([WatchExpired("410"), []], ["list", "watch 7", "list", "watch 7"]),
+        ([Unavailable("503"), []], ["list", "watch 7", "list", "watch 7"]),
+        ([[("MODIFIED", {})], []], ["list", "watch 7", "list", "watch 7"]),
+    ],
+    ids=["ended", "bookmark", "expired", "failed", "malformed"],
+)
+def test_watch_continues_from_the_last_version_or_lists_again(script: list[Any], requests: list[str]) -> None:
+    client = ScriptedClient(*script)
+    with RunningWatches(client):
+        assert client.done.wait(60)
+
+    assert client.requests[: len(requests)] == requests
+
+
+def test_failed_watches_back_off(caplog: pytest.LogCaptureFixture) -> None:
+    """A list that succeeds does not reset the backoff: otherwise a broken watch would list endlessly."""
+    client = ScriptedClient(*[Unavailable("503")] * 4)
+    with RunningWatches(client) as watches:
+        assert client.done.wait(60)
+        wait_for(watches.ready.is_set)
+
+    fields = [record.__dict__["fields"] for record in caplog.records if "SearchCluster" in record.message]
+    assert [field["attempt"] for field in fields] == [1, 2, 3, 4]
+
+
+def wait_for(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_operator_is_not_ready_while_a_watch_fails() -> None:
+    class FailingPods(ScriptedClient):
+        is_failing = True
+
+        def list_with_version(self, api: str, kind: str, *rest: Any) -> tuple[list[Any], str]:
+            if kind == "Pod" and self.is_failing:
+                raise Forbidden("pods is forbidden")
+            return super().list_with_version(api, kind, *rest)
+
+    client = FailingPods()
+    with RunningWatches(client) as watches:
+        assert client.done.wait(60)
+        assert not watches.ready.is_set()
+        client.is_failing = False
+        wait_for(watches.ready.is_set)
 
 
 def invalid_json(_: Watch, lines: Lines) -> Lines:
     yield b"no event at all\n"
 
 
-def test_failed_watch_does_not_schedule_a_kill_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """kopf sends SIGKILL ten minutes after its end, unless it is told otherwise."""
-    scheduled: list[Any] = []
-    plain = asyncio.BaseEventLoop.call_later
-
-    def remember(self: Any, delay: float, callback: Any, *arguments: Any, **options: Any) -> Any:
-        scheduled.append(callback)
-        return plain(self, delay, callback, *arguments, **options)
-
-    monkeypatch.setattr(asyncio.BaseEventLoop, "call_later", remember)
+def test_invalid_json_in_a_watch_is_an_api_error(monkeypatch: pytest.MonkeyPatch) -> None:
     with (
         serve_api_with_watch_fault(invalid_json, asked_for(), monkeypatch) as access,
-        WatchThread(access) as watches,
+        pytest.raises(Unavailable, match=r"WATCH .*/searchclusters: the response is not JSON"),
     ):
-        watches.thread.join(60)
+        list(access.kube.watch(CLUSTER.api, CLUSTER.kind, "search", "1"))
 
-    [error] = watches.errors
-    assert isinstance(error, ValueError)
-    assert "Expecting value" in str(error)
-    assert scheduled
-    assert signal.pthread_kill not in scheduled
+
+def test_silent_watch_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection may be dead without an end: no bookmark arrives."""
+    monkeypatch.setattr("searchkeeper.manager.kubernetes_client._WATCH_TIMEOUTS", (5, 0.05))
+    with serve_api(asked_for()) as access, pytest.raises(Unavailable, match="Read timed out"):
+        list(access.kube.watch(CLUSTER.api, CLUSTER.kind, "search", "1"))
+
+
+def test_compacted_version_expires_the_watch() -> None:
+    with serve_api(asked_for(), remembers=1) as access:
+        for _ in range(3):
+            with access.api.alone() as world:
+                edited(world, version="3.4.0")
+                edited(world, version="2.19.4")
+        with pytest.raises(WatchExpired):
+            list(access.kube.watch(CLUSTER.api, CLUSTER.kind, "search", "1"))

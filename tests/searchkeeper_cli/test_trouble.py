@@ -225,7 +225,7 @@ def test_of_a_new_cluster_whose_version_is_refused_no_node_is_made() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "package"),
-    [(("status",), "kubernetes.config"), (("plan",), "kubernetes.config"), (("run",), "kopf")],
+    [(("status",), "kubernetes.config"), (("plan",), "kubernetes.config"), (("run",), "prometheus_client")],
 )
 def test_what_is_not_installed_is_told_with_the_remedy(
     monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], package: str

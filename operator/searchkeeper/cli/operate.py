@@ -27,7 +27,6 @@ from searchkeeper.manager import logging
 from searchkeeper.manager.endpoints import serve_endpoints
 from searchkeeper.manager.engine_clients import engine_clients
 from searchkeeper.manager.fencing import ShuttingDown
-from searchkeeper.manager.kopf_login import connection_info
 from searchkeeper.manager.kubernetes_client import KubernetesClient, connect, load_kubeconfig
 from searchkeeper.manager.leader_election import LeaderLease
 from searchkeeper.manager.manager import Clients, Manager, RequeueIntervals
@@ -83,8 +82,8 @@ def _run_manager(options: OperatorOptions, client: KubernetesClient, lease: Lead
     clients = Clients(
         client,
         engine_clients(client, options.engine),
-        # The file is read for every login: tokens are rotated.
-        lambda: connection_info(load_kubeconfig(options.kubeconfig)),
+        # Watches keep their connections, so they have a pool of their own.
+        connect(load_kubeconfig(options.kubeconfig)),
         options.operator_condition,
         options.images,
     )

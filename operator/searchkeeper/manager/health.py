@@ -25,7 +25,7 @@ class Health:
         self._clock = clock
         self._next_heartbeats: dict[str, float] = {_MANAGER: clock()}
         self._lock = threading.Lock()
-        # Set while kopf watches.
+        # Set while every kind is watched.
         self.watching = threading.Event()
 
     def heartbeat(self, loop: str = _MANAGER, *, next_in: float = 0) -> None:

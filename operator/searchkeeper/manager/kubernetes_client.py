@@ -5,12 +5,13 @@ Requests use paths and JSON: the operator knows its dozen kinds and needs no dis
 
 from __future__ import annotations
 
-__all__ = ["KubernetesClient", "connect", "load_kubeconfig"]
+__all__ = ["KubernetesClient", "WatchExpired", "connect", "load_kubeconfig"]
 
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
@@ -40,6 +41,9 @@ from searchkeeper.manager.workers import FAST_WORKERS, SLOW_WORKERS
 # Seconds to connect, and to wait for data.
 _TIMEOUTS: Final = (5, 15)
 _PAGE_SIZE: Final = 500
+# Seconds after which the API server ends a watch, and after which the client ends one without data.
+_WATCH_SECONDS: Final = 60
+_WATCH_TIMEOUTS: Final = (5, 90)
 # Threads that send requests besides the workers: for the Lease, for lists, at shutdown.
 _OTHER_THREADS: Final = 4
 _MERGE_PATCH: Final = "application/merge-patch+json"
@@ -83,6 +87,20 @@ def _kubeconfig_error(kubeconfig: str | None, error: Exception) -> str:
     return f"{files}: {error if is_client_error else f'Invalid kube-config file. {error}'}"
 
 
+class WatchExpired(NotFound):
+    """410: the API server no longer has the changes since this resource version; list again."""
+
+
+_ERRORS: Final[Mapping[int, type[ApiError]]] = {
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    410: WatchExpired,
+}
+_REJECTIONS: Final = frozenset({400, 405, 413, 415, 422})
+
+
 def connect(configuration: Configuration, *, identity: str = _COMPONENT) -> KubernetesClient:
     return KubernetesClient(ApiClient(configuration), identity=identity)
 
@@ -121,6 +139,13 @@ class KubernetesClient:
 
         Raises NoSuchKind, NotFound when the continue token has expired, and ApiError.
         """
+        manifests, _ = self.list_with_version(api, kind, namespace, labels)
+        return sorted(manifests, key=lambda manifest: Key.of(manifest)[2:])
+
+    def list_with_version(
+        self, api: str, kind: str, namespace: str, labels: Mapping[str, str]
+    ) -> tuple[Sequence[Manifest], str]:
+        """All objects as `list` returns them, unsorted, and the resource version to watch from."""
         resource = resource_kind(api, kind)
         selector = ",".join(f"{name}={value}" for name, value in labels.items())
         query = [("limit", str(_PAGE_SIZE)), *([("labelSelector", selector)] if selector else [])]
@@ -135,10 +160,36 @@ class KubernetesClient:
                 raise
             # The items of a list have neither apiVersion nor kind.
             manifests += [{**item, "apiVersion": api, "kind": kind} for item in page["items"]]
-            next_page = (page.get("metadata") or {}).get("continue") or ""
-            if not next_page:
-                return sorted(manifests, key=lambda manifest: Key.of(manifest)[2:])
-            token = [("continue", next_page)]
+            metadata = page.get("metadata") or {}
+            if not metadata.get("continue"):
+                return manifests, str(metadata.get("resourceVersion") or "")
+            token = [("continue", metadata["continue"])]
+
+    def watch(
+        self, api: str, kind: str, namespace: str, resource_version: str
+    ) -> Iterator[tuple[str, Manifest]]:
+        """Type and object of every change since a resource version, until the API server ends the watch.
+
+        Bookmarks are included. Raises WatchExpired, ApiError.
+        """
+        path = resource_path(resource_kind(api, kind), namespace)
+        query = [
+            ("watch", "true"),
+            ("allowWatchBookmarks", "true"),
+            ("resourceVersion", resource_version),
+            ("timeoutSeconds", str(_WATCH_SECONDS)),
+        ]
+        with _api_errors(f"WATCH {path}"):
+            response = self._request("get", path, query=query, timeouts=_WATCH_TIMEOUTS)
+            try:
+                for line in response:
+                    event = json.loads(line)
+                    if event["type"] == "ERROR":
+                        status = event["object"]
+                        raise ApiException(status.get("code"), status.get("message"))
+                    yield event["type"], event["object"]
+            finally:
+                response.close()
 
     def create(self, manifest: Manifest) -> Manifest:
         key = Key.of(manifest)
@@ -192,24 +243,42 @@ class KubernetesClient:
         content_type: str = "application/json",
         query: Sequence[tuple[str, str]] = (),
     ) -> Any:
-        request = f"{method.upper()} {path}"
-        try:
-            response = self._client.request(
-                method,
-                path,
-                body=body,
-                query_params=[*query],
-                content_type=content_type,
-                serialize=False,
-                _request_timeout=_TIMEOUTS,
-            )
-            return json.loads(response.data)
-        except ApiException as error:
-            raise _api_error(error, request) from error
-        except (urllib3.exceptions.HTTPError, OSError) as error:
-            raise Unavailable(f"{request}: {error}") from error
-        except ValueError as error:
-            raise Unavailable(f"{request}: the response is not JSON") from error
+        with _api_errors(f"{method.upper()} {path}"):
+            return json.loads(self._request(method, path, body, content_type, query).data)
+
+    def _request(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        content_type: str = "application/json",
+        query: Sequence[tuple[str, str]] = (),
+        *,
+        timeouts: tuple[float, float] = _TIMEOUTS,
+    ) -> urllib3.BaseHTTPResponse:
+        response: urllib3.BaseHTTPResponse = self._client.request(
+            method,
+            path,
+            body=body,
+            query_params=[*query],
+            content_type=content_type,
+            serialize=False,
+            _request_timeout=timeouts,
+        )
+        return response
+
+
+@contextmanager
+def _api_errors(request: str) -> Iterator[None]:
+    """Raise every error of the client as an ApiError."""
+    try:
+        yield
+    except ApiException as error:
+        raise _api_error(error, request) from error
+    except (urllib3.exceptions.HTTPError, OSError) as error:
+        raise Unavailable(f"{request}: {error}") from error
+    except ValueError as error:
+        raise Unavailable(f"{request}: the response is not JSON") from error
 
 
 def _path(key: Key) -> str:
@@ -222,19 +291,8 @@ def _api_error(error: ApiException, request: str) -> ApiError:
     except (KeyError, TypeError, ValueError):
         message = " ".join(str(error.reason).split())
     text = f"{request}: {error.status} {message}"
-    match error.status:
-        case 409:
-            return Conflict(text)
-        case 404 | 410:
-            return NotFound(text)
-        case 401:
-            return Unauthorized(text)
-        case 403:
-            return Forbidden(text)
-        case 400 | 405 | 413 | 415 | 422:
-            return Rejected(text)
-        case _:
-            return Rejected(text) if _WEBHOOK_FAILURE in message else Unavailable(text)
+    is_rejected = error.status in _REJECTIONS or _WEBHOOK_FAILURE in message
+    return _ERRORS.get(error.status or 0, Rejected if is_rejected else Unavailable)(text)
 
 
 def _event(event: EmitEvent, involved: Manifest, identity: str, time: str) -> dict[str, Any]:

@@ -17,7 +17,7 @@ KEYS: Final = (
     *("from", "to", "attempt", "reconcile", "error", "logger"),
 )
 # Libraries whose warnings are logged, and nothing below.
-_LIBRARIES: Final = ("kopf", "kubernetes", "urllib3", "asyncio", "aiohttp")
+_LIBRARIES: Final = ("kubernetes", "urllib3", "asyncio")
 
 
 class LogFields(TypedDict, total=False):
@@ -94,5 +94,3 @@ def configure_logging(stream: TextIO | None = None) -> None:
     root.setLevel(logging.INFO)
     for name in _LIBRARIES:
         logging.getLogger(name).setLevel(logging.WARNING)
-    # kopf warns at every start that it handles no signals; the command handles them.
-    logging.getLogger("kopf._core.reactor.running").setLevel(logging.ERROR)

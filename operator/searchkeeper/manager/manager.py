@@ -5,18 +5,16 @@ from __future__ import annotations
 __all__ = ["Clients", "Manager", "RequeueIntervals"]
 
 import asyncio
-import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-import kopf
-
 from searchkeeper.desired.names import GROUP
 from searchkeeper.images import PUBLISHED, Images
-from searchkeeper.kubernetes.api import KubernetesApi, NoSuchKind
+from searchkeeper.kubernetes.api import KubernetesApi
 from searchkeeper.kubernetes.operations import Key
 from searchkeeper.manager.clock import SteadyClock
 from searchkeeper.manager.fencing import Fence, FencedEngine
@@ -27,7 +25,7 @@ from searchkeeper.manager.logging import Log
 from searchkeeper.manager.metrics import Metrics
 from searchkeeper.manager.reconcile_loop import ReconcileLoop, RequeueIntervals
 from searchkeeper.manager.shutdown import GracefulShutdown
-from searchkeeper.manager.watches import WatchHandlers, run_watches
+from searchkeeper.manager.watches import WatchClient, Watches, WatchHandlers
 from searchkeeper.manager.workers import FastSlowPool, WorkerPool
 from searchkeeper.opensearch.client import EngineClient
 from searchkeeper.reconcile import ReconcileOutcome, reconcile
@@ -42,13 +40,13 @@ _POLL: Final = 0.1
 class Clients:
     """Access to the API server and to the engines.
 
-    `login` gives kopf its credentials. `operator_condition` is where OLM reads whether it may replace this
+    `watch` is the client of the watches. `operator_condition` is where OLM reads whether it may replace this
     operator now. `images` names the repositories of the engine's images.
     """
 
     kube: KubernetesApi
     engine_client: Callable[[Key], EngineClient]
-    login: Callable[[], kopf.ConnectionInfo]
+    watch: WatchClient
     operator_condition: Key | None = None
     images: Images = PUBLISHED
 
@@ -78,19 +76,13 @@ class Manager:
         self.fence = Fence(lease)
         self.shutdown = GracefulShutdown(self.fence, lease, self.log)
         self._loops: dict[Key, ReconcileLoop] = {}
-        # Ends the watches: at shutdown, or when the CRDs are removed.
-        self._stop_watches = threading.Event()
         self._workers = FastSlowPool()
         # Threads of their own: reconciles that hang must delay neither the Lease nor the list of clusters.
-        # A login may run a program that hangs.
-        self._lease_worker, self._list_worker, self._login_worker, self._watch_worker = (
-            WorkerPool(1, name) for name in ("lease", "list", "login", "watch")
-        )
+        self._lease_worker, self._list_worker = WorkerPool(1, "lease"), WorkerPool(1, "list")
 
     def stop(self) -> None:
         """Admit no further write and end `run`. Safe to call from any thread and from a signal handler."""
         self.fence.close()
-        self._stop_watches.set()
 
     @property
     def is_stopping(self) -> bool:
@@ -104,9 +96,11 @@ class Manager:
         scope = ", ".join(self.namespaces) or "all namespaces"
         self.log.info(f"starting searchkeeper {self.release.version} as {self.lease.identity} for {scope}")
         self.shutdown.start()
+        self._start_watches()
         background = [asyncio.create_task(self._keep_lease()), asyncio.create_task(self._sync_loops())]
         try:
-            await self._watch()
+            while not self.is_stopping:
+                await asyncio.sleep(_POLL)
         finally:
             self.stop()
             while not self.shutdown.is_done:
@@ -115,46 +109,24 @@ class Manager:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
-            for workers in (self._workers, self._lease_worker, self._list_worker, self._login_worker):
+            for workers in (self._workers, self._lease_worker, self._list_worker):
                 workers.close()
-            self._watch_worker.close()
             self.log.info("stopped")
 
-    async def _watch(self) -> None:
-        """Run kopf's watches; start all of them again when one fails. Loops reconcile without them too."""
-        failures = 0
-        while True:
-            # Replaced before the check: stop() sets the new event, or the check sees the closed fence.
-            stop = self._stop_watches = threading.Event()
-            if self.is_stopping:
-                return
-            try:
-                # kopf reads once which kinds exist, and never watches a kind that is added later.
-                await self._list_worker.run(self._check_crds)
-                watch = partial(run_watches, self._handlers(), self.namespaces, stop, self.health.watching)
-                await self._watch_worker.run(watch)
-            except Exception as error:  # noqa: BLE001 - whatever kopf raises, the watches start again
-                failures = 1 if self.health.watching.is_set() else failures + 1
-                self.log.error("watch failed; restarting", attempt=failures, error=str(error))
-                # Missing CRDs are checked at a fixed interval, so that no one waits for the operator.
-                is_missing = isinstance(error, NoSuchKind)
-                await self._sleep(self.intervals.waiting if is_missing else self.intervals.backoff(failures))
-            finally:
-                self.health.watching.clear()
-
-    def _check_crds(self) -> None:
-        """Raises NoSuchKind while a CRD is not served, and ApiError."""
-        for kind in ("SearchCluster", "SearchPool"):
-            self.kube.list(_API, kind, (self.namespaces or ("",))[0], {})
-
-    def _handlers(self) -> WatchHandlers:
-        """Handlers that pass events from kopf's thread to this event loop."""
+    def _start_watches(self) -> None:
+        """Start the watches, whose threads pass events to this event loop."""
         loop = asyncio.get_running_loop()
-        return WatchHandlers(
-            login=lambda: self._login_worker.run(self.clients.login),
-            on_cluster=lambda *event: _call_in(loop, self._on_cluster, *event),
-            on_child=lambda *event: _call_in(loop, self._wake, *event),
+
+        def call(handler: Callable[..., None], *event: object) -> None:
+            # The event loop is closed when a watch reports its last event during the shutdown.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(handler, *event)
+
+        handlers = WatchHandlers(partial(call, self._on_cluster), partial(call, self._wake))
+        watches = Watches(
+            self.clients.watch, handlers, self.log, stop=self.fence.closed, ready=self.health.watching
         )
+        watches.start(self.namespaces, self.intervals)
 
     def _on_cluster(self, key: Key, resource_version: str, is_deleted: bool) -> None:
         if is_deleted:
@@ -183,8 +155,6 @@ class Manager:
                 existing = await self._list_worker.run(self._list_clusters)
             except Exception as error:  # noqa: BLE001 - an error must not end this task
                 self.log.warning("list of SearchClusters failed; retrying", error=str(error))
-                if isinstance(error, NoSuchKind):
-                    self._stop_watches.set()
                 continue
             for key in sorted(existing - known):
                 self._on_cluster(key, "", False)
@@ -241,8 +211,3 @@ class Manager:
                 api.measure()
 
         return await self._workers.run(f"{key.namespace}/{key.name}", run)
-
-
-def _call_in(loop: asyncio.AbstractEventLoop, call: Callable[..., None], *arguments: object) -> None:
-    """Call in another thread's event loop."""
-    loop.call_soon_threadsafe(call, *arguments)

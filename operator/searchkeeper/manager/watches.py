@@ -1,145 +1,151 @@
-"""kopf's watches, in their own thread and event loop. Of kopf the operator uses nothing else.
+"""List-watches that wake the reconcile loops, one thread for each kind and namespace.
 
-kopf's daemons and change handlers would add a finalizer and annotations to every resource and act on cached
-objects. Raw events change nothing: they only wake the reconcile loops, which read fresh objects.
+Watches only make reconciles sooner: every loop reads fresh objects, and a resync replaces missed events.
 """
 
 from __future__ import annotations
 
-__all__ = ["WATCHED", "WatchHandlers", "run_watches"]
+__all__ = ["WATCHED", "WatchClient", "WatchHandlers", "Watches"]
 
-import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, Protocol
 
-import kopf
+from searchkeeper.desired.names import GROUP
+from searchkeeper.kubernetes.api import NoSuchKind
+from searchkeeper.kubernetes.operations import Key, Manifest
+from searchkeeper.manager.kubernetes_client import WatchExpired
+from searchkeeper.manager.logging import Log
+from searchkeeper.manager.reconcile_loop import RequeueIntervals
 
-from searchkeeper.desired.names import FINALIZER, GROUP
-from searchkeeper.kubernetes.operations import Key
-
-# Kinds whose events wake a loop besides SearchClusters: group, version, plural.
+_API: Final = f"{GROUP}/v1alpha1"
+# Kinds that are watched. Secrets are not: the ServiceAccount may not list them.
 WATCHED: Final = (
-    (GROUP, "v1alpha1", "searchpools"),
-    ("apps", "v1", "statefulsets"),
-    ("", "v1", "pods"),
+    (_API, "SearchCluster"),
+    (_API, "SearchPool"),
+    ("apps/v1", "StatefulSet"),
+    ("v1", "Pod"),
 )
-# Seconds that kopf has to end its own tasks; it cancels those that hang after five.
-_KOPF_TIMEOUT: Final = 6
-_CANCELLATIONS: Final = 4
 # The label with the cluster's name; which one a pod has depends on its configuration version.
 _INSTANCE_LABELS: Final = ("app.kubernetes.io/instance", "app")
 
 
+class WatchClient(Protocol):
+    """What a list-watch needs of the Kubernetes client."""
+
+    def list_with_version(
+        self, api: str, kind: str, namespace: str, labels: Mapping[str, str]
+    ) -> tuple[Sequence[Manifest], str]: ...
+
+    def watch(
+        self, api: str, kind: str, namespace: str, resource_version: str
+    ) -> Iterator[tuple[str, Manifest]]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class WatchHandlers:
-    """Callbacks, called in kopf's thread.
+    """Callbacks, called in the threads of the watches.
 
     `on_cluster` takes the SearchCluster, its resource version and whether it was deleted; `on_child` takes
     the SearchCluster that a changed object belongs to, and the object's resource version.
     """
 
-    login: Callable[[], Awaitable[kopf.ConnectionInfo]]
     on_cluster: Callable[[Key, str, bool], None]
     on_child: Callable[[Key, str], None]
 
 
-def run_watches(
-    handlers: WatchHandlers, namespaces: Sequence[str], stop: threading.Event, ready: threading.Event
-) -> None:
-    """Watch until `stop` is set; set `ready` at the start. Raises the error of a watch that failed.
+class Watches:
+    """All list-watches of one operator. `ready` is set while every kind is listed and watched.
 
-    Without namespaces all of them are watched. The end takes up to eight seconds.
+    The threads are daemons and end at the next event after `stop` is set: no shutdown waits for them.
     """
 
-    async def watch() -> None:
-        this = asyncio.current_task()
-        assert this is not None
-        tasks = await kopf.spawn_tasks(
-            registry=_registry(handlers),
-            settings=_settings(),
-            standalone=True,
-            clusterwide=not namespaces,
-            namespaces=namespaces,
-            ready_flag=ready,
-            stop_flag=stop,
-        )
-        running = asyncio.create_task(kopf.run_tasks(tasks, ignored={this}))
-        # The first task ends when `stop` is set or a watch fails. Then kopf ends the others and closes its
-        # sessions; it waits for the flag in a thread of this event loop.
-        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        stop.set()
-        await asyncio.wait({running}, timeout=_KOPF_TIMEOUT)
-        # kopf cancels once, but a watcher may suppress one cancellation and then wait endlessly for a login.
-        for _ in range(_CANCELLATIONS):
-            if not (others := asyncio.all_tasks() - {this}):
+    def __init__(
+        self,
+        client: WatchClient,
+        handlers: WatchHandlers,
+        log: Log,
+        *,
+        stop: threading.Event,
+        ready: threading.Event,
+    ) -> None:
+        self._client = client
+        self._handlers = handlers
+        self._log = log
+        self._stop = stop
+        self._ready = ready
+        self._unlisted: set[tuple[str, str]] = set()
+        self._lock = threading.Lock()
+
+    def start(self, namespaces: Sequence[str], intervals: RequeueIntervals) -> None:
+        """Start a thread for each kind in each namespace; without namespaces all of them are watched."""
+        targets = [(api, kind, namespace) for api, kind in WATCHED for namespace in namespaces or ("",)]
+        self._unlisted = {(kind, namespace) for _, kind, namespace in targets}
+        for target in targets:
+            run = partial(self._run, *target, intervals)
+            threading.Thread(target=run, name=f"watch-{target[1]}", daemon=True).start()
+
+    def _run(self, api: str, kind: str, namespace: str, intervals: RequeueIntervals) -> None:
+        failures = 0
+        while not self._stop.is_set():
+            try:
+                version = self._list(api, kind, namespace)
+                while not self._stop.wait(intervals.min_backoff):
+                    version = self._watch(api, kind, namespace, version)
+                    failures = 0
+            except WatchExpired:
+                # The history of the API server is limited; the next list has the current state.
+                self._stop.wait(intervals.min_backoff)
+            except Exception as error:  # noqa: BLE001 - no error may end a watch
+                failures += 1
+                self._set_listed(kind, namespace, is_listed=False)
+                self._log.warning(f"watch of {kind} failed; restarting", attempt=failures, error=str(error))
+                # Missing CRDs are checked at a fixed interval, so that no user waits after installing them.
+                is_missing = isinstance(error, NoSuchKind)
+                self._stop.wait(intervals.waiting if is_missing else intervals.backoff(failures))
+
+    def _list(self, api: str, kind: str, namespace: str) -> str:
+        """Report all objects; return the resource version to watch from."""
+        manifests, version = self._client.list_with_version(api, kind, namespace, {})
+        for manifest in manifests:
+            self._report(kind, "ADDED", manifest["metadata"])
+        self._set_listed(kind, namespace, is_listed=True)
+        return version
+
+    def _watch(self, api: str, kind: str, namespace: str, version: str) -> str:
+        """Report all changes until the API server ends the watch; return the last resource version."""
+        for event, manifest in self._client.watch(api, kind, namespace, version):
+            if self._stop.is_set():
                 break
-            for task in others:
-                task.cancel()
-            await asyncio.wait(others, timeout=0.5)
-        for task in tasks:
-            if not task.cancelled() and (error := task.exception()):
-                raise error
+            metadata = manifest["metadata"]
+            version = metadata.get("resourceVersion") or version
+            if event != "BOOKMARK":
+                self._report(kind, event, metadata)
+        return version
 
-    asyncio.run(watch())
+    def _report(self, kind: str, event: str, metadata: Mapping[str, Any]) -> None:
+        version = str(metadata.get("resourceVersion") or "")
+        name = metadata["name"] if kind == "SearchCluster" else _cluster_name(metadata)
+        if name is None:
+            return
+        key = Key(_API, "SearchCluster", metadata.get("namespace") or "", name)
+        if kind == "SearchCluster":
+            self._handlers.on_cluster(key, version, event == "DELETED")
+        else:
+            self._handlers.on_child(key, version)
 
-
-def _registry(handlers: WatchHandlers) -> kopf.OperatorRegistry:
-    registry = kopf.OperatorRegistry()
-
-    @kopf.on.login(registry=registry)
-    async def login(**_: Any) -> kopf.ConnectionInfo:
-        return await handlers.login()
-
-    @kopf.on.event(GROUP, "v1alpha1", "searchclusters", registry=registry)
-    async def on_cluster(namespace: str | None, name: str, meta: Any, event: Any, **_: Any) -> None:
-        handlers.on_cluster(
-            _cluster_key(namespace, name), _resource_version(meta), event["type"] == "DELETED"
-        )
-
-    async def on_child(namespace: str | None, meta: Any, **_: Any) -> None:
-        name = _cluster_name(meta)
-        if name is not None:
-            handlers.on_child(_cluster_key(namespace, name), _resource_version(meta))
-
-    for kind in WATCHED:
-        kopf.on.event(*kind, registry=registry)(on_child)
-    return registry
+    def _set_listed(self, kind: str, namespace: str, *, is_listed: bool) -> None:
+        with self._lock:
+            (self._unlisted.discard if is_listed else self._unlisted.add)((kind, namespace))
+            (self._ready.clear if self._unlisted else self._ready.set)()
 
 
-def _cluster_key(namespace: str | None, name: str) -> Key:
-    return Key(f"{GROUP}/v1alpha1", "SearchCluster", namespace or "", name)
-
-
-def _resource_version(meta: Mapping[str, Any]) -> str:
-    return str(meta.get("resourceVersion") or "")
-
-
-def _cluster_name(meta: Mapping[str, Any]) -> str | None:
+def _cluster_name(metadata: Mapping[str, Any]) -> str | None:
     """The SearchCluster that an object belongs to, by its owner or its labels."""
-    for owner in meta.get("ownerReferences") or ():
+    for owner in metadata.get("ownerReferences") or ():
         if owner["kind"] == "SearchCluster":
             return str(owner["name"])
-    labels = meta.get("labels") or {}
+    labels = metadata.get("labels") or {}
     return next((labels[name] for name in _INSTANCE_LABELS if name in labels), None)
-
-
-def _settings() -> kopf.OperatorSettings:
-    settings = kopf.OperatorSettings()
-    # The operator emits its own events.
-    settings.posting.enabled = False
-    # Without scanning the ServiceAccount needs no permission on namespaces and CustomResourceDefinitions.
-    # The manager starts the watches after the CRDs are served.
-    settings.scanning.disabled = True
-    settings.watching.server_timeout = 60
-    settings.watching.client_timeout = 70
-    settings.watching.connect_timeout = 10
-    settings.networking.request_timeout = 30
-    # kopf would send SIGKILL ten minutes after a watch failed; here the watches start again.
-    settings.process.ultimate_exiting_timeout = None
-    settings.queueing.exit_timeout = 0.5
-    settings.queueing.idle_timeout = 0.5
-    # No handler here makes kopf add a finalizer; if one did, it must differ from the operator's own.
-    settings.persistence.finalizer = f"{FINALIZER}-watch"
-    return settings
