@@ -186,7 +186,7 @@ def claims(world: FakeCluster) -> dict[str, str]:
 
 
 def condition(world: FakeCluster, name: str) -> str:
-    """`True RollbackAvailable: possible to 2.19.4`, or `False LastDataNode: stalled: …` for a stalled action."""
+    """`True RollbackAvailable: possible to 2.19.4`, or `False LastDataNode: stalled: …` if it is stalled."""
     conditions = {each.type: each for each in decode_records(status(world)).conditions}
     found = (conditions | decode_summary(status(world)))[name]
     stalled = "stalled: " if found.is_stalled else ""

@@ -12,7 +12,7 @@ import yaml
 from commandline import ROOT
 from searchkeeper.cli.run import run
 from searchkeeper.images import PUBLISHED, Images, images_from_options
-from searchkeeper.manager.endpoints import answer
+from searchkeeper.manager.endpoints import respond
 from searchkeeper.manager.health import Health
 from searchkeeper.manager.metrics import Metrics
 
@@ -77,9 +77,9 @@ def test_build_context_has_exactly_the_files_that_the_image_copies() -> None:
 @pytest.mark.parametrize("probe", ["startupProbe", "livenessProbe", "readinessProbe"])
 def test_probe_requests_an_endpoint_that_exists(container: dict[str, Any], probe: str) -> None:
     health = Health()
-    health.is_watching = True
+    health.watching.set()
     request = container[probe]["httpGet"]
-    assert answer(request["path"], health, Metrics())[0] == 200
+    assert respond(request["path"], health, Metrics())[0] == 200
     ports = {each["name"]: each["containerPort"] for each in container["ports"]}
     listening = {name: str(options()[f"{name}_address"].default) for name in ("health", "metrics")}
     assert {name: text.rpartition(":")[2] for name, text in listening.items()} == {

@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
+from managers import serve_api
 from operator_manifests import rbac
 from operators_at_work import CLUSTER, Ports, asked_for, edited, pool, running, with_index, worked_until
 from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Manifest, Patch
 from searchkeeper.kubernetes.rest_mapping import resource_kind
 from searchkeeper.manager.kubernetes_client import KubernetesClient
 from searchkeeper.manager.leader_election import LeaderLease
-from searchkeeper.manager.manager import WATCHED
+from searchkeeper.manager.watches import WATCHED
 from searchkeeper.operator_condition import OPERATOR_CONDITION
 from searchkeeper.reconcile import reconcile
 from searchkeeper.releases import newest, release
 from searchkeeper.testing.fake_cluster import FakeCluster
-from shells import facing
 
 Verbs = dict[str, set[str]]
 
@@ -141,9 +141,9 @@ def manifest(api: str, kind: str, namespace: str, name: str, **parts: Any) -> Ma
 
 def run_leader_election(verbs: Verbs) -> None:
     ports = RecordingPorts(FakeCluster(), verbs=verbs)
-    lease = LeaderLease(ports, LeaderLease.named("operators"), "one")
-    assert lease.keep()
-    assert lease.keep()
+    lease = LeaderLease(ports, LeaderLease.lease_key("operators"), "one")
+    assert lease.acquire_or_renew()
+    assert lease.acquire_or_renew()
     lease.confirm()
     lease.release()
 
@@ -152,13 +152,13 @@ def emit_events(verbs: Verbs) -> None:
     """Emit an event, then the same event again."""
 
     class RecordingClient(KubernetesClient):
-        def _call(self, method: str, where: str, *others: Any, **more: Any) -> Any:
-            kind = "/events" if "/events" in where else "search.everpath.dev/searchclusters"
+        def _call(self, method: str, path: str, *others: Any, **more: Any) -> Any:
+            kind = "/events" if "/events" in path else "search.everpath.dev/searchclusters"
             verb = {"get": "get", "post": "create", "patch": "patch"}[method]
             verbs.setdefault(kind, set()).add(verb)
-            return super()._call(method, where, *others, **more)
+            return super()._call(method, path, *others, **more)
 
-    with facing(asked_for()) as face:
+    with serve_api(asked_for()) as face:
         client = RecordingClient(face.kube._client.client)
         for _ in range(2):
             client.record(EmitEvent(CLUSTER, "Refused", "not that version"))
@@ -166,8 +166,8 @@ def emit_events(verbs: Verbs) -> None:
 
 
 def watch_resources(verbs: Verbs) -> None:
-    for group, _, plural in (("search.everpath.dev", "v1alpha1", "searchclusters"), *WATCHED):
-        verbs.setdefault(f"{group}/{plural}", set()).update(("list", "watch"))
+    for api, kind in WATCHED:
+        verbs.setdefault(resource(api, kind), set()).update(("list", "watch"))
 
 
 @pytest.fixture(scope="module")

@@ -24,13 +24,13 @@ from guards import (
     gates,
     ledger,
     locks,
+    manager,
     objects,
     operator_condition,
     planner,
     rollback,
     rollout,
     scale_in,
-    shell,
     versions,
 )
 from guards.guard import Guard, Patch
@@ -55,8 +55,8 @@ TABLES = {
     "Operator condition": operator_condition.GUARDS,
     "Denied operations": denied_operations.GUARDS,
 }
-SHELL = "What keeps the shell from harm"
-EVERY = [guard for table in (*TABLES.values(), shell.GUARDS) for guard in table]
+MANAGER = "What keeps the manager from harm"
+EVERY = [guard for table in (*TABLES.values(), manager.GUARDS) for guard in table]
 
 
 def import_again(path: str) -> ModuleType:
@@ -129,8 +129,8 @@ def test_docs_list_every_guard_with_its_test(heading: str) -> None:
 
 def test_docs_list_the_guards_of_the_manager() -> None:
     """Other rows of that table are not a function of the manager: their tests exist at least."""
-    found = {name: f"manager/{test}" for name, test in documented_guards("running.md", SHELL).items()}
-    assert {guard.name: guard.test for guard in shell.GUARDS}.items() <= found.items()
+    found = {name: f"manager/{test}" for name, test in documented_guards("running.md", MANAGER).items()}
+    assert {guard.name: guard.test for guard in manager.GUARDS}.items() <= found.items()
     for path, _, test in (each.partition("::") for each in found.values()):
         assert f"def {test}(" in (TESTS / path).read_text(encoding="utf-8"), test
 

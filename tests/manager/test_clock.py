@@ -1,4 +1,4 @@
-"""The operator's own clock, and what it does with the time of others."""
+"""The operator's clock, and deadlines after a gap in the observation."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from typing import Any
 
 import pytest
 
+from managers import DisconnectingApi, run_manager, serve_api, wait_until
 from operators_at_work import asked_for
 from searchkeeper import reconcile
 from searchkeeper.manager.clock import SteadyClock
-from shells import CutCable, facing, started, until
 
 HOUR = 3600.0
 
 
 @dataclass
 class Clocks:
-    """A wall clock that anybody may set, and one that only ever goes on."""
+    """A wall clock that may be set, and a monotonic clock."""
 
     wall: float = 1_000_000
-    steady: float = 50
+    monotonic: float = 50
 
-    def pass_by(self, seconds: float) -> None:
+    def advance(self, seconds: float) -> None:
         self.wall += seconds
-        self.steady += seconds
+        self.monotonic += seconds
 
 
 @pytest.fixture
@@ -34,70 +34,70 @@ def clocks() -> Clocks:
 
 @pytest.fixture
 def steady(clocks: Clocks) -> SteadyClock:
-    return SteadyClock(lambda: clocks.wall, lambda: clocks.steady)
+    return SteadyClock(lambda: clocks.wall, lambda: clocks.monotonic)
 
 
-def test_it_goes_as_the_wall_clock_goes(clocks: Clocks, steady: SteadyClock) -> None:
-    clocks.pass_by(10)
+def test_clock_follows_the_wall_clock(clocks: Clocks, steady: SteadyClock) -> None:
+    clocks.advance(10)
     assert steady() == clocks.wall
-    clocks.pass_by(1000)
+    clocks.advance(1000)
     assert steady() == clocks.wall
 
 
-@pytest.mark.parametrize("leap", [HOUR, -HOUR])
-def test_it_does_not_leap_when_the_wall_clock_does(clocks: Clocks, steady: SteadyClock, leap: float) -> None:
+@pytest.mark.parametrize("jump", [HOUR, -HOUR])
+def test_clock_does_not_jump_with_the_wall_clock(clocks: Clocks, steady: SteadyClock, jump: float) -> None:
     before = steady()
-    clocks.wall += leap
+    clocks.wall += jump
     assert steady() == before
-    clocks.pass_by(100)
+    clocks.advance(100)
     assert 90 <= steady() - before <= 110
 
 
-@pytest.mark.parametrize("leap", [HOUR, -HOUR])
-def test_it_is_right_again_after_a_while(clocks: Clocks, steady: SteadyClock, leap: float) -> None:
-    clocks.wall += leap
+@pytest.mark.parametrize("jump", [HOUR, -HOUR])
+def test_clock_catches_up_with_the_wall_clock(clocks: Clocks, steady: SteadyClock, jump: float) -> None:
+    clocks.wall += jump
     for _ in range(1000):
-        clocks.pass_by(60)
+        clocks.advance(60)
         steady()
     assert steady() == int(clocks.wall)
 
 
-def test_it_never_goes_back(clocks: Clocks, steady: SteadyClock) -> None:
-    snapshot = [steady()]
-    for leap in (-HOUR, HOUR, -2 * HOUR, 5):
-        clocks.wall += leap
-        clocks.pass_by(7)
-        snapshot.append(steady())
-    assert snapshot == sorted(snapshot)
+def test_clock_never_runs_backwards(clocks: Clocks, steady: SteadyClock) -> None:
+    readings = [steady()]
+    for jump in (-HOUR, HOUR, -2 * HOUR, 5):
+        clocks.wall += jump
+        clocks.advance(7)
+        readings.append(steady())
+    assert readings == sorted(readings)
 
 
 @pytest.fixture
-def looked_since(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """Of every cycle: its moment, and since when its operator has been looking."""
-    found: list[tuple[int, int]] = []
+def observations(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """The time of every reconcile, and since when its operator has observed the cluster."""
+    observations: list[tuple[int, int]] = []
     plain = reconcile.reconcile
 
-    def cycle(*given: Any, observing_since: int, **options: Any) -> Any:
-        found.append((given[4], observing_since))
-        return plain(*given, observing_since=observing_since, **options)
+    def spy(*arguments: Any, observing_since: int, **options: Any) -> Any:
+        observations.append((arguments[4], observing_since))
+        return plain(*arguments, observing_since=observing_since, **options)
 
-    monkeypatch.setattr("searchkeeper.manager.manager.reconcile", cycle)
-    return found
+    monkeypatch.setattr("searchkeeper.manager.manager.reconcile", spy)
+    return observations
 
 
-def test_who_could_not_see_for_a_while_begins_to_be_patient_anew(
-    looked_since: list[tuple[int, int]],
+def test_deadlines_start_again_after_a_gap_in_the_observation(
+    observations: list[tuple[int, int]],
 ) -> None:
-    """Whoever was waited for before may have been back long ago."""
-    with facing(asked_for()) as face:
-        cable = CutCable(face.kube)
-        with started(face, kube=cable):
-            until(face.api, lambda: len(looked_since) > 5)
-            began = looked_since[-1][1]
-            cable.writes_left = 0
-            face.api.tick(200)
-            cable.writes_left = None
+    """A wait may have ended during the gap."""
+    with serve_api(asked_for()) as access:
+        kube = DisconnectingApi(access.kube)
+        with run_manager(access, kube=kube):
+            wait_until(access.api, lambda: len(observations) > 5)
+            began = observations[-1][1]
+            kube.operations_left = 0
+            access.api.tick(200)
+            kube.operations_left = None
 
-            until(face.api, lambda: looked_since[-1][1] > began)
+            wait_until(access.api, lambda: observations[-1][1] > began)
 
-        assert began + 120 < looked_since[-1][1] <= looked_since[-1][0]
+        assert began + 120 < observations[-1][1] <= observations[-1][0]

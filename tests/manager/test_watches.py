@@ -1,23 +1,26 @@
-"""Watches that fail in every way they can: they are for haste alone, and nothing depends on them."""
+"""Watches that fail in many ways: they only make reconciles sooner, and nothing depends on them."""
 
 from __future__ import annotations
 
-import asyncio
-import signal
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any
 
-import kopf
 import pytest
 
+from managers import INTERVALS, ApiServerAccess, run_manager, serve_api, wait_until
 from operators_at_work import CLUSTER, asked_for, edited, status
 from searchkeeper.desired.names import GROUP
-from searchkeeper.kubernetes.operations import Delete, Patch
-from searchkeeper.manager.kopf_login import connection
-from searchkeeper.manager.watches import run_watches
+from searchkeeper.images import engine_image
+from searchkeeper.kubernetes.api import Forbidden, Unavailable
+from searchkeeper.kubernetes.operations import Delete, Key, Patch
+from searchkeeper.manager.kubernetes_client import WatchExpired
+from searchkeeper.manager.logging import Log
+from searchkeeper.manager.watches import WatchClient, Watches, WatchHandlers
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes import http_server
 from searchkeeper.testing.fake_kubernetes.api_server import (
@@ -29,28 +32,26 @@ from searchkeeper.testing.fake_kubernetes.api_server import (
     expired_line,
 )
 from searchkeeper.testing.fake_kubernetes.watch_history import Compacted
-from shells import PACE, Facing, facing, started, until
 
 Lines = Iterator[bytes]
 
 
 def closed_early(_: Watch, lines: Lines) -> Lines:
-    """Every watch ends after its third line."""
+    """End every watch after its third line."""
     return islice(lines, 3)
 
 
-def told_twice(_: Watch, lines: Lines) -> Lines:
+def sent_twice(_: Watch, lines: Lines) -> Lines:
     for line in lines:
         yield line
         yield line
 
 
-def told_nothing(_: Watch, lines: Lines) -> Lines:
-    """Whoever watches hears that time passes, and never what happens."""
+def only_bookmarks(_: Watch, lines: Lines) -> Lines:
     return (line for line in lines if b'"BOOKMARK"' in line)
 
 
-def told_every_other(_: Watch, lines: Lines) -> Lines:
+def every_other_event(_: Watch, lines: Lines) -> Lines:
     events = 0
     for line in lines:
         events += b'"BOOKMARK"' not in line
@@ -58,8 +59,8 @@ def told_every_other(_: Watch, lines: Lines) -> Lines:
             yield line
 
 
-def gone_again_and_again(watch: Watch, lines: Lines) -> Lines:
-    """410 in the middle of a watch, each time."""
+def expired_repeatedly(watch: Watch, lines: Lines) -> Lines:
+    """Send 410 in the middle of every watch."""
     yield from islice(lines, 2)
     yield expired_line(Compacted("too old"))
     yield bookmark_line(watch, 1)
@@ -73,164 +74,278 @@ def cut_in_the_middle_of_a_line(_: Watch, lines: Lines) -> Lines:
 
 FAULTS = (
     closed_early,
-    told_twice,
-    told_nothing,
-    told_every_other,
-    gone_again_and_again,
+    sent_twice,
+    only_bookmarks,
+    every_other_event,
+    expired_repeatedly,
     cut_in_the_middle_of_a_line,
 )
 
 
 @contextmanager
-def watched_through(fault: Any, world: FakeCluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[Facing]:
-    """An API server whose watches all have this fault."""
+def serve_api_with_watch_fault(
+    fault: Any, world: FakeCluster, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[ApiServerAccess]:
+    """A fake API server whose watches all have this fault."""
     plain = http_server._Handler._lines
     monkeypatch.setattr(http_server._Handler, "_lines", lambda self, watch: fault(watch, plain(self, watch)))
-    with facing(world) as face:
-        yield face
+    with serve_api(world) as access:
+        yield access
 
 
 def is_at(api: FakeApiServer, version: str) -> bool:
-    found = status(api.world)
-    at_rest = "upgrade" not in found.get("ledger", {})
-    return found.get("phase") == "Running" and found.get("engineVersion") == version and at_rest
+    cluster = status(api.world)
+    is_upgrading = "upgrade" in cluster.get("ledger", {})
+    return (cluster.get("phase"), cluster.get("engineVersion")) == ("Running", version) and not is_upgrading
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
-def test_an_upgrade_goes_through_whatever_becomes_of_the_watches(
-    fault: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with watched_through(fault, asked_for(), monkeypatch) as face, started(face):
-        until(face.api, lambda: is_at(face.api, "2.19.4"), what="a cluster")
-        with face.api.alone() as world:
+def test_upgrade_completes_despite_faulty_watches(fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve_api_with_watch_fault(fault, asked_for(), monkeypatch) as access, run_manager(access):
+        wait_until(access.api, lambda: is_at(access.api, "2.19.4"), what="a running cluster")
+        with access.api.alone() as world:
             edited(world, version="3.4.0")
 
-        until(face.api, lambda: is_at(face.api, "3.4.0"), what="3.4.0")
+        wait_until(access.api, lambda: is_at(access.api, "3.4.0"), what="3.4.0")
 
 
-def test_a_cluster_that_nobody_was_told_of_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It comes after the first list, and no watch tells of it."""
-    with watched_through(told_nothing, FakeCluster(), monkeypatch) as face, started(face) as shell:
-        until(face.api, lambda: shell.operator.health.is_ready)
-        with face.api.alone() as world:
+def test_cluster_without_an_event_is_found_by_the_resync(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is created after the first list, and no watch reports it."""
+    with (
+        serve_api_with_watch_fault(only_bookmarks, FakeCluster(), monkeypatch) as access,
+        run_manager(access) as running,
+    ):
+        wait_until(access.api, lambda: running.manager.health.is_ready)
+        with access.api.alone() as world:
             world.create(asked_for().get(CLUSTER) or {})
 
-        until(face.api, lambda: is_at(face.api, "2.19.4"), what="a cluster")
+        wait_until(access.api, lambda: is_at(access.api, "2.19.4"), what="a running cluster")
 
 
-class Definitions:
-    """Those of our kinds, at an API server that has them or has not."""
+def test_deleted_cluster_without_an_event_ends_its_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    with (
+        serve_api_with_watch_fault(only_bookmarks, asked_for(), monkeypatch) as access,
+        run_manager(access) as running,
+    ):
+        wait_until(access.api, lambda: CLUSTER in running.manager._loops)
+        with access.api.alone() as world:
+            world.patch(Patch(CLUSTER, {"metadata": {"finalizers": None}}, ""))
+            world.delete(Delete(CLUSTER, "", ""))
+
+        wait_until(access.api, lambda: not running.manager._loops, what="the end of the loop")
+
+
+class OptionalCrds:
+    """CRDs that an API server serves or not. It ends their watches when it does not."""
 
     def __init__(self, api: FakeApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.are_there, self.refusals = False, 0
+        self.are_served, self.refusals = False, 0
         self._plain = api.answer
-        monkeypatch.setattr(api, "answer", self._answer)
+        monkeypatch.setattr(api, "answer", self._respond)
+        plain = http_server._Handler._lines
 
-    def _answer(self, request: ApiRequest) -> Response | Watch:
-        found = self._plain(request)
-        if self.are_there or not request.path.startswith("/apis"):
-            return found
+        def lines(handler: Any, watch: Watch) -> Lines:
+            is_ours = watch.kind.api.startswith(GROUP)
+            return takewhile(lambda _: self.are_served or not is_ours, plain(handler, watch))
+
+        monkeypatch.setattr(http_server._Handler, "_lines", lines)
+
+    def _respond(self, request: ApiRequest) -> Response | Watch:
+        response = self._plain(request)
+        if self.are_served or not request.path.startswith("/apis"):
+            return response
         if request.path.strip("/") == "apis":
-            assert isinstance(found, Response)
-            groups = [each for each in found.body["groups"] if each["name"] != GROUP]
-            return Response(200, {**found.body, "groups": groups})
+            assert isinstance(response, Response)
+            groups = [group for group in response.body["groups"] if group["name"] != GROUP]
+            return Response(200, {**response.body, "groups": groups})
         if GROUP not in request.path:
-            return found
+            return response
         self.refusals += 1
         return Response(404, {"message": "404 page not found"})
 
 
-def test_nobody_is_ready_before_the_definitions_are_there_and_watches_begin_with_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Nothing but a watch tells of the cluster: the next count comes in an hour."""
-    monkeypatch.setattr("shells.PACE", replace(PACE, resync=3600))
-    with facing(FakeCluster()) as face:
-        definitions = Definitions(face.api, monkeypatch)
-        with started(face) as shell:
-            until(face.api, lambda: definitions.refusals > 3, what="a second look for them")
-            assert not shell.operator.health.is_ready
-            definitions.are_there = True
-            until(face.api, lambda: shell.operator.health.is_ready, what="readiness")
-            with face.api.alone() as world:
+def test_operator_is_ready_and_watches_once_the_crds_are_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only a watch can report the cluster: the next resync is in an hour."""
+    monkeypatch.setattr("managers.INTERVALS", replace(INTERVALS, resync=3600))
+    with serve_api(FakeCluster()) as access:
+        crds = OptionalCrds(access.api, monkeypatch)
+        with run_manager(access) as running:
+            wait_until(access.api, lambda: crds.refusals > 3, what="a second check")
+            assert not running.manager.health.is_ready
+            crds.are_served = True
+            wait_until(access.api, lambda: running.manager.health.is_ready, what="readiness")
+            with access.api.alone() as world:
                 world.create(asked_for().get(CLUSTER) or {})
 
-            until(face.api, lambda: is_at(face.api, "2.19.4"), what="a cluster")
+            wait_until(access.api, lambda: is_at(access.api, "2.19.4"), what="a running cluster")
 
 
-def test_definitions_that_go_and_come_back_are_watched_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    with facing(FakeCluster()) as face:
-        definitions = Definitions(face.api, monkeypatch)
-        definitions.are_there = True
-        with started(face) as shell:
-            until(face.api, lambda: shell.operator.health.is_ready, what="readiness")
-            definitions.are_there = False
-            until(face.api, lambda: not shell.operator.health.is_ready, what="an end of it")
-            definitions.are_there = True
-            until(face.api, lambda: shell.operator.health.is_ready, what="another beginning")
+def test_crds_that_are_removed_and_installed_again_are_watched_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    with serve_api(FakeCluster()) as access:
+        crds = OptionalCrds(access.api, monkeypatch)
+        crds.are_served = True
+        with run_manager(access) as running:
+            wait_until(access.api, lambda: running.manager.health.is_ready, what="readiness")
+            crds.are_served = False
+            wait_until(access.api, lambda: not running.manager.health.is_ready, what="its end")
+            crds.are_served = True
+            wait_until(access.api, lambda: running.manager.health.is_ready, what="readiness again")
 
 
-def test_the_end_of_a_cluster_that_nobody_was_told_of_ends_its_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    with watched_through(told_nothing, asked_for(), monkeypatch) as face, started(face) as shell:
-        until(face.api, lambda: CLUSTER in shell.operator._loops)
-        with face.api.alone() as world:
-            world.patch(Patch(CLUSTER, {"metadata": {"finalizers": None}}, ""))
+class RunningWatches:
+    """Watches with the events that they report."""
+
+    def __init__(self, client: WatchClient, namespaces: Sequence[str] = ("search",)) -> None:
+        self.stop, self.ready = threading.Event(), threading.Event()
+        self.clusters: list[tuple[Key, bool]] = []
+        self.children: list[Key] = []
+        handlers = WatchHandlers(
+            lambda key, _, is_deleted: self.clusters.append((key, is_deleted)),
+            lambda key, _: self.children.append(key),
+        )
+        watches = Watches(client, handlers, Log(), stop=self.stop, ready=self.ready)
+        before = set(threading.enumerate())
+        watches.start(namespaces, INTERVALS)
+        self._threads = set(threading.enumerate()) - before
+
+    def __enter__(self) -> RunningWatches:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop.set()
+        for thread in self._threads:
+            thread.join(60)
+            assert not thread.is_alive(), "a watch does not end"
+
+
+@pytest.mark.parametrize("namespaces", [["search"], ["other", "search"], []], ids=["one", "two", "all"])
+def test_events_of_clusters_and_their_objects_are_reported(namespaces: list[str]) -> None:
+    """Events of Secrets are not."""
+    with serve_api(asked_for()) as access, RunningWatches(access.kube, namespaces) as watches:
+        wait_until(access.api, lambda: watches.clusters != [], what="an event")
+        labels = {"app.kubernetes.io/instance": "logs"}
+        for kind, name in (("Secret", "logs-secret"), ("Pod", "logs-data-0")):
+            metadata = {"name": name, "namespace": "search", "labels": labels}
+            spec = {"containers": [{"name": "opensearch", "image": engine_image("2.19.4")}]}
+            with access.api.alone() as world:
+                world.create({"apiVersion": "v1", "kind": kind, "metadata": metadata, "spec": spec})
+        wait_until(access.api, lambda: watches.children != [], what="an event of a pod")
+        with access.api.alone() as world:
             world.delete(Delete(CLUSTER, "", ""))
+        wait_until(access.api, lambda: (CLUSTER, True) in watches.clusters, what="a deletion")
 
-        until(face.api, lambda: not shell.operator._loops, what="the end of the loop")
+    assert watches.clusters[0] == (CLUSTER, False)
+    assert set(watches.children) == {CLUSTER}
 
 
-def unreadable(_: Watch, lines: Lines) -> Lines:
+class ScriptedClient:
+    """A client whose watches of SearchClusters end as scripted; then it stops the watches."""
+
+    def __init__(self, *script: Exception | list[tuple[str, Any]]) -> None:
+        self._script = iter(script)
+        self.requests: list[str] = []
+        self.done = threading.Event()
+
+    def list_with_version(self, _: str, kind: str, *__: Any) -> tuple[list[Any], str]:
+        if kind == "SearchCluster":
+            self.requests.append("list")
+        return [], "7"
+
+    def watch(self, _: str, kind: str, __: str, version: str) -> Iterator[tuple[str, Any]]:
+        if kind != "SearchCluster":
+            return
+        step = next(self._script, None)
+        if step is None:
+            self.done.set()
+            return
+        self.requests.append(f"watch {version}")
+        if isinstance(step, Exception):
+            raise step
+        yield from step
+
+
+def changed(version: str) -> tuple[str, Any]:
+    return "MODIFIED", {"metadata": {"name": "logs", "namespace": "search", "resourceVersion": version}}
+
+
+@pytest.mark.parametrize(
+    ("script", "requests"),
+    [
+        ([[changed("8"), changed("9")], []], ["list", "watch 7", "watch 9"]),
+        ([[("BOOKMARK", {"metadata": {"resourceVersion": "20"}})], []], ["list", "watch 7", "watch 20"]),
+        ([WatchExpired("410"), []], ["list", "watch 7", "list", "watch 7"]),
+        ([Unavailable("503"), []], ["list", "watch 7", "list", "watch 7"]),
+        ([[("MODIFIED", {})], []], ["list", "watch 7", "list", "watch 7"]),
+    ],
+    ids=["ended", "bookmark", "expired", "failed", "malformed"],
+)
+def test_watch_continues_from_the_last_version_or_lists_again(script: list[Any], requests: list[str]) -> None:
+    client = ScriptedClient(*script)
+    with RunningWatches(client):
+        assert client.done.wait(60)
+
+    assert client.requests[: len(requests)] == requests
+
+
+def test_failed_watches_back_off(caplog: pytest.LogCaptureFixture) -> None:
+    """A list that succeeds does not reset the backoff: otherwise a broken watch would list endlessly."""
+    client = ScriptedClient(*[Unavailable("503")] * 4)
+    with RunningWatches(client) as watches:
+        assert client.done.wait(60)
+        wait_for(watches.ready.is_set)
+
+    fields = [record.__dict__["fields"] for record in caplog.records if "SearchCluster" in record.message]
+    assert [field["attempt"] for field in fields] == [1, 2, 3, 4]
+
+
+def wait_for(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_operator_is_not_ready_while_a_watch_fails() -> None:
+    class FailingPods(ScriptedClient):
+        is_failing = True
+
+        def list_with_version(self, api: str, kind: str, *rest: Any) -> tuple[list[Any], str]:
+            if kind == "Pod" and self.is_failing:
+                raise Forbidden("pods is forbidden")
+            return super().list_with_version(api, kind, *rest)
+
+    client = FailingPods()
+    with RunningWatches(client) as watches:
+        assert client.done.wait(60)
+        assert not watches.ready.is_set()
+        client.is_failing = False
+        wait_for(watches.ready.is_set)
+
+
+def invalid_json(_: Watch, lines: Lines) -> Lines:
     yield b"no event at all\n"
 
 
-def registry_of(face: Facing) -> kopf.OperatorRegistry:
-    """Of somebody who watches clusters, and does nothing about them."""
-    registry = kopf.OperatorRegistry()
-
-    @kopf.on.login(registry=registry)
-    async def login(**_: Any) -> kopf.ConnectionInfo:
-        return connection(face.settings)
-
-    @kopf.on.event(GROUP, "v1alpha1", "searchclusters", registry=registry)
-    async def changed(**_: Any) -> None:
-        """Nothing."""
-
-    return registry
+def test_invalid_json_in_a_watch_is_an_api_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    with (
+        serve_api_with_watch_fault(invalid_json, asked_for(), monkeypatch) as access,
+        pytest.raises(Unavailable, match=r"WATCH .*/searchclusters: the response is not JSON"),
+    ):
+        list(access.kube.watch(CLUSTER.api, CLUSTER.kind, "search", "1"))
 
 
-async def waiting_while(watching: asyncio.Task[None]) -> list[asyncio.Task[None]]:
-    """Others of the process, who begin to wait for something from moment to moment."""
-    begun = []
-    while not watching.done():
-        begun.append(asyncio.create_task(asyncio.sleep(3600)))
-        await asyncio.sleep(0.01)
-    return begun
+def test_silent_watch_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection may be dead without an end: no bookmark arrives."""
+    monkeypatch.setattr("searchkeeper.manager.kubernetes_client._WATCH_TIMEOUTS", (5, 0.05))
+    with serve_api(asked_for()) as access, pytest.raises(Unavailable, match="Read timed out"):
+        list(access.kube.watch(CLUSTER.api, CLUSTER.kind, "search", "1"))
 
 
-def test_nobody_ends_with_the_watches_but_those_who_watch() -> None:
-    async def lived(face: Facing) -> list[bool]:
-        over, ready = asyncio.Event(), asyncio.Event()
-        watching = asyncio.create_task(run_watches(registry_of(face), ["search"], over, ready.set))
-        await ready.wait()
-        over.set()
-        others = await waiting_while(watching)
-        await watching
-        await asyncio.sleep(0)
-        return [each.done() for each in others]
-
-    with facing(asked_for()) as face:
-        assert not any(asyncio.run(lived(face)))
-
-
-def test_a_watch_that_has_failed_kills_nobody_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    """kopf takes its own end for that of the process, and gives it ten minutes."""
-
-    async def left_behind(face: Facing) -> list[Any]:
-        with pytest.raises(ValueError, match="Expecting value"):
-            await run_watches(registry_of(face), ["search"], asyncio.Event(), lambda: None)
-        timers = asyncio.get_running_loop()._scheduled  # type: ignore[attr-defined]
-        return [each for each in timers if each._callback is signal.pthread_kill]
-
-    with watched_through(unreadable, asked_for(), monkeypatch) as face:
-        assert asyncio.run(left_behind(face)) == []
+def test_compacted_version_expires_the_watch() -> None:
+    with serve_api(asked_for(), remembers=1) as access:
+        for _ in range(3):
+            with access.api.alone() as world:
+                edited(world, version="3.4.0")
+                edited(world, version="2.19.4")
+        with pytest.raises(WatchExpired):
+            list(access.kube.watch(CLUSTER.api, CLUSTER.kind, "search", "1"))

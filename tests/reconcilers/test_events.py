@@ -13,7 +13,7 @@ from rolls import notes
 from searchkeeper.api.reasons import Reason
 from searchkeeper.kubernetes.operations import EmitEvent
 from searchkeeper.opensearch.view import EngineView, Unreachable
-from searchkeeper.planner import STALLED_PREFIX, Condition, Records, Result, Status
+from searchkeeper.planner import Condition, Records, Result, Status
 from searchkeeper.reconcilers.context import ReconcileContext
 from searchkeeper.reconcilers.events import events_emitted
 from searchkeeper.reconcilers.messages import MAX_MESSAGE
@@ -120,7 +120,7 @@ def with_conditions(ctx: ReconcileContext, *conditions: Condition) -> ReconcileC
     return ReconcileContext(replace(ctx.snapshot, cluster=replace(cluster, records=records)), ctx.version)
 
 
-STALLED = Condition("PodsCurrent", Status.FALSE, "Waiting", f"{STALLED_PREFIX}logs-data-0 is missing", 0, 1)
+STALLED = Condition("PodsCurrent", Status.FALSE, "Waiting", "logs-data-0 is missing", 0, 1, is_stalled=True)
 UPGRADE: dict[str, Any] = {"upgrade": (OLD, NEW), "told": ("UpgradeStarted",)}
 
 
@@ -155,7 +155,7 @@ def test_resumed_upgrade_forgets_its_rollback() -> None:
 
 @pytest.mark.parametrize("count", [1, 60])
 def test_event_is_bounded(count: int) -> None:
-    stalls = [replace(STALLED, type=f"Action{n}", message=STALLED_PREFIX + "x" * 400) for n in range(count)]
+    stalls = [replace(STALLED, type=f"Action{n}", message="x" * 400) for n in range(count)]
     [event] = events_emitted.run(with_conditions(context(world()), *stalls)).operations
     assert isinstance(event, EmitEvent)
     assert len(event.message) <= MAX_MESSAGE

@@ -174,8 +174,10 @@ def test_an_upgrade_that_is_stuck_is_one_warning_however_long(policy: str, advic
     # Guard: what was told is noted.
     assert told(failing(rollback=policy)) == [
         STARTED,
-        "Warning Stalled: PodsCurrent: "
-        f"waiting until logs-data-0 (ImagePullBackOff) is ready and has joined{advice}",
+        (
+            "Warning Stalled: PodsCurrent: "
+            f"waiting until logs-data-0 (ImagePullBackOff) is ready and has joined{advice}"
+        ),
     ]
 
 
@@ -183,7 +185,8 @@ def test_a_way_back_that_somebody_asked_for_is_no_warning() -> None:
     world = annotated(failing(rollback="Manual"), rollback=OLD)
     worked(world, NEWEST)
     assert told(world)[2:] == [
-        f"Normal RollbackStarted: rolling back to {OLD}: the annotation search.everpath.dev/rollback requests it",
+        f"Normal RollbackStarted: rolling back to {OLD}: "
+        "the annotation search.everpath.dev/rollback requests it",
         ENDED,
     ]
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from managers import serve_api, write_kubeconfig
 from operators_at_work import asked_for
 from searchkeeper.cli import app
 from searchkeeper.testing.fake_kubernetes.api_server import ApiRequest, Response, Watch
 from searchkeeper_commands import NEW, OLD, invoke, invoke_json
-from shells import facing, kubeconfig_of
 
 
 def test_help_imports_neither_kopf_nor_kubernetes_client() -> None:
@@ -214,7 +214,7 @@ def test_api_server_that_does_not_answer_is_exit_code_4(tmp_path: Path) -> None:
 def test_rejected_request_is_an_error(
     tmp_path: Path, command: tuple[str, ...], code: int, exit_code: int, message: str
 ) -> None:
-    with facing(asked_for()) as face:
+    with serve_api(asked_for()) as face:
         answer = face.api.answer
 
         def reject(request: ApiRequest) -> Response | Watch:
@@ -222,7 +222,7 @@ def test_rejected_request_is_an_error(
             return Response(code, {"message": "no"}) if is_own_kind else answer(request)
 
         face.api.answer = reject  # type: ignore[method-assign]
-        result = invoke(*command, "--kubeconfig", str(kubeconfig_of(face, tmp_path)))
+        result = invoke(*command, "--kubeconfig", str(write_kubeconfig(face, tmp_path)))
 
     assert result.exit_code == exit_code
     assert message in result.output

@@ -10,6 +10,7 @@ import pytest
 import yaml
 
 from commandline import ROOT
+from managers import serve_api, write_kubeconfig
 from operators_at_work import asked_for, edited, status, worked, worked_until
 from schemas import conforms
 from searchkeeper.testing.fake_cluster import FakeCluster
@@ -26,7 +27,6 @@ from searchkeeper_commands import (
     manifests_of,
     sample,
 )
-from shells import facing, kubeconfig_of
 
 SAMPLE = ROOT / "operator/config/samples/searchcluster.yaml"
 
@@ -85,8 +85,8 @@ def test_plan_accepts_manifest_without_server_fields() -> None:
 
 
 def test_plan_reads_cluster_through_its_api_server(tmp_path: Path) -> None:
-    with facing(cluster_to_upgrade()) as face:
-        kubeconfig = kubeconfig_of(face, tmp_path)
+    with serve_api(cluster_to_upgrade()) as face:
+        kubeconfig = write_kubeconfig(face, tmp_path)
 
         [cluster] = invoke_json("plan", "--kubeconfig", str(kubeconfig), "--engine", "embedded")["clusters"]
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from commandline import ROOT
+from managers import serve_api, wait_until, write_kubeconfig
 from operators_at_work import asked_for, status
 from searchkeeper.cli.options import parse_address
 from searchkeeper.describe import StepState
@@ -23,7 +24,6 @@ from searchkeeper.testing.demo import upgrade
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_engine_client import FakeEngineClient
 from searchkeeper_commands import NEW, cluster_to_upgrade, invoke, sample
-from shells import facing, kubeconfig_of, until
 
 MIRROR = "mirror.example.com:5000/opensearch"
 
@@ -154,8 +154,15 @@ def test_occupied_port_is_an_error(tmp_path: Path) -> None:
 
 
 def test_once_reconciles_until_nothing_is_left_to_do(tmp_path: Path) -> None:
-    with facing(asked_for()) as face:
-        where = ("--kubeconfig", str(kubeconfig_of(face, tmp_path)), "--engine", "embedded", "-n", "search")
+    with serve_api(asked_for()) as face:
+        where = (
+            "--kubeconfig",
+            str(write_kubeconfig(face, tmp_path)),
+            "--engine",
+            "embedded",
+            "-n",
+            "search",
+        )
         first = invoke("run", "--once", *where)
         second = invoke("run", "--once", *where)
         kinds = {key.kind for key in face.api.world.state.cluster.objects}
@@ -173,10 +180,10 @@ def test_once_reports_engine_error_and_releases_lease(
         raise CallFailed("PUT /_cluster/settings: 500 nope")
 
     monkeypatch.setattr(FakeEngineClient, "execute", fail)
-    with facing(cluster_to_upgrade()) as face:
-        where = ("--kubeconfig", str(kubeconfig_of(face, tmp_path)), "--engine", "embedded")
+    with serve_api(cluster_to_upgrade()) as face:
+        where = ("--kubeconfig", str(write_kubeconfig(face, tmp_path)), "--engine", "embedded")
         result = invoke("run", "--once", "--lease-namespace", "search", *where)
-        lease = face.kube.get(LeaderLease.named("search"))
+        lease = face.kube.get(LeaderLease.lease_key("search"))
 
     assert result.exit_code == 3
     assert "error: search/logs: the engine " in result.output
@@ -192,23 +199,30 @@ def engine_images(world: FakeCluster) -> set[str]:
 
 def test_engine_image_comes_from_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RELATED_IMAGE_OPENSEARCH", f"{MIRROR}:3.4.0")
-    with facing(asked_for()) as face:
-        where = ("--kubeconfig", str(kubeconfig_of(face, tmp_path)), "--engine", "embedded", "-n", "search")
+    with serve_api(asked_for()) as face:
+        where = (
+            "--kubeconfig",
+            str(write_kubeconfig(face, tmp_path)),
+            "--engine",
+            "embedded",
+            "-n",
+            "search",
+        )
         invoke("run", "--once", *where)
         assert engine_images(face.api.world) == {f"{MIRROR}:2.19.4"}
 
 
 def test_operator_process_stops_on_sigterm(tmp_path: Path) -> None:
-    with facing(asked_for()) as face:
+    with serve_api(asked_for()) as face:
         command = [
             *(sys.executable, "-m", "searchkeeper", "run", "--engine", "embedded", "--namespace", "search"),
-            *("--kubeconfig", str(kubeconfig_of(face, tmp_path)), "--lease-namespace", "search"),
+            *("--kubeconfig", str(write_kubeconfig(face, tmp_path)), "--lease-namespace", "search"),
             *("--health-address", "127.0.0.1:0", "--metrics-address", "127.0.0.1:0", "--resync", "0.2"),
             *("--engine-image", MIRROR),
         ]
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=ROOT / "operator") as process:
             try:
-                until(
+                wait_until(
                     face.api,
                     lambda: status(face.api.world).get("phase") == "Running",
                     what="a running cluster",

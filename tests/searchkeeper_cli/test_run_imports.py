@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from managers import serve_api, write_kubeconfig
 from operators_at_work import asked_for
-from shells import facing, kubeconfig_of
 
 SCRIPT = """
 import sys
@@ -29,8 +29,8 @@ finally:
 def test_run_imports_test_doubles_only_for_the_embedded_engine(
     tmp_path: Path, options: tuple[str, ...], is_imported: bool
 ) -> None:
-    with facing(asked_for()) as face:
-        kubeconfig = kubeconfig_of(face, tmp_path)
+    with serve_api(asked_for()) as face:
+        kubeconfig = write_kubeconfig(face, tmp_path)
         command = [sys.executable, "-c", SCRIPT, "run", "--once", "--kubeconfig", str(kubeconfig), *options]
         completed = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert completed.stdout.startswith("search/logs: waits"), completed.stdout + completed.stderr

@@ -1,8 +1,8 @@
-"""The operator as a process: signals, endpoints, identity."""
+"""`searchkeeper run`: the operator as a process, with its signals, endpoints and identity."""
 
 from __future__ import annotations
 
-__all__ = ["Operation", "operate"]
+__all__ = ["OperatorOptions", "operate"]
 
 import asyncio
 import os
@@ -17,7 +17,6 @@ from functools import partial
 from typing import Any, Final
 
 import click
-import kopf
 from kubernetes.config import ConfigException
 
 from searchkeeper.cli.engines import select_engine_clients
@@ -28,7 +27,6 @@ from searchkeeper.kubernetes.operations import Key
 from searchkeeper.manager import logging
 from searchkeeper.manager.endpoints import serve_endpoints
 from searchkeeper.manager.fencing import ShuttingDown
-from searchkeeper.manager.kopf_login import connection
 from searchkeeper.manager.kubernetes_client import KubernetesClient, connect, load_kubeconfig
 from searchkeeper.manager.leader_election import LeaderLease
 from searchkeeper.manager.manager import Clients, Manager, RequeueIntervals
@@ -37,13 +35,13 @@ from searchkeeper.manager.shutdown import exit_in_time, exit_now
 from searchkeeper.operator_condition import OPERATOR_CONDITION
 from searchkeeper.versions import Release
 
-# Seconds between two moments at which signals are heard, whoever was woken by them.
-_GLANCE: Final = 0.25
+# Seconds between two moments at which the main thread handles signals.
+_POLL: Final = 0.25
 
 
 @dataclass(frozen=True)
-class Operation:
-    """What an operator is started with."""
+class OperatorOptions:
+    """The options of `searchkeeper run`, and what the environment adds to them."""
 
     release: Release
     namespaces: tuple[str, ...]
@@ -58,128 +56,127 @@ class Operation:
 
     @property
     def operator_condition(self) -> Key | None:
-        """What OLM has made for us, if we were installed by it."""
-        return (
-            Key(*OPERATOR_CONDITION, self.lease_namespace, self.condition_name)
-            if self.condition_name
-            else None
-        )
+        """The OperatorCondition that OLM created for this operator, if OLM installed it."""
+        if not self.condition_name:
+            return None
+        return Key(*OPERATOR_CONDITION, self.lease_namespace, self.condition_name)
 
-    def named(self) -> str:
-        """Never the same twice: a lease of an earlier life is somebody else's."""
+    def unique_identity(self) -> str:
+        """A new identity for each process: the Lease of an earlier process belongs to another candidate."""
         return f"{self.identity or socket.gethostname()}_{secrets.token_hex(4)}"
 
 
-def operate(this: Operation, *, once: bool) -> None:
-    """Ends with a signal, or with an error when watching fails for good. Raises ClickException."""
+def operate(options: OperatorOptions, *, once: bool) -> None:
+    """Run until a signal arrives, or with `once` until nothing changes. Raises ClickException."""
     logging.configure_logging()
     try:
-        client = connect(load_kubeconfig(this.kubeconfig))
+        client = connect(load_kubeconfig(options.kubeconfig))
     except (ConfigException, OSError) as error:
         raise no_cluster_error(error) from error
-    lease = LeaderLease(client, LeaderLease.named(this.lease_namespace), this.named())
-    if once:
-        _work_off(this, client, lease)
-    else:
-        _serve(this, client, lease)
+    key = LeaderLease.lease_key(options.lease_namespace)
+    lease = LeaderLease(client, key, options.unique_identity())
+    (_run_once if once else _run_manager)(options, client, lease)
 
 
-def _serve(this: Operation, client: KubernetesClient, lease: LeaderLease) -> None:
-    login = partial(_login, this.kubeconfig)
-    ports = Clients(
-        client, select_engine_clients(client, this.engine), login, this.operator_condition, this.images
+def _run_manager(options: OperatorOptions, client: KubernetesClient, lease: LeaderLease) -> None:
+    clients = Clients(
+        client,
+        select_engine_clients(client, options.engine),
+        # Watches keep their connections, so they have a pool of their own.
+        connect(load_kubeconfig(options.kubeconfig)),
+        options.operator_condition,
+        options.images,
     )
-    plain = RequeueIntervals()
-    pace = replace(plain, resync=this.resync, busy=min(plain.busy, this.resync), lease=lease.duration)
-    operator = Manager(ports, this.release, lease, namespaces=this.namespaces, pace=pace)
+    default = RequeueIntervals()
+    intervals = replace(
+        default,
+        resync=options.resync,
+        waiting=min(default.waiting, options.resync),
+        lease=lease.duration,
+    )
+    manager = Manager(clients, options.release, lease, namespaces=options.namespaces, intervals=intervals)
     with ExitStack() as stack:
-        stack.enter_context(exit_in_time(operator.farewell))
-        for address in dict.fromkeys(this.addresses):
-            _listen(stack, address, operator)
-        stack.enter_context(_stopped_by_signals(operator))
-        failures = _in_thread(lambda: asyncio.run(operator.run()))
+        stack.enter_context(exit_in_time(manager.shutdown))
+        for host, port in dict.fromkeys(options.addresses):
+            try:
+                stack.enter_context(serve_endpoints((host, port), manager.health, manager.metrics))
+            except OSError as error:
+                address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+                raise click.UsageError(f"cannot listen on {address}: {error.strerror or error}") from error
+        stack.enter_context(_stop_on_signals(manager))
+        failures = _run_in_thread(lambda: asyncio.run(manager.run()))
     if failures:
         raise CommandError(f"the operator ended: {failures[0]}")
     exit_now(0)
 
 
-def _listen(stack: ExitStack, address: tuple[str, int], operator: Manager) -> None:
-    """Raises UsageError where nobody can."""
-    try:
-        stack.enter_context(serve_endpoints(address, operator.health, operator.metrics))
-    except OSError as error:
-        host, port = address
-        place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        raise click.UsageError(f"nobody can listen at {place}: {error.strerror or error}") from error
+def _run_once(options: OperatorOptions, client: KubernetesClient, lease: LeaderLease) -> None:
+    """Raises the gravest failure of a cluster after all clusters are reconciled."""
+    once = RunOnce(
+        client, select_engine_clients(client, options.engine), options.release, lease, images=options.images
+    )
+    cluster_failures: list[click.ClickException] = []
+    with exit_in_time(once.shutdown), _stop_on_signals(once):
+        failures = _run_in_thread(
+            lambda: once.run(options.namespaces, partial(_report_outcome, cluster_failures))
+        )
+    for error in failures:
+        if isinstance(error, ShuttingDown):
+            raise Interrupted(str(error)) from error
+        raise request_error(error) if isinstance(error, ApiError) else error
+    if cluster_failures:
+        # An API server that does not respond has the higher exit code: a later run may succeed.
+        raise max(cluster_failures, key=lambda failure: failure.exit_code)
 
 
-def _login(kubeconfig: str | None) -> kopf.ConnectionInfo:
-    """Read afresh whenever the watches are turned away: tokens are rotated."""
-    return connection(load_kubeconfig(kubeconfig))
+def _report_outcome(failures: list[click.ClickException], outcome: ClusterOutcome) -> None:
+    """Print the outcome of one cluster; append its failure, if there is one."""
+    name = f"{outcome.cluster.namespace}/{outcome.cluster.name}"
+    match outcome.error:
+        case None:
+            click.echo(f"{name}: {'done' if outcome.is_done else 'waiting'}")
+            return
+        case ApiError() as error:
+            failure = request_error(error, f"{name}: ")
+        case error:
+            failure = ReadWriteError(f"{name}: the engine call failed: {error}")
+    click.echo(failure.message)
+    failures.append(failure)
 
 
-def _in_thread(work: Callable[[], None]) -> list[Exception]:
-    """What it failed with. Not in the main thread: there signals are taken, and kopf would take them."""
+def _run_in_thread(work: Callable[[], None]) -> list[Exception]:
+    """Run work in another thread; return the exception that ended it, if any.
+
+    The main thread only handles signals, because Python runs signal handlers there.
+    """
     failures: list[Exception] = []
 
     def run() -> None:
         try:
             work()
-        except Exception as error:  # noqa: BLE001 - told by whoever started it
+        except Exception as error:  # noqa: BLE001 - the caller raises it
             failures.append(error)
 
     thread = threading.Thread(target=run, name="operator")
     thread.start()
-    # Not by one long wait: a signal that comes just before it, or to another thread, ends none, and whoever
-    # waits would never hear of it.
+    # Short joins: a signal that arrives just before a join, or in another thread, does not interrupt it.
     while thread.is_alive():
-        thread.join(_GLANCE)
+        thread.join(_POLL)
     return failures
 
 
 @contextmanager
-def _stopped_by_signals(operator: Manager | RunOnce) -> Iterator[None]:
-    """The first asks for an end between two writes; the second does not ask."""
+def _stop_on_signals(process: Manager | RunOnce) -> Iterator[None]:
+    """Stop gracefully at the first SIGTERM or SIGINT; exit at once at the second."""
 
     def stop(number: int, _: Any) -> None:
-        if operator.is_stopping:
+        if process.is_stopping:
             os._exit(128 + number)
-        operator.stop()
+        process.stop()
 
-    before = {each: signal.signal(each, stop) for each in (signal.SIGTERM, signal.SIGINT)}
+    handlers = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
         yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
-
-
-def _work_off(this: Operation, client: KubernetesClient, lease: LeaderLease) -> None:
-    """Raises ClickException, also where some cluster has failed: when all have had their turn."""
-    once = RunOnce(
-        client, select_engine_clients(client, this.engine), this.release, lease, images=this.images
-    )
-    failures: list[click.ClickException] = []
-    with exit_in_time(once.farewell), _stopped_by_signals(once):
-        ended = _in_thread(lambda: once.run(this.namespaces, partial(_tell, failures)))
-    for error in ended:
-        if isinstance(error, ShuttingDown):
-            raise Interrupted(str(error)) from error
-        raise request_error(error) if isinstance(error, ApiError) else error
-    if failures:
-        # Silence outranks a refusal: to try again later may help.
-        raise max(failures, key=lambda each: each.exit_code)
-
-
-def _tell(failures: list[click.ClickException], this: ClusterOutcome) -> None:
-    name = f"{this.cluster.namespace}/{this.cluster.name}"
-    match this.error:
-        case None:
-            click.echo(f"{name}: {'done' if this.is_done else 'waits'}")
-            return
-        case ApiError() as error:
-            failure = request_error(error, f"{name}: ")
-        case error:
-            failure = ReadWriteError(f"{name}: the engine does not do what it is told: {error}")
-    click.echo(failure.message)
-    failures.append(failure)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)

@@ -147,10 +147,10 @@ def run(  # noqa: PLR0913 - one argument an option
     if target is not None or start is not None:
         raise click.UsageError("--from and --to need --embedded; a cluster is upgraded by its spec.version")
     with operator_extra():
-        from searchkeeper.cli.operate import Operation, operate  # noqa: PLC0415
+        from searchkeeper.cli.operate import OperatorOptions, operate  # noqa: PLC0415
 
     operate(
-        Operation(
+        OperatorOptions(
             release,
             tuple(name for text in namespaces for name in text.split(",") if name),
             kubeconfig,

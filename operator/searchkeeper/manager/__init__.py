@@ -1,1 +1,1 @@
-"""Where the operator meets the world: threads, clocks, sockets and signals live here and nowhere below."""
+"""The operator's process: watches, workers, leader election, fencing, health, metrics, logs, shutdown."""

@@ -1,4 +1,4 @@
-"""The time that deadlines are counted by: that of the wall clock, without its leaps."""
+"""The clock that deadlines are measured with: wall-clock time without its jumps."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Final
 
-# Of the time that has passed: how much faster or slower it runs until it is right again.
-_HASTE: Final = 0.1
+# Share of the elapsed time by which the clock runs faster or slower until it agrees with the wall clock.
+_MAX_CORRECTION: Final = 0.1
 
 
 class SteadyClock:
-    """Seconds since the epoch. Law: between two answers passes as much as truly did, give or take a tenth.
+    """Seconds since the epoch. Between two calls it advances by the elapsed time, plus or minus a tenth.
 
-    Whoever sets the wall clock ends no wait by that, and makes none longer by an hour.
+    A change of the wall clock by an hour neither ends a wait nor makes it an hour longer.
     """
 
     def __init__(
-        self, wall: Callable[[], float] = time.time, steady: Callable[[], float] = time.monotonic
+        self, wall: Callable[[], float] = time.time, monotonic: Callable[[], float] = time.monotonic
     ) -> None:
-        self._wall, self._steady = wall, steady
-        self._now, self._asked = wall(), steady()
+        self._wall, self._monotonic = wall, monotonic
+        self._now, self._last_call = wall(), monotonic()
         self._lock = Lock()
 
     def __call__(self) -> int:
         with self._lock:
-            asked = self._steady()
-            passed, self._asked = asked - self._asked, asked
-            error, most = self._wall() - self._now - passed, _HASTE * passed
-            self._now += passed + min(max(error, -most), most)
+            call = self._monotonic()
+            elapsed, self._last_call = call - self._last_call, call
+            error, limit = self._wall() - self._now - elapsed, _MAX_CORRECTION * elapsed
+            self._now += elapsed + min(max(error, -limit), limit)
             return int(self._now)

@@ -1,8 +1,8 @@
-"""`/healthz`, `/readyz` and `/metrics`, from a thread that no loop can hold up."""
+"""HTTP endpoints `/healthz`, `/readyz` and `/metrics`, served by their own thread."""
 
 from __future__ import annotations
 
-__all__ = ["serve_endpoints"]
+__all__ = ["respond", "serve_endpoints"]
 
 import socket
 import threading
@@ -11,57 +11,57 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from searchkeeper.manager.health import Health
-from searchkeeper.manager.metrics import Metrics
+from searchkeeper.manager.metrics import CONTENT_TYPE, Metrics
 
 
 class _Server6(ThreadingHTTPServer):
-    """At an IPv6 address; at `::` also for whoever comes by IPv4."""
+    """Listens on an IPv6 address; `::` also accepts IPv4 connections."""
 
     address_family = socket.AF_INET6
 
 
 @contextmanager
 def serve_endpoints(address: tuple[str, int], health: Health, metrics: Metrics) -> Iterator[str]:
-    """Answers until the block is left; gives its URL."""
-    server = (_Server6 if ":" in address[0] else ThreadingHTTPServer)(address, _handler(health, metrics))
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), name="endpoint", daemon=True)
+    """Serve until the block ends; yield the URL. Raises OSError when the address is not available."""
+
+    class Handler(BaseHTTPRequestHandler):
+        # A client that sends no request does not keep its thread for longer.
+        timeout = 10
+
+        def do_GET(self) -> None:
+            code, content_type, body = respond(self.path, health, metrics)
+            self.send_response(code)
+            self.send_header("Content-Type", content_type)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None:
+            """Log nothing: probes arrive every few seconds."""
+
+    is_ipv6 = ":" in address[0]
+    server = (_Server6 if is_ipv6 else ThreadingHTTPServer)(address, Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), name="endpoints", daemon=True)
     thread.start()
     try:
         host, port = server.server_address[:2]
-        yield f"http://[{host!s}]:{port}" if ":" in address[0] else f"http://{host!s}:{port}"
+        yield f"http://[{host!s}]:{port}" if is_ipv6 else f"http://{host!s}:{port}"
     finally:
         server.shutdown()
         server.server_close()
         thread.join()
 
 
-def answer(path: str, health: Health, metrics: Metrics) -> tuple[int, str]:
+def respond(path: str, health: Health, metrics: Metrics) -> tuple[int, str, bytes]:
+    """Status code, content type and body of one response."""
     match path.partition("?")[0]:
         case "/healthz":
-            return (200, "ok\n") if health.is_alive else (500, "\n".join(health.complaints()) + "\n")
+            overdue = health.overdue_loops()
+            code, text = (500, "\n".join(overdue)) if overdue else (200, "ok")
         case "/readyz":
-            return (200, "ok\n") if health.is_ready else (503, "not watching yet, or stuck\n")
+            code, text = (200, "ok") if health.is_ready else (503, "not watching yet, or not alive")
         case "/metrics":
-            return 200, metrics.text()
+            return 200, CONTENT_TYPE, metrics.render()
         case _:
-            return 404, "/healthz, /readyz and /metrics are all there is\n"
-
-
-def _handler(health: Health, metrics: Metrics) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        # A probe that never says what it wants holds nobody up for long.
-        timeout = 10
-
-        def do_GET(self) -> None:
-            code, text = answer(self.path, health, metrics)
-            data = text.encode()
-            self.send_response(code)
-            self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, *_: object) -> None:
-            """Probes come every few seconds; nobody wants to read of them."""
-
-    return Handler
+            code, text = 404, "not found; the endpoints are /healthz, /readyz and /metrics"
+    return code, "text/plain; charset=utf-8", f"{text}\n".encode()

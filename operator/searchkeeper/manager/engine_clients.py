@@ -1,4 +1,4 @@
-"""Which engine belongs to a cluster: OpenSearch behind its Service."""
+"""Engine clients of clusters: OpenSearch behind its Service."""
 
 from __future__ import annotations
 
@@ -20,59 +20,61 @@ from searchkeeper.redaction import missing_entries, secret_text
 
 
 def engine_clients(kube: KubernetesApi, url: str | None = None) -> Callable[[Key], EngineClient]:
-    """Of each cluster the engine. `url` serves for all."""
-    return lambda key: _opensearch(kube, key, url)
+    """A function from SearchCluster to engine client. `url` is one URL for all clusters.
+
+    The function raises ApiError.
+    """
+    return lambda cluster: _opensearch_client(kube, cluster, url)
 
 
 class CredentialsMissing(Exception):
-    """What the engine asks for cannot be shown to it."""
+    """A Secret that spec.security names, or an entry of it, is missing."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnreachableClient:
-    """An engine that nobody can enter, and why."""
+    """The client of an engine for which the credentials are missing."""
 
-    why: str
+    cause: str
 
     def get_state(self) -> Unreachable:
-        return Unreachable(self.why)
+        return Unreachable(self.cause)
 
     def execute(self, _: Call) -> None:
-        raise CallFailed(self.why)
+        raise CallFailed(self.cause)
 
 
-def _opensearch(kube: KubernetesApi, key: Key, url: str | None) -> EngineClient:
-    """Raises KubeError."""
+def _opensearch_client(kube: KubernetesApi, cluster: Key, url: str | None) -> EngineClient:
     try:
-        return OpenSearchClient(_access(kube, key, url))
+        return OpenSearchClient(_access(kube, cluster, url))
     except CredentialsMissing as error:
         return UnreachableClient(str(error))
 
 
-def _access(kube: KubernetesApi, key: Key, url: str | None) -> Access:
-    """Read afresh: whoever rotates a password need not restart the operator. Raises KubeError, NoEntry.
+def _access(kube: KubernetesApi, cluster: Key, url: str | None) -> Access:
+    """URL and credentials, read for every reconcile: a rotated password needs no restart.
 
-    An engine that is not encrypted does not ask who somebody is, and is not told where anybody may listen.
-    While an upgrade is under way nodes have what it has locked, whatever is written meanwhile.
+    An unencrypted engine gets no password, which anyone on the network could read. During an upgrade the
+    security of the lock applies, because nodes still run with it. Raises ApiError, CredentialsMissing.
     """
-    security = security_in_force(kube.get(key) or {})
+    security = security_in_force(kube.get(cluster) or {})
     is_encrypted = security.tls_secret is not None
-    where = url or client_url(key.name, key.namespace, is_encrypted=is_encrypted)
+    url = url or client_url(cluster.name, cluster.namespace, is_encrypted=is_encrypted)
     if security.tls_secret is None:
-        return Access(where)
-    (authority,) = _texts(kube, key.namespace, security.tls_secret, "ca.crt")
+        return Access(url)
+    (authority,) = _secret_entries(kube, cluster.namespace, security.tls_secret, "ca.crt")
     if security.credentials_secret is None:
-        return Access(where, authority=authority)
-    username, password = _texts(kube, key.namespace, security.credentials_secret, *CREDENTIALS)
-    return Access(where, username, password, authority)
+        return Access(url, authority=authority)
+    username, password = _secret_entries(kube, cluster.namespace, security.credentials_secret, *CREDENTIALS)
+    return Access(url, username, password, authority)
 
 
-def _texts(kube: KubernetesApi, namespace: str, name: str, *entries: str) -> list[str]:
-    """Of these entries and no others: what else is there need not be text. Raises KubeError, NoEntry."""
-    secret = Key("v1", "Secret", namespace, name)
-    found = kube.get(secret)
-    missing = missing_entries(found or {}, entries)
+def _secret_entries(kube: KubernetesApi, namespace: str, name: str, *entries: str) -> list[str]:
+    """These entries as text; other entries may be binary. Raises ApiError, CredentialsMissing."""
+    key = Key("v1", "Secret", namespace, name)
+    secret = kube.get(key)
+    missing = missing_entries(secret or {}, entries)
     if missing:
-        why = "does not exist" if found is None else f"has no text in {' and '.join(missing)}"
-        raise CredentialsMissing(f"{secret}, which spec.security names, {why}")
-    return [secret_text(found or {}, each) or "" for each in entries]
+        cause = "does not exist" if secret is None else f"has no text in {' and '.join(missing)}"
+        raise CredentialsMissing(f"{key}, which spec.security names, {cause}")
+    return [secret_text(secret or {}, entry) or "" for entry in entries]

@@ -1,4 +1,4 @@
-"""What every write passes: first whether the end was asked for, then the lease; and who is under way."""
+"""The fence in front of every write: it checks for shutdown first, then for the Lease."""
 
 from __future__ import annotations
 
@@ -18,55 +18,55 @@ from searchkeeper.opensearch.view import EngineView, Unreachable
 
 
 class ShuttingDown(ApiError):
-    """The operator is asked to end: no further write."""
+    """The operator shuts down: no further request is sent."""
 
 
 class Fence:
-    """One process's way to all that it writes. Once it is shut and quiet, the lease may go."""
+    """Admits the writes of one process. Once it is closed and idle, the Lease may be released."""
 
     def __init__(self, lease: LeaderLease) -> None:
         self._lease = lease
-        self._under_way = 0
+        self._writes_in_progress = 0
         self._lock = threading.Lock()
-        self.shutting = threading.Event()
+        self.closed = threading.Event()
 
-    def shut(self) -> None:
-        """No write is begun from now on. May be called from any thread."""
-        self.shutting.set()
+    def close(self) -> None:
+        """Admit no further write. Safe to call from any thread and from a signal handler."""
+        self.closed.set()
 
     @property
-    def is_shut(self) -> bool:
-        return self.shutting.is_set()
+    def is_closed(self) -> bool:
+        return self.closed.is_set()
+
+    @property
+    def is_idle(self) -> bool:
+        """True when no write is in progress."""
+        with self._lock:
+            return not self._writes_in_progress
 
     def check_open(self) -> None:
-        """Before one. Raises Stopping: what is seen from then on is of no use, and to be done with sooner."""
-        if self.is_shut:
-            raise ShuttingDown("the operator is ending")
-
-    @property
-    def is_quiet(self) -> bool:
-        """No write is under way."""
-        with self._lock:
-            return not self._under_way
+        """Raises ShuttingDown when the fence is closed. Reads stop too, so that reconciles end sooner."""
+        if self.is_closed:
+            raise ShuttingDown("the operator is shutting down")
 
     @contextmanager
-    def passed(self) -> Iterator[None]:
-        """Around one write. Raises Stopping, NotOurs, KubeError."""
+    def admit_write(self) -> Iterator[None]:
+        """Enclose one write. Raises ShuttingDown, NotLeader, ApiError when it is not admitted."""
         with self._lock:
-            self._under_way += 1
+            self._writes_in_progress += 1
         try:
-            # Counted before it asks: whoever shuts the fence, and counts then, misses nobody.
+            # Counted before the checks: after close(), is_idle misses no write that passed them.
             self.check_open()
             self._lease.confirm()
             yield
         finally:
             with self._lock:
-                self._under_way -= 1
+                self._writes_in_progress -= 1
 
 
 @dataclass(frozen=True, slots=True)
 class FencedApi:
-    """The port `Kube`: reads pass until the end, writes only by the fence."""
+    """A KubernetesApi whose reads stop at shutdown and whose writes need the fence's admission."""
 
     kube: KubernetesApi
     fence: Fence
@@ -80,41 +80,41 @@ class FencedApi:
         return self.kube.list(api, kind, namespace, labels)
 
     def create(self, manifest: Manifest) -> Manifest:
-        with self.fence.passed():
+        with self.fence.admit_write():
             return self.kube.create(manifest)
 
     def patch(self, patch: Patch) -> Manifest:
-        with self.fence.passed():
+        with self.fence.admit_write():
             return self.kube.patch(patch)
 
     def patch_status(self, patch: Patch) -> Manifest:
-        with self.fence.passed():
+        with self.fence.admit_write():
             return self.kube.patch_status(patch)
 
     def delete(self, delete: Delete) -> None:
-        with self.fence.passed():
+        with self.fence.admit_write():
             self.kube.delete(delete)
 
     def record(self, event: EmitEvent) -> None:
-        with self.fence.passed():
+        with self.fence.admit_write():
             self.kube.record(event)
 
 
 @dataclass(frozen=True, slots=True)
 class FencedEngine:
-    """The port `Driver`: looks pass until the end, calls only by the fence."""
+    """An EngineClient whose reads stop at shutdown and whose calls need the fence's admission."""
 
-    driver: EngineClient
+    engine: EngineClient
     fence: Fence
 
     def get_state(self) -> EngineView | Unreachable:
-        """Raises Stopping."""
+        """Raises ShuttingDown."""
         self.fence.check_open()
-        return self.driver.get_state()
+        return self.engine.get_state()
 
     def execute(self, call: Call) -> None:
         try:
-            with self.fence.passed():
-                self.driver.execute(call)
+            with self.fence.admit_write():
+                self.engine.execute(call)
         except ApiError as error:
-            raise CallFailed(f"not told: {error}") from error
+            raise CallFailed(f"call not sent: {error}") from error

@@ -1,56 +1,57 @@
-"""Whether the operator is alive: not that a thread answers, but that its loops go round."""
+"""Liveness and readiness of the operator, measured by the progress of its loops."""
 
 from __future__ import annotations
 
 __all__ = ["Health"]
 
+import threading
 import time
-from collections.abc import Callable, Iterator
-from threading import Lock
+from collections.abc import Callable
 from typing import Final
 
-# Beats of the whole operator rather than of one cluster's loop.
-_SELF: Final = "the operator itself"
+# The loop that renews the Lease; all others are reconcile loops, named after their clusters.
+_MANAGER: Final = "manager"
 
 
 class Health:
-    """Every loop beats, and says for how long it means to be silent. For much longer, and it is stuck.
+    """Heartbeats of all loops. Each loop announces how long its next pause is.
 
-    So is the operator then, and a restart mends that: whatever was under way is in the ledger.
+    A loop that is silent for longer than that plus `tolerance` seconds hangs. A restart is safe then: every
+    operation in progress is in a ledger.
     """
 
-    def __init__(self, *, too_old: float = 180, clock: Callable[[], float] = time.monotonic) -> None:
-        self._too_old = too_old
+    def __init__(self, *, tolerance: float = 180, clock: Callable[[], float] = time.monotonic) -> None:
+        self._tolerance = tolerance
         self._clock = clock
-        self._beats: dict[str, float] = {_SELF: clock()}
-        self._lock = Lock()
-        self.is_watching = False
+        self._next_heartbeats: dict[str, float] = {_MANAGER: clock()}
+        self._lock = threading.Lock()
+        # Set while every kind is watched.
+        self.watching = threading.Event()
 
-    def beat(self, loop: str = _SELF, *, silent_for: float = 0) -> None:
+    def heartbeat(self, loop: str = _MANAGER, *, next_in: float = 0) -> None:
         with self._lock:
-            self._beats[loop] = self._clock() + silent_for
+            self._next_heartbeats[loop] = self._clock() + next_in
 
-    def forget(self, loop: str) -> None:
-        """It is over, or in line for a thread: whoever has that one is asked instead."""
+    def remove(self, loop: str) -> None:
+        """Expect no heartbeat of a loop that has ended or waits for a worker."""
         with self._lock:
-            self._beats.pop(loop, None)
+            self._next_heartbeats.pop(loop, None)
 
-    def complaints(self) -> list[str]:
-        """Why it is not alive; nothing where it is."""
+    def overdue_loops(self) -> list[str]:
+        """One sentence for each loop that hangs; empty while the operator is alive."""
         with self._lock:
-            return list(self._complaints())
-
-    def _complaints(self) -> Iterator[str]:
-        for loop, due in sorted(self._beats.items()):
-            late = self._clock() - due
-            if late > self._too_old:
-                yield f"{loop}: silent, and overdue by {late:.0f} s; {self._too_old:.0f} are allowed"
+            now = self._clock()
+            return [
+                f"{loop}: heartbeat overdue by {now - due:.0f} s; {self._tolerance:.0f} s are allowed"
+                for loop, due in sorted(self._next_heartbeats.items())
+                if now - due > self._tolerance
+            ]
 
     @property
     def is_alive(self) -> bool:
-        return not self.complaints()
+        return not self.overdue_loops()
 
     @property
     def is_ready(self) -> bool:
-        """It watches. One without the lease is ready too: it stands by."""
-        return self.is_watching and self.is_alive
+        """True while the operator watches. A standby without the Lease is ready too."""
+        return self.watching.is_set() and self.is_alive

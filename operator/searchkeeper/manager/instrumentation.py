@@ -1,203 +1,225 @@
-"""Both ports, with an ear at them: what is written, and what the operator makes of a cluster, is told."""
+"""Logs and metrics of reconciles, taken where requests pass to the API server and to the engine."""
 
 from __future__ import annotations
 
 __all__ = ["InstrumentedApi", "InstrumentedEngine"]
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Unpack
 
 from searchkeeper.api.codec import decode_records
-from searchkeeper.api.status import SummaryType
+from searchkeeper.api.reasons import Reason
 from searchkeeper.images import image_version
 from searchkeeper.kubernetes.api import KubernetesApi
 from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Manifest, Patch
-from searchkeeper.manager.logging import Log
-from searchkeeper.manager.metrics import Metrics
+from searchkeeper.manager.logging import Log, LogFields
+from searchkeeper.manager.metrics import ActionCounts, Metrics
 from searchkeeper.opensearch.calls import Call
 from searchkeeper.opensearch.client import EngineClient
 from searchkeeper.opensearch.view import EngineView, Unreachable
 from searchkeeper.planner import ACTION_ERROR, Status
-from searchkeeper.upgrade.ledger import UPGRADE
+from searchkeeper.upgrade.ledger import ROLLBACK_TO, UPGRADE
 
-T = TypeVar("T")
-
-# Met on the way to any goal, for every action behind it: to tell of each would drown the one that matters.
-_UNREMARKABLE: Final = "PrerequisiteNotMet"
-_SUMMARY_TYPES: Final = frozenset(SummaryType)
+# Every action behind an unfinished one has this reason; logging them all would hide the one that matters.
+_UNLOGGED_REASON: Final = "PrerequisiteNotMet"
+# The action that replaces pods. Its message names the gate's objection, so a new message is logged too.
+_ROLLOUT: Final = "PodsCurrent"
 
 
 @dataclass
-class _Seen:
-    """Of one cycle: statuses by resource, the versions of nodes, and whether pools were asked for at all."""
+class _Observations:
+    """What one reconcile read: statuses by resource, versions of nodes by pod, whether pools were listed."""
 
     statuses: dict[Key, Mapping[str, Any]] = field(default_factory=dict)
-    nodes: dict[str, str] = field(default_factory=dict)
+    node_versions: dict[str, str] = field(default_factory=dict)
     has_pools: bool = False
 
 
 @dataclass
 class InstrumentedApi:
-    """The port `Kube`. An action is told of when its answer changes, a write when it was carried out."""
+    """A KubernetesApi that logs every operation and every changed condition of one cluster."""
 
     kube: KubernetesApi
     log: Log
     metrics: Metrics
-    cluster: str
-    # Called with every request: a cycle that asks is not stuck, however slowly it is answered.
-    alive: Callable[[], None] = lambda: None
-    cycle: int = 0
-    # The resource versions of the statuses that this cycle has stored.
-    stored: set[str] = field(default_factory=set)
-    _answers: dict[Key, dict[str, tuple[str, str, str]]] = field(default_factory=dict)
-    _seen: _Seen = field(default_factory=_Seen)
+    cluster: Key
+    # Called before every request: a reconcile that sends requests does not hang, however slow they are.
+    heartbeat: Callable[[], None] = lambda: None
+    # The number of the current reconcile.
+    reconcile: int = 0
+    # The last request, such as "patch of SearchCluster search/logs".
+    last_request: str = ""
+    # Resource versions of the statuses that this reconcile has stored.
+    stored_versions: set[str] = field(default_factory=set)
+    _conditions: dict[Key, dict[str, tuple[str, str, str]]] = field(default_factory=dict)
+    _observations: _Observations = field(default_factory=_Observations)
 
-    def begin(self) -> None:
-        """A cycle: what was seen before counts no more."""
-        self.alive()
-        self.cycle += 1
-        self.stored = set()
-        self._seen = _Seen()
+    def start_reconcile(self) -> None:
+        """Count a reconcile and drop the observations of the one before."""
+        self.heartbeat()
+        self.reconcile += 1
+        self.stored_versions = set()
+        self._observations = _Observations()
 
     def get(self, key: Key) -> Manifest | None:
-        self.alive()
-        found = self.kube.get(key)
-        if found is not None and key.kind == "SearchCluster":
-            self._seen.statuses[key] = found.get("status") or {}
-        return found
+        self._start_request("get", key)
+        manifest = self.kube.get(key)
+        if manifest is not None and key.kind == "SearchCluster":
+            self._observations.statuses[key] = manifest.get("status") or {}
+        return manifest
 
     def list(self, api: str, kind: str, namespace: str, labels: Mapping[str, str]) -> Sequence[Manifest]:
-        self.alive()
-        found = self.kube.list(api, kind, namespace, labels)
+        self._start_request("list", Key(api, kind, namespace, "*"))
+        manifests = self.kube.list(api, kind, namespace, labels)
         if kind == "Pod":
-            self._seen.nodes |= {pod["metadata"]["name"]: _version(pod) for pod in found if _is_node(pod)}
+            self._observations.node_versions |= {
+                pod["metadata"]["name"]: image_version(pod["spec"]["containers"][0]["image"])
+                for pod in manifests
+                if any(owner["kind"] == "StatefulSet" for owner in _owners(pod))
+            }
         if kind == "SearchPool":
-            mine = [pool for pool in found if self._is_mine(pool)]
-            self._seen.statuses |= {Key.of(pool): pool.get("status") or {} for pool in mine}
-            self._seen.has_pools = True
-        return found
+            # A namespace may have several clusters.
+            pools = [
+                pool
+                for pool in manifests
+                if any(owner["name"] == self.cluster.name for owner in _owners(pool))
+            ]
+            self._observations.statuses |= {Key.of(pool): pool.get("status") or {} for pool in pools}
+            self._observations.has_pools = True
+        return manifests
 
     def create(self, manifest: Manifest) -> Manifest:
-        return self._told("create", Key.of(manifest), lambda: self.kube.create(manifest))
+        key = Key.of(manifest)
+        self._start_request("create", key)
+        created = self.kube.create(manifest)
+        self.count_operation("create", key.kind)
+        self._log(f"created {key}", key, operation="create")
+        return created
 
     def patch(self, patch: Patch) -> Manifest:
-        return self._told("patch", patch.key, lambda: self.kube.patch(patch))
+        self._start_request("patch", patch.key)
+        patched = self.kube.patch(patch)
+        self.count_operation("patch", patch.key.kind)
+        self._log(f"patched {patch.key}", patch.key, operation="patch")
+        return patched
 
     def patch_status(self, patch: Patch) -> Manifest:
-        self.alive()
-        stored = self.kube.patch_status(patch)
-        self.stored.add(str(stored["metadata"]["resourceVersion"]))
-        self.metrics.add("searchkeeper_writes_total", write="status", kind=patch.key.kind)
-        self.hear(patch.key, stored.get("status") or {})
-        return stored
+        self._start_request("patch", patch.key)
+        patched = self.kube.patch_status(patch)
+        self.stored_versions.add(str(patched["metadata"]["resourceVersion"]))
+        self.count_operation("patch_status", patch.key.kind)
+        self.log_conditions(patch.key, patched.get("status") or {})
+        return patched
 
     def delete(self, delete: Delete) -> None:
-        self._told("delete", delete.key, lambda: self.kube.delete(delete), orphan=delete.orphan)
+        self._start_request("delete", delete.key)
+        self.kube.delete(delete)
+        self.count_operation("delete", delete.key.kind)
+        if delete.key.kind == "Pod":
+            self._log("deleting pod", delete.key, **self._pod_replacement(delete.key.name))
+        else:
+            self._log(f"deleting {delete.key}", delete.key, operation="delete")
 
     def record(self, event: EmitEvent) -> None:
-        self._told("event", event.about, lambda: self.kube.record(event), reason=event.reason)
+        self._start_request("event", event.about)
+        self.kube.record(event)
+        self.count_operation("event", event.about.kind)
+        self._log(f"emitted event: {event.message}", event.about, operation="event", reason=event.reason)
 
-    def hear(self, key: Key, status: Mapping[str, Any]) -> None:
-        """Tells of every action whose answer is another one than before."""
-        before = self._answers.get(key, {})
-        answers = {each["type"]: _answer(each) for each in _of_actions(status)}
-        self._answers[key] = answers
-        for action, (state, reason, message) in answers.items():
-            if before.get(action, ("", "", ""))[:2] != (state, reason) and reason != _UNREMARKABLE:
-                self._tell(message or action, action=action, resource=str(key), status=state, reason=reason)
-        self._seen.statuses[key] = status
+    def log_conditions(self, key: Key, status: Mapping[str, Any]) -> None:
+        """Log every condition whose status or reason is new, and every new objection to the rollout."""
+        known = self._conditions.get(key, {})
+        conditions = {
+            condition["type"]: (condition["status"], condition["reason"], condition["message"])
+            for condition in status.get("conditions") or ()
+        }
+        for action, condition in conditions.items():
+            compared = 3 if action == _ROLLOUT else 2
+            if condition[1] != _UNLOGGED_REASON and known.get(action, ())[:compared] != condition[:compared]:
+                self._log(condition[2] or action, key, action=action, reason=condition[1])
+        self._conditions[key] = conditions
+        self._observations.statuses[key] = status
+
+    def log_engine_call(self, call: Call) -> None:
+        self.count_operation("engine_call", type(call).__name__)
+        self._log(f"called engine: {call}", operation="engine_call")
+
+    def count_operation(self, operation: str, kind: str) -> None:
+        self.metrics.operations.labels(self.cluster.namespace, self.cluster.name, operation, kind).inc()
 
     def measure(self) -> None:
-        """The figures of a cycle: what statuses said when it began, or say since it has stored them.
+        """Set the gauges from the statuses that this reconcile read or stored.
 
-        So they are there as soon as an operator leads, though nothing has to be written. One that came to no
-        end has seen a part, and leaves the figures of the rest alone.
+        So a new leader has all gauges after one reconcile, even if that writes nothing. A reconcile that
+        failed has read a part; the gauges of the rest stay.
         """
-        for key, status in self._seen.statuses.items():
-            self._measure_waits(key, status)
+        counts: dict[str, ActionCounts] = {}
+        for key, status in self._observations.statuses.items():
+            actions = decode_records(status).conditions
+            waiting = [
+                action for action in actions if action.status is Status.FALSE or action.reason == ACTION_ERROR
+            ]
+            stalled = [action for action in waiting if action.is_stalled]
+            pool = key.name if key.kind == "SearchPool" else ""
+            counts[pool] = ActionCounts(len(waiting), len(stalled))
             if "phase" in status:
-                phase = str(status["phase"])
-                self.metrics.set_only("searchkeeper_phase", 1, "phase", phase, cluster=self.cluster)
-                share = self._share_at(_target(status.get("ledger") or {}))
-                self.metrics.set("searchkeeper_upgrade_progress", share, cluster=self.cluster)
-        if self._seen.has_pools:
-            resources = {str(key) for key in self._seen.statuses}
-            self.metrics.keep_only("resource", resources, cluster=self.cluster)
+                conditions = status.get("conditions") or ()
+                states = {condition["type"]: condition["status"] for condition in conditions}
+                self.metrics.set_state(self.cluster, str(status["phase"]), states, self._progress(status))
+        self.metrics.set_actions(self.cluster, counts, replace=self._observations.has_pools)
 
-    def _measure_waits(self, key: Key, status: Mapping[str, Any]) -> None:
-        conditions = decode_records(status).conditions
-        waits = [each for each in conditions if each.status is Status.FALSE or each.reason == ACTION_ERROR]
-        stalls = [each for each in waits if each.is_stalled]
-        labels = {"cluster": self.cluster, "resource": str(key)}
-        self.metrics.set("searchkeeper_waits", len(waits), **labels)
-        self.metrics.set("searchkeeper_stalls", len(stalls), **labels)
+    def _progress(self, status: Mapping[str, Any]) -> float:
+        """The share of nodes that run the upgrade's target version; 1 without an upgrade."""
+        versions = list(self._observations.node_versions.values())
+        upgrade = json.loads((status.get("ledger") or {}).get(UPGRADE, "null"))
+        return 1.0 if upgrade is None or not versions else versions.count(upgrade[1]) / len(versions)
 
-    def _share_at(self, target: str | None) -> float:
-        """Of the nodes that were seen; all of them when no upgrade is under way."""
-        nodes = self._seen.nodes
-        there = sum(version == target for version in nodes.values())
-        return 1.0 if target is None or not nodes else there / len(nodes)
+    def _pod_replacement(self, pod: str) -> LogFields:
+        """Why a pod is deleted and which versions the old and the new one run, as far as known."""
+        status = self._observations.statuses.get(self.cluster, {})
+        fields: LogFields = {"operation": "delete"}
+        if self._conditions.get(self.cluster, {}).get(_ROLLOUT, ("", "", ""))[1] == Reason.REPLACING_POD:
+            fields["reason"] = Reason.REPLACING_POD
+        if pod in self._observations.node_versions:
+            fields["from_"] = self._observations.node_versions[pod]
+        ledger = status.get("ledger") or {}
+        upgrade, rollback_to = (json.loads(ledger.get(line, "null")) for line in (UPGRADE, ROLLBACK_TO))
+        if upgrade is not None:
+            fields["to"] = rollback_to or upgrade[1]
+        return fields
 
-    def _is_mine(self, pool: Manifest) -> bool:
-        """A namespace may have several clusters."""
-        namespace, owners = pool["metadata"]["namespace"], pool["metadata"].get("ownerReferences") or ()
-        return any(f"{namespace}/{each['name']}" == self.cluster for each in owners)
+    def _start_request(self, verb: str, key: Key) -> None:
+        self.heartbeat()
+        self.last_request = f"{verb} of {key.kind} {key.namespace}/{key.name}"
 
-    def _told(self, write: str, key: Key, carry_out: Callable[[], T], **fields: object) -> T:
-        self.alive()
-        done = carry_out()
-        self.metrics.add("searchkeeper_writes_total", write=write, kind=key.kind)
-        self._tell(f"{write} {key}", write=write, resource=str(key), **fields)
-        return done
-
-    def _tell(self, message: str, **fields: object) -> None:
-        self.log.info(message, cluster=self.cluster, cycle=self.cycle, **fields)
+    def _log(self, message: str, key: Key | None = None, **fields: Unpack[LogFields]) -> None:
+        cluster = f"{self.cluster.namespace}/{self.cluster.name}"
+        log = self.log.bind(cluster=cluster, reconcile=self.reconcile)
+        if key is not None and key.kind == "SearchPool":
+            log = log.bind(pool=key.name)
+        if key is not None and key.kind == "Pod":
+            log = log.bind(pod=key.name)
+        log.info(message, **fields)
 
 
 @dataclass
 class InstrumentedEngine:
-    """The port `Driver`; `told` is the other port, which knows the cluster and the cycle."""
+    """An EngineClient that logs every call. `api` knows the cluster and the number of the reconcile."""
 
-    driver: EngineClient
+    engine: EngineClient
     api: InstrumentedApi
 
     def get_state(self) -> EngineView | Unreachable:
-        self.api.alive()
-        return self.driver.get_state()
+        self.api.heartbeat()
+        return self.engine.get_state()
 
     def execute(self, call: Call) -> None:
-        self.api.alive()
-        self.driver.execute(call)
-        self.api.metrics.add("searchkeeper_writes_total", write="tell", kind=type(call).__name__)
-        fields = {
-            "cluster": self.api.cluster,
-            "cycle": self.api.cycle,
-            "write": "tell",
-            "resource": "engine",
-        }
-        self.api.log.info(str(call), **fields)
+        self.api.heartbeat()
+        self.engine.execute(call)
+        self.api.log_engine_call(call)
 
 
-def _of_actions(status: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The conditions of actions. The summary conditions repeat them."""
-    return (each for each in status.get("conditions") or () if each["type"] not in _SUMMARY_TYPES)
-
-
-def _answer(condition: Mapping[str, Any]) -> tuple[str, str, str]:
-    return condition["status"], condition["reason"], condition["message"]
-
-
-def _is_node(pod: Manifest) -> bool:
-    return any(owner["kind"] == "StatefulSet" for owner in pod["metadata"].get("ownerReferences") or ())
-
-
-def _version(pod: Manifest) -> str:
-    return image_version(pod["spec"]["containers"][0]["image"])
-
-
-def _target(ledger: Mapping[str, str]) -> str | None:
-    """Where an upgrade leads to, while one is under way."""
-    under_way = json.loads(ledger.get(UPGRADE, "null"))
-    return None if under_way is None else str(under_way[1])
+def _owners(manifest: Manifest) -> Sequence[Mapping[str, Any]]:
+    return manifest["metadata"].get("ownerReferences") or ()

@@ -1,16 +1,17 @@
-"""A real API server behind the port `Kube`, through the client of the Kubernetes project.
+"""A KubernetesApi for a real API server, on top of the official Kubernetes client.
 
-Objects go by their paths, as JSON: the operator knows its dozen kinds, and need not discover any.
+Requests use paths and JSON: the operator knows its dozen kinds and needs no discovery.
 """
 
 from __future__ import annotations
 
-__all__ = ["KubernetesClient", "connect", "load_kubeconfig"]
+__all__ = ["KubernetesClient", "WatchExpired", "connect", "load_kubeconfig"]
 
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from http import HTTPStatus
 from pathlib import Path
@@ -34,58 +35,78 @@ from searchkeeper.kubernetes.api import (
     Unavailable,
 )
 from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Manifest, Patch
-from searchkeeper.kubernetes.rest_mapping import ResourceKind, is_object_name, resource_kind, resource_path
+from searchkeeper.kubernetes.rest_mapping import is_object_name, resource_kind, resource_path
 from searchkeeper.manager.workers import FAST_WORKERS, SLOW_WORKERS
 
-# Of one answer, in seconds: to connect, and to read on.
-_PATIENCE: Final = (5, 15)
-_PAGE: Final = 500
-# Those who ask beside the cycles: for the lease, and for who is there.
-_OTHERS: Final = 4
-_MERGE: Final = "application/merge-patch+json"
+# Seconds to connect, and to wait for data.
+_TIMEOUTS: Final = (5, 15)
+_PAGE_SIZE: Final = 500
+# Seconds after which the API server ends a watch, and after which the client ends one without data.
+_WATCH_SECONDS: Final = 60
+_WATCH_TIMEOUTS: Final = (5, 90)
+# Threads that send requests besides the workers: for the Lease, for lists, at shutdown.
+_OTHER_THREADS: Final = 4
+_MERGE_PATCH: Final = "application/merge-patch+json"
 _COMPONENT: Final = "searchkeeper"
-# What an API server says where nobody is there to admit a write. It asks before it stores anything.
-_UNADMITTED: Final = "failed calling webhook"
+# Part of the API server's 500 when an admission webhook is down. Nothing was stored then.
+_WEBHOOK_FAILURE: Final = "failed calling webhook"
 
 
 def load_kubeconfig(kubeconfig: str | None) -> Configuration:
-    """How to reach the cluster: by a file, or as a pod of it. Raises ConfigException."""
-    settings = Configuration()
-    # A request that was sent twice unseen may have been carried out twice; the next cycle looks again.
-    settings.retries = False
-    # As many as ask at once: a connection beyond that is thrown away after its request, with a warning.
-    settings.connection_pool_maxsize = FAST_WORKERS + SLOW_WORKERS + _OTHERS
+    """The client configuration from a kubeconfig file, or from the pod's ServiceAccount.
+
+    Raises ConfigException.
+    """
+    configuration = Configuration()
+    # The client must not retry by itself: the first request may have been executed. The next reconcile does.
+    configuration.retries = False
+    # One connection a thread: more are closed after each request, with a warning.
+    configuration.connection_pool_maxsize = FAST_WORKERS + SLOW_WORKERS + _OTHER_THREADS
     if kubeconfig is None:
         try:
-            config.load_incluster_config(client_configuration=settings)  # type: ignore[no-untyped-call]
-            return settings
+            config.load_incluster_config(client_configuration=configuration)  # type: ignore[no-untyped-call]
+            return configuration
         except config.ConfigException:
             pass
     try:
         config.load_kube_config(  # type: ignore[no-untyped-call]
-            kubeconfig, client_configuration=settings, persist_config=False
+            kubeconfig, client_configuration=configuration, persist_config=False
         )
     except (config.ConfigException, AttributeError, TypeError, ValueError, yaml.YAMLError) as error:
-        # What is no kubeconfig at all is read as far as it goes.
-        raise config.ConfigException(_flaw(kubeconfig, error)) from error
-    return settings
+        # The client validates little: a file that is no kubeconfig fails anywhere in its loader.
+        raise config.ConfigException(_kubeconfig_error(kubeconfig, error)) from error
+    return configuration
 
 
-def _flaw(kubeconfig: str | None, error: Exception) -> str:
-    """Of which file, and whether there is any: the client only says that it found no configuration."""
-    name = kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
-    if not any(Path(each).expanduser().exists() for each in name.split(os.pathsep)):
-        return f"{name}: there is no such file"
-    is_told = isinstance(error, config.ConfigException)
-    return f"{name}: {error if is_told else f'Invalid kube-config file. {error}'}"
+def _kubeconfig_error(kubeconfig: str | None, error: Exception) -> str:
+    """A message with the file's name and whether it exists; the client's own message lacks both."""
+    files = kubeconfig or os.environ.get("KUBECONFIG") or "~/.kube/config"
+    if not any(Path(file).expanduser().exists() for file in files.split(os.pathsep)):
+        return f"{files}: there is no such file"
+    is_client_error = isinstance(error, config.ConfigException)
+    return f"{files}: {error if is_client_error else f'Invalid kube-config file. {error}'}"
 
 
-def connect(settings: Configuration, *, identity: str = _COMPONENT) -> KubernetesClient:
-    return KubernetesClient(ApiClient(settings), identity=identity)
+class WatchExpired(NotFound):
+    """410: the API server no longer has the changes since this resource version; list again."""
+
+
+_ERRORS: Final[Mapping[int, type[ApiError]]] = {
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+    410: WatchExpired,
+}
+_REJECTIONS: Final = frozenset({400, 405, 413, 415, 422})
+
+
+def connect(configuration: Configuration, *, identity: str = _COMPONENT) -> KubernetesClient:
+    return KubernetesClient(ApiClient(configuration), identity=identity)
 
 
 class KubernetesClient:
-    """Implements `Kube`. Safe to use from several threads."""
+    """Implements KubernetesApi. Safe to use from several threads."""
 
     def __init__(
         self,
@@ -96,53 +117,85 @@ class KubernetesClient:
     ) -> None:
         self._identity = identity
         self._clock = clock
-        # Discovery would ask for every group of the cluster first.
+        # Without a discoverer the client requests no API groups at the start.
         self._client = DynamicClient(client, discoverer=lambda *_: None)  # type: ignore[no-untyped-call]
 
     def close(self) -> None:
-        """Ends the connections that are kept for the next request."""
+        """Close the pooled connections."""
         self._client.client.rest_client.close()
 
     def get(self, key: Key) -> Manifest | None:
-        """People write some names: one that no object can have must not lead to what is another's."""
+        """The object, or None. Names from a spec may be invalid; they must not form another object's path."""
         if not is_object_name(key.name):
             return None
         try:
-            found: Manifest = self._call("get", _path(key))
+            manifest: Manifest = self._call("get", _path(key))
         except NotFound:
             return None
-        return found
+        return manifest
 
     def list(self, api: str, kind: str, namespace: str, labels: Mapping[str, str]) -> Sequence[Manifest]:
-        """Without a namespace: those of all. Page by page; a list that changes meanwhile is begun again."""
-        selector = ",".join(f"{name}={text}" for name, text in labels.items())
-        query = [("limit", str(_PAGE)), *([("labelSelector", selector)] if selector else [])]
-        found: list[Manifest] = []
-        more = ""
-        while True:
-            page = self._page(resource_kind(api, kind), namespace, query, more)
-            # The items of a list do not say what they are.
-            found += [{**each, "apiVersion": api, "kind": kind} for each in page["items"]]
-            more = (page.get("metadata") or {}).get("continue") or ""
-            if not more:
-                return sorted(found, key=lambda each: Key.of(each)[2:])
+        """All objects of a kind with these labels, sorted by name; all namespaces when none is given.
 
-    def _page(self, kind: ResourceKind, namespace: str, query: Sequence[tuple[str, str]], more: str) -> Any:
-        """Raises NoSuchKind, Gone for a page that is asked for too late, KubeError."""
-        pages = [("continue", more)] if more else []
-        try:
-            return self._call("get", resource_path(kind, namespace), query=[*query, *pages])
-        except NotFound as error:
-            if getattr(error.__cause__, "status", None) == HTTPStatus.NOT_FOUND:
-                raise NoSuchKind(str(error), kind.name) from error
-            raise
+        Raises NoSuchKind, NotFound when the continue token has expired, and ApiError.
+        """
+        manifests, _ = self.list_with_version(api, kind, namespace, labels)
+        return sorted(manifests, key=lambda manifest: Key.of(manifest)[2:])
+
+    def list_with_version(
+        self, api: str, kind: str, namespace: str, labels: Mapping[str, str]
+    ) -> tuple[Sequence[Manifest], str]:
+        """All objects as `list` returns them, unsorted, and the resource version to watch from."""
+        resource = resource_kind(api, kind)
+        selector = ",".join(f"{name}={value}" for name, value in labels.items())
+        query = [("limit", str(_PAGE_SIZE)), *([("labelSelector", selector)] if selector else [])]
+        manifests: list[Manifest] = []
+        token: list[tuple[str, str]] = []
+        while True:
+            try:
+                page = self._call("get", resource_path(resource, namespace), query=[*query, *token])
+            except NotFound as error:
+                if getattr(error.__cause__, "status", None) == HTTPStatus.NOT_FOUND:
+                    raise NoSuchKind(str(error), resource.name) from error
+                raise
+            # The items of a list have neither apiVersion nor kind.
+            manifests += [{**item, "apiVersion": api, "kind": kind} for item in page["items"]]
+            metadata = page.get("metadata") or {}
+            if not metadata.get("continue"):
+                return manifests, str(metadata.get("resourceVersion") or "")
+            token = [("continue", metadata["continue"])]
+
+    def watch(
+        self, api: str, kind: str, namespace: str, resource_version: str
+    ) -> Iterator[tuple[str, Manifest]]:
+        """Type and object of every change since a resource version, until the API server ends the watch.
+
+        Bookmarks are included. Raises WatchExpired, ApiError.
+        """
+        path = resource_path(resource_kind(api, kind), namespace)
+        query = [
+            ("watch", "true"),
+            ("allowWatchBookmarks", "true"),
+            ("resourceVersion", resource_version),
+            ("timeoutSeconds", str(_WATCH_SECONDS)),
+        ]
+        with _api_errors(f"WATCH {path}"):
+            response = self._request("get", path, query=query, timeouts=_WATCH_TIMEOUTS)
+            try:
+                for line in response:
+                    event = json.loads(line)
+                    if event["type"] == "ERROR":
+                        status = event["object"]
+                        raise ApiException(status.get("code"), status.get("message"))
+                    yield event["type"], event["object"]
+            finally:
+                response.close()
 
     def create(self, manifest: Manifest) -> Manifest:
         key = Key.of(manifest)
-        made: Manifest = self._call(
-            "post", resource_path(resource_kind(key.api, key.kind), key.namespace), manifest
-        )
-        return made
+        path = resource_path(resource_kind(key.api, key.kind), key.namespace)
+        created: Manifest = self._call("post", path, manifest)
+        return created
 
     def patch(self, patch: Patch) -> Manifest:
         return self._patch(_path(patch.key), patch)
@@ -156,91 +209,97 @@ class KubernetesClient:
             "apiVersion": "v1",
             "kind": "DeleteOptions",
             "propagationPolicy": "Orphan" if delete.orphan else "Background",
-            "preconditions": {name: text for name, text in preconditions.items() if text},
+            "preconditions": {name: value for name, value in preconditions.items() if value},
         }
         self._call("delete", _path(delete.key), options)
 
     def record(self, event: EmitEvent) -> None:
-        """The same event again only counts: a cluster that is refused a thousand times has one line of it."""
-        about = self.get(event.about)
-        manifest = _event(event, about or {}, self._identity, _moment(self._clock()))
+        """Create the event, or increase the count of an equal one."""
+        involved = self.get(event.about) or {}
+        time = self._clock().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        manifest = _event(event, involved, self._identity, time)
         try:
             self.create(manifest)
         except Conflict:
             key = Key.of(manifest)
-            before = self.get(key) or {}
-            changes = {"count": int(before.get("count", 1)) + 1, "lastTimestamp": manifest["lastTimestamp"]}
+            existing = self.get(key) or {}
+            changes = {"count": int(existing.get("count", 1)) + 1, "lastTimestamp": manifest["lastTimestamp"]}
             self.patch(Patch(key, changes, ""))
 
-    def _patch(self, where: str, patch: Patch) -> Manifest:
-        """A merge patch that names a resource version is refused where the object has another one."""
+    def _patch(self, path: str, patch: Patch) -> Manifest:
+        """Send a merge patch. The API server answers 409 when its resource version is outdated."""
         changes: Manifest = patch.changes
         if patch.resource_version:
             metadata = {**(changes.get("metadata") or {}), "resourceVersion": patch.resource_version}
             changes = {**changes, "metadata": metadata}
-        changed: Manifest = self._call("patch", where, changes, _MERGE)
-        return changed
+        patched: Manifest = self._call("patch", path, changes, _MERGE_PATCH)
+        return patched
 
     def _call(
         self,
         method: str,
-        where: str,
+        path: str,
         body: Any = None,
         content_type: str = "application/json",
         query: Sequence[tuple[str, str]] = (),
     ) -> Any:
-        try:
-            answer = self._client.request(
-                method,
-                where,
-                body=body,
-                query_params=[*query],
-                content_type=content_type,
-                serialize=False,
-                _request_timeout=_PATIENCE,
-            )
-            return json.loads(answer.data)
-        except ApiException as error:
-            raise _refusal(error, f"{method.upper()} {where}") from error
-        except (urllib3.exceptions.HTTPError, OSError) as error:
-            raise Unavailable(f"{method.upper()} {where}: {error}") from error
-        except ValueError as error:
-            raise Unavailable(f"{method.upper()} {where}: what answers is no API server") from error
+        with _api_errors(f"{method.upper()} {path}"):
+            return json.loads(self._request(method, path, body, content_type, query).data)
+
+    def _request(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        content_type: str = "application/json",
+        query: Sequence[tuple[str, str]] = (),
+        *,
+        timeouts: tuple[float, float] = _TIMEOUTS,
+    ) -> urllib3.BaseHTTPResponse:
+        response: urllib3.BaseHTTPResponse = self._client.request(
+            method,
+            path,
+            body=body,
+            query_params=[*query],
+            content_type=content_type,
+            serialize=False,
+            _request_timeout=timeouts,
+        )
+        return response
+
+
+@contextmanager
+def _api_errors(request: str) -> Iterator[None]:
+    """Raise every error of the client as an ApiError."""
+    try:
+        yield
+    except ApiException as error:
+        raise _api_error(error, request) from error
+    except (urllib3.exceptions.HTTPError, OSError) as error:
+        raise Unavailable(f"{request}: {error}") from error
+    except ValueError as error:
+        raise Unavailable(f"{request}: the response is not JSON") from error
 
 
 def _path(key: Key) -> str:
     return resource_path(resource_kind(key.api, key.kind), key.namespace, key.name)
 
 
-def _refusal(error: ApiException, request: str) -> ApiError:
-    said = f"{request}: {error.status} {_message(error)}"
-    match error.status:
-        case 409:
-            return Conflict(said)
-        case 404 | 410:
-            return NotFound(said)
-        case 401:
-            return Unauthorized(said)
-        case 403:
-            return Forbidden(said)
-        case 400 | 405 | 413 | 415 | 422:
-            return Rejected(said)
-        case _:
-            return Rejected(said) if _UNADMITTED in said else Unavailable(said)
-
-
-def _message(error: ApiException) -> str:
+def _api_error(error: ApiException, request: str) -> ApiError:
     try:
-        return str(json.loads(error.body or "")["message"])
+        message = str(json.loads(error.body or "")["message"])
     except (KeyError, TypeError, ValueError):
-        return " ".join(str(error.reason).split())
+        message = " ".join(str(error.reason).split())
+    text = f"{request}: {error.status} {message}"
+    is_rejected = error.status in _REJECTIONS or _WEBHOOK_FAILURE in message
+    return _ERRORS.get(error.status or 0, Rejected if is_rejected else Unavailable)(text)
 
 
-def _event(event: EmitEvent, about: Manifest, identity: str, moment: str) -> dict[str, Any]:
-    """Its name follows from what it says, so that saying it twice is a conflict."""
-    key, uid = event.about, (about.get("metadata") or {}).get("uid", "")
-    words = "\n".join((*key, uid, event.reason, event.message))
-    digest = hashlib.sha256(words.encode()).hexdigest()[:16]
+def _event(event: EmitEvent, involved: Manifest, identity: str, time: str) -> dict[str, Any]:
+    """The Event object. Its name is a digest of its content, so that an equal event is a conflict."""
+    key, uid = event.about, (involved.get("metadata") or {}).get("uid", "")
+    content = "\n".join((*key, uid, event.reason, event.message))
+    digest = hashlib.sha256(content.encode()).hexdigest()[:16]
     return {
         "apiVersion": "v1",
         "kind": "Event",
@@ -256,13 +315,9 @@ def _event(event: EmitEvent, about: Manifest, identity: str, moment: str) -> dic
         "reason": event.reason,
         "message": event.message[:1024],
         "count": 1,
-        "firstTimestamp": moment,
-        "lastTimestamp": moment,
+        "firstTimestamp": time,
+        "lastTimestamp": time,
         "source": {"component": _COMPONENT},
         "reportingComponent": _COMPONENT,
         "reportingInstance": identity,
     }
-
-
-def _moment(now: datetime) -> str:
-    return now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

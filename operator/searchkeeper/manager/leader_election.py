@@ -1,7 +1,7 @@
-"""The one who may write: a Lease that is asked for before every write.
+"""Leader election by a Lease, which is read again before every write.
 
-A Lease alone stops nobody who was asleep when it ran out. So each write is preceded by a fresh look at it:
-still ours, still of the same epoch, and not about to run out while the request is on its way.
+A Lease alone does not stop a process that was suspended while it expired. So every write first confirms that
+the Lease still has this holder and this epoch, and that it does not expire before the request is sent.
 """
 
 from __future__ import annotations
@@ -22,22 +22,25 @@ _API: Final = "coordination.k8s.io/v1"
 
 
 class NotLeader(ApiError):
-    """Another operator has the lease, or ours has run out: nothing is written."""
+    """Another operator holds the Lease, or the own Lease has expired: nothing is written."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
-    """A state of the Lease, and when it was first seen, by our own clock: nobody else's is trusted."""
+class _LeaseState:
+    """A state of the Lease and when it was first seen, by the own clock: other clocks may differ."""
 
     holder: str
     epoch: int
-    renewals: str
+    renew_time: str
     duration: float
-    at: float
+    first_seen: float
 
 
 class LeaderLease:
-    """Who leads. `duration` is how long the holder may be silent; it renews in a third of that."""
+    """One candidate for the Lease. A holder that is silent for `duration` seconds loses it.
+
+    The holder renews every third of the duration and stops writing after two thirds without a renewal.
+    """
 
     def __init__(
         self,
@@ -53,127 +56,128 @@ class LeaderLease:
         self.identity = identity
         self.duration = duration
         self._clock = clock
-        self._seen: _Seen | None = None
+        self._last_state: _LeaseState | None = None
         self._epoch: int | None = None
         self._valid_until = 0.0
-        self._is_given_back = False
+        self._is_released = False
         self._lock = Lock()
 
     @staticmethod
-    def named(namespace: str) -> Key:
+    def lease_key(namespace: str) -> Key:
         return Key(_API, "Lease", namespace, "searchkeeper")
 
     @property
-    def is_ours(self) -> bool:
-        """As far as our own clock tells; another operator waits for longer than that."""
+    def is_leader(self) -> bool:
+        """True while the Lease is valid by the own clock. Other candidates wait longer than that."""
         return self._epoch is not None and self._clock() < self._valid_until
 
     @property
     def epoch(self) -> int | None:
-        """The number of this leadership: it changes whenever the holder does."""
-        return self._epoch if self.is_ours else None
+        """The number of this leadership, which changes with every holder; None without the Lease."""
+        return self._epoch if self.is_leader else None
 
     @property
     def holder(self) -> str:
-        """Who had it at the last look; nobody before the first one."""
-        return self._seen.holder if self._seen is not None else ""
+        """The holder when the Lease was last read; empty before that."""
+        return self._last_state.holder if self._last_state is not None else ""
 
     @property
-    def free_in(self) -> float:
-        """Seconds until whoever has it, if they stay silent, have been so for too long."""
-        observed = self._seen
-        return 0.0 if observed is None else max(0.0, observed.at + observed.duration - self._clock())
+    def seconds_until_expiry(self) -> float:
+        """Seconds until the Lease expires, if its holder does not renew it."""
+        state = self._last_state
+        return 0.0 if state is None else max(0.0, state.first_seen + state.duration - self._clock())
 
-    def keep(self) -> bool:
-        """Takes the lease when it is free, renews it when it is ours. Whether it is ours afterwards.
+    def acquire_or_renew(self) -> bool:
+        """Acquire a free Lease or renew the own one. True when this candidate leads afterwards.
 
-        Whoever has given it back does not take it again: a renewal may have been in line behind that.
+        A candidate that has released the Lease never acquires it again: this call may have waited for the
+        release. Raises ApiError.
         """
         with self._lock:
-            if self._is_given_back:
+            if self._is_released:
                 return False
-            asked = self._clock()
+            request_time = self._clock()
             try:
-                found = self._kube.get(self._key)
-                stored = self._first() if found is None else self._taken(found)
+                lease = self._kube.get(self._key)
+                stored = self._create() if lease is None else self._patch_if_allowed(lease)
             except (Conflict, NotFound):
-                # Somebody was quicker; the next look tells who.
+                # Another candidate changed the Lease first; the next call reads it.
                 stored = None
             if stored is not None:
                 self._epoch = int(stored["spec"]["leaseTransitions"])
-                # Counted from before the request: on its way it may have waited.
-                self._valid_until = asked + self.duration * 2 / 3
-            return self.is_ours
+                # Counted from before the request, which may have been slow.
+                self._valid_until = request_time + self.duration * 2 / 3
+            return self.is_leader
 
     def confirm(self) -> None:
-        """Raises NotOurs unless the lease is ours at this moment, by the API server's own word."""
+        """Read the Lease again. Raises NotLeader unless this candidate still holds it, and ApiError."""
         epoch = self.epoch
         if epoch is None:
-            raise NotLeader("the lease has run out")
+            raise NotLeader("the lease has expired")
         spec = (self._kube.get(self._key) or {}).get("spec") or {}
-        if spec.get("holderIdentity") != self.identity or spec.get("leaseTransitions") != epoch:
+        if not self._holds(spec, epoch):
             self._epoch = None
-            raise NotLeader(f"{spec.get('holderIdentity') or 'nobody'} has the lease")
-        if not self.is_ours:
-            raise NotLeader("the lease has run out")
+            raise NotLeader(f"the lease is held by {spec.get('holderIdentity') or 'no candidate'}")
+        if not self.is_leader:
+            raise NotLeader("the lease has expired")
 
     def release(self) -> None:
-        """Lets another one take it at once, for good. Raises KubeError."""
+        """Give up the Lease for good, so that another candidate acquires it at once. Raises ApiError."""
         with self._lock:
-            self._is_given_back = True
+            self._is_released = True
             if self._epoch is None:
                 return
             epoch, self._epoch = self._epoch, None
-            found = self._kube.get(self._key)
-            if found is not None and _is(found, self.identity, epoch):
-                self._patch(found, {"holderIdentity": "", "leaseDurationSeconds": 1})
+            lease = self._kube.get(self._key)
+            if lease is not None and self._holds(lease.get("spec") or {}, epoch):
+                self._patch(lease, {"holderIdentity": "", "leaseDurationSeconds": 1})
 
-    def _first(self) -> Manifest:
+    def _holds(self, spec: Mapping[str, Any], epoch: int) -> bool:
+        return spec.get("holderIdentity") == self.identity and spec.get("leaseTransitions") == epoch
+
+    def _create(self) -> Manifest:
         metadata = {"name": self._key.name, "namespace": self._key.namespace}
-        spec = self._spec(epoch=0, acquired=True)
+        spec = self._spec(epoch=0, is_new=True)
         return self._kube.create({"apiVersion": _API, "kind": "Lease", "metadata": metadata, "spec": spec})
 
-    def _taken(self, found: Manifest) -> Manifest | None:
-        observed = self._look(found)
-        if observed.holder == self.identity and self._epoch == observed.epoch:
-            return self._patch(found, self._spec(epoch=observed.epoch, acquired=False))
-        if observed.holder not in ("", self.identity) and self._clock() < observed.at + observed.duration:
+    def _patch_if_allowed(self, lease: Manifest) -> Manifest | None:
+        """Renew the own Lease or acquire an expired one; None while another candidate's is valid."""
+        state = self._lease_state(lease)
+        if state.holder == self.identity and self._epoch == state.epoch:
+            return self._patch(lease, self._spec(epoch=state.epoch, is_new=False))
+        if state.holder not in ("", self.identity) and self._clock() < state.first_seen + state.duration:
             self._epoch = None
             return None
-        return self._patch(found, self._spec(epoch=observed.epoch + 1, acquired=True))
+        return self._patch(lease, self._spec(epoch=state.epoch + 1, is_new=True))
 
-    def _look(self, found: Manifest) -> _Seen:
-        """With the moment that this very state was first seen."""
-        spec = found.get("spec") or {}
-        state = _Seen(
+    def _lease_state(self, lease: Manifest) -> _LeaseState:
+        """The state of the Lease, with the time when exactly this state was first seen."""
+        spec = lease.get("spec") or {}
+        state = _LeaseState(
             spec.get("holderIdentity") or "",
             int(spec.get("leaseTransitions") or 0),
             str(spec.get("renewTime")),
             float(spec.get("leaseDurationSeconds") or self.duration),
             self._clock(),
         )
-        if self._seen is None or _state(self._seen) != _state(state):
-            self._seen = state
-        return self._seen
+        last = self._last_state
+        if last is None or (last.holder, last.epoch, last.renew_time) != (
+            state.holder,
+            state.epoch,
+            state.renew_time,
+        ):
+            self._last_state = last = state
+        return last
 
-    def _spec(self, *, epoch: int, acquired: bool) -> dict[str, Any]:
-        moment = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    def _spec(self, *, epoch: int, is_new: bool) -> dict[str, Any]:
+        now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         return {
             "holderIdentity": self.identity,
             "leaseDurationSeconds": max(1, round(self.duration)),
-            "renewTime": moment,
+            "renewTime": now,
             "leaseTransitions": epoch,
-            **({"acquireTime": moment} if acquired else {}),
+            **({"acquireTime": now} if is_new else {}),
         }
 
-    def _patch(self, found: Manifest, spec: Mapping[str, Any]) -> Manifest:
-        return self._kube.patch(Patch(self._key, {"spec": spec}, found["metadata"]["resourceVersion"]))
-
-
-def _is(found: Manifest, identity: str, epoch: int) -> bool:
-    spec = found.get("spec") or {}
-    return spec.get("holderIdentity") == identity and spec.get("leaseTransitions") == epoch
-
-
-def _state(observed: _Seen) -> tuple[str, int, str]:
-    return observed.holder, observed.epoch, observed.renewals
+    def _patch(self, lease: Manifest, spec: Mapping[str, Any]) -> Manifest:
+        return self._kube.patch(Patch(self._key, {"spec": spec}, lease["metadata"]["resourceVersion"]))

@@ -1,68 +1,96 @@
-"""Logs as JSON, a line each: which cluster, which cycle, what was decided, what was written."""
+"""Structured logs: one JSON object a line, with a fixed set of keys."""
 
 from __future__ import annotations
 
-__all__ = ["JsonFormatter", "Log", "configure_logging"]
+__all__ = ["KEYS", "JsonFormatter", "Log", "LogFields", "configure_logging"]
 
 import json
 import logging
 import sys
 from datetime import UTC, datetime
-from typing import Any, Final, TextIO
+from typing import Any, Final, TextIO, TypedDict, Unpack
 
 _NAME: Final = "searchkeeper"
-# Libraries speak up when something is wrong with them, and not otherwise.
-_LIBRARIES: Final = ("kopf", "kubernetes", "urllib3", "asyncio", "aiohttp")
+# Every key that a line may have, in the order in which it has them.
+KEYS: Final = (
+    *("ts", "level", "msg", "cluster", "pool", "pod", "action", "reason", "operation"),
+    *("from", "to", "attempt", "reconcile", "error", "logger"),
+)
+# Libraries whose warnings are logged, and nothing below.
+_LIBRARIES: Final = ("kubernetes", "urllib3", "asyncio")
+
+
+class LogFields(TypedDict, total=False):
+    """The fields of a log line. `from_` and `to` are versions, `reconcile` is the number of the run.
+
+    `cluster` is "namespace/name", `pool` the name of a SearchPool, `attempt` the number of failures so far.
+    """
+
+    cluster: str
+    pool: str
+    pod: str
+    action: str
+    reason: str
+    operation: str
+    from_: str
+    to: str
+    attempt: int
+    reconcile: int
+    error: str
 
 
 class JsonFormatter(logging.Formatter):
-    """Time, level, message, then the fields that the record was given, in the order they were given."""
+    """Format a record as JSON, with the keys of KEYS only."""
 
     def format(self, record: logging.LogRecord) -> str:
-        moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        line: dict[str, Any] = {
-            "time": moment.replace("+00:00", "Z"),
+        time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        fields: dict[str, Any] = {
+            **{name.rstrip("_"): value for name, value in getattr(record, "fields", {}).items()},
+            "ts": time.replace("+00:00", "Z"),
             "level": record.levelname.lower(),
-            "message": record.getMessage(),
-            **getattr(record, "fields", {}),
+            "msg": record.getMessage(),
         }
         if record.name != _NAME:
-            line["logger"] = record.name
+            fields["logger"] = record.name
         if record.exc_info:
-            line["error"] = self.formatException(record.exc_info)
-        return json.dumps(line, default=str, ensure_ascii=False)
+            fields["error"] = self.formatException(record.exc_info)
+        return json.dumps(
+            {key: fields[key] for key in KEYS if key in fields}, default=str, ensure_ascii=False
+        )
 
 
 class Log:
-    """Says things about one cluster, or about the operator."""
+    """A logger with fields that every line of it has."""
 
-    def __init__(self, logger: logging.Logger | None = None, **fields: object) -> None:
-        self._logger = logger or logging.getLogger(_NAME)
+    def __init__(self, **fields: Unpack[LogFields]) -> None:
+        self._logger = logging.getLogger(_NAME)
         self._fields = fields
 
-    def about(self, **fields: object) -> Log:
-        return Log(self._logger, **{**self._fields, **fields})
+    def bind(self, **fields: Unpack[LogFields]) -> Log:
+        """A logger with these fields as well."""
+        bound: LogFields = {**self._fields, **fields}
+        return Log(**bound)
 
-    def info(self, message: str, **fields: object) -> None:
-        self._logger.info(message, extra={"fields": {**self._fields, **fields}})
+    def info(self, message: str, **fields: Unpack[LogFields]) -> None:
+        self._logger.info("%s", message, extra={"fields": {**self._fields, **fields}})
 
-    def warning(self, message: str, **fields: object) -> None:
-        self._logger.warning(message, extra={"fields": {**self._fields, **fields}})
+    def warning(self, message: str, **fields: Unpack[LogFields]) -> None:
+        self._logger.warning("%s", message, extra={"fields": {**self._fields, **fields}})
 
-    def error(self, message: str, *, trace: bool = False, **fields: object) -> None:
-        self._logger.error(message, exc_info=trace, extra={"fields": {**self._fields, **fields}})
+    def error(self, message: str, **fields: Unpack[LogFields]) -> None:
+        self._logger.error("%s", message, extra={"fields": {**self._fields, **fields}})
+
+    def exception(self, message: str, **fields: Unpack[LogFields]) -> None:
+        """Log an error with the stack trace of the exception that is being handled."""
+        self._logger.exception("%s", message, extra={"fields": {**self._fields, **fields}})
 
 
-def configure_logging(stream: TextIO | None = None, *, plain: bool = False) -> None:
-    """Everything goes to standard error, as JSON unless a person asked for plain lines."""
+def configure_logging(stream: TextIO | None = None) -> None:
+    """Send all logs of the process to standard error, or to `stream`, as JSON."""
     handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(
-        logging.Formatter("%(asctime)s %(message)s", "%H:%M:%S") if plain else JsonFormatter()
-    )
+    handler.setFormatter(JsonFormatter())
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(logging.INFO)
     for name in _LIBRARIES:
         logging.getLogger(name).setLevel(logging.WARNING)
-    # It warns that signals are not its business, which is as it should be.
-    logging.getLogger("kopf._core.reactor.running").setLevel(logging.ERROR)

@@ -1,8 +1,4 @@
-"""The operator: one loop a SearchCluster, woken by kopf's watches, writing only while it has the lease.
-
-kopf watches and tells; nothing else. Its daemons and change handlers would put a finalizer and annotations
-of their own on every resource, and act on what they remember; these loops look afresh before they act.
-"""
+"""The manager: one reconcile loop a SearchCluster, woken by watches, writing only with the Lease."""
 
 from __future__ import annotations
 
@@ -10,15 +6,15 @@ __all__ = ["Clients", "Manager", "RequeueIntervals"]
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
-
-import kopf
+from functools import partial
+from typing import Final
 
 from searchkeeper.desired.names import GROUP
 from searchkeeper.images import PUBLISHED, Images
-from searchkeeper.kubernetes.api import KubernetesApi, NoSuchKind
+from searchkeeper.kubernetes.api import KubernetesApi
 from searchkeeper.kubernetes.operations import Key
 from searchkeeper.manager.clock import SteadyClock
 from searchkeeper.manager.fencing import Fence, FencedEngine
@@ -29,256 +25,189 @@ from searchkeeper.manager.logging import Log
 from searchkeeper.manager.metrics import Metrics
 from searchkeeper.manager.reconcile_loop import ReconcileLoop, RequeueIntervals
 from searchkeeper.manager.shutdown import GracefulShutdown
-from searchkeeper.manager.watches import run_watches
+from searchkeeper.manager.watches import WatchClient, Watches, WatchHandlers
 from searchkeeper.manager.workers import FastSlowPool, WorkerPool
 from searchkeeper.opensearch.client import EngineClient
 from searchkeeper.reconcile import ReconcileOutcome, reconcile
 from searchkeeper.versions import Release
 
 _API: Final = f"{GROUP}/v1alpha1"
-_OURS: Final = ("SearchCluster", "SearchPool")
-# What wakes a loop besides its own resource: group, version, plural.
-WATCHED: Final = (
-    (GROUP, "v1alpha1", "searchpools"),
-    ("apps", "v1", "statefulsets"),
-    ("", "v1", "pods"),
-)
-# A pod names its cluster by the label of the configuration version that made it.
-_INSTANCE: Final = ("app.kubernetes.io/instance", "app")
-# Seconds between two looks at whether the end was asked for: signals wake no event loop.
-_GLANCE: Final = 0.1
+# Seconds between two checks for shutdown: a signal handler cannot wake the event loop.
+_POLL: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Clients:
-    """How a cluster and its engine are reached, and where OLM reads that it must not replace us now.
+    """Access to the API server and to the engines.
 
-    `images` is where those of the engine come from.
+    `watch` is the client of the watches. `operator_condition` is where OLM reads whether it may replace this
+    operator now. `images` names the repositories of the engine's images.
     """
 
     kube: KubernetesApi
-    driver: Callable[[Key], EngineClient]
-    login: Callable[[], kopf.ConnectionInfo]
+    engine_client: Callable[[Key], EngineClient]
+    watch: WatchClient
     operator_condition: Key | None = None
     images: Images = PUBLISHED
 
 
 class Manager:
-    """One process's share of the work. `run` ends when `stop` is called."""
+    """One operator process. `run` ends after `stop`."""
 
     def __init__(
         self,
-        ports: Clients,
+        clients: Clients,
         release: Release,
         lease: LeaderLease,
         *,
         namespaces: Sequence[str] = (),
-        pace: RequeueIntervals | None = None,
+        intervals: RequeueIntervals | None = None,
         clock: Callable[[], int] | None = None,
     ) -> None:
-        self.ports = ports
+        self.clients = clients
         self.release = release
         self.lease = lease
         self.namespaces = tuple(namespaces)
-        self.pace = pace or RequeueIntervals()
+        self.intervals = intervals or RequeueIntervals()
         self.clock: Callable[[], int] = clock or SteadyClock()
         self.health = Health()
         self.metrics = Metrics()
-        self.log = Log(operator=release.version, identity=lease.identity)
+        self.log = Log()
         self.fence = Fence(lease)
-        self.farewell = GracefulShutdown(self.fence, lease, self.log)
-        self._stop = self.fence.shutting
+        self.shutdown = GracefulShutdown(self.fence, lease, self.log)
         self._loops: dict[Key, ReconcileLoop] = {}
-        # Ends the watches: with the operator, or where what they watch is not there any more.
-        self._unwatched = asyncio.Event()
-        self._watch_failures = 0
-        self._lanes = FastSlowPool()
-        # Cycles that hang must cost us neither the lease nor the knowledge of who is there; nor may a login
-        # by a program that hangs, for which kopf itself would wait to the end.
-        self._leases, self._lists, self._logins = (WorkerPool(1, each) for each in ("lease", "list", "login"))
+        self._workers = FastSlowPool()
+        # Threads of their own: reconciles that hang must delay neither the Lease nor the list of clusters.
+        self._lease_worker, self._list_worker = WorkerPool(1, "lease"), WorkerPool(1, "list")
 
     def stop(self) -> None:
-        """No write is begun from now on. May be called from any thread."""
-        self.fence.shut()
+        """Admit no further write and end `run`. Safe to call from any thread and from a signal handler."""
+        self.fence.close()
 
     @property
     def is_stopping(self) -> bool:
-        return self.fence.is_shut
+        return self.fence.is_closed
 
     @property
     def kube(self) -> KubernetesApi:
-        return self.ports.kube
+        return self.clients.kube
 
     async def run(self) -> None:
-        self.log.info("started", namespaces=self.namespaces or "all")
-        self.farewell.begin()
-        beside = (self._keep_lease(), self._count(), self._end_watches())
-        working = [asyncio.create_task(each) for each in beside]
+        scope = ", ".join(self.namespaces) or "all namespaces"
+        self.log.info(f"starting searchkeeper {self.release.version} as {self.lease.identity} for {scope}")
+        self.shutdown.start()
+        self._start_watches()
+        background = [asyncio.create_task(self._keep_lease()), asyncio.create_task(self._sync_loops())]
         try:
-            await self._watch()
+            while not self.is_stopping:
+                await asyncio.sleep(_POLL)
         finally:
             self.stop()
-            while not self.farewell.is_over:
-                await asyncio.sleep(_GLANCE)
-            await _cancelled([*working, *(each.task for each in self._loops.values())])
-            for threads in (self._lanes, self._leases, self._lists, self._logins):
-                threads.close()
-            # What kopf was in the middle of ends with it, and is no news to anybody.
-            asyncio.get_running_loop().set_exception_handler(lambda *_: None)
+            while not self.shutdown.is_done:
+                await asyncio.sleep(_POLL)
+            tasks = [*background, *(loop.task for loop in self._loops.values())]
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            for workers in (self._workers, self._lease_worker, self._list_worker):
+                workers.close()
             self.log.info("stopped")
 
-    async def _watch(self) -> None:
-        """What cannot be read ends a watch for good, and kopf with it: then all of them are begun again."""
-        while not self._stop.is_set():
-            try:
-                self._unwatched.clear()
-                # kopf looks once which kinds there are, and would never watch one that comes later.
-                await self._lists.run(self._served)
-                await run_watches(self._registry(), self.namespaces, self._unwatched, self._note_ready)
-            except Exception as error:  # noqa: BLE001 - the loops go on meanwhile: they look without being told
-                self._watch_failures += 1
-                self.log.error("watching has failed: beginning again", error=str(error))
-                await self._sleep(self._until_next_watch(error))
-            finally:
-                self.health.is_watching = False
+    def _start_watches(self) -> None:
+        """Start the watches, whose threads pass events to this event loop."""
+        loop = asyncio.get_running_loop()
 
-    def _served(self) -> None:
-        """Raises NoSuchKind while one of ours is not served, and KubeError."""
-        for kind in _OURS:
-            self.kube.list(_API, kind, (self.namespaces or ("",))[0], {})
+        def call(handler: Callable[..., None], *event: object) -> None:
+            # The event loop is closed when a watch reports its last event during the shutdown.
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(handler, *event)
 
-    def _until_next_watch(self, error: Exception) -> float:
-        """Definitions come when somebody installs them, and nobody should wait for us then."""
-        is_missing = isinstance(error, NoSuchKind)
-        return self.pace.busy if is_missing else self.pace.after_failures(self._watch_failures)
+        handlers = WatchHandlers(partial(call, self._on_cluster), partial(call, self._wake))
+        watches = Watches(
+            self.clients.watch, handlers, self.log, stop=self.fence.closed, ready=self.health.watching
+        )
+        watches.start(self.namespaces, self.intervals)
 
-    def _note_ready(self) -> None:
-        self.health.is_watching = True
-        self._watch_failures = 0
-
-    def _registry(self) -> kopf.OperatorRegistry:
-        """Only raw events: they change nothing on the resources, and are never replayed."""
-        registry = kopf.OperatorRegistry()
-
-        @kopf.on.login(registry=registry)
-        async def login(**_: Any) -> kopf.ConnectionInfo:
-            return await self._logins.run(self.ports.login)
-
-        @kopf.on.event(GROUP, "v1alpha1", "searchclusters", registry=registry)
-        async def cluster_changed(namespace: str | None, name: str, meta: Any, event: Any, **_: Any) -> None:
-            key = Key(_API, "SearchCluster", namespace or "", name)
-            self._cluster_changed(key, gone=event["type"] == "DELETED", version=_version(meta))
-
-        async def part_changed(namespace: str | None, meta: Any, **_: Any) -> None:
-            name = _cluster_of(meta)
-            if name is not None:
-                self._wake(Key(_API, "SearchCluster", namespace or "", name), _version(meta))
-
-        for kind in WATCHED:
-            kopf.on.event(*kind, registry=registry)(part_changed)
-        return registry
-
-    def _cluster_changed(self, key: Key, *, gone: bool, version: str = "") -> None:
-        if gone:
-            found = self._loops.pop(key, None)
-            if found is not None:
-                found.end()
-                self._lanes.forget(f"{key.namespace}/{key.name}")
+    def _on_cluster(self, key: Key, resource_version: str, is_deleted: bool) -> None:
+        if is_deleted:
+            self._stop_loop(key)
             return
-        if key not in self._loops and not self._stop.is_set():
+        if key not in self._loops and not self.is_stopping:
             self._loops[key] = ReconcileLoop(self, key)
-        self._wake(key, version)
+        self._wake(key, resource_version)
 
-    def _wake(self, key: Key, version: str) -> None:
+    def _stop_loop(self, key: Key) -> None:
+        loop = self._loops.pop(key, None)
+        if loop is not None:
+            loop.stop()
+            self._workers.remove(f"{key.namespace}/{key.name}")
+
+    def _wake(self, key: Key, resource_version: str) -> None:
         if key in self._loops:
-            self._loops[key].wake(version)
+            self._loops[key].wake(resource_version)
 
-    async def _count(self) -> None:
-        """Watches are for haste alone: who was not told of a cluster, or of its end, finds out by a list."""
-        while not self._stop.is_set():
-            await self._sleep(self.pace.resync)
+    async def _sync_loops(self) -> None:
+        """List all clusters at every resync: a watch may have missed a new or a deleted one."""
+        while not self.is_stopping:
+            await self._sleep(self.intervals.resync)
             known = set(self._loops)
             try:
-                there = await self._lists.run(self._listed)
-            except Exception as error:  # noqa: BLE001 - who ends here would end in silence, and for good
-                self.log.warning("the clusters cannot be counted", error=str(error))
-                if isinstance(error, NoSuchKind):
-                    self._unwatched.set()
+                existing = await self._list_worker.run(self._list_clusters)
+            except Exception as error:  # noqa: BLE001 - an error must not end this task
+                self.log.warning("list of SearchClusters failed; retrying", error=str(error))
                 continue
-            for key in sorted(there - known):
-                self._cluster_changed(key, gone=False)
-            for key in sorted(known - there):
-                self._cluster_changed(key, gone=True)
+            for key in sorted(existing - known):
+                self._on_cluster(key, "", False)
+            for key in sorted(known - existing):
+                self._stop_loop(key)
 
-    def _listed(self) -> set[Key]:
-        lists = (self.kube.list(_API, "SearchCluster", each, {}) for each in self.namespaces or ("",))
-        return {Key.of(each) for found in lists for each in found}
+    def _list_clusters(self) -> set[Key]:
+        lists = (self.kube.list(_API, "SearchCluster", name, {}) for name in self.namespaces or ("",))
+        return {Key.of(cluster) for clusters in lists for cluster in clusters}
 
     async def _keep_lease(self) -> None:
-        """Renews it in a third of its time, and tells the loops when it came or went."""
-        was_ours = False
-        while not self._stop.is_set():
+        """Renew the Lease every third of its duration; wake all loops when leadership changes."""
+        was_leader = False
+        while not self.is_stopping:
             try:
-                await self._leases.run(self.lease.keep)
-            except Exception as error:  # noqa: BLE001 - without an answer the lease runs out by itself
-                self.log.warning("the lease cannot be renewed", error=str(error))
-            self.health.beat()
-            is_ours = self.lease.is_ours
-            if is_ours != was_ours:
-                self.log.info("has the lease" if is_ours else "has lost the lease", epoch=self.lease.epoch)
-                self.metrics.set("searchkeeper_leads", is_ours)
-                for each in self._loops.values():
-                    each.wake()
-            was_ours = is_ours
-            await self._sleep(self.pace.lease / 3)
+                await self._lease_worker.run(self.lease.acquire_or_renew)
+            except Exception as error:  # noqa: BLE001 - without a renewal the Lease expires
+                self.log.warning("lease renewal failed; retrying", error=str(error))
+            self.health.heartbeat()
+            is_leader = self.lease.is_leader
+            if is_leader != was_leader:
+                self.log.info("acquired lease" if is_leader else "lost lease")
+                self.metrics.leader.set(is_leader)
+                for loop in self._loops.values():
+                    loop.wake()
+            was_leader = is_leader
+            await self._sleep(self.intervals.lease / 3)
 
     async def _sleep(self, seconds: float) -> None:
-        """Not longer than until the end."""
-        until = time.monotonic() + seconds
-        while not self._stop.is_set() and time.monotonic() < until:
-            await asyncio.sleep(min(_GLANCE, seconds))
+        """Sleep, but not past the start of the shutdown."""
+        deadline = time.monotonic() + seconds
+        while not self.is_stopping and time.monotonic() < deadline:
+            await asyncio.sleep(min(_POLL, seconds))
 
-    async def _end_watches(self) -> None:
-        while not self._stop.is_set():
-            await asyncio.sleep(_GLANCE)
-        self._unwatched.set()
+    async def reconcile_cluster(
+        self, key: Key, api: InstrumentedApi, observing_since: int
+    ) -> ReconcileOutcome:
+        def run() -> ReconcileOutcome:
+            api.start_reconcile()
+            engine = InstrumentedEngine(FencedEngine(self.clients.engine_client(key), self.fence), api)
+            try:
+                return reconcile(
+                    api,
+                    engine,
+                    key,
+                    self.release,
+                    self.clock(),
+                    observing_since=observing_since,
+                    settling=int(self.intervals.resync),
+                    operator_condition=self.clients.operator_condition,
+                    images=self.clients.images,
+                )
+            finally:
+                api.measure()
 
-    async def cycle_of(self, key: Key, telling: InstrumentedApi, observing_since: int) -> ReconcileOutcome:
-        return await self._lanes.run(telling.cluster, lambda: self._cycle(key, telling, observing_since))
-
-    def _cycle(self, key: Key, telling: InstrumentedApi, observing_since: int) -> ReconcileOutcome:
-        telling.begin()
-        driver = InstrumentedEngine(FencedEngine(self.ports.driver(key), self.fence), telling)
-        try:
-            return reconcile(
-                telling,
-                driver,
-                key,
-                self.release,
-                self.clock(),
-                observing_since=observing_since,
-                settling=int(self.pace.resync),
-                operator_condition=self.ports.operator_condition,
-                images=self.ports.images,
-            )
-        finally:
-            telling.measure()
-
-
-async def _cancelled(tasks: Sequence[asyncio.Task[None]]) -> None:
-    for each in tasks:
-        each.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def _version(meta: Mapping[str, Any]) -> str:
-    return str(meta.get("resourceVersion") or "")
-
-
-def _cluster_of(meta: Mapping[str, Any]) -> str | None:
-    """The SearchCluster that an object belongs to, by its owner or its labels."""
-    for owner in meta.get("ownerReferences") or ():
-        if owner["kind"] == "SearchCluster":
-            return str(owner["name"])
-    labels = meta.get("labels") or {}
-    return next((labels[name] for name in _INSTANCE if name in labels), None)
+        return await self._workers.run(f"{key.namespace}/{key.name}", run)

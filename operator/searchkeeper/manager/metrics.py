@@ -1,100 +1,138 @@
-"""Figures for Prometheus, in its text format. A dozen of them need no library."""
+"""Prometheus metrics of one manager."""
 
 from __future__ import annotations
 
-__all__ = ["Metrics"]
+__all__ = ["CONTENT_TYPE", "ActionCounts", "Metrics"]
 
-from collections.abc import Callable, Collection, Iterator
-from threading import Lock
+from collections.abc import Mapping
+from threading import RLock
 from typing import Final, NamedTuple
 
+import prometheus_client
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Counter, Gauge, Histogram
 
-class _Family(NamedTuple):
-    type: str
-    help: str
+from searchkeeper.kubernetes.operations import Key
+
+CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
+_CLUSTER: Final = ("namespace", "name")
+_BUCKETS: Final = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
+
+# Otherwise every counter has a second series with the time of its creation, which no dashboard uses.
+prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
-_FAMILIES: Final = {
-    "searchkeeper_cycles_total": _Family("counter", "Cycles, by what they came to."),
-    "searchkeeper_cycle_seconds_sum": _Family("counter", "Seconds spent in cycles."),
-    "searchkeeper_cycle_seconds_count": _Family("counter", "Cycles whose seconds were added up."),
-    "searchkeeper_writes_total": _Family("counter", "Writes to the API server and the engine, by kind."),
-    "searchkeeper_failures_total": _Family("counter", "Cycles that ended in an error, by its name."),
-    "searchkeeper_waits": _Family("gauge", "Actions of a resource that wait for somebody else."),
-    "searchkeeper_stalls": _Family("gauge", "Actions that wait for longer than they should."),
-    "searchkeeper_phase": _Family("gauge", "1 for the phase that a cluster is in."),
-    "searchkeeper_upgrade_progress": _Family("gauge", "Pods on the target version, as a share of all."),
-    "searchkeeper_leads": _Family("gauge", "1 while this operator has the lease."),
-    "searchkeeper_last_cycle_timestamp_seconds": _Family("gauge", "When a cluster was last looked at."),
-}
+class ActionCounts(NamedTuple):
+    """How many actions of one SearchCluster or SearchPool wait, and how many of them have stalled."""
 
-Labels = tuple[tuple[str, str], ...]
+    waiting: int
+    stalled: int
 
 
 class Metrics:
-    """Counters and gauges by name and labels. Safe to use from several threads."""
+    """One registry with all metrics. Safe to use from several threads.
+
+    `cluster` is the key of a SearchCluster: its namespace and name are labels of every series about it.
+    """
 
     def __init__(self) -> None:
-        self._values: dict[str, dict[Labels, float]] = {name: {} for name in _FAMILIES}
-        self._lock = Lock()
+        self.registry = CollectorRegistry()
+        # Held while several series change together, so that no scrape sees half of a change.
+        self._lock = RLock()
+        self.reconciles = Counter(
+            "searchkeeper_reconcile_total",
+            "Reconciles by result.",
+            (*_CLUSTER, "result"),
+            registry=self.registry,
+        )
+        self.reconcile_duration = Histogram(
+            "searchkeeper_reconcile_duration_seconds",
+            "Duration of reconciles.",
+            _CLUSTER,
+            buckets=_BUCKETS,
+            registry=self.registry,
+        )
+        self.reconcile_errors = Counter(
+            "searchkeeper_reconcile_errors_total",
+            "Reconciles that failed and operations that were denied, by error.",
+            (*_CLUSTER, "error"),
+            registry=self.registry,
+        )
+        self.operations = Counter(
+            "searchkeeper_operations_total",
+            "Operations on the API server and on the engine.",
+            (*_CLUSTER, "operation", "kind"),
+            registry=self.registry,
+        )
+        self.waiting_actions = self._gauge(
+            "searchkeeper_waiting_actions", "Actions that wait; pool is empty for the SearchCluster.", "pool"
+        )
+        self.stalled_actions = self._gauge(
+            "searchkeeper_stalled_actions", "Actions that wait past their deadline.", "pool"
+        )
+        self.cluster_phase = self._gauge(
+            "searchkeeper_cluster_phase", "1 for the phase of a SearchCluster.", "phase"
+        )
+        self.cluster_condition = self._gauge(
+            "searchkeeper_cluster_condition", "1 for the status of a condition.", "type", "status"
+        )
+        self.upgrade_progress = self._gauge(
+            "searchkeeper_upgrade_progress_ratio", "Share of nodes that run the target version."
+        )
+        self.last_reconcile = self._gauge(
+            "searchkeeper_last_reconcile_timestamp_seconds", "End of the last reconcile."
+        )
+        self.leader = Gauge(
+            "searchkeeper_leader", "1 while this operator holds the Lease.", registry=self.registry
+        )
 
-    def add(self, name: str, amount: float = 1, **labels: str) -> None:
+    def _gauge(self, name: str, documentation: str, *labels: str) -> Gauge:
+        return Gauge(name, documentation, (*_CLUSTER, *labels), registry=self.registry)
+
+    def set_actions(self, cluster: Key, counts: Mapping[str, ActionCounts], *, replace: bool) -> None:
+        """Set the counts of actions by pool. With `replace` the series of all other pools disappear."""
         with self._lock:
-            found = self._values[name]
-            key = tuple(sorted(labels.items()))
-            found[key] = found.get(key, 0) + amount
+            for gauge in (self.waiting_actions, self.stalled_actions) if replace else ():
+                gauge.remove_by_labels(_labels(cluster))
+            for pool, count in counts.items():
+                self.waiting_actions.labels(*_labels(cluster).values(), pool).set(count.waiting)
+                self.stalled_actions.labels(*_labels(cluster).values(), pool).set(count.stalled)
 
-    def set(self, name: str, value: float, **labels: str) -> None:
+    def set_state(self, cluster: Key, phase: str, conditions: Mapping[str, str], progress: float) -> None:
+        """Set phase, conditions and upgrade progress; the series of earlier states disappear."""
+        namespace, name = _labels(cluster).values()
         with self._lock:
-            self._values[name][tuple(sorted(labels.items()))] = value
+            self.cluster_phase.remove_by_labels(_labels(cluster))
+            self.cluster_condition.remove_by_labels(_labels(cluster))
+            self.cluster_phase.labels(namespace, name, phase).set(1)
+            for condition, status in conditions.items():
+                self.cluster_condition.labels(namespace, name, condition, status).set(1)
+            self.upgrade_progress.labels(namespace, name).set(progress)
 
-    def set_only(self, name: str, value: float, label: str, chosen: str, **labels: str) -> None:
-        """One value of a label counts, and whichever counted before does not."""
+    def remove_gauges(self, cluster: Key) -> None:
+        """Remove all gauges of a cluster that another operator reconciles now. Counters stay."""
         with self._lock:
-            common = tuple(sorted(labels.items()))
-            found = self._values[name]
-            for key in [key for key in found if tuple(p for p in key if p[0] != label) == common]:
-                del found[key]
-            found[tuple(sorted((*common, (label, chosen))))] = value
+            for gauge in (
+                self.waiting_actions,
+                self.stalled_actions,
+                self.cluster_phase,
+                self.cluster_condition,
+                self.upgrade_progress,
+                self.last_reconcile,
+            ):
+                gauge.remove_by_labels(_labels(cluster))
 
-    def keep_only(self, label: str, chosen: Collection[str], **labels: str) -> None:
-        """Gauges with these labels go whose value of another label is none of the chosen ones."""
-        wanted = set(labels.items())
-
-        def is_past(key: Labels) -> bool:
-            return wanted <= set(key) and any(name == label and text not in chosen for name, text in key)
-
-        self._drop_gauges(is_past)
-
-    def forget(self, **labels: str) -> None:
-        """Gauges with these labels: the cluster is gone. Counters stay, as they must."""
-        wanted = set(labels.items())
-        self._drop_gauges(lambda key: wanted <= set(key))
-
-    def _drop_gauges(self, is_past: Callable[[Labels], bool]) -> None:
+    def remove_cluster(self, cluster: Key) -> None:
+        """Remove every series of a deleted cluster."""
         with self._lock:
-            for name, family in _FAMILIES.items():
-                if family.type == "gauge":
-                    kept = {key: value for key, value in self._values[name].items() if not is_past(key)}
-                    self._values[name] = kept
+            self.remove_gauges(cluster)
+            for metric in (self.reconciles, self.reconcile_duration, self.reconcile_errors, self.operations):
+                metric.remove_by_labels(_labels(cluster))
 
-    def value(self, name: str, **labels: str) -> float:
-        """The sum of all that have these labels."""
+    def render(self) -> bytes:
+        """All metrics in Prometheus' text format."""
         with self._lock:
-            wanted = set(labels.items())
-            return sum(value for key, value in self._values[name].items() if wanted <= set(key))
-
-    def text(self) -> str:
-        with self._lock:
-            return "".join(self._lines())
-
-    def _lines(self) -> Iterator[str]:
-        for name, family in _FAMILIES.items():
-            yield f"# HELP {name} {family.help}\n# TYPE {name} {family.type}\n"
-            for labels, value in sorted(self._values[name].items()):
-                shown = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels)
-                yield f"{name}{{{shown}}} {value:.10g}\n" if shown else f"{name} {value:.10g}\n"
+            return prometheus_client.generate_latest(self.registry)
 
 
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("\n", "\\n").replace('"', '\\"')
+def _labels(cluster: Key) -> dict[str, str]:
+    return {"namespace": cluster.namespace, "name": cluster.name}

@@ -1,4 +1,4 @@
-"""One cluster's loop: look, act, and wait until there is a reason to look again."""
+"""The reconcile loop of one cluster: reconcile, wait for an event or a requeue, reconcile again."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from enum import StrEnum
+from typing import Final, Protocol
 
 from searchkeeper.executor import DeniedOperation
 from searchkeeper.kubernetes.api import ApiError, Conflict, KubernetesApi, NotFound
@@ -23,33 +24,47 @@ from searchkeeper.manager.metrics import Metrics
 from searchkeeper.opensearch.client import CallFailed
 from searchkeeper.reconcile import OSCILLATION_LIMIT, ReconcileOutcome
 
-# Cycles that wrote, one after the other: no cluster has that much to be done without waiting for anything.
-_SUSPICIOUS: Final = 200
-# Seconds without a look at a cluster after which what was known of it counts for nothing.
-_BLIND: Final = 120
+# Consecutive reconciles with changes after which the loop slows down: no cluster needs so many in a row.
+_CHANGE_LIMIT: Final = 200
+# Seconds without a reconcile after which deadlines start again.
+_OBSERVATION_GAP: Final = 120
+# Doublings of the backoff that are computed at all; the upper bound is reached long before.
+_MAX_DOUBLINGS: Final = 30
 
 
 @dataclass(frozen=True, slots=True)
 class RequeueIntervals:
-    """Seconds. `resync` between two looks at a cluster that is done, `busy` at one that waits for something.
+    """Seconds. `resync` is the interval of a converged cluster, `waiting` that of any other.
 
-    The engine sends no events: a cluster that waits for it is looked at more often.
+    The engine sends no events, so a cluster that waits for it is reconciled more often.
     """
 
     resync: float = 30
-    busy: float = 5
-    least_backoff: float = 0.2
-    most_backoff: float = 60
+    waiting: float = 5
+    min_backoff: float = 0.2
+    max_backoff: float = 60
     lease: float = 15
 
-    def after_failures(self, count: int) -> float:
-        return float(min(self.least_backoff * 2 ** (count - 1), self.most_backoff))
+    def backoff(self, failures: int) -> float:
+        """Exponential backoff after this number of consecutive failures, with an upper bound."""
+        doublings = min(failures - 1, _MAX_DOUBLINGS)
+        return float(min(self.min_backoff * 2**doublings, self.max_backoff))
+
+
+class ReconcileResult(StrEnum):
+    """How a reconcile ended: the label `result` of searchkeeper_reconcile_total."""
+
+    CHANGED = "changed"
+    WAITING = "waiting"
+    CONVERGED = "converged"
+    DENIED = "denied"
+    ERROR = "error"
 
 
 class LoopHost(Protocol):
-    """The process that a loop belongs to."""
+    """What a loop uses of the manager."""
 
-    pace: RequeueIntervals
+    intervals: RequeueIntervals
     health: Health
     metrics: Metrics
     log: Log
@@ -63,147 +78,156 @@ class LoopHost(Protocol):
     @property
     def is_stopping(self) -> bool: ...
 
-    async def cycle_of(self, key: Key, telling: InstrumentedApi, observing_since: int) -> ReconcileOutcome:
-        """In a thread, which may have to be waited for."""
+    async def reconcile_cluster(
+        self, key: Key, api: InstrumentedApi, observing_since: int
+    ) -> ReconcileOutcome:
+        """Reconcile in a worker, as soon as one is free."""
 
 
 class ReconcileLoop:
-    """Never ends by an error."""
+    """Reconciles one cluster until it is stopped. No error ends it."""
 
-    def __init__(self, operator: LoopHost, key: Key) -> None:
-        self._operator = operator
+    def __init__(self, host: LoopHost, key: Key) -> None:
+        self._host = host
         self._key = key
         self._name = f"{key.namespace}/{key.name}"
         self._wake = asyncio.Event()
-        self._heard: set[str] = set()
-        self._is_over = False
-        self._failures = 0
-        self._writes_in_a_row = self._rounds = 0
+        # Resource versions of the events since the last reconcile started.
+        self._event_versions: set[str] = set()
+        self._is_stopped = False
+        self._failures = self._changes_in_a_row = self._oscillations = 0
         self._epoch: int | None = None
-        self._looking_since = self._last_look = 0
-        fenced = FencedApi(operator.kube, operator.fence)
-        self._telling = InstrumentedApi(fenced, operator.log, operator.metrics, self._name, self._beat)
+        self._observing_since = self._last_observation = 0
+        fenced = FencedApi(host.kube, host.fence)
+        self._api = InstrumentedApi(
+            fenced, host.log, host.metrics, key, lambda: host.health.heartbeat(self._name)
+        )
         self.task = asyncio.create_task(self._run())
 
-    def wake(self, version: str = "") -> None:
-        """Something has changed, to this resource version: a status of our own is no news to us."""
-        self._heard.add(version)
-        if not self._heard <= self._telling.stored:
+    def wake(self, resource_version: str = "") -> None:
+        """Reconcile soon, unless the event reports a status that this loop has stored itself."""
+        self._event_versions.add(resource_version)
+        if not self._event_versions <= self._api.stored_versions:
             self._wake.set()
 
-    def end(self) -> None:
-        self._is_over = True
+    def stop(self) -> None:
+        """End the loop: the cluster is deleted."""
+        self._is_stopped = True
         self._wake.set()
 
     async def _run(self) -> None:
-        while not (self._is_over or self._operator.is_stopping):
+        host = self._host
+        while not (self._is_stopped or host.is_stopping):
             self._wake.clear()
-            self._heard.clear()
-            # In line for a thread nobody hangs; whoever has one beats with every request.
-            self._operator.health.forget(self._name)
-            delay = await self._turn() if self._operator.lease.is_ours else self._stand_by()
+            self._event_versions.clear()
+            # A loop that waits for a worker does not hang; one that has a worker sends heartbeats.
+            host.health.remove(self._name)
+            if host.lease.is_leader:
+                delay = await self._reconcile()
+            else:
+                # Another operator leads, and its gauges count.
+                host.metrics.remove_gauges(self._key)
+                delay = host.intervals.resync
             if delay:
                 await self._wait(delay)
-        self._operator.health.forget(self._name)
-        self._operator.metrics.forget(cluster=self._name)
-
-    def _beat(self) -> None:
-        self._operator.health.beat(self._name)
-
-    def _stand_by(self) -> float:
-        """Whoever leads has the figures of today; ours are those of the past."""
-        self._operator.metrics.forget(cluster=self._name)
-        return self._operator.pace.resync
+        host.health.remove(self._name)
+        if self._is_stopped:
+            host.metrics.remove_cluster(self._key)
 
     async def _wait(self, delay: float) -> None:
-        self._operator.health.beat(self._name, silent_for=delay)
-        if self._heard <= self._telling.stored and not self._is_over:
-            # We may have heard of it before we knew that it was stored.
+        self._host.health.heartbeat(self._name, next_in=delay)
+        if self._event_versions <= self._api.stored_versions and not self._is_stopped:
+            # The event of a status may arrive before its version is in stored_versions.
             self._wake.clear()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._wake.wait(), delay)
 
-    async def _turn(self) -> float:
-        """One cycle; how long to wait after it. One that was told to end does not wait."""
-        started = time.monotonic()
-        began = self._begin_to_look()
+    async def _reconcile(self) -> float:
+        """Reconcile once; return the seconds until the next reconcile, 0 for none."""
+        host, start = self._host, time.monotonic()
+        now = self._start_observation()
         try:
-            done = await self._operator.cycle_of(self._key, self._telling, self._looking_since)
-        except Exception as error:  # noqa: BLE001 - whatever it was, the next cycle looks again
-            outcome, delay = "failed", self._failed(error)
+            outcome = await host.reconcile_cluster(self._key, self._api, self._observing_since)
+        except Exception as error:  # noqa: BLE001 - the next reconcile starts from fresh objects
+            result, delay = ReconcileResult.ERROR, self._handle_error(error)
         else:
-            self._last_look = began
-            outcome, delay = self._outcome(done)
-        self._count(outcome, time.monotonic() - started)
+            self._last_observation = now
+            result, delay = self._handle_outcome(outcome)
+        labels = self._key.namespace, self._key.name
+        host.metrics.reconciles.labels(*labels, result).inc()
+        host.metrics.reconcile_duration.labels(*labels).observe(time.monotonic() - start)
+        host.metrics.last_reconcile.labels(*labels).set(time.time())
         return delay
 
-    def _begin_to_look(self) -> int:
-        """This moment. Patience begins anew with whoever has just begun to lead, or was blind for a while.
+    def _start_observation(self) -> int:
+        """The current time. Deadlines start again for a new leader and after a gap in the observation.
 
-        What others have noted is by their clocks, and what was noted before may long be over.
+        The ledger's times may come from another clock, and a wait may have ended during the gap.
         """
-        epoch, now = self._operator.lease.epoch, self._operator.clock()
-        if epoch != self._epoch or now - self._last_look > _BLIND:
-            self._epoch, self._looking_since, self._last_look = epoch, now, now
+        epoch, now = self._host.lease.epoch, self._host.clock()
+        if epoch != self._epoch or now - self._last_observation > _OBSERVATION_GAP:
+            self._epoch, self._observing_since, self._last_observation = epoch, now, now
         return now
 
-    def _outcome(self, done: ReconcileOutcome) -> tuple[str, float]:
-        pace = self._operator.pace
-        self._writes_in_a_row = self._writes_in_a_row + 1 if done.wrote else 0
-        self._rounds = self._rounds + 1 if done.is_oscillating else 0
-        self._failures = self._failures + 1 if done.denied and not done.wrote else 0
-        self._tell_denied(done.denied)
-        if done.wrote and not done.is_cosmetic:
-            is_endless = self._writes_in_a_row >= _SUSPICIOUS or self._rounds >= OSCILLATION_LIMIT
-            return "wrote", self._fought_over() if is_endless else 0
-        if done.denied and not done.wrote:
-            return "denied", min(pace.after_failures(self._failures), pace.resync)
-        if done.converged:
-            return "converged", pace.resync
-        left = pace.busy if done.wake_at is None else done.wake_at - self._operator.clock()
-        return "wrote" if done.wrote else "waits", min(max(left, pace.least_backoff), pace.busy)
+    def _handle_outcome(self, outcome: ReconcileOutcome) -> tuple[ReconcileResult, float]:
+        intervals, has_changed = self._host.intervals, outcome.wrote
+        is_denied = bool(outcome.denied) and not has_changed
+        self._changes_in_a_row = self._changes_in_a_row + 1 if has_changed else 0
+        self._oscillations = self._oscillations + 1 if outcome.is_oscillating else 0
+        self._failures = self._failures + 1 if is_denied else 0
+        self._report_denied(outcome.denied)
+        if has_changed and not outcome.is_cosmetic:
+            return ReconcileResult.CHANGED, self._oscillation_delay()
+        if is_denied:
+            return ReconcileResult.DENIED, min(intervals.backoff(self._failures), intervals.resync)
+        if outcome.converged:
+            return ReconcileResult.CONVERGED, intervals.resync
+        result = ReconcileResult.CHANGED if has_changed else ReconcileResult.WAITING
+        wait = intervals.waiting if outcome.wake_at is None else outcome.wake_at - self._host.clock()
+        return result, min(max(wait, intervals.min_backoff), intervals.waiting)
 
-    def _tell_denied(self, denied: Sequence[DeniedOperation]) -> None:
-        """What was refused, whatever else was written: an event is not asked for again.
+    def _oscillation_delay(self) -> float:
+        """0, or the interval of waiting clusters when changes seem to have no end.
 
-        The rest is, each time later, and with every look that all clusters get.
+        Another client reverts them, the API server does not keep them, or the engine's state flaps.
         """
-        operator = self._operator
-        for each in denied:
-            kind = type(each.error).__name__
-            operator.metrics.add("searchkeeper_failures_total", error=kind, cluster=self._name)
-            fields = {"cluster": self._name, "cycle": self._telling.cycle, "action": each.action}
-            words = "refused: not told" if isinstance(each.operation, EmitEvent) else "refused: asking again"
-            operator.log.warning(words, **fields, error=str(each))
+        if self._changes_in_a_row < _CHANGE_LIMIT and self._oscillations < OSCILLATION_LIMIT:
+            return 0
+        if self._changes_in_a_row % _CHANGE_LIMIT == 0 or self._oscillations == OSCILLATION_LIMIT:
+            self._log.warning("oscillating operations; slowing down")
+        return self._host.intervals.waiting
 
-    def _fought_over(self) -> float:
-        """Somebody undoes what is written, or an API server does not keep it, or an engine says now this and
-        now that: no reason to hurry."""
-        told = self._telling
-        if self._writes_in_a_row % _SUSPICIOUS == 0 or self._rounds == OSCILLATION_LIMIT:
-            self._operator.log.warning("writes without an end", cluster=self._name, cycle=told.cycle)
-        return self._operator.pace.busy
+    def _report_denied(self, denied: Sequence[DeniedOperation]) -> None:
+        """Count and log denied operations. Events are not retried: the ledger has them already."""
+        for denial in denied:
+            self._count_error(denial.error)
+            is_event = isinstance(denial.operation, EmitEvent)
+            message = "event denied; not retried" if is_event else "operation denied; retrying"
+            self._log.warning(message, action=denial.action, attempt=self._failures, error=str(denial))
 
-    def _failed(self, error: Exception) -> float:
-        """Others were quicker: that is no fault. Anything unforeseen is told with its trace."""
-        operator = self._operator
-        fields: dict[str, Any] = {"cluster": self._name, "cycle": self._telling.cycle, "error": str(error)}
-        operator.metrics.add("searchkeeper_failures_total", error=type(error).__name__, cluster=self._name)
+    def _handle_error(self, error: Exception) -> float:
+        """Log an error; return the seconds until the retry. A conflict is no failure of this operator."""
+        host, log = self._host, self._log
+        self._count_error(error)
         if isinstance(error, ShuttingDown | NotLeader):
-            operator.log.info("not written", **fields)
-            return 0 if operator.is_stopping else operator.pace.busy
+            state = "shutting down" if isinstance(error, ShuttingDown) else "not leader"
+            log.info(f"{state}; reconcile ended", error=str(error))
+            return 0 if host.is_stopping else host.intervals.waiting
         self._failures += 1
         if isinstance(error, Conflict | NotFound):
-            operator.log.info("somebody was quicker: looking again", **fields)
+            state = "conflict" if isinstance(error, Conflict) else "not found"
+            message = f"{state} on {self._api.last_request}; requeued"
+            log.info(message, attempt=self._failures, error=str(error))
         elif isinstance(error, ApiError | CallFailed):
-            operator.log.warning("no cycle: looking again", **fields)
+            log.warning("reconcile failed; retrying", attempt=self._failures, error=str(error))
         else:
-            operator.log.error("a fault of the operator: looking again", trace=True, **fields)
-        return operator.pace.after_failures(self._failures)
+            log.exception("reconcile failed unexpectedly; retrying", attempt=self._failures)
+        return host.intervals.backoff(self._failures)
 
-    def _count(self, outcome: str, seconds: float) -> None:
-        metrics = self._operator.metrics
-        metrics.add("searchkeeper_cycles_total", cluster=self._name, outcome=outcome)
-        metrics.add("searchkeeper_cycle_seconds_sum", seconds, cluster=self._name)
-        metrics.add("searchkeeper_cycle_seconds_count", cluster=self._name)
-        metrics.set("searchkeeper_last_cycle_timestamp_seconds", time.time(), cluster=self._name)
+    def _count_error(self, error: Exception) -> None:
+        labels = self._key.namespace, self._key.name, type(error).__name__
+        self._host.metrics.reconcile_errors.labels(*labels).inc()
+
+    @property
+    def _log(self) -> Log:
+        return self._host.log.bind(cluster=self._name, reconcile=self._api.reconcile)

@@ -1,4 +1,4 @@
-"""`run --once`: every cluster until there is nothing to write, behind the same lease and the same fence."""
+"""`run --once`: reconcile every cluster until nothing changes, with the same Lease and fence."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from searchkeeper.opensearch.client import CallFailed, EngineClient
 from searchkeeper.reconcile import OSCILLATION_LIMIT, ReconcileOutcome, reconcile
 from searchkeeper.versions import Release
 
-# Looks at a cluster that others change at the same time: a person, or Kubernetes' own controllers.
-_LOOKS: Final = 10
+# Attempts on a cluster that users or controllers change at the same time.
+_ATTEMPTS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterOutcome:
-    """What has become of one cluster. An error is that of the last look at it."""
+    """The result for one cluster. `error` is that of the last reconcile."""
 
     cluster: Key
     is_done: bool
@@ -37,12 +37,12 @@ class ClusterOutcome:
 
 
 class RunOnce:
-    """One pass over all clusters. What fails for one of them keeps no other from its turn."""
+    """One pass over all clusters. An error of one cluster does not skip the others."""
 
     def __init__(
         self,
         kube: KubernetesApi,
-        driver: Callable[[Key], EngineClient],
+        engine_client: Callable[[Key], EngineClient],
         release: Release,
         lease: LeaderLease,
         *,
@@ -50,95 +50,98 @@ class RunOnce:
         clock: Callable[[], int] = lambda: int(time.time()),
     ) -> None:
         self._kube = kube
-        self._driver = driver
+        self._engine_client = engine_client
         self._release = release
         self._lease = lease
         self._images = images
         self._clock = clock
         self.fence = Fence(lease)
-        self._log = Log(operator=release.version, identity=lease.identity)
-        self.farewell = GracefulShutdown(self.fence, lease, self._log)
+        self._log = Log()
+        self.shutdown = GracefulShutdown(self.fence, lease, self._log)
 
     def stop(self) -> None:
-        """No write is begun from now on, and no further cluster is looked at."""
-        self.fence.shut()
+        """Admit no further write and reconcile no further cluster."""
+        self.fence.close()
 
     @property
     def is_stopping(self) -> bool:
-        return self.fence.is_shut
+        return self.fence.is_closed
 
-    def run(self, namespaces: Sequence[str], tell: Callable[[ClusterOutcome], None]) -> None:
-        """Raises NotOurs where another operator has the lease and keeps it, Stopping, KubeError."""
-        with self._held():
+    def run(self, namespaces: Sequence[str], report: Callable[[ClusterOutcome], None]) -> None:
+        """Reconcile all clusters of the namespaces, or of all. Raises NotLeader, ShuttingDown, ApiError."""
+        with self._leading():
             for namespace in namespaces or ("",):
-                found = self._kube.list(f"{GROUP}/v1alpha1", "SearchCluster", namespace, {})
-                for each in found:
-                    tell(self._worked_off(Key.of(each)))
+                for cluster in self._kube.list(f"{GROUP}/v1alpha1", "SearchCluster", namespace, {}):
+                    report(self._converge(Key.of(cluster)))
 
-    def _worked_off(self, key: Key) -> ClusterOutcome:
-        """Raises NotOurs, Stopping: then nobody else's turn comes either.
+    def _converge(self, key: Key) -> ClusterOutcome:
+        """Reconcile until nothing changes. Raises NotLeader, ShuttingDown, which end the whole pass.
 
-        Words in a status may call for an event, and nothing else: who finds other ones again is done. So is
-        who does again and again what an engine that says now this, now that has him undo.
+        A cosmetic change may be followed by an event, so one more reconcile runs after it; a second cosmetic
+        change in a row ends the loop. So does an oscillation, which an engine with a flapping state causes.
         """
-        looks, rounds, has_told = 0, 0, False
+        errors, oscillations, was_cosmetic = 0, 0, False
         while True:
             if self.is_stopping:
                 raise ShuttingDown("stopped before everything was done")
             try:
-                done = self._cycle(key)
+                outcome = self._reconcile(key)
             except (NotLeader, ShuttingDown):
                 raise
             except (ApiError, CallFailed) as error:
-                looks += 1
-                if looks == _LOOKS or not isinstance(error, Conflict | NotFound):
+                errors += 1
+                if errors == _ATTEMPTS or not isinstance(error, Conflict | NotFound):
                     return ClusterOutcome(key, False, error)
             else:
-                rounds = rounds + 1 if done.is_oscillating else 0
-                if not done.wrote or (done.is_cosmetic and has_told) or rounds == OSCILLATION_LIMIT:
-                    return ClusterOutcome(
-                        key, done.converged, next((each.error for each in done.denied), None)
-                    )
-                has_told = done.is_cosmetic
+                oscillations = oscillations + 1 if outcome.is_oscillating else 0
+                is_repeated = outcome.is_cosmetic and was_cosmetic
+                if not outcome.wrote or is_repeated or oscillations == OSCILLATION_LIMIT:
+                    denial = next((denied.error for denied in outcome.denied), None)
+                    return ClusterOutcome(key, outcome.converged, denial)
+                was_cosmetic = outcome.is_cosmetic
 
-    def _cycle(self, key: Key) -> ReconcileOutcome:
+    def _reconcile(self, key: Key) -> ReconcileOutcome:
         kube = FencedApi(self._kube, self.fence)
-        driver = FencedEngine(self._driver(key), self.fence)
-        return reconcile(kube, driver, key, self._release, self._clock(), images=self._images)
+        engine = FencedEngine(self._engine_client(key), self.fence)
+        return reconcile(kube, engine, key, self._release, self._clock(), images=self._images)
 
     @contextmanager
-    def _held(self) -> Iterator[None]:
-        """With the lease, which is renewed however long a look takes, and given back in any case."""
-        self.farewell.begin()
-        self._obtain()
-        over = threading.Event()
-        renewing = threading.Thread(target=self._renew, args=(over,), name="lease", daemon=True)
+    def _leading(self) -> Iterator[None]:
+        """Hold the Lease during the block: a thread renews it, and it is released in any case."""
+        self.shutdown.start()
+        self._acquire()
+        done = threading.Event()
+
+        def renew() -> None:
+            while not done.wait(self._lease.duration / 3):
+                try:
+                    self._lease.acquire_or_renew()
+                except ApiError as error:
+                    # The Lease expires then, and the fence admits no further write.
+                    self._log.warning("lease renewal failed; retrying", error=str(error))
+
+        renewing = threading.Thread(target=renew, name="lease", daemon=True)
         renewing.start()
         try:
             yield
         finally:
-            over.set()
+            done.set()
             renewing.join()
             self.stop()
-            self.farewell.wait()
+            self.shutdown.wait()
 
-    def _obtain(self) -> None:
-        """Whoever ended uncleanly has left it behind: it is waited for as long as it lasts, and no longer."""
-        if self._lease.keep():
+    def _acquire(self) -> None:
+        """Acquire the Lease. Wait for one that a killed process left behind, until it expires.
+
+        Raises NotLeader when its holder renews it, and ApiError.
+        """
+        if self._lease.acquire_or_renew():
             return
-        until = time.monotonic() + self._lease.free_in
+        deadline = time.monotonic() + self._lease.seconds_until_expiry
         while True:
-            is_last = time.monotonic() >= until
-            if self._lease.keep():
+            is_last = time.monotonic() >= deadline
+            if self._lease.acquire_or_renew():
                 return
             if is_last or self.is_stopping:
-                raise NotLeader(f"another operator, {self._lease.holder}, has the lease")
-            self.fence.shutting.wait(self._lease.duration / 15)
-
-    def _renew(self, over: threading.Event) -> None:
-        while not over.wait(self._lease.duration / 3):
-            try:
-                self._lease.keep()
-            except ApiError as error:
-                # Without an answer it runs out by itself, and no write passes any more.
-                self._log.warning("the lease cannot be renewed", error=str(error))
+                raise NotLeader(f"another operator, {self._lease.holder}, holds the lease")
+            self.fence.closed.wait(self._lease.duration / 15)

@@ -1,7 +1,7 @@
-"""The end of a process that writes: what is waited for, for how long, and what happens after that.
+"""Shutdown of a process that writes: what it waits for, how long, and how it exits.
 
-All of it is done by threads of its own: neither an event loop that hangs nor cycles that leave it no time
-keep the lease from being given back, or the process from ending.
+Separate threads do all of it. An event loop that hangs, or reconciles that use all CPU time, delay neither
+the release of the Lease nor the exit.
 """
 
 from __future__ import annotations
@@ -22,103 +22,103 @@ from searchkeeper.manager.fencing import Fence
 from searchkeeper.manager.leader_election import LeaderLease
 from searchkeeper.manager.logging import Log
 
-# Seconds: for the write under way, which may be a flush that an engine has 45 seconds for, and for giving the
-# lease back. Whatever else there is to be done has ten after that.
-_LAST_WRITE: Final = 50
-_RELEASE: Final = 5
-_TIDYING: Final = 10
-# Seconds after which nothing is waited for: a pod is given a minute.
+# Seconds for the write in progress, which may be a flush with an engine timeout of 45 s; for the release of
+# the Lease; and for everything else after that.
+_LAST_WRITE_TIMEOUT: Final = 50
+_RELEASE_TIMEOUT: Final = 5
+_CLEANUP_TIMEOUT: Final = 10
+# Seconds after which the process exits in any case. The pod's grace period is 60 s.
 EXIT_DEADLINE: Final = 58
-# Seconds between two looks at whether a write is under way.
-_GLANCE: Final = 0.05
-# What a process ends with that had to be ended.
-_HUNG: Final = 1
+# Seconds between two checks for a write in progress.
+_POLL: Final = 0.05
+# Exit code of a process that did not end by itself.
+_FORCED_EXIT: Final = 1
 
 
 class GracefulShutdown:
-    """Gives the lease back as soon as no write is under way and none can begin. Looks are not waited for.
+    """Releases the Lease when the fence is closed and idle. It does not wait for reads.
 
-    An engine may take a minute to be looked at, and whatever is seen then is of no use to anybody.
+    An engine may take a minute to respond, and no reconcile uses the response any more.
     """
 
     def __init__(self, fence: Fence, lease: LeaderLease, log: Log) -> None:
         self.fence = fence
         self.log = log
         self._lease = lease
-        self._is_over = threading.Event()
+        self._done = threading.Event()
 
-    def begin(self) -> None:
-        """To wait for the fence to be shut."""
-        threading.Thread(target=self._run, name="farewell", daemon=True).start()
+    def start(self) -> None:
+        """Start the thread that waits for the fence to close."""
+        threading.Thread(target=self._run, name="shutdown", daemon=True).start()
 
     @property
-    def is_over(self) -> bool:
-        return self._is_over.is_set()
+    def is_done(self) -> bool:
+        return self._done.is_set()
 
     def wait(self) -> None:
-        self._is_over.wait(_LAST_WRITE + _RELEASE)
+        self._done.wait(_LAST_WRITE_TIMEOUT + _RELEASE_TIMEOUT)
 
     def _run(self) -> None:
-        self.fence.shutting.wait()
+        self.fence.closed.wait()
         try:
-            self._give_back()
+            deadline = time.monotonic() + _LAST_WRITE_TIMEOUT
+            while not self.fence.is_idle and time.monotonic() < deadline:
+                time.sleep(_POLL)
+            if not self.fence.is_idle:
+                self.log.warning("lease not released; it expires", error="a write is still in progress")
+                return
+            # In its own thread, because the API server may not respond.
+            releasing = threading.Thread(target=self._release, name="release", daemon=True)
+            releasing.start()
+            releasing.join(_RELEASE_TIMEOUT)
+            if releasing.is_alive():
+                self.log.warning("lease not released; it expires", error="no response")
         finally:
-            self._is_over.set()
-
-    def _give_back(self) -> None:
-        until = time.monotonic() + _LAST_WRITE
-        while not self.fence.is_quiet and time.monotonic() < until:
-            time.sleep(_GLANCE)
-        if not self.fence.is_quiet:
-            self.log.warning("a write is still under way: the lease is left to run out")
-            return
-        releasing = threading.Thread(target=self._release, name="release", daemon=True)
-        releasing.start()
-        releasing.join(_RELEASE)
-        if releasing.is_alive():
-            self.log.warning("the lease is left to run out", error="no answer")
+            self._done.set()
 
     def _release(self) -> None:
         try:
             self._lease.release()
         except ApiError as error:
-            self.log.warning("the lease is left to run out", error=str(error))
+            self.log.warning("lease not released; it expires", error=str(error))
 
 
 @contextmanager
-def exit_in_time(farewell: GracefulShutdown) -> Iterator[None]:
-    """Ends the process where the block does not end soon after the farewell: whatever it waits for by then,
-    a connection, a thread, a library that tidies up, is of no use to anybody.
+def exit_in_time(shutdown: GracefulShutdown) -> Iterator[None]:
+    """Exit the process if the block does not end soon after the shutdown is done.
+
+    The block may wait for a connection, a thread or a library; none of them matters any more.
     """
-    is_left = threading.Event()
-    watching = threading.Thread(target=_watch, args=(farewell, is_left), name="leaving", daemon=True)
-    watching.start()
+    block_ended = threading.Event()
+
+    def exit_when_late() -> None:
+        shutdown.fence.closed.wait()
+        deadline = time.monotonic() + EXIT_DEADLINE
+        shutdown.wait()
+        if not block_ended.wait(min(_CLEANUP_TIMEOUT, deadline - time.monotonic())):
+            shutdown.log.warning("shutdown timed out; exiting", error="\n".join(_blocking_stacks()))
+            exit_now(_FORCED_EXIT)
+
+    threading.Thread(target=exit_when_late, name="exit", daemon=True).start()
     try:
         yield
     finally:
-        is_left.set()
-
-
-def _watch(farewell: GracefulShutdown, is_left: threading.Event) -> None:
-    farewell.fence.shutting.wait()
-    latest = time.monotonic() + EXIT_DEADLINE
-    farewell.wait()
-    if not is_left.wait(min(_TIDYING, latest - time.monotonic())):
-        farewell.log.warning("it does not end by itself: leaving", waiting=_waiting())
-        exit_now(_HUNG)
+        block_ended.set()
 
 
 def exit_now(code: int) -> NoReturn:
-    """At once. Threads may still wait for engines, and an interpreter that is taken to pieces around them
-    needs seconds on a busy machine, in which nobody could end it any more.
+    """Exit without cleanup. Threads may still wait for engines, and finalizing the interpreter around them
+    takes seconds on a busy machine, during which no signal ends it.
     """
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
 
 
-def _waiting() -> list[str]:
-    """Where the threads are that a process waits for at its end."""
+def _blocking_stacks() -> Iterator[str]:
+    """The stacks of the threads that keep the process from ending."""
     frames = sys._current_frames()
-    found = ((each.name, frames.get(each.ident or 0)) for each in threading.enumerate() if not each.daemon)
-    return [f"{name}: {''.join(traceback.format_stack(frame)[-8:])}" for name, frame in found if frame]
+    for thread in threading.enumerate():
+        frame = frames.get(thread.ident or 0)
+        if frame is not None and not thread.daemon:
+            yield f"{thread.name}: {''.join(traceback.format_stack(frame)[-8:])}"
