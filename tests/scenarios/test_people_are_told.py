@@ -185,8 +185,10 @@ def test_a_way_back_that_somebody_asked_for_is_no_warning() -> None:
     world = annotated(failing(rollback="Manual"), rollback=OLD)
     worked(world, NEWEST)
     assert told(world)[2:] == [
-        f"Normal RollbackStarted: rolling back to {OLD}: "
-        "the annotation search.everpath.dev/rollback requests it",
+        (
+            f"Normal RollbackStarted: rolling back to {OLD}: "
+            "the annotation search.everpath.dev/rollback requests it"
+        ),
         ENDED,
     ]
 
