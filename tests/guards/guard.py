@@ -71,7 +71,7 @@ def unrequired(prerequisite: str, *, of: str | None = None) -> Callable[[Patch],
     """Drop a prerequisite from the action `of`, or from every action."""
 
     def remove(patch: Patch) -> None:
-        for table in ("CLUSTER", "POOL"):
+        for table in ("CLUSTER_RECONCILERS", "POOL_RECONCILERS"):
             reconcilers: dict[int, Reconciler[Any]] = getattr(reconcile, table)
             changed = {version: without(reconciler) for version, reconciler in reconcilers.items()}
             patch.setattr(reconcile, table, changed)

@@ -47,7 +47,7 @@ def in_any_order(patch: Patch) -> None:
                 return reconcile.ReconcileOutcome(wrote=True, converged=False)
         return reconcile.ReconcileOutcome(wrote=False, converged=converged)
 
-    patch.setattr(operators_at_work, "cycle", cycle)
+    patch.setattr(operators_at_work, "reconcile", cycle)
 
 
 def patched_without_version(patch: Patch) -> None:
