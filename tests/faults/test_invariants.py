@@ -129,6 +129,21 @@ def exclude_last_data_node(ports: InvariantRecorder) -> None:
     ports.execute(Exclude(frozenset({"*-data-0", "logs-data-1"})))
 
 
+def record_exclusions_of_every_data_node(ports: InvariantRecorder) -> None:
+    """The exclusion of a pod is still in force when another pod is excluded."""
+    with_ledger(ports.world, engine__excluded=["logs-data-0"])
+    with_engine(ports.world, excluded=frozenset({"logs-data-0", "logs-data-1"}))
+    lines = {"engine/excluded": '["logs-data-0"]', "engine/leaving": '["logs-data-1"]'}
+    ports.patch_status(Patch(CLUSTER, {"status": {"ledger": lines}}, ""))
+
+
+def toggle_exclusions(ports: InvariantRecorder) -> None:
+    with_ledger(ports.world, engine__excluded=["logs-data-0"])
+    for _ in range(30):
+        ports.execute(Exclude(frozenset({"logs-data-0"})))
+        ports.execute(Exclude(frozenset()))
+
+
 def delete_voter_while_another_is_replaced(ports: InvariantRecorder) -> None:
     with_ledger(ports.world, roll__away=[["logs-managers-1", "uid-of-old"]])
     delete(ports, pod("managers-0"))
@@ -265,6 +280,8 @@ VIOLATIONS = {
         delete_data_node_that_loses_its_role,
     ],
     "allocation_targets_remain": [exclude_last_data_node],
+    "exclusions_leave_a_data_node": [record_exclusions_of_every_data_node],
+    "exclusions_do_not_toggle": [toggle_exclusions],
     "deletes_have_preconditions": [delete_pod_without_uid, delete_current_pod],
     "deletes_recorded_first": [
         delete_current_pod,

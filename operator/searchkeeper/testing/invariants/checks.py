@@ -1,4 +1,4 @@
-"""The invariants I1 to I14: what no write of the operator may do, whatever faults occur.
+"""The invariants I1 to I15: what no write of the operator may do, whatever faults occur.
 
 An invariant is a function of a `Transition`: the state before, the write, the state after. It returns a
 sentence if the write violates it, otherwise None. It reads the real state of the cluster and the engine, not
@@ -31,6 +31,7 @@ from searchkeeper.testing.invariants.removals import (
     batches_grow_slowly,
     deletes_have_preconditions,
     deletes_recorded_first,
+    exclusions_leave_a_data_node,
     last_copies_kept,
     one_voter_at_a_time,
     quorum_kept,
@@ -173,6 +174,7 @@ INVARIANTS: Final[tuple[Invariant, ...]] = (
     configuration_upgrades_are_supported,
     last_copies_kept,
     allocation_targets_remain,
+    exclusions_leave_a_data_node,
     deletes_have_preconditions,
     deletes_recorded_first,
     settings_recorded_first,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 __all__ = ["InvariantRecorder", "InvariantViolated", "shuffled"]
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import TypeVar
+from typing import Final, TypeVar
 
-from searchkeeper.kubernetes.operations import Key
+from searchkeeper.kubernetes.operations import EngineCall, Key
+from searchkeeper.opensearch.calls import Exclude
 from searchkeeper.opensearch.view import EngineView, Unreachable
 from searchkeeper.planner import Operation, Order
 from searchkeeper.testing.fake_cluster import FakeCluster, FakeClusterState
@@ -19,6 +21,8 @@ from searchkeeper.testing.ports import PortsDecorator
 from searchkeeper.versions import Release
 
 T = TypeVar("T")
+# Above what faults cause: an engine that fails and recovers repeats a call some times.
+_MAX_REPETITIONS: Final = 20
 
 
 def shuffled(state: FakeClusterState) -> Order:
@@ -42,7 +46,8 @@ class InvariantViolated(AssertionError):
 class InvariantRecorder(PortsDecorator):
     """Both ports of one cluster's operator on a fake cluster. Raises InvariantViolated at a violation.
 
-    Also checks that a reconcile, which reads the engine once, makes at most one destructive write.
+    Also checks that a reconcile, which reads the engine once, makes at most one destructive write, and that a
+    rollout ends (L6): the operator does not set the same exclusions again and again without progress.
     """
 
     ports: FakeCluster
@@ -50,6 +55,8 @@ class InvariantRecorder(PortsDecorator):
     release: Release
     steps: list[Transition] = field(default_factory=list)
     _destructive_writes: int = 0
+    # How often each exclusion list was set since the last destructive write.
+    _exclusions: Counter[frozenset[str]] = field(default_factory=Counter)
 
     @property
     def world(self) -> FakeCluster:
@@ -70,6 +77,20 @@ class InvariantRecorder(PortsDecorator):
         if self._destructive_writes > 1:
             message = f"{self._destructive_writes} destructive writes without a new observation"
             found.append(Violation("one_destructive_write_per_reconcile", message, step))
+        if self._exclusions_toggle(write):
+            message = f"exclusions set {_MAX_REPETITIONS} times without a destructive write"
+            found.append(Violation("exclusions_do_not_toggle", message, step))
         if found:
             raise InvariantViolated(found)
         return result
+
+    def _exclusions_toggle(self, write: Operation) -> bool:
+        """Count how often each exclusion list is set; a destructive write is progress."""
+        if write.is_destructive:
+            self._exclusions.clear()
+        match write:
+            case EngineCall(Exclude(names)) if names:
+                self._exclusions[names] += 1
+                return self._exclusions[names] > _MAX_REPETITIONS
+            case _:
+                return False

@@ -1,4 +1,4 @@
-"""Invariants of removals: I1, I2, I7, I8 and I12.
+"""Invariants of removals: I1, I2, I7, I8, I12 and I15.
 
 A cluster that is being deleted has no quorum, no last copies and no batch to keep. Preconditions (I8) and
 volumes (I7) are protected there too.
@@ -11,6 +11,7 @@ __all__ = [
     "batches_grow_slowly",
     "deletes_have_preconditions",
     "deletes_recorded_first",
+    "exclusions_leave_a_data_node",
     "last_copies_kept",
     "one_voter_at_a_time",
     "quorum_kept",
@@ -108,6 +109,24 @@ def allocation_targets_remain(step: Transition) -> str | None:
         for state in (step.before, step.after)
     )
     return f"every data node is excluded: {', '.join(data)}" if had_target and not has_target else None
+
+
+def exclusions_leave_a_data_node(step: Transition) -> str | None:
+    """I15: the operator's own exclusions never cover every data node, if there are two or more.
+
+    An own exclusion is in the ledger and in force in the engine. The ledger alone does not count: nodes of a
+    scale-in stay in it while they are temporary hosts of shards.
+    """
+    if _excludes_every_data_node(step.before) or not _excludes_every_data_node(step.after):
+        return None
+    data = sorted(node.name for node in step.after.engine.nodes if "data" in node.roles)
+    return f"the operator excludes every data node: {', '.join(data)}"
+
+
+def _excludes_every_data_node(state: ObservedState) -> bool:
+    data = {node.name for node in state.engine.nodes if "data" in node.roles}
+    own = (state.ledger.excluded | state.ledger.scale_in_excluded) & state.engine.excluded
+    return len(data) > 1 and data <= own
 
 
 def deletes_have_preconditions(step: Transition) -> str | None:
