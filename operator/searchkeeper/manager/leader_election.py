@@ -97,9 +97,15 @@ class LeaderLease:
             if self._is_released:
                 return False
             request_time = self._clock()
+            stored: Manifest | None
             try:
                 lease = self._kube.get(self._key)
-                stored = self._create() if lease is None else self._patch_if_allowed(lease)
+                if lease is None:
+                    metadata = {"name": self._key.name, "namespace": self._key.namespace}
+                    new = {"apiVersion": _API, "kind": "Lease", "metadata": metadata}
+                    stored = self._kube.create({**new, "spec": self._spec(epoch=0, is_new=True)})
+                else:
+                    stored = self._patch_if_allowed(lease)
             except (Conflict, NotFound):
                 # Another candidate changed the Lease first; the next call reads it.
                 stored = None
@@ -134,11 +140,6 @@ class LeaderLease:
 
     def _holds(self, spec: Mapping[str, Any], epoch: int) -> bool:
         return spec.get("holderIdentity") == self.identity and spec.get("leaseTransitions") == epoch
-
-    def _create(self) -> Manifest:
-        metadata = {"name": self._key.name, "namespace": self._key.namespace}
-        spec = self._spec(epoch=0, is_new=True)
-        return self._kube.create({"apiVersion": _API, "kind": "Lease", "metadata": metadata, "spec": spec})
 
     def _patch_if_allowed(self, lease: Manifest) -> Manifest | None:
         """Renew the own Lease or acquire an expired one; None while another candidate's is valid."""

@@ -20,7 +20,7 @@ from searchkeeper.manager.leader_election import LeaderLease, NotLeader
 from searchkeeper.manager.logging import Log
 from searchkeeper.manager.shutdown import GracefulShutdown
 from searchkeeper.opensearch.client import CallFailed, EngineClient
-from searchkeeper.reconcile import OSCILLATION_LIMIT, ReconcileOutcome, reconcile
+from searchkeeper.reconcile import OSCILLATION_LIMIT, reconcile
 from searchkeeper.versions import Release
 
 # Attempts on a cluster that users or controllers change at the same time.
@@ -80,12 +80,14 @@ class RunOnce:
         A cosmetic change may be followed by an event, so one more reconcile runs after it; a second cosmetic
         change in a row ends the loop. So does an oscillation, which an engine with a flapping state causes.
         """
+        kube = FencedApi(self._kube, self.fence)
         errors, oscillations, was_cosmetic = 0, 0, False
         while True:
             if self.is_stopping:
                 raise ShuttingDown("stopped before everything was done")
             try:
-                outcome = self._reconcile(key)
+                engine = FencedEngine(self._engine_client(key), self.fence)
+                outcome = reconcile(kube, engine, key, self._release, self._clock(), images=self._images)
             except (NotLeader, ShuttingDown):
                 raise
             except (ApiError, CallFailed) as error:
@@ -99,11 +101,6 @@ class RunOnce:
                     denial = next((denied.error for denied in outcome.denied), None)
                     return ClusterOutcome(key, outcome.converged, denial)
                 was_cosmetic = outcome.is_cosmetic
-
-    def _reconcile(self, key: Key) -> ReconcileOutcome:
-        kube = FencedApi(self._kube, self.fence)
-        engine = FencedEngine(self._engine_client(key), self.fence)
-        return reconcile(kube, engine, key, self._release, self._clock(), images=self._images)
 
     @contextmanager
     def _leading(self) -> Iterator[None]:
