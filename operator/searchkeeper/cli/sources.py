@@ -345,7 +345,7 @@ def operator_extra() -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
-        if package not in ("kopf", "kubernetes"):
+        if package not in ("prometheus_client", "kubernetes"):
             raise
         raise click.UsageError(
             f"the Python package {package} is not installed: "

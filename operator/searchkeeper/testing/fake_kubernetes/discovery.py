@@ -1,6 +1,6 @@
 """API discovery: groups, versions and resources.
 
-kopf starts, reports ready and never watches anything if it does not discover namespaces, events and CRDs.
+A client may start, report ready and never watch anything if it does not discover namespaces, events and CRDs.
 """
 
 from __future__ import annotations
