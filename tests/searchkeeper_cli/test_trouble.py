@@ -109,7 +109,7 @@ def test_whoever_watches_sees_the_last_step_done(told: Told, monkeypatch: pytest
     answer = told(world, "status", "--upgrade", "--watch")
 
     *_, before, last = answer.output.split("SearchCluster ")
-    assert "not ready" in before
+    assert "not available" in before
     assert last.startswith(f"search/logs: Running, every node runs {NEW}, 7/7 ready\n")
     assert last.splitlines()[1].startswith(f"  {OLD} → {NEW}: Finished at")
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import click
 
+from searchkeeper.api.reasons import Reason
 from searchkeeper.cli.errors import NoAnswer
 from searchkeeper.cli.output import bar, echo, moment, output_option, table
 from searchkeeper.cli.sources import Source, source_options, sources
@@ -69,7 +70,7 @@ def _goes_on(each: ClusterDescription) -> bool:
 
     What was given up or refused is not, until somebody edits the spec.
     """
-    is_over = each.refusal is not None or any(a.reason == "GivenUp" for a in each.actions)
+    is_over = each.refusal is not None or any(a.reason == Reason.VERSION_ABANDONED for a in each.actions)
     is_left = any(a.action == "DashboardsCurrent" and a.status != "True" for a in each.actions)
     return bool(each.upgrade) or (not is_over and (is_left or each.engine != each.target))
 
