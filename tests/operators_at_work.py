@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from searchkeeper.api.codec import decode_records, decode_summary
+from searchkeeper.api.status import SummaryType
 from searchkeeper.images import engine_image
 from searchkeeper.kubernetes.api import ApiError
 from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Manifest, Patch
@@ -309,11 +310,11 @@ def status(world: FakeCluster) -> Mapping[str, Any]:
 
 
 def told(world: FakeCluster) -> str:
-    """The conditions that are not True, and the ledger."""
+    """The conditions of actions that are not True, and the ledger."""
     open_ends = [
         f"{each['type']}={each['status']} {each['reason']}: {each['message']}"
         for each in status(world).get("conditions", ())
-        if each["status"] != "True"
+        if each["status"] != "True" and each["type"] not in list(SummaryType)
     ]
     return "\n".join([*open_ends, str(status(world).get("ledger"))])
 

@@ -13,7 +13,7 @@ from searchkeeper.api import validation
 from searchkeeper.api.spec import ClusterSpec
 from searchkeeper.desired import apply
 from searchkeeper.planner import done
-from searchkeeper.reconcilers import context, credentials, invalid_spec, version_policy
+from searchkeeper.reconcilers import context, credentials, invalid_spec, refusal
 from searchkeeper.upgrade import ledger, rollback
 from searchkeeper.upgrade.version_policy import version_refusal
 
@@ -33,7 +33,7 @@ def no_direction_while_refused(patch: Patch) -> None:
 GUARDS: Final = (
     Guard(
         "refused version",
-        gone(version_policy, "version_refusal"),
+        gone(refusal, "version_refusal"),
         REFUSALS + "test_an_illegal_version_is_one_warning_and_no_change",
         ("2.18.0", "Downgrade"),
     ),
@@ -85,12 +85,12 @@ GUARDS: Final = (
     ),
     Guard(
         "no upgrade of managers on ephemeral storage",
-        gone(version_policy, "_ephemeral_metadata"),
+        gone(refusal, "_ephemeral_metadata"),
         REFUSALS + "test_managers_that_would_forget_the_cluster_are_not_upgraded",
     ),
     Guard(
         "no downgrade of a new cluster",
-        instead(version_policy, "_newest_running", lambda snapshot: snapshot.cluster.engine_version),
+        instead(refusal, "_newest_running", lambda snapshot: snapshot.cluster.engine_version),
         REFUSALS + "test_a_new_cluster_whose_nodes_have_joined_goes_not_back",
     ),
     Guard(

@@ -13,6 +13,7 @@ from operators_at_work import (
     Ports,
     asked_for,
     condition,
+    cycled,
     edited,
     pool,
     settled,
@@ -272,6 +273,33 @@ def test_node_that_has_not_joined_is_named() -> None:
     assert condition(world, "Ready").startswith(
         "False NodesNotJoined: 1 of 5 nodes have not joined: logs-data-1; "
     )
+
+
+class LosingNode(Ports):
+    """Ports to an engine that loses a node with every other reconcile, and counts status writes."""
+
+    reconciles = writes = 0
+
+    def get_state(self) -> EngineView | Unreachable:
+        view = super().get_state()
+        assert isinstance(view, EngineView)
+        self.reconciles += 1
+        nodes = tuple(node for node in view.nodes if node.name != "logs-data-1")
+        return replace(view, nodes=nodes) if self.reconciles % 2 else view
+
+    def patch_status(self, patch: Patch) -> Manifest:
+        self.writes += 1
+        return super().patch_status(patch)
+
+
+def test_flapping_readiness_is_damped() -> None:
+    """Ready becomes False only when it was True for as long as `settling`."""
+    world = running()
+    ports = LosingNode(InvariantRecorder(world, CLUSTER, release(NEWEST)))
+    for _ in range(100):
+        cycled(ports, world, NEWEST, settling=30)
+        world.tick(5)
+    assert 0 < ports.writes <= 2 * (100 * 5 // 30 + 1)
 
 
 def test_scale_in_and_scale_out_progress() -> None:

@@ -263,7 +263,7 @@ def test_no_vote_is_taken_from_somebody_absent_who_may_be_one_that_stays() -> No
     for _ in range(20):
         reconcile(world, world, CLUSTER, release(NEWEST), world.state.now)
     assert not world.state.engine.voting_exclusions
-    assert condition(world, "ScaleInComplete").endswith("is known when logs-managers-0 is back")
+    assert condition(world, "ScaleInComplete").endswith("or of logs-managers-0, which has not joined")
 
 
 @pytest.mark.parametrize("fault", STUCK)

@@ -1,4 +1,4 @@
-"""What the operator writes about a resource, field by field: what is not declared here would be dropped."""
+"""The status of SearchCluster and SearchPool. An API server drops fields that are not declared here."""
 
 from __future__ import annotations
 
@@ -44,88 +44,99 @@ class Phase(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ConditionStatus:
-    """What an action answered."""
+    """A condition: a summary of the resource, or the result of one action."""
 
-    type: Annotated[str, FieldSchema("The action.", max_length=316)]
-    status: Annotated[Status, FieldSchema("Whether what it wants holds.")]
-    reason: Annotated[str, FieldSchema("Why, in one word.", min_length=1, max_length=1024)]
-    message: Annotated[str, FieldSchema("Why, in a sentence.", max_length=32768)]
-    last_transition_time: Annotated[Timestamp, FieldSchema("Since when the status is what it is.")]
-    observed_generation: Annotated[Int64 | None, FieldSchema("The generation this speaks of.", minimum=0)] = (
-        None
-    )
+    type: Annotated[
+        str, FieldSchema("Ready, Progressing, Degraded, or the name of an action.", max_length=316)
+    ]
+    status: Annotated[Status, FieldSchema("True, False or Unknown.")]
+    reason: Annotated[
+        str, FieldSchema("The reason of the status, in CamelCase.", min_length=1, max_length=1024)
+    ]
+    message: Annotated[str, FieldSchema("The reason of the status, for people.", max_length=32768)]
+    last_transition_time: Annotated[Timestamp, FieldSchema("When the status changed last.")]
+    observed_generation: Annotated[
+        Int64 | None, FieldSchema("The generation that was observed.", minimum=0)
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class StepStatus:
-    """One pool's turn in an upgrade."""
+    """The progress of one pool in an upgrade."""
 
     name: Annotated[str, FieldSchema("The pool.")]
     state: Annotated[str, FieldSchema("Pending, Running or Done.")]
-    at: Annotated[Timestamp, FieldSchema("Since when.")]
+    at: Annotated[Timestamp, FieldSchema("When the state changed last.")]
 
 
 @dataclass(frozen=True, slots=True)
 class PastUpgrade:
-    """An upgrade that is over."""
+    """A finished upgrade."""
 
-    before: Annotated[str | None, FieldSchema("The version it left.", name="from")] = None
-    target: Annotated[str | None, FieldSchema("The version it was to reach.")] = None
-    started_at: Annotated[Timestamp | None, FieldSchema("When it began.")] = None
-    finished_at: Annotated[Timestamp | None, FieldSchema("When it was over.")] = None
+    before: Annotated[str | None, FieldSchema("The version before it.", name="from")] = None
+    target: Annotated[str | None, FieldSchema("Its target version.")] = None
+    started_at: Annotated[Timestamp | None, FieldSchema("When it started.")] = None
+    finished_at: Annotated[Timestamp | None, FieldSchema("When it finished.")] = None
     result: Annotated[str | None, FieldSchema("Finished or RolledBack.")] = None
 
 
 @dataclass(frozen=True, slots=True)
 class UpgradeStatus:
-    """The upgrade under way, and those before."""
+    """The upgrade in progress, and the last ones."""
 
-    before: Annotated[str | None, FieldSchema("The version that is left.", name="from")] = None
-    target: Annotated[str | None, FieldSchema("The version that is to be reached.")] = None
-    started_at: Annotated[Timestamp | None, FieldSchema("When it began.")] = None
-    pool: Annotated[str | None, FieldSchema("The pool whose turn it is.")] = None
-    steps: Annotated[tuple[StepStatus, ...], FieldSchema("One for each pool, in the order they go.")] = ()
+    before: Annotated[str | None, FieldSchema("The version before it.", name="from")] = None
+    target: Annotated[str | None, FieldSchema("Its target version.")] = None
+    started_at: Annotated[Timestamp | None, FieldSchema("When it started.")] = None
+    pool: Annotated[str | None, FieldSchema("The pool that is upgraded now.")] = None
+    steps: Annotated[
+        tuple[StepStatus, ...], FieldSchema("One for each pool, in the order of the rollout.")
+    ] = ()
     history: Annotated[tuple[PastUpgrade, ...], FieldSchema("The last upgrades, oldest first.")] = ()
 
 
 _Conditions = Annotated[
-    tuple[ConditionStatus, ...], FieldSchema("One for each action of the last cycle.", key="type")
+    tuple[ConditionStatus, ...],
+    FieldSchema(
+        "Ready, Progressing and Degraded, then one for each action of the last reconcile.", key="type"
+    ),
 ]
 _Ledger = Annotated[
     Mapping[str, str] | None,
-    FieldSchema("What the operator has begun and must finish or undo, as JSON. Not for people to edit."),
+    FieldSchema("What the operator has begun and must finish or undo, as JSON. Do not edit."),
 ]
-_Generation = Annotated[Int64 | None, FieldSchema("The generation this speaks of.")]
+_Generation = Annotated[Int64 | None, FieldSchema("The generation that was observed.")]
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterStatus:
-    """What a cluster is."""
+    """The status of a SearchCluster."""
 
     conditions: _Conditions = ()
     ledger: _Ledger = None
     current_version: Annotated[
-        int | None, FieldSchema("The configuration version that what is deployed follows.")
+        int | None, FieldSchema("The configuration version of the deployed objects.")
     ] = None
     engine_version: Annotated[str | None, FieldSchema("The OpenSearch version every node runs.")] = None
-    phase: Annotated[Phase | None, FieldSchema("In one word.")] = None
-    ready: Annotated[str | None, FieldSchema("Nodes that are ready, of those wanted.")] = None
+    phase: Annotated[Phase | None, FieldSchema("The summary conditions in one word.")] = None
+    ready: Annotated[str | None, FieldSchema("Ready nodes of wanted nodes.")] = None
     observed_generation: _Generation = None
     upgrade: Annotated[
         UpgradeStatus | None,
-        # Releases may tell more than this one; none drops what another has told.
-        FieldSchema("The upgrade under way, step by step, and those before it.", is_open=True),
+        # Open: an older release must not drop fields of a newer one.
+        FieldSchema("The upgrade in progress with its steps, and the last ones.", is_open=True),
     ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class PoolStatus:
-    """What a pool is."""
+    """The status of a SearchPool."""
 
     conditions: _Conditions = ()
     ledger: _Ledger = None
-    current_version: Annotated[int | None, FieldSchema("The configuration version it follows.")] = None
-    engine_version: Annotated[str | None, FieldSchema("The lowest version any of its nodes runs.")] = None
-    replicas: Annotated[int | None, FieldSchema("Nodes there are.")] = None
-    ready_replicas: Annotated[int | None, FieldSchema("Nodes that are ready.")] = None
+    current_version: Annotated[int | None, FieldSchema("The configuration version of its StatefulSet.")] = (
+        None
+    )
+    engine_version: Annotated[str | None, FieldSchema("The lowest engine version of its nodes.")] = None
+    replicas: Annotated[int | None, FieldSchema("Existing nodes.")] = None
+    ready_replicas: Annotated[int | None, FieldSchema("Ready nodes.")] = None
     observed_generation: _Generation = None

@@ -14,8 +14,8 @@ from searchkeeper.desired.manifests import stateful_set
 from searchkeeper.kubernetes.operations import Key, Manifest
 from searchkeeper.planner import LedgerChange, Result
 from searchkeeper.reconcilers.credentials import Credentials
+from searchkeeper.reconcilers.refusal import spec_refusal
 from searchkeeper.reconcilers.spec_lock import SpecLock
-from searchkeeper.reconcilers.version_policy import spec_refusal
 from searchkeeper.snapshot import ClusterSnapshot, PoolView
 from searchkeeper.upgrade.failed_pods import is_unrelated_failure, needs_early_replacement
 from searchkeeper.upgrade.gates import Candidate

@@ -39,7 +39,9 @@ class SpecLock:
         objects = self.snapshot.objects
         stateful_sets = (objects[key] for key in sorted(objects) if key.kind == "StatefulSet")
         own_secrets = (objects[key] for key in self.credentials.own_secrets if key in objects)
-        deployment = objects.get(self._key("apps/v1", "Deployment", names.dashboards(self._cluster)))
+        deployment = objects.get(
+            self._key("apps/v1", "Deployment", names.dashboards(self.snapshot.cluster.key.name))
+        )
         return _canonical_json(
             {
                 **raw_spec,
@@ -75,16 +77,12 @@ class SpecLock:
         ]
         return _canonical_json({**lock, "pools": pools})
 
-    @property
-    def _cluster(self) -> str:
-        return self.snapshot.cluster.key.name
-
     def _key(self, api: str, kind: str, name: str) -> Key:
         return Key(api, kind, self.snapshot.cluster.key.namespace, name)
 
     def _deployed_pool(self, pool: PoolView) -> PoolSpec | None:
         """The pool as its SearchPool has it, with the replicas of its StatefulSet."""
-        name = names.pool_name(self._cluster, pool.spec.name)
+        name = names.pool_name(self.snapshot.cluster.key.name, pool.spec.name)
         search_pool = self.snapshot.objects.get(self._key(f"{names.GROUP}/v1alpha1", "SearchPool", name))
         if search_pool is None:
             return None

@@ -64,10 +64,6 @@ class Summary:
     reason: str
     message: str
 
-    @property
-    def is_true(self) -> bool:
-        return self.status is Status.TRUE
-
     def condition(self, before: Condition | None, *, now: int, generation: int) -> Condition:
         """With the time of its last transition: it changes only with the status."""
         is_same = before is not None and before.status is self.status
@@ -120,7 +116,7 @@ def deletion_summary(plan: Plan) -> tuple[Summary, ...]:
     return (
         _ready(Reason.DELETING, message),
         _progressing(Reason.DELETING, progress),
-        next(_blocked_actions(plan), _NOT_DEGRADED),
+        next(_action_problems(plan), _NOT_DEGRADED),
     )
 
 
@@ -171,10 +167,6 @@ class _Cluster:
         return {condition.type: condition for condition in self.plan.conditions}
 
     @property
-    def is_refused(self) -> bool:
-        return self.ctx.refusal is not None
-
-    @property
     def wanted(self) -> int:
         return sum(pool.replicas for pool in self.ctx.pools)
 
@@ -187,7 +179,7 @@ def _progress(cluster: _Cluster, *, was_progressing: bool) -> Iterator[Summary]:
     ctx, ledger = cluster.ctx, cluster.ledger
     if ledger.upgrade is not None:
         yield _upgrade_progress(cluster, *ledger.upgrade)
-    if cluster.current_version is None and not cluster.is_refused:
+    if cluster.current_version is None and ctx.refusal is None:
         ready = sum(pod.is_ready for pod in ctx.snapshot.pods)
         yield _progressing(Reason.CREATING_CLUSTER, f"{ready} of {cluster.wanted} nodes are ready")
     surplus = [pod.name for pool in ctx.pools for pod in pool.surplus_pods]
@@ -202,7 +194,7 @@ def _progress(cluster: _Cluster, *, was_progressing: bool) -> Iterator[Summary]:
         and condition.reason not in _USER_REASONS
         and condition.reason != OPERATION_DENIED
     ]
-    is_migrating = not cluster.is_refused and cluster.current_version != ctx.version
+    is_migrating = ctx.refusal is None and cluster.current_version != ctx.version
     if _has_operations(cluster.plan) or any(_needs_change(ctx, pool) for pool in ctx.pools) or is_migrating:
         yield _progressing(Reason.APPLYING_CHANGES, _messages(waiting) or "a change is applied")
     elif was_progressing and waiting:
@@ -241,35 +233,25 @@ def _needs_change(ctx: ReconcileContext, pool: PoolView) -> bool:
 
 def _cluster_problems(cluster: _Cluster, engine_problem: tuple[Reason, str] | None) -> Iterator[Summary]:
     refusal = cluster.ctx.refusal
-    if cluster.ctx.snapshot.cluster.spec_error is not None and refusal is not None:
+    if refusal is not None and refusal.reason == Reason.INVALID_SPEC:
         yield _degraded(Reason.INVALID_SPEC, refusal.message)
-    stalled = _stalled_actions(cluster.plan)
-    if stalled is not None:
-        yield stalled
     if refusal is not None:
         yield _degraded(Reason.VERSION_REFUSED, f"{refusal.reason}: {refusal.message}")
-    yield from _blocked_actions(cluster.plan)
+    yield from _action_problems(cluster.plan)
     if engine_problem is not None:
         yield _degraded(*engine_problem)
 
 
-def _blocked_actions(plan: Plan) -> Iterator[Summary]:
+def _action_problems(plan: Plan) -> Iterator[Summary]:
     """Stalled actions, then denied operations."""
-    stalled = _stalled_actions(plan)
-    if stalled is not None:
-        yield stalled
+    stalled = [condition for condition in plan.conditions if condition.is_stalled]
+    if stalled:
+        order = [*_STALL_ORDER, *(condition.type for condition in stalled)]
+        stalled.sort(key=lambda condition: order.index(condition.type))
+        yield _degraded(stalled[0].reason, _messages(stalled))
     denied = [condition for condition in plan.conditions if condition.reason == OPERATION_DENIED]
     if denied:
         yield _degraded(OPERATION_DENIED, _messages(denied))
-
-
-def _stalled_actions(plan: Plan) -> Summary | None:
-    stalled = [condition for condition in plan.conditions if condition.is_stalled]
-    if not stalled:
-        return None
-    order = [*_STALL_ORDER, *(condition.type for condition in stalled)]
-    stalled.sort(key=lambda condition: order.index(condition.type))
-    return _degraded(stalled[0].reason, _messages(stalled))
 
 
 def _engine_problem(snapshot: ClusterSnapshot) -> tuple[Reason, str] | None:
@@ -293,7 +275,7 @@ def _obstacles(
 ) -> Iterator[Summary]:
     """Why the cluster is not ready, the most important reason first."""
     ctx, refusal, state = cluster.ctx, cluster.ctx.refusal, _engine_state(cluster.ctx.snapshot)
-    if ctx.snapshot.cluster.spec_error is not None and refusal is not None:
+    if refusal is not None and refusal.reason == Reason.INVALID_SPEC:
         yield _ready(Reason.INVALID_SPEC, f"{refusal.message}; {state}")
     if progressing.reason in _UPGRADE_REASONS:
         replaced = join(sorted(cluster.ledger.replaced_pods))
@@ -311,7 +293,7 @@ def _obstacles(
         version = f"{ctx.snapshot.cluster.engine_version} → {ctx.spec.version}"
         yield _ready(started.reason, f"upgrade {version} has not started: {started.message}; {state}")
     yield from _missing_nodes(cluster, state)
-    if progressing.is_true:
+    if progressing.status is Status.TRUE:
         yield _ready(progressing.reason, f"{progressing.message}; {state}")
     blocking = [
         condition
@@ -348,7 +330,7 @@ def pool_summary(
     ctx: PoolContext, plan: Plan, *, current_version: int | None, was_progressing: bool
 ) -> tuple[Summary, ...]:
     """Of a SearchPool: whether the version and the replicas that it may have now are deployed."""
-    degraded = next(_blocked_actions(plan), _NOT_DEGRADED)
+    degraded = next(_action_problems(plan), _NOT_DEGRADED)
     progressing = next(
         _pool_progress(ctx, plan, current_version, was_progressing=was_progressing), _NOT_PROGRESSING
     )
@@ -356,7 +338,7 @@ def pool_summary(
     if waiting:
         waiting.sort(key=lambda condition: condition.status is Status.UNKNOWN)
         ready = _ready(waiting[0].reason, _messages(waiting[:1]))
-    elif progressing.is_true:
+    elif progressing.status is Status.TRUE:
         ready = _ready(progressing.reason, progressing.message)
     else:
         ready = _ready(Reason.POOL_READY, f"{len(ctx.pool.pods)} pods are ready", is_true=True)

@@ -57,8 +57,14 @@ def upgrade_started(ctx: ReconcileContext) -> Result:
 
     An upgrade in progress is completed or rolled back, also when its version is refused meanwhile.
     """
+    if ctx.direction is not None and ctx.spec_lock.reduced is not None:
+        return in_progress(
+            Reason.REDUCING_LOCK,
+            "failed nodes that the spec no longer contains are not waited for",
+            ledger_changes=(LedgerChange(LOCK, ctx.spec_lock.reduced),),
+        )
     if ctx.direction is not None:
-        return _reduce_lock(ctx) or ctx.direction
+        return ctx.direction
     if ctx.refusal is not None:
         return wait(Reason.VERSION_REFUSED, f"{ctx.spec.version} is refused", deadline=NO_DEADLINE)
     return _start(ctx)
@@ -99,17 +105,6 @@ def _start(ctx: ReconcileContext) -> Result:
 
 def _is_paused(ctx: ReconcileContext) -> bool:
     return ctx.spec.upgrade.paused
-
-
-def _reduce_lock(ctx: ReconcileContext) -> Result | None:
-    """Remove failed nodes from the lock that the edited spec no longer contains."""
-    if ctx.spec_lock.reduced is None:
-        return None
-    return in_progress(
-        Reason.REDUCING_LOCK,
-        "failed nodes that the spec no longer contains are not waited for",
-        ledger_changes=(LedgerChange(LOCK, ctx.spec_lock.reduced),),
-    )
 
 
 def _health_problem(ctx: ReconcileContext) -> str | None:
