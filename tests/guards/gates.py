@@ -69,7 +69,7 @@ GUARDS: Final = (
     Guard("QuorumSafe", gate("QuorumSafe"), GATES + "test_with_one_voter_away_no_other_goes"),
     Guard(
         "the state of the cluster is somewhere",
-        gone(gates, "_cluster_state_blocker"),
+        gone(gates, "has_other_manager", True),
         MIGRATIONS + "test_a_migration_does_not_restart_the_only_manager_that_would_forget_the_cluster",
     ),
     Guard("LastCopySafe", gate("LastCopySafe"), GATES + "test_the_last_copy_of_a_shard_is_not_taken_away"),
@@ -130,7 +130,7 @@ GUARDS: Final = (
     ),
     Guard(
         "no shard is left on who loses the role data",
-        gone(gates, "_data_role_blocker"),
+        gone(gates, "loses_role", False),
         GATES + "test_whoever_loses_the_role_data_goes_without_any_shard",
     ),
 )

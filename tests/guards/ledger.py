@@ -19,7 +19,7 @@ from guards.killers import (
     TWO,
     UPGRADE,
 )
-from guards.taking_away import Guard, Patch, gone, heedless, instead, without_notes
+from guards.taking_away import Guard, Patch, gone, heedless, instead, together, without_notes
 from searchkeeper import executor, observe, reconcile
 from searchkeeper.desired import apply
 from searchkeeper.desired.apply import merge_patch
@@ -28,7 +28,7 @@ from searchkeeper.planner import LedgerChange, Result
 from searchkeeper.reconcilers import deletion, migrations, objects, scale_in
 from searchkeeper.snapshot import Pod
 from searchkeeper.testing.faults import Fault
-from searchkeeper.upgrade import drain, engine_settings, ledger, pending_delete, rollout, volumes
+from searchkeeper.upgrade import drain, engine_settings, ledger, pending_delete, rollout
 from searchkeeper.upgrade.gates import Candidate
 
 
@@ -93,14 +93,19 @@ GUARDS: Final = (
     ),
     Guard("volumes are noted before they go", without_notes(drain, "delete_volume"), RUN, (BACK,)),
     Guard("preconditions of a pod", instead(rollout, "Delete", careless), RUN, (UPGRADE,)),
-    Guard("preconditions of a volume", instead(volumes, "Delete", careless), RUN, (BACK,)),
+    Guard("preconditions of a volume", instead(drain, "Delete", careless), RUN, (BACK,)),
     Guard(
         "resourceVersion of a status",
         patched_without_version,
         SINGLE + "test_reads_that_are_behind_change_nothing_about_the_end",
         (UPGRADE, "SearchCluster"),
     ),
-    Guard("settings are restored", gone(rollout, "restore_settings"), RUN, (UPGRADE,)),
+    Guard(
+        "settings are restored",
+        together(gone(rollout, "restore_settings"), gone(rollout, "restore_for_other_pods")),
+        RUN,
+        (UPGRADE,),
+    ),
     Guard(
         "settings are taken back before they are forgotten",
         gone(engine_settings, "_undo_sent", True),

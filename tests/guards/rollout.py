@@ -131,7 +131,7 @@ GUARDS: Final = (
     ),
     Guard(
         "nobody waits for an outdated pod",
-        gone(rollout, "_outdated_pods_of_batch", set()),
+        gone(rollout, "_pods_outdated_again", set()),
         ROLLBACK_RUNS + "test_an_upgrade_that_fails_turns_back_by_itself_where_that_is_wanted",
         (kubelet.PodFault.NEVER_READY,),
     ),
@@ -181,7 +181,7 @@ GUARDS: Final = (
     ),
     Guard(
         "shards are kept for a batch as a whole",
-        gone(rollout, "_needs_preparation", False),
+        gone(rollout, "_preparations", iter(())),
         BATCHES + "test_nor_one_for_which_something_would_have_to_be_prepared",
     ),
     Guard(
