@@ -153,7 +153,7 @@ GUARDS: Final = (
     Guard(
         "nobody is sent away twice",
         instead(rollout, "_adopt_terminating_pod", sent_away),
-        ROLLOUT + "test_whoever_is_on_its_way_out_is_not_sent_away_once_more",
+        ROLLOUT + "test_terminating_pod_is_not_deleted_again",
     ),
     Guard(
         "fewer nodes are something taken away",
@@ -164,6 +164,6 @@ GUARDS: Final = (
     Guard(
         "what is set once more is taken back once more",
         instead(rollout, "record_setting", lambda line, value: (LedgerChange(line, value),)),
-        ROLLOUT_PREPARATIONS + "test_what_is_set_once_more_is_taken_back_once_more",
+        ROLLOUT_PREPARATIONS + "test_setting_that_is_made_again_is_undone_again",
     ),
 )

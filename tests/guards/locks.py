@@ -46,7 +46,7 @@ GUARDS: Final = (
     Guard(
         "lock",
         instead(observe, "_in_force", lambda written, _: written),
-        ROLLBACK_RUNS + "test_an_edit_during_the_way_back_is_applied_after_it",
+        ROLLBACK_RUNS + "test_edit_during_a_rollback_is_applied_after_it",
     ),
     Guard(
         "the lock has what stands",
@@ -102,7 +102,7 @@ GUARDS: Final = (
     Guard(
         "a newer wish waits for an upgrade that goes well",
         gone(rollback, "_is_failing", True),
-        FAILED_PODS_RUNS + "test_a_newer_wish_waits_for_an_upgrade_that_goes_well",
+        FAILED_PODS_RUNS + "test_version_waits_for_a_healthy_upgrade",
     ),
     Guard(
         "an upgrade is over when its pools are settled",
@@ -124,7 +124,7 @@ GUARDS: Final = (
     Guard(
         "who is down for good has failed at once",
         instead(rollback, "FATAL_POD_PROBLEMS", frozenset()),
-        ROLLBACK + "test_a_pod_of_the_version_that_is_down_for_good_is_a_failure_at_once",
+        ROLLBACK + "test_failed_pod_of_the_target_counts_as_failure_at_once",
         (DOWN, True),
     ),
 )

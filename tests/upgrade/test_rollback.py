@@ -63,46 +63,46 @@ LATE = journal(waits="WaitingForPods")
 
 
 @pytest.mark.parametrize("name", ["PodsCurrent", "PoolsConverged", "EngineHealthy", "UpgradeFinished"])
-def test_whoever_waits_for_nodes_for_too_long_has_failed(name: str) -> None:
+def test_upgrade_fails_if_an_action_waits_too_long_for_nodes(name: str) -> None:
     line = f"wait/{name}"
     assert failure(seen(), UpgradeLedger.of({line: ("EngineHealthy", SINCE)}))
     assert failure(seen(), UpgradeLedger.of({line: ("EngineHealthy", SINCE + 1)})) is None
 
 
 @pytest.mark.parametrize("reason", sorted(NOT_COUNTED))
-def test_what_is_nobodys_doing_is_no_failure_of_a_version(reason: str) -> None:
+def test_errors_and_denied_operations_are_no_failure_of_a_version(reason: str) -> None:
     assert failure(seen(), journal(waits=reason)) is None
 
 
-def test_nobody_is_late_while_a_person_says_so() -> None:
+def test_paused_upgrade_does_not_fail() -> None:
     assert failure(seen(paused=True), LATE) is None
 
 
-def test_whoever_has_just_begun_to_look_is_patient() -> None:
+def test_process_that_just_started_waits_for_the_whole_deadline() -> None:
     assert failure(replace(seen(), observing_since=SINCE), LATE)
     assert failure(replace(seen(), observing_since=SINCE + 1), LATE) is None
 
 
-def test_people_are_told_how_to_turn_back_where_it_takes_them() -> None:
+def test_hint_says_how_to_roll_back_if_the_policy_is_manual() -> None:
     assert rollback_hint(seen(rollback=Rollback.MANUAL), LATE, OLD)
     assert rollback_hint(seen(rollback=Rollback.MANUAL), journal(), OLD) is None
     assert rollback_hint(seen(rollback=Rollback.AUTOMATIC), LATE, OLD) is None
 
 
-def test_people_are_told_how_to_go_on_where_the_way_back_has_closed() -> None:
+def test_hint_says_how_to_continue_if_a_rollback_is_blocked() -> None:
     assert forward_hint(seen(OLD), journal()) == f"to continue the upgrade, set spec.version to {NEW}"
     assert forward_hint(seen(NEW), journal()) == "to continue the upgrade, change the spec"
 
 
 @pytest.mark.parametrize("rollback", Rollback)
-def test_an_upgrade_that_goes_well_goes_on(rollback: Rollback) -> None:
+def test_healthy_upgrade_continues(rollback: Rollback) -> None:
     assert choose_direction(seen(rollback=rollback), journal()).is_true
 
 
 @pytest.mark.parametrize(
     ("rollback", "turns"), [(Rollback.AUTOMATIC, True), (Rollback.MANUAL, False), (Rollback.OFF, False)]
 )
-def test_one_that_fails_turns_back_by_itself_where_that_is_wanted(rollback: Rollback, turns: bool) -> None:
+def test_failed_upgrade_rolls_back_if_the_policy_is_automatic(rollback: Rollback, turns: bool) -> None:
     found = choose_direction(seen(rollback=rollback), LATE)
     assert notes(found) == ({ROLLBACK_TO: OLD, ABANDONED: (NEW, 1)} if turns else {})
 
@@ -116,25 +116,27 @@ def test_one_that_fails_turns_back_by_itself_where_that_is_wanted(rollback: Roll
         (Rollback.MANUAL, MIDDLE, False),
     ],
 )
-def test_an_order_turns_it_back_where_that_is_wanted(rollback: Rollback, order: str, turns: bool) -> None:
+def test_annotation_starts_a_rollback_unless_the_policy_is_off(
+    rollback: Rollback, order: str, turns: bool
+) -> None:
     found = choose_direction(seen(rollback=rollback, order=order), journal())
     assert notes(found) == ({ROLLBACK_TO: OLD, ABANDONED: (NEW, 1)} if turns else {})
 
 
 @pytest.mark.parametrize("rollback", Rollback)
-def test_a_spec_that_asks_for_it_turns_it_back_and_gives_nothing_up(rollback: Rollback) -> None:
+def test_spec_of_the_older_version_starts_a_rollback_and_abandons_nothing(rollback: Rollback) -> None:
     """Whoever asks for the newer version again is not to change anything else for that."""
     assert notes(choose_direction(seen(OLD, rollback=rollback), journal())) == {ROLLBACK_TO: OLD}
 
 
 @pytest.mark.parametrize("version", [OLD, NEW])
-def test_where_there_is_no_way_back_it_goes_on(version: str) -> None:
+def test_upgrade_continues_if_a_rollback_is_blocked(version: str) -> None:
     """I13: half of an upgrade would hold the lock for ever."""
     found = choose_direction(seen(version, crossed(), CLOSED, rollback=Rollback.AUTOMATIC), LATE)
     assert (found.is_true, found.reason, found.ledger_changes) == (True, Reason.ROLLBACK_BLOCKED, ())
 
 
-def test_where_there_is_no_way_back_another_version_may_be_the_cure() -> None:
+def test_another_target_is_accepted_if_a_rollback_is_blocked() -> None:
     there = seen(NEW, crossed(MIDDLE), CLOSED, rollback=Rollback.AUTOMATIC)
     found = choose_direction(there, journal(MIDDLE, waits="WaitingForPods"))
     assert notes(found) == {UPGRADE: (OLD, NEW)}
@@ -150,7 +152,7 @@ def dead_end(wanted: str, **others: Any) -> Result:
     return choose_direction(seen(wanted, crossed(), shards, **others), journal(**lines))
 
 
-def test_from_a_dead_end_it_goes_on_when_that_is_asked_for() -> None:
+def test_blocked_rollback_ends_if_the_spec_wants_another_version() -> None:
     """L4."""
     found = dead_end(NEW)
     assert (found.reason, notes(found)) == ("ResumingUpgrade", {ROLLBACK_TO: None, ABANDONED: None})
@@ -168,12 +170,12 @@ def test_from_a_dead_end_it_goes_on_when_that_is_asked_for() -> None:
     ],
     ids=["nobody asks", "refused", "given up", "open again", "waits for others", "does not wait"],
 )
-def test_otherwise_a_way_back_is_gone_to_its_end(wanted: str, others: dict[str, Any]) -> None:
+def test_rollback_runs_to_its_end_otherwise(wanted: str, others: dict[str, Any]) -> None:
     found = dead_end(wanted, **others)
     assert (found.is_true, found.ledger_changes, found.operations) == (True, (), ())
 
 
-def test_an_order_that_cannot_be_carried_out_is_forgotten_before_it_goes_on() -> None:
+def test_annotation_is_removed_before_the_upgrade_resumes() -> None:
     """It would turn it back again."""
     [patch] = dead_end(NEW, order=OLD).operations
     assert isinstance(patch, Patch)
@@ -181,17 +183,17 @@ def test_an_order_that_cannot_be_carried_out_is_forgotten_before_it_goes_on() ->
     assert patch.resource_version == "1"
 
 
-def test_a_newer_wish_that_is_refused_changes_nothing() -> None:
+def test_refused_version_does_not_change_the_target() -> None:
     found = choose_direction(seen("9.9.9", crossed()), LATE)
     assert (found.is_true, found.ledger_changes) == (True, ())
 
 
-def test_a_newer_wish_waits_for_an_upgrade_that_goes_well() -> None:
+def test_version_waits_for_a_healthy_upgrade() -> None:
     found = choose_direction(seen(MIDDLE, crossed()), journal())
     assert (found.reason, found.waits_for_user) == ("TargetQueued", True)
 
 
-def test_and_takes_its_place_where_no_node_has_run_the_newer_version() -> None:
+def test_version_replaces_a_target_that_no_node_has_run() -> None:
     assert notes(choose_direction(seen(MIDDLE), journal())) == {UPGRADE: (OLD, MIDDLE)}
 
 
@@ -207,32 +209,30 @@ DOWN = {"is_ready": False, "problem": "CrashLoopBackOff"}
     ],
     ids=["down", "only starting", "ready again"],
 )
-def test_a_pod_of_the_version_that_is_down_for_good_is_a_failure_at_once(
-    first: Pod, is_failing: bool
-) -> None:
+def test_failed_pod_of_the_target_counts_as_failure_at_once(first: Pod, is_failing: bool) -> None:
     found = choose_direction(seen(NEW, first), journal(MIDDLE))
     assert notes(found) == ({UPGRADE: (OLD, NEW)} if is_failing else {})
 
 
-def test_a_pod_of_the_older_version_that_is_down_is_no_failure_of_the_newer() -> None:
+def test_failed_pod_of_the_older_version_is_no_failure_of_the_target() -> None:
     found = seen(NEW, crossed(MIDDLE))
     data = replace(found.pools[0], pods=(found.pools[0].pods[0], pod("data-1", **DOWN)))
     assert choose_direction(replace(found, pools=(data, MANAGERS)), journal(MIDDLE)).reason == "TargetQueued"
 
 
-def test_what_cannot_be_reached_from_one_that_fails_is_gone_back_for() -> None:
+def test_version_that_the_target_cannot_reach_needs_a_rollback() -> None:
     """Nothing is given up: neither of the two is what the spec asks for."""
     found = choose_direction(seen(MIDDLE, crossed(), rollback=Rollback.OFF), LATE)
     assert (found.reason, notes(found)) == ("StartingRollback", {ROLLBACK_TO: OLD})
 
 
-def test_or_waited_for_where_there_is_no_way_back() -> None:
+def test_version_that_needs_a_blocked_rollback_waits() -> None:
     """I13."""
     found = choose_direction(seen(MIDDLE, crossed(), CLOSED, rollback=Rollback.OFF), LATE)
     assert (found.reason, found.waits_for_user, found.ledger_changes) == (Reason.ROLLBACK_BLOCKED, True, ())
 
 
-def test_a_silent_engine_is_not_asked_for_as_long_as_nobody_has_crossed() -> None:
+def test_unreachable_engine_blocks_no_rollback_before_a_node_is_upgraded() -> None:
     """What has touched nothing can be taken back."""
     silent = replace(seen(OLD), engine=Unreachable("timed out"))
     assert notes(choose_direction(silent, journal())) == {ROLLBACK_TO: OLD}

@@ -20,7 +20,7 @@ def managers(*members: Pod) -> PoolView:
     return pool("managers", len(members), roles="cluster_manager", pods=members)
 
 
-def test_nobody_joins_a_batch_of_another_pool() -> None:
+def test_no_pod_joins_a_batch_of_another_pool() -> None:
     """I12: a batch of data nodes does not begin while a manager is awaited."""
     late = pod("managers-2", is_ready=False, template="new", engine_version=NEW)
     pools = (pool("data", 4), managers(pod("managers-0"), pod("managers-1"), late))
@@ -42,7 +42,7 @@ def waiting_for_one(home: PoolView, **lines: Entry) -> Result:
     return rolled(world(away, snapshot=view, max_batch=4), roll__away=(found,), roll__size=size, **lines)
 
 
-def test_whoever_is_on_its_way_out_is_not_sent_away_once_more() -> None:
+def test_terminating_pod_is_not_deleted_again() -> None:
     """I8: it is expected back as if we had sent it."""
     home = pool("data", 2, pods=(pod("data-0", is_terminating=True), pod("data-1")))
     found = rolled(world(home))
@@ -53,33 +53,33 @@ def test_whoever_is_on_its_way_out_is_not_sent_away_once_more() -> None:
     assert not found.operations
 
 
-def test_no_second_voter_goes_however_large_a_batch_may_be() -> None:
+def test_voters_are_replaced_one_by_one() -> None:
     """I2: of five one more could be missed, and would be."""
     assert waiting_for_one(pool("managers", 5, roles="cluster_manager")).reason == "WaitingForPods"
     assert waiting_for_one(pool("data", 5)).reason == "ReplacingPod"
 
 
-def test_on_the_way_back_everybody_goes_alone() -> None:
+def test_rollback_replaces_pods_one_by_one() -> None:
     """What is left of the older version is all there is to go back to."""
     back: dict[str, Entry] = {"upgrade": (NEW, "3.5.0"), "upgrade__return": NEW}
     assert waiting_for_one(pool("data", 5), **back).reason == "WaitingForPods"
 
 
-def test_of_a_pool_that_is_ahead_only_who_awaits_a_cure_is_replaced() -> None:
+def test_only_failed_pods_of_a_pending_pool_are_replaced() -> None:
     well = [pod(f"managers-{n}") for n in range(3)]
     assert rolled(world(managers(*well)), "managers").is_true
     sick = pod("managers-1", is_ready=False, problem=DOWN)
     assert taken(rolled(world(managers(well[0], sick, well[2])), "managers")) == "managers-1"
 
 
-def test_who_is_down_goes_before_pools_whose_turn_it_is() -> None:
+def test_failed_pod_of_a_pending_pool_is_replaced_first() -> None:
     """S14, S22: they would wait for it."""
     sick = pod("managers-1", is_ready=False, problem=DOWN, engine_version="3.3.2")
     home = managers(pod("managers-0"), sick, pod("managers-2"))
     assert taken(rolled(world(pool("data", 2), home), "managers")) == "managers-1"
 
 
-def test_who_is_back_in_a_pool_that_the_roll_does_not_work_on_is_seen() -> None:
+def test_replaced_pod_of_a_pool_outside_the_rollout_ends_the_batch() -> None:
     """S14: its version may be wanted no more; it is no less there."""
     back = pod("managers-1", template="other", engine_version="3.3.2")
     home = managers(pod("managers-0"), back, pod("managers-2"))
@@ -91,7 +91,7 @@ def test_who_is_back_in_a_pool_that_the_roll_does_not_work_on_is_seen() -> None:
     assert BATCH_SIZE not in {note.key for note in found.ledger_changes}
 
 
-def test_who_does_not_come_back_is_not_awaited_when_its_pool_is_to_have_fewer_nodes() -> None:
+def test_failed_surplus_pod_is_abandoned() -> None:
     """S22, L4."""
     members = [pod(f"data-{n}", template="new", engine_version=NEW) for n in range(2)]
     lost = pod("data-2", is_ready=False, problem="Unschedulable", template="new")

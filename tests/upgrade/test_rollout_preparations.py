@@ -46,29 +46,29 @@ def seen(allocation: Allocation = Allocation.ALL, **policy: Any) -> ClusterSnaps
     return world(data, CURRENT, snapshot=view, **policy)
 
 
-def test_shards_are_kept_where_they_are_before_a_data_node_goes() -> None:
+def test_replica_allocation_is_disabled_before_a_data_node_restarts() -> None:
     found = rolled(seen())
     assert calls(found) == [SetAllocation(Allocation.PRIMARIES)]
     assert notes(found) == {ALLOCATION: "all", f"{ALLOCATION}/taken-back": None}
 
 
-def test_what_is_set_once_more_is_taken_back_once_more() -> None:
+def test_setting_that_is_made_again_is_undone_again() -> None:
     """I9: what was said of the first time does not count for the second."""
     again: dict[str, Entry] = {**HELD, "engine__allocation/taken-back": True}
     assert notes(rolled(seen(), **again)) == {ALLOCATION: "all", f"{ALLOCATION}/taken-back": None}
 
 
-def test_what_somebody_else_has_chosen_is_remembered() -> None:
+def test_allocation_of_a_user_is_recorded() -> None:
     """I9: also where that is what we would have set."""
     assert notes(rolled(seen(Allocation.PRIMARIES)))[ALLOCATION] == "primaries"
     assert notes(rolled(seen(Allocation.NONE)))[ALLOCATION] == "none"
 
 
-def test_what_was_there_at_first_is_remembered_whatever_is_set_meanwhile() -> None:
+def test_first_recorded_allocation_is_kept() -> None:
     assert notes(rolled(seen(Allocation.NONE), **HELD))[ALLOCATION] == "all"
 
 
-def test_what_is_in_memory_goes_to_disk_once_shards_are_kept() -> None:
+def test_indices_are_flushed_after_allocation_is_disabled() -> None:
     found = rolled(seen(Allocation.PRIMARIES), **HELD)
     assert calls(found) == [Flush()]
     assert notes(found) == {FLUSHED: "uid-data-0"}
@@ -76,38 +76,38 @@ def test_what_is_in_memory_goes_to_disk_once_shards_are_kept() -> None:
     assert calls(rolled(seen(Allocation.PRIMARIES), **HELD, roll__flushed="uid-data-1")) == [Flush()]
 
 
-def test_then_it_goes_and_is_noted_with_the_state_in_which_it_was_seen() -> None:
+def test_delete_is_recorded_with_the_pods_resource_version() -> None:
     found = rolled(seen(Allocation.PRIMARIES), **HELD, roll__flushed="uid-data-0")
     assert taken(found) == "data-0"
     assert notes(found) == {REPLACED_PODS: (("data-0", "uid-data-0"),), PENDING_DELETE: "1"}
 
 
-def test_for_a_node_without_data_nothing_is_prepared() -> None:
+def test_node_without_data_needs_no_preparation() -> None:
     assert taken(rolled(world(MANAGERS))) == "managers-0"
 
 
-def test_nor_for_one_that_is_not_part_of_the_engine() -> None:
+def test_pod_that_is_not_in_the_cluster_needs_no_preparation() -> None:
     """There may be nobody to tell."""
     lost = pool("data", 2, pods=[pod("data-0", is_ready=False, problem="CrashLoopBackOff"), pod("data-1")])
     assert taken(rolled(world(lost, CURRENT))) == "data-0"
     assert taken(rolled(world(lost, CURRENT, snapshot=Unreachable("timed out")))) == "data-0"
 
 
-def test_one_that_was_down_before_is_no_trouble_of_this_roll() -> None:
+def test_pod_that_failed_before_the_rollout_does_not_halve_the_batch() -> None:
     """I12: the batch is as large as it was."""
     lost = pool("data", 4, pods=[pod("data-0", is_ready=False), *(pod(f"data-{n}") for n in range(1, 4))])
     found = rolled(world(lost, CURRENT, max_batch=4), roll__size=("data", 4))
     assert (taken(found), BATCH_FAILED in notes(found)) == ("data-0", False)
 
 
-def test_the_only_vote_moves_before_anything_else() -> None:
+def test_only_vote_moves_first() -> None:
     """S29."""
     home = pool("both", 2, roles="data cluster_manager")
     view = engine([home], ["logs: both-0* both-1"], voters=frozenset({"both-0"}))
     assert calls(rolled(world(home, snapshot=view))) == [ExcludeFromVoting("both-0")]
 
 
-def test_a_node_whose_disk_goes_with_it_is_emptied_and_nothing_is_held() -> None:
+def test_ephemeral_node_is_drained_and_allocation_stays() -> None:
     data = pool("data", 2, ephemeral=True)
     found = rolled(world(data, CURRENT, shards=["logs: data-0* data-1"]))
     assert calls(found) == [Exclude(frozenset({"data-0"}))]
@@ -115,7 +115,7 @@ def test_a_node_whose_disk_goes_with_it_is_emptied_and_nothing_is_held() -> None
 
 
 @pytest.mark.parametrize("accepts", [False, True])
-def test_last_copies_leave_where_somebody_takes_them_also_where_their_loss_is_accepted(accepts: bool) -> None:
+def test_last_copies_move_even_if_their_loss_is_accepted(accepts: bool) -> None:
     """I7: what may be lost need not be."""
     data = pool("data", 2)
     view = engine((data, CURRENT), ["logs: data-0*"], indices=(Index("logs", 0, OLD),))
@@ -123,7 +123,7 @@ def test_last_copies_leave_where_somebody_takes_them_also_where_their_loss_is_ac
     assert calls(found) == [Exclude(frozenset({"data-0"}))]
 
 
-def test_where_nobody_takes_them_and_that_is_accepted_they_are_kept_where_they_are() -> None:
+def test_node_without_target_restarts_with_its_shards_if_the_loss_is_accepted() -> None:
     data = pool("data", 2)
     view = engine((data, CURRENT), ["logs: data-0*"], indices=(Index("logs", 0, OLD),))
     there = world(
@@ -132,7 +132,7 @@ def test_where_nobody_takes_them_and_that_is_accepted_they_are_kept_where_they_a
     assert calls(rolled(there)) == [SetAllocation(Allocation.PRIMARIES)]
 
 
-def test_what_was_set_is_taken_back_while_a_gate_is_closed() -> None:
+def test_settings_are_restored_while_a_gate_is_closed() -> None:
     """I9, S21."""
     pods = (*MANAGERS.pods[:2], pod("managers-2", is_ready=False, template="new", engine_version=NEW))
     data = pool("data", 2)
@@ -234,7 +234,7 @@ SAFE = "logs: data-0* data-1"
 GONE = "logs: data-0*"
 
 
-def test_a_node_of_the_newer_version_is_emptied_then_its_volume_goes_then_it() -> None:
+def test_rollback_drains_the_node_then_deletes_its_volume_then_its_pod() -> None:
     """I7."""
     assert calls(rolled(backwards(NEWER, SAFE), **BACK)) == [Exclude(frozenset({"data-0"}))]
     empty = rolled(backwards(NEWER, "logs: data-1* data-2"), **BACK, engine__excluded=("data-0",))
@@ -248,29 +248,29 @@ def test_a_node_of_the_newer_version_is_emptied_then_its_volume_goes_then_it() -
     assert taken(rolled(leaving, **BACK, engine__excluded=("data-0",))) == "data-0"
 
 
-def test_no_step_back_is_taken_where_the_way_has_closed() -> None:
+def test_blocked_rollback_replaces_no_pod() -> None:
     """I13: and what was set for it is taken back."""
     assert rolled(backwards(NEWER, GONE), **BACK).reason == "RollbackBlocked"
     assert calls(rolled(backwards(NEWER, GONE), **BACK, engine__allocation="all")) == [SetAllocation(None)]
 
 
-def test_that_it_has_closed_is_not_said_while_a_person_has_stopped_it() -> None:
+def test_blocked_rollback_is_not_reported_while_paused() -> None:
     """Nobody is late for what is paused."""
     assert rolled(backwards(NEWER, GONE, paused=True), **BACK).reason == "UpgradePaused"
 
 
-def test_nor_while_the_engine_cannot_be_asked() -> None:
+def test_blocked_rollback_is_not_reported_while_the_engine_is_unreachable() -> None:
     silent = replace(backwards(NEWER, SAFE), engine=Unreachable("timed out"))
     assert rolled(silent, **BACK).reason == "EngineUnreachable"
 
 
-def test_nor_of_a_pod_that_is_broken() -> None:
+def test_blocked_rollback_replaces_pods_that_are_not_in_the_cluster() -> None:
     """It has nothing that would be lost by going back."""
     broken = replace(NEWER, is_ready=False, problem="CrashLoopBackOff")
     assert taken(rolled(backwards(broken, "logs: ?*"), **BACK)) == "data-0"
 
 
-def test_forwards_no_way_back_is_needed() -> None:
+def test_upgrade_continues_past_the_point_of_no_return() -> None:
     crossed = pool("data", 2, pods=[pod("data-0", engine_version="3.3.2", has_started=True), pod("data-1")])
     there = world(crossed, CURRENT, shards=["logs: data-0* data-1"])
     assert (
@@ -285,7 +285,7 @@ LATE: dict[str, Entry] = {"wait__PodsCurrent": ("WaitingForPods", 100)}
 WHOLE = "logs: data-1* data-2"
 
 
-def test_who_cannot_start_on_what_it_has_written_begins_anew_when_waiting_has_not_helped() -> None:
+def test_volume_of_a_pod_that_cannot_start_is_deleted_after_the_deadline() -> None:
     assert taken(rolled(backwards(DOWN, WHOLE), **RAN, **LATE)) == "data-data-0"
     leaving = with_claims(backwards(DOWN, WHOLE), data_0={"deletionTimestamp": "now"})
     assert taken(rolled(leaving, **RAN)) == "data-0"
@@ -301,16 +301,18 @@ def test_who_cannot_start_on_what_it_has_written_begins_anew_when_waiting_has_no
     ],
     ids=["not late", "paused", "not on the way back", "never ran"],
 )
-def test_otherwise_its_disk_stays(lines: dict[str, Entry], policy: dict[str, Any]) -> None:
+def test_volume_of_a_pod_that_cannot_start_stays_otherwise(
+    lines: dict[str, Entry], policy: dict[str, Any]
+) -> None:
     """I7."""
     assert taken(rolled(backwards(DOWN, WHOLE, **policy), **lines)) is None
 
 
-def test_who_has_neither_data_nor_vote_begins_anew_at_once() -> None:
+def test_volume_of_a_pod_without_data_and_vote_is_deleted_at_once() -> None:
     assert taken(rolled(backwards(DOWN, roles="ingest"), **RAN)) == "data-data-0"
     assert taken(rolled(backwards(DOWN, roles="ingest", paused=True), **RAN)) is None
 
 
-def test_who_has_no_volume_has_none_to_lose() -> None:
+def test_pod_without_a_volume_loses_none() -> None:
     there = replace(backwards(DOWN, WHOLE), objects={})
     assert taken(rolled(there, **RAN, **LATE)) is None
