@@ -1,4 +1,4 @@
-"""What a roll keeps shards away from, beside what users do."""
+"""Whole upgrades with drains, and with exclusions of users."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MANAGERS = pool("managers", 3, "cluster_manager")
 
 
 def brief() -> FakeCluster:
-    """Data nodes whose data goes with them: each is emptied before it restarts."""
+    """Data nodes on ephemeral storage: each is drained before it restarts."""
     storage: dict[str, Any] = {"storage": {"ephemeral": True}}
     return running({**pool("data", 4, "data"), **storage}, MANAGERS)
 
@@ -34,7 +34,7 @@ def test_ephemeral_node_is_drained_before_it_restarts() -> None:
 
 @pytest.mark.parametrize("name", ["logs-data-0", "logs-data-2", "logs-data-9", "*-data-2", "l*-[0-9]"])
 def test_exclusions_of_users_stay(name: str) -> None:
-    """I9: a roll undoes what it has set itself, and nothing else."""
+    """I9: a rollout undoes only its own exclusions."""
     world = brief()
     world.execute(Exclude(frozenset({name})))
     for moment in unfolding(edited(world, version=NEW)):
@@ -54,7 +54,7 @@ def test_node_that_a_pattern_excludes_is_not_excluded_again() -> None:
 
 
 def crowded(nodes: int, *replicas: int, ephemeral: bool = False) -> FakeCluster:
-    """Data nodes with an index for each of these numbers of replicas, of which a newer version is wanted."""
+    """Data nodes with one index for each of these numbers of replicas, at the start of an upgrade."""
     storage: dict[str, Any] = {"storage": {"ephemeral": ephemeral}}
     world = asked_for({**pool("data", nodes, "data"), **storage}, MANAGERS)
     settled(world, "0.4.0")
@@ -71,7 +71,7 @@ def crowded(nodes: int, *replicas: int, ephemeral: bool = False) -> FakeCluster:
 def test_drain_does_not_wait_for_copies_that_cannot_move(
     nodes: int, replicas: tuple[int, ...], ephemeral: bool
 ) -> None:
-    """S09: the last copies leave, and with ephemeral storage whatever else can."""
+    """S09: last copies move; from ephemeral storage all that can move."""
     world = crowded(nodes, *replicas, ephemeral=ephemeral)
     for moment in unfolding(world):
         assert getattr(moment.get_state(), "color", None) is not Color.RED
@@ -86,7 +86,7 @@ def drained(world: FakeCluster) -> bool:
 
 
 def test_drain_stays_while_another_pod_is_not_ready() -> None:
-    """S21: its shards would move back and forth."""
+    """S21: otherwise its shards would move back and forth."""
     world = until(drained, crowded(2, 0))
     [name] = world.state.engine.excluded
     world.state = killed(world.state, Key("v1", "Pod", "search", "logs-managers-2"))
@@ -122,7 +122,7 @@ def test_last_copy_without_target_is_named_with_the_option_to_accept_its_loss(
 
 
 def holder(world: FakeCluster) -> str:
-    """The node that has the first copy of the last index."""
+    """Return the node with the first copy of the last index."""
     found = world.state.engine.copies[-1].node
     assert found is not None
     return found
@@ -130,7 +130,7 @@ def holder(world: FakeCluster) -> str:
 
 @pytest.mark.parametrize("ephemeral", [False, True])
 def test_node_without_target_is_not_drained_if_the_loss_is_accepted(ephemeral: bool) -> None:
-    """S09: not even where users have excluded the only other node, and where the disk goes with the pod."""
+    """S09: a user excludes the only other node."""
     world = crowded(2, 0, ephemeral=ephemeral)
     [other] = {"logs-data-0", "logs-data-1"} - {holder(world)}
     others = {other.replace("logs", "*")}
@@ -141,7 +141,7 @@ def test_node_without_target_is_not_drained_if_the_loss_is_accepted(ephemeral: b
 
 
 def test_single_ephemeral_data_node_restarts_if_the_loss_is_accepted() -> None:
-    """What is lost makes the cluster red until its owner deletes it; then the others follow."""
+    """The cluster is red until the user deletes the lost index. Then the rollout continues."""
     world = edited(crowded(1, 0, ephemeral=True), upgrade={"acceptSingleCopyLoss": True})
     at_work(world)
     assert versions(world)["data-0"] == NEW
@@ -152,7 +152,7 @@ def test_single_ephemeral_data_node_restarts_if_the_loss_is_accepted() -> None:
 
 
 def test_drain_is_undone_when_a_user_excludes_the_last_target() -> None:
-    """I7: no index could be made any more."""
+    """I7: otherwise no index could be created."""
     world = until(lambda world: bool(world.state.engine.excluded), crowded(2, 0))
     ours = world.state.engine.excluded
     others = {"logs-data-0", "logs-data-1"} - ours
@@ -166,7 +166,7 @@ def test_drain_is_undone_when_a_user_excludes_the_last_target() -> None:
 def test_departing_node_hosts_the_shards_of_the_last_data_node_while_it_restarts(
     ephemeral: bool,
 ) -> None:
-    """S09: the roll would wait for shards to go to one that is excluded, and the leave for the roll."""
+    """S09: otherwise the rollout would wait for an excluded node, and scale-in for the rollout."""
     data: dict[str, Any] = {**pool("data", 2, "data"), "storage": {"ephemeral": ephemeral}}
     world = asked_for(data, MANAGERS)
     settled(world, "0.4.0")

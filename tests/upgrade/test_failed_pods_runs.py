@@ -1,4 +1,4 @@
-"""A pod that is stuck never stands in the way of its own repair."""
+"""Whole upgrades with pods that fail."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ def deployed(*pools: dict[str, Any], **upgrade: Any) -> FakeCluster:
     return world
 
 
-def stuck_at(world: FakeCluster, version: str, fault: PodFault) -> FakeCluster:
-    """In an upgrade to a version whose image is no good."""
+def stall_at(world: FakeCluster, version: str, fault: PodFault) -> FakeCluster:
+    """Start an upgrade to a version whose pods fail."""
     broken = {f"v{version.replace('.', '_')}": fault}
     return worked(with_faults(edited(world, version=version), **broken), RELEASE, ticks=15)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_newer_target_replaces_one_that_does_not_start(fault: PodFault) -> None:
-    """S17, S18: whoever waits for the broken pod before it mends it waits for ever."""
-    world = stuck_at(deployed(), BAD, fault)
+    """S17, S18: the rollout does not wait for the pod that it has to replace."""
+    world = stall_at(deployed(), BAD, fault)
     settled(edited(world, version=NEW), RELEASE)
     assert set(running(world).values()) == {NEW}
 
@@ -89,8 +89,8 @@ def test_version_older_than_the_target_needs_a_rollback_first() -> None:
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_single_node_rolls_back_if_it_never_ran_the_newer_version(fault: PodFault) -> None:
-    """Nobody can be asked whether the way is open; but no node has run the newer version."""
-    world = stuck_at(deployed(*ALL_IN_ONE), NEW, fault)
+    """The engine is unreachable, but no node has run the newer version."""
+    world = stall_at(deployed(*ALL_IN_ONE), NEW, fault)
     before = claims(world)
     if fault is PodFault.CRASH:
         assert condition(world, "RollbackPossible").startswith("False Closed: ")
@@ -101,7 +101,7 @@ def test_single_node_rolls_back_if_it_never_ran_the_newer_version(fault: PodFaul
 
 
 def test_single_node_that_cannot_roll_back_is_fixed_by_a_newer_target() -> None:
-    world = stuck_at(deployed(*ALL_IN_ONE), BAD, PodFault.CRASH)
+    world = stall_at(deployed(*ALL_IN_ONE), BAD, PodFault.CRASH)
     settled(edited(world, version=NEW), RELEASE)
     assert running(world) == {"all-0": NEW}
 
@@ -120,9 +120,9 @@ def test_upgrade_starts_although_a_pod_has_failed() -> None:
     assert "upgrade" in status(world)["ledger"]
 
 
-def crashed_on_what_it_wrote() -> FakeCluster:
-    """A node that started on the newer version, and crashed before it joined: only its disk knows."""
-    world = stuck_at(deployed(), NEW, PodFault.CRASH)
+def crash_on_newer_disk() -> FakeCluster:
+    """A node starts with the newer version, writes its disk, and crashes before it joins."""
+    world = stall_at(deployed(), NEW, PodFault.CRASH)
     engine = world.state.engine
     disks = {**dict(engine.disks), "logs-data-0": NEW}
     world.state = replace(world.state, engine=replace(engine, disks=tuple(sorted(disks.items()))))
@@ -130,7 +130,7 @@ def crashed_on_what_it_wrote() -> FakeCluster:
 
 
 def test_rollback_gives_a_node_that_cannot_start_an_empty_volume() -> None:
-    world = crashed_on_what_it_wrote()
+    world = crash_on_newer_disk()
     before = claims(world)
     settled(world, RELEASE)
     after = claims(world)
@@ -139,7 +139,7 @@ def test_rollback_gives_a_node_that_cannot_start_an_empty_volume() -> None:
 
 
 def test_volume_is_deleted_only_after_the_deadline() -> None:
-    world = crashed_on_what_it_wrote()
+    world = crash_on_newer_disk()
     before, turned = claims(world), None
     for moment in unfolding(world):
         if turned is None and "upgrade/return" in status(moment)["ledger"]:
@@ -151,8 +151,8 @@ def test_volume_is_deleted_only_after_the_deadline() -> None:
 
 
 def test_node_that_first_runs_the_newer_version_during_a_rollback_gets_an_empty_volume() -> None:
-    """L4: it had no machine when the upgrade turned; then it starts, writes to its disk, and is evicted."""
-    world = stuck_at(deployed(*THREE), NEW, PodFault.PENDING)
+    """L4: it is unschedulable when the rollback starts. Then it starts, writes its disk, and is evicted."""
+    world = stall_at(deployed(*THREE), NEW, PodFault.PENDING)
     worked(edited(world, version=OLD, upgrade={"paused": True}), RELEASE, ticks=3)
     worked(with_faults(world), RELEASE, ticks=5)
     assert running(world)["data-0"] == NEW
@@ -165,7 +165,7 @@ def test_node_that_first_runs_the_newer_version_during_a_rollback_gets_an_empty_
 
 
 def test_volume_stays_while_the_cluster_is_red() -> None:
-    world = edited(stuck_at(deployed(), NEW, PodFault.CRASH), version=OLD)
+    world = edited(stall_at(deployed(), NEW, PodFault.CRASH), version=OLD)
     worked_until(world, RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
     engine = world.state.engine
     disks = {**dict(engine.disks), "logs-data-0": NEW}
@@ -181,7 +181,7 @@ def test_volume_stays_while_the_cluster_is_red() -> None:
 
 
 def test_nodes_without_data_and_votes_get_an_empty_volume_at_once() -> None:
-    """Kubernetes replaces them by itself, on volumes that the older version cannot read."""
+    """The StatefulSet controller restarts them on volumes that the older version cannot read."""
     world = asked_for(*SMALL, pool("routers", 2, "coordinating"), upgrade={"healthDeadlineSeconds": 3600})
     settled(world, RELEASE)
     edited(world, version=NEW)
@@ -191,8 +191,8 @@ def test_nodes_without_data_and_votes_get_an_empty_volume_at_once() -> None:
     assert not status(world)["ledger"]
 
 
-def away(world: FakeCluster) -> list[str]:
-    """The pods that were taken away by us, and are not back."""
+def batch(world: FakeCluster) -> list[str]:
+    """Return the pods of the batch."""
     return [each for each, _ in json.loads(status(world)["ledger"].get("roll/away", "[]"))]
 
 
@@ -201,7 +201,7 @@ def test_batches_double_up_to_the_limit() -> None:
     sizes: list[int] = []
 
     def is_over(now: FakeCluster) -> bool:
-        sizes.append(len(away(now)))
+        sizes.append(len(batch(now)))
         return running(now).get("data-7") == NEW
 
     worked_until(world, RELEASE, is_over)
@@ -211,8 +211,8 @@ def test_batches_double_up_to_the_limit() -> None:
 
 def test_failed_batch_halves_the_next() -> None:
     world = edited(deployed(pool("data", 8, "data"), SMALL[1], maxBatch=4), version=NEW)
-    worked_until(world, RELEASE, lambda w: len(away(w)) == 4)
-    fault = {away(world)[0].replace("-", "_"): PodFault.NEVER_READY}
+    worked_until(world, RELEASE, lambda w: len(batch(w)) == 4)
+    fault = {batch(world)[0].replace("-", "_"): PodFault.NEVER_READY}
     worked(with_faults(world, **fault), RELEASE, ticks=12)
     assert status(world)["ledger"]["roll/size"] == '["data",2]', told(world)
     settled(with_faults(world), RELEASE)
@@ -221,7 +221,7 @@ def test_failed_batch_halves_the_next() -> None:
 
 
 def test_failed_batch_of_a_statefulset_rollout_halves_the_next() -> None:
-    """I12: whoever replaces them."""
+    """I12."""
     world = edited(deployed(*SMALL, pool("routers", 11, "coordinating"), maxBatch=4), version=NEW)
     worked_until(world, RELEASE, lambda w: status(w)["ledger"].get("roll/size") == '["routers",4]')
     worked(with_faults(world, logs_routers_5=PodFault.NEVER_READY), RELEASE, ticks=20)

@@ -1,4 +1,4 @@
-"""Which pool is next, and which of its pods."""
+"""The order of pools and of the pods of a pool."""
 
 from __future__ import annotations
 
@@ -73,21 +73,21 @@ def test_rollback_ends_with_an_elected_manager_of_the_newer_version() -> None:
     assert [each.spec.name for each in back] == ["both", "routers", "data", "managers"]
 
 
-def made_with(before: PoolView, *roles: str) -> PoolView:
-    """A pool whose pods were made with the roles that it had."""
+def with_pod_roles(before: PoolView, *roles: str) -> PoolView:
+    """Return the pool with these roles in its pods."""
     return replace(before, pods=tuple(replace(each, roles=frozenset(roles)) for each in before.pods))
 
 
 def test_nodes_that_become_managers_come_before_managers() -> None:
-    """I3: until they are, they are of the old major, and no managers."""
-    becoming = made_with(pool("becoming", 2, roles="cluster_manager"), "ingest")
-    pools = [made_with(MANAGERS, "cluster_manager"), becoming]
+    """I3: until their restart they run the old major and are no managers."""
+    becoming = with_pod_roles(pool("becoming", 2, roles="cluster_manager"), "ingest")
+    pools = [with_pod_roles(MANAGERS, "cluster_manager"), becoming]
     assert pools_in_order(pools, engine(pools), leaves_major=True) == (becoming, pools[0])
 
 
 def test_nodes_that_are_still_managers_come_last() -> None:
-    ending = made_with(pool("ending", 2, roles="ingest"), "cluster_manager")
-    pools = [ending, made_with(ROUTERS)]
+    ending = with_pod_roles(pool("ending", 2, roles="ingest"), "cluster_manager")
+    pools = [ending, with_pod_roles(ROUTERS)]
     assert pools_in_order(pools, engine(pools), leaves_major=True) == (pools[1], ending)
 
 
@@ -102,7 +102,7 @@ def test_pod_that_is_not_ready_comes_first() -> None:
 
 
 def mixed_versions() -> PoolView:
-    """On the way back, after somebody has changed the template: everybody is stale, and two are newer."""
+    """A rollback after a template change: every pod is outdated, and two run the newer version."""
     newer = [pod("data-0", engine_version=NEW), pod("data-1", engine_version=NEW)]
     home = pool("data", 4, pods=[*newer, pod("data-2"), pod("data-3", is_ready=False)])
     assert home.stateful_set is not None
@@ -110,7 +110,7 @@ def mixed_versions() -> PoolView:
 
 
 def test_rollback_ends_with_pods_of_the_older_version() -> None:
-    """L4: but for one that is broken, which nobody would miss."""
+    """L4: a pod that is not ready still comes first."""
     home = mixed_versions()
     names = [each.name for each in candidates(home, engine([home]), backwards=True)]
     assert names == ["data-3", "data-1", "data-0", "data-2"]

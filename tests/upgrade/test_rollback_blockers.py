@@ -1,4 +1,4 @@
-"""Until when the way back is open, and what closes it."""
+"""What blocks a rollback, and the point of no return."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ CROSSED_POD = pod("data-0", engine_version=NEW, has_started=True)
 DATA = pool("data", 3, pods=[CROSSED_POD, pod("data-1"), pod("data-2")])
 
 
-def seen(*shards: str) -> ClusterSnapshot:
+def snapshot_of(*shards: str) -> ClusterSnapshot:
     return world(DATA, MANAGERS, shards=shards)
 
 
 def test_rollback_is_possible_while_every_shard_has_an_older_copy() -> None:
-    assert rollback_blockers(seen("logs: data-0* data-1"), NOTHING, OLD) == ()
+    assert rollback_blockers(snapshot_of("logs: data-0* data-1"), NOTHING, OLD) == ()
 
 
 def test_shard_without_an_older_copy_blocks() -> None:
-    assert rollback_blockers(seen("logs: data-0* ?"), NOTHING, OLD) == (
+    assert rollback_blockers(snapshot_of("logs: data-0* ?"), NOTHING, OLD) == (
         "logs[0] has no copy on a node of the older version",
     )
 

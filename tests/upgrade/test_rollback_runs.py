@@ -1,4 +1,4 @@
-"""What becomes of an upgrade that fails, or that nobody wants any more."""
+"""Whole rollbacks."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _deployed(rollback: str, names: tuple[str, ...]) -> FakeCluster:
 
 
 def deployed(rollback: str = "Manual", pools: str = "small") -> FakeCluster:
-    """A cluster with documents, which gives its nodes a minute."""
+    """A cluster with an index and a health deadline of one minute."""
     return copied(_deployed(rollback, (pools,)))
 
 
@@ -67,7 +67,7 @@ def upgrading(world: FakeCluster, **faults: PodFault) -> FakeCluster:
 
 
 def led_by(world: FakeCluster, name: str) -> FakeCluster:
-    """Whoever was elected has lost its connection for a moment, and this one has been elected."""
+    """Elect this node."""
     engine = world.state.engine
     nodes = tuple(replace(node, is_elected=node.name == name) for node in engine.nodes)
     world.state = replace(world.state, engine=replace(engine, nodes=nodes))
@@ -75,25 +75,25 @@ def led_by(world: FakeCluster, name: str) -> FakeCluster:
 
 
 def leaders(world: FakeCluster) -> list[str]:
-    """Everybody who is elected until all is done, one after the other."""
+    """Return the elected managers until the operator is done."""
     told = (each.state.engine.elected for each in unfolding(world, RELEASE))
     return [name for name, _ in groupby(each.name for each in told if each is not None)]
 
 
-def has_crossed(world: FakeCluster) -> bool:
+def has_upgraded_node(world: FakeCluster) -> bool:
     return NEW in running(world).values()
 
 
 def with_newer_index(world: FakeCluster) -> FakeCluster:
-    """Somebody makes an index while a newer node is elected."""
+    """Create an index with the newer version."""
     engine = world.state.engine
     newer = replace(engine, indices=(*engine.indices, Index("maps", 1, NEW)))
     world.state = replace(world.state, engine=newer)
     return world
 
 
-def writes_of_a_quiet_hour(world: FakeCluster) -> int:
-    """Steady state does nothing at all."""
+def writes_of_an_idle_hour(world: FakeCluster) -> int:
+    """Return how many reconciles of an hour write."""
     wrote = 0
     for _ in range(360):
         wrote += reconcile(world, world, CLUSTER, release(RELEASE), world.state.now).wrote
@@ -118,7 +118,7 @@ def test_abandoned_version_is_not_tried_again() -> None:
     assert condition(world, "UpgradeStarted") == (
         "False GivenUp: 3.4.0 was given up; change the spec to try again"
     )
-    assert writes_of_a_quiet_hour(with_faults(world)) == 0
+    assert writes_of_an_idle_hour(with_faults(world)) == 0
 
 
 def test_abandoned_version_is_tried_again_after_a_spec_change() -> None:
@@ -136,7 +136,7 @@ def test_failed_upgrade_waits_for_the_annotation_and_names_it() -> None:
         "then books[0] has no copy on a node of the older version; "
         "to roll back, annotate the SearchCluster with search.everpath.dev/rollback=2.19.4"
     )
-    assert writes_of_a_quiet_hour(world) == 0
+    assert writes_of_an_idle_hour(world) == 0
 
 
 def test_annotation_rolls_back_and_is_removed() -> None:
@@ -169,7 +169,7 @@ def test_only_the_spec_rolls_back_if_the_policy_is_off() -> None:
 
 
 def test_paused_upgrade_does_not_fail() -> None:
-    world = worked_until(upgrading(deployed("Automatic")), RELEASE, has_crossed)
+    world = worked_until(upgrading(deployed("Automatic")), RELEASE, has_upgraded_node)
     worked(edited(world, upgrade={"paused": True}), RELEASE)
     assert "upgrade/return" not in status(world)["ledger"]
 
@@ -177,8 +177,8 @@ def test_paused_upgrade_does_not_fail() -> None:
 def test_error_of_the_operator_stalls_the_upgrade_and_starts_no_rollback(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The version has done nothing wrong, and its nodes would be taken away for nothing."""
-    world = worked_until(upgrading(deployed("Automatic")), RELEASE, has_crossed)
+    """The version is not the cause."""
+    world = worked_until(upgrading(deployed("Automatic")), RELEASE, has_upgraded_node)
 
     def breaks(_: Any) -> Any:
         raise KeyError("shard")
@@ -194,8 +194,8 @@ def test_error_of_the_operator_stalls_the_upgrade_and_starts_no_rollback(
 
 
 def test_only_nodes_that_ran_the_newer_version_get_an_empty_volume() -> None:
-    """S24: no older version starts on what a newer one has written."""
-    world = worked_until(upgrading(deployed()), RELEASE, has_crossed)
+    """S24: an older version cannot start on what a newer one wrote."""
+    world = worked_until(upgrading(deployed()), RELEASE, has_upgraded_node)
     before = claims(world)
     settled(edited(world, version=OLD), RELEASE)
     after = claims(world)
@@ -203,18 +203,18 @@ def test_only_nodes_that_ran_the_newer_version_get_an_empty_volume() -> None:
     assert not told(world).splitlines()[:-1]
 
 
-@pytest.mark.parametrize(("pools", "crossed"), [("small", "data-0"), ("apart", "hot-0")])
-def test_node_that_is_replaced_for_another_reason_keeps_its_volume(pools: str, crossed: str) -> None:
-    """Another operator takes over meanwhile, and has images from elsewhere: every pod is made anew.
+@pytest.mark.parametrize(("pools", "upgraded"), [("small", "data-0"), ("apart", "hot-0")])
+def test_node_that_is_replaced_for_another_reason_keeps_its_volume(pools: str, upgraded: str) -> None:
+    """A new operator with another image repository replaces every pod during the rollback.
 
-    Those of the older version come last: what they have, nobody else could go back to.
+    Pods of the older version come last: only they have what a rollback needs.
     """
-    world = worked_until(upgrading(deployed(pools=pools)), RELEASE, has_crossed)
+    world = worked_until(upgrading(deployed(pools=pools)), RELEASE, has_upgraded_node)
     before = claims(world)
     for _ in unfolding(edited(world, version=OLD), images=Images("mirror.example.com/engine", "")):
         pass
     after = claims(world)
-    assert [name for name in before if before[name] != after[name]] == [f"data-logs-{crossed}"]
+    assert [name for name in before if before[name] != after[name]] == [f"data-logs-{upgraded}"]
     assert {repository_of(each) for each in images(world)} == {"mirror.example.com/engine"}
 
 
@@ -223,15 +223,15 @@ def images(world: FakeCluster) -> list[str]:
 
 
 def test_volume_is_deleted_before_the_pod() -> None:
-    """The laws of the recording see to the second part."""
-    world = edited(worked_until(upgrading(deployed()), RELEASE, has_crossed), version=OLD)
+    """The invariants check that both are recorded first."""
+    world = edited(worked_until(upgrading(deployed()), RELEASE, has_upgraded_node), version=OLD)
     steps = score(world, RELEASE).steps
     gone = [step.write.key.name for step in steps if isinstance(step.write, Delete)]
     assert gone == ["data-logs-data-0", "logs-data-0"]
 
 
 def test_node_is_drained_before_its_volume_is_deleted() -> None:
-    world = worked_until(upgrading(deployed(pools="three")), RELEASE, has_crossed)
+    world = worked_until(upgrading(deployed(pools="three")), RELEASE, has_upgraded_node)
     worked_until(world, RELEASE, lambda w: "roll/away" not in status(w)["ledger"])
     steps = score(edited(world, version=OLD), RELEASE).steps
     wiped = next(step for step in steps if isinstance(step.write, Delete))
@@ -241,7 +241,7 @@ def test_node_is_drained_before_its_volume_is_deleted() -> None:
 
 
 def test_rollback_of_several_manager_pools_needs_one_election() -> None:
-    """Of the two that have to go back, the elected one goes last: whoever is elected then stays."""
+    """Of the two upgraded managers the elected one rolls back last."""
     zones = [pool(f"zone{n}", count, "cluster_manager", "data") for n, count in enumerate((1, 1, 3))]
     world = asked_for(*zones, upgrade={"healthDeadlineSeconds": 60})
     settled(world, RELEASE)
@@ -293,7 +293,7 @@ def test_newer_target_replaces_a_failed_one_past_the_point_of_no_return(
 
 
 def test_rollback_stops_when_it_becomes_blocked() -> None:
-    world = worked_until(upgrading(deployed(pools="three")), RELEASE, has_crossed)
+    world = worked_until(upgrading(deployed(pools="three")), RELEASE, has_upgraded_node)
     worked_until(edited(world, version=OLD), RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
     before = claims(with_newer_index(world))
     worked(world, RELEASE)
@@ -305,22 +305,22 @@ def test_rollback_stops_when_it_becomes_blocked() -> None:
     assert running(world)["data-0"] == NEW
 
 
-def at_a_dead_end(turned: Callable[[FakeCluster], FakeCluster], rollback: str = "Manual") -> FakeCluster:
-    """Turned back halfway, and halfway back the way has closed."""
-    world = worked_until(upgrading(deployed(rollback, pools="three")), RELEASE, has_crossed)
-    worked_until(turned(world), RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
+def blocked_rollback(start: Callable[[FakeCluster], FakeCluster], rollback: str = "Manual") -> FakeCluster:
+    """Start a rollback that becomes blocked half-way."""
+    world = worked_until(upgrading(deployed(rollback, pools="three")), RELEASE, has_upgraded_node)
+    worked_until(start(world), RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
     return worked(with_newer_index(world), RELEASE)
 
 
 def test_upgrade_resumes_after_a_blocked_rollback_if_the_spec_wants_it() -> None:
-    """L4: neither back nor forward would hold the lock for ever."""
-    world = at_a_dead_end(lambda w: edited(w, version=OLD))
+    """L4: otherwise the lock would be held without end."""
+    world = blocked_rollback(lambda w: edited(w, version=OLD))
     settled(edited(world, version=NEW), RELEASE)
     assert set(running(world).values()) == {NEW}
 
 
 def test_annotation_of_a_blocked_rollback_is_removed_when_the_spec_changes() -> None:
-    world = at_a_dead_end(lambda w: annotated(w, rollback=OLD))
+    world = blocked_rollback(lambda w: annotated(w, rollback=OLD))
     assert condition(world, "PodsCurrent").endswith("; to continue the upgrade, change the spec")
     settled(edited(world, upgrade={"maxBatch": 2}), RELEASE)
     assert set(running(world).values()) == {NEW}
@@ -328,13 +328,13 @@ def test_annotation_of_a_blocked_rollback_is_removed_when_the_spec_changes() -> 
 
 
 def test_blocked_rollback_does_not_resume_the_upgrade_by_itself() -> None:
-    world = at_a_dead_end(lambda w: edited(w, version=OLD))
+    world = blocked_rollback(lambda w: edited(w, version=OLD))
     worked(edited(world, version="1.3.0"), RELEASE)
     assert "upgrade/return" in status(world)["ledger"]
 
 
 def test_rollback_runs_to_its_end_before_another_version_starts() -> None:
-    world = edited(worked_until(upgrading(deployed(pools="three")), RELEASE, has_crossed), version=OLD)
+    world = edited(worked_until(upgrading(deployed(pools="three")), RELEASE, has_upgraded_node), version=OLD)
     worked_until(world, RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
     worked_until(edited(world, version=NEW), RELEASE, lambda w: "upgrade/return" not in status(w)["ledger"])
     assert set(running(world).values()) == {OLD}
@@ -371,7 +371,7 @@ def test_revert_at_any_moment_rolls_back_or_is_refused() -> None:
 
 
 def test_no_pod_is_replaced_in_the_reconcile_that_starts_the_rollback() -> None:
-    """I13: whoever reverts just before a pod is taken has it spared, and nobody notes that it was to go."""
+    """I13: if the spec is reverted just before a delete, the delete is neither recorded nor made."""
     whole = score(upgrading(deployed()), RELEASE)
     taken = [at for at, step in enumerate(whole.steps) if isinstance(step.write, Delete)]
     assert len(taken) == 5
@@ -386,7 +386,7 @@ def test_no_pod_is_replaced_in_the_reconcile_that_starts_the_rollback() -> None:
 
 
 def test_edit_during_a_rollback_is_applied_after_it() -> None:
-    world = edited(worked_until(upgrading(deployed()), RELEASE, has_crossed), version=OLD)
+    world = edited(worked_until(upgrading(deployed()), RELEASE, has_upgraded_node), version=OLD)
     more = [pool("data", 3, "data"), pool("managers", 3, "cluster_manager")]
     settled(edited(world, pools=more), RELEASE)
     assert running(world) == dict.fromkeys(
