@@ -1,4 +1,4 @@
-"""Single decisions of a roll, in few words."""
+"""One step of a rollout, for tests."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from searchkeeper.upgrade.ledger import UpgradeLedger
 from searchkeeper.upgrade.rollout import Rollout, roll_out
 
 
-def rolled(snapshot: ClusterSnapshot, *ahead: str, **lines: Entry) -> Result:
-    """`roll__size` is the line `roll/size`."""
+def next_step(snapshot: ClusterSnapshot, *ahead: str, **lines: Entry) -> Result:
+    """Return the next step. `roll__size` stands for the key `roll/size`."""
     ledger = Ledger.of({name.replace("__", "/"): entry for name, entry in lines.items()})
     snapshot = replace(snapshot, cluster=replace(snapshot.cluster, records=Records(ledger)))
     return roll_out(Rollout(snapshot, UpgradeLedger.of(ledger), snapshot.pools, frozenset(ahead)))
 
 
-def taken(answer: Result) -> str | None:
-    """The pod that goes."""
-    return next((each.key.name for each in answer.operations if isinstance(each, Delete)), None)
+def deleted_object(result: Result) -> str | None:
+    """Return the name of the object that a result deletes."""
+    return next((each.key.name for each in result.operations if isinstance(each, Delete)), None)
 
 
-def calls(answer: Result) -> list[object]:
-    """What the engine is told."""
-    return [each.call for each in answer.operations if isinstance(each, EngineCall)]
+def calls(result: Result) -> list[object]:
+    """Return the engine calls of a result."""
+    return [each.call for each in result.operations if isinstance(each, EngineCall)]
 
 
-def notes(answer: Result) -> dict[str, Entry | None]:
-    return {note.key: note.value for note in answer.ledger_changes}
+def notes(result: Result) -> dict[str, Entry | None]:
+    return {note.key: note.value for note in result.ledger_changes}
 
 
 def with_claims(snapshot: ClusterSnapshot, **claims: Mapping[str, str]) -> ClusterSnapshot:
-    """Volume claims of pods (`data_0`), with what else their metadata has."""
+    """Add volume claims of pods (`data_0`) with this metadata."""
     found: dict[Key, Manifest] = {}
     for pod, metadata in claims.items():
         name = f"data-{pod.replace('_', '-')}"

@@ -1,9 +1,9 @@
-"""Worlds for tests of decisions, in few words.
+"""Snapshots for tests.
 
     world(pool("data", 3), pool("managers", 3, roles="cluster_manager"), shards=["logs: data-0* data-1"])
 
-Every pod is ready, has joined and is of the old template; `data-0*` has the primary, `?` is unassigned,
-`data-0>data-1` is on its way.
+Every pod is ready, has joined and has the old template. `data-0*` holds the primary, `?` is unassigned,
+`data-0>data-1` relocates.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def pool(
     ephemeral: bool = False,
     pods: Iterable[Pod] | None = None,
 ) -> PoolView:
-    """A pool whose StatefulSet has a new template, so that every pod of the old one is stale."""
+    """A pool whose StatefulSet has a new template: every pod of the old one is outdated."""
     spec = PoolSpec(name, frozenset(roles.split()), replicas, Storage(ephemeral=ephemeral))
     members = tuple(pods) if pods is not None else tuple(pod(f"{name}-{n}") for n in range(replicas))
     stateful_set = StatefulSetView(f"uid-{name}", "1", NEW, "new", 3, replicas, None)
@@ -44,7 +44,7 @@ def pool(
 
 
 def copies(line: str) -> Iterable[ShardCopy]:
-    """`logs: data-0* data-1 ?node_version`: one shard of an index."""
+    """Yield the copies of one shard: `logs: data-0* data-1 ?node_version`."""
     index, _, places = line.partition(":")
     for place in places.split():
         is_primary, spot = place.endswith("*"), place.rstrip("*")
@@ -59,7 +59,7 @@ def copies(line: str) -> Iterable[ShardCopy]:
 
 
 def engine(pools: Iterable[PoolView], shards: Iterable[str] = (), **differences: Any) -> EngineView:
-    """Every ready pod has joined; every manager votes; the colour is what the shards make it."""
+    """An engine that every ready pod has joined. Every manager votes. The colour follows from the shards."""
     members = [(each, pool.spec) for pool in pools for each in pool.pods if each.is_ready]
     found = tuple(copy for line in shards for copy in copies(line))
     unassigned = [copy for copy in found if copy.state is ShardState.UNASSIGNED]
@@ -80,7 +80,7 @@ def world(
     snapshot: EngineView | Unreachable | None = None,
     **policy: Any,
 ) -> ClusterSnapshot:
-    """A cluster of these pools, seen whole."""
+    """The snapshot of a cluster of these pools."""
     key = Key("search.everpath.dev/v1alpha1", "SearchCluster", "search", "logs")
     spec = ClusterSpec(NEW, tuple(each.spec for each in pools), upgrade=UpgradePolicy(**policy))
     cluster = ClusterView(key, "uid", "1", 1, spec, "{}", False, (), (), 3, OLD, Records())

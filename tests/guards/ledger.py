@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 import operators_at_work
-from guards.guard import Guard, Patch, gone, heedless, instead, without_notes
+from guards.guard import Guard, Patch, gone, heedless, instead, together, without_notes
 from guards.killers import (
     BACK,
     MEANWHILE,
@@ -28,7 +28,7 @@ from searchkeeper.planner import LedgerChange, Result
 from searchkeeper.reconcilers import deletion, migrations, objects, scale_in
 from searchkeeper.snapshot import Pod
 from searchkeeper.testing.faults import Fault
-from searchkeeper.upgrade import drain, engine_settings, ledger, pending_delete, rollout, volumes
+from searchkeeper.upgrade import drain, engine_settings, ledger, pending_delete, rollout
 from searchkeeper.upgrade.gates import Candidate
 
 
@@ -93,16 +93,19 @@ GUARDS: Final = (
     Guard(
         "preconditions of a pod", instead(rollout, "Delete", delete_without_preconditions), RUN, (UPGRADE,)
     ),
-    Guard(
-        "preconditions of a volume", instead(volumes, "Delete", delete_without_preconditions), RUN, (BACK,)
-    ),
+    Guard("preconditions of a volume", instead(drain, "Delete", delete_without_preconditions), RUN, (BACK,)),
     Guard(
         "resourceVersion of a status",
         patch_status_without_version,
         SINGLE + "test_stale_reads_do_not_change_the_result",
         (UPGRADE, "SearchCluster"),
     ),
-    Guard("settings are restored", gone(rollout, "restore_settings"), RUN, (UPGRADE,)),
+    Guard(
+        "settings are restored",
+        together(gone(rollout, "restore_settings"), gone(rollout, "restore_for_other_pods")),
+        RUN,
+        (UPGRADE,),
+    ),
     Guard(
         "settings are restored before their ledger entry is removed",
         gone(engine_settings, "_undo_sent", True),
@@ -160,7 +163,7 @@ GUARDS: Final = (
     Guard(
         "a terminating pod is not deleted again",
         instead(rollout, "_adopt_terminating_pod", delete_terminating_pod),
-        ROLLOUT + "test_whoever_is_on_its_way_out_is_not_sent_away_once_more",
+        ROLLOUT + "test_terminating_pod_is_not_deleted_again",
     ),
     Guard(
         "scale-in is destructive",
@@ -171,6 +174,6 @@ GUARDS: Final = (
     Guard(
         "a setting that is set again is restored again",
         instead(rollout, "record_setting", lambda line, value: (LedgerChange(line, value),)),
-        ROLLOUT_PREPARATIONS + "test_what_is_set_once_more_is_taken_back_once_more",
+        ROLLOUT_PREPARATIONS + "test_setting_that_is_made_again_is_undone_again",
     ),
 )

@@ -52,7 +52,7 @@ GUARDS: Final = (
     Guard(
         "spec lock",
         instead(observe, "_effective_spec", lambda written, _: written),
-        ROLLBACK_RUNS + "test_an_edit_during_the_way_back_is_applied_after_it",
+        ROLLBACK_RUNS + "test_edit_during_a_rollback_is_applied_after_it",
     ),
     Guard(
         "spec lock of deployed nodes",
@@ -103,7 +103,7 @@ GUARDS: Final = (
     Guard(
         "newer target is queued",
         gone(rollback, "_is_failing", True),
-        FAILED_PODS_RUNS + "test_a_newer_wish_waits_for_an_upgrade_that_goes_well",
+        FAILED_PODS_RUNS + "test_version_waits_for_a_healthy_upgrade",
     ),
     Guard(
         "finish after all pools",
@@ -125,7 +125,7 @@ GUARDS: Final = (
     Guard(
         "failed pods count at once",
         instead(rollback, "FATAL_POD_PROBLEMS", frozenset()),
-        ROLLBACK + "test_a_pod_of_the_version_that_is_down_for_good_is_a_failure_at_once",
+        ROLLBACK + "test_failed_pod_of_the_target_counts_as_failure_at_once",
         (DOWN, True),
     ),
 )

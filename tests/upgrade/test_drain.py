@@ -1,4 +1,4 @@
-"""When a node is drained, for how long, and when that is undone, as single decisions."""
+"""When a drain starts, how long it lasts, and when it is undone."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SHARED = "logs: data-0* data-1"
 BEGUN: dict[str, Entry] = {"engine__excluded": ("data-0",)}
 
 
-def seen(
+def snapshot_of(
     home: PoolView | None = None,
     *shards: str,
     excluded: Collection[str] = (),
@@ -34,27 +34,27 @@ def seen(
     nodes: tuple[Node, ...] | None = None,
     **policy: Any,
 ) -> ClusterSnapshot:
-    """Two data nodes, of which the first is to be replaced, and managers."""
+    """Two data nodes, the first of which is the candidate, and managers."""
     home = home or pool("data", 2)
     view = engine((home, MANAGERS), shards or [LAST], indices=(Index("logs", replicas, OLD),))
     view = replace(view, excluded=frozenset(excluded), nodes=nodes or view.nodes)
     return world(home, MANAGERS, snapshot=view, **policy)
 
 
-def given(there: ClusterSnapshot, **lines: Entry) -> tuple[ClusterSnapshot, UpgradeLedger, Candidate]:
-    """`engine__excluded` is the line `engine/excluded`."""
+def drain_input(there: ClusterSnapshot, **lines: Entry) -> tuple[ClusterSnapshot, UpgradeLedger, Candidate]:
+    """Return the arguments of `drain`. `engine__excluded` stands for the key `engine/excluded`."""
     ledger = Ledger.of({name.replace("__", "/"): entry for name, entry in lines.items()})
     there = replace(there, cluster=replace(there.cluster, records=Records(ledger)))
     return there, UpgradeLedger.of(ledger), Candidate(there.pools[0].pods[0], there.pools[0])
 
 
-def decided(there: ClusterSnapshot, **lines: Entry) -> Result | None:
-    return drain(*given(there, **lines))
+def drain_decision(there: ClusterSnapshot, **lines: Entry) -> Result | None:
+    return drain(*drain_input(there, **lines))
 
 
 def step(there: ClusterSnapshot, **lines: Entry) -> Result | None:
-    """The next of a drain that is to be, whatever for."""
-    these = given(there, **lines)
+    """Return the next step of a drain, whatever it is needed for."""
+    these = drain_input(there, **lines)
     assert isinstance(there.engine, EngineView)
     return next(drain_steps(*these, there.engine), None)
 
@@ -63,16 +63,18 @@ def reason(found: Result | None) -> str | None:
     return None if found is None else found.reason
 
 
-def test_a_last_copy_leaves_before_its_node_goes() -> None:
-    found = decided(seen())
+def test_last_copy_starts_a_drain() -> None:
+    found = drain_decision(snapshot_of())
     assert found is not None
     assert calls(found) == [Exclude(frozenset({"data-0"}))]
     assert notes(found) == {EXCLUDED: ("data-0",), f"{EXCLUDED}/taken-back": None}
 
 
-def test_others_that_are_excluded_stay_so() -> None:
-    """I9: those of users are not in the journal, and of ours nobody is forgotten."""
-    found = decided(seen(pool("data", 4), excluded=["data-1", "data-3"]), engine__excluded=("data-1",))
+def test_other_exclusions_stay() -> None:
+    """I9: the exclusions of users are not recorded, and recorded ones are kept."""
+    found = drain_decision(
+        snapshot_of(pool("data", 4), excluded=["data-1", "data-3"]), engine__excluded=("data-1",)
+    )
     assert found is not None
     assert calls(found) == [Exclude(frozenset({"data-0", "data-1", "data-3"}))]
     assert notes(found)[EXCLUDED] == ("data-0", "data-1")
@@ -80,139 +82,147 @@ def test_others_that_are_excluded_stay_so() -> None:
 
 def test_node_that_the_ledger_lists_is_no_target() -> None:
     """I7: its exclusion may be written again, and then no data node is left."""
-    assert decided(seen(), engine__excluded=("data-1",)) is None
+    assert drain_decision(snapshot_of(), engine__excluded=("data-1",)) is None
 
 
-def test_a_last_copy_whose_replica_is_only_missing_is_waited_for() -> None:
-    """It comes back, or its owner has to say that it need not."""
-    assert decided(seen(None, "logs: data-0* ?node_version", replicas=1)) is None
+def test_last_copy_with_an_unassigned_replica_starts_no_drain() -> None:
+    """The replica may be assigned again; otherwise the user has to accept the loss."""
+    assert drain_decision(snapshot_of(None, "logs: data-0* ?node_version", replicas=1)) is None
 
 
-def test_nobody_is_drained_while_something_else_stands_against_it() -> None:
+def test_drain_does_not_start_at_another_closed_gate() -> None:
     managers = replace(MANAGERS, pods=(*MANAGERS.pods[:2], pod("managers-2", is_ready=False)))
-    there = seen()
-    assert decided(replace(there, pools=(there.pools[0], managers))) is None
-    # One that has begun goes on all the same: that its shards move may be why.
-    moving = replace(seen(excluded=["data-0"]), pools=(there.pools[0], managers))
-    assert reason(decided(moving, **BEGUN)) == "WaitingForDrain"
+    there = snapshot_of()
+    assert drain_decision(replace(there, pools=(there.pools[0], managers))) is None
+    # A drain that has started continues: its own moving shards may close the gate.
+    moving = replace(snapshot_of(excluded=["data-0"]), pools=(there.pools[0], managers))
+    assert reason(drain_decision(moving, **BEGUN)) == "WaitingForDrain"
 
 
-def test_nobody_is_drained_who_is_not_part_of_the_engine() -> None:
-    """What it had is gone, or elsewhere."""
+def test_pod_that_is_not_in_the_cluster_is_not_drained() -> None:
+    """Its shards are lost or on other nodes."""
     lost = pool("data", 2, pods=[pod("data-0", is_ready=False), pod("data-1")])
-    assert decided(seen(lost, "logs: data-1*"), **BEGUN) is None
+    assert drain_decision(snapshot_of(lost, "logs: data-1*"), **BEGUN) is None
 
 
-def test_nor_anybody_while_the_engine_cannot_be_asked() -> None:
-    assert decided(replace(seen(), engine=Unreachable("timed out")), **BEGUN) is None
+def test_no_drain_while_the_engine_is_unreachable() -> None:
+    assert drain_decision(replace(snapshot_of(), engine=Unreachable("timed out")), **BEGUN) is None
 
 
-def test_nothing_moves_while_a_person_says_so() -> None:
-    """Whoever stops a roll undoes the drain."""
-    assert decided(seen(excluded=["data-0"], paused=True), **BEGUN) is None
+def test_pause_ends_the_drain() -> None:
+    """The exclusion is undone."""
+    assert drain_decision(snapshot_of(excluded=["data-0"], paused=True), **BEGUN) is None
     verdict = GateResult(Gate.NOT_PAUSED, False, Reason.UPGRADE_PAUSED, "spec.upgrade.paused is set", 1)
-    assert calls(wait_at_gate(*given(seen(excluded=["data-0"]), **BEGUN), verdict)) == [Exclude(frozenset())]
+    assert calls(wait_at_gate(*drain_input(snapshot_of(excluded=["data-0"]), **BEGUN), verdict)) == [
+        Exclude(frozenset())
+    ]
 
 
-def test_a_gate_that_is_closed_undoes_everything_else() -> None:
+def test_closed_gate_restores_everything_but_the_drain() -> None:
     """S21."""
     verdict = GateResult(Gate.PODS_READY, False, Reason.WAITING_FOR_PODS, "managers-2 not ready", 900)
-    assert wait_at_gate(*given(seen(excluded=["data-0"]), **BEGUN), verdict).reason == "WaitingForPods"
-    held = given(seen(excluded=["data-0"]), **BEGUN, engine__allocation="all")
+    assert (
+        wait_at_gate(*drain_input(snapshot_of(excluded=["data-0"]), **BEGUN), verdict).reason
+        == "WaitingForPods"
+    )
+    held = drain_input(snapshot_of(excluded=["data-0"]), **BEGUN, engine__allocation="all")
     assert calls(wait_at_gate(*held, verdict)) == [SetAllocation(None)]
 
 
-def test_where_nobody_takes_shards_that_is_told_and_nothing_is_set() -> None:
+def test_drain_without_target_changes_nothing_and_names_the_shard() -> None:
     """S09, I7."""
-    alone = seen(excluded=["data-1"])
-    found = decided(alone)
+    alone = snapshot_of(excluded=["data-1"])
+    found = drain_decision(alone)
     assert found is not None
     assert (found.reason, found.operations) == ("ShardsCannotMove", ())
     assert "spec.upgrade.acceptSingleCopyLoss" in found.message
 
 
-def test_a_drain_that_has_begun_is_undone_where_nobody_takes_shards_any_more() -> None:
-    found = decided(seen(excluded=["data-0", "data-1"]), **BEGUN)
+def test_drain_is_undone_when_its_last_target_is_excluded() -> None:
+    found = drain_decision(snapshot_of(excluded=["data-0", "data-1"]), **BEGUN)
     assert found is not None
     assert calls(found) == [Exclude(frozenset({"data-1"}))]
 
 
-def test_where_a_loss_is_accepted_nobody_is_told_of_it() -> None:
-    """Nor is anything undone that was not set for a drain."""
-    there = seen(excluded=["data-1"], accept_single_copy_loss=True)
-    assert decided(there, engine__allocation="all") is None
+def test_accepted_loss_needs_no_drain() -> None:
+    """Settings that belong to no drain stay."""
+    there = snapshot_of(excluded=["data-1"], accept_single_copy_loss=True)
+    assert drain_decision(there, engine__allocation="all") is None
 
 
-def test_of_a_node_that_is_about_to_be_gone_nothing_is_told() -> None:
-    """It takes no shards, and the engine does not know that yet; the gate says which ones."""
+def test_terminating_node_is_no_target() -> None:
+    """The engine still lists it. The gate names the shards."""
     leaver = pod("data-1", is_terminating=True)
-    assert decided(seen(pool("data", 1, pods=[pod("data-0"), leaver]))) is None
+    assert drain_decision(snapshot_of(pool("data", 1, pods=[pod("data-0"), leaver]))) is None
 
 
-def loser(**others: Any) -> ClusterSnapshot:
-    """The first pool is not to hold data any more; another one keeps it where there is one."""
+def without_data_role(**others: Any) -> ClusterSnapshot:
+    """The first pool loses the role data; a third pool keeps it."""
     routers = pool("data", 2, roles="ingest")
     keepers = pool("keepers", 1, pods=[pod("keepers-0", template="new")])
     nodes = engine((pool("data", 2), keepers, MANAGERS)).nodes
-    there = seen(routers, others.pop("shards", SHARED), nodes=nodes, **others)
+    there = snapshot_of(routers, others.pop("shards", SHARED), nodes=nodes, **others)
     return replace(there, pools=(*there.pools, keepers))
 
 
-def test_whoever_loses_the_role_gives_every_copy_away() -> None:
-    """I7: also those of which there are others."""
-    found = decided(loser(replicas=1))
+def test_node_that_loses_the_role_data_is_drained_of_every_copy() -> None:
+    """I7: copies with a replica too."""
+    found = drain_decision(without_data_role(replicas=1))
     assert found is not None
     assert calls(found) == [Exclude(frozenset({"data-0"}))]
-    assert reason(decided(loser(excluded=["data-0"], replicas=1), **BEGUN)) == "WaitingForDrain"
-
-
-def test_unless_nobody_keeps_it() -> None:
-    """The gate says so: no loss that could be accepted would help."""
-    there = loser()
-    assert decided(replace(there, pools=there.pools[:2])) is None
-    assert decided(loser(shards=LAST, excluded=["data-1", "keepers-0"])) is None
-
-
-def test_a_drain_goes_on_until_the_last_copies_have_left() -> None:
-    """I7: a copy that is only about to move is still here."""
-    assert reason(step(seen(excluded=["data-0"]), **BEGUN)) == "WaitingForDrain"
-    assert step(seen(None, "logs: data-1*", excluded=["data-0"]), **BEGUN) is None
-
-
-def test_copies_of_which_there_are_others_may_stay_once_nothing_moves() -> None:
-    """S09."""
-    assert step(seen(None, SHARED, excluded=["data-0"]), **BEGUN) is None
     assert (
-        reason(step(seen(None, "logs: data-0>data-1 data-1*", excluded=["data-0"]), **BEGUN))
+        reason(drain_decision(without_data_role(excluded=["data-0"], replicas=1), **BEGUN))
         == "WaitingForDrain"
     )
 
 
-def test_unless_the_disk_goes_with_the_node() -> None:
-    """Then they have their time to leave."""
+def test_node_that_loses_the_role_data_is_not_drained_if_no_node_keeps_it() -> None:
+    """The gate names the cause. To accept a loss does not help."""
+    there = without_data_role()
+    assert drain_decision(replace(there, pools=there.pools[:2])) is None
+    assert drain_decision(without_data_role(shards=LAST, excluded=["data-1", "keepers-0"])) is None
+
+
+def test_drain_lasts_until_the_last_copies_have_moved() -> None:
+    """I7: a copy counts until it has moved."""
+    assert reason(step(snapshot_of(excluded=["data-0"]), **BEGUN)) == "WaitingForDrain"
+    assert step(snapshot_of(None, "logs: data-1*", excluded=["data-0"]), **BEGUN) is None
+
+
+def test_copies_with_a_replica_may_stay_when_nothing_moves() -> None:
+    """S09."""
+    assert step(snapshot_of(None, SHARED, excluded=["data-0"]), **BEGUN) is None
+    assert (
+        reason(step(snapshot_of(None, "logs: data-0>data-1 data-1*", excluded=["data-0"]), **BEGUN))
+        == "WaitingForDrain"
+    )
+
+
+def test_copies_on_an_ephemeral_disk_get_time_to_move() -> None:
+    """The engine needs time to start the moves."""
     brief = pool("data", 2, ephemeral=True)
-    assert reason(step(seen(brief, SHARED, excluded=["data-0"]), **BEGUN)) == "WaitingForDrain"
+    assert reason(step(snapshot_of(brief, SHARED, excluded=["data-0"]), **BEGUN)) == "WaitingForDrain"
     waits: Entry = ("WaitingForDrain", 900)
-    assert step(seen(brief, SHARED, excluded=["data-0"]), **BEGUN, wait__PodsCurrent=waits) is None
-    # One that is empty has nothing to wait for.
-    assert step(seen(brief, "logs: data-1*", excluded=["data-0"]), **BEGUN) is None
+    assert step(snapshot_of(brief, SHARED, excluded=["data-0"]), **BEGUN, wait__PodsCurrent=waits) is None
+    # An empty node is drained at once.
+    assert step(snapshot_of(brief, "logs: data-1*", excluded=["data-0"]), **BEGUN) is None
 
 
-def test_the_last_that_may_have_shards_is_not_excluded() -> None:
-    """I7: whatever is to become of its disk."""
-    lonely = seen(pool("data", 1, ephemeral=True), accept_single_copy_loss=True)
+def test_last_allocation_target_is_not_excluded() -> None:
+    """I7: even if its disk is ephemeral."""
+    lonely = snapshot_of(pool("data", 1, ephemeral=True), accept_single_copy_loss=True)
     found = step(lonely)
     assert found is not None
     assert found.operations == ()
 
 
 def newer(**policy: Any) -> ClusterSnapshot:
-    """The first node is of the newer version, so that the other one may never have its copies."""
+    """The first node runs the newer version, so the other one cannot take its copies."""
     first: Pod = pod("data-0", engine_version=NEW, has_started=True)
-    return seen(pool("data", 2, pods=[first, pod("data-1")]), excluded=["data-0"], **policy)
+    return snapshot_of(pool("data", 2, pods=[first, pod("data-1")]), excluded=["data-0"], **policy)
 
 
-def test_last_copies_that_can_never_leave_are_told() -> None:
+def test_last_copy_that_cannot_move_is_named() -> None:
     found = step(newer(), **BEGUN)
     assert found is not None
     assert (found.reason, found.message) == (
@@ -221,7 +231,7 @@ def test_last_copies_that_can_never_leave_are_told() -> None:
     )
 
 
-def test_nobody_waits_for_them_where_their_loss_is_accepted_and_the_disk_stays() -> None:
+def test_drain_does_not_wait_for_an_accepted_loss_unless_the_volume_is_deleted() -> None:
     assert step(newer(accept_single_copy_loss=True), **BEGUN) is None
     back = with_claims(newer(accept_single_copy_loss=True), data_0={})
     lines: dict[str, Entry] = {**BEGUN, "upgrade": (OLD, NEW), "upgrade__return": OLD}
@@ -231,27 +241,29 @@ def test_nobody_waits_for_them_where_their_loss_is_accepted_and_the_disk_stays()
 LEAVING: dict[str, Entry] = {"engine__leaving": ("data-1",)}
 
 
-def lent(there: ClusterSnapshot, **lines: Entry) -> frozenset[str]:
-    these = given(there, **(lines or LEAVING))
+def shard_hosts(there: ClusterSnapshot, **lines: Entry) -> frozenset[str]:
+    these = drain_input(there, **(lines or LEAVING))
     return temporary_shard_hosts(these[0], these[1])
 
 
-def test_whoever_leaves_is_lent_to_a_stale_node_that_has_nobody_else() -> None:
+def test_departing_node_hosts_shards_of_an_outdated_node_without_target() -> None:
     """S09, L4."""
-    assert lent(seen(excluded=["data-1"])) == {"data-1"}
+    assert shard_hosts(snapshot_of(excluded=["data-1"])) == {"data-1"}
 
 
 @pytest.mark.parametrize(
     "there",
     [
-        seen(None, SHARED, excluded=["data-1"]),
-        seen(pool("data", 3), excluded=["data-1"]),
-        seen(excluded=["data-1"], paused=True),
-        seen(excluded=["data-1"], accept_single_copy_loss=True),
-        replace(seen(), engine=Unreachable("timed out")),
-        seen(pool("data", 2, pods=[pod(f"data-{n}", template="new", engine_version=NEW) for n in (0, 1)])),
+        snapshot_of(None, SHARED, excluded=["data-1"]),
+        snapshot_of(pool("data", 3), excluded=["data-1"]),
+        snapshot_of(excluded=["data-1"], paused=True),
+        snapshot_of(excluded=["data-1"], accept_single_copy_loss=True),
+        replace(snapshot_of(), engine=Unreachable("timed out")),
+        snapshot_of(
+            pool("data", 2, pods=[pod(f"data-{n}", template="new", engine_version=NEW) for n in (0, 1)])
+        ),
     ],
-    ids=["has no last copy", "has somebody else", "paused", "loss accepted", "silent", "nobody is stale"],
+    ids=["has no last copy", "has a target", "paused", "loss accepted", "unreachable", "no outdated pod"],
 )
-def test_otherwise_nobody_is(there: ClusterSnapshot) -> None:
-    assert lent(there) == frozenset()
+def test_departing_node_hosts_no_shards_otherwise(there: ClusterSnapshot) -> None:
+    assert shard_hosts(there) == frozenset()

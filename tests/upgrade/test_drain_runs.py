@@ -1,4 +1,4 @@
-"""What a roll keeps shards away from, beside what users do."""
+"""Whole upgrades with drains, and with exclusions of users."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ MANAGERS = pool("managers", 3, "cluster_manager")
 
 
 def brief() -> FakeCluster:
-    """Data nodes whose data goes with them: each is emptied before it restarts."""
+    """Data nodes on ephemeral storage: each is drained before it restarts."""
     storage: dict[str, Any] = {"storage": {"ephemeral": True}}
     return running({**pool("data", 4, "data"), **storage}, MANAGERS)
 
 
-def test_a_node_is_emptied_before_it_restarts_and_gets_shards_again() -> None:
+def test_ephemeral_node_is_drained_before_it_restarts() -> None:
     world = edited(brief(), version=NEW)
     snapshot = {name for moment in unfolding(world) for name in moment.state.engine.excluded}
     assert snapshot == {f"logs-data-{n}" for n in range(4)}
@@ -33,8 +33,8 @@ def test_a_node_is_emptied_before_it_restarts_and_gets_shards_again() -> None:
 
 
 @pytest.mark.parametrize("name", ["logs-data-0", "logs-data-2", "logs-data-9", "*-data-2", "l*-[0-9]"])
-def test_what_somebody_else_has_excluded_stays_so_all_the_while(name: str) -> None:
-    """I9: a roll undoes what it has set itself, and nothing else."""
+def test_exclusions_of_users_stay(name: str) -> None:
+    """I9: a rollout undoes only its own exclusions."""
     world = brief()
     world.execute(Exclude(frozenset({name})))
     for moment in unfolding(edited(world, version=NEW)):
@@ -44,7 +44,7 @@ def test_what_somebody_else_has_excluded_stays_so_all_the_while(name: str) -> No
     assert not status(world)["ledger"]
 
 
-def test_whom_a_pattern_excludes_is_not_excluded_once_more() -> None:
+def test_node_that_a_pattern_excludes_is_not_excluded_again() -> None:
     world = brief()
     world.execute(Exclude(frozenset({"*-data-2"})))
     snapshot = {
@@ -54,7 +54,7 @@ def test_whom_a_pattern_excludes_is_not_excluded_once_more() -> None:
 
 
 def crowded(nodes: int, *replicas: int, ephemeral: bool = False) -> FakeCluster:
-    """Data nodes with an index for each of these numbers of replicas, of which a newer version is wanted."""
+    """Data nodes with one index for each of these numbers of replicas, at the start of an upgrade."""
     storage: dict[str, Any] = {"storage": {"ephemeral": ephemeral}}
     world = asked_for({**pool("data", nodes, "data"), **storage}, MANAGERS)
     settled(world, "0.4.0")
@@ -68,10 +68,10 @@ def crowded(nodes: int, *replicas: int, ephemeral: bool = False) -> FakeCluster:
     [(2, (1, 0), False), (3, (2, 0), False), (2, (1,), True), (2, (1, 0), True)],
     ids=["two nodes", "three nodes", "ephemeral storage", "the same without a replica"],
 )
-def test_a_copy_that_can_never_leave_is_not_waited_for_where_there_is_another(
+def test_drain_does_not_wait_for_copies_that_cannot_move(
     nodes: int, replicas: tuple[int, ...], ephemeral: bool
 ) -> None:
-    """S09: the last copies leave, and with ephemeral storage whatever else can."""
+    """S09: last copies move; from ephemeral storage all that can move."""
     world = crowded(nodes, *replicas, ephemeral=ephemeral)
     for moment in unfolding(world):
         assert getattr(moment.get_state(), "color", None) is not Color.RED
@@ -85,8 +85,8 @@ def drained(world: FakeCluster) -> bool:
     return bool(engine.excluded) and not engine.excluded & there
 
 
-def test_a_drain_is_not_undone_and_begun_again_while_another_pod_is_not_ready() -> None:
-    """S21: its shards would move back and forth."""
+def test_drain_stays_while_another_pod_is_not_ready() -> None:
+    """S21: otherwise its shards would move back and forth."""
     world = until(drained, crowded(2, 0))
     [name] = world.state.engine.excluded
     world.state = kill_pod(world.state, Key("v1", "Pod", "search", "logs-managers-2"))
@@ -96,7 +96,7 @@ def test_a_drain_is_not_undone_and_begun_again_while_another_pod_is_not_ready() 
     assert not world.state.engine.excluded
 
 
-def test_a_drain_is_undone_while_it_is_paused() -> None:
+def test_drain_is_undone_while_the_upgrade_is_paused() -> None:
     world = edited(until(drained, crowded(2, 0)), upgrade={"paused": True})
     at_work(world)
     assert not world.state.engine.excluded
@@ -105,7 +105,9 @@ def test_a_drain_is_undone_while_it_is_paused() -> None:
 
 
 @pytest.mark.parametrize("excluded", [("logs-data-0", "logs-data-1"), ("logs-data-*",), ("*-0", "*a-1")])
-def test_a_last_copy_that_nobody_may_take_is_named_with_a_way_out(excluded: tuple[str, ...]) -> None:
+def test_last_copy_without_target_is_named_with_the_option_to_accept_its_loss(
+    excluded: tuple[str, ...],
+) -> None:
     """S09: by name or by pattern."""
     world = crowded(2, 0)
     world.execute(Exclude(frozenset(excluded)))
@@ -120,15 +122,15 @@ def test_a_last_copy_that_nobody_may_take_is_named_with_a_way_out(excluded: tupl
 
 
 def holder(world: FakeCluster) -> str:
-    """The node that has the first copy of the last index."""
+    """Return the node with the first copy of the last index."""
     found = world.state.engine.copies[-1].node
     assert found is not None
     return found
 
 
 @pytest.mark.parametrize("ephemeral", [False, True])
-def test_where_a_loss_is_accepted_nobody_is_drained_who_has_no_heir(ephemeral: bool) -> None:
-    """S09: not even where users have excluded the only other node, and where the disk goes with the pod."""
+def test_node_without_target_is_not_drained_if_the_loss_is_accepted(ephemeral: bool) -> None:
+    """S09: a user excludes the only other node."""
     world = crowded(2, 0, ephemeral=ephemeral)
     [other] = {"logs-data-0", "logs-data-1"} - {holder(world)}
     others = {other.replace("logs", "*")}
@@ -138,8 +140,8 @@ def test_where_a_loss_is_accepted_nobody_is_drained_who_has_no_heir(ephemeral: b
     assert world.state.engine.excluded == others
 
 
-def test_the_only_data_node_goes_with_its_disk_where_that_is_accepted() -> None:
-    """What is lost makes the cluster red until its owner deletes it; then the others follow."""
+def test_single_ephemeral_data_node_restarts_if_the_loss_is_accepted() -> None:
+    """The cluster is red until the user deletes the lost index. Then the rollout continues."""
     world = edited(crowded(1, 0, ephemeral=True), upgrade={"acceptSingleCopyLoss": True})
     at_work(world)
     assert versions(world)["data-0"] == NEW
@@ -149,8 +151,8 @@ def test_the_only_data_node_goes_with_its_disk_where_that_is_accepted() -> None:
     assert set(versions(world).values()) == {NEW}
 
 
-def test_a_drain_is_undone_when_somebody_excludes_the_last_other_node() -> None:
-    """I7: no index could be made any more."""
+def test_drain_is_undone_when_a_user_excludes_the_last_target() -> None:
+    """I7: otherwise no index could be created."""
     world = until(lambda world: bool(world.state.engine.excluded), crowded(2, 0))
     ours = world.state.engine.excluded
     others = {"logs-data-0", "logs-data-1"} - ours
@@ -161,10 +163,10 @@ def test_a_drain_is_undone_when_somebody_excludes_the_last_other_node() -> None:
 
 
 @pytest.mark.parametrize("ephemeral", [False, True])
-def test_whoever_leaves_takes_the_shards_of_the_last_that_stays_while_that_is_replaced(
+def test_departing_node_hosts_the_shards_of_the_last_data_node_while_it_restarts(
     ephemeral: bool,
 ) -> None:
-    """S09: the roll would wait for shards to go to one that is excluded, and the leave for the roll."""
+    """S09: otherwise the rollout would wait for an excluded node, and scale-in for the rollout."""
     data: dict[str, Any] = {**pool("data", 2, "data"), "storage": {"ephemeral": ephemeral}}
     world = asked_for(data, MANAGERS)
     settled(world, "0.4.0")

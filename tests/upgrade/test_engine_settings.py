@@ -1,4 +1,4 @@
-"""What was set in the engine is taken back, as single decisions."""
+"""How engine settings are restored."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ POOLS = (pool("data", 3), pool("managers", 3, roles="cluster_manager"))
 SILENT = world(*POOLS, snapshot=Unreachable("timed out"))
 
 
-def seen(*excluded: str, votes: Collection[str] = (), **differences: Any) -> ClusterSnapshot:
-    """An engine in which these are excluded, and those from voting."""
+def snapshot_of(*excluded: str, votes: Collection[str] = (), **differences: Any) -> ClusterSnapshot:
+    """An engine that excludes these nodes from allocation and `votes` from voting."""
     others = {"excluded": frozenset(excluded), "voting_exclusions": frozenset(votes), **differences}
     return world(*POOLS, snapshot=engine(POOLS, **others))
 
 
-def journal(**lines: Entry) -> UpgradeLedger:
-    """`excluded__taken_back` is the line `engine/excluded/taken-back`."""
+def ledger_of(**lines: Entry) -> UpgradeLedger:
+    """`excluded__taken_back` stands for the key `engine/excluded/taken-back`."""
     named = {name.replace("__", "/").replace("_", "-"): entry for name, entry in lines.items()}
     return UpgradeLedger.of({f"engine/{name}": entry for name, entry in named.items()})
 
 
-def told(answer: Result | None) -> object:
-    """The one call to the engine."""
+def engine_call(answer: Result | None) -> object:
+    """Return the single engine call of a result."""
     assert answer is not None
     [write] = answer.operations
     assert isinstance(write, EngineCall)
     return write.call
 
 
-def noted(answer: Result | None) -> dict[str, Entry | None]:
+def changes(answer: Result | None) -> dict[str, Entry | None]:
     assert answer is not None
     return {note.key.removeprefix("engine/"): note.value for note in answer.ledger_changes}
 
 
-def test_where_nothing_was_set_nothing_is_undone() -> None:
-    """I9: whatever others have set, and also where nobody could be told."""
-    others = seen("data-2", votes=["managers-2"], allocation=Allocation.NONE)
-    assert restore_all(others, journal()) is None
-    assert restore_all(SILENT, journal()) is None
+def test_nothing_is_restored_that_is_not_recorded() -> None:
+    """I9: settings of users stay, and an unreachable engine does not matter."""
+    others = snapshot_of("data-2", votes=["managers-2"], allocation=Allocation.NONE)
+    assert restore_all(others, ledger_of()) is None
+    assert restore_all(SILENT, ledger_of()) is None
 
 
 @pytest.mark.parametrize(
@@ -58,8 +58,8 @@ def test_where_nothing_was_set_nothing_is_undone() -> None:
     [{"allocation": "all"}, {"excluded": ("data-0",)}, {"voting": "managers-0"}, {"leaving": ("data-0",)}],
     ids=str,
 )
-def test_what_cannot_be_undone_yet_is_waited_for(lines: dict[str, Entry]) -> None:
-    found = restore_all(SILENT, journal(**lines))
+def test_restore_waits_for_an_unreachable_engine(lines: dict[str, Entry]) -> None:
+    found = restore_all(SILENT, ledger_of(**lines))
     assert found is not None
     assert (found.reason, found.deadline, found.ledger_changes) == ("EngineUnreachable", 900, ())
 
@@ -67,15 +67,15 @@ def test_what_cannot_be_undone_yet_is_waited_for(lines: dict[str, Entry]) -> Non
 @pytest.mark.parametrize(
     ("before", "value"), [("all", None), ("new_primaries", Allocation.NEW_PRIMARIES)], ids=str
 )
-def test_allocation_becomes_what_it_was(before: str, value: Allocation | None) -> None:
-    found = restore_settings(seen(allocation=Allocation.PRIMARIES), journal(allocation=before))
-    assert told(found) == SetAllocation(value)
-    assert noted(found) == {"allocation/taken-back": True}
+def test_allocation_is_restored_to_the_value_before(before: str, value: Allocation | None) -> None:
+    found = restore_settings(snapshot_of(allocation=Allocation.PRIMARIES), ledger_of(allocation=before))
+    assert engine_call(found) == SetAllocation(value)
+    assert changes(found) == {"allocation/taken-back": True}
     assert found is not None
     assert not found.makes_progress
 
 
-# What the engine shows, and the line that stands for what it was told.
+# What the engine shows, and the ledger entry of the setting.
 SET: list[tuple[dict[str, Any], dict[str, Entry]]] = [
     ({"allocation": Allocation.PRIMARIES}, {"allocation": "all"}),
     ({"excluded": frozenset({"data-0"})}, {"excluded": ("data-0",)}),
@@ -85,115 +85,125 @@ SET: list[tuple[dict[str, Any], dict[str, Entry]]] = [
 ]
 
 
-def taken_back(lines: dict[str, Entry]) -> dict[str, Entry]:
+def with_undo_sent(lines: dict[str, Entry]) -> dict[str, Entry]:
     return {**lines, **{f"{name}__taken_back": True for name in lines}}
 
 
 @pytest.mark.parametrize(("shown", "lines"), SET, ids=str)
-def test_a_line_goes_when_the_engine_was_told_and_shows_it(
+def test_entry_is_removed_when_the_undo_was_sent_and_the_engine_shows_it(
     shown: dict[str, Any], lines: dict[str, Entry]
 ) -> None:
-    """I9, S03: one that shows it may answer from the past, and one that was told may not have heard."""
-    for answered, known in [(shown, lines), ({}, lines), (shown, taken_back(lines))]:
-        again = restore_all(seen(**answered), journal(**known))
-        assert told(again)
+    """I9, S03: a read may be stale, and a call may be lost."""
+    for answered, known in [(shown, lines), ({}, lines), (shown, with_undo_sent(lines))]:
+        again = restore_all(snapshot_of(**answered), ledger_of(**known))
+        assert engine_call(again)
         [line] = lines
-        assert noted(again)[f"{line.replace('_', '-')}/taken-back"] is True
-    over = restore_all(seen(), journal(**taken_back(lines)))
+        assert changes(again)[f"{line.replace('_', '-')}/taken-back"] is True
+    over = restore_all(snapshot_of(), ledger_of(**with_undo_sent(lines)))
     assert over is not None
     assert (over.reason, over.operations) == ("SettingsRestored", ())
-    assert {line for line, value in noted(over).items() if value is None} >= {
-        name.replace("__", "/").replace("_", "-") for name in taken_back(lines)
+    assert {line for line, value in changes(over).items() if value is None} >= {
+        name.replace("__", "/").replace("_", "-") for name in with_undo_sent(lines)
     }
 
 
-def test_of_those_who_are_excluded_ours_are_let_in() -> None:
+def test_only_recorded_exclusions_are_undone() -> None:
     """I9."""
     found = restore_settings(
-        seen("data-0", "data-1", "data-2"), journal(excluded=("data-0", "data-1")), ["data-1"]
+        snapshot_of("data-0", "data-1", "data-2"), ledger_of(excluded=("data-0", "data-1")), ["data-1"]
     )
-    assert told(found) == Exclude(frozenset({"data-1", "data-2"}))
+    assert engine_call(found) == Exclude(frozenset({"data-1", "data-2"}))
     found = restore_settings(
-        seen("data-1"), journal(excluded=("data-0", "data-1"), excluded__taken_back=True), ["data-1"]
+        snapshot_of("data-1"), ledger_of(excluded=("data-0", "data-1"), excluded__taken_back=True), ["data-1"]
     )
-    assert noted(found) == {"excluded": ("data-1",), "excluded/taken-back": None}
-    assert restore_settings(seen("data-1"), journal(excluded=("data-1",)), ["data-1"]) is None
+    assert changes(found) == {"excluded": ("data-1",), "excluded/taken-back": None}
+    assert restore_settings(snapshot_of("data-1"), ledger_of(excluded=("data-1",)), ["data-1"]) is None
 
 
-def test_shards_come_back_before_votes_and_are_allocated_before_that() -> None:
-    """One thing at a time."""
+def test_allocation_is_restored_first_then_exclusions_then_votes() -> None:
+    """One setting a reconcile."""
     lines: dict[str, Entry] = {"allocation": "all", "excluded": ("data-0",), "voting": "managers-0"}
-    view = seen("data-0", votes=["managers-0"], allocation=Allocation.PRIMARIES)
-    assert told(restore_settings(view, journal(**lines))) == SetAllocation(None)
+    view = snapshot_of("data-0", votes=["managers-0"], allocation=Allocation.PRIMARIES)
+    assert engine_call(restore_settings(view, ledger_of(**lines))) == SetAllocation(None)
     del lines["allocation"]
-    assert told(restore_settings(view, journal(**lines))) == Exclude(frozenset())
+    assert engine_call(restore_settings(view, ledger_of(**lines))) == Exclude(frozenset())
     del lines["excluded"]
-    assert told(restore_settings(view, journal(**lines))) == ClearVotingExclusions()
+    assert engine_call(restore_settings(view, ledger_of(**lines))) == ClearVotingExclusions()
 
 
 @pytest.mark.parametrize(
     ("line", "entry"), [("voting", "managers-0"), ("leaving_votes", ("managers-0",))], ids=str
 )
-def test_whom_others_keep_from_voting_is_told_again_when_the_engine_has_forgotten(
-    line: str, entry: Entry
-) -> None:
-    """I9: it forgets all of them or nobody."""
+def test_voting_exclusions_of_users_are_set_again(line: str, entry: Entry) -> None:
+    """I9: the engine clears all voting exclusions or none."""
     lines = {line: entry}
-    found = restore_all(seen(votes=["managers-0", "managers-1"]), journal(**lines))
-    assert told(found) == ClearVotingExclusions()
-    assert noted(found)["others-votes"] == ("managers-1",)
-    lines = {**taken_back(lines), "others_votes": ("managers-1", "managers-2")}
-    # Until they are all there again, whoever forgets in between.
-    assert noted(restore_all(seen(votes=["managers-0"]), journal(**lines)))["others-votes"] == (
+    found = restore_all(snapshot_of(votes=["managers-0", "managers-1"]), ledger_of(**lines))
+    assert engine_call(found) == ClearVotingExclusions()
+    assert changes(found)["others-votes"] == ("managers-1",)
+    lines = {**with_undo_sent(lines), "others_votes": ("managers-1", "managers-2")}
+    # The record stays until all are set again.
+    assert changes(restore_all(snapshot_of(votes=["managers-0"]), ledger_of(**lines)))["others-votes"] == (
         "managers-1",
         "managers-2",
     )
-    assert told(restore_all(seen(votes=["managers-1"]), journal(**lines))) == ExcludeFromVoting("managers-2")
-    found = restore_all(seen(votes=["managers-1", "managers-2"]), journal(**lines))
+    assert engine_call(
+        restore_all(snapshot_of(votes=["managers-1"]), ledger_of(**lines))
+    ) == ExcludeFromVoting("managers-2")
+    found = restore_all(snapshot_of(votes=["managers-1", "managers-2"]), ledger_of(**lines))
     assert found is not None
-    assert (found.operations, noted(found)["others-votes"]) == ((), None)
+    assert (found.operations, changes(found)["others-votes"]) == ((), None)
 
 
-def test_a_vote_of_ours_is_nobody_elses() -> None:
-    """It would never be given back."""
+def test_recorded_voting_exclusion_is_not_taken_for_a_users() -> None:
+    """Otherwise it would be set again and never end."""
     lines: dict[str, Entry] = {"voting": "managers-0", "leaving_votes": ("managers-1",)}
-    found = restore_settings(seen(votes=["managers-0", "managers-1"]), journal(**lines))
-    assert noted(found)["others-votes"] is None
+    found = restore_settings(snapshot_of(votes=["managers-0", "managers-1"]), ledger_of(**lines))
+    assert changes(found)["others-votes"] is None
     lines["voting__taken_back"] = True
-    found = clear_exclusions(seen(votes=["managers-0", "managers-1"]), journal(**lines), [])
-    assert noted(found)["others-votes"] is None
+    found = clear_exclusions(snapshot_of(votes=["managers-0", "managers-1"]), ledger_of(**lines), [])
+    assert changes(found)["others-votes"] is None
 
 
-def test_whoever_still_leaves_stays_excluded() -> None:
+def test_departing_nodes_stay_excluded() -> None:
     lines: dict[str, Entry] = {"leaving": ("data-1", "data-2"), "leaving_votes": ("managers-1", "managers-2")}
-    there = seen("data-0", "data-1", "data-2", votes=["managers-1", "managers-2"])
+    there = snapshot_of("data-0", "data-1", "data-2", votes=["managers-1", "managers-2"])
     leaving = ["data-1", "data-2", "managers-1", "managers-2"]
-    assert clear_exclusions(there, journal(**lines), leaving) is None
-    found = clear_exclusions(there, journal(**lines), ["data-1", "managers-1", "managers-2"])
-    assert told(found) == Exclude(frozenset({"data-0", "data-1"}))
+    assert clear_exclusions(there, ledger_of(**lines), leaving) is None
+    found = clear_exclusions(there, ledger_of(**lines), ["data-1", "managers-1", "managers-2"])
+    assert engine_call(found) == Exclude(frozenset({"data-0", "data-1"}))
     found = clear_exclusions(
-        seen("data-1"), journal(**lines, leaving__taken_back=True), ["data-1", "managers-1", "managers-2"]
+        snapshot_of("data-1"),
+        ledger_of(**lines, leaving__taken_back=True),
+        ["data-1", "managers-1", "managers-2"],
     )
-    assert noted(found) == {"leaving": ("data-1",), "leaving/taken-back": None}
-    found = clear_exclusions(there, journal(**lines), ["data-1", "data-2", "managers-1"])
-    assert told(found) == ClearVotingExclusions()
+    assert changes(found) == {"leaving": ("data-1",), "leaving/taken-back": None}
+    found = clear_exclusions(there, ledger_of(**lines), ["data-1", "data-2", "managers-1"])
+    assert engine_call(found) == ClearVotingExclusions()
     lines["leaving_votes__taken_back"] = True
-    found = clear_exclusions(seen(votes=["managers-1"]), journal(**lines), ["data-1", "data-2", "managers-1"])
-    assert noted(found)["leaving-votes"] == ("managers-1",)
+    found = clear_exclusions(
+        snapshot_of(votes=["managers-1"]), ledger_of(**lines), ["data-1", "data-2", "managers-1"]
+    )
+    assert changes(found)["leaving-votes"] == ("managers-1",)
 
 
-def test_whoever_is_lent_may_have_shards_although_it_leaves() -> None:
+def test_temporary_shard_host_is_no_longer_excluded() -> None:
     """S09."""
     lent = frozenset({"data-2"})
     found = clear_exclusions(
-        seen("data-1", "data-2"), journal(scale_in_excluded=("data-1", "data-2")), ["data-1", "data-2"], lent
+        snapshot_of("data-1", "data-2"),
+        ledger_of(scale_in_excluded=("data-1", "data-2")),
+        ["data-1", "data-2"],
+        lent,
     )
-    assert told(found) == Exclude(frozenset({"data-1"}))
+    assert engine_call(found) == Exclude(frozenset({"data-1"}))
 
 
-def test_a_vote_of_somebody_absent_is_not_forgiven_while_it_counts() -> None:
-    """I1: it would be counted on again, and nobody could cast it."""
+def test_voting_exclusion_of_an_absent_voter_stays_while_it_counts() -> None:
+    """I1: otherwise its vote would count again although it is absent."""
     lines: dict[str, Entry] = {"leaving_votes": ("@one",)}
-    counted = seen(votes=["@one"], voters=frozenset({"managers-0", "managers-1", "@one"}))
-    assert clear_exclusions(counted, journal(**lines), []) is None
-    assert told(clear_exclusions(seen(votes=["@one"]), journal(**lines), [])) == ClearVotingExclusions()
+    counted = snapshot_of(votes=["@one"], voters=frozenset({"managers-0", "managers-1", "@one"}))
+    assert clear_exclusions(counted, ledger_of(**lines), []) is None
+    assert (
+        engine_call(clear_exclusions(snapshot_of(votes=["@one"]), ledger_of(**lines), []))
+        == ClearVotingExclusions()
+    )

@@ -1,4 +1,4 @@
-"""A pod that is stuck never stands in the way of its own repair."""
+"""Whole upgrades with pods that fail."""
 
 from __future__ import annotations
 
@@ -46,21 +46,21 @@ def deployed(*pools: dict[str, Any], **upgrade: Any) -> FakeCluster:
     return world
 
 
-def stuck_at(world: FakeCluster, version: str, fault: PodFault) -> FakeCluster:
-    """In an upgrade to a version whose image is no good."""
+def stall_at(world: FakeCluster, version: str, fault: PodFault) -> FakeCluster:
+    """Start an upgrade to a version whose pods fail."""
     broken = {f"v{version.replace('.', '_')}": fault}
     return worked(with_faults(edited(world, version=version), **broken), RELEASE, ticks=15)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_better_version_takes_the_place_of_one_that_does_not_start(fault: PodFault) -> None:
-    """S17, S18: whoever waits for the broken pod before it mends it waits for ever."""
-    world = stuck_at(deployed(), BAD, fault)
+def test_newer_target_replaces_one_that_does_not_start(fault: PodFault) -> None:
+    """S17, S18: the rollout does not wait for the pod that it has to replace."""
+    world = stall_at(deployed(), BAD, fault)
     settled(edited(world, version=NEW), RELEASE)
     assert set(running(world).values()) == {NEW}
 
 
-def test_it_need_not_even_have_failed_for_long() -> None:
+def test_newer_target_replaces_one_that_has_just_failed() -> None:
     world = with_faults(edited(deployed(), version=BAD), v3_3_2=PodFault.IMAGE)
     worked_until(world, RELEASE, lambda w: "roll/away" in status(w)["ledger"])
     worked(world, RELEASE, ticks=3)
@@ -68,7 +68,7 @@ def test_it_need_not_even_have_failed_for_long() -> None:
     assert set(running(world).values()) == {NEW}
 
 
-def test_a_newer_wish_waits_for_an_upgrade_that_goes_well() -> None:
+def test_version_waits_for_a_healthy_upgrade() -> None:
     world = edited(deployed(), version=BAD)
     worked_until(world, RELEASE, lambda w: BAD in running(w).values())
     worked(edited(world, version=NEW), RELEASE, ticks=1)
@@ -79,7 +79,7 @@ def test_a_newer_wish_waits_for_an_upgrade_that_goes_well() -> None:
     assert set(running(world).values()) == {NEW}
 
 
-def test_an_older_wish_than_nodes_run_already_goes_back_first() -> None:
+def test_version_older_than_the_target_needs_a_rollback_first() -> None:
     world = edited(deployed(), version=NEW)
     worked_until(world, RELEASE, lambda w: NEW in running(w).values())
     worked(with_faults(world, logs_data_0=PodFault.NEVER_READY), RELEASE, ticks=15)
@@ -88,9 +88,9 @@ def test_an_older_wish_than_nodes_run_already_goes_back_first() -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_the_only_node_of_a_cluster_comes_back_when_its_upgrade_is_taken_back(fault: PodFault) -> None:
-    """Nobody can be asked whether the way is open; but no node has run the newer version."""
-    world = stuck_at(deployed(*ALL_IN_ONE), NEW, fault)
+def test_single_node_rolls_back_if_it_never_ran_the_newer_version(fault: PodFault) -> None:
+    """The engine is unreachable, but no node has run the newer version."""
+    world = stall_at(deployed(*ALL_IN_ONE), NEW, fault)
     before = claims(world)
     if fault is PodFault.CRASH:
         assert condition(world, "RollbackPossible").startswith("False PointOfNoReturnPassed: ")
@@ -100,37 +100,37 @@ def test_the_only_node_of_a_cluster_comes_back_when_its_upgrade_is_taken_back(fa
     assert claims(world) == before
 
 
-def test_the_only_node_of_a_cluster_is_mended_forwards_where_it_cannot_go_back() -> None:
-    world = stuck_at(deployed(*ALL_IN_ONE), BAD, PodFault.CRASH)
+def test_single_node_that_cannot_roll_back_is_fixed_by_a_newer_target() -> None:
+    world = stall_at(deployed(*ALL_IN_ONE), BAD, PodFault.CRASH)
     settled(edited(world, version=NEW), RELEASE)
     assert running(world) == {"all-0": NEW}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_cluster_that_never_started_starts_when_its_version_is_corrected(fault: PodFault) -> None:
+def test_cluster_that_never_started_starts_when_its_version_is_corrected(fault: PodFault) -> None:
     world = with_faults(asked_for(version="2.19.3"), v2_19_3=fault)
     worked(world, RELEASE, ticks=5)
     settled(edited(world, version=OLD), RELEASE)
     assert set(running(world).values()) == {OLD}
 
 
-def test_an_upgrade_may_be_the_cure_of_a_broken_pod() -> None:
+def test_upgrade_starts_although_a_pod_has_failed() -> None:
     world = worked(with_faults(deployed(), logs_data_1=PodFault.CRASH), RELEASE, ticks=5)
     worked(edited(world, version=NEW), RELEASE, ticks=5)
     assert "upgrade" in status(world)["ledger"]
 
 
-def crashed_on_what_it_wrote() -> FakeCluster:
-    """A node that started on the newer version, and crashed before it joined: only its disk knows."""
-    world = stuck_at(deployed(), NEW, PodFault.CRASH)
+def crash_on_newer_disk() -> FakeCluster:
+    """A node starts with the newer version, writes its disk, and crashes before it joins."""
+    world = stall_at(deployed(), NEW, PodFault.CRASH)
     engine = world.state.engine
     disks = {**dict(engine.disks), "logs-data-0": NEW}
     world.state = replace(world.state, engine=replace(engine, disks=tuple(sorted(disks.items()))))
     return edited(world, version=OLD)
 
 
-def test_a_node_that_cannot_start_on_what_it_wrote_begins_anew_when_waiting_has_not_helped() -> None:
-    world = crashed_on_what_it_wrote()
+def test_rollback_gives_a_node_that_cannot_start_an_empty_volume() -> None:
+    world = crash_on_newer_disk()
     before = claims(world)
     settled(world, RELEASE)
     after = claims(world)
@@ -138,8 +138,8 @@ def test_a_node_that_cannot_start_on_what_it_wrote_begins_anew_when_waiting_has_
     assert [name for name in before if before[name] != after[name]] == ["data-logs-data-0"]
 
 
-def test_it_has_its_time_to_start_before_its_disk_goes() -> None:
-    world = crashed_on_what_it_wrote()
+def test_volume_is_deleted_only_after_the_deadline() -> None:
+    world = crash_on_newer_disk()
     before, turned = claims(world), None
     for moment in unfolding(world):
         if turned is None and "upgrade/return" in status(moment)["ledger"]:
@@ -150,9 +150,9 @@ def test_it_has_its_time_to_start_before_its_disk_goes() -> None:
     assert world.state.now - turned >= 60
 
 
-def test_a_node_that_first_runs_the_newer_version_on_the_way_back_begins_anew_as_well() -> None:
-    """L4: it had no machine when the upgrade turned; then it starts, writes to its disk, and is evicted."""
-    world = stuck_at(deployed(*THREE), NEW, PodFault.PENDING)
+def test_node_that_first_runs_the_newer_version_during_a_rollback_gets_an_empty_volume() -> None:
+    """L4: it is unschedulable when the rollback starts. Then it starts, writes its disk, and is evicted."""
+    world = stall_at(deployed(*THREE), NEW, PodFault.PENDING)
     worked(edited(world, version=OLD, upgrade={"paused": True}), RELEASE, ticks=3)
     worked(with_faults(world), RELEASE, ticks=5)
     assert running(world)["data-0"] == NEW
@@ -164,8 +164,8 @@ def test_a_node_that_first_runs_the_newer_version_on_the_way_back_begins_anew_as
     assert [name for name in before if before[name] != after[name]] == ["data-logs-data-0"]
 
 
-def test_it_keeps_its_disk_where_that_may_be_all_there_is() -> None:
-    world = edited(stuck_at(deployed(), NEW, PodFault.CRASH), version=OLD)
+def test_volume_stays_while_the_cluster_is_red() -> None:
+    world = edited(stall_at(deployed(), NEW, PodFault.CRASH), version=OLD)
     worked_until(world, RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
     engine = world.state.engine
     disks = {**dict(engine.disks), "logs-data-0": NEW}
@@ -180,8 +180,8 @@ def test_it_keeps_its_disk_where_that_may_be_all_there_is() -> None:
     assert claims(world) == before
 
 
-def test_nodes_without_data_or_vote_begin_anew_at_once_on_the_way_back() -> None:
-    """Kubernetes replaces them by itself, on volumes that the older version cannot read."""
+def test_nodes_without_data_and_votes_get_an_empty_volume_at_once() -> None:
+    """The StatefulSet controller restarts them on volumes that the older version cannot read."""
     world = asked_for(*SMALL, pool("routers", 2, "coordinating"), upgrade={"healthDeadlineSeconds": 3600})
     settled(world, RELEASE)
     edited(world, version=NEW)
@@ -191,17 +191,17 @@ def test_nodes_without_data_or_vote_begin_anew_at_once_on_the_way_back() -> None
     assert not status(world)["ledger"]
 
 
-def away(world: FakeCluster) -> list[str]:
-    """The pods that were taken away by us, and are not back."""
+def batch(world: FakeCluster) -> list[str]:
+    """Return the pods of the batch."""
     return [each for each, _ in json.loads(status(world)["ledger"].get("roll/away", "[]"))]
 
 
-def test_batches_double_up_to_the_cap() -> None:
+def test_batches_double_up_to_the_limit() -> None:
     world = edited(deployed(pool("data", 8, "data"), SMALL[1], maxBatch=4), version=NEW)
     sizes: list[int] = []
 
     def is_over(now: FakeCluster) -> bool:
-        sizes.append(len(away(now)))
+        sizes.append(len(batch(now)))
         return running(now).get("data-7") == NEW
 
     worked_until(world, RELEASE, is_over)
@@ -209,10 +209,10 @@ def test_batches_double_up_to_the_cap() -> None:
     assert grown == [1, 2, 4, 1]
 
 
-def test_a_batch_that_fails_makes_the_next_one_smaller() -> None:
+def test_failed_batch_halves_the_next() -> None:
     world = edited(deployed(pool("data", 8, "data"), SMALL[1], maxBatch=4), version=NEW)
-    worked_until(world, RELEASE, lambda w: len(away(w)) == 4)
-    fault = {away(world)[0].replace("-", "_"): PodFault.NEVER_READY}
+    worked_until(world, RELEASE, lambda w: len(batch(w)) == 4)
+    fault = {batch(world)[0].replace("-", "_"): PodFault.NEVER_READY}
     worked(with_faults(world, **fault), RELEASE, ticks=12)
     assert status(world)["ledger"]["roll/size"] == '["data",2]', told(world)
     settled(with_faults(world), RELEASE)
@@ -220,8 +220,8 @@ def test_a_batch_that_fails_makes_the_next_one_smaller() -> None:
     assert not status(world)["ledger"]
 
 
-def test_a_batch_of_kubernetes_that_fails_makes_the_next_one_smaller() -> None:
-    """I12: whoever replaces them."""
+def test_failed_batch_of_a_statefulset_rollout_halves_the_next() -> None:
+    """I12."""
     world = edited(deployed(*SMALL, pool("routers", 11, "coordinating"), maxBatch=4), version=NEW)
     worked_until(world, RELEASE, lambda w: status(w)["ledger"].get("roll/size") == '["routers",4]')
     worked(with_faults(world, logs_routers_5=PodFault.NEVER_READY), RELEASE, ticks=20)

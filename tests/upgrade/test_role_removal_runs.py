@@ -1,4 +1,4 @@
-"""Roles that are taken from a pool: shards and votes are given away first, or the role stays."""
+"""Whole runs in which a pool loses a role: shards and votes move first, or the role stays."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def uids(world: FakeCluster) -> dict[str, str]:
     return {name: each["metadata"]["uid"] for name, each in pods(world).items()}
 
 
-def changed(world: FakeCluster, *pools: dict[str, Any]) -> None:
-    """The roles change, and there is no moment without a manager or a primary."""
+def change_roles(world: FakeCluster, *pools: dict[str, Any]) -> None:
+    """Change the roles. The cluster always has a manager and every primary."""
     for moment in unfolding(edited(world, pools=list(pools))):
         view = moment.get_state()
         assert isinstance(view, EngineView)
@@ -33,7 +33,7 @@ def changed(world: FakeCluster, *pools: dict[str, Any]) -> None:
             assert roles(world)[f"{each['name']}-{number}"] == set(each["roles"])
 
 
-def test_the_only_data_pool_keeps_its_role_and_all_its_pods() -> None:
+def test_only_data_pool_keeps_its_role_and_its_pods() -> None:
     world = with_index(running(pool("mixed", 3, "cluster_manager", "data")), "more", replicas=2)
     before = uids(world)
     at_work(edited(world, pools=[pool("mixed", 3, "cluster_manager")]))
@@ -43,36 +43,36 @@ def test_the_only_data_pool_keeps_its_role_and_all_its_pods() -> None:
 
 
 @pytest.mark.parametrize("other", ["ingest", "cluster_manager"])
-def test_shards_leave_a_pool_that_loses_the_role_data(other: str) -> None:
-    """Also one that Kubernetes would replace afterwards: it goes by what is on its nodes."""
+def test_pool_that_loses_the_role_data_is_drained(other: str) -> None:
+    """A pool that then has neither data nor votes too."""
     stays = pool("stays", 2, "data")
     world = running(pool("data", 2, "data"), stays, MANAGERS)
     with_index(with_index(world, "alone", replicas=0), "lonely", replicas=0)
-    changed(world, pool("data", 2, other), stays, MANAGERS)
+    change_roles(world, pool("data", 2, other), stays, MANAGERS)
     assert not world.state.engine.excluded
 
 
-def test_the_role_data_may_move_from_one_pool_to_another_in_one_edit() -> None:
+def test_role_data_may_move_to_another_pool_in_one_edit() -> None:
     world = running(pool("data", 2, "data"), pool("more", 2, "ingest"), MANAGERS)
-    changed(world, pool("data", 2, "ingest"), pool("more", 2, "data"), MANAGERS)
+    change_roles(world, pool("data", 2, "ingest"), pool("more", 2, "data"), MANAGERS)
 
 
-def test_votes_may_move_from_one_pool_to_another_in_one_edit() -> None:
-    """I1: who comes back without the role has left its vote to another one before."""
+def test_votes_may_move_to_another_pool_in_one_edit() -> None:
+    """I1: a vote moves before its node loses the role."""
     world = running(pool("data", 3, "data"), MANAGERS)
-    changed(world, pool("data", 3, "data", "cluster_manager"), pool("managers", 3, "data"))
+    change_roles(world, pool("data", 3, "data", "cluster_manager"), pool("managers", 3, "data"))
     assert world.state.engine.voters == {f"logs-data-{n}" for n in range(3)}
     assert not world.state.engine.voting_exclusions
 
 
 @pytest.mark.parametrize("heirs", [1, 3])
-def test_a_pool_that_loses_its_votes_leaves_them_to_managers_that_come_with_the_same_edit(heirs: int) -> None:
+def test_votes_move_to_managers_of_the_same_edit(heirs: int) -> None:
     world = running(pool("data", 3, "data", "cluster_manager"))
-    changed(world, pool("data", 3, "data"), pool("managers", heirs, "cluster_manager"))
+    change_roles(world, pool("data", 3, "data"), pool("managers", heirs, "cluster_manager"))
     assert world.state.engine.voters == {f"logs-managers-{n}" for n in range(heirs)}
 
 
-def test_two_pools_that_would_each_need_the_other_first_keep_what_they_have() -> None:
+def test_pools_that_swap_data_and_votes_keep_what_they_have() -> None:
     world = running(pool("data", 2, "data"), MANAGERS)
     before = uids(world)
     at_work(edited(world, pools=[pool("data", 2, "cluster_manager"), pool("managers", 3, "data")]))

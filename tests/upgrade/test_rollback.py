@@ -1,4 +1,4 @@
-"""When an upgrade counts as failed, and where it goes, as single decisions."""
+"""When an upgrade has failed, and where it goes."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from searchkeeper.upgrade.rollback import (
 )
 from worlds import NEW, OLD, pod, pool, world
 
-# Between the two: from the older one it can be reached, from the newer one it cannot.
+# Between the two: the older version can be upgraded to it, the newer one cannot.
 MIDDLE = "3.3.2"
 MANAGERS = pool("managers", 3, roles="cluster_manager")
-SINCE = 100  # seconds of the world's 1000: the deadline is over
+SINCE = 100  # in seconds. It is 1000 now, so the deadline of 900 has passed.
 
 
-def crossed(version: str = NEW, **differences: Any) -> Pod:
+def upgraded_pod(version: str = NEW, **differences: Any) -> Pod:
     return pod("data-0", engine_version=version, has_started=True, **differences)
 
 
-def seen(
+def snapshot_of(
     version: str = NEW, first: Pod | None = None, *shards: str, order: str | None = None, **policy: Any
 ) -> ClusterSnapshot:
-    """A cluster of which this version is wanted, with its first data node."""
+    """A cluster whose spec has this version. `first` is its first data node."""
     data = pool("data", 2, pods=[first or pod("data-0"), pod("data-1")])
     found = world(data, MANAGERS, shards=shards or ["logs: data-0* data-1"], **policy)
     given = () if order is None else ((ROLLBACK_ANNOTATION, order),)
@@ -45,11 +45,11 @@ def seen(
     return replace(found, cluster=cluster)
 
 
-CLOSED = "logs: data-0*"  # all there is of it is on the newer node
+CLOSED = "logs: data-0*"  # the only copy is on the newer node
 
 
-def journal(target: str = NEW, *, waits: str | None = None, **lines: Entry) -> UpgradeLedger:
-    """An upgrade under way, whose pods have been waited for for this reason."""
+def ledger_of(target: str = NEW, *, waits: str | None = None, **lines: Entry) -> UpgradeLedger:
+    """The ledger of an upgrade. `waits` is the reason for which PodsCurrent has waited too long."""
     waited: dict[str, Entry] = {} if waits is None else {"wait/PodsCurrent": (waits, SINCE)}
     named = {f"upgrade/{name.replace('_', '-')}": entry for name, entry in lines.items()}
     return UpgradeLedger.of({UPGRADE: (OLD, target), **waited, **named})
@@ -59,51 +59,53 @@ def notes(answer: Result) -> dict[str, Entry | None]:
     return {note.key: note.value for note in answer.ledger_changes}
 
 
-LATE = journal(waits="WaitingForPods")
+LATE = ledger_of(waits="WaitingForPods")
 
 
 @pytest.mark.parametrize("name", ["PodsCurrent", "PoolsConverged", "EngineHealthy", "UpgradeFinished"])
-def test_whoever_waits_for_nodes_for_too_long_has_failed(name: str) -> None:
+def test_upgrade_fails_if_an_action_waits_too_long_for_nodes(name: str) -> None:
     line = f"wait/{name}"
-    assert failure(seen(), UpgradeLedger.of({line: ("EngineHealthy", SINCE)}))
-    assert failure(seen(), UpgradeLedger.of({line: ("EngineHealthy", SINCE + 1)})) is None
+    assert failure(snapshot_of(), UpgradeLedger.of({line: ("EngineHealthy", SINCE)}))
+    assert failure(snapshot_of(), UpgradeLedger.of({line: ("EngineHealthy", SINCE + 1)})) is None
 
 
 @pytest.mark.parametrize("reason", sorted(NOT_COUNTED))
-def test_what_is_nobodys_doing_is_no_failure_of_a_version(reason: str) -> None:
-    assert failure(seen(), journal(waits=reason)) is None
+def test_errors_and_denied_operations_are_no_failure_of_a_version(reason: str) -> None:
+    assert failure(snapshot_of(), ledger_of(waits=reason)) is None
 
 
-def test_nobody_is_late_while_a_person_says_so() -> None:
-    assert failure(seen(paused=True), LATE) is None
+def test_paused_upgrade_does_not_fail() -> None:
+    assert failure(snapshot_of(paused=True), LATE) is None
 
 
-def test_whoever_has_just_begun_to_look_is_patient() -> None:
-    assert failure(replace(seen(), observing_since=SINCE), LATE)
-    assert failure(replace(seen(), observing_since=SINCE + 1), LATE) is None
+def test_process_that_just_started_waits_for_the_whole_deadline() -> None:
+    assert failure(replace(snapshot_of(), observing_since=SINCE), LATE)
+    assert failure(replace(snapshot_of(), observing_since=SINCE + 1), LATE) is None
 
 
-def test_people_are_told_how_to_turn_back_where_it_takes_them() -> None:
-    assert rollback_hint(seen(rollback=Rollback.MANUAL), LATE, OLD)
-    assert rollback_hint(seen(rollback=Rollback.MANUAL), journal(), OLD) is None
-    assert rollback_hint(seen(rollback=Rollback.AUTOMATIC), LATE, OLD) is None
+def test_hint_says_how_to_roll_back_if_the_policy_is_manual() -> None:
+    assert rollback_hint(snapshot_of(rollback=Rollback.MANUAL), LATE, OLD)
+    assert rollback_hint(snapshot_of(rollback=Rollback.MANUAL), ledger_of(), OLD) is None
+    assert rollback_hint(snapshot_of(rollback=Rollback.AUTOMATIC), LATE, OLD) is None
 
 
-def test_people_are_told_how_to_go_on_where_the_way_back_has_closed() -> None:
-    assert forward_hint(seen(OLD), journal()) == f"to continue the upgrade, set spec.version to {NEW}"
-    assert forward_hint(seen(NEW), journal()) == "to continue the upgrade, change the spec"
+def test_hint_says_how_to_continue_if_a_rollback_is_blocked() -> None:
+    assert (
+        forward_hint(snapshot_of(OLD), ledger_of()) == f"to continue the upgrade, set spec.version to {NEW}"
+    )
+    assert forward_hint(snapshot_of(NEW), ledger_of()) == "to continue the upgrade, change the spec"
 
 
 @pytest.mark.parametrize("rollback", Rollback)
-def test_an_upgrade_that_goes_well_goes_on(rollback: Rollback) -> None:
-    assert choose_direction(seen(rollback=rollback), journal()).is_true
+def test_healthy_upgrade_continues(rollback: Rollback) -> None:
+    assert choose_direction(snapshot_of(rollback=rollback), ledger_of()).is_true
 
 
 @pytest.mark.parametrize(
     ("rollback", "turns"), [(Rollback.AUTOMATIC, True), (Rollback.MANUAL, False), (Rollback.OFF, False)]
 )
-def test_one_that_fails_turns_back_by_itself_where_that_is_wanted(rollback: Rollback, turns: bool) -> None:
-    found = choose_direction(seen(rollback=rollback), LATE)
+def test_failed_upgrade_rolls_back_if_the_policy_is_automatic(rollback: Rollback, turns: bool) -> None:
+    found = choose_direction(snapshot_of(rollback=rollback), LATE)
     assert notes(found) == ({ROLLBACK_TO: OLD, ABANDONED: (NEW, 1)} if turns else {})
 
 
@@ -116,43 +118,45 @@ def test_one_that_fails_turns_back_by_itself_where_that_is_wanted(rollback: Roll
         (Rollback.MANUAL, MIDDLE, False),
     ],
 )
-def test_an_order_turns_it_back_where_that_is_wanted(rollback: Rollback, order: str, turns: bool) -> None:
-    found = choose_direction(seen(rollback=rollback, order=order), journal())
+def test_annotation_starts_a_rollback_unless_the_policy_is_off(
+    rollback: Rollback, order: str, turns: bool
+) -> None:
+    found = choose_direction(snapshot_of(rollback=rollback, order=order), ledger_of())
     assert notes(found) == ({ROLLBACK_TO: OLD, ABANDONED: (NEW, 1)} if turns else {})
 
 
 @pytest.mark.parametrize("rollback", Rollback)
-def test_a_spec_that_asks_for_it_turns_it_back_and_gives_nothing_up(rollback: Rollback) -> None:
-    """Whoever asks for the newer version again is not to change anything else for that."""
-    assert notes(choose_direction(seen(OLD, rollback=rollback), journal())) == {ROLLBACK_TO: OLD}
+def test_spec_of_the_older_version_starts_a_rollback_and_abandons_nothing(rollback: Rollback) -> None:
+    """The user may set the newer version again without another change."""
+    assert notes(choose_direction(snapshot_of(OLD, rollback=rollback), ledger_of())) == {ROLLBACK_TO: OLD}
 
 
 @pytest.mark.parametrize("version", [OLD, NEW])
-def test_where_there_is_no_way_back_it_goes_on(version: str) -> None:
-    """I13: half of an upgrade would hold the lock for ever."""
-    found = choose_direction(seen(version, crossed(), CLOSED, rollback=Rollback.AUTOMATIC), LATE)
+def test_upgrade_continues_if_a_rollback_is_blocked(version: str) -> None:
+    """I13: half an upgrade would hold the lock without end."""
+    found = choose_direction(snapshot_of(version, upgraded_pod(), CLOSED, rollback=Rollback.AUTOMATIC), LATE)
     assert (found.is_true, found.reason, found.ledger_changes) == (True, Reason.ROLLBACK_BLOCKED, ())
 
 
-def test_where_there_is_no_way_back_another_version_may_be_the_cure() -> None:
-    there = seen(NEW, crossed(MIDDLE), CLOSED, rollback=Rollback.AUTOMATIC)
-    found = choose_direction(there, journal(MIDDLE, waits="WaitingForPods"))
+def test_another_target_is_accepted_if_a_rollback_is_blocked() -> None:
+    there = snapshot_of(NEW, upgraded_pod(MIDDLE), CLOSED, rollback=Rollback.AUTOMATIC)
+    found = choose_direction(there, ledger_of(MIDDLE, waits="WaitingForPods"))
     assert notes(found) == {UPGRADE: (OLD, NEW)}
 
 
 BACK: dict[str, Entry] = {"return": OLD}
 
 
-def dead_end(wanted: str, **others: Any) -> Result:
-    """On the way back, which has closed, and the roll has noticed."""
+def direction_of_blocked_rollback(wanted: str, **others: Any) -> Result:
+    """The direction of a rollback that is blocked and at which the rollout waits."""
     lines = {"waits": Reason.ROLLBACK_BLOCKED, **BACK, **others.pop("lines", {})}
     shards = others.pop("shards", CLOSED)
-    return choose_direction(seen(wanted, crossed(), shards, **others), journal(**lines))
+    return choose_direction(snapshot_of(wanted, upgraded_pod(), shards, **others), ledger_of(**lines))
 
 
-def test_from_a_dead_end_it_goes_on_when_that_is_asked_for() -> None:
+def test_blocked_rollback_ends_if_the_spec_wants_another_version() -> None:
     """L4."""
-    found = dead_end(NEW)
+    found = direction_of_blocked_rollback(NEW)
     assert (found.reason, notes(found)) == ("ResumingUpgrade", {ROLLBACK_TO: None, ABANDONED: None})
 
 
@@ -166,33 +170,40 @@ def test_from_a_dead_end_it_goes_on_when_that_is_asked_for() -> None:
         (NEW, {"lines": {"waits": "WaitingForPods"}}),
         (NEW, {"lines": {"waits": None}}),
     ],
-    ids=["nobody asks", "refused", "given up", "open again", "waits for others", "does not wait"],
+    ids=[
+        "the spec wants a rollback",
+        "refused",
+        "abandoned",
+        "possible again",
+        "waits for others",
+        "does not wait",
+    ],
 )
-def test_otherwise_a_way_back_is_gone_to_its_end(wanted: str, others: dict[str, Any]) -> None:
-    found = dead_end(wanted, **others)
+def test_rollback_runs_to_its_end_otherwise(wanted: str, others: dict[str, Any]) -> None:
+    found = direction_of_blocked_rollback(wanted, **others)
     assert (found.is_true, found.ledger_changes, found.operations) == (True, (), ())
 
 
-def test_an_order_that_cannot_be_carried_out_is_forgotten_before_it_goes_on() -> None:
-    """It would turn it back again."""
-    [patch] = dead_end(NEW, order=OLD).operations
+def test_annotation_is_removed_before_the_upgrade_resumes() -> None:
+    """Otherwise it would start the rollback again."""
+    [patch] = direction_of_blocked_rollback(NEW, order=OLD).operations
     assert isinstance(patch, Patch)
     assert patch.changes == {"metadata": {"annotations": {ROLLBACK_ANNOTATION: None}}}
     assert patch.resource_version == "1"
 
 
-def test_a_newer_wish_that_is_refused_changes_nothing() -> None:
-    found = choose_direction(seen("9.9.9", crossed()), LATE)
+def test_refused_version_does_not_change_the_target() -> None:
+    found = choose_direction(snapshot_of("9.9.9", upgraded_pod()), LATE)
     assert (found.is_true, found.ledger_changes) == (True, ())
 
 
-def test_a_newer_wish_waits_for_an_upgrade_that_goes_well() -> None:
-    found = choose_direction(seen(MIDDLE, crossed()), journal())
+def test_version_waits_for_a_healthy_upgrade() -> None:
+    found = choose_direction(snapshot_of(MIDDLE, upgraded_pod()), ledger_of())
     assert (found.reason, found.waits_for_user) == ("TargetQueued", True)
 
 
-def test_and_takes_its_place_where_no_node_has_run_the_newer_version() -> None:
-    assert notes(choose_direction(seen(MIDDLE), journal())) == {UPGRADE: (OLD, MIDDLE)}
+def test_version_replaces_a_target_that_no_node_has_run() -> None:
+    assert notes(choose_direction(snapshot_of(MIDDLE), ledger_of())) == {UPGRADE: (OLD, MIDDLE)}
 
 
 DOWN = {"is_ready": False, "problem": "CrashLoopBackOff"}
@@ -201,64 +212,64 @@ DOWN = {"is_ready": False, "problem": "CrashLoopBackOff"}
 @pytest.mark.parametrize(
     ("first", "is_failing"),
     [
-        (crossed(MIDDLE, **DOWN), True),
-        (crossed(MIDDLE, is_ready=False), False),
-        (crossed(MIDDLE, problem="CrashLoopBackOff"), False),
+        (upgraded_pod(MIDDLE, **DOWN), True),
+        (upgraded_pod(MIDDLE, is_ready=False), False),
+        (upgraded_pod(MIDDLE, problem="CrashLoopBackOff"), False),
     ],
     ids=["down", "only starting", "ready again"],
 )
-def test_a_pod_of_the_version_that_is_down_for_good_is_a_failure_at_once(
-    first: Pod, is_failing: bool
-) -> None:
-    found = choose_direction(seen(NEW, first), journal(MIDDLE))
+def test_failed_pod_of_the_target_counts_as_failure_at_once(first: Pod, is_failing: bool) -> None:
+    found = choose_direction(snapshot_of(NEW, first), ledger_of(MIDDLE))
     assert notes(found) == ({UPGRADE: (OLD, NEW)} if is_failing else {})
 
 
-def test_a_pod_of_the_older_version_that_is_down_is_no_failure_of_the_newer() -> None:
-    found = seen(NEW, crossed(MIDDLE))
+def test_failed_pod_of_the_older_version_is_no_failure_of_the_target() -> None:
+    found = snapshot_of(NEW, upgraded_pod(MIDDLE))
     data = replace(found.pools[0], pods=(found.pools[0].pods[0], pod("data-1", **DOWN)))
-    assert choose_direction(replace(found, pools=(data, MANAGERS)), journal(MIDDLE)).reason == "TargetQueued"
+    assert (
+        choose_direction(replace(found, pools=(data, MANAGERS)), ledger_of(MIDDLE)).reason == "TargetQueued"
+    )
 
 
-def test_what_cannot_be_reached_from_one_that_fails_is_gone_back_for() -> None:
-    """Nothing is given up: neither of the two is what the spec asks for."""
-    found = choose_direction(seen(MIDDLE, crossed(), rollback=Rollback.OFF), LATE)
+def test_version_that_the_target_cannot_reach_needs_a_rollback() -> None:
+    """Nothing is abandoned: the spec wants neither of the two."""
+    found = choose_direction(snapshot_of(MIDDLE, upgraded_pod(), rollback=Rollback.OFF), LATE)
     assert (found.reason, notes(found)) == ("StartingRollback", {ROLLBACK_TO: OLD})
 
 
-def test_or_waited_for_where_there_is_no_way_back() -> None:
+def test_version_that_needs_a_blocked_rollback_waits() -> None:
     """I13."""
-    found = choose_direction(seen(MIDDLE, crossed(), CLOSED, rollback=Rollback.OFF), LATE)
+    found = choose_direction(snapshot_of(MIDDLE, upgraded_pod(), CLOSED, rollback=Rollback.OFF), LATE)
     assert (found.reason, found.waits_for_user, found.ledger_changes) == (Reason.ROLLBACK_BLOCKED, True, ())
 
 
-def test_a_silent_engine_is_not_asked_for_as_long_as_nobody_has_crossed() -> None:
-    """What has touched nothing can be taken back."""
-    silent = replace(seen(OLD), engine=Unreachable("timed out"))
-    assert notes(choose_direction(silent, journal())) == {ROLLBACK_TO: OLD}
+def test_unreachable_engine_blocks_no_rollback_before_a_node_is_upgraded() -> None:
+    """No disk has been written by the newer version."""
+    silent = replace(snapshot_of(OLD), engine=Unreachable("timed out"))
+    assert notes(choose_direction(silent, ledger_of())) == {ROLLBACK_TO: OLD}
 
 
 def test_target_is_raised_to_the_newest_version_that_a_pod_has_started() -> None:
     """L4: the older target cannot start on the pod's disk."""
-    found = choose_direction(seen(MIDDLE, crossed()), journal(MIDDLE))
+    found = choose_direction(snapshot_of(MIDDLE, upgraded_pod()), ledger_of(MIDDLE))
     assert (found.reason, notes(found)) == ("ChangingTarget", {UPGRADE: (OLD, NEW)})
     assert "data-0 already runs 3.4.0" in found.message
 
 
 @pytest.mark.parametrize(
     "first",
-    [pod("data-0", engine_version=NEW), crossed(MIDDLE), crossed("9.9.9"), crossed("latest")],
+    [pod("data-0", engine_version=NEW), upgraded_pod(MIDDLE), upgraded_pod("9.9.9"), upgraded_pod("latest")],
     ids=["not started", "runs the target", "refused", "no version"],
 )
 def test_target_is_not_raised_otherwise(first: Pod) -> None:
-    assert choose_direction(seen(MIDDLE, first), journal(MIDDLE)).is_true
+    assert choose_direction(snapshot_of(MIDDLE, first), ledger_of(MIDDLE)).is_true
 
 
 def test_queued_target_that_cannot_read_the_disk_names_both_ways_out() -> None:
-    found = choose_direction(seen(MIDDLE, crossed()), journal())
+    found = choose_direction(snapshot_of(MIDDLE, upgraded_pod()), ledger_of())
     assert found.message == (
         "3.3.2 cannot start on the disk of data-0, which 3.4.0 wrote; to continue, set spec.version to 3.4.0;"
         " to roll back, annotate the SearchCluster with search.everpath.dev/rollback=2.19.4"
     )
-    blocked = choose_direction(seen(MIDDLE, crossed(), CLOSED), journal())
+    blocked = choose_direction(snapshot_of(MIDDLE, upgraded_pod(), CLOSED), ledger_of())
     assert blocked.message.endswith("; to continue, set spec.version to 3.4.0")

@@ -1,4 +1,4 @@
-"""What becomes of an upgrade that fails, or that nobody wants any more."""
+"""Whole rollbacks."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _deployed(rollback: str, names: tuple[str, ...]) -> FakeCluster:
 
 
 def deployed(rollback: str = "Manual", pools: str = "small") -> FakeCluster:
-    """A cluster with documents, which gives its nodes a minute."""
+    """A cluster with an index and a health deadline of one minute."""
     return copied(_deployed(rollback, (pools,)))
 
 
@@ -67,7 +67,7 @@ def upgrading(world: FakeCluster, **faults: PodFault) -> FakeCluster:
 
 
 def led_by(world: FakeCluster, name: str) -> FakeCluster:
-    """Whoever was elected has lost its connection for a moment, and this one has been elected."""
+    """Elect this node."""
     engine = world.state.engine
     nodes = tuple(replace(node, is_elected=node.name == name) for node in engine.nodes)
     world.state = replace(world.state, engine=replace(engine, nodes=nodes))
@@ -75,25 +75,25 @@ def led_by(world: FakeCluster, name: str) -> FakeCluster:
 
 
 def leaders(world: FakeCluster) -> list[str]:
-    """Everybody who is elected until all is done, one after the other."""
+    """Return the elected managers until the operator is done."""
     told = (each.state.engine.elected for each in unfolding(world, RELEASE))
     return [name for name, _ in groupby(each.name for each in told if each is not None)]
 
 
-def has_crossed(world: FakeCluster) -> bool:
+def has_upgraded_node(world: FakeCluster) -> bool:
     return NEW in running(world).values()
 
 
 def with_newer_index(world: FakeCluster) -> FakeCluster:
-    """Somebody makes an index while a newer node is elected."""
+    """Create an index with the newer version."""
     engine = world.state.engine
     newer = replace(engine, indices=(*engine.indices, Index("maps", 1, NEW)))
     world.state = replace(world.state, engine=newer)
     return world
 
 
-def writes_of_a_quiet_hour(world: FakeCluster) -> int:
-    """Steady state does nothing at all."""
+def writes_of_an_idle_hour(world: FakeCluster) -> int:
+    """Return how many reconciles of an hour write."""
     wrote = 0
     for _ in range(360):
         wrote += reconcile(world, world, CLUSTER, release(RELEASE), world.state.now).wrote
@@ -102,7 +102,7 @@ def writes_of_a_quiet_hour(world: FakeCluster) -> int:
 
 
 @pytest.mark.parametrize("fault", [PodFault.CRASH, PodFault.IMAGE, PodFault.PENDING, PodFault.NEVER_READY])
-def test_an_upgrade_that_fails_turns_back_by_itself_where_that_is_wanted(fault: PodFault) -> None:
+def test_failed_upgrade_rolls_back_if_the_policy_is_automatic(fault: PodFault) -> None:
     world = deployed("Automatic")
     before = summary(world.state)
     worked(upgrading(world, v3_4_0=fault), RELEASE)
@@ -113,22 +113,22 @@ def test_an_upgrade_that_fails_turns_back_by_itself_where_that_is_wanted(fault: 
     assert "upgrade/lock" not in status(world)["ledger"]
 
 
-def test_what_has_failed_does_not_begin_again_by_itself() -> None:
+def test_abandoned_version_is_not_tried_again() -> None:
     world = worked(upgrading(deployed("Automatic"), v3_4_0=PodFault.CRASH), RELEASE)
     assert condition(world, "UpgradeStarted") == (
         "False VersionAbandoned: 3.4.0 failed and was rolled back; change the spec to try again"
     )
-    assert writes_of_a_quiet_hour(with_faults(world)) == 0
+    assert writes_of_an_idle_hour(with_faults(world)) == 0
 
 
-def test_a_change_of_the_spec_is_another_try() -> None:
+def test_abandoned_version_is_tried_again_after_a_spec_change() -> None:
     world = worked(upgrading(deployed("Automatic"), v3_4_0=PodFault.CRASH), RELEASE)
     settled(edited(with_faults(world), upgrade={"maxBatch": 2}), RELEASE)
     assert set(running(world).values()) == {NEW}
     assert not status(world)["ledger"]
 
 
-def test_an_upgrade_that_fails_waits_for_an_order_and_says_which() -> None:
+def test_failed_upgrade_waits_for_the_annotation_and_names_it() -> None:
     world = worked(upgrading(deployed("Manual"), v3_4_0=PodFault.CRASH), RELEASE)
     assert status(world)["phase"] == "Stalled"
     assert condition(world, "RollbackPossible") == (
@@ -136,10 +136,10 @@ def test_an_upgrade_that_fails_waits_for_an_order_and_says_which() -> None:
         "then books[0] has no copy on a node of the older version; "
         "to roll back, annotate the SearchCluster with search.everpath.dev/rollback=2.19.4"
     )
-    assert writes_of_a_quiet_hour(world) == 0
+    assert writes_of_an_idle_hour(world) == 0
 
 
-def test_the_order_is_carried_out_and_forgotten() -> None:
+def test_annotation_rolls_back_and_is_removed() -> None:
     world = worked(upgrading(deployed("Manual"), v3_4_0=PodFault.CRASH), RELEASE)
     worked(annotated(world, rollback=OLD), RELEASE)
     assert set(running(world).values()) == {OLD}
@@ -148,19 +148,19 @@ def test_the_order_is_carried_out_and_forgotten() -> None:
     assert not found["metadata"]["annotations"]
 
 
-def test_an_order_from_earlier_days_does_not_turn_the_next_upgrade() -> None:
+def test_earlier_annotation_does_not_roll_back_the_next_upgrade() -> None:
     world = annotated(deployed("Manual"), rollback=OLD)
     settled(upgrading(world), RELEASE)
     assert set(running(world).values()) == {NEW}
 
 
-def test_an_order_for_another_version_is_none() -> None:
+def test_annotation_of_another_version_does_nothing() -> None:
     world = worked(upgrading(deployed("Manual"), v3_4_0=PodFault.CRASH), RELEASE)
     worked(annotated(world, rollback="2.19.3"), RELEASE)
     assert status(world)["phase"] == "Stalled"
 
 
-def test_where_rollback_is_off_nothing_turns_it_but_the_spec() -> None:
+def test_only_the_spec_rolls_back_if_the_policy_is_off() -> None:
     world = worked(upgrading(deployed("Off"), v3_4_0=PodFault.CRASH), RELEASE)
     worked(annotated(world, rollback=OLD), RELEASE)
     assert status(world)["phase"] == "Stalled"
@@ -168,17 +168,17 @@ def test_where_rollback_is_off_nothing_turns_it_but_the_spec() -> None:
     assert set(running(world).values()) == {OLD}
 
 
-def test_a_paused_upgrade_has_not_failed() -> None:
-    world = worked_until(upgrading(deployed("Automatic")), RELEASE, has_crossed)
+def test_paused_upgrade_does_not_fail() -> None:
+    world = worked_until(upgrading(deployed("Automatic")), RELEASE, has_upgraded_node)
     worked(edited(world, upgrade={"paused": True}), RELEASE)
     assert "upgrade/return" not in status(world)["ledger"]
 
 
-def test_a_fault_of_the_operator_stalls_an_upgrade_and_turns_none_back(
+def test_error_of_the_operator_stalls_the_upgrade_and_starts_no_rollback(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The version has done nothing wrong, and its nodes would be taken away for nothing."""
-    world = worked_until(upgrading(deployed("Automatic")), RELEASE, has_crossed)
+    """The version is not the cause."""
+    world = worked_until(upgrading(deployed("Automatic")), RELEASE, has_upgraded_node)
 
     def breaks(_: Any) -> Any:
         raise KeyError("shard")
@@ -193,9 +193,9 @@ def test_a_fault_of_the_operator_stalls_an_upgrade_and_turns_none_back(
     assert set(running(world).values()) == {NEW}
 
 
-def test_a_node_that_ran_the_newer_version_gets_an_empty_volume_and_no_other_does() -> None:
-    """S24: no older version starts on what a newer one has written."""
-    world = worked_until(upgrading(deployed()), RELEASE, has_crossed)
+def test_only_nodes_that_ran_the_newer_version_get_an_empty_volume() -> None:
+    """S24: an older version cannot start on what a newer one wrote."""
+    world = worked_until(upgrading(deployed()), RELEASE, has_upgraded_node)
     before = claims(world)
     settled(edited(world, version=OLD), RELEASE)
     after = claims(world)
@@ -203,18 +203,18 @@ def test_a_node_that_ran_the_newer_version_gets_an_empty_volume_and_no_other_doe
     assert not told(world).splitlines()[:-1]
 
 
-@pytest.mark.parametrize(("pools", "crossed"), [("small", "data-0"), ("apart", "hot-0")])
-def test_nor_does_one_that_is_replaced_on_the_way_back_for_another_reason(pools: str, crossed: str) -> None:
-    """Another operator takes over meanwhile, and has images from elsewhere: every pod is made anew.
+@pytest.mark.parametrize(("pools", "upgraded"), [("small", "data-0"), ("apart", "hot-0")])
+def test_node_that_is_replaced_for_another_reason_keeps_its_volume(pools: str, upgraded: str) -> None:
+    """A new operator with another image repository replaces every pod during the rollback.
 
-    Those of the older version come last: what they have, nobody else could go back to.
+    Pods of the older version come last: only they have what a rollback needs.
     """
-    world = worked_until(upgrading(deployed(pools=pools)), RELEASE, has_crossed)
+    world = worked_until(upgrading(deployed(pools=pools)), RELEASE, has_upgraded_node)
     before = claims(world)
     for _ in unfolding(edited(world, version=OLD), images=Images("mirror.example.com/engine", "")):
         pass
     after = claims(world)
-    assert [name for name in before if before[name] != after[name]] == [f"data-logs-{crossed}"]
+    assert [name for name in before if before[name] != after[name]] == [f"data-logs-{upgraded}"]
     assert {repository_of(each) for each in images(world)} == {"mirror.example.com/engine"}
 
 
@@ -222,16 +222,16 @@ def images(world: FakeCluster) -> list[str]:
     return [each["spec"]["containers"][0]["image"] for each in pods(world).values()]
 
 
-def test_its_volume_goes_before_its_pod_and_both_are_written_down_first() -> None:
-    """The laws of the recording see to the second part."""
-    world = edited(worked_until(upgrading(deployed()), RELEASE, has_crossed), version=OLD)
+def test_volume_is_deleted_before_the_pod() -> None:
+    """The invariants check that both are recorded first."""
+    world = edited(worked_until(upgrading(deployed()), RELEASE, has_upgraded_node), version=OLD)
     steps = score(world, RELEASE).steps
     gone = [step.write.key.name for step in steps if isinstance(step.write, Delete)]
     assert gone == ["data-logs-data-0", "logs-data-0"]
 
 
-def test_its_shards_live_elsewhere_before_its_volume_goes() -> None:
-    world = worked_until(upgrading(deployed(pools="three")), RELEASE, has_crossed)
+def test_node_is_drained_before_its_volume_is_deleted() -> None:
+    world = worked_until(upgrading(deployed(pools="three")), RELEASE, has_upgraded_node)
     worked_until(world, RELEASE, lambda w: "roll/away" not in status(w)["ledger"])
     steps = score(edited(world, version=OLD), RELEASE).steps
     wiped = next(step for step in steps if isinstance(step.write, Delete))
@@ -240,8 +240,8 @@ def test_its_shards_live_elsewhere_before_its_volume_goes() -> None:
     assert all("logs-data-0" not in (copy.node, copy.to) for copy in wiped.before.engine.copies)
 
 
-def test_on_the_way_back_there_is_one_election_also_where_managers_are_several_pools() -> None:
-    """Of the two that have to go back, the elected one goes last: whoever is elected then stays."""
+def test_rollback_of_several_manager_pools_needs_one_election() -> None:
+    """Of the two upgraded managers the elected one rolls back last."""
     zones = [pool(f"zone{n}", count, "cluster_manager", "data") for n, count in enumerate((1, 1, 3))]
     world = asked_for(*zones, upgrade={"healthDeadlineSeconds": 60})
     settled(world, RELEASE)
@@ -252,7 +252,7 @@ def test_on_the_way_back_there_is_one_election_also_where_managers_are_several_p
     assert set(running(world).values()) == {OLD}
 
 
-def test_nodes_go_back_in_the_order_opposite_to_that_in_which_they_came() -> None:
+def test_nodes_roll_back_in_reverse_order() -> None:
     pools = (pool("data", 4, "data"), pool("managers", 3, "cluster_manager"))
     world = asked_for(*pools, upgrade={"healthDeadlineSeconds": 600})
     settled(world, RELEASE)
@@ -265,7 +265,7 @@ def test_nodes_go_back_in_the_order_opposite_to_that_in_which_they_came() -> Non
 
 
 @pytest.mark.parametrize("rollback", ["Automatic", "Manual"])
-def test_past_the_point_of_no_return_nothing_goes_back(rollback: str) -> None:
+def test_nothing_rolls_back_past_the_point_of_no_return(rollback: str) -> None:
     world = upgrading(deployed(rollback))
     worked_until(world, RELEASE, lambda w: running(w).get("data-1") == NEW)
     worked(with_faults(world, logs_managers_2=PodFault.CRASH), RELEASE)
@@ -280,7 +280,7 @@ def test_past_the_point_of_no_return_nothing_goes_back(rollback: str) -> None:
 
 
 @pytest.mark.parametrize("rollback", ["Automatic", "Manual"])
-def test_past_the_point_of_no_return_a_better_version_takes_the_place_of_one_that_fails(
+def test_newer_target_replaces_a_failed_one_past_the_point_of_no_return(
     rollback: str,
 ) -> None:
     world = edited(deployed(rollback), version="3.2.0")
@@ -293,8 +293,8 @@ def test_past_the_point_of_no_return_a_better_version_takes_the_place_of_one_tha
     assert set(running(world).values()) == {NEW}
 
 
-def test_no_step_back_is_taken_when_the_way_closes_meanwhile() -> None:
-    world = worked_until(upgrading(deployed(pools="three")), RELEASE, has_crossed)
+def test_rollback_stops_when_it_becomes_blocked() -> None:
+    world = worked_until(upgrading(deployed(pools="three")), RELEASE, has_upgraded_node)
     worked_until(edited(world, version=OLD), RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
     before = claims(with_newer_index(world))
     worked(world, RELEASE)
@@ -306,36 +306,36 @@ def test_no_step_back_is_taken_when_the_way_closes_meanwhile() -> None:
     assert running(world)["data-0"] == NEW
 
 
-def at_a_dead_end(turned: Callable[[FakeCluster], FakeCluster], rollback: str = "Manual") -> FakeCluster:
-    """Turned back halfway, and halfway back the way has closed."""
-    world = worked_until(upgrading(deployed(rollback, pools="three")), RELEASE, has_crossed)
-    worked_until(turned(world), RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
+def blocked_rollback(start: Callable[[FakeCluster], FakeCluster], rollback: str = "Manual") -> FakeCluster:
+    """Start a rollback that becomes blocked half-way."""
+    world = worked_until(upgrading(deployed(rollback, pools="three")), RELEASE, has_upgraded_node)
+    worked_until(start(world), RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
     return worked(with_newer_index(world), RELEASE)
 
 
-def test_where_the_way_back_has_closed_the_upgrade_goes_on_when_it_is_asked_for_again() -> None:
-    """L4: neither back nor forward would hold the lock for ever."""
-    world = at_a_dead_end(lambda w: edited(w, version=OLD))
+def test_upgrade_resumes_after_a_blocked_rollback_if_the_spec_wants_it() -> None:
+    """L4: otherwise the lock would be held without end."""
+    world = blocked_rollback(lambda w: edited(w, version=OLD))
     settled(edited(world, version=NEW), RELEASE)
     assert set(running(world).values()) == {NEW}
 
 
-def test_an_order_that_cannot_be_carried_out_is_forgotten_when_the_spec_changes() -> None:
-    world = at_a_dead_end(lambda w: annotated(w, rollback=OLD))
+def test_annotation_of_a_blocked_rollback_is_removed_when_the_spec_changes() -> None:
+    world = blocked_rollback(lambda w: annotated(w, rollback=OLD))
     assert condition(world, "PodsCurrent").endswith("; to continue the upgrade, change the spec")
     settled(edited(world, upgrade={"maxBatch": 2}), RELEASE)
     assert set(running(world).values()) == {NEW}
     assert not status(world)["ledger"]
 
 
-def test_nothing_goes_on_by_itself_where_the_way_back_has_closed() -> None:
-    world = at_a_dead_end(lambda w: edited(w, version=OLD))
+def test_blocked_rollback_does_not_resume_the_upgrade_by_itself() -> None:
+    world = blocked_rollback(lambda w: edited(w, version=OLD))
     worked(edited(world, version="1.3.0"), RELEASE)
     assert "upgrade/return" in status(world)["ledger"]
 
 
-def test_a_way_back_that_is_open_is_gone_to_its_end_whatever_is_asked_for_meanwhile() -> None:
-    world = edited(worked_until(upgrading(deployed(pools="three")), RELEASE, has_crossed), version=OLD)
+def test_rollback_runs_to_its_end_before_another_version_starts() -> None:
+    world = edited(worked_until(upgrading(deployed(pools="three")), RELEASE, has_upgraded_node), version=OLD)
     worked_until(world, RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
     worked_until(edited(world, version=NEW), RELEASE, lambda w: "upgrade/return" not in status(w)["ledger"])
     assert set(running(world).values()) == {OLD}
@@ -343,7 +343,7 @@ def test_a_way_back_that_is_open_is_gone_to_its_end_whatever_is_asked_for_meanwh
     assert set(running(world).values()) == {NEW}
 
 
-def test_the_pod_with_which_the_way_closes_is_named_before_it_goes() -> None:
+def test_point_of_no_return_is_named_before_it_is_passed() -> None:
     steps = score(upgrading(deployed()), RELEASE).steps
     told_before, closed_with = "", ""
     for step in steps:
@@ -358,7 +358,7 @@ def test_the_pod_with_which_the_way_closes_is_named_before_it_goes() -> None:
     assert told_before.startswith("possible to 2.19.4 until logs-data-1 is replaced")
 
 
-def test_whoever_reverts_at_any_moment_comes_back_or_hears_that_it_is_too_late() -> None:
+def test_revert_at_any_moment_rolls_back_or_is_refused() -> None:
     whole = score(upgrading(deployed()), RELEASE)
     ends = set()
     for beat in whole.beats[::3]:
@@ -371,8 +371,8 @@ def test_whoever_reverts_at_any_moment_comes_back_or_hears_that_it_is_too_late()
     assert ends == {OLD, NEW}
 
 
-def test_no_pod_goes_forward_in_the_cycle_that_turns_back() -> None:
-    """I13: whoever reverts just before a pod is taken has it spared, and nobody notes that it was to go."""
+def test_no_pod_is_replaced_in_the_reconcile_that_starts_the_rollback() -> None:
+    """I13: if the spec is reverted just before a delete, the delete is neither recorded nor made."""
     whole = score(upgrading(deployed()), RELEASE)
     taken = [at for at, step in enumerate(whole.steps) if isinstance(step.write, Delete)]
     assert len(taken) == 5
@@ -386,8 +386,8 @@ def test_no_pod_goes_forward_in_the_cycle_that_turns_back() -> None:
             assert not [step for step in ports.steps if isinstance(step.write, Delete)]
 
 
-def test_an_edit_during_the_way_back_is_applied_after_it() -> None:
-    world = edited(worked_until(upgrading(deployed()), RELEASE, has_crossed), version=OLD)
+def test_edit_during_a_rollback_is_applied_after_it() -> None:
+    world = edited(worked_until(upgrading(deployed()), RELEASE, has_upgraded_node), version=OLD)
     more = [pool("data", 3, "data"), pool("managers", 3, "cluster_manager")]
     settled(edited(world, pools=more), RELEASE)
     assert running(world) == dict.fromkeys(

@@ -1,4 +1,4 @@
-"""What is done before a pod goes, and in which order, as single decisions of a roll."""
+"""What a rollout prepares before it deletes a pod."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rolls import calls, notes, rolled, taken, with_claims
+from rolls import calls, deleted_object, next_step, notes, with_claims
 from searchkeeper.opensearch.calls import (
     ClearVotingExclusions,
     Exclude,
@@ -39,108 +39,110 @@ CURRENT = pool(
 HELD: dict[str, Entry] = {"engine__allocation": "all"}
 
 
-def seen(allocation: Allocation = Allocation.ALL, **policy: Any) -> ClusterSnapshot:
-    """Two data nodes that have to be replaced, with a copy each."""
+def snapshot_of(allocation: Allocation = Allocation.ALL, **policy: Any) -> ClusterSnapshot:
+    """Two outdated data nodes with one copy each."""
     data = pool("data", 2)
     view = engine((data, CURRENT), ["logs: data-0* data-1"], allocation=allocation)
     return world(data, CURRENT, snapshot=view, **policy)
 
 
-def test_shards_are_kept_where_they_are_before_a_data_node_goes() -> None:
-    found = rolled(seen())
+def test_replica_allocation_is_disabled_before_a_data_node_restarts() -> None:
+    found = next_step(snapshot_of())
     assert calls(found) == [SetAllocation(Allocation.PRIMARIES)]
     assert notes(found) == {ALLOCATION: "all", f"{ALLOCATION}/taken-back": None}
 
 
-def test_what_is_set_once_more_is_taken_back_once_more() -> None:
-    """I9: what was said of the first time does not count for the second."""
+def test_setting_that_is_made_again_is_undone_again() -> None:
+    """I9: the undo of the first time does not count for the second."""
     again: dict[str, Entry] = {**HELD, "engine__allocation/taken-back": True}
-    assert notes(rolled(seen(), **again)) == {ALLOCATION: "all", f"{ALLOCATION}/taken-back": None}
+    assert notes(next_step(snapshot_of(), **again)) == {ALLOCATION: "all", f"{ALLOCATION}/taken-back": None}
 
 
-def test_what_somebody_else_has_chosen_is_remembered() -> None:
-    """I9: also where that is what we would have set."""
-    assert notes(rolled(seen(Allocation.PRIMARIES)))[ALLOCATION] == "primaries"
-    assert notes(rolled(seen(Allocation.NONE)))[ALLOCATION] == "none"
+def test_allocation_of_a_user_is_recorded() -> None:
+    """I9: even if it is the value that the operator would set."""
+    assert notes(next_step(snapshot_of(Allocation.PRIMARIES)))[ALLOCATION] == "primaries"
+    assert notes(next_step(snapshot_of(Allocation.NONE)))[ALLOCATION] == "none"
 
 
-def test_what_was_there_at_first_is_remembered_whatever_is_set_meanwhile() -> None:
-    assert notes(rolled(seen(Allocation.NONE), **HELD))[ALLOCATION] == "all"
+def test_first_recorded_allocation_is_kept() -> None:
+    assert notes(next_step(snapshot_of(Allocation.NONE), **HELD))[ALLOCATION] == "all"
 
 
-def test_what_is_in_memory_goes_to_disk_once_shards_are_kept() -> None:
-    found = rolled(seen(Allocation.PRIMARIES), **HELD)
+def test_indices_are_flushed_after_allocation_is_disabled() -> None:
+    found = next_step(snapshot_of(Allocation.PRIMARIES), **HELD)
     assert calls(found) == [Flush()]
     assert notes(found) == {FLUSHED: "uid-data-0"}
-    # What was flushed for another pod is long past.
-    assert calls(rolled(seen(Allocation.PRIMARIES), **HELD, roll__flushed="uid-data-1")) == [Flush()]
+    # A flush for another pod does not count.
+    assert calls(next_step(snapshot_of(Allocation.PRIMARIES), **HELD, roll__flushed="uid-data-1")) == [
+        Flush()
+    ]
 
 
-def test_then_it_goes_and_is_noted_with_the_state_in_which_it_was_seen() -> None:
-    found = rolled(seen(Allocation.PRIMARIES), **HELD, roll__flushed="uid-data-0")
-    assert taken(found) == "data-0"
+def test_delete_is_recorded_with_the_pods_resource_version() -> None:
+    found = next_step(snapshot_of(Allocation.PRIMARIES), **HELD, roll__flushed="uid-data-0")
+    assert deleted_object(found) == "data-0"
     assert notes(found) == {REPLACED_PODS: (("data-0", "uid-data-0"),), PENDING_DELETE: "1"}
 
 
-def test_for_a_node_without_data_nothing_is_prepared() -> None:
-    assert taken(rolled(world(MANAGERS))) == "managers-0"
+def test_node_without_data_needs_no_preparation() -> None:
+    assert deleted_object(next_step(world(MANAGERS))) == "managers-0"
 
 
-def test_nor_for_one_that_is_not_part_of_the_engine() -> None:
-    """There may be nobody to tell."""
+def test_pod_that_is_not_in_the_cluster_needs_no_preparation() -> None:
+    """The engine may be unreachable."""
     lost = pool("data", 2, pods=[pod("data-0", is_ready=False, problem="CrashLoopBackOff"), pod("data-1")])
-    assert taken(rolled(world(lost, CURRENT))) == "data-0"
-    assert taken(rolled(world(lost, CURRENT, snapshot=Unreachable("timed out")))) == "data-0"
+    assert deleted_object(next_step(world(lost, CURRENT))) == "data-0"
+    assert deleted_object(next_step(world(lost, CURRENT, snapshot=Unreachable("timed out")))) == "data-0"
 
 
-def test_one_that_was_down_before_is_no_trouble_of_this_roll() -> None:
-    """I12: the batch is as large as it was."""
+def test_pod_that_failed_before_the_rollout_does_not_halve_the_batch() -> None:
+    """I12."""
     lost = pool("data", 4, pods=[pod("data-0", is_ready=False), *(pod(f"data-{n}") for n in range(1, 4))])
-    found = rolled(world(lost, CURRENT, max_batch=4), roll__size=("data", 4))
-    assert (taken(found), BATCH_FAILED in notes(found)) == ("data-0", False)
+    found = next_step(world(lost, CURRENT, max_batch=4), roll__size=("data", 4))
+    assert (deleted_object(found), BATCH_FAILED in notes(found)) == ("data-0", False)
 
 
-def test_the_only_vote_moves_before_anything_else() -> None:
+def test_only_vote_moves_first() -> None:
     """S29."""
     home = pool("both", 2, roles="data cluster_manager")
     view = engine([home], ["logs: both-0* both-1"], voters=frozenset({"both-0"}))
-    assert calls(rolled(world(home, snapshot=view))) == [ExcludeFromVoting("both-0")]
+    assert calls(next_step(world(home, snapshot=view))) == [ExcludeFromVoting("both-0")]
 
 
-def test_a_node_whose_disk_goes_with_it_is_emptied_and_nothing_is_held() -> None:
+def test_ephemeral_node_is_drained_and_allocation_stays() -> None:
     data = pool("data", 2, ephemeral=True)
-    found = rolled(world(data, CURRENT, shards=["logs: data-0* data-1"]))
+    found = next_step(world(data, CURRENT, shards=["logs: data-0* data-1"]))
     assert calls(found) == [Exclude(frozenset({"data-0"}))]
     assert notes(found) == {EXCLUDED: ("data-0",), f"{EXCLUDED}/taken-back": None}
 
 
 @pytest.mark.parametrize("accepts", [False, True])
-def test_last_copies_leave_where_somebody_takes_them_also_where_their_loss_is_accepted(accepts: bool) -> None:
-    """I7: what may be lost need not be."""
+def test_last_copies_move_even_if_their_loss_is_accepted(accepts: bool) -> None:
+    """I7: an accepted loss is still avoided."""
     data = pool("data", 2)
     view = engine((data, CURRENT), ["logs: data-0*"], indices=(Index("logs", 0, OLD),))
-    found = rolled(world(data, CURRENT, snapshot=view, accept_single_copy_loss=accepts))
+    found = next_step(world(data, CURRENT, snapshot=view, accept_single_copy_loss=accepts))
     assert calls(found) == [Exclude(frozenset({"data-0"}))]
 
 
-def test_where_nobody_takes_them_and_that_is_accepted_they_are_kept_where_they_are() -> None:
+def test_node_without_target_restarts_with_its_shards_if_the_loss_is_accepted() -> None:
     data = pool("data", 2)
     view = engine((data, CURRENT), ["logs: data-0*"], indices=(Index("logs", 0, OLD),))
     there = world(
         data, CURRENT, snapshot=replace(view, excluded=frozenset({"data-1"})), accept_single_copy_loss=True
     )
-    assert calls(rolled(there)) == [SetAllocation(Allocation.PRIMARIES)]
+    assert calls(next_step(there)) == [SetAllocation(Allocation.PRIMARIES)]
 
 
-def test_what_was_set_is_taken_back_while_a_gate_is_closed() -> None:
+def test_settings_are_restored_while_a_gate_is_closed() -> None:
     """I9, S21."""
     pods = (*MANAGERS.pods[:2], pod("managers-2", is_ready=False, template="new", engine_version=NEW))
     data = pool("data", 2)
     pools = (data, replace(CURRENT, pods=pods))
     view = engine(pools, ["logs: data-0* data-1"], allocation=Allocation.PRIMARIES)
     closed = world(*pools, snapshot=view)
-    assert calls(rolled(closed, "managers", **HELD)) == [SetAllocation(None)]
-    assert rolled(closed, "managers").reason == "WaitingForPods"
+    assert calls(next_step(closed, "managers", **HELD)) == [SetAllocation(None)]
+    assert next_step(closed, "managers").reason == "WaitingForPods"
 
 
 # What was set for another pod.
@@ -157,33 +159,33 @@ def first_is_current(*shards: str, ephemeral: bool = False, **differences: Any) 
 def test_exclusion_of_another_pod_is_undone_before_a_drain_starts() -> None:
     """I7: both data nodes would be excluded."""
     there = first_is_current(ephemeral=True, excluded=frozenset({"data-0"}))
-    assert calls(rolled(there, engine__excluded=("data-0",))) == [Exclude(frozenset())]
+    assert calls(next_step(there, engine__excluded=("data-0",))) == [Exclude(frozenset())]
     sent: dict[str, Entry] = {"engine__excluded": ("data-0",), "engine__excluded/taken-back": True}
-    restored = rolled(first_is_current(ephemeral=True), **sent)
+    restored = next_step(first_is_current(ephemeral=True), **sent)
     assert (restored.reason, notes(restored)[EXCLUDED]) == ("SettingsRestored", None)
-    assert calls(rolled(first_is_current(ephemeral=True))) == [Exclude(frozenset({"data-1"}))]
+    assert calls(next_step(first_is_current(ephemeral=True))) == [Exclude(frozenset({"data-1"}))]
 
 
 def test_exclusion_of_another_pod_is_undone_before_allocation_is_disabled() -> None:
     there = first_is_current(excluded=frozenset({"data-0"}))
-    assert calls(rolled(there, engine__excluded=("data-0",))) == [Exclude(frozenset())]
+    assert calls(next_step(there, engine__excluded=("data-0",))) == [Exclude(frozenset())]
 
 
 def test_allocation_is_restored_before_a_drain_starts() -> None:
     """Replicas cannot move while only primaries may be allocated."""
     there = first_is_current(ephemeral=True, allocation=Allocation.PRIMARIES)
-    assert calls(rolled(there, **HELD)) == [SetAllocation(None)]
+    assert calls(next_step(there, **HELD)) == [SetAllocation(None)]
 
 
 def test_allocation_is_restored_before_a_node_without_data_restarts() -> None:
     data = pool("data", 1, pods=[pod("data-0", template="new", engine_version=NEW)])
     view = engine((data, MANAGERS), allocation=Allocation.PRIMARIES)
-    assert calls(rolled(world(data, MANAGERS, snapshot=view), **HELD)) == [SetAllocation(None)]
+    assert calls(next_step(world(data, MANAGERS, snapshot=view), **HELD)) == [SetAllocation(None)]
 
 
 def test_allocation_stays_disabled_for_the_next_node_that_restarts_with_its_shards() -> None:
     there = first_is_current(allocation=Allocation.PRIMARIES)
-    assert calls(rolled(there, **HELD)) == [Flush()]
+    assert calls(next_step(there, **HELD)) == [Flush()]
 
 
 def test_voting_exclusion_of_another_manager_is_cleared_before_the_next_vote_moves() -> None:
@@ -196,30 +198,30 @@ def test_voting_exclusion_of_another_manager_is_cleared_before_the_next_vote_mov
         voters=frozenset({"both-1"}),
         voting_exclusions=frozenset({"both-0"}),
     )
-    assert calls(rolled(world(home, snapshot=view), engine__voting="both-0")) == [ClearVotingExclusions()]
+    assert calls(next_step(world(home, snapshot=view), engine__voting="both-0")) == [ClearVotingExclusions()]
 
 
 def test_failure_of_an_abandoned_batch_does_not_count_for_the_next() -> None:
     """I12: a second failure would not halve the batch again."""
     lines: dict[str, Entry] = {**HELD, "roll__flushed": "uid-data-0", "roll__trouble": True}
-    found = rolled(seen(Allocation.PRIMARIES), **lines)
-    assert (taken(found), notes(found)[BATCH_FAILED]) == ("data-0", None)
+    found = next_step(snapshot_of(Allocation.PRIMARIES), **lines)
+    assert (deleted_object(found), notes(found)[BATCH_FAILED]) == ("data-0", None)
 
 
-# On the way back.
+# Rollback.
 
 
 BACK: dict[str, Entry] = {"upgrade": (OLD, NEW), "upgrade__return": OLD}
 
 
 def older(home: PoolView) -> PoolView:
-    """Of which the older version is wanted again."""
+    """Return the pool with the older version in its StatefulSet."""
     assert home.stateful_set is not None
     return replace(home, stateful_set=replace(home.stateful_set, engine_version=OLD))
 
 
-def backwards(newer: Pod, *shards: str, roles: str = "data", **policy: Any) -> ClusterSnapshot:
-    """A node that has run the newer version, with a volume, beside two that have not."""
+def rollback_snapshot(newer: Pod, *shards: str, roles: str = "data", **policy: Any) -> ClusterSnapshot:
+    """A rollback: a node that ran the newer version, with a volume, and two that did not."""
     others = [pod(f"data-{n}", template="new") for n in (1, 2)]
     managers = [pod(f"managers-{n}", template="new") for n in range(3)]
     pools = (
@@ -234,47 +236,52 @@ SAFE = "logs: data-0* data-1"
 GONE = "logs: data-0*"
 
 
-def test_a_node_of_the_newer_version_is_emptied_then_its_volume_goes_then_it() -> None:
+def test_rollback_drains_the_node_then_deletes_its_volume_then_its_pod() -> None:
     """I7."""
-    assert calls(rolled(backwards(NEWER, SAFE), **BACK)) == [Exclude(frozenset({"data-0"}))]
-    empty = rolled(backwards(NEWER, "logs: data-1* data-2"), **BACK, engine__excluded=("data-0",))
+    assert calls(next_step(rollback_snapshot(NEWER, SAFE), **BACK)) == [Exclude(frozenset({"data-0"}))]
+    empty = next_step(rollback_snapshot(NEWER, "logs: data-1* data-2"), **BACK, engine__excluded=("data-0",))
     assert calls(empty) == [Exclude(frozenset({"data-0"}))]
-    told = backwards(NEWER, "logs: data-1* data-2")
+    told = rollback_snapshot(NEWER, "logs: data-1* data-2")
     assert not isinstance(told.engine, Unreachable)
     told = replace(told, engine=replace(told.engine, excluded=frozenset({"data-0"})))
-    found = rolled(told, **BACK, engine__excluded=("data-0",))
-    assert (taken(found), notes(found)) == ("data-data-0", {WIPED_VOLUME: ("data-data-0", "uid-data-data-0")})
+    found = next_step(told, **BACK, engine__excluded=("data-0",))
+    assert (deleted_object(found), notes(found)) == (
+        "data-data-0",
+        {WIPED_VOLUME: ("data-data-0", "uid-data-data-0")},
+    )
     leaving = with_claims(told, data_0={"deletionTimestamp": "now"})
-    assert taken(rolled(leaving, **BACK, engine__excluded=("data-0",))) == "data-0"
+    assert deleted_object(next_step(leaving, **BACK, engine__excluded=("data-0",))) == "data-0"
 
 
-def test_no_step_back_is_taken_where_the_way_has_closed() -> None:
-    """I13: and what was set for it is taken back."""
-    assert rolled(backwards(NEWER, GONE), **BACK).reason == "RollbackBlocked"
-    assert calls(rolled(backwards(NEWER, GONE), **BACK, engine__allocation="all")) == [SetAllocation(None)]
+def test_blocked_rollback_replaces_no_pod() -> None:
+    """I13: settings are restored."""
+    assert next_step(rollback_snapshot(NEWER, GONE), **BACK).reason == "RollbackBlocked"
+    assert calls(next_step(rollback_snapshot(NEWER, GONE), **BACK, engine__allocation="all")) == [
+        SetAllocation(None)
+    ]
 
 
-def test_that_it_has_closed_is_not_said_while_a_person_has_stopped_it() -> None:
-    """Nobody is late for what is paused."""
-    assert rolled(backwards(NEWER, GONE, paused=True), **BACK).reason == "UpgradePaused"
+def test_blocked_rollback_is_not_reported_while_paused() -> None:
+    """A pause has no deadline."""
+    assert next_step(rollback_snapshot(NEWER, GONE, paused=True), **BACK).reason == "UpgradePaused"
 
 
-def test_nor_while_the_engine_cannot_be_asked() -> None:
-    silent = replace(backwards(NEWER, SAFE), engine=Unreachable("timed out"))
-    assert rolled(silent, **BACK).reason == "EngineUnreachable"
+def test_blocked_rollback_is_not_reported_while_the_engine_is_unreachable() -> None:
+    silent = replace(rollback_snapshot(NEWER, SAFE), engine=Unreachable("timed out"))
+    assert next_step(silent, **BACK).reason == "EngineUnreachable"
 
 
-def test_nor_of_a_pod_that_is_broken() -> None:
-    """It has nothing that would be lost by going back."""
+def test_blocked_rollback_replaces_pods_that_are_not_in_the_cluster() -> None:
+    """It has nothing to lose."""
     broken = replace(NEWER, is_ready=False, problem="CrashLoopBackOff")
-    assert taken(rolled(backwards(broken, "logs: ?*"), **BACK)) == "data-0"
+    assert deleted_object(next_step(rollback_snapshot(broken, "logs: ?*"), **BACK)) == "data-0"
 
 
-def test_forwards_no_way_back_is_needed() -> None:
+def test_upgrade_continues_past_the_point_of_no_return() -> None:
     crossed = pool("data", 2, pods=[pod("data-0", engine_version="3.3.2", has_started=True), pod("data-1")])
     there = world(crossed, CURRENT, shards=["logs: data-0* data-1"])
     assert (
-        rolled(there, upgrade=("3.3.2", NEW), upgrade__crossed=(("data-0", ""),)).reason
+        next_step(there, upgrade=("3.3.2", NEW), upgrade__crossed=(("data-0", ""),)).reason
         == "DisablingReplicaAllocation"
     )
 
@@ -285,10 +292,10 @@ LATE: dict[str, Entry] = {"wait__PodsCurrent": ("WaitingForPods", 100)}
 WHOLE = "logs: data-1* data-2"
 
 
-def test_who_cannot_start_on_what_it_has_written_begins_anew_when_waiting_has_not_helped() -> None:
-    assert taken(rolled(backwards(DOWN, WHOLE), **RAN, **LATE)) == "data-data-0"
-    leaving = with_claims(backwards(DOWN, WHOLE), data_0={"deletionTimestamp": "now"})
-    assert taken(rolled(leaving, **RAN)) == "data-0"
+def test_volume_of_a_pod_that_cannot_start_is_deleted_after_the_deadline() -> None:
+    assert deleted_object(next_step(rollback_snapshot(DOWN, WHOLE), **RAN, **LATE)) == "data-data-0"
+    leaving = with_claims(rollback_snapshot(DOWN, WHOLE), data_0={"deletionTimestamp": "now"})
+    assert deleted_object(next_step(leaving, **RAN)) == "data-0"
 
 
 @pytest.mark.parametrize(
@@ -299,18 +306,20 @@ def test_who_cannot_start_on_what_it_has_written_begins_anew_when_waiting_has_no
         ({"upgrade": (OLD, NEW), "upgrade__crossed": RAN["upgrade__crossed"], **LATE}, {}),
         ({**BACK, **LATE}, {}),
     ],
-    ids=["not late", "paused", "not on the way back", "never ran"],
+    ids=["not late", "paused", "no rollback", "never ran"],
 )
-def test_otherwise_its_disk_stays(lines: dict[str, Entry], policy: dict[str, Any]) -> None:
+def test_volume_of_a_pod_that_cannot_start_stays_otherwise(
+    lines: dict[str, Entry], policy: dict[str, Any]
+) -> None:
     """I7."""
-    assert taken(rolled(backwards(DOWN, WHOLE, **policy), **lines)) is None
+    assert deleted_object(next_step(rollback_snapshot(DOWN, WHOLE, **policy), **lines)) is None
 
 
-def test_who_has_neither_data_nor_vote_begins_anew_at_once() -> None:
-    assert taken(rolled(backwards(DOWN, roles="ingest"), **RAN)) == "data-data-0"
-    assert taken(rolled(backwards(DOWN, roles="ingest", paused=True), **RAN)) is None
+def test_volume_of_a_pod_without_data_and_vote_is_deleted_at_once() -> None:
+    assert deleted_object(next_step(rollback_snapshot(DOWN, roles="ingest"), **RAN)) == "data-data-0"
+    assert deleted_object(next_step(rollback_snapshot(DOWN, roles="ingest", paused=True), **RAN)) is None
 
 
-def test_who_has_no_volume_has_none_to_lose() -> None:
-    there = replace(backwards(DOWN, WHOLE), objects={})
-    assert taken(rolled(there, **RAN, **LATE)) is None
+def test_pod_without_a_volume_loses_none() -> None:
+    there = replace(rollback_snapshot(DOWN, WHOLE), objects={})
+    assert deleted_object(next_step(there, **RAN, **LATE)) is None

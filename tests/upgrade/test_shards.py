@@ -1,4 +1,4 @@
-"""What would be missing without a node, and who could take it."""
+"""Which shard copies a node holds alone, and which nodes can take them."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ MANAGERS = pool("managers", 3, roles="cluster_manager")
 LEAVES = frozenset({"data-0"})
 
 
-def seen_by(*shards: str, **differences: object) -> EngineView:
+def view_of(*shards: str, **differences: object) -> EngineView:
     return engine([DATA, MANAGERS], shards, **differences)
 
 
-def being_made(view: EngineView, node: str) -> EngineView:
-    """A copy of the first shard, on its way to a node that does not have it yet."""
+def with_initializing_copy(view: EngineView, node: str) -> EngineView:
+    """Return the view with an initializing copy of the first shard on a node."""
     index, shard = view.shards[0].id
     return replace(view, shards=(*view.shards, ShardCopy(index, shard, False, ShardState.INITIALIZING, node)))
 
 
-def test_a_copy_that_is_still_being_made_is_none_to_count_on() -> None:
-    view = being_made(seen_by("logs: data-0*"), "data-1")
+def test_initializing_copy_elsewhere_does_not_count() -> None:
+    view = with_initializing_copy(view_of("logs: data-0*"), "data-1")
     assert [copy.id for copy in last_copies_on(world(DATA, MANAGERS), view, "data-0")] == [("logs", 0)]
 
 
-def test_nor_is_it_one_that_would_be_missed() -> None:
-    view = being_made(seen_by("logs: ?*"), "data-0")
+def test_initializing_copy_on_the_node_is_no_last_copy() -> None:
+    view = with_initializing_copy(view_of("logs: ?*"), "data-0")
     assert last_copies_on(world(DATA, MANAGERS), view, "data-0") == ()
 
 
-def test_a_copy_on_its_way_to_a_node_is_not_there_yet() -> None:
-    assert last_copies_on(world(DATA, MANAGERS), seen_by("logs: data-1>data-0*"), "data-0") == ()
-    assert last_copies_on(world(DATA, MANAGERS), seen_by("logs: data-0>data-1*"), "data-0") != ()
+def test_relocating_copy_counts_on_its_source() -> None:
+    assert last_copies_on(world(DATA, MANAGERS), view_of("logs: data-1>data-0*"), "data-0") == ()
+    assert last_copies_on(world(DATA, MANAGERS), view_of("logs: data-0>data-1*"), "data-0") != ()
 
 
-def test_whoever_has_neither_shard_nor_vote_is_empty() -> None:
-    view = seen_by("logs: data-0* data-1>data-2")
+def test_node_without_shard_and_vote_holds_nothing() -> None:
+    view = view_of("logs: data-0* data-1>data-2")
     assert (
         hold_nothing(view, ["data-0"])
         is hold_nothing(view, ["data-1"])
@@ -55,34 +55,34 @@ def test_whoever_has_neither_shard_nor_vote_is_empty() -> None:
         is False
     )
     assert not hold_nothing(view, ["managers-0"])
-    assert hold_nothing(seen_by(), ["data-0"])
+    assert hold_nothing(view_of(), ["data-0"])
 
 
-def test_nobody_is_empty_where_the_engine_cannot_be_asked_and_no_one_always_is() -> None:
+def test_unknown_nodes_hold_something_and_no_nodes_hold_nothing() -> None:
     assert not hold_nothing(Unreachable("timed out"), ["data-0"])
     assert hold_nothing(Unreachable("timed out"), [])
 
 
-def test_a_vote_of_somebody_absent_may_be_that_of_whoever_is_away() -> None:
-    view = seen_by()
+def test_vote_of_an_absent_voter_may_belong_to_any_absent_node() -> None:
+    view = view_of()
     absent = replace(view, voters=view.voters | {f"{ABSENT}1"})
     assert not hold_nothing(absent, ["data-9"])
     assert hold_nothing(absent, ["data-0"])
 
 
-def test_whoever_may_have_shards_is_a_data_node_that_nobody_has_excluded_or_sent_away() -> None:
+def test_targets_are_data_nodes_that_are_neither_excluded_nor_terminating() -> None:
     members = (pod("data-0"), pod("data-1"), pod("data-2", is_terminating=True))
     snapshot = world(replace(DATA, pods=members), MANAGERS)
-    assert allocation_targets(snapshot, seen_by(), "data-0") == {"data-1"}
-    assert allocation_targets(snapshot, seen_by(excluded=frozenset({"data-1"})), "data-0") == frozenset()
+    assert allocation_targets(snapshot, view_of(), "data-0") == {"data-1"}
+    assert allocation_targets(snapshot, view_of(excluded=frozenset({"data-1"})), "data-0") == frozenset()
 
 
-def the_copy_of(view: EngineView) -> ShardCopy:
+def copy_on_source(view: EngineView) -> ShardCopy:
     return next(copy for copy in view.shards if copy.node == "data-0")
 
 
-def aged(view: EngineView) -> EngineView:
-    """Whoever leaves is of the newer version, and all others are not."""
+def with_newer_source(view: EngineView) -> EngineView:
+    """Return the view with the newer version on the draining node only."""
     ages = (replace(node, version=NEW if node.name in LEAVES else OLD) for node in view.nodes)
     return replace(view, nodes=tuple(ages))
 
@@ -90,31 +90,34 @@ def aged(view: EngineView) -> EngineView:
 @pytest.mark.parametrize(
     ("view", "reason"),
     [
-        (seen_by("logs: data-0* data-1 data-2"), "data-1 already has a copy, data-2 already has a copy"),
+        (view_of("logs: data-0* data-1 data-2"), "data-1 already has a copy, data-2 already has a copy"),
         (
-            seen_by("logs: data-0* data-1", excluded=frozenset({"data-2"})),
+            view_of("logs: data-0* data-1", excluded=frozenset({"data-2"})),
             "data-2 is excluded from allocation",
         ),
-        (aged(seen_by("logs: data-0*")), "data-1 runs an older version, data-2 runs an older version"),
+        (
+            with_newer_source(view_of("logs: data-0*")),
+            "data-1 runs an older version, data-2 runs an older version",
+        ),
         (engine([pool("data", 1), MANAGERS], ["logs: data-0*"]), "there is no other data node"),
     ],
-    ids=["copies", "exclusions", "versions", "nobody"],
+    ids=["copies", "exclusions", "versions", "no other node"],
 )
-def test_a_copy_that_no_other_node_may_ever_have_is_named(view: EngineView, reason: str) -> None:
-    assert is_unmovable(view, the_copy_of(view), LEAVES)
+def test_unmovable_copy_is_named_with_the_causes(view: EngineView, reason: str) -> None:
+    assert is_unmovable(view, copy_on_source(view), LEAVES)
     told = unmovable_shard(view, view.copies_on("data-0"), LEAVES)
     assert told is not None
     assert told.startswith("no node may take logs[0] from data-0: ")
     assert told.endswith(reason)
 
 
-def test_what_somebody_may_take_or_takes_already_is_no_trouble() -> None:
-    free, on_its_way = seen_by("logs: data-0*"), seen_by("logs: data-0>data-1* data-2")
+def test_movable_and_moving_copies_are_not_named() -> None:
+    free, on_its_way = view_of("logs: data-0*"), view_of("logs: data-0>data-1* data-2")
     for view in (free, on_its_way):
         assert unmovable_shard(view, view.copies_on("data-0"), LEAVES) is None
 
 
-def test_those_who_leave_together_take_nothing_from_each_other() -> None:
-    view = seen_by("logs: data-0* data-2")
-    assert is_unmovable(view, the_copy_of(view), frozenset({"data-0", "data-1"}))
-    assert not is_unmovable(view, the_copy_of(view), frozenset({"data-2"}))
+def test_draining_nodes_take_no_shards_from_each_other() -> None:
+    view = view_of("logs: data-0* data-2")
+    assert is_unmovable(view, copy_on_source(view), frozenset({"data-0", "data-1"}))
+    assert not is_unmovable(view, copy_on_source(view), frozenset({"data-2"}))

@@ -1,4 +1,4 @@
-"""Whose disk is emptied on the way back: of whoever cannot start on it, and of nobody else."""
+"""Which volumes a rollback deletes."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ LINES: dict[str, Entry] = {
 }
 
 
-def crashed(**differences: Any) -> ClusterSnapshot:
-    """One of two data nodes has come back as the older version, on what the newer one wrote, and crashes."""
+def with_failed_pod(**differences: Any) -> ClusterSnapshot:
+    """One of two data nodes runs the older version on a disk of the newer one, and crashes."""
     patient = pod("data-0", is_ready=False, has_started=True, template="new", problem="CrashLoopBackOff")
     home = pool("data", 2, pods=[replace(patient, **differences), pod("data-1", template="new")])
     assert home.stateful_set is not None
@@ -35,15 +35,15 @@ def crashed(**differences: Any) -> ClusterSnapshot:
     return replace(world(home, health_deadline=60), objects={CLAIM: VOLUME})
 
 
-def is_emptied(snapshot: ClusterSnapshot, **lines: Entry | None) -> bool:
-    """`upgrade__return` is the line `upgrade/return`."""
+def deletes_volume(snapshot: ClusterSnapshot, **lines: Entry | None) -> bool:
+    """`upgrade__return` stands for the key `upgrade/return`."""
     ledger = Ledger.of(LINES).with_changes({name.replace("__", "/"): entry for name, entry in lines.items()})
     snapshot = replace(snapshot, cluster=replace(snapshot.cluster, records=Records(ledger)))
     return roll_out(Rollout(snapshot, UpgradeLedger.of(ledger), snapshot.pools)).reason == "DeletingVolume"
 
 
-def test_whoever_cannot_start_on_what_a_newer_version_wrote_begins_anew() -> None:
-    assert is_emptied(crashed())
+def test_volume_of_a_pod_that_cannot_start_on_it_is_deleted() -> None:
+    assert deletes_volume(with_failed_pod())
 
 
 @pytest.mark.parametrize(
@@ -51,44 +51,44 @@ def test_whoever_cannot_start_on_what_a_newer_version_wrote_begins_anew() -> Non
     [{"is_ready": True}, {"is_terminating": True}, {"engine_version": NEW}, {"has_started": False}],
     ids=lambda given: next(iter(given)),
 )
-def test_whoever_runs_or_leaves_or_never_tried_keeps_its_disk(differences: dict[str, Any]) -> None:
-    unseen = replace(crashed(**differences), engine=engine(crashed().pools))
-    assert not is_emptied(unseen)
+def test_pod_that_runs_or_terminates_or_never_started_keeps_its_volume(differences: dict[str, Any]) -> None:
+    unseen = replace(with_failed_pod(**differences), engine=engine(with_failed_pod().pools))
+    assert not deletes_volume(unseen)
 
 
-def test_a_volume_that_no_newer_version_has_written_to_stays() -> None:
-    assert not is_emptied(crashed(), upgrade__crossed=(("data-0", "an earlier one"),))
-    assert not is_emptied(crashed(), upgrade__crossed=None)
+def test_volume_that_no_newer_version_wrote_to_stays() -> None:
+    assert not deletes_volume(with_failed_pod(), upgrade__crossed=(("data-0", "an earlier one"),))
+    assert not deletes_volume(with_failed_pod(), upgrade__crossed=None)
 
 
-def test_without_a_volume_there_is_nothing_to_empty() -> None:
-    assert not is_emptied(replace(crashed(), objects={}))
+def test_pod_without_a_volume_has_nothing_to_delete() -> None:
+    assert not deletes_volume(replace(with_failed_pod(), objects={}))
 
 
 @pytest.mark.parametrize("color", [Color.GREEN, Color.YELLOW, Color.RED])
-def test_nobodys_disk_goes_while_a_primary_is_missing(color: Color) -> None:
-    snapshot = crashed()
-    assert is_emptied(replace(snapshot, engine=engine(snapshot.pools, color=color))) is (
+def test_volume_stays_while_the_cluster_is_red(color: Color) -> None:
+    snapshot = with_failed_pod()
+    assert deletes_volume(replace(snapshot, engine=engine(snapshot.pools, color=color))) is (
         color is not Color.RED
     )
 
 
-def test_nor_does_it_where_the_engine_has_its_node_or_cannot_be_asked() -> None:
-    snapshot = crashed()
+def test_volume_stays_if_the_node_has_joined_or_the_engine_is_unreachable() -> None:
+    snapshot = with_failed_pod()
     joined = replace(snapshot.pools[0], pods=tuple(replace(each, is_ready=True) for each in snapshot.pods))
-    assert not is_emptied(replace(snapshot, engine=engine([joined])))
-    assert not is_emptied(replace(snapshot, engine=Unreachable("timed out")))
+    assert not deletes_volume(replace(snapshot, engine=engine([joined])))
+    assert not deletes_volume(replace(snapshot, engine=Unreachable("timed out")))
 
 
-def test_it_is_waited_for_first() -> None:
-    assert not is_emptied(crashed(), wait__PodsCurrent=("WaitingForPods", 990))
+def test_volume_stays_before_the_deadline() -> None:
+    assert not deletes_volume(with_failed_pod(), wait__PodsCurrent=("WaitingForPods", 990))
 
 
-def test_on_the_way_forward_every_disk_stays() -> None:
-    assert not is_emptied(crashed(), upgrade__return=None)
+def test_volume_stays_in_an_upgrade() -> None:
+    assert not deletes_volume(with_failed_pod(), upgrade__return=None)
 
 
-def test_nothing_is_emptied_while_it_is_paused() -> None:
-    snapshot = crashed()
+def test_volume_stays_while_the_upgrade_is_paused() -> None:
+    snapshot = with_failed_pod()
     spec = replace(snapshot.cluster.spec, upgrade=replace(snapshot.cluster.spec.upgrade, paused=True))
-    assert not is_emptied(replace(snapshot, cluster=replace(snapshot.cluster, spec=spec)))
+    assert not deletes_volume(replace(snapshot, cluster=replace(snapshot.cluster, spec=spec)))

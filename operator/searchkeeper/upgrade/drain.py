@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from searchkeeper.api.reasons import Reason
-from searchkeeper.kubernetes.operations import EngineCall
+from searchkeeper.kubernetes.operations import Delete, EngineCall
 from searchkeeper.opensearch.calls import Exclude
 from searchkeeper.opensearch.view import EngineView, ShardCopy, ShardState, Unreachable
 from searchkeeper.planner import LedgerChange, Result, in_progress, wait, waiting_without_change
@@ -27,7 +27,7 @@ from searchkeeper.upgrade.engine_settings import record_setting, restore_setting
 from searchkeeper.upgrade.gates import Candidate, Gate, GateResult, first_blocking_gate, is_not_in_cluster
 from searchkeeper.upgrade.ledger import EXCLUDED, PODS_CURRENT, WIPED_VOLUME, UpgradeLedger
 from searchkeeper.upgrade.shards import allocation_targets, is_unmovable, last_copies_on, unmovable_shard
-from searchkeeper.upgrade.volumes import Claim, claim_of, delete_claim, is_writable_by
+from searchkeeper.upgrade.volumes import Claim, claim_of, is_writable_by
 from searchkeeper.upgrade.voting import loses_role, nodes_keeping_role
 
 # In seconds. By then the engine has started to move every shard that it is going to move.
@@ -79,7 +79,11 @@ def drain(snapshot: ClusterSnapshot, ledger: UpgradeLedger, candidate: Candidate
     if not this.targets:
         undo = restore_settings(snapshot, ledger) if has_started else None
         return undo or (_wait_for_target(this) if is_needed else None)
-    if has_started or (is_needed and _can_be_drained(this)):
+    if this.loses_data_role:
+        can_be_drained = bool(nodes_keeping_role("data", snapshot, engine))
+    else:
+        can_be_drained = has_single_copies(snapshot, candidate, engine)
+    if has_started or (is_needed and can_be_drained):
         return next(drain_steps(snapshot, ledger, candidate, engine), None)
     return None
 
@@ -92,12 +96,6 @@ def _wait_for_target(this: _Drain) -> Result | None:
         return None
     message = f"{cause}; set spec.upgrade.acceptSingleCopyLoss to restart {this.node} anyway"
     return wait(Reason.SHARDS_CANNOT_MOVE, message, deadline=this.deadline)
-
-
-def _can_be_drained(this: _Drain) -> bool:
-    if this.loses_data_role:
-        return bool(nodes_keeping_role("data", this.snapshot, this.engine))
-    return has_single_copies(this.snapshot, this.candidate, this.engine)
 
 
 def drain_steps(
@@ -119,7 +117,7 @@ def drain_steps(
             deadline=deadline,
         )
     elif not _is_drained(this):
-        cause = unmovable_shard(engine, _required_copies(this), frozenset({node}))
+        cause = unmovable_shard(engine, _copies_to_move(this), frozenset({node}))
         if cause is not None:
             yield wait(Reason.SHARDS_CANNOT_MOVE, cause, deadline=deadline)
         message = f"{node} still holds {len(engine.copies_on(node))} shards"
@@ -127,17 +125,25 @@ def drain_steps(
 
 
 def _is_drained(this: _Drain) -> bool:
-    """Whether every copy that has to move has moved. A copy that no other node can take may stay."""
+    """Whether every copy that has to move has moved. A copy that no other node can take may stay.
+
+    If the disk is lost with the pod, the engine gets time to start moves; in a rollback all moves must end.
+    """
     copies = this.engine.copies_on(this.node)
-    if not copies or _required_copies(this):
+    if not copies or _copies_to_move(this):
         return not copies
-    is_at_rest = all(copy.state is ShardState.STARTED for copy in copies)
-    if needs_full_drain(this.snapshot, this.ledger, this.candidate):
-        return is_at_rest and _has_settled(this)
-    return is_at_rest
+    if any(copy.state is not ShardState.STARTED for copy in copies):
+        return False
+    if not needs_full_drain(this.snapshot, this.ledger, this.candidate):
+        return True
+    match waiting_without_change(this.ledger, PODS_CURRENT, this.snapshot.now):
+        case (Reason.WAITING_FOR_DRAIN, seconds) if seconds >= _SETTLE_TIME:
+            return this.ledger.rollback_to is None or not this.engine.is_moving
+        case _:
+            return False
 
 
-def _required_copies(this: _Drain) -> tuple[ShardCopy, ...]:
+def _copies_to_move(this: _Drain) -> tuple[ShardCopy, ...]:
     """Return the copies that must move before the pod may be deleted.
 
     A node that loses the role data cannot start with any. If the spec accepts their loss, copies that no node
@@ -150,15 +156,6 @@ def _required_copies(this: _Drain) -> tuple[ShardCopy, ...]:
     if not accepts_loss or _needs_new_volume(this.snapshot, this.ledger, this.candidate.pod):
         return copies
     return tuple(copy for copy in copies if not is_unmovable(this.engine, copy, frozenset({this.node})))
-
-
-def _has_settled(this: _Drain) -> bool:
-    """Whether the drain has had time to start; in a rollback also whether no shard moves anywhere."""
-    match waiting_without_change(this.ledger, PODS_CURRENT, this.snapshot.now):
-        case (Reason.WAITING_FOR_DRAIN, seconds) if seconds >= _SETTLE_TIME:
-            return this.ledger.rollback_to is None or not this.engine.is_moving
-        case _:
-            return False
 
 
 def needs_full_drain(snapshot: ClusterSnapshot, ledger: UpgradeLedger, candidate: Candidate) -> bool:
@@ -225,9 +222,10 @@ def delete_volume_before_pod(snapshot: ClusterSnapshot, ledger: UpgradeLedger, p
 
 
 def delete_volume(claim: Claim, pod: Pod) -> Result:
+    """Delete exactly this claim, in the state that was observed, and record it first."""
     return in_progress(
         Reason.DELETING_VOLUME,
         f"deleting the volume of {pod.name}: the older version cannot read what the newer one wrote",
-        delete_claim(claim),
+        Delete(claim.key, claim.uid, claim.resource_version),
         ledger_changes=(LedgerChange(WIPED_VOLUME, (claim.key.name, claim.uid)),),
     )

@@ -38,22 +38,14 @@ SETTINGS: Final = (ALLOCATION, EXCLUDED, VOTING, SCALE_IN_EXCLUDED, SCALE_IN_VOT
 _UNDO_SENT: Final = "/taken-back"
 
 
-def record_setting(key: str, value: Entry) -> tuple[LedgerChange, ...]:
-    """Return the ledger changes to make before the engine setting is changed."""
+def record_setting(key: str, value: Entry | None) -> tuple[LedgerChange, ...]:
+    """Return the ledger changes to make before a setting is changed; None when it is restored."""
     return LedgerChange(key, value), LedgerChange(key + _UNDO_SENT, None)
 
 
 def _undo_sent(ledger: UpgradeLedger, key: str) -> bool:
     """Whether the undo was sent. An engine that shows the old value is not enough: a call may arrive late."""
     return ledger.get(key + _UNDO_SENT) is True
-
-
-def _record_undo(key: str) -> tuple[LedgerChange, ...]:
-    return (LedgerChange(key + _UNDO_SENT, True),)
-
-
-def _record_restored(key: str, left: tuple[str, ...] = ()) -> tuple[LedgerChange, ...]:
-    return LedgerChange(key, left or None), LedgerChange(key + _UNDO_SENT, None)
 
 
 def restore_all(snapshot: ClusterSnapshot, ledger: UpgradeLedger) -> Result | None:
@@ -98,25 +90,22 @@ def _restore(
     if isinstance(engine, Unreachable):
         message = f"cannot restore engine settings: {engine.cause}"
         return wait(Reason.ENGINE_UNREACHABLE, message, deadline=deadline)
-    if before is not None:
-        step = _restore_allocation(engine, ledger, before)
+    if before is not None and str(engine.allocation) == before and _undo_sent(ledger, ALLOCATION):
+        message = f"cluster.routing.allocation.enable is {before} again"
+        step = in_progress(Reason.SETTINGS_RESTORED, message, ledger_changes=record_setting(ALLOCATION, None))
+    elif before is not None:
+        step = in_progress(
+            Reason.RESTORING_ALLOCATION,
+            f"setting cluster.routing.allocation.enable back to {before}",
+            EngineCall(SetAllocation(None if before == Allocation.ALL else Allocation(before))),
+            ledger_changes=(LedgerChange(ALLOCATION + _UNDO_SENT, True),),
+        )
     elif nodes:
         step = _restore_exclusions(engine, ledger, EXCLUDED, nodes, ledger.excluded)
     else:
-        step = _restore_vote(engine, ledger)
+        managers = frozenset({ledger.voting_excluded} if ledger.voting_excluded else ())
+        step = _restore_votes(engine, ledger, VOTING, managers, ())
     return replace(step, deadline=deadline)
-
-
-def _restore_allocation(engine: EngineView, ledger: UpgradeLedger, before: str) -> Result:
-    if str(engine.allocation) == before and _undo_sent(ledger, ALLOCATION):
-        message = f"cluster.routing.allocation.enable is {before} again"
-        return in_progress(Reason.SETTINGS_RESTORED, message, ledger_changes=_record_restored(ALLOCATION))
-    return in_progress(
-        Reason.RESTORING_ALLOCATION,
-        f"setting cluster.routing.allocation.enable back to {before}",
-        EngineCall(SetAllocation(None if before == Allocation.ALL else Allocation(before))),
-        ledger_changes=_record_undo(ALLOCATION),
-    )
 
 
 def _restore_exclusions(
@@ -127,22 +116,43 @@ def _restore_exclusions(
     if not nodes & engine.excluded and _undo_sent(ledger, key):
         left = tuple(sorted(recorded - nodes))
         message = f"{names} may hold shards again"
-        return in_progress(Reason.SETTINGS_RESTORED, message, ledger_changes=_record_restored(key, left))
+        return in_progress(
+            Reason.SETTINGS_RESTORED, message, ledger_changes=record_setting(key, left or None)
+        )
     return in_progress(
         Reason.CLEARING_ALLOCATION_EXCLUSIONS,
         f"allowing shards on {names} again",
         EngineCall(Exclude(engine.excluded - nodes)),
-        ledger_changes=_record_undo(key),
+        ledger_changes=(LedgerChange(key + _UNDO_SENT, True),),
     )
 
 
-def _restore_vote(engine: EngineView, ledger: UpgradeLedger) -> Result:
-    if ledger.voting_excluded in engine.voting_exclusions or not _undo_sent(ledger, VOTING):
-        return _clear_voting_exclusions(engine, ledger, VOTING)
-    changes = (*_record_restored(VOTING), LedgerChange(FOREIGN_VOTING, None))
-    message = f"{ledger.voting_excluded} may vote again"
+def _restore_votes(
+    engine: EngineView, ledger: UpgradeLedger, key: str, managers: frozenset[str], left: tuple[str, ...]
+) -> Result:
+    """Let these managers vote again; those in `left` stay recorded.
+
+    The engine clears all voting exclusions or none. Those that are not the operator's are recorded first and
+    set again, one after the other.
+    """
+    if managers & engine.voting_exclusions or not _undo_sent(ledger, key):
+        rollout = frozenset({ledger.voting_excluded} if ledger.voting_excluded else ())
+        ours = ledger.scale_in_voting_excluded | rollout
+        foreign = ledger.foreign_voting_excluded | engine.voting_exclusions - ours
+        changes = (
+            LedgerChange(key + _UNDO_SENT, True),
+            LedgerChange(FOREIGN_VOTING, tuple(sorted(foreign)) or None),
+        )
+        return in_progress(
+            Reason.CLEARING_VOTING_EXCLUSIONS,
+            "clearing all voting exclusions",
+            EngineCall(ClearVotingExclusions()),
+            ledger_changes=changes,
+        )
     return _restore_foreign_votes(engine, ledger) or in_progress(
-        Reason.SETTINGS_RESTORED, message, ledger_changes=changes
+        Reason.SETTINGS_RESTORED,
+        f"{', '.join(sorted(managers))} may vote again",
+        ledger_changes=(*record_setting(key, left or None), LedgerChange(FOREIGN_VOTING, None)),
     )
 
 
@@ -171,25 +181,8 @@ def clear_exclusions(
         )
     if nodes:
         return _restore_exclusions(engine, ledger, SCALE_IN_EXCLUDED, nodes, ledger.scale_in_excluded)
-    if votes & engine.voting_exclusions or not _undo_sent(ledger, SCALE_IN_VOTING):
-        return _clear_voting_exclusions(engine, ledger, SCALE_IN_VOTING)
     left = tuple(sorted(ledger.scale_in_voting_excluded - votes))
-    changes = (*_record_restored(SCALE_IN_VOTING, left), LedgerChange(FOREIGN_VOTING, None))
-    return _restore_foreign_votes(engine, ledger) or in_progress(
-        Reason.SETTINGS_RESTORED, f"{', '.join(sorted(votes))} may vote again", ledger_changes=changes
-    )
-
-
-def _clear_voting_exclusions(engine: EngineView, ledger: UpgradeLedger, key: str) -> Result:
-    """Clear all voting exclusions. Those that are not the operator's are recorded first, to be set again."""
-    ours = ledger.scale_in_voting_excluded | ({ledger.voting_excluded} if ledger.voting_excluded else set())
-    foreign = ledger.foreign_voting_excluded | engine.voting_exclusions - ours
-    return in_progress(
-        Reason.CLEARING_VOTING_EXCLUSIONS,
-        "clearing all voting exclusions",
-        EngineCall(ClearVotingExclusions()),
-        ledger_changes=(*_record_undo(key), LedgerChange(FOREIGN_VOTING, tuple(sorted(foreign)) or None)),
-    )
+    return _restore_votes(engine, ledger, SCALE_IN_VOTING, votes, left)
 
 
 def _restore_foreign_votes(engine: EngineView, ledger: UpgradeLedger) -> Result | None:

@@ -101,7 +101,7 @@ class _GateInput:
         return self.candidate.pod.name
 
     @property
-    def removed_pods(self) -> frozenset[str]:
+    def pods_to_remove(self) -> frozenset[str]:
         """The candidate and the pods of its batch."""
         return self.candidate.batch | {self.name}
 
@@ -111,7 +111,7 @@ class _GateInput:
             return frozenset()
         pods = (Candidate(pod, pool) for pool in self.snapshot.pools for pod in pool.retained_pods)
         failed = frozenset(other.pod.name for other in pods if has_failed(other, self.snapshot))
-        return failed - self.removed_pods
+        return failed - self.pods_to_remove
 
 
 def is_not_in_cluster(candidate: Candidate, snapshot: ClusterSnapshot) -> bool:
@@ -169,13 +169,13 @@ def _check_pods_ready(given: _GateInput) -> _Blocker | None:
     """All pods that stay are ready and as many as the spec wants, except those of the batch."""
     ignored = given.ignored_pods()
     for pool in given.snapshot.pools:
-        pods = [pod for pod in pool.retained_pods if pod.name not in given.removed_pods | ignored]
+        pods = [pod for pod in pool.retained_pods if pod.name not in given.pods_to_remove | ignored]
         unready = [pod.name for pod in pods if pod.is_terminating or not pod.is_ready]
         if unready:
             verb = "is" if len(unready) == 1 else "are"
             message = f"{', '.join(unready)} of pool {pool.spec.name} {verb} not ready"
             return _Blocker(Reason.WAITING_FOR_PODS, message)
-        removed = len(given.removed_pods) if pool is given.candidate.pool else 0
+        removed = len(given.pods_to_remove) if pool is given.candidate.pool else 0
         failed = sum(pod.name in ignored for pod in pool.retained_pods)
         if len(pods) < pool.replicas - removed - failed:
             message = f"pool {pool.spec.name} has {len(pool.retained_pods)} of {pool.replicas} pods"
@@ -184,7 +184,7 @@ def _check_pods_ready(given: _GateInput) -> _Blocker | None:
 
 
 def _check_nodes_joined(given: _GateInput) -> _Blocker | None:
-    exempt = given.removed_pods | given.ignored_pods()
+    exempt = given.pods_to_remove | given.ignored_pods()
     pods = (pod.name for pool in given.snapshot.pools for pod in pool.retained_pods)
     absent = [name for name in pods if name not in exempt and given.engine.node(name) is None]
     if not absent:
@@ -267,7 +267,11 @@ def _check_quorum(given: _GateInput) -> _Blocker | None:
         message = f"{name} votes and loses the role cluster_manager, and no other node keeps it"
         return _Blocker(Reason.QUORUM_AT_RISK, f"{message}; add a pool of cluster managers")
     if len(voters) == 1:
-        return _cluster_state_blocker(given)
+        # A manager with an empty disk may form a new cluster.
+        if not given.candidate.pool.spec.storage.ephemeral or has_other_manager(given.engine, name):
+            return None
+        message = f"only the ephemeral storage of {name} has the cluster state"
+        return _Blocker(Reason.QUORUM_AT_RISK, f"{message}; add a pool of cluster managers with volumes")
     ready = {pod.name for pod in given.snapshot.pods if pod.is_ready and not pod.is_terminating}
     managers = {node.name for node in given.engine.nodes if "cluster_manager" in node.roles}
     left, needed = len((voters - {name}) & ready & managers), len(voters) // 2 + 1
@@ -277,14 +281,6 @@ def _check_quorum(given: _GateInput) -> _Blocker | None:
     return _Blocker(Reason.QUORUM_AT_RISK, message)
 
 
-def _cluster_state_blocker(given: _GateInput) -> _Blocker | None:
-    """Block if the cluster state would be lost. A manager with an empty disk may form a new cluster."""
-    if not given.candidate.pool.spec.storage.ephemeral or has_other_manager(given.engine, given.name):
-        return None
-    message = f"only the ephemeral storage of {given.name} has the cluster state"
-    return _Blocker(Reason.QUORUM_AT_RISK, f"{message}; add a pool of cluster managers with volumes")
-
-
 def _check_last_copies(given: _GateInput) -> _Blocker | None:
     """No shard becomes unavailable, not even for a moment, unless the spec accepts it.
 
@@ -292,7 +288,12 @@ def _check_last_copies(given: _GateInput) -> _Blocker | None:
     data cannot start with a shard on its disk, so it must be empty.
     """
     if loses_role("data", given.engine, given.name, given.candidate.pool):
-        return _data_role_blocker(given)
+        left = len(given.engine.copies_on(given.name))
+        message = f"{given.name} loses the role data"
+        if not nodes_keeping_role("data", given.snapshot, given.engine):
+            message += ", and no other node keeps it; add a pool of data nodes"
+            return _Blocker(Reason.LAST_SHARD_COPY, message)
+        return _Blocker(Reason.LAST_SHARD_COPY, f"{message} and holds {left} shards") if left else None
     copies = last_copies_on(given.snapshot, given.engine, given.name)
     if not copies or given.snapshot.cluster.spec.upgrade.accept_single_copy_loss:
         return None
@@ -302,16 +303,6 @@ def _check_last_copies(given: _GateInput) -> _Blocker | None:
     message = f"{given.name} holds the only copy of {shards}"
     hint = "set spec.upgrade.acceptSingleCopyLoss to restart it anyway"
     return _Blocker(Reason.LAST_SHARD_COPY, f"{message}; {hint}")
-
-
-def _data_role_blocker(given: _GateInput) -> _Blocker | None:
-    if not nodes_keeping_role("data", given.snapshot, given.engine):
-        message = f"{given.name} loses the role data, and no other node keeps it; add a pool of data nodes"
-        return _Blocker(Reason.LAST_SHARD_COPY, message)
-    left = len(given.engine.copies_on(given.name))
-    if not left:
-        return None
-    return _Blocker(Reason.LAST_SHARD_COPY, f"{given.name} loses the role data and holds {left} shards")
 
 
 def _check_batch(given: _GateInput) -> _Blocker | None:

@@ -29,8 +29,9 @@ __all__ = [
     "UpgradeLedger",
 ]
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Generic, TypeVar
 
 from searchkeeper.planner import Ledger
 from searchkeeper.planner.ledger import Entry
@@ -42,7 +43,7 @@ UPGRADE: Final = "upgrade"
 LOCK: Final = "upgrade/lock"
 # The version that a rollback returns nodes to.
 ROLLBACK_TO: Final = "upgrade/return"
-# The nodes that have run a version newer than UPGRADE's first, as (pod, UID of its volume claim).
+# The nodes that have run a newer version than the upgrade started from: (pod, UID of its claim, "" for none).
 UPGRADED_NODES: Final = "upgrade/crossed"
 # The version that failed and the generation that asked for it. It is not tried again before the spec changes.
 ABANDONED: Final = "upgrade/given-up"
@@ -50,7 +51,8 @@ ABANDONED: Final = "upgrade/given-up"
 REFUSED: Final = "refused"
 # The reasons of the events in force. One event for each as long as it lasts.
 EVENTS_EMITTED: Final = "told"
-# Engine settings that the operator changed: the value before, or the nodes that it excluded.
+# Engine settings that the operator changed: the allocation before (`all` if it was not set), the nodes that a
+# rollout excludes from allocation, and the manager that it excludes from voting. Users may exclude others.
 ALLOCATION: Final = "engine/allocation"
 EXCLUDED: Final = "engine/excluded"
 VOTING: Final = "engine/voting"
@@ -82,9 +84,64 @@ PODS_CURRENT: Final = "PodsCurrent"
 ACTIONS_WAITING_FOR_NODES: Final = (PODS_CURRENT, "PoolsConverged", "EngineHealthy", "UpgradeFinished")
 
 
+T = TypeVar("T")
+
+
+def _text(entry: Entry | None) -> str | None:
+    return entry if isinstance(entry, str) else None
+
+
+def _number(entry: Entry | None) -> int | None:
+    return entry if isinstance(entry, int) else None
+
+
+def _names(entry: Entry | None) -> frozenset[str]:
+    items = entry if isinstance(entry, tuple) else ()
+    return frozenset(item for item in items if isinstance(item, str))
+
+
+def _pairs(entry: Entry | None) -> dict[str, str]:
+    pairs = {}
+    for item in entry if isinstance(entry, tuple) else ():
+        match item:
+            case (str(name), str(uid)):
+                pairs[name] = uid
+    return pairs
+
+
+@dataclass(frozen=True, slots=True)
+class _Field(Generic[T]):
+    """An attribute of a ledger: the entry under a key, decoded. A malformed entry counts as missing.
+
+    Of the class itself, it is the value of an empty ledger.
+    """
+
+    key: str
+    decode: Callable[[Entry | None], T]
+
+    def __get__(self, ledger: UpgradeLedger | None, owner: type[UpgradeLedger]) -> T:
+        return self.decode(None if ledger is None else ledger.get(self.key))
+
+
 @dataclass(frozen=True, slots=True)
 class UpgradeLedger(Ledger):
-    """A ledger with typed access to the entries of an upgrade. Malformed entries count as missing."""
+    """A ledger with typed access to the entries of an upgrade. The keys say what the entries mean."""
+
+    lock = _Field(LOCK, _text)
+    rollback_to = _Field(ROLLBACK_TO, _text)
+    upgraded_nodes = _Field(UPGRADED_NODES, _pairs)
+    refused_generation = _Field(REFUSED, _number)
+    events_emitted = _Field(EVENTS_EMITTED, _names)
+    allocation_before = _Field(ALLOCATION, _text)
+    excluded = _Field(EXCLUDED, _names)
+    voting_excluded = _Field(VOTING, _text)
+    scale_in_excluded = _Field(SCALE_IN_EXCLUDED, _names)
+    scale_in_voting_excluded = _Field(SCALE_IN_VOTING, _names)
+    foreign_voting_excluded = _Field(FOREIGN_VOTING, _names)
+    deleting_since = _Field(DELETING, _number)
+    replaced_pods = _Field(REPLACED_PODS, _pairs)
+    pending_delete = _Field(PENDING_DELETE, _text)
+    flushed_for = _Field(FLUSHED, _text)
 
     @property
     def upgrade(self) -> tuple[str, str] | None:
@@ -96,71 +153,6 @@ class UpgradeLedger(Ledger):
                 return None
 
     @property
-    def rollback_to(self) -> str | None:
-        return self._text(ROLLBACK_TO)
-
-    @property
-    def lock(self) -> str | None:
-        return self._text(LOCK)
-
-    @property
-    def refused_generation(self) -> int | None:
-        return self._number(REFUSED)
-
-    @property
-    def events_emitted(self) -> frozenset[str]:
-        """The reasons of the events in force."""
-        return self._names(EVENTS_EMITTED)
-
-    @property
-    def allocation_before(self) -> str | None:
-        """The allocation before the operator changed it; `all` where the setting was absent."""
-        return self._text(ALLOCATION)
-
-    @property
-    def excluded(self) -> frozenset[str]:
-        """The nodes that the rollout excludes from allocation. Users may exclude others."""
-        return self._names(EXCLUDED)
-
-    @property
-    def voting_excluded(self) -> str | None:
-        return self._text(VOTING)
-
-    @property
-    def scale_in_excluded(self) -> frozenset[str]:
-        """The nodes that scale-in excludes from allocation."""
-        return self._names(SCALE_IN_EXCLUDED)
-
-    @property
-    def scale_in_voting_excluded(self) -> frozenset[str]:
-        """The managers that scale-in excludes from voting."""
-        return self._names(SCALE_IN_VOTING)
-
-    @property
-    def foreign_voting_excluded(self) -> frozenset[str]:
-        """The managers that others exclude from voting, while the engine may have lost it."""
-        return self._names(FOREIGN_VOTING)
-
-    @property
-    def deleting_since(self) -> int | None:
-        return self._number(DELETING)
-
-    @property
-    def replaced_pods(self) -> dict[str, str]:
-        """The pods of the batch, each with the UID that it had before it was deleted."""
-        return self._pairs(REPLACED_PODS)
-
-    @property
-    def pending_delete(self) -> str | None:
-        """The resource version of the pod whose delete was recorded last."""
-        return self._text(PENDING_DELETE)
-
-    @property
-    def upgraded_nodes(self) -> dict[str, str]:
-        """The nodes that have run the newer version, each with the UID of its claim; "" for none."""
-        return self._pairs(UPGRADED_NODES)
-
-    @property
     def abandoned(self) -> tuple[str, int] | None:
         """The version that failed and the generation that asked for it."""
         match self.get(ABANDONED):
@@ -169,8 +161,12 @@ class UpgradeLedger(Ledger):
             case _:
                 return None
 
+    @property
+    def batch_failed(self) -> bool:
+        return self.get(BATCH_FAILED) is True
+
     def batch_size(self, pool: str) -> int:
-        """How many pods of the pool may be replaced together. Every pool starts with one."""
+        """Return how many pods of the pool may be replaced together. Every pool starts with one."""
         match self.get(BATCH_SIZE):
             case (str(name), int(size)) if name == pool:
                 return size
@@ -178,40 +174,9 @@ class UpgradeLedger(Ledger):
                 return 1
 
     def partition(self, pool: str, template: str) -> int | None:
-        """The lowest ordinal that may be replaced with this template, if it is recorded."""
+        """Return the lowest ordinal that may be replaced with this template, if it is recorded."""
         match self.get(PARTITION):
             case (str(name), str(digest), int(ordinal)) if (name, digest) == (pool, template):
                 return ordinal
             case _:
                 return None
-
-    @property
-    def batch_failed(self) -> bool:
-        return self.get(BATCH_FAILED) is True
-
-    @property
-    def flushed_for(self) -> str | None:
-        return self._text(FLUSHED)
-
-    def _text(self, key: str) -> str | None:
-        entry = self.get(key)
-        return entry if isinstance(entry, str) else None
-
-    def _number(self, key: str) -> int | None:
-        entry = self.get(key)
-        return entry if isinstance(entry, int) else None
-
-    def _names(self, key: str) -> frozenset[str]:
-        return frozenset(item for item in self._items(key) if isinstance(item, str))
-
-    def _pairs(self, key: str) -> dict[str, str]:
-        pairs = {}
-        for item in self._items(key):
-            match item:
-                case (str(name), str(uid)):
-                    pairs[name] = uid
-        return pairs
-
-    def _items(self, key: str) -> tuple[Entry, ...]:
-        entry = self.get(key)
-        return entry if isinstance(entry, tuple) else ()

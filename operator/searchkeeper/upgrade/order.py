@@ -37,12 +37,16 @@ def pools_in_order(
         return tuple(ordered)
     elected = engine.elected if isinstance(engine, EngineView) else None
     leader = elected.name if elected is not None and is_newer(elected.version, rollback_to) else None
-
-    def rollback_tier(pool: PoolView) -> tuple[bool, bool]:
-        return not _has_newer_version(pool, rollback_to), leader in {pod.name for pod in pool.pods}
-
     backwards = ordered[::-1]
-    return tuple(sorted(backwards, key=rollback_tier))
+    return tuple(
+        sorted(
+            backwards,
+            key=lambda pool: (
+                not _has_newer_version(pool, rollback_to),
+                leader in {pod.name for pod in pool.pods},
+            ),
+        )
+    )
 
 
 def _has_newer_version(pool: PoolView, before: str) -> bool:
@@ -86,12 +90,17 @@ def candidates(
     of these.
     """
     last = _elected(engine)
-
-    def place(pod: Pod) -> tuple[bool, ...]:
-        is_older = backwards and pod.is_ready and not _rolls_back(pod, pool)
-        return (is_older, pod.name == last, pod.is_ready)
-
-    return tuple(sorted(reversed(pool.outdated_pods) if backwards else pool.outdated_pods, key=place))
+    pods = reversed(pool.outdated_pods) if backwards else pool.outdated_pods
+    return tuple(
+        sorted(
+            pods,
+            key=lambda pod: (
+                backwards and pod.is_ready and not _rolls_back(pod, pool),
+                pod.name == last,
+                pod.is_ready,
+            ),
+        )
+    )
 
 
 def _rolls_back(pod: Pod, pool: PoolView) -> bool:

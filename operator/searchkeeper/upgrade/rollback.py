@@ -19,12 +19,14 @@ __all__ = [
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from semver import Version
+
 from searchkeeper.api.reasons import Reason
 from searchkeeper.api.spec import Rollback
 from searchkeeper.kubernetes.operations import Patch
 from searchkeeper.opensearch.view import EngineView, ShardState, Unreachable
 from searchkeeper.planner import NOT_COUNTED, LedgerChange, Result, done, in_progress, wait, waiting_for
-from searchkeeper.snapshot import ClusterSnapshot, Pod
+from searchkeeper.snapshot import ClusterSnapshot
 from searchkeeper.upgrade.gates import FATAL_POD_PROBLEMS, NO_DEADLINE
 from searchkeeper.upgrade.ledger import (
     ABANDONED,
@@ -164,7 +166,8 @@ def _raise_target(snapshot: ClusterSnapshot, ledger: UpgradeLedger) -> Result | 
     older version cannot start on its disk.
     """
     before, target = ledger.upgrade or ("", "")
-    pod = _newest_started_pod(snapshot)
+    started = [pod for pod in snapshot.pods if pod.has_started and parse(pod.engine_version) is not None]
+    pod = max(started, key=lambda pod: Version.parse(pod.engine_version), default=None)
     if pod is None or not is_newer(pod.engine_version, target):
         return None
     if version_refusal(before, pod.engine_version, snapshot.release) is not None:
@@ -172,12 +175,6 @@ def _raise_target(snapshot: ClusterSnapshot, ledger: UpgradeLedger) -> Result | 
     message = f"{pod.name} already runs {pod.engine_version}: {target} cannot start on its disk"
     changes = (LedgerChange(UPGRADE, (before, pod.engine_version)),)
     return in_progress(Reason.CHANGING_TARGET, message, ledger_changes=changes)
-
-
-def _newest_started_pod(snapshot: ClusterSnapshot) -> Pod | None:
-    started = [(parse(pod.engine_version), pod) for pod in snapshot.pods if pod.has_started]
-    known = [(version, pod) for version, pod in started if version is not None]
-    return max(known, key=lambda item: item[0])[1] if known else None
 
 
 def _change_target(snapshot: ClusterSnapshot, ledger: UpgradeLedger) -> Result:

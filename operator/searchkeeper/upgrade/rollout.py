@@ -113,7 +113,9 @@ class Rollout:
 def roll_out(rollout: Rollout) -> Result:
     """Return the next step. True when no pod is outdated or being replaced and all settings are restored."""
     unfinished = (
-        _resume_interrupted_step(rollout)
+        _retry_pending_delete(rollout)
+        or cancel_pending_delete(rollout.snapshot, rollout.ledger)
+        or abandon_lost_pods(rollout.snapshot, rollout.ledger)
         or _give_failed_pod_an_empty_volume(rollout)
         or _replace_failed_pod(rollout)
     )
@@ -126,19 +128,13 @@ def roll_out(rollout: Rollout) -> Result:
     if rollout.ledger.replaced_pods:
         return _finish_batch(rollout)
     if pool is None:
-        return _finish_rollout(rollout)
+        changes = tuple(LedgerChange(key, None) for key in _OF_THE_ROLLOUT if key in rollout.ledger)
+        return restore_settings(rollout.snapshot, rollout.ledger) or done(
+            "every pod has the current template", ledger_changes=changes
+        )
     if uses_statefulset_rollout(pool):
         return advance_partition(rollout.snapshot, rollout.ledger, pool)
     return _replace_next_pod(rollout, Candidate(rollout.candidates(pool)[0], pool))
-
-
-def _resume_interrupted_step(rollout: Rollout) -> Result | None:
-    """Retry or cancel a delete that was recorded and not made; stop waiting for lost pods."""
-    return (
-        _retry_pending_delete(rollout)
-        or cancel_pending_delete(rollout.snapshot, rollout.ledger)
-        or abandon_lost_pods(rollout.snapshot, rollout.ledger)
-    )
 
 
 def _retry_pending_delete(rollout: Rollout) -> Result | None:
@@ -196,7 +192,7 @@ def _replace_failed_pod(rollout: Rollout) -> Result | None:
 def _unready_pods_of_batch(rollout: Rollout) -> list[str]:
     """Return the pods of the batch that are not replaced yet, except those that are outdated again."""
     pods = {pod.name: (pod, pool) for pool in rollout.snapshot.pools for pod in pool.pods}
-    outdated = _outdated_pods_of_batch(rollout)
+    outdated = _pods_outdated_again(rollout)
     return [
         name
         for name, uid in rollout.ledger.replaced_pods.items()
@@ -204,7 +200,7 @@ def _unready_pods_of_batch(rollout: Rollout) -> list[str]:
     ]
 
 
-def _outdated_pods_of_batch(rollout: Rollout) -> set[str]:
+def _pods_outdated_again(rollout: Rollout) -> set[str]:
     """Return the pods that were replaced from a template that is no longer wanted."""
     batch = rollout.ledger.replaced_pods
     outdated = (pod for pool in rollout.pools for pod in pool.outdated_pods if not pod.is_terminating)
@@ -232,9 +228,8 @@ def _extend_batch(rollout: Rollout, pool: PoolView | None) -> Result | None:
         candidate = Candidate(pod, pool, batch)
         if pod.name in batch or pod.is_terminating:
             continue
-        if first_blocking_gate(candidate, rollout.snapshot) is None and not _needs_preparation(
-            rollout, candidate
-        ):
+        is_blocked = first_blocking_gate(candidate, rollout.snapshot) is not None
+        if not is_blocked and next(_preparations(rollout, candidate), None) is None:
             return _delete_pod(rollout, candidate)
     return None
 
@@ -270,7 +265,7 @@ def _finish_batch(rollout: Rollout) -> Result:
     pool = next((pools[name] for name in ledger.replaced_pods if name in pools), None)
     size: tuple[LedgerChange, ...] = ()
     if pool is not None and not ledger.batch_failed:
-        if _outdated_pods_of_batch(rollout):
+        if _pods_outdated_again(rollout):
             size = record_halved_batch(ledger, pool)
         else:
             size = (record_batch_size(pool, doubled_batch(rollout.snapshot, ledger, pool)),)
@@ -281,21 +276,14 @@ def _finish_batch(rollout: Rollout) -> Result:
     )
 
 
-def _finish_rollout(rollout: Rollout) -> Result:
-    """Restore all settings, then remove the entries of the rollout."""
-    changes = tuple(LedgerChange(key, None) for key in _OF_THE_ROLLOUT if key in rollout.ledger)
-    return restore_settings(rollout.snapshot, rollout.ledger) or done(
-        "every pod has the current template", ledger_changes=changes
-    )
-
-
 def _replace_next_pod(rollout: Rollout, candidate: Candidate) -> Result:
     """Return the next step for a pod: check the cluster, prepare the engine, delete the pod."""
     snapshot, ledger = rollout.snapshot, rollout.ledger
     if candidate.pod.is_terminating:
         return _adopt_terminating_pod(rollout, candidate.pod)
+    keeps_allocation = _restarts_with_its_shards(rollout, candidate)
     return (
-        _restore_for_other_pods(rollout, candidate)
+        restore_for_other_pods(snapshot, ledger, candidate.pod.name, keep_allocation=keeps_allocation)
         or _stop_blocked_rollback(rollout, candidate)
         or drain(snapshot, ledger, candidate)
         or _wait_for_healthy_cluster(rollout, candidate)
@@ -313,13 +301,6 @@ def _adopt_terminating_pod(rollout: Rollout, pod: Pod) -> Result:
         f"{pod.name} is terminating",
         ledger_changes=(LedgerChange(REPLACED_PODS, batch),),
     )
-
-
-def _restore_for_other_pods(rollout: Rollout, candidate: Candidate) -> Result | None:
-    """Restore what was set for a pod that was replaced without the operator, before anything is set again."""
-    keeps = _restarts_with_its_shards(rollout, candidate)
-    name = candidate.pod.name
-    return restore_for_other_pods(rollout.snapshot, rollout.ledger, name, keep_allocation=keeps)
 
 
 def _stop_blocked_rollback(rollout: Rollout, candidate: Candidate) -> Result | None:
@@ -342,10 +323,6 @@ def _wait_for_healthy_cluster(rollout: Rollout, candidate: Candidate) -> Result 
     if blocker is None:
         return None
     return wait_at_gate(rollout.snapshot, rollout.ledger, candidate, blocker)
-
-
-def _needs_preparation(rollout: Rollout, candidate: Candidate) -> bool:
-    return next(_preparations(rollout, candidate), None) is not None
 
 
 def _preparations(rollout: Rollout, candidate: Candidate) -> Iterator[Result]:

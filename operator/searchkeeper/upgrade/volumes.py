@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-__all__ = ["Claim", "claim_of", "delete_claim", "is_writable_by", "needs_empty_disk"]
+__all__ = ["Claim", "claim_of", "is_writable_by", "needs_empty_disk"]
 
 from dataclasses import dataclass
 
-from searchkeeper.kubernetes.operations import Delete, Key
+from searchkeeper.kubernetes.operations import Key
 from searchkeeper.opensearch.view import Color, EngineView
 from searchkeeper.snapshot import ClusterSnapshot, Pod
 from searchkeeper.upgrade.ledger import UpgradeLedger
@@ -33,13 +33,8 @@ def claim_of(snapshot: ClusterSnapshot, pod: str) -> Claim | None:
     return Claim(key, metadata["uid"], metadata["resourceVersion"], "deletionTimestamp" in metadata)
 
 
-def delete_claim(claim: Claim) -> Delete:
-    """Delete exactly this claim. Kubernetes keeps the volume until the pod that uses it is gone."""
-    return Delete(claim.key, claim.uid, claim.resource_version)
-
-
 def is_writable_by(engine: EngineView, node: str, version: str) -> bool:
-    """Whether `version` can start on the disk of a node, judged by the version that has joined."""
+    """Whether `version` can start on the disk of a node, by the version with which that has joined."""
     joined = engine.node(node)
     return joined is None or not is_newer(joined.version, version)
 
