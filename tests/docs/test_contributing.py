@@ -11,22 +11,44 @@ from searchkeeper.desired import names
 from searchkeeper.reconcilers import migrations, versions
 
 GUIDE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-RULE, TESTS, NAME, ACTION, TALE = re.findall(r"^```python\n(.*?)^```$", GUIDE, flags=re.MULTILINE | re.DOTALL)
+RULE, RULE_TESTS, ACTION, ACTION_TEST, NAME, MIGRATION, MIGRATION_TEST = re.findall(
+    r"^```python\n(.*?)^```$", GUIDE, flags=re.MULTILINE | re.DOTALL
+)
+MIGRATION_TESTS = (ROOT / "tests/reconcilers/test_migrations.py").read_text(encoding="utf-8")
 
 
-def test_the_rule_it_shows_is_the_rule_there_is() -> None:
+def test_shown_rule_is_the_rule_of_the_repository() -> None:
     assert inspect.getsource(edges.replaces_and_skips) == RULE
 
 
-def test_the_configuration_version_it_shows_is_the_one_there_is() -> None:
+def test_shown_action_is_the_action_of_the_repository() -> None:
+    assert inspect.getsource(migrations.both_labels_set.run) == ACTION
+    assert ACTION_TEST in MIGRATION_TESTS
+
+
+def test_shown_configuration_version_is_the_one_of_the_repository() -> None:
     assert inspect.getsource(names.discovery_service) == NAME
-    assert inspect.getsource(migrations.old_configuration_deleted.run) == ACTION
-    assert TALE in (ROOT / "tests/reconcilers/test_migrations.py").read_text(encoding="utf-8")
+    assert inspect.getsource(migrations.old_configuration_deleted.run) == MIGRATION
+    assert MIGRATION_TEST in MIGRATION_TESTS
     [line] = re.findall(r"^```text\n(2: .*)\n```$", GUIDE, flags=re.MULTILINE)
     assert line in inspect.getsource(versions)
 
 
-def test_the_tests_it_shows_are_those_of_the_rule() -> None:
-    """Each runs where it stands."""
-    assert TESTS in (ROOT / "tests/rules_graph/test_edges.py").read_text(encoding="utf-8")
-    assert TESTS.count("def test_") == 2
+def test_shown_tests_are_the_tests_of_the_rule() -> None:
+    assert RULE_TESTS in (ROOT / "tests/rules_graph/test_edges.py").read_text(encoding="utf-8")
+    assert RULE_TESTS.count("def test_") == 2
+
+
+def test_shown_folders_of_the_operator_exist() -> None:
+    section = GUIDE.partition("## Where the operator and its tests are\n")[2].partition("\n## ")[0]
+    code, tests = section.strip().split("\n\n")[:2]
+    for row in code.splitlines()[2:]:
+        parts, _, folders = row.strip("| ").split(" | ")
+        for name in re.findall(r"`([\w/.]+)`", parts):
+            package = ROOT / "operator/searchkeeper" / name
+            assert package.is_dir() or package.with_suffix(".py").is_file(), name
+        for name in re.findall(r"`([\w/.]+)`", folders):
+            assert (ROOT / "tests" / name).exists(), name
+    for row in tests.splitlines()[2:]:
+        for name in re.findall(r"`([\w/.]+)`", row.split(" | ")[0]):
+            assert (ROOT / "tests" / name).exists(), name

@@ -48,6 +48,15 @@ def test_objects_of_version_1_are_deleted_when_unused() -> None:
     assert not {"logs-discovery", "logs-config"} & {key.name for key in world.state.cluster.objects}
 
 
+def test_pods_have_both_labels_before_the_service_selects_by_the_new_ones() -> None:
+    world = running(version=BEFORE)
+    service = Key("v1", "Service", CLUSTER.namespace, "logs")
+    until(lambda world: "app" not in world.state.cluster.objects[service]["spec"]["selector"], world)
+    labels = [pod["metadata"]["labels"] for pod in world.list("v1", "Pod", CLUSTER.namespace, {})]
+    assert labels
+    assert all({"app", "app.kubernetes.io/instance"} <= each.keys() for each in labels)
+
+
 @pytest.mark.parametrize("grown", ["data", "managers", "edge"])
 def test_scale_out_works_during_the_relabelling(grown: str) -> None:
     roles = {"data": "data", "edge": "ingest", "managers": "cluster_manager"}
