@@ -47,7 +47,7 @@ def deployed(world: FakeCluster, name: str) -> str:
 
 
 @pytest.mark.parametrize("version", ["0.2.2", "0.3.1", "0.4.0"])
-def test_a_changed_secret_replaces_every_pod(version: str) -> None:
+def test_changed_secret_replaces_every_pod(version: str) -> None:
     world = secured(version)
     before = uids(world)
     world.patch(Patch(SECRET, {"data": encoded("two")}, ""))
@@ -56,7 +56,7 @@ def test_a_changed_secret_replaces_every_pod(version: str) -> None:
     assert not before.items() & uids(world).items()
 
 
-def test_the_first_version_has_no_hash_and_replaces_nobody() -> None:
+def test_release_0_1_0_has_no_hash_and_replaces_no_pod() -> None:
     world = secured("0.1.0")
     before = uids(world)
     world.patch(Patch(SECRET, {"data": encoded("two")}, ""))
@@ -66,7 +66,7 @@ def test_the_first_version_has_no_hash_and_replaces_nobody() -> None:
 
 
 @pytest.mark.parametrize("version", ["0.1.0", "0.4.0"])
-def test_a_secret_that_is_missing_takes_nothing_away(version: str) -> None:
+def test_missing_secret_keeps_deployed_credentials(version: str) -> None:
     world = secured(version)
     before = uids(world)
     world.delete(Delete(SECRET, "", ""))
@@ -75,7 +75,7 @@ def test_a_secret_that_is_missing_takes_nothing_away(version: str) -> None:
     assert deployed(world, "logs-config" if version == "0.1.0" else "logs-credentials") == "one"
 
 
-def test_a_secret_that_changes_during_an_upgrade_waits_for_its_end() -> None:
+def test_secret_changed_during_an_upgrade_is_applied_after_it() -> None:
     """I11: nobody is replaced twice for it."""
     world = edited(secured("0.4.0"), version="3.4.0")
     until(lambda world: status(world)["upgrade"].get("pool") == "managers", world)
@@ -88,7 +88,7 @@ def test_a_secret_that_changes_during_an_upgrade_waits_for_its_end() -> None:
 
 @pytest.mark.parametrize("version", ["0.1.0", "0.2.2", "0.3.1", "0.4.0"])
 @pytest.mark.parametrize("name", ["logs-config", "logs-credentials"])
-def test_a_secret_of_somebody_else_is_neither_changed_nor_removed(version: str, name: str) -> None:
+def test_secret_of_a_user_with_a_managed_name_is_left_unchanged(version: str, name: str) -> None:
     """Whatever it is called: what was there before, and is not ours, does not become ours."""
     world = asked_for(security={"credentialsSecret": name})
     key = Key("v1", "Secret", "search", name)
@@ -104,7 +104,7 @@ def test_a_secret_of_somebody_else_is_neither_changed_nor_removed(version: str, 
 
 
 @pytest.mark.parametrize("version", ["0.1.0", "0.4.0"])
-def test_a_cluster_whose_credentials_are_missing_is_not_made_without(version: str) -> None:
+def test_cluster_is_not_created_while_credentials_are_missing(version: str) -> None:
     world = asked_for(security={"credentialsSecret": "admin"})
     at_work(world, version=version, ticks=20)
     assert not templates(world)
@@ -114,7 +114,7 @@ def test_a_cluster_whose_credentials_are_missing_is_not_made_without(version: st
     )
 
 
-def test_when_they_come_every_node_is_made_once() -> None:
+def test_nodes_are_created_once_after_the_secret_is_added() -> None:
     world = at_work(asked_for(security={"credentialsSecret": "admin"}), ticks=20)
     given(world, encoded("one"))
     settled(world, "0.4.0")
@@ -122,14 +122,14 @@ def test_when_they_come_every_node_is_made_once() -> None:
     assert {each["metadata"]["generation"] for each in sets(world)} == {1}
 
 
-def test_a_secret_that_is_missing_is_told_of_also_where_nodes_have_a_copy() -> None:
+def test_missing_secret_is_reported_although_nodes_have_a_copy() -> None:
     world = secured("0.4.0")
     world.delete(Delete(SECRET, "", ""))
     at_work(world, ticks=10)
     assert condition(world, "ConfigurationApplied").startswith("False CredentialsMissing: stalled: ")
 
 
-def test_a_secret_may_hold_what_is_no_text() -> None:
+def test_secret_may_have_binary_entries() -> None:
     """A keystore, for example, beside what is read."""
     keystore = base64.b64encode(b"\xfe\xed\x00").decode()
     world = given(asked_for(security={"credentialsSecret": "admin"}), {**encoded("one"), "jks": keystore})
@@ -143,7 +143,7 @@ def test_a_secret_may_hold_what_is_no_text() -> None:
     assert uids(world) == before
 
 
-def test_credentials_that_nodes_read_are_all_there_before_the_nodes_are() -> None:
+def test_no_node_is_created_with_incomplete_credentials() -> None:
     world = asked_for(security={"credentialsSecret": "admin", "tlsSecret": "certificates"})
     at_work(given(world, encoded("one")), ticks=20)
     assert not templates(world)
@@ -160,7 +160,7 @@ def test_credentials_that_nodes_read_are_all_there_before_the_nodes_are() -> Non
 
 
 @pytest.mark.parametrize("version", ["0.1.0", "0.4.0"])
-def test_credentials_stand_in_secrets_and_nowhere_else(version: str) -> None:
+def test_credentials_appear_only_in_secrets(version: str) -> None:
     """Neither in annotations, which more people may read, nor in conditions, ledgers or events."""
     world = secured(version)
     world.patch(Patch(SECRET, {"data": encoded("swordfish")}, ""))

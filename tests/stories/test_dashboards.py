@@ -20,14 +20,14 @@ def wanted_version(world: FakeCluster) -> str | None:
     )
 
 
-def test_they_come_when_every_node_of_the_engine_has_arrived() -> None:
+def test_dashboards_are_created_after_every_engine_node_has_joined() -> None:
     for moment in unfolding(asked_for(dashboards=WANTED)):
         if moment.get(DASHBOARDS) is not None:
             assert len(moment.state.engine.nodes) == 5
     assert wanted_version(moment) == "2.19.4"
 
 
-def test_they_are_upgraded_after_the_engine() -> None:
+def test_dashboards_are_upgraded_after_the_engine() -> None:
     world = edited(running(dashboards=WANTED), version="3.4.0")
     for moment in unfolding(world):
         if {node.version for node in moment.state.engine.nodes} != {"3.4.0"}:
@@ -35,7 +35,7 @@ def test_they_are_upgraded_after_the_engine() -> None:
     assert wanted_version(world) == "3.4.0"
 
 
-def test_they_are_waited_for_until_they_are_ready() -> None:
+def test_cluster_waits_for_available_dashboards() -> None:
     world = broken(running(), dashboards_image("2.19.4"), PodFault.IMAGE)
     at_work(edited(world, dashboards=WANTED), ticks=10)
     assert condition(world, "DashboardsCurrent") == (
@@ -45,7 +45,7 @@ def test_they_are_waited_for_until_they_are_ready() -> None:
     assert status(world)["phase"] == "Stalled"
 
 
-def test_those_that_fail_hold_no_lock() -> None:
+def test_failed_dashboards_do_not_hold_the_spec_lock() -> None:
     """L4: the engine has arrived; other edits are not to wait for them."""
     world = broken(running(dashboards=WANTED), dashboards_image("3.4.0"), PodFault.CRASH)
     at_work(edited(world, version="3.4.0"), ticks=60)
@@ -53,7 +53,7 @@ def test_those_that_fail_hold_no_lock() -> None:
     assert "upgrade/lock" not in status(world)["ledger"]
 
 
-def test_they_go_when_they_are_not_wanted_any_more() -> None:
+def test_disabled_dashboards_are_deleted() -> None:
     world = edited(running(dashboards=WANTED), dashboards={"enabled": False})
     settled(world, "0.4.0")
     world.tick()

@@ -29,14 +29,14 @@ def interrupted(start: FakeCluster, version: str) -> list[FakeCluster]:
 
 
 @pytest.mark.parametrize("version", ["0.1.0", "0.2.2", "0.3.1", "0.4.0"])
-def test_nothing_stays_but_the_volumes(version: str) -> None:
+def test_deletion_keeps_only_volume_claims(version: str) -> None:
     world = running(version=version, dashboards={"enabled": True})
     volumes = {key for key in world.state.cluster.objects if key.kind == "PersistentVolumeClaim"}
     gone(world, version)
     assert set(world.state.cluster.objects) == volumes
 
 
-def test_until_then_its_phase_is_deleting_and_nothing_else_is_done() -> None:
+def test_cluster_with_another_finalizer_is_deleting_and_not_upgraded() -> None:
     world = edited(running(), version="3.4.0")
     world.patch(Patch(CLUSTER, {"metadata": {"finalizers": ["search.everpath.dev/searchkeeper", "x/y"]}}, ""))
     before = pods(world)
@@ -48,7 +48,7 @@ def test_until_then_its_phase_is_deleting_and_nothing_else_is_done() -> None:
     assert found["metadata"]["finalizers"] == ["x/y"]
 
 
-def test_whatever_an_upgrade_has_set_in_the_engine_is_undone() -> None:
+def test_deletion_during_an_upgrade_restores_engine_settings() -> None:
     start = edited(running(upgrade={"maxBatch": 2}), version="3.4.0")
     for world in interrupted(start, "0.4.0"):
         world.execute(Exclude(world.state.engine.excluded | {"a-users-own"}))
@@ -65,7 +65,7 @@ def test_whatever_an_upgrade_has_set_in_the_engine_is_undone() -> None:
         assert last.excluded == {"a-users-own"}
 
 
-def test_pods_between_two_stateful_sets_go_as_well() -> None:
+def test_deletion_removes_orphaned_pods() -> None:
     """They have no owner whom they could follow. Their revisions are Kubernetes' own affair."""
     start = running(version="0.3.1")
     for world in interrupted(start, "0.4.0"):
@@ -79,7 +79,7 @@ def upgrading() -> FakeCluster:
     return until(lambda world: world.state.engine.allocation is not None, world)
 
 
-def test_an_engine_that_does_not_answer_is_waited_for() -> None:
+def test_deletion_waits_for_an_unreachable_engine() -> None:
     world = deleted(upgrading())
     at_work(world, Silent(world), ticks=20)
     assert world.get(CLUSTER) is not None
@@ -87,7 +87,7 @@ def test_an_engine_that_does_not_answer_is_waited_for() -> None:
     assert kinds(world) <= LEFT
 
 
-def test_an_engine_that_never_answers_does_not_hold_the_cluster_for_ever() -> None:
+def test_deletion_ends_although_the_engine_stays_unreachable() -> None:
     world = deleted(upgrading())
     at_work(world, Silent(world), ticks=100)
     assert kinds(world) <= LEFT
@@ -95,7 +95,7 @@ def test_an_engine_that_never_answers_does_not_hold_the_cluster_for_ever() -> No
     assert "not restored: engine/allocation (cannot be undone yet: timed out)" in event.message
 
 
-def test_what_was_set_for_nodes_that_leave_is_undone_too() -> None:
+def test_deletion_during_scale_in_clears_exclusions() -> None:
     world = edited(running(), pools=[pool("data", 1, "data"), pool("managers", 3, "cluster_manager")])
     until(lambda world: bool(world.state.engine.excluded), world)
     deleted(world)

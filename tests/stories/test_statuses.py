@@ -12,14 +12,14 @@ from tales import Telling, at_work, broken, running, unfolding, until
 
 
 @pytest.mark.parametrize("version", ["0.1.1", "0.2.2", "0.3.1", "0.4.0"])
-def test_a_cluster_at_rest_is_never_written_to(version: str) -> None:
+def test_converged_cluster_causes_no_writes(version: str) -> None:
     world = running(version=version, dashboards={"enabled": True})
     ports = Telling(world)
     at_work(world, ports, version=version, ticks=400)
     assert ports.operations == 0
 
 
-def test_a_cluster_that_waits_for_a_person_is_not_written_to_either() -> None:
+def test_paused_upgrade_causes_no_writes() -> None:
     world = edited(running(), version="3.4.0", upgrade={"paused": True})
     at_work(world, ticks=20)
     ports = Telling(world)
@@ -36,21 +36,21 @@ def phases(world: object, **options: object) -> list[str]:
     return found
 
 
-def test_a_new_cluster_is_pending_until_it_has_converged() -> None:
+def test_new_cluster_is_pending_until_it_converges() -> None:
     assert phases(asked_for()) == ["Pending", "Running"]
 
 
-def test_an_upgrade_is_seen_in_the_phase() -> None:
+def test_phase_is_upgrading_during_an_upgrade() -> None:
     assert phases(edited(running(), version="3.4.0")) == ["Upgrading", "Running"]
 
 
-def test_an_upgrade_that_waits_too_long_is_stalled() -> None:
+def test_upgrade_past_its_deadline_is_stalled() -> None:
     world = broken(edited(running(), version="3.4.0"), engine_image("3.4.0"), PodFault.IMAGE)
     at_work(world, ticks=120)
     assert status(world)["phase"] == "Stalled"
 
 
-def test_the_steps_of_an_upgrade_are_its_pools_in_their_order() -> None:
+def test_upgrade_steps_are_the_pools_in_order() -> None:
     world = edited(running(), version="3.4.0")
     snapshot: list[tuple[str, ...]] = []
     for moment in unfolding(world):
@@ -67,7 +67,7 @@ def test_the_steps_of_an_upgrade_are_its_pools_in_their_order() -> None:
     ]
 
 
-def test_a_step_tells_since_when_it_is_in_its_state() -> None:
+def test_upgrade_step_has_the_time_of_its_state() -> None:
     world = edited(running(), version="3.4.0")
     at = set()
     for moment in unfolding(world):
@@ -75,7 +75,7 @@ def test_a_step_tells_since_when_it_is_in_its_state() -> None:
     assert len({(name, state) for name, state, _ in at}) == len(at)
 
 
-def test_an_upgrade_tells_from_where_to_where_and_at_which_pool_it_is() -> None:
+def test_upgrade_status_has_versions_and_current_pool() -> None:
     world = edited(running(), version="3.4.0")
     until(lambda world: "pool" in status(world)["upgrade"], world)
     told = status(world)["upgrade"]
@@ -85,7 +85,7 @@ def test_an_upgrade_tells_from_where_to_where_and_at_which_pool_it_is() -> None:
     assert status(world)["upgrade"]["startedAt"] == began
 
 
-def test_an_upgrade_that_is_over_is_history() -> None:
+def test_finished_upgrade_is_in_the_history() -> None:
     world = edited(running(), version="3.4.0")
     settled(world, "0.4.0")
     [past] = status(world)["upgrade"]["history"]
@@ -94,7 +94,7 @@ def test_an_upgrade_that_is_over_is_history() -> None:
     assert set(status(world)["upgrade"]) == {"history"}
 
 
-def test_history_does_not_grow_for_ever() -> None:
+def test_upgrade_history_is_limited() -> None:
     world = edited(running(), version="3.4.0")
     old = [{"from": "1", "target": "2", "startedAt": str(n), "result": "Finished"} for n in range(10)]
     world.patch_status(Patch(CLUSTER, {"status": {"upgrade": {"history": old}}}, ""))
@@ -104,7 +104,7 @@ def test_history_does_not_grow_for_ever() -> None:
     assert history[-1]["target"] == "3.4.0"
 
 
-def test_a_pool_tells_the_lowest_version_that_any_of_its_nodes_runs() -> None:
+def test_pool_version_is_the_lowest_of_its_nodes() -> None:
     world = edited(running(), version="3.4.0")
     child = Key("search.everpath.dev/v1alpha1", "SearchPool", "search", "logs-data")
     for moment in unfolding(world):
@@ -114,7 +114,7 @@ def test_a_pool_tells_the_lowest_version_that_any_of_its_nodes_runs() -> None:
     assert told == "3.4.0"
 
 
-def test_the_version_of_a_cluster_is_never_told_early() -> None:
+def test_engine_version_is_reported_after_every_node_runs_it() -> None:
     """S05, S06: every node has arrived, and then it is told."""
     world = edited(running(), version="3.4.0")
     for moment in unfolding(world):
@@ -124,7 +124,7 @@ def test_the_version_of_a_cluster_is_never_told_early() -> None:
     assert status(world)["engineVersion"] == "3.4.0"
 
 
-def test_ready_counts_those_that_are_to_stay() -> None:
+def test_ready_count_is_complete_during_scale_in() -> None:
     world = running(pool("data", 3, "data"), pool("managers", 3, "cluster_manager"))
     edited(world, pools=[pool("data", 2, "data"), pool("managers", 3, "cluster_manager")])
     assert {status(moment)["ready"] for moment in unfolding(world)} <= {"6/6", "5/5"}

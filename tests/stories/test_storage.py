@@ -39,7 +39,7 @@ def claims(world: FakeCluster) -> Any:
     [(None, LARGER), (None, FAST), (FAST, None), (None, EPHEMERAL), (EPHEMERAL, LARGER)],
     ids=["larger", "of a class", "of no class", "ephemeral", "not ephemeral"],
 )
-def test_a_pool_that_comes_back_with_other_storage_keeps_what_it_has_and_says_so(
+def test_readded_pool_with_other_storage_keeps_its_volumes_and_stalls(
     before: dict[str, Any] | None, after: dict[str, Any]
 ) -> None:
     world = asked_again(before, after)
@@ -54,7 +54,7 @@ def test_a_pool_that_comes_back_with_other_storage_keeps_what_it_has_and_says_so
 
 
 @pytest.mark.parametrize("after", [LARGER, EPHEMERAL], ids=["larger", "ephemeral"])
-def test_an_upgrade_goes_through_all_the_same(after: dict[str, Any]) -> None:
+def test_changed_storage_does_not_stop_an_upgrade(after: dict[str, Any]) -> None:
     world = with_index(asked_again(None, after), "films")
     at_work(edited(world, version="3.4.0"), ticks=100)
     assert set(versions(world).values()) == {"3.4.0"}
@@ -62,7 +62,7 @@ def test_an_upgrade_goes_through_all_the_same(after: dict[str, Any]) -> None:
     assert "upgrade/lock" not in status(world)["ledger"]
 
 
-def test_between_two_stateful_sets_its_nodes_keep_it_too() -> None:
+def test_migration_to_another_statefulset_keeps_the_storage() -> None:
     """Configuration 4 makes another StatefulSet for the same nodes."""
     world = asked_again(None, EPHEMERAL, version="0.3.1")
     kept = claims(world)
@@ -71,13 +71,13 @@ def test_between_two_stateful_sets_its_nodes_keep_it_too() -> None:
     assert condition(world, "PoolsConverged").startswith("True")
 
 
-def test_whoever_asks_for_what_there_is_is_not_kept_waiting() -> None:
+def test_reverted_storage_ends_the_stall() -> None:
     world = at_work(asked_again(None, LARGER), ticks=30)
     settled(edited(world, pools=[data(), *REST]), NEWEST)
     assert status(world)["phase"] == "Running"
 
 
-def test_a_pool_that_comes_back_when_its_nodes_have_left_has_what_is_asked_for() -> None:
+def test_pool_readded_after_scale_in_has_the_new_storage() -> None:
     world = running(data(), *REST)
     settled(edited(world, pools=REST), NEWEST)
     settled(edited(world, pools=[data(LARGER), *REST]), NEWEST)

@@ -34,12 +34,12 @@ def pools_of(names: list[str]) -> list[str]:
     return list(dict.fromkeys(name.rpartition("-")[0] for name in names))
 
 
-def test_data_goes_first_then_data_that_votes_then_the_rest_with_its_managers_last() -> None:
+def test_minor_upgrade_order_is_data_then_voting_data_then_others_then_managers() -> None:
     world = edited(running(*POOLS, engine="2.19.0"), version="2.19.4")
     assert pools_of(arrivals(world, "2.19.4")) == ["data", "both", "routers", "managers"]
 
 
-def test_no_pool_is_permitted_a_version_that_another_one_has_just_taken_the_place_of() -> None:
+def test_no_pool_gets_a_target_that_is_being_replaced() -> None:
     """I5: what was decided in the cycle that retargets was decided for the version before."""
     world = edited(running(), version="3.2.0")
     until(lambda world: "upgrade" in status(world)["ledger"], world)
@@ -47,26 +47,26 @@ def test_no_pool_is_permitted_a_version_that_another_one_has_just_taken_the_plac
     assert set(versions(world).values()) == {"3.4.0"}
 
 
-def test_to_the_next_major_whoever_votes_goes_last() -> None:
+def test_major_upgrade_replaces_voters_last() -> None:
     """A node of the old major cannot join a cluster whose managers are all of the new one."""
     world = edited(running(*POOLS), version="3.4.0")
     assert pools_of(arrivals(world, "3.4.0")) == ["data", "routers", "both", "managers"]
 
 
-def test_the_elected_manager_goes_last_of_all() -> None:
+def test_elected_manager_is_upgraded_last() -> None:
     world = edited(running(), version="3.4.0")
     elected = world.state.engine.elected
     assert elected is not None
     assert f"logs-{arrivals(world, '3.4.0')[-1]}" == elected.name
 
 
-def test_one_pool_is_done_before_the_next_one_begins() -> None:
+def test_pools_are_upgraded_one_after_the_other() -> None:
     order = [name.rpartition("-")[0] for name in arrivals(edited(running(*POOLS), version="3.4.0"), "3.4.0")]
     assert order == sorted(order, key=pools_of([f"{each}-0" for each in order]).index)
 
 
 @pytest.mark.parametrize("turn", ["data", "managers"])
-def test_a_pod_of_a_later_pool_that_is_evicted_comes_back_as_it_was(turn: str) -> None:
+def test_evicted_pod_of_a_later_pool_keeps_its_version(turn: str) -> None:
     """S15: nobody runs the new version before its turn."""
     world = edited(running(*POOLS[:1], POOLS[3], POOLS[1]), version="3.4.0")
     until(lambda world: status(world)["upgrade"].get("pool") == "data", world)
@@ -112,7 +112,7 @@ def deployed(world: FakeCluster) -> tuple[dict[str, Any], set[str]]:
 
 
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
-def test_every_other_edit_waits_for_the_end_of_an_upgrade_and_is_made_then(edit: dict[str, Any]) -> None:
+def test_other_edits_are_applied_after_the_upgrade(edit: dict[str, Any]) -> None:
     """I11: none reaches the workload, and none is lost."""
     world = upgrading()
     before = deployed(world)
@@ -125,7 +125,7 @@ def test_every_other_edit_waits_for_the_end_of_an_upgrade_and_is_made_then(edit:
     assert status(world)["phase"] == "Running"
 
 
-def test_the_policy_of_an_upgrade_is_not_locked() -> None:
+def test_pause_takes_effect_during_an_upgrade() -> None:
     """Else nobody could pause it."""
     world = edited(upgrading(), upgrade={"paused": True})
     before = versions(world)
@@ -137,7 +137,7 @@ def test_the_policy_of_an_upgrade_is_not_locked() -> None:
     assert set(versions(world).values()) == {"3.4.0"}
 
 
-def test_an_upgrade_that_is_paused_from_the_start_does_not_begin() -> None:
+def test_paused_upgrade_does_not_start() -> None:
     # Guard: a pause comes before the first step.
     world = edited(running(), version="3.4.0", upgrade={"paused": True, "healthDeadlineSeconds": 60})
     at_work(world, ticks=20)
@@ -147,7 +147,7 @@ def test_an_upgrade_that_is_paused_from_the_start_does_not_begin() -> None:
     assert set(versions(world).values()) == {"3.4.0"}
 
 
-def test_whoever_is_evicted_while_an_upgrade_is_paused_comes_back_as_it_was() -> None:
+def test_evicted_pod_keeps_its_version_while_paused() -> None:
     # Guard: a pause keeps templates as they are.
     world = edited(running(upgrade={"healthDeadlineSeconds": 60}), version="3.4.0")
     data, managers = {"data-0", "data-1"}, {"managers-0", "managers-1", "managers-2"}
@@ -163,7 +163,7 @@ def test_whoever_is_evicted_while_an_upgrade_is_paused_comes_back_as_it_was() ->
     assert set(versions(world).values()) == {"3.4.0"}
 
 
-def test_a_pause_does_not_keep_the_operator_from_its_own_affairs() -> None:
+def test_pause_does_not_stop_a_migration_without_restarts() -> None:
     """What is deployed goes to the next configuration where no pod is touched for it."""
     world = running(version="0.2.2", engine="2.17.0", upgrade={"paused": True})
     before = {name: each["metadata"]["uid"] for name, each in pods(world).items()}
@@ -172,14 +172,14 @@ def test_a_pause_does_not_keep_the_operator_from_its_own_affairs() -> None:
     assert status(world)["currentVersion"] == 3
 
 
-def test_a_pause_leaves_nothing_set_in_the_engine() -> None:
+def test_pause_restores_engine_settings() -> None:
     world = edited(running(), version="3.4.0")
     until(lambda world: world.state.engine.allocation is not None, world)
     at_work(edited(world, upgrade={"paused": True}), ticks=10)
     assert world.state.engine.allocation is None
 
 
-def test_no_copy_is_made_elsewhere_for_a_node_that_restarts() -> None:
+def test_replica_allocation_is_disabled_while_a_node_restarts() -> None:
     world = edited(running(), version="3.4.0")
     snapshot = set()
     for moment in unfolding(world):
@@ -189,7 +189,7 @@ def test_no_copy_is_made_elsewhere_for_a_node_that_restarts() -> None:
     assert snapshot == {"data-0", "data-1"}
 
 
-def test_an_upgrade_is_not_over_while_the_engine_does_not_answer() -> None:
+def test_upgrade_does_not_finish_while_the_engine_is_unreachable() -> None:
     world = edited(running(), version="3.4.0")
     until(lambda world: status(world)["engineVersion"] == "3.4.0", world)
     assert "upgrade" in status(world)["ledger"]
@@ -199,7 +199,7 @@ def test_an_upgrade_is_not_over_while_the_engine_does_not_answer() -> None:
     assert "upgrade" not in status(world)["ledger"]
 
 
-def test_a_pod_that_is_away_when_it_is_paused_still_comes_back() -> None:
+def test_pause_lets_a_started_replacement_finish() -> None:
     world = edited(running(), version="3.4.0")
     until(lambda world: bool(away(world, {"data-0", "data-1"})), world)
     at_work(edited(world, upgrade={"paused": True}), ticks=20)
@@ -207,7 +207,7 @@ def test_a_pod_that_is_away_when_it_is_paused_still_comes_back() -> None:
     assert sorted(versions(world).values()) == ["2.19.4"] * 4 + ["3.4.0"]
 
 
-def test_another_target_waits_until_the_first_is_reached() -> None:
+def test_new_target_waits_until_the_first_is_reached() -> None:
     world = edited(running(engine="2.19.0"), version="2.19.4")
     until(lambda world: status(world)["upgrade"].get("pool") == "managers", world)
     edited(world, version="3.4.0")
@@ -218,7 +218,7 @@ def test_another_target_waits_until_the_first_is_reached() -> None:
     assert told == [("2.19.0", "2.19.4"), ("2.19.4", "3.4.0")]
 
 
-def test_an_illegal_target_in_the_middle_holds_no_lock() -> None:
+def test_refused_target_during_an_upgrade_does_not_hold_the_lock() -> None:
     """L4: the upgrade is finished, and the wish is refused, once."""
     world = edited(upgrading(), version="nonsense")
     at_work(world, ticks=60)
@@ -230,7 +230,7 @@ def test_an_illegal_target_in_the_middle_holds_no_lock() -> None:
     assert set(versions(world).values()) == {"3.4.0"}
 
 
-def test_whoever_changes_course_at_the_last_moment_finishes_nothing() -> None:
+def test_target_changed_at_the_end_of_an_upgrade_is_reached() -> None:
     """One line of the ledger is not struck out and written in one cycle."""
     world = edited(running(engine="2.19.0"), version="2.19.4")
     until(lambda world: status(world)["engineVersion"] == "2.19.4", world)
@@ -240,7 +240,7 @@ def test_whoever_changes_course_at_the_last_moment_finishes_nothing() -> None:
     assert set(versions(world).values()) == {"3.4.0"}
 
 
-def test_what_only_the_target_makes_legal_is_not_refused_for_ever() -> None:
+def test_version_reachable_only_from_the_target_is_accepted_after_it() -> None:
     world = edited(running(engine="2.19.0"), version="2.19.4")
     until(lambda world: status(world)["upgrade"].get("pool") == "managers", world)
     settled(edited(world, version="3.4.0"), "0.4.0")
@@ -248,7 +248,7 @@ def test_what_only_the_target_makes_legal_is_not_refused_for_ever() -> None:
 
 
 @pytest.mark.parametrize("moment", [1, 4, 7, 10])
-def test_a_major_upgrade_goes_by_what_nodes_are_not_by_what_they_are_to_become(moment: int) -> None:
+def test_order_of_a_major_upgrade_uses_deployed_roles(moment: int) -> None:
     """I3: nodes that are to get votes have none yet when the version is raised, and cannot come last."""
     both = pool("both", 3, "data", "cluster_manager")
     world = running(both, pool("routers", 2, "coordinating"))
@@ -258,7 +258,7 @@ def test_a_major_upgrade_goes_by_what_nodes_are_not_by_what_they_are_to_become(m
     assert set(versions(world).values()) == {"3.4.0"}
 
 
-def test_no_upgrade_begins_in_a_cluster_that_is_not_well() -> None:
+def test_upgrade_does_not_start_while_a_pod_is_not_ready() -> None:
     world = running()
     world.delete(Delete(Key("v1", "Pod", "search", "logs-data-1"), "", ""))
     edited(world, version="3.4.0")
@@ -288,24 +288,24 @@ def batches(world: FakeCluster, start: str) -> list[int]:
     return found
 
 
-def test_batches_of_data_nodes_double_up_to_the_cap() -> None:
+def test_batches_of_data_nodes_double_up_to_max_batch() -> None:
     """I12: 1, 2, 4."""
     assert batches(fleet(maxBatch=4), "data") == [1, 2, 4, 1]
 
 
-def test_batches_never_pass_the_cap() -> None:
+def test_batches_do_not_exceed_max_batch() -> None:
     assert max(batches(fleet(maxBatch=2), "data")) == 2
 
 
-def test_without_a_word_one_goes_at_a_time() -> None:
+def test_default_batch_is_one_pod() -> None:
     assert set(batches(fleet(), "data")) == {1}
 
 
-def test_voters_go_one_at_a_time_whatever_the_cap() -> None:
+def test_voters_are_replaced_one_at_a_time() -> None:
     assert batches(fleet(maxBatch=4), "managers") == [1, 1, 1]
 
 
-def test_nodes_that_share_a_shard_do_not_go_together() -> None:
+def test_nodes_that_share_a_shard_are_in_different_batches() -> None:
     world = fleet(maxBatch=8)
     for n in range(4):
         with_index(world, f"more{n}")
@@ -315,13 +315,13 @@ def test_nodes_that_share_a_shard_do_not_go_together() -> None:
         assert len(shards) == len(set(shards))
 
 
-def test_the_size_of_a_batch_survives_the_operator() -> None:
+def test_batch_size_survives_a_restart_of_the_operator() -> None:
     world = fleet(maxBatch=4)
     until(lambda world: status(world)["ledger"].get("roll/size") == '["data",2]', world)
     assert batches(world, "data") == [2, 4, 1]
 
 
-def test_the_next_pool_begins_with_one_again() -> None:
+def test_next_pool_starts_with_a_batch_of_one() -> None:
     world = running(
         pool("hot", 4, "data"),
         pool("cold", 4, "data"),
@@ -331,13 +331,13 @@ def test_the_next_pool_begins_with_one_again() -> None:
     assert batches(edited(world, version="3.4.0"), "cold")[0] == 1
 
 
-def test_nothing_of_a_roll_stays_in_the_ledger() -> None:
+def test_finished_rollout_leaves_the_ledger_empty() -> None:
     world = fleet(maxBatch=4)
     settled(world, "0.4.0")
     assert not status(world)["ledger"]
 
 
-def test_the_template_of_a_later_pool_is_not_touched_before_its_turn() -> None:
+def test_template_of_a_later_pool_is_unchanged_before_its_turn() -> None:
     world = edited(running(), version="3.4.0")
     found = stateful_set(world, "managers")
     assert found is not None
@@ -367,15 +367,15 @@ def handed(world: FakeCluster) -> list[int]:
     return [before - after for before, after in pairwise(found)]
 
 
-def test_kubernetes_is_given_batches_that_double_up_to_the_cap() -> None:
+def test_statefulset_batches_double_up_to_max_batch() -> None:
     assert handed(edited(routed(maxBatch=4), version="3.4.0")) == [1, 2, 4]
 
 
-def test_kubernetes_is_given_one_at_a_time_without_a_word() -> None:
+def test_default_statefulset_batch_is_one_pod() -> None:
     assert handed(edited(routed(), version="3.4.0")) == [1] * 7
 
 
-def test_kubernetes_takes_nobody_before_it_is_told_to() -> None:
+def test_statefulset_replaces_no_pod_before_the_gates_open() -> None:
     """Nor while the engine is not well: what it is given passes the gates first."""
     world = edited(routed(3), version="3.4.0")
     until(lambda world: "3.4.0" in str(templates(world)["logs-routers"]), world)

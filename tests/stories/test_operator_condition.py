@@ -44,12 +44,12 @@ def moments(world: FakeCluster, version: str = "0.4.0") -> Iterator[FakeCluster]
     return unfolding(world, version, operator_condition=CONDITION)
 
 
-def test_a_cluster_at_rest_holds_nobody() -> None:
+def test_converged_cluster_does_not_block_olm() -> None:
     world = installed(running())
     assert [upgradeable(each) for each in moments(world)][-1] == "True"
 
 
-def test_while_somebody_is_away_olm_has_to_wait() -> None:
+def test_pod_replacement_blocks_olm() -> None:
     world = edited(installed(running()), version="3.4.0")
     snapshot = set()
     for moment in moments(world):
@@ -68,7 +68,7 @@ def orphans(cluster: ObjectStore) -> list[str]:
     ]
 
 
-def test_while_pods_belong_to_nobody_olm_has_to_wait() -> None:
+def test_orphaned_pods_block_olm() -> None:
     world = installed(running(version="0.3.1"))
     snapshot = 0
     for moment in moments(world):
@@ -79,7 +79,7 @@ def test_while_pods_belong_to_nobody_olm_has_to_wait() -> None:
     assert upgradeable(world) == "True"
 
 
-def test_it_is_said_before_the_pod_goes() -> None:
+def test_olm_is_blocked_before_a_pod_is_deleted() -> None:
     """OLM must not come in between."""
     world = edited(installed(running()), version="3.4.0")
 
@@ -94,7 +94,7 @@ def test_it_is_said_before_the_pod_goes() -> None:
     assert len(ports.deleted) == 5
 
 
-def test_it_is_said_before_pods_are_let_go() -> None:
+def test_olm_is_blocked_before_pods_are_orphaned() -> None:
     world = installed(running(version="0.3.1"))
     said = []
 
@@ -108,7 +108,7 @@ def test_it_is_said_before_pods_are_let_go() -> None:
     assert said == ["False", "False"]
 
 
-def test_the_moment_changes_only_with_the_status() -> None:
+def test_transition_time_changes_only_with_the_status() -> None:
     world = edited(installed(running()), version="3.4.0")
     last = None
     for moment in moments(world):
@@ -118,14 +118,14 @@ def test_the_moment_changes_only_with_the_status() -> None:
             last = each
 
 
-def test_where_olm_is_not_nothing_is_written() -> None:
+def test_nothing_is_written_without_an_operator_condition() -> None:
     world = running()
     ports = Ports(world)
     reconcile(ports, ports, CLUSTER, release("0.4.0"), world.state.now, operator_condition=CONDITION)
     assert ports.operations == 0
 
 
-def test_at_rest_nothing_is_written_either() -> None:
+def test_converged_cluster_does_not_write_the_operator_condition() -> None:
     world = installed(running())
     for _ in moments(world):
         pass
@@ -143,7 +143,7 @@ def holders(world: FakeCluster, text: str) -> FakeCluster:
     return world
 
 
-def test_as_long_as_another_cluster_holds_it_it_is_held() -> None:
+def test_blocker_of_another_cluster_is_kept() -> None:
     world = holders(installed(running()), '{"search/other": "other-0 is being replaced"}')
     metadata = {"name": "other", "namespace": "search"}
     world.create({"apiVersion": CLUSTER.api, "kind": CLUSTER.kind, "metadata": metadata, "spec": {}})
@@ -152,7 +152,7 @@ def test_as_long_as_another_cluster_holds_it_it_is_held() -> None:
     assert upgradeable(world) == "False"
 
 
-def test_whoever_saw_it_before_another_cluster_held_it_lets_nobody_go() -> None:
+def test_stale_read_does_not_remove_the_blocker_of_another_cluster() -> None:
     """Two clusters are looked after at the same time, and both speak of themselves on the same object."""
     world = installed(running())
     before = found(world)
@@ -167,7 +167,7 @@ def test_whoever_saw_it_before_another_cluster_held_it_lets_nobody_go() -> None:
     assert upgradeable(world) == "False"
 
 
-def test_a_cluster_that_is_gone_holds_nothing() -> None:
+def test_blocker_of_a_missing_cluster_is_removed() -> None:
     world = holders(installed(running()), '{"search/gone": "gone-0 is being replaced"}')
     for _ in moments(world):
         pass
@@ -175,7 +175,7 @@ def test_a_cluster_that_is_gone_holds_nothing() -> None:
     assert annotation(found(world), UPGRADE_BLOCKERS) is None
 
 
-def test_conditions_of_others_stay() -> None:
+def test_conditions_of_other_writers_are_kept() -> None:
     world = installed(running())
     other = {"type": "Other", "status": "True", "reason": "x", "message": "", "lastTransitionTime": "t"}
     world.patch(Patch(CONDITION, {"spec": {"conditions": [other]}}, ""))
@@ -184,7 +184,7 @@ def test_conditions_of_others_stay() -> None:
     assert other in found(world)["spec"]["conditions"]
 
 
-def test_a_cluster_that_is_deleted_holds_nothing() -> None:
+def test_deleted_cluster_does_not_block_olm() -> None:
     world = edited(installed(running()), version="3.4.0")
     next(each for each in moments(world) if upgradeable(each) == "False")
     deleted(world)
@@ -194,7 +194,7 @@ def test_a_cluster_that_is_deleted_holds_nothing() -> None:
     assert upgradeable(world) == "True"
 
 
-def test_whoever_is_replaced_all_the_same_loses_nothing() -> None:
+def test_operator_replaced_while_blocking_finishes_the_upgrade() -> None:
     world = edited(installed(running()), version="3.4.0")
     next(each for each in moments(world) if upgradeable(each) == "False")
     settled(world, "0.4.0")
@@ -205,7 +205,7 @@ def test_whoever_is_replaced_all_the_same_loses_nothing() -> None:
 
 
 @pytest.mark.parametrize("note", ["{", "[]", "null", "7"])
-def test_a_note_that_nobody_of_ours_wrote_holds_nobody(note: str) -> None:
+def test_invalid_blocker_annotation_does_not_block_olm(note: str) -> None:
     world = installed(running())
     world.patch(Patch(CONDITION, {"metadata": {"annotations": {UPGRADE_BLOCKERS: note}}}, ""))
     assert [upgradeable(each) for each in moments(world)][-1] == "True"
@@ -226,9 +226,7 @@ def failing(world: FakeCluster, write: str, error: ApiError) -> Telling:
 @pytest.mark.parametrize(
     ("version", "write"), [("0.4.0", "delete Pod"), ("0.3.1", "delete StatefulSet")], ids=["a pod", "a set"]
 )
-def test_what_is_refused_does_not_hold_the_release_that_may_have_the_right_to_it(
-    version: str, write: str
-) -> None:
+def test_denied_deletion_does_not_block_olm(version: str, write: str) -> None:
     # Guard: what is refused is no step.
     world = installed(running(version=version))
     edited(world, pools=[pool("data", 2, "data", "ingest"), pool("managers", 3, "cluster_manager")])
@@ -240,7 +238,7 @@ def test_what_is_refused_does_not_hold_the_release_that_may_have_the_right_to_it
     assert upgradeable(world) == "True"
 
 
-def test_nor_does_a_cluster_whose_spec_nobody_can_follow() -> None:
+def test_invalid_spec_does_not_block_olm() -> None:
     # Guard: who cannot be followed is in the midst of nothing.
     world = installed(running())
     edited(world, pools=[pool("data", 2, "data", "ingest"), pool("managers", 3, "cluster_manager")])
@@ -253,7 +251,7 @@ def test_nor_does_a_cluster_whose_spec_nobody_can_follow() -> None:
     assert upgradeable(world) == "True"
 
 
-def test_what_fails_again_and_again_is_not_told_to_olm_each_time() -> None:
+def test_repeated_failure_does_not_rewrite_the_operator_condition() -> None:
     """A webhook that does not answer: nobody knows whether that will ever be otherwise."""
     world = installed(running(version="0.3.1"))
     ports = failing(world, "delete StatefulSet", Unavailable("failed calling webhook"))

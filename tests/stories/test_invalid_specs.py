@@ -152,7 +152,7 @@ def events(world: FakeCluster) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("flaw", FLAWS)
-def test_it_is_one_condition_and_one_event_and_nothing_is_touched(flaw: str) -> None:
+def test_invalid_spec_sets_one_condition_and_emits_one_event(flaw: str) -> None:
     change, words = FLAWS[flaw]
     world = asked_for()
     settled(world, NEWEST)
@@ -167,7 +167,7 @@ def test_it_is_one_condition_and_one_event_and_nothing_is_touched(flaw: str) -> 
     assert {key: each for key, each in world.state.cluster.objects.items() if key != CLUSTER} == kept
 
 
-def test_it_is_told_again_when_it_was_edited_and_is_wrong_again() -> None:
+def test_another_invalid_edit_emits_another_event() -> None:
     world = edited(asked_for(), upgrade={"rollback": "Sometimes"})
     worked(world, NEWEST, ticks=5)
     edited(world, upgrade={"rollback": "Never"})
@@ -176,7 +176,7 @@ def test_it_is_told_again_when_it_was_edited_and_is_wrong_again() -> None:
     assert [message.split('"')[1] for _, message in events(world)] == ["Sometimes", "Never"]
 
 
-def test_what_is_mended_goes_on_as_if_nothing_had_been() -> None:
+def test_corrected_spec_removes_the_condition() -> None:
     world = edited(asked_for(), upgrade={"rollback": "Sometimes"})
     worked(world, NEWEST, ticks=3)
     edited(world, upgrade={"rollback": "Manual"})
@@ -187,7 +187,7 @@ def test_what_is_mended_goes_on_as_if_nothing_had_been() -> None:
     assert "SpecValid" not in {each["type"] for each in status(world)["conditions"]}
 
 
-def test_without_any_spec_it_is_told_too() -> None:
+def test_missing_spec_is_reported() -> None:
     world = without_spec(asked_for())
     worked(world, NEWEST, ticks=5)
 
@@ -195,7 +195,7 @@ def test_without_any_spec_it_is_told_too() -> None:
 
 
 @pytest.mark.parametrize("flaw", FLAWS)
-def test_a_deletion_needs_no_spec(flaw: str) -> None:
+def test_cluster_with_an_invalid_spec_can_be_deleted(flaw: str) -> None:
     world = asked_for()
     settled(world, NEWEST)
     edited(world, **FLAWS[flaw][0])
@@ -210,7 +210,7 @@ def test_a_deletion_needs_no_spec(flaw: str) -> None:
 
 
 @pytest.mark.parametrize("name", BORNE)
-def test_what_harms_nobody_is_followed_though_no_definition_would_take_it_today(name: str) -> None:
+def test_harmless_values_that_the_crd_refuses_are_accepted(name: str) -> None:
     world = asked_for()
     settled(world, NEWEST)
     settled(edited(world, version=NEW, **BORNE[name]), NEWEST)
@@ -222,7 +222,7 @@ def test_what_harms_nobody_is_followed_though_no_definition_would_take_it_today(
     assert world.get(service) is not None
 
 
-def test_a_version_that_is_none_is_refused_alone() -> None:
+def test_invalid_version_does_not_stop_other_changes() -> None:
     """All else is looked after."""
     world = asked_for()
     settled(world, NEWEST)
@@ -249,7 +249,7 @@ def halfway(**edit: Any) -> FakeCluster:
 
 
 @pytest.mark.parametrize("flaw", [name for name in FLAWS if "upgrade" not in FLAWS[name][0]])
-def test_an_upgrade_under_way_goes_to_its_end_and_the_spec_is_refused_at_once(flaw: str) -> None:
+def test_upgrade_continues_under_an_invalid_spec(flaw: str) -> None:
     """Half of one would hold the lock for ever, and what was set in the engine with it (L4, I9)."""
     world = halfway(**FLAWS[flaw][0])
     worked(world, NEWEST, ticks=1)
@@ -265,7 +265,7 @@ def test_an_upgrade_under_way_goes_to_its_end_and_the_spec_is_refused_at_once(fl
     assert status(world)["phase"] == "Running"
 
 
-def test_one_that_fails_meanwhile_turns_back() -> None:
+def test_failed_upgrade_rolls_back_under_an_invalid_spec() -> None:
     world = with_faults(halfway(pools=[]), v3_4_0=PodFault.NEVER_READY)
     worked(world, NEWEST, ticks=200)
     assert set(versions(world).values()) == {OLD}
@@ -273,7 +273,7 @@ def test_one_that_fails_meanwhile_turns_back() -> None:
 
 
 @pytest.mark.parametrize("policy", [{"paused": True}, {"rollback": "Sometimes"}], ids=["paused", "unknown"])
-def test_one_that_is_paused_or_may_be_stays_where_it_is(policy: dict[str, Any]) -> None:
+def test_paused_upgrade_stays_paused_under_an_invalid_spec(policy: dict[str, Any]) -> None:
     """Of a policy that cannot be read nobody knows whether it pauses; what was set is taken back."""
     world = halfway(pools=[], upgrade=policy)
     worked(world, NEWEST, ticks=30)
@@ -282,7 +282,7 @@ def test_one_that_is_paused_or_may_be_stays_where_it_is(policy: dict[str, Any]) 
     assert condition(world, "VersionAccepted").startswith("False InvalidSpec")
 
 
-def test_in_no_moment_of_an_upgrade_does_nonsense_keep_it_from_its_end() -> None:
+def test_invalid_spec_at_any_point_of_an_upgrade_does_not_stop_it() -> None:
     world = asked_for(DATA, MANAGERS)
     settled(world, NEWEST)
     moments = [
@@ -299,7 +299,7 @@ def ledger(world: FakeCluster) -> dict[str, str]:
     return found
 
 
-def test_what_was_set_in_the_engine_for_a_moment_is_undone_also_without_an_upgrade() -> None:
+def test_rollout_settings_are_restored_under_an_invalid_spec() -> None:
     """I9: other roles are no upgrade, and hold no lock; the pod that is away comes back by itself."""
     world = asked_for()
     settled(world, NEWEST)
@@ -314,7 +314,7 @@ def test_what_was_set_in_the_engine_for_a_moment_is_undone_also_without_an_upgra
     assert leftovers(world.state, CLUSTER) is None
 
 
-def test_what_was_set_for_nodes_that_leave_is_undone_as_well() -> None:
+def test_scale_in_exclusions_are_cleared_under_an_invalid_spec() -> None:
     world = asked_for({**DATA, "replicas": 3}, MANAGERS)
     settled(world, NEWEST)
     with_index(world)

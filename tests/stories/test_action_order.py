@@ -24,7 +24,7 @@ def backwards(actions: Sequence[Action[Any]]) -> Sequence[Action[Any]]:
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_every_moment_of_a_run_is_decided_alike_in_whatever_order(name: str) -> None:
+def test_plans_do_not_depend_on_the_order_of_actions(name: str) -> None:
     after = name.partition(" → ")[2]
     version = release(after if after.startswith("0.") else RELEASE)
     for beat in run(name).beats[::4]:
@@ -38,7 +38,7 @@ def test_every_moment_of_a_run_is_decided_alike_in_whatever_order(name: str) -> 
         )
 
 
-def test_a_state_has_an_order_and_the_next_one_another() -> None:
+def test_shuffled_order_depends_on_the_state() -> None:
     world = FakeCluster()
     first = shuffled(world.state)(ACTIONS)
     assert shuffled(world.state)(ACTIONS) == first

@@ -45,7 +45,7 @@ def is_locked(world: FakeCluster) -> bool:
 
 
 @pytest.mark.parametrize("wanted", ["b", None])
-def test_other_certificates_that_are_asked_for_together_with_an_upgrade_come_after_it(
+def test_certificates_changed_with_an_upgrade_are_applied_after_it(
     wanted: str | None,
 ) -> None:
     """I11: nodes of two authorities would not speak to each other."""
@@ -58,7 +58,7 @@ def test_other_certificates_that_are_asked_for_together_with_an_upgrade_come_aft
     assert certificates(world) == {wanted}
 
 
-def test_users_that_are_given_up_together_with_an_upgrade_are_asked_for_until_it_is_over() -> None:
+def test_credentials_removed_with_an_upgrade_are_used_until_it_ends() -> None:
     world = edited(secured(**USERS), version=NEW, security={"credentialsSecret": None})
     for moment in unfolding(world):
         if is_locked(moment):
@@ -66,7 +66,7 @@ def test_users_that_are_given_up_together_with_an_upgrade_are_asked_for_until_it
     assert asks_for_users(world) == {False}
 
 
-def test_users_that_are_asked_for_together_with_an_upgrade_come_after_it() -> None:
+def test_credentials_added_with_an_upgrade_are_used_after_it() -> None:
     world = edited(secured(**TLS), version=NEW, security=USERS)
     for moment in unfolding(world):
         if is_locked(moment):
@@ -75,7 +75,7 @@ def test_users_that_are_asked_for_together_with_an_upgrade_come_after_it() -> No
 
 
 @pytest.mark.parametrize("before", [True, False])
-def test_dashboards_come_and_go_after_the_upgrade_with_which_that_was_asked_for(before: bool) -> None:
+def test_dashboards_change_after_the_upgrade_of_the_same_edit(before: bool) -> None:
     world = asked_for(dashboards={"enabled": before, "replicas": 1})
     settled(world, "0.4.0")
     edited(world, version=NEW, dashboards={"enabled": not before})
@@ -85,7 +85,7 @@ def test_dashboards_come_and_go_after_the_upgrade_with_which_that_was_asked_for(
     assert ("Deployment" in kinds(world)) is not before
 
 
-def test_an_edit_of_dashboards_during_an_upgrade_comes_after_it() -> None:
+def test_dashboards_edit_during_an_upgrade_is_applied_after_it() -> None:
     world = asked_for(dashboards={"enabled": True, "replicas": 2})
     settled(world, "0.4.0")
     until(is_locked, edited(world, version=NEW, dashboards={"replicas": 5}))
@@ -102,12 +102,12 @@ def with_certificates(secret: str | None) -> Manifest:
     return {"metadata": {}, "spec": {"template": {"spec": {"volumes": volumes}}}}
 
 
-def test_certificates_that_some_pools_have_already_go_on_to_the_others() -> None:
+def test_deployed_security_prefers_the_requested_certificates() -> None:
     sets = [with_certificates("a"), with_certificates("b")]
     assert deployed_security(sets, [], {"tlsSecret": "b"}) == {"tlsSecret": "b"}
 
 
-def test_what_stands_is_what_was_asked_for_last_whoever_has_edited_it() -> None:
+def test_deployed_security_ignores_hand_edits() -> None:
     world = secured(**TLS)
     found = stateful_set(world, "data")
     assert found is not None

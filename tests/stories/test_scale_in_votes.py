@@ -33,7 +33,7 @@ def has_quorum(world: FakeCluster) -> bool:
 
 
 @pytest.mark.parametrize("left", [3, 1])
-def test_managers_leave_one_at_a_time_and_without_a_vote(left: int) -> None:
+def test_managers_are_removed_one_at_a_time_after_their_votes(left: int) -> None:
     world = running(pool("data", 2, "data"), pool("managers", 5, "cluster_manager"))
     edited(world, pools=[pool("data", 2, "data"), pool("managers", left, "cluster_manager")])
     everybody = {f"managers-{n}" for n in range(5)}
@@ -47,7 +47,7 @@ def test_managers_leave_one_at_a_time_and_without_a_vote(left: int) -> None:
     assert world.state.engine.voters == {f"logs-managers-{n}" for n in range(left)}
 
 
-def test_whom_users_have_excluded_from_voting_stays_so() -> None:
+def test_voting_exclusions_of_users_survive_a_scale_in() -> None:
     """I9: the engine forgets all of them or none. Also where the operator ends in between."""
     start = running(
         pool("data", 2, "data"), pool("managers", 2, "cluster_manager"), pool("more", 2, "cluster_manager")
@@ -71,7 +71,7 @@ def test_whom_users_have_excluded_from_voting_stays_so() -> None:
         assert not status(world)["ledger"]
 
 
-def test_nor_does_a_roll_that_moves_the_only_vote_forget_them() -> None:
+def test_voting_exclusions_of_users_survive_a_rollout() -> None:
     world = running(pool("data", 2, "data"), pool("managers", 3, "cluster_manager"))
     for name in ("logs-managers-1", "logs-nobody"):
         world.execute(ExcludeFromVoting(name))
@@ -81,14 +81,14 @@ def test_nor_does_a_roll_that_moves_the_only_vote_forget_them() -> None:
     assert world.state.engine.voting_exclusions == {"logs-managers-1", "logs-nobody"}
 
 
-def test_no_manager_leaves_where_there_is_nobody_to_leave_the_cluster_to() -> None:
+def test_last_managers_are_not_removed() -> None:
     world = edited(running(), pools=[pool("data", 2, "data"), pool("managers", 0, "cluster_manager")])
     at_work(world, ticks=30)
     assert status(world)["phase"] == "Refused"
     assert len(names(world, "managers")) == 3
 
 
-def test_no_vote_is_given_away_before_a_manager_that_stays_has_joined() -> None:
+def test_no_vote_moves_before_a_remaining_manager_has_joined() -> None:
     """They are ready, and nobody in the engine knows them yet."""
     world = running(*data(2))
     leaders = [pool("leaders", 3, "cluster_manager")]
@@ -107,7 +107,7 @@ def test_no_vote_is_given_away_before_a_manager_that_stays_has_joined() -> None:
     assert not world.state.engine.voting_exclusions
 
 
-def test_a_pool_of_managers_is_replaced_by_another() -> None:
+def test_manager_pool_can_be_replaced_by_another() -> None:
     world = running()
     edited(world, pools=[pool("data", 2, "data"), MANAGERS, pool("leaders", 3, "cluster_manager")])
     settled(world, "0.4.0")
@@ -121,7 +121,7 @@ def test_a_pool_of_managers_is_replaced_by_another() -> None:
 @pytest.mark.parametrize(
     ("before", "after"), [(["cluster_manager"], ["ingest"]), (["data", "cluster_manager"], ["data"])]
 )
-def test_a_pool_that_loses_its_vote_leaves_it_to_another_manager(before: list[str], after: list[str]) -> None:
+def test_only_vote_moves_before_its_pool_loses_the_manager_role(before: list[str], after: list[str]) -> None:
     """I1: whoever has the only vote would come back without one, and nobody could be elected any more."""
     # Guard: the only vote moves before its owner goes.
     others = [pool("data", 2, "data"), pool("zone-1", 1, "cluster_manager")]
@@ -133,7 +133,7 @@ def test_a_pool_that_loses_its_vote_leaves_it_to_another_manager(before: list[st
     assert not status(world)["ledger"]
 
 
-def test_a_manager_without_an_heir_keeps_its_vote() -> None:
+def test_only_voter_keeps_its_vote_until_another_manager_has_joined() -> None:
     """I1: a pool that loses its vote waits for somebody to leave it to."""
     # Guard: QuorumSafe.
     zone = pool("zone-0", 1, "cluster_manager")
@@ -152,7 +152,7 @@ def told_to_begin_with(world: FakeCluster) -> set[str]:
     return {each["value"] for env in wanted for each in env if each["name"] == INITIAL_MANAGERS}
 
 
-def test_another_first_pool_of_managers_restarts_nobody() -> None:
+def test_new_first_manager_pool_restarts_no_node() -> None:
     """A cluster that has begun need not be told how, and no new manager is told to begin one with itself."""
     world = running()
     before = {name: each["metadata"]["uid"] for name, each in pods(world).items() if "data" in name}
@@ -166,7 +166,7 @@ def test_another_first_pool_of_managers_restarts_nobody() -> None:
     assert after == before
 
 
-def test_a_cluster_that_has_never_been_complete_begins_with_whom_its_spec_names_first() -> None:
+def test_incomplete_cluster_bootstraps_with_the_first_manager_pool() -> None:
     world = broken(asked_for(), "logs-managers-0", PodFault.PENDING)
     at_work(world, ticks=5)
     edited(world, pools=[pool("data", 2, "data"), pool("leaders", 1, "cluster_manager"), MANAGERS])

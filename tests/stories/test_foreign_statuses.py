@@ -17,21 +17,21 @@ def noted(world: FakeCluster, **lines: str) -> FakeCluster:
 
 
 @pytest.mark.parametrize("text", ["{", "nonsense", '"garbage"', "[" * 100_000])
-def test_a_line_of_the_ledger_that_cannot_be_read_is_none(text: str) -> None:
+def test_invalid_ledger_value_is_ignored(text: str) -> None:
     world = noted(running(), nobody=text)
     settled(world, "0.4.0")
     assert status(world)["phase"] == "Running"
 
 
 @pytest.mark.parametrize("text", ['"garbage"', '"{}"', '"[]"', '"{\\"pools\\": [7]}"'])
-def test_a_lock_without_a_cluster_in_it_locks_nothing(text: str) -> None:
+def test_invalid_spec_lock_is_ignored(text: str) -> None:
     """Least of all does it make every node one too many."""
     world = noted(running(), upgrade__lock=text)
     settled(world, "0.4.0")
     assert status(world)["ready"] == "5/5"
 
 
-def test_a_mark_that_is_no_version_is_written_anew() -> None:
+def test_invalid_configuration_annotation_is_replaced() -> None:
     world = asked_for()
     settled(world, "0.4.0")
     key = Key("apps/v1", "StatefulSet", CLUSTER.namespace, "logs-data")

@@ -47,7 +47,7 @@ class Neighbours:
         return tuple(status.get(name) for name in ("phase", "currentVersion", "engineVersion", "ready"))
 
 
-def test_both_are_migrated_and_upgraded_side_by_side() -> None:
+def test_two_clusters_migrate_and_upgrade_independently() -> None:
     both = Neighbours()
     for version, configuration in (("0.1.1", 1), ("0.2.2", 2), ("0.3.1", 3), ("0.4.0", 4)):
         both.at_work(version, ticks=60)
@@ -59,7 +59,7 @@ def test_both_are_migrated_and_upgraded_side_by_side() -> None:
     assert both.events_emitted(NEIGHBOUR) == ("Running", 4, "3.4.0", "5/5")
 
 
-def test_of_two_the_one_that_is_deleted_takes_nothing_of_the_other_along() -> None:
+def test_deletion_keeps_the_objects_of_the_other_cluster() -> None:
     both = Neighbours()
     both.at_work("0.4.0", ticks=40)
     kept = {key: each["metadata"]["uid"] for key, each in both.world.state.cluster.objects.items()}

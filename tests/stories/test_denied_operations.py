@@ -109,14 +109,14 @@ def pool_status(world: FakeCluster, pool: str) -> Manifest:
 BUDGET = f"cannot create PodDisruptionBudget logs-data: exceeded quota: small; {ADVICE}"
 
 
-def test_a_write_that_is_refused_is_said_with_the_words_and_what_to_do() -> None:
+def test_condition_has_the_error_and_what_to_do() -> None:
     world = asked_for()
     at_work(world, Strict(world, of_kind("PodDisruptionBudget")), ticks=3)
     assert condition(world, "DisruptionBudgetsApplied") == f"False OperationDenied: {BUDGET}"
     assert status(world)["phase"] == "Pending"
 
 
-def test_after_a_while_it_stalls_and_people_are_told_once() -> None:
+def test_denied_operation_stalls_and_emits_one_event() -> None:
     """S28, L5: no wait without an end, whoever it is for."""
     # Guard: a write that is refused stalls.
     world = asked_for()
@@ -126,7 +126,7 @@ def test_after_a_while_it_stalls_and_people_are_told_once() -> None:
     assert told(world) == [f"Stalled: DisruptionBudgetsApplied: {BUDGET}"]
 
 
-def test_it_goes_away_by_itself_as_soon_as_the_write_is_accepted() -> None:
+def test_cluster_recovers_when_the_operation_is_accepted() -> None:
     world = asked_for()
     at_work(world, Strict(world, of_kind("PodDisruptionBudget")), ticks=50)
     settled(world, NEWEST)
@@ -134,7 +134,7 @@ def test_it_goes_away_by_itself_as_soon_as_the_write_is_accepted() -> None:
     assert leftovers(world.state, CLUSTER) is None
 
 
-def test_it_goes_away_also_where_it_is_not_wanted_any_more() -> None:
+def test_denial_is_removed_when_the_operation_is_not_needed() -> None:
     world = running(dashboards={"enabled": True})
     ports = Strict(world, of_kind("Deployment"))
     at_work(edited(world, dashboards={"enabled": True, "replicas": 3}), ports, ticks=50)
@@ -144,7 +144,7 @@ def test_it_goes_away_also_where_it_is_not_wanted_any_more() -> None:
     assert leftovers(world.state, CLUSTER) is None
 
 
-def test_who_is_refused_keeps_nobody_else_from_their_work() -> None:
+def test_denied_operation_does_not_stop_other_actions() -> None:
     # Guard: other deeds go on.
     world = asked_for()
     at_work(world, Strict(world, of_kind("Service")), ticks=10)
@@ -153,7 +153,7 @@ def test_who_is_refused_keeps_nobody_else_from_their_work() -> None:
     assert status(world)["engineVersion"] == OLD
 
 
-def test_what_a_pool_is_refused_is_said_of_the_cluster_too() -> None:
+def test_denial_of_a_pool_is_reported_on_the_cluster() -> None:
     world = asked_for()
     at_work(world, Strict(world, of_kind("StatefulSet")), ticks=50)
     said = f"cannot create StatefulSet logs-data: exceeded quota: small; {ADVICE}"
@@ -173,7 +173,7 @@ def until_quiet(world: FakeCluster, ports: Strict) -> None:
 
 
 @pytest.mark.parametrize("words", ["the same", "request 1 at 10:00"], ids=["the same", "counted"])
-def test_the_same_refusal_again_and_again_is_no_reason_to_write(words: str) -> None:
+def test_repeated_denial_causes_no_writes(words: str) -> None:
     # Guard: the same refusal is no news.
     world = asked_for()
     ports = Strict(world, of_kind("PodDisruptionBudget"))
@@ -185,7 +185,7 @@ def test_the_same_refusal_again_and_again_is_no_reason_to_write(words: str) -> N
     assert len(ports.tried) == tried + 100
 
 
-def test_other_words_are_news() -> None:
+def test_different_error_updates_the_condition() -> None:
     world = asked_for()
     ports = Strict(world, of_kind("PodDisruptionBudget"))
     at_work(world, ports, ticks=10)
@@ -194,7 +194,7 @@ def test_other_words_are_news() -> None:
     assert "denied by a policy" in condition(world, "DisruptionBudgetsApplied")
 
 
-def test_a_refusal_that_passes_with_the_next_look_leaves_no_trace() -> None:
+def test_denial_that_passes_in_the_next_reconcile_is_not_recorded() -> None:
     world = asked_for()
     left = [True]
     ports = Strict(world, lambda write: of_kind("Service")(write) and bool(left) and left.pop())
@@ -209,7 +209,7 @@ def test_a_refusal_that_passes_with_the_next_look_leaves_no_trace() -> None:
 
 
 @pytest.mark.parametrize("policy", ["Automatic", "Manual"])
-def test_an_upgrade_whose_pods_may_not_be_deleted_stalls_and_does_not_turn_back(policy: str) -> None:
+def test_denied_pod_deletion_stalls_the_upgrade_without_rollback(policy: str) -> None:
     """S28: nobody's nodes have failed: every one is there, and what runs is what ran before."""
     # Guard: a refusal is no version's fault.
     world = edited(running(upgrade={"healthDeadlineSeconds": 60, "rollback": policy}), version=NEW)
@@ -224,7 +224,7 @@ def test_an_upgrade_whose_pods_may_not_be_deleted_stalls_and_does_not_turn_back(
     assert [each["result"] for each in status(world)["upgrade"]["history"]] == ["Finished"]
 
 
-def test_a_pod_that_may_not_be_deleted_is_not_touched_again_and_again() -> None:
+def test_denied_pod_deletion_is_retried_without_other_writes() -> None:
     # Guard: what is decided again as before is asked for again, and no more.
     world = edited(running(), version=NEW)
     ports = Strict(world, of_kind("Pod", Delete))
@@ -235,7 +235,7 @@ def test_a_pod_that_may_not_be_deleted_is_not_touched_again_and_again() -> None:
     assert world.state.cluster == before
 
 
-def test_a_pod_that_may_not_be_deleted_is_expected_back_by_nobody_once_it_is_to_stay() -> None:
+def test_pause_removes_a_denied_pod_deletion_from_the_ledger() -> None:
     world = edited(running(), version=NEW)
     ports = Strict(world, of_kind("Pod", Delete))
     until_quiet(world, ports)
@@ -245,7 +245,7 @@ def test_a_pod_that_may_not_be_deleted_is_expected_back_by_nobody_once_it_is_to_
     assert status(world)["phase"] == "Upgrading"
 
 
-def test_a_pod_that_may_not_be_deleted_costs_no_shard_a_copy_of_it() -> None:
+def test_denied_pod_deletion_does_not_keep_replicas_unassigned() -> None:
     """Shards are held for that pod, for as long as it is asked for; never while one of them lacks a copy."""
     world = edited(running(), version=NEW)
     ports = Strict(world, of_kind("Pod", Delete))
@@ -263,7 +263,7 @@ def looked_into(world: FakeCluster) -> EngineView:
     return snapshot
 
 
-def test_what_the_engine_refuses_stalls_as_well() -> None:
+def test_denied_engine_call_stalls() -> None:
     world = edited(running(), version=NEW)
     ports = Strict(world, lambda write: isinstance(write, EngineCall))
     ports.words = lambda: "403 PUT /_cluster/settings: no permissions"
@@ -279,7 +279,7 @@ def test_what_the_engine_refuses_stalls_as_well() -> None:
     assert set(versions(world).values()) == {NEW}
 
 
-def test_who_may_take_nothing_away_lets_others_go_first() -> None:
+def test_denied_deletion_goes_last() -> None:
     """A budget that may not be removed would come before every pod, by name and for ever."""
     # Guard: who is refused comes last.
     world = running()
@@ -293,7 +293,7 @@ def test_who_may_take_nothing_away_lets_others_go_first() -> None:
     assert "cannot delete PodDisruptionBudget logs-old" in condition(world, "DisruptionBudgetsApplied")
 
 
-def test_what_a_refusal_quotes_of_a_secret_is_struck_out() -> None:
+def test_secret_values_are_redacted_from_errors() -> None:
     world = asked_for(security={"credentialsSecret": "admin"})
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "admin", "namespace": "search"}}
     world.create({**secret, "data": {"username": "YWRtaW4=", "password": "czNjcjN0"}})
@@ -304,7 +304,7 @@ def test_what_a_refusal_quotes_of_a_secret_is_struck_out() -> None:
     assert "czNjcjN0" not in str(status(world))
 
 
-def test_a_long_refusal_is_cut() -> None:
+def test_long_error_is_truncated() -> None:
     world = asked_for()
     ports = Strict(world, of_kind("PodDisruptionBudget"))
     ports.words = lambda: "no " * 10_000
@@ -314,7 +314,7 @@ def test_a_long_refusal_is_cut() -> None:
     assert event.endswith(ADVICE)
 
 
-def test_a_cluster_whose_finalizer_may_not_be_removed_says_so() -> None:
+def test_denied_finalizer_removal_is_reported() -> None:
     world = running()
     world.delete(Delete(CLUSTER, "", ""))
     at_work(world, Strict(world, of_kind("SearchCluster", Patch)), ticks=50)
@@ -324,7 +324,7 @@ def test_a_cluster_whose_finalizer_may_not_be_removed_says_so() -> None:
     assert status(world)["phase"] == "Deleting"
 
 
-def test_olm_that_cannot_be_told_holds_up_nobody() -> None:
+def test_denied_operator_condition_does_not_stop_an_upgrade() -> None:
     world = running()
     key = Key("operators.coreos.com/v2", "OperatorCondition", "operators", "searchkeeper")
     metadata = {"name": key.name, "namespace": key.namespace}

@@ -28,7 +28,7 @@ from tales import (
 
 
 @pytest.mark.parametrize("together", [True, False], ids=["in one edit", "when a node may go already"])
-def test_nodes_and_other_things_that_are_not_wanted_go_one_by_one(together: bool) -> None:
+def test_destructive_operations_are_executed_one_at_a_time(together: bool) -> None:
     """Between two looks at the world one thing is taken away, whatever it is, and whoever decides it."""
     edge = pool("edge", 2, "ingest")
     world = running(*data(2), edge, dashboards={"enabled": True})
@@ -55,7 +55,7 @@ def is_shrinking(patch: Patch) -> bool:
     return patch.key.name == "logs-edge" and patch.changes.get("spec", {}).get("replicas") == 1
 
 
-def test_nodes_that_leave_come_back_with_what_they_have_where_somebody_takes_their_stateful_set() -> None:
+def test_nodes_of_a_deleted_statefulset_are_restored_before_scale_in() -> None:
     # Guard: who is away may have what is missing.
     world = running(*data(2), pool("more", 1, "data"))
     for name in ("films", "songs", "plays"):
@@ -69,7 +69,7 @@ def test_nodes_that_leave_come_back_with_what_they_have_where_somebody_takes_the
     assert not names(world, "more")
 
 
-def test_a_search_pool_that_somebody_shrinks_by_hand_loses_no_node() -> None:
+def test_searchpool_reduced_by_a_user_loses_no_node() -> None:
     world = running()
     child = Key("search.everpath.dev/v1alpha1", "SearchPool", "search", "logs-data")
     world.patch(Patch(child, {"spec": {"replicas": 1}}, ""))
@@ -77,7 +77,7 @@ def test_a_search_pool_that_somebody_shrinks_by_hand_loses_no_node() -> None:
         assert not away(moment, {"data-0", "data-1"})
 
 
-def test_a_stateful_set_shrinks_only_when_whoever_goes_has_nothing() -> None:
+def test_statefulset_is_reduced_only_by_drained_nodes() -> None:
     """Also where somebody has allotted fewer nodes while they were still being emptied."""
     world = edited(running(), pools=data(1))
     at_work(world, ticks=5)
@@ -105,7 +105,7 @@ def taken(world: FakeCluster, *kinds: str) -> FakeCluster:
 
 
 @pytest.mark.parametrize("kinds", [("SearchPool",), ("SearchPool", "StatefulSet")], ids=len)
-def test_whoever_deletes_what_leaves_by_hand_makes_nobody_forget_its_nodes(kinds: tuple[str, ...]) -> None:
+def test_nodes_of_a_deleted_searchpool_are_drained(kinds: tuple[str, ...]) -> None:
     """I7: they are emptied first, one by one, and nothing stays of the pool, nor in the engine."""
     for moment in [copied(each) for each in unfolding(removing()) if names(each, "cold")][::4]:
         for each in unfolding(taken(moment, *kinds)):
@@ -118,7 +118,7 @@ def test_whoever_deletes_what_leaves_by_hand_makes_nobody_forget_its_nodes(kinds
         assert not status(moment)["ledger"]
 
 
-def test_an_upgrade_and_fewer_nodes_in_one_edit_come_one_after_the_other() -> None:
+def test_upgrade_precedes_scale_in_of_the_same_edit() -> None:
     """S19: the upgrade is made with the nodes that there are."""
     world = running(*data(3))
     with_index(with_index(world, "films"), "songs")
@@ -133,7 +133,7 @@ def test_an_upgrade_and_fewer_nodes_in_one_edit_come_one_after_the_other() -> No
     assert status(world)["engineVersion"] == "3.4.0"
 
 
-def test_nobody_leaves_before_an_upgrade_that_is_about_to_begin() -> None:
+def test_scale_in_waits_for_an_upgrade_that_is_about_to_start() -> None:
     """S19: also where something has to be done before it does, like forgetting an order of earlier days."""
     world = annotated(running(*data(3)), rollback="2.19.4")
     for moment in unfolding(edited(world, version="3.4.0", pools=data(2))):
@@ -142,7 +142,7 @@ def test_nobody_leaves_before_an_upgrade_that_is_about_to_begin() -> None:
     assert names(world, "data") == ["data-0", "data-1"]
 
 
-def test_an_upgrade_and_a_pool_less_in_one_edit_come_one_after_the_other() -> None:
+def test_upgrade_and_removal_of_a_pool_in_one_edit_both_complete() -> None:
     world = running(*data(2), pool("more", 2, "data"))
     edited(world, version="3.4.0", pools=data(2))
     settled(world, "0.4.0")
@@ -150,7 +150,7 @@ def test_an_upgrade_and_a_pool_less_in_one_edit_come_one_after_the_other() -> No
     assert not names(world, "more")
 
 
-def test_a_drain_that_never_finishes_does_not_keep_an_upgrade_from_beginning() -> None:
+def test_impossible_drain_does_not_stop_an_upgrade() -> None:
     """S19: whoever was on the way out stays until the upgrade is over."""
     world = at_work(edited(running(), pools=data(1)), ticks=10)
     edited(world, version="3.4.0")
@@ -159,7 +159,7 @@ def test_a_drain_that_never_finishes_does_not_keep_an_upgrade_from_beginning() -
     assert names(world, "data") == ["data-0", "data-1"]
 
 
-def test_an_operator_may_crash_between_any_two_writes_of_a_scaling() -> None:
+def test_scale_in_completes_after_a_crash_at_any_write() -> None:
     start = edited(shrinking(), pools=[pool("data", 2, "data"), pool("managers", 1, "cluster_manager")])
     for cut in range(settled(copied(start), "0.4.0")):
         world = copied(start)

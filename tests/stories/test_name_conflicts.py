@@ -45,7 +45,7 @@ def as_written(found: Manifest | None) -> Any:
 
 
 @pytest.mark.parametrize("key", NAMES, ids=str)
-def test_whoever_has_one_of_our_names_is_named_and_left_alone(key: Key) -> None:
+def test_foreign_object_is_reported_and_left_unchanged(key: Key) -> None:
     world = asked_for(dashboards={"enabled": True})
     made = strangers(world, key)
     at_work(world, ticks=30)
@@ -59,7 +59,7 @@ def test_whoever_has_one_of_our_names_is_named_and_left_alone(key: Key) -> None:
 
 
 @pytest.mark.parametrize("key", NAMES, ids=str)
-def test_a_name_that_becomes_free_is_taken(key: Key) -> None:
+def test_object_is_created_when_its_name_becomes_free(key: Key) -> None:
     world = asked_for(dashboards={"enabled": True})
     strangers(world, key)
     at_work(world, ticks=30)
@@ -68,14 +68,14 @@ def test_a_name_that_becomes_free_is_taken(key: Key) -> None:
     assert status(world)["phase"] == "Running"
 
 
-def test_whatever_does_not_need_the_name_is_made() -> None:
+def test_name_conflict_does_not_stop_other_objects() -> None:
     world = asked_for()
     strangers(world, Key("apps/v1", "StatefulSet", "search", "logs-data"))
     at_work(world, ticks=30)
     assert set(pods(world)) == {"managers-0", "managers-1", "managers-2"}
 
 
-def test_while_a_name_is_taken_nothing_is_written() -> None:
+def test_name_conflict_causes_no_writes() -> None:
     """L2: no hot loop."""
     world = asked_for()
     for key in NAMES:
@@ -87,7 +87,7 @@ def test_while_a_name_is_taken_nothing_is_written() -> None:
 
 
 @pytest.mark.parametrize("kind", ["Service", "ConfigMap", "SearchPool", "StatefulSet", "PodDisruptionBudget"])
-def test_one_of_ours_that_has_lost_its_label_gets_it_back(kind: str) -> None:
+def test_removed_label_is_restored(kind: str) -> None:
     world = running()
     before = {name: each["metadata"]["uid"] for name, each in pods(world).items()}
     for key in [key for key in world.state.cluster.objects if key.kind == kind]:
@@ -116,7 +116,7 @@ def complaints(world: FakeCluster, key: Key) -> set[str]:
     return {each["message"] for each in found["status"]["conditions"] if each["reason"] == "NameConflict"}
 
 
-def test_of_two_clusters_with_one_name_for_their_pools_the_second_says_whose_it_is() -> None:
+def test_pool_name_conflict_names_the_owner() -> None:
     world = running(pool("a-data", 2, "data"), pool("managers", 3, "cluster_manager"))
     key = another(world, "logs-a", pool("data", 2, "data"), pool("managers", 1, "cluster_manager"))
     whose = "SearchPool logs-a-data belongs to SearchCluster logs"
@@ -124,7 +124,7 @@ def test_of_two_clusters_with_one_name_for_their_pools_the_second_says_whose_it_
     settled(world, NEWEST)
 
 
-def test_a_cluster_that_is_called_as_a_service_of_another_one_does_not_take_it() -> None:
+def test_cluster_does_not_take_the_service_of_another_cluster() -> None:
     world = running()
     before = world.get(Key("v1", "Service", "search", "logs-nodes"))
     key = another(world, "logs-nodes", pool("managers", 1, "cluster_manager"))
@@ -132,7 +132,7 @@ def test_a_cluster_that_is_called_as_a_service_of_another_one_does_not_take_it()
     assert any("Service logs-nodes belongs to SearchCluster logs" in each for each in complaints(world, key))
 
 
-def test_an_upgrade_goes_through_although_a_name_is_taken() -> None:
+def test_name_conflict_does_not_stop_an_upgrade() -> None:
     world = running()
     world.delete(Delete(SERVICE, "", ""))
     strangers(world, SERVICE)
