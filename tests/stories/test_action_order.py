@@ -1,4 +1,4 @@
-"""In which order actions are asked decides nothing: what one relies on are its prerequisites."""
+"""The order in which actions are evaluated does not change a plan; only prerequisites do."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from searchkeeper.testing.invariants.recorder import shuffled
 ACTIONS: list[Action[None]] = [Action(name, lambda _: done()) for name in "abcdefgh"]
 
 
-def backwards(actions: Sequence[Action[Any]]) -> Sequence[Action[Any]]:
+def reverse(actions: Sequence[Action[Any]]) -> Sequence[Action[Any]]:
     return tuple(reversed(actions))
 
 
@@ -32,7 +32,7 @@ def test_plans_do_not_depend_on_the_order_of_actions(name: str) -> None:
         snapshot = observe(world, world, CLUSTER, version, world.state.now)
         assert snapshot is not None
         assert (
-            tuple(resource_plans(snapshot, backwards))
+            tuple(resource_plans(snapshot, reverse))
             == tuple(resource_plans(snapshot))
             == tuple(resource_plans(snapshot, shuffled(world.state)))
         )

@@ -1,4 +1,4 @@
-"""Images come from where the operator was told; whoever looks on from elsewhere takes them as they are."""
+"""Images from a mirror, which the operator is configured with and the command line is not."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def test_every_pod_has_an_image_of_the_mirror() -> None:
 
 def test_cluster_moves_to_a_mirror_one_pod_at_a_time() -> None:
     world = running()
-    for moment in unfolding(world, images=MIRROR):
-        assert len(moment.state.engine.nodes) >= 4
+    for current in unfolding(world, images=MIRROR):
+        assert len(current.state.engine.nodes) >= 4
     assert repositories(world) == {MIRROR.engine}
 
 
 def test_description_without_mirror_settings_has_no_open_action() -> None:
     world = mirrored(asked_for())
     source = fake_cluster_source(world, newest())
-    waits = [each for each in source.describe(CLUSTER).actions if each.status != "True"]
-    assert waits == []
+    open_actions = [each for each in source.describe(CLUSTER).actions if each.status != "True"]
+    assert open_actions == []

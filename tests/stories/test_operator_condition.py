@@ -1,4 +1,4 @@
-"""OLM is asked not to replace the operator while a step must not be interrupted."""
+"""OperatorCondition: OLM does not replace the operator in the middle of a step."""
 
 from __future__ import annotations
 
@@ -19,44 +19,44 @@ from searchkeeper.testing.invariants.recorder import InvariantRecorder
 from tales import Telling, away, deleted, running, unfolding
 
 CONDITION = Key(*OPERATOR_CONDITION, "operators", "searchkeeper.v0.4.0")
-EVERYBODY = {"data-0", "data-1", "managers-0", "managers-1", "managers-2"}
+PODS = {"data-0", "data-1", "managers-0", "managers-1", "managers-2"}
 
 
-def installed(world: FakeCluster) -> FakeCluster:
-    """With the object that OLM makes for the operator."""
+def with_operator_condition(world: FakeCluster) -> FakeCluster:
+    """Add the OperatorCondition that OLM creates for the operator."""
     metadata = {"name": CONDITION.name, "namespace": CONDITION.namespace}
     world.create({"apiVersion": CONDITION.api, "kind": CONDITION.kind, "metadata": metadata, "spec": {}})
     return world
 
 
-def found(world: FakeCluster) -> Manifest:
+def operator_condition(world: FakeCluster) -> Manifest:
     object_ = world.get(CONDITION)
     assert object_ is not None
     return object_
 
 
 def upgradeable(world: FakeCluster) -> str | None:
-    conditions = found(world)["spec"].get("conditions", ())
+    conditions = operator_condition(world)["spec"].get("conditions", ())
     return next((each["status"] for each in conditions if each["type"] == "Upgradeable"), None)
 
 
-def moments(world: FakeCluster, version: str = "0.4.0") -> Iterator[FakeCluster]:
+def reconciles(world: FakeCluster, version: str = "0.4.0") -> Iterator[FakeCluster]:
     return unfolding(world, version, operator_condition=CONDITION)
 
 
 def test_converged_cluster_does_not_block_olm() -> None:
-    world = installed(running())
-    assert [upgradeable(each) for each in moments(world)][-1] == "True"
+    world = with_operator_condition(running())
+    assert [upgradeable(each) for each in reconciles(world)][-1] == "True"
 
 
 def test_pod_replacement_blocks_olm() -> None:
-    world = edited(installed(running()), version="3.4.0")
-    snapshot = set()
-    for moment in moments(world):
-        snapshot.add(upgradeable(moment))
-        if away(moment, EVERYBODY):
-            assert upgradeable(moment) == "False"
-    assert snapshot == {"True", "False"}
+    world = edited(with_operator_condition(running()), version="3.4.0")
+    statuses = set()
+    for current in reconciles(world):
+        statuses.add(upgradeable(current))
+        if away(current, PODS):
+            assert upgradeable(current) == "False"
+    assert statuses == {"True", "False"}
     assert upgradeable(world) == "True"
 
 
@@ -69,50 +69,50 @@ def orphans(cluster: ObjectStore) -> list[str]:
 
 
 def test_orphaned_pods_block_olm() -> None:
-    world = installed(running(version="0.3.1"))
-    snapshot = 0
-    for moment in moments(world):
-        if orphans(moment.state.cluster):
-            snapshot += 1
-            assert upgradeable(moment) == "False"
-    assert snapshot
+    world = with_operator_condition(running(version="0.3.1"))
+    times = 0
+    for current in reconciles(world):
+        if orphans(current.state.cluster):
+            times += 1
+            assert upgradeable(current) == "False"
+    assert times
     assert upgradeable(world) == "True"
 
 
 def test_olm_is_blocked_before_a_pod_is_deleted() -> None:
-    """OLM must not come in between."""
-    world = edited(installed(running()), version="3.4.0")
+    """Otherwise OLM could replace the operator in between."""
+    world = edited(with_operator_condition(running()), version="3.4.0")
 
-    class Watching(Telling):
+    class CheckingPorts(Telling):
         def delete(self, delete: object) -> None:
             assert upgradeable(world) == "False"
             super().delete(delete)  # type: ignore[arg-type]
 
-    ports = Watching(world)
+    ports = CheckingPorts(world)
     for _ in unfolding(world, ports=ports, operator_condition=CONDITION):
         pass
     assert len(ports.deleted) == 5
 
 
 def test_olm_is_blocked_before_pods_are_orphaned() -> None:
-    world = installed(running(version="0.3.1"))
-    said = []
+    world = with_operator_condition(running(version="0.3.1"))
+    statuses = []
 
-    class Watching(Telling):
+    class CheckingPorts(Telling):
         def delete(self, delete: Delete) -> None:
-            said.extend([upgradeable(world)] if delete.orphan else [])
+            statuses.extend([upgradeable(world)] if delete.orphan else [])
             super().delete(delete)
 
-    for _ in unfolding(world, ports=Watching(world), operator_condition=CONDITION):
+    for _ in unfolding(world, ports=CheckingPorts(world), operator_condition=CONDITION):
         pass
-    assert said == ["False", "False"]
+    assert statuses == ["False", "False"]
 
 
 def test_transition_time_changes_only_with_the_status() -> None:
-    world = edited(installed(running()), version="3.4.0")
+    world = edited(with_operator_condition(running()), version="3.4.0")
     last = None
-    for moment in moments(world):
-        for each in found(moment)["spec"].get("conditions", ()):
+    for current in reconciles(world):
+        for each in operator_condition(current)["spec"].get("conditions", ()):
             if last is not None and last["status"] == each["status"]:
                 assert last["lastTransitionTime"] == each["lastTransitionTime"]
             last = each
@@ -126,15 +126,15 @@ def test_nothing_is_written_without_an_operator_condition() -> None:
 
 
 def test_converged_cluster_does_not_write_the_operator_condition() -> None:
-    world = installed(running())
-    for _ in moments(world):
+    world = with_operator_condition(running())
+    for _ in reconciles(world):
         pass
     ports = Ports(world)
     reconcile(ports, ports, CLUSTER, release("0.4.0"), world.state.now, operator_condition=CONDITION)
     assert ports.operations == 0
 
 
-def holders(world: FakeCluster, text: str) -> FakeCluster:
+def with_blockers(world: FakeCluster, text: str) -> FakeCluster:
     conditions = [
         {"type": "Upgradeable", "status": "False", "reason": "x", "message": "", "lastTransitionTime": "t"}
     ]
@@ -144,93 +144,95 @@ def holders(world: FakeCluster, text: str) -> FakeCluster:
 
 
 def test_blocker_of_another_cluster_is_kept() -> None:
-    world = holders(installed(running()), '{"search/other": "other-0 is being replaced"}')
+    world = with_blockers(with_operator_condition(running()), '{"search/other": "other-0 is being replaced"}')
     metadata = {"name": "other", "namespace": "search"}
     world.create({"apiVersion": CLUSTER.api, "kind": CLUSTER.kind, "metadata": metadata, "spec": {}})
-    for _ in moments(world):
+    for _ in reconciles(world):
         pass
     assert upgradeable(world) == "False"
 
 
 def test_stale_read_does_not_remove_the_blocker_of_another_cluster() -> None:
-    """Two clusters are looked after at the same time, and both speak of themselves on the same object."""
-    world = installed(running())
-    before = found(world)
-    holders(world, '{"search/other": "other-0 is being replaced"}')
+    """Two clusters are reconciled at the same time, and both write to one OperatorCondition."""
+    world = with_operator_condition(running())
+    before = operator_condition(world)
+    with_blockers(world, '{"search/other": "other-0 is being replaced"}')
 
-    class Behind(Ports):
+    class StalePorts(Ports):
         def get(self, key: Key) -> Manifest | None:
             return before if key == CONDITION else super().get(key)
 
     with pytest.raises(Conflict):
-        cycled(Behind(world), world, "0.4.0", operator_condition=CONDITION)
+        cycled(StalePorts(world), world, "0.4.0", operator_condition=CONDITION)
     assert upgradeable(world) == "False"
 
 
 def test_blocker_of_a_missing_cluster_is_removed() -> None:
-    world = holders(installed(running()), '{"search/gone": "gone-0 is being replaced"}')
-    for _ in moments(world):
+    world = with_blockers(with_operator_condition(running()), '{"search/gone": "gone-0 is being replaced"}')
+    for _ in reconciles(world):
         pass
     assert upgradeable(world) == "True"
-    assert annotation(found(world), UPGRADE_BLOCKERS) is None
+    assert annotation(operator_condition(world), UPGRADE_BLOCKERS) is None
 
 
 def test_conditions_of_other_writers_are_kept() -> None:
-    world = installed(running())
+    world = with_operator_condition(running())
     other = {"type": "Other", "status": "True", "reason": "x", "message": "", "lastTransitionTime": "t"}
     world.patch(Patch(CONDITION, {"spec": {"conditions": [other]}}, ""))
-    for _ in moments(world):
+    for _ in reconciles(world):
         pass
-    assert other in found(world)["spec"]["conditions"]
+    assert other in operator_condition(world)["spec"]["conditions"]
 
 
 def test_deleted_cluster_does_not_block_olm() -> None:
-    world = edited(installed(running()), version="3.4.0")
-    next(each for each in moments(world) if upgradeable(each) == "False")
+    world = edited(with_operator_condition(running()), version="3.4.0")
+    next(each for each in reconciles(world) if upgradeable(each) == "False")
     deleted(world)
-    for _ in moments(world):
+    for _ in reconciles(world):
         if CLUSTER not in world.state.cluster.objects:
             break
     assert upgradeable(world) == "True"
 
 
 def test_operator_replaced_while_blocking_finishes_the_upgrade() -> None:
-    world = edited(installed(running()), version="3.4.0")
-    next(each for each in moments(world) if upgradeable(each) == "False")
+    world = edited(with_operator_condition(running()), version="3.4.0")
+    next(each for each in reconciles(world) if upgradeable(each) == "False")
     settled(world, "0.4.0")
     assert status(world)["engineVersion"] == "3.4.0"
-    for _ in moments(world):
+    for _ in reconciles(world):
         pass
     assert upgradeable(world) == "True"
 
 
-@pytest.mark.parametrize("note", ["{", "[]", "null", "7"])
-def test_invalid_blocker_annotation_does_not_block_olm(note: str) -> None:
-    world = installed(running())
-    world.patch(Patch(CONDITION, {"metadata": {"annotations": {UPGRADE_BLOCKERS: note}}}, ""))
-    assert [upgradeable(each) for each in moments(world)][-1] == "True"
+@pytest.mark.parametrize("text", ["{", "[]", "null", "7"])
+def test_invalid_blocker_annotation_does_not_block_olm(text: str) -> None:
+    world = with_operator_condition(running())
+    world.patch(Patch(CONDITION, {"metadata": {"annotations": {UPGRADE_BLOCKERS: text}}}, ""))
+    assert [upgradeable(each) for each in reconciles(world)][-1] == "True"
 
 
-def failing(world: FakeCluster, write: str, error: ApiError) -> Telling:
-    """Ports to an API server that does not delete what begins with these words."""
+def failing_ports(world: FakeCluster, write: str, error: ApiError) -> Telling:
+    """Return ports to an API server that fails the deletes that begin with this text."""
 
-    class Failing(Telling):
+    class FailingPorts(Telling):
         def delete(self, delete: Delete) -> None:
             if str(delete).startswith(write):
                 raise error
             super().delete(delete)
 
-    return Failing(InvariantRecorder(world, CLUSTER, release("0.4.0")))
+    return FailingPorts(InvariantRecorder(world, CLUSTER, release("0.4.0")))
 
 
 @pytest.mark.parametrize(
-    ("version", "write"), [("0.4.0", "delete Pod"), ("0.3.1", "delete StatefulSet")], ids=["a pod", "a set"]
+    ("version", "write"),
+    [("0.4.0", "delete Pod"), ("0.3.1", "delete StatefulSet")],
+    ids=["pod", "StatefulSet"],
 )
 def test_denied_deletion_does_not_block_olm(version: str, write: str) -> None:
-    # Guard: what is refused is no step.
-    world = installed(running(version=version))
+    # Guard: a denied operation does not block OLM.
+    world = with_operator_condition(running(version=version))
     edited(world, pools=[pool("data", 2, "data", "ingest"), pool("managers", 3, "cluster_manager")])
-    ports = failing(world, write, Rejected("no right to do that"))
+    ports = failing_ports(world, write, Rejected("no right to do that"))
     for _ in range(60):
         if not cycled(ports, world, "0.4.0", operator_condition=CONDITION).wrote:
             world.tick()
@@ -239,10 +241,10 @@ def test_denied_deletion_does_not_block_olm(version: str, write: str) -> None:
 
 
 def test_invalid_spec_does_not_block_olm() -> None:
-    # Guard: who cannot be followed is in the midst of nothing.
-    world = installed(running())
+    # Guard: a cluster without a usable spec does not block OLM.
+    world = with_operator_condition(running())
     edited(world, pools=[pool("data", 2, "data", "ingest"), pool("managers", 3, "cluster_manager")])
-    next(each for each in moments(world) if away(each, EVERYBODY))
+    next(each for each in reconciles(world) if away(each, PODS))
     assert upgradeable(world) == "False"
     edited(world, upgrade={"rollback": "Sometimes"})
     for _ in range(10):
@@ -252,12 +254,12 @@ def test_invalid_spec_does_not_block_olm() -> None:
 
 
 def test_repeated_failure_does_not_rewrite_the_operator_condition() -> None:
-    """A webhook that does not answer: nobody knows whether that will ever be otherwise."""
-    world = installed(running(version="0.3.1"))
-    ports = failing(world, "delete StatefulSet", Unavailable("failed calling webhook"))
+    """A webhook that does not answer may fail for any time."""
+    world = with_operator_condition(running(version="0.3.1"))
+    ports = failing_ports(world, "delete StatefulSet", Unavailable("failed calling webhook"))
     for _ in range(60):
-        done = looked(ports, world, "0.4.0", operator_condition=CONDITION)
-        if done is None or not done.wrote:
+        outcome = looked(ports, world, "0.4.0", operator_condition=CONDITION)
+        if outcome is None or not outcome.wrote:
             world.tick()
     assert upgradeable(world) == "False"
     assert len([each for each in ports.patched if each.key == CONDITION]) <= 2

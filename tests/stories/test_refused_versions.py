@@ -1,4 +1,4 @@
-"""What the operator will not do, it says once, and leaves everything as it is."""
+"""Refused versions and configurations: one event, and no change."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from searchkeeper.releases import release
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from tales import Telling, at_work, broken, deleted, running, templates, until, versions
 
-ILLEGAL = {
+REFUSED = {
     "2.17.0": "Downgrade",
     "4.0.0": "SkipsMajor",
     "3.9.0": "NewerThanOperator",
@@ -20,9 +20,9 @@ ILLEGAL = {
 }
 
 
-@pytest.mark.parametrize(("version", "reason"), ILLEGAL.items())
+@pytest.mark.parametrize(("version", "reason"), REFUSED.items())
 def test_refused_version_emits_one_event_and_changes_nothing(version: str, reason: str) -> None:
-    """I10: no pod template is touched."""
+    """I10: no pod template changes."""
     world = running()
     before = templates(world), versions(world)
     at_work(edited(world, version=version), ticks=20)
@@ -65,7 +65,7 @@ def test_refused_version_causes_no_writes() -> None:
     assert ports.operations == 0
 
 
-@pytest.mark.parametrize("version", ILLEGAL)
+@pytest.mark.parametrize("version", REFUSED)
 def test_failed_upgrade_rolls_back_while_another_version_is_refused(version: str) -> None:
     world = running(upgrade={"rollback": "Automatic", "healthDeadlineSeconds": 60})
     broken(world, engine_image("3.4.0"), PodFault.IMAGE)
@@ -79,7 +79,7 @@ def test_failed_upgrade_rolls_back_while_another_version_is_refused(version: str
 
 @pytest.mark.parametrize("enabled", [False, True])
 def test_new_cluster_of_a_refused_version_does_not_stall(enabled: bool) -> None:
-    """Nobody waits for nodes that were never to come, nor does Dashboards."""
+    """Neither the nodes nor Dashboards are waited for."""
     deadline = {"healthDeadlineSeconds": 60}
     world = asked_for(version="9.0.0", upgrade=deadline, dashboards={"enabled": enabled})
     at_work(world, ticks=100)
@@ -98,7 +98,7 @@ def test_new_cluster_of_a_refused_version_is_not_created() -> None:
 
 
 def test_new_cluster_without_joined_nodes_accepts_an_older_version() -> None:
-    """S17: nobody has written anything that the older one could not read."""
+    """S17: no node has written data that the older version cannot read."""
     world = broken(asked_for(version="2.19.9"), engine_image("2.19.9"), PodFault.IMAGE)
     at_work(world, ticks=5)
     settled(edited(world, version="2.19.4"), "0.4.0")
@@ -130,14 +130,14 @@ def test_managers_on_ephemeral_storage_are_not_upgraded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("older", "known", "who"),
+    ("older", "supported", "releases"),
     [
         ("0.3.1", "1 to 3", "0.4.0-rc.1, 0.4.0"),
         ("0.2.2", "0 to 1, 1 to 2", "0.4.0-rc.1, 0.4.0"),
     ],
 )
-def test_downgraded_operator_changes_nothing(older: str, known: str, who: str) -> None:
-    """I6: never downwards; who can take it is said."""
+def test_downgraded_operator_changes_nothing(older: str, supported: str, releases: str) -> None:
+    """I6: the condition names the releases that support the deployed configuration."""
     world = running()
     objects = {key: each for key, each in world.state.cluster.objects.items() if key != CLUSTER}
     ports = Telling(world)
@@ -145,8 +145,8 @@ def test_downgraded_operator_changes_nothing(older: str, known: str, who: str) -
     assert {key: each for key, each in world.state.cluster.objects.items() if key != CLUSTER} == objects
     assert status(world)["phase"] == "Refused"
     assert condition(world, "ConfigurationSupported") == (
-        f"False UnsupportedConfiguration: configuration 4 is deployed; this operator supports {known}; "
-        f"these releases of the operator support it: {who}"
+        f"False UnsupportedConfiguration: configuration 4 is deployed; this operator supports {supported}; "
+        f"these releases of the operator support it: {releases}"
     )
     assert ports.operations == 1
     settled(world, "0.4.0")
@@ -164,7 +164,7 @@ def test_unknown_configuration_is_left_unchanged() -> None:
 
 
 def test_older_release_restores_engine_settings_on_deletion() -> None:
-    """What is in the journal is for every release."""
+    """Every release understands the ledger."""
     world = edited(running(), version="3.4.0")
     until(lambda world: world.state.engine.allocation is not None, world)
     ports = Ports(deleted(world))

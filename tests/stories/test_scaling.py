@@ -1,4 +1,4 @@
-"""More nodes come at once; fewer nodes give away what they have before they go."""
+"""Scaling: nodes are added at once, and drained before they are removed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_scale_out_adds_nodes_at_once() -> None:
 
 @pytest.mark.parametrize("replicas", [0, 1, 5])
 def test_scaling_a_searchpool_has_no_effect(replicas: int) -> None:
-    """The number is the parent's: nobody comes or goes for another one, and it is put back."""
+    """The SearchCluster has the number. The operator restores it, and no node is added or removed."""
     world = running(*data(2))
     child = Key("search.everpath.dev/v1alpha1", "SearchPool", "search", "logs-data")
     world.patch(Patch(child, {"spec": {"replicas": replicas}}, ""))
@@ -52,9 +52,9 @@ def test_pool_can_be_added() -> None:
 def test_surplus_node_is_drained_before_removal() -> None:
     world = shrinking()
     assert copies(world, "data-2")
-    for moment in unfolding(world):
-        if "data-2" in away(moment, {"data-2"}):
-            assert not copies(moment, "data-2")
+    for current in unfolding(world):
+        if "data-2" in away(current, {"data-2"}):
+            assert not copies(current, "data-2")
     assert names(world, "data") == ["data-0", "data-1"]
     assert status(world)["ready"] == "5/5"
     assert not status(world)["ledger"]
@@ -67,30 +67,30 @@ def test_volume_of_a_removed_node_is_kept() -> None:
 
 
 def test_scale_in_keeps_every_shard_copy_assigned() -> None:
-    for moment in unfolding(shrinking()):
-        assert not any(copy.node is None for copy in moment.state.engine.copies)
+    for current in unfolding(shrinking()):
+        assert not any(copy.node is None for copy in current.state.engine.copies)
 
 
 def test_exclusions_of_users_are_kept() -> None:
     world = shrinking()
-    world.execute(Exclude(frozenset({"somebody"})))
-    snapshot = {moment.state.engine.excluded for moment in unfolding(world)}
-    assert frozenset({"somebody", "logs-data-2"}) in snapshot
-    assert world.state.engine.excluded == {"somebody"}
+    world.execute(Exclude(frozenset({"of-a-user"})))
+    exclusions = {current.state.engine.excluded for current in unfolding(world)}
+    assert frozenset({"of-a-user", "logs-data-2"}) in exclusions
+    assert world.state.engine.excluded == {"of-a-user"}
 
 
 @pytest.mark.parametrize("text", ["logs-data-2", "*-2"])
 def test_existing_exclusion_of_a_surplus_node_is_kept(text: str) -> None:
-    """Nor is anything added to it: also a pattern excludes."""
+    """The operator adds no exclusion where a pattern of a user matches the node."""
     world = shrinking()
     world.execute(Exclude(frozenset({text})))
-    for moment in unfolding(world):
-        assert moment.state.engine.excluded == {text}
+    for current in unfolding(world):
+        assert current.state.engine.excluded == {text}
     assert names(world, "data") == ["data-0", "data-1"]
 
 
 def test_impossible_drain_stalls_and_names_the_shard() -> None:
-    """S09: the other node has a copy of everything."""
+    """S09: the other node has a copy of every shard."""
     world = at_work(edited(running(), pools=data(1)), ticks=100)
     assert status(world)["phase"] == "Stalled"
     assert condition(world, "ScaleInComplete") == (
@@ -109,7 +109,7 @@ def test_retained_node_is_not_excluded_any_more() -> None:
 
 
 def test_no_scale_in_while_red() -> None:
-    """Nor one of which nothing is known."""
+    """The missing primary may be on a surplus node."""
     world = shrinking()
     lost = replace(create_index(world.state.engine, "lost", replicas=0), allocation=None)
     primary = replace(lost.copies[-1], has_data=True, left_on="nowhere")
@@ -126,13 +126,13 @@ def test_no_scale_in_while_the_engine_is_unreachable() -> None:
 
 
 def test_no_scale_in_while_yellow() -> None:
-    """The gates of a roll are those of a leave."""
+    """A scale-in has the gates of a rollout."""
     world = running(*data(2), pool("routers", 1, "coordinating"))
     world.execute(SetAllocation(Allocation.PRIMARIES))
     with_index(world, "films")
     at_work(edited(world, pools=[*data(2), pool("routers", 0, "coordinating")]), ticks=20)
     assert names(world, "routers") == ["routers-0"]
-    assert condition(world, "ScaleInComplete").startswith("False Healthy: the cluster is yellow")
+    assert condition(world, "ScaleInComplete").startswith("False EngineYellow: the cluster is yellow")
 
 
 def test_no_scale_in_while_paused() -> None:
@@ -145,7 +145,7 @@ def test_no_scale_in_while_paused() -> None:
 
 @pytest.mark.parametrize("pools", [[MANAGERS], data(0)], ids=["the pool is removed", "it has no nodes"])
 def test_last_data_nodes_are_not_drained(pools: list[dict[str, object]]) -> None:
-    """S09: with all of them excluded no index could be made any more."""
+    """S09: with all data nodes excluded no index could be created."""
     world = edited(running(upgrade={"healthDeadlineSeconds": 60}), pools=pools)
     at_work(world, ticks=30)
     assert not world.state.engine.excluded
@@ -159,7 +159,7 @@ def test_last_data_nodes_are_not_drained(pools: list[dict[str, object]]) -> None
 
 @pytest.mark.parametrize("text", ["logs-data-0", "logs-*-0"])
 def test_no_drain_while_users_exclude_all_remaining_data_nodes(text: str) -> None:
-    """S09."""
+    """S09: the shards of the surplus node have no target."""
     world = running(upgrade={"healthDeadlineSeconds": 60})
     world.execute(Exclude(frozenset({text})))
     at_work(edited(world, pools=data(1)), ticks=30)
@@ -176,7 +176,7 @@ def test_data_pool_is_removed_when_another_replaces_it() -> None:
 
 
 def test_surplus_node_of_a_pool_that_loses_its_data_role_is_drained() -> None:
-    """I7: what it has is seen in the engine, whatever is wanted of its pool."""
+    """I7: the engine shows its shards, whatever roles the spec has."""
     hot = pool("hot", 2, "data")
     world = edited(
         running(pool("data", 2, "data"), hot, MANAGERS), pools=[pool("data", 1, "ingest"), hot, MANAGERS]
@@ -198,7 +198,7 @@ def test_removed_pool_leaves_only_its_volumes() -> None:
 
 
 def test_broken_node_can_be_removed() -> None:
-    """S18: nobody is waited for who is not wanted any more, whatever else is to be done."""
+    """S18: other work does not wait for a surplus node."""
     world = broken(running(*data(3)), "logs-data-2", PodFault.CRASH)
     at_work(world, ticks=10)
     edited(world, pools=[pool("data", 2, "data"), pool("leaders", 3, "cluster_manager"), MANAGERS])

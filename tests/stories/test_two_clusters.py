@@ -1,4 +1,4 @@
-"""Two clusters in one namespace, whose names begin alike: neither takes anything of the other for its own."""
+"""Two clusters in one namespace, one name a prefix of the other, do not affect each other."""
 
 from __future__ import annotations
 
@@ -12,60 +12,58 @@ from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_engine_client import FakeEngineClient
 from searchkeeper.testing.invariants.recorder import shuffled
 
-NEIGHBOUR = CLUSTER._replace(name=f"{CLUSTER.name}-a")
-# More cycles than any work takes in one moment.
-_BUSY = 300
+OTHER = CLUSTER._replace(name=f"{CLUSTER.name}-a")
+# More reconciles than any work takes between two ticks.
+_LIMIT = 300
 
 
-class Neighbours:
-    """Both, each with an engine of its own, whose nodes are its pods."""
+class TwoClusters:
+    """Both clusters, each with its own fake engine."""
 
     def __init__(self) -> None:
         self.world: FakeCluster = asked_for(dashboards={"enabled": True})
         spec = {"version": "2.19.4", "pools": list(SMALL), "dashboards": {"enabled": True}}
-        metadata = {"name": NEIGHBOUR.name, "namespace": NEIGHBOUR.namespace}
-        self.world.create(
-            {"apiVersion": NEIGHBOUR.api, "kind": NEIGHBOUR.kind, "metadata": metadata, "spec": spec}
-        )
-        self.engines = {key: FakeEngineClient(self.world, key) for key in (CLUSTER, NEIGHBOUR)}
+        metadata = {"name": OTHER.name, "namespace": OTHER.namespace}
+        self.world.create({"apiVersion": OTHER.api, "kind": OTHER.kind, "metadata": metadata, "spec": spec})
+        self.engines = {key: FakeEngineClient(self.world, key) for key in (CLUSTER, OTHER)}
 
-    def at_work(self, version: str, *, ticks: int) -> None:
+    def run(self, version: str, *, ticks: int) -> None:
         for _ in range(ticks):
             for key, engine in self.engines.items():
-                self._rests(key, engine, version)
+                self._reconcile(key, engine, version)
             self.world.tick()
 
-    def _rests(self, key: Key, engine: FakeEngineClient, version: str) -> None:
-        for _ in range(_BUSY):
+    def _reconcile(self, key: Key, engine: FakeEngineClient, version: str) -> None:
+        for _ in range(_LIMIT):
             now, order = self.world.state.now, shuffled(self.world.state)
             if not reconcile(self.world, engine, key, release(version), now, order=order).wrote:
                 return
-        raise AssertionError(f"{key} does not come to rest")
+        raise AssertionError(f"{key} does not converge")
 
-    def events_emitted(self, key: Key) -> tuple[Any, ...]:
+    def summary(self, key: Key) -> tuple[Any, ...]:
         status = (self.world.get(key) or {}).get("status") or {}
         return tuple(status.get(name) for name in ("phase", "currentVersion", "engineVersion", "ready"))
 
 
 def test_two_clusters_migrate_and_upgrade_independently() -> None:
-    both = Neighbours()
+    both = TwoClusters()
     for version, configuration in (("0.1.1", 1), ("0.2.2", 2), ("0.3.1", 3), ("0.4.0", 4)):
-        both.at_work(version, ticks=60)
+        both.run(version, ticks=60)
         expected = ("Running", configuration, "2.19.4", "5/5")
-        assert [both.events_emitted(key) for key in both.engines] == [expected, expected]
-    both.world.patch(Patch(NEIGHBOUR, {"spec": {"version": "3.4.0"}}, ""))
-    both.at_work("0.4.0", ticks=80)
-    assert both.events_emitted(CLUSTER) == ("Running", 4, "2.19.4", "5/5")
-    assert both.events_emitted(NEIGHBOUR) == ("Running", 4, "3.4.0", "5/5")
+        assert [both.summary(key) for key in both.engines] == [expected, expected]
+    both.world.patch(Patch(OTHER, {"spec": {"version": "3.4.0"}}, ""))
+    both.run("0.4.0", ticks=80)
+    assert both.summary(CLUSTER) == ("Running", 4, "2.19.4", "5/5")
+    assert both.summary(OTHER) == ("Running", 4, "3.4.0", "5/5")
 
 
 def test_deletion_keeps_the_objects_of_the_other_cluster() -> None:
-    both = Neighbours()
-    both.at_work("0.4.0", ticks=40)
-    kept = {key: each["metadata"]["uid"] for key, each in both.world.state.cluster.objects.items()}
+    both = TwoClusters()
+    both.run("0.4.0", ticks=40)
+    before = {key: each["metadata"]["uid"] for key, each in both.world.state.cluster.objects.items()}
     both.world.delete(Delete(CLUSTER, "", ""))
-    both.at_work("0.4.0", ticks=10)
-    left = {key: each["metadata"]["uid"] for key, each in both.world.state.cluster.objects.items()}
-    volumes = {key for key in kept if key.kind == "PersistentVolumeClaim"}
-    theirs = {key for key in kept if key.name.startswith(NEIGHBOUR.name)}
-    assert left == {key: uid for key, uid in kept.items() if key in volumes | theirs}
+    both.run("0.4.0", ticks=10)
+    after = {key: each["metadata"]["uid"] for key, each in both.world.state.cluster.objects.items()}
+    volumes = {key for key in before if key.kind == "PersistentVolumeClaim"}
+    others = {key for key in before if key.name.startswith(OTHER.name)}
+    assert after == {key: uid for key, uid in before.items() if key in volumes | others}
