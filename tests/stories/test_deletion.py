@@ -66,7 +66,7 @@ def test_deletion_during_an_upgrade_restores_engine_settings() -> None:
 
 
 def test_deletion_removes_orphaned_pods() -> None:
-    """Orphaned pods have no owner. Kubernetes deletes their ControllerRevisions."""
+    """Orphaned pods have no owner. Their ControllerRevisions may stay."""
     start = running(version="0.3.1")
     for world in states_after_each_write(start, "0.4.0"):
         delete_cluster(world)

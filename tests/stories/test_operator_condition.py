@@ -30,9 +30,9 @@ def with_operator_condition(world: FakeCluster) -> FakeCluster:
 
 
 def operator_condition(world: FakeCluster) -> Manifest:
-    object_ = world.get(CONDITION)
-    assert object_ is not None
-    return object_
+    manifest = world.get(CONDITION)
+    assert manifest is not None
+    return manifest
 
 
 def upgradeable(world: FakeCluster) -> str | None:
@@ -168,7 +168,9 @@ def test_stale_read_does_not_remove_the_blocker_of_another_cluster() -> None:
 
 
 def test_blocker_of_a_missing_cluster_is_removed() -> None:
-    world = with_blockers(with_operator_condition(running()), '{"search/gone": "gone-0 is being replaced"}')
+    world = with_blockers(
+        with_operator_condition(running()), '{"search/missing": "missing-0 is being replaced"}'
+    )
     for _ in reconciles(world):
         pass
     assert upgradeable(world) == "True"
@@ -232,7 +234,7 @@ def test_denied_deletion_does_not_block_olm(version: str, write: str) -> None:
     # Guard: a denied operation does not block OLM.
     world = with_operator_condition(running(version=version))
     edited(world, pools=[pool("data", 2, "data", "ingest"), pool("managers", 3, "cluster_manager")])
-    ports = failing_ports(world, write, Rejected("no right to do that"))
+    ports = failing_ports(world, write, Rejected("forbidden"))
     for _ in range(60):
         if not cycled(ports, world, "0.4.0", operator_condition=CONDITION).wrote:
             world.tick()
@@ -254,7 +256,7 @@ def test_invalid_spec_does_not_block_olm() -> None:
 
 
 def test_repeated_failure_does_not_rewrite_the_operator_condition() -> None:
-    """A webhook that does not answer may fail for any time."""
+    """A webhook may stay unavailable for any length of time."""
     world = with_operator_condition(running(version="0.3.1"))
     ports = failing_ports(world, "delete StatefulSet", Unavailable("failed calling webhook"))
     for _ in range(60):

@@ -122,7 +122,7 @@ def test_manager_pool_can_be_replaced_by_another() -> None:
     ("before", "after"), [(["cluster_manager"], ["ingest"]), (["data", "cluster_manager"], ["data"])]
 )
 def test_only_vote_moves_before_its_pool_loses_the_manager_role(before: list[str], after: list[str]) -> None:
-    """I1: the only voter restarts without its role, and no manager could be elected."""
+    """I1: the only voter would restart without its role, and no manager could be elected."""
     # Guard: the only vote moves before its owner goes.
     others = [pool("data", 2, "data"), pool("zone-1", 1, "cluster_manager")]
     world = running(pool("zone-0", 1, *before), *others)

@@ -24,10 +24,10 @@ POOLS = (
 
 def upgraded_pods(world: FakeCluster, target: str) -> list[str]:
     """Return the pods in the order in which they first run the target."""
-    found: list[str] = []
+    names: list[str] = []
     for current in unfolding(world):
-        found += [name for name, each in versions(current).items() if each == target and name not in found]
-    return found
+        names += [name for name, each in versions(current).items() if each == target and name not in names]
+    return names
 
 
 def pools_of(names: list[str]) -> list[str]:
@@ -236,7 +236,7 @@ def test_target_changed_at_the_end_of_an_upgrade_is_reached() -> None:
     """One reconcile does not both remove and write a ledger key."""
     world = edited(running(engine="2.19.0"), version="2.19.4")
     until(lambda world: status(world)["engineVersion"] == "2.19.4", world)
-    ledger = {"wait/EngineHealthy": '["Red",0]'}
+    ledger = {"wait/EngineHealthy": '["EngineRed",0]'}
     world.patch_status(Patch(CLUSTER, {"status": {"ledger": ledger}}, ""))
     settled(edited(world, version="3.4.0"), "0.4.0")
     assert set(versions(world).values()) == {"3.4.0"}
@@ -343,9 +343,9 @@ def test_finished_rollout_leaves_the_ledger_empty() -> None:
 
 def test_template_of_a_later_pool_is_unchanged_before_its_turn() -> None:
     world = edited(running(), version="3.4.0")
-    found = stateful_set(world, "managers")
-    assert found is not None
-    before = found["spec"]["template"]
+    managers = stateful_set(world, "managers")
+    assert managers is not None
+    before = managers["spec"]["template"]
     for current in unfolding(world):
         if status(current)["upgrade"].get("pool") == "data":
             later = stateful_set(current, "managers")
@@ -361,14 +361,14 @@ def with_routers(routers: int = 7, **policy: Any) -> FakeCluster:
 
 def partition_steps(world: FakeCluster) -> list[int]:
     """Return by how many pods each patch lowers the partition of the pool."""
-    found: list[int] = []
+    partitions: list[int] = []
     for current in unfolding(world):
         spec = (stateful_set(current, "routers") or {})["spec"]
         partition = spec["updateStrategy"]["rollingUpdate"]["partition"]
         image = spec["template"]["spec"]["containers"][0]["image"]
-        if image.endswith(":3.4.0") and [partition] != found[-1:]:
-            found.append(partition)
-    return [before - after for before, after in pairwise(found)]
+        if image.endswith(":3.4.0") and [partition] != partitions[-1:]:
+            partitions.append(partition)
+    return [before - after for before, after in pairwise(partitions)]
 
 
 def test_statefulset_batches_double_up_to_max_batch() -> None:
