@@ -66,7 +66,7 @@ def test_deletion_during_an_upgrade_restores_engine_settings() -> None:
 
 
 def test_deletion_removes_orphaned_pods() -> None:
-    """Orphaned pods have no owner. Their ControllerRevisions may stay."""
+    """Orphaned pods have no owner, so the garbage collector does not delete them."""
     start = running(version="0.3.1")
     for world in states_after_each_write(start, "0.4.0"):
         delete_cluster(world)
@@ -92,7 +92,7 @@ def test_deletion_ends_although_the_engine_stays_unreachable() -> None:
     at_work(world, Silent(world), ticks=100)
     assert kinds(world) <= KEPT
     [event] = [each for each in world.state.events if each.reason == "EngineSettingsNotRestored"]
-    assert "not restored: engine/allocation (cannot be undone yet: timed out)" in event.message
+    assert "not restored: engine/allocation (cannot restore engine settings: timed out)" in event.message
 
 
 def test_deletion_during_scale_in_clears_exclusions() -> None:
