@@ -95,7 +95,7 @@ def test_impossible_drain_stalls_and_names_the_shard() -> None:
     assert status(world)["phase"] == "Stalled"
     assert condition(world, "ScaleInComplete") == (
         "False ShardsCannotMove: stalled: no node may take books[0] from logs-data-1: "
-        "logs-data-0 has a copy already"
+        "logs-data-0 already has a copy"
     )
     assert names(world, "data") == ["data-0", "data-1"]
 
