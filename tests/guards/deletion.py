@@ -32,16 +32,16 @@ GUARDS: Final = (
     Guard(
         "deletion restores settings",
         gone(deletion, "restore_all"),
-        DELETION + "test_what_was_set_for_nodes_that_leave_is_undone_too",
+        DELETION + "test_deletion_during_scale_in_clears_exclusions",
     ),
     Guard(
         "deletion of orphans",
         without_orphans,
-        DELETION + "test_pods_between_two_stateful_sets_go_as_well",
+        DELETION + "test_deletion_removes_orphaned_pods",
     ),
     Guard(
         "finalizer last",
         finalizer_first,
-        DELETION + "test_whatever_an_upgrade_has_set_in_the_engine_is_undone",
+        DELETION + "test_deletion_during_an_upgrade_restores_engine_settings",
     ),
 )

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from guards.guard import Guard, Patch, gone, instead
-from guards.killers import DENIALS, FLAPPING
+from guards.killers import DENIED_OPERATIONS, FLAPPING
 from searchkeeper import executor, reconcile
 from searchkeeper.opensearch.view import Color, EngineView, Unreachable
 from searchkeeper.planner import ACTION_ERROR, Result, in_progress, planning
@@ -79,12 +79,12 @@ GUARDS: Final = (
     Guard(
         "a denial stops no other action",
         stop_at_the_first_denial,
-        DENIALS + "test_who_is_refused_keeps_nobody_else_from_their_work",
+        DENIED_OPERATIONS + "test_denied_operation_does_not_stop_other_actions",
     ),
     Guard(
         "denials are recorded",
         gone(reconcile, "record_denied_operations", False),
-        DENIALS + "test_after_a_while_it_stalls_and_people_are_told_once",
+        DENIED_OPERATIONS + "test_denied_operation_stalls_and_emits_one_event",
     ),
     Guard(
         "denials are recorded beside changed conditions",
@@ -127,24 +127,24 @@ GUARDS: Final = (
     Guard(
         "the same denial is not recorded again",
         gone(reconcile, "is_new_denial", True),
-        DENIALS + "test_the_same_refusal_again_and_again_is_no_reason_to_write",
+        DENIED_OPERATIONS + "test_repeated_denial_causes_no_writes",
         ("the same",),
     ),
     Guard(
         "a denial starts no rollback",
         instead(rollback, "NOT_COUNTED", frozenset({ACTION_ERROR})),
-        DENIALS + "test_an_upgrade_whose_pods_may_not_be_deleted_stalls_and_does_not_turn_back",
+        DENIED_OPERATIONS + "test_denied_pod_deletion_stalls_the_upgrade_without_rollback",
         ("Automatic",),
     ),
     Guard(
         "a denied destructive operation goes last",
         instead(planning, "OPERATION_DENIED", "no reason at all"),
-        DENIALS + "test_who_may_take_nothing_away_lets_others_go_first",
+        DENIED_OPERATIONS + "test_denied_deletion_goes_last",
     ),
     Guard(
         "a denied delete is retried without other operations",
         gone(rollout, "_once_more"),
-        DENIALS + "test_a_pod_that_may_not_be_deleted_is_not_touched_again_and_again",
+        DENIED_OPERATIONS + "test_denied_pod_deletion_is_retried_without_other_writes",
     ),
     Guard(
         "a cosmetic change does not end a reconcile",
@@ -160,22 +160,22 @@ GUARDS: Final = (
     Guard(
         "errors about Secrets are redacted",
         instead(executor, "redact", lambda text, _: text),
-        DENIALS + "test_what_a_refusal_quotes_of_a_secret_is_struck_out",
+        DENIED_OPERATIONS + "test_secret_values_are_redacted_from_errors",
     ),
     Guard(
         "errors are truncated",
         instead(denials, "_TEXT_LIMIT", 10**6),
-        DENIALS + "test_a_long_refusal_is_cut",
+        DENIED_OPERATIONS + "test_long_error_is_truncated",
     ),
     Guard(
         "numbers in an error are ignored",
         instead(denials, "_NUMBERS", re.compile("(?!)")),
-        DENIALS + "test_the_same_refusal_again_and_again_is_no_reason_to_write",
+        DENIED_OPERATIONS + "test_repeated_denial_causes_no_writes",
         ("request 1 at 10:00",),
     ),
     Guard(
         "outdated denials are removed",
         gone(planning, "outdated_denials", {}),
-        DENIALS + "test_it_goes_away_also_where_it_is_not_wanted_any_more",
+        DENIED_OPERATIONS + "test_denial_is_removed_when_the_operation_is_not_needed",
     ),
 )

@@ -13,7 +13,7 @@ from guards.killers import (
     EVICTED_PODS_RUNS,
     ROLE_REMOVAL_RUNS,
     ROLLOUT_PREPARATIONS,
-    VOTES,
+    SCALE_IN_VOTES,
 )
 from searchkeeper.opensearch.view import EngineView
 from searchkeeper.reconcilers import scale_in
@@ -81,7 +81,7 @@ GUARDS: Final = (
     Guard(
         "the only vote moves before its owner goes",
         gone(statefulset_rollout, "move_vote"),
-        VOTES + "test_a_pool_that_loses_its_vote_leaves_it_to_another_manager",
+        SCALE_IN_VOTES + "test_only_vote_moves_before_its_pool_loses_the_manager_role",
         (["cluster_manager"], ["ingest"]),
     ),
     Guard(

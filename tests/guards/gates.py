@@ -48,12 +48,12 @@ GUARDS: Final = (
     Guard(
         "a pause comes before the first step",
         gone(upgrade, "_is_paused", False),
-        UPGRADES + "test_an_upgrade_that_is_paused_from_the_start_does_not_begin",
+        UPGRADES + "test_paused_upgrade_does_not_start",
     ),
     Guard(
         "a pause keeps templates as they are",
         gone(context.ReconcileContext, "is_paused", False),
-        UPGRADES + "test_whoever_is_evicted_while_an_upgrade_is_paused_comes_back_as_it_was",
+        UPGRADES + "test_evicted_pod_keeps_its_version_while_paused",
     ),
     Guard(
         "EngineReachable",

@@ -9,7 +9,7 @@ __all__ = [
     "CLOCKS",
     "CREDENTIALS",
     "DELETION",
-    "DENIALS",
+    "DENIED_OPERATIONS",
     "DRAIN",
     "DRAIN_RUNS",
     "EDITS",
@@ -18,19 +18,17 @@ __all__ = [
     "FAILED_PODS_RUNS",
     "FLAPPING",
     "GATES",
-    "HOLDING",
-    "ILLEGIBLE",
+    "INVALID_SPECS",
     "LEAVING",
-    "LOCKS",
-    "MEANWHILE",
     "MIGRATIONS",
-    "NAMESAKES",
+    "NAME_CONFLICTS",
+    "OPERATOR_CONDITION",
     "ORDER",
     "PEOPLE",
     "PLANNING",
     "PODS",
     "QUORUM",
-    "REFUSALS",
+    "REFUSED_VERSIONS",
     "ROLE_REMOVAL_RUNS",
     "ROLLBACK",
     "ROLLBACK_BLOCKERS",
@@ -38,15 +36,17 @@ __all__ = [
     "ROLLOUT",
     "ROLLOUT_PREPARATIONS",
     "RUN",
+    "SCALE_IN_CHANGES",
+    "SCALE_IN_VOTES",
     "SCALING",
     "SINGLE",
+    "SPEC_LOCK",
     "STATEFULSET_ROLLOUT",
     "TOLD",
     "TWO",
     "UPGRADE",
     "UPGRADES",
     "VOLUMES",
-    "VOTES",
     "WAITS",
 ]
 
@@ -60,7 +60,7 @@ BATCHES: Final = "upgrade/test_batches.py::"
 CLOCKS: Final = "faults/test_clock_skew.py::"
 CREDENTIALS: Final = "stories/test_credentials.py::"
 DELETION: Final = "stories/test_deletion.py::"
-DENIALS: Final = "stories/test_denials.py::"
+DENIED_OPERATIONS: Final = "stories/test_denied_operations.py::"
 DRAIN_RUNS: Final = "upgrade/test_drain_runs.py::"
 DRAIN: Final = "upgrade/test_drain.py::"
 EVICTED_PODS_RUNS: Final = "upgrade/test_evicted_pods_runs.py::"
@@ -70,22 +70,22 @@ ROLLBACK: Final = "upgrade/test_rollback.py::"
 FLAPPING: Final = "scenarios/test_flapping_engines.py::"
 GATES: Final = "upgrade/test_gates.py::"
 STATEFULSET_ROLLOUT: Final = "upgrade/test_statefulset_rollout.py::"
-HOLDING: Final = "stories/test_holding_olm.py::"
-ILLEGIBLE: Final = "stories/test_illegible_specs.py::"
+OPERATOR_CONDITION: Final = "stories/test_operator_condition.py::"
+INVALID_SPECS: Final = "stories/test_invalid_specs.py::"
 LEAVING: Final = "reconcilers/test_scale_in.py::"
-LOCKS: Final = "stories/test_locks.py::"
+SPEC_LOCK: Final = "stories/test_spec_lock.py::"
 ROLE_REMOVAL_RUNS: Final = "upgrade/test_role_removal_runs.py::"
-MEANWHILE: Final = "stories/test_leaving_meanwhile.py::"
+SCALE_IN_CHANGES: Final = "stories/test_scale_in_with_other_changes.py::"
 FAILED_PODS: Final = "upgrade/test_failed_pods.py::"
 MIGRATIONS: Final = "reconcilers/test_migrations.py::"
-NAMESAKES: Final = "stories/test_namesakes.py::"
+NAME_CONFLICTS: Final = "stories/test_name_conflicts.py::"
 ORDER: Final = "upgrade/test_order.py::"
 PEOPLE: Final = "faults/test_user_edits.py::"
 PLANNING: Final = "planner/test_planning.py::"
 PODS: Final = "scenarios/test_pods_and_images.py::"
 ROLLOUT_PREPARATIONS: Final = "upgrade/test_rollout_preparations.py::"
 QUORUM: Final = "scenarios/test_quorum_and_restarts.py::"
-REFUSALS: Final = "stories/test_refusals.py::"
+REFUSED_VERSIONS: Final = "stories/test_refused_versions.py::"
 ROLLBACK_BLOCKERS: Final = "upgrade/test_rollback_blockers.py::"
 ROLLOUT: Final = "upgrade/test_rollout.py::"
 SCALING: Final = "stories/test_scaling.py::"
@@ -95,7 +95,7 @@ TOLD: Final = "scenarios/test_people_are_told.py::"
 ROLLBACK_RUNS: Final = "upgrade/test_rollback_runs.py::"
 TWO: Final = "faults/test_two_operators.py::"
 UPGRADES: Final = "stories/test_upgrades.py::"
-VOTES: Final = "stories/test_votes_that_leave.py::"
+SCALE_IN_VOTES: Final = "stories/test_scale_in_votes.py::"
 WAITS: Final = "planner/test_waits.py::"
 # A complete run, with every write checked against every invariant.
 RUN: Final = SINGLE + "test_run_has_writes_to_disturb"

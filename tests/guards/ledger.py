@@ -11,11 +11,11 @@ import operators_at_work
 from guards.guard import Guard, Patch, gone, heedless, instead, together, without_notes
 from guards.killers import (
     BACK,
-    MEANWHILE,
     MIGRATIONS,
     ROLLOUT,
     ROLLOUT_PREPARATIONS,
     RUN,
+    SCALE_IN_CHANGES,
     SINGLE,
     TWO,
     UPGRADE,
@@ -168,7 +168,7 @@ GUARDS: Final = (
     Guard(
         "scale-in is destructive",
         instead(scale_in, "replace", replace_without_destructive),
-        MEANWHILE + "test_nodes_and_other_things_that_are_not_wanted_go_one_by_one",
+        SCALE_IN_CHANGES + "test_destructive_operations_are_executed_one_at_a_time",
         (True,),
     ),
     Guard(

@@ -10,13 +10,13 @@ from typing import Final
 from guards.guard import Guard, gone, instead, together, unrequired
 from guards.killers import (
     FAILED_PODS_RUNS,
-    LOCKS,
-    MEANWHILE,
     PEOPLE,
     PODS,
     ROLLBACK,
     ROLLBACK_RUNS,
     RUN,
+    SCALE_IN_CHANGES,
+    SPEC_LOCK,
     UPGRADE,
     UPGRADES,
 )
@@ -36,7 +36,7 @@ GUARDS: Final = (
     Guard(
         "healthy start",
         gone(upgrade, "_health_problem"),
-        UPGRADES + "test_no_upgrade_begins_in_a_cluster_that_is_not_well",
+        UPGRADES + "test_upgrade_does_not_start_while_a_pod_is_not_ready",
     ),
     Guard(
         "no start while yellow may turn green",
@@ -57,12 +57,12 @@ GUARDS: Final = (
     Guard(
         "spec lock of deployed nodes",
         instead(spec_lock.SpecLock, "deployed_spec", property(lambda lock: lock.snapshot.cluster.raw_spec)),
-        MEANWHILE + "test_an_upgrade_and_fewer_nodes_in_one_edit_come_one_after_the_other",
+        SCALE_IN_CHANGES + "test_upgrade_precedes_scale_in_of_the_same_edit",
     ),
     Guard(
         "spec lock of deployed security",
         instead(spec_lock, "deployed_security", lambda _, __, written: dict(written)),
-        LOCKS + "test_other_certificates_that_are_asked_for_together_with_an_upgrade_come_after_it",
+        SPEC_LOCK + "test_certificates_changed_with_an_upgrade_are_applied_after_it",
         ("b",),
     ),
     Guard(
@@ -73,7 +73,7 @@ GUARDS: Final = (
     Guard(
         "no stale operations after a change of target",
         instead(reconcile, "_direction", lambda ledger: ledger.lock),
-        UPGRADES + "test_no_pool_is_permitted_a_version_that_another_one_has_just_taken_the_place_of",
+        UPGRADES + "test_no_pool_gets_a_target_that_is_being_replaced",
     ),
     Guard(
         "unrelated failures release the lock",
@@ -97,7 +97,7 @@ GUARDS: Final = (
     Guard(
         "spec lock of deployed Dashboards",
         instead(spec_lock, "deployed_dashboards", lambda _, written: dict(written)),
-        LOCKS + "test_dashboards_come_and_go_after_the_upgrade_with_which_that_was_asked_for",
+        SPEC_LOCK + "test_dashboards_change_after_the_upgrade_of_the_same_edit",
         (True,),
     ),
     Guard(
@@ -114,7 +114,7 @@ GUARDS: Final = (
     Guard(
         "finish in a healthy cluster",
         unrequired("EngineHealthy", of="UpgradeFinished"),
-        UPGRADES + "test_an_upgrade_is_not_over_while_the_engine_does_not_answer",
+        UPGRADES + "test_upgrade_does_not_finish_while_the_engine_is_unreachable",
     ),
     Guard(
         "pools converge after their pods",

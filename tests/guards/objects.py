@@ -7,7 +7,7 @@ __all__ = ["GUARDS"]
 from typing import Any, Final
 
 from guards.guard import Guard, Patch, gone, instead, together, unrequired
-from guards.killers import EDITS, MIGRATIONS, NAMESAKES, QUORUM, RUN, VOTES
+from guards.killers import EDITS, MIGRATIONS, NAME_CONFLICTS, QUORUM, RUN, SCALE_IN_VOTES
 from searchkeeper import observe, snapshot
 from searchkeeper.desired import apply as apply_module
 from searchkeeper.desired import manifests, names
@@ -57,7 +57,7 @@ GUARDS: Final = (
     Guard(
         "one bootstrap",
         instead(context.ReconcileContext, "_bootstrapper", None),
-        VOTES + "test_another_first_pool_of_managers_restarts_nobody",
+        SCALE_IN_VOTES + "test_new_first_manager_pool_restarts_no_node",
     ),
     Guard(
         "scale-out of pending pools",
@@ -107,13 +107,13 @@ GUARDS: Final = (
     Guard(
         "foreign objects",
         gone(observe, "_is_owned", True),
-        NAMESAKES + "test_whoever_has_one_of_our_names_is_named_and_left_alone",
+        NAME_CONFLICTS + "test_foreign_object_is_reported_and_left_unchanged",
         (operations.Key("v1", "Service", "search", "logs"),),
     ),
     Guard(
         "available Dashboards",
         gone(objects, "_is_available", True),
-        "stories/test_dashboards.py::test_they_are_waited_for_until_they_are_ready",
+        "stories/test_dashboards.py::test_cluster_waits_for_available_dashboards",
     ),
     Guard(
         "budget before orphaning",

@@ -7,7 +7,7 @@ __all__ = ["GUARDS"]
 from typing import Final
 
 from guards.guard import Guard, Patch, gone, heedless, instead
-from guards.killers import HOLDING
+from guards.killers import OPERATOR_CONDITION
 from searchkeeper import operator_condition, reconcile
 
 
@@ -23,53 +23,53 @@ GUARDS: Final = (
     Guard(
         "a step in progress blocks OLM",
         gone(reconcile, "upgradeable_patch"),
-        HOLDING + "test_while_somebody_is_away_olm_has_to_wait",
+        OPERATOR_CONDITION + "test_pod_replacement_blocks_olm",
     ),
     Guard(
         "a denied operation does not block OLM",
         gone(reconcile, "denied_operations", ()),
-        HOLDING + "test_what_is_refused_does_not_hold_the_release_that_may_have_the_right_to_it",
+        OPERATOR_CONDITION + "test_denied_deletion_does_not_block_olm",
         ("0.3.1", "delete StatefulSet"),
     ),
     Guard(
         "a cluster without a usable spec does not block OLM",
         instead(reconcile, "_is_abandoned", lambda cluster: cluster.is_deleting),
-        HOLDING + "test_nor_does_a_cluster_whose_spec_nobody_can_follow",
+        OPERATOR_CONDITION + "test_invalid_spec_does_not_block_olm",
     ),
     Guard(
         "a pod whose delete is denied does not block OLM",
         gone(operator_condition, "denied_operations", ()),
-        HOLDING + "test_what_is_refused_does_not_hold_the_release_that_may_have_the_right_to_it",
+        OPERATOR_CONDITION + "test_denied_deletion_does_not_block_olm",
         ("0.4.0", "delete Pod"),
     ),
     Guard(
         "orphaned pods block OLM",
         gone(operator_condition, "_is_orphaned", False),
-        HOLDING + "test_while_pods_belong_to_nobody_olm_has_to_wait",
+        OPERATOR_CONDITION + "test_orphaned_pods_block_olm",
     ),
     Guard(
         "OLM is blocked before pods are orphaned",
         gone(reconcile, "_pending_operations", ()),
-        HOLDING + "test_it_is_said_before_pods_are_let_go",
+        OPERATOR_CONDITION + "test_olm_is_blocked_before_pods_are_orphaned",
     ),
     Guard(
         "a deleted cluster does not block OLM",
         instead(reconcile, "_is_abandoned", lambda cluster: cluster.has_no_usable_spec),
-        HOLDING + "test_a_cluster_that_is_deleted_holds_nothing",
+        OPERATOR_CONDITION + "test_deleted_cluster_does_not_block_olm",
     ),
     Guard(
         "a cluster that does not exist does not block OLM",
         count_missing_clusters,
-        HOLDING + "test_a_cluster_that_is_gone_holds_nothing",
+        OPERATOR_CONDITION + "test_blocker_of_a_missing_cluster_is_removed",
     ),
     Guard(
         "OLM is blocked while any cluster blocks",
         gone(operator_condition, "_blockers", {}),
-        HOLDING + "test_as_long_as_another_cluster_holds_it_it_is_held",
+        OPERATOR_CONDITION + "test_blocker_of_another_cluster_is_kept",
     ),
     Guard(
         "resourceVersion of an OperatorCondition",
         instead(operator_condition, "Patch", heedless),
-        HOLDING + "test_whoever_saw_it_before_another_cluster_held_it_lets_nobody_go",
+        OPERATOR_CONDITION + "test_stale_read_does_not_remove_the_blocker_of_another_cluster",
     ),
 )

@@ -7,7 +7,7 @@ __all__ = ["GUARDS"]
 from typing import Final
 
 from guards.guard import Guard, Patch, gone, instead
-from guards.killers import ACTIONS, CLOCKS, MEANWHILE, PLANNING, REFUSALS, TOLD, WAITS
+from guards.killers import ACTIONS, CLOCKS, PLANNING, REFUSED_VERSIONS, SCALE_IN_CHANGES, TOLD, WAITS
 from searchkeeper import executor, reconcile
 from searchkeeper.planner import actions, planning, reconciler, results, waits
 from searchkeeper.reconcilers import status
@@ -113,18 +113,18 @@ GUARDS: Final = (
     Guard(
         "a version is reported when every node runs it",
         gone(status, "_has_arrived", True),
-        "stories/test_statuses.py::test_the_version_of_a_cluster_is_never_told_early",
+        "stories/test_statuses.py::test_engine_version_is_reported_after_every_node_runs_it",
     ),
     Guard(
         "an unsupported configuration is left unchanged",
         instead(reconcile, "choose_reconciler", lambda known, _: max(known, key=lambda each: each.version)),
-        REFUSALS + "test_an_operator_that_was_itself_downgraded_touches_nothing",
+        REFUSED_VERSIONS + "test_downgraded_operator_changes_nothing",
         ("0.3.1", "1 to 3", "0.4.0-rc.1, 0.4.0"),
     ),
     Guard(
         "a reconcile ends with the first resource that has operations",
         instead(reconcile, "execute_all", lambda *given: (0, executor.execute_all(*given)[1])),
-        MEANWHILE + "test_nodes_and_other_things_that_are_not_wanted_go_one_by_one",
+        SCALE_IN_CHANGES + "test_destructive_operations_are_executed_one_at_a_time",
         (False,),
     ),
 )

@@ -71,7 +71,7 @@ GUARDS: Final = (
     Guard(
         "the order is that of what nodes are",
         instead(order, "_runs_managers", lambda pool: pool.spec.votes),
-        UPGRADES + "test_a_major_upgrade_goes_by_what_nodes_are_not_by_what_they_are_to_become",
+        UPGRADES + "test_order_of_a_major_upgrade_uses_deployed_roles",
         (4,),
     ),
     Guard(
@@ -112,12 +112,12 @@ GUARDS: Final = (
     Guard(
         "Kubernetes waits for its turn",
         gone(pools, "partition", 0),
-        UPGRADES + "test_kubernetes_takes_nobody_before_it_is_told_to",
+        UPGRADES + "test_statefulset_replaces_no_pod_before_the_gates_open",
     ),
     Guard(
         "the gates of Kubernetes",
         gone(statefulset_rollout, "first_blocking_gate"),
-        UPGRADES + "test_kubernetes_takes_nobody_before_it_is_told_to",
+        UPGRADES + "test_statefulset_replaces_no_pod_before_the_gates_open",
     ),
     Guard(
         "no step towards another version",
@@ -138,14 +138,14 @@ GUARDS: Final = (
     Guard(
         "no batch is larger than its policy allows",
         gone(rollout, "batch_limit", 99),
-        UPGRADES + "test_without_a_word_one_goes_at_a_time",
+        UPGRADES + "test_default_batch_is_one_pod",
     ),
     Guard(
         "nor is one of Kubernetes",
         together(
             gone(statefulset_rollout, "batch_limit", 99), gone(statefulset_rollout, "doubled_batch", 99)
         ),
-        UPGRADES + "test_kubernetes_is_given_one_at_a_time_without_a_word",
+        UPGRADES + "test_default_statefulset_batch_is_one_pod",
     ),
     Guard(
         "of Kubernetes' pods voters go alone too",
@@ -166,7 +166,7 @@ GUARDS: Final = (
     Guard(
         "shards are kept where they are while a node restarts",
         gone(rollout, "_preparations_for_restart", ()),
-        UPGRADES + "test_no_copy_is_made_elsewhere_for_a_node_that_restarts",
+        UPGRADES + "test_replica_allocation_is_disabled_while_a_node_restarts",
     ),
     Guard(
         "the only vote moves before its owner restarts",

@@ -9,7 +9,7 @@ from typing import Final
 
 import operators_at_work
 from guards.guard import Guard, Patch, gone, instead, unrequired
-from guards.killers import DRAIN_RUNS, LEAVING, MEANWHILE, MIGRATIONS, PODS, SCALING, VOTES
+from guards.killers import DRAIN_RUNS, LEAVING, MIGRATIONS, PODS, SCALE_IN_CHANGES, SCALE_IN_VOTES, SCALING
 from searchkeeper import observe, snapshot
 from searchkeeper.api.reasons import Reason
 from searchkeeper.planner import Result
@@ -37,35 +37,35 @@ GUARDS: Final = (
     Guard(
         "drain before removal",
         gone(scale_in, "_drain"),
-        SCALING + "test_a_node_that_leaves_is_emptied_first",
+        SCALING + "test_surplus_node_is_drained_before_removal",
     ),
     Guard(
         "deleted SearchPool",
         gone(observe, "_pool_of_pod"),
-        MEANWHILE + "test_whoever_deletes_what_leaves_by_hand_makes_nobody_forget_its_nodes",
+        SCALE_IN_CHANGES + "test_nodes_of_a_deleted_searchpool_are_drained",
         (("SearchPool", "StatefulSet"),),
     ),
     Guard(
         "unmovable shards are reported",
         gone(scale_in, "unmovable_shard"),
-        SCALING + "test_a_drain_that_can_never_finish_stalls_and_says_why",
+        SCALING + "test_impossible_drain_stalls_and_names_the_shard",
     ),
     Guard(
         "last data nodes",
         gone(scale_in, "nodes_keeping_role", frozenset({"another"})),
-        SCALING + "test_the_last_data_nodes_keep_their_shards_and_it_is_said_why",
+        SCALING + "test_last_data_nodes_are_not_drained",
         ([operators_at_work.pool("managers", 3, "cluster_manager")],),
     ),
     Guard(
         "vote before removal",
         gone(scale_in, "_move_vote"),
-        VOTES + "test_managers_leave_one_at_a_time_and_without_a_vote",
+        SCALE_IN_VOTES + "test_managers_are_removed_one_at_a_time_after_their_votes",
         (1,),
     ),
     Guard(
         "users' voting exclusions",
         gone(engine_settings, "_restore_foreign_votes"),
-        VOTES + "test_whom_users_have_excluded_from_voting_stays_so",
+        SCALE_IN_VOTES + "test_voting_exclusions_of_users_survive_a_scale_in",
     ),
     Guard(
         "absent votes",
@@ -75,23 +75,22 @@ GUARDS: Final = (
     Guard(
         "no scale-in while red",
         gone(scale_in, "_blocker"),
-        SCALING + "test_nobody_leaves_a_red_cluster",
+        SCALING + "test_no_scale_in_while_red",
     ),
     Guard(
         "gates of scale-in",
         gone(scale_in, "first_blocking_gate"),
-        SCALING + "test_nobody_leaves_a_cluster_that_is_still_getting_green",
+        SCALING + "test_no_scale_in_while_yellow",
     ),
     Guard(
         "StatefulSet shrinks by empty nodes",
         gone(pools, "hold_nothing", True),
-        MEANWHILE + "test_a_stateful_set_shrinks_only_when_whoever_goes_has_nothing",
+        SCALE_IN_CHANGES + "test_statefulset_is_reduced_only_by_drained_nodes",
     ),
     Guard(
         "no shrinking while red",
         instead(pools, "Color", SimpleNamespace(RED=None)),
-        MEANWHILE
-        + "test_nodes_that_leave_come_back_with_what_they_have_where_somebody_takes_their_stateful_set",
+        SCALE_IN_CHANGES + "test_nodes_of_a_deleted_statefulset_are_restored_before_scale_in",
     ),
     Guard(
         "StatefulSet until the last node has left",
@@ -102,27 +101,27 @@ GUARDS: Final = (
     Guard(
         "upgrade before scale-in",
         gone(scale_in, "_wait_for_upgrade"),
-        MEANWHILE + "test_nobody_leaves_before_an_upgrade_that_is_about_to_begin",
+        SCALE_IN_CHANGES + "test_scale_in_waits_for_an_upgrade_that_is_about_to_start",
     ),
     Guard(
         "exclusions are cleared",
         gone(scale_in, "clear_exclusions"),
-        SCALING + "test_whoever_may_stay_after_all_gets_shards_again",
+        SCALING + "test_retained_node_is_not_excluded_any_more",
     ),
     Guard(
         "no scale-in while paused",
         never_paused,
-        SCALING + "test_nobody_leaves_while_it_is_paused",
+        SCALING + "test_no_scale_in_while_paused",
     ),
     Guard(
         "last manager",
         without_other_managers,
-        VOTES + "test_no_vote_is_given_away_before_a_manager_that_stays_has_joined",
+        SCALE_IN_VOTES + "test_no_vote_moves_before_a_remaining_manager_has_joined",
     ),
     Guard(
         "scale-in after the rollout",
         unrequired("PoolsConverged", of="ScaleInComplete"),
-        MEANWHILE + "test_an_upgrade_and_fewer_nodes_in_one_edit_come_one_after_the_other",
+        SCALE_IN_CHANGES + "test_upgrade_precedes_scale_in_of_the_same_edit",
     ),
     Guard(
         "exclusions are cleared before scale-in",

@@ -7,7 +7,7 @@ __all__ = ["GUARDS"]
 from typing import Any, Final
 
 from guards.guard import Guard, Patch, gone, instead, together
-from guards.killers import CREDENTIALS, ILLEGIBLE, PEOPLE, REFUSALS
+from guards.killers import CREDENTIALS, INVALID_SPECS, PEOPLE, REFUSED_VERSIONS
 from searchkeeper import observe
 from searchkeeper.api import validation
 from searchkeeper.api.spec import ClusterSpec
@@ -34,24 +34,24 @@ GUARDS: Final = (
     Guard(
         "refused version",
         gone(refusal, "version_refusal"),
-        REFUSALS + "test_an_illegal_version_is_one_warning_and_no_change",
+        REFUSED_VERSIONS + "test_refused_version_emits_one_event_and_changes_nothing",
         ("2.18.0", "Downgrade"),
     ),
     Guard(
         "invalid spec",
         gone(validation, "spec_errors", []),
-        ILLEGIBLE + "test_it_is_one_condition_and_one_event_and_nothing_is_touched",
+        INVALID_SPECS + "test_invalid_spec_sets_one_condition_and_emits_one_event",
         ("less than nobody",),
     ),
     Guard(
         "settings restored under an invalid spec",
         gone(invalid_spec, "restore_all"),
-        ILLEGIBLE + "test_what_was_set_in_the_engine_for_a_moment_is_undone_also_without_an_upgrade",
+        INVALID_SPECS + "test_rollout_settings_are_restored_under_an_invalid_spec",
     ),
     Guard(
         "upgrade continues under an invalid spec",
         gone(observe, "_locked_spec", ClusterSpec("", ())),
-        ILLEGIBLE + "test_an_upgrade_under_way_goes_to_its_end_and_the_spec_is_refused_at_once",
+        INVALID_SPECS + "test_upgrade_continues_under_an_invalid_spec",
         ("no pools",),
     ),
     Guard(
@@ -63,13 +63,13 @@ GUARDS: Final = (
     Guard(
         "rollback while another version is refused",
         no_direction_while_refused,
-        REFUSALS + "test_an_upgrade_that_fails_turns_back_also_while_another_version_is_refused",
+        REFUSED_VERSIONS + "test_failed_upgrade_rolls_back_while_another_version_is_refused",
         ("4.0.0",),
     ),
     Guard(
         "credentials before nodes",
         instead(credentials.Credentials, "missing_secret", None),
-        CREDENTIALS + "test_a_cluster_whose_credentials_are_missing_is_not_made_without",
+        CREDENTIALS + "test_cluster_is_not_created_while_credentials_are_missing",
         ("0.4.0",),
     ),
     Guard(
@@ -80,23 +80,23 @@ GUARDS: Final = (
     Guard(
         "immutable storage",
         instead(observe, "_deployed_storage", lambda pool, *_: pool.storage),
-        "stories/test_storage.py::test_a_pool_that_comes_back_with_other_storage_keeps_what_it_has_and_says_so",
+        "stories/test_storage.py::test_readded_pool_with_other_storage_keeps_its_volumes_and_stalls",
         (None, {"size": "20Gi"}),
     ),
     Guard(
         "no upgrade of managers on ephemeral storage",
         gone(refusal, "_ephemeral_metadata"),
-        REFUSALS + "test_managers_that_would_forget_the_cluster_are_not_upgraded",
+        REFUSED_VERSIONS + "test_managers_on_ephemeral_storage_are_not_upgraded",
     ),
     Guard(
         "no downgrade of a new cluster",
         instead(refusal, "_newest_running", lambda snapshot: snapshot.cluster.engine_version),
-        REFUSALS + "test_a_new_cluster_whose_nodes_have_joined_goes_not_back",
+        REFUSED_VERSIONS + "test_new_cluster_with_joined_nodes_refuses_an_older_version",
     ),
     Guard(
         "complete credentials",
         instead(credentials.Credentials, "missing_entries", ()),
-        CREDENTIALS + "test_credentials_that_nodes_read_are_all_there_before_the_nodes_are",
+        CREDENTIALS + "test_no_node_is_created_with_incomplete_credentials",
     ),
     Guard(
         "deployed credentials are kept",
@@ -104,7 +104,7 @@ GUARDS: Final = (
             instead(credentials.Credentials, "has_own_copy", True),
             instead(credentials.Credentials, "own_secrets", ()),
         ),
-        CREDENTIALS + "test_a_secret_that_is_missing_takes_nothing_away",
+        CREDENTIALS + "test_missing_secret_keeps_deployed_credentials",
         ("0.4.0",),
     ),
 )

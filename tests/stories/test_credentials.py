@@ -1,4 +1,4 @@
-"""Changed credentials reach every node, since there is a hash of them."""
+"""Credentials: a changed Secret restarts every node, and a missing one stalls the cluster."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ def encoded(text: str) -> dict[str, str]:
     return {"password": base64.b64encode(text.encode()).decode()}
 
 
-def secured(version: str) -> FakeCluster:
-    world = given(asked_for(security={"credentialsSecret": "admin"}), encoded("one"))
+def with_credentials(version: str) -> FakeCluster:
+    world = with_secret(asked_for(security={"credentialsSecret": "admin"}), encoded("one"))
     settled(world, version)
     return world
 
 
-def given(world: FakeCluster, data: dict[str, str]) -> FakeCluster:
+def with_secret(world: FakeCluster, data: dict[str, str]) -> FakeCluster:
     metadata = {"name": SECRET.name, "namespace": SECRET.namespace}
     world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": data})
     return world
 
 
-def sets(world: FakeCluster) -> list[Manifest]:
+def stateful_sets(world: FakeCluster) -> list[Manifest]:
     return [each for key, each in world.state.cluster.objects.items() if key.kind == "StatefulSet"]
 
 
@@ -40,62 +40,64 @@ def uids(world: FakeCluster) -> dict[str, str]:
     return {name: each["metadata"]["uid"] for name, each in pods(world).items()}
 
 
-def deployed(world: FakeCluster, name: str) -> str:
-    found = world.get(Key("v1", "Secret", "search", name))
-    assert found is not None
-    return base64.b64decode(found["data"]["password"]).decode()
+def deployed_password(world: FakeCluster, name: str) -> str:
+    secret = world.get(Key("v1", "Secret", "search", name))
+    assert secret is not None
+    return base64.b64decode(secret["data"]["password"]).decode()
 
 
 @pytest.mark.parametrize("version", ["0.2.2", "0.3.1", "0.4.0"])
-def test_a_changed_secret_replaces_every_pod(version: str) -> None:
-    world = secured(version)
+def test_changed_secret_replaces_every_pod(version: str) -> None:
+    world = with_credentials(version)
     before = uids(world)
     world.patch(Patch(SECRET, {"data": encoded("two")}, ""))
     settled(world, version)
-    assert deployed(world, "logs-credentials") == "two"
+    assert deployed_password(world, "logs-credentials") == "two"
     assert not before.items() & uids(world).items()
 
 
-def test_the_first_version_has_no_hash_and_replaces_nobody() -> None:
-    world = secured("0.1.0")
+def test_release_0_1_0_has_no_hash_and_replaces_no_pod() -> None:
+    world = with_credentials("0.1.0")
     before = uids(world)
     world.patch(Patch(SECRET, {"data": encoded("two")}, ""))
     settled(world, "0.1.0")
-    assert deployed(world, "logs-config") == "two"
+    assert deployed_password(world, "logs-config") == "two"
     assert uids(world) == before
 
 
 @pytest.mark.parametrize("version", ["0.1.0", "0.4.0"])
-def test_a_secret_that_is_missing_takes_nothing_away(version: str) -> None:
-    world = secured(version)
+def test_missing_secret_keeps_deployed_credentials(version: str) -> None:
+    world = with_credentials(version)
     before = uids(world)
     world.delete(Delete(SECRET, "", ""))
     at_work(world, version=version, ticks=30)
     assert uids(world) == before
-    assert deployed(world, "logs-config" if version == "0.1.0" else "logs-credentials") == "one"
+    assert deployed_password(world, "logs-config" if version == "0.1.0" else "logs-credentials") == "one"
 
 
-def test_a_secret_that_changes_during_an_upgrade_waits_for_its_end() -> None:
-    """I11: nobody is replaced twice for it."""
-    world = edited(secured("0.4.0"), version="3.4.0")
+def test_secret_changed_during_an_upgrade_is_applied_after_it() -> None:
+    """I11: the upgrade replaces every pod with the credentials that it started with."""
+    world = edited(with_credentials("0.4.0"), version="3.4.0")
     until(lambda world: status(world)["upgrade"].get("pool") == "managers", world)
     world.patch(Patch(SECRET, {"data": encoded("two")}, ""))
-    for moment in unfolding(world):
-        if status(moment)["engineVersion"] != "3.4.0":
-            assert deployed(moment, "logs-credentials") == "one"
-    assert deployed(world, "logs-credentials") == "two"
+    for current in unfolding(world):
+        if status(current)["engineVersion"] != "3.4.0":
+            assert deployed_password(current, "logs-credentials") == "one"
+    assert deployed_password(world, "logs-credentials") == "two"
 
 
 @pytest.mark.parametrize("version", ["0.1.0", "0.2.2", "0.3.1", "0.4.0"])
 @pytest.mark.parametrize("name", ["logs-config", "logs-credentials"])
-def test_a_secret_of_somebody_else_is_neither_changed_nor_removed(version: str, name: str) -> None:
-    """Whatever it is called: what was there before, and is not ours, does not become ours."""
+def test_secret_of_a_user_with_a_managed_name_is_left_unchanged(version: str, name: str) -> None:
+    """The operator does not adopt a Secret that existed before."""
     world = asked_for(security={"credentialsSecret": name})
     key = Key("v1", "Secret", "search", name)
     metadata = {"name": name, "namespace": "search"}
-    made = world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": encoded("one")})
+    created = world.create(
+        {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": encoded("one")}
+    )
     at_work(world, version=version, ticks=20)
-    assert world.get(key) == made
+    assert world.get(key) == created
     assert condition(world, "ConfigurationApplied") == (
         f"False CredentialsMissing: stalled: Secret {name}, named by spec.security,"
         " is managed by the operator: use another name for yours"
@@ -104,7 +106,7 @@ def test_a_secret_of_somebody_else_is_neither_changed_nor_removed(version: str, 
 
 
 @pytest.mark.parametrize("version", ["0.1.0", "0.4.0"])
-def test_a_cluster_whose_credentials_are_missing_is_not_made_without(version: str) -> None:
+def test_cluster_is_not_created_while_credentials_are_missing(version: str) -> None:
     world = asked_for(security={"credentialsSecret": "admin"})
     at_work(world, version=version, ticks=20)
     assert not templates(world)
@@ -114,38 +116,40 @@ def test_a_cluster_whose_credentials_are_missing_is_not_made_without(version: st
     )
 
 
-def test_when_they_come_every_node_is_made_once() -> None:
+def test_nodes_are_created_once_after_the_secret_is_added() -> None:
     world = at_work(asked_for(security={"credentialsSecret": "admin"}), ticks=20)
-    given(world, encoded("one"))
+    with_secret(world, encoded("one"))
     settled(world, "0.4.0")
-    assert deployed(world, "logs-credentials") == "one"
-    assert {each["metadata"]["generation"] for each in sets(world)} == {1}
+    assert deployed_password(world, "logs-credentials") == "one"
+    assert {each["metadata"]["generation"] for each in stateful_sets(world)} == {1}
 
 
-def test_a_secret_that_is_missing_is_told_of_also_where_nodes_have_a_copy() -> None:
-    world = secured("0.4.0")
+def test_missing_secret_is_reported_although_nodes_have_a_copy() -> None:
+    world = with_credentials("0.4.0")
     world.delete(Delete(SECRET, "", ""))
     at_work(world, ticks=10)
     assert condition(world, "ConfigurationApplied").startswith("False CredentialsMissing: stalled: ")
 
 
-def test_a_secret_may_hold_what_is_no_text() -> None:
-    """A keystore, for example, beside what is read."""
+def test_secret_may_have_binary_entries() -> None:
+    """A keystore, for example. Only the entries that nodes read are copied."""
     keystore = base64.b64encode(b"\xfe\xed\x00").decode()
-    world = given(asked_for(security={"credentialsSecret": "admin"}), {**encoded("one"), "jks": keystore})
+    world = with_secret(
+        asked_for(security={"credentialsSecret": "admin"}), {**encoded("one"), "jks": keystore}
+    )
     settled(world, "0.4.0")
-    found = world.get(Key("v1", "Secret", "search", "logs-credentials"))
-    assert found is not None
-    assert found["data"] == encoded("one")
+    secret = world.get(Key("v1", "Secret", "search", "logs-credentials"))
+    assert secret is not None
+    assert secret["data"] == encoded("one")
     before = uids(world)
     world.patch(Patch(SECRET, {"data": {"jks": "AAAA"}}, ""))
     settled(world, "0.4.0")
     assert uids(world) == before
 
 
-def test_credentials_that_nodes_read_are_all_there_before_the_nodes_are() -> None:
+def test_no_node_is_created_with_incomplete_credentials() -> None:
     world = asked_for(security={"credentialsSecret": "admin", "tlsSecret": "certificates"})
-    at_work(given(world, encoded("one")), ticks=20)
+    at_work(with_secret(world, encoded("one")), ticks=20)
     assert not templates(world)
     assert condition(world, "ConfigurationApplied") == (
         "False CredentialsMissing: stalled: Secret admin, named by spec.security,"
@@ -156,17 +160,17 @@ def test_credentials_that_nodes_read_are_all_there_before_the_nodes_are() -> Non
     world.patch(Patch(SECRET, {"data": {"password": None}}, ""))
     at_work(world, ticks=10)
     assert condition(world, "ConfigurationApplied").endswith("has no text in password: add it")
-    assert deployed(world, "logs-credentials") == "one"
+    assert deployed_password(world, "logs-credentials") == "one"
 
 
 @pytest.mark.parametrize("version", ["0.1.0", "0.4.0"])
-def test_credentials_stand_in_secrets_and_nowhere_else(version: str) -> None:
-    """Neither in annotations, which more people may read, nor in conditions, ledgers or events."""
-    world = secured(version)
+def test_credentials_appear_only_in_secrets(version: str) -> None:
+    """They are not in annotations, conditions, ledgers or events."""
+    world = with_credentials(version)
     world.patch(Patch(SECRET, {"data": encoded("swordfish")}, ""))
     settled(world, version)
     objects = world.state.cluster.objects.values()
-    told = [{**each, "data": {}} if each["kind"] == "Secret" else each for each in objects]
-    words = json.dumps([told, [asdict(each) for each in world.state.events]])
-    assert "swordfish" not in words
-    assert encoded("swordfish")["password"] not in words
+    without_secrets = [{**each, "data": {}} if each["kind"] == "Secret" else each for each in objects]
+    text = json.dumps([without_secrets, [asdict(each) for each in world.state.events]])
+    assert "swordfish" not in text
+    assert encoded("swordfish")["password"] not in text

@@ -1,4 +1,4 @@
-"""Dashboards come after the engine, and go when they are not wanted."""
+"""Dashboards: created and upgraded after the engine, deleted when disabled."""
 
 from __future__ import annotations
 
@@ -10,34 +10,36 @@ from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from tales import at_work, broken, running, unfolding
 
 DASHBOARDS = Key("apps/v1", "Deployment", "search", "logs-dashboards")
-WANTED = {"enabled": True, "replicas": 2}
+ENABLED = {"enabled": True, "replicas": 2}
 
 
-def wanted_version(world: FakeCluster) -> str | None:
-    found = world.get(DASHBOARDS)
+def dashboards_version(world: FakeCluster) -> str | None:
+    deployment = world.get(DASHBOARDS)
     return (
-        None if found is None else image_version(found["spec"]["template"]["spec"]["containers"][0]["image"])
+        None
+        if deployment is None
+        else image_version(deployment["spec"]["template"]["spec"]["containers"][0]["image"])
     )
 
 
-def test_they_come_when_every_node_of_the_engine_has_arrived() -> None:
-    for moment in unfolding(asked_for(dashboards=WANTED)):
-        if moment.get(DASHBOARDS) is not None:
-            assert len(moment.state.engine.nodes) == 5
-    assert wanted_version(moment) == "2.19.4"
+def test_dashboards_are_created_after_every_engine_node_has_joined() -> None:
+    for current in unfolding(asked_for(dashboards=ENABLED)):
+        if current.get(DASHBOARDS) is not None:
+            assert len(current.state.engine.nodes) == 5
+    assert dashboards_version(current) == "2.19.4"
 
 
-def test_they_are_upgraded_after_the_engine() -> None:
-    world = edited(running(dashboards=WANTED), version="3.4.0")
-    for moment in unfolding(world):
-        if {node.version for node in moment.state.engine.nodes} != {"3.4.0"}:
-            assert wanted_version(moment) == "2.19.4"
-    assert wanted_version(world) == "3.4.0"
+def test_dashboards_are_upgraded_after_the_engine() -> None:
+    world = edited(running(dashboards=ENABLED), version="3.4.0")
+    for current in unfolding(world):
+        if {node.version for node in current.state.engine.nodes} != {"3.4.0"}:
+            assert dashboards_version(current) == "2.19.4"
+    assert dashboards_version(world) == "3.4.0"
 
 
-def test_they_are_waited_for_until_they_are_ready() -> None:
+def test_cluster_waits_for_available_dashboards() -> None:
     world = broken(running(), dashboards_image("2.19.4"), PodFault.IMAGE)
-    at_work(edited(world, dashboards=WANTED), ticks=10)
+    at_work(edited(world, dashboards=ENABLED), ticks=10)
     assert condition(world, "DashboardsCurrent") == (
         "False WaitingForDashboards: Deployment logs-dashboards is not available"
     )
@@ -45,16 +47,16 @@ def test_they_are_waited_for_until_they_are_ready() -> None:
     assert status(world)["phase"] == "Stalled"
 
 
-def test_those_that_fail_hold_no_lock() -> None:
-    """L4: the engine has arrived; other edits are not to wait for them."""
-    world = broken(running(dashboards=WANTED), dashboards_image("3.4.0"), PodFault.CRASH)
+def test_failed_dashboards_do_not_hold_the_spec_lock() -> None:
+    """L4: the engine is upgraded, so other edits are applied."""
+    world = broken(running(dashboards=ENABLED), dashboards_image("3.4.0"), PodFault.CRASH)
     at_work(edited(world, version="3.4.0"), ticks=60)
     assert status(world)["engineVersion"] == "3.4.0"
     assert "upgrade/lock" not in status(world)["ledger"]
 
 
-def test_they_go_when_they_are_not_wanted_any_more() -> None:
-    world = edited(running(dashboards=WANTED), dashboards={"enabled": False})
+def test_disabled_dashboards_are_deleted() -> None:
+    world = edited(running(dashboards=ENABLED), dashboards={"enabled": False})
     settled(world, "0.4.0")
     world.tick()
     world.tick()

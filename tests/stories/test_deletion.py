@@ -1,4 +1,4 @@
-"""A cluster that is deleted leaves nothing behind but its volumes, in whatever it was doing."""
+"""Deletion: engine settings are restored and every object but the volume claims is removed."""
 
 from __future__ import annotations
 
@@ -10,47 +10,47 @@ from searchkeeper.opensearch.calls import Exclude
 from searchkeeper.testing.fake_cluster import FakeCluster
 from tales import Silent, at_work, deleted, kinds, pods, running, unfolding, until
 
-LEFT = {"PersistentVolumeClaim"}
+KEPT = {"PersistentVolumeClaim"}
 
 
-def gone(world: FakeCluster, version: str = "0.4.0") -> FakeCluster:
+def delete_cluster(world: FakeCluster, version: str = "0.4.0") -> FakeCluster:
     return at_work(deleted(world), version=version, ticks=12)
 
 
-def interrupted(start: FakeCluster, version: str) -> list[FakeCluster]:
-    """The world after every write that this release makes."""
-    found = []
+def states_after_each_write(start: FakeCluster, version: str) -> list[FakeCluster]:
+    """Return the state after each write that this release makes."""
+    states = []
     for cut in range(settled(copied(start), version)):
         world = copied(start)
         with pytest.raises(CutOff):
             settled(world, version, allowed=cut)
-        found.append(world)
-    return found
+        states.append(world)
+    return states
 
 
 @pytest.mark.parametrize("version", ["0.1.0", "0.2.2", "0.3.1", "0.4.0"])
-def test_nothing_stays_but_the_volumes(version: str) -> None:
+def test_deletion_keeps_only_volume_claims(version: str) -> None:
     world = running(version=version, dashboards={"enabled": True})
     volumes = {key for key in world.state.cluster.objects if key.kind == "PersistentVolumeClaim"}
-    gone(world, version)
+    delete_cluster(world, version)
     assert set(world.state.cluster.objects) == volumes
 
 
-def test_until_then_its_phase_is_deleting_and_nothing_else_is_done() -> None:
+def test_cluster_with_another_finalizer_is_deleting_and_not_upgraded() -> None:
     world = edited(running(), version="3.4.0")
     world.patch(Patch(CLUSTER, {"metadata": {"finalizers": ["search.everpath.dev/searchkeeper", "x/y"]}}, ""))
     before = pods(world)
     at_work(deleted(world), ticks=5)
     assert status(world)["phase"] == "Deleting"
     assert pods(world) == before
-    found = world.get(CLUSTER)
-    assert found is not None
-    assert found["metadata"]["finalizers"] == ["x/y"]
+    cluster = world.get(CLUSTER)
+    assert cluster is not None
+    assert cluster["metadata"]["finalizers"] == ["x/y"]
 
 
-def test_whatever_an_upgrade_has_set_in_the_engine_is_undone() -> None:
+def test_deletion_during_an_upgrade_restores_engine_settings() -> None:
     start = edited(running(upgrade={"maxBatch": 2}), version="3.4.0")
-    for world in interrupted(start, "0.4.0"):
+    for world in states_after_each_write(start, "0.4.0"):
         world.execute(Exclude(world.state.engine.excluded | {"a-users-own"}))
         ledger = status(world).get("ledger", {})
         engine = None
@@ -58,44 +58,44 @@ def test_whatever_an_upgrade_has_set_in_the_engine_is_undone() -> None:
         for _ in range(12):
             at_work(world, ticks=1)
             engine = world.state.engine if CLUSTER in world.state.cluster.objects else engine
-        assert kinds(world) <= LEFT, ledger
+        assert kinds(world) <= KEPT, ledger
         last = engine or world.state.engine
         assert not last.voting_exclusions
         assert last.allocation is None
         assert last.excluded == {"a-users-own"}
 
 
-def test_pods_between_two_stateful_sets_go_as_well() -> None:
-    """They have no owner whom they could follow. Their revisions are Kubernetes' own affair."""
+def test_deletion_removes_orphaned_pods() -> None:
+    """Orphaned pods have no owner, so the garbage collector does not delete them."""
     start = running(version="0.3.1")
-    for world in interrupted(start, "0.4.0"):
-        gone(world)
-        assert kinds(world) <= {*LEFT, "ControllerRevision"}
+    for world in states_after_each_write(start, "0.4.0"):
+        delete_cluster(world)
+        assert kinds(world) <= {*KEPT, "ControllerRevision"}
 
 
 def upgrading() -> FakeCluster:
-    """In the middle of it, with something set in the engine."""
+    """Return a cluster in an upgrade that has changed the allocation setting."""
     world = edited(running(), version="3.4.0")
     return until(lambda world: world.state.engine.allocation is not None, world)
 
 
-def test_an_engine_that_does_not_answer_is_waited_for() -> None:
+def test_deletion_waits_for_an_unreachable_engine() -> None:
     world = deleted(upgrading())
     at_work(world, Silent(world), ticks=20)
     assert world.get(CLUSTER) is not None
     at_work(world, ticks=10)
-    assert kinds(world) <= LEFT
+    assert kinds(world) <= KEPT
 
 
-def test_an_engine_that_never_answers_does_not_hold_the_cluster_for_ever() -> None:
+def test_deletion_ends_although_the_engine_stays_unreachable() -> None:
     world = deleted(upgrading())
     at_work(world, Silent(world), ticks=100)
-    assert kinds(world) <= LEFT
+    assert kinds(world) <= KEPT
     [event] = [each for each in world.state.events if each.reason == "EngineSettingsNotRestored"]
-    assert "not restored: engine/allocation (cannot be undone yet: timed out)" in event.message
+    assert "not restored: engine/allocation (cannot restore engine settings: timed out)" in event.message
 
 
-def test_what_was_set_for_nodes_that_leave_is_undone_too() -> None:
+def test_deletion_during_scale_in_clears_exclusions() -> None:
     world = edited(running(), pools=[pool("data", 1, "data"), pool("managers", 3, "cluster_manager")])
     until(lambda world: bool(world.state.engine.excluded), world)
     deleted(world)

@@ -1,4 +1,4 @@
-"""Images come from where the operator was told; whoever looks on from elsewhere takes them as they are."""
+"""Images from a mirror, which the operator is configured with and the command line is not."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def repositories(world: FakeCluster) -> set[str]:
     return {repository_of(each["spec"]["containers"][0]["image"]) for each in pods(world).values()}
 
 
-def test_every_pod_comes_from_a_mirror_at_the_wanted_version() -> None:
+def test_every_pod_has_an_image_of_the_mirror() -> None:
     world = mirrored(asked_for(dashboards={"enabled": True}))
     images = {each["spec"]["containers"][0]["image"] for each in world.list("v1", "Pod", "search", {})}
     assert {repository_of(each) for each in images} == {MIRROR.engine, MIRROR.dashboards}
@@ -29,15 +29,15 @@ def test_every_pod_comes_from_a_mirror_at_the_wanted_version() -> None:
     assert status(world)["engineVersion"] == "2.19.4"
 
 
-def test_a_cluster_moves_to_a_mirror_pod_by_pod() -> None:
+def test_cluster_moves_to_a_mirror_one_pod_at_a_time() -> None:
     world = running()
-    for moment in unfolding(world, images=MIRROR):
-        assert len(moment.state.engine.nodes) >= 4
+    for current in unfolding(world, images=MIRROR):
+        assert len(current.state.engine.nodes) >= 4
     assert repositories(world) == {MIRROR.engine}
 
 
-def test_who_was_not_told_of_the_mirror_sees_nothing_left_to_do() -> None:
+def test_description_without_mirror_settings_has_no_open_action() -> None:
     world = mirrored(asked_for())
     source = fake_cluster_source(world, newest())
-    waits = [each for each in source.describe(CLUSTER).actions if each.status != "True"]
-    assert waits == []
+    open_actions = [each for each in source.describe(CLUSTER).actions if each.status != "True"]
+    assert open_actions == []

@@ -1,4 +1,4 @@
-"""More nodes come at once; fewer nodes give away what they have before they go."""
+"""Scaling: nodes are added at once, and drained before they are removed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from searchkeeper.testing.fake_opensearch import create_index
 from tales import Silent, at_work, away, broken, pods, running, stateful_set, unfolding, until
 
 
-def test_more_nodes_come_at_once() -> None:
+def test_scale_out_adds_nodes_at_once() -> None:
     world = edited(running(), pools=data(4))
     settled(world, "0.4.0")
     assert names(world, "data") == ["data-0", "data-1", "data-2", "data-3"]
@@ -24,8 +24,8 @@ def test_more_nodes_come_at_once() -> None:
 
 
 @pytest.mark.parametrize("replicas", [0, 1, 5])
-def test_to_scale_a_search_pool_has_no_effect(replicas: int) -> None:
-    """The number is the parent's: nobody comes or goes for another one, and it is put back."""
+def test_scaling_a_searchpool_has_no_effect(replicas: int) -> None:
+    """The SearchCluster has the number. The operator restores it, and no node is added or removed."""
     world = running(*data(2))
     child = Key("search.everpath.dev/v1alpha1", "SearchPool", "search", "logs-data")
     world.patch(Patch(child, {"spec": {"replicas": replicas}}, ""))
@@ -35,7 +35,7 @@ def test_to_scale_a_search_pool_has_no_effect(replicas: int) -> None:
     assert (world.get(child) or {})["spec"]["replicas"] == 2
 
 
-def test_more_nodes_restart_no_other() -> None:
+def test_scale_out_restarts_no_node() -> None:
     world = running()
     before = {name: each["metadata"]["uid"] for name, each in pods(world).items()}
     settled(edited(world, pools=data(3)), "0.4.0")
@@ -43,64 +43,64 @@ def test_more_nodes_restart_no_other() -> None:
     assert before.items() <= after.items()
 
 
-def test_a_pool_may_be_added() -> None:
+def test_pool_can_be_added() -> None:
     world = edited(running(), pools=[*data(2), pool("routers", 2, "coordinating")])
     settled(world, "0.4.0")
     assert names(world, "routers") == ["routers-0", "routers-1"]
 
 
-def test_a_node_that_leaves_is_emptied_first() -> None:
+def test_surplus_node_is_drained_before_removal() -> None:
     world = shrinking()
     assert copies(world, "data-2")
-    for moment in unfolding(world):
-        if "data-2" in away(moment, {"data-2"}):
-            assert not copies(moment, "data-2")
+    for current in unfolding(world):
+        if "data-2" in away(current, {"data-2"}):
+            assert not copies(current, "data-2")
     assert names(world, "data") == ["data-0", "data-1"]
     assert status(world)["ready"] == "5/5"
     assert not status(world)["ledger"]
 
 
-def test_its_volume_stays() -> None:
+def test_volume_of_a_removed_node_is_kept() -> None:
     world = shrinking()
     settled(world, "0.4.0")
     assert Key("v1", "PersistentVolumeClaim", "search", "data-logs-data-2") in world.state.cluster.objects
 
 
-def test_every_copy_is_there_all_the_while() -> None:
-    for moment in unfolding(shrinking()):
-        assert not any(copy.node is None for copy in moment.state.engine.copies)
+def test_scale_in_keeps_every_shard_copy_assigned() -> None:
+    for current in unfolding(shrinking()):
+        assert not any(copy.node is None for copy in current.state.engine.copies)
 
 
-def test_exclusions_of_others_stay_and_ours_do_not() -> None:
+def test_exclusions_of_users_are_kept() -> None:
     world = shrinking()
-    world.execute(Exclude(frozenset({"somebody"})))
-    snapshot = {moment.state.engine.excluded for moment in unfolding(world)}
-    assert frozenset({"somebody", "logs-data-2"}) in snapshot
-    assert world.state.engine.excluded == {"somebody"}
+    world.execute(Exclude(frozenset({"of-a-user"})))
+    exclusions = {current.state.engine.excluded for current in unfolding(world)}
+    assert frozenset({"of-a-user", "logs-data-2"}) in exclusions
+    assert world.state.engine.excluded == {"of-a-user"}
 
 
 @pytest.mark.parametrize("text", ["logs-data-2", "*-2"])
-def test_an_exclusion_that_was_there_before_is_not_taken_back(text: str) -> None:
-    """Nor is anything added to it: also a pattern excludes."""
+def test_existing_exclusion_of_a_surplus_node_is_kept(text: str) -> None:
+    """The operator adds no exclusion where a pattern of a user matches the node."""
     world = shrinking()
     world.execute(Exclude(frozenset({text})))
-    for moment in unfolding(world):
-        assert moment.state.engine.excluded == {text}
+    for current in unfolding(world):
+        assert current.state.engine.excluded == {text}
     assert names(world, "data") == ["data-0", "data-1"]
 
 
-def test_a_drain_that_can_never_finish_stalls_and_says_why() -> None:
-    """S09: the other node has a copy of everything."""
+def test_impossible_drain_stalls_and_names_the_shard() -> None:
+    """S09: the other node has a copy of every shard."""
     world = at_work(edited(running(), pools=data(1)), ticks=100)
     assert status(world)["phase"] == "Stalled"
     assert condition(world, "ScaleInComplete") == (
         "False ShardsCannotMove: stalled: no node may take books[0] from logs-data-1: "
-        "logs-data-0 has a copy already"
+        "logs-data-0 already has a copy"
     )
     assert names(world, "data") == ["data-0", "data-1"]
 
 
-def test_whoever_may_stay_after_all_gets_shards_again() -> None:
+def test_retained_node_is_not_excluded_any_more() -> None:
     world = edited(running(), pools=data(1))
     until(lambda world: bool(world.state.engine.excluded), world)
     settled(edited(world, pools=data(2)), "0.4.0")
@@ -108,8 +108,8 @@ def test_whoever_may_stay_after_all_gets_shards_again() -> None:
     assert names(world, "data") == ["data-0", "data-1"]
 
 
-def test_nobody_leaves_a_red_cluster() -> None:
-    """Nor one of which nothing is known."""
+def test_no_scale_in_while_red() -> None:
+    """The missing primary may be on a surplus node."""
     world = shrinking()
     lost = replace(create_index(world.state.engine, "lost", replicas=0), allocation=None)
     primary = replace(lost.copies[-1], has_data=True, left_on="nowhere")
@@ -119,23 +119,23 @@ def test_nobody_leaves_a_red_cluster() -> None:
     assert not world.state.engine.excluded
 
 
-def test_nobody_leaves_an_engine_that_does_not_answer() -> None:
+def test_no_scale_in_while_the_engine_is_unreachable() -> None:
     world = shrinking()
     at_work(world, Silent(world), ticks=10)
     assert len(names(world, "data")) == 3
 
 
-def test_nobody_leaves_a_cluster_that_is_still_getting_green() -> None:
-    """The gates of a roll are those of a leave."""
+def test_no_scale_in_while_yellow() -> None:
+    """A scale-in has the gates of a rollout."""
     world = running(*data(2), pool("routers", 1, "coordinating"))
     world.execute(SetAllocation(Allocation.PRIMARIES))
     with_index(world, "films")
     at_work(edited(world, pools=[*data(2), pool("routers", 0, "coordinating")]), ticks=20)
     assert names(world, "routers") == ["routers-0"]
-    assert condition(world, "ScaleInComplete").startswith("False Healthy: the cluster is yellow")
+    assert condition(world, "ScaleInComplete").startswith("False EngineYellow: the cluster is yellow")
 
 
-def test_nobody_leaves_while_it_is_paused() -> None:
+def test_no_scale_in_while_paused() -> None:
     world = edited(shrinking(), upgrade={"paused": True})
     at_work(world, ticks=20)
     assert condition(world, "ScaleInComplete") == "False UpgradePaused: spec.upgrade.paused is set"
@@ -144,8 +144,8 @@ def test_nobody_leaves_while_it_is_paused() -> None:
 
 
 @pytest.mark.parametrize("pools", [[MANAGERS], data(0)], ids=["the pool is removed", "it has no nodes"])
-def test_the_last_data_nodes_keep_their_shards_and_it_is_said_why(pools: list[dict[str, object]]) -> None:
-    """S09: with all of them excluded no index could be made any more."""
+def test_last_data_nodes_are_not_drained(pools: list[dict[str, object]]) -> None:
+    """S09: with all data nodes excluded no index could be created."""
     world = edited(running(upgrade={"healthDeadlineSeconds": 60}), pools=pools)
     at_work(world, ticks=30)
     assert not world.state.engine.excluded
@@ -158,8 +158,8 @@ def test_the_last_data_nodes_keep_their_shards_and_it_is_said_why(pools: list[di
 
 
 @pytest.mark.parametrize("text", ["logs-data-0", "logs-*-0"])
-def test_nobody_is_excluded_where_all_who_stay_are_excluded_by_somebody_else(text: str) -> None:
-    """S09."""
+def test_no_drain_while_users_exclude_all_remaining_data_nodes(text: str) -> None:
+    """S09: the shards of the surplus node have no target."""
     world = running(upgrade={"healthDeadlineSeconds": 60})
     world.execute(Exclude(frozenset({text})))
     at_work(edited(world, pools=data(1)), ticks=30)
@@ -169,14 +169,14 @@ def test_nobody_is_excluded_where_all_who_stay_are_excluded_by_somebody_else(tex
     )
 
 
-def test_the_last_data_nodes_leave_when_there_are_others() -> None:
+def test_data_pool_is_removed_when_another_replaces_it() -> None:
     world = edited(running(), pools=[pool("hot", 2, "data"), MANAGERS])
     settled(world, "0.4.0")
     assert sorted(pods(world)) == ["hot-0", "hot-1", "managers-0", "managers-1", "managers-2"]
 
 
-def test_a_node_that_leaves_a_pool_without_data_any_more_is_emptied_too() -> None:
-    """I7: what it has is seen in the engine, whatever is wanted of its pool."""
+def test_surplus_node_of_a_pool_that_loses_its_data_role_is_drained() -> None:
+    """I7: the engine shows its shards, whatever roles the spec has."""
     hot = pool("hot", 2, "data")
     world = edited(
         running(pool("data", 2, "data"), hot, MANAGERS), pools=[pool("data", 1, "ingest"), hot, MANAGERS]
@@ -186,7 +186,7 @@ def test_a_node_that_leaves_a_pool_without_data_any_more_is_emptied_too() -> Non
     assert not copies(world, "data-1")
 
 
-def test_of_a_pool_that_is_removed_nothing_stays_but_its_volumes() -> None:
+def test_removed_pool_leaves_only_its_volumes() -> None:
     world = running(*data(2), pool("more", 2, "data"))
     with_index(with_index(world, "films"), "songs")
     settled(edited(world, pools=data(2)), "0.4.0")
@@ -197,8 +197,8 @@ def test_of_a_pool_that_is_removed_nothing_stays_but_its_volumes() -> None:
     assert not status(world)["ledger"]
 
 
-def test_a_broken_node_may_leave() -> None:
-    """S18: nobody is waited for who is not wanted any more, whatever else is to be done."""
+def test_broken_node_can_be_removed() -> None:
+    """S18: other work does not wait for a surplus node."""
     world = broken(running(*data(3)), "logs-data-2", PodFault.CRASH)
     at_work(world, ticks=10)
     edited(world, pools=[pool("data", 2, "data"), pool("leaders", 3, "cluster_manager"), MANAGERS])

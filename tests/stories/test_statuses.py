@@ -1,4 +1,4 @@
-"""What a status says, and that it is silent when there is nothing new."""
+"""Statuses: phase, upgrade steps, versions, and no writes without a change."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tales import Telling, at_work, broken, running, unfolding, until
 
 
 @pytest.mark.parametrize("version", ["0.1.1", "0.2.2", "0.3.1", "0.4.0"])
-def test_a_cluster_at_rest_is_never_written_to(version: str) -> None:
+def test_converged_cluster_causes_no_writes(version: str) -> None:
     world = running(version=version, dashboards={"enabled": True})
     ports = Telling(world)
     at_work(world, ports, version=version, ticks=400)
     assert ports.operations == 0
 
 
-def test_a_cluster_that_waits_for_a_person_is_not_written_to_either() -> None:
+def test_paused_upgrade_causes_no_writes() -> None:
     world = edited(running(), version="3.4.0", upgrade={"paused": True})
     at_work(world, ticks=20)
     ports = Telling(world)
@@ -27,39 +27,39 @@ def test_a_cluster_that_waits_for_a_person_is_not_written_to_either() -> None:
     assert ports.operations == 0
 
 
-def phases(world: object, **options: object) -> list[str]:
-    found: list[str] = []
-    for moment in unfolding(world, **options):  # type: ignore[arg-type]
-        phase = status(moment).get("phase")
-        if phase is not None and (not found or found[-1] != phase):
-            found.append(phase)
-    return found
+def phases_of(world: object, **options: object) -> list[str]:
+    phases: list[str] = []
+    for current in unfolding(world, **options):  # type: ignore[arg-type]
+        phase = status(current).get("phase")
+        if phase is not None and (not phases or phases[-1] != phase):
+            phases.append(phase)
+    return phases
 
 
-def test_a_new_cluster_is_pending_until_it_has_converged() -> None:
-    assert phases(asked_for()) == ["Pending", "Running"]
+def test_new_cluster_is_pending_until_it_converges() -> None:
+    assert phases_of(asked_for()) == ["Pending", "Running"]
 
 
-def test_an_upgrade_is_seen_in_the_phase() -> None:
-    assert phases(edited(running(), version="3.4.0")) == ["Upgrading", "Running"]
+def test_phase_is_upgrading_during_an_upgrade() -> None:
+    assert phases_of(edited(running(), version="3.4.0")) == ["Upgrading", "Running"]
 
 
-def test_an_upgrade_that_waits_too_long_is_stalled() -> None:
+def test_upgrade_past_its_deadline_is_stalled() -> None:
     world = broken(edited(running(), version="3.4.0"), engine_image("3.4.0"), PodFault.IMAGE)
     at_work(world, ticks=120)
     assert status(world)["phase"] == "Stalled"
 
 
-def test_the_steps_of_an_upgrade_are_its_pools_in_their_order() -> None:
+def test_upgrade_steps_are_the_pools_in_order() -> None:
     world = edited(running(), version="3.4.0")
-    snapshot: list[tuple[str, ...]] = []
-    for moment in unfolding(world):
+    history: list[tuple[str, ...]] = []
+    for current in unfolding(world):
         steps = tuple(
-            f"{each['name']} {each['state']}" for each in status(moment)["upgrade"].get("steps", ())
+            f"{each['name']} {each['state']}" for each in status(current)["upgrade"].get("steps", ())
         )
-        if steps and (not snapshot or snapshot[-1] != steps):
-            snapshot.append(steps)
-    assert snapshot == [
+        if steps and (not history or history[-1] != steps):
+            history.append(steps)
+    assert history == [
         ("data Pending", "managers Pending"),
         ("data Running", "managers Pending"),
         ("data Done", "managers Running"),
@@ -67,25 +67,25 @@ def test_the_steps_of_an_upgrade_are_its_pools_in_their_order() -> None:
     ]
 
 
-def test_a_step_tells_since_when_it_is_in_its_state() -> None:
+def test_upgrade_step_has_the_time_of_its_state() -> None:
     world = edited(running(), version="3.4.0")
-    at = set()
-    for moment in unfolding(world):
-        at |= {(s["name"], s["state"], s["at"]) for s in status(moment)["upgrade"].get("steps", ())}
-    assert len({(name, state) for name, state, _ in at}) == len(at)
+    changes = set()
+    for current in unfolding(world):
+        changes |= {(s["name"], s["state"], s["at"]) for s in status(current)["upgrade"].get("steps", ())}
+    assert len({(name, state) for name, state, _ in changes}) == len(changes)
 
 
-def test_an_upgrade_tells_from_where_to_where_and_at_which_pool_it_is() -> None:
+def test_upgrade_status_has_versions_and_current_pool() -> None:
     world = edited(running(), version="3.4.0")
     until(lambda world: "pool" in status(world)["upgrade"], world)
-    told = status(world)["upgrade"]
-    assert (told["from"], told["target"], told["pool"]) == ("2.19.4", "3.4.0", "data")
-    began = told["startedAt"]
+    upgrade = status(world)["upgrade"]
+    assert (upgrade["from"], upgrade["target"], upgrade["pool"]) == ("2.19.4", "3.4.0", "data")
+    started = upgrade["startedAt"]
     until(lambda world: status(world)["upgrade"].get("pool") == "managers", world)
-    assert status(world)["upgrade"]["startedAt"] == began
+    assert status(world)["upgrade"]["startedAt"] == started
 
 
-def test_an_upgrade_that_is_over_is_history() -> None:
+def test_finished_upgrade_is_in_the_history() -> None:
     world = edited(running(), version="3.4.0")
     settled(world, "0.4.0")
     [past] = status(world)["upgrade"]["history"]
@@ -94,7 +94,7 @@ def test_an_upgrade_that_is_over_is_history() -> None:
     assert set(status(world)["upgrade"]) == {"history"}
 
 
-def test_history_does_not_grow_for_ever() -> None:
+def test_upgrade_history_is_limited() -> None:
     world = edited(running(), version="3.4.0")
     old = [{"from": "1", "target": "2", "startedAt": str(n), "result": "Finished"} for n in range(10)]
     world.patch_status(Patch(CLUSTER, {"status": {"upgrade": {"history": old}}}, ""))
@@ -104,27 +104,27 @@ def test_history_does_not_grow_for_ever() -> None:
     assert history[-1]["target"] == "3.4.0"
 
 
-def test_a_pool_tells_the_lowest_version_that_any_of_its_nodes_runs() -> None:
+def test_pool_version_is_the_lowest_of_its_nodes() -> None:
     world = edited(running(), version="3.4.0")
     child = Key("search.everpath.dev/v1alpha1", "SearchPool", "search", "logs-data")
-    for moment in unfolding(world):
-        lowest = min(n.version for n in moment.state.engine.nodes if n.name.startswith("logs-data"))
-        told = (moment.get(child) or {})["status"]["engineVersion"]
-        assert told <= lowest
-    assert told == "3.4.0"
+    for current in unfolding(world):
+        lowest = min(n.version for n in current.state.engine.nodes if n.name.startswith("logs-data"))
+        reported = (current.get(child) or {})["status"]["engineVersion"]
+        assert reported <= lowest
+    assert reported == "3.4.0"
 
 
-def test_the_version_of_a_cluster_is_never_told_early() -> None:
-    """S05, S06: every node has arrived, and then it is told."""
+def test_engine_version_is_reported_after_every_node_runs_it() -> None:
+    """S05, S06: every node has joined with that version."""
     world = edited(running(), version="3.4.0")
-    for moment in unfolding(world):
-        if status(moment)["engineVersion"] == "3.4.0":
-            assert {node.version for node in moment.state.engine.nodes} == {"3.4.0"}
-            assert len(moment.state.engine.nodes) == 5
+    for current in unfolding(world):
+        if status(current)["engineVersion"] == "3.4.0":
+            assert {node.version for node in current.state.engine.nodes} == {"3.4.0"}
+            assert len(current.state.engine.nodes) == 5
     assert status(world)["engineVersion"] == "3.4.0"
 
 
-def test_ready_counts_those_that_are_to_stay() -> None:
+def test_ready_count_is_complete_during_scale_in() -> None:
     world = running(pool("data", 3, "data"), pool("managers", 3, "cluster_manager"))
     edited(world, pools=[pool("data", 2, "data"), pool("managers", 3, "cluster_manager")])
-    assert {status(moment)["ready"] for moment in unfolding(world)} <= {"6/6", "5/5"}
+    assert {status(current)["ready"] for current in unfolding(world)} <= {"6/6", "5/5"}

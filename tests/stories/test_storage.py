@@ -1,4 +1,4 @@
-"""The storage of a pool is settled when its nodes are made: whoever asks for another is told."""
+"""Storage: immutable while a pool has nodes, and another storage in the spec is reported."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ def data(storage: dict[str, Any] | None = None) -> dict[str, Any]:
     return {**pool("data", 2, "data"), **({"storage": storage} if storage else {})}
 
 
-def asked_again(before: dict[str, Any] | None, after: dict[str, Any], version: str = NEWEST) -> FakeCluster:
-    """A pool is taken out of the spec, and comes back with other storage before its nodes have left."""
+def readded(before: dict[str, Any] | None, after: dict[str, Any], version: str = NEWEST) -> FakeCluster:
+    """Remove a pool from the spec and add it with other storage before its nodes are removed."""
     world = running(data(before), *REST, version=version)
     next(unfolding(edited(world, pools=REST), version))
     return edited(world, pools=[data(after), *REST])
 
 
 def claims(world: FakeCluster) -> Any:
-    found = stateful_set(world, "data")
-    assert found is not None
-    return found["spec"].get("volumeClaimTemplates")
+    statefulset = stateful_set(world, "data")
+    assert statefulset is not None
+    return statefulset["spec"].get("volumeClaimTemplates")
 
 
 @pytest.mark.parametrize(
     ("before", "after"),
     [(None, LARGER), (None, FAST), (FAST, None), (None, EPHEMERAL), (EPHEMERAL, LARGER)],
-    ids=["larger", "of a class", "of no class", "ephemeral", "not ephemeral"],
+    ids=["larger", "with class", "without class", "ephemeral", "not ephemeral"],
 )
-def test_a_pool_that_comes_back_with_other_storage_keeps_what_it_has_and_says_so(
+def test_readded_pool_with_other_storage_keeps_its_volumes_and_stalls(
     before: dict[str, Any] | None, after: dict[str, Any]
 ) -> None:
-    world = asked_again(before, after)
-    kept, uids = claims(world), {each["metadata"]["uid"] for each in pods(world).values()}
+    world = readded(before, after)
+    before, uids = claims(world), {each["metadata"]["uid"] for each in pods(world).values()}
     at_work(world, ticks=30)
-    assert claims(world) == kept
+    assert claims(world) == before
     assert {each["metadata"]["uid"] for each in pods(world).values()} == uids
     assert condition(world, "StorageUnchanged").startswith(
         "False StorageImmutable: stalled: the nodes of data have "
@@ -54,30 +54,30 @@ def test_a_pool_that_comes_back_with_other_storage_keeps_what_it_has_and_says_so
 
 
 @pytest.mark.parametrize("after", [LARGER, EPHEMERAL], ids=["larger", "ephemeral"])
-def test_an_upgrade_goes_through_all_the_same(after: dict[str, Any]) -> None:
-    world = with_index(asked_again(None, after), "films")
+def test_changed_storage_does_not_stop_an_upgrade(after: dict[str, Any]) -> None:
+    world = with_index(readded(None, after), "films")
     at_work(edited(world, version="3.4.0"), ticks=100)
     assert set(versions(world).values()) == {"3.4.0"}
     assert status(world)["engineVersion"] == "3.4.0"
     assert "upgrade/lock" not in status(world)["ledger"]
 
 
-def test_between_two_stateful_sets_its_nodes_keep_it_too() -> None:
-    """Configuration 4 makes another StatefulSet for the same nodes."""
-    world = asked_again(None, EPHEMERAL, version="0.3.1")
-    kept = claims(world)
+def test_migration_to_another_statefulset_keeps_the_storage() -> None:
+    """Configuration 4 creates another StatefulSet for the same pods."""
+    world = readded(None, EPHEMERAL, version="0.3.1")
+    before = claims(world)
     at_work(world, ticks=60)
-    assert claims(world) == kept
+    assert claims(world) == before
     assert condition(world, "PoolsConverged").startswith("True")
 
 
-def test_whoever_asks_for_what_there_is_is_not_kept_waiting() -> None:
-    world = at_work(asked_again(None, LARGER), ticks=30)
+def test_reverted_storage_ends_the_stall() -> None:
+    world = at_work(readded(None, LARGER), ticks=30)
     settled(edited(world, pools=[data(), *REST]), NEWEST)
     assert status(world)["phase"] == "Running"
 
 
-def test_a_pool_that_comes_back_when_its_nodes_have_left_has_what_is_asked_for() -> None:
+def test_pool_readded_after_scale_in_has_the_new_storage() -> None:
     world = running(data(), *REST)
     settled(edited(world, pools=REST), NEWEST)
     settled(edited(world, pools=[data(LARGER), *REST]), NEWEST)

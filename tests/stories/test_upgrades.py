@@ -1,4 +1,4 @@
-"""The order of an engine upgrade, its lock, and what people do to it meanwhile."""
+"""Engine upgrades: order of pools, spec lock, pauses, changes of the target, batches."""
 
 from __future__ import annotations
 
@@ -22,52 +22,54 @@ POOLS = (
 )
 
 
-def arrivals(world: FakeCluster, target: str) -> list[str]:
-    """The pods in the order in which they first run the target."""
-    found: list[str] = []
-    for moment in unfolding(world):
-        found += [name for name, each in versions(moment).items() if each == target and name not in found]
-    return found
+def upgraded_pods(world: FakeCluster, target: str) -> list[str]:
+    """Return the pods in the order in which they first run the target."""
+    names: list[str] = []
+    for current in unfolding(world):
+        names += [name for name, each in versions(current).items() if each == target and name not in names]
+    return names
 
 
 def pools_of(names: list[str]) -> list[str]:
     return list(dict.fromkeys(name.rpartition("-")[0] for name in names))
 
 
-def test_data_goes_first_then_data_that_votes_then_the_rest_with_its_managers_last() -> None:
+def test_minor_upgrade_order_is_data_then_voting_data_then_others_then_managers() -> None:
     world = edited(running(*POOLS, engine="2.19.0"), version="2.19.4")
-    assert pools_of(arrivals(world, "2.19.4")) == ["data", "both", "routers", "managers"]
+    assert pools_of(upgraded_pods(world, "2.19.4")) == ["data", "both", "routers", "managers"]
 
 
-def test_no_pool_is_permitted_a_version_that_another_one_has_just_taken_the_place_of() -> None:
-    """I5: what was decided in the cycle that retargets was decided for the version before."""
+def test_no_pool_gets_a_target_that_is_being_replaced() -> None:
+    """I5: operations of the reconcile that changes the target are for the old target."""
     world = edited(running(), version="3.2.0")
     until(lambda world: "upgrade" in status(world)["ledger"], world)
     settled(edited(world, version="3.4.0"), "0.4.0")
     assert set(versions(world).values()) == {"3.4.0"}
 
 
-def test_to_the_next_major_whoever_votes_goes_last() -> None:
-    """A node of the old major cannot join a cluster whose managers are all of the new one."""
+def test_major_upgrade_replaces_voters_last() -> None:
+    """A node of the old major cannot join a cluster whose managers all run the new one."""
     world = edited(running(*POOLS), version="3.4.0")
-    assert pools_of(arrivals(world, "3.4.0")) == ["data", "routers", "both", "managers"]
+    assert pools_of(upgraded_pods(world, "3.4.0")) == ["data", "routers", "both", "managers"]
 
 
-def test_the_elected_manager_goes_last_of_all() -> None:
+def test_elected_manager_is_upgraded_last() -> None:
     world = edited(running(), version="3.4.0")
     elected = world.state.engine.elected
     assert elected is not None
-    assert f"logs-{arrivals(world, '3.4.0')[-1]}" == elected.name
+    assert f"logs-{upgraded_pods(world, '3.4.0')[-1]}" == elected.name
 
 
-def test_one_pool_is_done_before_the_next_one_begins() -> None:
-    order = [name.rpartition("-")[0] for name in arrivals(edited(running(*POOLS), version="3.4.0"), "3.4.0")]
+def test_pools_are_upgraded_one_after_the_other() -> None:
+    order = [
+        name.rpartition("-")[0] for name in upgraded_pods(edited(running(*POOLS), version="3.4.0"), "3.4.0")
+    ]
     assert order == sorted(order, key=pools_of([f"{each}-0" for each in order]).index)
 
 
 @pytest.mark.parametrize("turn", ["data", "managers"])
-def test_a_pod_of_a_later_pool_that_is_evicted_comes_back_as_it_was(turn: str) -> None:
-    """S15: nobody runs the new version before its turn."""
+def test_evicted_pod_of_a_later_pool_keeps_its_version(turn: str) -> None:
+    """S15: no pod runs the new version before the turn of its pool."""
     world = edited(running(*POOLS[:1], POOLS[3], POOLS[1]), version="3.4.0")
     until(lambda world: status(world)["upgrade"].get("pool") == "data", world)
     later = "managers-1" if turn == "data" else "routers-1"
@@ -81,7 +83,7 @@ def test_a_pod_of_a_later_pool_that_is_evicted_comes_back_as_it_was(turn: str) -
 
 
 def upgrading(**spec: Any) -> FakeCluster:
-    """In the middle of it: the data nodes are done."""
+    """Return a cluster in an upgrade whose data nodes are done."""
     world = edited(running(**spec), version="3.4.0")
     return until(lambda world: status(world)["upgrade"].get("pool") == "managers", world)
 
@@ -112,21 +114,21 @@ def deployed(world: FakeCluster) -> tuple[dict[str, Any], set[str]]:
 
 
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
-def test_every_other_edit_waits_for_the_end_of_an_upgrade_and_is_made_then(edit: dict[str, Any]) -> None:
-    """I11: none reaches the workload, and none is lost."""
+def test_other_edits_are_applied_after_the_upgrade(edit: dict[str, Any]) -> None:
+    """I11: no edit changes the workload during the upgrade, and none is lost."""
     world = upgrading()
     before = deployed(world)
     edited(world, **edit)
-    for moment in unfolding(world):
-        if "upgrade/lock" in status(moment)["ledger"]:
-            assert deployed(moment) == before
+    for current in unfolding(world):
+        if "upgrade/lock" in status(current)["ledger"]:
+            assert deployed(current) == before
     assert deployed(world) != before
     assert status(world)["engineVersion"] == "3.4.0"
     assert status(world)["phase"] == "Running"
 
 
-def test_the_policy_of_an_upgrade_is_not_locked() -> None:
-    """Else nobody could pause it."""
+def test_pause_takes_effect_during_an_upgrade() -> None:
+    """The spec lock does not contain the upgrade policy."""
     world = edited(upgrading(), upgrade={"paused": True})
     before = versions(world)
     at_work(world, ticks=40)
@@ -137,7 +139,7 @@ def test_the_policy_of_an_upgrade_is_not_locked() -> None:
     assert set(versions(world).values()) == {"3.4.0"}
 
 
-def test_an_upgrade_that_is_paused_from_the_start_does_not_begin() -> None:
+def test_paused_upgrade_does_not_start() -> None:
     # Guard: a pause comes before the first step.
     world = edited(running(), version="3.4.0", upgrade={"paused": True, "healthDeadlineSeconds": 60})
     at_work(world, ticks=20)
@@ -147,7 +149,7 @@ def test_an_upgrade_that_is_paused_from_the_start_does_not_begin() -> None:
     assert set(versions(world).values()) == {"3.4.0"}
 
 
-def test_whoever_is_evicted_while_an_upgrade_is_paused_comes_back_as_it_was() -> None:
+def test_evicted_pod_keeps_its_version_while_paused() -> None:
     # Guard: a pause keeps templates as they are.
     world = edited(running(upgrade={"healthDeadlineSeconds": 60}), version="3.4.0")
     data, managers = {"data-0", "data-1"}, {"managers-0", "managers-1", "managers-2"}
@@ -163,8 +165,8 @@ def test_whoever_is_evicted_while_an_upgrade_is_paused_comes_back_as_it_was() ->
     assert set(versions(world).values()) == {"3.4.0"}
 
 
-def test_a_pause_does_not_keep_the_operator_from_its_own_affairs() -> None:
-    """What is deployed goes to the next configuration where no pod is touched for it."""
+def test_pause_does_not_stop_a_migration_without_restarts() -> None:
+    """The deployed configuration is migrated where no pod restarts for it."""
     world = running(version="0.2.2", engine="2.17.0", upgrade={"paused": True})
     before = {name: each["metadata"]["uid"] for name, each in pods(world).items()}
     settled(world, "0.3.1")
@@ -172,24 +174,24 @@ def test_a_pause_does_not_keep_the_operator_from_its_own_affairs() -> None:
     assert status(world)["currentVersion"] == 3
 
 
-def test_a_pause_leaves_nothing_set_in_the_engine() -> None:
+def test_pause_restores_engine_settings() -> None:
     world = edited(running(), version="3.4.0")
     until(lambda world: world.state.engine.allocation is not None, world)
     at_work(edited(world, upgrade={"paused": True}), ticks=10)
     assert world.state.engine.allocation is None
 
 
-def test_no_copy_is_made_elsewhere_for_a_node_that_restarts() -> None:
+def test_replica_allocation_is_disabled_while_a_node_restarts() -> None:
     world = edited(running(), version="3.4.0")
-    snapshot = set()
-    for moment in unfolding(world):
-        for name in away(moment, {"data-0", "data-1"}):
-            snapshot.add(name)
-            assert moment.state.engine.allocation is Allocation.PRIMARIES
-    assert snapshot == {"data-0", "data-1"}
+    replaced = set()
+    for current in unfolding(world):
+        for name in away(current, {"data-0", "data-1"}):
+            replaced.add(name)
+            assert current.state.engine.allocation is Allocation.PRIMARIES
+    assert replaced == {"data-0", "data-1"}
 
 
-def test_an_upgrade_is_not_over_while_the_engine_does_not_answer() -> None:
+def test_upgrade_does_not_finish_while_the_engine_is_unreachable() -> None:
     world = edited(running(), version="3.4.0")
     until(lambda world: status(world)["engineVersion"] == "3.4.0", world)
     assert "upgrade" in status(world)["ledger"]
@@ -199,7 +201,7 @@ def test_an_upgrade_is_not_over_while_the_engine_does_not_answer() -> None:
     assert "upgrade" not in status(world)["ledger"]
 
 
-def test_a_pod_that_is_away_when_it_is_paused_still_comes_back() -> None:
+def test_pause_lets_a_started_replacement_finish() -> None:
     world = edited(running(), version="3.4.0")
     until(lambda world: bool(away(world, {"data-0", "data-1"})), world)
     at_work(edited(world, upgrade={"paused": True}), ticks=20)
@@ -207,19 +209,19 @@ def test_a_pod_that_is_away_when_it_is_paused_still_comes_back() -> None:
     assert sorted(versions(world).values()) == ["2.19.4"] * 4 + ["3.4.0"]
 
 
-def test_another_target_waits_until_the_first_is_reached() -> None:
+def test_new_target_waits_until_the_first_is_reached() -> None:
     world = edited(running(engine="2.19.0"), version="2.19.4")
     until(lambda world: status(world)["upgrade"].get("pool") == "managers", world)
     edited(world, version="3.4.0")
-    for moment in unfolding(world):
-        if status(moment)["engineVersion"] == "2.19.0":
-            assert "3.4.0" not in versions(moment).values()
-    told = [(each["from"], each["target"]) for each in status(world)["upgrade"]["history"]]
-    assert told == [("2.19.0", "2.19.4"), ("2.19.4", "3.4.0")]
+    for current in unfolding(world):
+        if status(current)["engineVersion"] == "2.19.0":
+            assert "3.4.0" not in versions(current).values()
+    history = [(each["from"], each["target"]) for each in status(world)["upgrade"]["history"]]
+    assert history == [("2.19.0", "2.19.4"), ("2.19.4", "3.4.0")]
 
 
-def test_an_illegal_target_in_the_middle_holds_no_lock() -> None:
-    """L4: the upgrade is finished, and the wish is refused, once."""
+def test_refused_target_during_an_upgrade_does_not_hold_the_lock() -> None:
+    """L4: the upgrade finishes, and the version is refused with one event."""
     world = edited(upgrading(), version="nonsense")
     at_work(world, ticks=60)
     assert status(world)["engineVersion"] == "3.4.0"
@@ -230,98 +232,100 @@ def test_an_illegal_target_in_the_middle_holds_no_lock() -> None:
     assert set(versions(world).values()) == {"3.4.0"}
 
 
-def test_whoever_changes_course_at_the_last_moment_finishes_nothing() -> None:
-    """One line of the ledger is not struck out and written in one cycle."""
+def test_target_changed_at_the_end_of_an_upgrade_is_reached() -> None:
+    """One reconcile does not both remove and write a ledger key."""
     world = edited(running(engine="2.19.0"), version="2.19.4")
     until(lambda world: status(world)["engineVersion"] == "2.19.4", world)
-    ledger = {"wait/EngineHealthy": '["Red",0]'}
+    ledger = {"wait/EngineHealthy": '["EngineRed",0]'}
     world.patch_status(Patch(CLUSTER, {"status": {"ledger": ledger}}, ""))
     settled(edited(world, version="3.4.0"), "0.4.0")
     assert set(versions(world).values()) == {"3.4.0"}
 
 
-def test_what_only_the_target_makes_legal_is_not_refused_for_ever() -> None:
+def test_version_reachable_only_from_the_target_is_accepted_after_it() -> None:
     world = edited(running(engine="2.19.0"), version="2.19.4")
     until(lambda world: status(world)["upgrade"].get("pool") == "managers", world)
     settled(edited(world, version="3.4.0"), "0.4.0")
     assert status(world)["engineVersion"] == "3.4.0"
 
 
-@pytest.mark.parametrize("moment", [1, 4, 7, 10])
-def test_a_major_upgrade_goes_by_what_nodes_are_not_by_what_they_are_to_become(moment: int) -> None:
-    """I3: nodes that are to get votes have none yet when the version is raised, and cannot come last."""
+@pytest.mark.parametrize("steps", [1, 4, 7, 10])
+def test_order_of_a_major_upgrade_uses_deployed_roles(steps: int) -> None:
+    """I3: nodes that get the manager role with this edit have no vote yet, and do not go last."""
     both = pool("both", 3, "data", "cluster_manager")
     world = running(both, pool("routers", 2, "coordinating"))
     edited(world, pools=[both, pool("routers", 2, "coordinating", "cluster_manager")])
-    next(islice(unfolding(world), moment, None))
+    next(islice(unfolding(world), steps, None))
     settled(edited(world, version="3.4.0"), "0.4.0")
     assert set(versions(world).values()) == {"3.4.0"}
 
 
-def test_no_upgrade_begins_in_a_cluster_that_is_not_well() -> None:
+def test_upgrade_does_not_start_while_a_pod_is_not_ready() -> None:
     world = running()
     world.delete(Delete(Key("v1", "Pod", "search", "logs-data-1"), "", ""))
     edited(world, version="3.4.0")
-    for moment in unfolding(world):
-        if "upgrade" not in status(moment)["ledger"]:
+    for current in unfolding(world):
+        if "upgrade" not in status(current)["ledger"]:
             continue
-        assert not away(moment, {"data-0", "data-1", "managers-0", "managers-1", "managers-2"})
+        assert not away(current, {"data-0", "data-1", "managers-0", "managers-1", "managers-2"})
         break
 
 
-def fleet(**policy: Any) -> FakeCluster:
-    """Eight data nodes, of which two share a shard."""
+def eight_data_nodes(**policy: Any) -> FakeCluster:
+    """Return a cluster of eight data nodes, two of which share a shard, at the start of an upgrade."""
     world = running(pool("data", 8, "data"), pool("managers", 3, "cluster_manager"), upgrade=policy)
     return edited(world, version="3.4.0")
 
 
-def batches(world: FakeCluster, start: str) -> list[int]:
-    """How many pods were away together, each time that somebody was."""
-    everybody = {name for name in pods(world) if name.startswith(start)}
-    found, most = [], 0
-    for moment in unfolding(world):
-        now = len(away(moment, everybody))
-        if not now and most:
-            found.append(most)
-            most = 0
-        most = max(most, now)
-    return found
+def batches(world: FakeCluster, prefix: str) -> list[int]:
+    """Return the largest number of pods of each batch that were not ready together."""
+    names = {name for name in pods(world) if name.startswith(prefix)}
+    sizes, largest = [], 0
+    for current in unfolding(world):
+        unready = len(away(current, names))
+        if not unready and largest:
+            sizes.append(largest)
+            largest = 0
+        largest = max(largest, unready)
+    return sizes
 
 
-def test_batches_of_data_nodes_double_up_to_the_cap() -> None:
+def test_batches_of_data_nodes_double_up_to_max_batch() -> None:
     """I12: 1, 2, 4."""
-    assert batches(fleet(maxBatch=4), "data") == [1, 2, 4, 1]
+    assert batches(eight_data_nodes(maxBatch=4), "data") == [1, 2, 4, 1]
 
 
-def test_batches_never_pass_the_cap() -> None:
-    assert max(batches(fleet(maxBatch=2), "data")) == 2
+def test_batches_do_not_exceed_max_batch() -> None:
+    assert max(batches(eight_data_nodes(maxBatch=2), "data")) == 2
 
 
-def test_without_a_word_one_goes_at_a_time() -> None:
-    assert set(batches(fleet(), "data")) == {1}
+def test_default_batch_is_one_pod() -> None:
+    assert set(batches(eight_data_nodes(), "data")) == {1}
 
 
-def test_voters_go_one_at_a_time_whatever_the_cap() -> None:
-    assert batches(fleet(maxBatch=4), "managers") == [1, 1, 1]
+def test_voters_are_replaced_one_at_a_time() -> None:
+    assert batches(eight_data_nodes(maxBatch=4), "managers") == [1, 1, 1]
 
 
-def test_nodes_that_share_a_shard_do_not_go_together() -> None:
-    world = fleet(maxBatch=8)
+def test_nodes_that_share_a_shard_are_in_different_batches() -> None:
+    world = eight_data_nodes(maxBatch=8)
     for n in range(4):
         with_index(world, f"more{n}")
-    for moment in unfolding(world):
-        gone = {f"logs-{each}" for each in away(moment, {f"data-{n}" for n in range(8)})}
-        shards = [copy.id for copy in moment.state.engine.copies if copy.node is None or copy.node in gone]
+    for current in unfolding(world):
+        unready = {f"logs-{each}" for each in away(current, {f"data-{n}" for n in range(8)})}
+        shards = [
+            copy.id for copy in current.state.engine.copies if copy.node is None or copy.node in unready
+        ]
         assert len(shards) == len(set(shards))
 
 
-def test_the_size_of_a_batch_survives_the_operator() -> None:
-    world = fleet(maxBatch=4)
+def test_batch_size_survives_a_restart_of_the_operator() -> None:
+    world = eight_data_nodes(maxBatch=4)
     until(lambda world: status(world)["ledger"].get("roll/size") == '["data",2]', world)
     assert batches(world, "data") == [2, 4, 1]
 
 
-def test_the_next_pool_begins_with_one_again() -> None:
+def test_next_pool_starts_with_a_batch_of_one() -> None:
     world = running(
         pool("hot", 4, "data"),
         pool("cold", 4, "data"),
@@ -331,53 +335,53 @@ def test_the_next_pool_begins_with_one_again() -> None:
     assert batches(edited(world, version="3.4.0"), "cold")[0] == 1
 
 
-def test_nothing_of_a_roll_stays_in_the_ledger() -> None:
-    world = fleet(maxBatch=4)
+def test_finished_rollout_leaves_the_ledger_empty() -> None:
+    world = eight_data_nodes(maxBatch=4)
     settled(world, "0.4.0")
     assert not status(world)["ledger"]
 
 
-def test_the_template_of_a_later_pool_is_not_touched_before_its_turn() -> None:
+def test_template_of_a_later_pool_is_unchanged_before_its_turn() -> None:
     world = edited(running(), version="3.4.0")
-    found = stateful_set(world, "managers")
-    assert found is not None
-    before = found["spec"]["template"]
-    for moment in unfolding(world):
-        if status(moment)["upgrade"].get("pool") == "data":
-            later = stateful_set(moment, "managers")
+    managers = stateful_set(world, "managers")
+    assert managers is not None
+    before = managers["spec"]["template"]
+    for current in unfolding(world):
+        if status(current)["upgrade"].get("pool") == "data":
+            later = stateful_set(current, "managers")
             assert later is not None
             assert later["spec"]["template"] == before
 
 
-def routed(routers: int = 7, **policy: Any) -> FakeCluster:
-    """A pool that neither votes nor holds data, which Kubernetes replaces."""
+def with_routers(routers: int = 7, **policy: Any) -> FakeCluster:
+    """Return a cluster with a pool that its StatefulSet replaces: it has no votes and no data."""
     others = (pool("data", 2, "data"), pool("managers", 3, "cluster_manager"))
     return running(*others, pool("routers", routers, "coordinating"), upgrade=policy)
 
 
-def handed(world: FakeCluster) -> list[int]:
-    """How many pods of the pool Kubernetes was given to replace, each time."""
-    found: list[int] = []
-    for moment in unfolding(world):
-        spec = (stateful_set(moment, "routers") or {})["spec"]
+def partition_steps(world: FakeCluster) -> list[int]:
+    """Return by how many pods each patch lowers the partition of the pool."""
+    partitions: list[int] = []
+    for current in unfolding(world):
+        spec = (stateful_set(current, "routers") or {})["spec"]
         partition = spec["updateStrategy"]["rollingUpdate"]["partition"]
         image = spec["template"]["spec"]["containers"][0]["image"]
-        if image.endswith(":3.4.0") and [partition] != found[-1:]:
-            found.append(partition)
-    return [before - after for before, after in pairwise(found)]
+        if image.endswith(":3.4.0") and [partition] != partitions[-1:]:
+            partitions.append(partition)
+    return [before - after for before, after in pairwise(partitions)]
 
 
-def test_kubernetes_is_given_batches_that_double_up_to_the_cap() -> None:
-    assert handed(edited(routed(maxBatch=4), version="3.4.0")) == [1, 2, 4]
+def test_statefulset_batches_double_up_to_max_batch() -> None:
+    assert partition_steps(edited(with_routers(maxBatch=4), version="3.4.0")) == [1, 2, 4]
 
 
-def test_kubernetes_is_given_one_at_a_time_without_a_word() -> None:
-    assert handed(edited(routed(), version="3.4.0")) == [1] * 7
+def test_default_statefulset_batch_is_one_pod() -> None:
+    assert partition_steps(edited(with_routers(), version="3.4.0")) == [1] * 7
 
 
-def test_kubernetes_takes_nobody_before_it_is_told_to() -> None:
-    """Nor while the engine is not well: what it is given passes the gates first."""
-    world = edited(routed(3), version="3.4.0")
+def test_statefulset_replaces_no_pod_before_the_gates_open() -> None:
+    """Every batch of a StatefulSet passes the gates first; here a pause closes one."""
+    world = edited(with_routers(3), version="3.4.0")
     until(lambda world: "3.4.0" in str(templates(world)["logs-routers"]), world)
     at_work(edited(world, upgrade={"paused": True}), ticks=30)
     assert {versions(world)[f"routers-{n}"] for n in range(3)} == {"2.19.4"}

@@ -1,4 +1,4 @@
-"""What the operator will not do, it says once, and leaves everything as it is."""
+"""Refused versions and configurations: one event, and no change."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from searchkeeper.releases import release
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from tales import Telling, at_work, broken, deleted, running, templates, until, versions
 
-ILLEGAL = {
+REFUSED = {
     "2.17.0": "Downgrade",
     "4.0.0": "SkipsMajor",
     "3.9.0": "NewerThanOperator",
@@ -20,9 +20,9 @@ ILLEGAL = {
 }
 
 
-@pytest.mark.parametrize(("version", "reason"), ILLEGAL.items())
-def test_an_illegal_version_is_one_warning_and_no_change(version: str, reason: str) -> None:
-    """I10: no pod template is touched."""
+@pytest.mark.parametrize(("version", "reason"), REFUSED.items())
+def test_refused_version_emits_one_event_and_changes_nothing(version: str, reason: str) -> None:
+    """I10: no pod template changes."""
     world = running()
     before = templates(world), versions(world)
     at_work(edited(world, version=version), ticks=20)
@@ -35,7 +35,7 @@ def test_an_illegal_version_is_one_warning_and_no_change(version: str, reason: s
     assert status(world)["engineVersion"] == "2.19.4"
 
 
-def test_below_the_floor_of_the_next_major_is_illegal_too() -> None:
+def test_version_below_the_floor_of_the_next_major_is_refused() -> None:
     world = running(version="0.2.2")
     world.patch_status(Patch(CLUSTER, {"status": {"engineVersion": "2.18.0"}}, ""))
     at_work(edited(world, version="3.4.0"), ticks=5)
@@ -43,21 +43,21 @@ def test_below_the_floor_of_the_next_major_is_illegal_too() -> None:
     assert condition(world, "VersionAccepted").startswith("False BelowFloor: ")
 
 
-def test_another_edit_that_is_as_wrong_is_another_warning() -> None:
+def test_another_refused_version_emits_another_event() -> None:
     world = at_work(edited(running(), version="9.0.0"), ticks=5)
     at_work(edited(world, version="8.0.0"), ticks=5)
     assert [each.reason for each in world.state.events] == ["VersionRefused", "VersionRefused"]
     assert condition(world, "VersionAccepted").startswith("False SkipsMajor: ")
 
 
-def test_a_refusal_ends_with_the_next_edit() -> None:
+def test_accepted_version_ends_the_refusal() -> None:
     world = at_work(edited(running(), version="9.0.0"), ticks=5)
     settled(edited(world, version="2.19.4"), "0.4.0")
     assert status(world)["phase"] == "Running"
     assert not status(world)["ledger"]
 
 
-def test_while_a_version_is_refused_nothing_is_written() -> None:
+def test_refused_version_causes_no_writes() -> None:
     """L2: no hot loop."""
     world = at_work(edited(running(), version="9.0.0"), ticks=5)
     ports = Telling(world)
@@ -65,8 +65,8 @@ def test_while_a_version_is_refused_nothing_is_written() -> None:
     assert ports.operations == 0
 
 
-@pytest.mark.parametrize("version", ILLEGAL)
-def test_an_upgrade_that_fails_turns_back_also_while_another_version_is_refused(version: str) -> None:
+@pytest.mark.parametrize("version", REFUSED)
+def test_failed_upgrade_rolls_back_while_another_version_is_refused(version: str) -> None:
     world = running(upgrade={"rollback": "Automatic", "healthDeadlineSeconds": 60})
     broken(world, engine_image("3.4.0"), PodFault.IMAGE)
     until(lambda world: "3.4.0" in versions(world).values(), edited(world, version="3.4.0"))
@@ -78,8 +78,8 @@ def test_an_upgrade_that_fails_turns_back_also_while_another_version_is_refused(
 
 
 @pytest.mark.parametrize("enabled", [False, True])
-def test_a_new_cluster_of_an_illegal_version_stays_refused_and_is_no_stall(enabled: bool) -> None:
-    """Nobody waits for nodes that were never to come, nor does Dashboards."""
+def test_new_cluster_of_a_refused_version_does_not_stall(enabled: bool) -> None:
+    """Neither the nodes nor Dashboards are waited for."""
     deadline = {"healthDeadlineSeconds": 60}
     world = asked_for(version="9.0.0", upgrade=deadline, dashboards={"enabled": enabled})
     at_work(world, ticks=100)
@@ -88,7 +88,7 @@ def test_a_new_cluster_of_an_illegal_version_stays_refused_and_is_no_stall(enabl
     assert condition(world, "VersionAccepted").startswith("False NewerThanOperator: ")
 
 
-def test_a_new_cluster_of_an_illegal_version_is_not_begun() -> None:
+def test_new_cluster_of_a_refused_version_is_not_created() -> None:
     world = asked_for(version="9.9.9")
     at_work(world, ticks=5)
     assert not versions(world)
@@ -97,15 +97,15 @@ def test_a_new_cluster_of_an_illegal_version_is_not_begun() -> None:
     assert condition(world, "VersionAccepted").startswith("False NewerThanOperator: ")
 
 
-def test_a_new_cluster_whose_first_image_is_wrong_may_be_given_an_older_one() -> None:
-    """S17: nobody has written anything that the older one could not read."""
+def test_new_cluster_without_joined_nodes_accepts_an_older_version() -> None:
+    """S17: no node has written data that the older version cannot read."""
     world = broken(asked_for(version="2.19.9"), engine_image("2.19.9"), PodFault.IMAGE)
     at_work(world, ticks=5)
     settled(edited(world, version="2.19.4"), "0.4.0")
     assert set(versions(world).values()) == {"2.19.4"}
 
 
-def test_a_new_cluster_whose_nodes_have_joined_goes_not_back() -> None:
+def test_new_cluster_with_joined_nodes_refuses_an_older_version() -> None:
     world = asked_for(version="3.4.0")
     until(lambda world: len(world.state.engine.nodes) > 3, world)
     at_work(edited(world, version="2.19.4"), ticks=20)
@@ -114,7 +114,7 @@ def test_a_new_cluster_whose_nodes_have_joined_goes_not_back() -> None:
     assert set(versions(world).values()) == {"3.4.0"}
 
 
-def test_managers_that_would_forget_the_cluster_are_not_upgraded() -> None:
+def test_managers_on_ephemeral_storage_are_not_upgraded() -> None:
     managers = {
         "name": "managers",
         "roles": ["cluster_manager"],
@@ -130,14 +130,14 @@ def test_managers_that_would_forget_the_cluster_are_not_upgraded() -> None:
 
 
 @pytest.mark.parametrize(
-    ("older", "known", "who"),
+    ("older", "supported", "releases"),
     [
         ("0.3.1", "1 to 3", "0.4.0-rc.1, 0.4.0"),
         ("0.2.2", "0 to 1, 1 to 2", "0.4.0-rc.1, 0.4.0"),
     ],
 )
-def test_an_operator_that_was_itself_downgraded_touches_nothing(older: str, known: str, who: str) -> None:
-    """I6: never downwards; who can take it is said."""
+def test_downgraded_operator_changes_nothing(older: str, supported: str, releases: str) -> None:
+    """I6: the condition names the releases that support the deployed configuration."""
     world = running()
     objects = {key: each for key, each in world.state.cluster.objects.items() if key != CLUSTER}
     ports = Telling(world)
@@ -145,8 +145,8 @@ def test_an_operator_that_was_itself_downgraded_touches_nothing(older: str, know
     assert {key: each for key, each in world.state.cluster.objects.items() if key != CLUSTER} == objects
     assert status(world)["phase"] == "Refused"
     assert condition(world, "ConfigurationSupported") == (
-        f"False UnsupportedConfiguration: configuration 4 is deployed; this operator supports {known}; "
-        f"these releases of the operator support it: {who}"
+        f"False UnsupportedConfiguration: configuration 4 is deployed; this operator supports {supported}; "
+        f"these releases of the operator support it: {releases}"
     )
     assert ports.operations == 1
     settled(world, "0.4.0")
@@ -154,7 +154,7 @@ def test_an_operator_that_was_itself_downgraded_touches_nothing(older: str, know
     assert status(world)["engineVersion"] == "3.4.0"
 
 
-def test_a_configuration_that_no_release_knows_is_left_alone() -> None:
+def test_unknown_configuration_is_left_unchanged() -> None:
     world = running()
     world.patch_status(Patch(CLUSTER, {"status": {"currentVersion": 9}}, ""))
     at_work(world, ticks=3)
@@ -163,8 +163,8 @@ def test_a_configuration_that_no_release_knows_is_left_alone() -> None:
     )
 
 
-def test_an_operator_that_cannot_take_it_can_still_undo_what_was_set() -> None:
-    """What is in the journal is for every release."""
+def test_older_release_restores_engine_settings_on_deletion() -> None:
+    """Every release understands the ledger."""
     world = edited(running(), version="3.4.0")
     until(lambda world: world.state.engine.allocation is not None, world)
     ports = Ports(deleted(world))

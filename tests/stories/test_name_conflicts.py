@@ -1,4 +1,4 @@
-"""Whatever has one of our names and is not ours stays as it is, and whoever waits for the name says so."""
+"""Name conflicts: foreign objects are left unchanged and reported."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from searchkeeper.releases import release
 from searchkeeper.testing.fake_cluster import FakeCluster
 from tales import NEWEST, Telling, at_work, judged, pods, running
 
-OURS = "app.kubernetes.io/managed-by"
+MANAGED_BY = "app.kubernetes.io/managed-by"
 SERVICE = Key("v1", "Service", "search", "logs")
-# Everything that a cluster is made of, and the condition that waits for its name.
+# Every object of a cluster, and the condition that reports its name conflict.
 NAMES = {
     SERVICE: "ClientServiceApplied",
     Key("v1", "Service", "search", "logs-nodes"): "DiscoveryServiceApplied",
@@ -29,27 +29,27 @@ NAMES = {
 }
 
 
-def strangers(world: FakeCluster, key: Key, **metadata: Any) -> Manifest:
-    """Somebody else's object."""
+def create_foreign(world: FakeCluster, key: Key, **metadata: Any) -> Manifest:
+    """Create an object of another owner."""
     named = {"name": key.name, "namespace": key.namespace, **metadata}
     template = {"metadata": {"labels": {"app": "other"}}, "spec": {"containers": []}}
     spec = {"selector": {"matchLabels": {"app": "other"}}, "replicas": 0, "template": template}
     return world.create({"apiVersion": key.api, "kind": key.kind, "metadata": named, "spec": spec})
 
 
-def as_written(found: Manifest | None) -> Any:
-    """All of an object but what controllers tell of it."""
-    assert found is not None
-    metadata = {name: text for name, text in found["metadata"].items() if name != "resourceVersion"}
-    return metadata, found["spec"]
+def without_status(manifest: Manifest | None) -> Any:
+    """Return metadata and spec without what controllers change."""
+    assert manifest is not None
+    metadata = {name: text for name, text in manifest["metadata"].items() if name != "resourceVersion"}
+    return metadata, manifest["spec"]
 
 
 @pytest.mark.parametrize("key", NAMES, ids=str)
-def test_whoever_has_one_of_our_names_is_named_and_left_alone(key: Key) -> None:
+def test_foreign_object_is_reported_and_left_unchanged(key: Key) -> None:
     world = asked_for(dashboards={"enabled": True})
-    made = strangers(world, key)
+    created = create_foreign(world, key)
     at_work(world, ticks=30)
-    assert as_written(world.get(key)) == as_written(made)
+    assert without_status(world.get(key)) == without_status(created)
     assert status(world)["phase"] == "Stalled"
     assert condition(world, NAMES[key]) == (
         f"False NameConflict: stalled: {key} belongs to another owner:"
@@ -59,27 +59,27 @@ def test_whoever_has_one_of_our_names_is_named_and_left_alone(key: Key) -> None:
 
 
 @pytest.mark.parametrize("key", NAMES, ids=str)
-def test_a_name_that_becomes_free_is_taken(key: Key) -> None:
+def test_object_is_created_when_its_name_becomes_free(key: Key) -> None:
     world = asked_for(dashboards={"enabled": True})
-    strangers(world, key)
+    create_foreign(world, key)
     at_work(world, ticks=30)
     world.delete(Delete(key, "", ""))
     settled(world, NEWEST)
     assert status(world)["phase"] == "Running"
 
 
-def test_whatever_does_not_need_the_name_is_made() -> None:
+def test_name_conflict_does_not_stop_other_objects() -> None:
     world = asked_for()
-    strangers(world, Key("apps/v1", "StatefulSet", "search", "logs-data"))
+    create_foreign(world, Key("apps/v1", "StatefulSet", "search", "logs-data"))
     at_work(world, ticks=30)
     assert set(pods(world)) == {"managers-0", "managers-1", "managers-2"}
 
 
-def test_while_a_name_is_taken_nothing_is_written() -> None:
+def test_name_conflict_causes_no_writes() -> None:
     """L2: no hot loop."""
     world = asked_for()
     for key in NAMES:
-        strangers(world, key)
+        create_foreign(world, key)
     at_work(world, ticks=30)
     ports = Telling(world)
     at_work(world, ports, ticks=30)
@@ -87,19 +87,19 @@ def test_while_a_name_is_taken_nothing_is_written() -> None:
 
 
 @pytest.mark.parametrize("kind", ["Service", "ConfigMap", "SearchPool", "StatefulSet", "PodDisruptionBudget"])
-def test_one_of_ours_that_has_lost_its_label_gets_it_back(kind: str) -> None:
+def test_removed_label_is_restored(kind: str) -> None:
     world = running()
     before = {name: each["metadata"]["uid"] for name, each in pods(world).items()}
     for key in [key for key in world.state.cluster.objects if key.kind == kind]:
-        world.patch(Patch(key, {"metadata": {"labels": {OURS: None}}}, ""))
+        world.patch(Patch(key, {"metadata": {"labels": {MANAGED_BY: None}}}, ""))
     settled(world, NEWEST)
-    found = [each for key, each in world.state.cluster.objects.items() if key.kind == kind]
-    assert {each["metadata"]["labels"].get(OURS) for each in found} == {"searchkeeper"}
+    objects = [each for key, each in world.state.cluster.objects.items() if key.kind == kind]
+    assert {each["metadata"]["labels"].get(MANAGED_BY) for each in objects} == {"searchkeeper"}
     assert {name: each["metadata"]["uid"] for name, each in pods(world).items()} == before
 
 
-def another(world: FakeCluster, name: str, *pools: dict[str, Any]) -> Key:
-    """A second cluster of this name, as far as its operator gets with it."""
+def create_cluster(world: FakeCluster, name: str, *pools: dict[str, Any]) -> Key:
+    """Create a second cluster and reconcile it for a while."""
     key = CLUSTER._replace(name=name)
     metadata = {"name": name, "namespace": key.namespace}
     spec = {"version": "2.19.4", "pools": list(pools)}
@@ -110,31 +110,33 @@ def another(world: FakeCluster, name: str, *pools: dict[str, Any]) -> Key:
     return key
 
 
-def complaints(world: FakeCluster, key: Key) -> set[str]:
-    found = world.get(key)
-    assert found is not None
-    return {each["message"] for each in found["status"]["conditions"] if each["reason"] == "NameConflict"}
+def name_conflicts(world: FakeCluster, key: Key) -> set[str]:
+    cluster = world.get(key)
+    assert cluster is not None
+    return {each["message"] for each in cluster["status"]["conditions"] if each["reason"] == "NameConflict"}
 
 
-def test_of_two_clusters_with_one_name_for_their_pools_the_second_says_whose_it_is() -> None:
+def test_pool_name_conflict_names_the_owner() -> None:
     world = running(pool("a-data", 2, "data"), pool("managers", 3, "cluster_manager"))
-    key = another(world, "logs-a", pool("data", 2, "data"), pool("managers", 1, "cluster_manager"))
-    whose = "SearchPool logs-a-data belongs to SearchCluster logs"
-    assert any(whose in each for each in complaints(world, key))
+    key = create_cluster(world, "logs-a", pool("data", 2, "data"), pool("managers", 1, "cluster_manager"))
+    message = "SearchPool logs-a-data belongs to SearchCluster logs"
+    assert any(message in each for each in name_conflicts(world, key))
     settled(world, NEWEST)
 
 
-def test_a_cluster_that_is_called_as_a_service_of_another_one_does_not_take_it() -> None:
+def test_cluster_does_not_take_the_service_of_another_cluster() -> None:
     world = running()
     before = world.get(Key("v1", "Service", "search", "logs-nodes"))
-    key = another(world, "logs-nodes", pool("managers", 1, "cluster_manager"))
+    key = create_cluster(world, "logs-nodes", pool("managers", 1, "cluster_manager"))
     assert world.get(Key("v1", "Service", "search", "logs-nodes")) == before
-    assert any("Service logs-nodes belongs to SearchCluster logs" in each for each in complaints(world, key))
+    assert any(
+        "Service logs-nodes belongs to SearchCluster logs" in each for each in name_conflicts(world, key)
+    )
 
 
-def test_an_upgrade_goes_through_although_a_name_is_taken() -> None:
+def test_name_conflict_does_not_stop_an_upgrade() -> None:
     world = running()
     world.delete(Delete(SERVICE, "", ""))
-    strangers(world, SERVICE)
+    create_foreign(world, SERVICE)
     at_work(edited(world, version="3.4.0"), judged(world), ticks=60)
     assert status(world)["engineVersion"] == "3.4.0"

@@ -1,4 +1,4 @@
-"""In which order actions are asked decides nothing: what one relies on are its prerequisites."""
+"""The order in which actions are evaluated does not change a plan; only prerequisites do."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from searchkeeper.testing.invariants.recorder import shuffled
 ACTIONS: list[Action[None]] = [Action(name, lambda _: done()) for name in "abcdefgh"]
 
 
-def backwards(actions: Sequence[Action[Any]]) -> Sequence[Action[Any]]:
+def reverse(actions: Sequence[Action[Any]]) -> Sequence[Action[Any]]:
     return tuple(reversed(actions))
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_every_moment_of_a_run_is_decided_alike_in_whatever_order(name: str) -> None:
+def test_plans_do_not_depend_on_the_order_of_actions(name: str) -> None:
     after = name.partition(" → ")[2]
     version = release(after if after.startswith("0.") else RELEASE)
     for beat in run(name).beats[::4]:
@@ -32,13 +32,13 @@ def test_every_moment_of_a_run_is_decided_alike_in_whatever_order(name: str) -> 
         snapshot = observe(world, world, CLUSTER, version, world.state.now)
         assert snapshot is not None
         assert (
-            tuple(resource_plans(snapshot, backwards))
+            tuple(resource_plans(snapshot, reverse))
             == tuple(resource_plans(snapshot))
             == tuple(resource_plans(snapshot, shuffled(world.state)))
         )
 
 
-def test_a_state_has_an_order_and_the_next_one_another() -> None:
+def test_shuffled_order_depends_on_the_state() -> None:
     world = FakeCluster()
     first = shuffled(world.state)(ACTIONS)
     assert shuffled(world.state)(ACTIONS) == first

@@ -1,4 +1,4 @@
-"""Managers that leave give their vote away first, one by one; and who begins a cluster stays who did."""
+"""Scale-in of managers: votes move first, one at a time, and the bootstrap managers stay the same."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ def has_quorum(world: FakeCluster) -> bool:
 
 
 @pytest.mark.parametrize("left", [3, 1])
-def test_managers_leave_one_at_a_time_and_without_a_vote(left: int) -> None:
+def test_managers_are_removed_one_at_a_time_after_their_votes(left: int) -> None:
     world = running(pool("data", 2, "data"), pool("managers", 5, "cluster_manager"))
     edited(world, pools=[pool("data", 2, "data"), pool("managers", left, "cluster_manager")])
-    everybody = {f"managers-{n}" for n in range(5)}
-    for moment in unfolding(world):
-        gone = [each for each in pods(moment).values() if "deletionTimestamp" in each["metadata"]]
-        assert len(gone) <= 1
-        assert not {each["metadata"]["name"] for each in gone} & moment.state.engine.voters
-        assert has_quorum(moment)
-    assert away(world, everybody) == {f"managers-{n}" for n in range(left, 5)}
+    managers = {f"managers-{n}" for n in range(5)}
+    for current in unfolding(world):
+        terminating = [each for each in pods(current).values() if "deletionTimestamp" in each["metadata"]]
+        assert len(terminating) <= 1
+        assert not {each["metadata"]["name"] for each in terminating} & current.state.engine.voters
+        assert has_quorum(current)
+    assert away(world, managers) == {f"managers-{n}" for n in range(left, 5)}
     assert not world.state.engine.voting_exclusions
     assert world.state.engine.voters == {f"logs-managers-{n}" for n in range(left)}
 
 
-def test_whom_users_have_excluded_from_voting_stays_so() -> None:
-    """I9: the engine forgets all of them or none. Also where the operator ends in between."""
+def test_voting_exclusions_of_users_survive_a_scale_in() -> None:
+    """I9: the engine can only clear all voting exclusions. A crash at any write loses none of them."""
     start = running(
         pool("data", 2, "data"), pool("managers", 2, "cluster_manager"), pool("more", 2, "cluster_manager")
     )
@@ -71,49 +71,49 @@ def test_whom_users_have_excluded_from_voting_stays_so() -> None:
         assert not status(world)["ledger"]
 
 
-def test_nor_does_a_roll_that_moves_the_only_vote_forget_them() -> None:
+def test_voting_exclusions_of_users_survive_a_rollout() -> None:
     world = running(pool("data", 2, "data"), pool("managers", 3, "cluster_manager"))
-    for name in ("logs-managers-1", "logs-nobody"):
+    for name in ("logs-managers-1", "logs-absent"):
         world.execute(ExcludeFromVoting(name))
     world.tick()
     assert len(world.state.engine.voters) == 1
     settled(edited(world, version="3.4.0"), "0.4.0")
-    assert world.state.engine.voting_exclusions == {"logs-managers-1", "logs-nobody"}
+    assert world.state.engine.voting_exclusions == {"logs-managers-1", "logs-absent"}
 
 
-def test_no_manager_leaves_where_there_is_nobody_to_leave_the_cluster_to() -> None:
+def test_last_managers_are_not_removed() -> None:
     world = edited(running(), pools=[pool("data", 2, "data"), pool("managers", 0, "cluster_manager")])
     at_work(world, ticks=30)
     assert status(world)["phase"] == "Refused"
     assert len(names(world, "managers")) == 3
 
 
-def test_no_vote_is_given_away_before_a_manager_that_stays_has_joined() -> None:
-    """They are ready, and nobody in the engine knows them yet."""
+def test_no_vote_moves_before_a_remaining_manager_has_joined() -> None:
+    """The new managers are ready, but have not joined the engine."""
     world = running(*data(2))
     leaders = [pool("leaders", 3, "cluster_manager")]
     settled(edited(world, pools=[*data(2), *leaders]), "0.4.0")
 
-    class Unmet(Ports):
+    class NotJoined(Ports):
         def get_state(self) -> EngineView | Unreachable:
-            found = super().get_state()
-            assert isinstance(found, EngineView)
-            known = tuple(each for each in found.nodes if not each.name.startswith("logs-leaders-"))
-            return replace(found, nodes=known)
+            view = super().get_state()
+            assert isinstance(view, EngineView)
+            known = tuple(each for each in view.nodes if not each.name.startswith("logs-leaders-"))
+            return replace(view, nodes=known)
 
     edited(world, pools=[*data(2)[:1], *leaders])
-    at_work(world, Unmet(world), ticks=20)
+    at_work(world, NotJoined(world), ticks=20)
     assert "LastManager" in condition(world, "ScaleInComplete")
     assert not world.state.engine.voting_exclusions
 
 
-def test_a_pool_of_managers_is_replaced_by_another() -> None:
+def test_manager_pool_can_be_replaced_by_another() -> None:
     world = running()
     edited(world, pools=[pool("data", 2, "data"), MANAGERS, pool("leaders", 3, "cluster_manager")])
     settled(world, "0.4.0")
     edited(world, pools=[pool("data", 2, "data"), pool("leaders", 3, "cluster_manager")])
-    for moment in unfolding(world):
-        assert has_quorum(moment)
+    for current in unfolding(world):
+        assert has_quorum(current)
     assert sorted(world.state.engine.voters) == [f"logs-leaders-{n}" for n in range(3)]
     assert not names(world, "managers")
 
@@ -121,8 +121,8 @@ def test_a_pool_of_managers_is_replaced_by_another() -> None:
 @pytest.mark.parametrize(
     ("before", "after"), [(["cluster_manager"], ["ingest"]), (["data", "cluster_manager"], ["data"])]
 )
-def test_a_pool_that_loses_its_vote_leaves_it_to_another_manager(before: list[str], after: list[str]) -> None:
-    """I1: whoever has the only vote would come back without one, and nobody could be elected any more."""
+def test_only_vote_moves_before_its_pool_loses_the_manager_role(before: list[str], after: list[str]) -> None:
+    """I1: the only voter would restart without its role, and no manager could be elected."""
     # Guard: the only vote moves before its owner goes.
     others = [pool("data", 2, "data"), pool("zone-1", 1, "cluster_manager")]
     world = running(pool("zone-0", 1, *before), *others)
@@ -133,8 +133,8 @@ def test_a_pool_that_loses_its_vote_leaves_it_to_another_manager(before: list[st
     assert not status(world)["ledger"]
 
 
-def test_a_manager_without_an_heir_keeps_its_vote() -> None:
-    """I1: a pool that loses its vote waits for somebody to leave it to."""
+def test_only_voter_keeps_its_vote_until_another_manager_has_joined() -> None:
+    """I1: a pool that loses the manager role waits for another manager."""
     # Guard: QuorumSafe.
     zone = pool("zone-0", 1, "cluster_manager")
     world = running(*data(2)[:1], zone)
@@ -146,29 +146,29 @@ def test_a_manager_without_an_heir_keeps_its_vote() -> None:
     assert world.state.engine.voters == {"logs-leaders-0"}
 
 
-def told_to_begin_with(world: FakeCluster) -> set[str]:
-    """The managers that nodes are told to begin a cluster with."""
+def bootstrap_managers(world: FakeCluster) -> set[str]:
+    """Return the initial managers in the environment of the pods."""
     wanted = (each["spec"]["containers"][0]["env"] for each in pods(world).values())
     return {each["value"] for env in wanted for each in env if each["name"] == INITIAL_MANAGERS}
 
 
-def test_another_first_pool_of_managers_restarts_nobody() -> None:
-    """A cluster that has begun need not be told how, and no new manager is told to begin one with itself."""
+def test_new_first_manager_pool_restarts_no_node() -> None:
+    """A bootstrapped cluster keeps its initial managers, so no new manager bootstraps a second cluster."""
     world = running()
     before = {name: each["metadata"]["uid"] for name, each in pods(world).items() if "data" in name}
     leaders = pool("leaders", 3, "cluster_manager")
     for wanted in ([leaders, MANAGERS, pool("data", 2, "data")], [leaders, pool("data", 2, "data")]):
-        for moment in unfolding(edited(world, pools=wanted)):
-            assert has_quorum(moment)
-            assert told_to_begin_with(moment) == {"logs-managers-0"}
+        for current in unfolding(edited(world, pools=wanted)):
+            assert has_quorum(current)
+            assert bootstrap_managers(current) == {"logs-managers-0"}
     assert sorted(world.state.engine.voters) == [f"logs-leaders-{n}" for n in range(3)]
     after = {name: each["metadata"]["uid"] for name, each in pods(world).items() if "data" in name}
     assert after == before
 
 
-def test_a_cluster_that_has_never_been_complete_begins_with_whom_its_spec_names_first() -> None:
+def test_incomplete_cluster_bootstraps_with_the_first_manager_pool() -> None:
     world = broken(asked_for(), "logs-managers-0", PodFault.PENDING)
     at_work(world, ticks=5)
     edited(world, pools=[pool("data", 2, "data"), pool("leaders", 1, "cluster_manager"), MANAGERS])
     at_work(world, ticks=10)
-    assert {"logs-leaders-0"} <= told_to_begin_with(world)
+    assert {"logs-leaders-0"} <= bootstrap_managers(world)

@@ -1,4 +1,4 @@
-"""Nodes that leave while people, upgrades or crashes come in between."""
+"""Scale-in together with user edits, upgrades and crashes."""
 
 from __future__ import annotations
 
@@ -27,36 +27,36 @@ from tales import (
 )
 
 
-@pytest.mark.parametrize("together", [True, False], ids=["in one edit", "when a node may go already"])
-def test_nodes_and_other_things_that_are_not_wanted_go_one_by_one(together: bool) -> None:
-    """Between two looks at the world one thing is taken away, whatever it is, and whoever decides it."""
+@pytest.mark.parametrize("together", [True, False], ids=["in one edit", "after the scale-in started"])
+def test_destructive_operations_are_executed_one_at_a_time(together: bool) -> None:
+    """One reconcile executes one destructive operation, whatever action requests it."""
     edge = pool("edge", 2, "ingest")
     world = running(*data(2), edge, dashboards={"enabled": True})
     edited(world, pools=[*data(2), {**edge, "replicas": 1}])
     if not together:
-        until(lambda world: allotted(world, "edge") == 1, world)
+        until(lambda world: pool_replicas(world, "edge") == 1, world)
     edited(world, dashboards={"enabled": False})
-    ports, gone = Telling(world), []
+    ports, destructive = Telling(world), []
     for _ in unfolding(world, ports=ports):
-        gone.append([str(each) for each in (*ports.deleted, *filter(is_shrinking, ports.patched))])
+        destructive.append([str(each) for each in (*ports.deleted, *filter(is_scale_in, ports.patched))])
         ports.deleted.clear()
         ports.patched.clear()
-    assert max(map(len, gone)) == 1, gone
+    assert max(map(len, destructive)) == 1, destructive
     assert "Deployment" not in kinds(world)
 
 
-def allotted(world: FakeCluster, name: str) -> int:
-    found = world.get(Key(CLUSTER.api, "SearchPool", "search", f"logs-{name}"))
-    assert found is not None
-    return int(found["spec"]["replicas"])
+def pool_replicas(world: FakeCluster, name: str) -> int:
+    search_pool = world.get(Key(CLUSTER.api, "SearchPool", "search", f"logs-{name}"))
+    assert search_pool is not None
+    return int(search_pool["spec"]["replicas"])
 
 
-def is_shrinking(patch: Patch) -> bool:
+def is_scale_in(patch: Patch) -> bool:
     return patch.key.name == "logs-edge" and patch.changes.get("spec", {}).get("replicas") == 1
 
 
-def test_nodes_that_leave_come_back_with_what_they_have_where_somebody_takes_their_stateful_set() -> None:
-    # Guard: who is away may have what is missing.
+def test_nodes_of_a_deleted_statefulset_are_restored_before_scale_in() -> None:
+    # Guard: no shrinking while red.
     world = running(*data(2), pool("more", 1, "data"))
     for name in ("films", "songs", "plays"):
         with_index(world, name, replicas=0)
@@ -69,16 +69,16 @@ def test_nodes_that_leave_come_back_with_what_they_have_where_somebody_takes_the
     assert not names(world, "more")
 
 
-def test_a_search_pool_that_somebody_shrinks_by_hand_loses_no_node() -> None:
+def test_searchpool_reduced_by_a_user_loses_no_node() -> None:
     world = running()
     child = Key("search.everpath.dev/v1alpha1", "SearchPool", "search", "logs-data")
     world.patch(Patch(child, {"spec": {"replicas": 1}}, ""))
-    for moment in unfolding(world):
-        assert not away(moment, {"data-0", "data-1"})
+    for current in unfolding(world):
+        assert not away(current, {"data-0", "data-1"})
 
 
-def test_a_stateful_set_shrinks_only_when_whoever_goes_has_nothing() -> None:
-    """Also where somebody has allotted fewer nodes while they were still being emptied."""
+def test_statefulset_is_reduced_only_by_drained_nodes() -> None:
+    """A user who reduces the SearchPool during the drain does not remove a node."""
     world = edited(running(), pools=data(1))
     at_work(world, ticks=5)
     child = Key("search.everpath.dev/v1alpha1", "SearchPool", "search", "logs-data")
@@ -87,16 +87,16 @@ def test_a_stateful_set_shrinks_only_when_whoever_goes_has_nothing() -> None:
     assert not away(world, {"data-0", "data-1"})
 
 
-def removing() -> FakeCluster:
-    """Two pools of data nodes, of which the second, with its shards, is not wanted any more."""
+def removing_cold_pool() -> FakeCluster:
+    """Return a cluster whose spec removes the second of two data pools; both have shards."""
     world = running(*data(2), pool("cold", 2, "data"))
     with_index(with_index(world, "films"), "songs")
     assert copies(world, "cold-0") + copies(world, "cold-1")
     return edited(world, pools=data(2))
 
 
-def taken(world: FakeCluster, *kinds: str) -> FakeCluster:
-    """Somebody deletes what there is of the pool that leaves, but for its pods."""
+def delete_cold_pool(world: FakeCluster, *kinds: str) -> FakeCluster:
+    """Delete objects of the removed pool, but not its pods."""
     for kind in kinds:
         api = CLUSTER.api if kind == "SearchPool" else "apps/v1"
         with suppress(ApiError):
@@ -105,44 +105,44 @@ def taken(world: FakeCluster, *kinds: str) -> FakeCluster:
 
 
 @pytest.mark.parametrize("kinds", [("SearchPool",), ("SearchPool", "StatefulSet")], ids=len)
-def test_whoever_deletes_what_leaves_by_hand_makes_nobody_forget_its_nodes(kinds: tuple[str, ...]) -> None:
-    """I7: they are emptied first, one by one, and nothing stays of the pool, nor in the engine."""
-    for moment in [copied(each) for each in unfolding(removing()) if names(each, "cold")][::4]:
-        for each in unfolding(taken(moment, *kinds)):
-            held = {copy.id for copy in each.state.engine.copies if copy.node is not None}
-            assert held == {copy.id for copy in each.state.engine.copies}
+def test_nodes_of_a_deleted_searchpool_are_drained(kinds: tuple[str, ...]) -> None:
+    """I7: every copy stays assigned, and no object or exclusion of the pool is left."""
+    for current in [copied(each) for each in unfolding(removing_cold_pool()) if names(each, "cold")][::4]:
+        for each in unfolding(delete_cold_pool(current, *kinds)):
+            assigned = {copy.id for copy in each.state.engine.copies if copy.node is not None}
+            assert assigned == {copy.id for copy in each.state.engine.copies}
             assert {n for n in ("cold-0", "cold-1") if copies(each, n)} <= set(names(each, "cold"))
-        moment.tick()
-        assert not [key for key in moment.state.cluster.objects if key.name.startswith("logs-cold")]
-        assert not moment.state.engine.excluded
-        assert not status(moment)["ledger"]
+        current.tick()
+        assert not [key for key in current.state.cluster.objects if key.name.startswith("logs-cold")]
+        assert not current.state.engine.excluded
+        assert not status(current)["ledger"]
 
 
-def test_an_upgrade_and_fewer_nodes_in_one_edit_come_one_after_the_other() -> None:
-    """S19: the upgrade is made with the nodes that there are."""
+def test_upgrade_precedes_scale_in_of_the_same_edit() -> None:
+    """S19: the upgrade keeps the deployed number of nodes."""
     world = running(*data(3))
     with_index(with_index(world, "films"), "songs")
     edited(world, version="3.4.0", pools=data(2))
-    for moment in unfolding(world):
-        found = stateful_set(moment, "data")
-        if set(versions(moment).values()) != {"3.4.0"}:
-            assert found is not None
-            assert found["spec"]["replicas"] == 3
-            assert not moment.state.engine.excluded
+    for current in unfolding(world):
+        statefulset = stateful_set(current, "data")
+        if set(versions(current).values()) != {"3.4.0"}:
+            assert statefulset is not None
+            assert statefulset["spec"]["replicas"] == 3
+            assert not current.state.engine.excluded
     assert names(world, "data") == ["data-0", "data-1"]
     assert status(world)["engineVersion"] == "3.4.0"
 
 
-def test_nobody_leaves_before_an_upgrade_that_is_about_to_begin() -> None:
-    """S19: also where something has to be done before it does, like forgetting an order of earlier days."""
+def test_scale_in_waits_for_an_upgrade_that_is_about_to_start() -> None:
+    """S19: the removal of an old rollback annotation precedes the upgrade."""
     world = annotated(running(*data(3)), rollback="2.19.4")
-    for moment in unfolding(edited(world, version="3.4.0", pools=data(2))):
-        if set(versions(moment).values()) != {"3.4.0"}:
-            assert not moment.state.engine.excluded
+    for current in unfolding(edited(world, version="3.4.0", pools=data(2))):
+        if set(versions(current).values()) != {"3.4.0"}:
+            assert not current.state.engine.excluded
     assert names(world, "data") == ["data-0", "data-1"]
 
 
-def test_an_upgrade_and_a_pool_less_in_one_edit_come_one_after_the_other() -> None:
+def test_upgrade_and_removal_of_a_pool_in_one_edit_both_complete() -> None:
     world = running(*data(2), pool("more", 2, "data"))
     edited(world, version="3.4.0", pools=data(2))
     settled(world, "0.4.0")
@@ -150,8 +150,8 @@ def test_an_upgrade_and_a_pool_less_in_one_edit_come_one_after_the_other() -> No
     assert not names(world, "more")
 
 
-def test_a_drain_that_never_finishes_does_not_keep_an_upgrade_from_beginning() -> None:
-    """S19: whoever was on the way out stays until the upgrade is over."""
+def test_impossible_drain_does_not_stop_an_upgrade() -> None:
+    """S19: the surplus node stays until the upgrade ends."""
     world = at_work(edited(running(), pools=data(1)), ticks=10)
     edited(world, version="3.4.0")
     at_work(world, ticks=60)
@@ -159,7 +159,7 @@ def test_a_drain_that_never_finishes_does_not_keep_an_upgrade_from_beginning() -
     assert names(world, "data") == ["data-0", "data-1"]
 
 
-def test_an_operator_may_crash_between_any_two_writes_of_a_scaling() -> None:
+def test_scale_in_completes_after_a_crash_at_any_write() -> None:
     start = edited(shrinking(), pools=[pool("data", 2, "data"), pool("managers", 1, "cluster_manager")])
     for cut in range(settled(copied(start), "0.4.0")):
         world = copied(start)

@@ -1,4 +1,4 @@
-"""A spec that an older definition has let in, and that nobody can follow."""
+"""Specs that an older CRD accepted and the operator cannot apply."""
 
 from __future__ import annotations
 
@@ -36,147 +36,150 @@ MANAGERS = {"name": "managers", "roles": ["cluster_manager"], "replicas": 3}
 DATA = {"name": "data", "roles": ["data"], "replicas": 2}
 
 
-def beside(**changes: Any) -> dict[str, Any]:
-    """A third pool beside the two that there are."""
+def third_pool(**changes: Any) -> dict[str, Any]:
+    """Return a spec with a third pool."""
     return {"pools": [DATA, MANAGERS, {"name": "cold", "roles": ["data"], "replicas": 1, **changes}]}
 
 
-FLAWS: dict[str, tuple[dict[str, Any], str]] = {
-    "an unknown word": (
+INVALID: dict[str, tuple[dict[str, Any], str]] = {
+    "unknown rollback policy": (
         {"upgrade": {"rollback": "Sometimes"}},
         (
             'spec.upgrade.rollback: Unsupported value: "Sometimes": '
             'supported values: "Automatic", "Manual", "Off"'
         ),
     ),
-    "a word for a number": (
+    "text for a number": (
         {"upgrade": {"healthDeadlineSeconds": "soon"}},
         'spec.upgrade.healthDeadlineSeconds: Invalid value: "soon": must be an integer',
     ),
-    "a word for a list": ({"pools": "x"}, 'spec.pools: Invalid value: "x": must be a list'),
-    "no name": (
+    "text for a list": ({"pools": "x"}, 'spec.pools: Invalid value: "x": must be a list'),
+    "pool without a name": (
         {"pools": [{"roles": ["cluster_manager"], "replicas": 1}]},
         "spec.pools[0].name: Required value",
     ),
     "no pools": ({"pools": []}, "spec.pools: Invalid value: 0 items: should have at least 1 items"),
-    "one name for two": (beside(name="data"), 'spec.pools[2]: Duplicate value: {"name": "data"}'),
-    "a name that is none": (
-        beside(name="Cold"),
+    "duplicate pool name": (third_pool(name="data"), 'spec.pools[2]: Duplicate value: {"name": "data"}'),
+    "invalid pool name": (
+        third_pool(name="Cold"),
         (
             'spec.pools[2].name: Invalid value: "Cold": must be like data-hot, '
             "with only lowercase letters, digits and hyphens"
         ),
     ),
-    "names that do not fit": (
-        beside(name="c" * 48),
+    "pool name too long": (
+        third_pool(name="c" * 48),
         NAME_LENGTH_RULE.message,
     ),
-    "less than nobody": (
-        beside(replicas=-1),
+    "negative replicas": (
+        third_pool(replicas=-1),
         "spec.pools[2].replicas: Invalid value: -1: should be greater than or equal to 0",
     ),
-    "nobody knows how many": (
+    "pool without replicas": (
         {"pools": [{"name": "data", "roles": ["data"]}, MANAGERS]},
         "spec.pools[0].replicas: Required value",
     ),
     "no roles": (
-        beside(roles=[]),
+        third_pool(roles=[]),
         "spec.pools[2].roles: Invalid value: 0 items: should have at least 1 items",
     ),
-    "a role that is none": (
-        beside(roles=["wizard"]),
+    "unknown role": (
+        third_pool(roles=["wizard"]),
         (
             'spec.pools[2].roles[0]: Unsupported value: "wizard": supported values: '
             '"cluster_manager", "data", "ingest", "ml", "coordinating"'
         ),
     ),
-    "a word for roles": (beside(roles="data"), 'spec.pools[2].roles: Invalid value: "data": must be a list'),
-    "no manager": (
+    "text for roles": (
+        third_pool(roles="data"),
+        'spec.pools[2].roles: Invalid value: "data": must be a list',
+    ),
+    "no managers": (
         {"pools": [DATA, {**MANAGERS, "replicas": 0}]},
         f"spec.pools: Invalid value: {HAS_MANAGERS_RULE.message}",
     ),
-    "a size that is none": (
-        beside(storage={"size": "0"}),
+    "invalid size": (
+        third_pool(storage={"size": "0"}),
         'spec.pools[2].storage.size: Invalid value: "0": must be like 100Gi',
     ),
-    "a class without a name": (
-        beside(storage={"storageClass": ""}),
+    "empty storage class": (
+        third_pool(storage={"storageClass": ""}),
         (
             'spec.pools[2].storage.storageClass: Invalid value: "": should be at least 1 chars long; '
             'spec.pools[2].storage.storageClass: Invalid value: "": must be like fast-ssd, '
             "with only lowercase letters, digits and hyphens"
         ),
     ),
-    "a word for no": (
+    "text for a boolean": (
         {"upgrade": {"acceptSingleCopyLoss": "false"}},
         (
             'spec.upgrade.acceptSingleCopyLoss: Invalid value: "false": must be true or false; '
             "write false without quotes"
         ),
     ),
-    "a Secret elsewhere": (
+    "Secret in another directory": (
         {"security": {"credentialsSecret": "../admin"}},
         (
             'spec.security.credentialsSecret: Invalid value: "../admin": must be like logs-admin, '
             "with only lowercase letters, digits and hyphens"
         ),
     ),
-    "Dashboards less than none": (
+    "negative Dashboards replicas": (
         {"dashboards": {"enabled": True, "replicas": -1}},
         "spec.dashboards.replicas: Invalid value: -1: should be greater than or equal to 0",
     ),
 }
-BORNE: dict[str, dict[str, Any]] = {
-    "a long name": beside(name="c" * 30),
-    "a role twice": beside(roles=["data", "data", "data", "data", "data", "data"]),
-    "another way to write a size": beside(storage={"size": "0.5Ei"}),
+ACCEPTED: dict[str, dict[str, Any]] = {
+    "long pool name": third_pool(name="c" * 30),
+    "duplicate role": third_pool(roles=["data", "data", "data", "data", "data", "data"]),
+    "fractional size": third_pool(storage={"size": "0.5Ei"}),
     "many pools": {"pools": [DATA, MANAGERS, *({**DATA, "name": f"p{n}", "replicas": 0} for n in range(40))]},
     "many Dashboards": {"dashboards": {"enabled": True, "replicas": 201}},
-    "no batch at all": {"upgrade": {"maxBatch": 0}},
-    "no patience at all": {"upgrade": {"healthDeadlineSeconds": -1}},
-    "a field that nobody knows": {"tier": "gold"},
-    "what is not set": {"upgrade": {"maxBatch": None, "rollback": None}, "dashboards": {"replicas": None}},
+    "zero maxBatch": {"upgrade": {"maxBatch": 0}},
+    "negative deadline": {"upgrade": {"healthDeadlineSeconds": -1}},
+    "unknown field": {"tier": "gold"},
+    "null values": {"upgrade": {"maxBatch": None, "rollback": None}, "dashboards": {"replicas": None}},
 }
 
 
 def without_spec(world: FakeCluster) -> FakeCluster:
-    found = world.state.cluster.objects[CLUSTER]
-    objects = {**world.state.cluster.objects, CLUSTER: with_value(found, "spec", to=None)}
+    cluster = world.state.cluster.objects[CLUSTER]
+    objects = {**world.state.cluster.objects, CLUSTER: with_value(cluster, "spec", to=None)}
     world.state = replace(world.state, cluster=replace(world.state.cluster, objects=objects))
     return world
 
 
-def events(world: FakeCluster) -> list[tuple[str, str]]:
-    """The warnings."""
+def warnings(world: FakeCluster) -> list[tuple[str, str]]:
+    """Return reason and message of every warning."""
     return [(each.reason, each.message) for each in world.state.events if each.type is EventType.WARNING]
 
 
-@pytest.mark.parametrize("flaw", FLAWS)
-def test_it_is_one_condition_and_one_event_and_nothing_is_touched(flaw: str) -> None:
-    change, words = FLAWS[flaw]
+@pytest.mark.parametrize("case", INVALID)
+def test_invalid_spec_sets_one_condition_and_emits_one_event(case: str) -> None:
+    change, error = INVALID[case]
     world = asked_for()
     settled(world, NEWEST)
     edited(world, **change)
     kept = {key: each for key, each in world.state.cluster.objects.items() if key != CLUSTER}
     worked(world, NEWEST, ticks=5)
 
-    said = f"invalid spec: {words}"
-    assert events(world) == [("InvalidSpec", said)]
+    message = f"invalid spec: {error}"
+    assert warnings(world) == [("InvalidSpec", message)]
     assert status(world)["phase"] == "Refused"
-    assert condition(world, "SpecValid") == f"False InvalidSpec: {said}"
+    assert condition(world, "SpecValid") == f"False InvalidSpec: {message}"
     assert {key: each for key, each in world.state.cluster.objects.items() if key != CLUSTER} == kept
 
 
-def test_it_is_told_again_when_it_was_edited_and_is_wrong_again() -> None:
+def test_another_invalid_edit_emits_another_event() -> None:
     world = edited(asked_for(), upgrade={"rollback": "Sometimes"})
     worked(world, NEWEST, ticks=5)
     edited(world, upgrade={"rollback": "Never"})
     worked(world, NEWEST, ticks=5)
 
-    assert [message.split('"')[1] for _, message in events(world)] == ["Sometimes", "Never"]
+    assert [message.split('"')[1] for _, message in warnings(world)] == ["Sometimes", "Never"]
 
 
-def test_what_is_mended_goes_on_as_if_nothing_had_been() -> None:
+def test_corrected_spec_removes_the_condition() -> None:
     world = edited(asked_for(), upgrade={"rollback": "Sometimes"})
     worked(world, NEWEST, ticks=3)
     edited(world, upgrade={"rollback": "Manual"})
@@ -187,18 +190,18 @@ def test_what_is_mended_goes_on_as_if_nothing_had_been() -> None:
     assert "SpecValid" not in {each["type"] for each in status(world)["conditions"]}
 
 
-def test_without_any_spec_it_is_told_too() -> None:
+def test_missing_spec_is_reported() -> None:
     world = without_spec(asked_for())
     worked(world, NEWEST, ticks=5)
 
-    assert events(world) == [("InvalidSpec", "invalid spec: spec: Required value")]
+    assert warnings(world) == [("InvalidSpec", "invalid spec: spec: Required value")]
 
 
-@pytest.mark.parametrize("flaw", FLAWS)
-def test_a_deletion_needs_no_spec(flaw: str) -> None:
+@pytest.mark.parametrize("case", INVALID)
+def test_cluster_with_an_invalid_spec_can_be_deleted(case: str) -> None:
     world = asked_for()
     settled(world, NEWEST)
-    edited(world, **FLAWS[flaw][0])
+    edited(world, **INVALID[case][0])
     worked(world, NEWEST, ticks=2)
     world.delete(Delete(CLUSTER, "", ""))
     worked(world, NEWEST, ticks=10)
@@ -209,26 +212,26 @@ def test_a_deletion_needs_no_spec(flaw: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", BORNE)
-def test_what_harms_nobody_is_followed_though_no_definition_would_take_it_today(name: str) -> None:
+@pytest.mark.parametrize("name", ACCEPTED)
+def test_harmless_values_that_the_crd_refuses_are_accepted(name: str) -> None:
     world = asked_for()
     settled(world, NEWEST)
-    settled(edited(world, version=NEW, **BORNE[name]), NEWEST)
+    settled(edited(world, version=NEW, **ACCEPTED[name]), NEWEST)
     assert status(world)["phase"] == "Running"
-    assert events(world) == []
+    assert warnings(world) == []
     service = Key("v1", "Service", "search", "logs")
     world.delete(Delete(service, "", ""))
     settled(world, NEWEST)
     assert world.get(service) is not None
 
 
-def test_a_version_that_is_none_is_refused_alone() -> None:
-    """All else is looked after."""
+def test_invalid_version_does_not_stop_other_changes() -> None:
+    """The scale-out of the same edit is applied."""
     world = asked_for()
     settled(world, NEWEST)
     edited(world, version="3", pools=[{**DATA, "replicas": 3}, MANAGERS])
     worked(world, NEWEST, ticks=20)
-    assert [reason for reason, _ in events(world)] == ["VersionRefused"]
+    assert [reason for reason, _ in warnings(world)] == ["VersionRefused"]
     assert status(world)["ready"] == "6/6"
 
 
@@ -242,30 +245,30 @@ def _halfway() -> FakeCluster:
 
 
 def halfway(**edit: Any) -> FakeCluster:
-    """The first node is away, allocation is held, and somebody writes nonsense."""
+    """Edit a cluster in an upgrade that replaces its first node with replica allocation disabled."""
     world = edited(copied(_halfway()), **edit)
     assert world.state.engine.allocation is not None
     return world
 
 
-@pytest.mark.parametrize("flaw", [name for name in FLAWS if "upgrade" not in FLAWS[name][0]])
-def test_an_upgrade_under_way_goes_to_its_end_and_the_spec_is_refused_at_once(flaw: str) -> None:
-    """Half of one would hold the lock for ever, and what was set in the engine with it (L4, I9)."""
-    world = halfway(**FLAWS[flaw][0])
+@pytest.mark.parametrize("case", [name for name in INVALID if "upgrade" not in INVALID[name][0]])
+def test_upgrade_continues_under_an_invalid_spec(case: str) -> None:
+    """Otherwise the spec lock and the engine settings would stay (L4, I9)."""
+    world = halfway(**INVALID[case][0])
     worked(world, NEWEST, ticks=1)
-    assert [reason for reason, _ in events(world)] == ["InvalidSpec"]
+    assert [reason for reason, _ in warnings(world)] == ["InvalidSpec"]
     assert status(world)["phase"] == "Upgrading"
     worked(world, NEWEST, ticks=100)
     assert set(versions(world).values()) == {NEW}
     assert len(versions(world)) == 5
     assert world.state.engine.allocation is None
     assert status(world)["phase"] == "Refused"
-    assert [reason for reason, _ in events(world)] == ["InvalidSpec"]
+    assert [reason for reason, _ in warnings(world)] == ["InvalidSpec"]
     settled(edited(world, version=NEW, pools=[DATA, MANAGERS], dashboards=None, security=None), NEWEST)
     assert status(world)["phase"] == "Running"
 
 
-def test_one_that_fails_meanwhile_turns_back() -> None:
+def test_failed_upgrade_rolls_back_under_an_invalid_spec() -> None:
     world = with_faults(halfway(pools=[]), v3_4_0=PodFault.NEVER_READY)
     worked(world, NEWEST, ticks=200)
     assert set(versions(world).values()) == {OLD}
@@ -273,8 +276,8 @@ def test_one_that_fails_meanwhile_turns_back() -> None:
 
 
 @pytest.mark.parametrize("policy", [{"paused": True}, {"rollback": "Sometimes"}], ids=["paused", "unknown"])
-def test_one_that_is_paused_or_may_be_stays_where_it_is(policy: dict[str, Any]) -> None:
-    """Of a policy that cannot be read nobody knows whether it pauses; what was set is taken back."""
+def test_paused_upgrade_stays_paused_under_an_invalid_spec(policy: dict[str, Any]) -> None:
+    """An invalid upgrade policy counts as a pause. Engine settings are restored."""
     world = halfway(pools=[], upgrade=policy)
     worked(world, NEWEST, ticks=30)
     assert sorted(versions(world).values()) == [OLD, OLD, OLD, OLD, NEW]
@@ -282,25 +285,25 @@ def test_one_that_is_paused_or_may_be_stays_where_it_is(policy: dict[str, Any]) 
     assert condition(world, "VersionAccepted").startswith("False InvalidSpec")
 
 
-def test_in_no_moment_of_an_upgrade_does_nonsense_keep_it_from_its_end() -> None:
+def test_invalid_spec_at_any_point_of_an_upgrade_does_not_stop_it() -> None:
     world = asked_for(DATA, MANAGERS)
     settled(world, NEWEST)
-    moments = [
+    states = [
         copied(each) for each in unfolding(edited(world, version=NEW)) if "upgrade/lock" in ledger(each)
     ]
-    for moment in moments[:: len(moments) // 12]:
-        worked(edited(moment, pools=[]), NEWEST, ticks=100)
-        assert set(versions(moment).values()) == {NEW}
-        assert not {"upgrade", "upgrade/lock"} & ledger(moment).keys()
+    for current in states[:: len(states) // 12]:
+        worked(edited(current, pools=[]), NEWEST, ticks=100)
+        assert set(versions(current).values()) == {NEW}
+        assert not {"upgrade", "upgrade/lock"} & ledger(current).keys()
 
 
 def ledger(world: FakeCluster) -> dict[str, str]:
-    found: dict[str, str] = status(world).get("ledger") or {}
-    return found
+    lines: dict[str, str] = status(world).get("ledger") or {}
+    return lines
 
 
-def test_what_was_set_in_the_engine_for_a_moment_is_undone_also_without_an_upgrade() -> None:
-    """I9: other roles are no upgrade, and hold no lock; the pod that is away comes back by itself."""
+def test_rollout_settings_are_restored_under_an_invalid_spec() -> None:
+    """I9: a change of roles takes no spec lock. Kubernetes recreates the deleted pod."""
     world = asked_for()
     settled(world, NEWEST)
     with_index(world)
@@ -314,7 +317,7 @@ def test_what_was_set_in_the_engine_for_a_moment_is_undone_also_without_an_upgra
     assert leftovers(world.state, CLUSTER) is None
 
 
-def test_what_was_set_for_nodes_that_leave_is_undone_as_well() -> None:
+def test_scale_in_exclusions_are_cleared_under_an_invalid_spec() -> None:
     world = asked_for({**DATA, "replicas": 3}, MANAGERS)
     settled(world, NEWEST)
     with_index(world)

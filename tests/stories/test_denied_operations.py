@@ -1,4 +1,4 @@
-"""Writes that are refused for good: told in the status, stalled in time, and nobody else's affair."""
+"""Denied operations: reported in the status, stalled after the deadline, no obstacle to other actions."""
 
 from __future__ import annotations
 
@@ -42,101 +42,101 @@ OLD, NEW = "2.19.4", "3.4.0"
 ADVICE = "allow it, or change the spec so that it is not needed; the operator retries"
 
 
-class Strict(Ports):
-    """Ports to an API server and an engine that refuse some writes."""
+class DenyingPorts(Ports):
+    """Ports to an API server and an engine that deny some operations."""
 
-    def __init__(self, world: FakeCluster, refuses: Callable[[Operation], bool]) -> None:
+    def __init__(self, world: FakeCluster, denies: Callable[[Operation], bool]) -> None:
         super().__init__(InvariantRecorder(world, CLUSTER, release(NEWEST)))
-        self.refuses = refuses
-        self.words: Callable[[], str] = lambda: "exceeded quota: small"
+        self.denies = denies
+        self.error: Callable[[], str] = lambda: "exceeded quota: small"
         self.tried: list[str] = []
 
     def create(self, manifest: Manifest) -> Manifest:
-        self._judge(Create(manifest))
+        self._check(Create(manifest))
         return super().create(manifest)
 
     def patch(self, patch: Patch) -> Manifest:
-        self._judge(patch)
+        self._check(patch)
         return super().patch(patch)
 
     def patch_status(self, patch: Patch) -> Manifest:
-        # Whether the ledger still counts is asked before each try, and changes nothing: it is no write.
-        is_asked = patch.changes == {"status": {}}
-        return self.world.patch_status(patch) if is_asked else super().patch_status(patch)
+        # An empty patch only checks the resourceVersion before each operation: it is not counted.
+        is_check = patch.changes == {"status": {}}
+        return self.world.patch_status(patch) if is_check else super().patch_status(patch)
 
     def delete(self, delete: Delete) -> None:
-        self._judge(delete)
+        self._check(delete)
         super().delete(delete)
 
     def record(self, event: EmitEvent) -> None:
-        self._judge(event)
+        self._check(event)
         super().record(event)
 
     def execute(self, call: Call) -> None:
-        if self.refuses(EngineCall(call)):
+        if self.denies(EngineCall(call)):
             self.tried.append(str(call))
-            raise CallRejected(self.words())
+            raise CallRejected(self.error())
         super().execute(call)
 
-    def _judge(self, write: Operation) -> None:
-        if self.refuses(write):
-            self.tried.append(str(write))
-            raise Rejected(self.words())
+    def _check(self, operation: Operation) -> None:
+        if self.denies(operation):
+            self.tried.append(str(operation))
+            raise Rejected(self.error())
 
 
 def of_kind(kind: str, *verbs: type) -> Callable[[Operation], bool]:
-    def refuses(write: Operation) -> bool:
-        match write:
+    def denies(operation: Operation) -> bool:
+        match operation:
             case Create() | Patch() | Delete():
-                return isinstance(write, verbs or object) and write.key.kind == kind
+                return isinstance(operation, verbs or object) and operation.key.kind == kind
             case _:
                 return False
 
-    return refuses
+    return denies
 
 
-def told(world: FakeCluster) -> list[str]:
+def warnings(world: FakeCluster) -> list[str]:
     return [f"{each.reason}: {each.message}" for each in world.state.events if each.type is EventType.WARNING]
 
 
 def pool_status(world: FakeCluster, pool: str) -> Manifest:
-    found = world.get(Key(CLUSTER.api, "SearchPool", CLUSTER.namespace, f"{CLUSTER.name}-{pool}"))
-    assert found is not None
-    status: Manifest = found["status"]
+    search_pool = world.get(Key(CLUSTER.api, "SearchPool", CLUSTER.namespace, f"{CLUSTER.name}-{pool}"))
+    assert search_pool is not None
+    status: Manifest = search_pool["status"]
     return status
 
 
 BUDGET = f"cannot create PodDisruptionBudget logs-data: exceeded quota: small; {ADVICE}"
 
 
-def test_a_write_that_is_refused_is_said_with_the_words_and_what_to_do() -> None:
+def test_condition_has_the_error_and_what_to_do() -> None:
     world = asked_for()
-    at_work(world, Strict(world, of_kind("PodDisruptionBudget")), ticks=3)
+    at_work(world, DenyingPorts(world, of_kind("PodDisruptionBudget")), ticks=3)
     assert condition(world, "DisruptionBudgetsApplied") == f"False OperationDenied: {BUDGET}"
     assert status(world)["phase"] == "Pending"
 
 
-def test_after_a_while_it_stalls_and_people_are_told_once() -> None:
-    """S28, L5: no wait without an end, whoever it is for."""
-    # Guard: a write that is refused stalls.
+def test_denied_operation_stalls_and_emits_one_event() -> None:
+    """S28, L5: every wait has a deadline."""
+    # Guard: denials are recorded.
     world = asked_for()
-    at_work(world, Strict(world, of_kind("PodDisruptionBudget")), ticks=50)
+    at_work(world, DenyingPorts(world, of_kind("PodDisruptionBudget")), ticks=50)
     assert condition(world, "DisruptionBudgetsApplied") == f"False OperationDenied: stalled: {BUDGET}"
     assert status(world)["phase"] == "Stalled"
-    assert told(world) == [f"Stalled: DisruptionBudgetsApplied: {BUDGET}"]
+    assert warnings(world) == [f"Stalled: DisruptionBudgetsApplied: {BUDGET}"]
 
 
-def test_it_goes_away_by_itself_as_soon_as_the_write_is_accepted() -> None:
+def test_cluster_recovers_when_the_operation_is_accepted() -> None:
     world = asked_for()
-    at_work(world, Strict(world, of_kind("PodDisruptionBudget")), ticks=50)
+    at_work(world, DenyingPorts(world, of_kind("PodDisruptionBudget")), ticks=50)
     settled(world, NEWEST)
     assert status(world)["phase"] == "Running"
     assert leftovers(world.state, CLUSTER) is None
 
 
-def test_it_goes_away_also_where_it_is_not_wanted_any_more() -> None:
+def test_denial_is_removed_when_the_operation_is_not_needed() -> None:
     world = running(dashboards={"enabled": True})
-    ports = Strict(world, of_kind("Deployment"))
+    ports = DenyingPorts(world, of_kind("Deployment"))
     at_work(edited(world, dashboards={"enabled": True, "replicas": 3}), ports, ticks=50)
     assert status(world)["phase"] == "Stalled"
     at_work(edited(world, dashboards={"enabled": True, "replicas": 1}), ports, ticks=5)
@@ -144,60 +144,60 @@ def test_it_goes_away_also_where_it_is_not_wanted_any_more() -> None:
     assert leftovers(world.state, CLUSTER) is None
 
 
-def test_who_is_refused_keeps_nobody_else_from_their_work() -> None:
-    # Guard: other deeds go on.
+def test_denied_operation_does_not_stop_other_actions() -> None:
+    # Guard: a denial stops no other action.
     world = asked_for()
-    at_work(world, Strict(world, of_kind("Service")), ticks=10)
+    at_work(world, DenyingPorts(world, of_kind("Service")), ticks=10)
     assert "Service" not in kinds(world)
     assert len(versions(world)) == 5
     assert status(world)["engineVersion"] == OLD
 
 
-def test_what_a_pool_is_refused_is_said_of_the_cluster_too() -> None:
+def test_denial_of_a_pool_is_reported_on_the_cluster() -> None:
     world = asked_for()
-    at_work(world, Strict(world, of_kind("StatefulSet")), ticks=50)
-    said = f"cannot create StatefulSet logs-data: exceeded quota: small; {ADVICE}"
+    at_work(world, DenyingPorts(world, of_kind("StatefulSet")), ticks=50)
+    message = f"cannot create StatefulSet logs-data: exceeded quota: small; {ADVICE}"
     pool = pool_status(world, "data")
     [applied] = [each for each in pool["conditions"] if each["type"] == "StatefulSetApplied"]
-    assert (applied["reason"], applied["message"]) == ("OperationDenied", said)
+    assert (applied["reason"], applied["message"]) == ("OperationDenied", message)
     assert pool["ledger"]["stalled"] == '["StatefulSetApplied"]'
     assert condition(world, "PoolsConverged") == (
-        f"False OperationDenied: stalled: StatefulSetApplied of data: {said}"
+        f"False OperationDenied: stalled: StatefulSetApplied of data: {message}"
     )
     assert status(world)["phase"] == "Stalled"
 
 
-def until_quiet(world: FakeCluster, ports: Strict) -> None:
-    """Until the stall was told, and whatever else there was to do was done."""
+def stall(world: FakeCluster, ports: DenyingPorts) -> None:
+    """Reconcile past the deadline, until only the denied operation is left."""
     at_work(world, ports, ticks=60)
 
 
-@pytest.mark.parametrize("words", ["the same", "request 1 at 10:00"], ids=["the same", "counted"])
-def test_the_same_refusal_again_and_again_is_no_reason_to_write(words: str) -> None:
-    # Guard: the same refusal is no news.
+@pytest.mark.parametrize("error", ["the same", "request 1 at 10:00"], ids=["the same", "with numbers"])
+def test_repeated_denial_causes_no_writes(error: str) -> None:
+    # Guard: the same denial is not recorded again.
     world = asked_for()
-    ports = Strict(world, of_kind("PodDisruptionBudget"))
-    ports.words = lambda: words.replace("1", str(len(ports.tried)))
-    until_quiet(world, ports)
+    ports = DenyingPorts(world, of_kind("PodDisruptionBudget"))
+    ports.error = lambda: error.replace("1", str(len(ports.tried)))
+    stall(world, ports)
     before, tried = ports.operations, len(ports.tried)
     at_work(world, ports, ticks=100)
     assert ports.operations == before
     assert len(ports.tried) == tried + 100
 
 
-def test_other_words_are_news() -> None:
+def test_different_error_updates_the_condition() -> None:
     world = asked_for()
-    ports = Strict(world, of_kind("PodDisruptionBudget"))
+    ports = DenyingPorts(world, of_kind("PodDisruptionBudget"))
     at_work(world, ports, ticks=10)
-    ports.words = lambda: "denied by a policy"
+    ports.error = lambda: "denied by a policy"
     at_work(world, ports, ticks=3)
     assert "denied by a policy" in condition(world, "DisruptionBudgetsApplied")
 
 
-def test_a_refusal_that_passes_with_the_next_look_leaves_no_trace() -> None:
+def test_denial_that_passes_in_the_next_reconcile_is_not_recorded() -> None:
     world = asked_for()
     left = [True]
-    ports = Strict(world, lambda write: of_kind("Service")(write) and bool(left) and left.pop())
+    ports = DenyingPorts(world, lambda operation: of_kind("Service")(operation) and bool(left) and left.pop())
     lines: set[str] = set()
     for _ in range(100):
         if cycled(ports, world, NEWEST).converged:
@@ -209,67 +209,66 @@ def test_a_refusal_that_passes_with_the_next_look_leaves_no_trace() -> None:
 
 
 @pytest.mark.parametrize("policy", ["Automatic", "Manual"])
-def test_an_upgrade_whose_pods_may_not_be_deleted_stalls_and_does_not_turn_back(policy: str) -> None:
-    """S28: nobody's nodes have failed: every one is there, and what runs is what ran before."""
-    # Guard: a refusal is no version's fault.
+def test_denied_pod_deletion_stalls_the_upgrade_without_rollback(policy: str) -> None:
+    """S28: no node has failed, and every node runs the old version."""
+    # Guard: a denial starts no rollback.
     world = edited(running(upgrade={"healthDeadlineSeconds": 60, "rollback": policy}), version=NEW)
-    ports = Strict(world, of_kind("Pod", Delete))
+    ports = DenyingPorts(world, of_kind("Pod", Delete))
     at_work(world, ports, ticks=60)
     assert set(versions(world).values()) == {OLD}
     assert "cannot delete Pod logs-data-0: exceeded quota" in condition(world, "PodsCurrent")
     assert status(world)["phase"] == "Stalled"
-    assert [each.partition(":")[0] for each in told(world)] == ["Stalled"]
+    assert [each.partition(":")[0] for each in warnings(world)] == ["Stalled"]
     settled(world, NEWEST)
     assert set(versions(world).values()) == {NEW}
     assert [each["result"] for each in status(world)["upgrade"]["history"]] == ["Finished"]
 
 
-def test_a_pod_that_may_not_be_deleted_is_not_touched_again_and_again() -> None:
-    # Guard: what is decided again as before is asked for again, and no more.
+def test_denied_pod_deletion_is_retried_without_other_writes() -> None:
+    # Guard: a denied delete is retried without other operations.
     world = edited(running(), version=NEW)
-    ports = Strict(world, of_kind("Pod", Delete))
-    until_quiet(world, ports)
+    ports = DenyingPorts(world, of_kind("Pod", Delete))
+    stall(world, ports)
     before = world.state.cluster
     at_work(world, ports, ticks=50)
     assert ports.tried[-50:] == ["delete Pod logs-data-0"] * 50
     assert world.state.cluster == before
 
 
-def test_a_pod_that_may_not_be_deleted_is_expected_back_by_nobody_once_it_is_to_stay() -> None:
+def test_pause_removes_a_denied_pod_deletion_from_the_ledger() -> None:
     world = edited(running(), version=NEW)
-    ports = Strict(world, of_kind("Pod", Delete))
-    until_quiet(world, ports)
+    ports = DenyingPorts(world, of_kind("Pod", Delete))
+    stall(world, ports)
     at_work(edited(world, upgrade={"paused": True}), ports, ticks=5)
     assert "roll/away" not in status(world)["ledger"]
     assert "denied/PodsCurrent" not in status(world)["ledger"]
     assert status(world)["phase"] == "Upgrading"
 
 
-def test_a_pod_that_may_not_be_deleted_costs_no_shard_a_copy_of_it() -> None:
-    """Shards are held for that pod, for as long as it is asked for; never while one of them lacks a copy."""
+def test_denied_pod_deletion_does_not_keep_replicas_unassigned() -> None:
+    """Replica allocation is disabled for the pod, but not while a replica is unassigned."""
     world = edited(running(), version=NEW)
-    ports = Strict(world, of_kind("Pod", Delete))
-    until_quiet(world, ports)
+    ports = DenyingPorts(world, of_kind("Pod", Delete))
+    stall(world, ports)
     assert world.state.engine.allocation is Allocation.PRIMARIES
     with_index(world, "today")
-    assert looked_into(world).color is Color.YELLOW
+    assert engine_view(world).color is Color.YELLOW
     at_work(world, ports, ticks=3)
-    assert looked_into(world).color is Color.GREEN
+    assert engine_view(world).color is Color.GREEN
 
 
-def looked_into(world: FakeCluster) -> EngineView:
-    snapshot = world.get_state()
-    assert isinstance(snapshot, EngineView)
-    return snapshot
+def engine_view(world: FakeCluster) -> EngineView:
+    view = world.get_state()
+    assert isinstance(view, EngineView)
+    return view
 
 
-def test_what_the_engine_refuses_stalls_as_well() -> None:
+def test_denied_engine_call_stalls() -> None:
     world = edited(running(), version=NEW)
-    ports = Strict(world, lambda write: isinstance(write, EngineCall))
-    ports.words = lambda: "403 PUT /_cluster/settings: no permissions"
-    until_quiet(world, ports)
-    said = condition(world, "PodsCurrent")
-    assert said == (
+    ports = DenyingPorts(world, lambda operation: isinstance(operation, EngineCall))
+    ports.error = lambda: "403 PUT /_cluster/settings: no permissions"
+    stall(world, ports)
+    assert condition(world, "PodsCurrent") == (
         "False OperationDenied: stalled: cannot call the engine: "
         "set cluster.routing.allocation.enable to primaries: "
         f"403 PUT /_cluster/settings: no permissions; {ADVICE}"
@@ -279,62 +278,62 @@ def test_what_the_engine_refuses_stalls_as_well() -> None:
     assert set(versions(world).values()) == {NEW}
 
 
-def test_who_may_take_nothing_away_lets_others_go_first() -> None:
-    """A budget that may not be removed would come before every pod, by name and for ever."""
-    # Guard: who is refused comes last.
+def test_denied_deletion_goes_last() -> None:
+    """By name the denied deletion of a disruption budget would precede every pod."""
+    # Guard: a denied destructive operation goes last.
     world = running()
     old = Key("policy/v1", "PodDisruptionBudget", CLUSTER.namespace, "logs-old")
     owner = world.get(Key("policy/v1", "PodDisruptionBudget", CLUSTER.namespace, "logs-data"))
     assert owner is not None
     metadata = {**owner["metadata"], "name": old.name}
     world.create({**owner, "metadata": metadata, "spec": {**owner["spec"], "selector": {}}})
-    at_work(edited(world, version=NEW), Strict(world, of_kind("PodDisruptionBudget", Delete)), ticks=60)
+    at_work(edited(world, version=NEW), DenyingPorts(world, of_kind("PodDisruptionBudget", Delete)), ticks=60)
     assert set(versions(world).values()) == {NEW}
     assert "cannot delete PodDisruptionBudget logs-old" in condition(world, "DisruptionBudgetsApplied")
 
 
-def test_what_a_refusal_quotes_of_a_secret_is_struck_out() -> None:
+def test_secret_values_are_redacted_from_errors() -> None:
     world = asked_for(security={"credentialsSecret": "admin"})
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "admin", "namespace": "search"}}
     world.create({**secret, "data": {"username": "YWRtaW4=", "password": "czNjcjN0"}})
-    ports = Strict(world, of_kind("Secret"))
-    ports.words = lambda: 'data "czNjcjN0" (s3cr3t) is too short'
+    ports = DenyingPorts(world, of_kind("Secret"))
+    ports.error = lambda: 'data "czNjcjN0" (s3cr3t) is too short'
     at_work(world, ports, ticks=5)
     assert 'data "…" (…) is too short' in condition(world, "ConfigurationApplied")
     assert "czNjcjN0" not in str(status(world))
 
 
-def test_a_long_refusal_is_cut() -> None:
+def test_long_error_is_truncated() -> None:
     world = asked_for()
-    ports = Strict(world, of_kind("PodDisruptionBudget"))
-    ports.words = lambda: "no " * 10_000
+    ports = DenyingPorts(world, of_kind("PodDisruptionBudget"))
+    ports.error = lambda: "no " * 10_000
     at_work(world, ports, ticks=50)
     assert len(condition(world, "DisruptionBudgetsApplied")) < 1000
-    [event] = told(world)
+    [event] = warnings(world)
     assert event.endswith(ADVICE)
 
 
-def test_a_cluster_whose_finalizer_may_not_be_removed_says_so() -> None:
+def test_denied_finalizer_removal_is_reported() -> None:
     world = running()
     world.delete(Delete(CLUSTER, "", ""))
-    at_work(world, Strict(world, of_kind("SearchCluster", Patch)), ticks=50)
+    at_work(world, DenyingPorts(world, of_kind("SearchCluster", Patch)), ticks=50)
     assert condition(world, "FinalizerRemoved").startswith(
         "False OperationDenied: stalled: cannot patch SearchCluster"
     )
     assert status(world)["phase"] == "Deleting"
 
 
-def test_olm_that_cannot_be_told_holds_up_nobody() -> None:
+def test_denied_operator_condition_does_not_stop_an_upgrade() -> None:
     world = running()
     key = Key("operators.coreos.com/v2", "OperatorCondition", "operators", "searchkeeper")
     metadata = {"name": key.name, "namespace": key.namespace}
     world.create({"apiVersion": key.api, "kind": key.kind, "metadata": metadata, "spec": {}})
-    ports = Strict(edited(world, version=NEW), of_kind("OperatorCondition"))
-    refused = []
+    ports = DenyingPorts(edited(world, version=NEW), of_kind("OperatorCondition"))
+    denied = []
     for _ in range(400):
-        done = cycled(ports, world, NEWEST, operator_condition=key)
-        refused += [each.action for each in done.denied]
-        if not done.wrote:
+        outcome = cycled(ports, world, NEWEST, operator_condition=key)
+        denied += [each.action for each in outcome.denied]
+        if not outcome.wrote:
             world.tick()
     assert set(versions(world).values()) == {NEW}
-    assert set(refused) == {""}
+    assert set(denied) == {""}

@@ -1,0 +1,115 @@
+"""Spec lock: edits made with or during an upgrade are applied after it."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+
+from operators_at_work import asked_for, edited, settled, status
+from searchkeeper.desired.deployed_spec import deployed_security
+from searchkeeper.kubernetes.operations import Key, Manifest
+from searchkeeper.testing.fake_cluster import FakeCluster
+from tales import kinds, pods, stateful_set, unfolding, until, versions
+
+NEW = "3.4.0"
+TLS = {"tlsSecret": "a"}
+TLS_AND_CREDENTIALS = {"tlsSecret": "a", "credentialsSecret": "admin"}
+
+
+def with_security(**security: str) -> FakeCluster:
+    world = asked_for(security=security)
+    entries = {name: base64.b64encode(b"x").decode() for name in ("username", "password")}
+    metadata = {"name": "admin", "namespace": "search"}
+    world.create({"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": entries})
+    settled(world, "0.4.0")
+    return world
+
+
+def certificates(world: FakeCluster) -> set[str | None]:
+    """Return the certificate Secrets that the pods mount."""
+    secrets = [
+        [each["secret"]["secretName"] for each in pod["spec"]["volumes"] if each["name"] == "certificates"]
+        for pod in pods(world).values()
+    ]
+    return {each[0] if each else None for each in secrets}
+
+
+def uses_credentials(world: FakeCluster) -> set[bool]:
+    return {"initContainers" in pod["spec"] for pod in pods(world).values()}
+
+
+def is_locked(world: FakeCluster) -> bool:
+    return "upgrade/lock" in status(world)["ledger"]
+
+
+@pytest.mark.parametrize("wanted", ["b", None])
+def test_certificates_changed_with_an_upgrade_are_applied_after_it(
+    wanted: str | None,
+) -> None:
+    """I11: nodes with certificates of two authorities cannot connect."""
+    # Guard: spec lock of deployed security.
+    world = edited(with_security(**TLS), version=NEW, security={"tlsSecret": wanted})
+    for current in unfolding(world):
+        if is_locked(current):
+            assert certificates(current) == {"a"}
+    assert set(versions(world).values()) == {NEW}
+    assert certificates(world) == {wanted}
+
+
+def test_credentials_removed_with_an_upgrade_are_used_until_it_ends() -> None:
+    world = edited(with_security(**TLS_AND_CREDENTIALS), version=NEW, security={"credentialsSecret": None})
+    for current in unfolding(world):
+        if is_locked(current):
+            assert uses_credentials(current) == {True}
+    assert uses_credentials(world) == {False}
+
+
+def test_credentials_added_with_an_upgrade_are_used_after_it() -> None:
+    world = edited(with_security(**TLS), version=NEW, security=TLS_AND_CREDENTIALS)
+    for current in unfolding(world):
+        if is_locked(current):
+            assert uses_credentials(current) == {False}
+    assert uses_credentials(world) == {True}
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_dashboards_change_after_the_upgrade_of_the_same_edit(before: bool) -> None:
+    world = asked_for(dashboards={"enabled": before, "replicas": 1})
+    settled(world, "0.4.0")
+    edited(world, version=NEW, dashboards={"enabled": not before})
+    for current in unfolding(world):
+        if is_locked(current):
+            assert ("Deployment" in kinds(current)) is before
+    assert ("Deployment" in kinds(world)) is not before
+
+
+def test_dashboards_edit_during_an_upgrade_is_applied_after_it() -> None:
+    world = asked_for(dashboards={"enabled": True, "replicas": 2})
+    settled(world, "0.4.0")
+    until(is_locked, edited(world, version=NEW, dashboards={"replicas": 5}))
+    for current in unfolding(world):
+        deployment = current.get(Key("apps/v1", "Deployment", "search", "logs-dashboards"))
+        assert deployment is not None
+        if is_locked(current):
+            assert deployment["spec"]["replicas"] == 2
+
+
+def with_certificates(secret: str | None) -> Manifest:
+    volumes: list[dict[str, Any]] = [{"name": "config"}]
+    volumes += [] if secret is None else [{"name": "certificates", "secret": {"secretName": secret}}]
+    return {"metadata": {}, "spec": {"template": {"spec": {"volumes": volumes}}}}
+
+
+def test_deployed_security_prefers_the_requested_certificates() -> None:
+    stateful_sets = [with_certificates("a"), with_certificates("b")]
+    assert deployed_security(stateful_sets, [], {"tlsSecret": "b"}) == {"tlsSecret": "b"}
+
+
+def test_deployed_security_ignores_hand_edits() -> None:
+    world = with_security(**TLS)
+    deployed = stateful_set(world, "data")
+    assert deployed is not None
+    edited_by_hand = {**deployed, "spec": with_certificates("mine")["spec"]}
+    assert deployed_security([edited_by_hand], [], {}) == TLS
