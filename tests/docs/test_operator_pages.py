@@ -31,7 +31,7 @@ def rows(page: str, heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table.splitlines()]
 
 
-def test_every_configuration_version_is_listed_with_who_ships_it() -> None:
+def test_every_configuration_version_is_listed_with_its_releases() -> None:
     shown = {
         int(first.strip("| ")): (int(least), ships)
         for first, _, least, ships in rows("lifecycle.md", "version")
@@ -72,7 +72,7 @@ def test_short_names_and_columns_are_listed(kind: str) -> None:
     assert [spec["names"]["kind"], f"`{short}`", columns] in [row[:3] for row in rows("resources.md", "kind")]
 
 
-def test_what_is_applied_from_a_folder_has_the_namespace_of_the_page() -> None:
+def test_applied_manifests_have_the_documented_namespace() -> None:
     """Without one, `kubectl apply` would put the operator's own rights into another namespace than it."""
     made = [*overlay("rbac"), *overlay("manager")]
     namespaced = [

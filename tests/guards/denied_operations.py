@@ -89,12 +89,12 @@ GUARDS: Final = (
     Guard(
         "denials are recorded beside changed conditions",
         record_only_beside_unchanged_status,
-        FLAPPING + "test_what_is_refused_meanwhile_is_told_and_stalls",
+        FLAPPING + "test_denied_operation_is_reported_while_the_engine_flaps",
     ),
     Guard(
         "denials are recorded beside other ledger changes",
         record_only_beside_cosmetic_changes,
-        FLAPPING + "test_an_upgrade_that_only_goes_to_and_fro_stalls_in_time",
+        FLAPPING + "test_oscillating_upgrade_stalls_after_the_deadline",
         ("deletions", (_unreachable, _healthy)),
     ),
     Guard(
@@ -104,25 +104,25 @@ GUARDS: Final = (
             "_may_be_requested_again",
             lambda answer: answer.reason == denials.OPERATION_DENIED,
         ),
-        FLAPPING + "test_an_upgrade_that_only_goes_to_and_fro_stalls_in_time",
+        FLAPPING + "test_oscillating_upgrade_stalls_after_the_deadline",
         ("deletions", (_healthy, _healthy, _unreachable)),
     ),
     Guard(
         "preparation is no progress",
         instead(rollout, "in_progress", in_progress_without_deadline),
-        FLAPPING + "test_an_upgrade_that_only_goes_to_and_fro_stalls_in_time",
+        FLAPPING + "test_oscillating_upgrade_stalls_after_the_deadline",
         ("nothing", (_red, _healthy)),
     ),
     Guard(
         "cancelling a delete is no progress",
         instead(pending_delete, "in_progress", in_progress_without_deadline),
-        FLAPPING + "test_an_upgrade_that_only_goes_to_and_fro_stalls_in_time",
+        FLAPPING + "test_oscillating_upgrade_stalls_after_the_deadline",
         ("deletions", (_unreachable, _healthy)),
     ),
     Guard(
         "oscillation backs off",
         count_everything_as_progress,
-        FLAPPING + "test_who_goes_to_and_fro_takes_its_time_about_it",
+        FLAPPING + "test_oscillation_backs_off",
     ),
     Guard(
         "the same denial is not recorded again",
@@ -149,12 +149,12 @@ GUARDS: Final = (
     Guard(
         "a cosmetic change does not end a reconcile",
         instead(reconcile.ResourcePlan, "is_cosmetic", property(lambda resource: not resource.has_changed)),
-        FLAPPING + "test_pools_have_their_turn_although_every_look_has_something_else_to_tell",
+        FLAPPING + "test_pools_are_reconciled_while_conditions_change_with_every_reconcile",
     ),
     Guard(
         "flapping is not reported",
         gone(reconcile, "is_flapping", False),
-        FLAPPING + "test_a_status_is_not_written_with_every_look",
+        FLAPPING + "test_flapping_engine_does_not_change_status_with_every_reconcile",
         ((_unreachable, _healthy),),
     ),
     Guard(

@@ -23,33 +23,33 @@ GUARDS: Final = (
     Guard(
         "who is down does not wait for its turn",
         gone(context, "needs_early_replacement", False),
-        PODS + "test_a_manager_that_cannot_join_is_mended_by_a_version_that_can",
+        PODS + "test_failed_manager_is_fixed_by_another_version_after_the_point_of_no_return",
         (kubelet.PodFault.CRASH,),
     ),
     Guard(
         "nobody else goes before its turn",
         instead(context.ReconcileContext, "pending_pools", frozenset()),
-        PODS + "test_what_mends_one_pod_of_a_later_pool_is_not_its_turn",
+        PODS + "test_early_replacement_of_a_failed_pod_does_not_upgrade_its_pool",
     ),
     Guard(
         "a turn is kept while there is a way back",
         gone(failed_pods, "rollback_blockers", ("none",)),
-        PODS + "test_where_there_is_a_way_back_the_turn_of_a_pool_is_kept",
+        PODS + "test_failed_pod_of_a_later_pool_keeps_its_version_while_rollback_is_possible",
     ),
     Guard(
         "only who has nothing is given up",
         gone(failed_pods, "hold_nothing", True),
-        PODS + "test_a_manager_that_is_down_and_votes_is_not_given_up_with_its_vote",
+        PODS + "test_failed_manager_is_abandoned_only_after_it_lost_its_vote",
     ),
     Guard(
         "nobody is given up in a red cluster",
         instead(failed_pods, "Color", SimpleNamespace(RED=None)),
-        PODS + "test_who_is_down_is_not_given_up_while_a_primary_is_missing",
+        PODS + "test_failed_node_is_not_removed_while_a_primary_is_missing",
     ),
     Guard(
         "who is down leaves before an upgrade",
         gone(scale_in, "has_failed", False),
-        PODS + "test_of_a_pool_that_loses_nodes_those_that_are_well_go_before_an_upgrade_where_one_is_down",
+        PODS + "test_scale_in_precedes_the_upgrade_when_a_node_to_remove_is_down",
     ),
     Guard(
         "no version makes room on a machine",

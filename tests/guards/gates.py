@@ -97,7 +97,7 @@ GUARDS: Final = (
     Guard(
         "the gates of a roll",
         gone(rollout, "first_blocking_gate"),
-        QUORUM + "test_no_pod_is_replaced_beside_one_that_was_evicted",
+        QUORUM + "test_no_pod_is_replaced_while_an_evicted_pod_is_missing",
     ),
     Guard(
         "a pod that only starts is not a broken one",

@@ -13,6 +13,7 @@ __all__ = [
     "DRAIN",
     "DRAIN_RUNS",
     "EDITS",
+    "EVENTS",
     "EVICTED_PODS_RUNS",
     "FAILED_PODS",
     "FAILED_PODS_RUNS",
@@ -42,7 +43,6 @@ __all__ = [
     "SINGLE",
     "SPEC_LOCK",
     "STATEFULSET_ROLLOUT",
-    "TOLD",
     "TWO",
     "UPGRADE",
     "UPGRADES",
@@ -91,7 +91,7 @@ ROLLOUT: Final = "upgrade/test_rollout.py::"
 SCALING: Final = "stories/test_scaling.py::"
 SINGLE: Final = "faults/test_single_faults.py::"
 FAILED_PODS_RUNS: Final = "upgrade/test_failed_pods_runs.py::"
-TOLD: Final = "scenarios/test_people_are_told.py::"
+EVENTS: Final = "scenarios/test_events.py::"
 ROLLBACK_RUNS: Final = "upgrade/test_rollback_runs.py::"
 TWO: Final = "faults/test_two_operators.py::"
 UPGRADES: Final = "stories/test_upgrades.py::"

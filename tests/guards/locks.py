@@ -80,19 +80,19 @@ GUARDS: Final = (
         together(
             gone(failed_pods, "is_unrelated_failure", False), gone(context, "is_unrelated_failure", False)
         ),
-        PODS + "test_whoever_reverts_gets_the_lock_back_although_a_pod_is_down",
+        PODS + "test_revert_releases_the_lock_although_an_unrelated_pod_is_down",
         (kubelet.PodFault.CRASH,),
     ),
     Guard(
         "abandoned nodes leave the lock",
         instead(spec_lock.SpecLock, "reduced", None),
-        PODS + "test_a_node_that_does_not_come_back_may_be_given_up_while_an_upgrade_is_under_way",
+        PODS + "test_failed_node_can_be_removed_during_an_upgrade",
         ("3.4.0",),
     ),
     Guard(
         "lock released after other ledger changes",
         instead(context.ReconcileContext, "has_upgrade_ledger_changes", False),
-        PODS + "test_a_node_may_be_given_up_in_the_very_moment_when_an_upgrade_that_was_taken_back_is_over",
+        PODS + "test_failed_node_can_be_removed_when_a_reverted_upgrade_ends",
     ),
     Guard(
         "spec lock of deployed Dashboards",

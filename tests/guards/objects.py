@@ -68,12 +68,12 @@ GUARDS: Final = (
     Guard(
         "one budget for all voters",
         one_budget_a_pool,
-        QUORUM + "test_voters_have_one_budget_whatever_their_pools",
+        QUORUM + "test_one_budget_covers_the_voters_of_all_pools",
     ),
     Guard(
         "one budget for a pod",
         gone(disruption_budgets, "delete_all", done()),
-        QUORUM + "test_no_pod_has_two_budgets_for_longer_than_a_cycle",
+        QUORUM + "test_pod_has_two_budgets_for_one_reconcile_at_most",
     ),
     Guard(
         "voters without a StatefulSet are counted",
@@ -81,7 +81,7 @@ GUARDS: Final = (
             gone(disruption_budgets, "_voters_without_owner"),
             gone(migrations, "_budget_counts_orphans", True),
         ),
-        QUORUM + "test_pods_that_no_stateful_set_counts_do_not_make_room_for_others",
+        QUORUM + "test_orphaned_voters_allow_no_second_eviction",
     ),
     Guard(
         "old revisions are deleted",
@@ -118,7 +118,7 @@ GUARDS: Final = (
     Guard(
         "budget before orphaning",
         gone(migrations, "_budget_counts_orphans", True),
-        QUORUM + "test_no_set_of_voters_lets_its_pods_go_while_nobody_may_count_them",
+        QUORUM + "test_voters_are_not_orphaned_while_the_budget_patch_is_denied",
     ),
     Guard(
         "immutable volume claim templates",
@@ -134,7 +134,7 @@ GUARDS: Final = (
     Guard(
         "relabelled StatefulSet",
         unrequired("StatefulSetRelabelled"),
-        "paths/test_every_catalog_path.py::test_a_cluster_follows_its_operator_to_the_end_of_the_road",
+        "paths/test_every_catalog_path.py::test_cluster_is_migrated_along_every_upgrade_path",
         (("0.3.1", "0.4.0"),),
     ),
     Guard(

@@ -7,7 +7,7 @@ __all__ = ["GUARDS"]
 from typing import Final
 
 from guards.guard import Guard, Patch, gone, instead
-from guards.killers import ACTIONS, CLOCKS, PLANNING, REFUSED_VERSIONS, SCALE_IN_CHANGES, TOLD, WAITS
+from guards.killers import ACTIONS, CLOCKS, EVENTS, PLANNING, REFUSED_VERSIONS, SCALE_IN_CHANGES, WAITS
 from searchkeeper import executor, reconcile
 from searchkeeper.planner import actions, planning, reconciler, results, waits
 from searchkeeper.reconcilers import status
@@ -53,7 +53,7 @@ GUARDS: Final = (
     Guard(
         "pools converge before the cluster",
         gone(status, "_has_converged", True),
-        "paths/test_every_catalog_path.py::test_a_cluster_follows_its_operator_to_the_end_of_the_road",
+        "paths/test_every_catalog_path.py::test_cluster_is_migrated_along_every_upgrade_path",
         (("0.1.1", "0.2.0", "0.3.1", "0.4.0"),),
     ),
     Guard(
@@ -65,13 +65,13 @@ GUARDS: Final = (
     Guard(
         "a change of reason is no progress",
         restart_waits_with_every_reason,
-        TOLD + "test_an_engine_that_answers_every_other_time_is_no_excuse_for_waiting_for_ever",
+        EVENTS + "test_upgrade_stalls_when_the_engine_answers_every_other_time",
         ("Off",),
     ),
     Guard(
         "emitted events are in the ledger",
         instead(ledger.UpgradeLedger, "events_emitted", frozenset()),
-        TOLD + "test_an_upgrade_that_is_stuck_is_one_warning_however_long",
+        EVENTS + "test_stalled_upgrade_emits_one_warning",
         ("Off", ""),
     ),
     Guard(

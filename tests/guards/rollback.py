@@ -228,7 +228,7 @@ GUARDS: Final = (
     Guard(
         "on the way back who is down for good is not waited for",
         gone(gates._GateInput, "ignored_pods", frozenset()),
-        PODS + "test_whoever_reverts_gets_the_lock_back_although_a_pod_is_down",
+        PODS + "test_revert_releases_the_lock_although_an_unrelated_pod_is_down",
         (PodFault.CRASH,),
     ),
     Guard(

@@ -171,7 +171,7 @@ GUARDS: Final = (
     Guard(
         "the only vote moves before its owner restarts",
         gone(rollout, "move_vote"),
-        QUORUM + "test_a_cluster_of_two_is_upgraded_and_hands_its_lead_over",
+        QUORUM + "test_cluster_of_two_managers_is_upgraded_and_transfers_leadership",
         ("3.4.0", "both roles"),
     ),
     Guard(

@@ -70,7 +70,7 @@ GUARDS: Final = (
     Guard(
         "absent votes",
         gone(scale_in, "_missing_managers", []),
-        PODS + "test_no_vote_is_taken_from_somebody_absent_who_may_be_one_that_stays",
+        PODS + "test_absent_vote_is_kept_while_a_remaining_manager_has_not_joined",
     ),
     Guard(
         "no scale-in while red",

@@ -97,7 +97,7 @@ def assert_arrived(world: FakeCluster, last: str) -> None:
 
 
 @pytest.mark.parametrize("road", walks(), ids=" → ".join)
-def test_a_cluster_follows_its_operator_to_the_end_of_the_road(road: tuple[str, ...]) -> None:
+def test_cluster_is_migrated_along_every_upgrade_path(road: tuple[str, ...]) -> None:
     world = copied(deployed_by(road[0]))
     for each in road[1:]:
         settled(world, each)
@@ -105,7 +105,9 @@ def test_a_cluster_follows_its_operator_to_the_end_of_the_road(road: tuple[str, 
 
 
 @pytest.mark.parametrize("road", walks(), ids=" → ".join)
-def test_an_operator_that_is_replaced_at_once_leaves_nothing_undone(road: tuple[str, ...]) -> None:
+def test_last_release_migrates_a_cluster_that_intermediate_releases_left_untouched(
+    road: tuple[str, ...],
+) -> None:
     """OLM does not wait: every release but the last is gone before it has done anything."""
     world = copied(deployed_by(road[0]))
     settled(world, road[-1])
@@ -119,7 +121,7 @@ def taken_over(before: Score, after: str, known: Known) -> None:
 
 
 @pytest.mark.parametrize("hop", hops(), ids=" → ".join)
-def test_an_operator_may_be_replaced_between_any_two_writes(hop: tuple[str, str]) -> None:
+def test_operator_can_be_replaced_between_any_two_operations(hop: tuple[str, str]) -> None:
     before, after = hop
     whole = asked_for()
     settled(whole, after)
@@ -129,7 +131,9 @@ def test_an_operator_may_be_replaced_between_any_two_writes(hop: tuple[str, str]
 
 
 @pytest.mark.parametrize("hops", pairs_of_hops(), ids=" → ".join)
-def test_a_migration_may_be_taken_over_between_any_two_writes(hops: tuple[str, str, str]) -> None:
+def test_next_release_can_take_over_a_migration_between_any_two_operations(
+    hops: tuple[str, str, str],
+) -> None:
     first, second, third = hops
     whole = copied(deployed_by(first))
     score(whole, third, known_to(third))
@@ -138,12 +142,12 @@ def test_a_migration_may_be_taken_over_between_any_two_writes(hops: tuple[str, s
 
 
 @pytest.mark.parametrize("hop", [("0.1.1", "0.2.0"), ("0.3.1", "0.4.0")], ids=" → ".join)
-def test_an_operator_may_crash_between_any_two_writes_of_its_own_migration(hop: tuple[str, str]) -> None:
+def test_operator_can_crash_between_any_two_operations_of_a_migration(hop: tuple[str, str]) -> None:
     before, after = hop
     taken_over(score(copied(deployed_by(before)), after), after, known_to(after))
 
 
-def test_an_operator_may_crash_between_any_two_writes_of_an_engine_upgrade() -> None:
+def test_operator_can_crash_between_any_two_operations_of_an_engine_upgrade() -> None:
     world = edited(copied(deployed_by("0.4.0")), version="3.4.0")
     whole = score(world, "0.4.0")
     taken_over(whole, "0.4.0", whole.known)
@@ -164,7 +168,7 @@ def losing_a_pool(version: str) -> FakeCluster:
 
 
 @pytest.mark.parametrize("hop", [("0.2.2", "0.3.1"), ("0.3.1", "0.4.0")], ids=" → ".join)
-def test_an_operator_may_be_replaced_at_any_write_while_the_nodes_of_a_pool_leave(
+def test_operator_can_be_replaced_at_any_operation_of_a_scale_in(
     hop: tuple[str, str],
 ) -> None:
     before, after = hop
@@ -175,7 +179,7 @@ def test_an_operator_may_be_replaced_at_any_write_while_the_nodes_of_a_pool_leav
     taken_over(score(copied(losing_a_pool(before)), before), after, whole.known)
 
 
-def test_all_roads_to_one_release_lead_to_one_cluster() -> None:
+def test_upgrade_paths_to_the_same_release_end_in_the_same_state() -> None:
     ends: dict[str, list[object]] = {}
     for road in walks():
         world = copied(deployed_by(road[0]))

@@ -44,19 +44,19 @@ def ends_elsewhere(catalog: Catalog) -> set[str]:
     }
 
 
-def test_a_release_that_a_catalog_has_lost_is_named_with_all_whom_that_cuts_off() -> None:
+def test_compare_reports_versions_stranded_by_a_removed_release() -> None:
     """S30: the road over it is gone for those before it, and found to be so before anybody ships it."""
     whole, rest = "c: b\nb: a\na", "c: b\na"
     assert outcomes(whole, rest, "v1") == {"a": "stranded", "b": "same", "c": "same"}
     assert set(outcomes(whole, rest, "v0").values()) == {"failing"}
 
 
-def test_from_every_release_of_ours_there_is_a_road_to_the_head() -> None:
+def test_every_released_version_has_an_upgrade_path_to_the_channel_head() -> None:
     """S30: none was lost from our own catalog."""
     assert not ends_elsewhere(ours())
 
 
-def test_of_our_own_releases_none_could_be_forgotten_unnoticed() -> None:
+def test_compare_reports_every_version_stranded_by_removing_any_release() -> None:
     """S30: whoever is left without a road in what remains is somebody that the comparison names."""
     whole = ours()
     [package] = whole.packages

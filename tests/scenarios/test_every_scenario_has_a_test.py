@@ -43,11 +43,11 @@ def listed() -> dict[str, set[str]]:
     }
 
 
-def test_every_scenario_is_named_by_a_test() -> None:
+def test_every_scenario_is_named_in_a_test_docstring() -> None:
     assert sorted(named()) == SCENARIOS
 
 
-def test_every_scenario_has_a_row_on_its_page_with_tests_that_name_it() -> None:
+def test_page_lists_every_scenario_with_its_tests() -> None:
     tests, rows = named(), listed()
     assert list(rows) == SCENARIOS
     for number, found in rows.items():

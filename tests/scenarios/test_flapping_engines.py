@@ -69,7 +69,7 @@ def looked_at(world: FakeCluster, ports: Flapping, looks: int = LOOKS) -> None:
 
 
 @pytest.mark.parametrize("faces", [(silent, well), (red, well), (silent, red, well)])
-def test_a_status_is_not_written_with_every_look(
+def test_flapping_engine_does_not_change_status_with_every_reconcile(
     faces: tuple[Callable[[EngineView], EngineView | Unreachable], ...],
 ) -> None:
     world = running()
@@ -78,7 +78,7 @@ def test_a_status_is_not_written_with_every_look(
     assert 0 < ports.stored <= len(faces) * MOST
 
 
-def test_what_is_better_is_told_at_once_and_what_stays_worse_in_half_a_minute() -> None:
+def test_recovery_is_reported_at_once_and_repeated_failure_after_settling() -> None:
     world = running()
     looked_at(world, Flapping(world, silent), 1)
     assert condition(world, "EngineHealthy").startswith("False")
@@ -90,7 +90,7 @@ def test_what_is_better_is_told_at_once_and_what_stays_worse_in_half_a_minute() 
     assert condition(world, "EngineHealthy").startswith("False")
 
 
-def test_pools_have_their_turn_although_every_look_has_something_else_to_tell() -> None:
+def test_pools_are_reconciled_while_conditions_change_with_every_reconcile() -> None:
     world = asked_for()
     looked_at(world, Flapping(world, well), 60)
     edited(world, pools=[{"name": "data", "roles": ["data"], "replicas": 3}, *status_pools(world)[1:]])
@@ -105,7 +105,7 @@ def status_pools(world: FakeCluster) -> list[Manifest]:
     return pools
 
 
-def test_an_engine_that_is_never_well_stalls_in_time_whatever_it_says() -> None:
+def test_engine_that_is_never_healthy_stalls_after_the_deadline() -> None:
     """S28, L5: words that are held back make nobody's patience longer."""
     world = running(upgrade={"healthDeadlineSeconds": 120})
     ports = Flapping(world, silent, red)
@@ -129,7 +129,7 @@ def strict(*faces: Callable[[EngineView], EngineView | Unreachable]) -> tuple[Fa
     return world, Strict(world, *faces)
 
 
-def test_what_is_refused_meanwhile_is_told_and_stalls() -> None:
+def test_denied_operation_is_reported_while_the_engine_flaps() -> None:
     """S28, L5: each look has something else to tell, and none would be the one to note a refusal."""
     # Guard: a refusal is noted beside other words.
     world, ports = strict(silent, red)
@@ -139,7 +139,7 @@ def test_what_is_refused_meanwhile_is_told_and_stalls() -> None:
     )
 
 
-def test_what_is_refused_meanwhile_has_the_status_written_no_more_often() -> None:
+def test_denied_operation_causes_no_additional_status_writes() -> None:
     # Guard: words are held back whatever else is tried.
     world, ports = strict(silent, well)
     looked_at(world, ports)
@@ -175,7 +175,7 @@ class Forbidding(Flapping):
     [(silent, well), (red, well), (well, well, silent), (well,) * 7 + (red,) * 7],
     ids=["silent or well", "red or well", "silent now and then", "red for a while"],
 )
-def test_an_upgrade_that_only_goes_to_and_fro_stalls_in_time(
+def test_oscillating_upgrade_stalls_after_the_deadline(
     forbidden: str, faces: tuple[Callable[[EngineView], EngineView | Unreachable], ...]
 ) -> None:
     """S28, L5: what is prepared and taken back again, or wanted and refused, brings nobody further."""
@@ -190,7 +190,7 @@ def test_an_upgrade_that_only_goes_to_and_fro_stalls_in_time(
     assert status(world)["phase"] == "Stalled" or status(world)["engineVersion"] == "3.4.0"
 
 
-def test_who_goes_to_and_fro_takes_its_time_about_it() -> None:
+def test_oscillation_backs_off() -> None:
     """Otherwise an engine would be told now this, now that, as fast as it answers."""
     world = edited(running(), version="3.4.0")
     ports = Flapping(world, red, well)
@@ -200,7 +200,7 @@ def test_who_goes_to_and_fro_takes_its_time_about_it() -> None:
     assert world.state.now - before >= 70 * BUSY
 
 
-def test_who_came_further_after_a_while_has_all_its_patience_again() -> None:
+def test_progress_resets_the_health_deadline() -> None:
     world = edited(running(upgrade={"healthDeadlineSeconds": 120}), version="3.4.0")
     looked_at(world, Flapping(world, red, well), 30)
     looked_at(world, Flapping(world, well), 400)

@@ -75,7 +75,7 @@ def first_manager_fails(fault: PodFault, version: str = NEW) -> tuple[FakeCluste
 
 
 @pytest.mark.parametrize("fault", [PodFault.CRASH, PodFault.IMAGE, PodFault.PENDING])
-def test_a_manager_that_cannot_join_costs_no_other_manager(fault: PodFault) -> None:
+def test_no_other_manager_is_replaced_while_one_cannot_join(fault: PodFault) -> None:
     """S14: the cluster keeps its quorum, says whom it waits for, and goes on when that one is back."""
     # Guard: whoever is away is waited for before another one goes.
     world, name = first_manager_fails(fault)
@@ -87,7 +87,7 @@ def test_a_manager_that_cannot_join_costs_no_other_manager(fault: PodFault) -> N
     assert set(versions(world).values()) == {NEW}
 
 
-def test_deleting_the_pod_of_a_manager_that_cannot_join_makes_nothing_worse() -> None:
+def test_deleting_the_pod_of_a_failed_manager_removes_no_other_manager() -> None:
     """S14: which is what everybody tries first."""
     world, name = first_manager_fails(PodFault.CRASH)
     for _ in range(3):
@@ -111,7 +111,7 @@ def mended_by(world: FakeCluster, name: str, version: str) -> None:
 
 
 @pytest.mark.parametrize("fault", STUCK)
-def test_a_manager_that_cannot_join_is_mended_by_a_version_that_can(fault: PodFault) -> None:
+def test_failed_manager_is_fixed_by_another_version_after_the_point_of_no_return(fault: PodFault) -> None:
     """S14, S17: past the point of no return the way out is forwards, whatever pool's turn it is."""
     # Guard: a pod that is down does not wait for the turn of its pool.
     world, name = first_manager_fails(fault, BAD)
@@ -126,7 +126,7 @@ def deployed(world: FakeCluster, name: str) -> str:
     return image_version(found["spec"]["template"]["spec"]["containers"][0]["image"])
 
 
-def test_what_mends_one_pod_of_a_later_pool_is_not_its_turn() -> None:
+def test_early_replacement_of_a_failed_pod_does_not_upgrade_its_pool() -> None:
     """S14, I3: also where it is well again before the first pool has its new template."""
     # Guard: of a pool that is ahead only who is down is replaced.
     world = running(pool("store", 2, "data"), *data(0)[1:], upgrade={"healthDeadlineSeconds": 60})
@@ -145,7 +145,7 @@ def test_what_mends_one_pod_of_a_later_pool_is_not_its_turn() -> None:
 
 
 @pytest.mark.parametrize("fault", [PodFault.PENDING, PodFault.IMAGE])
-def test_a_manager_that_comes_back_after_all_is_noticed_when_another_version_is_wanted(
+def test_manager_that_recovers_after_a_change_of_version_is_upgraded(
     fault: PodFault,
 ) -> None:
     """S14: it is back on a version that nobody wants any more, which is no reason to wait for it for ever."""
@@ -157,7 +157,7 @@ def test_a_manager_that_comes_back_after_all_is_noticed_when_another_version_is_
     assert name in MANAGERS
 
 
-def test_a_manager_that_cannot_start_any_more_on_the_old_version_gets_the_new_one_as_a_last_resort() -> None:
+def test_failed_manager_of_a_later_pool_gets_the_new_version_after_the_deadline() -> None:
     """S22: its turn has not come; but nobody's ever would, and there is no way back."""
     # Guard: only when waiting has not helped.
     world = edited(running(*data(3), upgrade={"healthDeadlineSeconds": 60}), version=NEW)
@@ -176,7 +176,7 @@ def test_a_manager_that_cannot_start_any_more_on_the_old_version_gets_the_new_on
     assert set(versions(world).values()) == {NEW}
 
 
-def test_where_there_is_a_way_back_the_turn_of_a_pool_is_kept() -> None:
+def test_failed_pod_of_a_later_pool_keeps_its_version_while_rollback_is_possible() -> None:
     """S15, S22: who is evicted would come back on the new version; a person may still revert."""
     world = edited(impatient(), version=NEW)
     until(lambda world: versions(world).get("data-0") == NEW, world)
@@ -187,7 +187,7 @@ def test_where_there_is_a_way_back_the_turn_of_a_pool_is_kept() -> None:
 
 
 @pytest.mark.parametrize("fault", STUCK)
-def test_an_image_that_does_not_start_takes_one_pod_and_no_document(fault: PodFault) -> None:
+def test_failing_image_stops_one_pod_and_loses_no_document(fault: PodFault) -> None:
     """S16: a plugin of another version fails with the first pod, and not with the next."""
     # Guard: whoever is away is waited for before another one goes.
     world = at_work(with_faults(edited(impatient(), version=NEW), v3_4_0=fault), ticks=40)
@@ -198,7 +198,7 @@ def test_an_image_that_does_not_start_takes_one_pod_and_no_document(fault: PodFa
 
 
 @pytest.mark.parametrize("fault", STUCK)
-def test_a_half_made_upgrade_to_an_image_that_does_not_start_is_unmade(fault: PodFault) -> None:
+def test_revert_undoes_an_upgrade_to_a_failing_image(fault: PodFault) -> None:
     """S16: there is no state in between that nobody can leave."""
     world = at_work(with_faults(edited(impatient(), version=NEW), v3_4_0=fault), ticks=40)
     settled(edited(world, version=OLD), NEWEST)
@@ -207,7 +207,7 @@ def test_a_half_made_upgrade_to_an_image_that_does_not_start_is_unmade(fault: Po
 
 
 @pytest.mark.parametrize("fault", [PodFault.CRASH, PodFault.IMAGE, PodFault.PENDING])
-def test_a_pod_that_is_down_is_the_first_to_get_the_version_that_mends_it(fault: PodFault) -> None:
+def test_failed_pod_is_upgraded_before_all_others(fault: PodFault) -> None:
     """S22: what cures it does not wait until it is well, and no other pod goes before it is."""
     # Guard: broken ones go first of their pool.
     world = at_work(broken(impatient(), "logs-data-1", fault), ticks=5)
@@ -220,7 +220,7 @@ def test_a_pod_that_is_down_is_the_first_to_get_the_version_that_mends_it(fault:
     assert set(versions(world).values()) == {NEW}
 
 
-def test_a_pod_that_kubernetes_is_to_replace_may_be_down_meanwhile() -> None:
+def test_statefulset_rollout_continues_past_a_failed_pod() -> None:
     """S22: Kubernetes goes from the highest ordinal down; the one that is down is mended on the way."""
     world = running(*data(2), pool("routers", 3, "coordinating"), upgrade={"healthDeadlineSeconds": 60})
     until(lambda world: status(world)["upgrade"].get("pool") == "routers", edited(world, version=NEW))
@@ -237,7 +237,7 @@ def allotted(world: FakeCluster, pool: str) -> int:
     return int(child["spec"]["replicas"])
 
 
-def test_a_manager_that_is_down_and_votes_is_not_given_up_with_its_vote() -> None:
+def test_failed_manager_is_abandoned_only_after_it_lost_its_vote() -> None:
     """S22, I1: a cluster would count the vote for ever. It is taken from the one that is gone, by its id."""
     # Guard: only those that have nothing are given up.
     world = at_work(broken(impatient(), "logs-managers-2", PodFault.PENDING), ticks=5)
@@ -250,7 +250,7 @@ def test_a_manager_that_is_down_and_votes_is_not_given_up_with_its_vote() -> Non
     assert not world.state.engine.voting_exclusions
 
 
-def test_no_vote_is_taken_from_somebody_absent_who_may_be_one_that_stays() -> None:
+def test_absent_vote_is_kept_while_a_remaining_manager_has_not_joined() -> None:
     """I1: the engine does not know the name of a voter that is away."""
     world = running(pool("data", 2, "data"), pool("managers", 5, "cluster_manager"))
     world.state = kill_pod(broken(world, "logs-managers-4", PodFault.PENDING).state, pod("managers-4"))
@@ -267,7 +267,7 @@ def test_no_vote_is_taken_from_somebody_absent_who_may_be_one_that_stays() -> No
 
 
 @pytest.mark.parametrize("fault", STUCK)
-def test_no_upgrade_begins_while_a_pod_of_a_later_pool_is_down(fault: PodFault) -> None:
+def test_upgrade_does_not_start_while_a_pod_of_a_later_pool_is_down(fault: PodFault) -> None:
     """S22: it would keep the first pool waiting, and the first pool's turn would keep it."""
     # Guard: a healthy beginning.
     world = at_work(broken(impatient(), "logs-managers-1", fault), ticks=5)
@@ -282,7 +282,7 @@ def test_no_upgrade_begins_while_a_pod_of_a_later_pool_is_down(fault: PodFault) 
 
 
 @pytest.mark.parametrize("fault", [PodFault.CRASH, PodFault.IMAGE, PodFault.PENDING])
-def test_whoever_reverts_gets_the_lock_back_although_a_pod_is_down(fault: PodFault) -> None:
+def test_revert_releases_the_lock_although_an_unrelated_pod_is_down(fault: PodFault) -> None:
     """S22, L4: what is down has nothing to do with the upgrade, and other edits are made."""
     # Guard: the lock does not wait for who is down for other reasons.
     world = edited(impatient(), version=NEW)
@@ -304,7 +304,7 @@ def down_for_good(count: int = 3, fault: PodFault = PodFault.PENDING) -> FakeClu
 
 
 @pytest.mark.parametrize("fault", [PodFault.CRASH, PodFault.IMAGE, PodFault.PENDING])
-def test_what_mends_a_pod_does_not_wait_behind_an_upgrade_that_has_not_begun(fault: PodFault) -> None:
+def test_failed_node_is_removed_before_the_upgrade_starts(fault: PodFault) -> None:
     """S22, L4: a node that is down for good may be given up, whatever version is wanted."""
     # Guard: whoever is given up goes first.
     world = edited(down_for_good(fault=fault), version=NEW, pools=data(2))
@@ -314,7 +314,7 @@ def test_what_mends_a_pod_does_not_wait_behind_an_upgrade_that_has_not_begun(fau
 
 
 @pytest.mark.parametrize("version", [OLD, NEW])
-def test_a_node_that_does_not_come_back_may_be_given_up_while_an_upgrade_is_under_way(version: str) -> None:
+def test_failed_node_can_be_removed_during_an_upgrade(version: str) -> None:
     """S22, L4: forwards and on the way back; nobody waits for it, and the lock goes with the upgrade."""
     # Guard: the lock lets go of who is given up.
     world = at_work(edited(down_for_good(), version=NEW), ticks=40)
@@ -325,7 +325,7 @@ def test_a_node_that_does_not_come_back_may_be_given_up_while_an_upgrade_is_unde
     assert not status(world)["ledger"]
 
 
-def test_a_node_may_be_given_up_in_the_very_moment_when_an_upgrade_that_was_taken_back_is_over() -> None:
+def test_failed_node_can_be_removed_when_a_reverted_upgrade_ends() -> None:
     """S22: both are noted in the lock, one after the other."""
     # Guard: a lock is opened when nobody has to be let out of it.
     world = with_index(running(*data(3), upgrade={"healthDeadlineSeconds": 60}), "solo", replicas=0)
@@ -343,7 +343,7 @@ def test_a_node_may_be_given_up_in_the_very_moment_when_an_upgrade_that_was_take
     assert not status(world)["ledger"]
 
 
-def test_who_is_well_is_not_given_up_while_an_upgrade_is_under_way() -> None:
+def test_ready_node_is_not_removed_during_an_upgrade() -> None:
     """I11: with it every other edit waits; also one that asks for two nodes less of which one is down."""
     world = at_work(edited(down_for_good(4), version=NEW), ticks=40)
     at_work(edited(world, pools=data(2)), ticks=10)
@@ -356,7 +356,7 @@ def test_who_is_well_is_not_given_up_while_an_upgrade_is_under_way() -> None:
     assert set(versions(world)) == {*MANAGERS, "data-0", "data-1"}
 
 
-def test_of_a_pool_that_loses_nodes_those_that_are_well_go_before_an_upgrade_where_one_is_down() -> None:
+def test_scale_in_precedes_the_upgrade_when_a_node_to_remove_is_down() -> None:
     """S19, S22: it can only leave when those behind it have left, and no upgrade begins with it."""
     world = running(*data(4), upgrade={"healthDeadlineSeconds": 60})
     at_work(broken(world, "logs-data-2", PodFault.PENDING), ticks=2)
@@ -367,7 +367,7 @@ def test_of_a_pool_that_loses_nodes_those_that_are_well_go_before_an_upgrade_whe
     assert set(versions(world).values()) == {NEW}
 
 
-def test_who_is_down_is_not_given_up_while_a_primary_is_missing() -> None:
+def test_failed_node_is_not_removed_while_a_primary_is_missing() -> None:
     """S22: it may be on that volume."""
     # Guard: nobody is given up in a red cluster.
     world = running(*data(3), upgrade={"healthDeadlineSeconds": 60})
@@ -389,7 +389,7 @@ def belongings(world: FakeCluster) -> dict[Key, str]:
 
 @pytest.mark.parametrize("rollback", ["Automatic", "Manual", "Off"])
 @pytest.mark.parametrize("fault", STUCK)
-def test_an_upgrade_that_fails_deletes_nothing_but_pods(fault: PodFault, rollback: str) -> None:
+def test_failed_upgrade_deletes_nothing_but_pods(fault: PodFault, rollback: str) -> None:
     """S25: not the cluster, not a pool, not a volume; and no document is out of reach for a moment."""
     # A node that has joined on the newer version has to begin anew on the way back: its volume alone goes.
     world = impatient(rollback=rollback)
@@ -401,7 +401,7 @@ def test_an_upgrade_that_fails_deletes_nothing_but_pods(fault: PodFault, rollbac
     assert all(each.state is ShardState.STARTED for each in world.state.engine.copies if each.is_primary)
 
 
-def test_an_upgrade_that_fails_twice_and_is_ordered_back_deletes_nothing_either() -> None:
+def test_repeated_failures_and_rollbacks_delete_no_volume() -> None:
     """S25: nor does trying again."""
     world = impatient()
     before = claims(world)
@@ -424,7 +424,7 @@ class Miscounting(Ports):
         return [with_value(each, "status", to={**each.get("status", {}), **wrong}) for each in found]
 
 
-def test_an_upgrade_ends_although_kubernetes_miscounts_revisions() -> None:
+def test_upgrade_finishes_with_a_wrong_count_of_updated_replicas() -> None:
     """S32: whether a pod is of the newest template is seen on the pod."""
     # Guard: stale_pods compares the pod's own mark, not a StatefulSet's status.
     world = edited(running(), version=NEW)
@@ -435,7 +435,7 @@ def test_an_upgrade_ends_although_kubernetes_miscounts_revisions() -> None:
     assert status(world)["phase"] == "Running"
 
 
-def test_at_rest_no_pod_is_restarted_although_a_stateful_set_counts_fewer_as_updated() -> None:
+def test_converged_cluster_ignores_the_count_of_updated_replicas() -> None:
     """S32: after a roll by deletion Kubernetes itself keeps the old revision as the current one."""
     world = edited(running(), version=NEW)
     settled(world, NEWEST)

@@ -41,7 +41,7 @@ def _moving() -> FakeCluster:
     return edited(world, pools=[DATA, new])
 
 
-def test_an_operator_that_ends_while_votes_move_forgets_no_voter() -> None:
+def test_restart_while_votes_move_loses_no_voter() -> None:
     """S23: which votes are on their way is written down before they go."""
     # Guards: settings are noted before they change; whoever leaves has no vote.
     told = [
@@ -88,7 +88,7 @@ def drained(world: FakeCluster, *names: str) -> FakeCluster:
 
 
 @pytest.mark.parametrize("replicas", [1, 2, 3])
-def test_a_budget_never_blocks_the_drain_of_a_machine_for_ever(replicas: int) -> None:
+def test_budgets_of_a_converged_cluster_allow_one_disruption(replicas: int) -> None:
     """S26: at rest one of each budget may go, also of a pool of one, before an upgrade and after it."""
     world = running(DATA, pool("managers", replicas, "cluster_manager"))
     for version in (OLD, NEW):
@@ -97,7 +97,7 @@ def test_a_budget_never_blocks_the_drain_of_a_machine_for_ever(replicas: int) ->
         assert budgets(world) == {"logs-data": 1, "logs.voters": 1}
 
 
-def test_a_pod_that_serves_nobody_may_always_be_evicted() -> None:
+def test_unready_pod_can_be_evicted() -> None:
     """S26: nor does a pool whose only pod is broken block a drain."""
     world = at_work(broken(running(pool("all", 1, "data", "cluster_manager")), "logs-all-0", PodFault.CRASH))
     assert budgets(world) == {"logs.voters": 0}
@@ -108,7 +108,7 @@ ZONES = [pool(f"zone-{n}", 1, "cluster_manager") for n in range(3)]
 VOTERS = [f"zone-{n}-0" for n in range(3)]
 
 
-def test_voters_have_one_budget_whatever_their_pools() -> None:
+def test_one_budget_covers_the_voters_of_all_pools() -> None:
     """S26: three pools of one manager each do not lose their quorum to who drains three machines."""
     world = drained(running(DATA, *ZONES), "zone-0-0")
     for other in ("zone-1-0", "zone-2-0"):
@@ -137,7 +137,7 @@ ROLES = {
 
 
 @pytest.mark.parametrize("pools", ROLES.values(), ids=ROLES)
-def test_every_pod_has_a_budget_and_in_the_end_just_one(pools: list[dict[str, Any]]) -> None:
+def test_every_pod_has_a_budget_and_finally_exactly_one(pools: list[dict[str, Any]]) -> None:
     """S26: of two budgets over one pod Kubernetes makes that it is never evicted."""
     world = running(DATA, pool("edge", 2, "ingest"), *ZONES[:2])
     last = None
@@ -150,7 +150,7 @@ def test_every_pod_has_a_budget_and_in_the_end_just_one(pools: list[dict[str, An
     assert {name for name, found in last.items() if found == ["logs.voters"]} == voters
 
 
-def test_no_pod_has_two_budgets_for_longer_than_a_cycle() -> None:
+def test_pod_has_two_budgets_for_one_reconcile_at_most() -> None:
     """S26: the budget that takes a pod over is there first, and the one that had it goes next."""
     world = running(DATA, pool("edge", 1, "ingest"), ZONES[0])
     both = [
@@ -163,7 +163,7 @@ def test_no_pod_has_two_budgets_for_longer_than_a_cycle() -> None:
     assert both == [["logs-edge", "logs.voters"]]
 
 
-def test_pods_that_no_stateful_set_counts_do_not_make_room_for_others() -> None:
+def test_orphaned_voters_allow_no_second_eviction() -> None:
     """S26: while one pool of voters is between two StatefulSets, no two of all of them may be evicted."""
     # Guard: voters are counted by the operator before a StatefulSet lets its pods go.
     world = running(DATA, *ZONES, version="0.3.1")
@@ -178,7 +178,7 @@ def test_pods_that_no_stateful_set_counts_do_not_make_room_for_others() -> None:
     assert budgets(world) == {"logs-data": 1, "logs.voters": 1}
 
 
-def test_no_set_of_voters_lets_its_pods_go_while_nobody_may_count_them() -> None:
+def test_voters_are_not_orphaned_while_the_budget_patch_is_denied() -> None:
     """S26: whoever may not change a budget leaves the StatefulSets that it counts by."""
     # Guard: a set of voters is let go when its pods are counted.
     world = running(DATA, *ZONES, version="0.3.1")
@@ -204,7 +204,7 @@ def may_go(cluster: ObjectStore, *names: str) -> bool:
     return True
 
 
-def test_nobody_is_evicted_beside_the_pod_that_is_away() -> None:
+def test_no_manager_is_evicted_while_another_is_replaced() -> None:
     """S26: a budget restrains those who drain machines."""
     world = edited(running(), version=NEW)
     until(lambda world: len(away(world, MANAGERS)) == 1, world)
@@ -214,7 +214,7 @@ def test_nobody_is_evicted_beside_the_pod_that_is_away() -> None:
             evict(world.state.cluster, key(name), now=world.state.now)
 
 
-def test_no_pod_is_replaced_beside_one_that_was_evicted() -> None:
+def test_no_pod_is_replaced_while_an_evicted_pod_is_missing() -> None:
     """S26: no budget restrains a deletion, so the operator looks for itself, in every pool."""
     # Guard: PodsReady.
     world = edited(running(), version=NEW)
@@ -230,7 +230,7 @@ def test_no_pod_is_replaced_beside_one_that_was_evicted() -> None:
 
 @pytest.mark.parametrize("target", ["2.19.5", NEW])
 @pytest.mark.parametrize("pools", ["both roles", "apart"])
-def test_a_cluster_of_two_is_upgraded_and_hands_its_lead_over(target: str, pools: str) -> None:
+def test_cluster_of_two_managers_is_upgraded_and_transfers_leadership(target: str, pools: str) -> None:
     """S29: one goes, the other one leads and has every document; then they change places."""
     # Guard: the only vote moves to the other manager before its owner goes.
     both = (pool("all", 2, "data", "cluster_manager"),)

@@ -74,7 +74,7 @@ def open_ends(world: FakeCluster) -> list[str]:
 
 
 @pytest.mark.parametrize(("words", "obstacle"), OBSTACLES.items())
-def test_whatever_stops_an_upgrade_is_said_and_for_how_long_is_seen(
+def test_condition_names_what_blocks_the_upgrade(
     words: str, obstacle: tuple[Callable[[FakeCluster], FakeCluster], str]
 ) -> None:
     """S28: nobody has to read a log to learn why nothing happens."""
@@ -84,7 +84,7 @@ def test_whatever_stops_an_upgrade_is_said_and_for_how_long_is_seen(
     assert status(world)["phase"] == phase
 
 
-def test_an_engine_that_is_silent_is_what_an_upgrade_waits_for() -> None:
+def test_condition_names_the_unreachable_engine() -> None:
     """S28: nor where there is nobody to ask."""
     world = edited(impatient(), version=NEW)
     at_work(world, Silent(world), ticks=30)
@@ -101,7 +101,7 @@ class Fitful(Ports):
 
 
 @pytest.mark.parametrize("policy", ["Automatic", "Off"])
-def test_an_engine_that_answers_every_other_time_is_no_excuse_for_waiting_for_ever(policy: str) -> None:
+def test_upgrade_stalls_when_the_engine_answers_every_other_time(policy: str) -> None:
     """S28, L5: what is said changes with every look, and nothing else does."""
     # Guard: a change of reasons is no progress.
     world = edited(impatient(rollback=policy), version=NEW)
@@ -115,7 +115,7 @@ def test_an_engine_that_answers_every_other_time_is_no_excuse_for_waiting_for_ev
     assert status(world)["phase"] == "Stalled"
 
 
-def test_there_is_no_moment_of_an_upgrade_without_a_word_about_it() -> None:
+def test_condition_is_not_true_until_every_pod_is_upgraded() -> None:
     """S28: until every node runs what is wanted, some condition says what is missing."""
     world = edited(running(), version=NEW)
     for moment in unfolding(world):
@@ -125,7 +125,7 @@ def test_there_is_no_moment_of_an_upgrade_without_a_word_about_it() -> None:
             assert all(each["reason"] and each["message"] for each in said)
 
 
-def test_the_same_refusal_after_another_edit_is_another_warning() -> None:
+def test_version_refused_again_after_another_edit_emits_another_warning() -> None:
     """S31: word for word the same, and said again."""
     # Guard: a refusal is noted with its generation.
     world = at_work(edited(running(), version="9.0.0"), ticks=5)
@@ -152,7 +152,7 @@ def failing(**upgrade: object) -> FakeCluster:
     return worked(with_faults(world, v3_4_0=PodFault.IMAGE), NEWEST, ticks=60)
 
 
-def test_an_upgrade_that_fails_again_is_told_of_again() -> None:
+def test_upgrade_that_fails_again_emits_its_events_again() -> None:
     """S31: the second failure is not taken for the first."""
     # Guard: what was told is forgotten when it is over.
     world = failing(rollback="Automatic")
@@ -169,7 +169,7 @@ ADVICE = f"; to roll back, annotate the SearchCluster with search.everpath.dev/r
 
 
 @pytest.mark.parametrize(("policy", "advice"), [("Manual", ADVICE), ("Off", "")])
-def test_an_upgrade_that_is_stuck_is_one_warning_however_long(policy: str, advice: str) -> None:
+def test_stalled_upgrade_emits_one_warning(policy: str, advice: str) -> None:
     """S31: and says what can be done about it."""
     # Guard: what was told is noted.
     assert told(failing(rollback=policy)) == [
@@ -181,7 +181,7 @@ def test_an_upgrade_that_is_stuck_is_one_warning_however_long(policy: str, advic
     ]
 
 
-def test_a_way_back_that_somebody_asked_for_is_no_warning() -> None:
+def test_requested_rollback_is_a_normal_event() -> None:
     world = annotated(failing(rollback="Manual"), rollback=OLD)
     worked(world, NEWEST)
     assert told(world)[2:] == [
@@ -193,7 +193,7 @@ def test_a_way_back_that_somebody_asked_for_is_no_warning() -> None:
     ]
 
 
-def test_a_stall_that_comes_again_is_told_again() -> None:
+def test_second_stall_of_an_upgrade_emits_another_warning() -> None:
     """S31: also of one and the same upgrade."""
     world = worked(red(edited(impatient(), version=NEW)), NEWEST, ticks=20)
     healthy = world.state.engine.copies[:-1]
@@ -205,7 +205,7 @@ def test_a_stall_that_comes_again_is_told_again() -> None:
     assert told_of == ["Warning Stalled", "Normal UpgradeStarted", "Warning Stalled"]
 
 
-def test_a_cluster_that_never_comes_up_is_told_of() -> None:
+def test_new_cluster_that_never_becomes_ready_emits_a_warning() -> None:
     world = with_faults(asked_for(upgrade={"healthDeadlineSeconds": 60}), v2_19_4=PodFault.IMAGE)
     worked(world, NEWEST, ticks=60)
     [only] = told(world)
@@ -229,7 +229,7 @@ class Behind(Ports):
 
 
 @pytest.mark.parametrize("node", ["logs-data-1", "logs-managers-1"])
-def test_an_upgrade_that_one_node_has_not_made_is_no_success(node: str) -> None:
+def test_upgrade_is_not_finished_while_one_node_reports_the_old_version(node: str) -> None:
     """S33: every node is asked for its own version; what its pod was made from does not count."""
     # Guards: a pod is back when its node says that it runs the new version; a version is told by nodes (I4).
     world = edited(impatient(), version=NEW)

@@ -61,7 +61,7 @@ def told(this: Score) -> list[int]:
     return [at for at, step in enumerate(this.steps) if isinstance(step.write, EngineCall)]
 
 
-def test_shards_may_be_allocated_again_after_an_upgrade() -> None:
+def test_allocation_is_reset_after_an_upgrade() -> None:
     """S03: also where the operator ends, or is not heard, at any word to the engine."""
     # Guard: settings are restored, from a journal that has them before they are made.
     assert any(beat.state.engine.allocation is Allocation.PRIMARIES for beat in upgrade().beats)
@@ -71,7 +71,7 @@ def test_shards_may_be_allocated_again_after_an_upgrade() -> None:
     assert upgrade().beats[-1].state.engine.allocation is None
 
 
-def test_an_allocation_that_somebody_else_has_chosen_is_there_again_afterwards() -> None:
+def test_previous_allocation_setting_is_restored() -> None:
     """S04: what was there before is restored, not what is usual."""
     world = running()
     world.execute(SetAllocation(Allocation.NEW_PRIMARIES))
@@ -81,7 +81,7 @@ def test_an_allocation_that_somebody_else_has_chosen_is_there_again_afterwards()
     assert world.state.engine.allocation is Allocation.NEW_PRIMARIES
 
 
-def test_whoever_reverts_at_any_moment_finds_allocation_as_it_was() -> None:
+def test_revert_at_any_time_restores_allocation() -> None:
     """S04: an upgrade that is given up takes back what it has set, as one that succeeds does."""
     held = [beat for beat in upgrade().beats if beat.state.engine.allocation is not None]
     assert len(held) > 5
@@ -92,7 +92,7 @@ def test_whoever_reverts_at_any_moment_finds_allocation_as_it_was() -> None:
 
 
 @pytest.mark.parametrize("rollback", ["Automatic", "Manual"])
-def test_an_upgrade_that_fails_and_turns_back_leaves_allocation_as_it_was(rollback: str) -> None:
+def test_rollback_of_a_failed_upgrade_restores_allocation(rollback: str) -> None:
     """S04: whoever turns it, the policy or a person."""
     world = running(upgrade={"rollback": rollback, "healthDeadlineSeconds": 60})
     worked(with_faults(edited(world, version=NEW), v3_4_0=PodFault.IMAGE), NEWEST)
@@ -101,7 +101,7 @@ def test_an_upgrade_that_fails_and_turns_back_leaves_allocation_as_it_was(rollba
     assert world.state.engine.allocation is None
 
 
-def test_an_exclusion_goes_when_the_engine_answers_again() -> None:
+def test_exclusion_is_removed_when_the_engine_is_reachable_again() -> None:
     """S07: the node has left while nobody could take its exclusion back."""
     # Guard: a line leaves the journal only when the engine shows that it is undone.
     alone = [beat for beat in shrink().beats if beat.state.engine.excluded]
@@ -114,7 +114,7 @@ def test_an_exclusion_goes_when_the_engine_answers_again() -> None:
         assert not status(world)["ledger"]
 
 
-def test_an_exclusion_goes_where_a_word_to_the_engine_was_lost() -> None:
+def test_exclusion_is_removed_after_a_failed_engine_call() -> None:
     """S07: not heard, heard and not answered, or said by an operator that ended with it."""
     for at in told(shrink()):
         for fault in faults.Fault:
@@ -122,7 +122,7 @@ def test_an_exclusion_goes_where_a_word_to_the_engine_was_lost() -> None:
                 disturbed(shrink(), FaultInjection(at, fault))
 
 
-def test_an_exclusion_goes_with_the_cluster_that_it_was_made_for() -> None:
+def test_exclusion_is_removed_when_the_cluster_is_deleted() -> None:
     """S07: somebody deletes it while a node is being emptied."""
     excluded = next(beat for beat in shrink().beats if beat.state.engine.excluded)
     world = FakeCluster(excluded.state)
@@ -130,7 +130,7 @@ def test_an_exclusion_goes_with_the_cluster_that_it_was_made_for() -> None:
     assert not world.state.engine.excluded
 
 
-def test_no_list_of_excluded_nodes_ever_has_an_empty_part() -> None:
+def test_exclusion_list_never_has_an_empty_item() -> None:
     """S08: from nobody to somebody and back, with a stranger on the list or without."""
     for foreign_objects in (frozenset[str](), frozenset({"somebody"})):
         world = shrinking()
@@ -142,7 +142,7 @@ def test_no_list_of_excluded_nodes_ever_has_an_empty_part() -> None:
 
 
 @pytest.mark.parametrize("text", [",", "", " , ", ",,"])
-def test_a_list_with_nothing_but_commas_excludes_nobody(text: str) -> None:
+def test_exclusion_list_of_commas_excludes_no_node(text: str) -> None:
     """S08: who finds one, left by whomever, does not wait for nodes without a name, nor writes it again."""
     assert not exclusion_setting({"persistent": {NAMES: text}})
     assert exclusion_value(frozenset({text})) is None
