@@ -43,7 +43,7 @@ GUARDS: Final = (
     Guard(
         "what can never leave is not waited for",
         instead(drain, "_is_drained", lambda this: not this.engine.copies_on(this.node)),
-        DRAIN_RUNS + "test_a_copy_that_can_never_leave_is_not_waited_for_where_there_is_another",
+        DRAIN_RUNS + "test_unmovable_copy_with_a_replica_is_not_waited_for",
         (2, (1, 0), False),
     ),
     Guard(
@@ -53,29 +53,29 @@ GUARDS: Final = (
             "restore_settings",
             lambda snapshot, ledger, _: engine_settings.restore_settings(snapshot, ledger),
         ),
-        DRAIN_RUNS + "test_a_drain_is_not_undone_and_begun_again_while_another_pod_is_not_ready",
+        DRAIN_RUNS + "test_drain_is_kept_while_another_pod_is_not_ready",
     ),
     Guard(
         "patterns exclude as names do",
         instead(EngineView, "excludes", lambda view, name: name in view.excluded),
-        DRAIN_RUNS + "test_a_last_copy_that_nobody_may_take_is_named_with_a_way_out",
+        DRAIN_RUNS + "test_unmovable_last_copy_is_reported_with_a_remedy",
         (("logs-data-*",),),
     ),
     Guard(
         "somebody may have shards",
         gone(drain, "allocation_targets", frozenset({"somebody"})),
-        DRAIN_RUNS + "test_where_a_loss_is_accepted_nobody_is_drained_who_has_no_heir",
+        DRAIN_RUNS + "test_node_without_a_target_is_not_drained_if_the_loss_is_accepted",
         (True,),
     ),
     Guard(
         "an accepted loss is not waited for",
         gone(drain, "is_unmovable", False),
-        DRAIN_RUNS + "test_the_only_data_node_goes_with_its_disk_where_that_is_accepted",
+        DRAIN_RUNS + "test_only_data_node_on_ephemeral_storage_is_replaced_if_the_loss_is_accepted",
     ),
     Guard(
         "whoever leaves may be needed once more",
         gone(scale_in, "temporary_shard_hosts", frozenset()),
-        DRAIN_RUNS + "test_whoever_leaves_takes_the_shards_of_the_last_that_stays_while_that_is_replaced",
+        DRAIN_RUNS + "test_departing_node_takes_the_shards_of_the_last_remaining_node_during_its_replacement",
         (False,),
     ),
     Guard(
@@ -87,56 +87,55 @@ GUARDS: Final = (
     Guard(
         "a vote moves before its owner loses the role",
         gone(voting, "loses_vote", False),
-        ROLE_REMOVAL_RUNS + "test_votes_may_move_from_one_pool_to_another_in_one_edit",
+        ROLE_REMOVAL_RUNS + "test_votes_can_move_between_pools_in_one_edit",
     ),
     Guard(
         "the last data nodes keep the role",
         gone(gates, "loses_role", False),
-        ROLE_REMOVAL_RUNS + "test_the_only_data_pool_keeps_its_role_and_all_its_pods",
+        ROLE_REMOVAL_RUNS + "test_only_data_pool_keeps_the_role_and_its_pods",
     ),
     Guard(
         "shards leave before the role does",
         gone(drain, "loses_role", False),
-        ROLE_REMOVAL_RUNS + "test_shards_leave_a_pool_that_loses_the_role_data",
+        ROLE_REMOVAL_RUNS + "test_pool_that_loses_the_data_role_is_drained",
         ("ingest",),
     ),
     Guard(
         "whoever gives goes after whoever gets",
         gone(order, "loses_role", False),
-        ROLE_REMOVAL_RUNS + "test_votes_may_move_from_one_pool_to_another_in_one_edit",
+        ROLE_REMOVAL_RUNS + "test_votes_can_move_between_pools_in_one_edit",
     ),
     Guard(
         "last copies leave before their node restarts",
         together(gone(rollout, "drain"), gone(rollout, "has_single_copies", False)),
-        DRAIN_RUNS + "test_a_copy_that_can_never_leave_is_not_waited_for_where_there_is_another",
+        DRAIN_RUNS + "test_unmovable_copy_with_a_replica_is_not_waited_for",
         (2, (1, 0), False),
     ),
     Guard(
         "last copies that nobody takes are told",
         gone(drain, "_wait_for_target"),
-        DRAIN_RUNS + "test_a_last_copy_that_nobody_may_take_is_named_with_a_way_out",
+        DRAIN_RUNS + "test_unmovable_last_copy_is_reported_with_a_remedy",
         (("logs-data-*",),),
     ),
     Guard(
         "what may be lost need not be",
         gone(rollout, "has_single_copies", False),
-        ROLLOUT_PREPARATIONS
-        + "test_last_copies_leave_where_somebody_takes_them_also_where_their_loss_is_accepted",
+        ROLLOUT_PREPARATIONS + "test_last_copies_move_to_a_target_although_their_loss_is_accepted",
         (True,),
     ),
     Guard(
         "a node whose disk goes with it is emptied",
         gone(rollout, "needs_full_drain", False),
-        ROLLOUT_PREPARATIONS + "test_a_node_whose_disk_goes_with_it_is_emptied_and_nothing_is_held",
+        ROLLOUT_PREPARATIONS + "test_ephemeral_node_is_drained_and_allocation_stays_enabled",
     ),
     Guard(
         "a replica that is only missing is waited for",
         gone(drain, "has_single_copies", True),
-        DRAIN + "test_a_last_copy_whose_replica_is_only_missing_is_waited_for",
+        DRAIN + "test_node_is_not_drained_while_the_replica_of_its_copy_is_only_missing",
     ),
     Guard(
         "nobody is drained who is not part of the engine",
         gone(drain, "is_not_in_cluster", False),
-        DRAIN + "test_nobody_is_drained_who_is_not_part_of_the_engine",
+        DRAIN + "test_node_that_has_not_joined_is_not_drained",
     ),
 )

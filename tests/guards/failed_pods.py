@@ -17,7 +17,7 @@ GUARDS: Final = (
     Guard(
         "a broken pod waits for nobody",
         gone(rollout, "_replace_failed_pod"),
-        FAILED_PODS_RUNS + "test_a_cluster_that_never_started_starts_when_its_version_is_corrected",
+        FAILED_PODS_RUNS + "test_cluster_that_never_started_starts_after_its_version_is_corrected",
         (kubelet.PodFault.IMAGE,),
     ),
     Guard(
@@ -54,16 +54,16 @@ GUARDS: Final = (
     Guard(
         "no version makes room on a machine",
         instead(failed_pods, "_UNSCHEDULABLE", "nothing"),
-        FAILED_PODS + "test_no_version_makes_room_on_a_machine",
+        FAILED_PODS + "test_unschedulable_pod_waits_for_its_turn",
     ),
     Guard(
         "who need not come back is not waited for",
         gone(rollout, "abandon_lost_pods"),
-        ROLLOUT + "test_who_does_not_come_back_is_not_awaited_when_its_pool_is_to_have_fewer_nodes",
+        ROLLOUT + "test_failed_surplus_pod_of_the_batch_is_abandoned",
     ),
     Guard(
         "a pod that only starts awaits no cure",
         gone(failed_pods, "failure", "at once"),
-        FAILED_PODS + "test_a_pod_that_is_only_starting_is_not_down",
+        FAILED_PODS + "test_starting_pod_of_an_abandoned_version_waits_for_its_turn",
     ),
 )

@@ -44,7 +44,7 @@ def counted_by_name(patch: Patch) -> None:
 
 
 GUARDS: Final = (
-    Guard("NotPaused", gate("NotPaused"), GATES + "test_a_paused_upgrade_takes_no_pod"),
+    Guard("NotPaused", gate("NotPaused"), GATES + "test_pause_blocks_every_pod"),
     Guard(
         "a pause comes before the first step",
         gone(upgrade, "_is_paused", False),
@@ -58,22 +58,22 @@ GUARDS: Final = (
     Guard(
         "EngineReachable",
         gate("EngineReachable"),
-        GATES + "test_an_engine_that_does_not_answer_is_waited_for",
+        GATES + "test_unreachable_engine_blocks",
     ),
-    Guard("PodsReady", gate("PodsReady"), GATES + "test_one_pod_that_is_not_ready_stops_every_other"),
+    Guard("PodsReady", gate("PodsReady"), GATES + "test_pod_that_is_not_ready_blocks_other_pods"),
     Guard(
         "NodesJoined",
         gate("NodesJoined"),
-        GATES + "test_a_ready_pod_whose_node_has_not_joined_stops_every_other",
+        GATES + "test_ready_pod_whose_node_has_not_joined_blocks_other_pods",
     ),
-    Guard("EngineHealthy", gate("EngineHealthy"), GATES + "test_a_red_cluster_loses_no_further_pod"),
-    Guard("QuorumSafe", gate("QuorumSafe"), GATES + "test_with_one_voter_away_no_other_goes"),
+    Guard("EngineHealthy", gate("EngineHealthy"), GATES + "test_red_cluster_blocks"),
+    Guard("QuorumSafe", gate("QuorumSafe"), GATES + "test_voter_is_blocked_while_another_voter_is_missing"),
     Guard(
         "the state of the cluster is somewhere",
         gone(gates, "_cluster_state_blocker"),
         MIGRATIONS + "test_migration_keeps_the_only_manager_on_ephemeral_storage",
     ),
-    Guard("LastCopySafe", gate("LastCopySafe"), GATES + "test_the_last_copy_of_a_shard_is_not_taken_away"),
+    Guard("LastCopySafe", gate("LastCopySafe"), GATES + "test_last_copy_of_a_shard_blocks"),
     Guard(
         "copies on pods that go are none",
         instead(
@@ -81,18 +81,18 @@ GUARDS: Final = (
             "present",
             property(lambda snapshot: frozenset(pod.name for pod in snapshot.pods)),
         ),
-        GATES + "test_a_copy_on_a_pod_that_is_on_its_way_out_is_no_copy",
+        GATES + "test_copy_on_a_terminating_pod_does_not_count",
     ),
-    Guard("BatchSafe", gate("BatchSafe"), GATES + "test_pods_that_share_a_shard_do_not_go_together"),
+    Guard("BatchSafe", gate("BatchSafe"), GATES + "test_pod_that_shares_a_shard_with_the_batch_is_blocked"),
     Guard(
         "a broken pod needs no gate",
         gone(gates, "is_not_in_cluster", False),
-        GATES + "test_a_broken_pod_may_always_be_replaced",
+        GATES + "test_failed_pod_passes_while_other_pods_are_not_ready",
     ),
     Guard(
         "a slow pod is not a broken one",
         gone(gates, "is_not_in_cluster", True),
-        GATES + "test_a_pod_that_is_not_ready_but_serves_shards_is_not_broken",
+        GATES + "test_pod_that_is_not_ready_but_has_joined_has_not_failed",
     ),
     Guard(
         "the gates of a roll",
@@ -102,36 +102,36 @@ GUARDS: Final = (
     Guard(
         "a pod that only starts is not a broken one",
         instead(gates, "is_not_in_cluster", lambda candidate, _: not candidate.pod.is_ready),
-        GATES + "test_where_no_node_answers_a_pod_that_only_starts_is_waited_for",
+        GATES + "test_starting_pod_is_blocked_while_the_engine_is_unreachable",
     ),
     Guard(
         "shards that move from or to a pod are waited for",
         gone(gates, "_moving_shards_blocker"),
-        GATES + "test_shards_that_move_from_or_to_the_pod_are_waited_for",
+        GATES + "test_shards_that_move_from_or_to_the_pod_block",
     ),
     Guard(
         "yellow that may turn green is waited for",
         gone(gates, "_yellow_blocker"),
-        GATES + "test_a_yellow_cluster_is_waited_for",
+        GATES + "test_yellow_cluster_that_may_turn_green_blocks",
     ),
     Guard(
         "what is held back for a pod does not hold it up",
         never_ours,
-        GATES + "test_yellow_that_is_excused_stays_so_when_we_hold_replicas_back_for_this_pod",
+        GATES + "test_allocation_that_the_operator_disabled_does_not_block",
     ),
     Guard(
         "a vote is left to somebody",
         gone(gates, "nodes_keeping_role", frozenset({"somebody"})),
-        GATES + "test_whoever_votes_does_not_come_back_without_a_vote_where_nobody_keeps_one",
+        GATES + "test_voter_that_loses_the_role_is_blocked_if_no_node_keeps_it",
     ),
     Guard(
         "a voter without the role is none to count on",
         counted_by_name,
-        GATES + "test_a_voter_that_has_come_back_without_the_role_is_none_to_count_on",
+        GATES + "test_voter_that_restarted_without_the_role_does_not_count",
     ),
     Guard(
         "no shard is left on who loses the role data",
         gone(gates, "_data_role_blocker"),
-        GATES + "test_whoever_loses_the_role_data_goes_without_any_shard",
+        GATES + "test_node_that_loses_the_data_role_is_blocked_while_it_holds_shards",
     ),
 )

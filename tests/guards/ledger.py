@@ -160,7 +160,7 @@ GUARDS: Final = (
     Guard(
         "a terminating pod is not deleted again",
         instead(rollout, "_adopt_terminating_pod", delete_terminating_pod),
-        ROLLOUT + "test_whoever_is_on_its_way_out_is_not_sent_away_once_more",
+        ROLLOUT + "test_terminating_pod_is_not_deleted_again",
     ),
     Guard(
         "scale-in is destructive",
@@ -171,6 +171,6 @@ GUARDS: Final = (
     Guard(
         "a setting that is set again is restored again",
         instead(rollout, "record_setting", lambda line, value: (LedgerChange(line, value),)),
-        ROLLOUT_PREPARATIONS + "test_what_is_set_once_more_is_taken_back_once_more",
+        ROLLOUT_PREPARATIONS + "test_setting_that_is_made_again_is_restored_again",
     ),
 )

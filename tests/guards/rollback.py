@@ -37,7 +37,7 @@ from searchkeeper.upgrade import (
     volumes,
 )
 from searchkeeper.upgrade.ledger import UPGRADED_NODES, UpgradeLedger
-from worlds import NEW
+from snapshots import NEW
 
 
 def any_colour(patch: Patch) -> None:
@@ -113,23 +113,23 @@ GUARDS: Final = (
     Guard(
         "the way back is open",
         together(gone(rollback, "rollback_blockers", ()), gone(rollback_action, "rollback_blockers", ())),
-        ROLLBACK_RUNS + "test_past_the_point_of_no_return_nothing_goes_back",
+        ROLLBACK_RUNS + "test_no_rollback_starts_past_the_point_of_no_return",
         ("Automatic",),
     ),
     Guard(
         "the way back is still open",
         gone(rollout, "_stop_blocked_rollback"),
-        ROLLBACK_RUNS + "test_no_step_back_is_taken_when_the_way_closes_meanwhile",
+        ROLLBACK_RUNS + "test_rollback_stops_when_it_becomes_blocked",
     ),
     Guard(
         "a way back that has closed may be left",
         gone(rollback, "_resume_upgrade"),
-        ROLLBACK_RUNS + "test_where_the_way_back_has_closed_the_upgrade_goes_on_when_it_is_asked_for_again",
+        ROLLBACK_RUNS + "test_upgrade_resumes_from_a_blocked_rollback_when_the_spec_wants_it",
     ),
     Guard(
         "no step while the course changes",
         instead(context.ReconcileContext, "is_changing_direction", False),
-        ROLLBACK_RUNS + "test_no_pod_goes_forward_in_the_cycle_that_turns_back",
+        ROLLBACK_RUNS + "test_no_pod_is_upgraded_in_the_reconcile_that_starts_a_rollback",
     ),
     Guard(
         "a volume that cannot be read goes",
@@ -140,34 +140,33 @@ GUARDS: Final = (
     Guard(
         "shards leave before the volume",
         gone(drain, "_is_drained", True),
-        ROLLBACK_RUNS + "test_its_shards_live_elsewhere_before_its_volume_goes",
+        ROLLBACK_RUNS + "test_shards_are_moved_before_the_volume_is_deleted",
     ),
     Guard(
         "a volume stays where it may be all there is",
         any_colour,
-        FAILED_PODS_RUNS + "test_it_keeps_its_disk_where_that_may_be_all_there_is",
+        FAILED_PODS_RUNS + "test_volume_is_not_deleted_while_the_engine_is_red",
     ),
     Guard(
         "whoever cannot start begins anew",
         gone(rollout, "_give_failed_pod_an_empty_volume"),
-        FAILED_PODS_RUNS
-        + "test_a_node_that_cannot_start_on_what_it_wrote_begins_anew_when_waiting_has_not_helped",
+        FAILED_PODS_RUNS + "test_node_that_cannot_start_on_its_disk_gets_an_empty_volume_after_the_deadline",
     ),
     Guard(
         "who crosses on the way back is noted too",
         nobody_crosses_late,
         FAILED_PODS_RUNS
-        + "test_a_node_that_first_runs_the_newer_version_on_the_way_back_begins_anew_as_well",
+        + "test_node_that_first_runs_the_newer_version_during_a_rollback_gets_an_empty_volume",
     ),
     Guard(
         "what has failed is remembered",
         gone(upgrade, "was_abandoned", False),
-        ROLLBACK_RUNS + "test_what_has_failed_does_not_begin_again_by_itself",
+        ROLLBACK_RUNS + "test_abandoned_version_is_not_tried_again",
     ),
     Guard(
         "an order counts once",
         gone(upgrade, "requested_rollback"),
-        ROLLBACK_RUNS + "test_an_order_from_earlier_days_does_not_turn_the_next_upgrade",
+        ROLLBACK_RUNS + "test_old_rollback_request_does_not_roll_back_the_next_upgrade",
     ),
     Guard(
         "patience begins with whoever looks",
@@ -178,53 +177,53 @@ GUARDS: Final = (
     Guard(
         "a fault of ours is no version's",
         instead(rollback, "NOT_COUNTED", frozenset({OPERATION_DENIED})),
-        ROLLBACK_RUNS + "test_a_fault_of_the_operator_stalls_an_upgrade_and_turns_none_back",
+        ROLLBACK_RUNS + "test_error_of_the_operator_stalls_an_upgrade_and_starts_no_rollback",
     ),
     Guard(
         "every shard has an older copy",
         gone(rollback, "_shard_blockers", ()),
-        ROLLBACK_BLOCKERS + "test_a_shard_without_one_closes_it",
+        ROLLBACK_BLOCKERS + "test_shard_without_a_copy_on_an_older_node_blocks",
     ),
     Guard(
         "no older copy is of newer segments",
         replicating_documents,
-        ROLLBACK_BLOCKERS + "test_segments_of_a_newer_primary_close_it",
+        ROLLBACK_BLOCKERS + "test_segment_replication_from_a_newer_primary_blocks",
     ),
     Guard(
         "no index is of the newer version",
         gone(rollback, "_index_blockers", ()),
-        ROLLBACK_BLOCKERS + "test_an_index_of_the_newer_version_closes_it",
+        ROLLBACK_BLOCKERS + "test_index_of_the_newer_version_blocks",
     ),
     Guard(
         "most voters are of the older version",
         gone(rollback, "_quorum_blockers", ()),
-        ROLLBACK_BLOCKERS + "test_a_newer_majority_closes_it",
+        ROLLBACK_BLOCKERS + "test_majority_of_newer_voters_blocks",
     ),
     Guard(
         "who does not want to go back does not",
         instead(rollback, "_rollback_cause", rollback.failure),
-        ROLLBACK_RUNS + "test_where_rollback_is_off_nothing_turns_it_but_the_spec",
+        ROLLBACK_RUNS + "test_only_the_spec_starts_a_rollback_if_the_policy_is_off",
     ),
     Guard(
         "a paused upgrade has not failed",
         never_paused,
-        ROLLBACK_RUNS + "test_a_paused_upgrade_has_not_failed",
+        ROLLBACK_RUNS + "test_paused_upgrade_does_not_fail",
     ),
     Guard(
         "only who has run the newer version begins anew",
         gone(drain, "is_writable_by", False),
-        ROLLBACK_RUNS + "test_nor_does_one_that_is_replaced_on_the_way_back_for_another_reason",
+        ROLLBACK_RUNS + "test_node_that_is_replaced_for_another_reason_during_a_rollback_keeps_its_volume",
         ("small", "data-0"),
     ),
     Guard(
         "nobody begins anew before waiting has not helped",
         gone(rollout, "failure", "at once"),
-        FAILED_PODS_RUNS + "test_it_has_its_time_to_start_before_its_disk_goes",
+        FAILED_PODS_RUNS + "test_volume_is_not_deleted_before_the_deadline",
     ),
     Guard(
         "an engine has time to begin to move shards",
         gone(drain, "waiting_without_change", (Reason.WAITING_FOR_DRAIN, 3600)),
-        ROLLBACK_RUNS + "test_its_shards_live_elsewhere_before_its_volume_goes",
+        ROLLBACK_RUNS + "test_shards_are_moved_before_the_volume_is_deleted",
     ),
     Guard(
         "on the way back who is down for good is not waited for",
@@ -235,48 +234,48 @@ GUARDS: Final = (
     Guard(
         "on the way back newer nodes go first",
         gone(order, "_rolls_back", True),
-        ROLLBACK_RUNS + "test_nor_does_one_that_is_replaced_on_the_way_back_for_another_reason",
+        ROLLBACK_RUNS + "test_node_that_is_replaced_for_another_reason_during_a_rollback_keeps_its_volume",
         ("small", "data-0"),
     ),
     Guard(
         "so do pools of newer nodes",
         gone(order, "_has_newer_version", True),
-        ROLLBACK_RUNS + "test_nor_does_one_that_is_replaced_on_the_way_back_for_another_reason",
+        ROLLBACK_RUNS + "test_node_that_is_replaced_for_another_reason_during_a_rollback_keeps_its_volume",
         ("apart", "hot-0"),
     ),
     Guard(
         "whoever is ready keeps its disk",
         taken_for(is_ready=False),
-        VOLUMES + "test_whoever_runs_or_leaves_or_never_tried_keeps_its_disk",
+        VOLUMES + "test_volume_of_a_ready_terminating_newer_or_never_started_pod_stays",
         ({"is_ready": True},),
     ),
     Guard(
         "whoever is of the newer version keeps it for now",
         taken_for(engine_version="2.19.4"),
-        VOLUMES + "test_whoever_runs_or_leaves_or_never_tried_keeps_its_disk",
+        VOLUMES + "test_volume_of_a_ready_terminating_newer_or_never_started_pod_stays",
         ({"engine_version": "3.4.0"},),
     ),
     Guard(
         "whoever has never run keeps it",
         taken_for(has_started=True),
-        VOLUMES + "test_whoever_runs_or_leaves_or_never_tried_keeps_its_disk",
+        VOLUMES + "test_volume_of_a_ready_terminating_newer_or_never_started_pod_stays",
         ({"has_started": False},),
     ),
     Guard(
         "whoever is on its way out keeps it for now",
         taken_for(is_terminating=False),
-        VOLUMES + "test_whoever_runs_or_leaves_or_never_tried_keeps_its_disk",
+        VOLUMES + "test_volume_of_a_ready_terminating_newer_or_never_started_pod_stays",
         ({"is_terminating": True},),
     ),
     Guard(
         "a volume that no newer version has written to stays",
         crossed_anyhow,
-        VOLUMES + "test_a_volume_that_no_newer_version_has_written_to_stays",
+        VOLUMES + "test_volume_that_no_newer_version_wrote_stays",
     ),
     Guard(
         "what was given up is not gone on with",
         gone(rollback, "was_abandoned", False),
-        ROLLBACK + "test_otherwise_a_way_back_is_gone_to_its_end",
+        ROLLBACK + "test_rollback_continues_otherwise",
         (NEW, {"lines": {"given_up": (NEW, 1)}}),
     ),
 )

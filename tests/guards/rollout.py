@@ -66,7 +66,7 @@ GUARDS: Final = (
     Guard(
         "the elected manager last",
         lambda patch: patch.setattr(order, "sorted", lambda found, **_: list(found), raising=False),
-        ORDER + "test_the_elected_manager_goes_last_of_all",
+        ORDER + "test_elected_manager_is_last",
     ),
     Guard(
         "the order is that of what nodes are",
@@ -77,37 +77,37 @@ GUARDS: Final = (
     Guard(
         "the elected manager last even if it is not ready",
         first_if_not_ready,
-        ORDER + "test_elected_manager_goes_last_even_if_it_is_not_ready",
+        ORDER + "test_elected_manager_is_last_even_if_it_is_not_ready",
     ),
     Guard(
         "its pool last of its kind",
         gone(order, "_elected"),
-        ORDER + "test_of_pools_of_one_kind_that_with_the_elected_manager_goes_last",
+        ORDER + "test_pool_of_the_elected_manager_is_last_of_its_kind",
     ),
     Guard(
         "the elected manager last on the way back",
         gone(order, "is_newer", False),
-        ROLLBACK_RUNS + "test_on_the_way_back_there_is_one_election_also_where_managers_are_several_pools",
+        ROLLBACK_RUNS + "test_rollback_has_one_election_with_managers_in_several_pools",
     ),
     Guard(
         "voters go alone",
         instead(rollout, "_replaces_one_by_one", lambda rollout, _: rollout.is_rollback),
-        ROLLOUT + "test_no_second_voter_goes_however_large_a_batch_may_be",
+        ROLLOUT + "test_batch_of_voters_has_one_pod",
     ),
     Guard(
         "on the way back everybody goes alone",
         instead(rollout, "_replaces_one_by_one", lambda _, pool: pool.spec.votes),
-        ROLLOUT + "test_on_the_way_back_everybody_goes_alone",
+        ROLLOUT + "test_batch_has_one_pod_in_a_rollback",
     ),
     Guard(
         "batches shrink after a failure",
         gone(rollout, "record_batch_failure", ()),
-        FAILED_PODS_RUNS + "test_a_batch_that_fails_makes_the_next_one_smaller",
+        FAILED_PODS_RUNS + "test_failed_batch_halves_the_next_one",
     ),
     Guard(
         "those of Kubernetes do too",
         gone(statefulset_rollout, "record_batch_failure", ()),
-        FAILED_PODS_RUNS + "test_a_batch_of_kubernetes_that_fails_makes_the_next_one_smaller",
+        FAILED_PODS_RUNS + "test_failed_batch_of_a_statefulset_rollout_halves_the_next_one",
     ),
     Guard(
         "Kubernetes waits for its turn",
@@ -122,17 +122,17 @@ GUARDS: Final = (
     Guard(
         "no step towards another version",
         gone(pools, "_deploys_target", True),
-        ROLLBACK_RUNS + "test_whoever_reverts_at_any_moment_comes_back_or_hears_that_it_is_too_late",
+        ROLLBACK_RUNS + "test_older_version_at_any_time_is_rolled_back_to_or_refused",
     ),
     Guard(
         "no step towards other roles",
         instead(pools, "_deploys_target", has_target),
-        ROLE_REMOVAL_RUNS + "test_the_only_data_pool_keeps_its_role_and_all_its_pods",
+        ROLE_REMOVAL_RUNS + "test_only_data_pool_keeps_the_role_and_its_pods",
     ),
     Guard(
         "nobody waits for an outdated pod",
         gone(rollout, "_outdated_pods_of_batch", set()),
-        ROLLBACK_RUNS + "test_an_upgrade_that_fails_turns_back_by_itself_where_that_is_wanted",
+        ROLLBACK_RUNS + "test_failed_upgrade_is_rolled_back_if_the_policy_is_automatic",
         (kubelet.PodFault.NEVER_READY,),
     ),
     Guard(
@@ -150,7 +150,7 @@ GUARDS: Final = (
     Guard(
         "of Kubernetes' pods voters go alone too",
         gone(statefulset_rollout, "_next_batch_size", 2),
-        STATEFULSET_ROLLOUT + "test_whoever_still_votes_goes_alone",
+        STATEFULSET_ROLLOUT + "test_batch_with_a_voter_has_one_pod",
     ),
     Guard(
         "who comes back is ready and has joined",
@@ -161,7 +161,7 @@ GUARDS: Final = (
     Guard(
         "of Kubernetes' pods too",
         gone(statefulset_rollout, "_is_replaced", True),
-        STATEFULSET_ROLLOUT + "test_a_batch_is_waited_for_until_it_is_ready",
+        STATEFULSET_ROLLOUT + "test_batch_waits_until_its_pods_are_ready",
     ),
     Guard(
         "shards are kept where they are while a node restarts",
@@ -177,16 +177,16 @@ GUARDS: Final = (
     Guard(
         "what came back outdated makes the next batch smaller",
         gone(rollout, "record_halved_batch", ()),
-        BATCHES + "test_whoever_came_back_outdated_is_not_waited_for_and_makes_the_next_batch_smaller",
+        BATCHES + "test_outdated_pod_of_the_batch_is_not_waited_for_and_halves_the_next_batch",
     ),
     Guard(
         "shards are kept for a batch as a whole",
         gone(rollout, "_needs_preparation", False),
-        BATCHES + "test_nor_one_for_which_something_would_have_to_be_prepared",
+        BATCHES + "test_batch_is_not_extended_with_a_pod_that_needs_preparation",
     ),
     Guard(
         "what Kubernetes replaces is left to it",
         gone(rollout, "uses_statefulset_rollout", False),
-        BATCHES + "test_those_that_kubernetes_replaces_are_left_to_it",
+        BATCHES + "test_failed_pod_of_a_statefulset_rollout_is_left_to_the_statefulset",
     ),
 )

@@ -127,7 +127,7 @@ GUARDS: Final = (
     Guard(
         "exclusions are cleared before scale-in",
         unrequired("ExclusionsCleared", of="ScaleInComplete"),
-        DRAIN_RUNS + "test_whoever_leaves_takes_the_shards_of_the_last_that_stays_while_that_is_replaced",
+        DRAIN_RUNS + "test_departing_node_takes_the_shards_of_the_last_remaining_node_during_its_replacement",
         (False,),
     ),
     Guard(

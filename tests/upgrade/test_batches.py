@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rolls import calls, notes, rolled, taken
+from rollouts import deleted_object, engine_calls, ledger_changes, rollout_step
 from searchkeeper.opensearch.calls import SetAllocation
 from searchkeeper.opensearch.view import Allocation, Unreachable
 from searchkeeper.planner.ledger import Entry
@@ -22,7 +22,7 @@ from searchkeeper.upgrade.ledger import (
     UpgradeLedger,
 )
 from searchkeeper.upgrade.rollout import Rollout, roll_out
-from worlds import NEW, engine, pod, pool, world
+from snapshots import NEW, cluster_snapshot, engine, pod, pool
 
 GONE: dict[str, Entry] = {"roll__away": (("data-0", "earlier"),)}
 PREPARED: dict[str, Entry] = {"engine__allocation": "all", "roll__flushed": "earlier"}
@@ -42,13 +42,15 @@ def data(*pods: Pod) -> PoolView:
 def seen(*pods: Pod, **policy: Any) -> ClusterSnapshot:
     """Data nodes, for whose sake shards are kept where they are."""
     home = data(*pods)
-    return world(home, snapshot=engine([home], allocation=Allocation.PRIMARIES), **{"max_batch": 4, **policy})
+    return cluster_snapshot(
+        home, view=engine([home], allocation=Allocation.PRIMARIES), **{"max_batch": 4, **policy}
+    )
 
 
-def test_whoever_is_back_is_welcome() -> None:
-    found = rolled(seen(current("data-0"), pod("data-1")), **GONE)
+def test_batch_ends_when_its_pods_are_replaced() -> None:
+    found = rollout_step(seen(current("data-0"), pod("data-1")), **GONE)
     assert found.reason == "BatchReplaced"
-    assert notes(found) == {
+    assert ledger_changes(found) == {
         **dict.fromkeys((REPLACED_PODS, PENDING_DELETE, FLUSHED, BATCH_FAILED, WIPED_VOLUME)),
         BATCH_SIZE: ("data", 2),
     }
@@ -59,168 +61,182 @@ def test_whoever_is_back_is_welcome() -> None:
     [(), (current("data-0", is_terminating=True),), (current("data-0", is_ready=False),)],
     ids=["gone", "on its way out once more", "not ready"],
 )
-def test_whoever_is_not_is_waited_for(late: tuple[Pod, ...]) -> None:
+def test_batch_waits_for_a_pod_that_is_missing_terminating_or_not_ready(late: tuple[Pod, ...]) -> None:
     """I2, I12: also where the engine still has its node."""
     home = replace(data(current("data-0"), current("data-1")), pods=(*late, current("data-1")))
     joined = engine([data(current("data-0"), current("data-1"))])
-    assert rolled(world(home, snapshot=joined), **GONE).reason == "WaitingForPods"
+    assert rollout_step(cluster_snapshot(home, view=joined), **GONE).reason == "WaitingForPods"
 
 
 @pytest.mark.parametrize("joined", [(), (pod("data-0"),)], ids=["not at all", "as what it was"])
-def test_whoever_has_not_joined_as_what_it_is_is_waited_for(joined: tuple[Pod, ...]) -> None:
+def test_batch_waits_until_the_node_has_joined_with_its_new_version(joined: tuple[Pod, ...]) -> None:
     home = data(current("data-0"), current("data-1"))
     view = engine([data(*joined, current("data-1"))])
-    assert rolled(world(home, snapshot=view), **GONE).reason == "WaitingForPods"
+    assert rollout_step(cluster_snapshot(home, view=view), **GONE).reason == "WaitingForPods"
 
 
-def test_whom_nobody_can_ask_for_is_waited_for() -> None:
+def test_batch_waits_while_the_engine_is_unreachable() -> None:
     home = data(current("data-0"), current("data-1"))
-    assert rolled(world(home, snapshot=Unreachable("timed out")), **GONE).reason == "WaitingForPods"
-
-
-def test_a_pod_without_a_stateful_set_is_not_known_to_be_back() -> None:
-    """What it should have been made from is not there to compare it with."""
-    home = replace(data(current("data-0"), current("data-1")), stateful_set=None)
-    assert rolled(world(home), **GONE).reason == "WaitingForPods"
-
-
-def test_whoever_came_back_outdated_is_not_waited_for_and_makes_the_next_batch_smaller() -> None:
-    found = rolled(seen(pod("data-0", is_ready=False), pod("data-1")), **GONE, **FOUR)
-    assert taken(found) == "data-0"
-    home = data(pod("data-0", is_ready=False), pod("data-1"))
-    for there in (seen(pod("data-0"), pod("data-1")), world(home, snapshot=engine([pool("data", 2)]))):
-        found = rolled(there, **GONE, **FOUR)
-        assert (found.reason, notes(found).get(BATCH_SIZE)) == ("BatchReplaced", ("data", 2))
-
-
-def test_one_that_came_back_outdated_and_goes_again_is_waited_for() -> None:
-    """I8."""
     assert (
-        rolled(seen(pod("data-0", is_terminating=True), current("data-1")), **GONE).reason == "WaitingForPods"
+        rollout_step(cluster_snapshot(home, view=Unreachable("timed out")), **GONE).reason == "WaitingForPods"
     )
 
 
-def test_what_was_set_is_taken_back_before_anybody_is_welcome() -> None:
+def test_batch_waits_while_its_statefulset_is_missing() -> None:
+    """What it should have been made from is not there to compare it with."""
+    home = replace(data(current("data-0"), current("data-1")), stateful_set=None)
+    assert rollout_step(cluster_snapshot(home), **GONE).reason == "WaitingForPods"
+
+
+def test_outdated_pod_of_the_batch_is_not_waited_for_and_halves_the_next_batch() -> None:
+    found = rollout_step(seen(pod("data-0", is_ready=False), pod("data-1")), **GONE, **FOUR)
+    assert deleted_object(found) == "data-0"
+    home = data(pod("data-0", is_ready=False), pod("data-1"))
+    for there in (seen(pod("data-0"), pod("data-1")), cluster_snapshot(home, view=engine([pool("data", 2)]))):
+        found = rollout_step(there, **GONE, **FOUR)
+        assert (found.reason, ledger_changes(found).get(BATCH_SIZE)) == ("BatchReplaced", ("data", 2))
+
+
+def test_outdated_pod_of_the_batch_is_waited_for_while_it_terminates() -> None:
+    """I8."""
+    assert (
+        rollout_step(seen(pod("data-0", is_terminating=True), current("data-1")), **GONE).reason
+        == "WaitingForPods"
+    )
+
+
+def test_settings_are_restored_before_the_batch_ends() -> None:
     """I9."""
-    assert calls(rolled(seen(current("data-0"), pod("data-1")), **GONE, **PREPARED)) == [SetAllocation(None)]
+    assert engine_calls(rollout_step(seen(current("data-0"), pod("data-1")), **GONE, **PREPARED)) == [
+        SetAllocation(None)
+    ]
 
 
-def test_after_trouble_a_batch_does_not_grow() -> None:
+def test_batch_size_does_not_grow_after_a_failure() -> None:
     """I12."""
-    found = rolled(seen(current("data-0"), pod("data-1")), **GONE, roll__trouble=True, roll__size=("data", 2))
-    assert (found.reason, BATCH_SIZE in notes(found)) == ("BatchReplaced", False)
+    found = rollout_step(
+        seen(current("data-0"), pod("data-1")), **GONE, roll__trouble=True, roll__size=("data", 2)
+    )
+    assert (found.reason, BATCH_SIZE in ledger_changes(found)) == ("BatchReplaced", False)
 
 
 def waited_for(*others: Pod, lines: dict[str, Entry] = FOUR, **policy: Any) -> str | None:
     """Who goes while the first one is waited for."""
     first = current("data-0", is_ready=False)
-    return taken(rolled(seen(first, *others, **policy), **GONE, **{**PREPARED, **lines}))
+    return deleted_object(rollout_step(seen(first, *others, **policy), **GONE, **{**PREPARED, **lines}))
 
 
-def test_another_one_goes_beside_it_where_there_is_room() -> None:
+def test_batch_is_extended_up_to_its_limit() -> None:
     assert waited_for(pod("data-1")) == "data-1"
     assert waited_for(pod("data-1"), lines={}) is None
     assert waited_for(pod("data-1"), max_batch=1) is None
 
 
-def test_whoever_is_on_its_way_out_does_not_go_beside_it() -> None:
+def test_batch_is_not_extended_with_a_terminating_pod() -> None:
     """I8."""
     assert waited_for(pod("data-1", is_terminating=True)) is None
 
 
-def test_nor_does_one_that_a_gate_keeps() -> None:
+def test_batch_is_not_extended_while_a_gate_is_closed() -> None:
     assert waited_for(pod("data-1"), current("data-2", is_ready=False)) is None
 
 
-def test_nor_one_of_the_batch_that_came_back_outdated() -> None:
+def test_batch_is_not_extended_with_its_own_outdated_pod() -> None:
     """It goes in the next one."""
     both: dict[str, Entry] = {"roll__away": (("data-0", "earlier"), ("data-1", "earlier"))}
     there = seen(current("data-0", is_ready=False), pod("data-1"))
-    assert rolled(there, **both, **PREPARED, **FOUR).reason == "WaitingForPods"
+    assert rollout_step(there, **both, **PREPARED, **FOUR).reason == "WaitingForPods"
 
 
-def test_nor_one_for_which_something_would_have_to_be_prepared() -> None:
+def test_batch_is_not_extended_with_a_pod_that_needs_preparation() -> None:
     """Shards are kept for a batch as a whole."""
     assert waited_for(pod("data-1"), lines={**FOUR, "roll__flushed": "another"}) is None
 
 
-def test_whoever_takes_too_long_makes_the_next_batch_smaller() -> None:
+def test_late_batch_halves_the_next_one() -> None:
     """I12: also the last of its pool; and not while it is only slow."""
     there = seen(current("data-0", is_ready=False), current("data-1"))
-    assert notes(rolled(there, **GONE, **FOUR, **LATE)) == {BATCH_FAILED: True, BATCH_SIZE: ("data", 2)}
-    assert notes(rolled(there, **GONE, **FOUR)) == {}
+    assert ledger_changes(rollout_step(there, **GONE, **FOUR, **LATE)) == {
+        BATCH_FAILED: True,
+        BATCH_SIZE: ("data", 2),
+    }
+    assert ledger_changes(rollout_step(there, **GONE, **FOUR)) == {}
 
 
-def test_whoever_is_late_in_a_pool_that_the_roll_does_not_work_on_makes_none_smaller() -> None:
+def test_late_pod_of_a_pool_outside_the_rollout_halves_no_batch() -> None:
     there = seen(current("data-0", is_ready=False), current("data-1"))
     lines = {"roll/away": GONE["roll__away"], "wait/PodsCurrent": LATE["wait__PodsCurrent"]}
     found = roll_out(Rollout(there, UpgradeLedger.of(lines), ()))
     assert (found.reason, found.ledger_changes) == ("WaitingForPods", ())
 
 
-def test_who_is_broken_and_outdated_is_replaced_although_another_is_waited_for() -> None:
+def test_failed_outdated_pod_is_replaced_while_the_batch_is_not_complete() -> None:
     """S17: and that counts as trouble."""
     there = seen(current("data-0", is_ready=False), pod("data-1", **DOWN))
-    found = rolled(there, **GONE, **FOUR)
-    assert (taken(found), notes(found)[BATCH_SIZE], notes(found)[BATCH_FAILED]) == (
+    found = rollout_step(there, **GONE, **FOUR)
+    assert (
+        deleted_object(found),
+        ledger_changes(found)[BATCH_SIZE],
+        ledger_changes(found)[BATCH_FAILED],
+    ) == (
         "data-1",
         ("data", 2),
         True,
     )
-    assert notes(found)[REPLACED_PODS] == (("data-0", "earlier"), ("data-1", "uid-data-1"))
+    assert ledger_changes(found)[REPLACED_PODS] == (("data-0", "earlier"), ("data-1", "uid-data-1"))
 
 
 @pytest.mark.parametrize(
     ("differences", "policy"), [({"is_terminating": True}, {}), ({}, {"paused": True})], ids=str
 )
-def test_unless_it_goes_already_or_a_person_says_so(
+def test_failed_outdated_pod_is_not_replaced_while_it_terminates_or_during_a_pause(
     differences: dict[str, Any], policy: dict[str, Any]
 ) -> None:
     """I8."""
     there = seen(current("data-0", is_ready=False), pod("data-1", **DOWN, **differences), **policy)
-    assert taken(rolled(there, **GONE, **FOUR)) is None
+    assert deleted_object(rollout_step(there, **GONE, **FOUR)) is None
 
 
-def test_those_that_kubernetes_replaces_are_left_to_it() -> None:
+def test_failed_pod_of_a_statefulset_rollout_is_left_to_the_statefulset() -> None:
     routers = pool("routers", 1, roles="ingest", pods=[pod("routers-0", **DOWN)])
     home = data(current("data-0", is_ready=False), current("data-1"))
-    assert taken(rolled(world(home, routers), **GONE)) is None
-    assert rolled(world(data(current("data-1")), routers)).reason == "AdvancingPartition"
+    assert deleted_object(rollout_step(cluster_snapshot(home, routers), **GONE)) is None
+    assert rollout_step(cluster_snapshot(data(current("data-1")), routers)).reason == "AdvancingPartition"
 
 
-def test_a_roll_that_is_over_leaves_nothing_set_and_notes_nothing_more() -> None:
+def test_finished_rollout_restores_settings_and_removes_its_ledger_entries() -> None:
     """I9."""
     there = seen(current("data-0"))
-    assert calls(rolled(there, **PREPARED)) == [SetAllocation(None)]
-    over = rolled(there, roll__flushed="earlier")
-    assert (over.is_true, notes(over)) == (True, {FLUSHED: None})
-    assert rolled(there).ledger_changes == ()
+    assert engine_calls(rollout_step(there, **PREPARED)) == [SetAllocation(None)]
+    over = rollout_step(there, roll__flushed="earlier")
+    assert (over.is_true, ledger_changes(over)) == (True, {FLUSHED: None})
+    assert rollout_step(there).ledger_changes == ()
 
 
 AIMING: dict[str, Entry] = {"roll__away": (("data-0", "uid-data-0"),), "roll__aimed": "1"}
 
 
-def test_a_deletion_that_was_not_made_is_asked_for_again_word_for_word() -> None:
+def test_recorded_delete_that_was_not_executed_is_retried_unchanged() -> None:
     flushed: dict[str, Entry] = {**PREPARED, "roll__flushed": "uid-data-0"}
     there = seen(pod("data-0"), pod("data-1"))
-    again = rolled(there, **AIMING, **flushed)
-    assert (taken(again), notes(again)) == (
+    again = rollout_step(there, **AIMING, **flushed)
+    assert (deleted_object(again), ledger_changes(again)) == (
         "data-0",
         {REPLACED_PODS: (("data-0", "uid-data-0"),), PENDING_DELETE: "1"},
     )
 
 
-def test_one_that_would_be_decided_otherwise_is_spared() -> None:
+def test_recorded_delete_is_cancelled_if_the_decision_has_changed() -> None:
     """I8: nothing else is done before the deletion that may be late would miss."""
     for there in (seen(pod("data-0"), pod("data-1"), paused=True), seen(current("data-0"), pod("data-1"))):
-        assert rolled(there, **AIMING, **PREPARED).reason == "CancellingDelete"
+        assert rollout_step(there, **AIMING, **PREPARED).reason == "CancellingDelete"
     first = seen(pod("data-0"), pod("data-1", **DOWN))
-    assert rolled(first, **AIMING, **PREPARED).reason == "CancellingDelete"
+    assert rollout_step(first, **AIMING, **PREPARED).reason == "CancellingDelete"
     moved = seen(pod("data-0", resource_version="2"), pod("data-1"))
-    assert rolled(moved, **AIMING, **PREPARED).reason == "DeleteCancelled"
+    assert rollout_step(moved, **AIMING, **PREPARED).reason == "DeleteCancelled"
 
 
-def test_the_others_of_its_batch_are_away_all_the_same() -> None:
+def test_recorded_delete_is_retried_or_cancelled_beside_the_rest_of_the_batch() -> None:
     """I12: it is asked for again beside them, or not at all."""
     lines: dict[str, Entry] = {
         "roll__away": (("data-0", "earlier"), ("data-1", "uid-data-1")),
@@ -228,5 +244,5 @@ def test_the_others_of_its_batch_are_away_all_the_same() -> None:
         **PREPARED,
     }
     there = seen(current("data-0", is_ready=False), pod("data-1"))
-    assert taken(rolled(there, **lines, **FOUR)) == "data-1"
-    assert rolled(there, **lines).reason == "CancellingDelete"
+    assert deleted_object(rollout_step(there, **lines, **FOUR)) == "data-1"
+    assert rollout_step(there, **lines).reason == "CancellingDelete"

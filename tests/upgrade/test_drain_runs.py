@@ -25,7 +25,7 @@ def brief() -> FakeCluster:
     return running({**pool("data", 4, "data"), **storage}, MANAGERS)
 
 
-def test_a_node_is_emptied_before_it_restarts_and_gets_shards_again() -> None:
+def test_ephemeral_nodes_are_drained_and_readmitted() -> None:
     world = edited(brief(), version=NEW)
     snapshot = {name for moment in unfolding(world) for name in moment.state.engine.excluded}
     assert snapshot == {f"logs-data-{n}" for n in range(4)}
@@ -33,7 +33,7 @@ def test_a_node_is_emptied_before_it_restarts_and_gets_shards_again() -> None:
 
 
 @pytest.mark.parametrize("name", ["logs-data-0", "logs-data-2", "logs-data-9", "*-data-2", "l*-[0-9]"])
-def test_what_somebody_else_has_excluded_stays_so_all_the_while(name: str) -> None:
+def test_exclusions_of_users_are_kept_during_a_rollout(name: str) -> None:
     """I9: a roll undoes what it has set itself, and nothing else."""
     world = brief()
     world.execute(Exclude(frozenset({name})))
@@ -44,7 +44,7 @@ def test_what_somebody_else_has_excluded_stays_so_all_the_while(name: str) -> No
     assert not status(world)["ledger"]
 
 
-def test_whom_a_pattern_excludes_is_not_excluded_once_more() -> None:
+def test_node_that_a_pattern_excludes_is_not_excluded_by_name() -> None:
     world = brief()
     world.execute(Exclude(frozenset({"*-data-2"})))
     snapshot = {
@@ -68,7 +68,7 @@ def crowded(nodes: int, *replicas: int, ephemeral: bool = False) -> FakeCluster:
     [(2, (1, 0), False), (3, (2, 0), False), (2, (1,), True), (2, (1, 0), True)],
     ids=["two nodes", "three nodes", "ephemeral storage", "the same without a replica"],
 )
-def test_a_copy_that_can_never_leave_is_not_waited_for_where_there_is_another(
+def test_unmovable_copy_with_a_replica_is_not_waited_for(
     nodes: int, replicas: tuple[int, ...], ephemeral: bool
 ) -> None:
     """S09: the last copies leave, and with ephemeral storage whatever else can."""
@@ -85,7 +85,7 @@ def drained(world: FakeCluster) -> bool:
     return bool(engine.excluded) and not engine.excluded & there
 
 
-def test_a_drain_is_not_undone_and_begun_again_while_another_pod_is_not_ready() -> None:
+def test_drain_is_kept_while_another_pod_is_not_ready() -> None:
     """S21: its shards would move back and forth."""
     world = until(drained, crowded(2, 0))
     [name] = world.state.engine.excluded
@@ -96,7 +96,7 @@ def test_a_drain_is_not_undone_and_begun_again_while_another_pod_is_not_ready() 
     assert not world.state.engine.excluded
 
 
-def test_a_drain_is_undone_while_it_is_paused() -> None:
+def test_drain_is_undone_during_a_pause() -> None:
     world = edited(until(drained, crowded(2, 0)), upgrade={"paused": True})
     at_work(world)
     assert not world.state.engine.excluded
@@ -105,7 +105,7 @@ def test_a_drain_is_undone_while_it_is_paused() -> None:
 
 
 @pytest.mark.parametrize("excluded", [("logs-data-0", "logs-data-1"), ("logs-data-*",), ("*-0", "*a-1")])
-def test_a_last_copy_that_nobody_may_take_is_named_with_a_way_out(excluded: tuple[str, ...]) -> None:
+def test_unmovable_last_copy_is_reported_with_a_remedy(excluded: tuple[str, ...]) -> None:
     """S09: by name or by pattern."""
     world = crowded(2, 0)
     world.execute(Exclude(frozenset(excluded)))
@@ -127,7 +127,7 @@ def holder(world: FakeCluster) -> str:
 
 
 @pytest.mark.parametrize("ephemeral", [False, True])
-def test_where_a_loss_is_accepted_nobody_is_drained_who_has_no_heir(ephemeral: bool) -> None:
+def test_node_without_a_target_is_not_drained_if_the_loss_is_accepted(ephemeral: bool) -> None:
     """S09: not even where users have excluded the only other node, and where the disk goes with the pod."""
     world = crowded(2, 0, ephemeral=ephemeral)
     [other] = {"logs-data-0", "logs-data-1"} - {holder(world)}
@@ -138,7 +138,7 @@ def test_where_a_loss_is_accepted_nobody_is_drained_who_has_no_heir(ephemeral: b
     assert world.state.engine.excluded == others
 
 
-def test_the_only_data_node_goes_with_its_disk_where_that_is_accepted() -> None:
+def test_only_data_node_on_ephemeral_storage_is_replaced_if_the_loss_is_accepted() -> None:
     """What is lost makes the cluster red until its owner deletes it; then the others follow."""
     world = edited(crowded(1, 0, ephemeral=True), upgrade={"acceptSingleCopyLoss": True})
     at_work(world)
@@ -149,7 +149,7 @@ def test_the_only_data_node_goes_with_its_disk_where_that_is_accepted() -> None:
     assert set(versions(world).values()) == {NEW}
 
 
-def test_a_drain_is_undone_when_somebody_excludes_the_last_other_node() -> None:
+def test_drain_is_undone_when_a_user_excludes_the_last_other_node() -> None:
     """I7: no index could be made any more."""
     world = until(lambda world: bool(world.state.engine.excluded), crowded(2, 0))
     ours = world.state.engine.excluded
@@ -161,7 +161,7 @@ def test_a_drain_is_undone_when_somebody_excludes_the_last_other_node() -> None:
 
 
 @pytest.mark.parametrize("ephemeral", [False, True])
-def test_whoever_leaves_takes_the_shards_of_the_last_that_stays_while_that_is_replaced(
+def test_departing_node_takes_the_shards_of_the_last_remaining_node_during_its_replacement(
     ephemeral: bool,
 ) -> None:
     """S09: the roll would wait for shards to go to one that is excluded, and the leave for the roll."""

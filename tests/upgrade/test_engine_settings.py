@@ -15,16 +15,16 @@ from searchkeeper.planner.ledger import Entry
 from searchkeeper.snapshot import ClusterSnapshot
 from searchkeeper.upgrade.engine_settings import clear_exclusions, restore_all, restore_settings
 from searchkeeper.upgrade.ledger import UpgradeLedger
-from worlds import engine, pool, world
+from snapshots import cluster_snapshot, engine, pool
 
 POOLS = (pool("data", 3), pool("managers", 3, roles="cluster_manager"))
-SILENT = world(*POOLS, snapshot=Unreachable("timed out"))
+SILENT = cluster_snapshot(*POOLS, view=Unreachable("timed out"))
 
 
 def seen(*excluded: str, votes: Collection[str] = (), **differences: Any) -> ClusterSnapshot:
     """An engine in which these are excluded, and those from voting."""
     others = {"excluded": frozenset(excluded), "voting_exclusions": frozenset(votes), **differences}
-    return world(*POOLS, snapshot=engine(POOLS, **others))
+    return cluster_snapshot(*POOLS, view=engine(POOLS, **others))
 
 
 def journal(**lines: Entry) -> UpgradeLedger:
@@ -46,7 +46,7 @@ def noted(answer: Result | None) -> dict[str, Entry | None]:
     return {note.key.removeprefix("engine/"): note.value for note in answer.ledger_changes}
 
 
-def test_where_nothing_was_set_nothing_is_undone() -> None:
+def test_settings_that_the_ledger_does_not_have_are_kept() -> None:
     """I9: whatever others have set, and also where nobody could be told."""
     others = seen("data-2", votes=["managers-2"], allocation=Allocation.NONE)
     assert restore_all(others, journal()) is None
@@ -58,7 +58,7 @@ def test_where_nothing_was_set_nothing_is_undone() -> None:
     [{"allocation": "all"}, {"excluded": ("data-0",)}, {"voting": "managers-0"}, {"leaving": ("data-0",)}],
     ids=str,
 )
-def test_what_cannot_be_undone_yet_is_waited_for(lines: dict[str, Entry]) -> None:
+def test_restore_waits_while_the_engine_is_unreachable(lines: dict[str, Entry]) -> None:
     found = restore_all(SILENT, journal(**lines))
     assert found is not None
     assert (found.reason, found.deadline, found.ledger_changes) == ("EngineUnreachable", 900, ())
@@ -67,7 +67,7 @@ def test_what_cannot_be_undone_yet_is_waited_for(lines: dict[str, Entry]) -> Non
 @pytest.mark.parametrize(
     ("before", "value"), [("all", None), ("new_primaries", Allocation.NEW_PRIMARIES)], ids=str
 )
-def test_allocation_becomes_what_it_was(before: str, value: Allocation | None) -> None:
+def test_allocation_is_restored_to_its_earlier_value(before: str, value: Allocation | None) -> None:
     found = restore_settings(seen(allocation=Allocation.PRIMARIES), journal(allocation=before))
     assert told(found) == SetAllocation(value)
     assert noted(found) == {"allocation/taken-back": True}
@@ -90,7 +90,7 @@ def taken_back(lines: dict[str, Entry]) -> dict[str, Entry]:
 
 
 @pytest.mark.parametrize(("shown", "lines"), SET, ids=str)
-def test_a_line_goes_when_the_engine_was_told_and_shows_it(
+def test_ledger_entry_is_removed_after_the_restore_was_sent_and_observed(
     shown: dict[str, Any], lines: dict[str, Entry]
 ) -> None:
     """I9, S03: one that shows it may answer from the past, and one that was told may not have heard."""
@@ -107,7 +107,7 @@ def test_a_line_goes_when_the_engine_was_told_and_shows_it(
     }
 
 
-def test_of_those_who_are_excluded_ours_are_let_in() -> None:
+def test_only_exclusions_of_the_operator_are_cleared() -> None:
     """I9."""
     found = restore_settings(
         seen("data-0", "data-1", "data-2"), journal(excluded=("data-0", "data-1")), ["data-1"]
@@ -120,7 +120,7 @@ def test_of_those_who_are_excluded_ours_are_let_in() -> None:
     assert restore_settings(seen("data-1"), journal(excluded=("data-1",)), ["data-1"]) is None
 
 
-def test_shards_come_back_before_votes_and_are_allocated_before_that() -> None:
+def test_allocation_then_exclusions_then_votes_are_restored() -> None:
     """One thing at a time."""
     lines: dict[str, Entry] = {"allocation": "all", "excluded": ("data-0",), "voting": "managers-0"}
     view = seen("data-0", votes=["managers-0"], allocation=Allocation.PRIMARIES)
@@ -134,9 +134,7 @@ def test_shards_come_back_before_votes_and_are_allocated_before_that() -> None:
 @pytest.mark.parametrize(
     ("line", "entry"), [("voting", "managers-0"), ("leaving_votes", ("managers-0",))], ids=str
 )
-def test_whom_others_keep_from_voting_is_told_again_when_the_engine_has_forgotten(
-    line: str, entry: Entry
-) -> None:
+def test_voting_exclusions_of_users_are_set_again_after_all_were_cleared(line: str, entry: Entry) -> None:
     """I9: it forgets all of them or nobody."""
     lines = {line: entry}
     found = restore_all(seen(votes=["managers-0", "managers-1"]), journal(**lines))
@@ -154,7 +152,7 @@ def test_whom_others_keep_from_voting_is_told_again_when_the_engine_has_forgotte
     assert (found.operations, noted(found)["others-votes"]) == ((), None)
 
 
-def test_a_vote_of_ours_is_nobody_elses() -> None:
+def test_voting_exclusions_of_the_operator_are_not_taken_for_those_of_users() -> None:
     """It would never be given back."""
     lines: dict[str, Entry] = {"voting": "managers-0", "leaving_votes": ("managers-1",)}
     found = restore_settings(seen(votes=["managers-0", "managers-1"]), journal(**lines))
@@ -164,7 +162,7 @@ def test_a_vote_of_ours_is_nobody_elses() -> None:
     assert noted(found)["others-votes"] is None
 
 
-def test_whoever_still_leaves_stays_excluded() -> None:
+def test_departing_nodes_stay_excluded() -> None:
     lines: dict[str, Entry] = {"leaving": ("data-1", "data-2"), "leaving_votes": ("managers-1", "managers-2")}
     there = seen("data-0", "data-1", "data-2", votes=["managers-1", "managers-2"])
     leaving = ["data-1", "data-2", "managers-1", "managers-2"]
@@ -182,7 +180,7 @@ def test_whoever_still_leaves_stays_excluded() -> None:
     assert noted(found)["leaving-votes"] == ("managers-1",)
 
 
-def test_whoever_is_lent_may_have_shards_although_it_leaves() -> None:
+def test_temporary_shard_host_is_readmitted_although_it_departs() -> None:
     """S09."""
     lent = frozenset({"data-2"})
     found = clear_exclusions(
@@ -191,7 +189,7 @@ def test_whoever_is_lent_may_have_shards_although_it_leaves() -> None:
     assert told(found) == Exclude(frozenset({"data-1"}))
 
 
-def test_a_vote_of_somebody_absent_is_not_forgiven_while_it_counts() -> None:
+def test_voting_exclusion_of_an_absent_voter_is_kept_while_its_vote_counts() -> None:
     """I1: it would be counted on again, and nobody could cast it."""
     lines: dict[str, Entry] = {"leaving_votes": ("@one",)}
     counted = seen(votes=["@one"], voters=frozenset({"managers-0", "managers-1", "@one"}))

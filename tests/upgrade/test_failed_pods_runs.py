@@ -53,14 +53,14 @@ def stuck_at(world: FakeCluster, version: str, fault: PodFault) -> FakeCluster:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_better_version_takes_the_place_of_one_that_does_not_start(fault: PodFault) -> None:
+def test_newer_target_replaces_a_version_that_does_not_start(fault: PodFault) -> None:
     """S17, S18: whoever waits for the broken pod before it mends it waits for ever."""
     world = stuck_at(deployed(), BAD, fault)
     settled(edited(world, version=NEW), RELEASE)
     assert set(running(world).values()) == {NEW}
 
 
-def test_it_need_not_even_have_failed_for_long() -> None:
+def test_newer_target_replaces_a_failing_version_before_the_deadline() -> None:
     world = with_faults(edited(deployed(), version=BAD), v3_3_2=PodFault.IMAGE)
     worked_until(world, RELEASE, lambda w: "roll/away" in status(w)["ledger"])
     worked(world, RELEASE, ticks=3)
@@ -68,7 +68,7 @@ def test_it_need_not_even_have_failed_for_long() -> None:
     assert set(running(world).values()) == {NEW}
 
 
-def test_a_newer_wish_waits_for_an_upgrade_that_goes_well() -> None:
+def test_newer_target_waits_for_an_upgrade_that_makes_progress() -> None:
     world = edited(deployed(), version=BAD)
     worked_until(world, RELEASE, lambda w: BAD in running(w).values())
     worked(edited(world, version=NEW), RELEASE, ticks=1)
@@ -79,7 +79,7 @@ def test_a_newer_wish_waits_for_an_upgrade_that_goes_well() -> None:
     assert set(running(world).values()) == {NEW}
 
 
-def test_an_older_wish_than_nodes_run_already_goes_back_first() -> None:
+def test_older_target_than_nodes_run_needs_a_rollback_first() -> None:
     world = edited(deployed(), version=NEW)
     worked_until(world, RELEASE, lambda w: NEW in running(w).values())
     worked(with_faults(world, logs_data_0=PodFault.NEVER_READY), RELEASE, ticks=15)
@@ -88,7 +88,7 @@ def test_an_older_wish_than_nodes_run_already_goes_back_first() -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_the_only_node_of_a_cluster_comes_back_when_its_upgrade_is_taken_back(fault: PodFault) -> None:
+def test_only_node_that_never_ran_the_newer_version_is_rolled_back_with_its_volume(fault: PodFault) -> None:
     """Nobody can be asked whether the way is open; but no node has run the newer version."""
     world = stuck_at(deployed(*ALL_IN_ONE), NEW, fault)
     before = claims(world)
@@ -100,21 +100,21 @@ def test_the_only_node_of_a_cluster_comes_back_when_its_upgrade_is_taken_back(fa
     assert claims(world) == before
 
 
-def test_the_only_node_of_a_cluster_is_mended_forwards_where_it_cannot_go_back() -> None:
+def test_only_node_that_cannot_be_rolled_back_is_fixed_by_a_newer_target() -> None:
     world = stuck_at(deployed(*ALL_IN_ONE), BAD, PodFault.CRASH)
     settled(edited(world, version=NEW), RELEASE)
     assert running(world) == {"all-0": NEW}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_cluster_that_never_started_starts_when_its_version_is_corrected(fault: PodFault) -> None:
+def test_cluster_that_never_started_starts_after_its_version_is_corrected(fault: PodFault) -> None:
     world = with_faults(asked_for(version="2.19.3"), v2_19_3=fault)
     worked(world, RELEASE, ticks=5)
     settled(edited(world, version=OLD), RELEASE)
     assert set(running(world).values()) == {OLD}
 
 
-def test_an_upgrade_may_be_the_cure_of_a_broken_pod() -> None:
+def test_upgrade_starts_although_a_pod_has_failed() -> None:
     world = worked(with_faults(deployed(), logs_data_1=PodFault.CRASH), RELEASE, ticks=5)
     worked(edited(world, version=NEW), RELEASE, ticks=5)
     assert "upgrade" in status(world)["ledger"]
@@ -129,7 +129,7 @@ def crashed_on_what_it_wrote() -> FakeCluster:
     return edited(world, version=OLD)
 
 
-def test_a_node_that_cannot_start_on_what_it_wrote_begins_anew_when_waiting_has_not_helped() -> None:
+def test_node_that_cannot_start_on_its_disk_gets_an_empty_volume_after_the_deadline() -> None:
     world = crashed_on_what_it_wrote()
     before = claims(world)
     settled(world, RELEASE)
@@ -138,7 +138,7 @@ def test_a_node_that_cannot_start_on_what_it_wrote_begins_anew_when_waiting_has_
     assert [name for name in before if before[name] != after[name]] == ["data-logs-data-0"]
 
 
-def test_it_has_its_time_to_start_before_its_disk_goes() -> None:
+def test_volume_is_not_deleted_before_the_deadline() -> None:
     world = crashed_on_what_it_wrote()
     before, turned = claims(world), None
     for moment in unfolding(world):
@@ -150,7 +150,7 @@ def test_it_has_its_time_to_start_before_its_disk_goes() -> None:
     assert world.state.now - turned >= 60
 
 
-def test_a_node_that_first_runs_the_newer_version_on_the_way_back_begins_anew_as_well() -> None:
+def test_node_that_first_runs_the_newer_version_during_a_rollback_gets_an_empty_volume() -> None:
     """L4: it had no machine when the upgrade turned; then it starts, writes to its disk, and is evicted."""
     world = stuck_at(deployed(*THREE), NEW, PodFault.PENDING)
     worked(edited(world, version=OLD, upgrade={"paused": True}), RELEASE, ticks=3)
@@ -164,7 +164,7 @@ def test_a_node_that_first_runs_the_newer_version_on_the_way_back_begins_anew_as
     assert [name for name in before if before[name] != after[name]] == ["data-logs-data-0"]
 
 
-def test_it_keeps_its_disk_where_that_may_be_all_there_is() -> None:
+def test_volume_is_not_deleted_while_the_engine_is_red() -> None:
     world = edited(stuck_at(deployed(), NEW, PodFault.CRASH), version=OLD)
     worked_until(world, RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
     engine = world.state.engine
@@ -180,7 +180,7 @@ def test_it_keeps_its_disk_where_that_may_be_all_there_is() -> None:
     assert claims(world) == before
 
 
-def test_nodes_without_data_or_vote_begin_anew_at_once_on_the_way_back() -> None:
+def test_nodes_without_data_and_votes_are_rolled_back_without_waiting() -> None:
     """Kubernetes replaces them by itself, on volumes that the older version cannot read."""
     world = asked_for(*SMALL, pool("routers", 2, "coordinating"), upgrade={"healthDeadlineSeconds": 3600})
     settled(world, RELEASE)
@@ -196,7 +196,7 @@ def away(world: FakeCluster) -> list[str]:
     return [each for each, _ in json.loads(status(world)["ledger"].get("roll/away", "[]"))]
 
 
-def test_batches_double_up_to_the_cap() -> None:
+def test_batches_double_up_to_the_limit() -> None:
     world = edited(deployed(pool("data", 8, "data"), SMALL[1], maxBatch=4), version=NEW)
     sizes: list[int] = []
 
@@ -209,7 +209,7 @@ def test_batches_double_up_to_the_cap() -> None:
     assert grown == [1, 2, 4, 1]
 
 
-def test_a_batch_that_fails_makes_the_next_one_smaller() -> None:
+def test_failed_batch_halves_the_next_one() -> None:
     world = edited(deployed(pool("data", 8, "data"), SMALL[1], maxBatch=4), version=NEW)
     worked_until(world, RELEASE, lambda w: len(away(w)) == 4)
     fault = {away(world)[0].replace("-", "_"): PodFault.NEVER_READY}
@@ -220,7 +220,7 @@ def test_a_batch_that_fails_makes_the_next_one_smaller() -> None:
     assert not status(world)["ledger"]
 
 
-def test_a_batch_of_kubernetes_that_fails_makes_the_next_one_smaller() -> None:
+def test_failed_batch_of_a_statefulset_rollout_halves_the_next_one() -> None:
     """I12: whoever replaces them."""
     world = edited(deployed(*SMALL, pool("routers", 11, "coordinating"), maxBatch=4), version=NEW)
     worked_until(world, RELEASE, lambda w: status(w)["ledger"].get("roll/size") == '["routers",4]')

@@ -10,7 +10,7 @@ from searchkeeper.opensearch.view import Allocation, EngineView, Unreachable
 from searchkeeper.planner import Ledger, Records
 from searchkeeper.snapshot import ClusterSnapshot, PoolView
 from searchkeeper.upgrade.gates import Candidate, Gate, first_blocking_gate, gate_results
-from worlds import engine, pod, pool, world
+from snapshots import cluster_snapshot, engine, pod, pool
 
 DATA = pool("data", 3)
 MANAGERS = pool("managers", 3, roles="cluster_manager")
@@ -25,122 +25,122 @@ def closed(snapshot: ClusterSnapshot, name: str, batch: set[str] | None = None) 
     return None if verdict is None else (verdict.gate, verdict.message)
 
 
-def test_in_a_green_cluster_at_rest_every_gate_is_open() -> None:
-    assert closed(world(DATA, MANAGERS, shards=SPREAD), "data-0") is None
+def test_every_gate_is_open_in_a_green_cluster_without_moving_shards() -> None:
+    assert closed(cluster_snapshot(DATA, MANAGERS, shards=SPREAD), "data-0") is None
 
 
-def test_a_paused_upgrade_takes_no_pod() -> None:
-    assert closed(world(DATA, shards=SPREAD, paused=True), "data-0") == (
+def test_pause_blocks_every_pod() -> None:
+    assert closed(cluster_snapshot(DATA, shards=SPREAD, paused=True), "data-0") == (
         "NotPaused",
         "spec.upgrade.paused is set",
     )
 
 
-def test_an_engine_that_does_not_answer_is_waited_for() -> None:
-    snapshot = world(DATA, snapshot=Unreachable("timed out"))
+def test_unreachable_engine_blocks() -> None:
+    snapshot = cluster_snapshot(DATA, view=Unreachable("timed out"))
     assert closed(snapshot, "data-0") == ("EngineReachable", "the engine does not answer: timed out")
 
 
-def test_one_pod_that_is_not_ready_stops_every_other() -> None:
+def test_pod_that_is_not_ready_blocks_other_pods() -> None:
     broken = pool("data", 3, pods=[pod("data-0"), pod("data-1", is_ready=False), pod("data-2")])
-    assert closed(world(broken, snapshot=engine([DATA], SPREAD)), "data-0") == (
+    assert closed(cluster_snapshot(broken, view=engine([DATA], SPREAD)), "data-0") == (
         "PodsReady",
         "data-1 of pool data is not ready",
     )
 
 
-def test_a_pod_on_its_way_out_counts_as_not_ready() -> None:
+def test_terminating_pod_counts_as_not_ready() -> None:
     leaving = pool("data", 3, pods=[pod("data-0"), pod("data-1", is_terminating=True), pod("data-2")])
-    assert closed(world(leaving, shards=SPREAD), "data-0") == (
+    assert closed(cluster_snapshot(leaving, shards=SPREAD), "data-0") == (
         "PodsReady",
         "data-1 of pool data is not ready",
     )
 
 
-def test_a_pod_that_does_not_exist_counts_as_not_ready() -> None:
+def test_missing_pod_counts_as_not_ready() -> None:
     short = pool("data", 3, pods=[pod("data-0"), pod("data-1")])
-    assert closed(world(short, shards=["logs: data-0* data-1"]), "data-0") == (
+    assert closed(cluster_snapshot(short, shards=["logs: data-0* data-1"]), "data-0") == (
         "PodsReady",
         "pool data has 2 of 3 pods",
     )
 
 
-def test_a_ready_pod_whose_node_has_not_joined_stops_every_other() -> None:
+def test_ready_pod_whose_node_has_not_joined_blocks_other_pods() -> None:
     lonely = engine([pool("data", 3, pods=[pod("data-0"), pod("data-1")])], ["logs: data-0* data-1"])
-    assert closed(world(DATA, snapshot=lonely), "data-0") == (
+    assert closed(cluster_snapshot(DATA, view=lonely), "data-0") == (
         "NodesJoined",
         "data-2 has not joined the cluster",
     )
 
 
-def test_a_broken_pod_may_always_be_replaced() -> None:
+def test_failed_pod_passes_while_other_pods_are_not_ready() -> None:
     """S17, S18: whoever waits for all to be ready before mending the one that is not waits for ever."""
     broken = pool(
         "data", 3, pods=[pod("data-0"), pod("data-1", is_ready=False), pod("data-2", is_ready=False)]
     )
-    assert closed(world(broken, shards=["logs: data-0* ?"]), "data-1") is None
+    assert closed(cluster_snapshot(broken, shards=["logs: data-0* ?"]), "data-1") is None
 
 
-def test_a_pod_that_is_not_ready_but_serves_shards_is_not_broken() -> None:
+def test_pod_that_is_not_ready_but_has_joined_has_not_failed() -> None:
     """S20: a node that recovers its log has joined, and is not to be restarted for being slow."""
     slow = pool("data", 3, pods=[pod("data-0"), pod("data-1", is_ready=False), pod("data-2", is_ready=False)])
-    assert closed(world(slow, snapshot=engine([DATA], SPREAD)), "data-1") == (
+    assert closed(cluster_snapshot(slow, view=engine([DATA], SPREAD)), "data-1") == (
         "PodsReady",
         "data-2 of pool data is not ready",
     )
 
 
 @pytest.mark.parametrize("problem", ["CrashLoopBackOff", "ImagePullBackOff", "Unschedulable"])
-def test_where_no_node_answers_a_pod_that_failed_for_good_may_be_replaced(problem: str) -> None:
+def test_failed_pod_passes_while_the_engine_is_unreachable(problem: str) -> None:
     """S13: with all pods down nobody can be asked."""
     down = pool("data", 1, pods=[pod("data-0", is_ready=False, problem=problem)])
-    assert closed(world(down, snapshot=Unreachable("refused")), "data-0") is None
+    assert closed(cluster_snapshot(down, view=Unreachable("refused")), "data-0") is None
 
 
-def test_where_no_node_answers_a_pod_that_only_starts_is_waited_for() -> None:
+def test_starting_pod_is_blocked_while_the_engine_is_unreachable() -> None:
     down = pool("data", 1, pods=[pod("data-0", is_ready=False)])
-    assert closed(world(down, snapshot=Unreachable("refused")), "data-0") is not None
+    assert closed(cluster_snapshot(down, view=Unreachable("refused")), "data-0") is not None
 
 
-def test_a_red_cluster_loses_no_further_pod() -> None:
-    assert closed(world(DATA, shards=["logs: ?* data-1"]), "data-0") == (
+def test_red_cluster_blocks() -> None:
+    assert closed(cluster_snapshot(DATA, shards=["logs: ?* data-1"]), "data-0") == (
         "EngineHealthy",
         "the cluster is red: logs[0] has no primary",
     )
 
 
-def test_a_yellow_cluster_is_waited_for() -> None:
-    assert closed(world(DATA, shards=[*SPREAD, "new: data-0* ?"]), "data-1") == (
+def test_yellow_cluster_that_may_turn_green_blocks() -> None:
+    assert closed(cluster_snapshot(DATA, shards=[*SPREAD, "new: data-0* ?"]), "data-1") == (
         "EngineHealthy",
         "a copy of new[0] is unassigned",
     )
 
 
 @pytest.mark.parametrize("decider", ["node_version", "same_shard", "awareness"])
-def test_yellow_that_no_waiting_would_turn_green_is_no_reason_to_wait(decider: str) -> None:
+def test_yellow_cluster_that_cannot_turn_green_does_not_block(decider: str) -> None:
     """S02: a replica that only a newer node may take waits for this very roll."""
-    snapshot = world(DATA, shards=["logs: data-0* data-1", f"books: data-1* data-2 ?{decider}"])
+    snapshot = cluster_snapshot(DATA, shards=["logs: data-0* data-1", f"books: data-1* data-2 ?{decider}"])
     assert closed(snapshot, "data-0") is None
 
 
-def test_one_excuse_among_other_reasons_excuses_nothing() -> None:
-    snapshot = world(DATA, shards=[*SPREAD, "new: data-0* data-1 ?node_version+max_retry"])
+def test_yellow_cluster_blocks_if_one_of_several_deciders_is_temporary() -> None:
+    snapshot = cluster_snapshot(DATA, shards=[*SPREAD, "new: data-0* data-1 ?node_version+max_retry"])
     assert closed(snapshot, "data-2") == (
         "EngineHealthy",
         "a copy of new[0] is unassigned (deciders: max_retry, node_version)",
     )
 
 
-def test_a_single_data_node_may_stay_yellow() -> None:
+def test_yellow_cluster_with_one_data_node_does_not_block() -> None:
     """S01: there is no second node to take the replica."""
     one = pool("data", 1)
-    assert closed(world(one, shards=["logs: data-0* ?same_shard"]), "data-0") is None
+    assert closed(cluster_snapshot(one, shards=["logs: data-0* ?same_shard"]), "data-0") is None
 
 
-def test_yellow_because_our_own_setting_holds_replicas_back_is_waited_for() -> None:
+def test_yellow_cluster_blocks_while_allocation_is_restricted_and_the_ledger_does_not_have_it() -> None:
     shards = ["logs: data-0* data-1 ?node_version"]
     held = engine([DATA], shards, allocation=Allocation.PRIMARIES)
-    assert closed(world(DATA, snapshot=held), "data-2") == (
+    assert closed(cluster_snapshot(DATA, view=held), "data-2") == (
         "EngineHealthy",
         "the cluster is yellow while cluster.routing.allocation.enable is primaries; set it to all",
     )
@@ -151,63 +151,65 @@ def noted(snapshot: ClusterSnapshot, **lines: str) -> ClusterSnapshot:
     return replace(snapshot, cluster=replace(snapshot.cluster, records=Records(ledger)))
 
 
-def test_yellow_that_is_excused_stays_so_when_we_hold_replicas_back_for_this_pod() -> None:
+def test_allocation_that_the_operator_disabled_does_not_block() -> None:
     """S21: else the setting would be made and taken back for ever."""
     shards = ["logs: data-0* data-1 ?node_version+enable"]
-    held = world(DATA, snapshot=engine([DATA], shards, allocation=Allocation.PRIMARIES))
+    held = cluster_snapshot(DATA, view=engine([DATA], shards, allocation=Allocation.PRIMARIES))
     assert closed(noted(held, engine_allocation="all"), "data-2") is None
 
 
-def test_yellow_for_no_other_reason_than_our_setting_is_waited_for() -> None:
-    held = world(DATA, snapshot=engine([DATA], ["logs: data-0* ?enable"], allocation=Allocation.PRIMARIES))
+def test_replica_that_only_the_setting_of_the_operator_keeps_unassigned_blocks() -> None:
+    held = cluster_snapshot(
+        DATA, view=engine([DATA], ["logs: data-0* ?enable"], allocation=Allocation.PRIMARIES)
+    )
     assert closed(noted(held, engine_allocation="all"), "data-2") is not None
 
 
-def test_whoever_leaves_for_good_is_not_waited_for() -> None:
+def test_surplus_pod_that_is_not_ready_does_not_block() -> None:
     """S18: neither to get ready nor to join."""
     members = [pod("data-0"), pod("data-1"), pod("data-2", is_ready=False)]
     shrinking = pool("data", 2, pods=members)
-    assert closed(world(shrinking, shards=["logs: data-0* data-1"]), "data-0") is None
+    assert closed(cluster_snapshot(shrinking, shards=["logs: data-0* data-1"]), "data-0") is None
 
 
-def test_shards_on_the_move_in_a_yellow_cluster_are_waited_for() -> None:
-    snapshot = world(DATA, shards=["logs: data-0* ?node_version", "books: data-1*>data-2"])
+def test_moving_shards_in_a_yellow_cluster_block() -> None:
+    snapshot = cluster_snapshot(DATA, shards=["logs: data-0* ?node_version", "books: data-1*>data-2"])
     assert closed(snapshot, "data-0") == ("EngineHealthy", "the cluster is yellow and shards are moving")
 
 
-def test_shards_that_move_elsewhere_in_a_green_cluster_stop_nobody() -> None:
+def test_shards_that_move_elsewhere_in_a_green_cluster_do_not_block() -> None:
     """S27: a cluster may rebalance for ever."""
-    assert closed(world(DATA, shards=["logs: data-1*>data-2"]), "data-0") is None
+    assert closed(cluster_snapshot(DATA, shards=["logs: data-1*>data-2"]), "data-0") is None
 
 
-def test_shards_that_move_from_or_to_the_pod_are_waited_for() -> None:
-    snapshot = world(DATA, shards=["logs: data-0* data-1>data-2"])
+def test_shards_that_move_from_or_to_the_pod_block() -> None:
+    snapshot = cluster_snapshot(DATA, shards=["logs: data-0* data-1>data-2"])
     assert closed(snapshot, "data-2") == ("EngineHealthy", "1 shards are moving from or to data-2")
 
 
-def test_a_majority_of_voters_stays() -> None:
-    assert closed(world(MANAGERS), "managers-0") is None
+def test_voter_passes_while_a_majority_remains() -> None:
+    assert closed(cluster_snapshot(MANAGERS), "managers-0") is None
 
 
-def test_with_one_voter_away_no_other_goes() -> None:
+def test_voter_is_blocked_while_another_voter_is_missing() -> None:
     """S11, S12: three pools of one manager each are one quorum."""
     zones = [pool(f"zone{n}", 1, roles="cluster_manager") for n in range(3)]
     voters = frozenset(f"zone{n}-0" for n in range(3))
     two = engine(zones[:2], voters=voters)
-    snapshot = world(*zones[:2], snapshot=two)
+    snapshot = cluster_snapshot(*zones[:2], view=two)
     assert closed(snapshot, "zone0-0") == (
         "QuorumSafe",
         "without zone0-0, 1 of 3 voters remain and 2 are needed",
     )
 
 
-def test_a_single_manager_may_be_replaced() -> None:
+def test_single_manager_passes() -> None:
     """S10: it has no majority to lose."""
-    assert closed(world(pool("managers", 1, roles="cluster_manager")), "managers-0") is None
+    assert closed(cluster_snapshot(pool("managers", 1, roles="cluster_manager")), "managers-0") is None
 
 
-def test_the_only_manager_stays_where_the_state_of_the_cluster_would_go_with_it() -> None:
-    snapshot = world(pool("managers", 1, roles="cluster_manager", ephemeral=True))
+def test_only_manager_on_ephemeral_storage_is_blocked() -> None:
+    snapshot = cluster_snapshot(pool("managers", 1, roles="cluster_manager", ephemeral=True))
     sentence = (
         "only the ephemeral storage of managers-0 has the cluster state;"
         " add a pool of cluster managers with volumes"
@@ -215,16 +217,16 @@ def test_the_only_manager_stays_where_the_state_of_the_cluster_would_go_with_it(
     assert closed(snapshot, "managers-0") == ("QuorumSafe", sentence)
 
 
-def test_the_only_voter_goes_where_another_manager_can_have_its_vote() -> None:
+def test_only_voter_passes_if_another_manager_can_take_its_vote() -> None:
     pair = pool("managers", 2, roles="cluster_manager", ephemeral=True)
     view = engine([pair], voters=frozenset({"managers-0"}))
-    assert closed(world(pair, snapshot=view), "managers-0") is None
+    assert closed(cluster_snapshot(pair, view=view), "managers-0") is None
 
 
-def test_a_manager_without_a_vote_is_not_counted() -> None:
+def test_manager_without_a_vote_passes() -> None:
     pair = pool("managers", 2, roles="cluster_manager")
     view = engine([pair], voters=frozenset({"managers-0"}))
-    assert closed(world(pair, snapshot=view), "managers-1") is None
+    assert closed(cluster_snapshot(pair, view=view), "managers-1") is None
 
 
 def without_role(view: EngineView, name: str, role: str) -> EngineView:
@@ -233,19 +235,19 @@ def without_role(view: EngineView, name: str, role: str) -> EngineView:
     return replace(view, nodes=tuple(nodes))
 
 
-def test_a_voter_that_has_come_back_without_the_role_is_none_to_count_on() -> None:
+def test_voter_that_restarted_without_the_role_does_not_count() -> None:
     view = without_role(engine([MANAGERS]), "managers-1", "cluster_manager")
-    assert closed(world(MANAGERS, snapshot=view), "managers-0") == (
+    assert closed(cluster_snapshot(MANAGERS, view=view), "managers-0") == (
         "QuorumSafe",
         "without managers-0, 1 of 3 voters remain and 2 are needed",
     )
 
 
 @pytest.mark.parametrize("differences", [{"is_ready": False}, {"is_terminating": True}], ids=str)
-def test_nor_is_one_that_is_not_there(differences: dict[str, bool]) -> None:
+def test_voter_that_is_not_ready_or_terminating_does_not_count(differences: dict[str, bool]) -> None:
     """Whatever another gate says of it."""
     members = (pod("managers-0"), pod("managers-1", **differences), pod("managers-2"))
-    snapshot = world(replace(MANAGERS, pods=members), snapshot=engine([MANAGERS]))
+    snapshot = cluster_snapshot(replace(MANAGERS, pods=members), view=engine([MANAGERS]))
     told = {
         each.gate: each.is_open for each in gate_results(Candidate(members[0], snapshot.pools[0]), snapshot)
     }
@@ -257,8 +259,8 @@ def changing(before: PoolView, roles: str) -> PoolView:
     return replace(before, spec=replace(before.spec, roles=frozenset(roles.split())))
 
 
-def test_whoever_votes_does_not_come_back_without_a_vote_where_nobody_keeps_one() -> None:
-    snapshot = world(changing(MANAGERS, "ingest"), snapshot=engine([MANAGERS]))
+def test_voter_that_loses_the_role_is_blocked_if_no_node_keeps_it() -> None:
+    snapshot = cluster_snapshot(changing(MANAGERS, "ingest"), view=engine([MANAGERS]))
     assert closed(snapshot, "managers-0") == (
         "QuorumSafe",
         (
@@ -268,33 +270,35 @@ def test_whoever_votes_does_not_come_back_without_a_vote_where_nobody_keeps_one(
     )
 
 
-def test_whoever_votes_may_leave_its_vote_to_one_who_keeps_the_role() -> None:
+def test_voter_that_loses_the_role_passes_if_another_node_keeps_it() -> None:
     others = pool("others", 1, roles="cluster_manager")
-    snapshot = world(changing(MANAGERS, "ingest"), others, snapshot=engine([MANAGERS, others]))
+    snapshot = cluster_snapshot(changing(MANAGERS, "ingest"), others, view=engine([MANAGERS, others]))
     assert closed(snapshot, "managers-0") is None
 
 
 @pytest.mark.parametrize("accepted", [False, True])
-def test_the_last_data_nodes_never_lose_the_role(accepted: bool) -> None:
+def test_data_node_that_loses_the_role_is_blocked_if_no_node_keeps_it(accepted: bool) -> None:
     view = engine([DATA, MANAGERS], SPREAD)
-    snapshot = world(changing(DATA, "ingest"), MANAGERS, snapshot=view, accept_single_copy_loss=accepted)
+    snapshot = cluster_snapshot(
+        changing(DATA, "ingest"), MANAGERS, view=view, accept_single_copy_loss=accepted
+    )
     assert closed(snapshot, "data-0") == (
         "LastCopySafe",
         "data-0 loses the role data, and no other node keeps it; add a pool of data nodes",
     )
 
 
-def test_nor_does_the_only_data_node_whose_volume_stays() -> None:
+def test_only_data_node_cannot_lose_the_role_although_its_volume_stays() -> None:
     lone = pool("data", 1)
-    snapshot = world(changing(lone, "ingest"), snapshot=engine([lone], ["logs: data-0*"]))
+    snapshot = cluster_snapshot(changing(lone, "ingest"), view=engine([lone], ["logs: data-0*"]))
     assert closed(snapshot, "data-0") is not None
 
 
-def test_whoever_loses_the_role_data_goes_without_any_shard() -> None:
+def test_node_that_loses_the_data_role_is_blocked_while_it_holds_shards() -> None:
     """A node that does not hold data does not start with some."""
     more = pool("more", 2)
     view = engine([DATA, more], ["logs: data-0* more-0"])
-    snapshot = world(changing(DATA, "ingest"), more, snapshot=view)
+    snapshot = cluster_snapshot(changing(DATA, "ingest"), more, view=view)
     assert closed(snapshot, "data-0") == (
         "LastCopySafe",
         "data-0 loses the role data and holds 1 shards",
@@ -302,70 +306,76 @@ def test_whoever_loses_the_role_data_goes_without_any_shard() -> None:
     assert closed(snapshot, "data-1") is None
 
 
-def test_the_last_copy_of_a_shard_is_not_taken_away() -> None:
-    snapshot = world(DATA, shards=["alone: data-0*", *SPREAD])
+def test_last_copy_of_a_shard_blocks() -> None:
+    snapshot = cluster_snapshot(DATA, shards=["alone: data-0*", *SPREAD])
     assert closed(snapshot, "data-0") == (
         "LastCopySafe",
         "data-0 holds the only copy of alone[0]; set spec.upgrade.acceptSingleCopyLoss to restart it anyway",
     )
 
 
-def test_a_copy_on_a_node_that_has_left_is_no_copy() -> None:
+def test_copy_on_a_node_that_has_left_does_not_count() -> None:
     shards = ["logs: data-0* data-9"]
-    assert closed(world(DATA, shards=shards), "data-0") is not None
+    assert closed(cluster_snapshot(DATA, shards=shards), "data-0") is not None
 
 
 def evicted(**differences: bool) -> ClusterSnapshot:
     """One of three data nodes is to leave for good, and somebody else sends it away before that."""
     members = [pod("data-0"), pod("data-1"), pod("data-2", **differences)]
-    return world(pool("data", 2, pods=members), snapshot=engine([DATA], ["logs: data-0* data-2"]))
+    return cluster_snapshot(pool("data", 2, pods=members), view=engine([DATA], ["logs: data-0* data-2"]))
 
 
-def test_a_copy_on_a_pod_that_is_on_its_way_out_is_no_copy() -> None:
+def test_copy_on_a_terminating_pod_does_not_count() -> None:
     assert closed(evicted(is_terminating=True), "data-0") == (
         "LastCopySafe",
         "data-0 holds the only copy of logs[0]; set spec.upgrade.acceptSingleCopyLoss to restart it anyway",
     )
 
 
-def test_nor_is_one_on_a_node_whose_pod_is_gone() -> None:
-    snapshot = world(pool("data", 2), snapshot=engine([DATA], ["logs: data-0* data-2"]))
+def test_copy_on_a_node_without_a_pod_does_not_count() -> None:
+    snapshot = cluster_snapshot(pool("data", 2), view=engine([DATA], ["logs: data-0* data-2"]))
     assert closed(snapshot, "data-0") is not None
 
 
-def test_a_started_copy_serves_also_while_its_pod_is_not_ready() -> None:
+def test_started_copy_counts_while_its_pod_is_not_ready() -> None:
     assert closed(evicted(is_ready=False), "data-0") is None
 
 
-def test_a_last_copy_goes_when_its_owner_has_accepted_that() -> None:
-    assert closed(world(DATA, shards=["logs: data-0*"], accept_single_copy_loss=True), "data-0") is None
+def test_last_copy_passes_if_the_spec_accepts_its_loss() -> None:
+    assert (
+        closed(cluster_snapshot(DATA, shards=["logs: data-0*"], accept_single_copy_loss=True), "data-0")
+        is None
+    )
 
 
-def test_the_only_data_node_goes_where_its_volume_stays() -> None:
-    assert closed(world(pool("data", 1), shards=["logs: data-0*"]), "data-0") is None
+def test_only_data_node_passes_if_its_volume_stays() -> None:
+    assert closed(cluster_snapshot(pool("data", 1), shards=["logs: data-0*"]), "data-0") is None
 
 
-def test_the_only_data_node_stays_where_its_volume_would_go_too() -> None:
-    assert closed(world(pool("data", 1, ephemeral=True), shards=["logs: data-0*"]), "data-0") is not None
+def test_only_data_node_on_ephemeral_storage_is_blocked() -> None:
+    assert (
+        closed(cluster_snapshot(pool("data", 1, ephemeral=True), shards=["logs: data-0*"]), "data-0")
+        is not None
+    )
 
 
-def test_pods_that_share_a_shard_do_not_go_together() -> None:
+def test_pod_that_shares_a_shard_with_the_batch_is_blocked() -> None:
     away = pool("data", 3, pods=[pod("data-0", is_ready=False), pod("data-1"), pod("data-2")])
     view = engine([DATA], ["logs: data-0* data-1 data-2"])
-    assert closed(world(away, snapshot=view), "data-1", {"data-0"}) == (
+    assert closed(cluster_snapshot(away, view=view), "data-1", {"data-0"}) == (
         "BatchSafe",
         "data-1 shares 1 shards with pods that are being replaced",
     )
 
 
-def test_pods_that_share_nothing_may_go_together() -> None:
+def test_pod_that_shares_no_shard_with_the_batch_passes() -> None:
     away = pool("data", 3, pods=[pod("data-0", is_ready=False), pod("data-1"), pod("data-2")])
-    snapshot = world(away, shards=["logs: data-1* data-2", "books: data-2* ?"])
+    snapshot = cluster_snapshot(away, shards=["logs: data-1* data-2", "books: data-2* ?"])
     assert closed(snapshot, "data-1", {"data-0"}) is None
 
 
-def test_every_gate_is_told_not_only_the_first_that_is_closed() -> None:
-    snapshot = world(DATA, shards=["logs: data-0*", "new: data-1* ?"])
+def test_gate_results_include_gates_after_a_closed_one() -> None:
+    snapshot = cluster_snapshot(DATA, shards=["logs: data-0*", "new: data-1* ?"])
     given = {v.gate: v.is_open for v in gate_results(Candidate(DATA.pods[0], DATA), snapshot)}
     assert given == {
         "NotPaused": True,

@@ -33,7 +33,7 @@ def changed(world: FakeCluster, *pools: dict[str, Any]) -> None:
             assert roles(world)[f"{each['name']}-{number}"] == set(each["roles"])
 
 
-def test_the_only_data_pool_keeps_its_role_and_all_its_pods() -> None:
+def test_only_data_pool_keeps_the_role_and_its_pods() -> None:
     world = with_index(running(pool("mixed", 3, "cluster_manager", "data")), "more", replicas=2)
     before = uids(world)
     at_work(edited(world, pools=[pool("mixed", 3, "cluster_manager")]))
@@ -43,7 +43,7 @@ def test_the_only_data_pool_keeps_its_role_and_all_its_pods() -> None:
 
 
 @pytest.mark.parametrize("other", ["ingest", "cluster_manager"])
-def test_shards_leave_a_pool_that_loses_the_role_data(other: str) -> None:
+def test_pool_that_loses_the_data_role_is_drained(other: str) -> None:
     """Also one that Kubernetes would replace afterwards: it goes by what is on its nodes."""
     stays = pool("stays", 2, "data")
     world = running(pool("data", 2, "data"), stays, MANAGERS)
@@ -52,12 +52,12 @@ def test_shards_leave_a_pool_that_loses_the_role_data(other: str) -> None:
     assert not world.state.engine.excluded
 
 
-def test_the_role_data_may_move_from_one_pool_to_another_in_one_edit() -> None:
+def test_data_role_can_move_between_pools_in_one_edit() -> None:
     world = running(pool("data", 2, "data"), pool("more", 2, "ingest"), MANAGERS)
     changed(world, pool("data", 2, "ingest"), pool("more", 2, "data"), MANAGERS)
 
 
-def test_votes_may_move_from_one_pool_to_another_in_one_edit() -> None:
+def test_votes_can_move_between_pools_in_one_edit() -> None:
     """I1: who comes back without the role has left its vote to another one before."""
     world = running(pool("data", 3, "data"), MANAGERS)
     changed(world, pool("data", 3, "data", "cluster_manager"), pool("managers", 3, "data"))
@@ -66,13 +66,13 @@ def test_votes_may_move_from_one_pool_to_another_in_one_edit() -> None:
 
 
 @pytest.mark.parametrize("heirs", [1, 3])
-def test_a_pool_that_loses_its_votes_leaves_them_to_managers_that_come_with_the_same_edit(heirs: int) -> None:
+def test_votes_move_to_managers_that_the_same_edit_adds(heirs: int) -> None:
     world = running(pool("data", 3, "data", "cluster_manager"))
     changed(world, pool("data", 3, "data"), pool("managers", heirs, "cluster_manager"))
     assert world.state.engine.voters == {f"logs-managers-{n}" for n in range(heirs)}
 
 
-def test_two_pools_that_would_each_need_the_other_first_keep_what_they_have() -> None:
+def test_pools_that_would_swap_their_only_roles_keep_them() -> None:
     world = running(pool("data", 2, "data"), MANAGERS)
     before = uids(world)
     at_work(edited(world, pools=[pool("data", 2, "cluster_manager"), pool("managers", 3, "data")]))

@@ -102,7 +102,7 @@ def writes_of_a_quiet_hour(world: FakeCluster) -> int:
 
 
 @pytest.mark.parametrize("fault", [PodFault.CRASH, PodFault.IMAGE, PodFault.PENDING, PodFault.NEVER_READY])
-def test_an_upgrade_that_fails_turns_back_by_itself_where_that_is_wanted(fault: PodFault) -> None:
+def test_failed_upgrade_is_rolled_back_if_the_policy_is_automatic(fault: PodFault) -> None:
     world = deployed("Automatic")
     before = summary(world.state)
     worked(upgrading(world, v3_4_0=fault), RELEASE)
@@ -113,7 +113,7 @@ def test_an_upgrade_that_fails_turns_back_by_itself_where_that_is_wanted(fault: 
     assert "upgrade/lock" not in status(world)["ledger"]
 
 
-def test_what_has_failed_does_not_begin_again_by_itself() -> None:
+def test_abandoned_version_is_not_tried_again() -> None:
     world = worked(upgrading(deployed("Automatic"), v3_4_0=PodFault.CRASH), RELEASE)
     assert condition(world, "UpgradeStarted") == (
         "False VersionAbandoned: 3.4.0 failed and was rolled back; change the spec to try again"
@@ -121,14 +121,14 @@ def test_what_has_failed_does_not_begin_again_by_itself() -> None:
     assert writes_of_a_quiet_hour(with_faults(world)) == 0
 
 
-def test_a_change_of_the_spec_is_another_try() -> None:
+def test_abandoned_version_is_tried_again_after_a_change_of_the_spec() -> None:
     world = worked(upgrading(deployed("Automatic"), v3_4_0=PodFault.CRASH), RELEASE)
     settled(edited(with_faults(world), upgrade={"maxBatch": 2}), RELEASE)
     assert set(running(world).values()) == {NEW}
     assert not status(world)["ledger"]
 
 
-def test_an_upgrade_that_fails_waits_for_an_order_and_says_which() -> None:
+def test_failed_upgrade_waits_for_a_rollback_request_and_names_it() -> None:
     world = worked(upgrading(deployed("Manual"), v3_4_0=PodFault.CRASH), RELEASE)
     assert status(world)["phase"] == "Stalled"
     assert condition(world, "RollbackPossible") == (
@@ -139,7 +139,7 @@ def test_an_upgrade_that_fails_waits_for_an_order_and_says_which() -> None:
     assert writes_of_a_quiet_hour(world) == 0
 
 
-def test_the_order_is_carried_out_and_forgotten() -> None:
+def test_rollback_request_is_followed_and_removed() -> None:
     world = worked(upgrading(deployed("Manual"), v3_4_0=PodFault.CRASH), RELEASE)
     worked(annotated(world, rollback=OLD), RELEASE)
     assert set(running(world).values()) == {OLD}
@@ -148,19 +148,19 @@ def test_the_order_is_carried_out_and_forgotten() -> None:
     assert not found["metadata"]["annotations"]
 
 
-def test_an_order_from_earlier_days_does_not_turn_the_next_upgrade() -> None:
+def test_old_rollback_request_does_not_roll_back_the_next_upgrade() -> None:
     world = annotated(deployed("Manual"), rollback=OLD)
     settled(upgrading(world), RELEASE)
     assert set(running(world).values()) == {NEW}
 
 
-def test_an_order_for_another_version_is_none() -> None:
+def test_rollback_request_for_another_version_is_ignored() -> None:
     world = worked(upgrading(deployed("Manual"), v3_4_0=PodFault.CRASH), RELEASE)
     worked(annotated(world, rollback="2.19.3"), RELEASE)
     assert status(world)["phase"] == "Stalled"
 
 
-def test_where_rollback_is_off_nothing_turns_it_but_the_spec() -> None:
+def test_only_the_spec_starts_a_rollback_if_the_policy_is_off() -> None:
     world = worked(upgrading(deployed("Off"), v3_4_0=PodFault.CRASH), RELEASE)
     worked(annotated(world, rollback=OLD), RELEASE)
     assert status(world)["phase"] == "Stalled"
@@ -168,13 +168,13 @@ def test_where_rollback_is_off_nothing_turns_it_but_the_spec() -> None:
     assert set(running(world).values()) == {OLD}
 
 
-def test_a_paused_upgrade_has_not_failed() -> None:
+def test_paused_upgrade_does_not_fail() -> None:
     world = worked_until(upgrading(deployed("Automatic")), RELEASE, has_crossed)
     worked(edited(world, upgrade={"paused": True}), RELEASE)
     assert "upgrade/return" not in status(world)["ledger"]
 
 
-def test_a_fault_of_the_operator_stalls_an_upgrade_and_turns_none_back(
+def test_error_of_the_operator_stalls_an_upgrade_and_starts_no_rollback(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The version has done nothing wrong, and its nodes would be taken away for nothing."""
@@ -193,7 +193,7 @@ def test_a_fault_of_the_operator_stalls_an_upgrade_and_turns_none_back(
     assert set(running(world).values()) == {NEW}
 
 
-def test_a_node_that_ran_the_newer_version_gets_an_empty_volume_and_no_other_does() -> None:
+def test_only_nodes_that_ran_the_newer_version_get_an_empty_volume() -> None:
     """S24: no older version starts on what a newer one has written."""
     world = worked_until(upgrading(deployed()), RELEASE, has_crossed)
     before = claims(world)
@@ -204,7 +204,9 @@ def test_a_node_that_ran_the_newer_version_gets_an_empty_volume_and_no_other_doe
 
 
 @pytest.mark.parametrize(("pools", "crossed"), [("small", "data-0"), ("apart", "hot-0")])
-def test_nor_does_one_that_is_replaced_on_the_way_back_for_another_reason(pools: str, crossed: str) -> None:
+def test_node_that_is_replaced_for_another_reason_during_a_rollback_keeps_its_volume(
+    pools: str, crossed: str
+) -> None:
     """Another operator takes over meanwhile, and has images from elsewhere: every pod is made anew.
 
     Those of the older version come last: what they have, nobody else could go back to.
@@ -222,7 +224,7 @@ def images(world: FakeCluster) -> list[str]:
     return [each["spec"]["containers"][0]["image"] for each in pods(world).values()]
 
 
-def test_its_volume_goes_before_its_pod_and_both_are_written_down_first() -> None:
+def test_volume_is_deleted_before_its_pod() -> None:
     """The laws of the recording see to the second part."""
     world = edited(worked_until(upgrading(deployed()), RELEASE, has_crossed), version=OLD)
     steps = score(world, RELEASE).steps
@@ -230,7 +232,7 @@ def test_its_volume_goes_before_its_pod_and_both_are_written_down_first() -> Non
     assert gone == ["data-logs-data-0", "logs-data-0"]
 
 
-def test_its_shards_live_elsewhere_before_its_volume_goes() -> None:
+def test_shards_are_moved_before_the_volume_is_deleted() -> None:
     world = worked_until(upgrading(deployed(pools="three")), RELEASE, has_crossed)
     worked_until(world, RELEASE, lambda w: "roll/away" not in status(w)["ledger"])
     steps = score(edited(world, version=OLD), RELEASE).steps
@@ -240,7 +242,7 @@ def test_its_shards_live_elsewhere_before_its_volume_goes() -> None:
     assert all("logs-data-0" not in (copy.node, copy.to) for copy in wiped.before.engine.copies)
 
 
-def test_on_the_way_back_there_is_one_election_also_where_managers_are_several_pools() -> None:
+def test_rollback_has_one_election_with_managers_in_several_pools() -> None:
     """Of the two that have to go back, the elected one goes last: whoever is elected then stays."""
     zones = [pool(f"zone{n}", count, "cluster_manager", "data") for n, count in enumerate((1, 1, 3))]
     world = asked_for(*zones, upgrade={"healthDeadlineSeconds": 60})
@@ -252,7 +254,7 @@ def test_on_the_way_back_there_is_one_election_also_where_managers_are_several_p
     assert set(running(world).values()) == {OLD}
 
 
-def test_nodes_go_back_in_the_order_opposite_to_that_in_which_they_came() -> None:
+def test_nodes_are_rolled_back_in_reverse_order() -> None:
     pools = (pool("data", 4, "data"), pool("managers", 3, "cluster_manager"))
     world = asked_for(*pools, upgrade={"healthDeadlineSeconds": 600})
     settled(world, RELEASE)
@@ -265,7 +267,7 @@ def test_nodes_go_back_in_the_order_opposite_to_that_in_which_they_came() -> Non
 
 
 @pytest.mark.parametrize("rollback", ["Automatic", "Manual"])
-def test_past_the_point_of_no_return_nothing_goes_back(rollback: str) -> None:
+def test_no_rollback_starts_past_the_point_of_no_return(rollback: str) -> None:
     world = upgrading(deployed(rollback))
     worked_until(world, RELEASE, lambda w: running(w).get("data-1") == NEW)
     worked(with_faults(world, logs_managers_2=PodFault.CRASH), RELEASE)
@@ -280,7 +282,7 @@ def test_past_the_point_of_no_return_nothing_goes_back(rollback: str) -> None:
 
 
 @pytest.mark.parametrize("rollback", ["Automatic", "Manual"])
-def test_past_the_point_of_no_return_a_better_version_takes_the_place_of_one_that_fails(
+def test_newer_target_replaces_a_failing_one_past_the_point_of_no_return(
     rollback: str,
 ) -> None:
     world = edited(deployed(rollback), version="3.2.0")
@@ -293,7 +295,7 @@ def test_past_the_point_of_no_return_a_better_version_takes_the_place_of_one_tha
     assert set(running(world).values()) == {NEW}
 
 
-def test_no_step_back_is_taken_when_the_way_closes_meanwhile() -> None:
+def test_rollback_stops_when_it_becomes_blocked() -> None:
     world = worked_until(upgrading(deployed(pools="three")), RELEASE, has_crossed)
     worked_until(edited(world, version=OLD), RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
     before = claims(with_newer_index(world))
@@ -313,14 +315,14 @@ def at_a_dead_end(turned: Callable[[FakeCluster], FakeCluster], rollback: str = 
     return worked(with_newer_index(world), RELEASE)
 
 
-def test_where_the_way_back_has_closed_the_upgrade_goes_on_when_it_is_asked_for_again() -> None:
+def test_upgrade_resumes_from_a_blocked_rollback_when_the_spec_wants_it() -> None:
     """L4: neither back nor forward would hold the lock for ever."""
     world = at_a_dead_end(lambda w: edited(w, version=OLD))
     settled(edited(world, version=NEW), RELEASE)
     assert set(running(world).values()) == {NEW}
 
 
-def test_an_order_that_cannot_be_carried_out_is_forgotten_when_the_spec_changes() -> None:
+def test_request_of_a_blocked_rollback_is_removed_when_the_spec_changes() -> None:
     world = at_a_dead_end(lambda w: annotated(w, rollback=OLD))
     assert condition(world, "PodsCurrent").endswith("; to continue the upgrade, change the spec")
     settled(edited(world, upgrade={"maxBatch": 2}), RELEASE)
@@ -328,13 +330,13 @@ def test_an_order_that_cannot_be_carried_out_is_forgotten_when_the_spec_changes(
     assert not status(world)["ledger"]
 
 
-def test_nothing_goes_on_by_itself_where_the_way_back_has_closed() -> None:
+def test_blocked_rollback_stays_while_the_spec_has_a_refused_version() -> None:
     world = at_a_dead_end(lambda w: edited(w, version=OLD))
     worked(edited(world, version="1.3.0"), RELEASE)
     assert "upgrade/return" in status(world)["ledger"]
 
 
-def test_a_way_back_that_is_open_is_gone_to_its_end_whatever_is_asked_for_meanwhile() -> None:
+def test_rollback_completes_before_another_upgrade_starts() -> None:
     world = edited(worked_until(upgrading(deployed(pools="three")), RELEASE, has_crossed), version=OLD)
     worked_until(world, RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
     worked_until(edited(world, version=NEW), RELEASE, lambda w: "upgrade/return" not in status(w)["ledger"])
@@ -343,7 +345,7 @@ def test_a_way_back_that_is_open_is_gone_to_its_end_whatever_is_asked_for_meanwh
     assert set(running(world).values()) == {NEW}
 
 
-def test_the_pod_with_which_the_way_closes_is_named_before_it_goes() -> None:
+def test_condition_names_the_point_of_no_return_before_it_is_passed() -> None:
     steps = score(upgrading(deployed()), RELEASE).steps
     told_before, closed_with = "", ""
     for step in steps:
@@ -358,7 +360,7 @@ def test_the_pod_with_which_the_way_closes_is_named_before_it_goes() -> None:
     assert told_before.startswith("possible to 2.19.4 until logs-data-1 is replaced")
 
 
-def test_whoever_reverts_at_any_moment_comes_back_or_hears_that_it_is_too_late() -> None:
+def test_older_version_at_any_time_is_rolled_back_to_or_refused() -> None:
     whole = score(upgrading(deployed()), RELEASE)
     ends = set()
     for beat in whole.beats[::3]:
@@ -371,7 +373,7 @@ def test_whoever_reverts_at_any_moment_comes_back_or_hears_that_it_is_too_late()
     assert ends == {OLD, NEW}
 
 
-def test_no_pod_goes_forward_in_the_cycle_that_turns_back() -> None:
+def test_no_pod_is_upgraded_in_the_reconcile_that_starts_a_rollback() -> None:
     """I13: whoever reverts just before a pod is taken has it spared, and nobody notes that it was to go."""
     whole = score(upgrading(deployed()), RELEASE)
     taken = [at for at, step in enumerate(whole.steps) if isinstance(step.write, Delete)]
@@ -386,7 +388,7 @@ def test_no_pod_goes_forward_in_the_cycle_that_turns_back() -> None:
             assert not [step for step in ports.steps if isinstance(step.write, Delete)]
 
 
-def test_an_edit_during_the_way_back_is_applied_after_it() -> None:
+def test_edit_during_a_rollback_is_applied_after_it() -> None:
     world = edited(worked_until(upgrading(deployed()), RELEASE, has_crossed), version=OLD)
     more = [pool("data", 3, "data"), pool("managers", 3, "cluster_manager")]
     settled(edited(world, pools=more), RELEASE)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rolls import calls, notes, rolled, taken, with_claims
+from rollouts import deleted_object, engine_calls, ledger_changes, rollout_step, with_claims
 from searchkeeper.opensearch.calls import (
     ClearVotingExclusions,
     Exclude,
@@ -27,7 +27,7 @@ from searchkeeper.upgrade.ledger import (
     REPLACED_PODS,
     WIPED_VOLUME,
 )
-from worlds import NEW, OLD, engine, pod, pool, world
+from snapshots import NEW, OLD, cluster_snapshot, engine, pod, pool
 
 MANAGERS = pool("managers", 3, roles="cluster_manager")
 CURRENT = pool(
@@ -43,104 +43,112 @@ def seen(allocation: Allocation = Allocation.ALL, **policy: Any) -> ClusterSnaps
     """Two data nodes that have to be replaced, with a copy each."""
     data = pool("data", 2)
     view = engine((data, CURRENT), ["logs: data-0* data-1"], allocation=allocation)
-    return world(data, CURRENT, snapshot=view, **policy)
+    return cluster_snapshot(data, CURRENT, view=view, **policy)
 
 
-def test_shards_are_kept_where_they_are_before_a_data_node_goes() -> None:
-    found = rolled(seen())
-    assert calls(found) == [SetAllocation(Allocation.PRIMARIES)]
-    assert notes(found) == {ALLOCATION: "all", f"{ALLOCATION}/taken-back": None}
+def test_replica_allocation_is_disabled_before_a_data_node_restarts() -> None:
+    found = rollout_step(seen())
+    assert engine_calls(found) == [SetAllocation(Allocation.PRIMARIES)]
+    assert ledger_changes(found) == {ALLOCATION: "all", f"{ALLOCATION}/taken-back": None}
 
 
-def test_what_is_set_once_more_is_taken_back_once_more() -> None:
+def test_setting_that_is_made_again_is_restored_again() -> None:
     """I9: what was said of the first time does not count for the second."""
     again: dict[str, Entry] = {**HELD, "engine__allocation/taken-back": True}
-    assert notes(rolled(seen(), **again)) == {ALLOCATION: "all", f"{ALLOCATION}/taken-back": None}
+    assert ledger_changes(rollout_step(seen(), **again)) == {
+        ALLOCATION: "all",
+        f"{ALLOCATION}/taken-back": None,
+    }
 
 
-def test_what_somebody_else_has_chosen_is_remembered() -> None:
+def test_allocation_of_a_user_is_recorded() -> None:
     """I9: also where that is what we would have set."""
-    assert notes(rolled(seen(Allocation.PRIMARIES)))[ALLOCATION] == "primaries"
-    assert notes(rolled(seen(Allocation.NONE)))[ALLOCATION] == "none"
+    assert ledger_changes(rollout_step(seen(Allocation.PRIMARIES)))[ALLOCATION] == "primaries"
+    assert ledger_changes(rollout_step(seen(Allocation.NONE)))[ALLOCATION] == "none"
 
 
-def test_what_was_there_at_first_is_remembered_whatever_is_set_meanwhile() -> None:
-    assert notes(rolled(seen(Allocation.NONE), **HELD))[ALLOCATION] == "all"
+def test_recorded_allocation_is_not_overwritten() -> None:
+    assert ledger_changes(rollout_step(seen(Allocation.NONE), **HELD))[ALLOCATION] == "all"
 
 
-def test_what_is_in_memory_goes_to_disk_once_shards_are_kept() -> None:
-    found = rolled(seen(Allocation.PRIMARIES), **HELD)
-    assert calls(found) == [Flush()]
-    assert notes(found) == {FLUSHED: "uid-data-0"}
+def test_flush_follows_after_replica_allocation_is_disabled() -> None:
+    found = rollout_step(seen(Allocation.PRIMARIES), **HELD)
+    assert engine_calls(found) == [Flush()]
+    assert ledger_changes(found) == {FLUSHED: "uid-data-0"}
     # What was flushed for another pod is long past.
-    assert calls(rolled(seen(Allocation.PRIMARIES), **HELD, roll__flushed="uid-data-1")) == [Flush()]
+    assert engine_calls(rollout_step(seen(Allocation.PRIMARIES), **HELD, roll__flushed="uid-data-1")) == [
+        Flush()
+    ]
 
 
-def test_then_it_goes_and_is_noted_with_the_state_in_which_it_was_seen() -> None:
-    found = rolled(seen(Allocation.PRIMARIES), **HELD, roll__flushed="uid-data-0")
-    assert taken(found) == "data-0"
-    assert notes(found) == {REPLACED_PODS: (("data-0", "uid-data-0"),), PENDING_DELETE: "1"}
+def test_pod_is_deleted_after_the_flush_and_recorded_with_its_uid_and_version() -> None:
+    found = rollout_step(seen(Allocation.PRIMARIES), **HELD, roll__flushed="uid-data-0")
+    assert deleted_object(found) == "data-0"
+    assert ledger_changes(found) == {REPLACED_PODS: (("data-0", "uid-data-0"),), PENDING_DELETE: "1"}
 
 
-def test_for_a_node_without_data_nothing_is_prepared() -> None:
-    assert taken(rolled(world(MANAGERS))) == "managers-0"
+def test_node_without_data_needs_no_preparation() -> None:
+    assert deleted_object(rollout_step(cluster_snapshot(MANAGERS))) == "managers-0"
 
 
-def test_nor_for_one_that_is_not_part_of_the_engine() -> None:
+def test_node_that_has_not_joined_needs_no_preparation() -> None:
     """There may be nobody to tell."""
     lost = pool("data", 2, pods=[pod("data-0", is_ready=False, problem="CrashLoopBackOff"), pod("data-1")])
-    assert taken(rolled(world(lost, CURRENT))) == "data-0"
-    assert taken(rolled(world(lost, CURRENT, snapshot=Unreachable("timed out")))) == "data-0"
+    assert deleted_object(rollout_step(cluster_snapshot(lost, CURRENT))) == "data-0"
+    assert (
+        deleted_object(rollout_step(cluster_snapshot(lost, CURRENT, view=Unreachable("timed out"))))
+        == "data-0"
+    )
 
 
-def test_one_that_was_down_before_is_no_trouble_of_this_roll() -> None:
+def test_pod_that_failed_before_the_rollout_is_no_failure_of_a_batch() -> None:
     """I12: the batch is as large as it was."""
     lost = pool("data", 4, pods=[pod("data-0", is_ready=False), *(pod(f"data-{n}") for n in range(1, 4))])
-    found = rolled(world(lost, CURRENT, max_batch=4), roll__size=("data", 4))
-    assert (taken(found), BATCH_FAILED in notes(found)) == ("data-0", False)
+    found = rollout_step(cluster_snapshot(lost, CURRENT, max_batch=4), roll__size=("data", 4))
+    assert (deleted_object(found), BATCH_FAILED in ledger_changes(found)) == ("data-0", False)
 
 
-def test_the_only_vote_moves_before_anything_else() -> None:
+def test_only_vote_moves_first() -> None:
     """S29."""
     home = pool("both", 2, roles="data cluster_manager")
     view = engine([home], ["logs: both-0* both-1"], voters=frozenset({"both-0"}))
-    assert calls(rolled(world(home, snapshot=view))) == [ExcludeFromVoting("both-0")]
+    assert engine_calls(rollout_step(cluster_snapshot(home, view=view))) == [ExcludeFromVoting("both-0")]
 
 
-def test_a_node_whose_disk_goes_with_it_is_emptied_and_nothing_is_held() -> None:
+def test_ephemeral_node_is_drained_and_allocation_stays_enabled() -> None:
     data = pool("data", 2, ephemeral=True)
-    found = rolled(world(data, CURRENT, shards=["logs: data-0* data-1"]))
-    assert calls(found) == [Exclude(frozenset({"data-0"}))]
-    assert notes(found) == {EXCLUDED: ("data-0",), f"{EXCLUDED}/taken-back": None}
+    found = rollout_step(cluster_snapshot(data, CURRENT, shards=["logs: data-0* data-1"]))
+    assert engine_calls(found) == [Exclude(frozenset({"data-0"}))]
+    assert ledger_changes(found) == {EXCLUDED: ("data-0",), f"{EXCLUDED}/taken-back": None}
 
 
 @pytest.mark.parametrize("accepts", [False, True])
-def test_last_copies_leave_where_somebody_takes_them_also_where_their_loss_is_accepted(accepts: bool) -> None:
+def test_last_copies_move_to_a_target_although_their_loss_is_accepted(accepts: bool) -> None:
     """I7: what may be lost need not be."""
     data = pool("data", 2)
     view = engine((data, CURRENT), ["logs: data-0*"], indices=(Index("logs", 0, OLD),))
-    found = rolled(world(data, CURRENT, snapshot=view, accept_single_copy_loss=accepts))
-    assert calls(found) == [Exclude(frozenset({"data-0"}))]
+    found = rollout_step(cluster_snapshot(data, CURRENT, view=view, accept_single_copy_loss=accepts))
+    assert engine_calls(found) == [Exclude(frozenset({"data-0"}))]
 
 
-def test_where_nobody_takes_them_and_that_is_accepted_they_are_kept_where_they_are() -> None:
+def test_unmovable_last_copies_stay_if_their_loss_is_accepted() -> None:
     data = pool("data", 2)
     view = engine((data, CURRENT), ["logs: data-0*"], indices=(Index("logs", 0, OLD),))
-    there = world(
-        data, CURRENT, snapshot=replace(view, excluded=frozenset({"data-1"})), accept_single_copy_loss=True
+    there = cluster_snapshot(
+        data, CURRENT, view=replace(view, excluded=frozenset({"data-1"})), accept_single_copy_loss=True
     )
-    assert calls(rolled(there)) == [SetAllocation(Allocation.PRIMARIES)]
+    assert engine_calls(rollout_step(there)) == [SetAllocation(Allocation.PRIMARIES)]
 
 
-def test_what_was_set_is_taken_back_while_a_gate_is_closed() -> None:
+def test_settings_are_restored_while_a_gate_is_closed() -> None:
     """I9, S21."""
     pods = (*MANAGERS.pods[:2], pod("managers-2", is_ready=False, template="new", engine_version=NEW))
     data = pool("data", 2)
     pools = (data, replace(CURRENT, pods=pods))
     view = engine(pools, ["logs: data-0* data-1"], allocation=Allocation.PRIMARIES)
-    closed = world(*pools, snapshot=view)
-    assert calls(rolled(closed, "managers", **HELD)) == [SetAllocation(None)]
-    assert rolled(closed, "managers").reason == "WaitingForPods"
+    closed = cluster_snapshot(*pools, view=view)
+    assert engine_calls(rollout_step(closed, "managers", **HELD)) == [SetAllocation(None)]
+    assert rollout_step(closed, "managers").reason == "WaitingForPods"
 
 
 # What was set for another pod.
@@ -151,39 +159,41 @@ def first_is_current(*shards: str, ephemeral: bool = False, **differences: Any) 
     current = pod("data-0", template="new", engine_version=NEW)
     data = pool("data", 2, ephemeral=ephemeral, pods=[current, pod("data-1")])
     view = engine((data, CURRENT), shards or ["logs: data-0* data-1"], **differences)
-    return world(data, CURRENT, snapshot=view)
+    return cluster_snapshot(data, CURRENT, view=view)
 
 
 def test_exclusion_of_another_pod_is_undone_before_a_drain_starts() -> None:
     """I7: both data nodes would be excluded."""
     there = first_is_current(ephemeral=True, excluded=frozenset({"data-0"}))
-    assert calls(rolled(there, engine__excluded=("data-0",))) == [Exclude(frozenset())]
+    assert engine_calls(rollout_step(there, engine__excluded=("data-0",))) == [Exclude(frozenset())]
     sent: dict[str, Entry] = {"engine__excluded": ("data-0",), "engine__excluded/taken-back": True}
-    restored = rolled(first_is_current(ephemeral=True), **sent)
-    assert (restored.reason, notes(restored)[EXCLUDED]) == ("SettingsRestored", None)
-    assert calls(rolled(first_is_current(ephemeral=True))) == [Exclude(frozenset({"data-1"}))]
+    restored = rollout_step(first_is_current(ephemeral=True), **sent)
+    assert (restored.reason, ledger_changes(restored)[EXCLUDED]) == ("SettingsRestored", None)
+    assert engine_calls(rollout_step(first_is_current(ephemeral=True))) == [Exclude(frozenset({"data-1"}))]
 
 
 def test_exclusion_of_another_pod_is_undone_before_allocation_is_disabled() -> None:
     there = first_is_current(excluded=frozenset({"data-0"}))
-    assert calls(rolled(there, engine__excluded=("data-0",))) == [Exclude(frozenset())]
+    assert engine_calls(rollout_step(there, engine__excluded=("data-0",))) == [Exclude(frozenset())]
 
 
 def test_allocation_is_restored_before_a_drain_starts() -> None:
     """Replicas cannot move while only primaries may be allocated."""
     there = first_is_current(ephemeral=True, allocation=Allocation.PRIMARIES)
-    assert calls(rolled(there, **HELD)) == [SetAllocation(None)]
+    assert engine_calls(rollout_step(there, **HELD)) == [SetAllocation(None)]
 
 
 def test_allocation_is_restored_before_a_node_without_data_restarts() -> None:
     data = pool("data", 1, pods=[pod("data-0", template="new", engine_version=NEW)])
     view = engine((data, MANAGERS), allocation=Allocation.PRIMARIES)
-    assert calls(rolled(world(data, MANAGERS, snapshot=view), **HELD)) == [SetAllocation(None)]
+    assert engine_calls(rollout_step(cluster_snapshot(data, MANAGERS, view=view), **HELD)) == [
+        SetAllocation(None)
+    ]
 
 
 def test_allocation_stays_disabled_for_the_next_node_that_restarts_with_its_shards() -> None:
     there = first_is_current(allocation=Allocation.PRIMARIES)
-    assert calls(rolled(there, **HELD)) == [Flush()]
+    assert engine_calls(rollout_step(there, **HELD)) == [Flush()]
 
 
 def test_voting_exclusion_of_another_manager_is_cleared_before_the_next_vote_moves() -> None:
@@ -196,14 +206,16 @@ def test_voting_exclusion_of_another_manager_is_cleared_before_the_next_vote_mov
         voters=frozenset({"both-1"}),
         voting_exclusions=frozenset({"both-0"}),
     )
-    assert calls(rolled(world(home, snapshot=view), engine__voting="both-0")) == [ClearVotingExclusions()]
+    assert engine_calls(rollout_step(cluster_snapshot(home, view=view), engine__voting="both-0")) == [
+        ClearVotingExclusions()
+    ]
 
 
 def test_failure_of_an_abandoned_batch_does_not_count_for_the_next() -> None:
     """I12: a second failure would not halve the batch again."""
     lines: dict[str, Entry] = {**HELD, "roll__flushed": "uid-data-0", "roll__trouble": True}
-    found = rolled(seen(Allocation.PRIMARIES), **lines)
-    assert (taken(found), notes(found)[BATCH_FAILED]) == ("data-0", None)
+    found = rollout_step(seen(Allocation.PRIMARIES), **lines)
+    assert (deleted_object(found), ledger_changes(found)[BATCH_FAILED]) == ("data-0", None)
 
 
 # On the way back.
@@ -226,7 +238,7 @@ def backwards(newer: Pod, *shards: str, roles: str = "data", **policy: Any) -> C
         older(pool("data", 3, roles=roles, pods=[newer, *others])),
         older(pool("managers", 3, roles="cluster_manager", pods=managers)),
     )
-    return with_claims(world(*pools, shards=shards, **policy), data_0={})
+    return with_claims(cluster_snapshot(*pools, shards=shards, **policy), data_0={})
 
 
 NEWER = pod("data-0", engine_version=NEW, has_started=True)
@@ -234,47 +246,52 @@ SAFE = "logs: data-0* data-1"
 GONE = "logs: data-0*"
 
 
-def test_a_node_of_the_newer_version_is_emptied_then_its_volume_goes_then_it() -> None:
+def test_node_of_the_newer_version_is_drained_then_its_volume_then_its_pod_is_deleted() -> None:
     """I7."""
-    assert calls(rolled(backwards(NEWER, SAFE), **BACK)) == [Exclude(frozenset({"data-0"}))]
-    empty = rolled(backwards(NEWER, "logs: data-1* data-2"), **BACK, engine__excluded=("data-0",))
-    assert calls(empty) == [Exclude(frozenset({"data-0"}))]
+    assert engine_calls(rollout_step(backwards(NEWER, SAFE), **BACK)) == [Exclude(frozenset({"data-0"}))]
+    empty = rollout_step(backwards(NEWER, "logs: data-1* data-2"), **BACK, engine__excluded=("data-0",))
+    assert engine_calls(empty) == [Exclude(frozenset({"data-0"}))]
     told = backwards(NEWER, "logs: data-1* data-2")
     assert not isinstance(told.engine, Unreachable)
     told = replace(told, engine=replace(told.engine, excluded=frozenset({"data-0"})))
-    found = rolled(told, **BACK, engine__excluded=("data-0",))
-    assert (taken(found), notes(found)) == ("data-data-0", {WIPED_VOLUME: ("data-data-0", "uid-data-data-0")})
+    found = rollout_step(told, **BACK, engine__excluded=("data-0",))
+    assert (deleted_object(found), ledger_changes(found)) == (
+        "data-data-0",
+        {WIPED_VOLUME: ("data-data-0", "uid-data-data-0")},
+    )
     leaving = with_claims(told, data_0={"deletionTimestamp": "now"})
-    assert taken(rolled(leaving, **BACK, engine__excluded=("data-0",))) == "data-0"
+    assert deleted_object(rollout_step(leaving, **BACK, engine__excluded=("data-0",))) == "data-0"
 
 
-def test_no_step_back_is_taken_where_the_way_has_closed() -> None:
+def test_blocked_rollback_waits_and_restores_settings() -> None:
     """I13: and what was set for it is taken back."""
-    assert rolled(backwards(NEWER, GONE), **BACK).reason == "RollbackBlocked"
-    assert calls(rolled(backwards(NEWER, GONE), **BACK, engine__allocation="all")) == [SetAllocation(None)]
+    assert rollout_step(backwards(NEWER, GONE), **BACK).reason == "RollbackBlocked"
+    assert engine_calls(rollout_step(backwards(NEWER, GONE), **BACK, engine__allocation="all")) == [
+        SetAllocation(None)
+    ]
 
 
-def test_that_it_has_closed_is_not_said_while_a_person_has_stopped_it() -> None:
+def test_pause_is_reported_before_a_blocked_rollback() -> None:
     """Nobody is late for what is paused."""
-    assert rolled(backwards(NEWER, GONE, paused=True), **BACK).reason == "UpgradePaused"
+    assert rollout_step(backwards(NEWER, GONE, paused=True), **BACK).reason == "UpgradePaused"
 
 
-def test_nor_while_the_engine_cannot_be_asked() -> None:
+def test_unreachable_engine_is_reported_before_a_blocked_rollback() -> None:
     silent = replace(backwards(NEWER, SAFE), engine=Unreachable("timed out"))
-    assert rolled(silent, **BACK).reason == "EngineUnreachable"
+    assert rollout_step(silent, **BACK).reason == "EngineUnreachable"
 
 
-def test_nor_of_a_pod_that_is_broken() -> None:
+def test_failed_pod_is_replaced_although_the_rollback_is_blocked() -> None:
     """It has nothing that would be lost by going back."""
     broken = replace(NEWER, is_ready=False, problem="CrashLoopBackOff")
-    assert taken(rolled(backwards(broken, "logs: ?*"), **BACK)) == "data-0"
+    assert deleted_object(rollout_step(backwards(broken, "logs: ?*"), **BACK)) == "data-0"
 
 
-def test_forwards_no_way_back_is_needed() -> None:
+def test_upgrade_does_not_check_rollback_blockers() -> None:
     crossed = pool("data", 2, pods=[pod("data-0", engine_version="3.3.2", has_started=True), pod("data-1")])
-    there = world(crossed, CURRENT, shards=["logs: data-0* data-1"])
+    there = cluster_snapshot(crossed, CURRENT, shards=["logs: data-0* data-1"])
     assert (
-        rolled(there, upgrade=("3.3.2", NEW), upgrade__crossed=(("data-0", ""),)).reason
+        rollout_step(there, upgrade=("3.3.2", NEW), upgrade__crossed=(("data-0", ""),)).reason
         == "DisablingReplicaAllocation"
     )
 
@@ -285,10 +302,10 @@ LATE: dict[str, Entry] = {"wait__PodsCurrent": ("WaitingForPods", 100)}
 WHOLE = "logs: data-1* data-2"
 
 
-def test_who_cannot_start_on_what_it_has_written_begins_anew_when_waiting_has_not_helped() -> None:
-    assert taken(rolled(backwards(DOWN, WHOLE), **RAN, **LATE)) == "data-data-0"
+def test_late_pod_that_cannot_start_on_its_disk_loses_volume_then_pod() -> None:
+    assert deleted_object(rollout_step(backwards(DOWN, WHOLE), **RAN, **LATE)) == "data-data-0"
     leaving = with_claims(backwards(DOWN, WHOLE), data_0={"deletionTimestamp": "now"})
-    assert taken(rolled(leaving, **RAN)) == "data-0"
+    assert deleted_object(rollout_step(leaving, **RAN)) == "data-0"
 
 
 @pytest.mark.parametrize(
@@ -301,16 +318,16 @@ def test_who_cannot_start_on_what_it_has_written_begins_anew_when_waiting_has_no
     ],
     ids=["not late", "paused", "not on the way back", "never ran"],
 )
-def test_otherwise_its_disk_stays(lines: dict[str, Entry], policy: dict[str, Any]) -> None:
+def test_volume_stays_otherwise(lines: dict[str, Entry], policy: dict[str, Any]) -> None:
     """I7."""
-    assert taken(rolled(backwards(DOWN, WHOLE, **policy), **lines)) is None
+    assert deleted_object(rollout_step(backwards(DOWN, WHOLE, **policy), **lines)) is None
 
 
-def test_who_has_neither_data_nor_vote_begins_anew_at_once() -> None:
-    assert taken(rolled(backwards(DOWN, roles="ingest"), **RAN)) == "data-data-0"
-    assert taken(rolled(backwards(DOWN, roles="ingest", paused=True), **RAN)) is None
+def test_volume_of_a_node_without_data_and_vote_is_deleted_at_once() -> None:
+    assert deleted_object(rollout_step(backwards(DOWN, roles="ingest"), **RAN)) == "data-data-0"
+    assert deleted_object(rollout_step(backwards(DOWN, roles="ingest", paused=True), **RAN)) is None
 
 
-def test_who_has_no_volume_has_none_to_lose() -> None:
+def test_pod_without_a_volume_is_waited_for() -> None:
     there = replace(backwards(DOWN, WHOLE), objects={})
-    assert taken(rolled(there, **RAN, **LATE)) is None
+    assert deleted_object(rollout_step(there, **RAN, **LATE)) is None

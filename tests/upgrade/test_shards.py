@@ -14,7 +14,7 @@ from searchkeeper.upgrade.shards import (
     last_copies_on,
     unmovable_shard,
 )
-from worlds import NEW, OLD, engine, pod, pool, world
+from snapshots import NEW, OLD, cluster_snapshot, engine, pod, pool
 
 DATA = pool("data", 3)
 MANAGERS = pool("managers", 3, roles="cluster_manager")
@@ -31,22 +31,24 @@ def being_made(view: EngineView, node: str) -> EngineView:
     return replace(view, shards=(*view.shards, ShardCopy(index, shard, False, ShardState.INITIALIZING, node)))
 
 
-def test_a_copy_that_is_still_being_made_is_none_to_count_on() -> None:
+def test_initializing_copy_is_no_other_copy() -> None:
     view = being_made(seen_by("logs: data-0*"), "data-1")
-    assert [copy.id for copy in last_copies_on(world(DATA, MANAGERS), view, "data-0")] == [("logs", 0)]
+    assert [copy.id for copy in last_copies_on(cluster_snapshot(DATA, MANAGERS), view, "data-0")] == [
+        ("logs", 0)
+    ]
 
 
-def test_nor_is_it_one_that_would_be_missed() -> None:
+def test_initializing_copy_is_no_last_copy() -> None:
     view = being_made(seen_by("logs: ?*"), "data-0")
-    assert last_copies_on(world(DATA, MANAGERS), view, "data-0") == ()
+    assert last_copies_on(cluster_snapshot(DATA, MANAGERS), view, "data-0") == ()
 
 
-def test_a_copy_on_its_way_to_a_node_is_not_there_yet() -> None:
-    assert last_copies_on(world(DATA, MANAGERS), seen_by("logs: data-1>data-0*"), "data-0") == ()
-    assert last_copies_on(world(DATA, MANAGERS), seen_by("logs: data-0>data-1*"), "data-0") != ()
+def test_relocating_copy_is_on_its_source() -> None:
+    assert last_copies_on(cluster_snapshot(DATA, MANAGERS), seen_by("logs: data-1>data-0*"), "data-0") == ()
+    assert last_copies_on(cluster_snapshot(DATA, MANAGERS), seen_by("logs: data-0>data-1*"), "data-0") != ()
 
 
-def test_whoever_has_neither_shard_nor_vote_is_empty() -> None:
+def test_nodes_without_shards_and_votes_hold_nothing() -> None:
     view = seen_by("logs: data-0* data-1>data-2")
     assert (
         hold_nothing(view, ["data-0"])
@@ -58,21 +60,21 @@ def test_whoever_has_neither_shard_nor_vote_is_empty() -> None:
     assert hold_nothing(seen_by(), ["data-0"])
 
 
-def test_nobody_is_empty_where_the_engine_cannot_be_asked_and_no_one_always_is() -> None:
+def test_no_node_is_known_to_hold_nothing_while_the_engine_is_unreachable() -> None:
     assert not hold_nothing(Unreachable("timed out"), ["data-0"])
     assert hold_nothing(Unreachable("timed out"), [])
 
 
-def test_a_vote_of_somebody_absent_may_be_that_of_whoever_is_away() -> None:
+def test_vote_of_an_absent_voter_may_belong_to_any_missing_node() -> None:
     view = seen_by()
     absent = replace(view, voters=view.voters | {f"{ABSENT}1"})
     assert not hold_nothing(absent, ["data-9"])
     assert hold_nothing(absent, ["data-0"])
 
 
-def test_whoever_may_have_shards_is_a_data_node_that_nobody_has_excluded_or_sent_away() -> None:
+def test_allocation_targets_are_data_nodes_that_are_neither_excluded_nor_terminating() -> None:
     members = (pod("data-0"), pod("data-1"), pod("data-2", is_terminating=True))
-    snapshot = world(replace(DATA, pods=members), MANAGERS)
+    snapshot = cluster_snapshot(replace(DATA, pods=members), MANAGERS)
     assert allocation_targets(snapshot, seen_by(), "data-0") == {"data-1"}
     assert allocation_targets(snapshot, seen_by(excluded=frozenset({"data-1"})), "data-0") == frozenset()
 
@@ -100,7 +102,7 @@ def aged(view: EngineView) -> EngineView:
     ],
     ids=["copies", "exclusions", "versions", "nobody"],
 )
-def test_a_copy_that_no_other_node_may_ever_have_is_named(view: EngineView, reason: str) -> None:
+def test_unmovable_copy_is_reported_with_the_reason(view: EngineView, reason: str) -> None:
     assert is_unmovable(view, the_copy_of(view), LEAVES)
     told = unmovable_shard(view, view.copies_on("data-0"), LEAVES)
     assert told is not None
@@ -108,13 +110,13 @@ def test_a_copy_that_no_other_node_may_ever_have_is_named(view: EngineView, reas
     assert told.endswith(reason)
 
 
-def test_what_somebody_may_take_or_takes_already_is_no_trouble() -> None:
+def test_copy_that_can_move_or_moves_is_not_reported() -> None:
     free, on_its_way = seen_by("logs: data-0*"), seen_by("logs: data-0>data-1* data-2")
     for view in (free, on_its_way):
         assert unmovable_shard(view, view.copies_on("data-0"), LEAVES) is None
 
 
-def test_those_who_leave_together_take_nothing_from_each_other() -> None:
+def test_nodes_that_leave_together_are_no_targets_of_each_other() -> None:
     view = seen_by("logs: data-0* data-2")
     assert is_unmovable(view, the_copy_of(view), frozenset({"data-0", "data-1"}))
     assert not is_unmovable(view, the_copy_of(view), frozenset({"data-2"}))

@@ -14,7 +14,7 @@ from searchkeeper.planner.ledger import Entry
 from searchkeeper.snapshot import ClusterSnapshot
 from searchkeeper.upgrade.ledger import ROLLBACK_TO, UPGRADE, UPGRADED_NODES, UpgradeLedger
 from searchkeeper.upgrade.rollout import Rollout, roll_out
-from worlds import NEW, OLD, engine, pod, pool, world
+from snapshots import NEW, OLD, cluster_snapshot, engine, pod, pool
 
 CLAIM = Key("v1", "PersistentVolumeClaim", "search", "data-data-0")
 VOLUME = {"metadata": {"uid": "volume", "resourceVersion": "1"}}
@@ -32,7 +32,7 @@ def crashed(**differences: Any) -> ClusterSnapshot:
     home = pool("data", 2, pods=[replace(patient, **differences), pod("data-1", template="new")])
     assert home.stateful_set is not None
     home = replace(home, stateful_set=replace(home.stateful_set, engine_version=OLD))
-    return replace(world(home, health_deadline=60), objects={CLAIM: VOLUME})
+    return replace(cluster_snapshot(home, health_deadline=60), objects={CLAIM: VOLUME})
 
 
 def is_emptied(snapshot: ClusterSnapshot, **lines: Entry | None) -> bool:
@@ -42,7 +42,7 @@ def is_emptied(snapshot: ClusterSnapshot, **lines: Entry | None) -> bool:
     return roll_out(Rollout(snapshot, UpgradeLedger.of(ledger), snapshot.pools)).reason == "DeletingVolume"
 
 
-def test_whoever_cannot_start_on_what_a_newer_version_wrote_begins_anew() -> None:
+def test_volume_that_a_newer_version_wrote_is_deleted_if_the_pod_cannot_start() -> None:
     assert is_emptied(crashed())
 
 
@@ -51,44 +51,44 @@ def test_whoever_cannot_start_on_what_a_newer_version_wrote_begins_anew() -> Non
     [{"is_ready": True}, {"is_terminating": True}, {"engine_version": NEW}, {"has_started": False}],
     ids=lambda given: next(iter(given)),
 )
-def test_whoever_runs_or_leaves_or_never_tried_keeps_its_disk(differences: dict[str, Any]) -> None:
+def test_volume_of_a_ready_terminating_newer_or_never_started_pod_stays(differences: dict[str, Any]) -> None:
     unseen = replace(crashed(**differences), engine=engine(crashed().pools))
     assert not is_emptied(unseen)
 
 
-def test_a_volume_that_no_newer_version_has_written_to_stays() -> None:
+def test_volume_that_no_newer_version_wrote_stays() -> None:
     assert not is_emptied(crashed(), upgrade__crossed=(("data-0", "an earlier one"),))
     assert not is_emptied(crashed(), upgrade__crossed=None)
 
 
-def test_without_a_volume_there_is_nothing_to_empty() -> None:
+def test_pod_without_a_volume_has_none_to_delete() -> None:
     assert not is_emptied(replace(crashed(), objects={}))
 
 
 @pytest.mark.parametrize("color", [Color.GREEN, Color.YELLOW, Color.RED])
-def test_nobodys_disk_goes_while_a_primary_is_missing(color: Color) -> None:
+def test_volume_stays_while_the_engine_is_red(color: Color) -> None:
     snapshot = crashed()
     assert is_emptied(replace(snapshot, engine=engine(snapshot.pools, color=color))) is (
         color is not Color.RED
     )
 
 
-def test_nor_does_it_where_the_engine_has_its_node_or_cannot_be_asked() -> None:
+def test_volume_stays_if_the_node_has_joined_or_the_engine_is_unreachable() -> None:
     snapshot = crashed()
     joined = replace(snapshot.pools[0], pods=tuple(replace(each, is_ready=True) for each in snapshot.pods))
     assert not is_emptied(replace(snapshot, engine=engine([joined])))
     assert not is_emptied(replace(snapshot, engine=Unreachable("timed out")))
 
 
-def test_it_is_waited_for_first() -> None:
+def test_volume_stays_until_the_deadline() -> None:
     assert not is_emptied(crashed(), wait__PodsCurrent=("WaitingForPods", 990))
 
 
-def test_on_the_way_forward_every_disk_stays() -> None:
+def test_volume_stays_in_an_upgrade() -> None:
     assert not is_emptied(crashed(), upgrade__return=None)
 
 
-def test_nothing_is_emptied_while_it_is_paused() -> None:
+def test_volume_stays_during_a_pause() -> None:
     snapshot = crashed()
     spec = replace(snapshot.cluster.spec, upgrade=replace(snapshot.cluster.spec.upgrade, paused=True))
     assert not is_emptied(replace(snapshot, cluster=replace(snapshot.cluster, spec=spec)))
