@@ -1,6 +1,6 @@
 """Short notation for cluster snapshots.
 
-    cluster_snapshot(pool("data", 3), pool("zone", 3, roles="cluster_manager"), shards=["logs: data-0* data-1"])
+    cluster_snapshot(pool("data", 3), pool("zone", 3, roles="cluster_manager"), shards=["a: data-0* data-1"])
 
 Every pod is ready, has joined and has the old template. `data-0*` holds the primary, `?` is an unassigned
 copy, `data-0>data-1` is a copy that moves.

@@ -1,4 +1,4 @@
-"""What was set in the engine is taken back, as single decisions."""
+"""Engine settings: how they are restored."""
 
 from __future__ import annotations
 
@@ -18,64 +18,66 @@ from searchkeeper.upgrade.ledger import UpgradeLedger
 from snapshots import cluster_snapshot, engine, pool
 
 POOLS = (pool("data", 3), pool("managers", 3, roles="cluster_manager"))
-SILENT = cluster_snapshot(*POOLS, view=Unreachable("timed out"))
+UNREACHABLE = cluster_snapshot(*POOLS, view=Unreachable("timed out"))
 
 
-def seen(*excluded: str, votes: Collection[str] = (), **differences: Any) -> ClusterSnapshot:
-    """An engine in which these are excluded, and those from voting."""
-    others = {"excluded": frozenset(excluded), "voting_exclusions": frozenset(votes), **differences}
+def observed_cluster(*excluded: str, votes: Collection[str] = (), **changes: Any) -> ClusterSnapshot:
+    """Return a snapshot whose engine has these exclusions from allocation and from voting."""
+    others = {"excluded": frozenset(excluded), "voting_exclusions": frozenset(votes), **changes}
     return cluster_snapshot(*POOLS, view=engine(POOLS, **others))
 
 
-def journal(**lines: Entry) -> UpgradeLedger:
-    """`excluded__taken_back` is the line `engine/excluded/taken-back`."""
-    named = {name.replace("__", "/").replace("_", "-"): entry for name, entry in lines.items()}
-    return UpgradeLedger.of({f"engine/{name}": entry for name, entry in named.items()})
+def ledger_with(**entries: Entry) -> UpgradeLedger:
+    """Return a ledger. `excluded__taken_back` is the key `engine/excluded/taken-back`."""
+    keys = {name.replace("__", "/").replace("_", "-"): entry for name, entry in entries.items()}
+    return UpgradeLedger.of({f"engine/{name}": entry for name, entry in keys.items()})
 
 
-def told(answer: Result | None) -> object:
-    """The one call to the engine."""
-    assert answer is not None
-    [write] = answer.operations
-    assert isinstance(write, EngineCall)
-    return write.call
+def engine_call(result: Result | None) -> object:
+    """Return the only call to the engine."""
+    assert result is not None
+    [operation] = result.operations
+    assert isinstance(operation, EngineCall)
+    return operation.call
 
 
-def noted(answer: Result | None) -> dict[str, Entry | None]:
-    assert answer is not None
-    return {note.key.removeprefix("engine/"): note.value for note in answer.ledger_changes}
+def engine_ledger_changes(result: Result | None) -> dict[str, Entry | None]:
+    assert result is not None
+    return {change.key.removeprefix("engine/"): change.value for change in result.ledger_changes}
 
 
 def test_settings_that_the_ledger_does_not_have_are_kept() -> None:
-    """I9: whatever others have set, and also where nobody could be told."""
-    others = seen("data-2", votes=["managers-2"], allocation=Allocation.NONE)
-    assert restore_all(others, journal()) is None
-    assert restore_all(SILENT, journal()) is None
+    """I9: also settings of users, and also while the engine is unreachable."""
+    others = observed_cluster("data-2", votes=["managers-2"], allocation=Allocation.NONE)
+    assert restore_all(others, ledger_with()) is None
+    assert restore_all(UNREACHABLE, ledger_with()) is None
 
 
 @pytest.mark.parametrize(
-    "lines",
+    "entries",
     [{"allocation": "all"}, {"excluded": ("data-0",)}, {"voting": "managers-0"}, {"leaving": ("data-0",)}],
     ids=str,
 )
-def test_restore_waits_while_the_engine_is_unreachable(lines: dict[str, Entry]) -> None:
-    found = restore_all(SILENT, journal(**lines))
-    assert found is not None
-    assert (found.reason, found.deadline, found.ledger_changes) == ("EngineUnreachable", 900, ())
+def test_restore_waits_while_the_engine_is_unreachable(entries: dict[str, Entry]) -> None:
+    result = restore_all(UNREACHABLE, ledger_with(**entries))
+    assert result is not None
+    assert (result.reason, result.deadline, result.ledger_changes) == ("EngineUnreachable", 900, ())
 
 
 @pytest.mark.parametrize(
     ("before", "value"), [("all", None), ("new_primaries", Allocation.NEW_PRIMARIES)], ids=str
 )
 def test_allocation_is_restored_to_its_earlier_value(before: str, value: Allocation | None) -> None:
-    found = restore_settings(seen(allocation=Allocation.PRIMARIES), journal(allocation=before))
-    assert told(found) == SetAllocation(value)
-    assert noted(found) == {"allocation/taken-back": True}
-    assert found is not None
-    assert not found.makes_progress
+    result = restore_settings(
+        observed_cluster(allocation=Allocation.PRIMARIES), ledger_with(allocation=before)
+    )
+    assert engine_call(result) == SetAllocation(value)
+    assert engine_ledger_changes(result) == {"allocation/taken-back": True}
+    assert result is not None
+    assert not result.makes_progress
 
 
-# What the engine shows, and the line that stands for what it was told.
+# A setting of the engine, and its ledger entry.
 SET: list[tuple[dict[str, Any], dict[str, Entry]]] = [
     ({"allocation": Allocation.PRIMARIES}, {"allocation": "all"}),
     ({"excluded": frozenset({"data-0"})}, {"excluded": ("data-0",)}),
@@ -85,113 +87,134 @@ SET: list[tuple[dict[str, Any], dict[str, Entry]]] = [
 ]
 
 
-def taken_back(lines: dict[str, Entry]) -> dict[str, Entry]:
-    return {**lines, **{f"{name}__taken_back": True for name in lines}}
+def restored(entries: dict[str, Entry]) -> dict[str, Entry]:
+    return {**entries, **{f"{name}__taken_back": True for name in entries}}
 
 
-@pytest.mark.parametrize(("shown", "lines"), SET, ids=str)
+@pytest.mark.parametrize(("setting", "entries"), SET, ids=str)
 def test_ledger_entry_is_removed_after_the_restore_was_sent_and_observed(
-    shown: dict[str, Any], lines: dict[str, Entry]
+    setting: dict[str, Any], entries: dict[str, Entry]
 ) -> None:
-    """I9, S03: one that shows it may answer from the past, and one that was told may not have heard."""
-    for answered, known in [(shown, lines), ({}, lines), (shown, taken_back(lines))]:
-        again = restore_all(seen(**answered), journal(**known))
-        assert told(again)
-        [line] = lines
-        assert noted(again)[f"{line.replace('_', '-')}/taken-back"] is True
-    over = restore_all(seen(), journal(**taken_back(lines)))
-    assert over is not None
-    assert (over.reason, over.operations) == ("SettingsRestored", ())
-    assert {line for line, value in noted(over).items() if value is None} >= {
-        name.replace("__", "/").replace("_", "-") for name in taken_back(lines)
+    """I9, S03: a response may be stale, and a call may be lost: both have to confirm the restore."""
+    for observed, recorded in [(setting, entries), ({}, entries), (setting, restored(entries))]:
+        retried = restore_all(observed_cluster(**observed), ledger_with(**recorded))
+        assert engine_call(retried)
+        [key] = entries
+        assert engine_ledger_changes(retried)[f"{key.replace('_', '-')}/taken-back"] is True
+    confirmed = restore_all(observed_cluster(), ledger_with(**restored(entries)))
+    assert confirmed is not None
+    assert (confirmed.reason, confirmed.operations) == ("SettingsRestored", ())
+    assert {key for key, value in engine_ledger_changes(confirmed).items() if value is None} >= {
+        name.replace("__", "/").replace("_", "-") for name in restored(entries)
     }
 
 
 def test_only_exclusions_of_the_operator_are_cleared() -> None:
     """I9."""
-    found = restore_settings(
-        seen("data-0", "data-1", "data-2"), journal(excluded=("data-0", "data-1")), ["data-1"]
+    result = restore_settings(
+        observed_cluster("data-0", "data-1", "data-2"), ledger_with(excluded=("data-0", "data-1")), ["data-1"]
     )
-    assert told(found) == Exclude(frozenset({"data-1", "data-2"}))
-    found = restore_settings(
-        seen("data-1"), journal(excluded=("data-0", "data-1"), excluded__taken_back=True), ["data-1"]
+    assert engine_call(result) == Exclude(frozenset({"data-1", "data-2"}))
+    result = restore_settings(
+        observed_cluster("data-1"),
+        ledger_with(excluded=("data-0", "data-1"), excluded__taken_back=True),
+        ["data-1"],
     )
-    assert noted(found) == {"excluded": ("data-1",), "excluded/taken-back": None}
-    assert restore_settings(seen("data-1"), journal(excluded=("data-1",)), ["data-1"]) is None
+    assert engine_ledger_changes(result) == {"excluded": ("data-1",), "excluded/taken-back": None}
+    assert restore_settings(observed_cluster("data-1"), ledger_with(excluded=("data-1",)), ["data-1"]) is None
 
 
 def test_allocation_then_exclusions_then_votes_are_restored() -> None:
-    """One thing at a time."""
-    lines: dict[str, Entry] = {"allocation": "all", "excluded": ("data-0",), "voting": "managers-0"}
-    view = seen("data-0", votes=["managers-0"], allocation=Allocation.PRIMARIES)
-    assert told(restore_settings(view, journal(**lines))) == SetAllocation(None)
-    del lines["allocation"]
-    assert told(restore_settings(view, journal(**lines))) == Exclude(frozenset())
-    del lines["excluded"]
-    assert told(restore_settings(view, journal(**lines))) == ClearVotingExclusions()
+    """One call a step."""
+    entries: dict[str, Entry] = {"allocation": "all", "excluded": ("data-0",), "voting": "managers-0"}
+    snapshot = observed_cluster("data-0", votes=["managers-0"], allocation=Allocation.PRIMARIES)
+    assert engine_call(restore_settings(snapshot, ledger_with(**entries))) == SetAllocation(None)
+    del entries["allocation"]
+    assert engine_call(restore_settings(snapshot, ledger_with(**entries))) == Exclude(frozenset())
+    del entries["excluded"]
+    assert engine_call(restore_settings(snapshot, ledger_with(**entries))) == ClearVotingExclusions()
 
 
 @pytest.mark.parametrize(
-    ("line", "entry"), [("voting", "managers-0"), ("leaving_votes", ("managers-0",))], ids=str
+    ("key", "entry"), [("voting", "managers-0"), ("leaving_votes", ("managers-0",))], ids=str
 )
-def test_voting_exclusions_of_users_are_set_again_after_all_were_cleared(line: str, entry: Entry) -> None:
-    """I9: it forgets all of them or nobody."""
-    lines = {line: entry}
-    found = restore_all(seen(votes=["managers-0", "managers-1"]), journal(**lines))
-    assert told(found) == ClearVotingExclusions()
-    assert noted(found)["others-votes"] == ("managers-1",)
-    lines = {**taken_back(lines), "others_votes": ("managers-1", "managers-2")}
-    # Until they are all there again, whoever forgets in between.
-    assert noted(restore_all(seen(votes=["managers-0"]), journal(**lines)))["others-votes"] == (
+def test_voting_exclusions_of_users_are_set_again_after_all_were_cleared(key: str, entry: Entry) -> None:
+    """I9: the engine can only clear all voting exclusions at once."""
+    entries = {key: entry}
+    result = restore_all(observed_cluster(votes=["managers-0", "managers-1"]), ledger_with(**entries))
+    assert engine_call(result) == ClearVotingExclusions()
+    assert engine_ledger_changes(result)["others-votes"] == ("managers-1",)
+    entries = {**restored(entries), "others_votes": ("managers-1", "managers-2")}
+    # They stay in the ledger until the engine has all of them again.
+    assert engine_ledger_changes(restore_all(observed_cluster(votes=["managers-0"]), ledger_with(**entries)))[
+        "others-votes"
+    ] == (
         "managers-1",
         "managers-2",
     )
-    assert told(restore_all(seen(votes=["managers-1"]), journal(**lines))) == ExcludeFromVoting("managers-2")
-    found = restore_all(seen(votes=["managers-1", "managers-2"]), journal(**lines))
-    assert found is not None
-    assert (found.operations, noted(found)["others-votes"]) == ((), None)
+    assert engine_call(
+        restore_all(observed_cluster(votes=["managers-1"]), ledger_with(**entries))
+    ) == ExcludeFromVoting("managers-2")
+    result = restore_all(observed_cluster(votes=["managers-1", "managers-2"]), ledger_with(**entries))
+    assert result is not None
+    assert (result.operations, engine_ledger_changes(result)["others-votes"]) == ((), None)
 
 
 def test_voting_exclusions_of_the_operator_are_not_taken_for_those_of_users() -> None:
-    """It would never be given back."""
-    lines: dict[str, Entry] = {"voting": "managers-0", "leaving_votes": ("managers-1",)}
-    found = restore_settings(seen(votes=["managers-0", "managers-1"]), journal(**lines))
-    assert noted(found)["others-votes"] is None
-    lines["voting__taken_back"] = True
-    found = clear_exclusions(seen(votes=["managers-0", "managers-1"]), journal(**lines), [])
-    assert noted(found)["others-votes"] is None
+    """Otherwise it would never be cleared."""
+    entries: dict[str, Entry] = {"voting": "managers-0", "leaving_votes": ("managers-1",)}
+    result = restore_settings(observed_cluster(votes=["managers-0", "managers-1"]), ledger_with(**entries))
+    assert engine_ledger_changes(result)["others-votes"] is None
+    entries["voting__taken_back"] = True
+    result = clear_exclusions(
+        observed_cluster(votes=["managers-0", "managers-1"]), ledger_with(**entries), []
+    )
+    assert engine_ledger_changes(result)["others-votes"] is None
 
 
 def test_departing_nodes_stay_excluded() -> None:
-    lines: dict[str, Entry] = {"leaving": ("data-1", "data-2"), "leaving_votes": ("managers-1", "managers-2")}
-    there = seen("data-0", "data-1", "data-2", votes=["managers-1", "managers-2"])
+    entries: dict[str, Entry] = {
+        "leaving": ("data-1", "data-2"),
+        "leaving_votes": ("managers-1", "managers-2"),
+    }
+    snapshot = observed_cluster("data-0", "data-1", "data-2", votes=["managers-1", "managers-2"])
     leaving = ["data-1", "data-2", "managers-1", "managers-2"]
-    assert clear_exclusions(there, journal(**lines), leaving) is None
-    found = clear_exclusions(there, journal(**lines), ["data-1", "managers-1", "managers-2"])
-    assert told(found) == Exclude(frozenset({"data-0", "data-1"}))
-    found = clear_exclusions(
-        seen("data-1"), journal(**lines, leaving__taken_back=True), ["data-1", "managers-1", "managers-2"]
+    assert clear_exclusions(snapshot, ledger_with(**entries), leaving) is None
+    result = clear_exclusions(snapshot, ledger_with(**entries), ["data-1", "managers-1", "managers-2"])
+    assert engine_call(result) == Exclude(frozenset({"data-0", "data-1"}))
+    result = clear_exclusions(
+        observed_cluster("data-1"),
+        ledger_with(**entries, leaving__taken_back=True),
+        ["data-1", "managers-1", "managers-2"],
     )
-    assert noted(found) == {"leaving": ("data-1",), "leaving/taken-back": None}
-    found = clear_exclusions(there, journal(**lines), ["data-1", "data-2", "managers-1"])
-    assert told(found) == ClearVotingExclusions()
-    lines["leaving_votes__taken_back"] = True
-    found = clear_exclusions(seen(votes=["managers-1"]), journal(**lines), ["data-1", "data-2", "managers-1"])
-    assert noted(found)["leaving-votes"] == ("managers-1",)
+    assert engine_ledger_changes(result) == {"leaving": ("data-1",), "leaving/taken-back": None}
+    result = clear_exclusions(snapshot, ledger_with(**entries), ["data-1", "data-2", "managers-1"])
+    assert engine_call(result) == ClearVotingExclusions()
+    entries["leaving_votes__taken_back"] = True
+    result = clear_exclusions(
+        observed_cluster(votes=["managers-1"]), ledger_with(**entries), ["data-1", "data-2", "managers-1"]
+    )
+    assert engine_ledger_changes(result)["leaving-votes"] == ("managers-1",)
 
 
 def test_temporary_shard_host_is_readmitted_although_it_departs() -> None:
     """S09."""
-    lent = frozenset({"data-2"})
-    found = clear_exclusions(
-        seen("data-1", "data-2"), journal(scale_in_excluded=("data-1", "data-2")), ["data-1", "data-2"], lent
+    hosts = frozenset({"data-2"})
+    result = clear_exclusions(
+        observed_cluster("data-1", "data-2"),
+        ledger_with(scale_in_excluded=("data-1", "data-2")),
+        ["data-1", "data-2"],
+        hosts,
     )
-    assert told(found) == Exclude(frozenset({"data-1"}))
+    assert engine_call(result) == Exclude(frozenset({"data-1"}))
 
 
 def test_voting_exclusion_of_an_absent_voter_is_kept_while_its_vote_counts() -> None:
-    """I1: it would be counted on again, and nobody could cast it."""
-    lines: dict[str, Entry] = {"leaving_votes": ("@one",)}
-    counted = seen(votes=["@one"], voters=frozenset({"managers-0", "managers-1", "@one"}))
-    assert clear_exclusions(counted, journal(**lines), []) is None
-    assert told(clear_exclusions(seen(votes=["@one"]), journal(**lines), [])) == ClearVotingExclusions()
+    """I1: otherwise the vote would count again, and no node could cast it."""
+    entries: dict[str, Entry] = {"leaving_votes": ("@one",)}
+    counted = observed_cluster(votes=["@one"], voters=frozenset({"managers-0", "managers-1", "@one"}))
+    assert clear_exclusions(counted, ledger_with(**entries), []) is None
+    assert (
+        engine_call(clear_exclusions(observed_cluster(votes=["@one"]), ledger_with(**entries), []))
+        == ClearVotingExclusions()
+    )
