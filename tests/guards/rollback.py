@@ -276,6 +276,6 @@ GUARDS: Final = (
         "what was given up is not gone on with",
         gone(rollback, "was_abandoned", False),
         ROLLBACK + "test_rollback_continues_otherwise",
-        (NEW, {"lines": {"given_up": (NEW, 1)}}),
+        (NEW, {"entries": {"given_up": (NEW, 1)}}),
     ),
 )

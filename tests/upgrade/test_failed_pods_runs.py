@@ -1,4 +1,4 @@
-"""A pod that is stuck never stands in the way of its own repair."""
+"""Runs with failed pods: a failed pod never blocks its own replacement."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ def deployed(*pools: dict[str, Any], **upgrade: Any) -> FakeCluster:
     return world
 
 
-def stuck_at(world: FakeCluster, version: str, fault: PodFault) -> FakeCluster:
-    """In an upgrade to a version whose image is no good."""
+def failed_upgrade(world: FakeCluster, version: str, fault: PodFault) -> FakeCluster:
+    """Start an upgrade to a version whose pods fail, and let it fail."""
     broken = {f"v{version.replace('.', '_')}": fault}
     return worked(with_faults(edited(world, version=version), **broken), RELEASE, ticks=15)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_newer_target_replaces_a_version_that_does_not_start(fault: PodFault) -> None:
-    """S17, S18: whoever waits for the broken pod before it mends it waits for ever."""
-    world = stuck_at(deployed(), BAD, fault)
+    """S17, S18: a rollout that waits for the failed pod before it replaces it would never end."""
+    world = failed_upgrade(deployed(), BAD, fault)
     settled(edited(world, version=NEW), RELEASE)
     assert set(running(world).values()) == {NEW}
 
@@ -89,8 +89,8 @@ def test_older_target_than_nodes_run_needs_a_rollback_first() -> None:
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_only_node_that_never_ran_the_newer_version_is_rolled_back_with_its_volume(fault: PodFault) -> None:
-    """Nobody can be asked whether the way is open; but no node has run the newer version."""
-    world = stuck_at(deployed(*ALL_IN_ONE), NEW, fault)
+    """The engine is unreachable, but no node has run the newer version."""
+    world = failed_upgrade(deployed(*ALL_IN_ONE), NEW, fault)
     before = claims(world)
     if fault is PodFault.CRASH:
         assert condition(world, "RollbackPossible").startswith("False PointOfNoReturnPassed: ")
@@ -101,7 +101,7 @@ def test_only_node_that_never_ran_the_newer_version_is_rolled_back_with_its_volu
 
 
 def test_only_node_that_cannot_be_rolled_back_is_fixed_by_a_newer_target() -> None:
-    world = stuck_at(deployed(*ALL_IN_ONE), BAD, PodFault.CRASH)
+    world = failed_upgrade(deployed(*ALL_IN_ONE), BAD, PodFault.CRASH)
     settled(edited(world, version=NEW), RELEASE)
     assert running(world) == {"all-0": NEW}
 
@@ -120,9 +120,9 @@ def test_upgrade_starts_although_a_pod_has_failed() -> None:
     assert "upgrade" in status(world)["ledger"]
 
 
-def crashed_on_what_it_wrote() -> FakeCluster:
-    """A node that started on the newer version, and crashed before it joined: only its disk knows."""
-    world = stuck_at(deployed(), NEW, PodFault.CRASH)
+def crashed_on_its_own_disk() -> FakeCluster:
+    """Return a cluster with a node that crashed on the newer version: it wrote its disk and never joined."""
+    world = failed_upgrade(deployed(), NEW, PodFault.CRASH)
     engine = world.state.engine
     disks = {**dict(engine.disks), "logs-data-0": NEW}
     world.state = replace(world.state, engine=replace(engine, disks=tuple(sorted(disks.items()))))
@@ -130,7 +130,7 @@ def crashed_on_what_it_wrote() -> FakeCluster:
 
 
 def test_node_that_cannot_start_on_its_disk_gets_an_empty_volume_after_the_deadline() -> None:
-    world = crashed_on_what_it_wrote()
+    world = crashed_on_its_own_disk()
     before = claims(world)
     settled(world, RELEASE)
     after = claims(world)
@@ -139,20 +139,20 @@ def test_node_that_cannot_start_on_its_disk_gets_an_empty_volume_after_the_deadl
 
 
 def test_volume_is_not_deleted_before_the_deadline() -> None:
-    world = crashed_on_what_it_wrote()
-    before, turned = claims(world), None
-    for moment in unfolding(world):
-        if turned is None and "upgrade/return" in status(moment)["ledger"]:
-            turned = moment.state.now
-        if claims(moment) != before:
+    world = crashed_on_its_own_disk()
+    before, started = claims(world), None
+    for current in unfolding(world):
+        if started is None and "upgrade/return" in status(current)["ledger"]:
+            started = current.state.now
+        if claims(current) != before:
             break
-    assert turned is not None
-    assert world.state.now - turned >= 60
+    assert started is not None
+    assert world.state.now - started >= 60
 
 
 def test_node_that_first_runs_the_newer_version_during_a_rollback_gets_an_empty_volume() -> None:
-    """L4: it had no machine when the upgrade turned; then it starts, writes to its disk, and is evicted."""
-    world = stuck_at(deployed(*THREE), NEW, PodFault.PENDING)
+    """L4: it was unschedulable when the rollback started. Then it starts, writes its disk and is evicted."""
+    world = failed_upgrade(deployed(*THREE), NEW, PodFault.PENDING)
     worked(edited(world, version=OLD, upgrade={"paused": True}), RELEASE, ticks=3)
     worked(with_faults(world), RELEASE, ticks=5)
     assert running(world)["data-0"] == NEW
@@ -165,12 +165,12 @@ def test_node_that_first_runs_the_newer_version_during_a_rollback_gets_an_empty_
 
 
 def test_volume_is_not_deleted_while_the_engine_is_red() -> None:
-    world = edited(stuck_at(deployed(), NEW, PodFault.CRASH), version=OLD)
+    world = edited(failed_upgrade(deployed(), NEW, PodFault.CRASH), version=OLD)
     worked_until(world, RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
     engine = world.state.engine
     disks = {**dict(engine.disks), "logs-data-0": NEW}
     missing = [
-        replace(each, state=ShardState.UNASSIGNED, node=None, left_on="logs-data-0") for each in engine.copies
+        replace(copy, state=ShardState.UNASSIGNED, node=None, left_on="logs-data-0") for copy in engine.copies
     ]
     world.state = replace(
         world.state, engine=replace(engine, disks=tuple(sorted(disks.items())), copies=tuple(missing))
@@ -181,7 +181,7 @@ def test_volume_is_not_deleted_while_the_engine_is_red() -> None:
 
 
 def test_nodes_without_data_and_votes_are_rolled_back_without_waiting() -> None:
-    """Kubernetes replaces them by itself, on volumes that the older version cannot read."""
+    """The StatefulSet controller replaces them, on volumes that the older version cannot read."""
     world = asked_for(*SMALL, pool("routers", 2, "coordinating"), upgrade={"healthDeadlineSeconds": 3600})
     settled(world, RELEASE)
     edited(world, version=NEW)
@@ -191,28 +191,28 @@ def test_nodes_without_data_and_votes_are_rolled_back_without_waiting() -> None:
     assert not status(world)["ledger"]
 
 
-def away(world: FakeCluster) -> list[str]:
-    """The pods that were taken away by us, and are not back."""
-    return [each for each, _ in json.loads(status(world)["ledger"].get("roll/away", "[]"))]
+def batch(world: FakeCluster) -> list[str]:
+    """Return the pods of the batch."""
+    return [name for name, _ in json.loads(status(world)["ledger"].get("roll/away", "[]"))]
 
 
 def test_batches_double_up_to_the_limit() -> None:
     world = edited(deployed(pool("data", 8, "data"), SMALL[1], maxBatch=4), version=NEW)
     sizes: list[int] = []
 
-    def is_over(now: FakeCluster) -> bool:
-        sizes.append(len(away(now)))
+    def is_finished(now: FakeCluster) -> bool:
+        sizes.append(len(batch(now)))
         return running(now).get("data-7") == NEW
 
-    worked_until(world, RELEASE, is_over)
-    grown = [size for size, before in pairwise([*sizes, 0]) if before < size]
-    assert grown == [1, 2, 4, 1]
+    worked_until(world, RELEASE, is_finished)
+    growth = [size for size, before in pairwise([*sizes, 0]) if before < size]
+    assert growth == [1, 2, 4, 1]
 
 
 def test_failed_batch_halves_the_next_one() -> None:
     world = edited(deployed(pool("data", 8, "data"), SMALL[1], maxBatch=4), version=NEW)
-    worked_until(world, RELEASE, lambda w: len(away(w)) == 4)
-    fault = {away(world)[0].replace("-", "_"): PodFault.NEVER_READY}
+    worked_until(world, RELEASE, lambda w: len(batch(w)) == 4)
+    fault = {batch(world)[0].replace("-", "_"): PodFault.NEVER_READY}
     worked(with_faults(world, **fault), RELEASE, ticks=12)
     assert status(world)["ledger"]["roll/size"] == '["data",2]', told(world)
     settled(with_faults(world), RELEASE)
@@ -221,7 +221,7 @@ def test_failed_batch_halves_the_next_one() -> None:
 
 
 def test_failed_batch_of_a_statefulset_rollout_halves_the_next_one() -> None:
-    """I12: whoever replaces them."""
+    """I12: the StatefulSet controller replaces its pods."""
     world = edited(deployed(*SMALL, pool("routers", 11, "coordinating"), maxBatch=4), version=NEW)
     worked_until(world, RELEASE, lambda w: status(w)["ledger"].get("roll/size") == '["routers",4]')
     worked(with_faults(world, logs_routers_5=PodFault.NEVER_READY), RELEASE, ticks=20)

@@ -1,4 +1,4 @@
-"""Whom a roll takes, and whom it waits for, as single decisions."""
+"""Rollout: which pod is replaced next, and which pods it waits for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from searchkeeper.upgrade.ledger import BATCH_SIZE, REPLACED_PODS, UpgradeLedger
 from searchkeeper.upgrade.rollout import Rollout, roll_out
 from snapshots import NEW, cluster_snapshot, engine, pod, pool
 
-DOWN = "CrashLoopBackOff"
+CRASHING = "CrashLoopBackOff"
 
 
 def managers(*members: Pod) -> PoolView:
@@ -21,91 +21,91 @@ def managers(*members: Pod) -> PoolView:
 
 
 def test_batch_of_another_pool_is_not_extended() -> None:
-    """I12: a batch of data nodes does not begin while a manager is awaited."""
-    late = pod("managers-2", is_ready=False, template="new", engine_version=NEW)
-    pools = (pool("data", 4), managers(pod("managers-0"), pod("managers-1"), late))
+    """I12: no batch of data nodes starts while a manager is being replaced."""
+    late_pod = pod("managers-2", is_ready=False, template="new", engine_version=NEW)
+    pools = (pool("data", 4), managers(pod("managers-0"), pod("managers-1"), late_pod))
     snapshot = cluster_snapshot(*pools, view=engine(pools, allocation=Allocation.PRIMARIES), max_batch=4)
     prepared: dict[str, Entry] = {"engine__allocation": "all", "roll__flushed": "earlier"}
-    found = rollout_step(
+    result = rollout_step(
         snapshot, roll__away=(("managers-2", "earlier"),), roll__size=("data", 4), **prepared
     )
-    assert found.reason == "WaitingForPods"
-    assert not found.operations
+    assert result.reason == "WaitingForPods"
+    assert not result.operations
 
 
-def waiting_for_one(home: PoolView, **lines: Entry) -> Result:
-    """The first of a pool is away, more may be, and no gate stands against the next one."""
-    late = pod(f"{home.spec.name}-0", is_ready=False, template="new", engine_version=NEW)
-    away = replace(home, pods=(late, *home.pods[1:]))
-    view = engine([away], allocation=Allocation.PRIMARIES, voters=engine([home]).voters)
-    lines = {"engine__allocation": "all", "roll__flushed": "earlier", **lines}
-    size = (home.spec.name, 4)
-    found = (late.name, "earlier")
+def step_during_a_batch(owner: PoolView, **entries: Entry) -> Result:
+    """Return the next step while the first pod is not ready, the batch may grow and all gates are open."""
+    late_pod = pod(f"{owner.spec.name}-0", is_ready=False, template="new", engine_version=NEW)
+    replacing = replace(owner, pods=(late_pod, *owner.pods[1:]))
+    view = engine([replacing], allocation=Allocation.PRIMARIES, voters=engine([owner]).voters)
+    entries = {"engine__allocation": "all", "roll__flushed": "earlier", **entries}
+    size = (owner.spec.name, 4)
+    entry = (late_pod.name, "earlier")
     return rollout_step(
-        cluster_snapshot(away, view=view, max_batch=4), roll__away=(found,), roll__size=size, **lines
+        cluster_snapshot(replacing, view=view, max_batch=4), roll__away=(entry,), roll__size=size, **entries
     )
 
 
 def test_terminating_pod_is_not_deleted_again() -> None:
-    """I8: it is expected back as if we had sent it."""
-    home = pool("data", 2, pods=(pod("data-0", is_terminating=True), pod("data-1")))
-    found = rollout_step(cluster_snapshot(home))
-    assert found.reason == "PodTerminating"
-    assert [(each.key, each.value) for each in found.ledger_changes] == [
-        (REPLACED_PODS, (("data-0", home.pods[0].uid),))
+    """I8: it is waited for as if the operator had deleted it."""
+    owner = pool("data", 2, pods=(pod("data-0", is_terminating=True), pod("data-1")))
+    result = rollout_step(cluster_snapshot(owner))
+    assert result.reason == "PodTerminating"
+    assert [(change.key, change.value) for change in result.ledger_changes] == [
+        (REPLACED_PODS, (("data-0", owner.pods[0].uid),))
     ]
-    assert not found.operations
+    assert not result.operations
 
 
 def test_batch_of_voters_has_one_pod() -> None:
-    """I2: of five one more could be missed, and would be."""
-    assert waiting_for_one(pool("managers", 5, roles="cluster_manager")).reason == "WaitingForPods"
-    assert waiting_for_one(pool("data", 5)).reason == "ReplacingPod"
+    """I2: also of five voters, where the quorum would allow two."""
+    assert step_during_a_batch(pool("managers", 5, roles="cluster_manager")).reason == "WaitingForPods"
+    assert step_during_a_batch(pool("data", 5)).reason == "ReplacingPod"
 
 
 def test_batch_has_one_pod_in_a_rollback() -> None:
-    """What is left of the older version is all there is to go back to."""
-    back: dict[str, Entry] = {"upgrade": (NEW, "3.5.0"), "upgrade__return": NEW}
-    assert waiting_for_one(pool("data", 5), **back).reason == "WaitingForPods"
+    """The rollback depends on every older node."""
+    replaced: dict[str, Entry] = {"upgrade": (NEW, "3.5.0"), "upgrade__return": NEW}
+    assert step_during_a_batch(pool("data", 5), **replaced).reason == "WaitingForPods"
 
 
 def test_only_failed_pods_of_an_early_pool_are_replaced() -> None:
-    well = [pod(f"managers-{n}") for n in range(3)]
-    assert rollout_step(cluster_snapshot(managers(*well)), "managers").is_true
-    sick = pod("managers-1", is_ready=False, problem=DOWN)
+    healthy = [pod(f"managers-{n}") for n in range(3)]
+    assert rollout_step(cluster_snapshot(managers(*healthy)), "managers").is_true
+    failed = pod("managers-1", is_ready=False, problem=CRASHING)
     assert (
-        deleted_object(rollout_step(cluster_snapshot(managers(well[0], sick, well[2])), "managers"))
+        deleted_object(rollout_step(cluster_snapshot(managers(healthy[0], failed, healthy[2])), "managers"))
         == "managers-1"
     )
 
 
 def test_failed_pod_is_replaced_before_the_active_pool() -> None:
-    """S14, S22: they would wait for it."""
-    sick = pod("managers-1", is_ready=False, problem=DOWN, engine_version="3.3.2")
-    home = managers(pod("managers-0"), sick, pod("managers-2"))
-    assert deleted_object(rollout_step(cluster_snapshot(pool("data", 2), home), "managers")) == "managers-1"
+    """S14, S22: the active pool would wait for it."""
+    failed = pod("managers-1", is_ready=False, problem=CRASHING, engine_version="3.3.2")
+    owner = managers(pod("managers-0"), failed, pod("managers-2"))
+    assert deleted_object(rollout_step(cluster_snapshot(pool("data", 2), owner), "managers")) == "managers-1"
 
 
 def test_replaced_pod_of_a_pool_outside_the_rollout_ends_the_batch() -> None:
-    """S14: its version may be wanted no more; it is no less there."""
-    back = pod("managers-1", template="other", engine_version="3.3.2")
-    home = managers(pod("managers-0"), back, pod("managers-2"))
-    snapshot = cluster_snapshot(pool("data", 2), home, max_batch=4)
+    """S14: the pod is ready although its version is no longer wanted."""
+    replaced = pod("managers-1", template="other", engine_version="3.3.2")
+    owner = managers(pod("managers-0"), replaced, pod("managers-2"))
+    snapshot = cluster_snapshot(pool("data", 2), owner, max_batch=4)
     ledger = Ledger.of({REPLACED_PODS: (("managers-1", "earlier"),), BATCH_SIZE: ("data", 2)})
-    found = roll_out(Rollout(snapshot, UpgradeLedger.of(ledger), (snapshot.pools[0],)))
-    assert found.reason == "BatchReplaced"
-    # Nor does it make a batch of another pool larger.
-    assert BATCH_SIZE not in {note.key for note in found.ledger_changes}
+    result = roll_out(Rollout(snapshot, UpgradeLedger.of(ledger), (snapshot.pools[0],)))
+    assert result.reason == "BatchReplaced"
+    # The batch of another pool does not grow.
+    assert BATCH_SIZE not in {change.key for change in result.ledger_changes}
 
 
 def test_failed_surplus_pod_of_the_batch_is_abandoned() -> None:
     """S22, L4."""
     members = [pod(f"data-{n}", template="new", engine_version=NEW) for n in range(2)]
-    lost = pod("data-2", is_ready=False, problem="Unschedulable", template="new")
-    home = pool("data", 2, pods=(*members, lost))
-    snapshot = cluster_snapshot(home, view=engine([home]))
-    found = rollout_step(snapshot, roll__away=(("data-2", "earlier"),))
-    assert (found.reason, [(note.key, note.value) for note in found.ledger_changes]) == (
+    failed = pod("data-2", is_ready=False, problem="Unschedulable", template="new")
+    owner = pool("data", 2, pods=(*members, failed))
+    snapshot = cluster_snapshot(owner, view=engine([owner]))
+    result = rollout_step(snapshot, roll__away=(("data-2", "earlier"),))
+    assert (result.reason, [(change.key, change.value) for change in result.ledger_changes]) == (
         "PodsAbandoned",
         [(REPLACED_PODS, None)],
     )
