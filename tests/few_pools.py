@@ -1,4 +1,4 @@
-"""Contexts for tests of single actions: a snapshot of `worlds` with a ledger."""
+"""Contexts for tests of single actions: a snapshot of `snapshots` with a ledger."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from searchkeeper.planner import Ledger, Records
 from searchkeeper.planner.ledger import Entry
 from searchkeeper.reconcilers.context import ReconcileContext
 from searchkeeper.snapshot import ClusterSnapshot
-from worlds import NEW
+from snapshots import NEW
 
 
 def context(

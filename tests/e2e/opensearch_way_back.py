@@ -14,7 +14,7 @@ from e2e.opensearch_story import NAMES, OLD, ROLES, Stage, Steps, Told, facts, u
 from searchkeeper.opensearch.calls import Exclude
 from searchkeeper.opensearch.view import EngineView
 from searchkeeper.upgrade.gates import Candidate, gate_results
-from worlds import pod, pool, world
+from snapshots import cluster_snapshot, pod, pool
 
 FIRST, SECOND, THIRD = NAMES
 POOL: Final = FIRST.rpartition("-")[0]
@@ -24,7 +24,7 @@ def closed_gates(view: EngineView) -> Told:
     """Beside the usual facts: for each node that is there, the gates that keep its pod."""
     pods = [pod(name, is_ready=view.node(name) is not None) for name in NAMES]
     members = pool(POOL, len(NAMES), roles=" ".join(ROLES), pods=pods)
-    snapshot = world(members, snapshot=view)
+    snapshot = cluster_snapshot(members, view=view)
     closed = {
         each.name: [v.gate for v in gate_results(Candidate(each, members), snapshot) if not v.is_open]
         for each in pods

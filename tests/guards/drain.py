@@ -1,4 +1,4 @@
-"""Shards and votes that leave a node before it goes, or loses the role that they need."""
+"""Guards of drains and votes, which move before a node restarts or loses a role."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from searchkeeper.upgrade import drain, engine_settings, gates, order, rollout, 
 from searchkeeper.upgrade.shards import allocation_targets
 
 
-def targets_by_engine(this: drain._Drain) -> frozenset[str]:
-    """Return the targets without a look at the ledger."""
+def targets_without_ledger(this: drain._Drain) -> frozenset[str]:
+    """Return the targets without the exclusions that the ledger lists."""
     return allocation_targets(this.snapshot, this.engine, this.node)
 
 
@@ -37,105 +37,105 @@ GUARDS: Final = (
     ),
     Guard(
         "recorded exclusions count as excluded",
-        instead(drain._Drain, "targets", property(targets_by_engine)),
+        instead(drain._Drain, "targets", property(targets_without_ledger)),
         DRAIN + "test_node_that_the_ledger_lists_is_no_target",
     ),
     Guard(
-        "what can never leave is not waited for",
+        "unmovable copies are not waited for",
         instead(drain, "_is_drained", lambda this: not this.engine.copies_on(this.node)),
-        DRAIN_RUNS + "test_drain_does_not_wait_for_copies_that_cannot_move",
+        DRAIN_RUNS + "test_unmovable_copy_with_a_replica_is_not_waited_for",
         (2, (1, 0), False),
     ),
     Guard(
-        "a drain outlasts a gate that is closed",
+        "a closed gate does not undo a drain",
         instead(
             drain,
             "restore_settings",
             lambda snapshot, ledger, _: engine_settings.restore_settings(snapshot, ledger),
         ),
-        DRAIN_RUNS + "test_drain_stays_while_another_pod_is_not_ready",
+        DRAIN_RUNS + "test_drain_is_kept_while_another_pod_is_not_ready",
     ),
     Guard(
-        "patterns exclude as names do",
+        "exclusion patterns are matched",
         instead(EngineView, "excludes", lambda view, name: name in view.excluded),
-        DRAIN_RUNS + "test_last_copy_without_target_is_named_with_the_option_to_accept_its_loss",
+        DRAIN_RUNS + "test_unmovable_last_copy_is_reported_with_a_remedy",
         (("logs-data-*",),),
     ),
     Guard(
-        "somebody may have shards",
-        gone(drain, "allocation_targets", frozenset({"somebody"})),
-        DRAIN_RUNS + "test_node_without_target_is_not_drained_if_the_loss_is_accepted",
+        "a drain needs a target",
+        gone(drain, "allocation_targets", frozenset({"another"})),
+        DRAIN_RUNS + "test_node_without_a_target_is_not_drained_if_the_loss_is_accepted",
         (True,),
     ),
     Guard(
         "an accepted loss is not waited for",
         gone(drain, "is_unmovable", False),
-        DRAIN_RUNS + "test_single_ephemeral_data_node_restarts_if_the_loss_is_accepted",
+        DRAIN_RUNS + "test_only_data_node_on_ephemeral_storage_is_replaced_if_the_loss_is_accepted",
     ),
     Guard(
-        "whoever leaves may be needed once more",
+        "departing nodes take shards for a time",
         gone(scale_in, "temporary_shard_hosts", frozenset()),
-        DRAIN_RUNS + "test_departing_node_hosts_the_shards_of_the_last_data_node_while_it_restarts",
+        DRAIN_RUNS + "test_departing_node_takes_the_shards_of_the_last_remaining_node_during_its_replacement",
         (False,),
     ),
     Guard(
-        "the only vote moves before its owner goes",
+        "the only vote moves before the partition advances",
         gone(statefulset_rollout, "move_vote"),
         SCALE_IN_VOTES + "test_only_vote_moves_before_its_pool_loses_the_manager_role",
         (["cluster_manager"], ["ingest"]),
     ),
     Guard(
-        "a vote moves before its owner loses the role",
+        "a vote moves before its node loses the role",
         gone(voting, "loses_vote", False),
-        ROLE_REMOVAL_RUNS + "test_votes_may_move_to_another_pool_in_one_edit",
+        ROLE_REMOVAL_RUNS + "test_votes_can_move_between_pools_in_one_edit",
     ),
     Guard(
         "the last data nodes keep the role",
         gone(gates, "loses_role", False),
-        ROLE_REMOVAL_RUNS + "test_only_data_pool_keeps_its_role_and_its_pods",
+        ROLE_REMOVAL_RUNS + "test_only_data_pool_keeps_the_role_and_its_pods",
     ),
     Guard(
-        "shards leave before the role does",
+        "shards move before the data role is removed",
         gone(drain, "loses_role", False),
-        ROLE_REMOVAL_RUNS + "test_pool_that_loses_the_role_data_is_drained",
+        ROLE_REMOVAL_RUNS + "test_pool_that_loses_the_data_role_is_drained",
         ("ingest",),
     ),
     Guard(
-        "whoever gives goes after whoever gets",
+        "pools that gain a role come first",
         gone(order, "loses_role", False),
-        ROLE_REMOVAL_RUNS + "test_votes_may_move_to_another_pool_in_one_edit",
+        ROLE_REMOVAL_RUNS + "test_votes_can_move_between_pools_in_one_edit",
     ),
     Guard(
-        "last copies leave before their node restarts",
+        "last copies move before their node restarts",
         together(gone(rollout, "drain"), gone(rollout, "has_single_copies", False)),
-        DRAIN_RUNS + "test_drain_does_not_wait_for_copies_that_cannot_move",
+        DRAIN_RUNS + "test_unmovable_copy_with_a_replica_is_not_waited_for",
         (2, (1, 0), False),
     ),
     Guard(
-        "last copies that nobody takes are told",
+        "unmovable last copies are reported",
         gone(drain, "_wait_for_target"),
-        DRAIN_RUNS + "test_last_copy_without_target_is_named_with_the_option_to_accept_its_loss",
+        DRAIN_RUNS + "test_unmovable_last_copy_is_reported_with_a_remedy",
         (("logs-data-*",),),
     ),
     Guard(
-        "what may be lost need not be",
+        "last copies move although their loss is accepted",
         gone(rollout, "has_single_copies", False),
-        ROLLOUT_PREPARATIONS + "test_last_copies_move_even_if_their_loss_is_accepted",
+        ROLLOUT_PREPARATIONS + "test_last_copies_move_to_a_target_although_their_loss_is_accepted",
         (True,),
     ),
     Guard(
-        "a node whose disk goes with it is emptied",
+        "ephemeral nodes are drained",
         gone(rollout, "needs_full_drain", False),
-        ROLLOUT_PREPARATIONS + "test_ephemeral_node_is_drained_and_allocation_stays",
+        ROLLOUT_PREPARATIONS + "test_ephemeral_node_is_drained_and_allocation_stays_enabled",
     ),
     Guard(
-        "a replica that is only missing is waited for",
+        "missing replicas are waited for",
         gone(drain, "has_single_copies", True),
-        DRAIN + "test_last_copy_with_an_unassigned_replica_starts_no_drain",
+        DRAIN + "test_node_is_not_drained_while_the_replica_of_its_copy_is_only_missing",
     ),
     Guard(
-        "nobody is drained who is not part of the engine",
+        "only nodes of the engine are drained",
         gone(drain, "is_not_in_cluster", False),
-        DRAIN + "test_pod_that_is_not_in_the_cluster_is_not_drained",
+        DRAIN + "test_node_that_has_not_joined_is_not_drained",
     ),
 )

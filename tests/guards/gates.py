@@ -1,4 +1,4 @@
-"""What is asked before a pod is taken away."""
+"""Guards of the gates, which are checked before a pod is deleted."""
 
 from __future__ import annotations
 
@@ -17,41 +17,43 @@ from searchkeeper.upgrade.ledger import UpgradeLedger
 
 
 def gate(name: str) -> Callable[[Patch], None]:
-    """A gate that is always open."""
-    plain = gates._result
+    """Keep a gate always open."""
+    original = gates._result
 
     def result(gate: gates.Gate, blocker: Any, deadline: int) -> gates.GateResult:
-        return plain(gate, None if gate == name else blocker, deadline)
+        return original(gate, None if gate == name else blocker, deadline)
 
     return instead(gates, "_result", result)
 
 
-def never_ours(patch: Patch) -> None:
-    """The setting of the operator counts as a setting of a user."""
-    plain = gates._yellow_blocker
-    patch.setattr(gates, "_yellow_blocker", lambda engine, _: plain(engine, UpgradeLedger()))
+def ignore_own_setting(patch: Patch) -> None:
+    """Count the setting of the operator as a setting of a user."""
+    original = gates._yellow_blocker
+    patch.setattr(gates, "_yellow_blocker", lambda engine, _: original(engine, UpgradeLedger()))
 
 
-def counted_by_name(patch: Patch) -> None:
-    """Whoever has a vote could cast it."""
-    plain = gates._CHECKS[gates.Gate.QUORUM_SAFE]
+def count_voters_without_the_role(patch: Patch) -> None:
+    """Count every voter, also one without the role."""
+    original = gates._CHECKS[gates.Gate.QUORUM_SAFE]
 
-    def check(given: Any) -> Any:
-        managers = tuple(replace(node, roles=node.roles | {"cluster_manager"}) for node in given.engine.nodes)
-        return plain(replace(given, engine=replace(given.engine, nodes=managers)))
+    def check(gate_input: Any) -> Any:
+        managers = tuple(
+            replace(node, roles=node.roles | {"cluster_manager"}) for node in gate_input.engine.nodes
+        )
+        return original(replace(gate_input, engine=replace(gate_input.engine, nodes=managers)))
 
     patch.setitem(gates._CHECKS, gates.Gate.QUORUM_SAFE, check)
 
 
 GUARDS: Final = (
-    Guard("NotPaused", gate("NotPaused"), GATES + "test_paused_upgrade_removes_no_pod"),
+    Guard("NotPaused", gate("NotPaused"), GATES + "test_pause_blocks_every_pod"),
     Guard(
-        "a pause comes before the first step",
+        "a paused upgrade does not start",
         gone(upgrade, "_is_paused", False),
         UPGRADES + "test_paused_upgrade_does_not_start",
     ),
     Guard(
-        "a pause keeps templates as they are",
+        "a pause keeps templates unchanged",
         gone(context.ReconcileContext, "is_paused", False),
         UPGRADES + "test_evicted_pod_keeps_its_version_while_paused",
     ),
@@ -60,22 +62,22 @@ GUARDS: Final = (
         gate("EngineReachable"),
         GATES + "test_unreachable_engine_blocks",
     ),
-    Guard("PodsReady", gate("PodsReady"), GATES + "test_pod_that_is_not_ready_blocks_all_others"),
+    Guard("PodsReady", gate("PodsReady"), GATES + "test_pod_that_is_not_ready_blocks_other_pods"),
     Guard(
         "NodesJoined",
         gate("NodesJoined"),
-        GATES + "test_ready_pod_whose_node_has_not_joined_blocks_all_others",
+        GATES + "test_ready_pod_whose_node_has_not_joined_blocks_other_pods",
     ),
     Guard("EngineHealthy", gate("EngineHealthy"), GATES + "test_red_cluster_blocks"),
-    Guard("QuorumSafe", gate("QuorumSafe"), GATES + "test_no_voter_is_removed_while_another_is_absent"),
+    Guard("QuorumSafe", gate("QuorumSafe"), GATES + "test_voter_is_blocked_while_another_voter_is_missing"),
     Guard(
-        "the state of the cluster is somewhere",
+        "the cluster state is kept",
         gone(gates, "has_other_manager", True),
         MIGRATIONS + "test_migration_keeps_the_only_manager_on_ephemeral_storage",
     ),
     Guard("LastCopySafe", gate("LastCopySafe"), GATES + "test_last_copy_of_a_shard_blocks"),
     Guard(
-        "copies on pods that go are none",
+        "copies on terminating pods do not count",
         instead(
             ClusterSnapshot,
             "present",
@@ -83,55 +85,55 @@ GUARDS: Final = (
         ),
         GATES + "test_copy_on_a_terminating_pod_does_not_count",
     ),
-    Guard("BatchSafe", gate("BatchSafe"), GATES + "test_pods_that_share_a_shard_are_not_in_one_batch"),
+    Guard("BatchSafe", gate("BatchSafe"), GATES + "test_pod_that_shares_a_shard_with_the_batch_is_blocked"),
     Guard(
-        "a broken pod needs no gate",
+        "a failed pod passes the gates",
         gone(gates, "is_not_in_cluster", False),
-        GATES + "test_pod_that_is_not_in_the_cluster_may_always_be_replaced",
+        GATES + "test_failed_pod_passes_while_other_pods_are_not_ready",
     ),
     Guard(
-        "a slow pod is not a broken one",
+        "a slow pod has not failed",
         gone(gates, "is_not_in_cluster", True),
-        GATES + "test_pod_that_is_not_ready_but_has_joined_has_to_pass_the_gates",
+        GATES + "test_pod_that_is_not_ready_but_has_joined_has_not_failed",
     ),
     Guard(
-        "the gates of a roll",
+        "gates of a rollout",
         gone(rollout, "first_blocking_gate"),
         QUORUM + "test_no_pod_is_replaced_while_an_evicted_pod_is_missing",
     ),
     Guard(
-        "a pod that only starts is not a broken one",
+        "a starting pod has not failed",
         instead(gates, "is_not_in_cluster", lambda candidate, _: not candidate.pod.is_ready),
-        GATES + "test_starting_pod_is_not_replaced_while_the_engine_is_unreachable",
+        GATES + "test_starting_pod_is_blocked_while_the_engine_is_unreachable",
     ),
     Guard(
-        "shards that move from or to a pod are waited for",
+        "shards that move from or to the pod block",
         gone(gates, "_moving_shards_blocker"),
         GATES + "test_shards_that_move_from_or_to_the_pod_block",
     ),
     Guard(
-        "yellow that may turn green is waited for",
+        "yellow that may turn green blocks",
         gone(gates, "_yellow_blocker"),
-        GATES + "test_yellow_cluster_blocks",
+        GATES + "test_yellow_cluster_that_may_turn_green_blocks",
     ),
     Guard(
-        "what is held back for a pod does not hold it up",
-        never_ours,
-        GATES + "test_yellow_does_not_block_because_of_the_operators_own_allocation_setting",
+        "disabled allocation does not block the rollout",
+        ignore_own_setting,
+        GATES + "test_allocation_that_the_operator_disabled_does_not_block",
     ),
     Guard(
-        "a vote is left to somebody",
-        gone(gates, "nodes_keeping_role", frozenset({"somebody"})),
-        GATES + "test_voter_that_loses_the_role_blocks_if_no_node_keeps_it",
+        "a manager remains for the vote",
+        gone(gates, "nodes_keeping_role", frozenset({"another"})),
+        GATES + "test_voter_that_loses_the_role_is_blocked_if_no_node_keeps_it",
     ),
     Guard(
-        "a voter without the role is none to count on",
-        counted_by_name,
-        GATES + "test_voter_without_the_role_does_not_count",
+        "a voter without the role does not count",
+        count_voters_without_the_role,
+        GATES + "test_voter_that_restarted_without_the_role_does_not_count",
     ),
     Guard(
-        "no shard is left on who loses the role data",
+        "no shards on a node that loses the data role",
         gone(gates, "loses_role", False),
-        GATES + "test_node_that_loses_the_role_data_must_be_empty",
+        GATES + "test_node_that_loses_the_data_role_is_blocked_while_it_holds_shards",
     ),
 )

@@ -174,6 +174,6 @@ GUARDS: Final = (
     Guard(
         "a setting that is set again is restored again",
         instead(rollout, "record_setting", lambda line, value: (LedgerChange(line, value),)),
-        ROLLOUT_PREPARATIONS + "test_setting_that_is_made_again_is_undone_again",
+        ROLLOUT_PREPARATIONS + "test_setting_that_is_made_again_is_restored_again",
     ),
 )

@@ -24,13 +24,13 @@ from searchkeeper import observe, reconcile
 from searchkeeper.reconcilers import context, spec_lock, upgrade
 from searchkeeper.testing.fake_kubernetes import kubelet
 from searchkeeper.upgrade import failed_pods, rollback
-from worlds import pod, pool, world
+from snapshots import cluster_snapshot, pod, pool
 
 DOWN: Final = pod(
     "data-0", engine_version="3.3.2", has_started=True, is_ready=False, problem="CrashLoopBackOff"
 )
 
-YELLOW: Final = world(replace(pool("data", 2), allotted_replicas=2), shards=["logs: data-0* ?"])
+YELLOW: Final = cluster_snapshot(replace(pool("data", 2), allotted_replicas=2), shards=["logs: data-0* ?"])
 
 GUARDS: Final = (
     Guard(
@@ -103,7 +103,7 @@ GUARDS: Final = (
     Guard(
         "newer target is queued",
         gone(rollback, "_is_failing", True),
-        FAILED_PODS_RUNS + "test_version_waits_for_a_healthy_upgrade",
+        FAILED_PODS_RUNS + "test_newer_target_waits_for_an_upgrade_that_makes_progress",
     ),
     Guard(
         "finish after all pools",
@@ -125,7 +125,7 @@ GUARDS: Final = (
     Guard(
         "failed pods count at once",
         instead(rollback, "FATAL_POD_PROBLEMS", frozenset()),
-        ROLLBACK + "test_failed_pod_of_the_target_counts_as_failure_at_once",
+        ROLLBACK + "test_failed_pod_of_the_target_version_is_a_failure_at_once",
         (DOWN, True),
     ),
 )

@@ -1,4 +1,4 @@
-"""Upgrades that fail, and the way back."""
+"""Guards of the rollback."""
 
 from __future__ import annotations
 
@@ -37,70 +37,72 @@ from searchkeeper.upgrade import (
     volumes,
 )
 from searchkeeper.upgrade.ledger import UPGRADED_NODES, UpgradeLedger
-from worlds import NEW
+from snapshots import NEW
 
 
-def any_colour(patch: Patch) -> None:
-    plain = volumes.needs_empty_disk
+def ignore_color(patch: Patch) -> None:
+    """Delete volumes whatever the color of the engine."""
+    original = volumes.needs_empty_disk
 
-    def needs(snapshot: Any, ledger: Any, pod: Any) -> bool:
-        return plain(replace(snapshot, engine=replace(snapshot.engine, color=Color.GREEN)), ledger, pod)
+    def needs_empty_disk(snapshot: Any, ledger: Any, pod: Any) -> bool:
+        return original(replace(snapshot, engine=replace(snapshot.engine, color=Color.GREEN)), ledger, pod)
 
-    patch.setattr(rollout, "needs_empty_disk", needs)
+    patch.setattr(rollout, "needs_empty_disk", needs_empty_disk)
 
 
-def nobody_crosses_late(patch: Patch) -> None:
-    plain = vars(context.ReconcileContext)["upgraded_nodes_changes"].func
+def record_no_upgraded_nodes_in_rollback(patch: Patch) -> None:
+    """Record no nodes that start the newer version during a rollback."""
+    original = vars(context.ReconcileContext)["upgraded_nodes_changes"].func
     patch.setattr(
         context.ReconcileContext,
         "upgraded_nodes_changes",
-        property(lambda ctx: () if ctx.ledger.rollback_to else plain(ctx)),
+        property(lambda ctx: () if ctx.ledger.rollback_to else original(ctx)),
     )
 
 
-def replicating_documents(patch: Patch) -> None:
-    """No index replicates segments."""
-    plain = rollback._shard_blockers
+def ignore_segment_replication(patch: Patch) -> None:
+    """Treat every index as one that replicates documents."""
+    original = rollback._shard_blockers
 
-    def blockers(engine: EngineView, old: frozenset[str]) -> Iterator[str]:
-        indices = tuple(replace(each, segment_replication=False) for each in engine.indices)
-        return plain(replace(engine, indices=indices), old)
+    def blockers(engine: EngineView, older: frozenset[str]) -> Iterator[str]:
+        indices = tuple(replace(index, segment_replication=False) for index in engine.indices)
+        return original(replace(engine, indices=indices), older)
 
     patch.setattr(rollback, "_shard_blockers", blockers)
 
 
-def never_paused(patch: Patch) -> None:
-    """Waits count also while a person has stopped what is waited for."""
-    plain = rollback.failure
+def ignore_pause(patch: Patch) -> None:
+    """Count waits also during a pause."""
+    original = rollback.failure
 
-    def failure(snapshot: ClusterSnapshot, its: UpgradeLedger) -> str | None:
+    def failure(snapshot: ClusterSnapshot, ledger: UpgradeLedger) -> str | None:
         spec = snapshot.cluster.spec
-        going_on = replace(spec, upgrade=replace(spec.upgrade, paused=False))
-        return plain(replace(snapshot, cluster=replace(snapshot.cluster, spec=going_on)), its)
+        unpaused = replace(spec, upgrade=replace(spec.upgrade, paused=False))
+        return original(replace(snapshot, cluster=replace(snapshot.cluster, spec=unpaused)), ledger)
 
     patch.setattr(rollback, "failure", failure)
 
 
-def taken_for(**differences: Any) -> Callable[[Patch], None]:
-    """Whose disk goes is asked of a pod that differs from the one there is."""
-    plain = volumes.needs_empty_disk
+def with_pod(**changes: Any) -> Callable[[Patch], None]:
+    """Decide about the volume as if the pod had these values."""
+    original = volumes.needs_empty_disk
     return instead(
         rollout,
         "needs_empty_disk",
-        lambda snapshot, its, pod: plain(snapshot, its, replace(pod, **differences)),
+        lambda snapshot, ledger, pod: original(snapshot, ledger, replace(pod, **changes)),
     )
 
 
-def crossed_anyhow(patch: Patch) -> None:
-    """Whatever volume it is, a newer version has written to it."""
-    plain = volumes.needs_empty_disk
+def treat_all_volumes_as_upgraded(patch: Patch) -> None:
+    """Treat every volume as one that a newer version wrote."""
+    original = volumes.needs_empty_disk
 
-    def needs(snapshot: ClusterSnapshot, its: UpgradeLedger, pod: Pod) -> bool:
+    def needs_empty_disk(snapshot: ClusterSnapshot, ledger: UpgradeLedger, pod: Pod) -> bool:
         claim = volumes.claim_of(snapshot, pod.name)
-        written = None if claim is None else ((pod.name, claim.uid),)
-        return plain(snapshot, UpgradeLedger.of(its.with_changes({UPGRADED_NODES: written})), pod)
+        upgraded = None if claim is None else ((pod.name, claim.uid),)
+        return original(snapshot, UpgradeLedger.of(ledger.with_changes({UPGRADED_NODES: upgraded})), pod)
 
-    patch.setattr(rollout, "needs_empty_disk", needs)
+    patch.setattr(rollout, "needs_empty_disk", needs_empty_disk)
 
 
 GUARDS: Final = (
@@ -111,171 +113,171 @@ GUARDS: Final = (
         + "test_target_returns_to_the_version_that_a_pod_started_with_just_after_it_was_lowered",
     ),
     Guard(
-        "the way back is open",
+        "rollback blockers are checked before the start",
         together(gone(rollback, "rollback_blockers", ()), gone(rollback_action, "rollback_blockers", ())),
-        ROLLBACK_RUNS + "test_nothing_rolls_back_past_the_point_of_no_return",
+        ROLLBACK_RUNS + "test_no_rollback_starts_past_the_point_of_no_return",
         ("Automatic",),
     ),
     Guard(
-        "the way back is still open",
+        "rollback blockers are checked before each step",
         gone(rollout, "_stop_blocked_rollback"),
         ROLLBACK_RUNS + "test_rollback_stops_when_it_becomes_blocked",
     ),
     Guard(
-        "a way back that has closed may be left",
+        "a blocked rollback can be left",
         gone(rollback, "_resume_upgrade"),
-        ROLLBACK_RUNS + "test_upgrade_resumes_after_a_blocked_rollback_if_the_spec_wants_it",
+        ROLLBACK_RUNS + "test_upgrade_resumes_from_a_blocked_rollback_when_the_spec_wants_it",
     ),
     Guard(
-        "no step while the course changes",
+        "no step while the direction changes",
         instead(context.ReconcileContext, "is_changing_direction", False),
-        ROLLBACK_RUNS + "test_no_pod_is_replaced_in_the_reconcile_that_starts_the_rollback",
+        ROLLBACK_RUNS + "test_no_pod_is_upgraded_in_the_reconcile_that_starts_a_rollback",
     ),
     Guard(
-        "a volume that cannot be read goes",
+        "unreadable volumes are deleted",
         gone(rollout, "delete_volume_before_pod"),
         RUN,
         (BACK,),
     ),
     Guard(
-        "shards leave before the volume",
+        "shards move before their volume is deleted",
         gone(drain, "_is_drained", True),
-        ROLLBACK_RUNS + "test_node_is_drained_before_its_volume_is_deleted",
+        ROLLBACK_RUNS + "test_shards_are_moved_before_the_volume_is_deleted",
     ),
     Guard(
-        "a volume stays where it may be all there is",
-        any_colour,
-        FAILED_PODS_RUNS + "test_volume_stays_while_the_cluster_is_red",
+        "volumes stay while the engine is red",
+        ignore_color,
+        FAILED_PODS_RUNS + "test_volume_is_not_deleted_while_the_engine_is_red",
     ),
     Guard(
-        "whoever cannot start begins anew",
+        "a pod that cannot start gets an empty volume",
         gone(rollout, "_give_failed_pod_an_empty_volume"),
-        FAILED_PODS_RUNS + "test_rollback_gives_a_node_that_cannot_start_an_empty_volume",
+        FAILED_PODS_RUNS + "test_node_that_cannot_start_on_its_disk_gets_an_empty_volume_after_the_deadline",
     ),
     Guard(
-        "who crosses on the way back is noted too",
-        nobody_crosses_late,
+        "nodes that are upgraded during a rollback are recorded",
+        record_no_upgraded_nodes_in_rollback,
         FAILED_PODS_RUNS
         + "test_node_that_first_runs_the_newer_version_during_a_rollback_gets_an_empty_volume",
     ),
     Guard(
-        "what has failed is remembered",
+        "abandoned versions are recorded",
         gone(upgrade, "was_abandoned", False),
         ROLLBACK_RUNS + "test_abandoned_version_is_not_tried_again",
     ),
     Guard(
-        "an order counts once",
+        "a rollback request counts once",
         gone(upgrade, "requested_rollback"),
-        ROLLBACK_RUNS + "test_earlier_annotation_does_not_roll_back_the_next_upgrade",
+        ROLLBACK_RUNS + "test_old_rollback_request_does_not_roll_back_the_next_upgrade",
     ),
     Guard(
-        "patience begins with whoever looks",
+        "waits count from the start of the operator",
         gone(rollback, "_has_just_started", False),
         CLOCKS + "test_clock_skew_starts_no_rollback",
         (3600,),
     ),
     Guard(
-        "a fault of ours is no version's",
+        "errors of the operator start no rollback",
         instead(rollback, "NOT_COUNTED", frozenset({OPERATION_DENIED})),
-        ROLLBACK_RUNS + "test_error_of_the_operator_stalls_the_upgrade_and_starts_no_rollback",
+        ROLLBACK_RUNS + "test_error_of_the_operator_stalls_an_upgrade_and_starts_no_rollback",
     ),
     Guard(
         "every shard has an older copy",
         gone(rollback, "_shard_blockers", ()),
-        ROLLBACK_BLOCKERS + "test_shard_without_an_older_copy_blocks",
+        ROLLBACK_BLOCKERS + "test_shard_without_a_copy_on_an_older_node_blocks",
     ),
     Guard(
-        "no older copy is of newer segments",
-        replicating_documents,
+        "no older copy has newer segments",
+        ignore_segment_replication,
         ROLLBACK_BLOCKERS + "test_segment_replication_from_a_newer_primary_blocks",
     ),
     Guard(
-        "no index is of the newer version",
+        "no index has the newer version",
         gone(rollback, "_index_blockers", ()),
         ROLLBACK_BLOCKERS + "test_index_of_the_newer_version_blocks",
     ),
     Guard(
-        "most voters are of the older version",
+        "most voters have the older version",
         gone(rollback, "_quorum_blockers", ()),
-        ROLLBACK_BLOCKERS + "test_newer_majority_of_voters_blocks",
+        ROLLBACK_BLOCKERS + "test_majority_of_newer_voters_blocks",
     ),
     Guard(
-        "who does not want to go back does not",
+        "rollback policy",
         instead(rollback, "_rollback_cause", rollback.failure),
-        ROLLBACK_RUNS + "test_only_the_spec_rolls_back_if_the_policy_is_off",
+        ROLLBACK_RUNS + "test_only_the_spec_starts_a_rollback_if_the_policy_is_off",
     ),
     Guard(
         "a paused upgrade has not failed",
-        never_paused,
+        ignore_pause,
         ROLLBACK_RUNS + "test_paused_upgrade_does_not_fail",
     ),
     Guard(
-        "only who has run the newer version begins anew",
+        "only volumes of the newer version are deleted",
         gone(drain, "is_writable_by", False),
-        ROLLBACK_RUNS + "test_node_that_is_replaced_for_another_reason_keeps_its_volume",
+        ROLLBACK_RUNS + "test_node_that_is_replaced_for_another_reason_during_a_rollback_keeps_its_volume",
         ("small", "data-0"),
     ),
     Guard(
-        "nobody begins anew before waiting has not helped",
+        "volumes stay until the health deadline",
         gone(rollout, "failure", "at once"),
-        FAILED_PODS_RUNS + "test_volume_is_deleted_only_after_the_deadline",
+        FAILED_PODS_RUNS + "test_volume_is_not_deleted_before_the_deadline",
     ),
     Guard(
-        "an engine has time to begin to move shards",
+        "a drain has time to start",
         gone(drain, "waiting_without_change", (Reason.WAITING_FOR_DRAIN, 3600)),
-        ROLLBACK_RUNS + "test_node_is_drained_before_its_volume_is_deleted",
+        ROLLBACK_RUNS + "test_shards_are_moved_before_the_volume_is_deleted",
     ),
     Guard(
-        "on the way back who is down for good is not waited for",
+        "a rollback does not wait for failed pods",
         gone(gates._GateInput, "ignored_pods", frozenset()),
         PODS + "test_revert_releases_the_lock_although_an_unrelated_pod_is_down",
         (PodFault.CRASH,),
     ),
     Guard(
-        "on the way back newer nodes go first",
+        "newer nodes are first in a rollback",
         gone(order, "_rolls_back", True),
-        ROLLBACK_RUNS + "test_node_that_is_replaced_for_another_reason_keeps_its_volume",
+        ROLLBACK_RUNS + "test_node_that_is_replaced_for_another_reason_during_a_rollback_keeps_its_volume",
         ("small", "data-0"),
     ),
     Guard(
-        "so do pools of newer nodes",
+        "pools with newer nodes are first in a rollback",
         gone(order, "_has_newer_version", True),
-        ROLLBACK_RUNS + "test_node_that_is_replaced_for_another_reason_keeps_its_volume",
+        ROLLBACK_RUNS + "test_node_that_is_replaced_for_another_reason_during_a_rollback_keeps_its_volume",
         ("apart", "hot-0"),
     ),
     Guard(
-        "whoever is ready keeps its disk",
-        taken_for(is_ready=False),
-        VOLUMES + "test_pod_that_runs_or_terminates_or_never_started_keeps_its_volume",
+        "ready pods keep their volume",
+        with_pod(is_ready=False),
+        VOLUMES + "test_volume_of_a_ready_terminating_newer_or_never_started_pod_stays",
         ({"is_ready": True},),
     ),
     Guard(
-        "whoever is of the newer version keeps it for now",
-        taken_for(engine_version="2.19.4"),
-        VOLUMES + "test_pod_that_runs_or_terminates_or_never_started_keeps_its_volume",
+        "pods of the newer version keep their volume",
+        with_pod(engine_version="2.19.4"),
+        VOLUMES + "test_volume_of_a_ready_terminating_newer_or_never_started_pod_stays",
         ({"engine_version": "3.4.0"},),
     ),
     Guard(
-        "whoever has never run keeps it",
-        taken_for(has_started=True),
-        VOLUMES + "test_pod_that_runs_or_terminates_or_never_started_keeps_its_volume",
+        "pods that never started keep their volume",
+        with_pod(has_started=True),
+        VOLUMES + "test_volume_of_a_ready_terminating_newer_or_never_started_pod_stays",
         ({"has_started": False},),
     ),
     Guard(
-        "whoever is on its way out keeps it for now",
-        taken_for(is_terminating=False),
-        VOLUMES + "test_pod_that_runs_or_terminates_or_never_started_keeps_its_volume",
+        "terminating pods keep their volume",
+        with_pod(is_terminating=False),
+        VOLUMES + "test_volume_of_a_ready_terminating_newer_or_never_started_pod_stays",
         ({"is_terminating": True},),
     ),
     Guard(
-        "a volume that no newer version has written to stays",
-        crossed_anyhow,
-        VOLUMES + "test_volume_that_no_newer_version_wrote_to_stays",
+        "volumes that no newer version wrote stay",
+        treat_all_volumes_as_upgraded,
+        VOLUMES + "test_volume_that_no_newer_version_wrote_stays",
     ),
     Guard(
-        "what was given up is not gone on with",
+        "abandoned versions are not resumed",
         gone(rollback, "was_abandoned", False),
-        ROLLBACK + "test_rollback_runs_to_its_end_otherwise",
-        (NEW, {"lines": {"given_up": (NEW, 1)}}),
+        ROLLBACK + "test_rollback_continues_otherwise",
+        (NEW, {"entries": {"given_up": (NEW, 1)}}),
     ),
 )

@@ -1,4 +1,4 @@
-"""Who goes when, and how many together."""
+"""Guards of the rollout: the order of pods and the size of batches."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from searchkeeper.testing.fake_kubernetes import kubelet
 from searchkeeper.upgrade import order, rollout, statefulset_rollout
 
 
-def everybodys_turn(patch: Patch) -> None:
-    class Anybody(str):
+def let_every_pool_be_active(patch: Patch) -> None:
+    class AnyPool(str):
         __slots__ = ()
 
         def __eq__(self, _: object) -> bool:
@@ -35,15 +35,15 @@ def everybodys_turn(patch: Patch) -> None:
 
         __hash__ = str.__hash__
 
-    patch.setattr(context.ReconcileContext, "active_pool", property(lambda _: Anybody("anybody")))
+    patch.setattr(context.ReconcileContext, "active_pool", property(lambda _: AnyPool("any")))
 
 
-def has_target(at: context.ReconcileContext, pool: PoolView) -> bool:
-    """Pods are replaced by whatever their StatefulSet makes, if only the version is right."""
-    return pool.stateful_set is None or pool.stateful_set.engine_version == at.target
+def has_target_version(ctx: context.ReconcileContext, pool: PoolView) -> bool:
+    """Compare only the version of a StatefulSet with the target, not its roles."""
+    return pool.stateful_set is None or pool.stateful_set.engine_version == ctx.target
 
 
-def first_if_not_ready(patch: Patch) -> None:
+def sort_by_readiness_only(patch: Patch) -> None:
     """Sort by readiness first."""
     patch.setattr(
         order, "sorted", lambda pods, **_: sorted(pods, key=lambda pod: pod.is_ready), raising=False
@@ -52,8 +52,8 @@ def first_if_not_ready(patch: Patch) -> None:
 
 GUARDS: Final = (
     Guard(
-        "turn",
-        everybodys_turn,
+        "turn of a pool",
+        let_every_pool_be_active,
         "faults/test_pod_failures.py::test_evicted_pod_of_a_later_pool_keeps_its_version",
         ("logs-managers-0",),
     ),
@@ -64,129 +64,129 @@ GUARDS: Final = (
         (UPGRADE,),
     ),
     Guard(
-        "the elected manager last",
-        lambda patch: patch.setattr(order, "sorted", lambda found, **_: list(found), raising=False),
-        ORDER + "test_elected_manager_comes_last",
+        "the elected manager is last",
+        lambda patch: patch.setattr(order, "sorted", lambda pods, **_: list(pods), raising=False),
+        ORDER + "test_elected_manager_is_last",
     ),
     Guard(
-        "the order is that of what nodes are",
+        "current roles decide the order",
         instead(order, "_runs_managers", lambda pool: pool.spec.votes),
         UPGRADES + "test_order_of_a_major_upgrade_uses_deployed_roles",
         (4,),
     ),
     Guard(
-        "the elected manager last even if it is not ready",
-        first_if_not_ready,
-        ORDER + "test_elected_manager_comes_last_even_if_it_is_not_ready",
+        "the elected manager is last even if it is not ready",
+        sort_by_readiness_only,
+        ORDER + "test_elected_manager_is_last_even_if_it_is_not_ready",
     ),
     Guard(
-        "its pool last of its kind",
+        "the pool of the elected manager is last of its kind",
         gone(order, "_elected"),
-        ORDER + "test_pool_of_the_elected_manager_comes_last_of_its_kind",
+        ORDER + "test_pool_of_the_elected_manager_is_last_of_its_kind",
     ),
     Guard(
-        "the elected manager last on the way back",
+        "the elected manager is last in a rollback",
         gone(order, "is_newer", False),
-        ROLLBACK_RUNS + "test_rollback_of_several_manager_pools_needs_one_election",
+        ROLLBACK_RUNS + "test_rollback_has_one_election_with_managers_in_several_pools",
     ),
     Guard(
-        "voters go alone",
+        "voters are replaced one by one",
         instead(rollout, "_replaces_one_by_one", lambda rollout, _: rollout.is_rollback),
-        ROLLOUT + "test_voters_are_replaced_one_by_one",
+        ROLLOUT + "test_batch_of_voters_has_one_pod",
     ),
     Guard(
-        "on the way back everybody goes alone",
+        "a rollback replaces pods one by one",
         instead(rollout, "_replaces_one_by_one", lambda _, pool: pool.spec.votes),
-        ROLLOUT + "test_rollback_replaces_pods_one_by_one",
+        ROLLOUT + "test_batch_has_one_pod_in_a_rollback",
     ),
     Guard(
         "batches shrink after a failure",
         gone(rollout, "record_batch_failure", ()),
-        FAILED_PODS_RUNS + "test_failed_batch_halves_the_next",
+        FAILED_PODS_RUNS + "test_failed_batch_halves_the_next_one",
     ),
     Guard(
-        "those of Kubernetes do too",
+        "batches of a StatefulSet shrink after a failure",
         gone(statefulset_rollout, "record_batch_failure", ()),
-        FAILED_PODS_RUNS + "test_failed_batch_of_a_statefulset_rollout_halves_the_next",
+        FAILED_PODS_RUNS + "test_failed_batch_of_a_statefulset_rollout_halves_the_next_one",
     ),
     Guard(
-        "Kubernetes waits for its turn",
+        "the partition holds pods back",
         gone(pools, "partition", 0),
         UPGRADES + "test_statefulset_replaces_no_pod_before_the_gates_open",
     ),
     Guard(
-        "the gates of Kubernetes",
+        "gates of a StatefulSet rollout",
         gone(statefulset_rollout, "first_blocking_gate"),
         UPGRADES + "test_statefulset_replaces_no_pod_before_the_gates_open",
     ),
     Guard(
         "no step towards another version",
         gone(pools, "_deploys_target", True),
-        ROLLBACK_RUNS + "test_revert_at_any_moment_rolls_back_or_is_refused",
+        ROLLBACK_RUNS + "test_older_version_at_any_time_is_rolled_back_to_or_refused",
     ),
     Guard(
         "no step towards other roles",
-        instead(pools, "_deploys_target", has_target),
-        ROLE_REMOVAL_RUNS + "test_only_data_pool_keeps_its_role_and_its_pods",
+        instead(pools, "_deploys_target", has_target_version),
+        ROLE_REMOVAL_RUNS + "test_only_data_pool_keeps_the_role_and_its_pods",
     ),
     Guard(
-        "nobody waits for an outdated pod",
+        "outdated pods of a batch are not waited for",
         gone(rollout, "_pods_outdated_again", set()),
-        ROLLBACK_RUNS + "test_failed_upgrade_rolls_back_if_the_policy_is_automatic",
+        ROLLBACK_RUNS + "test_failed_upgrade_is_rolled_back_if_the_policy_is_automatic",
         (kubelet.PodFault.NEVER_READY,),
     ),
     Guard(
-        "no batch is larger than its policy allows",
+        "batch limit",
         gone(rollout, "batch_limit", 99),
         UPGRADES + "test_default_batch_is_one_pod",
     ),
     Guard(
-        "nor is one of Kubernetes",
+        "batch limit of a StatefulSet",
         together(
             gone(statefulset_rollout, "batch_limit", 99), gone(statefulset_rollout, "doubled_batch", 99)
         ),
         UPGRADES + "test_default_statefulset_batch_is_one_pod",
     ),
     Guard(
-        "of Kubernetes' pods voters go alone too",
+        "voters of a StatefulSet are replaced one by one",
         gone(statefulset_rollout, "_next_batch_size", 2),
-        STATEFULSET_ROLLOUT + "test_voters_are_replaced_one_by_one",
+        STATEFULSET_ROLLOUT + "test_batch_with_a_voter_has_one_pod",
     ),
     Guard(
-        "who comes back is ready and has joined",
+        "a replaced pod is ready and has joined",
         gone(rollout, "_is_replaced", True),
         RUN,
         (UPGRADE,),
     ),
     Guard(
-        "of Kubernetes' pods too",
+        "a replaced pod of a StatefulSet is ready and has joined",
         gone(statefulset_rollout, "_is_replaced", True),
-        STATEFULSET_ROLLOUT + "test_batch_waits_until_pods_are_ready",
+        STATEFULSET_ROLLOUT + "test_batch_waits_until_its_pods_are_ready",
     ),
     Guard(
-        "shards are kept where they are while a node restarts",
+        "replica allocation is disabled while a node restarts",
         gone(rollout, "_preparations_for_restart", ()),
         UPGRADES + "test_replica_allocation_is_disabled_while_a_node_restarts",
     ),
     Guard(
-        "the only vote moves before its owner restarts",
+        "the only vote moves before its node restarts",
         gone(rollout, "move_vote"),
         QUORUM + "test_cluster_of_two_managers_is_upgraded_and_transfers_leadership",
         ("3.4.0", "both roles"),
     ),
     Guard(
-        "what came back outdated makes the next batch smaller",
+        "outdated pods of a batch shrink the next one",
         gone(rollout, "record_halved_batch", ()),
-        BATCHES + "test_pod_that_is_outdated_again_halves_the_next_batch",
+        BATCHES + "test_outdated_pod_of_the_batch_is_not_waited_for_and_halves_the_next_batch",
     ),
     Guard(
-        "shards are kept for a batch as a whole",
+        "a batch is prepared once",
         gone(rollout, "_preparations", iter(())),
-        BATCHES + "test_pod_that_needs_preparation_does_not_join_a_batch",
+        BATCHES + "test_batch_is_not_extended_with_a_pod_that_needs_preparation",
     ),
     Guard(
-        "what Kubernetes replaces is left to it",
+        "pods of a StatefulSet rollout are left to it",
         gone(rollout, "uses_statefulset_rollout", False),
-        BATCHES + "test_failed_pod_of_a_statefulset_rollout_is_left_to_the_controller",
+        BATCHES + "test_failed_pod_of_a_statefulset_rollout_is_left_to_the_statefulset",
     ),
 )

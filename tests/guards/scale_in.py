@@ -126,7 +126,7 @@ GUARDS: Final = (
     Guard(
         "exclusions are cleared before scale-in",
         unrequired("ExclusionsCleared", of="ScaleInComplete"),
-        DRAIN_RUNS + "test_departing_node_hosts_the_shards_of_the_last_data_node_while_it_restarts",
+        DRAIN_RUNS + "test_departing_node_takes_the_shards_of_the_last_remaining_node_during_its_replacement",
         (False,),
     ),
     Guard(

@@ -20,10 +20,10 @@ from searchkeeper.planner import Ledger
 from searchkeeper.planner.denied_operations import denied_entry
 from searchkeeper.snapshot import ClusterSnapshot
 from searchkeeper.upgrade.ledger import REPLACED_PODS
-from worlds import pool, world
+from snapshots import cluster_snapshot, pool
 
 DATA = pool("data", 2)
-SNAPSHOT = world(DATA)
+SNAPSHOT = cluster_snapshot(DATA)
 POD = Key("v1", "Pod", "search", "data-0")
 STATEFUL_SET = Key("apps/v1", "StatefulSet", "search", "logs-data")
 REPLACED: Ledger = Ledger.of({REPLACED_PODS: (("data-0", "uid-data-0"),)})

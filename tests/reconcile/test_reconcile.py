@@ -18,8 +18,8 @@ from searchkeeper.reconcilers.versions import deployed_version
 from searchkeeper.releases import release
 from searchkeeper.snapshot import ClusterSnapshot
 from searchkeeper.testing.fake_cluster import FakeCluster
+from snapshots import cluster_snapshot
 from tales import NEWEST, deleted, running
-from worlds import world
 
 KEY = Key("search.everpath.dev/v1alpha1", "SearchPool", "search", "logs-data")
 PLAN = Plan((), Ledger(), (), converged=True, wake_at=None, made_progress=True)
@@ -69,8 +69,10 @@ def test_unchanged_status_is_not_written() -> None:
     assert resource_plan().is_cosmetic
 
 
-def snapshot_of(world: FakeCluster, version: str = NEWEST) -> ClusterSnapshot:
-    snapshot = observe(world, world, CLUSTER, release(version), world.state.now)
+def snapshot_of(cluster_snapshot: FakeCluster, version: str = NEWEST) -> ClusterSnapshot:
+    snapshot = observe(
+        cluster_snapshot, cluster_snapshot, CLUSTER, release(version), cluster_snapshot.state.now
+    )
     assert snapshot is not None
     return snapshot
 
@@ -137,7 +139,7 @@ def annotated(name: str, version: object) -> Manifest:
 
 
 def test_cluster_that_never_converged_has_the_version_of_its_oldest_object() -> None:
-    new = replace(world(), cluster=replace(world().cluster, current_version=None))
+    new = replace(cluster_snapshot(), cluster=replace(cluster_snapshot().cluster, current_version=None))
     assert deployed_version(new) is None
     mixed = with_objects(new, annotated("a", 3), annotated("b", 1), annotated("c", 4), annotated("d", "x"))
     assert deployed_version(mixed) == 1

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from few_pools import context, manifest, with_objects
-from rolls import notes
+from rollouts import ledger_changes
 from searchkeeper.api.reasons import Reason
 from searchkeeper.desired import names
 from searchkeeper.kubernetes.operations import Delete, EmitEvent, EngineCall, Key, Patch
@@ -19,7 +19,7 @@ from searchkeeper.planner.ledger import Entry
 from searchkeeper.reconcilers.deletion import engine_settings_restored, finalizer_removed, orphans_deleted
 from searchkeeper.snapshot import ClusterSnapshot
 from searchkeeper.upgrade.ledger import DELETING, EXCLUDED
-from worlds import engine, pod, pool, world
+from snapshots import cluster_snapshot, engine, pod, pool
 
 DATA = pool("data", 2)
 SET: dict[str, Entry] = {"engine__excluded": ("data-0",)}
@@ -29,7 +29,7 @@ def snapshot_with(
     *, is_unreachable: bool = False, observing_since: int = 0, **differences: Any
 ) -> ClusterSnapshot:
     view = Unreachable("timed out") if is_unreachable else engine([DATA], excluded=frozenset({"data-0"}))
-    return replace(world(DATA, snapshot=view), observing_since=observing_since, **differences)
+    return replace(cluster_snapshot(DATA, view=view), observing_since=observing_since, **differences)
 
 
 def restored(snapshot: ClusterSnapshot, **lines: Any) -> Result:
@@ -42,8 +42,8 @@ def test_no_recorded_setting_needs_no_restore() -> None:
 
 def test_start_of_the_restore_is_recorded_first() -> None:
     """A time in the future was recorded by another clock."""
-    assert notes(restored(snapshot_with(), **SET)) == {DELETING: 1000}
-    assert notes(restored(snapshot_with(), **SET, deleting=1001)) == {DELETING: 1000}
+    assert ledger_changes(restored(snapshot_with(), **SET)) == {DELETING: 1000}
+    assert ledger_changes(restored(snapshot_with(), **SET, deleting=1001)) == {DELETING: 1000}
     assert restored(snapshot_with(), **SET, deleting=1000).operations == (EngineCall(Exclude(frozenset())),)
 
 
@@ -51,7 +51,7 @@ def test_unreachable_engine_delays_deletion_only_until_the_deadline() -> None:
     found = restored(snapshot_with(is_unreachable=True), **SET, deleting=100)
     [event] = found.operations
     assert isinstance(event, EmitEvent)
-    assert notes(found) == {EXCLUDED: None}
+    assert ledger_changes(found) == {EXCLUDED: None}
     assert restored(snapshot_with(is_unreachable=True), **SET, deleting=101).reason == "EngineReachable"
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from few_pools import context
 from operators_at_work import CLUSTER, Ports, annotated, asked_for, edited, pool, settled, with_faults, worked
-from rolls import notes
+from rollouts import ledger_changes
 from searchkeeper.api.reasons import Reason
 from searchkeeper.kubernetes.operations import EmitEvent
 from searchkeeper.opensearch.view import EngineView, Unreachable
@@ -22,8 +22,8 @@ from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
 from searchkeeper.testing.invariants.recorder import InvariantRecorder
 from searchkeeper.upgrade.ledger import EVENTS_EMITTED
+from snapshots import NEW, OLD, cluster_snapshot
 from tales import NEWEST, at_work, running, until
-from worlds import NEW, OLD, world
 
 
 def emitted(cluster: FakeCluster) -> list[str]:
@@ -130,33 +130,37 @@ def events(result: Result) -> list[str]:
 
 def test_stall_that_causes_a_rollback_has_no_event_of_its_own() -> None:
     """The event of the rollback names it. It is recorded all the same, so that it is not emitted later."""
-    ctx = with_conditions(context(world(), **UPGRADE, upgrade__return=OLD), STALLED)
+    ctx = with_conditions(context(cluster_snapshot(), **UPGRADE, upgrade__return=OLD), STALLED)
     result = events_emitted.run(ctx)
     assert events(result) == [Reason.ROLLBACK_STARTED]
-    assert notes(result) == {EVENTS_EMITTED: ("RollbackStarted", "Stalled", "UpgradeStarted")}
+    assert ledger_changes(result) == {EVENTS_EMITTED: ("RollbackStarted", "Stalled", "UpgradeStarted")}
 
 
 def test_stall_without_a_rollback_has_an_event() -> None:
-    assert events(events_emitted.run(with_conditions(context(world(), **UPGRADE), STALLED))) == ["Stalled"]
+    assert events(events_emitted.run(with_conditions(context(cluster_snapshot(), **UPGRADE), STALLED))) == [
+        "Stalled"
+    ]
 
 
 def test_stall_during_a_rollback_has_an_event() -> None:
     lines: dict[str, Any] = {**UPGRADE, "told": ("RollbackStarted", "UpgradeStarted"), "upgrade__return": OLD}
-    assert events(events_emitted.run(with_conditions(context(world(), **lines), STALLED))) == ["Stalled"]
+    assert events(events_emitted.run(with_conditions(context(cluster_snapshot(), **lines), STALLED))) == [
+        "Stalled"
+    ]
 
 
 def test_resumed_upgrade_forgets_its_rollback() -> None:
     """A second rollback of the same upgrade has an event again."""
     lines: dict[str, Any] = {**UPGRADE, "told": ("RollbackStarted", "UpgradeStarted")}
-    result = events_emitted.run(context(world(), **lines))
+    result = events_emitted.run(context(cluster_snapshot(), **lines))
     assert events(result) == []
-    assert notes(result) == {EVENTS_EMITTED: ("UpgradeStarted",)}
+    assert ledger_changes(result) == {EVENTS_EMITTED: ("UpgradeStarted",)}
 
 
 @pytest.mark.parametrize("count", [1, 60])
 def test_event_is_bounded(count: int) -> None:
     stalls = [replace(STALLED, type=f"Action{n}", message="x" * 400) for n in range(count)]
-    [event] = events_emitted.run(with_conditions(context(world()), *stalls)).operations
+    [event] = events_emitted.run(with_conditions(context(cluster_snapshot()), *stalls)).operations
     assert isinstance(event, EmitEvent)
     assert len(event.message) <= MAX_MESSAGE
 

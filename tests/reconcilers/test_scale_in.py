@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from few_pools import context, manifest, with_objects
-from rolls import calls, notes
+from rollouts import engine_calls, ledger_changes
 from searchkeeper.api.reasons import Reason
 from searchkeeper.desired.manifests import search_pool
 from searchkeeper.kubernetes.operations import Delete, Patch
@@ -18,7 +18,7 @@ from searchkeeper.planner import Result
 from searchkeeper.reconcilers.scale_in import exclusions_cleared, scale_in_complete
 from searchkeeper.snapshot import ClusterSnapshot, Pod, PoolView
 from searchkeeper.upgrade.ledger import SCALE_IN_EXCLUDED, SCALE_IN_VOTING
-from worlds import NEW, OLD, engine, pod, pool, world
+from snapshots import NEW, OLD, cluster_snapshot, engine, pod, pool
 
 
 def current(name: str, **differences: Any) -> Pod:
@@ -44,7 +44,7 @@ def snapshot_with(
     policy = {name: differences.pop(name) for name in ("paused",) if name in differences}
     differences = {"excluded": frozenset({"data-2"}), **differences}
     given = pools or (DATA, MANAGERS)
-    return world(*given, snapshot=engine(given, shards, **differences), **policy)
+    return cluster_snapshot(*given, view=engine(given, shards, **differences), **policy)
 
 
 def scale_in(snapshot: ClusterSnapshot, **how: Any) -> Result:
@@ -158,8 +158,8 @@ def test_all_surplus_nodes_are_drained_at_once() -> None:
     found = scale_in(
         snapshot_with(four, MANAGERS, excluded=frozenset({"data-0"})), engine__leaving=("data-9",)
     )
-    assert calls(found) == [Exclude(frozenset({"data-0", "data-2", "data-3", "data-9"}))]
-    assert notes(found) == {
+    assert engine_calls(found) == [Exclude(frozenset({"data-0", "data-2", "data-3", "data-9"}))]
+    assert ledger_changes(found) == {
         SCALE_IN_EXCLUDED: ("data-2", "data-3", "data-9"),
         f"{SCALE_IN_EXCLUDED}/taken-back": None,
     }
@@ -206,7 +206,7 @@ def test_node_that_loses_the_data_role_is_drained() -> None:
         )
     ).nodes
     found = scale_in(snapshot_with(pool_of("data", 2), MANAGERS, routers, nodes=nodes, excluded=frozenset()))
-    assert calls(found) == [Exclude(frozenset({"routers-0"}))]
+    assert engine_calls(found) == [Exclude(frozenset({"routers-0"}))]
 
 
 FOUR = pool_of("managers", 3, *(current(f"logs-managers-{n}") for n in range(4)), roles="cluster_manager")
@@ -225,22 +225,22 @@ THREE = frozenset(f"logs-managers-{n}" for n in range(3))
 def test_vote_is_moved_before_the_node_is_removed() -> None:
     """I1, I2."""
     found = scale_in(surplus_manager(), **{"engine__leaving-votes": ("logs-managers-9",)})
-    assert calls(found) == [ExcludeFromVoting(SURPLUS)]
-    assert notes(found)[SCALE_IN_VOTING] == (SURPLUS, "logs-managers-9")
+    assert engine_calls(found) == [ExcludeFromVoting(SURPLUS)]
+    assert ledger_changes(found)[SCALE_IN_VOTING] == (SURPLUS, "logs-managers-9")
     excluded = frozenset({SURPLUS})
     assert scale_in(surplus_manager(voting_exclusions=excluded)).reason == Reason.WAITING_FOR_VOTE
     assert removes_node(scale_in(surplus_manager(voting_exclusions=excluded, voters=THREE)))
 
 
 def test_surplus_manager_without_a_vote_is_excluded_too() -> None:
-    assert calls(scale_in(surplus_manager(voters=THREE))) == [ExcludeFromVoting(SURPLUS)]
+    assert engine_calls(scale_in(surplus_manager(voters=THREE))) == [ExcludeFromVoting(SURPLUS)]
 
 
 def test_vote_of_a_pool_without_the_manager_role_is_moved() -> None:
     routers = pool_of("routers", 0, current("routers-0"), roles="ingest")
     voters = THREE | {"routers-0"}
     found = scale_in(snapshot_with(pool_of("data", 2), MANAGERS, routers, voters=voters))
-    assert calls(found) == [ExcludeFromVoting("routers-0")]
+    assert engine_calls(found) == [ExcludeFromVoting("routers-0")]
 
 
 def test_last_manager_is_kept() -> None:
@@ -262,7 +262,7 @@ def absent(*others: Pod, vote: bool = True, **lines: Any) -> Result:
 def test_absent_vote_is_taken_when_all_other_managers_have_joined() -> None:
     """I1: before that the vote may be of a manager that stays."""
     stay = [current(f"logs-managers-{n}") for n in range(3)]
-    assert calls(absent(*stay)) == [ExcludeFromVoting("@gone")]
+    assert engine_calls(absent(*stay)) == [ExcludeFromVoting("@gone")]
     assert absent(*stay[:2]).reason == Reason.WAITING_FOR_VOTE
     assert removes_node(absent(*stay, vote=False))
 
@@ -303,5 +303,5 @@ def test_exclusion_of_a_retained_node_is_cleared() -> None:
     """I9."""
     snapshot = snapshot_with(excluded=frozenset({"data-1", "data-2"}))
     clearing = exclusions_cleared.run(context(snapshot, engine__leaving=("data-1", "data-2")))
-    assert calls(clearing) == [Exclude(frozenset({"data-2"}))]
+    assert engine_calls(clearing) == [Exclude(frozenset({"data-2"}))]
     assert exclusions_cleared.run(context(snapshot, engine__leaving=("data-2",))).is_true

@@ -17,7 +17,7 @@ from searchkeeper.reconcilers.objects import _is_available
 from searchkeeper.reconcilers.status import cluster_status
 from searchkeeper.reconcilers.versions import CLUSTER_RECONCILERS
 from searchkeeper.snapshot import ClusterSnapshot, PoolView
-from worlds import NEW, OLD, engine, pod, pool, world
+from snapshots import NEW, OLD, cluster_snapshot, engine, pod, pool
 
 
 def complete(ctx: ReconcileContext, view: PoolView) -> PoolView:
@@ -43,7 +43,7 @@ def converged(**differences: Any) -> tuple[ReconcileContext, Plan]:
             pods=[pod(f"logs-managers-{n}") for n in range(3)],
         ),
     )
-    draft = context(world(*pools), runs=OLD, upgrade=(OLD, NEW))
+    draft = context(cluster_snapshot(*pools), runs=OLD, upgrade=(OLD, NEW))
     pools = tuple(complete(draft, each) for each in pools)
     view = replace(engine(pools, ["books: logs-data-0* logs-data-1"]), **differences)
     snapshot: ClusterSnapshot = replace(draft.snapshot, pools=pools, engine=view)
@@ -74,7 +74,7 @@ def test_engine_version_is_not_recorded_while_a_node_has_another() -> None:
 
 
 def deployment(**status: int) -> Manifest:
-    made = dashboards_deployment(context(world()).desired, NEW)
+    made = dashboards_deployment(context(cluster_snapshot()).desired, NEW)
     spec = {**made["spec"], "replicas": 2}
     counts = {"replicas": 2, "updatedReplicas": 2, "readyReplicas": 2, "observedGeneration": 3}
     metadata = {**made["metadata"], "generation": 3}

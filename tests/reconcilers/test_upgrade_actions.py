@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from few_pools import context
-from rolls import notes
+from rollouts import ledger_changes
 from searchkeeper.api.reasons import Reason
 from searchkeeper.api.spec import Rollback
 from searchkeeper.kubernetes.operations import EmitEvent, Patch
@@ -25,7 +25,7 @@ from searchkeeper.reconcilers.upgrade import (
 from searchkeeper.snapshot import ClusterSnapshot, Pod, PoolView
 from searchkeeper.upgrade.ledger import ABANDONED, LOCK, REFUSED, ROLLBACK_TO, UPGRADE, UPGRADED_NODES
 from searchkeeper.upgrade.rollback import ROLLBACK_ANNOTATION
-from worlds import NEW, OLD, engine, pod, pool, world
+from snapshots import NEW, OLD, cluster_snapshot, engine, pod, pool
 
 UNREACHABLE = Unreachable("timed out")
 FAILED: dict[str, Any] = {"is_ready": False, "problem": "CrashLoopBackOff"}
@@ -45,7 +45,7 @@ def snapshot_with(
 ) -> ClusterSnapshot:
     policy = {name: differences.pop(name) for name in ("paused", "rollback") if name in differences}
     given = pools or (DATA, MANAGERS)
-    snapshot = world(*given, snapshot=engine(given, ["logs: data-0* data-1"], **differences), **policy)
+    snapshot = cluster_snapshot(*given, view=engine(given, ["logs: data-0* data-1"], **differences), **policy)
     annotations = () if order is None else ((ROLLBACK_ANNOTATION, order),)
     return replace(
         snapshot, cluster=replace(snapshot.cluster, annotations=annotations, generation=generation)
@@ -65,14 +65,14 @@ def test_refused_version_emits_one_event_a_generation() -> None:
     first = accept(snapshot_with(), "9.9.9")
     [event] = first.operations
     assert isinstance(event, EmitEvent)
-    assert notes(first) == {REFUSED: 1}
+    assert ledger_changes(first) == {REFUSED: 1}
     again = accept(snapshot_with(), "9.9.9", refused=1)
     assert (again.operations, again.ledger_changes, again.waits_for_user) == ((), (), True)
     assert accept(snapshot_with(generation=2), "9.9.9", refused=1).operations
 
 
 def test_accepted_version_clears_the_recorded_refusal() -> None:
-    assert notes(accept(snapshot_with(), NEW, refused=1)) == {REFUSED: None}
+    assert ledger_changes(accept(snapshot_with(), NEW, refused=1)) == {REFUSED: None}
     assert accept(snapshot_with(), NEW).ledger_changes == ()
 
 
@@ -100,9 +100,9 @@ def start(snapshot: ClusterSnapshot, version: str = NEW, runs: str | None = OLD,
 
 def test_upgrade_starts_with_a_spec_lock() -> None:
     found = start(snapshot_with())
-    assert notes(found)[UPGRADE] == (OLD, NEW)
-    assert notes(found)[LOCK]
-    assert ABANDONED not in notes(found)
+    assert ledger_changes(found)[UPGRADE] == (OLD, NEW)
+    assert ledger_changes(found)[LOCK]
+    assert ABANDONED not in ledger_changes(found)
 
 
 @pytest.mark.parametrize(("runs", "version"), [(None, NEW), (NEW, NEW)])
@@ -162,8 +162,8 @@ def test_upgrade_to_a_refused_version_does_not_start() -> None:
 
 def test_edited_spec_clears_the_abandoned_version() -> None:
     lines: dict[str, Any] = {"upgrade__given-up": (NEW, 1)}
-    assert notes(start(snapshot_with(generation=2), **lines))[ABANDONED] is None
-    assert notes(start(snapshot_with(generation=2), OLD, OLD, **lines)) == {ABANDONED: None}
+    assert ledger_changes(start(snapshot_with(generation=2), **lines))[ABANDONED] is None
+    assert ledger_changes(start(snapshot_with(generation=2), OLD, OLD, **lines)) == {ABANDONED: None}
     assert start(snapshot_with(), NEW, NEW, **lines).ledger_changes == ()
 
 
@@ -222,7 +222,7 @@ def finish(snapshot: ClusterSnapshot, runs: str = NEW, version: str = NEW, **lin
 
 def test_upgrade_finishes_when_every_node_runs_the_target() -> None:
     found = finish(snapshot_with())
-    assert notes(found) == dict.fromkeys((UPGRADE, LOCK, ROLLBACK_TO, UPGRADED_NODES))
+    assert ledger_changes(found) == dict.fromkeys((UPGRADE, LOCK, ROLLBACK_TO, UPGRADED_NODES))
     assert finish(snapshot_with(), OLD).reason == Reason.WAITING_FOR_NODES
     assert upgrade_finished.run(context(snapshot_with())).is_true
 
@@ -257,7 +257,7 @@ def test_rollback_is_possible_while_every_shard_has_an_older_copy() -> None:
     """I13: the message names the pod whose replacement is the point of no return."""
     assert rollback(snapshot_with()).reason == Reason.NO_UPGRADE
     found = rollback(snapshot_with(pool_of("data", NEWER, pod("data-1")), MANAGERS), **UPGRADING)
-    assert (found.is_true, notes(found)) == (True, {UPGRADED_NODES: (("data-0", ""),)})
+    assert (found.is_true, ledger_changes(found)) == (True, {UPGRADED_NODES: (("data-0", ""),)})
     assert "until data-1 is replaced" in found.message
     result = rollback(
         snapshot_with(pool_of("data", NEWER, pod("data-1")), MANAGERS), **UPGRADING, upgrade__return=OLD
@@ -286,7 +286,7 @@ def test_passed_point_of_no_return_names_the_blockers() -> None:
     both = pool_of("data", NEWER, pod("data-1", engine_version=NEW, has_started=True))
     found = rollback(snapshot_with(both, MANAGERS), **UPGRADING)
     assert (found.reason, found.waits_for_user) == (Reason.POINT_OF_NO_RETURN_PASSED, True)
-    assert UPGRADED_NODES in notes(found)
+    assert UPGRADED_NODES in ledger_changes(found)
     assert "more" not in found.message
 
 

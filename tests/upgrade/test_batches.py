@@ -1,4 +1,4 @@
-"""Batches: which pods they wait for, which pods join them, and how large the next one is."""
+"""Batches: which pods a batch waits for, when it is extended, and the size of the next one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rolls import calls, deleted_object, next_step, notes
+from rollouts import deleted_object, engine_calls, ledger_changes, rollout_step
 from searchkeeper.opensearch.calls import SetAllocation
 from searchkeeper.opensearch.view import Allocation, Unreachable
 from searchkeeper.planner.ledger import Entry
@@ -22,219 +22,243 @@ from searchkeeper.upgrade.ledger import (
     UpgradeLedger,
 )
 from searchkeeper.upgrade.rollout import Rollout, roll_out
-from worlds import NEW, engine, pod, pool, world
+from snapshots import NEW, cluster_snapshot, engine, pod, pool
 
-GONE: dict[str, Entry] = {"roll__away": (("data-0", "earlier"),)}
+REPLACING: dict[str, Entry] = {"roll__away": (("data-0", "earlier"),)}
 PREPARED: dict[str, Entry] = {"engine__allocation": "all", "roll__flushed": "earlier"}
 LATE: dict[str, Entry] = {"wait__PodsCurrent": ("WaitingForPods", 100)}
 FOUR: dict[str, Entry] = {"roll__size": ("data", 4)}
 DOWN: dict[str, Any] = {"is_ready": False, "problem": "CrashLoopBackOff"}
 
 
-def current(name: str, **differences: Any) -> Pod:
-    return pod(name, **{"template": "new", "engine_version": NEW, **differences})
+def current(name: str, **changes: Any) -> Pod:
+    return pod(name, **{"template": "new", "engine_version": NEW, **changes})
 
 
-def data(*pods: Pod) -> PoolView:
+def data_nodes(*pods: Pod) -> PoolView:
     return pool("data", len(pods), pods=pods)
 
 
-def snapshot_of(*pods: Pod, **policy: Any) -> ClusterSnapshot:
-    """Data nodes, with replica allocation disabled for them."""
-    home = data(*pods)
-    return world(home, snapshot=engine([home], allocation=Allocation.PRIMARIES), **{"max_batch": 4, **policy})
+def data_snapshot(*pods: Pod, **policy: Any) -> ClusterSnapshot:
+    """Return a snapshot of data nodes while replica allocation is disabled."""
+    data_pool = data_nodes(*pods)
+    return cluster_snapshot(
+        data_pool, view=engine([data_pool], allocation=Allocation.PRIMARIES), **{"max_batch": 4, **policy}
+    )
 
 
 def test_batch_ends_when_its_pods_are_replaced() -> None:
-    found = next_step(snapshot_of(current("data-0"), pod("data-1")), **GONE)
-    assert found.reason == "BatchReplaced"
-    assert notes(found) == {
+    result = rollout_step(data_snapshot(current("data-0"), pod("data-1")), **REPLACING)
+    assert result.reason == "BatchReplaced"
+    assert ledger_changes(result) == {
         **dict.fromkeys((REPLACED_PODS, PENDING_DELETE, FLUSHED, BATCH_FAILED, WIPED_VOLUME)),
         BATCH_SIZE: ("data", 2),
     }
 
 
 @pytest.mark.parametrize(
-    "late",
+    "late_pods",
     [(), (current("data-0", is_terminating=True),), (current("data-0", is_ready=False),)],
     ids=["gone", "terminating again", "not ready"],
 )
-def test_batch_waits_for_a_pod_that_is_not_replaced(late: tuple[Pod, ...]) -> None:
-    """I2, I12: even if the engine still lists its node."""
-    home = replace(data(current("data-0"), current("data-1")), pods=(*late, current("data-1")))
-    joined = engine([data(current("data-0"), current("data-1"))])
-    assert next_step(world(home, snapshot=joined), **GONE).reason == "WaitingForPods"
+def test_batch_waits_for_a_pod_that_is_missing_terminating_or_not_ready(late_pods: tuple[Pod, ...]) -> None:
+    """I2, I12: also if the engine still lists the node."""
+    data_pool = replace(
+        data_nodes(current("data-0"), current("data-1")), pods=(*late_pods, current("data-1"))
+    )
+    joined = engine([data_nodes(current("data-0"), current("data-1"))])
+    assert rollout_step(cluster_snapshot(data_pool, view=joined), **REPLACING).reason == "WaitingForPods"
 
 
-@pytest.mark.parametrize("joined", [(), (pod("data-0"),)], ids=["not at all", "with the old version"])
-def test_batch_waits_until_the_node_joins_with_its_new_version(joined: tuple[Pod, ...]) -> None:
-    home = data(current("data-0"), current("data-1"))
-    view = engine([data(*joined, current("data-1"))])
-    assert next_step(world(home, snapshot=view), **GONE).reason == "WaitingForPods"
+@pytest.mark.parametrize("joined", [(), (pod("data-0"),)], ids=["not joined", "joined with the old version"])
+def test_batch_waits_until_the_node_has_joined_with_its_new_version(joined: tuple[Pod, ...]) -> None:
+    data_pool = data_nodes(current("data-0"), current("data-1"))
+    view = engine([data_nodes(*joined, current("data-1"))])
+    assert rollout_step(cluster_snapshot(data_pool, view=view), **REPLACING).reason == "WaitingForPods"
 
 
 def test_batch_waits_while_the_engine_is_unreachable() -> None:
-    home = data(current("data-0"), current("data-1"))
-    assert next_step(world(home, snapshot=Unreachable("timed out")), **GONE).reason == "WaitingForPods"
+    data_pool = data_nodes(current("data-0"), current("data-1"))
+    assert (
+        rollout_step(cluster_snapshot(data_pool, view=Unreachable("timed out")), **REPLACING).reason
+        == "WaitingForPods"
+    )
 
 
-def test_batch_waits_for_a_pod_without_a_statefulset() -> None:
-    """Without the StatefulSet its template cannot be compared."""
-    home = replace(data(current("data-0"), current("data-1")), stateful_set=None)
-    assert next_step(world(home), **GONE).reason == "WaitingForPods"
+def test_batch_waits_while_its_statefulset_is_missing() -> None:
+    """There is no template to compare the pod with."""
+    data_pool = replace(data_nodes(current("data-0"), current("data-1")), stateful_set=None)
+    assert rollout_step(cluster_snapshot(data_pool), **REPLACING).reason == "WaitingForPods"
 
 
-def test_pod_that_is_outdated_again_halves_the_next_batch() -> None:
-    found = next_step(snapshot_of(pod("data-0", is_ready=False), pod("data-1")), **GONE, **FOUR)
-    assert deleted_object(found) == "data-0"
-    home = data(pod("data-0", is_ready=False), pod("data-1"))
-    for there in (snapshot_of(pod("data-0"), pod("data-1")), world(home, snapshot=engine([pool("data", 2)]))):
-        found = next_step(there, **GONE, **FOUR)
-        assert (found.reason, notes(found).get(BATCH_SIZE)) == ("BatchReplaced", ("data", 2))
+def test_outdated_pod_of_the_batch_is_not_waited_for_and_halves_the_next_batch() -> None:
+    result = rollout_step(data_snapshot(pod("data-0", is_ready=False), pod("data-1")), **REPLACING, **FOUR)
+    assert deleted_object(result) == "data-0"
+    data_pool = data_nodes(pod("data-0", is_ready=False), pod("data-1"))
+    for snapshot in (
+        data_snapshot(pod("data-0"), pod("data-1")),
+        cluster_snapshot(data_pool, view=engine([pool("data", 2)])),
+    ):
+        result = rollout_step(snapshot, **REPLACING, **FOUR)
+        assert (result.reason, ledger_changes(result).get(BATCH_SIZE)) == ("BatchReplaced", ("data", 2))
 
 
-def test_batch_waits_for_a_terminating_outdated_pod() -> None:
+def test_outdated_pod_of_the_batch_is_waited_for_while_it_terminates() -> None:
     """I8."""
     assert (
-        next_step(snapshot_of(pod("data-0", is_terminating=True), current("data-1")), **GONE).reason
+        rollout_step(data_snapshot(pod("data-0", is_terminating=True), current("data-1")), **REPLACING).reason
         == "WaitingForPods"
     )
 
 
 def test_settings_are_restored_before_the_batch_ends() -> None:
     """I9."""
-    assert calls(next_step(snapshot_of(current("data-0"), pod("data-1")), **GONE, **PREPARED)) == [
-        SetAllocation(None)
-    ]
+    assert engine_calls(
+        rollout_step(data_snapshot(current("data-0"), pod("data-1")), **REPLACING, **PREPARED)
+    ) == [SetAllocation(None)]
 
 
-def test_batch_does_not_grow_after_a_failure() -> None:
+def test_batch_size_does_not_grow_after_a_failure() -> None:
     """I12."""
-    found = next_step(
-        snapshot_of(current("data-0"), pod("data-1")), **GONE, roll__trouble=True, roll__size=("data", 2)
+    result = rollout_step(
+        data_snapshot(current("data-0"), pod("data-1")),
+        **REPLACING,
+        roll__trouble=True,
+        roll__size=("data", 2),
     )
-    assert (found.reason, BATCH_SIZE in notes(found)) == ("BatchReplaced", False)
+    assert (result.reason, BATCH_SIZE in ledger_changes(result)) == ("BatchReplaced", False)
 
 
-def pod_that_joins(*others: Pod, lines: dict[str, Entry] = FOUR, **policy: Any) -> str | None:
-    """Return the pod that is replaced while the first one is not ready."""
-    first = current("data-0", is_ready=False)
-    return deleted_object(next_step(snapshot_of(first, *others, **policy), **GONE, **{**PREPARED, **lines}))
+def extension(*others: Pod, entries: dict[str, Entry] = FOUR, **policy: Any) -> str | None:
+    """Return the pod that is deleted while the first one is not ready."""
+    late_pod = current("data-0", is_ready=False)
+    return deleted_object(
+        rollout_step(data_snapshot(late_pod, *others, **policy), **REPLACING, **{**PREPARED, **entries})
+    )
 
 
-def test_pod_joins_a_batch_that_is_not_full() -> None:
-    assert pod_that_joins(pod("data-1")) == "data-1"
-    assert pod_that_joins(pod("data-1"), lines={}) is None
-    assert pod_that_joins(pod("data-1"), max_batch=1) is None
+def test_batch_is_extended_up_to_its_limit() -> None:
+    assert extension(pod("data-1")) == "data-1"
+    assert extension(pod("data-1"), entries={}) is None
+    assert extension(pod("data-1"), max_batch=1) is None
 
 
-def test_terminating_pod_does_not_join_a_batch() -> None:
+def test_batch_is_not_extended_with_a_terminating_pod() -> None:
     """I8."""
-    assert pod_that_joins(pod("data-1", is_terminating=True)) is None
+    assert extension(pod("data-1", is_terminating=True)) is None
 
 
-def test_pod_at_a_closed_gate_does_not_join_a_batch() -> None:
-    assert pod_that_joins(pod("data-1"), current("data-2", is_ready=False)) is None
+def test_batch_is_not_extended_while_a_gate_is_closed() -> None:
+    assert extension(pod("data-1"), current("data-2", is_ready=False)) is None
 
 
-def test_pod_of_the_batch_that_is_outdated_again_does_not_join_it() -> None:
-    """It is part of the next batch."""
-    both: dict[str, Entry] = {"roll__away": (("data-0", "earlier"), ("data-1", "earlier"))}
-    there = snapshot_of(current("data-0", is_ready=False), pod("data-1"))
-    assert next_step(there, **both, **PREPARED, **FOUR).reason == "WaitingForPods"
+def test_batch_is_not_extended_with_its_own_outdated_pod() -> None:
+    """It belongs to the next batch."""
+    both_pods: dict[str, Entry] = {"roll__away": (("data-0", "earlier"), ("data-1", "earlier"))}
+    snapshot = data_snapshot(current("data-0", is_ready=False), pod("data-1"))
+    assert rollout_step(snapshot, **both_pods, **PREPARED, **FOUR).reason == "WaitingForPods"
 
 
-def test_pod_that_needs_preparation_does_not_join_a_batch() -> None:
-    """Allocation is disabled and indices are flushed once for the batch."""
-    assert pod_that_joins(pod("data-1"), lines={**FOUR, "roll__flushed": "another"}) is None
+def test_batch_is_not_extended_with_a_pod_that_needs_preparation() -> None:
+    """The engine is prepared once for the whole batch."""
+    assert extension(pod("data-1"), entries={**FOUR, "roll__flushed": "another"}) is None
 
 
-def test_pod_that_takes_too_long_halves_the_next_batch() -> None:
-    """I12: even the last pod of its pool, but not before the deadline."""
-    there = snapshot_of(current("data-0", is_ready=False), current("data-1"))
-    assert notes(next_step(there, **GONE, **FOUR, **LATE)) == {BATCH_FAILED: True, BATCH_SIZE: ("data", 2)}
-    assert notes(next_step(there, **GONE, **FOUR)) == {}
+def test_late_batch_halves_the_next_one() -> None:
+    """I12: also the last one of a pool, but not before the deadline."""
+    snapshot = data_snapshot(current("data-0", is_ready=False), current("data-1"))
+    assert ledger_changes(rollout_step(snapshot, **REPLACING, **FOUR, **LATE)) == {
+        BATCH_FAILED: True,
+        BATCH_SIZE: ("data", 2),
+    }
+    assert ledger_changes(rollout_step(snapshot, **REPLACING, **FOUR)) == {}
 
 
-def test_late_pod_of_another_pool_does_not_halve_the_batch() -> None:
-    there = snapshot_of(current("data-0", is_ready=False), current("data-1"))
-    lines = {"roll/away": GONE["roll__away"], "wait/PodsCurrent": LATE["wait__PodsCurrent"]}
-    found = roll_out(Rollout(there, UpgradeLedger.of(lines), ()))
-    assert (found.reason, found.ledger_changes) == ("WaitingForPods", ())
+def test_late_pod_of_a_pool_outside_the_rollout_halves_no_batch() -> None:
+    snapshot = data_snapshot(current("data-0", is_ready=False), current("data-1"))
+    entries = {"roll/away": REPLACING["roll__away"], "wait/PodsCurrent": LATE["wait__PodsCurrent"]}
+    result = roll_out(Rollout(snapshot, UpgradeLedger.of(entries), ()))
+    assert (result.reason, result.ledger_changes) == ("WaitingForPods", ())
 
 
-def test_failed_outdated_pod_is_replaced_while_a_batch_is_incomplete() -> None:
-    """S17: it counts as a failure of the batch."""
-    there = snapshot_of(current("data-0", is_ready=False), pod("data-1", **DOWN))
-    found = next_step(there, **GONE, **FOUR)
-    assert (deleted_object(found), notes(found)[BATCH_SIZE], notes(found)[BATCH_FAILED]) == (
+def test_failed_outdated_pod_is_replaced_while_the_batch_is_not_complete() -> None:
+    """S17: that counts as a failure of the batch."""
+    snapshot = data_snapshot(current("data-0", is_ready=False), pod("data-1", **DOWN))
+    result = rollout_step(snapshot, **REPLACING, **FOUR)
+    assert (
+        deleted_object(result),
+        ledger_changes(result)[BATCH_SIZE],
+        ledger_changes(result)[BATCH_FAILED],
+    ) == (
         "data-1",
         ("data", 2),
         True,
     )
-    assert notes(found)[REPLACED_PODS] == (("data-0", "earlier"), ("data-1", "uid-data-1"))
+    assert ledger_changes(result)[REPLACED_PODS] == (("data-0", "earlier"), ("data-1", "uid-data-1"))
 
 
 @pytest.mark.parametrize(
-    ("differences", "policy"), [({"is_terminating": True}, {}), ({}, {"paused": True})], ids=str
+    ("changes", "policy"), [({"is_terminating": True}, {}), ({}, {"paused": True})], ids=str
 )
-def test_failed_outdated_pod_is_not_replaced_if_terminating_or_paused(
-    differences: dict[str, Any], policy: dict[str, Any]
+def test_failed_outdated_pod_is_not_replaced_while_it_terminates_or_during_a_pause(
+    changes: dict[str, Any], policy: dict[str, Any]
 ) -> None:
     """I8."""
-    there = snapshot_of(current("data-0", is_ready=False), pod("data-1", **DOWN, **differences), **policy)
-    assert deleted_object(next_step(there, **GONE, **FOUR)) is None
+    snapshot = data_snapshot(current("data-0", is_ready=False), pod("data-1", **DOWN, **changes), **policy)
+    assert deleted_object(rollout_step(snapshot, **REPLACING, **FOUR)) is None
 
 
-def test_failed_pod_of_a_statefulset_rollout_is_left_to_the_controller() -> None:
+def test_failed_pod_of_a_statefulset_rollout_is_left_to_the_statefulset() -> None:
     routers = pool("routers", 1, roles="ingest", pods=[pod("routers-0", **DOWN)])
-    home = data(current("data-0", is_ready=False), current("data-1"))
-    assert deleted_object(next_step(world(home, routers), **GONE)) is None
-    assert next_step(world(data(current("data-1")), routers)).reason == "AdvancingPartition"
+    data_pool = data_nodes(current("data-0", is_ready=False), current("data-1"))
+    assert deleted_object(rollout_step(cluster_snapshot(data_pool, routers), **REPLACING)) is None
+    assert (
+        rollout_step(cluster_snapshot(data_nodes(current("data-1")), routers)).reason == "AdvancingPartition"
+    )
 
 
-def test_finished_rollout_leaves_no_setting_and_no_entry() -> None:
+def test_finished_rollout_restores_settings_and_removes_its_ledger_entries() -> None:
     """I9."""
-    there = snapshot_of(current("data-0"))
-    assert calls(next_step(there, **PREPARED)) == [SetAllocation(None)]
-    over = next_step(there, roll__flushed="earlier")
-    assert (over.is_true, notes(over)) == (True, {FLUSHED: None})
-    assert next_step(there).ledger_changes == ()
+    snapshot = data_snapshot(current("data-0"))
+    assert engine_calls(rollout_step(snapshot, **PREPARED)) == [SetAllocation(None)]
+    finished = rollout_step(snapshot, roll__flushed="earlier")
+    assert (finished.is_true, ledger_changes(finished)) == (True, {FLUSHED: None})
+    assert rollout_step(snapshot).ledger_changes == ()
 
 
-AIMING: dict[str, Entry] = {"roll__away": (("data-0", "uid-data-0"),), "roll__aimed": "1"}
+PENDING: dict[str, Entry] = {"roll__away": (("data-0", "uid-data-0"),), "roll__aimed": "1"}
 
 
-def test_pending_delete_is_retried_unchanged() -> None:
+def test_recorded_delete_that_was_not_executed_is_retried_unchanged() -> None:
     flushed: dict[str, Entry] = {**PREPARED, "roll__flushed": "uid-data-0"}
-    there = snapshot_of(pod("data-0"), pod("data-1"))
-    again = next_step(there, **AIMING, **flushed)
-    assert (deleted_object(again), notes(again)) == (
+    snapshot = data_snapshot(pod("data-0"), pod("data-1"))
+    retried = rollout_step(snapshot, **PENDING, **flushed)
+    assert (deleted_object(retried), ledger_changes(retried)) == (
         "data-0",
         {REPLACED_PODS: (("data-0", "uid-data-0"),), PENDING_DELETE: "1"},
     )
 
 
-def test_pending_delete_is_cancelled_if_it_would_not_be_decided_again() -> None:
-    """I8: a late delete must fail its precondition before anything else is done."""
-    for there in (
-        snapshot_of(pod("data-0"), pod("data-1"), paused=True),
-        snapshot_of(current("data-0"), pod("data-1")),
+def test_recorded_delete_is_cancelled_if_the_decision_has_changed() -> None:
+    """I8: no other step is taken until a delayed delete would fail its precondition."""
+    for snapshot in (
+        data_snapshot(pod("data-0"), pod("data-1"), paused=True),
+        data_snapshot(current("data-0"), pod("data-1")),
     ):
-        assert next_step(there, **AIMING, **PREPARED).reason == "CancellingDelete"
-    first = snapshot_of(pod("data-0"), pod("data-1", **DOWN))
-    assert next_step(first, **AIMING, **PREPARED).reason == "CancellingDelete"
-    moved = snapshot_of(pod("data-0", resource_version="2"), pod("data-1"))
-    assert next_step(moved, **AIMING, **PREPARED).reason == "DeleteCancelled"
+        assert rollout_step(snapshot, **PENDING, **PREPARED).reason == "CancellingDelete"
+    failed = data_snapshot(pod("data-0"), pod("data-1", **DOWN))
+    assert rollout_step(failed, **PENDING, **PREPARED).reason == "CancellingDelete"
+    patched = data_snapshot(pod("data-0", resource_version="2"), pod("data-1"))
+    assert rollout_step(patched, **PENDING, **PREPARED).reason == "DeleteCancelled"
 
 
-def test_pending_delete_is_retried_beside_its_batch_or_cancelled() -> None:
-    """I12: the batch limit holds for the retry too."""
-    lines: dict[str, Entry] = {
+def test_recorded_delete_is_retried_or_cancelled_beside_the_rest_of_the_batch() -> None:
+    """I12: the other pods of the batch count."""
+    entries: dict[str, Entry] = {
         "roll__away": (("data-0", "earlier"), ("data-1", "uid-data-1")),
         "roll__aimed": "1",
         **PREPARED,
     }
-    there = snapshot_of(current("data-0", is_ready=False), pod("data-1"))
-    assert deleted_object(next_step(there, **lines, **FOUR)) == "data-1"
-    assert next_step(there, **lines).reason == "CancellingDelete"
+    snapshot = data_snapshot(current("data-0", is_ready=False), pod("data-1"))
+    assert deleted_object(rollout_step(snapshot, **entries, **FOUR)) == "data-1"
+    assert rollout_step(snapshot, **entries).reason == "CancellingDelete"

@@ -1,4 +1,4 @@
-"""When a drain starts, how long it lasts, and when it is undone."""
+"""Drain: when it starts, when it ends, and when it is undone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from rolls import calls, notes, with_claims
+from rollouts import engine_calls, ledger_changes, with_claims
 from searchkeeper.api.reasons import Reason
 from searchkeeper.opensearch.calls import Exclude, SetAllocation
 from searchkeeper.opensearch.view import EngineView, Index, Node, Unreachable
@@ -18,252 +18,269 @@ from searchkeeper.snapshot import ClusterSnapshot, Pod, PoolView
 from searchkeeper.upgrade.drain import drain, drain_steps, temporary_shard_hosts, wait_at_gate
 from searchkeeper.upgrade.gates import Candidate, Gate, GateResult
 from searchkeeper.upgrade.ledger import EXCLUDED, UpgradeLedger
-from worlds import NEW, OLD, engine, pod, pool, world
+from snapshots import NEW, OLD, cluster_snapshot, engine, pod, pool
 
 MANAGERS = pool("managers", 3, roles="cluster_manager")
-LAST = "logs: data-0*"  # of an index without a replica
+LAST = "logs: data-0*"  # an index without replicas
 SHARED = "logs: data-0* data-1"
-BEGUN: dict[str, Entry] = {"engine__excluded": ("data-0",)}
+STARTED: dict[str, Entry] = {"engine__excluded": ("data-0",)}
 
 
-def snapshot_of(
-    home: PoolView | None = None,
+def observed_cluster(
+    data_pool: PoolView | None = None,
     *shards: str,
     excluded: Collection[str] = (),
     replicas: int = 0,
     nodes: tuple[Node, ...] | None = None,
     **policy: Any,
 ) -> ClusterSnapshot:
-    """Two data nodes, the first of which is the candidate, and managers."""
-    home = home or pool("data", 2)
-    view = engine((home, MANAGERS), shards or [LAST], indices=(Index("logs", replicas, OLD),))
+    """Return a snapshot of managers and two data nodes, the first of which is to be replaced."""
+    data_pool = data_pool or pool("data", 2)
+    view = engine((data_pool, MANAGERS), shards or [LAST], indices=(Index("logs", replicas, OLD),))
     view = replace(view, excluded=frozenset(excluded), nodes=nodes or view.nodes)
-    return world(home, MANAGERS, snapshot=view, **policy)
+    return cluster_snapshot(data_pool, MANAGERS, view=view, **policy)
 
 
-def drain_input(there: ClusterSnapshot, **lines: Entry) -> tuple[ClusterSnapshot, UpgradeLedger, Candidate]:
-    """Return the arguments of `drain`. `engine__excluded` stands for the key `engine/excluded`."""
-    ledger = Ledger.of({name.replace("__", "/"): entry for name, entry in lines.items()})
-    there = replace(there, cluster=replace(there.cluster, records=Records(ledger)))
-    return there, UpgradeLedger.of(ledger), Candidate(there.pools[0].pods[0], there.pools[0])
+def drain_input(
+    snapshot: ClusterSnapshot, **entries: Entry
+) -> tuple[ClusterSnapshot, UpgradeLedger, Candidate]:
+    """Return the arguments of `drain`. `engine__excluded` is the ledger key `engine/excluded`."""
+    ledger = Ledger.of({name.replace("__", "/"): entry for name, entry in entries.items()})
+    snapshot = replace(snapshot, cluster=replace(snapshot.cluster, records=Records(ledger)))
+    return snapshot, UpgradeLedger.of(ledger), Candidate(snapshot.pools[0].pods[0], snapshot.pools[0])
 
 
-def drain_decision(there: ClusterSnapshot, **lines: Entry) -> Result | None:
-    return drain(*drain_input(there, **lines))
+def drain_step(snapshot: ClusterSnapshot, **entries: Entry) -> Result | None:
+    return drain(*drain_input(snapshot, **entries))
 
 
-def step(there: ClusterSnapshot, **lines: Entry) -> Result | None:
+def next_drain_step(snapshot: ClusterSnapshot, **entries: Entry) -> Result | None:
     """Return the next step of a drain, whatever it is needed for."""
-    these = drain_input(there, **lines)
-    assert isinstance(there.engine, EngineView)
-    return next(drain_steps(*these, there.engine), None)
+    arguments = drain_input(snapshot, **entries)
+    assert isinstance(snapshot.engine, EngineView)
+    return next(drain_steps(*arguments, snapshot.engine), None)
 
 
-def reason(found: Result | None) -> str | None:
-    return None if found is None else found.reason
+def reason(result: Result | None) -> str | None:
+    return None if result is None else result.reason
 
 
-def test_last_copy_starts_a_drain() -> None:
-    found = drain_decision(snapshot_of())
-    assert found is not None
-    assert calls(found) == [Exclude(frozenset({"data-0"}))]
-    assert notes(found) == {EXCLUDED: ("data-0",), f"{EXCLUDED}/taken-back": None}
+def test_node_with_a_last_copy_is_excluded_from_allocation() -> None:
+    result = drain_step(observed_cluster())
+    assert result is not None
+    assert engine_calls(result) == [Exclude(frozenset({"data-0"}))]
+    assert ledger_changes(result) == {EXCLUDED: ("data-0",), f"{EXCLUDED}/taken-back": None}
 
 
-def test_other_exclusions_stay() -> None:
-    """I9: the exclusions of users are not recorded, and recorded ones are kept."""
-    found = drain_decision(
-        snapshot_of(pool("data", 4), excluded=["data-1", "data-3"]), engine__excluded=("data-1",)
+def test_exclusions_of_other_nodes_are_kept() -> None:
+    """I9: exclusions of users are not in the ledger, and those of the operator stay in it."""
+    result = drain_step(
+        observed_cluster(pool("data", 4), excluded=["data-1", "data-3"]), engine__excluded=("data-1",)
     )
-    assert found is not None
-    assert calls(found) == [Exclude(frozenset({"data-0", "data-1", "data-3"}))]
-    assert notes(found)[EXCLUDED] == ("data-0", "data-1")
+    assert result is not None
+    assert engine_calls(result) == [Exclude(frozenset({"data-0", "data-1", "data-3"}))]
+    assert ledger_changes(result)[EXCLUDED] == ("data-0", "data-1")
 
 
 def test_node_that_the_ledger_lists_is_no_target() -> None:
     """I7: its exclusion may be written again, and then no data node is left."""
-    assert drain_decision(snapshot_of(), engine__excluded=("data-1",)) is None
+    assert drain_step(observed_cluster(), engine__excluded=("data-1",)) is None
 
 
-def test_last_copy_with_an_unassigned_replica_starts_no_drain() -> None:
-    """The replica may be assigned again; otherwise the user has to accept the loss."""
-    assert drain_decision(snapshot_of(None, "logs: data-0* ?node_version", replicas=1)) is None
+def test_node_is_not_drained_while_the_replica_of_its_copy_is_only_missing() -> None:
+    """The replica is assigned again, or the user accepts its loss."""
+    assert drain_step(observed_cluster(None, "logs: data-0* ?node_version", replicas=1)) is None
 
 
-def test_drain_does_not_start_at_another_closed_gate() -> None:
+def test_no_drain_starts_while_another_gate_is_closed_but_one_that_has_started_continues() -> None:
     managers = replace(MANAGERS, pods=(*MANAGERS.pods[:2], pod("managers-2", is_ready=False)))
-    there = snapshot_of()
-    assert drain_decision(replace(there, pools=(there.pools[0], managers))) is None
-    # A drain that has started continues: its own moving shards may close the gate.
-    moving = replace(snapshot_of(excluded=["data-0"]), pools=(there.pools[0], managers))
-    assert reason(drain_decision(moving, **BEGUN)) == "WaitingForDrain"
+    snapshot = observed_cluster()
+    assert drain_step(replace(snapshot, pools=(snapshot.pools[0], managers))) is None
+    # Moving shards may be what closes the gate.
+    moving = replace(observed_cluster(excluded=["data-0"]), pools=(snapshot.pools[0], managers))
+    assert reason(drain_step(moving, **STARTED)) == "WaitingForDrain"
 
 
-def test_pod_that_is_not_in_the_cluster_is_not_drained() -> None:
-    """Its shards are lost or on other nodes."""
-    lost = pool("data", 2, pods=[pod("data-0", is_ready=False), pod("data-1")])
-    assert drain_decision(snapshot_of(lost, "logs: data-1*"), **BEGUN) is None
+def test_node_that_has_not_joined_is_not_drained() -> None:
+    """It holds no shard that could move."""
+    data_pool = pool("data", 2, pods=[pod("data-0", is_ready=False), pod("data-1")])
+    assert drain_step(observed_cluster(data_pool, "logs: data-1*"), **STARTED) is None
 
 
-def test_no_drain_while_the_engine_is_unreachable() -> None:
-    assert drain_decision(replace(snapshot_of(), engine=Unreachable("timed out")), **BEGUN) is None
+def test_no_node_is_drained_while_the_engine_is_unreachable() -> None:
+    assert drain_step(replace(observed_cluster(), engine=Unreachable("timed out")), **STARTED) is None
 
 
-def test_pause_ends_the_drain() -> None:
-    """The exclusion is undone."""
-    assert drain_decision(snapshot_of(excluded=["data-0"], paused=True), **BEGUN) is None
-    verdict = GateResult(Gate.NOT_PAUSED, False, Reason.UPGRADE_PAUSED, "spec.upgrade.paused is set", 1)
-    assert calls(wait_at_gate(*drain_input(snapshot_of(excluded=["data-0"]), **BEGUN), verdict)) == [
-        Exclude(frozenset())
-    ]
+def test_pause_stops_and_undoes_a_drain() -> None:
+    """The exclusion is removed until the pause ends."""
+    assert drain_step(observed_cluster(excluded=["data-0"], paused=True), **STARTED) is None
+    gate_result = GateResult(Gate.NOT_PAUSED, False, Reason.UPGRADE_PAUSED, "spec.upgrade.paused is set", 1)
+    assert engine_calls(
+        wait_at_gate(*drain_input(observed_cluster(excluded=["data-0"]), **STARTED), gate_result)
+    ) == [Exclude(frozenset())]
 
 
-def test_closed_gate_restores_everything_but_the_drain() -> None:
+def test_closed_gate_restores_settings_but_not_the_drain() -> None:
     """S21."""
-    verdict = GateResult(Gate.PODS_READY, False, Reason.WAITING_FOR_PODS, "managers-2 not ready", 900)
+    gate_result = GateResult(Gate.PODS_READY, False, Reason.WAITING_FOR_PODS, "managers-2 not ready", 900)
     assert (
-        wait_at_gate(*drain_input(snapshot_of(excluded=["data-0"]), **BEGUN), verdict).reason
+        wait_at_gate(*drain_input(observed_cluster(excluded=["data-0"]), **STARTED), gate_result).reason
         == "WaitingForPods"
     )
-    held = drain_input(snapshot_of(excluded=["data-0"]), **BEGUN, engine__allocation="all")
-    assert calls(wait_at_gate(*held, verdict)) == [SetAllocation(None)]
+    arguments = drain_input(observed_cluster(excluded=["data-0"]), **STARTED, engine__allocation="all")
+    assert engine_calls(wait_at_gate(*arguments, gate_result)) == [SetAllocation(None)]
 
 
-def test_drain_without_target_changes_nothing_and_names_the_shard() -> None:
+def test_last_copy_that_no_node_can_take_is_reported_and_nothing_is_set() -> None:
     """S09, I7."""
-    alone = snapshot_of(excluded=["data-1"])
-    found = drain_decision(alone)
-    assert found is not None
-    assert (found.reason, found.operations) == ("ShardsCannotMove", ())
-    assert "spec.upgrade.acceptSingleCopyLoss" in found.message
+    snapshot = observed_cluster(excluded=["data-1"])
+    result = drain_step(snapshot)
+    assert result is not None
+    assert (result.reason, result.operations) == ("ShardsCannotMove", ())
+    assert "spec.upgrade.acceptSingleCopyLoss" in result.message
 
 
-def test_drain_is_undone_when_its_last_target_is_excluded() -> None:
-    found = drain_decision(snapshot_of(excluded=["data-0", "data-1"]), **BEGUN)
-    assert found is not None
-    assert calls(found) == [Exclude(frozenset({"data-1"}))]
+def test_started_drain_is_undone_when_no_target_remains() -> None:
+    result = drain_step(observed_cluster(excluded=["data-0", "data-1"]), **STARTED)
+    assert result is not None
+    assert engine_calls(result) == [Exclude(frozenset({"data-1"}))]
 
 
-def test_accepted_loss_needs_no_drain() -> None:
-    """Settings that belong to no drain stay."""
-    there = snapshot_of(excluded=["data-1"], accept_single_copy_loss=True)
-    assert drain_decision(there, engine__allocation="all") is None
+def test_unmovable_copy_is_not_reported_if_its_loss_is_accepted() -> None:
+    """Settings that were not made for a drain are kept."""
+    snapshot = observed_cluster(excluded=["data-1"], accept_single_copy_loss=True)
+    assert drain_step(snapshot, engine__allocation="all") is None
 
 
-def test_terminating_node_is_no_target() -> None:
-    """The engine still lists it. The gate names the shards."""
-    leaver = pod("data-1", is_terminating=True)
-    assert drain_decision(snapshot_of(pool("data", 1, pods=[pod("data-0"), leaver]))) is None
+def test_terminating_node_is_no_target_and_is_not_reported() -> None:
+    """The engine does not know yet that the node is no target. The gate names the copies."""
+    terminating_pod = pod("data-1", is_terminating=True)
+    assert drain_step(observed_cluster(pool("data", 1, pods=[pod("data-0"), terminating_pod]))) is None
 
 
-def without_data_role(**others: Any) -> ClusterSnapshot:
-    """The first pool loses the role data; a third pool keeps it."""
+def with_lost_data_role(**others: Any) -> ClusterSnapshot:
+    """Return a snapshot in which the first pool loses the role data and another one keeps it."""
     routers = pool("data", 2, roles="ingest")
     keepers = pool("keepers", 1, pods=[pod("keepers-0", template="new")])
     nodes = engine((pool("data", 2), keepers, MANAGERS)).nodes
-    there = snapshot_of(routers, others.pop("shards", SHARED), nodes=nodes, **others)
-    return replace(there, pools=(*there.pools, keepers))
+    snapshot = observed_cluster(routers, others.pop("shards", SHARED), nodes=nodes, **others)
+    return replace(snapshot, pools=(*snapshot.pools, keepers))
 
 
-def test_node_that_loses_the_role_data_is_drained_of_every_copy() -> None:
-    """I7: copies with a replica too."""
-    found = drain_decision(without_data_role(replicas=1))
-    assert found is not None
-    assert calls(found) == [Exclude(frozenset({"data-0"}))]
+def test_node_that_loses_the_data_role_is_drained_of_every_copy() -> None:
+    """I7: also copies with replicas."""
+    result = drain_step(with_lost_data_role(replicas=1))
+    assert result is not None
+    assert engine_calls(result) == [Exclude(frozenset({"data-0"}))]
     assert (
-        reason(drain_decision(without_data_role(excluded=["data-0"], replicas=1), **BEGUN))
+        reason(drain_step(with_lost_data_role(excluded=["data-0"], replicas=1), **STARTED))
         == "WaitingForDrain"
     )
 
 
-def test_node_that_loses_the_role_data_is_not_drained_if_no_node_keeps_it() -> None:
-    """The gate names the cause. To accept a loss does not help."""
-    there = without_data_role()
-    assert drain_decision(replace(there, pools=there.pools[:2])) is None
-    assert drain_decision(without_data_role(shards=LAST, excluded=["data-1", "keepers-0"])) is None
+def test_node_that_loses_the_data_role_is_not_drained_without_a_target() -> None:
+    """The gate reports it: acceptSingleCopyLoss would not help."""
+    snapshot = with_lost_data_role()
+    assert drain_step(replace(snapshot, pools=snapshot.pools[:2])) is None
+    assert drain_step(with_lost_data_role(shards=LAST, excluded=["data-1", "keepers-0"])) is None
 
 
-def test_drain_lasts_until_the_last_copies_have_moved() -> None:
-    """I7: a copy counts until it has moved."""
-    assert reason(step(snapshot_of(excluded=["data-0"]), **BEGUN)) == "WaitingForDrain"
-    assert step(snapshot_of(None, "logs: data-1*", excluded=["data-0"]), **BEGUN) is None
+def test_drain_waits_until_the_last_copies_have_moved() -> None:
+    """I7: a copy that has not moved yet is still on the node."""
+    assert reason(next_drain_step(observed_cluster(excluded=["data-0"]), **STARTED)) == "WaitingForDrain"
+    assert next_drain_step(observed_cluster(None, "logs: data-1*", excluded=["data-0"]), **STARTED) is None
 
 
-def test_copies_with_a_replica_may_stay_when_nothing_moves() -> None:
+def test_copy_with_a_replica_may_stay_when_no_shard_moves() -> None:
     """S09."""
-    assert step(snapshot_of(None, SHARED, excluded=["data-0"]), **BEGUN) is None
+    assert next_drain_step(observed_cluster(None, SHARED, excluded=["data-0"]), **STARTED) is None
     assert (
-        reason(step(snapshot_of(None, "logs: data-0>data-1 data-1*", excluded=["data-0"]), **BEGUN))
+        reason(
+            next_drain_step(
+                observed_cluster(None, "logs: data-0>data-1 data-1*", excluded=["data-0"]), **STARTED
+            )
+        )
         == "WaitingForDrain"
     )
 
 
-def test_copies_on_an_ephemeral_disk_get_time_to_move() -> None:
-    """The engine needs time to start the moves."""
-    brief = pool("data", 2, ephemeral=True)
-    assert reason(step(snapshot_of(brief, SHARED, excluded=["data-0"]), **BEGUN)) == "WaitingForDrain"
+def test_copy_with_a_replica_on_ephemeral_storage_has_until_the_deadline_to_move() -> None:
+    """After the deadline the drain ends."""
+    ephemeral_pool = pool("data", 2, ephemeral=True)
+    assert (
+        reason(next_drain_step(observed_cluster(ephemeral_pool, SHARED, excluded=["data-0"]), **STARTED))
+        == "WaitingForDrain"
+    )
     waits: Entry = ("WaitingForDrain", 900)
-    assert step(snapshot_of(brief, SHARED, excluded=["data-0"]), **BEGUN, wait__PodsCurrent=waits) is None
-    # An empty node is drained at once.
-    assert step(snapshot_of(brief, "logs: data-1*", excluded=["data-0"]), **BEGUN) is None
+    assert (
+        next_drain_step(
+            observed_cluster(ephemeral_pool, SHARED, excluded=["data-0"]), **STARTED, wait__PodsCurrent=waits
+        )
+        is None
+    )
+    # An empty node is not waited for.
+    assert (
+        next_drain_step(observed_cluster(ephemeral_pool, "logs: data-1*", excluded=["data-0"]), **STARTED)
+        is None
+    )
 
 
-def test_last_allocation_target_is_not_excluded() -> None:
-    """I7: even if its disk is ephemeral."""
-    lonely = snapshot_of(pool("data", 1, ephemeral=True), accept_single_copy_loss=True)
-    found = step(lonely)
-    assert found is not None
-    assert found.operations == ()
+def test_last_node_that_may_hold_shards_is_not_excluded() -> None:
+    """I7: not even on ephemeral storage whose loss is accepted."""
+    snapshot = observed_cluster(pool("data", 1, ephemeral=True), accept_single_copy_loss=True)
+    result = next_drain_step(snapshot)
+    assert result is not None
+    assert result.operations == ()
 
 
-def newer(**policy: Any) -> ClusterSnapshot:
-    """The first node runs the newer version, so the other one cannot take its copies."""
+def with_newer_node(**policy: Any) -> ClusterSnapshot:
+    """Return a snapshot whose first node has the newer version: the other one can never take its copies."""
     first: Pod = pod("data-0", engine_version=NEW, has_started=True)
-    return snapshot_of(pool("data", 2, pods=[first, pod("data-1")]), excluded=["data-0"], **policy)
+    return observed_cluster(pool("data", 2, pods=[first, pod("data-1")]), excluded=["data-0"], **policy)
 
 
-def test_last_copy_that_cannot_move_is_named() -> None:
-    found = step(newer(), **BEGUN)
-    assert found is not None
-    assert (found.reason, found.message) == (
+def test_last_copy_that_can_never_move_is_reported() -> None:
+    result = next_drain_step(with_newer_node(), **STARTED)
+    assert result is not None
+    assert (result.reason, result.message) == (
         "ShardsCannotMove",
         "no node may take logs[0] from data-0: data-1 runs an older version",
     )
 
 
-def test_drain_does_not_wait_for_an_accepted_loss_unless_the_volume_is_deleted() -> None:
-    assert step(newer(accept_single_copy_loss=True), **BEGUN) is None
-    back = with_claims(newer(accept_single_copy_loss=True), data_0={})
-    lines: dict[str, Entry] = {**BEGUN, "upgrade": (OLD, NEW), "upgrade__return": OLD}
-    assert reason(step(back, **lines)) == "ShardsCannotMove"
+def test_last_copy_is_not_waited_for_if_its_loss_is_accepted_and_the_disk_stays() -> None:
+    assert next_drain_step(with_newer_node(accept_single_copy_loss=True), **STARTED) is None
+    in_rollback = with_claims(with_newer_node(accept_single_copy_loss=True), data_0={})
+    entries: dict[str, Entry] = {**STARTED, "upgrade": (OLD, NEW), "upgrade__return": OLD}
+    assert reason(next_drain_step(in_rollback, **entries)) == "ShardsCannotMove"
 
 
-LEAVING: dict[str, Entry] = {"engine__leaving": ("data-1",)}
+DEPARTING: dict[str, Entry] = {"engine__leaving": ("data-1",)}
 
 
-def shard_hosts(there: ClusterSnapshot, **lines: Entry) -> frozenset[str]:
-    these = drain_input(there, **(lines or LEAVING))
-    return temporary_shard_hosts(these[0], these[1])
+def shard_hosts(snapshot: ClusterSnapshot, **entries: Entry) -> frozenset[str]:
+    arguments = drain_input(snapshot, **(entries or DEPARTING))
+    return temporary_shard_hosts(arguments[0], arguments[1])
 
 
-def test_departing_node_hosts_shards_of_an_outdated_node_without_target() -> None:
+def test_departing_node_takes_shards_of_an_outdated_node_without_another_target() -> None:
     """S09, L4."""
-    assert shard_hosts(snapshot_of(excluded=["data-1"])) == {"data-1"}
+    assert shard_hosts(observed_cluster(excluded=["data-1"])) == {"data-1"}
 
 
 @pytest.mark.parametrize(
-    "there",
+    "snapshot",
     [
-        snapshot_of(None, SHARED, excluded=["data-1"]),
-        snapshot_of(pool("data", 3), excluded=["data-1"]),
-        snapshot_of(excluded=["data-1"], paused=True),
-        snapshot_of(excluded=["data-1"], accept_single_copy_loss=True),
-        replace(snapshot_of(), engine=Unreachable("timed out")),
-        snapshot_of(
+        observed_cluster(None, SHARED, excluded=["data-1"]),
+        observed_cluster(pool("data", 3), excluded=["data-1"]),
+        observed_cluster(excluded=["data-1"], paused=True),
+        observed_cluster(excluded=["data-1"], accept_single_copy_loss=True),
+        replace(observed_cluster(), engine=Unreachable("timed out")),
+        observed_cluster(
             pool("data", 2, pods=[pod(f"data-{n}", template="new", engine_version=NEW) for n in (0, 1)])
         ),
     ],
-    ids=["has no last copy", "has a target", "paused", "loss accepted", "unreachable", "no outdated pod"],
+    ids=["no last copy", "other target", "paused", "loss accepted", "unreachable", "no outdated pod"],
 )
-def test_departing_node_hosts_no_shards_otherwise(there: ClusterSnapshot) -> None:
-    assert shard_hosts(there) == frozenset()
+def test_departing_node_takes_no_shards_otherwise(snapshot: ClusterSnapshot) -> None:
+    assert shard_hosts(snapshot) == frozenset()

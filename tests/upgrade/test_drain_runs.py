@@ -1,4 +1,4 @@
-"""Whole upgrades with drains, and with exclusions of users."""
+"""Runs with drains, also beside exclusions of users."""
 
 from __future__ import annotations
 
@@ -19,47 +19,47 @@ NEW = "3.4.0"
 MANAGERS = pool("managers", 3, "cluster_manager")
 
 
-def brief() -> FakeCluster:
-    """Data nodes on ephemeral storage: each is drained before it restarts."""
+def ephemeral_cluster() -> FakeCluster:
+    """Return a cluster with data nodes on ephemeral storage. Each is drained before it restarts."""
     storage: dict[str, Any] = {"storage": {"ephemeral": True}}
     return running({**pool("data", 4, "data"), **storage}, MANAGERS)
 
 
-def test_ephemeral_node_is_drained_before_it_restarts() -> None:
-    world = edited(brief(), version=NEW)
-    snapshot = {name for moment in unfolding(world) for name in moment.state.engine.excluded}
-    assert snapshot == {f"logs-data-{n}" for n in range(4)}
+def test_ephemeral_nodes_are_drained_and_readmitted() -> None:
+    world = edited(ephemeral_cluster(), version=NEW)
+    excluded = {name for state in unfolding(world) for name in state.state.engine.excluded}
+    assert excluded == {f"logs-data-{n}" for n in range(4)}
     assert not world.state.engine.excluded
 
 
 @pytest.mark.parametrize("name", ["logs-data-0", "logs-data-2", "logs-data-9", "*-data-2", "l*-[0-9]"])
-def test_exclusions_of_users_stay(name: str) -> None:
-    """I9: a rollout undoes only its own exclusions."""
-    world = brief()
+def test_exclusions_of_users_are_kept_during_a_rollout(name: str) -> None:
+    """I9: a rollout restores only its own settings."""
+    world = ephemeral_cluster()
     world.execute(Exclude(frozenset({name})))
-    for moment in unfolding(edited(world, version=NEW)):
-        assert name in moment.state.engine.excluded
+    for state in unfolding(edited(world, version=NEW)):
+        assert name in state.state.engine.excluded
     assert world.state.engine.excluded == {name}
     assert set(versions(world).values()) == {NEW}
     assert not status(world)["ledger"]
 
 
-def test_node_that_a_pattern_excludes_is_not_excluded_again() -> None:
-    world = brief()
+def test_node_that_a_pattern_excludes_is_not_excluded_by_name() -> None:
+    world = ephemeral_cluster()
     world.execute(Exclude(frozenset({"*-data-2"})))
-    snapshot = {
-        name for moment in unfolding(edited(world, version=NEW)) for name in moment.state.engine.excluded
+    excluded = {
+        name for state in unfolding(edited(world, version=NEW)) for name in state.state.engine.excluded
     }
-    assert snapshot == {"*-data-2", "logs-data-0", "logs-data-1", "logs-data-3"}
+    assert excluded == {"*-data-2", "logs-data-0", "logs-data-1", "logs-data-3"}
 
 
-def crowded(nodes: int, *replicas: int, ephemeral: bool = False) -> FakeCluster:
-    """Data nodes with one index for each of these numbers of replicas, at the start of an upgrade."""
+def upgrading_cluster(nodes: int, *replicas: int, ephemeral: bool = False) -> FakeCluster:
+    """Return a cluster with one index for each of these replica counts, whose upgrade starts."""
     storage: dict[str, Any] = {"storage": {"ephemeral": ephemeral}}
     world = asked_for({**pool("data", nodes, "data"), **storage}, MANAGERS)
     settled(world, "0.4.0")
-    for number, each in enumerate(replicas):
-        with_index(world, f"index{number}", replicas=each)
+    for number, count in enumerate(replicas):
+        with_index(world, f"index{number}", replicas=count)
     return edited(world, version=NEW)
 
 
@@ -68,26 +68,26 @@ def crowded(nodes: int, *replicas: int, ephemeral: bool = False) -> FakeCluster:
     [(2, (1, 0), False), (3, (2, 0), False), (2, (1,), True), (2, (1, 0), True)],
     ids=["two nodes", "three nodes", "ephemeral storage", "the same without a replica"],
 )
-def test_drain_does_not_wait_for_copies_that_cannot_move(
+def test_unmovable_copy_with_a_replica_is_not_waited_for(
     nodes: int, replicas: tuple[int, ...], ephemeral: bool
 ) -> None:
-    """S09: last copies move; from ephemeral storage all that can move."""
-    world = crowded(nodes, *replicas, ephemeral=ephemeral)
-    for moment in unfolding(world):
-        assert getattr(moment.get_state(), "color", None) is not Color.RED
+    """S09: last copies move, and on ephemeral storage every other copy that can."""
+    world = upgrading_cluster(nodes, *replicas, ephemeral=ephemeral)
+    for state in unfolding(world):
+        assert getattr(state.get_state(), "color", None) is not Color.RED
     assert set(versions(world).values()) == {NEW}
     assert not world.state.engine.excluded
 
 
-def drained(world: FakeCluster) -> bool:
+def is_drained(world: FakeCluster) -> bool:
     engine = world.state.engine
-    there = {name for copy in engine.copies for name in (copy.node, copy.to)}
-    return bool(engine.excluded) and not engine.excluded & there
+    occupied = {name for copy in engine.copies for name in (copy.node, copy.to)}
+    return bool(engine.excluded) and not engine.excluded & occupied
 
 
-def test_drain_stays_while_another_pod_is_not_ready() -> None:
+def test_drain_is_kept_while_another_pod_is_not_ready() -> None:
     """S21: otherwise its shards would move back and forth."""
-    world = until(drained, crowded(2, 0))
+    world = until(is_drained, upgrading_cluster(2, 0))
     [name] = world.state.engine.excluded
     world.state = kill_pod(world.state, Key("v1", "Pod", "search", "logs-managers-2"))
     at_work(world, ticks=1)
@@ -96,8 +96,8 @@ def test_drain_stays_while_another_pod_is_not_ready() -> None:
     assert not world.state.engine.excluded
 
 
-def test_drain_is_undone_while_the_upgrade_is_paused() -> None:
-    world = edited(until(drained, crowded(2, 0)), upgrade={"paused": True})
+def test_drain_is_undone_during_a_pause() -> None:
+    world = edited(until(is_drained, upgrading_cluster(2, 0)), upgrade={"paused": True})
     at_work(world)
     assert not world.state.engine.excluded
     settled(edited(world, upgrade={"paused": False}), "0.4.0")
@@ -105,11 +105,9 @@ def test_drain_is_undone_while_the_upgrade_is_paused() -> None:
 
 
 @pytest.mark.parametrize("excluded", [("logs-data-0", "logs-data-1"), ("logs-data-*",), ("*-0", "*a-1")])
-def test_last_copy_without_target_is_named_with_the_option_to_accept_its_loss(
-    excluded: tuple[str, ...],
-) -> None:
-    """S09: by name or by pattern."""
-    world = crowded(2, 0)
+def test_unmovable_last_copy_is_reported_with_a_remedy(excluded: tuple[str, ...]) -> None:
+    """S09: nodes are excluded by name or by pattern."""
+    world = upgrading_cluster(2, 0)
     world.execute(Exclude(frozenset(excluded)))
     at_work(world)
     assert condition(world, "PodsCurrent") == (
@@ -121,18 +119,18 @@ def test_last_copy_without_target_is_named_with_the_option_to_accept_its_loss(
     until(lambda world: versions(world).get("data-0") == NEW, world)
 
 
-def holder(world: FakeCluster) -> str:
-    """Return the node with the first copy of the last index."""
-    found = world.state.engine.copies[-1].node
-    assert found is not None
-    return found
+def node_of_last_copy(world: FakeCluster) -> str:
+    """Return the node with the last copy."""
+    node = world.state.engine.copies[-1].node
+    assert node is not None
+    return node
 
 
 @pytest.mark.parametrize("ephemeral", [False, True])
-def test_node_without_target_is_not_drained_if_the_loss_is_accepted(ephemeral: bool) -> None:
-    """S09: a user excludes the only other node."""
-    world = crowded(2, 0, ephemeral=ephemeral)
-    [other] = {"logs-data-0", "logs-data-1"} - {holder(world)}
+def test_node_without_a_target_is_not_drained_if_the_loss_is_accepted(ephemeral: bool) -> None:
+    """S09: the user has excluded the only other node. The disk may be lost with the pod."""
+    world = upgrading_cluster(2, 0, ephemeral=ephemeral)
+    [other] = {"logs-data-0", "logs-data-1"} - {node_of_last_copy(world)}
     others = {other.replace("logs", "*")}
     world.execute(Exclude(frozenset(others)))
     edited(world, upgrade={"acceptSingleCopyLoss": True})
@@ -140,9 +138,9 @@ def test_node_without_target_is_not_drained_if_the_loss_is_accepted(ephemeral: b
     assert world.state.engine.excluded == others
 
 
-def test_single_ephemeral_data_node_restarts_if_the_loss_is_accepted() -> None:
-    """The cluster is red until the user deletes the lost index. Then the rollout continues."""
-    world = edited(crowded(1, 0, ephemeral=True), upgrade={"acceptSingleCopyLoss": True})
+def test_only_data_node_on_ephemeral_storage_is_replaced_if_the_loss_is_accepted() -> None:
+    """The lost index makes the cluster red until the user deletes it. Then the rollout continues."""
+    world = edited(upgrading_cluster(1, 0, ephemeral=True), upgrade={"acceptSingleCopyLoss": True})
     at_work(world)
     assert versions(world)["data-0"] == NEW
     assert condition(world, "PodsCurrent") == "False EngineRed: the cluster is red: index0[0] has no primary"
@@ -151,9 +149,9 @@ def test_single_ephemeral_data_node_restarts_if_the_loss_is_accepted() -> None:
     assert set(versions(world).values()) == {NEW}
 
 
-def test_drain_is_undone_when_a_user_excludes_the_last_target() -> None:
+def test_drain_is_undone_when_a_user_excludes_the_last_other_node() -> None:
     """I7: otherwise no index could be created."""
-    world = until(lambda world: bool(world.state.engine.excluded), crowded(2, 0))
+    world = until(lambda world: bool(world.state.engine.excluded), upgrading_cluster(2, 0))
     ours = world.state.engine.excluded
     others = {"logs-data-0", "logs-data-1"} - ours
     world.execute(Exclude(ours | others))
@@ -163,10 +161,10 @@ def test_drain_is_undone_when_a_user_excludes_the_last_target() -> None:
 
 
 @pytest.mark.parametrize("ephemeral", [False, True])
-def test_departing_node_hosts_the_shards_of_the_last_data_node_while_it_restarts(
+def test_departing_node_takes_the_shards_of_the_last_remaining_node_during_its_replacement(
     ephemeral: bool,
 ) -> None:
-    """S09: otherwise the rollout would wait for an excluded node, and scale-in for the rollout."""
+    """S09: otherwise the rollout would wait for an excluded target, and the scale-in for the rollout."""
     data: dict[str, Any] = {**pool("data", 2, "data"), "storage": {"ephemeral": ephemeral}}
     world = asked_for(data, MANAGERS)
     settled(world, "0.4.0")
@@ -176,7 +174,7 @@ def test_departing_node_hosts_the_shards_of_the_last_data_node_while_it_restarts
         edited(world, pools=[{**data, "replicas": 1}, MANAGERS]),
     )
     roles = {**data, "replicas": 1, "roles": ["data", "ingest"]}
-    for moment in unfolding(edited(world, pools=[roles, MANAGERS])):
-        assert getattr(moment.get_state(), "color", None) is not Color.RED
+    for state in unfolding(edited(world, pools=[roles, MANAGERS])):
+        assert getattr(state.get_state(), "color", None) is not Color.RED
     assert not world.state.engine.excluded
     assert sorted(versions(world)) == ["data-0", "managers-0", "managers-1", "managers-2"]

@@ -1,4 +1,4 @@
-"""Pods that restart while no operator runs: nothing that was set for them outlives them."""
+"""Pods that restart while no operator runs: settings that were made for them are restored."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MANAGERS = pool("managers", 3, "cluster_manager")
 
 
 def upgrading(*pools: dict[str, Any], replicas: tuple[int, ...] = (1,)) -> FakeCluster:
-    """A cluster with one index for each of these numbers of replicas, whose upgrade starts."""
+    """Return a cluster with one index for each of these replica counts, whose upgrade starts."""
     world = asked_for(*pools, upgrade={"healthDeadlineSeconds": 600})
     settled(world, RELEASE)
     for number, count in enumerate(replicas):
@@ -54,9 +54,9 @@ def has_entry(key: str) -> Callable[[FakeCluster], bool]:
 
 def finish(world: FakeCluster) -> None:
     """The upgrade completes, is never red, and leaves no setting and no ledger entry."""
-    for moment in unfolding(world):
-        assert getattr(moment.get_state(), "color", None) is not Color.RED
-        assert not {"logs-data-0", "logs-data-1"} <= moment.state.engine.excluded
+    for state in unfolding(world):
+        assert getattr(state.get_state(), "color", None) is not Color.RED
+        assert not {"logs-data-0", "logs-data-1"} <= state.state.engine.excluded
     assert set(versions(world).values()) == {NEW}
     assert not world.state.engine.excluded
     assert world.state.engine.allocation is None

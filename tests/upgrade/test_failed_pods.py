@@ -1,4 +1,4 @@
-"""Which failed pods are replaced early, and which are abandoned."""
+"""Failed pods: which are replaced before the turn of their pool, and which are abandoned."""
 
 from __future__ import annotations
 
@@ -13,101 +13,113 @@ from searchkeeper.snapshot import Pod
 from searchkeeper.upgrade.failed_pods import needs_early_replacement, replicas_after_abandoning
 from searchkeeper.upgrade.gates import Candidate
 from searchkeeper.upgrade.ledger import ROLLBACK_TO, UPGRADE, UpgradeLedger
-from worlds import NEW, OLD, engine, pod, pool, world
+from snapshots import NEW, OLD, cluster_snapshot, engine, pod, pool
 
-BAD = "3.3.2"
-LONG: Entry = ("PodsReady", 0)
+ABANDONED = "3.3.2"
+TIMED_OUT: Entry = ("PodsReady", 0)
 
 
-def is_replaced_early(patient: Pod, **lines: Entry) -> bool:
-    """In an upgrade whose data nodes are done. `wait__PodsCurrent` stands for the key `wait/PodsCurrent`."""
-    ledger = Ledger.of({name.replace("__", "/"): entry for name, entry in lines.items()})
+def is_replaced_early(manager: Pod, **entries: Entry) -> bool:
+    """Whether a manager is replaced early in an upgrade whose data nodes are upgraded.
+
+    `wait__PodsCurrent` is the ledger key `wait/PodsCurrent`.
+    """
+    ledger = Ledger.of({name.replace("__", "/"): entry for name, entry in entries.items()})
     data = pool("data", 2, pods=[replace(pod(f"data-{n}"), engine_version=NEW) for n in range(2)])
-    home = pool("managers", 3, roles="cluster_manager", pods=[pod("managers-0"), patient, pod("managers-2")])
-    snapshot = world(data, home, shards=["books: data-0* data-1"])
-    crossed = tuple((f"data-{n}", "") for n in range(2))
-    ledger = ledger.with_changes({"upgrade/crossed": crossed})
+    managers = pool(
+        "managers", 3, roles="cluster_manager", pods=[pod("managers-0"), manager, pod("managers-2")]
+    )
+    snapshot = cluster_snapshot(data, managers, shards=["books: data-0* data-1"])
+    upgraded = tuple((f"data-{n}", "") for n in range(2))
+    ledger = ledger.with_changes({"upgrade/crossed": upgraded})
     snapshot = replace(snapshot, cluster=replace(snapshot.cluster, records=Records(ledger)))
-    return needs_early_replacement(snapshot, UpgradeLedger.of(ledger), Candidate(patient, home))
+    return needs_early_replacement(snapshot, UpgradeLedger.of(ledger), Candidate(manager, managers))
 
 
-def down(version: str, problem: str | None = "CrashLoopBackOff") -> Pod:
+def failed_pod(version: str, problem: str | None = "CrashLoopBackOff") -> Pod:
     return pod("managers-1", engine_version=version, is_ready=False, problem=problem)
 
 
-FORWARDS: dict[str, Entry] = {UPGRADE: (OLD, NEW)}
-BACK: dict[str, Entry] = {**FORWARDS, ROLLBACK_TO: OLD}
+UPGRADING: dict[str, Entry] = {UPGRADE: (OLD, NEW)}
+ROLLING_BACK: dict[str, Entry] = {**UPGRADING, ROLLBACK_TO: OLD}
 
 
-def test_ready_pod_is_not_replaced_early() -> None:
-    assert not is_replaced_early(pod("managers-1", engine_version=BAD), **FORWARDS)
+def test_ready_pod_waits_for_its_turn() -> None:
+    assert not is_replaced_early(pod("managers-1", engine_version=ABANDONED), **UPGRADING)
 
 
-def test_terminating_pod_is_not_replaced_early() -> None:
-    assert not is_replaced_early(replace(down(BAD), is_terminating=True), wait__PodsCurrent=LONG, **FORWARDS)
+def test_terminating_pod_waits_for_its_turn() -> None:
+    assert not is_replaced_early(
+        replace(failed_pod(ABANDONED), is_terminating=True), wait__PodsCurrent=TIMED_OUT, **UPGRADING
+    )
 
 
-def test_failed_pod_of_an_abandoned_target_is_replaced_early() -> None:
-    assert is_replaced_early(down(BAD), **FORWARDS)
+def test_failed_pod_of_an_abandoned_version_is_replaced_at_once() -> None:
+    assert is_replaced_early(failed_pod(ABANDONED), **UPGRADING)
 
 
-def test_starting_pod_is_not_replaced_early() -> None:
-    assert not is_replaced_early(down(BAD, None), **FORWARDS)
+def test_starting_pod_of_an_abandoned_version_waits_for_its_turn() -> None:
+    assert not is_replaced_early(failed_pod(ABANDONED, None), **UPGRADING)
 
 
 @pytest.mark.parametrize("problem", [None, "CrashLoopBackOff"])
-def test_pod_of_an_abandoned_target_is_replaced_early_after_the_deadline(problem: str | None) -> None:
-    assert is_replaced_early(down(BAD, problem), wait__PodsCurrent=LONG, **FORWARDS)
+def test_late_pod_of_an_abandoned_version_is_replaced_early(problem: str | None) -> None:
+    assert is_replaced_early(failed_pod(ABANDONED, problem), wait__PodsCurrent=TIMED_OUT, **UPGRADING)
 
 
-def test_failed_pod_of_the_older_version_is_replaced_early_only_after_the_deadline() -> None:
-    """S15, S22."""
-    assert not is_replaced_early(down(OLD), **FORWARDS)
-    assert is_replaced_early(down(OLD), wait__PodsCurrent=LONG, **FORWARDS)
+def test_failed_pod_of_the_older_version_waits_for_its_turn_until_the_deadline() -> None:
+    """S15, S22: after the deadline it is replaced early."""
+    assert not is_replaced_early(failed_pod(OLD), **UPGRADING)
+    assert is_replaced_early(failed_pod(OLD), wait__PodsCurrent=TIMED_OUT, **UPGRADING)
 
 
-def test_unschedulable_pod_of_the_older_version_is_not_replaced_early() -> None:
-    assert not is_replaced_early(down(OLD, "Unschedulable"), wait__PodsCurrent=LONG, **FORWARDS)
+def test_unschedulable_pod_waits_for_its_turn() -> None:
+    assert not is_replaced_early(failed_pod(OLD, "Unschedulable"), wait__PodsCurrent=TIMED_OUT, **UPGRADING)
 
 
-def test_rollback_replaces_failed_pods_of_the_newer_version_early() -> None:
-    assert is_replaced_early(down(NEW), **BACK)
+def test_failed_pod_of_the_newer_version_is_replaced_at_once_in_a_rollback() -> None:
+    assert is_replaced_early(failed_pod(NEW), **ROLLING_BACK)
 
 
-def test_failed_pod_of_another_template_is_replaced_early_without_an_upgrade() -> None:
-    assert is_replaced_early(down(OLD))
-    assert not is_replaced_early(down(OLD, None), wait__PodsCurrent=LONG)
+def test_only_failed_pods_are_replaced_early_without_an_upgrade() -> None:
+    assert is_replaced_early(failed_pod(OLD))
+    assert not is_replaced_early(failed_pod(OLD, None), wait__PodsCurrent=TIMED_OUT)
 
 
-def shrinking(*members: Pod, wanted: int, **differences: object) -> int:
-    home = pool("data", len(members), pods=members)
-    snapshot = world(home, snapshot=replace(engine([home]), **differences))  # type: ignore[arg-type]
-    return replicas_after_abandoning(snapshot, home, len(members), wanted)
+def remaining_replicas(*members: Pod, wanted: int, **changes: object) -> int:
+    managers = pool("data", len(members), pods=members)
+    snapshot = cluster_snapshot(managers, view=replace(engine([managers]), **changes))  # type: ignore[arg-type]
+    return replicas_after_abandoning(snapshot, managers, len(members), wanted)
 
 
-def failed(ordinal: int) -> Pod:
+def unschedulable_pod(ordinal: int) -> Pod:
     return pod(f"data-{ordinal}", is_ready=False, problem="Unschedulable")
 
 
-def test_failed_pods_at_the_end_are_abandoned_down_to_the_wanted_number() -> None:
+def test_failed_pods_at_the_end_are_abandoned_down_to_the_wanted_count() -> None:
     """S22."""
-    assert shrinking(pod("data-0"), failed(1), failed(2), wanted=1) == 1
-    assert shrinking(pod("data-0"), failed(1), failed(2), wanted=2) == 2
+    assert remaining_replicas(pod("data-0"), unschedulable_pod(1), unschedulable_pod(2), wanted=1) == 1
+    assert remaining_replicas(pod("data-0"), unschedulable_pod(1), unschedulable_pod(2), wanted=2) == 2
 
 
 def test_failed_pod_before_a_healthy_one_is_not_abandoned() -> None:
-    assert shrinking(pod("data-0"), failed(1), pod("data-2"), wanted=1) == 3
+    assert remaining_replicas(pod("data-0"), unschedulable_pod(1), pod("data-2"), wanted=1) == 3
 
 
-def test_no_pod_is_abandoned_in_a_red_cluster() -> None:
-    assert shrinking(pod("data-0"), failed(1), wanted=1, color=Color.RED) == 2
+def test_no_pod_is_abandoned_while_the_engine_is_red() -> None:
+    assert remaining_replicas(pod("data-0"), unschedulable_pod(1), wanted=1, color=Color.RED) == 2
 
 
 def test_voter_is_not_abandoned() -> None:
-    assert shrinking(pod("data-0"), failed(1), wanted=1, voters=frozenset({"data-0", "data-1"})) == 2
+    assert (
+        remaining_replicas(
+            pod("data-0"), unschedulable_pod(1), wanted=1, voters=frozenset({"data-0", "data-1"})
+        )
+        == 2
+    )
 
 
-def test_no_pod_is_abandoned_while_the_upgrade_is_paused() -> None:
-    home = pool("data", 2, pods=[pod("data-0"), failed(1)])
-    assert replicas_after_abandoning(world(home, paused=True), home, 2, 1) == 2
-    assert replicas_after_abandoning(world(home), home, 2, 1) == 1
+def test_no_pod_is_abandoned_during_a_pause() -> None:
+    managers = pool("data", 2, pods=[pod("data-0"), unschedulable_pod(1)])
+    assert replicas_after_abandoning(cluster_snapshot(managers, paused=True), managers, 2, 1) == 2
+    assert replicas_after_abandoning(cluster_snapshot(managers), managers, 2, 1) == 1

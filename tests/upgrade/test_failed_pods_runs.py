@@ -1,4 +1,4 @@
-"""Whole upgrades with pods that fail."""
+"""Runs with failed pods: a failed pod never blocks its own replacement."""
 
 from __future__ import annotations
 
@@ -46,21 +46,21 @@ def deployed(*pools: dict[str, Any], **upgrade: Any) -> FakeCluster:
     return world
 
 
-def stall_at(world: FakeCluster, version: str, fault: PodFault) -> FakeCluster:
-    """Start an upgrade to a version whose pods fail."""
+def failed_upgrade(world: FakeCluster, version: str, fault: PodFault) -> FakeCluster:
+    """Start an upgrade to a version whose pods fail, and let it fail."""
     broken = {f"v{version.replace('.', '_')}": fault}
     return worked(with_faults(edited(world, version=version), **broken), RELEASE, ticks=15)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_newer_target_replaces_one_that_does_not_start(fault: PodFault) -> None:
-    """S17, S18: the rollout does not wait for the pod that it has to replace."""
-    world = stall_at(deployed(), BAD, fault)
+def test_newer_target_replaces_a_version_that_does_not_start(fault: PodFault) -> None:
+    """S17, S18: a rollout that waits for the failed pod before it replaces it would never end."""
+    world = failed_upgrade(deployed(), BAD, fault)
     settled(edited(world, version=NEW), RELEASE)
     assert set(running(world).values()) == {NEW}
 
 
-def test_newer_target_replaces_one_that_has_just_failed() -> None:
+def test_newer_target_replaces_a_failing_version_before_the_deadline() -> None:
     world = with_faults(edited(deployed(), version=BAD), v3_3_2=PodFault.IMAGE)
     worked_until(world, RELEASE, lambda w: "roll/away" in status(w)["ledger"])
     worked(world, RELEASE, ticks=3)
@@ -68,7 +68,7 @@ def test_newer_target_replaces_one_that_has_just_failed() -> None:
     assert set(running(world).values()) == {NEW}
 
 
-def test_version_waits_for_a_healthy_upgrade() -> None:
+def test_newer_target_waits_for_an_upgrade_that_makes_progress() -> None:
     world = edited(deployed(), version=BAD)
     worked_until(world, RELEASE, lambda w: BAD in running(w).values())
     worked(edited(world, version=NEW), RELEASE, ticks=1)
@@ -79,7 +79,7 @@ def test_version_waits_for_a_healthy_upgrade() -> None:
     assert set(running(world).values()) == {NEW}
 
 
-def test_version_older_than_the_target_needs_a_rollback_first() -> None:
+def test_older_target_than_nodes_run_needs_a_rollback_first() -> None:
     world = edited(deployed(), version=NEW)
     worked_until(world, RELEASE, lambda w: NEW in running(w).values())
     worked(with_faults(world, logs_data_0=PodFault.NEVER_READY), RELEASE, ticks=15)
@@ -88,9 +88,9 @@ def test_version_older_than_the_target_needs_a_rollback_first() -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_single_node_rolls_back_if_it_never_ran_the_newer_version(fault: PodFault) -> None:
+def test_only_node_that_never_ran_the_newer_version_is_rolled_back_with_its_volume(fault: PodFault) -> None:
     """The engine is unreachable, but no node has run the newer version."""
-    world = stall_at(deployed(*ALL_IN_ONE), NEW, fault)
+    world = failed_upgrade(deployed(*ALL_IN_ONE), NEW, fault)
     before = claims(world)
     if fault is PodFault.CRASH:
         assert condition(world, "RollbackPossible").startswith("False PointOfNoReturnPassed: ")
@@ -100,14 +100,14 @@ def test_single_node_rolls_back_if_it_never_ran_the_newer_version(fault: PodFaul
     assert claims(world) == before
 
 
-def test_single_node_that_cannot_roll_back_is_fixed_by_a_newer_target() -> None:
-    world = stall_at(deployed(*ALL_IN_ONE), BAD, PodFault.CRASH)
+def test_only_node_that_cannot_be_rolled_back_is_fixed_by_a_newer_target() -> None:
+    world = failed_upgrade(deployed(*ALL_IN_ONE), BAD, PodFault.CRASH)
     settled(edited(world, version=NEW), RELEASE)
     assert running(world) == {"all-0": NEW}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_cluster_that_never_started_starts_when_its_version_is_corrected(fault: PodFault) -> None:
+def test_cluster_that_never_started_starts_after_its_version_is_corrected(fault: PodFault) -> None:
     world = with_faults(asked_for(version="2.19.3"), v2_19_3=fault)
     worked(world, RELEASE, ticks=5)
     settled(edited(world, version=OLD), RELEASE)
@@ -120,17 +120,17 @@ def test_upgrade_starts_although_a_pod_has_failed() -> None:
     assert "upgrade" in status(world)["ledger"]
 
 
-def crash_on_newer_disk() -> FakeCluster:
-    """A node starts with the newer version, writes its disk, and crashes before it joins."""
-    world = stall_at(deployed(), NEW, PodFault.CRASH)
+def crashed_on_its_own_disk() -> FakeCluster:
+    """Return a cluster with a node that crashed on the newer version: it wrote its disk and never joined."""
+    world = failed_upgrade(deployed(), NEW, PodFault.CRASH)
     engine = world.state.engine
     disks = {**dict(engine.disks), "logs-data-0": NEW}
     world.state = replace(world.state, engine=replace(engine, disks=tuple(sorted(disks.items()))))
     return edited(world, version=OLD)
 
 
-def test_rollback_gives_a_node_that_cannot_start_an_empty_volume() -> None:
-    world = crash_on_newer_disk()
+def test_node_that_cannot_start_on_its_disk_gets_an_empty_volume_after_the_deadline() -> None:
+    world = crashed_on_its_own_disk()
     before = claims(world)
     settled(world, RELEASE)
     after = claims(world)
@@ -138,21 +138,21 @@ def test_rollback_gives_a_node_that_cannot_start_an_empty_volume() -> None:
     assert [name for name in before if before[name] != after[name]] == ["data-logs-data-0"]
 
 
-def test_volume_is_deleted_only_after_the_deadline() -> None:
-    world = crash_on_newer_disk()
-    before, turned = claims(world), None
-    for moment in unfolding(world):
-        if turned is None and "upgrade/return" in status(moment)["ledger"]:
-            turned = moment.state.now
-        if claims(moment) != before:
+def test_volume_is_not_deleted_before_the_deadline() -> None:
+    world = crashed_on_its_own_disk()
+    before, started = claims(world), None
+    for current in unfolding(world):
+        if started is None and "upgrade/return" in status(current)["ledger"]:
+            started = current.state.now
+        if claims(current) != before:
             break
-    assert turned is not None
-    assert world.state.now - turned >= 60
+    assert started is not None
+    assert world.state.now - started >= 60
 
 
 def test_node_that_first_runs_the_newer_version_during_a_rollback_gets_an_empty_volume() -> None:
-    """L4: it is unschedulable when the rollback starts. Then it starts, writes its disk, and is evicted."""
-    world = stall_at(deployed(*THREE), NEW, PodFault.PENDING)
+    """L4: it was unschedulable when the rollback started. Then it starts, writes its disk and is evicted."""
+    world = failed_upgrade(deployed(*THREE), NEW, PodFault.PENDING)
     worked(edited(world, version=OLD, upgrade={"paused": True}), RELEASE, ticks=3)
     worked(with_faults(world), RELEASE, ticks=5)
     assert running(world)["data-0"] == NEW
@@ -164,13 +164,13 @@ def test_node_that_first_runs_the_newer_version_during_a_rollback_gets_an_empty_
     assert [name for name in before if before[name] != after[name]] == ["data-logs-data-0"]
 
 
-def test_volume_stays_while_the_cluster_is_red() -> None:
-    world = edited(stall_at(deployed(), NEW, PodFault.CRASH), version=OLD)
+def test_volume_is_not_deleted_while_the_engine_is_red() -> None:
+    world = edited(failed_upgrade(deployed(), NEW, PodFault.CRASH), version=OLD)
     worked_until(world, RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
     engine = world.state.engine
     disks = {**dict(engine.disks), "logs-data-0": NEW}
     missing = [
-        replace(each, state=ShardState.UNASSIGNED, node=None, left_on="logs-data-0") for each in engine.copies
+        replace(copy, state=ShardState.UNASSIGNED, node=None, left_on="logs-data-0") for copy in engine.copies
     ]
     world.state = replace(
         world.state, engine=replace(engine, disks=tuple(sorted(disks.items())), copies=tuple(missing))
@@ -180,8 +180,8 @@ def test_volume_stays_while_the_cluster_is_red() -> None:
     assert claims(world) == before
 
 
-def test_nodes_without_data_and_votes_get_an_empty_volume_at_once() -> None:
-    """The StatefulSet controller restarts them on volumes that the older version cannot read."""
+def test_nodes_without_data_and_votes_are_rolled_back_without_waiting() -> None:
+    """The StatefulSet controller replaces them, on volumes that the older version cannot read."""
     world = asked_for(*SMALL, pool("routers", 2, "coordinating"), upgrade={"healthDeadlineSeconds": 3600})
     settled(world, RELEASE)
     edited(world, version=NEW)
@@ -193,23 +193,23 @@ def test_nodes_without_data_and_votes_get_an_empty_volume_at_once() -> None:
 
 def batch(world: FakeCluster) -> list[str]:
     """Return the pods of the batch."""
-    return [each for each, _ in json.loads(status(world)["ledger"].get("roll/away", "[]"))]
+    return [name for name, _ in json.loads(status(world)["ledger"].get("roll/away", "[]"))]
 
 
 def test_batches_double_up_to_the_limit() -> None:
     world = edited(deployed(pool("data", 8, "data"), SMALL[1], maxBatch=4), version=NEW)
     sizes: list[int] = []
 
-    def is_over(now: FakeCluster) -> bool:
+    def is_finished(now: FakeCluster) -> bool:
         sizes.append(len(batch(now)))
         return running(now).get("data-7") == NEW
 
-    worked_until(world, RELEASE, is_over)
-    grown = [size for size, before in pairwise([*sizes, 0]) if before < size]
-    assert grown == [1, 2, 4, 1]
+    worked_until(world, RELEASE, is_finished)
+    growth = [size for size, before in pairwise([*sizes, 0]) if before < size]
+    assert growth == [1, 2, 4, 1]
 
 
-def test_failed_batch_halves_the_next() -> None:
+def test_failed_batch_halves_the_next_one() -> None:
     world = edited(deployed(pool("data", 8, "data"), SMALL[1], maxBatch=4), version=NEW)
     worked_until(world, RELEASE, lambda w: len(batch(w)) == 4)
     fault = {batch(world)[0].replace("-", "_"): PodFault.NEVER_READY}
@@ -220,8 +220,8 @@ def test_failed_batch_halves_the_next() -> None:
     assert not status(world)["ledger"]
 
 
-def test_failed_batch_of_a_statefulset_rollout_halves_the_next() -> None:
-    """I12."""
+def test_failed_batch_of_a_statefulset_rollout_halves_the_next_one() -> None:
+    """I12: the StatefulSet controller replaces its pods."""
     world = edited(deployed(*SMALL, pool("routers", 11, "coordinating"), maxBatch=4), version=NEW)
     worked_until(world, RELEASE, lambda w: status(w)["ledger"].get("roll/size") == '["routers",4]')
     worked(with_faults(world, logs_routers_5=PodFault.NEVER_READY), RELEASE, ticks=20)

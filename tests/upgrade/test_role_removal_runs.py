@@ -1,4 +1,4 @@
-"""Whole runs in which a pool loses a role: shards and votes move first, or the role stays."""
+"""Runs in which a pool loses a role: its shards and votes move first, or the role stays."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ def roles(world: FakeCluster) -> dict[str, frozenset[str]]:
 
 
 def uids(world: FakeCluster) -> dict[str, str]:
-    return {name: each["metadata"]["uid"] for name, each in pods(world).items()}
+    return {name: pod["metadata"]["uid"] for name, pod in pods(world).items()}
 
 
 def change_roles(world: FakeCluster, *pools: dict[str, Any]) -> None:
-    """Change the roles. The cluster always has a manager and every primary."""
-    for moment in unfolding(edited(world, pools=list(pools))):
-        view = moment.get_state()
+    """Change the roles. The engine always has a manager and every primary."""
+    for state in unfolding(edited(world, pools=list(pools))):
+        view = state.get_state()
         assert isinstance(view, EngineView)
         assert view.color is not Color.RED
-    for each in pools:
-        for number in range(each["replicas"]):
-            assert roles(world)[f"{each['name']}-{number}"] == set(each["roles"])
+    for spec in pools:
+        for number in range(spec["replicas"]):
+            assert roles(world)[f"{spec['name']}-{number}"] == set(spec["roles"])
 
 
-def test_only_data_pool_keeps_its_role_and_its_pods() -> None:
+def test_only_data_pool_keeps_the_role_and_its_pods() -> None:
     world = with_index(running(pool("mixed", 3, "cluster_manager", "data")), "more", replicas=2)
     before = uids(world)
     at_work(edited(world, pools=[pool("mixed", 3, "cluster_manager")]))
@@ -43,8 +43,8 @@ def test_only_data_pool_keeps_its_role_and_its_pods() -> None:
 
 
 @pytest.mark.parametrize("other", ["ingest", "cluster_manager"])
-def test_pool_that_loses_the_role_data_is_drained(other: str) -> None:
-    """A pool that then has neither data nor votes too."""
+def test_pool_that_loses_the_data_role_is_drained(other: str) -> None:
+    """Also one whose new roles would allow a StatefulSet rollout: its nodes still hold data."""
     stays = pool("stays", 2, "data")
     world = running(pool("data", 2, "data"), stays, MANAGERS)
     with_index(with_index(world, "alone", replicas=0), "lonely", replicas=0)
@@ -52,27 +52,27 @@ def test_pool_that_loses_the_role_data_is_drained(other: str) -> None:
     assert not world.state.engine.excluded
 
 
-def test_role_data_may_move_to_another_pool_in_one_edit() -> None:
+def test_data_role_can_move_between_pools_in_one_edit() -> None:
     world = running(pool("data", 2, "data"), pool("more", 2, "ingest"), MANAGERS)
     change_roles(world, pool("data", 2, "ingest"), pool("more", 2, "data"), MANAGERS)
 
 
-def test_votes_may_move_to_another_pool_in_one_edit() -> None:
-    """I1: a vote moves before its node loses the role."""
+def test_votes_can_move_between_pools_in_one_edit() -> None:
+    """I1: the vote of a node moves before the node restarts without the role."""
     world = running(pool("data", 3, "data"), MANAGERS)
     change_roles(world, pool("data", 3, "data", "cluster_manager"), pool("managers", 3, "data"))
     assert world.state.engine.voters == {f"logs-data-{n}" for n in range(3)}
     assert not world.state.engine.voting_exclusions
 
 
-@pytest.mark.parametrize("heirs", [1, 3])
-def test_votes_move_to_managers_of_the_same_edit(heirs: int) -> None:
+@pytest.mark.parametrize("managers", [1, 3])
+def test_votes_move_to_managers_that_the_same_edit_adds(managers: int) -> None:
     world = running(pool("data", 3, "data", "cluster_manager"))
-    change_roles(world, pool("data", 3, "data"), pool("managers", heirs, "cluster_manager"))
-    assert world.state.engine.voters == {f"logs-managers-{n}" for n in range(heirs)}
+    change_roles(world, pool("data", 3, "data"), pool("managers", managers, "cluster_manager"))
+    assert world.state.engine.voters == {f"logs-managers-{n}" for n in range(managers)}
 
 
-def test_pools_that_swap_data_and_votes_keep_what_they_have() -> None:
+def test_pools_that_would_swap_their_only_roles_keep_them() -> None:
     world = running(pool("data", 2, "data"), MANAGERS)
     before = uids(world)
     at_work(edited(world, pools=[pool("data", 2, "cluster_manager"), pool("managers", 3, "data")]))

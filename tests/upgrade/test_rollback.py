@@ -1,4 +1,4 @@
-"""When an upgrade has failed, and where it goes."""
+"""Rollback: when an upgrade has failed, and which direction it takes."""
 
 from __future__ import annotations
 
@@ -22,95 +22,98 @@ from searchkeeper.upgrade.rollback import (
     forward_hint,
     rollback_hint,
 )
-from worlds import NEW, OLD, pod, pool, world
+from snapshots import NEW, OLD, cluster_snapshot, pod, pool
 
-# Between the two: the older version can be upgraded to it, the newer one cannot.
+# Can be reached from OLD, not from NEW.
 MIDDLE = "3.3.2"
 MANAGERS = pool("managers", 3, roles="cluster_manager")
-SINCE = 100  # in seconds. It is 1000 now, so the deadline of 900 has passed.
+SINCE = 100  # The snapshot is of second 1000: the deadline has passed.
 
 
 def upgraded_pod(version: str = NEW, **differences: Any) -> Pod:
     return pod("data-0", engine_version=version, has_started=True, **differences)
 
 
-def snapshot_of(
-    version: str = NEW, first: Pod | None = None, *shards: str, order: str | None = None, **policy: Any
+def observed_cluster(
+    version: str = NEW, first: Pod | None = None, *shards: str, annotation: str | None = None, **policy: Any
 ) -> ClusterSnapshot:
-    """A cluster whose spec has this version. `first` is its first data node."""
+    """Return a snapshot of a cluster whose spec has this version, with this first data node."""
     data = pool("data", 2, pods=[first or pod("data-0"), pod("data-1")])
-    found = world(data, MANAGERS, shards=shards or ["logs: data-0* data-1"], **policy)
-    given = () if order is None else ((ROLLBACK_ANNOTATION, order),)
-    cluster = replace(found.cluster, spec=replace(found.cluster.spec, version=version), annotations=given)
-    return replace(found, cluster=cluster)
+    snapshot = cluster_snapshot(data, MANAGERS, shards=shards or ["logs: data-0* data-1"], **policy)
+    annotations = () if annotation is None else ((ROLLBACK_ANNOTATION, annotation),)
+    spec = replace(snapshot.cluster.spec, version=version)
+    return replace(snapshot, cluster=replace(snapshot.cluster, spec=spec, annotations=annotations))
 
 
-CLOSED = "logs: data-0*"  # the only copy is on the newer node
+BLOCKING = "logs: data-0*"  # the only copy is on the newer node
 
 
-def ledger_of(target: str = NEW, *, waits: str | None = None, **lines: Entry) -> UpgradeLedger:
-    """The ledger of an upgrade. `waits` is the reason for which PodsCurrent has waited too long."""
-    waited: dict[str, Entry] = {} if waits is None else {"wait/PodsCurrent": (waits, SINCE)}
-    named = {f"upgrade/{name.replace('_', '-')}": entry for name, entry in lines.items()}
-    return UpgradeLedger.of({UPGRADE: (OLD, target), **waited, **named})
+def ledger_with(target: str = NEW, *, waits: str | None = None, **entries: Entry) -> UpgradeLedger:
+    """Return the ledger of an upgrade that waits for its pods for this reason."""
+    waits_entry: dict[str, Entry] = {} if waits is None else {"wait/PodsCurrent": (waits, SINCE)}
+    keys = {f"upgrade/{name.replace('_', '-')}": entry for name, entry in entries.items()}
+    return UpgradeLedger.of({UPGRADE: (OLD, target), **waits_entry, **keys})
 
 
-def notes(answer: Result) -> dict[str, Entry | None]:
-    return {note.key: note.value for note in answer.ledger_changes}
+def ledger_changes(result: Result) -> dict[str, Entry | None]:
+    return {change.key: change.value for change in result.ledger_changes}
 
 
-LATE = ledger_of(waits="WaitingForPods")
+TIMED_OUT = ledger_with(waits="WaitingForPods")
 
 
 @pytest.mark.parametrize("name", ["PodsCurrent", "PoolsConverged", "EngineHealthy", "UpgradeFinished"])
-def test_upgrade_fails_if_an_action_waits_too_long_for_nodes(name: str) -> None:
-    line = f"wait/{name}"
-    assert failure(snapshot_of(), UpgradeLedger.of({line: ("EngineHealthy", SINCE)}))
-    assert failure(snapshot_of(), UpgradeLedger.of({line: ("EngineHealthy", SINCE + 1)})) is None
+def test_wait_for_nodes_beyond_the_deadline_is_a_failure(name: str) -> None:
+    key = f"wait/{name}"
+    assert failure(observed_cluster(), UpgradeLedger.of({key: ("EngineHealthy", SINCE)}))
+    assert failure(observed_cluster(), UpgradeLedger.of({key: ("EngineHealthy", SINCE + 1)})) is None
 
 
 @pytest.mark.parametrize("reason", sorted(NOT_COUNTED))
-def test_errors_and_denied_operations_are_no_failure_of_a_version(reason: str) -> None:
-    assert failure(snapshot_of(), ledger_of(waits=reason)) is None
+def test_wait_for_a_reason_that_is_not_counted_is_no_failure(reason: str) -> None:
+    assert failure(observed_cluster(), ledger_with(waits=reason)) is None
 
 
-def test_paused_upgrade_does_not_fail() -> None:
-    assert failure(snapshot_of(paused=True), LATE) is None
+def test_pause_is_no_failure() -> None:
+    assert failure(observed_cluster(paused=True), TIMED_OUT) is None
 
 
-def test_process_that_just_started_waits_for_the_whole_deadline() -> None:
-    assert failure(replace(snapshot_of(), observing_since=SINCE), LATE)
-    assert failure(replace(snapshot_of(), observing_since=SINCE + 1), LATE) is None
+def test_wait_before_the_operator_started_is_no_failure() -> None:
+    assert failure(replace(observed_cluster(), observing_since=SINCE), TIMED_OUT)
+    assert failure(replace(observed_cluster(), observing_since=SINCE + 1), TIMED_OUT) is None
 
 
-def test_hint_says_how_to_roll_back_if_the_policy_is_manual() -> None:
-    assert rollback_hint(snapshot_of(rollback=Rollback.MANUAL), LATE, OLD)
-    assert rollback_hint(snapshot_of(rollback=Rollback.MANUAL), ledger_of(), OLD) is None
-    assert rollback_hint(snapshot_of(rollback=Rollback.AUTOMATIC), LATE, OLD) is None
+def test_rollback_hint_is_given_if_a_user_has_to_request_the_rollback() -> None:
+    assert rollback_hint(observed_cluster(rollback=Rollback.MANUAL), TIMED_OUT, OLD)
+    assert rollback_hint(observed_cluster(rollback=Rollback.MANUAL), ledger_with(), OLD) is None
+    assert rollback_hint(observed_cluster(rollback=Rollback.AUTOMATIC), TIMED_OUT, OLD) is None
 
 
-def test_hint_says_how_to_continue_if_a_rollback_is_blocked() -> None:
+def test_forward_hint_says_how_to_continue_when_the_rollback_is_blocked() -> None:
     assert (
-        forward_hint(snapshot_of(OLD), ledger_of()) == f"to continue the upgrade, set spec.version to {NEW}"
+        forward_hint(observed_cluster(OLD), ledger_with())
+        == f"to continue the upgrade, set spec.version to {NEW}"
     )
-    assert forward_hint(snapshot_of(NEW), ledger_of()) == "to continue the upgrade, change the spec"
+    assert forward_hint(observed_cluster(NEW), ledger_with()) == "to continue the upgrade, change the spec"
 
 
 @pytest.mark.parametrize("rollback", Rollback)
-def test_healthy_upgrade_continues(rollback: Rollback) -> None:
-    assert choose_direction(snapshot_of(rollback=rollback), ledger_of()).is_true
+def test_upgrade_that_makes_progress_continues(rollback: Rollback) -> None:
+    assert choose_direction(observed_cluster(rollback=rollback), ledger_with()).is_true
 
 
 @pytest.mark.parametrize(
-    ("rollback", "turns"), [(Rollback.AUTOMATIC, True), (Rollback.MANUAL, False), (Rollback.OFF, False)]
+    ("rollback", "rolls_back"), [(Rollback.AUTOMATIC, True), (Rollback.MANUAL, False), (Rollback.OFF, False)]
 )
-def test_failed_upgrade_rolls_back_if_the_policy_is_automatic(rollback: Rollback, turns: bool) -> None:
-    found = choose_direction(snapshot_of(rollback=rollback), LATE)
-    assert notes(found) == ({ROLLBACK_TO: OLD, ABANDONED: (NEW, 1)} if turns else {})
+def test_failed_upgrade_is_rolled_back_only_if_the_policy_is_automatic(
+    rollback: Rollback, rolls_back: bool
+) -> None:
+    result = choose_direction(observed_cluster(rollback=rollback), TIMED_OUT)
+    assert ledger_changes(result) == ({ROLLBACK_TO: OLD, ABANDONED: (NEW, 1)} if rolls_back else {})
 
 
 @pytest.mark.parametrize(
-    ("rollback", "order", "turns"),
+    ("rollback", "annotation", "rolls_back"),
     [
         (Rollback.AUTOMATIC, OLD, True),
         (Rollback.MANUAL, OLD, True),
@@ -118,92 +121,96 @@ def test_failed_upgrade_rolls_back_if_the_policy_is_automatic(rollback: Rollback
         (Rollback.MANUAL, MIDDLE, False),
     ],
 )
-def test_annotation_starts_a_rollback_unless_the_policy_is_off(
-    rollback: Rollback, order: str, turns: bool
+def test_rollback_request_is_followed_if_policy_and_version_match(
+    rollback: Rollback, annotation: str, rolls_back: bool
 ) -> None:
-    found = choose_direction(snapshot_of(rollback=rollback, order=order), ledger_of())
-    assert notes(found) == ({ROLLBACK_TO: OLD, ABANDONED: (NEW, 1)} if turns else {})
+    result = choose_direction(observed_cluster(rollback=rollback, annotation=annotation), ledger_with())
+    assert ledger_changes(result) == ({ROLLBACK_TO: OLD, ABANDONED: (NEW, 1)} if rolls_back else {})
 
 
 @pytest.mark.parametrize("rollback", Rollback)
-def test_spec_of_the_older_version_starts_a_rollback_and_abandons_nothing(rollback: Rollback) -> None:
-    """The user may set the newer version again without another change."""
-    assert notes(choose_direction(snapshot_of(OLD, rollback=rollback), ledger_of())) == {ROLLBACK_TO: OLD}
+def test_older_version_in_the_spec_starts_a_rollback_and_abandons_no_version(rollback: Rollback) -> None:
+    """The user can return to the newer version without another change of the spec."""
+    assert ledger_changes(choose_direction(observed_cluster(OLD, rollback=rollback), ledger_with())) == {
+        ROLLBACK_TO: OLD
+    }
 
 
 @pytest.mark.parametrize("version", [OLD, NEW])
-def test_upgrade_continues_if_a_rollback_is_blocked(version: str) -> None:
-    """I13: half an upgrade would hold the lock without end."""
-    found = choose_direction(snapshot_of(version, upgraded_pod(), CLOSED, rollback=Rollback.AUTOMATIC), LATE)
-    assert (found.is_true, found.reason, found.ledger_changes) == (True, Reason.ROLLBACK_BLOCKED, ())
+def test_upgrade_continues_if_the_rollback_is_blocked(version: str) -> None:
+    """I13: half an upgrade would keep the spec lock."""
+    result = choose_direction(
+        observed_cluster(version, upgraded_pod(), BLOCKING, rollback=Rollback.AUTOMATIC), TIMED_OUT
+    )
+    assert (result.is_true, result.reason, result.ledger_changes) == (True, Reason.ROLLBACK_BLOCKED, ())
 
 
-def test_another_target_is_accepted_if_a_rollback_is_blocked() -> None:
-    there = snapshot_of(NEW, upgraded_pod(MIDDLE), CLOSED, rollback=Rollback.AUTOMATIC)
-    found = choose_direction(there, ledger_of(MIDDLE, waits="WaitingForPods"))
-    assert notes(found) == {UPGRADE: (OLD, NEW)}
+def test_failed_target_is_replaced_if_the_rollback_is_blocked() -> None:
+    snapshot = observed_cluster(NEW, upgraded_pod(MIDDLE), BLOCKING, rollback=Rollback.AUTOMATIC)
+    result = choose_direction(snapshot, ledger_with(MIDDLE, waits="WaitingForPods"))
+    assert ledger_changes(result) == {UPGRADE: (OLD, NEW)}
 
 
-BACK: dict[str, Entry] = {"return": OLD}
+ROLLING_BACK: dict[str, Entry] = {"return": OLD}
 
 
-def direction_of_blocked_rollback(wanted: str, **others: Any) -> Result:
-    """The direction of a rollback that is blocked and at which the rollout waits."""
-    lines = {"waits": Reason.ROLLBACK_BLOCKED, **BACK, **others.pop("lines", {})}
-    shards = others.pop("shards", CLOSED)
-    return choose_direction(snapshot_of(wanted, upgraded_pod(), shards, **others), ledger_of(**lines))
+def blocked_rollback(version: str, **options: Any) -> Result:
+    """Return the direction of a blocked rollback whose rollout waits for it."""
+    entries = {"waits": Reason.ROLLBACK_BLOCKED, **ROLLING_BACK, **options.pop("entries", {})}
+    shards = options.pop("shards", BLOCKING)
+    return choose_direction(
+        observed_cluster(version, upgraded_pod(), shards, **options), ledger_with(**entries)
+    )
 
 
-def test_blocked_rollback_ends_if_the_spec_wants_another_version() -> None:
+def test_blocked_rollback_resumes_the_upgrade_if_the_spec_wants_it() -> None:
     """L4."""
-    found = direction_of_blocked_rollback(NEW)
-    assert (found.reason, notes(found)) == ("ResumingUpgrade", {ROLLBACK_TO: None, ABANDONED: None})
+    result = blocked_rollback(NEW)
+    assert (result.reason, ledger_changes(result)) == (
+        "ResumingUpgrade",
+        {ROLLBACK_TO: None, ABANDONED: None},
+    )
 
 
 @pytest.mark.parametrize(
-    ("wanted", "others"),
+    ("version", "options"),
     [
         (OLD, {}),
         ("9.9.9", {}),
-        (NEW, {"lines": {"given_up": (NEW, 1)}}),
+        (NEW, {"entries": {"given_up": (NEW, 1)}}),
         (NEW, {"shards": "logs: data-0* data-1"}),
-        (NEW, {"lines": {"waits": "WaitingForPods"}}),
-        (NEW, {"lines": {"waits": None}}),
+        (NEW, {"entries": {"waits": "WaitingForPods"}}),
+        (NEW, {"entries": {"waits": None}}),
     ],
-    ids=[
-        "the spec wants a rollback",
-        "refused",
-        "abandoned",
-        "possible again",
-        "waits for others",
-        "does not wait",
-    ],
+    ids=["not wanted", "refused", "abandoned", "not blocked", "waits for pods", "does not wait"],
 )
-def test_rollback_runs_to_its_end_otherwise(wanted: str, others: dict[str, Any]) -> None:
-    found = direction_of_blocked_rollback(wanted, **others)
-    assert (found.is_true, found.ledger_changes, found.operations) == (True, (), ())
+def test_rollback_continues_otherwise(version: str, options: dict[str, Any]) -> None:
+    result = blocked_rollback(version, **options)
+    assert (result.is_true, result.ledger_changes, result.operations) == (True, (), ())
 
 
-def test_annotation_is_removed_before_the_upgrade_resumes() -> None:
-    """Otherwise it would start the rollback again."""
-    [patch] = direction_of_blocked_rollback(NEW, order=OLD).operations
+def test_rollback_request_is_removed_before_the_upgrade_resumes() -> None:
+    """Otherwise it would start a rollback again."""
+    [patch] = blocked_rollback(NEW, annotation=OLD).operations
     assert isinstance(patch, Patch)
     assert patch.changes == {"metadata": {"annotations": {ROLLBACK_ANNOTATION: None}}}
     assert patch.resource_version == "1"
 
 
-def test_refused_version_does_not_change_the_target() -> None:
-    found = choose_direction(snapshot_of("9.9.9", upgraded_pod()), LATE)
-    assert (found.is_true, found.ledger_changes) == (True, ())
+def test_refused_target_changes_nothing() -> None:
+    result = choose_direction(observed_cluster("9.9.9", upgraded_pod()), TIMED_OUT)
+    assert (result.is_true, result.ledger_changes) == (True, ())
 
 
-def test_version_waits_for_a_healthy_upgrade() -> None:
-    found = choose_direction(snapshot_of(MIDDLE, upgraded_pod()), ledger_of())
-    assert (found.reason, found.waits_for_user) == ("TargetQueued", True)
+def test_newer_target_waits_for_an_upgrade_that_makes_progress() -> None:
+    result = choose_direction(observed_cluster(MIDDLE, upgraded_pod()), ledger_with())
+    assert (result.reason, result.waits_for_user) == ("TargetQueued", True)
 
 
-def test_version_replaces_a_target_that_no_node_has_run() -> None:
-    assert notes(choose_direction(snapshot_of(MIDDLE), ledger_of())) == {UPGRADE: (OLD, MIDDLE)}
+def test_other_target_replaces_one_that_no_node_has_run() -> None:
+    assert ledger_changes(choose_direction(observed_cluster(MIDDLE), ledger_with())) == {
+        UPGRADE: (OLD, MIDDLE)
+    }
 
 
 DOWN = {"is_ready": False, "problem": "CrashLoopBackOff"}
@@ -218,42 +225,49 @@ DOWN = {"is_ready": False, "problem": "CrashLoopBackOff"}
     ],
     ids=["down", "only starting", "ready again"],
 )
-def test_failed_pod_of_the_target_counts_as_failure_at_once(first: Pod, is_failing: bool) -> None:
-    found = choose_direction(snapshot_of(NEW, first), ledger_of(MIDDLE))
-    assert notes(found) == ({UPGRADE: (OLD, NEW)} if is_failing else {})
+def test_failed_pod_of_the_target_version_is_a_failure_at_once(first: Pod, is_failing: bool) -> None:
+    result = choose_direction(observed_cluster(NEW, first), ledger_with(MIDDLE))
+    assert ledger_changes(result) == ({UPGRADE: (OLD, NEW)} if is_failing else {})
 
 
 def test_failed_pod_of_the_older_version_is_no_failure_of_the_target() -> None:
-    found = snapshot_of(NEW, upgraded_pod(MIDDLE))
-    data = replace(found.pools[0], pods=(found.pools[0].pods[0], pod("data-1", **DOWN)))
+    snapshot = observed_cluster(NEW, upgraded_pod(MIDDLE))
+    data = replace(snapshot.pools[0], pods=(snapshot.pools[0].pods[0], pod("data-1", **DOWN)))
     assert (
-        choose_direction(replace(found, pools=(data, MANAGERS)), ledger_of(MIDDLE)).reason == "TargetQueued"
+        choose_direction(replace(snapshot, pools=(data, MANAGERS)), ledger_with(MIDDLE)).reason
+        == "TargetQueued"
     )
 
 
-def test_version_that_the_target_cannot_reach_needs_a_rollback() -> None:
-    """Nothing is abandoned: the spec wants neither of the two."""
-    found = choose_direction(snapshot_of(MIDDLE, upgraded_pod(), rollback=Rollback.OFF), LATE)
-    assert (found.reason, notes(found)) == ("StartingRollback", {ROLLBACK_TO: OLD})
+def test_target_that_is_older_than_a_failing_one_starts_a_rollback() -> None:
+    """No version is abandoned: the spec wants neither of the two."""
+    result = choose_direction(observed_cluster(MIDDLE, upgraded_pod(), rollback=Rollback.OFF), TIMED_OUT)
+    assert (result.reason, ledger_changes(result)) == ("StartingRollback", {ROLLBACK_TO: OLD})
 
 
-def test_version_that_needs_a_blocked_rollback_waits() -> None:
+def test_target_that_is_older_than_a_failing_one_waits_if_the_rollback_is_blocked() -> None:
     """I13."""
-    found = choose_direction(snapshot_of(MIDDLE, upgraded_pod(), CLOSED, rollback=Rollback.OFF), LATE)
-    assert (found.reason, found.waits_for_user, found.ledger_changes) == (Reason.ROLLBACK_BLOCKED, True, ())
+    result = choose_direction(
+        observed_cluster(MIDDLE, upgraded_pod(), BLOCKING, rollback=Rollback.OFF), TIMED_OUT
+    )
+    assert (result.reason, result.waits_for_user, result.ledger_changes) == (
+        Reason.ROLLBACK_BLOCKED,
+        True,
+        (),
+    )
 
 
-def test_unreachable_engine_blocks_no_rollback_before_a_node_is_upgraded() -> None:
-    """No disk has been written by the newer version."""
-    silent = replace(snapshot_of(OLD), engine=Unreachable("timed out"))
-    assert notes(choose_direction(silent, ledger_of())) == {ROLLBACK_TO: OLD}
+def test_rollback_needs_no_engine_while_no_node_has_run_the_newer_version() -> None:
+    """An upgrade that no node has started can always be rolled back."""
+    unreachable = replace(observed_cluster(OLD), engine=Unreachable("timed out"))
+    assert ledger_changes(choose_direction(unreachable, ledger_with())) == {ROLLBACK_TO: OLD}
 
 
 def test_target_is_raised_to_the_newest_version_that_a_pod_has_started() -> None:
     """L4: the older target cannot start on the pod's disk."""
-    found = choose_direction(snapshot_of(MIDDLE, upgraded_pod()), ledger_of(MIDDLE))
-    assert (found.reason, notes(found)) == ("ChangingTarget", {UPGRADE: (OLD, NEW)})
-    assert "data-0 already runs 3.4.0" in found.message
+    result = choose_direction(observed_cluster(MIDDLE, upgraded_pod()), ledger_with(MIDDLE))
+    assert (result.reason, ledger_changes(result)) == ("ChangingTarget", {UPGRADE: (OLD, NEW)})
+    assert "data-0 already runs 3.4.0" in result.message
 
 
 @pytest.mark.parametrize(
@@ -262,14 +276,14 @@ def test_target_is_raised_to_the_newest_version_that_a_pod_has_started() -> None
     ids=["not started", "runs the target", "refused", "no version"],
 )
 def test_target_is_not_raised_otherwise(first: Pod) -> None:
-    assert choose_direction(snapshot_of(MIDDLE, first), ledger_of(MIDDLE)).is_true
+    assert choose_direction(observed_cluster(MIDDLE, first), ledger_with(MIDDLE)).is_true
 
 
-def test_queued_target_that_cannot_read_the_disk_names_both_ways_out() -> None:
-    found = choose_direction(snapshot_of(MIDDLE, upgraded_pod()), ledger_of())
-    assert found.message == (
+def test_queued_target_that_cannot_read_the_disk_names_both_remedies() -> None:
+    result = choose_direction(observed_cluster(MIDDLE, upgraded_pod()), ledger_with())
+    assert result.message == (
         "3.3.2 cannot start on the disk of data-0, which 3.4.0 wrote; to continue, set spec.version to 3.4.0;"
         " to roll back, annotate the SearchCluster with search.everpath.dev/rollback=2.19.4"
     )
-    blocked = choose_direction(snapshot_of(MIDDLE, upgraded_pod(), CLOSED), ledger_of())
+    blocked = choose_direction(observed_cluster(MIDDLE, upgraded_pod(), BLOCKING), ledger_with())
     assert blocked.message.endswith("; to continue, set spec.version to 3.4.0")

@@ -1,4 +1,4 @@
-"""Whole rollbacks."""
+"""Runs of upgrades that fail, or that the user rolls back."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _deployed(rollback: str, names: tuple[str, ...]) -> FakeCluster:
 
 
 def deployed(rollback: str = "Manual", pools: str = "small") -> FakeCluster:
-    """A cluster with an index and a health deadline of one minute."""
+    """Return a cluster with an index and a health deadline of a minute."""
     return copied(_deployed(rollback, (pools,)))
 
 
@@ -66,43 +66,43 @@ def upgrading(world: FakeCluster, **faults: PodFault) -> FakeCluster:
     return with_faults(edited(world, version=NEW), **faults)
 
 
-def led_by(world: FakeCluster, name: str) -> FakeCluster:
-    """Elect this node."""
+def elect(world: FakeCluster, name: str) -> FakeCluster:
+    """Elect this node, as after a short loss of connection of the elected one."""
     engine = world.state.engine
     nodes = tuple(replace(node, is_elected=node.name == name) for node in engine.nodes)
     world.state = replace(world.state, engine=replace(engine, nodes=nodes))
     return world
 
 
-def leaders(world: FakeCluster) -> list[str]:
-    """Return the elected managers until the operator is done."""
-    told = (each.state.engine.elected for each in unfolding(world, RELEASE))
-    return [name for name, _ in groupby(each.name for each in told if each is not None)]
+def elected_nodes(world: FakeCluster) -> list[str]:
+    """Return the elected nodes of a run, in order."""
+    elected = (current.state.engine.elected for current in unfolding(world, RELEASE))
+    return [name for name, _ in groupby(node.name for node in elected if node is not None)]
 
 
-def has_upgraded_node(world: FakeCluster) -> bool:
+def has_newer_node(world: FakeCluster) -> bool:
     return NEW in running(world).values()
 
 
 def with_newer_index(world: FakeCluster) -> FakeCluster:
-    """Create an index with the newer version."""
+    """Create an index while a newer node is elected."""
     engine = world.state.engine
     newer = replace(engine, indices=(*engine.indices, Index("maps", 1, NEW)))
     world.state = replace(world.state, engine=newer)
     return world
 
 
-def writes_of_an_idle_hour(world: FakeCluster) -> int:
-    """Return how many reconciles of an hour write."""
-    wrote = 0
+def writes_in_an_hour(world: FakeCluster) -> int:
+    """Return the number of writes in an hour without a change."""
+    writes = 0
     for _ in range(360):
-        wrote += reconcile(world, world, CLUSTER, release(RELEASE), world.state.now).wrote
+        writes += reconcile(world, world, CLUSTER, release(RELEASE), world.state.now).wrote
         world.tick()
-    return wrote
+    return writes
 
 
 @pytest.mark.parametrize("fault", [PodFault.CRASH, PodFault.IMAGE, PodFault.PENDING, PodFault.NEVER_READY])
-def test_failed_upgrade_rolls_back_if_the_policy_is_automatic(fault: PodFault) -> None:
+def test_failed_upgrade_is_rolled_back_if_the_policy_is_automatic(fault: PodFault) -> None:
     world = deployed("Automatic")
     before = summary(world.state)
     worked(upgrading(world, v3_4_0=fault), RELEASE)
@@ -118,17 +118,17 @@ def test_abandoned_version_is_not_tried_again() -> None:
     assert condition(world, "UpgradeStarted") == (
         "False VersionAbandoned: 3.4.0 failed and was rolled back; change the spec to try again"
     )
-    assert writes_of_an_idle_hour(with_faults(world)) == 0
+    assert writes_in_an_hour(with_faults(world)) == 0
 
 
-def test_abandoned_version_is_tried_again_after_a_spec_change() -> None:
+def test_abandoned_version_is_tried_again_after_a_change_of_the_spec() -> None:
     world = worked(upgrading(deployed("Automatic"), v3_4_0=PodFault.CRASH), RELEASE)
     settled(edited(with_faults(world), upgrade={"maxBatch": 2}), RELEASE)
     assert set(running(world).values()) == {NEW}
     assert not status(world)["ledger"]
 
 
-def test_failed_upgrade_waits_for_the_annotation_and_names_it() -> None:
+def test_failed_upgrade_waits_for_a_rollback_request_and_names_it() -> None:
     world = worked(upgrading(deployed("Manual"), v3_4_0=PodFault.CRASH), RELEASE)
     assert status(world)["phase"] == "Stalled"
     assert condition(world, "RollbackPossible") == (
@@ -136,31 +136,31 @@ def test_failed_upgrade_waits_for_the_annotation_and_names_it() -> None:
         "then books[0] has no copy on a node of the older version; "
         "to roll back, annotate the SearchCluster with search.everpath.dev/rollback=2.19.4"
     )
-    assert writes_of_an_idle_hour(world) == 0
+    assert writes_in_an_hour(world) == 0
 
 
-def test_annotation_rolls_back_and_is_removed() -> None:
+def test_rollback_request_is_followed_and_removed() -> None:
     world = worked(upgrading(deployed("Manual"), v3_4_0=PodFault.CRASH), RELEASE)
     worked(annotated(world, rollback=OLD), RELEASE)
     assert set(running(world).values()) == {OLD}
-    found = world.get(CLUSTER)
-    assert found is not None
-    assert not found["metadata"]["annotations"]
+    manifest = world.get(CLUSTER)
+    assert manifest is not None
+    assert not manifest["metadata"]["annotations"]
 
 
-def test_earlier_annotation_does_not_roll_back_the_next_upgrade() -> None:
+def test_old_rollback_request_does_not_roll_back_the_next_upgrade() -> None:
     world = annotated(deployed("Manual"), rollback=OLD)
     settled(upgrading(world), RELEASE)
     assert set(running(world).values()) == {NEW}
 
 
-def test_annotation_of_another_version_does_nothing() -> None:
+def test_rollback_request_for_another_version_is_ignored() -> None:
     world = worked(upgrading(deployed("Manual"), v3_4_0=PodFault.CRASH), RELEASE)
     worked(annotated(world, rollback="2.19.3"), RELEASE)
     assert status(world)["phase"] == "Stalled"
 
 
-def test_only_the_spec_rolls_back_if_the_policy_is_off() -> None:
+def test_only_the_spec_starts_a_rollback_if_the_policy_is_off() -> None:
     world = worked(upgrading(deployed("Off"), v3_4_0=PodFault.CRASH), RELEASE)
     worked(annotated(world, rollback=OLD), RELEASE)
     assert status(world)["phase"] == "Stalled"
@@ -169,22 +169,22 @@ def test_only_the_spec_rolls_back_if_the_policy_is_off() -> None:
 
 
 def test_paused_upgrade_does_not_fail() -> None:
-    world = worked_until(upgrading(deployed("Automatic")), RELEASE, has_upgraded_node)
+    world = worked_until(upgrading(deployed("Automatic")), RELEASE, has_newer_node)
     worked(edited(world, upgrade={"paused": True}), RELEASE)
     assert "upgrade/return" not in status(world)["ledger"]
 
 
-def test_error_of_the_operator_stalls_the_upgrade_and_starts_no_rollback(
+def test_error_of_the_operator_stalls_an_upgrade_and_starts_no_rollback(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The version is not the cause."""
-    world = worked_until(upgrading(deployed("Automatic")), RELEASE, has_upgraded_node)
+    world = worked_until(upgrading(deployed("Automatic")), RELEASE, has_newer_node)
 
-    def breaks(_: Any) -> Any:
+    def fail(_: Any) -> Any:
         raise KeyError("shard")
 
     with monkeypatch.context() as patched:
-        patched.setattr("searchkeeper.reconcilers.pools.roll_out", breaks)
+        patched.setattr("searchkeeper.reconcilers.pools.roll_out", fail)
         worked(world, RELEASE)
         assert status(world)["phase"] == "Stalled"
         assert condition(world, "PodsCurrent") == "Unknown ActionError: stalled: KeyError: 'shard'"
@@ -194,78 +194,86 @@ def test_error_of_the_operator_stalls_the_upgrade_and_starts_no_rollback(
 
 
 def test_only_nodes_that_ran_the_newer_version_get_an_empty_volume() -> None:
-    """S24: an older version cannot start on what a newer one wrote."""
-    world = worked_until(upgrading(deployed()), RELEASE, has_upgraded_node)
+    """S24: an older version cannot start on a disk that a newer one wrote."""
+    world = worked_until(upgrading(deployed()), RELEASE, has_newer_node)
     before = claims(world)
     settled(edited(world, version=OLD), RELEASE)
     after = claims(world)
     assert [name for name in before if before[name] != after[name]] == ["data-logs-data-0"]
-    assert not told(world).splitlines()[:-1]
+    assert told(world).splitlines()[:-1] == [
+        "Progressing=False AsExpected: no change is in progress",
+        "Degraded=False AsExpected: nothing is blocked",
+    ]
 
 
 @pytest.mark.parametrize(("pools", "upgraded"), [("small", "data-0"), ("apart", "hot-0")])
-def test_node_that_is_replaced_for_another_reason_keeps_its_volume(pools: str, upgraded: str) -> None:
-    """A new operator with another image repository replaces every pod during the rollback.
+def test_node_that_is_replaced_for_another_reason_during_a_rollback_keeps_its_volume(
+    pools: str, upgraded: str
+) -> None:
+    """Another operator with another image registry takes over: every pod is replaced.
 
-    Pods of the older version come last: only they have what a rollback needs.
+    Nodes of the older version are last: the rollback needs their copies.
     """
-    world = worked_until(upgrading(deployed(pools=pools)), RELEASE, has_upgraded_node)
+    world = worked_until(upgrading(deployed(pools=pools)), RELEASE, has_newer_node)
     before = claims(world)
     for _ in unfolding(edited(world, version=OLD), images=Images("mirror.example.com/engine", "")):
         pass
     after = claims(world)
     assert [name for name in before if before[name] != after[name]] == [f"data-logs-{upgraded}"]
-    assert {repository_of(each) for each in images(world)} == {"mirror.example.com/engine"}
+    assert {repository_of(image) for image in images(world)} == {"mirror.example.com/engine"}
 
 
 def images(world: FakeCluster) -> list[str]:
-    return [each["spec"]["containers"][0]["image"] for each in pods(world).values()]
+    return [pod["spec"]["containers"][0]["image"] for pod in pods(world).values()]
 
 
-def test_volume_is_deleted_before_the_pod() -> None:
-    """The invariants check that both are recorded first."""
-    world = edited(worked_until(upgrading(deployed()), RELEASE, has_upgraded_node), version=OLD)
+def test_volume_is_deleted_before_its_pod() -> None:
+    """The invariants of the recorder check that both are recorded first."""
+    world = edited(worked_until(upgrading(deployed()), RELEASE, has_newer_node), version=OLD)
     steps = score(world, RELEASE).steps
-    gone = [step.write.key.name for step in steps if isinstance(step.write, Delete)]
-    assert gone == ["data-logs-data-0", "logs-data-0"]
+    deleted = [step.write.key.name for step in steps if isinstance(step.write, Delete)]
+    assert deleted == ["data-logs-data-0", "logs-data-0"]
 
 
-def test_node_is_drained_before_its_volume_is_deleted() -> None:
-    world = worked_until(upgrading(deployed(pools="three")), RELEASE, has_upgraded_node)
+def test_shards_are_moved_before_the_volume_is_deleted() -> None:
+    world = worked_until(upgrading(deployed(pools="three")), RELEASE, has_newer_node)
     worked_until(world, RELEASE, lambda w: "roll/away" not in status(w)["ledger"])
     steps = score(edited(world, version=OLD), RELEASE).steps
-    wiped = next(step for step in steps if isinstance(step.write, Delete))
-    assert wiped.key is not None
-    assert wiped.key.kind == "PersistentVolumeClaim"
-    assert all("logs-data-0" not in (copy.node, copy.to) for copy in wiped.before.engine.copies)
+    first_delete = next(step for step in steps if isinstance(step.write, Delete))
+    assert first_delete.key is not None
+    assert first_delete.key.kind == "PersistentVolumeClaim"
+    assert all("logs-data-0" not in (copy.node, copy.to) for copy in first_delete.before.engine.copies)
 
 
-def test_rollback_of_several_manager_pools_needs_one_election() -> None:
-    """Of the two upgraded managers the elected one rolls back last."""
+def test_rollback_has_one_election_with_managers_in_several_pools() -> None:
+    """Of the two nodes that roll back, the elected one is last: its successor stays elected."""
     zones = [pool(f"zone{n}", count, "cluster_manager", "data") for n, count in enumerate((1, 1, 3))]
     world = asked_for(*zones, upgrade={"healthDeadlineSeconds": 60})
     settled(world, RELEASE)
-    settled(led_by(with_index(world, replicas=4), "logs-zone2-2"), RELEASE)
-    crossed = {"zone0-0": NEW, "zone1-0": NEW}
-    worked_until(upgrading(world), RELEASE, lambda world: crossed.items() <= running(world).items())
-    assert leaders(edited(led_by(world, "logs-zone1-0"), version=OLD)) == ["logs-zone1-0", "logs-zone0-0"]
+    settled(elect(with_index(world, replicas=4), "logs-zone2-2"), RELEASE)
+    upgraded = {"zone0-0": NEW, "zone1-0": NEW}
+    worked_until(upgrading(world), RELEASE, lambda world: upgraded.items() <= running(world).items())
+    assert elected_nodes(edited(elect(world, "logs-zone1-0"), version=OLD)) == [
+        "logs-zone1-0",
+        "logs-zone0-0",
+    ]
     assert set(running(world).values()) == {OLD}
 
 
-def test_nodes_roll_back_in_reverse_order() -> None:
+def test_nodes_are_rolled_back_in_reverse_order() -> None:
     pools = (pool("data", 4, "data"), pool("managers", 3, "cluster_manager"))
     world = asked_for(*pools, upgrade={"healthDeadlineSeconds": 600})
     settled(world, RELEASE)
     edited(world, version=NEW)
-    came = worked_until(world, RELEASE, lambda w: list(running(w).values()).count(NEW) == 2)
-    assert [name for name, version in running(came).items() if version == NEW] == ["data-0", "data-1"]
-    steps = score(edited(came, version=OLD), RELEASE).steps
-    gone = [step.write.key for step in steps if isinstance(step.write, Delete)]
-    assert [key.name for key in gone if key.kind == "Pod"] == ["logs-data-1", "logs-data-0"]
+    upgraded = worked_until(world, RELEASE, lambda w: list(running(w).values()).count(NEW) == 2)
+    assert [name for name, version in running(upgraded).items() if version == NEW] == ["data-0", "data-1"]
+    steps = score(edited(upgraded, version=OLD), RELEASE).steps
+    deleted = [step.write.key for step in steps if isinstance(step.write, Delete)]
+    assert [key.name for key in deleted if key.kind == "Pod"] == ["logs-data-1", "logs-data-0"]
 
 
 @pytest.mark.parametrize("rollback", ["Automatic", "Manual"])
-def test_nothing_rolls_back_past_the_point_of_no_return(rollback: str) -> None:
+def test_no_rollback_starts_past_the_point_of_no_return(rollback: str) -> None:
     world = upgrading(deployed(rollback))
     worked_until(world, RELEASE, lambda w: running(w).get("data-1") == NEW)
     worked(with_faults(world, logs_managers_2=PodFault.CRASH), RELEASE)
@@ -280,7 +288,7 @@ def test_nothing_rolls_back_past_the_point_of_no_return(rollback: str) -> None:
 
 
 @pytest.mark.parametrize("rollback", ["Automatic", "Manual"])
-def test_newer_target_replaces_a_failed_one_past_the_point_of_no_return(
+def test_newer_target_replaces_a_failing_one_past_the_point_of_no_return(
     rollback: str,
 ) -> None:
     world = edited(deployed(rollback), version="3.2.0")
@@ -294,7 +302,7 @@ def test_newer_target_replaces_a_failed_one_past_the_point_of_no_return(
 
 
 def test_rollback_stops_when_it_becomes_blocked() -> None:
-    world = worked_until(upgrading(deployed(pools="three")), RELEASE, has_upgraded_node)
+    world = worked_until(upgrading(deployed(pools="three")), RELEASE, has_newer_node)
     worked_until(edited(world, version=OLD), RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
     before = claims(with_newer_index(world))
     worked(world, RELEASE)
@@ -306,21 +314,23 @@ def test_rollback_stops_when_it_becomes_blocked() -> None:
     assert running(world)["data-0"] == NEW
 
 
-def blocked_rollback(start: Callable[[FakeCluster], FakeCluster], rollback: str = "Manual") -> FakeCluster:
-    """Start a rollback that becomes blocked half-way."""
-    world = worked_until(upgrading(deployed(rollback, pools="three")), RELEASE, has_upgraded_node)
-    worked_until(start(world), RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
+def blocked_rollback(
+    start_rollback: Callable[[FakeCluster], FakeCluster], rollback: str = "Manual"
+) -> FakeCluster:
+    """Return a cluster whose rollback started halfway and is blocked halfway."""
+    world = worked_until(upgrading(deployed(rollback, pools="three")), RELEASE, has_newer_node)
+    worked_until(start_rollback(world), RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
     return worked(with_newer_index(world), RELEASE)
 
 
-def test_upgrade_resumes_after_a_blocked_rollback_if_the_spec_wants_it() -> None:
-    """L4: otherwise the lock would be held without end."""
+def test_upgrade_resumes_from_a_blocked_rollback_when_the_spec_wants_it() -> None:
+    """L4: otherwise the spec lock would never end."""
     world = blocked_rollback(lambda w: edited(w, version=OLD))
     settled(edited(world, version=NEW), RELEASE)
     assert set(running(world).values()) == {NEW}
 
 
-def test_annotation_of_a_blocked_rollback_is_removed_when_the_spec_changes() -> None:
+def test_request_of_a_blocked_rollback_is_removed_when_the_spec_changes() -> None:
     world = blocked_rollback(lambda w: annotated(w, rollback=OLD))
     assert condition(world, "PodsCurrent").endswith("; to continue the upgrade, change the spec")
     settled(edited(world, upgrade={"maxBatch": 2}), RELEASE)
@@ -328,14 +338,14 @@ def test_annotation_of_a_blocked_rollback_is_removed_when_the_spec_changes() -> 
     assert not status(world)["ledger"]
 
 
-def test_blocked_rollback_does_not_resume_the_upgrade_by_itself() -> None:
+def test_blocked_rollback_stays_while_the_spec_has_a_refused_version() -> None:
     world = blocked_rollback(lambda w: edited(w, version=OLD))
     worked(edited(world, version="1.3.0"), RELEASE)
     assert "upgrade/return" in status(world)["ledger"]
 
 
-def test_rollback_runs_to_its_end_before_another_version_starts() -> None:
-    world = edited(worked_until(upgrading(deployed(pools="three")), RELEASE, has_upgraded_node), version=OLD)
+def test_rollback_completes_before_another_upgrade_starts() -> None:
+    world = edited(worked_until(upgrading(deployed(pools="three")), RELEASE, has_newer_node), version=OLD)
     worked_until(world, RELEASE, lambda w: "upgrade/return" in status(w)["ledger"])
     worked_until(edited(world, version=NEW), RELEASE, lambda w: "upgrade/return" not in status(w)["ledger"])
     assert set(running(world).values()) == {OLD}
@@ -343,41 +353,41 @@ def test_rollback_runs_to_its_end_before_another_version_starts() -> None:
     assert set(running(world).values()) == {NEW}
 
 
-def test_point_of_no_return_is_named_before_it_is_passed() -> None:
+def test_condition_names_the_point_of_no_return_before_it_is_passed() -> None:
     steps = score(upgrading(deployed()), RELEASE).steps
-    told_before, closed_with = "", ""
+    message, last_deleted = "", ""
     for step in steps:
         if isinstance(step.write, Delete):
-            closed_with = step.write.key.name
-        conditions = {each["type"]: each for each in step.after.status.get("conditions", ())}
-        found: dict[str, Any] = conditions.get("RollbackPossible", {})
-        if found.get("status") == "False":
+            last_deleted = step.write.key.name
+        conditions = {condition["type"]: condition for condition in step.after.status.get("conditions", ())}
+        rollback: dict[str, Any] = conditions.get("RollbackPossible", {})
+        if rollback.get("status") == "False":
             break
-        told_before = found.get("message", "")
-    assert closed_with == "logs-data-1"
-    assert told_before.startswith("possible to 2.19.4 until logs-data-1 is replaced")
+        message = rollback.get("message", "")
+    assert last_deleted == "logs-data-1"
+    assert message.startswith("possible to 2.19.4 until logs-data-1 is replaced")
 
 
-def test_revert_at_any_moment_rolls_back_or_is_refused() -> None:
-    whole = score(upgrading(deployed()), RELEASE)
-    ends = set()
-    for beat in whole.beats[::3]:
-        world = edited(FakeCluster(beat.state), version=OLD)
+def test_older_version_at_any_time_is_rolled_back_to_or_refused() -> None:
+    recorded_run = score(upgrading(deployed()), RELEASE)
+    final_versions = set()
+    for reconcile_start in recorded_run.beats[::3]:
+        world = edited(FakeCluster(reconcile_start.state), version=OLD)
         worked(world, RELEASE, ticks=30)
         [version] = set(running(world).values())
         assert "upgrade/lock" not in status(world)["ledger"]
         assert version == OLD or condition(world, "VersionAccepted").startswith("False Downgrade")
-        ends.add(version)
-    assert ends == {OLD, NEW}
+        final_versions.add(version)
+    assert final_versions == {OLD, NEW}
 
 
-def test_no_pod_is_replaced_in_the_reconcile_that_starts_the_rollback() -> None:
-    """I13: if the spec is reverted just before a delete, the delete is neither recorded nor made."""
-    whole = score(upgrading(deployed()), RELEASE)
-    taken = [at for at, step in enumerate(whole.steps) if isinstance(step.write, Delete)]
-    assert len(taken) == 5
-    for at in taken:
-        world = edited(FakeCluster(whole.beat_of(at).state), version=OLD)
+def test_no_pod_is_upgraded_in_the_reconcile_that_starts_a_rollback() -> None:
+    """I13: a change of the spec just before a delete stops the delete and its ledger entry."""
+    recorded_run = score(upgrading(deployed()), RELEASE)
+    deletes = [number for number, step in enumerate(recorded_run.steps) if isinstance(step.write, Delete)]
+    assert len(deletes) == 5
+    for number in deletes:
+        world = edited(FakeCluster(recorded_run.beat_of(number).state), version=OLD)
         before = status(world)["ledger"].get("roll/away")
         ports = InvariantRecorder(world, CLUSTER, release(RELEASE))
         reconcile(ports, ports, CLUSTER, release(RELEASE), world.state.now)
@@ -387,9 +397,9 @@ def test_no_pod_is_replaced_in_the_reconcile_that_starts_the_rollback() -> None:
 
 
 def test_edit_during_a_rollback_is_applied_after_it() -> None:
-    world = edited(worked_until(upgrading(deployed()), RELEASE, has_upgraded_node), version=OLD)
-    more = [pool("data", 3, "data"), pool("managers", 3, "cluster_manager")]
-    settled(edited(world, pools=more), RELEASE)
+    world = edited(worked_until(upgrading(deployed()), RELEASE, has_newer_node), version=OLD)
+    pools = [pool("data", 3, "data"), pool("managers", 3, "cluster_manager")]
+    settled(edited(world, pools=pools), RELEASE)
     assert running(world) == dict.fromkeys(
         ["data-0", "data-1", "data-2", "managers-0", "managers-1", "managers-2"], OLD
     )

@@ -1,104 +1,111 @@
-"""Which pod a rollout replaces next."""
+"""Rollout: which pod is replaced next, and which pods it waits for."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from rolls import deleted_object, next_step
+from rollouts import deleted_object, rollout_step
 from searchkeeper.opensearch.view import Allocation
 from searchkeeper.planner import Ledger, Result
 from searchkeeper.planner.ledger import Entry
 from searchkeeper.snapshot import Pod, PoolView
 from searchkeeper.upgrade.ledger import BATCH_SIZE, REPLACED_PODS, UpgradeLedger
 from searchkeeper.upgrade.rollout import Rollout, roll_out
-from worlds import NEW, engine, pod, pool, world
+from snapshots import NEW, cluster_snapshot, engine, pod, pool
 
-DOWN = "CrashLoopBackOff"
+CRASHING = "CrashLoopBackOff"
 
 
 def managers(*members: Pod) -> PoolView:
     return pool("managers", len(members), roles="cluster_manager", pods=members)
 
 
-def test_no_pod_joins_a_batch_of_another_pool() -> None:
+def test_batch_of_another_pool_is_not_extended() -> None:
     """I12: no batch of data nodes starts while a manager is being replaced."""
-    late = pod("managers-2", is_ready=False, template="new", engine_version=NEW)
-    pools = (pool("data", 4), managers(pod("managers-0"), pod("managers-1"), late))
-    snapshot = world(*pools, snapshot=engine(pools, allocation=Allocation.PRIMARIES), max_batch=4)
+    late_pod = pod("managers-2", is_ready=False, template="new", engine_version=NEW)
+    pools = (pool("data", 4), managers(pod("managers-0"), pod("managers-1"), late_pod))
+    snapshot = cluster_snapshot(*pools, view=engine(pools, allocation=Allocation.PRIMARIES), max_batch=4)
     prepared: dict[str, Entry] = {"engine__allocation": "all", "roll__flushed": "earlier"}
-    found = next_step(snapshot, roll__away=(("managers-2", "earlier"),), roll__size=("data", 4), **prepared)
-    assert found.reason == "WaitingForPods"
-    assert not found.operations
+    result = rollout_step(
+        snapshot, roll__away=(("managers-2", "earlier"),), roll__size=("data", 4), **prepared
+    )
+    assert result.reason == "WaitingForPods"
+    assert not result.operations
 
 
-def step_beside_unready_pod(home: PoolView, **lines: Entry) -> Result:
-    """The first pod is not ready, the batch is not full, and every gate is open for the next one."""
-    late = pod(f"{home.spec.name}-0", is_ready=False, template="new", engine_version=NEW)
-    away = replace(home, pods=(late, *home.pods[1:]))
-    view = engine([away], allocation=Allocation.PRIMARIES, voters=engine([home]).voters)
-    lines = {"engine__allocation": "all", "roll__flushed": "earlier", **lines}
-    size = (home.spec.name, 4)
-    found = (late.name, "earlier")
-    return next_step(world(away, snapshot=view, max_batch=4), roll__away=(found,), roll__size=size, **lines)
+def step_during_a_batch(owner: PoolView, **entries: Entry) -> Result:
+    """Return the next step while the first pod is not ready, the batch may grow and all gates are open."""
+    late_pod = pod(f"{owner.spec.name}-0", is_ready=False, template="new", engine_version=NEW)
+    replacing = replace(owner, pods=(late_pod, *owner.pods[1:]))
+    view = engine([replacing], allocation=Allocation.PRIMARIES, voters=engine([owner]).voters)
+    entries = {"engine__allocation": "all", "roll__flushed": "earlier", **entries}
+    size = (owner.spec.name, 4)
+    entry = (late_pod.name, "earlier")
+    return rollout_step(
+        cluster_snapshot(replacing, view=view, max_batch=4), roll__away=(entry,), roll__size=size, **entries
+    )
 
 
 def test_terminating_pod_is_not_deleted_again() -> None:
-    """I8: the batch waits for it."""
-    home = pool("data", 2, pods=(pod("data-0", is_terminating=True), pod("data-1")))
-    found = next_step(world(home))
-    assert found.reason == "PodTerminating"
-    assert [(each.key, each.value) for each in found.ledger_changes] == [
-        (REPLACED_PODS, (("data-0", home.pods[0].uid),))
+    """I8: it is waited for as if the operator had deleted it."""
+    owner = pool("data", 2, pods=(pod("data-0", is_terminating=True), pod("data-1")))
+    result = rollout_step(cluster_snapshot(owner))
+    assert result.reason == "PodTerminating"
+    assert [(change.key, change.value) for change in result.ledger_changes] == [
+        (REPLACED_PODS, (("data-0", owner.pods[0].uid),))
     ]
-    assert not found.operations
+    assert not result.operations
 
 
-def test_voters_are_replaced_one_by_one() -> None:
-    """I2: even if a majority of five would remain without two."""
-    assert step_beside_unready_pod(pool("managers", 5, roles="cluster_manager")).reason == "WaitingForPods"
-    assert step_beside_unready_pod(pool("data", 5)).reason == "ReplacingPod"
+def test_batch_of_voters_has_one_pod() -> None:
+    """I2: also of five voters, where the quorum would allow two."""
+    assert step_during_a_batch(pool("managers", 5, roles="cluster_manager")).reason == "WaitingForPods"
+    assert step_during_a_batch(pool("data", 5)).reason == "ReplacingPod"
 
 
-def test_rollback_replaces_pods_one_by_one() -> None:
-    """A rollback needs every node of the older version."""
-    back: dict[str, Entry] = {"upgrade": (NEW, "3.5.0"), "upgrade__return": NEW}
-    assert step_beside_unready_pod(pool("data", 5), **back).reason == "WaitingForPods"
+def test_batch_has_one_pod_in_a_rollback() -> None:
+    """The rollback depends on every older node."""
+    replaced: dict[str, Entry] = {"upgrade": (NEW, "3.5.0"), "upgrade__return": NEW}
+    assert step_during_a_batch(pool("data", 5), **replaced).reason == "WaitingForPods"
 
 
-def test_only_failed_pods_of_a_pending_pool_are_replaced() -> None:
-    well = [pod(f"managers-{n}") for n in range(3)]
-    assert next_step(world(managers(*well)), "managers").is_true
-    sick = pod("managers-1", is_ready=False, problem=DOWN)
-    assert deleted_object(next_step(world(managers(well[0], sick, well[2])), "managers")) == "managers-1"
+def test_only_failed_pods_of_an_early_pool_are_replaced() -> None:
+    healthy = [pod(f"managers-{n}") for n in range(3)]
+    assert rollout_step(cluster_snapshot(managers(*healthy)), "managers").is_true
+    failed = pod("managers-1", is_ready=False, problem=CRASHING)
+    assert (
+        deleted_object(rollout_step(cluster_snapshot(managers(healthy[0], failed, healthy[2])), "managers"))
+        == "managers-1"
+    )
 
 
-def test_failed_pod_of_a_pending_pool_is_replaced_first() -> None:
-    """S14, S22: the other pools would wait for it."""
-    sick = pod("managers-1", is_ready=False, problem=DOWN, engine_version="3.3.2")
-    home = managers(pod("managers-0"), sick, pod("managers-2"))
-    assert deleted_object(next_step(world(pool("data", 2), home), "managers")) == "managers-1"
+def test_failed_pod_is_replaced_before_the_active_pool() -> None:
+    """S14, S22: the active pool would wait for it."""
+    failed = pod("managers-1", is_ready=False, problem=CRASHING, engine_version="3.3.2")
+    owner = managers(pod("managers-0"), failed, pod("managers-2"))
+    assert deleted_object(rollout_step(cluster_snapshot(pool("data", 2), owner), "managers")) == "managers-1"
 
 
 def test_replaced_pod_of_a_pool_outside_the_rollout_ends_the_batch() -> None:
-    """S14: its version may no longer be wanted, but it is ready."""
-    back = pod("managers-1", template="other", engine_version="3.3.2")
-    home = managers(pod("managers-0"), back, pod("managers-2"))
-    snapshot = world(pool("data", 2), home, max_batch=4)
+    """S14: the pod is ready although its version is no longer wanted."""
+    replaced = pod("managers-1", template="other", engine_version="3.3.2")
+    owner = managers(pod("managers-0"), replaced, pod("managers-2"))
+    snapshot = cluster_snapshot(pool("data", 2), owner, max_batch=4)
     ledger = Ledger.of({REPLACED_PODS: (("managers-1", "earlier"),), BATCH_SIZE: ("data", 2)})
-    found = roll_out(Rollout(snapshot, UpgradeLedger.of(ledger), (snapshot.pools[0],)))
-    assert found.reason == "BatchReplaced"
+    result = roll_out(Rollout(snapshot, UpgradeLedger.of(ledger), (snapshot.pools[0],)))
+    assert result.reason == "BatchReplaced"
     # The batch of another pool does not grow.
-    assert BATCH_SIZE not in {note.key for note in found.ledger_changes}
+    assert BATCH_SIZE not in {change.key for change in result.ledger_changes}
 
 
-def test_failed_surplus_pod_is_abandoned() -> None:
+def test_failed_surplus_pod_of_the_batch_is_abandoned() -> None:
     """S22, L4."""
     members = [pod(f"data-{n}", template="new", engine_version=NEW) for n in range(2)]
-    lost = pod("data-2", is_ready=False, problem="Unschedulable", template="new")
-    home = pool("data", 2, pods=(*members, lost))
-    snapshot = world(home, snapshot=engine([home]))
-    found = next_step(snapshot, roll__away=(("data-2", "earlier"),))
-    assert (found.reason, [(note.key, note.value) for note in found.ledger_changes]) == (
+    failed = pod("data-2", is_ready=False, problem="Unschedulable", template="new")
+    owner = pool("data", 2, pods=(*members, failed))
+    snapshot = cluster_snapshot(owner, view=engine([owner]))
+    result = rollout_step(snapshot, roll__away=(("data-2", "earlier"),))
+    assert (result.reason, [(change.key, change.value) for change in result.ledger_changes]) == (
         "PodsAbandoned",
         [(REPLACED_PODS, None)],
     )

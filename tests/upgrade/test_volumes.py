@@ -1,4 +1,4 @@
-"""Which volumes a rollback deletes."""
+"""Volumes that a rollback deletes: those on which a pod cannot start."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from searchkeeper.planner.ledger import Entry
 from searchkeeper.snapshot import ClusterSnapshot
 from searchkeeper.upgrade.ledger import ROLLBACK_TO, UPGRADE, UPGRADED_NODES, UpgradeLedger
 from searchkeeper.upgrade.rollout import Rollout, roll_out
-from worlds import NEW, OLD, engine, pod, pool, world
+from snapshots import NEW, OLD, cluster_snapshot, engine, pod, pool
 
 CLAIM = Key("v1", "PersistentVolumeClaim", "search", "data-data-0")
 VOLUME = {"metadata": {"uid": "volume", "resourceVersion": "1"}}
-LINES: dict[str, Entry] = {
+LEDGER: dict[str, Entry] = {
     UPGRADE: (OLD, NEW),
     ROLLBACK_TO: OLD,
     UPGRADED_NODES: (("data-0", "volume"),),
@@ -26,69 +26,71 @@ LINES: dict[str, Entry] = {
 }
 
 
-def with_failed_pod(**differences: Any) -> ClusterSnapshot:
-    """One of two data nodes runs the older version on a disk of the newer one, and crashes."""
-    patient = pod("data-0", is_ready=False, has_started=True, template="new", problem="CrashLoopBackOff")
-    home = pool("data", 2, pods=[replace(patient, **differences), pod("data-1", template="new")])
-    assert home.stateful_set is not None
-    home = replace(home, stateful_set=replace(home.stateful_set, engine_version=OLD))
-    return replace(world(home, health_deadline=60), objects={CLAIM: VOLUME})
+def crashed(**changes: Any) -> ClusterSnapshot:
+    """Return a rollback in which a data node crashes on a disk that the newer version wrote."""
+    crashing_pod = pod("data-0", is_ready=False, has_started=True, template="new", problem="CrashLoopBackOff")
+    data_pool = pool("data", 2, pods=[replace(crashing_pod, **changes), pod("data-1", template="new")])
+    assert data_pool.stateful_set is not None
+    data_pool = replace(data_pool, stateful_set=replace(data_pool.stateful_set, engine_version=OLD))
+    return replace(cluster_snapshot(data_pool, health_deadline=60), objects={CLAIM: VOLUME})
 
 
-def deletes_volume(snapshot: ClusterSnapshot, **lines: Entry | None) -> bool:
-    """`upgrade__return` stands for the key `upgrade/return`."""
-    ledger = Ledger.of(LINES).with_changes({name.replace("__", "/"): entry for name, entry in lines.items()})
+def is_volume_deleted(snapshot: ClusterSnapshot, **entries: Entry | None) -> bool:
+    """Whether the volume is deleted. `upgrade__return` is the ledger key `upgrade/return`."""
+    ledger = Ledger.of(LEDGER).with_changes(
+        {name.replace("__", "/"): entry for name, entry in entries.items()}
+    )
     snapshot = replace(snapshot, cluster=replace(snapshot.cluster, records=Records(ledger)))
     return roll_out(Rollout(snapshot, UpgradeLedger.of(ledger), snapshot.pools)).reason == "DeletingVolume"
 
 
-def test_volume_of_a_pod_that_cannot_start_on_it_is_deleted() -> None:
-    assert deletes_volume(with_failed_pod())
+def test_volume_that_a_newer_version_wrote_is_deleted_if_the_pod_cannot_start() -> None:
+    assert is_volume_deleted(crashed())
 
 
 @pytest.mark.parametrize(
-    "differences",
+    "changes",
     [{"is_ready": True}, {"is_terminating": True}, {"engine_version": NEW}, {"has_started": False}],
-    ids=lambda given: next(iter(given)),
+    ids=lambda changes: next(iter(changes)),
 )
-def test_pod_that_runs_or_terminates_or_never_started_keeps_its_volume(differences: dict[str, Any]) -> None:
-    unseen = replace(with_failed_pod(**differences), engine=engine(with_failed_pod().pools))
-    assert not deletes_volume(unseen)
+def test_volume_of_a_ready_terminating_newer_or_never_started_pod_stays(changes: dict[str, Any]) -> None:
+    snapshot = replace(crashed(**changes), engine=engine(crashed().pools))
+    assert not is_volume_deleted(snapshot)
 
 
-def test_volume_that_no_newer_version_wrote_to_stays() -> None:
-    assert not deletes_volume(with_failed_pod(), upgrade__crossed=(("data-0", "an earlier one"),))
-    assert not deletes_volume(with_failed_pod(), upgrade__crossed=None)
+def test_volume_that_no_newer_version_wrote_stays() -> None:
+    assert not is_volume_deleted(crashed(), upgrade__crossed=(("data-0", "earlier"),))
+    assert not is_volume_deleted(crashed(), upgrade__crossed=None)
 
 
-def test_pod_without_a_volume_has_nothing_to_delete() -> None:
-    assert not deletes_volume(replace(with_failed_pod(), objects={}))
+def test_pod_without_a_volume_has_none_to_delete() -> None:
+    assert not is_volume_deleted(replace(crashed(), objects={}))
 
 
 @pytest.mark.parametrize("color", [Color.GREEN, Color.YELLOW, Color.RED])
-def test_volume_stays_while_the_cluster_is_red(color: Color) -> None:
-    snapshot = with_failed_pod()
-    assert deletes_volume(replace(snapshot, engine=engine(snapshot.pools, color=color))) is (
+def test_volume_stays_while_the_engine_is_red(color: Color) -> None:
+    snapshot = crashed()
+    assert is_volume_deleted(replace(snapshot, engine=engine(snapshot.pools, color=color))) is (
         color is not Color.RED
     )
 
 
 def test_volume_stays_if_the_node_has_joined_or_the_engine_is_unreachable() -> None:
-    snapshot = with_failed_pod()
-    joined = replace(snapshot.pools[0], pods=tuple(replace(each, is_ready=True) for each in snapshot.pods))
-    assert not deletes_volume(replace(snapshot, engine=engine([joined])))
-    assert not deletes_volume(replace(snapshot, engine=Unreachable("timed out")))
+    snapshot = crashed()
+    joined = replace(snapshot.pools[0], pods=tuple(replace(pod, is_ready=True) for pod in snapshot.pods))
+    assert not is_volume_deleted(replace(snapshot, engine=engine([joined])))
+    assert not is_volume_deleted(replace(snapshot, engine=Unreachable("timed out")))
 
 
-def test_volume_stays_before_the_deadline() -> None:
-    assert not deletes_volume(with_failed_pod(), wait__PodsCurrent=("WaitingForPods", 990))
+def test_volume_stays_until_the_deadline() -> None:
+    assert not is_volume_deleted(crashed(), wait__PodsCurrent=("WaitingForPods", 990))
 
 
 def test_volume_stays_in_an_upgrade() -> None:
-    assert not deletes_volume(with_failed_pod(), upgrade__return=None)
+    assert not is_volume_deleted(crashed(), upgrade__return=None)
 
 
-def test_volume_stays_while_the_upgrade_is_paused() -> None:
-    snapshot = with_failed_pod()
+def test_volume_stays_during_a_pause() -> None:
+    snapshot = crashed()
     spec = replace(snapshot.cluster.spec, upgrade=replace(snapshot.cluster.spec.upgrade, paused=True))
-    assert not deletes_volume(replace(snapshot, cluster=replace(snapshot.cluster, spec=spec)))
+    assert not is_volume_deleted(replace(snapshot, cluster=replace(snapshot.cluster, spec=spec)))
