@@ -1,4 +1,4 @@
-"""What the pages of the operator list is what there is."""
+"""The tables of the operator's pages match the code."""
 
 from __future__ import annotations
 
@@ -25,28 +25,29 @@ CONFIG = ROOT / "operator/config"
 
 
 def rows(page: str, heading: str) -> list[list[str]]:
-    """The cells of the table that begins with this heading."""
+    """The cells of the table whose first column has this heading."""
     text = (PAGES / page).read_text(encoding="utf-8")
     [table] = re.findall(rf"^\| {re.escape(heading)} \|.*\n\|[-|]+\n((?:\|.*\n)+)", text, flags=re.MULTILINE)
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table.splitlines()]
 
 
 def test_every_configuration_version_is_listed_with_its_releases() -> None:
-    shown = {
-        int(first.strip("| ")): (int(least), ships)
-        for first, _, least, ships in rows("lifecycle.md", "version")
+    listed = {
+        int(version.strip("| ")): (int(min_version), shipped_by)
+        for version, _, min_version, shipped_by in rows("lifecycle.md", "version")
     }
 
-    assert shown == {
+    assert listed == {
         version: (
-            procedure.min_version,
+            reconciler.min_version,
             ", ".join(each.version for each in releases() if version in each.configurations),
         )
-        for version, procedure in CLUSTER_RECONCILERS.items()
+        for version, reconciler in CLUSTER_RECONCILERS.items()
     }
 
 
 def defaults(schema: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield each field with a default, as the page writes them."""
     for name, field in schema.get("properties", {}).items():
         if "items" in field:
             yield from defaults(field["items"], f"{path}{name}[].")
@@ -73,17 +74,17 @@ def test_short_names_and_columns_are_listed(kind: str) -> None:
 
 
 def test_applied_manifests_have_the_documented_namespace() -> None:
-    """Without one, `kubectl apply` would put the operator's own rights into another namespace than it."""
-    made = [*overlay("rbac"), *overlay("manager")]
+    """Without it `kubectl apply` could create the Role and the Deployment in different namespaces."""
+    manifests = [*overlay("rbac"), *overlay("manager")]
     namespaced = [
-        each for each in made if not each["kind"].startswith("Cluster") and each["kind"] != "Namespace"
+        each for each in manifests if not each["kind"].startswith("Cluster") and each["kind"] != "Namespace"
     ]
 
     assert {each["metadata"].get("namespace") for each in namespaced} == {"searchkeeper"}
     assert "kubectl create namespace searchkeeper\n" in (PAGES / "running.md").read_text(encoding="utf-8")
 
 
-# Reasons of the planner, which any action may have.
+# The planner sets these for any action.
 PLANNER_REASONS = {"ActionError", "Done", "OperationDenied", "PrerequisiteNotMet", "WaitingForOtherAction"}
 
 

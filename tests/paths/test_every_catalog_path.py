@@ -1,6 +1,6 @@
-"""Whatever OLM does to the operator, from any release that anybody may have, the cluster arrives.
+"""Along every upgrade path of the catalog a cluster is migrated, also if OLM replaces the operator early.
 
-The walks are those that `simulate` finds in our own catalog: a new release brings its own cases along.
+The paths are those that `simulate` finds in the catalog of searchkeeper: a new release adds its own cases.
 """
 
 from __future__ import annotations
@@ -41,34 +41,37 @@ def version(name: str) -> str:
 
 
 @cache
-def walks() -> tuple[tuple[str, ...], ...]:
-    """Every walk of OLM v0 and v1, from every entry of every channel, each once."""
+def upgrade_paths() -> tuple[tuple[str, ...], ...]:
+    """Every upgrade path of OLM v0 and v1, from every entry of every channel, each once."""
     [package] = read(str(CATALOG)).catalog.packages
-    found = {
+    paths = {
         (version(name), *map(version, walk(hops, name)))
         for graph in PackageGraph(package).channels
         for hops in (olm_v0.hops(graph).next, olm_v1.hops(graph))
         for name in graph.entries
     }
-    return tuple(sorted(found))
+    return tuple(sorted(paths))
 
 
 @cache
 def hops() -> tuple[tuple[str, str], ...]:
-    return tuple(sorted({pair for each in walks() for pair in pairwise(each)}))
+    return tuple(sorted({hop for path in upgrade_paths() for hop in pairwise(path)}))
 
 
 @cache
 def pairs_of_hops() -> tuple[tuple[str, str, str], ...]:
-    """Two hops in a row, told apart by what the releases do: equal procedures do equal work."""
-    found = {each[n : n + 3] for each in walks() for n in range(len(each) - 2)}
-    work = {tuple(release(one).configurations for one in each): each for each in sorted(found)}
-    return tuple(sorted((a, b, c) for a, b, c in work.values()))
+    """Two consecutive hops, one pair for each combination of configuration versions.
+
+    Releases with the same configuration versions have the same reconcilers.
+    """
+    triples = {path[n : n + 3] for path in upgrade_paths() for n in range(len(path) - 2)}
+    distinct = {tuple(release(name).configurations for name in triple): triple for triple in sorted(triples)}
+    return tuple(sorted((a, b, c) for a, b, c in distinct.values()))
 
 
 @cache
 def deployed_by(first: str) -> FakeCluster:
-    """A cluster with documents, as this release leaves it."""
+    """A cluster with documents that this release has deployed."""
     world = asked_for()
     settled(world, first)
     with_index(world)
@@ -78,44 +81,48 @@ def deployed_by(first: str) -> FakeCluster:
 
 @cache
 def known_to(last: str) -> Known:
-    """What is known of the ways of a release: all of them have one end, whoever deployed the cluster."""
+    """The states from which this release converges to one final state.
+
+    The final state is the same for clusters of every earlier release.
+    """
     return Known()
 
 
 @cache
-def alone(last: str) -> Known:
-    """The same for a cluster that has no documents yet."""
+def known_without_documents(last: str) -> Known:
+    """The same for a cluster without documents."""
     return Known()
 
 
-def assert_arrived(world: FakeCluster, last: str) -> None:
-    told = status(world)
-    assert told["currentVersion"] == max(release(last).configurations)
-    assert told["engineVersion"] == "2.19.4"
-    assert told["ready"] == "5/5"
-    assert not told["ledger"]
+def assert_migrated(world: FakeCluster, last: str) -> None:
+    """The cluster has the newest configuration version of the release, and all nodes are ready."""
+    reported = status(world)
+    assert reported["currentVersion"] == max(release(last).configurations)
+    assert reported["engineVersion"] == "2.19.4"
+    assert reported["ready"] == "5/5"
+    assert not reported["ledger"]
 
 
-@pytest.mark.parametrize("road", walks(), ids=" → ".join)
-def test_cluster_is_migrated_along_every_upgrade_path(road: tuple[str, ...]) -> None:
-    world = copied(deployed_by(road[0]))
-    for each in road[1:]:
-        settled(world, each)
-    assert_arrived(world, road[-1])
+@pytest.mark.parametrize("path", upgrade_paths(), ids=" → ".join)
+def test_cluster_is_migrated_along_every_upgrade_path(path: tuple[str, ...]) -> None:
+    world = copied(deployed_by(path[0]))
+    for name in path[1:]:
+        settled(world, name)
+    assert_migrated(world, path[-1])
 
 
-@pytest.mark.parametrize("road", walks(), ids=" → ".join)
+@pytest.mark.parametrize("path", upgrade_paths(), ids=" → ".join)
 def test_last_release_migrates_a_cluster_that_intermediate_releases_left_untouched(
-    road: tuple[str, ...],
+    path: tuple[str, ...],
 ) -> None:
-    """OLM does not wait: every release but the last is gone before it has done anything."""
-    world = copied(deployed_by(road[0]))
-    settled(world, road[-1])
-    assert_arrived(world, road[-1])
+    """OLM does not wait: each release but the last is replaced before its first reconcile."""
+    world = copied(deployed_by(path[0]))
+    settled(world, path[-1])
+    assert_migrated(world, path[-1])
 
 
-def taken_over(before: Score, after: str, known: Known) -> None:
-    """Whichever write of the one release is its last, the other comes to the end that it always comes to."""
+def replace_before_each_operation(before: Score, after: str, known: Known) -> None:
+    """Replace the operator before each operation of a run: the next one reaches its usual final state."""
     for step in before.steps:
         followed(FakeCluster(step.before.state), after, known)
 
@@ -123,11 +130,11 @@ def taken_over(before: Score, after: str, known: Known) -> None:
 @pytest.mark.parametrize("hop", hops(), ids=" → ".join)
 def test_operator_can_be_replaced_between_any_two_operations(hop: tuple[str, str]) -> None:
     before, after = hop
-    whole = asked_for()
-    settled(whole, after)
-    score(whole, after, alone(after))
-    assert_arrived(whole, after)
-    taken_over(score(asked_for(), before), after, alone(after))
+    complete = asked_for()
+    settled(complete, after)
+    score(complete, after, known_without_documents(after))
+    assert_migrated(complete, after)
+    replace_before_each_operation(score(asked_for(), before), after, known_without_documents(after))
 
 
 @pytest.mark.parametrize("hops", pairs_of_hops(), ids=" → ".join)
@@ -135,30 +142,30 @@ def test_next_release_can_take_over_a_migration_between_any_two_operations(
     hops: tuple[str, str, str],
 ) -> None:
     first, second, third = hops
-    whole = copied(deployed_by(first))
-    score(whole, third, known_to(third))
-    assert_arrived(whole, third)
-    taken_over(score(copied(deployed_by(first)), second), third, known_to(third))
+    complete = copied(deployed_by(first))
+    score(complete, third, known_to(third))
+    assert_migrated(complete, third)
+    replace_before_each_operation(score(copied(deployed_by(first)), second), third, known_to(third))
 
 
 @pytest.mark.parametrize("hop", [("0.1.1", "0.2.0"), ("0.3.1", "0.4.0")], ids=" → ".join)
 def test_operator_can_crash_between_any_two_operations_of_a_migration(hop: tuple[str, str]) -> None:
     before, after = hop
-    taken_over(score(copied(deployed_by(before)), after), after, known_to(after))
+    replace_before_each_operation(score(copied(deployed_by(before)), after), after, known_to(after))
 
 
 def test_operator_can_crash_between_any_two_operations_of_an_engine_upgrade() -> None:
     world = edited(copied(deployed_by("0.4.0")), version="3.4.0")
-    whole = score(world, "0.4.0")
-    taken_over(whole, "0.4.0", whole.known)
+    complete = score(world, "0.4.0")
+    replace_before_each_operation(complete, "0.4.0", complete.known)
     assert status(world)["engineVersion"] == "3.4.0"
     assert not status(world)["ledger"]
     assert {node.version for node in world.state.engine.nodes} == {"3.4.0"}
 
 
 @cache
-def losing_a_pool(version: str) -> FakeCluster:
-    """A cluster with documents on every node, one of whose pools was just taken out of the spec."""
+def with_pool_removed(version: str) -> FakeCluster:
+    """A cluster with documents on every node whose spec has lost one pool."""
     world = asked_for(*SMALL, pool("more", 1, "data"))
     settled(world, version)
     for name in ("books", "films", "songs"):
@@ -172,19 +179,19 @@ def test_operator_can_be_replaced_at_any_operation_of_a_scale_in(
     hop: tuple[str, str],
 ) -> None:
     before, after = hop
-    world = copied(losing_a_pool(before))
-    whole = score(world, after)
-    assert_arrived(world, after)
-    taken_over(whole, after, whole.known)
-    taken_over(score(copied(losing_a_pool(before)), before), after, whole.known)
+    world = copied(with_pool_removed(before))
+    complete = score(world, after)
+    assert_migrated(world, after)
+    replace_before_each_operation(complete, after, complete.known)
+    replace_before_each_operation(score(copied(with_pool_removed(before)), before), after, complete.known)
 
 
 def test_upgrade_paths_to_the_same_release_end_in_the_same_state() -> None:
-    ends: dict[str, list[object]] = {}
-    for road in walks():
-        world = copied(deployed_by(road[0]))
-        for each in road[1:]:
-            settled(world, each)
-        ends.setdefault(road[-1], []).append(summary(world.state))
-    for same in ends.values():
-        assert all(each == same[0] for each in same)
+    final_states: dict[str, list[object]] = {}
+    for path in upgrade_paths():
+        world = copied(deployed_by(path[0]))
+        for name in path[1:]:
+            settled(world, name)
+        final_states.setdefault(path[-1], []).append(summary(world.state))
+    for states in final_states.values():
+        assert all(state == states[0] for state in states)

@@ -1,4 +1,4 @@
-"""S30: a release that is missing from a catalog strands nobody without a word."""
+"""S30: a release that is missing from a catalog is reported with the versions that it strands."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from everpath.policies import olm_v0, olm_v1
 from everpath.policies.walks import walk
 
 
-def ours() -> Catalog:
+def own_catalog() -> Catalog:
     return read(str(ROOT / "catalog")).catalog
 
 
-def without(catalog: Catalog, name: str) -> Catalog:
-    """The catalog as if this release had been forgotten: no entry in any channel, and no bundle."""
+def without_release(catalog: Catalog, name: str) -> Catalog:
+    """The catalog without the entries and the bundle of a release."""
     [package] = catalog.packages
     channels = tuple(
-        channel._replace(entries=tuple(each for each in channel.entries if each.name != name))
+        channel._replace(entries=tuple(entry for entry in channel.entries if entry.name != name))
         for channel in package.channels
     )
-    bundles = tuple(each for each in package.bundles if each.name != name)
+    bundles = tuple(bundle for bundle in package.bundles if bundle.name != name)
     return catalog._replace(packages=(package._replace(channels=channels, bundles=bundles),))
 
 
-def cut_off(old: Catalog, new: Catalog) -> set[str]:
-    """Whoever could go on before and cannot any more, by what they have installed."""
+def stranded_versions(old: Catalog, new: Catalog) -> set[str]:
+    """The installed versions whose upgrade path `compare` reports as worse."""
     return {row.installed for row in compare(old, new).rows if row.outcome.hurts}
 
 
-def ends_elsewhere(catalog: Catalog) -> set[str]:
-    """The releases from which OLM of either generation does not come to the head of their channel."""
+def versions_without_path_to_head(catalog: Catalog) -> set[str]:
+    """The entries whose upgrade path, in OLM v0 or v1, does not end at the head of their channel."""
     [package] = catalog.packages
     return {
         name
@@ -45,23 +45,23 @@ def ends_elsewhere(catalog: Catalog) -> set[str]:
 
 
 def test_compare_reports_versions_stranded_by_a_removed_release() -> None:
-    """S30: the road over it is gone for those before it, and found to be so before anybody ships it."""
+    """S30: the upgrade path of every older version leads through the removed release."""
     whole, rest = "c: b\nb: a\na", "c: b\na"
     assert outcomes(whole, rest, "v1") == {"a": "stranded", "b": "same", "c": "same"}
     assert set(outcomes(whole, rest, "v0").values()) == {"failing"}
 
 
 def test_every_released_version_has_an_upgrade_path_to_the_channel_head() -> None:
-    """S30: none was lost from our own catalog."""
-    assert not ends_elsewhere(ours())
+    """S30: no release is missing from the catalog of searchkeeper."""
+    assert not versions_without_path_to_head(own_catalog())
 
 
 def test_compare_reports_every_version_stranded_by_removing_any_release() -> None:
-    """S30: whoever is left without a road in what remains is somebody that the comparison names."""
-    whole = ours()
+    """S30: `compare` names every version whose upgrade path no longer ends at the head."""
+    whole = own_catalog()
     [package] = whole.packages
-    names = {each.name for channel in package.channels for each in channel.entries}
-    hurt = {name: cut_off(whole, without(whole, name)) for name in sorted(names)}
-    for name, stranded in hurt.items():
-        assert ends_elsewhere(without(whole, name)) <= stranded, name
-    assert any(hurt.values())
+    names = {entry.name for channel in package.channels for entry in channel.entries}
+    stranded_by = {name: stranded_versions(whole, without_release(whole, name)) for name in sorted(names)}
+    for name, stranded in stranded_by.items():
+        assert versions_without_path_to_head(without_release(whole, name)) <= stranded, name
+    assert any(stranded_by.values())

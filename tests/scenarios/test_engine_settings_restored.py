@@ -1,4 +1,4 @@
-"""S03, S04, S07, S08: what the engine was told for a while is taken back, whatever happens in between."""
+"""S03, S04, S07, S08: temporary engine settings are restored, whatever fails in between."""
 
 from __future__ import annotations
 
@@ -35,44 +35,45 @@ OLD, NEW = "2.19.4", "3.4.0"
 NAMES = "cluster.routing.allocation.exclude._name"
 
 
-def data(replicas: int) -> list[dict[str, object]]:
+def pools_with(replicas: int) -> list[dict[str, object]]:
+    """A pool of data nodes and one of three managers."""
     return [pool("data", replicas, "data"), pool("managers", 3, "cluster_manager")]
 
 
 @cache
 def upgrade() -> Score:
-    """A whole upgrade, moment by moment."""
+    """A complete upgrade, reconcile by reconcile."""
     return score(edited(running(upgrade={"healthDeadlineSeconds": 60}), version=NEW), NEWEST)
 
 
 @cache
-def shrink() -> Score:
-    """One of three data nodes leaves for good."""
-    return score(shrinking(), NEWEST)
+def scale_in() -> Score:
+    """A complete scale-in from three data nodes to two."""
+    return score(with_scale_in_requested(), NEWEST)
 
 
-def shrinking() -> FakeCluster:
-    world = running(*data(3))
-    return edited(with_index(with_index(world, "films"), "songs"), pools=data(2))
+def with_scale_in_requested() -> FakeCluster:
+    """A cluster with documents whose spec has one data node less."""
+    world = running(*pools_with(3))
+    return edited(with_index(with_index(world, "films"), "songs"), pools=pools_with(2))
 
 
-def told(this: Score) -> list[int]:
-    """The writes that tell the engine something."""
-    return [at for at, step in enumerate(this.steps) if isinstance(step.write, EngineCall)]
+def engine_calls(run: Score) -> list[int]:
+    """The positions of the engine calls among the operations of a run."""
+    return [at for at, step in enumerate(run.steps) if isinstance(step.write, EngineCall)]
 
 
 def test_allocation_is_reset_after_an_upgrade() -> None:
-    """S03: also where the operator ends, or is not heard, at any word to the engine."""
-    # Guard: settings are restored, from a journal that has them before they are made.
+    """S03: also when any engine call fails, or the operator crashes after it."""
     assert any(beat.state.engine.allocation is Allocation.PRIMARIES for beat in upgrade().beats)
-    for at in told(upgrade()):
+    for at in engine_calls(upgrade()):
         for fault in (faults.Fault.CRASH_AFTER, faults.Fault.LOST_RESPONSE, faults.Fault.ENGINE_SILENT):
             disturbed(upgrade(), FaultInjection(at, fault))
     assert upgrade().beats[-1].state.engine.allocation is None
 
 
 def test_previous_allocation_setting_is_restored() -> None:
-    """S04: what was there before is restored, not what is usual."""
+    """S04: the value before the upgrade is restored, not the default."""
     world = running()
     world.execute(SetAllocation(Allocation.NEW_PRIMARIES))
     edited(world, version=NEW)
@@ -82,10 +83,10 @@ def test_previous_allocation_setting_is_restored() -> None:
 
 
 def test_revert_at_any_time_restores_allocation() -> None:
-    """S04: an upgrade that is given up takes back what it has set, as one that succeeds does."""
-    held = [beat for beat in upgrade().beats if beat.state.engine.allocation is not None]
-    assert len(held) > 5
-    for beat in held[::2]:
+    """S04: a reverted upgrade restores its settings, as a finished one does."""
+    changed = [beat for beat in upgrade().beats if beat.state.engine.allocation is not None]
+    assert len(changed) > 5
+    for beat in changed[::2]:
         world = worked(edited(FakeCluster(beat.state), version=OLD), NEWEST, ticks=30)
         assert world.state.engine.allocation is None
         assert "engine/allocation" not in status(world)["ledger"]
@@ -93,7 +94,7 @@ def test_revert_at_any_time_restores_allocation() -> None:
 
 @pytest.mark.parametrize("rollback", ["Automatic", "Manual"])
 def test_rollback_of_a_failed_upgrade_restores_allocation(rollback: str) -> None:
-    """S04: whoever turns it, the policy or a person."""
+    """S04: both in an automatic and in a requested rollback."""
     world = running(upgrade={"rollback": rollback, "healthDeadlineSeconds": 60})
     worked(with_faults(edited(world, version=NEW), v3_4_0=PodFault.IMAGE), NEWEST)
     worked(annotated(world, rollback=OLD), NEWEST)
@@ -102,11 +103,13 @@ def test_rollback_of_a_failed_upgrade_restores_allocation(rollback: str) -> None
 
 
 def test_exclusion_is_removed_when_the_engine_is_reachable_again() -> None:
-    """S07: the node has left while nobody could take its exclusion back."""
-    # Guard: a line leaves the journal only when the engine shows that it is undone.
-    alone = [beat for beat in shrink().beats if beat.state.engine.excluded]
-    assert alone
-    for beat in alone:
+    """S07: the node is removed while the engine is unreachable.
+
+    A ledger entry is removed only when the engine shows that the setting is restored.
+    """
+    excluded = [beat for beat in scale_in().beats if beat.state.engine.excluded]
+    assert excluded
+    for beat in excluded:
         world = FakeCluster(beat.state)
         at_work(world, Silent(world), ticks=8)
         settled(world, NEWEST)
@@ -115,34 +118,34 @@ def test_exclusion_is_removed_when_the_engine_is_reachable_again() -> None:
 
 
 def test_exclusion_is_removed_after_a_failed_engine_call() -> None:
-    """S07: not heard, heard and not answered, or said by an operator that ended with it."""
-    for at in told(shrink()):
+    """S07: the call is lost, its response is lost, or the operator crashes."""
+    for at in engine_calls(scale_in()):
         for fault in faults.Fault:
             if fault is not faults.Fault.STALE_READS:
-                disturbed(shrink(), FaultInjection(at, fault))
+                disturbed(scale_in(), FaultInjection(at, fault))
 
 
 def test_exclusion_is_removed_when_the_cluster_is_deleted() -> None:
-    """S07: somebody deletes it while a node is being emptied."""
-    excluded = next(beat for beat in shrink().beats if beat.state.engine.excluded)
+    """S07: the cluster is deleted while a node is drained."""
+    excluded = next(beat for beat in scale_in().beats if beat.state.engine.excluded)
     world = FakeCluster(excluded.state)
     worked(deleted(world), NEWEST, ticks=10)
     assert not world.state.engine.excluded
 
 
 def test_exclusion_list_never_has_an_empty_item() -> None:
-    """S08: from nobody to somebody and back, with a stranger on the list or without."""
-    for foreign_objects in (frozenset[str](), frozenset({"somebody"})):
-        world = shrinking()
-        world.execute(Exclude(foreign_objects))
-        written = {exclusion_value(moment.state.engine.excluded) for moment in unfolding(copied(world))}
-        assert len(written) == 2
-        assert all(text is None or all(text.split(",")) for text in written)
-        assert exclusion_value(foreign_objects) in written
+    """S08: with and without a node that a user has excluded."""
+    for foreign_names in (frozenset[str](), frozenset({"other-node"})):
+        world = with_scale_in_requested()
+        world.execute(Exclude(foreign_names))
+        values = {exclusion_value(current.state.engine.excluded) for current in unfolding(copied(world))}
+        assert len(values) == 2
+        assert all(text is None or all(text.split(",")) for text in values)
+        assert exclusion_value(foreign_names) in values
 
 
 @pytest.mark.parametrize("text", [",", "", " , ", ",,"])
 def test_exclusion_list_of_commas_excludes_no_node(text: str) -> None:
-    """S08: who finds one, left by whomever, does not wait for nodes without a name, nor writes it again."""
+    """S08: items without a name are ignored and never written."""
     assert not exclusion_setting({"persistent": {NAMES: text}})
     assert exclusion_value(frozenset({text})) is None

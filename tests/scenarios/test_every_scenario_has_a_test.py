@@ -1,4 +1,4 @@
-"""The scenarios that other operators failed are tests by name, and on one page."""
+"""Every scenario of docs/operator/scenarios.md has a test that names it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TEST = re.compile(r"`(?P<file>[\w/]+\.py)::(?P<name>test_\w+)`")
 
 
 def docstrings() -> Iterator[tuple[str, str]]:
-    """Every test that has a docstring, as `folder/file.py::name`, and what it says."""
+    """Yield every test as `folder/file.py::name`, with its docstring."""
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         text = path.read_text()
         if not re.search(r"\bS\d\d\b", text):
@@ -26,17 +26,17 @@ def docstrings() -> Iterator[tuple[str, str]]:
                 yield f"{file}::{node.name}", ast.get_docstring(node) or ""
 
 
-def named() -> dict[str, set[str]]:
-    """The tests that name each scenario."""
-    found: dict[str, set[str]] = {}
-    for test, says in docstrings():
-        for number in re.findall(r"\bS\d\d\b", says):
-            found.setdefault(number, set()).add(test)
-    return found
+def tests_by_docstring() -> dict[str, set[str]]:
+    """The tests whose docstring names each scenario."""
+    tests: dict[str, set[str]] = {}
+    for test, docstring in docstrings():
+        for number in re.findall(r"\bS\d\d\b", docstring):
+            tests.setdefault(number, set()).add(test)
+    return tests
 
 
-def listed() -> dict[str, set[str]]:
-    """The tests that the page has for each scenario."""
+def tests_by_page() -> dict[str, set[str]]:
+    """The tests that the page lists for each scenario."""
     return {
         row["number"]: {f"{test['file']}::{test['name']}" for test in _TEST.finditer(row["tests"])}
         for row in _ROW.finditer(PAGE.read_text())
@@ -44,12 +44,12 @@ def listed() -> dict[str, set[str]]:
 
 
 def test_every_scenario_is_named_in_a_test_docstring() -> None:
-    assert sorted(named()) == SCENARIOS
+    assert sorted(tests_by_docstring()) == SCENARIOS
 
 
 def test_page_lists_every_scenario_with_its_tests() -> None:
-    tests, rows = named(), listed()
+    tests, rows = tests_by_docstring(), tests_by_page()
     assert list(rows) == SCENARIOS
-    for number, found in rows.items():
-        assert found, f"{number} has no test on the page"
-        assert found <= tests[number], f"{number}: {sorted(found - tests[number])} do not name it"
+    for number, listed in rows.items():
+        assert listed, f"{number} has no test on the page"
+        assert listed <= tests[number], f"{number}: {sorted(listed - tests[number])} do not name it"

@@ -1,4 +1,4 @@
-"""S14, S16, S17, S22, S25, S32: pods that do not start, and what they must not cost anybody else."""
+"""S14, S16, S17, S22, S25, S32: pods that do not start cost no other pod and no document."""
 
 from __future__ import annotations
 
@@ -36,39 +36,41 @@ from searchkeeper.testing.invariants.recorder import InvariantRecorder
 from tales import NEWEST, at_work, away, broken, color, running, stateful_set, unfolding, until, versions
 
 OLD, BAD, NEW = "2.19.4", "3.3.2", "3.4.0"
-STUCK = (PodFault.CRASH, PodFault.IMAGE, PodFault.PENDING, PodFault.NEVER_READY)
+FAULTS = (PodFault.CRASH, PodFault.IMAGE, PodFault.PENDING, PodFault.NEVER_READY)
 MANAGERS = {f"managers-{n}" for n in range(3)}
 
 
-def impatient(**upgrade: Any) -> FakeCluster:
+def with_short_deadline(**upgrade: Any) -> FakeCluster:
+    """A converged cluster with a health deadline of one minute."""
     return running(upgrade={"healthDeadlineSeconds": 60, **upgrade})
 
 
-def pod(name: str) -> Key:
+def pod_key(name: str) -> Key:
     return Key("v1", "Pod", CLUSTER.namespace, f"logs-{name}")
 
 
-def data(count: int) -> list[dict[str, Any]]:
+def pools_with(count: int) -> list[dict[str, Any]]:
+    """A pool of `count` data nodes and one of three managers."""
     return [pool("data", count, "data"), pool("managers", 3, "cluster_manager")]
 
 
-def on_node(state: FakeClusterState, index: str, node: str) -> FakeClusterState:
-    """An index whose copies are all on one node."""
-    copies = (replace(each, node=node) if each.index == index else each for each in state.engine.copies)
+def with_copies_on(state: FakeClusterState, index: str, node: str) -> FakeClusterState:
+    """The state with all copies of an index on one node."""
+    copies = (replace(copy, node=node) if copy.index == index else copy for copy in state.engine.copies)
     return replace(state, engine=replace(state.engine, copies=tuple(copies)))
 
 
 def without_index(state: FakeClusterState, name: str) -> FakeClusterState:
-    """Somebody deletes an index."""
+    """The state after the deletion of an index."""
     engine = state.engine
-    indices = tuple(each for each in engine.indices if each.name != name)
-    copies = tuple(each for each in engine.copies if each.index != name)
+    indices = tuple(index for index in engine.indices if index.name != name)
+    copies = tuple(copy for copy in engine.copies if copy.index != name)
     return replace(state, engine=replace(engine, indices=indices, copies=copies))
 
 
-def first_manager_fails(fault: PodFault, version: str = NEW) -> tuple[FakeCluster, str]:
-    """In an upgrade whose data nodes have arrived, the first manager does not start again."""
-    world = edited(impatient(), version=version)
+def with_failed_manager(fault: PodFault, version: str = NEW) -> tuple[FakeCluster, str]:
+    """An upgrade whose first manager does not start after the data nodes are done, and its name."""
+    world = edited(with_short_deadline(), version=version)
     until(lambda world: bool(away(world, MANAGERS)), world)
     [name] = away(world, MANAGERS)
     return at_work(broken(world, f"logs-{name}", fault), ticks=20), name
@@ -76,9 +78,8 @@ def first_manager_fails(fault: PodFault, version: str = NEW) -> tuple[FakeCluste
 
 @pytest.mark.parametrize("fault", [PodFault.CRASH, PodFault.IMAGE, PodFault.PENDING])
 def test_no_other_manager_is_replaced_while_one_cannot_join(fault: PodFault) -> None:
-    """S14: the cluster keeps its quorum, says whom it waits for, and goes on when that one is back."""
-    # Guard: whoever is away is waited for before another one goes.
-    world, name = first_manager_fails(fault)
+    """S14: the cluster keeps its quorum, names the missing pod, and continues when it has joined."""
+    world, name = with_failed_manager(fault)
     assert away(world, MANAGERS) == {name}
     assert world.state.engine.elected is not None
     assert status(world)["phase"] == "Stalled"
@@ -88,59 +89,58 @@ def test_no_other_manager_is_replaced_while_one_cannot_join(fault: PodFault) -> 
 
 
 def test_deleting_the_pod_of_a_failed_manager_removes_no_other_manager() -> None:
-    """S14: which is what everybody tries first."""
-    world, name = first_manager_fails(PodFault.CRASH)
+    """S14: users try this first."""
+    world, name = with_failed_manager(PodFault.CRASH)
     for _ in range(3):
-        world.delete(Delete(pod(name), "", ""))
+        world.delete(Delete(pod_key(name), "", ""))
         at_work(world, ticks=5)
         assert away(world, MANAGERS) == {name}
     settled(with_faults(world), NEWEST)
     assert set(versions(world).values()) == {NEW}
 
 
-def mended_by(world: FakeCluster, name: str, version: str) -> None:
-    """The pod is well as soon as it has this version; until then no other manager goes."""
-    for moment in unfolding(edited(world, version=version)):
-        if moment.state.faults:
-            assert away(moment, MANAGERS) == {name}
-            assert {versions(moment)[each] for each in MANAGERS - {name}} == {OLD}
-        if versions(moment).get(name) == version:
-            with_faults(moment)
+def assert_fixed_by(world: FakeCluster, name: str, version: str) -> None:
+    """Upgrade to a version that fixes the pod: until then no other manager is replaced."""
+    for current in unfolding(edited(world, version=version)):
+        if current.state.faults:
+            assert away(current, MANAGERS) == {name}
+            assert {versions(current)[each] for each in MANAGERS - {name}} == {OLD}
+        if versions(current).get(name) == version:
+            with_faults(current)
     assert set(versions(world).values()) == {version}
     assert not status(world)["ledger"]
 
 
-@pytest.mark.parametrize("fault", STUCK)
+@pytest.mark.parametrize("fault", FAULTS)
 def test_failed_manager_is_fixed_by_another_version_after_the_point_of_no_return(fault: PodFault) -> None:
-    """S14, S17: past the point of no return the way out is forwards, whatever pool's turn it is."""
-    # Guard: a pod that is down does not wait for the turn of its pool.
-    world, name = first_manager_fails(fault, BAD)
+    """S14, S17: the failed manager is replaced first, whatever pool is active."""
+    # Guard: a failed pod does not wait for its pool.
+    world, name = with_failed_manager(fault, BAD)
     assert condition(world, "RollbackPossible").startswith("False PointOfNoReturnPassed")
-    mended_by(world, name, NEW)
+    assert_fixed_by(world, name, NEW)
 
 
-def deployed(world: FakeCluster, name: str) -> str:
+def template_version(world: FakeCluster, name: str) -> str:
     """The version in the template of a pool."""
-    found = stateful_set(world, name)
-    assert found is not None
-    return image_version(found["spec"]["template"]["spec"]["containers"][0]["image"])
+    workload = stateful_set(world, name)
+    assert workload is not None
+    return image_version(workload["spec"]["template"]["spec"]["containers"][0]["image"])
 
 
 def test_early_replacement_of_a_failed_pod_does_not_upgrade_its_pool() -> None:
-    """S14, I3: also where it is well again before the first pool has its new template."""
-    # Guard: of a pool that is ahead only who is down is replaced.
-    world = running(pool("store", 2, "data"), *data(0)[1:], upgrade={"healthDeadlineSeconds": 60})
+    """S14, I3: also when the pod recovers before the first pool has its new template."""
+    world = running(pool("store", 2, "data"), *pools_with(0)[1:], upgrade={"healthDeadlineSeconds": 60})
     until(lambda world: bool(away(world, MANAGERS)), edited(world, version=BAD))
     [name] = away(world, MANAGERS)
     at_work(broken(world, f"logs-{name}", PodFault.CRASH), ticks=20)
-    until(lambda world: deployed(world, "managers") == NEW, edited(world, version=NEW))
-    assert deployed(world, "store") == BAD
+    until(lambda world: template_version(world, "managers") == NEW, edited(world, version=NEW))
+    assert template_version(world, "store") == BAD
     for _ in range(3):
         with_faults(world).tick()
-    for moment in unfolding(world):
-        found = versions(moment)
-        if {found.get("store-0"), found.get("store-1")} != {NEW}:
-            assert NEW not in {found.get(each) for each in MANAGERS}
+    for current in unfolding(world):
+        running_versions = versions(current)
+        if {running_versions.get("store-0"), running_versions.get("store-1")} != {NEW}:
+            assert NEW not in {running_versions.get(each) for each in MANAGERS}
     assert set(versions(world).values()) == {NEW}
 
 
@@ -148,8 +148,8 @@ def test_early_replacement_of_a_failed_pod_does_not_upgrade_its_pool() -> None:
 def test_manager_that_recovers_after_a_change_of_version_is_upgraded(
     fault: PodFault,
 ) -> None:
-    """S14: it is back on a version that nobody wants any more, which is no reason to wait for it for ever."""
-    world, name = first_manager_fails(fault, BAD)
+    """S14: the manager rejoins with a version that the spec no longer has."""
+    world, name = with_failed_manager(fault, BAD)
     edited(world, version=NEW)
     at_work(world, ticks=1)
     settled(with_faults(world), NEWEST)
@@ -158,49 +158,47 @@ def test_manager_that_recovers_after_a_change_of_version_is_upgraded(
 
 
 def test_failed_manager_of_a_later_pool_gets_the_new_version_after_the_deadline() -> None:
-    """S22: its turn has not come; but nobody's ever would, and there is no way back."""
-    # Guard: only when waiting has not helped.
-    world = edited(running(*data(3), upgrade={"healthDeadlineSeconds": 60}), version=NEW)
+    """S22: its pool waits for others, which wait for this pod, and a rollback is impossible."""
+    world = edited(running(*pools_with(3), upgrade={"healthDeadlineSeconds": 60}), version=NEW)
     until(lambda world: versions(world).get("data-1") == NEW, world)
-    world.delete(Delete(pod("managers-1"), "", ""))
+    world.delete(Delete(pod_key("managers-1"), "", ""))
     broken(world, "logs-managers-1", PodFault.IMAGE)
     at_work(world, ticks=5)
     assert versions(world)["managers-1"] == OLD
     assert condition(world, "RollbackPossible").startswith("False PointOfNoReturnPassed")
-    for moment in unfolding(world):
-        found = versions(moment)
-        if found.get("managers-1") == NEW:
-            with_faults(moment)
-        elif moment.state.faults:
-            assert {found["managers-0"], found["managers-2"]} == {OLD}
+    for current in unfolding(world):
+        running_versions = versions(current)
+        if running_versions.get("managers-1") == NEW:
+            with_faults(current)
+        elif current.state.faults:
+            assert {running_versions["managers-0"], running_versions["managers-2"]} == {OLD}
     assert set(versions(world).values()) == {NEW}
 
 
 def test_failed_pod_of_a_later_pool_keeps_its_version_while_rollback_is_possible() -> None:
-    """S15, S22: who is evicted would come back on the new version; a person may still revert."""
-    world = edited(impatient(), version=NEW)
+    """S15, S22: with a new template, evicted pods of the pool would return with the new version."""
+    world = edited(with_short_deadline(), version=NEW)
     until(lambda world: versions(world).get("data-0") == NEW, world)
-    world.delete(Delete(pod("managers-1"), "", ""))
+    world.delete(Delete(pod_key("managers-1"), "", ""))
     at_work(broken(world, "logs-managers-1", PodFault.IMAGE), ticks=60)
     assert {versions(world)[each] for each in MANAGERS} == {OLD}
     assert condition(world, "RollbackPossible").startswith("True RollbackAvailable")
 
 
-@pytest.mark.parametrize("fault", STUCK)
+@pytest.mark.parametrize("fault", FAULTS)
 def test_failing_image_stops_one_pod_and_loses_no_document(fault: PodFault) -> None:
-    """S16: a plugin of another version fails with the first pod, and not with the next."""
-    # Guard: whoever is away is waited for before another one goes.
-    world = at_work(with_faults(edited(impatient(), version=NEW), v3_4_0=fault), ticks=40)
+    """S16: a plugin of another version stops the first pod, and no further pod is replaced."""
+    world = at_work(with_faults(edited(with_short_deadline(), version=NEW), v3_4_0=fault), ticks=40)
     assert sorted(versions(world).values()) == [OLD] * 4 + [NEW]
     assert status(world)["phase"] == "Stalled"
     assert all(each.state is ShardState.STARTED for each in world.state.engine.copies if each.is_primary)
     assert condition(world, "RollbackPossible").startswith("True RollbackAvailable")
 
 
-@pytest.mark.parametrize("fault", STUCK)
+@pytest.mark.parametrize("fault", FAULTS)
 def test_revert_undoes_an_upgrade_to_a_failing_image(fault: PodFault) -> None:
-    """S16: there is no state in between that nobody can leave."""
-    world = at_work(with_faults(edited(impatient(), version=NEW), v3_4_0=fault), ticks=40)
+    """S16: a revert ends every intermediate state."""
+    world = at_work(with_faults(edited(with_short_deadline(), version=NEW), v3_4_0=fault), ticks=40)
     settled(edited(world, version=OLD), NEWEST)
     assert set(versions(world).values()) == {OLD}
     assert not status(world)["ledger"]
@@ -208,69 +206,70 @@ def test_revert_undoes_an_upgrade_to_a_failing_image(fault: PodFault) -> None:
 
 @pytest.mark.parametrize("fault", [PodFault.CRASH, PodFault.IMAGE, PodFault.PENDING])
 def test_failed_pod_is_upgraded_before_all_others(fault: PodFault) -> None:
-    """S22: what cures it does not wait until it is well, and no other pod goes before it is."""
-    # Guard: broken ones go first of their pool.
-    world = at_work(broken(impatient(), "logs-data-1", fault), ticks=5)
+    """S22: the fix of a failed pod does not wait for that pod, and no other pod is replaced meanwhile."""
+    world = at_work(broken(with_short_deadline(), "logs-data-1", fault), ticks=5)
     edited(world, version=NEW)
-    for moment in unfolding(world):
-        if versions(moment).get("data-1") == NEW:
-            with_faults(moment)
-        elif moment.state.faults:
-            assert away(moment, {*MANAGERS, "data-0", "data-1"}) == {"data-1"}
+    for current in unfolding(world):
+        if versions(current).get("data-1") == NEW:
+            with_faults(current)
+        elif current.state.faults:
+            assert away(current, {*MANAGERS, "data-0", "data-1"}) == {"data-1"}
     assert set(versions(world).values()) == {NEW}
 
 
 def test_statefulset_rollout_continues_past_a_failed_pod() -> None:
-    """S22: Kubernetes goes from the highest ordinal down; the one that is down is mended on the way."""
-    world = running(*data(2), pool("routers", 3, "coordinating"), upgrade={"healthDeadlineSeconds": 60})
+    """S22: Kubernetes replaces pods from the highest ordinal down, and the failed one in its order."""
+    world = running(*pools_with(2), pool("routers", 3, "coordinating"), upgrade={"healthDeadlineSeconds": 60})
     until(lambda world: status(world)["upgrade"].get("pool") == "routers", edited(world, version=NEW))
     broken(world, "logs-routers-0", PodFault.CRASH)
-    for moment in unfolding(world):
-        if versions(moment).get("routers-0") == NEW:
-            with_faults(moment)
+    for current in unfolding(world):
+        if versions(current).get("routers-0") == NEW:
+            with_faults(current)
     assert set(versions(world).values()) == {NEW}
 
 
-def allotted(world: FakeCluster, pool: str) -> int:
+def pool_replicas(world: FakeCluster, pool: str) -> int:
+    """The replicas in the spec of a SearchPool."""
     child = world.get(Key(CLUSTER.api, "SearchPool", CLUSTER.namespace, f"logs-{pool}"))
     assert child is not None
     return int(child["spec"]["replicas"])
 
 
 def test_failed_manager_is_abandoned_only_after_it_lost_its_vote() -> None:
-    """S22, I1: a cluster would count the vote for ever. It is taken from the one that is gone, by its id."""
-    # Guard: only those that have nothing are given up.
-    world = at_work(broken(impatient(), "logs-managers-2", PodFault.PENDING), ticks=5)
+    """S22, I1: the engine would count the vote forever. The vote of an absent node is removed by node ID."""
+    world = at_work(broken(with_short_deadline(), "logs-managers-2", PodFault.PENDING), ticks=5)
     assert "logs-managers-2" in world.state.engine.voters
     edited(world, pools=[pool("data", 2, "data"), pool("managers", 2, "cluster_manager")])
-    for moment in unfolding(world):
-        if allotted(moment, "managers") < 3:
-            assert "logs-managers-2" not in moment.state.engine.voters
+    for current in unfolding(world):
+        if pool_replicas(current, "managers") < 3:
+            assert "logs-managers-2" not in current.state.engine.voters
     assert world.state.engine.voters <= world.state.engine.names
     assert not world.state.engine.voting_exclusions
 
 
 def test_absent_vote_is_kept_while_a_remaining_manager_has_not_joined() -> None:
-    """I1: the engine does not know the name of a voter that is away."""
+    """I1: the engine does not know the name of an absent voter."""
     world = running(pool("data", 2, "data"), pool("managers", 5, "cluster_manager"))
-    world.state = kill_pod(broken(world, "logs-managers-4", PodFault.PENDING).state, pod("managers-4"))
+    world.state = kill_pod(broken(world, "logs-managers-4", PodFault.PENDING).state, pod_key("managers-4"))
     at_work(world, ticks=3)
-    engine, gone = world.state.engine, {"logs-managers-0", "logs-managers-4"}
-    apart = replace(engine, nodes=tuple(n for n in engine.nodes if n.name not in gone))
-    apart = replace(apart, voters=frozenset(f"logs-managers-{number}" for number in range(5)))
-    world.state = replace(world.state, engine=elect_manager(apart))
+    engine, absent = world.state.engine, {"logs-managers-0", "logs-managers-4"}
+    partitioned = replace(engine, nodes=tuple(n for n in engine.nodes if n.name not in absent))
+    partitioned = replace(partitioned, voters=frozenset(f"logs-managers-{number}" for number in range(5)))
+    world.state = replace(world.state, engine=elect_manager(partitioned))
     edited(world, pools=[pool("data", 2, "data"), pool("managers", 4, "cluster_manager")])
     for _ in range(20):
         reconcile(world, world, CLUSTER, release(NEWEST), world.state.now)
     assert not world.state.engine.voting_exclusions
-    assert condition(world, "ScaleInComplete").endswith("or of logs-managers-0, which has not joined")
+    assert condition(world, "ScaleInComplete") == (
+        "False WaitingForVote: "
+        "the absent vote may be of logs-managers-4 or of logs-managers-0, which has not joined"
+    )
 
 
-@pytest.mark.parametrize("fault", STUCK)
+@pytest.mark.parametrize("fault", FAULTS)
 def test_upgrade_does_not_start_while_a_pod_of_a_later_pool_is_down(fault: PodFault) -> None:
-    """S22: it would keep the first pool waiting, and the first pool's turn would keep it."""
-    # Guard: a healthy beginning.
-    world = at_work(broken(impatient(), "logs-managers-1", fault), ticks=5)
+    """S22: the first pool would wait for the failed pod, and its pool for the first pool."""
+    world = at_work(broken(with_short_deadline(), "logs-managers-1", fault), ticks=5)
     at_work(edited(world, version=NEW), ticks=40)
     assert condition(world, "UpgradeStarted").endswith(
         "an upgrade starts only in a healthy cluster: logs-managers-1 is not ready"
@@ -283,31 +282,30 @@ def test_upgrade_does_not_start_while_a_pod_of_a_later_pool_is_down(fault: PodFa
 
 @pytest.mark.parametrize("fault", [PodFault.CRASH, PodFault.IMAGE, PodFault.PENDING])
 def test_revert_releases_the_lock_although_an_unrelated_pod_is_down(fault: PodFault) -> None:
-    """S22, L4: what is down has nothing to do with the upgrade, and other edits are made."""
-    # Guard: the lock does not wait for who is down for other reasons.
-    world = edited(impatient(), version=NEW)
+    """S22, L4: the failure is unrelated to the upgrade, and later edits are applied."""
+    # Guard: unrelated failures release the lock.
+    world = edited(with_short_deadline(), version=NEW)
     until(lambda world: versions(world).get("data-0") == NEW, world)
     at_work(broken(world, "logs-managers-2", fault), ticks=20)
     assert status(world)["phase"] == "Stalled"
     at_work(edited(world, version=OLD), ticks=60)
     assert set(versions(world).values()) == {OLD}
-    assert not [line for line in status(world)["ledger"] if line.startswith("upgrade")]
+    assert not [key for key in status(world)["ledger"] if key.startswith("upgrade")]
     assert status(world)["upgrade"]["history"][-1]["result"] == "RolledBack"
     assert away(world, MANAGERS) == {"managers-2"}
     settled(with_faults(world), NEWEST)
 
 
-def down_for_good(count: int = 3, fault: PodFault = PodFault.PENDING) -> FakeCluster:
-    """The last of these data nodes is never going to start."""
-    world = running(*data(count), upgrade={"healthDeadlineSeconds": 60})
+def with_failed_data_node(count: int = 3, fault: PodFault = PodFault.PENDING) -> FakeCluster:
+    """A cluster whose last data node never starts."""
+    world = running(*pools_with(count), upgrade={"healthDeadlineSeconds": 60})
     return at_work(broken(world, f"logs-data-{count - 1}", fault), ticks=5)
 
 
 @pytest.mark.parametrize("fault", [PodFault.CRASH, PodFault.IMAGE, PodFault.PENDING])
 def test_failed_node_is_removed_before_the_upgrade_starts(fault: PodFault) -> None:
-    """S22, L4: a node that is down for good may be given up, whatever version is wanted."""
-    # Guard: whoever is given up goes first.
-    world = edited(down_for_good(fault=fault), version=NEW, pools=data(2))
+    """S22, L4: one edit removes the failed node and changes the version."""
+    world = edited(with_failed_data_node(fault=fault), version=NEW, pools=pools_with(2))
     settled(world, NEWEST)
     assert set(versions(world)) == {*MANAGERS, "data-0", "data-1"}
     assert set(versions(world).values()) == {NEW}
@@ -315,26 +313,26 @@ def test_failed_node_is_removed_before_the_upgrade_starts(fault: PodFault) -> No
 
 @pytest.mark.parametrize("version", [OLD, NEW])
 def test_failed_node_can_be_removed_during_an_upgrade(version: str) -> None:
-    """S22, L4: forwards and on the way back; nobody waits for it, and the lock goes with the upgrade."""
-    # Guard: the lock lets go of who is given up.
-    world = at_work(edited(down_for_good(), version=NEW), ticks=40)
+    """S22, L4: in an upgrade and in a rollback; the lock is released at the end."""
+    # Guard: abandoned nodes leave the lock.
+    world = at_work(edited(with_failed_data_node(), version=NEW), ticks=40)
     assert status(world)["phase"] == "Stalled"
-    settled(edited(world, version=version, pools=data(2)), NEWEST)
+    settled(edited(world, version=version, pools=pools_with(2)), NEWEST)
     assert set(versions(world)) == {*MANAGERS, "data-0", "data-1"}
     assert set(versions(world).values()) == {version}
     assert not status(world)["ledger"]
 
 
 def test_failed_node_can_be_removed_when_a_reverted_upgrade_ends() -> None:
-    """S22: both are noted in the lock, one after the other."""
-    # Guard: a lock is opened when nobody has to be let out of it.
-    world = with_index(running(*data(3), upgrade={"healthDeadlineSeconds": 60}), "solo", replicas=0)
-    world.state = on_node(world.state, "solo", "logs-data-2")
+    """S22: the lock loses the node first, and is released in a later reconcile."""
+    # Guard: lock released after other ledger changes.
+    world = with_index(running(*pools_with(3), upgrade={"healthDeadlineSeconds": 60}), "solo", replicas=0)
+    world.state = with_copies_on(world.state, "solo", "logs-data-2")
     until(lambda world: status(world)["phase"] == "Upgrading", edited(world, version=NEW))
     broken(world, "logs-data-2", PodFault.CRASH)
     world.tick()
     world.tick()
-    at_work(edited(world, version=OLD, pools=data(2)), ticks=10)
+    at_work(edited(world, version=OLD, pools=pools_with(2)), ticks=10)
     assert color(world) is Color.RED
     world.state = without_index(world.state, "solo")
     for _ in unfolding(world):
@@ -344,66 +342,65 @@ def test_failed_node_can_be_removed_when_a_reverted_upgrade_ends() -> None:
 
 
 def test_ready_node_is_not_removed_during_an_upgrade() -> None:
-    """I11: with it every other edit waits; also one that asks for two nodes less of which one is down."""
-    world = at_work(edited(down_for_good(4), version=NEW), ticks=40)
-    at_work(edited(world, pools=data(2)), ticks=10)
-    found = stateful_set(world, "data")
-    assert found is not None
-    assert found["spec"]["replicas"] == 3
-    for moment in unfolding(world):
-        if set(versions(moment).values()) != {NEW}:
-            assert "data-2" in versions(moment)
+    """I11: of two nodes to remove, the failed one leaves during the upgrade, the ready one after it."""
+    world = at_work(edited(with_failed_data_node(4), version=NEW), ticks=40)
+    at_work(edited(world, pools=pools_with(2)), ticks=10)
+    workload = stateful_set(world, "data")
+    assert workload is not None
+    assert workload["spec"]["replicas"] == 3
+    for current in unfolding(world):
+        if set(versions(current).values()) != {NEW}:
+            assert "data-2" in versions(current)
     assert set(versions(world)) == {*MANAGERS, "data-0", "data-1"}
 
 
 def test_scale_in_precedes_the_upgrade_when_a_node_to_remove_is_down() -> None:
-    """S19, S22: it can only leave when those behind it have left, and no upgrade begins with it."""
-    world = running(*data(4), upgrade={"healthDeadlineSeconds": 60})
+    """S19, S22: the failed node blocks the upgrade, and leaves after the nodes with higher ordinals."""
+    world = running(*pools_with(4), upgrade={"healthDeadlineSeconds": 60})
     at_work(broken(world, "logs-data-2", PodFault.PENDING), ticks=2)
-    world.delete(Delete(pod("data-2"), "", ""))
+    world.delete(Delete(pod_key("data-2"), "", ""))
     at_work(world, ticks=3)
-    settled(edited(world, version=NEW, pools=data(2)), NEWEST)
+    settled(edited(world, version=NEW, pools=pools_with(2)), NEWEST)
     assert set(versions(world)) == {*MANAGERS, "data-0", "data-1"}
     assert set(versions(world).values()) == {NEW}
 
 
 def test_failed_node_is_not_removed_while_a_primary_is_missing() -> None:
-    """S22: it may be on that volume."""
-    # Guard: nobody is given up in a red cluster.
-    world = running(*data(3), upgrade={"healthDeadlineSeconds": 60})
+    """S22: the primary may be on the volume of that node."""
+    world = running(*pools_with(3), upgrade={"healthDeadlineSeconds": 60})
     with_index(world, "lonely", replicas=0)
-    [home] = [each.node for each in world.state.engine.copies if each.index == "lonely"]
-    assert home is not None
-    ordinal = int(home.rpartition("-")[2])
-    at_work(broken(world, home, PodFault.CRASH), ticks=5)
-    at_work(edited(world, pools=data(ordinal)), ticks=20)
-    assert home.removeprefix("logs-") in versions(world)
+    [node] = [copy.node for copy in world.state.engine.copies if copy.index == "lonely"]
+    assert node is not None
+    ordinal = int(node.rpartition("-")[2])
+    at_work(broken(world, node, PodFault.CRASH), ticks=5)
+    at_work(edited(world, pools=pools_with(ordinal)), ticks=20)
+    assert node.removeprefix("logs-") in versions(world)
 
 
-def belongings(world: FakeCluster) -> dict[Key, str]:
-    """All that a cluster has but for its pods, by UID: nobody has made it again."""
-    found = world.state.cluster.objects
-    fleeting = ("Pod", "ControllerRevision")
-    return {key: str(each["metadata"]["uid"]) for key, each in found.items() if key.kind not in fleeting}
+def lasting_objects(world: FakeCluster) -> dict[Key, str]:
+    """The UIDs of all objects except pods and their revisions."""
+    objects = world.state.cluster.objects
+    replaced = ("Pod", "ControllerRevision")
+    return {key: str(each["metadata"]["uid"]) for key, each in objects.items() if key.kind not in replaced}
 
 
 @pytest.mark.parametrize("rollback", ["Automatic", "Manual", "Off"])
-@pytest.mark.parametrize("fault", STUCK)
+@pytest.mark.parametrize("fault", FAULTS)
 def test_failed_upgrade_deletes_nothing_but_pods(fault: PodFault, rollback: str) -> None:
-    """S25: not the cluster, not a pool, not a volume; and no document is out of reach for a moment."""
-    # A node that has joined on the newer version has to begin anew on the way back: its volume alone goes.
-    world = impatient(rollback=rollback)
-    before = belongings(world)
+    """S25: the cluster, its pools and its volumes stay, and every primary is available."""
+    # In a rollback a node that has joined with the newer version needs an empty volume.
+    world = with_short_deadline(rollback=rollback)
+    before = lasting_objects(world)
     worked(with_faults(edited(world, version=NEW), v3_4_0=fault), NEWEST, ticks=60)
-    lost = {key.name for key, uid in before.items() if belongings(world).get(key) != uid}
-    has_crossed = fault is PodFault.NEVER_READY and rollback == "Automatic"
-    assert lost == ({"data-logs-data-0"} if has_crossed else set())
+    lost = {key.name for key, uid in before.items() if lasting_objects(world).get(key) != uid}
+    needs_empty_volume = fault is PodFault.NEVER_READY and rollback == "Automatic"
+    assert lost == ({"data-logs-data-0"} if needs_empty_volume else set())
     assert all(each.state is ShardState.STARTED for each in world.state.engine.copies if each.is_primary)
 
 
 def test_repeated_failures_and_rollbacks_delete_no_volume() -> None:
-    """S25: nor does trying again."""
-    world = impatient()
+    """S25: the upgrade fails twice, and each time a user requests the rollback."""
+    world = with_short_deadline()
     before = claims(world)
     for _ in range(2):
         worked(with_faults(edited(world, version=NEW), v3_4_0=PodFault.CRASH), NEWEST)
@@ -414,19 +411,18 @@ def test_repeated_failures_and_rollbacks_delete_no_volume() -> None:
 
 
 class Miscounting(Ports):
-    """Ports whose StatefulSets have a revision twice, and so never count their pods as updated."""
+    """Ports with StatefulSets whose status never counts a pod as updated."""
 
     def list(self, api: str, kind: str, namespace: str, labels: Mapping[str, str]) -> Sequence[Manifest]:
-        found = super().list(api, kind, namespace, labels)
+        objects = super().list(api, kind, namespace, labels)
         if kind != "StatefulSet":
-            return found
+            return objects
         wrong = {"updatedReplicas": 0, "currentRevision": "logs-a", "updateRevision": "logs-b"}
-        return [with_value(each, "status", to={**each.get("status", {}), **wrong}) for each in found]
+        return [with_value(each, "status", to={**each.get("status", {}), **wrong}) for each in objects]
 
 
 def test_upgrade_finishes_with_a_wrong_count_of_updated_replicas() -> None:
-    """S32: whether a pod is of the newest template is seen on the pod."""
-    # Guard: stale_pods compares the pod's own mark, not a StatefulSet's status.
+    """S32: the template digest on the pod tells whether it is outdated."""
     world = edited(running(), version=NEW)
     ports = Miscounting(InvariantRecorder(world, CLUSTER, release(NEWEST)))
     for _ in unfolding(world, ports=ports):
@@ -436,12 +432,12 @@ def test_upgrade_finishes_with_a_wrong_count_of_updated_replicas() -> None:
 
 
 def test_converged_cluster_ignores_the_count_of_updated_replicas() -> None:
-    """S32: after a roll by deletion Kubernetes itself keeps the old revision as the current one."""
+    """S32: after a rollout by deletes Kubernetes keeps the old revision as the current one."""
     world = edited(running(), version=NEW)
     settled(world, NEWEST)
-    found = stateful_set(world, "data")
-    assert found is not None
-    assert found["status"]["currentRevision"] != found["status"]["updateRevision"]
+    workload = stateful_set(world, "data")
+    assert workload is not None
+    assert workload["status"]["currentRevision"] != workload["status"]["updateRevision"]
     ports = Miscounting(InvariantRecorder(world, CLUSTER, release(NEWEST)))
     at_work(world, ports, ticks=50)
     assert ports.operations == 0
