@@ -26,7 +26,7 @@ def docstrings() -> Iterator[tuple[str, str]]:
                 yield f"{file}::{node.name}", ast.get_docstring(node) or ""
 
 
-def tests_by_docstring() -> dict[str, set[str]]:
+def docstring_tests() -> dict[str, set[str]]:
     """The tests whose docstring names each scenario."""
     tests: dict[str, set[str]] = {}
     for test, docstring in docstrings():
@@ -35,7 +35,7 @@ def tests_by_docstring() -> dict[str, set[str]]:
     return tests
 
 
-def tests_by_page() -> dict[str, set[str]]:
+def page_tests() -> dict[str, set[str]]:
     """The tests that the page lists for each scenario."""
     return {
         row["number"]: {f"{test['file']}::{test['name']}" for test in _TEST.finditer(row["tests"])}
@@ -44,11 +44,11 @@ def tests_by_page() -> dict[str, set[str]]:
 
 
 def test_every_scenario_is_named_in_a_test_docstring() -> None:
-    assert sorted(tests_by_docstring()) == SCENARIOS
+    assert sorted(docstring_tests()) == SCENARIOS
 
 
 def test_page_lists_every_scenario_with_its_tests() -> None:
-    tests, rows = tests_by_docstring(), tests_by_page()
+    tests, rows = docstring_tests(), page_tests()
     assert list(rows) == SCENARIOS
     for number, listed in rows.items():
         assert listed, f"{number} has no test on the page"
