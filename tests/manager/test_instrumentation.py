@@ -61,8 +61,13 @@ def test_log_shows_the_steps_of_a_rollout(stream: io.StringIO) -> None:
 
     logged = lines(stream)
     reasons = [line["reason"] for line in logged if line.get("action") == "PodsCurrent"]
-    start = reasons.index("HoldingShards")
-    assert reasons[start : start + 4] == ["HoldingShards", "Flushing", "ReplacingPod", "PodsComeBack"]
+    start = reasons.index("DisablingReplicaAllocation")
+    assert reasons[start : start + 4] == [
+        "DisablingReplicaAllocation",
+        "Flushing",
+        "ReplacingPod",
+        "WaitingForPods",
+    ]
     deleted = [line["pod"] for line in logged if line["msg"] == "deleting pod"]
     assert deleted[:2] == ["logs-data-0", "logs-data-1"]
     assert {line["cluster"] for line in logged} == {"search/logs"}
@@ -109,7 +114,7 @@ def test_unchanged_condition_is_not_logged_again(stream: io.StringIO) -> None:
 def test_new_objection_to_the_rollout_is_logged(stream: io.StringIO) -> None:
     """A gate may block one pod after the other with the same reason."""
     api = InstrumentedApi(asked_for(), Log(), Metrics(), CLUSTER)
-    blocked = {"type": "PodsCurrent", "status": "False", "reason": "NodesJoined"}
+    blocked = {"type": "PodsCurrent", "status": "False", "reason": "NodesNotJoined"}
     other = {"type": "PoolsConverged", "status": "False", "reason": "Waiting"}
     for node in ("logs-data-0", "logs-data-0", "logs-data-1"):
         message = f"{node} has not joined the cluster"
@@ -133,10 +138,16 @@ def test_log_has_no_credentials(stream: io.StringIO) -> None:
 
 def test_failing_action_is_counted_as_stalled_after_its_deadline(stream: io.StringIO) -> None:
     metrics = Metrics()
-    failing = {"type": "PoolsApplied", "status": "Unknown", "reason": "Error"}
-    for message in ("ValueError: no number", "stalled: ValueError: no number"):
+    failing = {
+        "type": "PoolsApplied",
+        "status": "Unknown",
+        "reason": "ActionError",
+        "message": "ValueError: no number",
+        "lastTransitionTime": "2026-01-01T00:00:00Z",
+    }
+    for ledger in ({}, {"stalled": '["PoolsApplied"]'}):
         api = InstrumentedApi(asked_for(), Log(), metrics, CLUSTER)
-        api.log_conditions(CLUSTER, {"conditions": [{**failing, "message": message}]})
+        api.log_conditions(CLUSTER, {"conditions": [failing], "ledger": ledger})
         api.measure()
 
     assert metric(metrics, "searchkeeper_stalled_actions", namespace="search", name="logs") == 1

@@ -110,7 +110,7 @@ def test_refused_version_emits_one_event_and_replaces_no_pod() -> None:
         events = access.kube.list("v1", "Event", "search", {})
 
         assert [(event["reason"], event["type"], event["count"]) for event in events] == [
-            ("Downgrade", "Warning", 1)
+            ("VersionRefused", "Warning", 1)
         ]
         assert pod_uids(access) == pods
 

@@ -114,7 +114,7 @@ def test_dependencies_are_the_packages_that_the_operator_imports() -> None:
     tops = {name.partition(".")[0] for module in packed() for name in imports(module)}
     foreign = tops - {"searchkeeper", "__future__"} - sys.stdlib_module_names
     by_import = packages_distributions()
-    imported = {by_import[name][0].lower() for name in foreign}
+    imported = {by_import[name][0].lower().replace("_", "-") for name in foreign}
     declared = {re.split(r"[<>=~! ]", each)[0].lower() for each in PROJECT["project"]["dependencies"]}
     assert declared == imported
 

@@ -52,13 +52,13 @@ def test_unreachable_engine_delays_deletion_only_until_the_deadline() -> None:
     [event] = found.operations
     assert isinstance(event, EmitEvent)
     assert ledger_changes(found) == {EXCLUDED: None}
-    assert restored(snapshot_with(is_unreachable=True), **SET, deleting=101).reason == "EngineReachable"
+    assert restored(snapshot_with(is_unreachable=True), **SET, deleting=101).reason == "EngineUnreachable"
 
 
 def test_new_operator_waits_the_whole_deadline_itself() -> None:
     assert (
         restored(snapshot_with(is_unreachable=True, observing_since=101), **SET, deleting=0).reason
-        == "EngineReachable"
+        == "EngineUnreachable"
     )
 
 

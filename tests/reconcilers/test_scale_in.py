@@ -130,7 +130,7 @@ def test_upgrade_that_does_not_start_is_not_waited_for(
             snapshot_with(
                 DATA, replace(MANAGERS, pods=(*MANAGERS.pods[:2], current("logs-managers-2", is_ready=False)))
             ),
-            "PodsReady",
+            "WaitingForPods",
         ),
     ],
     ids=["unreachable", "paused", "red", "a manager is not ready"],

@@ -179,7 +179,7 @@ def test_stalled_action_degrades_the_cluster_with_its_reason() -> None:
     world = edited(running(upgrade={"healthDeadlineSeconds": 60, "rollback": "Off"}), version=NEW)
     worked(with_faults(world, v3_4_0=PodFault.IMAGE), NEWEST, ticks=30)
     found = next(each for each in status(world)["conditions"] if each["type"] == "PodsCurrent")
-    assert condition(world, "Degraded").startswith(f"True {found['reason']}: logs-data-0")
+    assert condition(world, "Degraded").startswith(f"True {found['reason']}: waiting until logs-data-0")
     assert condition(world, "Progressing").startswith("True UpgradeInProgress")
 
 
