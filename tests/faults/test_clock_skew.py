@@ -106,4 +106,4 @@ def test_engine_settings_are_restored_before_deletion_by_any_clock() -> None:
         if each.get(CLUSTER) is None:
             break
     assert each.state.engine.allocation is None
-    assert each.state.events == ()
+    assert [event.reason for event in each.state.events] == ["UpgradeStarted"]

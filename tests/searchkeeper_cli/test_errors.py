@@ -15,7 +15,7 @@ from searchkeeper.testing.fake_kubernetes.api_server import ApiRequest, Response
 from searchkeeper_commands import NEW, OLD, invoke, invoke_json
 
 
-def test_help_imports_neither_kopf_nor_kubernetes_client() -> None:
+def test_help_imports_no_kubernetes_client() -> None:
     script = "import sys; from searchkeeper.cli.app import cli; cli(['--help'], standalone_mode=False)"
     done = subprocess.run(
         [sys.executable, "-X", "importtime", "-c", script],
@@ -27,7 +27,7 @@ def test_help_imports_neither_kopf_nor_kubernetes_client() -> None:
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
 
     assert "click" in imported
-    assert not imported & {"kopf", "kubernetes", "asyncio", "yaml", "semver", "searchkeeper.reconcile"}
+    assert not imported & {"prometheus_client", "kubernetes", "asyncio", "yaml", "semver", "searchkeeper.reconcile"}
 
 
 @pytest.mark.parametrize("command", ["run", "plan", "status", "versions"])
@@ -137,7 +137,7 @@ def test_credentials_in_engine_url_are_rejected_and_not_printed() -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "package"),
-    [(("status",), "kubernetes.config"), (("plan",), "kubernetes.config"), (("run",), "kopf")],
+    [(("status",), "kubernetes.config"), (("plan",), "kubernetes.config"), (("run",), "prometheus_client")],
 )
 def test_missing_package_is_an_error_with_install_command(
     monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], package: str

@@ -198,7 +198,7 @@ VOTER = "{name: a, roles: [cluster_manager], replicas: 3}"
         ),
         (
             CLUSTER % ", spec: {version: 2.19.4, pools: [{name: a, roles: [data], replicas: 1}]}",
-            INVALID + r"spec\.pools: .* pool with the role cluster_manager must have a",
+            INVALID + r"spec\.pools: .* pool with the role cluster_manager must have replicas",
         ),
         (
             CLUSTER % f", spec: {{version: 2.19.4, pools: [{VOTER}]}}, status: {{conditions: [{{}}]}}",

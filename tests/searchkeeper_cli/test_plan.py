@@ -50,7 +50,7 @@ def test_plan_text_has_next_pod_gates_and_rollback() -> None:
     assert "Operations of the next reconcile\n  patch status of SearchCluster logs\n" in text
     assert "Gates for logs-data-1, the next pod of pool data: all open" in text
     assert re.search(r"✓ +QuorumSafe +open", text)
-    assert "Rollback\n  back to 2.19.4 until logs-data-1 is replaced" in text
+    assert "Rollback\n  possible to 2.19.4 until logs-data-1 is replaced" in text
 
 
 def test_plan_hides_true_actions_unless_all_is_given() -> None:

@@ -33,6 +33,6 @@ def test_run_imports_test_doubles_only_for_the_embedded_engine(
         kubeconfig = write_kubeconfig(face, tmp_path)
         command = [sys.executable, "-c", SCRIPT, "run", "--once", "--kubeconfig", str(kubeconfig), *options]
         completed = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert completed.stdout.startswith("search/logs: waits"), completed.stdout + completed.stderr
+    assert completed.stdout.startswith("search/logs: waiting"), completed.stdout + completed.stderr
     modules = completed.stdout.partition("test doubles:")[2]
     assert bool(modules.split()) is is_imported

@@ -63,7 +63,7 @@ def test_status_has_upgrade_steps_and_point_of_no_return() -> None:
 
     states = [step["state"] for step in cluster["upgrade"]["steps"]]
     assert states == ["done", "next", *["waiting"] * 6]
-    assert cluster["upgrade"]["rollback"].startswith("back to 2.19.4 until")
+    assert cluster["upgrade"]["rollback"].startswith("possible to 2.19.4 until")
     assert cluster["phase"] == "Upgrading"
 
 
@@ -222,7 +222,7 @@ def test_watch_shows_last_step_done(invoke_on: InvokeOn, monkeypatch: pytest.Mon
     result = invoke_on(world, "status", "--upgrade", "--watch")
 
     *_, before, last = result.output.split("SearchCluster ")
-    assert "not ready" in before
+    assert "is not available" in before
     assert last.startswith(f"search/logs: Running, every node runs {NEW}, 7/7 ready\n")
     assert last.splitlines()[1].startswith(f"  {OLD} → {NEW}: Finished at")
 
