@@ -27,7 +27,14 @@ def test_help_imports_no_kubernetes_client() -> None:
     imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
 
     assert "click" in imported
-    assert not imported & {"prometheus_client", "kubernetes", "asyncio", "yaml", "semver", "searchkeeper.reconcile"}
+    assert not imported & {
+        "prometheus_client",
+        "kubernetes",
+        "asyncio",
+        "yaml",
+        "semver",
+        "searchkeeper.reconcile",
+    }
 
 
 @pytest.mark.parametrize("command", ["run", "plan", "status", "versions"])
@@ -143,7 +150,8 @@ def test_missing_package_is_an_error_with_install_command(
     monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], package: str
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.delitem(sys.modules, "searchkeeper.cli.operate", raising=False)
+    for module in ("cli.operate", "manager.manager", "manager.metrics", "manager.endpoints"):
+        monkeypatch.delitem(sys.modules, f"searchkeeper.{module}", raising=False)
 
     result = invoke(*arguments)
 

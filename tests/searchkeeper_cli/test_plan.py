@@ -131,7 +131,7 @@ def test_plan_without_reachable_engine_repeats_rollback_of_operator(invoke_on: I
     stored = {each["type"]: each["message"] for each in status(world)["conditions"]}["RollbackPossible"]
     result = invoke_on(world, "plan", is_remote=True)
 
-    assert stored.startswith(f"back to {OLD} until logs-data-1 is replaced")
+    assert stored.startswith(f"possible to {OLD} until logs-data-1 is replaced")
     expected = f"unknown without the engine; last reported by the operator: {stored}"
     assert f"Rollback\n  {expected}\n" in result.stdout
     assert re.search(r"RollbackPossible +False +\w+ +unknown without the engine", result.stdout)

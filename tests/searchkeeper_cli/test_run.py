@@ -234,6 +234,9 @@ def test_operator_process_stops_on_sigterm(tmp_path: Path) -> None:
 
     lines = [json.loads(line) for line in log.splitlines()]
     assert process.returncode == 0
-    assert (lines[0]["msg"], lines[-1]["msg"]) == ("started", "stopped")
-    assert [line["resource"] for line in lines if line.get("write") == "create"][-1].startswith("StatefulSet")
+    assert lines[0]["msg"].startswith("starting searchkeeper")
+    assert lines[-1]["msg"] == "stopped"
+    assert [line["msg"] for line in lines if line.get("operation") == "create"][-1].endswith(
+        "StatefulSet logs-managers"
+    )
     assert engine_images(face.api.world) == {f"{MIRROR}:2.19.4"}
