@@ -143,7 +143,7 @@ GUARDS: Final = (
     ),
     Guard(
         "a denied delete is retried without other operations",
-        gone(rollout, "_once_more"),
+        gone(rollout, "_retry_pending_delete"),
         DENIED_OPERATIONS + "test_denied_pod_deletion_is_retried_without_other_writes",
     ),
     Guard(

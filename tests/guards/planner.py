@@ -112,7 +112,7 @@ GUARDS: Final = (
     ),
     Guard(
         "a version is reported when every node runs it",
-        gone(status, "_has_arrived", True),
+        gone(status, "_runs_target", True),
         "stories/test_statuses.py::test_engine_version_is_reported_after_every_node_runs_it",
     ),
     Guard(

@@ -41,7 +41,7 @@ GUARDS: Final = (
         "invalid spec",
         gone(validation, "spec_errors", []),
         INVALID_SPECS + "test_invalid_spec_sets_one_condition_and_emits_one_event",
-        ("less than nobody",),
+        ("negative replicas",),
     ),
     Guard(
         "settings restored under an invalid spec",

@@ -125,7 +125,7 @@ def test_manager_without_clusters_releases_the_lease() -> None:
 def test_hanging_event_loop_does_not_keep_the_lease() -> None:
     release = threading.Event()
     with serve_api(asked_for()) as access, run_manager(access) as running:
-        wait_until(access.api, lambda: CLUSTER in running.manager._loops)
+        wait_until(access.api, lambda: running.manager.lease.is_leader and CLUSTER in running.manager._loops)
         running.manager._loops[CLUSTER].task.get_loop().call_soon_threadsafe(release.wait, 120)
         running.manager.stop()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 __all__ = [
     "configuration_upgrades_are_supported",
     "no_rollback_past_point_of_no_return",
@@ -26,6 +28,17 @@ from searchkeeper.testing.invariants.transitions import (
 from searchkeeper.testing.ports import StatusPatch
 from searchkeeper.upgrade.version_policy import version_refusal
 from searchkeeper.versions import is_newer
+
+_UPGRADE_EVENTS: Final = frozenset(
+    {
+        Reason.POOL_UPGRADED,
+        Reason.POINT_OF_NO_RETURN_PASSED,
+        Reason.ROLLBACK_FINISHED,
+        Reason.ROLLBACK_STARTED,
+        Reason.UPGRADE_FINISHED,
+        Reason.UPGRADE_STARTED,
+    }
+)
 
 
 def versions_can_coexist(step: Transition) -> str | None:
@@ -118,14 +131,13 @@ def refused_versions_touch_nothing(step: Transition) -> str | None:
 
 
 def _is_recorded(before: ObservedState, event: EmitEvent) -> bool:
-    """Whether the ledger has an event. The end of an upgrade is recorded by the removal of its start."""
+    """Whether the ledger has an event. Its entries end with the upgrade: an event of an upgrade may come later."""
     generation = (before.resource or {}).get("metadata", {}).get("generation")
     recorded = {entry.partition("/")[0] for entry in before.ledger.events_emitted}
-    is_end = event.reason in (Reason.UPGRADE_FINISHED, Reason.ROLLBACK_FINISHED)
     return (
         before.ledger.refused_generation == generation
         or event.reason in recorded
-        or (is_end and Reason.UPGRADE_STARTED not in recorded)
+        or (event.reason in _UPGRADE_EVENTS and Reason.UPGRADE_STARTED not in recorded)
     )
 
 
