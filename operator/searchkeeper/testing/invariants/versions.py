@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 __all__ = [
     "configuration_upgrades_are_supported",
     "no_rollback_past_point_of_no_return",
@@ -12,6 +10,8 @@ __all__ = [
     "versions_can_coexist",
     "versions_only_rise",
 ]
+
+from typing import Final
 
 from semver import Version
 
@@ -131,7 +131,7 @@ def refused_versions_touch_nothing(step: Transition) -> str | None:
 
 
 def _is_recorded(before: ObservedState, event: EmitEvent) -> bool:
-    """Whether the ledger has an event. Its entries end with the upgrade: an event of an upgrade may come later."""
+    """Whether the ledger has an event. Entries of an upgrade end with it; its events may arrive later."""
     generation = (before.resource or {}).get("metadata", {}).get("generation")
     recorded = {entry.partition("/")[0] for entry in before.ledger.events_emitted}
     return (
