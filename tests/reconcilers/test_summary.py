@@ -183,6 +183,14 @@ def test_stalled_action_degrades_the_cluster_with_its_reason() -> None:
     assert condition(world, "Progressing").startswith("True UpgradeInProgress")
 
 
+@pytest.mark.parametrize(("rollback", "is_hinted"), [("Manual", True), ("Off", False)])
+def test_stall_of_an_upgrade_says_how_to_roll_back(rollback: str, is_hinted: bool) -> None:
+    world = edited(running(upgrade={"healthDeadlineSeconds": 60, "rollback": rollback}), version=NEW)
+    worked(with_faults(world, v3_4_0=PodFault.IMAGE), NEWEST, ticks=30)
+    hint = f"; to roll back, annotate the SearchCluster with search.everpath.dev/rollback={OLD}"
+    assert condition(world, "Degraded").endswith(hint) is is_hinted
+
+
 def test_refused_version_degrades_the_cluster() -> None:
     world = at_work(edited(running(), version="9.0.0"), ticks=5)
     assert summary(status(world)) == [

@@ -29,6 +29,7 @@ from searchkeeper.reconcilers.messages import join, shorten
 from searchkeeper.reconcilers.pools import PoolContext
 from searchkeeper.snapshot import ClusterSnapshot, PoolView
 from searchkeeper.upgrade.ledger import UpgradeLedger
+from searchkeeper.upgrade.rollback import rollback_hint
 
 # They change nothing themselves, or wait for a user or for health: none of them shows progress.
 _NO_PROGRESS_ACTIONS: Final = frozenset(
@@ -185,7 +186,7 @@ def _progress(cluster: _Cluster, *, was_progressing: bool) -> Iterator[Summary]:
     surplus = [pod.name for pool in ctx.pools for pod in pool.surplus_pods]
     scale_in = cluster.conditions["ScaleInComplete"]
     if surplus and scale_in.reason not in (Reason.WAITING_FOR_UPGRADE, Reason.UPGRADE_PAUSED):
-        yield _progressing(Reason.SCALING_IN, f"{join(surplus)} removed: {scale_in.message}")
+        yield _progressing(Reason.SCALING_IN, f"removing {join(surplus)}: {scale_in.message}")
     waiting = [
         condition
         for condition in cluster.plan.conditions
@@ -237,18 +238,21 @@ def _cluster_problems(cluster: _Cluster, engine_problem: tuple[Reason, str] | No
         yield _degraded(Reason.INVALID_SPEC, refusal.message)
     if refusal is not None:
         yield _degraded(Reason.VERSION_REFUSED, f"{refusal.reason}: {refusal.message}")
-    yield from _action_problems(cluster.plan)
+    upgrade = cluster.ledger.upgrade
+    hint = None if upgrade is None else rollback_hint(cluster.ctx.snapshot, cluster.ctx.ledger, upgrade[0])
+    yield from _action_problems(cluster.plan, hint)
     if engine_problem is not None:
         yield _degraded(*engine_problem)
 
 
-def _action_problems(plan: Plan) -> Iterator[Summary]:
-    """Stalled actions, then denied operations."""
+def _action_problems(plan: Plan, hint: str | None = None) -> Iterator[Summary]:
+    """Stalled actions, with the hint how to end the stall; then denied operations."""
     stalled = [condition for condition in plan.conditions if condition.is_stalled]
     if stalled:
         order = [*_STALL_ORDER, *(condition.type for condition in stalled)]
         stalled.sort(key=lambda condition: order.index(condition.type))
-        yield _degraded(stalled[0].reason, _messages(stalled))
+        message = _messages(stalled)
+        yield _degraded(stalled[0].reason, f"{message}; {hint}" if hint and hint not in message else message)
     denied = [condition for condition in plan.conditions if condition.reason == OPERATION_DENIED]
     if denied:
         yield _degraded(OPERATION_DENIED, _messages(denied))
