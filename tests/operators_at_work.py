@@ -28,6 +28,8 @@ from searchkeeper.testing.invariants.transitions import Transition
 CLUSTER: Final = Key("search.everpath.dev/v1alpha1", "SearchCluster", "search", "logs")
 # Cycles without a write before the operator counts as stuck.
 _PATIENCE: Final = 200
+# More writes than any work takes in one moment: past them, the operator fights with itself.
+BUSY: Final = 300
 
 
 class CutOff(Exception):
@@ -127,12 +129,12 @@ def settled(world: FakeCluster, version: str, *, allowed: int | None = None) -> 
     Raises CutOff after the allowed number, AssertionError when it does not come to an end.
     """
     ports = Ports(InvariantRecorder(world, CLUSTER, release(version)), allowed)
-    idle = 0
-    while idle < _PATIENCE:
+    idle = busy = 0
+    while idle < _PATIENCE and busy < BUSY:
         done = cycled(ports, world, version)
         if done.converged:
             return ports.operations
-        idle = 0 if done.wrote else idle + 1
+        idle, busy = (0, busy + 1) if done.wrote else (idle + 1, 0)
         if not done.wrote:
             world.tick()
     raise AssertionError(f"{version} is stuck: {told(world)}")
@@ -142,8 +144,11 @@ def worked(world: FakeCluster, version: str, *, ticks: int = 40) -> FakeCluster:
     """Lets a release work for as long as these ticks take, whether it comes to an end or not."""
     ports = InvariantRecorder(world, CLUSTER, release(version))
     for _ in range(ticks):
-        while cycled(ports, world, version).wrote:
-            pass
+        for _ in range(BUSY):
+            if not cycled(ports, world, version).wrote:
+                break
+        else:
+            raise AssertionError(f"the operator writes without end: {told(world)}")
         world.tick()
     return world
 

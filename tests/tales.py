@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from operators_at_work import CLUSTER, Ports, asked_for, cycled, settled, told, with_index
+from operators_at_work import BUSY, CLUSTER, Ports, asked_for, cycled, settled, told, with_index
 from searchkeeper.images import image_version
 from searchkeeper.kubernetes.operations import Delete, Key, Manifest, Patch
 from searchkeeper.opensearch.calls import Call
@@ -20,8 +20,6 @@ from searchkeeper.testing.invariants.recorder import InvariantRecorder
 
 NEWEST: Final = "0.4.0"
 _LIMIT: Final = 3000
-# More writes than any work takes in one moment: past them, the operator fights with itself.
-_BUSY: Final = 300
 
 
 @dataclass
@@ -94,7 +92,7 @@ def at_work(
     """For as long as these ticks take, whether it comes to an end or not."""
     ports = ports or judged(world, version)
     for _ in range(ticks):
-        for _ in range(_BUSY):
+        for _ in range(BUSY):
             if not cycled(ports, world, version).wrote:
                 break
         else:
