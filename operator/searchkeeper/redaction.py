@@ -6,15 +6,13 @@ __all__ = ["missing_entries", "redact", "secret_text", "secret_texts"]
 
 import base64
 import re
-from collections.abc import Iterable, Iterator
-from typing import Final
-
-from searchkeeper.kubernetes.operations import Manifest
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
 
 _HTML_ENTITIES: Final = {'"': "quot", "&": "amp", "<": "lt", ">": "gt", "'": "apos"}
 
 
-def secret_text(secret: Manifest, entry: str) -> str | None:
+def secret_text(secret: Mapping[str, Any], entry: str) -> str | None:
     """Return the decoded entry, or None when it is missing, empty or not text."""
     try:
         return base64.b64decode((secret.get("data") or {})[entry], validate=True).decode() or None
@@ -22,12 +20,12 @@ def secret_text(secret: Manifest, entry: str) -> str | None:
         return None
 
 
-def missing_entries(secret: Manifest, entries: Iterable[str]) -> tuple[str, ...]:
+def missing_entries(secret: Mapping[str, Any], entries: Iterable[str]) -> tuple[str, ...]:
     """Return which of these entries have no text."""
     return tuple(each for each in entries if secret_text(secret, each) is None)
 
 
-def secret_texts(manifest: Manifest) -> Iterator[str]:
+def secret_texts(manifest: Mapping[str, Any]) -> Iterator[str]:
     """Yield the values of a Secret or of a patch of one, encoded and decoded."""
     for entry, encoded in (manifest.get("data") or {}).items():
         yield from filter(None, (encoded, secret_text(manifest, entry)))

@@ -111,7 +111,8 @@ class Stage:
             for each in self.api.items(path)
         }
 
-    def events_emitted(self) -> str:
+    def explain(self) -> str:
+        """The phase, and what the conditions wait for."""
         waits = [f"{c['type']}: {c['message']}" for c in conditions(self.cluster) if c["status"] != "True"]
         return f"{self.status.get('phase')} {waits}"
 
@@ -119,7 +120,7 @@ class Stage:
         try:
             until(f"{version} with {nodes} nodes runs", lambda: self.runs(version, nodes), LONG)
         except TimeoutError as error:
-            raise AssertionError(self.events_emitted()) from error
+            raise AssertionError(self.explain()) from error
 
     def start(self, *options: str) -> subprocess.Popen[bytes]:
         """A process with a token of its own: by that the log tells one from another."""

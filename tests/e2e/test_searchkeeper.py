@@ -125,7 +125,7 @@ def test_whoever_sleeps_through_its_lease_writes_nothing_when_it_wakes(stage: St
             seen = str(stage.cluster["metadata"]["resourceVersion"])
             until("it moves", partial(_moved, stage, seen), LONG)
         stage.until_it_runs("3.4.0")
-        until("the sleeper knows it", lambda: "has lost the lease" in stage.log.read_text(), LONG)
+        until("the sleeper knows it", lambda: '"msg": "lost lease"' in stage.log.read_text(), LONG)
     writers = {each.client for each in stage.snapshot.history().requests if each.key.kind != "Lease"}
     assert len(writers) == 2, "each of them had its turn"
 

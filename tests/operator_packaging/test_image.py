@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 import sys
 import tomllib
 import zipfile
@@ -34,18 +35,6 @@ def imports(module: str) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
-
-
-def needed() -> set[str]:
-    """Every module outside of searchkeeper.testing, and the modules that those import."""
-    found: set[str] = set()
-    remaining = [name for name in MODULES if not name.startswith("searchkeeper.testing")]
-    while remaining:
-        name = remaining.pop()
-        if name in MODULES and name not in found:
-            found.add(name)
-            remaining += [*imports(name), name.rpartition(".")[0]]
-    return found
 
 
 def packed() -> set[str]:
@@ -101,8 +90,35 @@ def test_image_copies_neither_the_toolchain_nor_the_tests() -> None:
     }
 
 
-def test_wheel_contains_every_module_that_the_commands_import_and_no_other() -> None:
-    assert packed() == needed()
+def test_wheel_contains_every_module_but_the_test_doubles() -> None:
+    assert packed() == {name for name in MODULES if not name.startswith("searchkeeper.testing")}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("run", "--embedded"), ("plan", "--embedded"), ("plan", "--filename", "cluster.yaml")],
+    ids=" ".join,
+)
+def test_image_says_that_it_has_no_cluster_in_memory(command: tuple[str, ...], tmp_path: Path) -> None:
+    """The modules of the wheel alone, in a process of their own."""
+    for name in packed():
+        file = tmp_path / MODULES[name].relative_to(OPERATOR)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(MODULES[name].read_bytes())
+    (tmp_path / "searchkeeper/releases.json").write_bytes(
+        (OPERATOR / "searchkeeper/releases.json").read_bytes()
+    )
+    (tmp_path / "cluster.yaml").write_bytes((OPERATOR / "config/samples/searchcluster.yaml").read_bytes())
+    done = subprocess.run(
+        [sys.executable, "-m", "searchkeeper", *command],
+        capture_output=True,
+        check=False,
+        cwd=tmp_path,
+        env={"PATH": "/usr/bin:/bin", "PYTHONPATH": str(tmp_path)},
+        text=True,
+    )
+    assert done.returncode == 2
+    assert "the image of the operator does not contain the cluster in memory" in done.stderr
 
 
 def test_excluded_paths_exist() -> None:

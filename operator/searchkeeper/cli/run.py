@@ -12,7 +12,7 @@ import click
 from click.core import ParameterSource
 
 from searchkeeper.cli.options import EngineAddress, Seconds, parse_address
-from searchkeeper.cli.sources import operator_extra, release_of
+from searchkeeper.cli.sources import optional_imports, release_of
 from searchkeeper.images import images_from_options
 
 _EMBEDDED_OPTIONS: Final = ("embedded", "version", "target", "start")
@@ -140,13 +140,14 @@ def run(  # noqa: PLR0913 - one argument an option
     release = release_of(version)
     if embedded:
         _reject_cluster_options(click.get_current_context())
-        from searchkeeper.cli.embedded_run import show_upgrade  # noqa: PLC0415 - the operator needs no fakes
+        with optional_imports():
+            from searchkeeper.cli.embedded_run import show_upgrade  # noqa: PLC0415
 
         show_upgrade(release, start, target)
         return
     if target is not None or start is not None:
         raise click.UsageError("--from and --to need --embedded; a cluster is upgraded by its spec.version")
-    with operator_extra():
+    with optional_imports():
         from searchkeeper.cli.operate import OperatorOptions, operate  # noqa: PLC0415
 
     operate(

@@ -9,7 +9,7 @@ __all__ = [
     "fake_cluster_source",
     "file_source",
     "open_source",
-    "operator_extra",
+    "optional_imports",
     "release_of",
     "source_options",
 ]
@@ -231,7 +231,8 @@ def release_of(version: str | None) -> Release:
 
 def embedded_source(release: Release) -> Source:
     """The sample cluster, upgraded up to its second pod: the next pod is the point of no return."""
-    from searchkeeper.testing.demo import sample_cluster, start_version, upgrade  # noqa: PLC0415 - test doubles
+    with optional_imports():
+        from searchkeeper.testing.demo import sample_cluster, start_version, upgrade  # noqa: PLC0415
 
     target = release.newest_engine
     world = sample_cluster(release, start_version(target, release))
@@ -286,9 +287,10 @@ def _is_readable_without(manifests: Mapping[Key, Manifest], key: Key, release: R
 
 def _fake_cluster(manifests: Mapping[Key, Manifest], release: Release) -> FakeCluster:
     """A fake cluster with these objects. Observes every SearchCluster once, to find malformed objects now."""
-    from searchkeeper.testing.fake_cluster import FakeCluster, FakeClusterState, processes  # noqa: PLC0415
-    from searchkeeper.testing.fake_kubernetes.object_store import ObjectStore  # noqa: PLC0415
-    from searchkeeper.testing.fake_opensearch import FakeEngine, advance  # noqa: PLC0415
+    with optional_imports():
+        from searchkeeper.testing.fake_cluster import FakeCluster, FakeClusterState, processes  # noqa: PLC0415
+        from searchkeeper.testing.fake_kubernetes.object_store import ObjectStore  # noqa: PLC0415
+        from searchkeeper.testing.fake_opensearch import FakeEngine, advance  # noqa: PLC0415
 
     store, engine = ObjectStore(dict(sorted(manifests.items())), len(manifests), len(manifests)), FakeEngine()
     for _ in range(2):
@@ -318,7 +320,7 @@ def _fake_search_clusters(world: FakeCluster, namespace: str) -> list[Key]:
 
 def cluster_source(kubeconfig: str | None, engine: str | None, release: Release) -> Source:
     """The cluster of the kubeconfig. Raises ClickException if there is none."""
-    with operator_extra():
+    with optional_imports():
         from kubernetes.config import ConfigException  # noqa: PLC0415 - the client takes 0.5 s to import
 
         from searchkeeper.cli.engines import select_engine_clients  # noqa: PLC0415
@@ -339,12 +341,18 @@ def cluster_source(kubeconfig: str | None, engine: str | None, release: Release)
 
 
 @contextmanager
-def operator_extra() -> Iterator[None]:
-    """Surround imports that need the extra `operator`. Raises UsageError if it is not installed."""
+def optional_imports() -> Iterator[None]:
+    """Surround imports that some installations lack. Raises UsageError if this one does."""
     try:
         yield
     except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
+        module = error.name or ""
+        if module.startswith("searchkeeper.testing"):
+            raise click.UsageError(
+                "the image of the operator does not contain the cluster in memory that --embedded, --filename "
+                "and --engine embedded need: run this command from an installation of everpath"
+            ) from error
+        package = module.partition(".")[0]
         if package not in ("prometheus_client", "kubernetes"):
             raise
         raise click.UsageError(
