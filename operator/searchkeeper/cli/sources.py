@@ -349,8 +349,8 @@ def optional_imports() -> Iterator[None]:
         module = error.name or ""
         if module.startswith("searchkeeper.testing"):
             raise click.UsageError(
-                "the image of the operator does not contain the cluster in memory that --embedded, --filename "
-                "and --engine embedded need: run this command from an installation of everpath"
+                "the image of the operator does not contain the cluster in memory that --embedded, "
+                "--filename and --engine embedded need: run this command from an installation of everpath"
             ) from error
         package = module.partition(".")[0]
         if package not in ("prometheus_client", "kubernetes"):
