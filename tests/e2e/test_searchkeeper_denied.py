@@ -14,6 +14,7 @@ from e2e.stand.api import Api, Object, RefusedError, conditions
 from e2e.stand.control_plane import ControlPlane
 from e2e.stand.waiting import until
 from e2e.witness import audited
+from searchkeeper.api.status import SummaryType
 from searchkeeper.planner.denied_operations import DENIED_PREFIX
 from searchkeeper.testing.audit_log import unneeded_permissions
 
@@ -84,7 +85,9 @@ def condition(stage: Stage, kind: str) -> str:
 
 
 def waiting(stage: Stage) -> list[str]:
-    return [each["type"] for each in conditions(stage.cluster) if each["status"] != "True"]
+    """The actions whose condition is not True."""
+    actions = [each for each in conditions(stage.cluster) if each["type"] not in list(SummaryType)]
+    return [each["type"] for each in actions if each["status"] != "True"]
 
 
 def changes(stage: Stage) -> list[Any]:
@@ -148,6 +151,7 @@ def test_a_cluster_comes_up_but_for_what_a_quota_refuses(stage: Stage) -> None:
             )
             assert said.endswith(f"limited: count/poddisruptionbudgets.policy=0; {ADVICE}")
             assert waiting(stage) == ["DisruptionBudgetsApplied"]
+            assert condition(stage, "Degraded").startswith("True OperationDenied: cannot create")
             assert denials(stage) == ["denied/DisruptionBudgetsApplied"]
         stage.until_it_runs("2.19.4")
         assert denials(stage) == []

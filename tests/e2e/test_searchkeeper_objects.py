@@ -96,9 +96,13 @@ def test_a_quorum_outlasts_new_labels_and_drains(stage: Stage) -> None:
         assert not before & set(histories(stage))
         assert all(each["metadata"].get("ownerReferences") for each in histories(stage).values())
         until("all is counted", lambda: budgets(stage) == {"logs-data": 1, "logs.voters": 1}, LONG)
+        # With a finalizer the evicted pod is not replaced before the second eviction.
+        first = f"{stage.core}/pods/logs-zone-0-0"
+        stage.api.merge(first, {"metadata": {"finalizers": ["everpath.dev/test"]}})
         evict(stage, "logs-zone-0-0")
         with pytest.raises(RefusedError, match="disruption budget"):
             evict(stage, "logs-zone-1-0")
+        stage.api.merge(first, {"metadata": {"finalizers": None}})
         stage.until_it_runs("2.19.4")
 
 
