@@ -68,6 +68,11 @@ GUARDS: Final = (
         gate("NodesJoined"),
         GATES + "test_ready_pod_whose_node_has_not_joined_blocks_other_pods",
     ),
+    Guard(
+        "IndicesCompatible",
+        gate("IndicesCompatible"),
+        GATES + "test_index_that_the_new_version_cannot_open_blocks",
+    ),
     Guard("EngineHealthy", gate("EngineHealthy"), GATES + "test_red_cluster_blocks"),
     Guard("QuorumSafe", gate("QuorumSafe"), GATES + "test_voter_is_blocked_while_another_voter_is_missing"),
     Guard(

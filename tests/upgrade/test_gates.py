@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from searchkeeper.opensearch.view import Allocation, EngineView, Unreachable
+from searchkeeper.opensearch.view import Allocation, EngineView, Index, Unreachable
 from searchkeeper.planner import Ledger, Records
 from searchkeeper.snapshot import ClusterSnapshot, PoolView
 from searchkeeper.upgrade.gates import Candidate, Gate, first_blocking_gate, gate_results
@@ -72,6 +72,16 @@ def test_ready_pod_whose_node_has_not_joined_blocks_other_pods() -> None:
     assert blocking_gate(cluster_snapshot(DATA, view=view), "data-0") == (
         "NodesJoined",
         "data-2 has not joined the cluster",
+    )
+
+
+def test_index_that_the_new_version_cannot_open_blocks() -> None:
+    """A restored snapshot may bring one after the upgrade has started."""
+    view = engine([DATA], SPREAD, indices=(Index("logs", 1, "1.3.14"), Index("books", 1, "2.19.4")))
+    assert blocking_gate(cluster_snapshot(DATA, view=view), "data-0") == (
+        "IndicesCompatible",
+        "3.4.0 cannot open indices created by a version older than 2.0.0: logs (1.3.14); "
+        "reindex or delete them",
     )
 
 
@@ -391,6 +401,7 @@ def test_gate_results_include_gates_after_a_closed_one() -> None:
         "EngineReachable": True,
         "PodsReady": True,
         "NodesJoined": True,
+        "IndicesCompatible": True,
         "EngineHealthy": False,
         "QuorumSafe": True,
         "LastCopySafe": False,

@@ -41,6 +41,7 @@ class Reason(StrEnum):
     # Specs and versions that the operator refuses.
     BELOW_FLOOR = "BelowFloor"
     DOWNGRADE = "Downgrade"
+    INCOMPATIBLE_INDICES = "IncompatibleIndices"
     INVALID_SPEC = "InvalidSpec"
     METADATA_NOT_PERSISTENT = "MetadataNotPersistent"
     NEWER_THAN_OPERATOR = "NewerThanOperator"

@@ -21,7 +21,7 @@ def version_accepted(ctx: ReconcileContext) -> Result:
     """True when the version of the spec can follow what runs. A refusal emits one event a generation."""
     cluster, refusal = ctx.snapshot.cluster, ctx.refusal
     if refusal is None:
-        is_recorded = ctx.ledger.refused_generation is not None
+        is_recorded = ctx.ledger.refused_generation is not None and not _may_be_refused_again(ctx)
         return done(ledger_changes=(LedgerChange(REFUSED, None),) if is_recorded else ())
     if ctx.ledger.refused_generation == cluster.generation:
         return wait(refusal.reason, refusal.message, deadline=NO_DEADLINE)
@@ -32,6 +32,17 @@ def version_accepted(ctx: ReconcileContext) -> Result:
         refusal.message,
         EmitEvent(cluster.key, event_reason, refusal.message),
         ledger_changes=(LedgerChange(REFUSED, cluster.generation),),
+    )
+
+
+def _may_be_refused_again(ctx: ReconcileContext) -> bool:
+    """Whether the generation was refused, and the engine does not tell whether it still has old indices.
+
+    With an engine that answers every other time, each answer would otherwise emit an event.
+    """
+    cluster = ctx.snapshot.cluster
+    return (
+        isinstance(ctx.snapshot.engine, Unreachable) and ctx.ledger.refused_generation == cluster.generation
     )
 
 

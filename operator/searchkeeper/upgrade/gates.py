@@ -28,6 +28,7 @@ from searchkeeper.opensearch.view import Allocation, Color, EngineView, ShardSta
 from searchkeeper.snapshot import ClusterSnapshot, Pod, PoolView
 from searchkeeper.upgrade.ledger import UpgradeLedger
 from searchkeeper.upgrade.shards import has_other_manager, last_copies_on, shared_shards
+from searchkeeper.upgrade.version_policy import index_refusal
 from searchkeeper.upgrade.voting import loses_role, loses_vote, nodes_keeping_role
 
 # In seconds. For waits that only a user can end.
@@ -59,6 +60,7 @@ class Gate(StrEnum):
     ENGINE_REACHABLE = "EngineReachable"
     PODS_READY = "PodsReady"
     NODES_JOINED = "NodesJoined"
+    INDICES_COMPATIBLE = "IndicesCompatible"
     ENGINE_HEALTHY = "EngineHealthy"
     QUORUM_SAFE = "QuorumSafe"
     LAST_COPY_SAFE = "LastCopySafe"
@@ -193,6 +195,17 @@ def _check_nodes_joined(given: _GateInput) -> _Blocker | None:
     return _Blocker(Reason.NODES_NOT_JOINED, f"{', '.join(absent)} {verb} not joined the cluster")
 
 
+def _check_indices_compatible(given: _GateInput) -> _Blocker | None:
+    """The version that the pod comes back with can open every index.
+
+    An upgrade is refused before it starts. A restored snapshot may bring an older index after that, until the
+    first node of the new version has joined: then the engine refuses to restore it.
+    """
+    deployed = given.candidate.pool.stateful_set
+    refusal = None if deployed is None else index_refusal(given.engine.indices, deployed.engine_version)
+    return None if refusal is None else _Blocker(Reason.INCOMPATIBLE_INDICES, refusal.message)
+
+
 def _check_engine_healthy(given: _GateInput) -> _Blocker | None:
     """Green with no shard moving from or to the candidate, or yellow that the rollout itself has to end.
 
@@ -316,6 +329,7 @@ def _check_batch(given: _GateInput) -> _Blocker | None:
 _CHECKS: Final[dict[Gate, Callable[[_GateInput], _Blocker | None]]] = {
     Gate.PODS_READY: _check_pods_ready,
     Gate.NODES_JOINED: _check_nodes_joined,
+    Gate.INDICES_COMPATIBLE: _check_indices_compatible,
     Gate.ENGINE_HEALTHY: _check_engine_healthy,
     Gate.QUORUM_SAFE: _check_quorum,
     Gate.LAST_COPY_SAFE: _check_last_copies,
@@ -327,6 +341,7 @@ _DEFAULT_REASONS: Final = {
     Gate.ENGINE_REACHABLE: Reason.ENGINE_UNREACHABLE,
     Gate.PODS_READY: Reason.WAITING_FOR_PODS,
     Gate.NODES_JOINED: Reason.NODES_NOT_JOINED,
+    Gate.INDICES_COMPATIBLE: Reason.INCOMPATIBLE_INDICES,
     Gate.ENGINE_HEALTHY: Reason.ENGINE_RED,
     Gate.QUORUM_SAFE: Reason.QUORUM_AT_RISK,
     Gate.LAST_COPY_SAFE: Reason.LAST_SHARD_COPY,
