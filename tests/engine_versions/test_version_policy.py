@@ -145,8 +145,10 @@ def test_refusal_names_five_indices_and_counts_the_others() -> None:
     assert refusal is not None
     assert (refusal.reason, refusal.message) == (
         "IncompatibleIndices",
-        "3.4.0 cannot open indices created by a version older than 2.0.0: i0 (1.3.14), "
-        "i1 (Elasticsearch 7.10), i3 (1.0.0), i4 (1.0.0), i5 (1.0.0) and 2 more; reindex or delete them",
+        (
+            "3.4.0 cannot open indices created by a version older than 2.0.0: i0 (1.3.14), "
+            "i1 (Elasticsearch 7.10), i3 (1.0.0), i4 (1.0.0), i5 (1.0.0) and 2 more; reindex or delete them"
+        ),
     )
 
 

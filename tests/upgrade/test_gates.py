@@ -80,8 +80,10 @@ def test_index_that_the_new_version_cannot_open_blocks() -> None:
     view = engine([DATA], SPREAD, indices=(Index("logs", 1, "1.3.14"), Index("books", 1, "2.19.4")))
     assert blocking_gate(cluster_snapshot(DATA, view=view), "data-0") == (
         "IndicesCompatible",
-        "3.4.0 cannot open indices created by a version older than 2.0.0: logs (1.3.14); "
-        "reindex or delete them",
+        (
+            "3.4.0 cannot open indices created by a version older than 2.0.0: logs (1.3.14); "
+            "reindex or delete them"
+        ),
     )
 
 
