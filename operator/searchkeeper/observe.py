@@ -16,6 +16,7 @@ from searchkeeper.api.codec import (
     decode_records,
     decode_security,
     decode_upgrade_policy,
+    parse_timestamp,
 )
 from searchkeeper.api.spec import ClusterSpec, PoolSpec, Security, Storage
 from searchkeeper.api.validation import parse_cluster_spec, spec_errors
@@ -26,7 +27,14 @@ from searchkeeper.kubernetes.api import KubernetesApi
 from searchkeeper.kubernetes.operations import Key, Manifest
 from searchkeeper.memoize import memoize_by_identity
 from searchkeeper.opensearch.client import EngineClient
-from searchkeeper.snapshot import ClusterSnapshot, ClusterView, Pod, PoolView, StatefulSetView
+from searchkeeper.snapshot import (
+    ClusterSnapshot,
+    ClusterView,
+    ContainerRestarts,
+    Pod,
+    PoolView,
+    StatefulSetView,
+)
 from searchkeeper.upgrade.ledger import UpgradeLedger
 from searchkeeper.versions import Release
 
@@ -315,6 +323,7 @@ def _pod_view(pod: Manifest) -> Pod:
         problem=_problem(status),
         has_started=any(map(_has_started, status.get("containerStatuses") or ())),
         roles=_roles(pod),
+        restarts=tuple(_restarts(status)),
     )
 
 
@@ -330,6 +339,20 @@ def _has_started(container: Mapping[str, Any]) -> bool:
     state = container.get("state") or {}
     crashes = (state.get("waiting") or {}).get("reason") == "CrashLoopBackOff"
     return crashes or bool(container.get("restartCount")) or "running" in state or "terminated" in state
+
+
+def _restarts(status: Mapping[str, Any]) -> Iterator[ContainerRestarts]:
+    for container in status.get("containerStatuses") or ():
+        state, last_state = container.get("state") or {}, container.get("lastState") or {}
+        ended = last_state.get("terminated") or state.get("terminated") or {}
+        if container.get("restartCount"):
+            yield ContainerRestarts(
+                container=str(container.get("name", "")),
+                count=int(container["restartCount"]),
+                last_exit=f"{ended.get('reason', 'ended')} (exit code {ended.get('exitCode', 'unknown')})",
+                ended_at=parse_timestamp(ended.get("finishedAt")),
+                is_looping=(state.get("waiting") or {}).get("reason") == "CrashLoopBackOff",
+            )
 
 
 def _problem(status: Mapping[str, Any]) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ClusterSnapshot", "ClusterView", "Pod", "PoolView", "StatefulSetView"]
+__all__ = ["ClusterSnapshot", "ClusterView", "ContainerRestarts", "Pod", "PoolView", "StatefulSetView"]
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,6 +13,21 @@ from searchkeeper.kubernetes.operations import Key, Manifest
 from searchkeeper.opensearch.view import EngineView, Unreachable
 from searchkeeper.planner import Records
 from searchkeeper.versions import Release, parse
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerRestarts:
+    """A container that has restarted. `last_exit` says how it ended last.
+
+    `ended_at` is when, in seconds since the epoch; None if unknown. `is_looping`: the kubelet waits before it
+    starts the container again.
+    """
+
+    container: str
+    count: int
+    last_exit: str
+    ended_at: int | None = None
+    is_looping: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +49,7 @@ class Pod:
     problem: str | None = None
     has_started: bool = False
     roles: frozenset[str] | None = None
+    restarts: tuple[ContainerRestarts, ...] = ()
 
     @property
     def ordinal(self) -> int:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from guards.guard import Guard, Patch, gone, instead
-from guards.killers import GATES, MIGRATIONS, QUORUM, UPGRADES
+from guards.killers import GATES, MIGRATIONS, QUORUM, RESTARTS, UPGRADES
 from searchkeeper.reconcilers import context, upgrade
 from searchkeeper.snapshot import ClusterSnapshot
 from searchkeeper.upgrade import gates, rollout
@@ -61,6 +61,12 @@ GUARDS: Final = (
         "EngineReachable",
         gate("EngineReachable"),
         GATES + "test_unreachable_engine_blocks",
+    ),
+    Guard("PodsStable", gate("PodsStable"), GATES + "test_pod_that_restarted_lately_blocks_other_pods"),
+    Guard(
+        "pods that restart come first",
+        gone(rollout, "recent_restarts"),
+        RESTARTS + "test_outdated_pod_that_restarts_is_replaced_first",
     ),
     Guard("PodsReady", gate("PodsReady"), GATES + "test_pod_that_is_not_ready_blocks_other_pods"),
     Guard(

@@ -30,6 +30,7 @@ __all__ = [
     "PODS",
     "QUORUM",
     "REFUSED_VERSIONS",
+    "RESTARTS",
     "ROLE_REMOVAL_RUNS",
     "ROLLBACK",
     "ROLLBACK_BLOCKERS",
@@ -77,6 +78,7 @@ SPEC_LOCK: Final = "stories/test_spec_lock.py::"
 ROLE_REMOVAL_RUNS: Final = "upgrade/test_role_removal_runs.py::"
 SCALE_IN_CHANGES: Final = "stories/test_scale_in_with_other_changes.py::"
 FAILED_PODS: Final = "upgrade/test_failed_pods.py::"
+RESTARTS: Final = "stories/test_restarts.py::"
 MIGRATIONS: Final = "reconcilers/test_migrations.py::"
 NAME_CONFLICTS: Final = "stories/test_name_conflicts.py::"
 ORDER: Final = "upgrade/test_order.py::"

@@ -13,6 +13,7 @@ __all__ = [
     "encode_ledger",
     "encode_pools",
     "format_timestamp",
+    "parse_timestamp",
 ]
 
 import json
@@ -163,6 +164,14 @@ def _decode_condition(raw: Mapping[str, Any], stalled: Container[object]) -> Con
 def format_timestamp(seconds: int) -> str:
     """Seconds since the epoch in the format of metav1.Time."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def parse_timestamp(text: Any) -> int | None:
+    """Seconds since the epoch; None for what is no metav1.Time."""
+    try:
+        return int(datetime.fromisoformat(text).timestamp())
+    except (TypeError, ValueError):
+        return None
 
 
 def encode_ledger(ledger: Ledger) -> dict[str, str]:

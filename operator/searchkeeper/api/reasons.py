@@ -57,6 +57,7 @@ class Reason(StrEnum):
     ENGINE_UNREACHABLE = "EngineUnreachable"
     ENGINE_YELLOW = "EngineYellow"
     NODES_NOT_JOINED = "NodesNotJoined"
+    PODS_RESTARTING = "PodsRestarting"
     SHARDS_MOVING = "ShardsMoving"
     WAITING_FOR_DASHBOARDS = "WaitingForDashboards"
     WAITING_FOR_ENGINE = "WaitingForEngine"

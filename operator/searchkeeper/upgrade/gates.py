@@ -15,6 +15,7 @@ __all__ = [
     "gate_results",
     "has_failed",
     "is_not_in_cluster",
+    "recent_restarts",
     "yellow_blocker",
 ]
 
@@ -23,9 +24,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from searchkeeper.api.codec import format_timestamp
 from searchkeeper.api.reasons import Reason
 from searchkeeper.opensearch.view import Allocation, Color, EngineView, ShardState, Unreachable
-from searchkeeper.snapshot import ClusterSnapshot, Pod, PoolView
+from searchkeeper.snapshot import ClusterSnapshot, ContainerRestarts, Pod, PoolView
 from searchkeeper.upgrade.ledger import UpgradeLedger
 from searchkeeper.upgrade.shards import has_other_manager, last_copies_on, shared_shards
 from searchkeeper.upgrade.version_policy import index_refusal
@@ -39,6 +41,8 @@ _LASTING_DECIDERS: Final = frozenset({"node_version", "same_shard", "awareness",
 FATAL_POD_PROBLEMS: Final = frozenset(
     {"CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "Unschedulable", "Failed"}
 )
+# In seconds. A container that restarts less often is stable enough.
+_RESTART_WINDOW: Final = 600
 # How many shards a message names.
 _SHOWN: Final = 5
 
@@ -58,6 +62,7 @@ class Gate(StrEnum):
     NOT_PAUSED = "NotPaused"
     NOT_IN_CLUSTER = "NotInCluster"
     ENGINE_REACHABLE = "EngineReachable"
+    PODS_STABLE = "PodsStable"
     PODS_READY = "PodsReady"
     NODES_JOINED = "NodesJoined"
     INDICES_COMPATIBLE = "IndicesCompatible"
@@ -165,6 +170,48 @@ def _result(gate: Gate, blocker: _Blocker | None, deadline: int) -> GateResult:
     if blocker is None:
         return GateResult(gate, True, _DEFAULT_REASONS[gate], "passes", deadline)
     return GateResult(gate, False, blocker.reason, blocker.message, deadline)
+
+
+def recent_restarts(pod: Pod, snapshot: ClusterSnapshot) -> ContainerRestarts | None:
+    """Return the first container of a pod that restarts in a loop, or has restarted lately.
+
+    A restart counts for ten minutes, and no longer than the health deadline: a single one never stalls. One
+    by a clock that differs by more than that does not count.
+    """
+    window = min(_RESTART_WINDOW, snapshot.cluster.spec.upgrade.health_deadline)
+    return next(
+        (
+            each
+            for each in pod.restarts
+            if each.is_looping or (each.ended_at is not None and abs(snapshot.now - each.ended_at) < window)
+        ),
+        None,
+    )
+
+
+def _check_pods_stable(given: _GateInput) -> _Blocker | None:
+    """No container of a pod that stays has restarted lately.
+
+    A candidate that restarts itself passes: its new template may end that. So do the pods of a pool whose
+    order the StatefulSet controller chooses, and those of a rollback, which ends restarts of the new version.
+    """
+    candidate, snapshot = given.candidate, given.snapshot
+    is_rollback = UpgradeLedger.of(snapshot.cluster.records.ledger).rollback_to is not None
+    if is_rollback or recent_restarts(candidate.pod, snapshot) is not None:
+        return None
+    for pool in snapshot.pools:
+        spec = pool.spec
+        is_replaced_next = pool is candidate.pool and not (spec.holds_data or spec.votes)
+        exempt = pool.outdated_pods if is_replaced_next else ()
+        for pod in pool.retained_pods:
+            restarts = recent_restarts(pod, snapshot)
+            if restarts is None or pod in exempt or pod.name in given.pods_to_remove:
+                continue
+            times = "once" if restarts.count == 1 else f"{restarts.count} times"
+            when = "" if restarts.ended_at is None else f" at {format_timestamp(restarts.ended_at)}"
+            message = f"container {restarts.container} of {pod.name} has restarted {times}"
+            return _Blocker(Reason.PODS_RESTARTING, f"{message}, last{when}: {restarts.last_exit}")
+    return None
 
 
 def _check_pods_ready(given: _GateInput) -> _Blocker | None:
@@ -327,6 +374,7 @@ def _check_batch(given: _GateInput) -> _Blocker | None:
 
 
 _CHECKS: Final[dict[Gate, Callable[[_GateInput], _Blocker | None]]] = {
+    Gate.PODS_STABLE: _check_pods_stable,
     Gate.PODS_READY: _check_pods_ready,
     Gate.NODES_JOINED: _check_nodes_joined,
     Gate.INDICES_COMPATIBLE: _check_indices_compatible,
@@ -339,6 +387,7 @@ _DEFAULT_REASONS: Final = {
     Gate.NOT_PAUSED: Reason.UPGRADE_PAUSED,
     Gate.NOT_IN_CLUSTER: Reason.WAITING_FOR_PODS,
     Gate.ENGINE_REACHABLE: Reason.ENGINE_UNREACHABLE,
+    Gate.PODS_STABLE: Reason.PODS_RESTARTING,
     Gate.PODS_READY: Reason.WAITING_FOR_PODS,
     Gate.NODES_JOINED: Reason.NODES_NOT_JOINED,
     Gate.INDICES_COMPATIBLE: Reason.INCOMPATIBLE_INDICES,
