@@ -105,6 +105,14 @@ def with_pool(**changes: Any) -> dict[str, Any]:
             "spec.upgrade.maxBatch: Invalid value: 2147483648: should be less than or equal to 2147483647",
         ),
         (
+            cluster(upgrade={"maxBatch": 101}),
+            "spec.upgrade.maxBatch: Invalid value: 101: should be less than or equal to 100",
+        ),
+        (
+            cluster(upgrade={"snapshotRepository": "../etc"}),
+            'spec.upgrade.snapshotRepository: Invalid value: "../etc": must be like nightly',
+        ),
+        (
             cluster(upgrade={"paused": "false"}),
             'spec.upgrade.paused: Invalid value: "false": must be true or false; write false without quotes',
         ),

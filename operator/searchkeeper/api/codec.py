@@ -24,6 +24,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from searchkeeper.api.spec import (
+    MAX_BATCH,
     MIN_BATCH,
     MIN_DEADLINE,
     ClusterSpec,
@@ -98,11 +99,12 @@ def decode_upgrade_policy(spec: Mapping[str, Any]) -> UpgradePolicy:
     """Decode only `spec.upgrade`: it steers an upgrade in progress even if the rest is invalid."""
     raw, defaults = _without_nulls(spec.get("upgrade")), UpgradePolicy()
     return UpgradePolicy(
-        max_batch=max(int(raw.get("maxBatch", defaults.max_batch)), MIN_BATCH),
+        max_batch=min(max(int(raw.get("maxBatch", defaults.max_batch)), MIN_BATCH), MAX_BATCH),
         health_deadline=max(int(raw.get("healthDeadlineSeconds", defaults.health_deadline)), MIN_DEADLINE),
         paused=bool(raw.get("paused", defaults.paused)),
         rollback=Rollback(raw.get("rollback", defaults.rollback)),
         accept_single_copy_loss=bool(raw.get("acceptSingleCopyLoss", defaults.accept_single_copy_loss)),
+        snapshot_repository=raw.get("snapshotRepository"),
     )
 
 
