@@ -27,6 +27,8 @@ from searchkeeper.kubernetes.api import KubernetesApi
 from searchkeeper.kubernetes.operations import Key, Manifest
 from searchkeeper.memoize import memoize_by_identity
 from searchkeeper.opensearch.client import EngineClient
+from searchkeeper.opensearch.details import DetailsRequest, EngineDetails
+from searchkeeper.opensearch.view import EngineView
 from searchkeeper.snapshot import (
     ClusterSnapshot,
     ClusterView,
@@ -66,7 +68,20 @@ def observe(
     cluster = _cluster_view(key, raw)
     objects = {key: raw} | {Key.of(manifest): manifest for manifest in _list_objects(kube, cluster)}
     pools = tuple(_pool_views(cluster, objects))
-    return ClusterSnapshot(cluster, pools, objects, engine.get_state(), release, now)
+    view, request = engine.get_state(), _details_request(cluster, pools)
+    details = engine.get_details(request) if request and isinstance(view, EngineView) else EngineDetails()
+    return ClusterSnapshot(cluster, pools, objects, view, release, now, details=details)
+
+
+def _details_request(cluster: ClusterView, pools: tuple[PoolView, ...]) -> DetailsRequest:
+    """Return which details are needed: disks if shards may have to move, the snapshot before an upgrade."""
+    ledger = UpgradeLedger.of(cluster.records.ledger)
+    disks = any(pool.outdated_pods or pool.surplus_pods for pool in pools)
+    is_requested = ledger.upgrade is None and cluster.engine_version not in (None, cluster.spec.version)
+    repository = cluster.spec.upgrade.snapshot_repository if is_requested else None
+    taken = ledger.snapshot
+    name = taken.name if taken is not None and taken.repository == repository else None
+    return DetailsRequest(disks, repository, name)
 
 
 def with_name_conflicts(

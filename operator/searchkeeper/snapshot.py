@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from searchkeeper.api.spec import ClusterSpec, PoolSpec
 from searchkeeper.images import PUBLISHED, Images
 from searchkeeper.kubernetes.operations import Key, Manifest
+from searchkeeper.opensearch.details import EngineDetails
 from searchkeeper.opensearch.view import EngineView, Unreachable
 from searchkeeper.planner import Records
 from searchkeeper.versions import Release, parse
@@ -167,7 +168,7 @@ class ClusterSnapshot:
 
     `observing_since` is when this operator first observed the cluster, by the clock of `now`.
     `foreign_objects` have a name that an object of this cluster needs, and another owner. `images` are the
-    repositories of the images.
+    repositories of the images. `details` of the engine are those that `observe` has requested.
     """
 
     cluster: ClusterView
@@ -179,6 +180,7 @@ class ClusterSnapshot:
     observing_since: int = 0
     foreign_objects: Mapping[Key, Manifest] = field(default_factory=dict)
     images: Images = PUBLISHED
+    details: EngineDetails = field(default_factory=EngineDetails)
 
     def pool(self, name: str) -> PoolView | None:
         return next((pool for pool in self.pools if pool.spec.name == name), None)

@@ -488,6 +488,7 @@ def test_gate_results_include_gates_after_a_closed_one() -> None:
         "IndicesCompatible": True,
         "EngineHealthy": False,
         "QuorumSafe": True,
+        "DiskSpaceSufficient": True,
         "LastCopySafe": False,
         "BatchSafe": True,
     }

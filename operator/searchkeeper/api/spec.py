@@ -188,8 +188,8 @@ class UpgradePolicy:
     snapshot_repository: Annotated[
         str | None,
         FieldSchema(
-            "Name of a snapshot repository that is registered in OpenSearch. With it, an upgrade starts after "
-            "a snapshot of all indices in this repository has succeeded.",
+            "Name of a snapshot repository that is registered in OpenSearch. With it, an upgrade starts "
+            "after a snapshot of all indices in this repository has succeeded.",
             min_length=1,
             max_length=255,
             pattern=_REPOSITORY_PATTERN,

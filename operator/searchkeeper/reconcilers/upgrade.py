@@ -4,16 +4,30 @@ from __future__ import annotations
 
 __all__ = ["engine_healthy", "upgrade_finished", "upgrade_started", "version_accepted"]
 
+from typing import Final
+
 from searchkeeper.api.reasons import Reason
 from searchkeeper.kubernetes.operations import EmitEvent
 from searchkeeper.opensearch.view import Color, Unreachable
 from searchkeeper.planner import LedgerChange, Result, action, done, in_progress, wait
 from searchkeeper.reconcilers.context import ReconcileContext
 from searchkeeper.reconcilers.pools import pools_converged
+from searchkeeper.reconcilers.snapshots import take_snapshot
 from searchkeeper.snapshot import PoolView
 from searchkeeper.upgrade.gates import FATAL_POD_PROBLEMS, NO_DEADLINE, yellow_blocker
-from searchkeeper.upgrade.ledger import ABANDONED, LOCK, REFUSED, ROLLBACK_TO, UPGRADE, UPGRADED_NODES
+from searchkeeper.upgrade.ledger import (
+    ABANDONED,
+    LOCK,
+    REFUSED,
+    ROLLBACK_TO,
+    SNAPSHOT,
+    UPGRADE,
+    UPGRADED_NODES,
+)
 from searchkeeper.upgrade.rollback import remove_rollback_request, requested_rollback, was_abandoned
+
+# Ledger entries that end with the upgrade.
+_OF_THE_UPGRADE: Final = (UPGRADE, LOCK, ROLLBACK_TO, UPGRADED_NODES, SNAPSHOT)
 
 
 @action()
@@ -82,13 +96,14 @@ def upgrade_started(ctx: ReconcileContext) -> Result:
 
 
 def _start(ctx: ReconcileContext) -> Result:
-    """Take the spec lock when the spec requests another version and the cluster is healthy."""
+    """Take the spec lock when the spec requests another version, in a healthy cluster with a snapshot."""
     cluster = ctx.snapshot.cluster
     is_abandoned = was_abandoned(ctx.snapshot, ctx.ledger)
     is_outdated = ctx.ledger.abandoned is not None and not is_abandoned
     cleared = (LedgerChange(ABANDONED, None),) if is_outdated else ()
+    forgotten = (LedgerChange(SNAPSHOT, None),) if SNAPSHOT in ctx.ledger else ()
     if cluster.engine_version is None or cluster.engine_version == cluster.spec.version:
-        return done(ledger_changes=cleared)
+        return done(ledger_changes=(*cleared, *forgotten))
     if is_abandoned:
         message = f"{cluster.spec.version} failed and was rolled back; change the spec to try again"
         return wait(Reason.VERSION_ABANDONED, message, deadline=NO_DEADLINE)
@@ -103,13 +118,14 @@ def _start(ctx: ReconcileContext) -> Result:
     if problem is not None:
         message = f"an upgrade starts only in a healthy cluster: {problem}"
         return wait(Reason.CLUSTER_UNHEALTHY, message, deadline=ctx.spec.upgrade.health_deadline)
-    return in_progress(
+    return take_snapshot(ctx) or in_progress(
         Reason.STARTING_UPGRADE,
         f"upgrade {cluster.engine_version} → {cluster.spec.version}",
         ledger_changes=(
             LedgerChange(UPGRADE, (cluster.engine_version, cluster.spec.version)),
             LedgerChange(LOCK, ctx.spec_lock.deployed_spec),
             *cleared,
+            *(() if ctx.spec.upgrade.snapshot_repository else forgotten),
         ),
     )
 
@@ -177,5 +193,5 @@ def upgrade_finished(ctx: ReconcileContext) -> Result:
     return in_progress(
         Reason.FINISHING_UPGRADE,
         f"every node runs {ctx.target}{but}",
-        ledger_changes=tuple(LedgerChange(key, None) for key in (UPGRADE, LOCK, ROLLBACK_TO, UPGRADED_NODES)),
+        ledger_changes=tuple(LedgerChange(key, None) for key in _OF_THE_UPGRADE),
     )

@@ -28,6 +28,7 @@ from searchkeeper.api.codec import format_timestamp
 from searchkeeper.api.reasons import Reason
 from searchkeeper.opensearch.view import Allocation, Color, EngineView, ShardState, Unreachable
 from searchkeeper.snapshot import ClusterSnapshot, ContainerRestarts, Pod, PoolView
+from searchkeeper.upgrade.capacity import copies_to_evacuate, disk_shortage
 from searchkeeper.upgrade.ledger import UpgradeLedger
 from searchkeeper.upgrade.shards import has_other_manager, last_copies_on, shared_shards
 from searchkeeper.upgrade.version_policy import index_refusal
@@ -68,6 +69,7 @@ class Gate(StrEnum):
     INDICES_COMPATIBLE = "IndicesCompatible"
     ENGINE_HEALTHY = "EngineHealthy"
     QUORUM_SAFE = "QuorumSafe"
+    DISK_SPACE_SUFFICIENT = "DiskSpaceSufficient"
     LAST_COPY_SAFE = "LastCopySafe"
     BATCH_SAFE = "BatchSafe"
 
@@ -341,6 +343,20 @@ def _check_quorum(given: _GateInput) -> _Blocker | None:
     return _Blocker(Reason.QUORUM_AT_RISK, message)
 
 
+def _check_disk_space(given: _GateInput) -> _Blocker | None:
+    """The other data nodes have room for the shards that have to leave the node, if it is not drained yet.
+
+    Before LAST_COPY_SAFE: that gate starts a drain.
+    """
+    candidate, snapshot, name = given.candidate, given.snapshot, given.name
+    ledger = UpgradeLedger.of(snapshot.cluster.records.ledger)
+    if name in ledger.excluded or given.engine.excludes(name):
+        return None
+    copies = copies_to_evacuate(snapshot, ledger, candidate.pod, candidate.pool, given.engine)
+    shortage = disk_shortage(snapshot, given.engine, copies, frozenset({name})) if copies else None
+    return None if shortage is None else _Blocker(Reason.INSUFFICIENT_DISK_SPACE, shortage)
+
+
 def _check_last_copies(given: _GateInput) -> _Blocker | None:
     """No shard becomes unavailable, not even for a moment, unless the spec accepts it.
 
@@ -380,6 +396,7 @@ _CHECKS: Final[dict[Gate, Callable[[_GateInput], _Blocker | None]]] = {
     Gate.INDICES_COMPATIBLE: _check_indices_compatible,
     Gate.ENGINE_HEALTHY: _check_engine_healthy,
     Gate.QUORUM_SAFE: _check_quorum,
+    Gate.DISK_SPACE_SUFFICIENT: _check_disk_space,
     Gate.LAST_COPY_SAFE: _check_last_copies,
     Gate.BATCH_SAFE: _check_batch,
 }
@@ -393,6 +410,7 @@ _DEFAULT_REASONS: Final = {
     Gate.INDICES_COMPATIBLE: Reason.INCOMPATIBLE_INDICES,
     Gate.ENGINE_HEALTHY: Reason.ENGINE_RED,
     Gate.QUORUM_SAFE: Reason.QUORUM_AT_RISK,
+    Gate.DISK_SPACE_SUFFICIENT: Reason.INSUFFICIENT_DISK_SPACE,
     Gate.LAST_COPY_SAFE: Reason.LAST_SHARD_COPY,
     Gate.BATCH_SAFE: Reason.BATCH_SHARES_SHARDS,
 }
