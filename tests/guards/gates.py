@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from guards.guard import Guard, Patch, gone, instead
-from guards.killers import GATES, MIGRATIONS, QUORUM, RESTARTS, UPGRADES
+from guards.killers import DISK_SPACE, GATES, MIGRATIONS, QUORUM, RESTARTS, UPGRADES
 from searchkeeper.reconcilers import context, upgrade
 from searchkeeper.snapshot import ClusterSnapshot
 from searchkeeper.upgrade import gates, rollout
@@ -85,6 +85,11 @@ GUARDS: Final = (
         "the cluster state is kept",
         gone(gates, "has_other_manager", True),
         MIGRATIONS + "test_migration_keeps_the_only_manager_on_ephemeral_storage",
+    ),
+    Guard(
+        "DiskSpaceSufficient",
+        gate("DiskSpaceSufficient"),
+        DISK_SPACE + "test_ephemeral_node_is_not_drained_while_its_shards_do_not_fit",
     ),
     Guard("LastCopySafe", gate("LastCopySafe"), GATES + "test_last_copy_of_a_shard_blocks"),
     Guard(

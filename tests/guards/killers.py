@@ -10,6 +10,7 @@ __all__ = [
     "CREDENTIALS",
     "DELETION",
     "DENIED_OPERATIONS",
+    "DISK_SPACE",
     "DRAIN",
     "DRAIN_RUNS",
     "EDITS",
@@ -42,6 +43,7 @@ __all__ = [
     "SCALE_IN_VOTES",
     "SCALING",
     "SINGLE",
+    "SNAPSHOTS",
     "SPEC_LOCK",
     "STATEFULSET_ROLLOUT",
     "TWO",
@@ -62,6 +64,8 @@ CLOCKS: Final = "faults/test_clock_skew.py::"
 CREDENTIALS: Final = "stories/test_credentials.py::"
 DELETION: Final = "stories/test_deletion.py::"
 DENIED_OPERATIONS: Final = "stories/test_denied_operations.py::"
+DISK_SPACE: Final = "stories/test_disk_space.py::"
+SNAPSHOTS: Final = "stories/test_snapshots.py::"
 DRAIN_RUNS: Final = "upgrade/test_drain_runs.py::"
 DRAIN: Final = "upgrade/test_drain.py::"
 EVICTED_PODS_RUNS: Final = "upgrade/test_evicted_pods_runs.py::"

@@ -27,7 +27,7 @@ def step(
     generation: int = 1,
     waited: int = 0,
 ) -> Result | None:
-    """Return the step for a snapshot in this state, after SnapshotFailed was reported for `waited` seconds."""
+    """Return the step for a snapshot in this state that was reported as failed for `waited` seconds."""
     plain = cluster_snapshot(pool("data", 1), snapshot_repository="nightly")
     entries: dict[str, Entry] = {"wait/UpgradeStarted": ("SnapshotFailed", plain.now - waited)}
     if taken is not None:

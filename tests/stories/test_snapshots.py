@@ -162,7 +162,7 @@ def test_rejected_snapshot_is_reported_with_the_error() -> None:
     )
     at_work(edited(world, version="3.4.0"), ports, ticks=40)
     assert condition(world, "UpgradeStarted").startswith(
-        "False OperationDenied: stalled: cannot call the engine: take snapshot nightly/searchkeeper-logs-2.19.4-"
+        "False OperationDenied: stalled: cannot call the engine: take snapshot nightly/searchkeeper-logs-"
     )
     assert "not accessible" in condition(world, "UpgradeStarted")
     settled(world, NEWEST)

@@ -22,11 +22,10 @@ def with_disks(
     pools: tuple[PoolView, ...], shards: list[str], free: dict[str, float], size: float = 10, **view: Any
 ) -> ClusterSnapshot:
     """Return a snapshot of nodes with disks of 100 GiB, with this space and shards of this size in GiB."""
-    snapshot = cluster_snapshot(*pools, view=engine(pools, shards, **view))
-    assert snapshot.engine is not None
+    state = engine(pools, shards, **view)
     nodes = {name: NodeDisk(100 * GIB, int(each * GIB)) for name, each in free.items()}
-    copies = {(copy.node or "", copy.index, copy.shard): int(size * GIB) for copy in snapshot.engine.shards}
-    return replace(snapshot, details=EngineDetails(Disks(nodes, copies)))
+    copies = {(copy.node or "", copy.index, copy.shard): int(size * GIB) for copy in state.shards}
+    return replace(cluster_snapshot(*pools, view=state), details=EngineDetails(Disks(nodes, copies)))
 
 
 def shortage(snapshot: ClusterSnapshot, *draining: str) -> str | None:
@@ -46,8 +45,9 @@ def test_shards_that_do_not_fit_are_reported_with_figures() -> None:
     """Only data-2 can take them: data-1 has copies."""
     snapshot = with_disks((BRIEF,), SHARDS, {"data-1": 90, "data-2": 34.9})
     assert shortage(snapshot, "data-0") == (
-        "2 shards with 20.0 GiB have to leave data-0, and data-1, data-2 have room for 94.9 GiB below the low "
-        "disk watermark (85%): add disk space or a data node, or delete documents"
+        "2 shards with 20.0 GiB, the largest 10.0 GiB, have to leave data-0 and do not fit on other nodes: "
+        "data-2 19.9 GiB are free below the low disk watermark (85%); "
+        "add disk space or a data node, or delete documents"
     )
 
 
