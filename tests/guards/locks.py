@@ -48,7 +48,7 @@ GUARDS: Final = (
     Guard(
         "snapshot before the start",
         gone(upgrade, "take_snapshot"),
-        SNAPSHOTS + "test_upgrade_starts_after_its_snapshot_has_succeeded",
+        SNAPSHOTS + "test_missing_repository_stalls_until_it_is_registered",
     ),
     Guard(
         "few failed snapshots",

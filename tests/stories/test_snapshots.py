@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from operators_at_work import condition, edited, settled, status
+from operators_at_work import Ports, condition, edited, settled, status
 from searchkeeper.kubernetes.operations import EventType
 from searchkeeper.opensearch.calls import Call, TakeSnapshot
 from searchkeeper.opensearch.client import CallFailed, CallRejected
 from searchkeeper.opensearch.details import DetailsRequest, EngineDetails, SnapshotState
 from searchkeeper.testing.fake_cluster import FakeCluster
-from tales import NEWEST, Telling, at_work, judged, running, templates, until, versions
+from tales import NEWEST, at_work, judged, running, templates, until, versions
 
 
-@dataclass
-class Recording(Telling):
+class Recording(Ports):
     """Ports that remember requests for details and calls; calls fail with an error if there is one."""
 
-    requests: list[DetailsRequest] = field(default_factory=list)
-    calls: list[Call] = field(default_factory=list)
-    error: Exception | None = None
+    def __init__(self, world: FakeCluster, error: Exception | None = None) -> None:
+        super().__init__(judged(world).world)
+        self.requests: list[DetailsRequest] = []
+        self.calls: list[Call] = []
+        self.error = error
 
     def get_details(self, request: DetailsRequest) -> EngineDetails:
         self.requests.append(request)
@@ -84,7 +85,7 @@ def test_missing_repository_stalls_until_it_is_registered() -> None:
     world = with_repository()
     world.state = replace(world.state, engine=replace(world.state.engine, repositories=frozenset()))
     before = templates(world)
-    ports = Recording(judged(world))
+    ports = Recording(world)
     at_work(edited(world, version="3.4.0"), ports, ticks=10)
     assert ports.calls == []
     assert templates(world) == before
@@ -141,7 +142,7 @@ def test_edit_of_the_spec_tries_a_failed_snapshot_again() -> None:
 
 def test_lost_call_is_repeated_under_the_same_name() -> None:
     world = with_repository()
-    ports = Recording(judged(world), error=CallFailed("timed out"))
+    ports = Recording(world, CallFailed("timed out"))
     edited(world, version="3.4.0")
     for _ in range(20):
         try:
@@ -157,9 +158,7 @@ def test_lost_call_is_repeated_under_the_same_name() -> None:
 
 def test_rejected_snapshot_is_reported_with_the_error() -> None:
     world = with_repository()
-    ports = Recording(
-        judged(world), error=CallRejected("500 POST /_snapshot/nightly/_verify: not accessible")
-    )
+    ports = Recording(world, CallRejected("500 POST /_snapshot/nightly/_verify: not accessible"))
     at_work(edited(world, version="3.4.0"), ports, ticks=40)
     assert condition(world, "UpgradeStarted").startswith(
         "False OperationDenied: stalled: cannot call the engine: take snapshot nightly/searchkeeper-logs-"
@@ -179,16 +178,16 @@ def test_no_snapshot_is_taken_while_the_upgrade_is_paused_or_refused() -> None:
 def test_details_are_requested_only_when_they_are_needed() -> None:
     """Without the field nothing is asked about snapshots; without a rollout nothing about disks."""
     world = with_repository()
-    ports = Recording(judged(world))
+    ports = Recording(world)
     at_work(world, ports, ticks=3)
     assert ports.requests == []
     until(lambda world: "upgrade/lock" in status(world)["ledger"], edited(world, version="3.4.0"))
-    ports = Recording(judged(world))
+    ports = Recording(world)
     at_work(world, ports, ticks=3)
     assert ports.requests
     assert {request.repository for request in ports.requests} == {None}
     plain = edited(running(), version="3.4.0")
-    ports = Recording(judged(plain))
+    ports = Recording(plain)
     at_work(plain, ports, ticks=20)
     assert set(ports.requests) == {DetailsRequest(disks=True)}
     assert not any(isinstance(call, TakeSnapshot) for call in ports.calls)
