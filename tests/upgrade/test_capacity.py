@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +20,7 @@ SHARDS = ["logs: data-0* data-1", "books: data-0* data-1"]
 
 
 def with_disks(
-    pools: tuple[PoolView, ...], shards: list[str], free: dict[str, float], size: float = 10, **view: Any
+    pools: tuple[PoolView, ...], shards: list[str], free: Mapping[str, float], size: float = 10, **view: Any
 ) -> ClusterSnapshot:
     """Return a snapshot of nodes with disks of 100 GiB, with this space and shards of this size in GiB."""
     state = engine(pools, shards, **view)
