@@ -19,7 +19,9 @@ from searchkeeper.opensearch.calls import (
     ExcludeFromVoting,
     Flush,
     SetAllocation,
+    TakeSnapshot,
 )
+from searchkeeper.opensearch.details import DetailsRequest, SnapshotState
 from searchkeeper.opensearch.http_client import exclusion_value
 from searchkeeper.opensearch.responses import (
     ENABLE_SETTING,
@@ -28,12 +30,14 @@ from searchkeeper.opensearch.responses import (
     exclusion_setting,
 )
 from searchkeeper.opensearch.view import ABSENT, EngineView, Index, ShardCopy, Unreachable
-from searchkeeper.testing.fake_opensearch import FakeEngine, get_state
+from searchkeeper.testing.fake_opensearch import FakeEngine, get_details, get_state
 from searchkeeper.versions import parse
 
 _HEALTH: Final = "/_cluster/health"
 _STATE: Final = "/_cluster/state/nodes,metadata,routing_table,cluster_manager_node"
 _SETTINGS: Final = "/_cluster/settings"
+_STATISTICS: Final = "/_nodes/stats/fs,indices/store"
+_SNAPSHOTS: Final = "/_snapshot/"
 _VOTING: Final = "/_cluster/voting_config_exclusions"
 _OPENSEARCH_BIT: Final = 0x08000000
 
@@ -64,6 +68,8 @@ class EngineHttpApi:
             view = get_state(self._host.engine)
             if isinstance(view, Unreachable):
                 return 503, {"error": {"reason": view.cause}}
+            if request.path.startswith((_STATISTICS, _SNAPSHOTS)) and request.method == "GET":
+                return _details(self._host.engine, request.path)
             if request.method == "GET":
                 return 200, _RESPONSES[request.path](view)
             if "explain" in request.path:
@@ -77,6 +83,10 @@ def _calls(request: Request) -> list[Call]:
     match request.method, request.path:
         case "POST", "/_flush":
             return [Flush()]
+        case "POST", path if path.startswith(_SNAPSHOTS):
+            return []
+        case "PUT", path if path.startswith(_SNAPSHOTS):
+            return [TakeSnapshot(*path.removeprefix(_SNAPSHOTS).split("/"))]
         case "POST", path if path == _VOTING:
             ids = request.query.get("node_ids")
             return [ExcludeFromVoting(request.query["node_names"] if ids is None else ABSENT + ids)]
@@ -86,6 +96,29 @@ def _calls(request: Request) -> list[Call]:
             return _settings_calls(request.body["persistent"])
         case method, path:
             raise LookupError(f"the client never sends {method} {path}")
+
+
+def _details(engine: FakeEngine, path: str) -> tuple[int, Any]:
+    """Node statistics, a repository or a snapshot."""
+    if path == _STATISTICS:
+        disks = get_details(engine, DetailsRequest(disks=True)).disks
+        assert disks is not None
+        nodes: dict[str, Any] = {}
+        for name, disk in disks.nodes.items():
+            usage = {"total_in_bytes": disk.total, "available_in_bytes": disk.available}
+            nodes[name] = {"name": name, "fs": {"total": usage}, "indices": {"shards": {}}}
+        for (name, index, shard), size in disks.copies.items():
+            shards = nodes[name]["indices"]["shards"].setdefault(index, [])
+            shards.append({str(shard): {"store": {"size_in_bytes": size}}})
+        return 200, {"nodes": nodes}
+    repository, _, name = path.removeprefix(_SNAPSHOTS).partition("/")
+    view = get_details(engine, DetailsRequest(repository=repository, snapshot=name or None)).snapshot
+    assert view is not None
+    missing = (SnapshotState.REPOSITORY_MISSING, *((SnapshotState.MISSING,) if name else ()))
+    if view.state in missing:
+        return 404, {"error": {"reason": "missing"}}
+    snapshot = {"snapshot": name, "state": str(view.state), "shards": {"failed": 0}, "reason": view.cause}
+    return 200, {"snapshots": [snapshot]} if name else {repository: {"type": "fs"}}
 
 
 def _settings_calls(persistent: Mapping[str, Any]) -> list[Call]:

@@ -37,6 +37,7 @@ from searchkeeper.manager.metrics import Metrics
 from searchkeeper.manager.watches import WatchClient
 from searchkeeper.opensearch.calls import Call
 from searchkeeper.opensearch.client import EngineClient
+from searchkeeper.opensearch.details import DetailsRequest, EngineDetails
 from searchkeeper.opensearch.view import EngineView, Unreachable
 from searchkeeper.releases import release
 from searchkeeper.testing.fake_cluster import FakeCluster
@@ -133,6 +134,9 @@ class HangingEngine:
         self.reads += 1
         assert self.released.wait(120)
         return Unreachable("timed out")
+
+    def get_details(self, _: DetailsRequest) -> EngineDetails:
+        raise AssertionError("no details without a state")
 
     def execute(self, _: Call) -> None:
         raise AssertionError("no call without a state")

@@ -13,6 +13,7 @@ from searchkeeper.kubernetes.api import ApiError
 from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Manifest, Patch
 from searchkeeper.opensearch.calls import Call
 from searchkeeper.opensearch.client import CallFailed
+from searchkeeper.opensearch.details import DetailsRequest, EngineDetails
 from searchkeeper.opensearch.view import EngineView, Unreachable
 from searchkeeper.reconcile import ReconcileOutcome, reconcile
 from searchkeeper.releases import release
@@ -72,6 +73,9 @@ class Ports:
 
     def get_state(self) -> EngineView | Unreachable:
         return self.world.get_state()
+
+    def get_details(self, request: DetailsRequest) -> EngineDetails:
+        return self.world.get_details(request)
 
     def execute(self, call: Call) -> None:
         self._count()

@@ -16,6 +16,7 @@ from searchkeeper.api.codec import (
     decode_records,
     decode_security,
     decode_upgrade_policy,
+    parse_timestamp,
 )
 from searchkeeper.api.spec import ClusterSpec, PoolSpec, Security, Storage
 from searchkeeper.api.validation import parse_cluster_spec, spec_errors
@@ -26,7 +27,16 @@ from searchkeeper.kubernetes.api import KubernetesApi
 from searchkeeper.kubernetes.operations import Key, Manifest
 from searchkeeper.memoize import memoize_by_identity
 from searchkeeper.opensearch.client import EngineClient
-from searchkeeper.snapshot import ClusterSnapshot, ClusterView, Pod, PoolView, StatefulSetView
+from searchkeeper.opensearch.details import DetailsRequest, EngineDetails
+from searchkeeper.opensearch.view import EngineView
+from searchkeeper.snapshot import (
+    ClusterSnapshot,
+    ClusterView,
+    ContainerRestarts,
+    Pod,
+    PoolView,
+    StatefulSetView,
+)
 from searchkeeper.upgrade.ledger import UpgradeLedger
 from searchkeeper.versions import Release
 
@@ -58,7 +68,20 @@ def observe(
     cluster = _cluster_view(key, raw)
     objects = {key: raw} | {Key.of(manifest): manifest for manifest in _list_objects(kube, cluster)}
     pools = tuple(_pool_views(cluster, objects))
-    return ClusterSnapshot(cluster, pools, objects, engine.get_state(), release, now)
+    view, request = engine.get_state(), _details_request(cluster, pools)
+    details = engine.get_details(request) if request and isinstance(view, EngineView) else EngineDetails()
+    return ClusterSnapshot(cluster, pools, objects, view, release, now, details=details)
+
+
+def _details_request(cluster: ClusterView, pools: tuple[PoolView, ...]) -> DetailsRequest:
+    """Return which details are needed: disks if shards may have to move, the snapshot before an upgrade."""
+    ledger = UpgradeLedger.of(cluster.records.ledger)
+    disks = any(pool.outdated_pods or pool.surplus_pods for pool in pools)
+    is_requested = ledger.upgrade is None and cluster.engine_version not in (None, cluster.spec.version)
+    repository = cluster.spec.upgrade.snapshot_repository if is_requested else None
+    taken = ledger.snapshot
+    name = taken.name if taken is not None and taken.repository == repository else None
+    return DetailsRequest(disks, repository, name)
 
 
 def with_name_conflicts(
@@ -315,6 +338,7 @@ def _pod_view(pod: Manifest) -> Pod:
         problem=_problem(status),
         has_started=any(map(_has_started, status.get("containerStatuses") or ())),
         roles=_roles(pod),
+        restarts=tuple(_restarts(status)),
     )
 
 
@@ -330,6 +354,20 @@ def _has_started(container: Mapping[str, Any]) -> bool:
     state = container.get("state") or {}
     crashes = (state.get("waiting") or {}).get("reason") == "CrashLoopBackOff"
     return crashes or bool(container.get("restartCount")) or "running" in state or "terminated" in state
+
+
+def _restarts(status: Mapping[str, Any]) -> Iterator[ContainerRestarts]:
+    for container in status.get("containerStatuses") or ():
+        state, last_state = container.get("state") or {}, container.get("lastState") or {}
+        ended = last_state.get("terminated") or state.get("terminated") or {}
+        if container.get("restartCount"):
+            yield ContainerRestarts(
+                container=str(container.get("name", "")),
+                count=int(container["restartCount"]),
+                last_exit=f"{ended.get('reason', 'ended')} (exit code {ended.get('exitCode', 'unknown')})",
+                ended_at=parse_timestamp(ended.get("finishedAt")),
+                is_looping=(state.get("waiting") or {}).get("reason") == "CrashLoopBackOff",
+            )
 
 
 def _problem(status: Mapping[str, Any]) -> str | None:

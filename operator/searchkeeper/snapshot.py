@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ClusterSnapshot", "ClusterView", "Pod", "PoolView", "StatefulSetView"]
+__all__ = ["ClusterSnapshot", "ClusterView", "ContainerRestarts", "Pod", "PoolView", "StatefulSetView"]
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,9 +10,25 @@ from dataclasses import dataclass, field
 from searchkeeper.api.spec import ClusterSpec, PoolSpec
 from searchkeeper.images import PUBLISHED, Images
 from searchkeeper.kubernetes.operations import Key, Manifest
+from searchkeeper.opensearch.details import EngineDetails
 from searchkeeper.opensearch.view import EngineView, Unreachable
 from searchkeeper.planner import Records
 from searchkeeper.versions import Release, parse
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerRestarts:
+    """A container that has restarted. `last_exit` says how it ended last.
+
+    `ended_at` is when, in seconds since the epoch; None if unknown. `is_looping`: the kubelet waits before it
+    starts the container again.
+    """
+
+    container: str
+    count: int
+    last_exit: str
+    ended_at: int | None = None
+    is_looping: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +50,7 @@ class Pod:
     problem: str | None = None
     has_started: bool = False
     roles: frozenset[str] | None = None
+    restarts: tuple[ContainerRestarts, ...] = ()
 
     @property
     def ordinal(self) -> int:
@@ -151,7 +168,7 @@ class ClusterSnapshot:
 
     `observing_since` is when this operator first observed the cluster, by the clock of `now`.
     `foreign_objects` have a name that an object of this cluster needs, and another owner. `images` are the
-    repositories of the images.
+    repositories of the images. `details` of the engine are those that `observe` has requested.
     """
 
     cluster: ClusterView
@@ -163,6 +180,7 @@ class ClusterSnapshot:
     observing_since: int = 0
     foreign_objects: Mapping[Key, Manifest] = field(default_factory=dict)
     images: Images = PUBLISHED
+    details: EngineDetails = field(default_factory=EngineDetails)
 
     def pool(self, name: str) -> PoolView | None:
         return next((pool for pool in self.pools if pool.spec.name == name), None)

@@ -101,8 +101,19 @@ def with_pool(**changes: Any) -> dict[str, Any]:
         (with_pool(storag=None), 'spec.pools[1].storag: unknown field; did you mean "storage"?'),
         (with_pool(wizards=1), "spec.pools[1].wizards: unknown field"),
         (
-            cluster(upgrade={"maxBatch": 2**31}),
-            "spec.upgrade.maxBatch: Invalid value: 2147483648: should be less than or equal to 2147483647",
+            cluster(upgrade={"healthDeadlineSeconds": 2**31}),
+            (
+                "spec.upgrade.healthDeadlineSeconds: Invalid value: 2147483648: "
+                "should be less than or equal to 2147483647"
+            ),
+        ),
+        (
+            cluster(upgrade={"maxBatch": 101}),
+            "spec.upgrade.maxBatch: Invalid value: 101: should be less than or equal to 100",
+        ),
+        (
+            cluster(upgrade={"snapshotRepository": "../etc"}),
+            'spec.upgrade.snapshotRepository: Invalid value: "../etc": must be like nightly',
         ),
         (
             cluster(upgrade={"paused": "false"}),

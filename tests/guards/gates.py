@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from guards.guard import Guard, Patch, gone, instead
-from guards.killers import GATES, MIGRATIONS, QUORUM, UPGRADES
+from guards.killers import DISK_SPACE, GATES, MIGRATIONS, QUORUM, RESTARTS, UPGRADES
 from searchkeeper.reconcilers import context, upgrade
 from searchkeeper.snapshot import ClusterSnapshot
 from searchkeeper.upgrade import gates, rollout
@@ -62,11 +62,22 @@ GUARDS: Final = (
         gate("EngineReachable"),
         GATES + "test_unreachable_engine_blocks",
     ),
+    Guard("PodsStable", gate("PodsStable"), GATES + "test_pod_that_restarted_lately_blocks_other_pods"),
+    Guard(
+        "pods that restart come first",
+        gone(rollout, "recent_restarts"),
+        RESTARTS + "test_outdated_pod_that_restarts_is_replaced_first",
+    ),
     Guard("PodsReady", gate("PodsReady"), GATES + "test_pod_that_is_not_ready_blocks_other_pods"),
     Guard(
         "NodesJoined",
         gate("NodesJoined"),
         GATES + "test_ready_pod_whose_node_has_not_joined_blocks_other_pods",
+    ),
+    Guard(
+        "IndicesCompatible",
+        gate("IndicesCompatible"),
+        GATES + "test_index_that_the_new_version_cannot_open_blocks",
     ),
     Guard("EngineHealthy", gate("EngineHealthy"), GATES + "test_red_cluster_blocks"),
     Guard("QuorumSafe", gate("QuorumSafe"), GATES + "test_voter_is_blocked_while_another_voter_is_missing"),
@@ -74,6 +85,11 @@ GUARDS: Final = (
         "the cluster state is kept",
         gone(gates, "has_other_manager", True),
         MIGRATIONS + "test_migration_keeps_the_only_manager_on_ephemeral_storage",
+    ),
+    Guard(
+        "DiskSpaceSufficient",
+        gate("DiskSpaceSufficient"),
+        DISK_SPACE + "test_ephemeral_node_is_not_drained_while_its_shards_do_not_fit",
     ),
     Guard("LastCopySafe", gate("LastCopySafe"), GATES + "test_last_copy_of_a_shard_blocks"),
     Guard(

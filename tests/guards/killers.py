@@ -10,6 +10,7 @@ __all__ = [
     "CREDENTIALS",
     "DELETION",
     "DENIED_OPERATIONS",
+    "DISK_SPACE",
     "DRAIN",
     "DRAIN_RUNS",
     "EDITS",
@@ -30,6 +31,7 @@ __all__ = [
     "PODS",
     "QUORUM",
     "REFUSED_VERSIONS",
+    "RESTARTS",
     "ROLE_REMOVAL_RUNS",
     "ROLLBACK",
     "ROLLBACK_BLOCKERS",
@@ -41,6 +43,7 @@ __all__ = [
     "SCALE_IN_VOTES",
     "SCALING",
     "SINGLE",
+    "SNAPSHOTS",
     "SPEC_LOCK",
     "STATEFULSET_ROLLOUT",
     "TWO",
@@ -61,6 +64,8 @@ CLOCKS: Final = "faults/test_clock_skew.py::"
 CREDENTIALS: Final = "stories/test_credentials.py::"
 DELETION: Final = "stories/test_deletion.py::"
 DENIED_OPERATIONS: Final = "stories/test_denied_operations.py::"
+DISK_SPACE: Final = "stories/test_disk_space.py::"
+SNAPSHOTS: Final = "stories/test_snapshots.py::"
 DRAIN_RUNS: Final = "upgrade/test_drain_runs.py::"
 DRAIN: Final = "upgrade/test_drain.py::"
 EVICTED_PODS_RUNS: Final = "upgrade/test_evicted_pods_runs.py::"
@@ -77,6 +82,7 @@ SPEC_LOCK: Final = "stories/test_spec_lock.py::"
 ROLE_REMOVAL_RUNS: Final = "upgrade/test_role_removal_runs.py::"
 SCALE_IN_CHANGES: Final = "stories/test_scale_in_with_other_changes.py::"
 FAILED_PODS: Final = "upgrade/test_failed_pods.py::"
+RESTARTS: Final = "stories/test_restarts.py::"
 MIGRATIONS: Final = "reconcilers/test_migrations.py::"
 NAME_CONFLICTS: Final = "stories/test_name_conflicts.py::"
 ORDER: Final = "upgrade/test_order.py::"

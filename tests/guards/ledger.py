@@ -17,6 +17,7 @@ from guards.killers import (
     RUN,
     SCALE_IN_CHANGES,
     SINGLE,
+    SNAPSHOTS,
     TWO,
     UPGRADE,
 )
@@ -25,7 +26,7 @@ from searchkeeper.desired import apply
 from searchkeeper.desired.apply import merge_patch
 from searchkeeper.kubernetes import operations
 from searchkeeper.planner import LedgerChange, Result
-from searchkeeper.reconcilers import deletion, migrations, objects, scale_in
+from searchkeeper.reconcilers import deletion, migrations, objects, scale_in, snapshots
 from searchkeeper.snapshot import Pod
 from searchkeeper.testing.faults import Fault
 from searchkeeper.upgrade import drain, engine_settings, ledger, pending_delete, rollout
@@ -88,6 +89,11 @@ GUARDS: Final = (
         without_notes(rollout, "_disable_replica_allocation"),
         RUN,
         (UPGRADE,),
+    ),
+    Guard(
+        "snapshots are recorded before they are taken",
+        without_notes(snapshots, "_start"),
+        SNAPSHOTS + "test_upgrade_starts_after_its_snapshot_has_succeeded",
     ),
     Guard("volumes are recorded before their delete", without_notes(drain, "delete_volume"), RUN, (BACK,)),
     Guard(

@@ -16,12 +16,13 @@ from guards.killers import (
     ROLLBACK_RUNS,
     RUN,
     SCALE_IN_CHANGES,
+    SNAPSHOTS,
     SPEC_LOCK,
     UPGRADE,
     UPGRADES,
 )
 from searchkeeper import observe, reconcile
-from searchkeeper.reconcilers import context, spec_lock, upgrade
+from searchkeeper.reconcilers import context, snapshots, spec_lock, upgrade
 from searchkeeper.testing.fake_kubernetes import kubelet
 from searchkeeper.upgrade import failed_pods, rollback
 from snapshots import cluster_snapshot, pod, pool
@@ -43,6 +44,16 @@ GUARDS: Final = (
         gone(upgrade, "yellow_blocker"),
         "reconcilers/test_upgrade_actions.py::test_upgrade_waits_for_yellow_that_may_turn_green",
         (YELLOW,),
+    ),
+    Guard(
+        "snapshot before the start",
+        gone(upgrade, "take_snapshot"),
+        SNAPSHOTS + "test_missing_repository_stalls_until_it_is_registered",
+    ),
+    Guard(
+        "few failed snapshots",
+        instead(snapshots, "_MAX_ATTEMPTS", 10**6),
+        SNAPSHOTS + "test_failed_snapshot_is_tried_three_times_under_other_names_and_stalls",
     ),
     Guard(
         "complete pools at the start",

@@ -9,7 +9,16 @@ from typing import Final
 
 import operators_at_work
 from guards.guard import Guard, Patch, gone, instead, unrequired
-from guards.killers import DRAIN_RUNS, LEAVING, MIGRATIONS, PODS, SCALE_IN_CHANGES, SCALE_IN_VOTES, SCALING
+from guards.killers import (
+    DISK_SPACE,
+    DRAIN_RUNS,
+    LEAVING,
+    MIGRATIONS,
+    PODS,
+    SCALE_IN_CHANGES,
+    SCALE_IN_VOTES,
+    SCALING,
+)
 from searchkeeper import observe, snapshot
 from searchkeeper.api.reasons import Reason
 from searchkeeper.planner import Result
@@ -38,6 +47,11 @@ GUARDS: Final = (
         "drain before removal",
         gone(scale_in, "_drain"),
         SCALING + "test_surplus_node_is_drained_before_removal",
+    ),
+    Guard(
+        "room before a drain",
+        gone(scale_in, "disk_shortage"),
+        DISK_SPACE + "test_scale_in_waits_until_the_other_nodes_have_room",
     ),
     Guard(
         "deleted SearchPool",

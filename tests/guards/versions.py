@@ -13,7 +13,7 @@ from searchkeeper.api import validation
 from searchkeeper.api.spec import ClusterSpec
 from searchkeeper.desired import apply
 from searchkeeper.planner import done
-from searchkeeper.reconcilers import context, credentials, invalid_spec, refusal
+from searchkeeper.reconcilers import context, credentials, invalid_spec, refusal, upgrade
 from searchkeeper.upgrade import ledger, rollback
 from searchkeeper.upgrade.version_policy import version_refusal
 
@@ -87,6 +87,21 @@ GUARDS: Final = (
         "no upgrade of managers on ephemeral storage",
         gone(refusal, "_ephemeral_metadata"),
         REFUSED_VERSIONS + "test_managers_on_ephemeral_storage_are_not_upgraded",
+    ),
+    Guard(
+        "no upgrade past an old index",
+        gone(refusal, "_incompatible_indices"),
+        REFUSED_VERSIONS + "test_upgrade_is_refused_while_an_index_is_too_old_for_the_target",
+    ),
+    Guard(
+        "no other target past an old index",
+        gone(rollback, "index_refusal"),
+        REFUSED_VERSIONS + "test_target_does_not_change_to_a_version_that_cannot_open_an_index",
+    ),
+    Guard(
+        "one event while the engine flaps",
+        gone(upgrade, "_may_be_refused_again", False),
+        REFUSED_VERSIONS + "test_flapping_engine_with_an_old_index_emits_one_event",
     ),
     Guard(
         "no downgrade of a new cluster",

@@ -23,6 +23,7 @@ from searchkeeper.desired.names import FINALIZER
 from searchkeeper.kubernetes.operations import Delete, Key, Patch
 from searchkeeper.opensearch.calls import Call
 from searchkeeper.opensearch.client import EngineClient
+from searchkeeper.opensearch.details import DetailsRequest, EngineDetails
 from searchkeeper.opensearch.view import EngineView, Unreachable
 from searchkeeper.testing.fake_kubernetes.api_server import FakeApiServer, expired_line
 from searchkeeper.testing.fake_kubernetes.watch_history import Compacted
@@ -255,6 +256,9 @@ class FlappingEngine:
     def get_state(self) -> EngineView | Unreachable:
         self.reads += self.is_flapping
         return Unreachable("timed out") if self.reads % 2 else self.engine.get_state()
+
+    def get_details(self, request: DetailsRequest) -> EngineDetails:
+        return self.engine.get_details(request)
 
     def execute(self, call: Call) -> None:
         self.engine.execute(call)

@@ -17,6 +17,7 @@ from searchkeeper.manager.leader_election import LeaderLease, NotLeader
 from searchkeeper.manager.run_once import ClusterOutcome, RunOnce
 from searchkeeper.opensearch.calls import Call
 from searchkeeper.opensearch.client import CallFailed
+from searchkeeper.opensearch.details import DetailsRequest, EngineDetails
 from searchkeeper.opensearch.view import Color, EngineView, Unreachable
 from searchkeeper.releases import newest
 from searchkeeper.testing.fake_cluster import FakeCluster
@@ -50,6 +51,9 @@ class Engine:
         if self.on_read is not None:
             self.on_read()
         return self._world.get_state()
+
+    def get_details(self, request: DetailsRequest) -> EngineDetails:
+        return self._world.get_details(request)
 
     def execute(self, call: Call) -> None:
         if self._on_call is not None:

@@ -10,16 +10,17 @@ __all__ = ["main"]
 import json
 import tempfile
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from e2e.stand.opensearch import opensearch_folder, opensearch_nodes
+from e2e.stand.opensearch import OpenSearchNode, default_settings, opensearch_folder, opensearch_nodes
 from e2e.stand.processes import workshop
 from e2e.stand.waiting import until
 from opensearch_replayed import RESPONSES, Exchange
-from searchkeeper.opensearch.calls import Exclude, ExcludeFromVoting, Flush, SetAllocation
+from searchkeeper.opensearch.calls import Exclude, ExcludeFromVoting, Flush, SetAllocation, TakeSnapshot
+from searchkeeper.opensearch.details import DetailsRequest, SnapshotState, SnapshotView
 from searchkeeper.opensearch.http import Access, ErrorResponse, HttpConnection
 from searchkeeper.opensearch.http_client import OpenSearchClient
 from searchkeeper.opensearch.view import Allocation, EngineView, ShardState, Unreachable
@@ -29,6 +30,49 @@ _NAMES = tuple(f"logs-data-{number}" for number in range(3))
 
 
 def main() -> None:
+    record_cluster()
+    record_details()
+
+
+def record_details() -> None:
+    """Start one node with a snapshot repository: disks, and a snapshot from its start to its end."""
+    with tempfile.TemporaryDirectory() as logs, workshop(Path(logs)) as place:
+        repository = place.folder / "repository"
+        repository.mkdir()
+        repository.chmod(0o777)
+
+        def settings(node: OpenSearchNode, members: Sequence[OpenSearchNode]) -> Mapping[str, Any]:
+            return {**default_settings(node, members), "path.repo": [str(repository)]}
+
+        members = [(_NAMES[0], ("cluster_manager", "data"))]
+        with opensearch_nodes(place, opensearch_folder(_VERSION), members, settings) as nodes:
+            nodes.start(_NAMES[0], _VERSION)
+            nodes.joined(1)
+            engine = OpenSearchClient(Access(nodes.url))
+            _create(nodes.url, "books", shards=2, replicas=0)
+            until("shards have started", lambda: _is_at_rest(engine.get_state()))
+            _record("disks", lambda: (engine.get_state(), engine.get_details(DetailsRequest(disks=True))))
+            taken = DetailsRequest(repository="nightly", snapshot="first")
+            _record("no-repository", lambda: engine.get_details(taken))
+            fs = {"type": "fs", "settings": {"location": str(repository)}}
+            _put(f"{nodes.url}/_snapshot/nightly", fs)
+            _record("no-snapshot", lambda: engine.get_details(taken))
+            call = TakeSnapshot("nightly", "first")
+
+            def take_and_read() -> None:
+                engine.execute(call)
+                engine.get_details(taken)
+
+            _record("take-snapshot", take_and_read)
+            _record("take-snapshot-again", lambda: engine.execute(call))
+            until(
+                "the snapshot has ended",
+                lambda: engine.get_details(taken).snapshot == SnapshotView(SnapshotState.SUCCESS),
+            )
+            _record("snapshot", lambda: engine.get_details(taken))
+
+
+def record_cluster() -> None:
     """Start three nodes, create an index and one with more replicas than nodes, then stop two nodes."""
     with tempfile.TemporaryDirectory() as logs, workshop(Path(logs)) as place:
         members = [(name, ("cluster_manager", "data")) for name in _NAMES]
@@ -53,10 +97,13 @@ def main() -> None:
 
 
 def _create(url: str, name: str, *, shards: int, replicas: int) -> None:
-    settings = {"settings": {"number_of_shards": shards, "number_of_replicas": replicas}}
+    _put(f"{url}/{name}", {"settings": {"number_of_shards": shards, "number_of_replicas": replicas}})
+
+
+def _put(url: str, body: Any) -> None:
     request = urllib.request.Request(
-        f"{url}/{name}",
-        json.dumps(settings).encode(),
+        url,
+        json.dumps(body).encode(),
         {"Content-Type": "application/json"},
         method="PUT",
     )

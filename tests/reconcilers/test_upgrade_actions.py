@@ -23,7 +23,15 @@ from searchkeeper.reconcilers.upgrade import (
     version_accepted,
 )
 from searchkeeper.snapshot import ClusterSnapshot, Pod, PoolView
-from searchkeeper.upgrade.ledger import ABANDONED, LOCK, REFUSED, ROLLBACK_TO, UPGRADE, UPGRADED_NODES
+from searchkeeper.upgrade.ledger import (
+    ABANDONED,
+    LOCK,
+    REFUSED,
+    ROLLBACK_TO,
+    SNAPSHOT,
+    UPGRADE,
+    UPGRADED_NODES,
+)
 from searchkeeper.upgrade.rollback import ROLLBACK_ANNOTATION
 from snapshots import NEW, OLD, cluster_snapshot, engine, pod, pool
 
@@ -222,7 +230,7 @@ def finish(snapshot: ClusterSnapshot, runs: str = NEW, version: str = NEW, **lin
 
 def test_upgrade_finishes_when_every_node_runs_the_target() -> None:
     found = finish(snapshot_with())
-    assert ledger_changes(found) == dict.fromkeys((UPGRADE, LOCK, ROLLBACK_TO, UPGRADED_NODES))
+    assert ledger_changes(found) == dict.fromkeys((UPGRADE, LOCK, ROLLBACK_TO, UPGRADED_NODES, SNAPSHOT))
     assert finish(snapshot_with(), OLD).reason == Reason.WAITING_FOR_NODES
     assert upgrade_finished.run(context(snapshot_with())).is_true
 

@@ -136,6 +136,7 @@ ACCEPTED: dict[str, dict[str, Any]] = {
     "many pools": {"pools": [DATA, MANAGERS, *({**DATA, "name": f"p{n}", "replicas": 0} for n in range(40))]},
     "many Dashboards": {"dashboards": {"enabled": True, "replicas": 201}},
     "zero maxBatch": {"upgrade": {"maxBatch": 0}},
+    "large maxBatch": {"upgrade": {"maxBatch": 101}},
     "negative deadline": {"upgrade": {"healthDeadlineSeconds": -1}},
     "unknown field": {"tier": "gold"},
     "null values": {"upgrade": {"maxBatch": None, "rollback": None}, "dashboards": {"replicas": None}},

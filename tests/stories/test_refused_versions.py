@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from operators_at_work import CLUSTER, Ports, asked_for, condition, edited, settled, status
+from operators_at_work import CLUSTER, Ports, asked_for, condition, edited, settled, status, with_index
 from searchkeeper.images import engine_image
 from searchkeeper.kubernetes.operations import EventType, Patch
 from searchkeeper.reconcile import reconcile
 from searchkeeper.releases import release
+from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
-from tales import Telling, at_work, broken, deleted, running, templates, until, versions
+from tales import Silent, Telling, at_work, broken, deleted, running, templates, until, versions
 
 REFUSED = {
     "2.17.0": "Downgrade",
@@ -127,6 +130,70 @@ def test_managers_on_ephemeral_storage_are_not_upgraded() -> None:
     assert [each.reason for each in world.state.events] == ["VersionRefused"]
     assert condition(world, "VersionAccepted").startswith("False MetadataNotPersistent: ")
     assert templates(world) == before
+
+
+def with_old_index(world: FakeCluster, name: str = "archive", created_by: str = "1.3.14") -> FakeCluster:
+    """With an index that OpenSearch 3 cannot open."""
+    with_index(world, name)
+    engine = world.state.engine
+    indices = tuple(replace(i, created_by=created_by) if i.name == name else i for i in engine.indices)
+    world.state = replace(world.state, engine=replace(engine, indices=indices))
+    return world
+
+
+def without_index(world: FakeCluster, name: str = "archive") -> FakeCluster:
+    """A user deletes an index."""
+    engine = world.state.engine
+    indices = tuple(index for index in engine.indices if index.name != name)
+    copies = tuple(copy for copy in engine.copies if copy.index != name)
+    world.state = replace(world.state, engine=replace(engine, indices=indices, copies=copies))
+    return world
+
+
+def test_upgrade_is_refused_while_an_index_is_too_old_for_the_target() -> None:
+    """The first node of the new version could not join."""
+    world = with_old_index(running())
+    before = templates(world), versions(world)
+    at_work(edited(world, version="3.4.0"), ticks=20)
+    assert [(each.type, each.reason) for each in world.state.events] == [
+        (EventType.WARNING, "VersionRefused")
+    ]
+    assert condition(world, "VersionAccepted") == (
+        "False IncompatibleIndices: 3.4.0 cannot open indices created by a version older than 2.0.0: "
+        "archive (1.3.14); reindex or delete them"
+    )
+    assert (templates(world), versions(world)) == before
+    assert status(world)["phase"] == "Refused"
+    settled(without_index(world), "0.4.0")
+    assert status(world)["engineVersion"] == "3.4.0"
+
+
+def test_flapping_engine_with_an_old_index_emits_one_event() -> None:
+    world = at_work(edited(with_old_index(running()), version="3.4.0"), ticks=3)
+    for _ in range(5):
+        at_work(world, Silent(world), ticks=1)
+        at_work(world, ticks=1)
+    assert [each.reason for each in world.state.events] == ["VersionRefused"]
+    assert condition(world, "VersionAccepted").startswith("False IncompatibleIndices: ")
+
+
+def test_old_index_that_appears_after_the_start_keeps_every_pod_until_it_is_deleted() -> None:
+    world = edited(running(), version="3.4.0")
+    until(lambda world: "upgrade" in status(world)["ledger"], world)
+    at_work(with_old_index(world), ticks=20)
+    assert set(versions(world).values()) == {"2.19.4"}
+    assert condition(world, "PodsCurrent").startswith("False IncompatibleIndices: 3.4.0 cannot open")
+    settled(without_index(world), "0.4.0")
+    assert set(versions(world).values()) == {"3.4.0"}
+
+
+def test_target_does_not_change_to_a_version_that_cannot_open_an_index() -> None:
+    world = edited(with_old_index(running(engine="2.19.0")), version="2.19.4")
+    until(lambda world: "upgrade" in status(world)["ledger"], world)
+    at_work(edited(world, version="3.4.0"), ticks=40)
+    assert set(versions(world).values()) == {"2.19.4"}
+    assert "upgrade" not in status(world)["ledger"]
+    assert condition(world, "VersionAccepted").startswith("False IncompatibleIndices: ")
 
 
 @pytest.mark.parametrize(

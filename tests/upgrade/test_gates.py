@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from searchkeeper.opensearch.view import Allocation, EngineView, Unreachable
+from searchkeeper.opensearch.view import Allocation, EngineView, Index, Unreachable
 from searchkeeper.planner import Ledger, Records
-from searchkeeper.snapshot import ClusterSnapshot, PoolView
+from searchkeeper.snapshot import ClusterSnapshot, ContainerRestarts, PoolView
 from searchkeeper.upgrade.gates import Candidate, Gate, first_blocking_gate, gate_results
-from snapshots import cluster_snapshot, engine, pod, pool
+from snapshots import NEW, cluster_snapshot, engine, pod, pool
 
 DATA = pool("data", 3)
 MANAGERS = pool("managers", 3, roles="cluster_manager")
@@ -43,6 +44,86 @@ def test_unreachable_engine_blocks() -> None:
     assert blocking_gate(snapshot, "data-0") == ("EngineReachable", "the engine does not answer: timed out")
 
 
+def restarted(seconds_ago: int | None, *, count: int = 3, is_looping: bool = False) -> ContainerRestarts:
+    ended_at = None if seconds_ago is None else 1000 - seconds_ago
+    return ContainerRestarts("opensearch", count, "OOMKilled (exit code 137)", ended_at, is_looping)
+
+
+def with_restarts(name: str, *restarts: ContainerRestarts, **changes: Any) -> PoolView:
+    """Return the data pool, in which the containers of one pod have restarted."""
+    pods = [pod(f"data-{n}") for n in range(3)]
+    return pool(
+        "data", 3, pods=[replace(p, restarts=restarts, **changes) if p.name == name else p for p in pods]
+    )
+
+
+def test_pod_that_restarted_lately_blocks_other_pods() -> None:
+    unstable = with_restarts("data-1", restarted(599))
+    assert blocking_gate(cluster_snapshot(unstable, shards=SPREAD), "data-0") == (
+        "PodsStable",
+        (
+            "container opensearch of data-1 has restarted 3 times, last at 1970-01-01T00:06:41Z: "
+            "OOMKilled (exit code 137)"
+        ),
+    )
+
+
+@pytest.mark.parametrize("seconds_ago", [600, None, -600])
+def test_restart_that_is_not_recent_does_not_block(seconds_ago: int | None) -> None:
+    """Nor does one in the future, by a clock that is wrong."""
+    stable = with_restarts("data-1", restarted(seconds_ago))
+    assert blocking_gate(cluster_snapshot(stable, shards=SPREAD), "data-0") is None
+
+
+def test_restart_counts_no_longer_than_the_health_deadline() -> None:
+    """A single restart never stalls."""
+    snapshot = cluster_snapshot(with_restarts("data-1", restarted(60)), shards=SPREAD, health_deadline=60)
+    assert blocking_gate(snapshot, "data-0") is None
+
+
+def test_crash_loop_blocks_other_pods() -> None:
+    looping = with_restarts("data-1", restarted(None, count=1, is_looping=True), is_ready=False)
+    assert blocking_gate(cluster_snapshot(looping, view=engine([DATA], SPREAD)), "data-0") == (
+        "PodsStable",
+        "container opensearch of data-1 has restarted once, last: OOMKilled (exit code 137)",
+    )
+
+
+def test_restarts_of_a_second_container_count() -> None:
+    unstable = with_restarts("data-1", restarted(5000), replace(restarted(10), container="proxy"))
+    assert blocking_gate(cluster_snapshot(unstable, shards=SPREAD), "data-0") is not None
+
+
+def test_pod_that_restarts_may_be_replaced_itself() -> None:
+    """Its new template may end the restarts, also while another outdated pod restarts."""
+    both = [pod(f"data-{n}", restarts=(restarted(10),)) for n in range(2)]
+    unstable = pool("data", 3, pods=[*both, pod("data-2")])
+    assert blocking_gate(cluster_snapshot(unstable, shards=SPREAD), "data-0") is None
+    assert blocking_gate(cluster_snapshot(unstable, shards=SPREAD), "data-2") is not None
+
+
+def test_restarts_in_the_batch_do_not_block() -> None:
+    snapshot = cluster_snapshot(with_restarts("data-1", restarted(10)), shards=["logs: data-0* data-2"])
+    assert blocking_gate(snapshot, "data-0", {"data-1"}) is None
+
+
+def test_restarts_do_not_block_a_rollback() -> None:
+    """It ends the restarts of the newer version."""
+    snapshot = cluster_snapshot(with_restarts("data-1", restarted(10)), shards=SPREAD)
+    records = Records(Ledger.of({"upgrade/return": "2.19.4"}))
+    snapshot = replace(snapshot, cluster=replace(snapshot.cluster, records=records))
+    assert blocking_gate(snapshot, "data-0") is None
+
+
+@pytest.mark.parametrize("template", ["old", "new"])
+def test_pools_without_data_and_votes_replace_pods_that_restart_in_their_order(template: str) -> None:
+    """The StatefulSet controller chooses it. A pod with the new template is not replaced any more."""
+    pods = [pod("web-0", restarts=(restarted(10),), template=template, engine_version=NEW), pod("web-1")]
+    web = pool("web", 2, roles="ingest", pods=pods)
+    assert (blocking_gate(cluster_snapshot(DATA, web, shards=SPREAD), "web-1") is None) is (template == "old")
+    assert blocking_gate(cluster_snapshot(DATA, web, shards=SPREAD), "data-0") is not None
+
+
 def test_pod_that_is_not_ready_blocks_other_pods() -> None:
     broken = pool("data", 3, pods=[pod("data-0"), pod("data-1", is_ready=False), pod("data-2")])
     assert blocking_gate(cluster_snapshot(broken, view=engine([DATA], SPREAD)), "data-0") == (
@@ -72,6 +153,18 @@ def test_ready_pod_whose_node_has_not_joined_blocks_other_pods() -> None:
     assert blocking_gate(cluster_snapshot(DATA, view=view), "data-0") == (
         "NodesJoined",
         "data-2 has not joined the cluster",
+    )
+
+
+def test_index_that_the_new_version_cannot_open_blocks() -> None:
+    """A restored snapshot may bring one after the upgrade has started."""
+    view = engine([DATA], SPREAD, indices=(Index("logs", 1, "1.3.14"), Index("books", 1, "2.19.4")))
+    assert blocking_gate(cluster_snapshot(DATA, view=view), "data-0") == (
+        "IndicesCompatible",
+        (
+            "3.4.0 cannot open indices created by a version older than 2.0.0: logs (1.3.14); "
+            "reindex or delete them"
+        ),
     )
 
 
@@ -389,10 +482,13 @@ def test_gate_results_include_gates_after_a_closed_one() -> None:
     assert is_open == {
         "NotPaused": True,
         "EngineReachable": True,
+        "PodsStable": True,
         "PodsReady": True,
         "NodesJoined": True,
+        "IndicesCompatible": True,
         "EngineHealthy": False,
         "QuorumSafe": True,
+        "DiskSpaceSufficient": True,
         "LastCopySafe": False,
         "BatchSafe": True,
     }

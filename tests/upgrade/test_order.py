@@ -109,6 +109,13 @@ def mixed_versions() -> PoolView:
     return replace(managers, stateful_set=replace(managers.stateful_set, engine_version=OLD))
 
 
+def test_unstable_pod_is_first_unless_it_is_the_elected_manager() -> None:
+    view = engine([MANAGERS])
+    nodes = tuple(replace(node, is_elected=node.name == "managers-2") for node in view.nodes)
+    ordered = candidates(MANAGERS, replace(view, nodes=nodes), unstable={"managers-1", "managers-2"})
+    assert [each.name for each in ordered] == ["managers-1", "managers-0", "managers-2"]
+
+
 def test_pods_of_the_older_version_are_last_in_a_rollback() -> None:
     """L4: except one that is not ready."""
     managers = mixed_versions()

@@ -13,6 +13,7 @@ __all__ = [
     "encode_ledger",
     "encode_pools",
     "format_timestamp",
+    "parse_timestamp",
 ]
 
 import json
@@ -23,6 +24,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from searchkeeper.api.spec import (
+    MAX_BATCH,
     MIN_BATCH,
     MIN_DEADLINE,
     ClusterSpec,
@@ -97,11 +99,12 @@ def decode_upgrade_policy(spec: Mapping[str, Any]) -> UpgradePolicy:
     """Decode only `spec.upgrade`: it steers an upgrade in progress even if the rest is invalid."""
     raw, defaults = _without_nulls(spec.get("upgrade")), UpgradePolicy()
     return UpgradePolicy(
-        max_batch=max(int(raw.get("maxBatch", defaults.max_batch)), MIN_BATCH),
+        max_batch=min(max(int(raw.get("maxBatch", defaults.max_batch)), MIN_BATCH), MAX_BATCH),
         health_deadline=max(int(raw.get("healthDeadlineSeconds", defaults.health_deadline)), MIN_DEADLINE),
         paused=bool(raw.get("paused", defaults.paused)),
         rollback=Rollback(raw.get("rollback", defaults.rollback)),
         accept_single_copy_loss=bool(raw.get("acceptSingleCopyLoss", defaults.accept_single_copy_loss)),
+        snapshot_repository=raw.get("snapshotRepository"),
     )
 
 
@@ -163,6 +166,14 @@ def _decode_condition(raw: Mapping[str, Any], stalled: Container[object]) -> Con
 def format_timestamp(seconds: int) -> str:
     """Seconds since the epoch in the format of metav1.Time."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def parse_timestamp(text: Any) -> int | None:
+    """Seconds since the epoch; None for what is no metav1.Time."""
+    try:
+        return int(datetime.fromisoformat(text).timestamp())
+    except (TypeError, ValueError):
+        return None
 
 
 def encode_ledger(ledger: Ledger) -> dict[str, str]:

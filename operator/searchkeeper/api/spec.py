@@ -4,6 +4,7 @@ from __future__ import annotations
 
 __all__ = [
     "HAS_MANAGERS_RULE",
+    "MAX_BATCH",
     "MIN_BATCH",
     "MIN_DEADLINE",
     "ROLES",
@@ -25,13 +26,16 @@ from searchkeeper.api.schema import FieldSchema, Rule
 
 ROLES: Final = ("cluster_manager", "data", "ingest", "ml", "coordinating")
 
-# The codec raises smaller values, which an older CRD may have accepted, to these.
+# The codec brings values that an older CRD may have accepted within these.
 MIN_BATCH: Final = 1
+MAX_BATCH: Final = 100
 MIN_DEADLINE: Final = 30
 
 _VERSION_PATTERN: Final = r"^\d+\.\d+\.\d+$"
 # A DNS subdomain. It excludes slashes, which would change the path of an API request.
 _OBJECT_NAME_PATTERN: Final = "^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$"
+# A part of what OpenSearch allows. It excludes what would change the path of a request.
+_REPOSITORY_PATTERN: Final = "^[A-Za-z0-9_]([-A-Za-z0-9_.]*[A-Za-z0-9_])?$"
 # The volumeClaimTemplates of a StatefulSet are immutable.
 _STORAGE_IMMUTABLE_RULE: Final = Rule(
     "self == oldSelf",
@@ -151,6 +155,7 @@ class UpgradePolicy:
             "Maximum number of nodes that restart together. Nodes with a vote always restart one at a time, "
             "and nodes that hold copies of the same shard never restart together.",
             minimum=MIN_BATCH,
+            maximum=MAX_BATCH,
         ),
     ] = 1
     health_deadline: Annotated[
@@ -180,6 +185,16 @@ class UpgradePolicy:
             "meanwhile, and lost if the storage of the node is ephemeral."
         ),
     ] = False
+    snapshot_repository: Annotated[
+        str | None,
+        FieldSchema(
+            "Name of a snapshot repository that is registered in OpenSearch. With it, an upgrade starts "
+            "after a snapshot of all indices in this repository has succeeded.",
+            min_length=1,
+            max_length=255,
+            pattern=_REPOSITORY_PATTERN,
+        ),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,7 @@ class PastUpgrade:
     started_at: Annotated[Timestamp | None, FieldSchema("When it started.")] = None
     finished_at: Annotated[Timestamp | None, FieldSchema("When it finished.")] = None
     result: Annotated[str | None, FieldSchema("Finished or RolledBack.")] = None
+    snapshot: Annotated[str | None, FieldSchema("The snapshot from before it: repository/name.")] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,7 @@ class UpgradeStatus:
         tuple[StepStatus, ...], FieldSchema("One for each pool, in the order of the rollout.")
     ] = ()
     history: Annotated[tuple[PastUpgrade, ...], FieldSchema("The last upgrades, oldest first.")] = ()
+    snapshot: Annotated[str | None, FieldSchema("The snapshot from before it: repository/name.")] = None
 
 
 _Conditions = Annotated[

@@ -38,8 +38,9 @@ EXAMPLES: Final = {
     "name": "data-hot",
     "tlsSecret": "logs-tls",
     "credentialsSecret": "logs-admin",
+    "snapshotRepository": "nightly",
 }
-_OBJECT_NAMES: Final = frozenset(EXAMPLES) - {"version", "size"}
+_OBJECT_NAMES: Final = frozenset(EXAMPLES) - {"version", "size", "snapshotRepository"}
 # Unquoted words that YAML 1.1 reads as true or false.
 _YAML_TRUE: Final = ("true", "yes", "on", "y")
 _YAML_FALSE: Final = ("false", "no", "off", "n")
@@ -98,8 +99,8 @@ _TOLERATED: Final[Mapping[str, Mapping[str, Any]]] = {
         "pattern": r"^(?=.*[1-9])\d*\.?\d*([KMGTPE]i|[mkMGTPE]|[eE]\d+)?$",
     },
     "spec.dashboards.replicas": {"maximum": None},
-    # The codec raises smaller values to the minimum.
-    "spec.upgrade.maxBatch": {"minimum": None},
+    # The codec raises smaller values to the minimum, and a larger batch counts as the maximum.
+    "spec.upgrade.maxBatch": {"minimum": None, "maximum": None},
     "spec.upgrade.healthDeadlineSeconds": {"minimum": None},
 }
 _TOLERATED_FIELDS: Final = ("spec.version", "status")

@@ -13,6 +13,7 @@ from searchkeeper.kubernetes.operations import Key
 from searchkeeper.observe import security_in_force
 from searchkeeper.opensearch.calls import Call
 from searchkeeper.opensearch.client import CallFailed, EngineClient
+from searchkeeper.opensearch.details import DetailsRequest, EngineDetails
 from searchkeeper.opensearch.http import Access
 from searchkeeper.opensearch.http_client import OpenSearchClient
 from searchkeeper.opensearch.view import Unreachable
@@ -39,6 +40,9 @@ class UnreachableClient:
 
     def get_state(self) -> Unreachable:
         return Unreachable(self.cause)
+
+    def get_details(self, _: DetailsRequest) -> EngineDetails:
+        return EngineDetails()
 
     def execute(self, _: Call) -> None:
         raise CallFailed(self.cause)

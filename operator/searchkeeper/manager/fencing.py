@@ -14,6 +14,7 @@ from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Manifest,
 from searchkeeper.manager.leader_election import LeaderLease
 from searchkeeper.opensearch.calls import Call
 from searchkeeper.opensearch.client import CallFailed, EngineClient
+from searchkeeper.opensearch.details import DetailsRequest, EngineDetails
 from searchkeeper.opensearch.view import EngineView, Unreachable
 
 
@@ -111,6 +112,11 @@ class FencedEngine:
         """Raises ShuttingDown."""
         self.fence.check_open()
         return self.engine.get_state()
+
+    def get_details(self, request: DetailsRequest) -> EngineDetails:
+        """Raises ShuttingDown."""
+        self.fence.check_open()
+        return self.engine.get_details(request)
 
     def execute(self, call: Call) -> None:
         try:

@@ -18,6 +18,7 @@ from searchkeeper.manager.logging import Log, LogFields
 from searchkeeper.manager.metrics import ActionCounts, Metrics
 from searchkeeper.opensearch.calls import Call
 from searchkeeper.opensearch.client import EngineClient
+from searchkeeper.opensearch.details import DetailsRequest, EngineDetails
 from searchkeeper.opensearch.view import EngineView, Unreachable
 from searchkeeper.planner import ACTION_ERROR, Status
 from searchkeeper.upgrade.ledger import ROLLBACK_TO, UPGRADE
@@ -214,6 +215,10 @@ class InstrumentedEngine:
     def get_state(self) -> EngineView | Unreachable:
         self.api.heartbeat()
         return self.engine.get_state()
+
+    def get_details(self, request: DetailsRequest) -> EngineDetails:
+        self.api.heartbeat()
+        return self.engine.get_details(request)
 
     def execute(self, call: Call) -> None:
         self.api.heartbeat()

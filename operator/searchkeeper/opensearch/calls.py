@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["Call", "ClearVotingExclusions", "Exclude", "ExcludeFromVoting", "Flush", "SetAllocation"]
+__all__ = [
+    "Call",
+    "ClearVotingExclusions",
+    "Exclude",
+    "ExcludeFromVoting",
+    "Flush",
+    "SetAllocation",
+    "TakeSnapshot",
+]
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -60,4 +68,18 @@ class ClearVotingExclusions:
         return "clear voting exclusions"
 
 
-Call: TypeAlias = SetAllocation | Exclude | Flush | ExcludeFromVoting | ClearVotingExclusions
+@dataclass(frozen=True, slots=True)
+class TakeSnapshot:
+    """Verifies a repository and starts a snapshot of all indices and the cluster state in it.
+
+    A snapshot of this name that exists already, in whatever state, counts as started.
+    """
+
+    repository: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"take snapshot {self.repository}/{self.name}"
+
+
+Call: TypeAlias = SetAllocation | Exclude | Flush | ExcludeFromVoting | ClearVotingExclusions | TakeSnapshot

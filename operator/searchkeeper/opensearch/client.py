@@ -7,6 +7,7 @@ __all__ = ["CallFailed", "CallRejected", "EngineClient"]
 from typing import Protocol
 
 from searchkeeper.opensearch.calls import Call
+from searchkeeper.opensearch.details import DetailsRequest, EngineDetails
 from searchkeeper.opensearch.view import EngineView, Unreachable
 
 
@@ -23,6 +24,9 @@ class EngineClient(Protocol):
 
     def get_state(self) -> EngineView | Unreachable:
         """Fetch the current state, never a cached one. Returns Unreachable instead of raising."""
+
+    def get_details(self, request: DetailsRequest) -> EngineDetails:
+        """Fetch the requested details, never cached ones. What cannot be read is unknown; raises nothing."""
 
     def execute(self, call: Call) -> None:
         """Execute a call. Raises CallRejected or CallFailed; safe to retry."""

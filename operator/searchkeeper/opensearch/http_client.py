@@ -14,13 +14,25 @@ from searchkeeper.opensearch.calls import (
     ExcludeFromVoting,
     Flush,
     SetAllocation,
+    TakeSnapshot,
 )
 from searchkeeper.opensearch.client import CallFailed, CallRejected
+from searchkeeper.opensearch.details import (
+    DISKS_FILTER,
+    DetailsRequest,
+    Disks,
+    EngineDetails,
+    SnapshotState,
+    SnapshotView,
+    parse_disks,
+    parse_snapshot,
+)
 from searchkeeper.opensearch.http import Access, ErrorResponse, HttpConnection, NoResponse
 from searchkeeper.opensearch.responses import (
     ENABLE_SETTING,
     EXCLUDE_SETTING,
     NODES_FILTER,
+    SETTINGS_FILTER,
     STATE_FILTER,
     InvalidResponse,
     JsonObject,
@@ -38,6 +50,9 @@ _MANAGER_TIMEOUT: Final = {"cluster_manager_timeout": "5s"}
 _MAX_EXPLANATIONS: Final = 256
 # Seconds for a flush or a change of voting exclusions, which are slow on a busy cluster.
 _SLOW_CALL_TIMEOUT: Final = 45
+_BAD_REQUEST: Final = 400
+_NOT_FOUND: Final = 404
+_INTERNAL_ERROR: Final = 500
 _VOTING_EXCLUSIONS: Final = "/_cluster/voting_config_exclusions"
 
 
@@ -54,6 +69,17 @@ class OpenSearchClient:
             return _fetch_view(http)
         except (NoResponse, ErrorResponse, InvalidResponse) as error:
             return Unreachable(str(error))
+        finally:
+            http.close()
+
+    def get_details(self, request: DetailsRequest) -> EngineDetails:
+        http = HttpConnection(self._access, timeout=self._timeout)
+        try:
+            disks = _fetch_disks(http) if request.disks else None
+            snapshot = None
+            if request.repository is not None:
+                snapshot = _fetch_snapshot(http, request.repository, request.snapshot)
+            return EngineDetails(disks, snapshot)
         finally:
             http.close()
 
@@ -76,6 +102,8 @@ class OpenSearchClient:
                 case ClearVotingExclusions():
                     query = {"wait_for_removal": "false"}
                     http.call("DELETE", _VOTING_EXCLUSIONS, query, timeout=_SLOW_CALL_TIMEOUT)
+                case TakeSnapshot(repository, name):
+                    _take_snapshot(http, repository, name)
         except (NoResponse, ErrorResponse, InvalidResponse) as error:
             is_permanent = isinstance(error, ErrorResponse) and error.is_permanent
             raise (CallRejected if is_permanent else CallFailed)(str(error)) from error
@@ -98,7 +126,8 @@ def _fetch_view(http: HttpConnection) -> EngineView:
 
 
 def _get_settings(http: HttpConnection) -> JsonObject:
-    return as_object(http.get("/_cluster/settings", flat_settings="true", **_MANAGER_TIMEOUT))
+    query = {"flat_settings": "true", "include_defaults": "true", "filter_path": SETTINGS_FILTER}
+    return as_object(http.get("/_cluster/settings", **query, **_MANAGER_TIMEOUT))
 
 
 def _explain_unassigned(http: HttpConnection, shards: tuple[ShardCopy, ...]) -> tuple[ShardCopy, ...]:
@@ -126,6 +155,55 @@ def _fetch_blocking_deciders(
         # The copy has been assigned since, or its index is deleted.
         if error.status in (400, 404):
             return frozenset()
+        raise
+
+
+def _fetch_disks(http: HttpConnection) -> Disks | None:
+    """None if the engine gives no figures: they refine a decision, and none is blocked without them."""
+    try:
+        query = {"level": "shards", "filter_path": DISKS_FILTER, "timeout": "5s"}
+        return parse_disks(http.get("/_nodes/stats/fs,indices/store", **query))
+    except (NoResponse, ErrorResponse):
+        return None
+
+
+def _fetch_snapshot(http: HttpConnection, repository: str, name: str | None) -> SnapshotView:
+    try:
+        if name is not None:
+            try:
+                return parse_snapshot(http.get(f"/_snapshot/{repository}/{name}", **_MANAGER_TIMEOUT))
+            except ErrorResponse as error:
+                if error.status != _NOT_FOUND:
+                    raise
+        # Either the snapshot or the repository is missing.
+        http.get(f"/_snapshot/{repository}", **_MANAGER_TIMEOUT)
+        return SnapshotView(SnapshotState.MISSING)
+    except ErrorResponse as error:
+        is_missing = error.status == _NOT_FOUND
+        return SnapshotView(
+            SnapshotState.REPOSITORY_MISSING if is_missing else SnapshotState.UNKNOWN, str(error)
+        )
+    except NoResponse as error:
+        return SnapshotView(SnapshotState.UNKNOWN, str(error))
+
+
+def _take_snapshot(http: HttpConnection, repository: str, name: str) -> None:
+    """Verify the repository on every node, then start the snapshot. Does not wait for its end.
+
+    OpenSearch rejects a name that exists with 400. Raises CallRejected also for 500, which OpenSearch returns
+    for a repository that a node cannot write to and for a primary that is missing: the message names it.
+    """
+    try:
+        http.call("POST", f"/_snapshot/{repository}/_verify", timeout=_SLOW_CALL_TIMEOUT)
+        body = {"indices": "*", "include_global_state": True}
+        query = {"wait_for_completion": "false"}
+        http.call("PUT", f"/_snapshot/{repository}/{name}", query, body, timeout=_SLOW_CALL_TIMEOUT)
+    except ErrorResponse as error:
+        states = (SnapshotState.MISSING, SnapshotState.REPOSITORY_MISSING, SnapshotState.UNKNOWN)
+        if error.status == _BAD_REQUEST and _fetch_snapshot(http, repository, name).state not in states:
+            return
+        if error.status == _INTERNAL_ERROR:
+            raise CallRejected(str(error)) from error
         raise
 
 

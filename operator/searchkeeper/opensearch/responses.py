@@ -6,6 +6,7 @@ __all__ = [
     "ENABLE_SETTING",
     "EXCLUDE_SETTING",
     "NODES_FILTER",
+    "SETTINGS_FILTER",
     "STATE_FILTER",
     "InvalidResponse",
     "JsonObject",
@@ -15,6 +16,7 @@ __all__ = [
     "blocking_deciders",
     "engine_view",
     "exclusion_setting",
+    "watermark_setting",
 ]
 
 from collections.abc import Iterator, Mapping
@@ -37,6 +39,7 @@ JsonObject: TypeAlias = Mapping[str, Any]
 
 ENABLE_SETTING: Final = "cluster.routing.allocation.enable"
 EXCLUDE_SETTING: Final = "cluster.routing.allocation.exclude._name"
+_DISK_SETTINGS: Final = "cluster.routing.allocation.disk."
 # Values of `filter_path`, so that the responses contain neither mappings nor statistics.
 NODES_FILTER: Final = "_nodes.failed,nodes.*.name,nodes.*.version,nodes.*.roles"
 STATE_FILTER: Final = ",".join(
@@ -50,6 +53,8 @@ STATE_FILTER: Final = ",".join(
         "routing_table.indices.*.shards",
     )
 )
+# With the defaults, which include the configuration of the nodes, of the settings about disks.
+SETTINGS_FILTER: Final = "persistent,transient,defaults.cluster*disk*"
 # The bit that distinguishes version ids of OpenSearch from those of Elasticsearch (Version.MASK).
 _OPENSEARCH_BIT: Final = 0x08000000
 # What OpenSearch writes as the name of an excluded node that has left (VotingConfigExclusion).
@@ -105,6 +110,7 @@ def engine_view(health: JsonObject, nodes: JsonObject, state: JsonObject, settin
             ),
             delayed=int(health["delayed_unassigned_shards"]),
             fetching=int(health["number_of_in_flight_fetch"]),
+            low_watermark=watermark_setting(settings),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise InvalidResponse(f"cannot parse the responses: {error!r}") from error
@@ -172,6 +178,18 @@ def exclusion_setting(settings: JsonObject) -> frozenset[str]:
     value = _setting_in_force(settings, EXCLUDE_SETTING) or ""
     parts = value if isinstance(value, list) else str(value).split(",")
     return frozenset(filter(None, (part.strip() for part in parts)))
+
+
+def watermark_setting(settings: JsonObject) -> str | None:
+    """The low disk watermark in force; None if disks are ignored."""
+    defaults: JsonObject = settings.get("defaults") or {}
+
+    def in_force(name: str, default: str) -> str:
+        value = _setting_in_force(settings, _DISK_SETTINGS + name)
+        return str(defaults.get(_DISK_SETTINGS + name, default) if value is None else value)
+
+    is_enabled = in_force("threshold_enabled", "true").lower() != "false"
+    return in_force("watermark.low", "85%") if is_enabled else None
 
 
 def _setting_in_force(settings: JsonObject, name: str) -> Any:

@@ -117,7 +117,8 @@ class EngineView:
     """The state of a reachable cluster. `allocation` and `excluded` are the settings in force.
 
     `voters` and `voting_exclusions` hold node names, or ABSENT and the id of a node that has left. `delayed`
-    counts unassigned shards with delayed allocation, `fetching` the shard fetches in flight.
+    counts unassigned shards with delayed allocation, `fetching` the shard fetches in flight. `low_watermark`
+    is the disk usage from which a node gets no more shards: 85%, 0.85 or 50gb (free); None if disabled.
     """
 
     color: Color
@@ -130,6 +131,7 @@ class EngineView:
     voting_exclusions: frozenset[str] = frozenset()
     delayed: int = 0
     fetching: int = 0
+    low_watermark: str | None = "85%"
 
     @property
     def elected(self) -> Node | None:

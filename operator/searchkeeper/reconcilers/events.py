@@ -13,6 +13,7 @@ from searchkeeper.opensearch.view import EngineView
 from searchkeeper.planner import LedgerChange, Result, action, done, in_progress
 from searchkeeper.reconcilers.context import ReconcileContext
 from searchkeeper.reconcilers.messages import join, shorten
+from searchkeeper.reconcilers.snapshots import restore_hint
 from searchkeeper.snapshot import PoolView
 from searchkeeper.upgrade.ledger import EVENTS_EMITTED
 from searchkeeper.upgrade.rollback import requested_rollback, rollback_blockers, rollback_hint
@@ -65,7 +66,8 @@ def _current_states(ctx: ReconcileContext) -> Iterator[tuple[str, EmitEvent]]:
 
 def _upgrade_states(ctx: ReconcileContext, before: str, target: str) -> Iterator[tuple[str, EmitEvent]]:
     pools = join([pool.spec.name for pool in ctx.pools])
-    message = f"upgrade {before} → {target}; pools in order: {pools}"
+    snapshot = "" if ctx.ledger.snapshot is None else f"; snapshot: {ctx.ledger.snapshot}"
+    message = f"upgrade {before} → {target}; pools in order: {pools}{snapshot}"
     yield Reason.UPGRADE_STARTED, _event(ctx, Reason.UPGRADE_STARTED, message, EventType.NORMAL)
     if ctx.ledger.rollback_to is not None:
         yield Reason.ROLLBACK_STARTED, _rollback_started(ctx, ctx.ledger.rollback_to, target)
@@ -78,6 +80,7 @@ def _upgrade_states(ctx: ReconcileContext, before: str, target: str) -> Iterator
     blockers = _lasting_blockers(ctx, before)
     if blockers:
         message = f"a rollback to {before} is not possible any more: {join(blockers, '; ')}"
+        message += restore_hint(ctx.ledger, before)
         event = _event(ctx, Reason.POINT_OF_NO_RETURN_PASSED, message, EventType.NORMAL)
         yield Reason.POINT_OF_NO_RETURN_PASSED, event
 

@@ -8,7 +8,7 @@ from searchkeeper.api.reasons import Reason
 from searchkeeper.opensearch.view import EngineView
 from searchkeeper.snapshot import ClusterSnapshot
 from searchkeeper.upgrade.ledger import UpgradeLedger
-from searchkeeper.upgrade.version_policy import VersionRefusal, version_refusal
+from searchkeeper.upgrade.version_policy import VersionRefusal, index_refusal, version_refusal
 from searchkeeper.versions import parse
 
 
@@ -19,7 +19,9 @@ def spec_refusal(snapshot: ClusterSnapshot, ledger: UpgradeLedger) -> VersionRef
         return VersionRefusal(Reason.INVALID_SPEC, cluster.spec_error)
     running = _newest_running(snapshot) if ledger.upgrade is None else ledger.upgrade[0]
     refusal = version_refusal(running, cluster.spec.version, snapshot.release)
-    return refusal or _ephemeral_metadata(snapshot, running)
+    return (
+        refusal or _ephemeral_metadata(snapshot, running) or _incompatible_indices(snapshot, ledger, running)
+    )
 
 
 def _newest_running(snapshot: ClusterSnapshot) -> str | None:
@@ -44,3 +46,17 @@ def _ephemeral_metadata(snapshot: ClusterSnapshot, running: str | None) -> Versi
         " a restart would lose it; add a pool of managers with volumes"
     )
     return VersionRefusal(Reason.METADATA_NOT_PERSISTENT, message)
+
+
+def _incompatible_indices(
+    snapshot: ClusterSnapshot, ledger: UpgradeLedger, running: str | None
+) -> VersionRefusal | None:
+    """Refuse an upgrade to a version that cannot open every index.
+
+    The target of an upgrade in progress is not refused: a gate keeps it from the next pod.
+    """
+    version, engine = snapshot.cluster.spec.version, snapshot.engine
+    is_target = ledger.upgrade is not None and ledger.upgrade[1] == version
+    if running in (None, version) or is_target or not isinstance(engine, EngineView):
+        return None
+    return index_refusal(engine.indices, version)

@@ -10,6 +10,7 @@ from searchkeeper.api.reasons import Reason
 from searchkeeper.opensearch.view import EngineView
 from searchkeeper.planner import Result, action, done, wait
 from searchkeeper.reconcilers.context import ReconcileContext
+from searchkeeper.reconcilers.snapshots import restore_hint
 from searchkeeper.upgrade.gates import NO_DEADLINE
 from searchkeeper.upgrade.rollback import point_of_no_return, rollback_blockers, rollback_hint
 
@@ -33,7 +34,7 @@ def rollback_possible(ctx: ReconcileContext) -> Result:
     more = f"; and {len(blockers) - _MAX_BLOCKERS} more" if len(blockers) > _MAX_BLOCKERS else ""
     return wait(
         Reason.POINT_OF_NO_RETURN_PASSED,
-        f"not possible to {before}: {shown}{more}",
+        f"not possible to {before}: {shown}{more}{restore_hint(ctx.ledger, before)}",
         deadline=NO_DEADLINE,
         ledger_changes=ctx.upgraded_nodes_changes,
     )

@@ -19,6 +19,7 @@ from searchkeeper.reconcilers.context import ReconcileContext
 from searchkeeper.reconcilers.objects import delete_all
 from searchkeeper.reconcilers.pools import pools_converged
 from searchkeeper.snapshot import Pod, PoolView
+from searchkeeper.upgrade.capacity import disk_shortage
 from searchkeeper.upgrade.drain import temporary_shard_hosts
 from searchkeeper.upgrade.engine_settings import clear_exclusions, record_setting
 from searchkeeper.upgrade.gates import NO_DEADLINE, Candidate, first_blocking_gate, has_failed
@@ -41,6 +42,15 @@ class _ScaleIn:
     @property
     def names(self) -> frozenset[str]:
         return frozenset(pod.name for pod, _ in self.surplus)
+
+    @property
+    def holders(self) -> frozenset[str]:
+        """The surplus nodes that may hold shards."""
+        return frozenset(
+            pod.name
+            for pod, pool in self.surplus
+            if pool.spec.holds_data or loses_role("data", self.engine, pod.name, pool)
+        )
 
     @property
     def deadline(self) -> int:
@@ -101,12 +111,21 @@ def _remove_next(ctx: ReconcileContext, surplus: tuple[tuple[Pod, PoolView], ...
 
 
 def _blocker(scale_in: _ScaleIn) -> Result | None:
-    """Change nothing while paused, or while a primary is missing: it may be on a surplus node."""
+    """Change nothing while paused, or while a primary is missing: it may be on a surplus node.
+
+    Nor is a drain begun that would fill the disks of the nodes that stay.
+    """
+    engine, holders = scale_in.engine, scale_in.holders
     if scale_in.ctx.spec.upgrade.paused:
         return wait(Reason.UPGRADE_PAUSED, "spec.upgrade.paused is set", deadline=NO_DEADLINE)
     if scale_in.engine.color is Color.RED:
         message = "the cluster is red: a primary is missing"
         return wait(Reason.ENGINE_RED, message, deadline=scale_in.deadline)
+    if not all(map(engine.excludes, holders)):
+        copies = [copy for copy in engine.shards if copy.node in holders]
+        shortage = disk_shortage(scale_in.ctx.snapshot, engine, copies, holders)
+        if shortage is not None:
+            return wait(Reason.INSUFFICIENT_DISK_SPACE, shortage, deadline=scale_in.deadline)
     return None
 
 
@@ -116,11 +135,7 @@ def _drain(scale_in: _ScaleIn) -> Result | None:
     Only nodes that the operator excludes are recorded, so exclusions of users are never cleared.
     """
     ctx, engine, deadline = scale_in.ctx, scale_in.engine, scale_in.deadline
-    holders = {
-        pod.name
-        for pod, pool in scale_in.surplus
-        if pool.spec.holds_data or loses_role("data", engine, pod.name, pool)
-    }
+    holders = scale_in.holders
     staying = nodes_keeping_role("data", ctx.snapshot, engine) if holders else frozenset()
     shown = ", ".join(sorted(holders))
     if holders and not staying:

@@ -158,6 +158,8 @@ def _upgrade(ctx: ReconcileContext, plan: Plan, before: Mapping[str, Any]) -> di
         "steps": list(_steps(ctx, before, now)),
         "history": history,
     }
+    if ctx.ledger.snapshot is not None:
+        upgrade["snapshot"] = str(ctx.ledger.snapshot)
     if previous is not None and ctx.active_pool is not None:
         upgrade["pool"] = ctx.active_pool
     return upgrade
@@ -165,7 +167,7 @@ def _upgrade(ctx: ReconcileContext, plan: Plan, before: Mapping[str, Any]) -> di
 
 def _past_upgrade(ctx: ReconcileContext, before: Mapping[str, Any], now: str) -> dict[str, Any]:
     result = "Finished" if ctx.ledger.rollback_to is None else "RolledBack"
-    stored = {name: before[name] for name in ("from", "target", "startedAt") if name in before}
+    stored = {name: before[name] for name in ("from", "target", "startedAt", "snapshot") if name in before}
     # A clock that was set back must not let an upgrade end before its start.
     return {**stored, "finishedAt": max(now, stored.get("startedAt", now)), "result": result}
 

@@ -183,6 +183,9 @@ def _progress(cluster: _Cluster, *, was_progressing: bool) -> Iterator[Summary]:
     if cluster.current_version is None and ctx.refusal is None:
         ready = sum(pod.is_ready for pod in ctx.snapshot.pods)
         yield _progressing(Reason.CREATING_CLUSTER, f"{ready} of {cluster.wanted} nodes are ready")
+    started = cluster.conditions["UpgradeStarted"]
+    if started.reason == Reason.TAKING_SNAPSHOT:
+        yield _progressing(Reason.TAKING_SNAPSHOT, started.message)
     surplus = [pod.name for pool in ctx.pools for pod in pool.surplus_pods]
     scale_in = cluster.conditions["ScaleInComplete"]
     if surplus and scale_in.reason not in (Reason.WAITING_FOR_UPGRADE, Reason.UPGRADE_PAUSED):

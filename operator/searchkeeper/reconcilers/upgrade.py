@@ -4,16 +4,30 @@ from __future__ import annotations
 
 __all__ = ["engine_healthy", "upgrade_finished", "upgrade_started", "version_accepted"]
 
+from typing import Final
+
 from searchkeeper.api.reasons import Reason
 from searchkeeper.kubernetes.operations import EmitEvent
 from searchkeeper.opensearch.view import Color, Unreachable
 from searchkeeper.planner import LedgerChange, Result, action, done, in_progress, wait
 from searchkeeper.reconcilers.context import ReconcileContext
 from searchkeeper.reconcilers.pools import pools_converged
+from searchkeeper.reconcilers.snapshots import take_snapshot
 from searchkeeper.snapshot import PoolView
 from searchkeeper.upgrade.gates import FATAL_POD_PROBLEMS, NO_DEADLINE, yellow_blocker
-from searchkeeper.upgrade.ledger import ABANDONED, LOCK, REFUSED, ROLLBACK_TO, UPGRADE, UPGRADED_NODES
+from searchkeeper.upgrade.ledger import (
+    ABANDONED,
+    LOCK,
+    REFUSED,
+    ROLLBACK_TO,
+    SNAPSHOT,
+    UPGRADE,
+    UPGRADED_NODES,
+)
 from searchkeeper.upgrade.rollback import remove_rollback_request, requested_rollback, was_abandoned
+
+# Ledger entries that end with the upgrade.
+_OF_THE_UPGRADE: Final = (UPGRADE, LOCK, ROLLBACK_TO, UPGRADED_NODES, SNAPSHOT)
 
 
 @action()
@@ -21,7 +35,7 @@ def version_accepted(ctx: ReconcileContext) -> Result:
     """True when the version of the spec can follow what runs. A refusal emits one event a generation."""
     cluster, refusal = ctx.snapshot.cluster, ctx.refusal
     if refusal is None:
-        is_recorded = ctx.ledger.refused_generation is not None
+        is_recorded = ctx.ledger.refused_generation is not None and not _may_be_refused_again(ctx)
         return done(ledger_changes=(LedgerChange(REFUSED, None),) if is_recorded else ())
     if ctx.ledger.refused_generation == cluster.generation:
         return wait(refusal.reason, refusal.message, deadline=NO_DEADLINE)
@@ -32,6 +46,17 @@ def version_accepted(ctx: ReconcileContext) -> Result:
         refusal.message,
         EmitEvent(cluster.key, event_reason, refusal.message),
         ledger_changes=(LedgerChange(REFUSED, cluster.generation),),
+    )
+
+
+def _may_be_refused_again(ctx: ReconcileContext) -> bool:
+    """Whether the generation was refused, and the engine does not tell whether it still has old indices.
+
+    With an engine that answers every other time, each answer would otherwise emit an event.
+    """
+    cluster = ctx.snapshot.cluster
+    return (
+        isinstance(ctx.snapshot.engine, Unreachable) and ctx.ledger.refused_generation == cluster.generation
     )
 
 
@@ -71,13 +96,14 @@ def upgrade_started(ctx: ReconcileContext) -> Result:
 
 
 def _start(ctx: ReconcileContext) -> Result:
-    """Take the spec lock when the spec requests another version and the cluster is healthy."""
+    """Take the spec lock when the spec requests another version, in a healthy cluster with a snapshot."""
     cluster = ctx.snapshot.cluster
     is_abandoned = was_abandoned(ctx.snapshot, ctx.ledger)
     is_outdated = ctx.ledger.abandoned is not None and not is_abandoned
     cleared = (LedgerChange(ABANDONED, None),) if is_outdated else ()
+    forgotten = (LedgerChange(SNAPSHOT, None),) if SNAPSHOT in ctx.ledger else ()
     if cluster.engine_version is None or cluster.engine_version == cluster.spec.version:
-        return done(ledger_changes=cleared)
+        return done(ledger_changes=(*cleared, *forgotten))
     if is_abandoned:
         message = f"{cluster.spec.version} failed and was rolled back; change the spec to try again"
         return wait(Reason.VERSION_ABANDONED, message, deadline=NO_DEADLINE)
@@ -92,13 +118,14 @@ def _start(ctx: ReconcileContext) -> Result:
     if problem is not None:
         message = f"an upgrade starts only in a healthy cluster: {problem}"
         return wait(Reason.CLUSTER_UNHEALTHY, message, deadline=ctx.spec.upgrade.health_deadline)
-    return in_progress(
+    return take_snapshot(ctx) or in_progress(
         Reason.STARTING_UPGRADE,
         f"upgrade {cluster.engine_version} → {cluster.spec.version}",
         ledger_changes=(
             LedgerChange(UPGRADE, (cluster.engine_version, cluster.spec.version)),
             LedgerChange(LOCK, ctx.spec_lock.deployed_spec),
             *cleared,
+            *(() if ctx.spec.upgrade.snapshot_repository else forgotten),
         ),
     )
 
@@ -166,5 +193,5 @@ def upgrade_finished(ctx: ReconcileContext) -> Result:
     return in_progress(
         Reason.FINISHING_UPGRADE,
         f"every node runs {ctx.target}{but}",
-        ledger_changes=tuple(LedgerChange(key, None) for key in (UPGRADE, LOCK, ROLLBACK_TO, UPGRADED_NODES)),
+        ledger_changes=tuple(LedgerChange(key, None) for key in _OF_THE_UPGRADE),
     )

@@ -13,13 +13,22 @@ from dataclasses import dataclass, field, replace
 from searchkeeper.images import image_version
 from searchkeeper.kubernetes.operations import Delete, EmitEvent, Key, Manifest, Patch
 from searchkeeper.opensearch.calls import Call
+from searchkeeper.opensearch.details import DetailsRequest, EngineDetails
 from searchkeeper.opensearch.view import EngineView, Unreachable
 from searchkeeper.testing.fake_kubernetes import object_store
 from searchkeeper.testing.fake_kubernetes.controllers import run_until_stable
 from searchkeeper.testing.fake_kubernetes.kubelet import PodFault, run_kubelet
 from searchkeeper.testing.fake_kubernetes.manifests import get_value, is_terminating
 from searchkeeper.testing.fake_kubernetes.object_store import ObjectStore
-from searchkeeper.testing.fake_opensearch import FakeEngine, Process, advance, execute, get_state, wipe_node
+from searchkeeper.testing.fake_opensearch import (
+    FakeEngine,
+    Process,
+    advance,
+    execute,
+    get_details,
+    get_state,
+    wipe_node,
+)
 from searchkeeper.testing.fake_opensearch.membership import join_refusal
 
 
@@ -135,6 +144,9 @@ class FakeCluster:
 
     def get_state(self) -> EngineView | Unreachable:
         return get_state(self.state.engine)
+
+    def get_details(self, request: DetailsRequest) -> EngineDetails:
+        return get_details(self.state.engine, request)
 
     def execute(self, call: Call) -> None:
         self.state = replace(self.state, engine=execute(self.state.engine, call))

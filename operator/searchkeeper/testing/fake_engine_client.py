@@ -16,10 +16,18 @@ from searchkeeper.kubernetes.api import ApiError, KubernetesApi
 from searchkeeper.kubernetes.operations import Key, Manifest
 from searchkeeper.opensearch.calls import Call
 from searchkeeper.opensearch.client import EngineClient
+from searchkeeper.opensearch.details import DetailsRequest, EngineDetails
 from searchkeeper.opensearch.view import EngineView, Unreachable
 from searchkeeper.testing.fake_cluster import processes
 from searchkeeper.testing.fake_kubernetes.object_store import ObjectStore
-from searchkeeper.testing.fake_opensearch import FakeEngine, advance, execute, get_state, wipe_node
+from searchkeeper.testing.fake_opensearch import (
+    FakeEngine,
+    advance,
+    execute,
+    get_details,
+    get_state,
+    wipe_node,
+)
 
 # The configuration versions that introduced other labels: pods may have the labels of either.
 _LABEL_SCHEMES: Final = (1, 4)
@@ -64,6 +72,10 @@ class FakeEngineClient:
             self._claim_uids = uids
             self.engine = advance(self.engine, processes(ObjectStore(pods)))
             return get_state(self.engine)
+
+    def get_details(self, request: DetailsRequest) -> EngineDetails:
+        with self._lock:
+            return get_details(self.engine, request)
 
     def execute(self, call: Call) -> None:
         with self._lock:

@@ -22,11 +22,12 @@ from searchkeeper.kubernetes.api import Conflict, Rejected, Unavailable
 from searchkeeper.kubernetes.operations import Delete, EngineCall, Key, Manifest
 from searchkeeper.opensearch.calls import Call
 from searchkeeper.opensearch.client import CallFailed, CallRejected
+from searchkeeper.opensearch.details import DetailsRequest, EngineDetails
 from searchkeeper.opensearch.view import EngineView, Unreachable
 from searchkeeper.planner import Operation
 from searchkeeper.testing.fake_cluster import FakeClusterState
 from searchkeeper.testing.fake_kubernetes import object_store
-from searchkeeper.testing.fake_opensearch import get_state
+from searchkeeper.testing.fake_opensearch import get_details, get_state
 from searchkeeper.testing.ports import PortsDecorator
 
 T = TypeVar("T")
@@ -92,6 +93,7 @@ class FaultyPorts(PortsDecorator):
     _delayed: list[Call] = field(default_factory=list)
     # The denied write, once for each time that it is still to be denied.
     _denied: list[str] = field(default_factory=list)
+    _is_engine_stale: bool = False
 
     @property
     def is_over(self) -> bool:
@@ -118,12 +120,19 @@ class FaultyPorts(PortsDecorator):
         """Read the engine, which a reconcile reads last."""
         is_silent, is_stale = self._affects_reads(Fault.ENGINE_SILENT), self._is_stale(ENGINE)
         self._reconciles += self.operations > self.injection.at
+        self._is_engine_stale = is_stale
         view = self.ports.get_state()
         if self._reconciles > 1:
             self._execute_delayed()
         if is_stale:
             return get_state(self._past_state.engine)
         return Unreachable("timed out") if is_silent else view
+
+    def get_details(self, request: DetailsRequest) -> EngineDetails:
+        """Read details, which a reconcile reads after the state: they are as old."""
+        if self._is_engine_stale:
+            return get_details(self._past_state.engine, request)
+        return self.ports.get_details(request)
 
     def execute(self, call: Call) -> None:
         """Execute a call. A delayed call stays in the engine's queue and runs before the next one."""

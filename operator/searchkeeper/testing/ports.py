@@ -12,6 +12,7 @@ from searchkeeper.kubernetes.api import KubernetesApi
 from searchkeeper.kubernetes.operations import Create, Delete, EmitEvent, EngineCall, Key, Manifest, Patch
 from searchkeeper.opensearch.calls import Call
 from searchkeeper.opensearch.client import EngineClient
+from searchkeeper.opensearch.details import DetailsRequest, EngineDetails
 from searchkeeper.opensearch.view import EngineView, Unreachable
 from searchkeeper.planner import Operation
 
@@ -47,6 +48,9 @@ class PortsDecorator:
 
     def get_state(self) -> EngineView | Unreachable:
         return self.ports.get_state()
+
+    def get_details(self, request: DetailsRequest) -> EngineDetails:
+        return self.ports.get_details(request)
 
     def create(self, manifest: Manifest) -> Manifest:
         return self._write(Create(manifest), lambda: self.ports.create(manifest))

@@ -27,7 +27,7 @@ from searchkeeper.upgrade.engine_settings import record_setting, restore_setting
 from searchkeeper.upgrade.gates import Candidate, Gate, GateResult, first_blocking_gate, is_not_in_cluster
 from searchkeeper.upgrade.ledger import EXCLUDED, PODS_CURRENT, WIPED_VOLUME, UpgradeLedger
 from searchkeeper.upgrade.shards import allocation_targets, is_unmovable, last_copies_on, unmovable_shard
-from searchkeeper.upgrade.volumes import Claim, claim_of, is_writable_by
+from searchkeeper.upgrade.volumes import Claim, claim_of, needs_new_volume
 from searchkeeper.upgrade.voting import loses_role, nodes_keeping_role
 
 # In seconds. By then the engine has started to move every shard that it is going to move.
@@ -153,7 +153,7 @@ def _copies_to_move(this: _Drain) -> tuple[ShardCopy, ...]:
         return this.engine.copies_on(this.node)
     copies = last_copies_on(this.snapshot, this.engine, this.node)
     accepts_loss = this.snapshot.cluster.spec.upgrade.accept_single_copy_loss
-    if not accepts_loss or _needs_new_volume(this.snapshot, this.ledger, this.candidate.pod):
+    if not accepts_loss or needs_new_volume(this.snapshot, this.ledger, this.candidate.pod):
         return copies
     return tuple(copy for copy in copies if not is_unmovable(this.engine, copy, frozenset({this.node})))
 
@@ -161,7 +161,7 @@ def _copies_to_move(this: _Drain) -> tuple[ShardCopy, ...]:
 def needs_full_drain(snapshot: ClusterSnapshot, ledger: UpgradeLedger, candidate: Candidate) -> bool:
     """Whether the disk is lost with the pod: every shard that can move has to."""
     is_ephemeral = candidate.pool.spec.storage.ephemeral
-    return is_ephemeral or _needs_new_volume(snapshot, ledger, candidate.pod)
+    return is_ephemeral or needs_new_volume(snapshot, ledger, candidate.pod)
 
 
 def has_single_copies(snapshot: ClusterSnapshot, candidate: Candidate, engine: EngineView) -> bool:
@@ -202,21 +202,13 @@ def wait_at_gate(
     return undo or wait(blocker.reason, blocker.message, deadline=blocker.deadline)
 
 
-def _needs_new_volume(snapshot: ClusterSnapshot, ledger: UpgradeLedger, pod: Pod) -> bool:
-    """Whether a rollback has to delete the pod's volume: the older version cannot start on it."""
-    if ledger.rollback_to is None or isinstance(snapshot.engine, Unreachable):
-        return False
-    has_volume = claim_of(snapshot, pod.name) is not None
-    return has_volume and not is_writable_by(snapshot.engine, pod.name, ledger.rollback_to)
-
-
 def delete_volume_before_pod(snapshot: ClusterSnapshot, ledger: UpgradeLedger, pod: Pod) -> Result | None:
     """Delete the pod's volume claim if the older version cannot start on it; None if nothing is to be done.
 
     Kubernetes keeps the volume until the pod is gone.
     """
     claim = claim_of(snapshot, pod.name)
-    if claim is None or claim.is_terminating or not _needs_new_volume(snapshot, ledger, pod):
+    if claim is None or claim.is_terminating or not needs_new_volume(snapshot, ledger, pod):
         return None
     return delete_volume(claim, pod)
 

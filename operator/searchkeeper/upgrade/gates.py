@@ -15,6 +15,7 @@ __all__ = [
     "gate_results",
     "has_failed",
     "is_not_in_cluster",
+    "recent_restarts",
     "yellow_blocker",
 ]
 
@@ -23,11 +24,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from searchkeeper.api.codec import format_timestamp
 from searchkeeper.api.reasons import Reason
 from searchkeeper.opensearch.view import Allocation, Color, EngineView, ShardState, Unreachable
-from searchkeeper.snapshot import ClusterSnapshot, Pod, PoolView
+from searchkeeper.snapshot import ClusterSnapshot, ContainerRestarts, Pod, PoolView
+from searchkeeper.upgrade.capacity import copies_to_evacuate, disk_shortage
 from searchkeeper.upgrade.ledger import UpgradeLedger
 from searchkeeper.upgrade.shards import has_other_manager, last_copies_on, shared_shards
+from searchkeeper.upgrade.version_policy import index_refusal
 from searchkeeper.upgrade.voting import loses_role, loses_vote, nodes_keeping_role
 
 # In seconds. For waits that only a user can end.
@@ -38,6 +42,8 @@ _LASTING_DECIDERS: Final = frozenset({"node_version", "same_shard", "awareness",
 FATAL_POD_PROBLEMS: Final = frozenset(
     {"CrashLoopBackOff", "ImagePullBackOff", "ErrImagePull", "Unschedulable", "Failed"}
 )
+# In seconds. A container that restarts less often is stable enough.
+_RESTART_WINDOW: Final = 600
 # How many shards a message names.
 _SHOWN: Final = 5
 
@@ -57,10 +63,13 @@ class Gate(StrEnum):
     NOT_PAUSED = "NotPaused"
     NOT_IN_CLUSTER = "NotInCluster"
     ENGINE_REACHABLE = "EngineReachable"
+    PODS_STABLE = "PodsStable"
     PODS_READY = "PodsReady"
     NODES_JOINED = "NodesJoined"
+    INDICES_COMPATIBLE = "IndicesCompatible"
     ENGINE_HEALTHY = "EngineHealthy"
     QUORUM_SAFE = "QuorumSafe"
+    DISK_SPACE_SUFFICIENT = "DiskSpaceSufficient"
     LAST_COPY_SAFE = "LastCopySafe"
     BATCH_SAFE = "BatchSafe"
 
@@ -165,6 +174,48 @@ def _result(gate: Gate, blocker: _Blocker | None, deadline: int) -> GateResult:
     return GateResult(gate, False, blocker.reason, blocker.message, deadline)
 
 
+def recent_restarts(pod: Pod, snapshot: ClusterSnapshot) -> ContainerRestarts | None:
+    """Return the first container of a pod that restarts in a loop, or has restarted lately.
+
+    A restart counts for ten minutes, and no longer than the health deadline: a single one never stalls. One
+    by a clock that differs by more than that does not count.
+    """
+    window = min(_RESTART_WINDOW, snapshot.cluster.spec.upgrade.health_deadline)
+    return next(
+        (
+            each
+            for each in pod.restarts
+            if each.is_looping or (each.ended_at is not None and abs(snapshot.now - each.ended_at) < window)
+        ),
+        None,
+    )
+
+
+def _check_pods_stable(given: _GateInput) -> _Blocker | None:
+    """No container of a pod that stays has restarted lately.
+
+    A candidate that restarts itself passes: its new template may end that. So do the pods of a pool whose
+    order the StatefulSet controller chooses, and those of a rollback, which ends restarts of the new version.
+    """
+    candidate, snapshot = given.candidate, given.snapshot
+    is_rollback = UpgradeLedger.of(snapshot.cluster.records.ledger).rollback_to is not None
+    if is_rollback or recent_restarts(candidate.pod, snapshot) is not None:
+        return None
+    for pool in snapshot.pools:
+        spec = pool.spec
+        is_replaced_next = pool is candidate.pool and not (spec.holds_data or spec.votes)
+        exempt = pool.outdated_pods if is_replaced_next else ()
+        for pod in pool.retained_pods:
+            restarts = recent_restarts(pod, snapshot)
+            if restarts is None or pod in exempt or pod.name in given.pods_to_remove:
+                continue
+            times = "once" if restarts.count == 1 else f"{restarts.count} times"
+            when = "" if restarts.ended_at is None else f" at {format_timestamp(restarts.ended_at)}"
+            message = f"container {restarts.container} of {pod.name} has restarted {times}"
+            return _Blocker(Reason.PODS_RESTARTING, f"{message}, last{when}: {restarts.last_exit}")
+    return None
+
+
 def _check_pods_ready(given: _GateInput) -> _Blocker | None:
     """All pods that stay are ready and as many as the spec wants, except those of the batch."""
     ignored = given.ignored_pods()
@@ -191,6 +242,17 @@ def _check_nodes_joined(given: _GateInput) -> _Blocker | None:
         return None
     verb = "has" if len(absent) == 1 else "have"
     return _Blocker(Reason.NODES_NOT_JOINED, f"{', '.join(absent)} {verb} not joined the cluster")
+
+
+def _check_indices_compatible(given: _GateInput) -> _Blocker | None:
+    """The version that the pod comes back with can open every index.
+
+    An upgrade is refused before it starts. A restored snapshot may bring an older index after that, until the
+    first node of the new version has joined: then the engine refuses to restore it.
+    """
+    deployed = given.candidate.pool.stateful_set
+    refusal = None if deployed is None else index_refusal(given.engine.indices, deployed.engine_version)
+    return None if refusal is None else _Blocker(Reason.INCOMPATIBLE_INDICES, refusal.message)
 
 
 def _check_engine_healthy(given: _GateInput) -> _Blocker | None:
@@ -281,6 +343,20 @@ def _check_quorum(given: _GateInput) -> _Blocker | None:
     return _Blocker(Reason.QUORUM_AT_RISK, message)
 
 
+def _check_disk_space(given: _GateInput) -> _Blocker | None:
+    """The other data nodes have room for the shards that have to leave the node, if it is not drained yet.
+
+    Before LAST_COPY_SAFE: that gate starts a drain.
+    """
+    candidate, snapshot, name = given.candidate, given.snapshot, given.name
+    ledger = UpgradeLedger.of(snapshot.cluster.records.ledger)
+    if name in ledger.excluded or given.engine.excludes(name):
+        return None
+    copies = copies_to_evacuate(snapshot, ledger, candidate.pod, candidate.pool, given.engine)
+    shortage = disk_shortage(snapshot, given.engine, copies, frozenset({name})) if copies else None
+    return None if shortage is None else _Blocker(Reason.INSUFFICIENT_DISK_SPACE, shortage)
+
+
 def _check_last_copies(given: _GateInput) -> _Blocker | None:
     """No shard becomes unavailable, not even for a moment, unless the spec accepts it.
 
@@ -314,10 +390,13 @@ def _check_batch(given: _GateInput) -> _Blocker | None:
 
 
 _CHECKS: Final[dict[Gate, Callable[[_GateInput], _Blocker | None]]] = {
+    Gate.PODS_STABLE: _check_pods_stable,
     Gate.PODS_READY: _check_pods_ready,
     Gate.NODES_JOINED: _check_nodes_joined,
+    Gate.INDICES_COMPATIBLE: _check_indices_compatible,
     Gate.ENGINE_HEALTHY: _check_engine_healthy,
     Gate.QUORUM_SAFE: _check_quorum,
+    Gate.DISK_SPACE_SUFFICIENT: _check_disk_space,
     Gate.LAST_COPY_SAFE: _check_last_copies,
     Gate.BATCH_SAFE: _check_batch,
 }
@@ -325,10 +404,13 @@ _DEFAULT_REASONS: Final = {
     Gate.NOT_PAUSED: Reason.UPGRADE_PAUSED,
     Gate.NOT_IN_CLUSTER: Reason.WAITING_FOR_PODS,
     Gate.ENGINE_REACHABLE: Reason.ENGINE_UNREACHABLE,
+    Gate.PODS_STABLE: Reason.PODS_RESTARTING,
     Gate.PODS_READY: Reason.WAITING_FOR_PODS,
     Gate.NODES_JOINED: Reason.NODES_NOT_JOINED,
+    Gate.INDICES_COMPATIBLE: Reason.INCOMPATIBLE_INDICES,
     Gate.ENGINE_HEALTHY: Reason.ENGINE_RED,
     Gate.QUORUM_SAFE: Reason.QUORUM_AT_RISK,
+    Gate.DISK_SPACE_SUFFICIENT: Reason.INSUFFICIENT_DISK_SPACE,
     Gate.LAST_COPY_SAFE: Reason.LAST_SHARD_COPY,
     Gate.BATCH_SAFE: Reason.BATCH_SHARES_SHARDS,
 }

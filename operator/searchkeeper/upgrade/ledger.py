@@ -22,11 +22,13 @@ __all__ = [
     "ROLLBACK_TO",
     "SCALE_IN_EXCLUDED",
     "SCALE_IN_VOTING",
+    "SNAPSHOT",
     "UPGRADE",
     "UPGRADED_NODES",
     "VOTING",
     "WIPED_VOLUME",
     "UpgradeLedger",
+    "UpgradeSnapshot",
 ]
 
 from collections.abc import Callable
@@ -77,6 +79,8 @@ BATCH_FAILED: Final = "roll/trouble"
 PARTITION: Final = "roll/partition"
 # The volume claim that was deleted: (name, UID).
 WIPED_VOLUME: Final = "roll/wiped"
+# The snapshot from before the upgrade: (repository, name, generation that requested it, attempt).
+SNAPSHOT: Final = "upgrade/snapshot"
 
 # The names of the actions whose waits are read from the ledger: the one that runs the rollout, and all that
 # wait for nodes and for nothing else.
@@ -121,6 +125,23 @@ class _Field(Generic[T]):
 
     def __get__(self, ledger: UpgradeLedger | None, owner: type[UpgradeLedger]) -> T:
         return self.decode(None if ledger is None else ledger.get(self.key))
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeSnapshot:
+    """The snapshot of an upgrade. `generation` is that of the spec for which it is the given attempt."""
+
+    repository: str
+    name: str
+    generation: int
+    attempt: int
+
+    @property
+    def entry(self) -> Entry:
+        return (self.repository, self.name, self.generation, self.attempt)
+
+    def __str__(self) -> str:
+        return f"{self.repository}/{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,5 +199,14 @@ class UpgradeLedger(Ledger):
         match self.get(PARTITION):
             case (str(name), str(digest), int(ordinal)) if (name, digest) == (pool, template):
                 return ordinal
+            case _:
+                return None
+
+    @property
+    def snapshot(self) -> UpgradeSnapshot | None:
+        """The snapshot from before the upgrade, taken or about to be."""
+        match self.get(SNAPSHOT):
+            case (str(repository), str(name), int(generation), int(attempt)):
+                return UpgradeSnapshot(repository, name, generation, attempt)
             case _:
                 return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 __all__ = ["candidates", "pools_in_order"]
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Final
 
 from searchkeeper.opensearch.view import EngineView, Unreachable
@@ -78,12 +78,17 @@ def _elected(engine: EngineView | Unreachable) -> str | None:
 
 
 def candidates(
-    pool: PoolView, engine: EngineView | Unreachable, *, backwards: bool = False
+    pool: PoolView,
+    engine: EngineView | Unreachable,
+    *,
+    backwards: bool = False,
+    unstable: Collection[str] = (),
 ) -> tuple[Pod, ...]:
     """Return the outdated pods of a pool: pods that are not ready first, the elected manager last.
 
-    To replace a pod that is not ready costs nothing and may repair it. The elected manager comes last even
-    if it is not ready: a successor that is still outdated would have to hand over again.
+    To replace a pod that is not ready costs nothing and may repair it. The `unstable` pods are ready and come
+    before all others, which wait for them. The elected manager comes last even if it is not ready: a
+    successor that is still outdated would have to hand over again.
 
     A rollback starts with the highest ordinal and ends with the ready pods that already run the older
     version: while one of those restarts, a newer node takes its primaries, and older nodes cannot hold copies
@@ -97,7 +102,7 @@ def candidates(
             key=lambda pod: (
                 backwards and pod.is_ready and not _rolls_back(pod, pool),
                 pod.name == last,
-                pod.is_ready,
+                pod.is_ready and pod.name not in unstable,
             ),
         )
     )

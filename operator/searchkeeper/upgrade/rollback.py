@@ -36,7 +36,7 @@ from searchkeeper.upgrade.ledger import (
     UPGRADE,
     UpgradeLedger,
 )
-from searchkeeper.upgrade.version_policy import version_refusal
+from searchkeeper.upgrade.version_policy import index_refusal, version_refusal
 from searchkeeper.upgrade.volumes import claim_of
 from searchkeeper.versions import is_newer, parse
 
@@ -185,7 +185,8 @@ def _change_target(snapshot: ClusterSnapshot, ledger: UpgradeLedger) -> Result:
     """
     before, target = ledger.upgrade or ("", "")
     wanted, nodes = snapshot.cluster.spec.version, upgraded_nodes(snapshot, ledger, before)
-    if version_refusal(before, wanted, snapshot.release) is not None:
+    indices = snapshot.engine.indices if isinstance(snapshot.engine, EngineView) else ()
+    if version_refusal(before, wanted, snapshot.release) or index_refusal(indices, wanted):
         return done(f"the upgrade to {target} continues: {wanted} is refused")
     is_reachable = not nodes or version_refusal(target, wanted, snapshot.release) is None
     blockers = rollback_blockers(snapshot, ledger, before)

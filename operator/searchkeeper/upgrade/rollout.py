@@ -39,7 +39,7 @@ from searchkeeper.upgrade.drain import (
 )
 from searchkeeper.upgrade.engine_settings import record_setting, restore_for_other_pods, restore_settings
 from searchkeeper.upgrade.failed_pods import abandon_lost_pods, needs_early_replacement
-from searchkeeper.upgrade.gates import Candidate, first_blocking_gate, is_not_in_cluster
+from searchkeeper.upgrade.gates import Candidate, first_blocking_gate, is_not_in_cluster, recent_restarts
 from searchkeeper.upgrade.ledger import (
     ALLOCATION,
     BATCH_FAILED,
@@ -85,7 +85,8 @@ class Rollout:
 
     def candidates(self, pool: PoolView) -> tuple[Pod, ...]:
         """Return the pods of a pool that may be replaced, the next one first."""
-        pods = candidates(pool, self.snapshot.engine, backwards=self.is_rollback)
+        unstable = {pod.name for pod in pool.pods if recent_restarts(pod, self.snapshot) is not None}
+        pods = candidates(pool, self.snapshot.engine, backwards=self.is_rollback, unstable=unstable)
         if pool.spec.name not in self.pending_pools:
             return pods
         return tuple(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-__all__ = ["Claim", "claim_of", "is_writable_by", "needs_empty_disk"]
+__all__ = ["Claim", "claim_of", "is_writable_by", "needs_empty_disk", "needs_new_volume"]
 
 from dataclasses import dataclass
 
 from searchkeeper.kubernetes.operations import Key
-from searchkeeper.opensearch.view import Color, EngineView
+from searchkeeper.opensearch.view import Color, EngineView, Unreachable
 from searchkeeper.snapshot import ClusterSnapshot, Pod
 from searchkeeper.upgrade.ledger import UpgradeLedger
 from searchkeeper.versions import is_newer
@@ -37,6 +37,14 @@ def is_writable_by(engine: EngineView, node: str, version: str) -> bool:
     """Whether `version` can start on the disk of a node, by the version with which that has joined."""
     joined = engine.node(node)
     return joined is None or not is_newer(joined.version, version)
+
+
+def needs_new_volume(snapshot: ClusterSnapshot, ledger: UpgradeLedger, pod: Pod) -> bool:
+    """Whether a rollback has to delete the pod's volume: the older version cannot start on it."""
+    if ledger.rollback_to is None or isinstance(snapshot.engine, Unreachable):
+        return False
+    has_volume = claim_of(snapshot, pod.name) is not None
+    return has_volume and not is_writable_by(snapshot.engine, pod.name, ledger.rollback_to)
 
 
 def needs_empty_disk(snapshot: ClusterSnapshot, ledger: UpgradeLedger, pod: Pod) -> bool:

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["JAVA", "Fetched", "Nodes", "OpenSearchNode", "opensearch_folder", "opensearch_nodes"]
+__all__ = [
+    "JAVA",
+    "Fetched",
+    "Nodes",
+    "OpenSearchNode",
+    "default_settings",
+    "opensearch_folder",
+    "opensearch_nodes",
+]
 
 import json
 import os
@@ -119,12 +127,13 @@ def opensearch_nodes(
         for number, (name, roles) in enumerate(members)
     )
     with ExitStack() as ended:
-        nodes = Nodes(tools, place, made, settings or _usual)
+        nodes = Nodes(tools, place, made, settings or default_settings)
         ended.callback(nodes.stop_all)
         yield nodes
 
 
-def _usual(node: OpenSearchNode, members: Sequence[OpenSearchNode]) -> Mapping[str, Any]:
+def default_settings(node: OpenSearchNode, members: Sequence[OpenSearchNode]) -> Mapping[str, Any]:
+    """What a node is told unless a test says otherwise."""
     managers = [each for each in members if "cluster_manager" in each.roles]
     return {
         "cluster.name": "stand",

@@ -24,6 +24,7 @@ from searchkeeper.kubernetes.api import ApiError, Conflict, NotFound, Rejected
 from searchkeeper.kubernetes.operations import Delete, Key, Manifest, Patch
 from searchkeeper.kubernetes.rest_mapping import KINDS, ResourceKind
 from searchkeeper.opensearch.calls import Call
+from searchkeeper.opensearch.details import DetailsRequest, EngineDetails
 from searchkeeper.opensearch.view import EngineView, Unreachable
 from searchkeeper.testing.fake_cluster import FakeCluster
 from searchkeeper.testing.fake_kubernetes.discovery import discovery_response
@@ -125,6 +126,10 @@ class FakeApiServer:
     def get_state(self) -> EngineView | Unreachable:
         with self.alone() as world:
             return world.get_state()
+
+    def get_details(self, request: DetailsRequest) -> EngineDetails:
+        with self.alone() as world:
+            return world.get_details(request)
 
     def execute(self, call: Call) -> None:
         with self.alone() as world:

@@ -6,7 +6,7 @@ __all__ = ["PodFault", "ReadinessProbe", "run_kubelet"]
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from searchkeeper.kubernetes.operations import Manifest
 from searchkeeper.testing.fake_kubernetes.manifests import get_value, is_ready, is_terminating, with_value
@@ -21,6 +21,9 @@ class PodFault(StrEnum):
     PENDING = "Unschedulable"
     NEVER_READY = "NeverReady"
 
+
+# What the status of a container keeps of its earlier runs. Without a time: the kubelet here has no clock.
+_CRASHED: Final = {"restartCount": 1, "lastState": {"terminated": {"reason": "Error", "exitCode": 1}}}
 
 # Whether the running process of this pod passes its readiness probe.
 ReadinessProbe: TypeAlias = Callable[[Manifest], bool]
@@ -52,15 +55,21 @@ def _next_status(pod: Manifest, fault: PodFault | None, is_healthy: ReadinessPro
             "phase": "Pending" if fault is PodFault.IMAGE else "Running",
             "conditions": [{"type": "Ready", "status": "False"}],
             "containerStatuses": [
-                {"name": "main", "ready": False, "state": {"waiting": {"reason": str(fault)}}}
+                {
+                    "name": "main",
+                    "ready": False,
+                    "state": {"waiting": {"reason": str(fault)}},
+                    **(_CRASHED if fault is PodFault.CRASH else {}),
+                }
             ],
         }
     containers = get_value(pod, "status", "containerStatuses", default=())
     is_waiting = any("waiting" in container["state"] for container in containers) and not is_ready(pod)
     is_started = get_value(pod, "status", "phase") == "Running" and not is_waiting
     ready = is_started and fault is None and is_healthy(pod)
+    history = {name: containers[0][name] for name in _CRASHED if containers and name in containers[0]}
     return {
         "phase": "Running",
         "conditions": [{"type": "Ready", "status": "True" if ready else "False"}],
-        "containerStatuses": [{"name": "main", "ready": ready, "state": {"running": {}}}],
+        "containerStatuses": [{"name": "main", "ready": ready, "state": {"running": {}}, **history}],
     }

@@ -10,8 +10,16 @@ from dataclasses import replace
 from typing import Final
 
 from searchkeeper.opensearch.view import Allocation, Node, ShardState, is_excluded
-from searchkeeper.testing.fake_opensearch.state import FakeEngine, FakeShardCopy, data_nodes, version_of
+from searchkeeper.testing.fake_opensearch.state import (
+    FakeEngine,
+    FakeShardCopy,
+    data_nodes,
+    disk_of,
+    version_of,
+)
 
+_LOW_WATERMARK: Final = 0.85
+_HIGH_WATERMARK: Final = 0.9
 _STARTED: Final = (ShardState.STARTED, ShardState.RELOCATING)
 
 
@@ -100,8 +108,19 @@ def deciders_against(engine: FakeEngine, copy: FakeShardCopy, node: Node) -> fro
         "same_shard": any(node.name in (c.node, c.to) for c in siblings),
         "node_version": primary is not None and version_of(node) < version_of(primary),
         "replica_after_primary": not copy.is_primary and primary is None,
+        "disk_threshold": bool(engine.shard_sizes) and not _has_disk_space(engine, copy, node),
     }
     return frozenset(name for name, is_refused in refuses.items() if is_refused)
+
+
+def _has_disk_space(engine: FakeEngine, copy: FakeShardCopy, node: Node) -> bool:
+    """Whether the node is below the low watermark, and not above the high one with the copy.
+
+    Mirrors `DiskThresholdDecider.canAllocate` with the default watermarks.
+    """
+    disk, size = disk_of(engine, node.name), dict(engine.shard_sizes).get(copy.index, 0)
+    used = disk.total - disk.available
+    return used < _LOW_WATERMARK * disk.total and used + size <= _HIGH_WATERMARK * disk.total
 
 
 def _is_enabled(allocation: Allocation | None, copy: FakeShardCopy) -> bool:

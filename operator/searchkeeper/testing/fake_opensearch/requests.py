@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["create_index", "execute", "get_state", "wipe_node"]
+__all__ = ["create_index", "execute", "get_details", "get_state", "wipe_node"]
 
 from dataclasses import replace
 
@@ -15,8 +15,16 @@ from searchkeeper.opensearch.calls import (
     ExcludeFromVoting,
     Flush,
     SetAllocation,
+    TakeSnapshot,
 )
-from searchkeeper.opensearch.client import CallFailed
+from searchkeeper.opensearch.client import CallFailed, CallRejected
+from searchkeeper.opensearch.details import (
+    DetailsRequest,
+    Disks,
+    EngineDetails,
+    SnapshotState,
+    SnapshotView,
+)
 from searchkeeper.opensearch.view import (
     ABSENT,
     Allocation,
@@ -28,7 +36,13 @@ from searchkeeper.opensearch.view import (
     Unreachable,
 )
 from searchkeeper.testing.fake_opensearch.allocation import deciders_against
-from searchkeeper.testing.fake_opensearch.state import FakeEngine, FakeShardCopy, data_nodes
+from searchkeeper.testing.fake_opensearch.state import (
+    FakeEngine,
+    FakeShardCopy,
+    FakeSnapshot,
+    data_nodes,
+    disk_of,
+)
 
 
 def get_state(engine: FakeEngine) -> EngineView | Unreachable:
@@ -85,6 +99,41 @@ def execute(engine: FakeEngine, call: Call) -> FakeEngine:
             return replace(engine, voting_exclusions=frozenset())
         case Flush():
             return engine
+        case TakeSnapshot(repository, name):
+            return _take_snapshot(engine, repository, name)
+
+
+def _take_snapshot(engine: FakeEngine, repository: str, name: str) -> FakeEngine:
+    if repository not in engine.repositories:
+        raise CallRejected(f"404 POST /_snapshot/{repository}/_verify: [{repository}] missing")
+    if any((each.repository, each.name) == (repository, name) for each in engine.snapshots):
+        return engine
+    return replace(engine, snapshots=(*engine.snapshots, FakeSnapshot(repository, name)))
+
+
+def get_details(engine: FakeEngine, request: DetailsRequest) -> EngineDetails:
+    """Return disk usage and the state of a snapshot, as far as they are requested."""
+    disks = snapshot = None
+    if request.disks:
+        sizes = dict(engine.shard_sizes)
+        disks = Disks(
+            {node.name: disk_of(engine, node.name) for node in engine.nodes},
+            {(c.node, c.index, c.shard): sizes.get(c.index, 0) for c in engine.copies if c.node is not None},
+        )
+    if request.repository is not None:
+        snapshot = _snapshot(engine, request.repository, request.snapshot)
+    return EngineDetails(disks, snapshot)
+
+
+def _snapshot(engine: FakeEngine, repository: str, name: str | None) -> SnapshotView:
+    if engine.elected is None:
+        return SnapshotView(SnapshotState.UNKNOWN, "no cluster manager")
+    if repository not in engine.repositories:
+        return SnapshotView(SnapshotState.REPOSITORY_MISSING)
+    found = (each for each in engine.snapshots if (each.repository, each.name) == (repository, name))
+    state = next((each.state for each in found), SnapshotState.MISSING)
+    has_failed = state in (SnapshotState.FAILED, SnapshotState.PARTIAL)
+    return SnapshotView(state, "1 shards failed" if has_failed else "")
 
 
 def create_index(engine: FakeEngine, name: str, *, shards: int = 1, replicas: int = 1) -> FakeEngine:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-__all__ = ["FakeEngine", "FakeShardCopy", "Process", "data_nodes", "version_of"]
+__all__ = [
+    "FakeEngine",
+    "FakeShardCopy",
+    "FakeSnapshot",
+    "Process",
+    "data_nodes",
+    "disk_of",
+    "version_of",
+]
 
 from dataclasses import dataclass
 from typing import Final
 
 from semver import Version
 
+from searchkeeper.opensearch.details import NodeDisk, SnapshotState
 from searchkeeper.opensearch.view import Allocation, Index, Node, ShardState
 
 _DATA: Final = "data"
+# Bytes of a disk that `disk_totals` does not list.
+_LARGE: Final = 2**50
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -50,11 +61,22 @@ class FakeShardCopy:
 
 
 @dataclass(frozen=True, slots=True)
+class FakeSnapshot:
+    """A snapshot. It is in progress for this number of ticks."""
+
+    repository: str
+    name: str
+    state: SnapshotState = SnapshotState.IN_PROGRESS
+    ticks: int = 2
+
+
+@dataclass(frozen=True, slots=True)
 class FakeEngine:
     """The cluster state of the engine.
 
     `disks` maps a node name to the newest version that wrote to its disk. `voters` is the committed voting
-    configuration.
+    configuration. `disk_totals` has the disks that are not large, by node; `shard_sizes` the size of each
+    shard copy that is not empty, by index. Snapshots end with `snapshot_result`.
     """
 
     nodes: tuple[Node, ...] = ()
@@ -65,6 +87,11 @@ class FakeEngine:
     voting_exclusions: frozenset[str] = frozenset()
     allocation: Allocation | None = None
     excluded: frozenset[str] = frozenset()
+    disk_totals: tuple[tuple[str, int], ...] = ()
+    shard_sizes: tuple[tuple[str, int], ...] = ()
+    repositories: frozenset[str] = frozenset()
+    snapshots: tuple[FakeSnapshot, ...] = ()
+    snapshot_result: SnapshotState = SnapshotState.SUCCESS
 
     @property
     def names(self) -> frozenset[str]:
@@ -85,3 +112,10 @@ def data_nodes(engine: FakeEngine) -> tuple[Node, ...]:
 
 def version_of(node: Node) -> Version:
     return Version.parse(node.version)
+
+
+def disk_of(engine: FakeEngine, node: str) -> NodeDisk:
+    """Return the disk of a node. A copy that moves takes space at its source and at its target."""
+    total, sizes = dict(engine.disk_totals).get(node, _LARGE), dict(engine.shard_sizes)
+    used = sum(sizes.get(copy.index, 0) for copy in engine.copies if sizes and node in (copy.node, copy.to))
+    return NodeDisk(total, total - used)

@@ -19,7 +19,13 @@ from typing import Any, Final, TypeAlias
 from searchkeeper.api.status import SummaryType
 from searchkeeper.desired import names
 from searchkeeper.kubernetes.operations import EngineCall, Key
-from searchkeeper.opensearch.calls import ClearVotingExclusions, Exclude, ExcludeFromVoting, SetAllocation
+from searchkeeper.opensearch.calls import (
+    ClearVotingExclusions,
+    Exclude,
+    ExcludeFromVoting,
+    SetAllocation,
+    TakeSnapshot,
+)
 from searchkeeper.planner import STALLED_ACTIONS
 from searchkeeper.planner.actions import closure
 from searchkeeper.planner.denied_operations import DENIED_PREFIX
@@ -46,7 +52,14 @@ from searchkeeper.testing.invariants.versions import (
     versions_only_rise,
 )
 from searchkeeper.testing.ports import StatusPatch
-from searchkeeper.upgrade.ledger import ALLOCATION, EXCLUDED, SCALE_IN_EXCLUDED, SCALE_IN_VOTING, VOTING
+from searchkeeper.upgrade.ledger import (
+    ALLOCATION,
+    EXCLUDED,
+    SCALE_IN_EXCLUDED,
+    SCALE_IN_VOTING,
+    SNAPSHOT,
+    VOTING,
+)
 
 # The ledger lines that record the effect of a call.
 _LINES: Final[Mapping[type, tuple[str, ...]]] = {
@@ -54,6 +67,7 @@ _LINES: Final[Mapping[type, tuple[str, ...]]] = {
     Exclude: (EXCLUDED, SCALE_IN_EXCLUDED),
     ExcludeFromVoting: (VOTING, SCALE_IN_VOTING),
     ClearVotingExclusions: (VOTING, SCALE_IN_VOTING),
+    TakeSnapshot: (SNAPSHOT,),
 }
 _SUMMARY_TYPES: Final = frozenset(SummaryType)
 Invariant: TypeAlias = Callable[[Transition], str | None]
@@ -82,7 +96,10 @@ def violations(step: Transition) -> Iterator[Violation]:
 
 
 def settings_recorded_first(step: Transition) -> str | None:
-    """I9: the ledger has an engine setting before it is changed and until it is restored."""
+    """I9: the ledger has an engine setting before it is changed and until it is restored.
+
+    It also has the name of a snapshot before that is taken.
+    """
     if not isinstance(step.write, EngineCall):
         return None
     lines = _LINES.get(type(step.write.call), ())

@@ -1,0 +1,129 @@
+"""Real OpenSearch: disks and snapshots are read as the fake engine has them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from urllib.request import ProxyHandler, Request, build_opener
+
+import pytest
+
+from e2e.opensearch_story import OLD, ROLES, Embedded, Real
+from e2e.stand.opensearch import Fetched, OpenSearchNode, default_settings, opensearch_nodes
+from e2e.stand.processes import workshop
+from e2e.stand.waiting import until
+from searchkeeper.opensearch.calls import Call, TakeSnapshot
+from searchkeeper.opensearch.client import CallFailed
+from searchkeeper.opensearch.details import DetailsRequest, EngineDetails, SnapshotState
+from searchkeeper.opensearch.http import Access
+from searchkeeper.opensearch.http_client import OpenSearchClient
+from searchkeeper.testing.fake_opensearch import get_details
+
+pytestmark = pytest.mark.xdist_group("opensearch")
+
+NODE = "logs-data-0"
+TAKE = TakeSnapshot("nightly", "first")
+TAKEN = DetailsRequest(repository="nightly", snapshot="first")
+
+
+class Fake:
+    """The fake engine with one node and one index."""
+
+    def __init__(self) -> None:
+        self.stage = Embedded()
+        self.stage.start(NODE, OLD)
+        self.stage.rested(1)
+        self.stage.create("books", 0)
+        self.stage.rested(1)
+
+    def register(self) -> None:
+        self.stage.engine = replace(self.stage.engine, repositories=frozenset({"nightly"}))
+
+    def execute(self, call: Call) -> None:
+        self.stage.execute(call)
+
+    def details(self, request: DetailsRequest) -> EngineDetails:
+        return get_details(self.stage.engine, request)
+
+    def ended(self) -> None:
+        self.stage.rested(1)
+
+
+class RealNode:
+    """A real node with one index, and a folder for a repository."""
+
+    def __init__(self, real: Real, folder: Path) -> None:
+        self.real, self.folder = real, folder
+
+    def register(self) -> None:
+        body = json.dumps({"type": "fs", "settings": {"location": str(self.folder)}}).encode()
+        where, headers = f"{self.real.nodes.url}/_snapshot/nightly", {"Content-Type": "application/json"}
+        request = Request(where, body, headers, method="PUT")
+        build_opener(ProxyHandler({})).open(request, timeout=60).close()
+
+    def execute(self, call: Call) -> None:
+        self.real.execute(call)
+
+    def details(self, request: DetailsRequest) -> EngineDetails:
+        return OpenSearchClient(Access(self.real.nodes.url)).get_details(request)
+
+    def ended(self) -> None:
+        until("the snapshot has ended", lambda: state(self) is not SnapshotState.IN_PROGRESS)
+
+
+def state(stage: Fake | RealNode, request: DetailsRequest = TAKEN) -> SnapshotState | None:
+    found = stage.details(request).snapshot
+    return None if found is None else found.state
+
+
+def outcome(execute: Callable[[Call], None]) -> str:
+    try:
+        execute(TAKE)
+    except CallFailed as error:
+        return f"{type(error).__name__}: {error}"
+    return "executed"
+
+
+def story(stage: Fake | RealNode) -> Iterator[Any]:
+    """What happens to a snapshot, and what is told about disks."""
+    disks = stage.details(DetailsRequest(disks=True)).disks
+    assert disks is not None
+    assert 0 < disks.nodes[NODE].available <= disks.nodes[NODE].total
+    yield sorted(disks.nodes), sorted(disks.copies)
+    yield outcome(stage.execute)
+    yield state(stage), state(stage, DetailsRequest(repository="nightly"))
+    stage.register()
+    yield state(stage), state(stage, DetailsRequest(repository="nightly"))
+    yield outcome(stage.execute)
+    yield outcome(stage.execute)
+    stage.ended()
+    yield state(stage)
+    yield outcome(stage.execute)
+    yield state(stage)
+
+
+@pytest.fixture(scope="module")
+def node(opensearch: Fetched, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealNode]:
+    tools = opensearch(OLD)
+    with workshop(tmp_path_factory.mktemp("logs")) as place:
+        repository = place.folder / "repository"
+        repository.mkdir()
+        repository.chmod(0o777)
+
+        def settings(node: OpenSearchNode, members: Sequence[OpenSearchNode]) -> Mapping[str, Any]:
+            return {**default_settings(node, members), "path.repo": [str(repository)]}
+
+        with opensearch_nodes(place, tools, [(NODE, ROLES)], settings) as nodes:
+            nodes.start(NODE, OLD)
+            real = Real(nodes)
+            real.rested(1)
+            real.create("books", 0)
+            real.rested(1)
+            yield RealNode(real, repository)
+
+
+def test_fake_engine_has_disks_and_snapshots_like_the_real_one(node: RealNode) -> None:
+    assert list(story(Fake())) == list(story(node))

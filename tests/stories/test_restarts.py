@@ -1,0 +1,90 @@
+"""Containers that restart: no other pod is replaced meanwhile."""
+
+from __future__ import annotations
+
+from operators_at_work import CLUSTER, condition, edited, settled, status
+from searchkeeper.api.codec import format_timestamp
+from searchkeeper.kubernetes.operations import Key, Patch
+from searchkeeper.testing.fake_cluster import FakeCluster
+from searchkeeper.testing.fake_kubernetes.kubelet import PodFault
+from tales import NEWEST, at_work, broken, running, until, versions
+
+
+def restarted(world: FakeCluster, name: str, *, count: int = 1) -> FakeCluster:
+    """The container of a pod has restarted just now, and is ready again."""
+    key = Key("v1", "Pod", CLUSTER.namespace, f"{CLUSTER.name}-{name}")
+    ended = {"reason": "OOMKilled", "exitCode": 137, "finishedAt": format_timestamp(world.state.now)}
+    container = {
+        "name": "main",
+        "ready": True,
+        "state": {"running": {}},
+        "restartCount": count,
+        "lastState": {"terminated": ended},
+    }
+    world.patch_status(Patch(key, {"status": {"containerStatuses": [container]}}, ""))
+    return world
+
+
+def upgraded_first_pod(world: FakeCluster) -> FakeCluster:
+    """The moment at which the first pod has the new version and is not waited for any more."""
+    edited(world, version="3.4.0")
+    until(lambda world: "roll/away" in status(world)["ledger"], world)
+    return until(lambda world: "roll/away" not in status(world)["ledger"], world)
+
+
+def test_upgrade_waits_until_the_last_restart_is_ten_minutes_ago() -> None:
+    world = upgraded_first_pod(running())
+    before = versions(world)
+    assert before["data-0"] == "3.4.0"
+    at_work(restarted(world, "data-0", count=2), ticks=55)
+    assert versions(world) == before
+    assert condition(world, "PodsCurrent").startswith(
+        "False PodsRestarting: container main of logs-data-0 has restarted 2 times, last at 1970-01-01T"
+    )
+    assert world.state.engine.allocation is None
+    settled(world, NEWEST)
+    assert set(versions(world).values()) == {"3.4.0"}
+    assert "Stalled" not in [event.reason for event in world.state.events]
+
+
+def test_upgrade_stalls_while_a_pod_restarts_again_and_again() -> None:
+    world = upgraded_first_pod(running(upgrade={"healthDeadlineSeconds": 60}))
+    before = versions(world)
+    for count in range(1, 6):
+        at_work(restarted(world, "data-0", count=count), ticks=3)
+    assert versions(world) == before
+    assert status(world)["phase"] == "Stalled"
+    assert condition(world, "Degraded").startswith("True PodsRestarting: ")
+
+
+def test_failing_rollout_of_a_version_that_restarts_rolls_back() -> None:
+    """The restarts of the newer version do not block the rollback from it."""
+    world = upgraded_first_pod(running(upgrade={"healthDeadlineSeconds": 60, "rollback": "Automatic"}))
+    for count in range(1, 30):
+        if "upgrade" not in status(world)["ledger"]:
+            break
+        if versions(world).get("data-0") == "3.4.0":
+            restarted(world, "data-0", count=count)
+        at_work(world, ticks=3)
+    assert set(versions(world).values()) == {"2.19.4"}
+
+
+def test_outdated_pod_that_restarts_is_replaced_first() -> None:
+    """The new version may end its restarts; the others would wait for it."""
+    world = restarted(running(), "data-1")
+    edited(world, version="3.4.0")
+    until(lambda world: "3.4.0" in versions(world).values(), world)
+    assert versions(world)["data-1"] == "3.4.0"
+    settled(world, NEWEST)
+    assert set(versions(world).values()) == {"3.4.0"}
+
+
+def test_crash_loop_is_reported_with_the_last_exit() -> None:
+    world = upgraded_first_pod(running())
+    broken(world, "logs-managers-1", PodFault.CRASH)
+    at_work(world, ticks=5)
+    assert condition(world, "PodsCurrent") == (
+        "False PodsRestarting: container main of logs-managers-1 has restarted once, last: "
+        "Error (exit code 1)"
+    )
+    assert list(versions(world).values()).count("3.4.0") == 1
