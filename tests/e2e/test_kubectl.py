@@ -115,7 +115,7 @@ def is_deleted(sandbox: OperatorSandbox, before: set[str]) -> bool:
 
 def is_paused(sandbox: OperatorSandbox) -> bool:
     """Whether the first node has returned and the cluster waits for the end of the pause."""
-    messages = {each["type"]: each["message"] for each in conditions(sandbox.get_cluster())}
+    messages: dict[str, str] = {each["type"]: each["message"] for each in conditions(sandbox.get_cluster())}
     return (
         messages["Ready"].endswith("1 of 5 nodes done; engine is green")
         and messages["PodsCurrent"] == "spec.upgrade.paused is set"
